@@ -1,0 +1,55 @@
+"""What can go wrong, as types: each is also a builtin, and each message is one line a user can act on.
+
+    FastcubeError
+    ├── ParameterError (ValueError)          an argument out of its range: name, range, value got
+    ├── ResultFileError (OSError)            a file that cannot be read or written as results
+    │   ├── FormatTooOldError                written by an older major version of the format
+    │   └── FormatTooNewError                written by a newer one
+    ├── StudyMismatchError (ValueError)      results of another study, seed or generator
+    ├── TrialOverlapError (ValueError)       the same trials in two tallies that should be added
+    └── MissingDependencyError (ImportError) an optional package that is not installed
+"""
+
+
+class FastcubeError(Exception):
+    """Base of every error that fastcube raises on purpose."""
+
+
+class ParameterError(FastcubeError, ValueError):
+    """An argument is out of its range; the message names it, the range and the value got."""
+
+
+class ResultFileError(FastcubeError, OSError):
+    """A file cannot be read or written as a results file."""
+
+
+class FormatTooOldError(ResultFileError):
+    """The file has an older major format version than this fastcube reads."""
+
+
+class FormatTooNewError(ResultFileError):
+    """The file has a newer major format version than this fastcube reads."""
+
+
+class StudyMismatchError(FastcubeError, ValueError):
+    """Two results differ in study, revision, seed or generator and cannot be combined."""
+
+
+class TrialOverlapError(FastcubeError, ValueError):
+    """Two tallies hold the same trials; their sum would count them twice."""
+
+
+class MissingDependencyError(FastcubeError, ImportError):
+    """An optional package is needed and not installed."""
+
+
+def check_range(name: str, value: float, low: float, high: float, context: str = "", *, open_above: bool = False) -> None:
+    """Raise :class:`ParameterError` unless ``low <= value <= high`` (``value < high`` with ``open_above``).
+
+    ``context`` ends the description of the range, such as ``"for n=10"``.
+    """
+    if low <= value <= high and not (open_above and value == high):
+        return
+    close = ")" if open_above else "]"
+    context = f" {context}" if context else ""
+    raise ParameterError(f"{name} must be in [{low}, {high}{close}{context}, got {value}")

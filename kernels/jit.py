@@ -1,0 +1,173 @@
+"""Compilation: where machine code is cached, and the two decorators that every kernel uses.
+
+This is the only module that names ``numba.njit``.
+
+``@inline`` marks a building block: it is compiled into each kernel that calls it, with the types it is
+called with, and never on its own.  ``@kernel(signature)`` marks an entry point: exactly one explicit
+signature, machine code that releases the interpreter lock, compiled on first use and cached on disk.
+
+Numba's own cache answers with old code when a callee in another file was edited, and two processes that
+store different signatures or CPU types under one index can swap machine code.  So the cache folder's name
+carries a hash of all kernel sources, numba's version, Python's version and the CPU; every kernel has one
+signature, hence all writers of an entry write the same thing.  The root is the first writable one of
+``$FASTCUBE_CACHE_DIR``, ``$XDG_CACHE_HOME/fastcube``, ``~/.cache/fastcube`` and the temporary directory;
+without any, kernels are compiled in memory.  ``numba.config.CACHE_DIR`` is set only while a kernel of
+ours is being declared, so a user's own cached functions keep their place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import platform
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding
+import numba
+
+import fastcube.kernels
+
+_DECLARING = threading.RLock()
+
+
+def _tag() -> str:
+    """Name everything that numba's own cache key forgets: callees, constants, interpreter, CPU."""
+    digest = hashlib.sha256()
+    for folder in fastcube.kernels.__path__:
+        for path in sorted(Path(folder).resolve().rglob("*.py")):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    cpu = os.environ.get("NUMBA_CPU_NAME") or llvmlite.binding.get_host_cpu_name()
+    features = os.environ.get("NUMBA_CPU_FEATURES") or llvmlite.binding.get_host_cpu_features().flatten()
+    digest.update(features.encode())
+    return f"{digest.hexdigest()[:16]}-numba{numba.__version__}-py{platform.python_version()}-{cpu}"
+
+
+def _roots() -> Iterator[Path]:
+    if named := os.environ.get("FASTCUBE_CACHE_DIR"):
+        yield Path(named)
+    if xdg := os.environ.get("XDG_CACHE_HOME"):
+        yield Path(xdg) / "fastcube"
+    with contextlib.suppress(RuntimeError):  # no home folder
+        yield Path.home() / ".cache" / "fastcube"
+    # the cache holds pickles: in a folder that all users share, ours has a name and an owner of its own
+    yield Path(tempfile.gettempdir()) / f"fastcube-{os.getuid()}"
+
+
+def _usable(folder: Path) -> bool:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.stat().st_uid != os.getuid():
+            return False
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+@functools.cache
+def cache_folder() -> Path | None:
+    """Folder of this version's machine code, made if need be; None when no root is writable."""
+    tag = _tag()
+    return next((root / tag for root in _roots() if _usable(root / tag)), None)
+
+
+@contextlib.contextmanager
+def _caching_here() -> Iterator[bool]:
+    """Point numba's cache at our folder; tells whether there is one."""
+    folder = cache_folder()
+    with _DECLARING:
+        before = numba.config.CACHE_DIR
+        if folder is not None:
+            numba.config.CACHE_DIR = str(folder)
+        try:
+            yield folder is not None
+        finally:
+            numba.config.CACHE_DIR = before
+
+
+def inline(function: Callable[..., Any]) -> Any:
+    """Declare a building block of kernels: compiled into its callers, with their types, on no account cached."""
+    return numba.njit(nogil=True, error_model="numpy")(function)
+
+
+class Kernel:
+    """A compiled entry point with one signature.  Calling it compiles it first, or loads it from the cache.
+
+    Parameters
+    ----------
+    function : callable
+        The Python body.
+    signature : str
+        Numba signature, such as ``"int64(uint64, int64[::1])"``.
+    cache : bool
+        False for kernels that close over a user's function: no file of ours tells when that changes.
+
+    Attributes
+    ----------
+    seconds : float
+        What the first use cost (compilation, or loading from the cache); 0.0 before it.
+    """
+
+    def __init__(self, function: Callable[..., Any], signature: str, cache: bool = True) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.signature = signature
+        self.cache = cache
+        self.seconds = 0.0
+
+    @functools.cached_property
+    def compiled(self) -> Callable[..., Any]:
+        """The machine code as a callable that accepts this signature and no other."""
+        if numba.config.DISABLE_JIT:
+            return self.function
+        with _DECLARING:
+            if "compiled" in self.__dict__:  # another thread was first
+                return self.__dict__["compiled"]
+            begin = time.perf_counter()
+            with _caching_here() as possible:
+                dispatcher = numba.njit(
+                    self.signature, nogil=True, error_model="numpy", cache=self.cache and possible
+                )(self.function)
+            self.seconds = time.perf_counter() - begin
+            self.__dict__["compiled"] = dispatcher
+        return dispatcher
+
+    def __call__(self, *args: Any) -> Any:
+        return self.compiled(*args)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.function.__module__}.{self.function.__qualname__}>"
+
+
+def kernel(signature: str, *, variant: str = "", cache: bool = True) -> Callable[[Callable[..., Any]], Kernel]:
+    """Declare an entry point for exactly one signature.
+
+    Parameters
+    ----------
+    signature : str
+        Numba signature.
+    variant : str
+        For kernels made by a factory: what tells this one from its siblings (``"w8"``).  It goes into
+        ``__qualname__``, without which all variants would share one cache index.
+    cache : bool
+        See :class:`Kernel`.
+    """
+
+    def declare(function: Callable[..., Any]) -> Kernel:
+        if variant:
+            function.__qualname__ = function.__qualname__.replace(".<locals>.", ".") + "_" + variant
+            function.__name__ = function.__name__ + "_" + variant
+        return Kernel(function, signature, cache)
+
+    return declare
+
+
+#: The one shape of every study's kernel: key, first trial, trial to stop before, axis values of the point, tally.
+TRIALS_SIGNATURE = "void(uint64, int64, int64, float64[::1], int64[::1])"

@@ -1,0 +1,445 @@
+"""Vectors of 512 bits as values: the few operations that lane kernels need, each with its plain meaning.
+
+A vector holds 64 lanes of ``uint8``, 32 of ``uint16``, 16 of ``uint32`` or 8 of ``uint64``; a mask holds one
+bit a lane.  Kernels use them as local variables; ``load`` and ``store`` move them from and to contiguous
+arrays.  Each operation's body is its meaning in NumPy, on arrays of that many lanes, and is what runs when
+``NUMBA_DISABLE_JIT`` is set; compiled, the operation is the LLVM instruction beside it.  LLVM keeps the
+vectors in registers and splits them where a machine's are narrower, so nothing here names a CPU.
+
+Why not loops that LLVM vectorises: integer promotion makes Numba widen narrow lanes, arrays of which LLVM
+cannot prove that they do not overlap stay scalar, and compaction has no loop form at all.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, register_model
+
+BITS = 512
+
+
+class Vector(types.Type):  # type: ignore[misc]
+    """Numba type of ``512 // bits`` unsigned lanes of ``bits`` bits."""
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        self.lanes = BITS // bits
+        super().__init__(name=f"Vector({self.lanes}xuint{bits})")
+
+
+class Mask(types.Type):  # type: ignore[misc]
+    """Numba type of one bit a lane."""
+
+    def __init__(self, lanes: int) -> None:
+        self.lanes = lanes
+        super().__init__(name=f"Mask({lanes})")
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, dmm: Any, fe_type: Vector) -> None:
+        super().__init__(dmm, fe_type, ir.VectorType(ir.IntType(fe_type.bits), fe_type.lanes))
+
+
+@register_model(Mask)
+class _MaskModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, dmm: Any, fe_type: Mask) -> None:
+        super().__init__(dmm, fe_type, ir.VectorType(ir.IntType(1), fe_type.lanes))
+
+
+def operation(
+    result: Callable[..., Any], emit: Callable[..., Any]
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make an operation from its meaning in NumPy (the decorated body), its type rule and its LLVM form.
+
+    Parameters
+    ----------
+    result : callable
+        Maps the argument types to the type of the result, or to None when the operation does not take them.
+    emit : callable
+        ``emit(builder, types, *values)`` appends the instructions and returns the resulting value.
+    """
+
+    def declare(meaning: Callable[..., Any]) -> Callable[..., Any]:
+        if numba.config.DISABLE_JIT:
+            return meaning
+
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            values = [
+                context.make_array(t)(context, builder, a).data if isinstance(t, types.Array) else a
+                for t, a in zip(sig.args, args, strict=True)
+            ]
+            out = emit(builder, sig.args, *values)
+            return context.get_dummy_value() if out is None else out
+
+        taken = list(inspect.signature(meaning).parameters.values())
+
+        def typing(typingctx: Any, *args: Any) -> Any:
+            out = result(*args) if len(args) == len(taken) else None
+            return None if out is None else (out(*args), codegen)
+
+        # numba binds arguments by the names in the signature, so the type rule must show the meaning's own
+        first = inspect.Parameter("typingctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        typing.__signature__ = inspect.Signature([first, *taken])  # type: ignore[attr-defined]
+        typing.__name__ = meaning.__name__
+        typing.__doc__ = meaning.__doc__
+        return intrinsic(typing)  # type: ignore[no-any-return]
+
+    return declare
+
+
+def _same(*args: Any) -> Any:
+    """Type rule: vectors of one kind in, the same out."""
+    return args[0] if isinstance(args[0], Vector) and all(a == args[0] for a in args) else None
+
+
+def _compare(a: Any, b: Any) -> Any:
+    return Mask(a.lanes) if isinstance(a, Vector) and a == b else None
+
+
+def _masks(*args: Any) -> Any:
+    return args[0] if isinstance(args[0], Mask) and all(a == args[0] for a in args) else None
+
+
+def _llvm(t: Any) -> Any:
+    return ir.VectorType(ir.IntType(1 if isinstance(t, Mask) else t.bits), t.lanes)
+
+
+def _call(builder: Any, name: str, returns: Any, *values: Any) -> Any:
+    """Call an LLVM intrinsic."""
+    kind = ir.FunctionType(returns, [v.type for v in values])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
+
+
+def _suffix(t: Any) -> str:
+    return f"v{t.lanes}i{1 if isinstance(t, Mask) else t.bits}"
+
+
+def _not(b: Any, x: Any) -> Any:
+    return b.xor(x, ir.Constant(x.type, [-1] * x.type.count))
+
+
+# ---------------------------------------------------------------- memory
+
+
+def _address(b: Any, array: Any, offset: Any, vector: Any) -> Any:
+    return b.bitcast(b.gep(array, [offset]), _llvm(vector).as_pointer())
+
+
+def _of_array(array: Any) -> Any:
+    if isinstance(array, types.Array) and isinstance(array.dtype, types.Integer) and not array.dtype.signed:
+        return Vector(array.dtype.bitwidth)
+    return None
+
+
+def _load(b: Any, t: Any, array: Any, offset: Any) -> Any:
+    out = b.load(_address(b, array, offset, _of_array(t[0])))
+    out.align = 1
+    return out
+
+
+@operation(lambda array, offset: _of_array(array), _load)
+def load(array: Any, offset: Any) -> Any:
+    """Lanes ``array[offset : offset + lanes]`` of a contiguous one-dimensional unsigned array; no bounds check."""
+    return array[int(offset) : int(offset) + BITS // (8 * array.itemsize)].copy()
+
+
+def _store(b: Any, t: Any, array: Any, offset: Any, vector: Any) -> None:
+    b.store(vector, _address(b, array, offset, t[2])).align = 1
+
+
+@operation(lambda array, offset, vector: types.void if _of_array(array) == vector else None, _store)
+def store(array: Any, offset: Any, vector: Any) -> None:
+    """Write all lanes to ``array[offset : offset + lanes]``; no bounds check."""
+    array[int(offset) : int(offset) + vector.size] = vector
+
+
+# ---------------------------------------------------------------- making vectors
+
+
+def _splat_value(b: Any, kind: Any, value: Any) -> Any:
+    vector = b.insert_element(ir.Constant(kind, ir.Undefined), value, ir.IntType(32)(0))
+    return b.shuffle_vector(vector, ir.Constant(kind, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), kind.count), [0] * kind.count))
+
+
+def _unsigned(x: Any) -> bool:
+    return isinstance(x, types.Integer) and not x.signed
+
+
+def _emit_splat(b: Any, t: Any, value: Any) -> Any:
+    return _splat_value(b, _llvm(Vector(t[0].bitwidth)), value)
+
+
+@operation(lambda value: Vector(value.bitwidth) if _unsigned(value) else None, _emit_splat)
+def splat(value: Any) -> Any:
+    """All lanes equal to an unsigned scalar, whose width decides the lanes' width."""
+    return np.full(BITS // (8 * value.itemsize), value)
+
+
+def _emit_like(b: Any, t: Any, vector: Any, value: Any) -> Any:
+    kind = _llvm(t[0])
+    bits = kind.element.width
+    if t[1].bitwidth > bits:
+        value = b.trunc(value, kind.element)
+    elif t[1].bitwidth < bits:
+        value = b.zext(value, kind.element)
+    return _splat_value(b, kind, value)
+
+
+@operation(lambda vector, value: vector if isinstance(vector, Vector) and isinstance(value, types.Integer) else None, _emit_like)
+def like(vector: Any, value: Any) -> Any:
+    """All lanes equal to ``value`` cut to the lanes of ``vector`` (whose contents do not matter)."""
+    return np.full(vector.size, int(value) & (256**vector.itemsize - 1), vector.dtype)
+
+
+def _emit_iota(b: Any, t: Any, vector: Any) -> Any:
+    return ir.Constant(_llvm(t[0]), list(range(t[0].lanes)))
+
+
+@operation(_same, _emit_iota)
+def iota(vector: Any) -> Any:
+    """Lanes 0, 1, 2, ... of the kind of ``vector``."""
+    return np.arange(vector.size, dtype=vector.dtype)
+
+
+# ---------------------------------------------------------------- arithmetic, lane by lane
+
+
+@operation(_same, lambda b, t, x, y: b.xor(x, y))
+def xor(x: Any, y: Any) -> Any:
+    """``x ^ y``."""
+    return x ^ y
+
+
+@operation(_same, lambda b, t, x, y: b.and_(x, y))
+def both(x: Any, y: Any) -> Any:
+    """``x & y``."""
+    return x & y
+
+
+@operation(_same, lambda b, t, x, y: b.or_(x, y))
+def either(x: Any, y: Any) -> Any:
+    """``x | y``."""
+    return x | y
+
+
+@operation(_same, lambda b, t, x, y: b.and_(x, _not(b, y)))
+def without(x: Any, y: Any) -> Any:
+    """``x & ~y``."""
+    return x & ~y
+
+
+@operation(_same, lambda b, t, x, y: b.add(x, y))
+def add(x: Any, y: Any) -> Any:
+    """Sum modulo two to the lane width."""
+    return x + y
+
+
+@operation(_same, lambda b, t, x, y: b.sub(x, y))
+def sub(x: Any, y: Any) -> Any:
+    """Difference modulo two to the lane width."""
+    return x - y
+
+
+@operation(_same, lambda b, t, x, y: b.mul(x, y))
+def mul(x: Any, y: Any) -> Any:
+    """Product modulo two to the lane width."""
+    return x * y
+
+
+def _emit_wide(b: Any, t: Any, x: Any, y: Any) -> Any:
+    low = ir.Constant(x.type, [0xFFFFFFFF] * x.type.count)
+    return b.mul(b.and_(x, low), b.and_(y, low))
+
+
+@operation(_same, _emit_wide)
+def mul32(x: Any, y: Any) -> Any:
+    """64-bit lanes: product of the low 32 bits of each, exact (one instruction on x86)."""
+    return (x & np.uint64(0xFFFFFFFF)) * (y & np.uint64(0xFFFFFFFF))
+
+
+@operation(_same, lambda b, t, x, y: b.shl(x, y))
+def shift_left(x: Any, y: Any) -> Any:
+    """``x << y``, each lane by its own count; counts below the lane width only."""
+    return x << y
+
+
+@operation(_same, lambda b, t, x, y: b.lshr(x, y))
+def shift_right(x: Any, y: Any) -> Any:
+    """``x >> y``, each lane by its own count; counts below the lane width only."""
+    return x >> y
+
+
+@operation(_same, lambda b, t, x, y: _call(b, f"llvm.umin.{_suffix(t[0])}", x.type, x, y))
+def minimum(x: Any, y: Any) -> Any:
+    """Smaller of each pair of lanes."""
+    return np.minimum(x, y)
+
+
+@operation(_same, lambda b, t, x, y: _call(b, f"llvm.umax.{_suffix(t[0])}", x.type, x, y))
+def maximum(x: Any, y: Any) -> Any:
+    """Larger of each pair of lanes."""
+    return np.maximum(x, y)
+
+
+@operation(_same, lambda b, t, x: _call(b, f"llvm.ctpop.{_suffix(t[0])}", x.type, x))
+def popcount(x: Any) -> Any:
+    """Number of set bits of each lane, in that lane."""
+    return np.bitwise_count(x).astype(x.dtype)
+
+
+# ---------------------------------------------------------------- masks
+
+
+@operation(_compare, lambda b, t, x, y: b.icmp_unsigned("<=", x, y))
+def less_equal(x: Any, y: Any) -> Any:
+    """Mask of the lanes where ``x <= y``."""
+    return x <= y
+
+
+@operation(_compare, lambda b, t, x, y: b.icmp_unsigned("==", x, y))
+def equal(x: Any, y: Any) -> Any:
+    """Mask of the lanes where ``x == y``."""
+    return x == y
+
+
+@operation(_compare, lambda b, t, x, y: b.icmp_unsigned("!=", x, y))
+def differ(x: Any, y: Any) -> Any:
+    """Mask of the lanes where ``x != y``."""
+    return x != y
+
+
+@operation(_masks, lambda b, t, x, y: b.and_(x, y))
+def mask_and(x: Any, y: Any) -> Any:
+    """Lanes in both masks."""
+    return x & y
+
+
+@operation(_masks, lambda b, t, x, y: b.or_(x, y))
+def mask_or(x: Any, y: Any) -> Any:
+    """Lanes in either mask."""
+    return x | y
+
+
+@operation(_masks, lambda b, t, x, y: b.and_(x, _not(b, y)))
+def mask_without(x: Any, y: Any) -> Any:
+    """Lanes in ``x`` and not in ``y``."""
+    return x & ~y
+
+
+def _emit_bits(b: Any, t: Any, mask: Any) -> Any:
+    return b.zext(b.bitcast(mask, ir.IntType(t[0].lanes)), ir.IntType(64)) if t[0].lanes < 64 else b.bitcast(mask, ir.IntType(64))
+
+
+@operation(lambda mask: types.uint64 if isinstance(mask, Mask) else None, _emit_bits)
+def bits(mask: Any) -> Any:
+    """The mask as an integer: bit i is lane i."""
+    return np.uint64(sum(1 << i for i, on in enumerate(mask) if on))
+
+
+def _emit_mask(b: Any, t: Any, vector: Any, value: Any) -> Any:
+    lanes = t[0].lanes
+    value = value if lanes == 64 else b.trunc(value, ir.IntType(lanes))
+    return b.bitcast(value, ir.VectorType(ir.IntType(1), lanes))
+
+
+@operation(lambda vector, value: Mask(vector.lanes) if isinstance(vector, Vector) and value == types.uint64 else None, _emit_mask)
+def mask(vector: Any, value: Any) -> Any:
+    """The mask over the lanes of ``vector`` whose bits are those of a ``uint64``."""
+    return np.array([(int(value) >> i) & 1 for i in range(vector.size)], dtype=bool)
+
+
+def _select_type(m: Any, x: Any, y: Any) -> Any:
+    return x if isinstance(m, Mask) and isinstance(x, Vector) and x == y and m.lanes == x.lanes else None
+
+
+@operation(_select_type, lambda b, t, m, x, y: b.select(m, x, y))
+def select(m: Any, x: Any, y: Any) -> Any:
+    """``x`` in the lanes of the mask, ``y`` elsewhere."""
+    return np.where(m, x, y)
+
+
+# ---------------------------------------------------------------- across lanes
+
+
+@operation(lambda x: types.uint64 if isinstance(x, Vector) and x.bits == 64 else None,
+           lambda b, t, x: _call(b, f"llvm.vector.reduce.add.{_suffix(t[0])}", ir.IntType(64), x))
+def total(x: Any) -> Any:
+    """Sum of 64-bit lanes modulo 2^64."""
+    return x.sum(dtype=np.uint64)
+
+
+def _emit_compress(b: Any, t: Any, m: Any, x: Any) -> Any:
+    return _call(b, f"llvm.experimental.vector.compress.{_suffix(t[1])}", x.type, x, m, ir.Constant(x.type, ir.Undefined))
+
+
+@operation(lambda m, x: x if isinstance(m, Mask) and isinstance(x, Vector) and m.lanes == x.lanes else None, _emit_compress)
+def compress(m: Any, x: Any) -> Any:
+    """The lanes of the mask moved together to the front; what lies behind them is unspecified."""
+    return np.concatenate([x[m], x[~m]])
+
+
+def _half_type(x: Any) -> Any:
+    return Vector(2 * x.bits) if isinstance(x, Vector) and x.bits < 64 else None
+
+
+def _emit_half(first: int) -> Callable[..., Any]:
+    def emit(b: Any, t: Any, x: Any) -> Any:
+        n = t[0].lanes // 2
+        index = ir.Constant(ir.VectorType(ir.IntType(32), n), [first * n + i for i in range(n)])
+        half = b.shuffle_vector(x, ir.Constant(x.type, ir.Undefined), index)
+        return b.zext(half, ir.VectorType(ir.IntType(2 * t[0].bits), n))
+
+    return emit
+
+
+@operation(_half_type, _emit_half(0))
+def widen_low(x: Any) -> Any:
+    """The first half of the lanes, each twice as wide."""
+    return x[: x.size // 2].astype(f"u{2 * x.itemsize}")
+
+
+@operation(_half_type, _emit_half(1))
+def widen_high(x: Any) -> Any:
+    """The second half of the lanes, each twice as wide."""
+    return x[x.size // 2 :].astype(f"u{2 * x.itemsize}")
+
+
+def _view_type(to: int) -> Callable[[Any], Any]:
+    return lambda x: Vector(to) if isinstance(x, Vector) else None
+
+
+def _emit_view(to: int) -> Callable[..., Any]:
+    return lambda b, t, x: b.bitcast(x, _llvm(Vector(to)))
+
+
+@operation(_view_type(8), _emit_view(8))
+def as8(x: Any) -> Any:
+    """The same 512 bits as 64 lanes of 8 (little-endian, as in memory)."""
+    return x.view(np.uint8)
+
+
+@operation(_view_type(16), _emit_view(16))
+def as16(x: Any) -> Any:
+    """The same 512 bits as 32 lanes of 16."""
+    return x.view(np.uint16)
+
+
+@operation(_view_type(32), _emit_view(32))
+def as32(x: Any) -> Any:
+    """The same 512 bits as 16 lanes of 32."""
+    return x.view(np.uint32)
+
+
+@operation(_view_type(64), _emit_view(64))
+def as64(x: Any) -> Any:
+    """The same 512 bits as 8 lanes of 64."""
+    return x.view(np.uint64)
