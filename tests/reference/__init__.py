@@ -1,0 +1,1 @@
+"""Plain-Python twins, written from the papers and the readings of them, for a referee to read beside the text."""
