@@ -416,6 +416,19 @@ def widen_high(x: Any) -> Any:
     return x[x.size // 2 :].astype(f"u{2 * x.itemsize}")
 
 
+def _emit_low_halves(b: Any, t: Any, x: Any, y: Any) -> Any:
+    # a shuffle and not shift-and-or: LLVM turns the shift of a product into a slow 64-bit multiplication
+    kind = ir.VectorType(ir.IntType(32), 16)
+    index = ir.Constant(kind, [i if i % 2 == 0 else 15 + i for i in range(16)])
+    return b.bitcast(b.shuffle_vector(b.bitcast(x, kind), b.bitcast(y, kind), index), x.type)
+
+
+@operation(_same, _emit_low_halves)
+def low_halves(x: Any, y: Any) -> Any:
+    """64-bit lanes: the low 32 bits of ``x`` below the low 32 bits of ``y``."""
+    return (x & np.uint64(0xFFFFFFFF)) | (y << np.uint64(32))
+
+
 def _view_type(to: int) -> Callable[[Any], Any]:
     return lambda x: Vector(to) if isinstance(x, Vector) else None
 
@@ -464,7 +477,8 @@ def _emit_neighbour(k: int) -> Callable[..., Any]:
         matrix = sum(1 << (8 * (7 - i) + (i ^ (1 << k))) for i in range(8))
         kind = _llvm(Vector(8))
         rows = b.bitcast(ir.Constant(x.type, [matrix] * 8), kind)
-        return b.bitcast(_call(b, "llvm.x86.vgf2p8affineqb.512", kind, b.bitcast(x, kind), rows, ir.IntType(8)(0)), x.type)
+        out = _call(b, "llvm.x86.vgf2p8affineqb.512", kind, b.bitcast(x, kind), rows, ir.IntType(8)(0))
+        return b.bitcast(out, x.type)
 
     def shifts(b: Any, t: Any, x: Any) -> Any:
         low = sum(1 << v for v in range(64) if not v >> k & 1)
@@ -495,7 +509,24 @@ neighbour7 = _neighbour(7)
 neighbour8 = _neighbour(8)
 
 
-@operation(_same, lambda b, t, x, y, z: b.or_(b.and_(x, y), b.and_(z, b.or_(x, y))))
+def _ternary(table: int, plain: Callable[..., Any]) -> Callable[..., Any]:
+    """LLVM form of a bitwise function of three vectors; LLVM's own matching of ``vpternlog`` stops at two operations."""
+
+    def emit(b: Any, t: Any, x: Any, y: Any, z: Any) -> Any:
+        if not _features.get("avx512f", False) or t[0].bits != 64:
+            return plain(b, x, y, z)
+        return _call(b, "llvm.x86.avx512.pternlog.q.512", x.type, x, y, z, ir.IntType(32)(table))
+
+    return emit
+
+
+@operation(_same, _ternary(0xE8, lambda b, x, y, z: b.or_(b.and_(x, y), b.and_(z, b.or_(x, y)))))
 def majority(x: Any, y: Any, z: Any) -> Any:
     """Bits set in at least two of the three."""
     return (x & y) | (z & (x | y))
+
+
+@operation(_same, _ternary(0xFE, lambda b, x, y, z: b.or_(b.or_(x, y), z)))
+def either3(x: Any, y: Any, z: Any) -> Any:
+    """``x | y | z``."""
+    return x | y | z
