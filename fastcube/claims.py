@@ -39,7 +39,7 @@ class Witness:
         """Evaluate ``python`` afresh and tell whether it still gives ``value``."""
         import fastcube
 
-        return bool(eval(self.python, {"fc": fastcube, "__builtins__": {"sorted": sorted, "len": len, "max": max, "all": all, "any": any}}) == self.value)
+        return bool(eval(self.python, {"fc": fastcube}) == self.value)
 
 
 @dataclass(frozen=True)

@@ -118,6 +118,10 @@ def random_faults(rate: float, seed: int = 0) -> RandomFaults:
     return RandomFaults(number, int(digest[:16], 16), seed)
 
 
+#: What a network takes as its faulty nodes.
+Labels = Iterable[int] | RandomFaults
+
+
 # ---------------------------------------------------------------- what all networks share
 
 
@@ -134,7 +138,7 @@ class Network:
     parameter: ClassVar[str]
     largest: ClassVar[int]
 
-    def __init__(self, size: int, faulty_nodes: Iterable[int] | RandomFaults = (), faulty_links: Iterable[Link] = ()) -> None:
+    def __init__(self, size: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
         self._size = check_integer(self.parameter, size, 1, self.largest)
         self._faulty_nodes = self._check_nodes("faulty_nodes", faulty_nodes)
         self._faulty_links = self._check_links("faulty_links", faulty_links)
@@ -186,7 +190,11 @@ class Network:
     def _context(self) -> str:
         return f"for {self.parameter}={self._size}"
 
-    def _check_nodes(self, name: str, nodes: Iterable[int] | RandomFaults) -> frozenset[int] | RandomFaults:
+    @property
+    def _range(self) -> str:
+        return f"[0, {2**self.bits - 1}] {self._context}"
+
+    def _check_nodes(self, name: str, nodes: Labels) -> frozenset[int] | RandomFaults:
         if isinstance(nodes, RandomFaults):
             return nodes
         if isinstance(nodes, np.ndarray) and nodes.ndim == 1 and nodes.dtype.kind in "iu":
@@ -195,21 +203,22 @@ class Network:
                 self.check_node(name, nodes.max())
             return frozenset(nodes.tolist())
         if isinstance(nodes, str | bytes) or not isinstance(nodes, Iterable):
-            raise ParameterError(f"{name} must be labels in [0, {2**self.bits - 1}] {self._context}, got {shown(nodes)}")
+            raise ParameterError(f"{name} must be labels in {self._range}, got {shown(nodes)}")
         return frozenset(self.check_node(name, label) for label in nodes)
 
     def _check_links(self, name: str, links: Iterable[Link]) -> frozenset[Link]:
+        wanted = f"{name} must be pairs (u, v) of adjacent nodes {self._context}"
         if isinstance(links, str | bytes) or not isinstance(links, Iterable):
-            raise ParameterError(f"{name} must be pairs (u, v) of adjacent nodes {self._context}, got {shown(links)}")
+            raise ParameterError(f"{wanted}, got {shown(links)}")
         found = set()
         for link in links:
             try:
                 u, v = link
             except (TypeError, ValueError):
-                raise ParameterError(f"{name} must be pairs (u, v) of adjacent nodes {self._context}, got {shown(link)}") from None
+                raise ParameterError(f"{wanted}, got {shown(link)}") from None
             u, v = self.check_node(name, u), self.check_node(name, v)
             if not self.is_link(u, v):
-                raise ParameterError(f"{name} must be pairs (u, v) of adjacent nodes {self._context}, got ({u}, {v})")
+                raise ParameterError(f"{wanted}, got ({u}, {v})")
             found.add((min(u, v), max(u, v)))
         return frozenset(found)
 
@@ -229,7 +238,7 @@ class Network:
         return self.source(most=16)
 
     def source(self, most: int | None = None) -> str:
-        """Python text that makes this network, labels as bit strings; ``most`` cuts long fault sets short with '...'."""
+        """Python text that makes this network, labels as bit strings; ``most`` cuts long fault sets with '...'."""
 
         def listed(items: Iterable[Any], write: Any) -> str:
             texts = [write(item) for item in sorted(items)]
@@ -240,13 +249,16 @@ class Network:
         def node(label: int) -> str:
             return "0b" + self.label(label)
 
+        def link(ends: Link) -> str:
+            return f"({node(ends[0])}, {node(ends[1])})"
+
         parts = [str(self._size)]
         if isinstance(self._faulty_nodes, RandomFaults):
             parts.append(f"faulty_nodes={self._faulty_nodes!r}")
         elif self._faulty_nodes:
             parts.append(f"faulty_nodes={listed(self._faulty_nodes, node)}")
         if self._faulty_links:
-            parts.append(f"faulty_links={listed(self._faulty_links, lambda link: f'({node(link[0])}, {node(link[1])})')}")
+            parts.append(f"faulty_links={listed(self._faulty_links, link)}")
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
@@ -270,7 +282,7 @@ class Hypercube(Network):
     parameter = "n"
     largest = 62
 
-    def __init__(self, n: int, faulty_nodes: Iterable[int] | RandomFaults = (), faulty_links: Iterable[Link] = ()) -> None:
+    def __init__(self, n: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
         super().__init__(n, faulty_nodes, faulty_links)
 
     @property

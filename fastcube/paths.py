@@ -69,7 +69,9 @@ class _Side:
         self.expanded.add(node)
         length = self.length[node] + 1
         for y in self.network.neighbours(node):
-            if length < self.length.get(y, length + 1) and not self.network.is_faulty(y) and not self.network.is_faulty_link(node, y):
+            if length >= self.length.get(y, length + 1):
+                continue
+            if not self.network.is_faulty(y) and not self.network.is_faulty_link(node, y):
                 self.length[y] = length
                 self.waiting.setdefault(length + self.network.metric(y, self.goal), []).append(y)
                 met(y)
@@ -89,7 +91,7 @@ def shortest(network: Network, s: int, t: int) -> int | None:
             best = through if best is None else min(best, through)
 
     # a path that neither side has found is no shorter than either side's bound
-    while all([side.settle() for side in sides]):
+    while all(side.settle() for side in sides):
         if best is not None and best <= max(side.bound for side in sides):
             return best
         if sum(len(side.expanded) for side in sides) >= MOST_EXPANDED:

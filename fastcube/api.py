@@ -1,0 +1,92 @@
+"""``fastcube.run``: what the command line does, from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from . import grid, registry
+from .driver import INTERRUPTED, TERMINATED, run_study
+from .goal import Goal
+from .progress import Progress
+from .results import Results
+from .study import Study
+
+
+def run(
+    study: str | Study,
+    *,
+    output: str | Path | None = None,
+    trials: int | None = None,
+    precision: float | None = None,
+    relative: float | None = None,
+    events: int | None = None,
+    target: str | None = None,
+    shard: tuple[int, int] | None = None,
+    seed: int = 0,
+    engine: str = "threads",
+    workers: int | None = None,
+    max_seconds: float | None = None,
+    progress: str = "none",
+    force: bool = False,
+    **axes: Any,
+) -> Results:
+    """Run a study and return its results.
+
+    Parameters
+    ----------
+    study : str or Study
+        Name of an installed study, a Python file that holds one, or a Study.
+    output : path, optional
+        Results file; resumed from when it exists, checkpointed into while running.
+    trials : int, optional
+        Trials a point; by default the study's own, unless a precision, relative precision or number of events is given.
+    precision, relative : float, optional
+        Half-width of the 95% interval of the target statistic to stop at; absolute, or as a share of the estimate.
+    events : int, optional
+        Trials with a nonzero target statistic to stop at.
+    target : str, optional
+        The statistic that these refer to; by default the study's first.
+    shard : (int, int), optional
+        ``(I, N)``: compute this part of the trials only.
+    seed : int
+        0 .. 2^63 - 1.
+    engine, workers : str, int
+        Where to run: ``threads``, ``mpi``, ``dask:tcp://...``, ``dask:FILE.json``; by default as many threads as the
+        affinity mask and SLURM_CPUS_PER_TASK allow.
+    max_seconds : float, optional
+        Stop after this time with what is done; run again to go on.
+    progress : str
+        ``auto``, ``bar``, ``lines`` or ``none``.
+    force : bool
+        Start afresh and replace what ``output`` holds.
+    **axes
+        Values of the study's axes, each one value, an iterable, or text as on the command line; by default its grid.
+
+    Raises
+    ------
+    ParameterError, StudyMismatchError, ResultFileError, MissingDependencyError
+    KeyboardInterrupt, SystemExit
+        After SIGINT or SIGTERM, with the checkpoint written.
+    """
+    chosen = registry.adopt(study) if isinstance(study, Study) else registry.find(study)
+    goal = Goal(trials, precision, relative, events, target, shard)
+    if trials is None and not goal.adaptive:
+        goal = Goal(chosen.trials, target=target, shard=shard)
+    results, code = run_study(
+        chosen,
+        grid.build(chosen, axes),
+        goal,
+        seed=seed,
+        output=None if output is None else str(output),
+        engine_name=engine,
+        workers=workers,
+        max_seconds=max_seconds,
+        progress=Progress(progress),
+        force=force,
+    )
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
+    if code == TERMINATED:
+        raise SystemExit(TERMINATED)
+    return results

@@ -1,0 +1,93 @@
+"""The command line.  Each command lives in a module of its own and is imported when it is called.
+
+Data goes to standard output, talk to standard error.  Exit 0: done; 2: usage or bad input, one line, no
+traceback; 75: in order, work remains, run again; 130 and 143: interrupted, checkpoint written.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from ..errors import FastcubeError
+
+#: One line of help a command, here so that ``--help`` imports none of them.
+COMMANDS = {
+    "list": "Studies, with their source and default grid.",
+    "run": "Run a study; resume it when its output exists.",
+    "show": "Print results as a table, CSV or JSON.",
+    "plot": "Draw the paper's figure from results.",
+    "merge": "Add results of disjoint trials, exactly.",
+    "status": "Trials done, wanted and missing; what to resubmit.",
+    "replay": "Show one trial in full.",
+    "claims": "The ledger of the papers' claims, decided by code.",
+    "slurm": "Print a job-array script (does not submit).",
+    "warmup": "Compile a study's kernels ahead of a job array.",
+    "info": "Environment and cache folder; identity and digest of a file.",
+    "bench": "Our kernels against what a user would write instead.",
+}
+
+
+class _Commands(click.Group):
+    """A group that knows its commands by name and loads them on call."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module = importlib.import_module(f".{name}", __name__)
+        return module.command  # type: ignore[no-any-return]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
+        from ..provenance import version
+
+        click.echo(f"fastcube {version()}")
+        ctx.exit()
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+def group() -> None:
+    """Exact Monte Carlo for fault-tolerant communication in hypercube networks."""
+
+
+def say(text: str) -> None:
+    """Talk: to standard error."""
+    click.echo(text, err=True)
+
+
+def leave(code: int) -> None:
+    """End the process now with this exit code, without waiting for work that was left behind."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Entry point; a user's mistake ends in one line on standard error and exit status 2."""
+    try:
+        code = group.main(arguments, prog_name="fastcube", standalone_mode=False)
+    except click.ClickException as error:
+        say("fastcube: " + " ".join(error.format_message().split()))
+        sys.exit(2)
+    except FastcubeError as error:
+        say(f"fastcube: {error}")
+        sys.exit(2)
+    except BrokenPipeError:  # the reader of our output has gone, as in `fastcube show ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(130)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,46 @@
+"""``fastcube info``."""
+
+from __future__ import annotations
+
+import platform
+
+import click
+
+from ..provenance import available_cpus, cpu_name, git_revision, library_versions, version
+
+
+def _environment() -> None:
+    import llvmlite.binding
+
+    from ..kernels.jit import cache_folder
+
+    folder = cache_folder()
+    click.echo(f"fastcube  {version()}" + (f" (git {revision})" if (revision := git_revision()) else ""))
+    click.echo(f"python    {platform.python_version()} on {platform.platform()}")
+    click.echo("libraries " + ", ".join(f"{name} {v}" for name, v in library_versions().items()))
+    click.echo(f"cpu       {cpu_name()} (LLVM {llvmlite.binding.get_host_cpu_name()})")
+    click.echo(f"threads   {available_cpus()}")
+    click.echo(f"cache     {folder}" if folder else "cache     none: no folder can be written; set FASTCUBE_CACHE_DIR")
+
+
+@click.command()
+@click.argument("file", required=False)
+def command(file: str | None) -> None:
+    """Without FILE, the environment; with it, the identity and digest of a results file."""
+    if file is None:
+        _environment()
+        return
+    from ..results import open_results
+    from ..study import GENERATOR
+
+    results = open_results(file)
+    done = [tally.trials for _, tally in results]
+    click.echo(f"study      {results.study.name} revision {results.study.revision}: {results.study.title}")
+    click.echo(f"source     {results.study.source}")
+    click.echo(f"seed       {results.seed}")
+    click.echo(f"generator  {GENERATOR}")
+    click.echo(f"points     {len(done)}, with {min(done, default=0):,} to {max(done, default=0):,} trials, {sum(done):,} in all")
+    click.echo(f"digest     {results.digest()}")
+    for run in results.history:
+        software, resources = run["software"], run["resources"]
+        click.echo(f"written    {resources['written']} by fastcube {software['version']} on {run['environment']['host']}")

@@ -1,0 +1,28 @@
+"""``fastcube list``."""
+
+from __future__ import annotations
+
+import click
+
+from .. import registry
+from ..study import Study
+
+
+def _grid_text(study: Study) -> str:
+    parts = []
+    for axis in study.axes:
+        values = list(dict.fromkeys(point[axis.name] for point in study.grid))
+        shown = ",".join(map(str, values)) if len(values) <= 12 else f"{min(values)}..{max(values)} ({len(values)} values)"
+        parts.append(f"{axis.name} = {shown}")
+    return "; ".join(parts) + f"; {len(study.grid)} points, {study.trials:,} trials each"
+
+
+@click.command()
+def command() -> None:
+    """Studies that can be run, with their source, statistics and default grid."""
+    for study in registry.studies().values():
+        click.echo(study.name)
+        click.echo(f"    {study.title}")
+        click.echo(f"    source:     {study.source}")
+        click.echo(f"    statistics: {', '.join(s.name for s in study.statistics)}")
+        click.echo(f"    default:    {_grid_text(study)}")

@@ -1,0 +1,70 @@
+"""Options that several commands share: which points, how many trials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from ..errors import ParameterError
+from ..goal import Goal
+from ..grid import parse_count, parse_share
+from ..study import Study
+
+
+def points(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Option ``--set``, collected as text by axis."""
+    return click.option(
+        "--set", "axes", multiple=True, metavar="AXIS=VALUES",
+        help="Values of an axis: one, a list a,b,c, or an inclusive range lo:hi[:step].  Repeat for other axes.",
+    )(command)  # fmt: skip
+
+
+def parse_axes(given: tuple[str, ...]) -> dict[str, str]:
+    """``n=5:12`` and so on as a mapping; several for one axis join up.  Raises ParameterError."""
+    out: dict[str, str] = {}
+    for text in given:
+        name, equals, values = text.partition("=")
+        if not equals or not name or not values:
+            raise ParameterError(f"set must be AXIS=VALUES, such as n=5:12, got {text}")
+        out[name] = f"{out[name]},{values}" if name in out else values
+    return out
+
+
+def goal(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options that say when a point is done."""
+    for option in reversed((
+        click.option("--trials", metavar="T", help="Trials a point, such as 1e6."),
+        click.option("--precision", metavar="W", help="Stop at this half-width of the target's 95% interval."),
+        click.option("--relative", metavar="R", help="The same as a share of the estimate, such as 1%."),
+        click.option("--events", metavar="K", help="Stop at this many trials with a nonzero target."),
+        click.option("--target", metavar="STAT", help="Statistic that these refer to; by default the study's first."),
+        click.option("--shard", metavar="I/N", help="Compute part I of N only, 0 <= I < N."),
+    )):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def parse_goal(study: Study, trials: str | None, precision: str | None, relative: str | None, events: str | None,
+               target: str | None, shard: str | None) -> Goal:  # fmt: skip
+    """The goal that the options state; without any, the study's own number of trials.  Raises ParameterError."""
+    out = Goal(
+        None if trials is None else parse_count("trials", trials),
+        None if precision is None else parse_share("precision", precision),
+        None if relative is None else parse_share("relative", relative),
+        None if events is None else parse_count("events", events),
+        target,
+        None if shard is None else _parse_shard(shard),
+    )
+    if out.trials is None and not out.adaptive:
+        out = Goal(study.trials, target=target, shard=out.shard)
+    out.check(study)
+    return out
+
+
+def _parse_shard(text: str) -> tuple[int, int]:
+    index, slash, count = text.partition("/")
+    if not slash or not index.strip().isdigit() or not count.strip().isdigit():
+        raise ParameterError(f"shard must be I/N with 0 <= I < N, got {text}")
+    return int(index), int(count)

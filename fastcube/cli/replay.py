@@ -1,0 +1,50 @@
+"""``fastcube replay``."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from .. import registry
+from ..errors import ParameterError
+from ..goal import MOST_TRIALS
+from ..grid import parse_count
+from ..results import open_results
+from ..study import Study, Value, point_key
+from ..errors import check_range
+from .options import parse_axes
+
+
+def _parse_point(study: Study, text: str) -> dict[str, Value]:
+    values = parse_axes(tuple(part for part in text.split(",") if part))
+    return study.point(values)
+
+
+@click.command()
+@click.argument("file")
+@click.option("--point", required=True, metavar="n=10,f=5", help="The point.")
+@click.option("--trial", required=True, metavar="T", help="The trial's index.")
+@click.option("--seed", metavar="S", help="Seed, when FILE is the name of a study; by default 0.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON only.")
+def command(file: str, point: str, trial: str, seed: str | None, as_json: bool) -> None:
+    """Show one trial in full: the fault set and what the algorithm did, in words and as JSON.
+
+    FILE is a results file, or the name of a study: a trial needs no results, only study, seed, point and index.
+    """
+    if file in registry.studies() or file.partition(":")[0].endswith(".py"):
+        study, number = registry.find(file), 0 if seed is None else parse_count("seed", seed)
+    else:
+        results = open_results(file)
+        study, number = results.study, results.seed
+        if seed is not None and parse_count("seed", seed) != number:
+            raise ParameterError(f"seed must be {number} for {file}, got {seed}")
+    where = _parse_point(study, point)
+    index = parse_count("trial", trial)
+    check_range("trial", index, 0, MOST_TRIALS - 1)
+    told = study.explain(where, point_key(study.name, number, where), index)
+    data = {"study": study.name, "seed": number, "point": where, "trial": index, **told.data}
+    if not as_json:
+        click.echo(told.words)
+        click.echo()
+    click.echo(json.dumps(data))

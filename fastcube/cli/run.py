@@ -1,0 +1,74 @@
+"""``fastcube run``."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import Any
+
+import click
+
+from .. import grid, registry
+from ..driver import FINISHED, WORK_REMAINS, run_study
+from ..errors import ParameterError
+from ..goal import Goal
+from ..plot import check_target, draw
+from ..progress import Progress
+from ..study import Study
+from ..table import as_table
+from . import leave, options, say
+
+
+def _check_slurm_array(study: Study, goal: Goal) -> None:
+    """Every task of an array would compute the same trials; say what each should be given instead."""
+    task = os.environ.get("SLURM_ARRAY_TASK_ID")
+    if task is None or goal.shard is not None:
+        return
+    count = os.environ.get("SLURM_ARRAY_TASK_COUNT", "N")
+    raise ParameterError(
+        f"inside a Slurm array each task needs its part: fastcube run {study.name} --shard {task}/{count} -o {study.name}-{task}.h5"
+    )
+
+
+@click.command()
+@click.argument("study")
+@click.option("-o", "--output", metavar="FILE.h5", help="Results file; by default STUDY.h5.")
+@options.points
+@options.goal
+@click.option("--seed", default="0", metavar="S", show_default=True, help="0 .. 2^63 - 1.")
+@click.option("--workers", type=int, metavar="N", help="Items at once; by default what affinity and Slurm allow.")
+@click.option("--engine", default="threads", metavar="E", show_default=True, help="threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json.")
+@click.option("--max-seconds", type=float, metavar="S", help="Stop after this time with exit status 75.")
+@click.option("--progress", default="auto", metavar="P", show_default=True, help="auto, bar, lines or none.")
+@click.option("--plot", metavar="FILE", help="Also draw the figure (.png, .svg, .pdf).")
+@click.option("--force", is_flag=True, help="Start afresh and replace what the output holds.")
+def command(study: str, output: str | None, axes: tuple[str, ...], seed: str, workers: int | None, engine: str,
+            max_seconds: float | None, progress: str, plot: str | None, force: bool, **goal_options: Any) -> int:  # fmt: skip
+    """Run a study: its name (see `fastcube list`) or a Python file that holds one.
+
+    Prints the table of estimates with 95% intervals.  Run the same command again to resume; more trials, other
+    points or a tighter target extend what the output holds.
+    """
+    chosen = registry.find(study)
+    goal = options.parse_goal(chosen, **goal_options)
+    _check_slurm_array(chosen, goal)
+    points = grid.build(chosen, options.parse_axes(axes))
+    number = grid.parse_count("seed", seed)
+    if plot is not None:
+        check_target(plot)
+    output = output or f"{chosen.name}.h5"
+    report = Progress(progress)
+    results, code = run_study(chosen, points, goal, seed=number, output=output, engine_name=engine, workers=workers,
+                              max_seconds=max_seconds, progress=report, force=force)  # fmt: skip
+    if code != FINISHED:
+        again = shlex.join(["fastcube", *sys.argv[1:]])
+        why = "work remains" if code == WORK_REMAINS else "interrupted"
+        say(f"fastcube: {why}; checkpoint written to {output}; go on with: {again}")
+        leave(code)
+    click.echo(as_table(results))
+    say(f"results in {output}")
+    if plot is not None:
+        draw(results, plot)
+        say(f"figure in {plot}")
+    return 0

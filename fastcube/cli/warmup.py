@@ -1,0 +1,25 @@
+"""``fastcube warmup``."""
+
+from __future__ import annotations
+
+import click
+
+from .. import grid, registry
+from ..kernels.jit import cache_folder
+from . import options
+
+
+@click.command()
+@click.argument("studies", nargs=-1)
+@options.points
+def command(studies: tuple[str, ...], axes: tuple[str, ...]) -> None:
+    """Compile the kernels of studies (all by default) at their default points, or those set, and say how long it took."""
+    chosen = [registry.find(name) for name in studies] or list(registry.studies().values())
+    given = options.parse_axes(axes)
+    for study in chosen:
+        kernels = list(dict.fromkeys(study.kernel(point) for point in grid.build(study, given)))
+        for kernel in kernels:
+            _ = kernel.compiled
+        click.echo(f"{study.name}: {len(kernels)} kernels in {sum(k.seconds for k in kernels):.1f} s")
+    folder = cache_folder()
+    click.echo(f"cache: {folder}" if folder else "cache: none, no folder can be written; set FASTCUBE_CACHE_DIR")

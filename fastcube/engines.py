@@ -1,0 +1,162 @@
+"""Where work items run: any ``concurrent.futures.Executor``, with threads, MPI and Dask ready to name.
+
+A work item is (study, point, first trial, trial after the last); its result is a kernel's tally, a few hundred
+bytes.  Nothing here schedules: that is the executor's job, and the driver only keeps it fed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from . import registry
+from .errors import MissingDependencyError, ParameterError, check_range
+from .provenance import available_cpus
+from .study import Study, Value, point_key
+
+
+@dataclass(frozen=True)
+class Item:
+    """One piece of work: trials ``first .. stop - 1`` of a point."""
+
+    study: tuple[str, str | None]
+    seed: int
+    point: tuple[tuple[str, Value], ...]
+    first: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished item: the kernel's tally and the seconds it took, without compiling."""
+
+    item: Item
+    slots: np.ndarray
+    seconds: float
+
+
+def tally_slots(study: Study) -> np.ndarray:
+    """A fresh tally for a kernel: counters 0, extremes (-1, -1)."""
+    slots = np.zeros(study.slots, np.int64)
+    slots[study.slots - 2 * len(study.extremes) :] = -1
+    return slots
+
+
+def work(item: Item) -> Done:
+    """Run one item in this process: a pure function of the item, on any machine."""
+    study = registry.find(*item.study)
+    point = dict(item.point)
+    kernel = study.kernel(point).compiled
+    slots = tally_slots(study)
+    params = np.array(list(point.values()), np.float64)
+    key = np.uint64(point_key(study.name, item.seed, point))
+    begin = time.perf_counter()
+    kernel(key, np.int64(item.first), np.int64(item.stop), params, slots)
+    return Done(item, slots, time.perf_counter() - begin)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An executor with what the driver must know of it.
+
+    Attributes
+    ----------
+    executor : Executor
+    workers : int
+        Items that run at once.
+    item_seconds : float
+        How long an item should take: short where signals must be served, longer where handing out costs more.
+    """
+
+    executor: Executor
+    workers: int
+    item_seconds: float
+
+
+@contextlib.contextmanager
+def engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine]:
+    """Open the engine of that name: ``threads``, ``mpi``, ``dask:tcp://HOST:PORT`` or ``dask:FILE.json``.
+
+    Raises ParameterError for another name or a number of workers out of range, MissingDependencyError when the
+    extra is not installed.
+    """
+    kind, _, where = name.partition(":")
+    if workers is not None:
+        check_range("workers", workers, 1, 4096)
+    if kind == "threads" and not where:
+        count = workers or available_cpus()
+        # not a with block: after a signal the driver leaves running items behind instead of waiting for them
+        pool = ThreadPoolExecutor(count, thread_name_prefix="fastcube")
+        yield Engine(pool, count, 0.2)
+        pool.shutdown(wait=False, cancel_futures=True)
+    elif kind == "mpi" and not where:
+        with _mpi(workers) as found:
+            yield found
+    elif kind == "dask" and where:
+        with _dask(where, workers) as found:
+            yield found
+    else:
+        raise ParameterError(f"engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got {name}")
+
+
+def _launched_ranks() -> int | None:
+    """How many ranks the launcher says it started; None without a launcher."""
+    for variable in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"):
+        if os.environ.get(variable, "").isdigit():
+            return int(os.environ[variable])
+    return None
+
+
+def _ignore_signals() -> None:
+    """In MPI workers: the launcher passes signals to every rank, and only the driver's rank shall act on them."""
+    import signal
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def _mpi(workers: int | None) -> Iterator[Engine]:
+    try:
+        from mpi4py import MPI
+        from mpi4py.futures import MPIPoolExecutor
+    except (ImportError, RuntimeError) as error:
+        raise MissingDependencyError(f"engine mpi needs mpi4py and an MPI: pip install 'fastcube[mpi]' ({error})") from None
+    size, launched = MPI.COMM_WORLD.size, _launched_ranks()
+    if launched is not None and launched != size:
+        raise ParameterError(
+            f"MPI has {size} ranks but the launcher started {launched}: mpi4py uses another MPI than the launcher's"
+        )
+    if size < 2:
+        raise ParameterError("engine mpi needs a launcher: mpiexec -n 3 python -m mpi4py.futures -m fastcube run ... --engine mpi")
+    executor = MPIPoolExecutor(workers, initializer=_ignore_signals)
+    try:
+        yield Engine(executor, workers or size - 1, 1.0)
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _dask(where: str, workers: int | None) -> Iterator[Engine]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'") from None
+    if "://" not in where and not Path(where).is_file():
+        raise ParameterError(f"engine dask: scheduler file {where} does not exist")
+    try:
+        client = Client(where, timeout=10) if "://" in where else Client(scheduler_file=where, timeout=10)
+    except (OSError, ValueError) as error:
+        raise ParameterError(f"engine dask: no scheduler at {where} ({type(error).__name__})") from None
+    try:
+        threads = sum(info["nthreads"] for info in client.scheduler_info(n_workers=-1)["workers"].values())
+        yield Engine(client.get_executor(pure=False), workers or max(1, threads), 2.0)
+    finally:
+        client.close(timeout=2)

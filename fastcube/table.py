@@ -1,0 +1,65 @@
+"""Results as text: a table for people, CSV and JSON for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from typing import Any
+
+from .estimate import Estimate
+from .results import Results
+
+
+def estimate_text(e: Estimate) -> str:
+    """``0.01234 ± 0.00056`` to two digits of the half-width; ``< 3.7e-06`` when nothing was seen; ``-`` for nothing known."""
+    if math.isnan(e.value):
+        return "-"
+    if e.value == 0 and e.low == 0:
+        return f"< {e.high:.2g}"
+    width = e.half_width
+    if not width > 0 or math.isinf(width):
+        return f"{e.value:.6g}"
+    digits = max(0, 1 - math.floor(math.log10(width)))
+    if digits > 9 or e.value < 1e-4:
+        return f"{e.value:.3e} ± {width:.1e}"
+    return f"{e.value:.{digits}f} ± {width:.{digits}f}"
+
+
+def as_table(results: Results) -> str:
+    """One line a point: axes, trials, each statistic with half the width of its 95% interval; then the study's notes."""
+    study = results.study
+    header = [*(a.name for a in study.axes), "trials", *(s.name for s in study.statistics)]
+    rows = [header]
+    for point, tally in results:
+        estimates = results.estimates(point)
+        rows.append([*map(str, point.values()), f"{tally.trials:,}", *(estimate_text(e) for e in estimates.values())])
+    widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
+    lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines.insert(1, "  ".join("-" * w for w in widths))
+    notes = study.notes(results) if study.notes else []
+    return "\n".join([f"{study.title} ({study.source})", "", *lines, *([""] if notes else []), *notes])
+
+
+def as_csv(results: Results) -> str:
+    """Comma-separated rows of :meth:`Results.table`: study, axes..., statistic, trials, estimate, stderr, low, high."""
+    names = ["study", *(a.name for a in results.study.axes), "statistic", "trials", "estimate", "stderr", "low", "high"]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(results.table())
+    return text.getvalue().rstrip("\n")
+
+
+def plain(value: Any) -> Any:
+    """The value for JSON, which has no NaN: None instead."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def as_json(results: Results) -> str:
+    """The same rows as a JSON list; numbers that are not known are null."""
+    return json.dumps([{name: plain(v) for name, v in row.items()} for row in results.table()], indent=1)
+
+
+FORMATS = {"table": as_table, "csv": as_csv, "json": as_json}
