@@ -1,0 +1,282 @@
+"""PRACTICAL routing in dual-cubes on lazily drawn statuses: the fast form, one route at a time (reading B7).
+
+Works on labels throughout: a cluster's dimensions are bits of the label, the cross edge flips bit 2m, and no
+memory depends on 2^m.  It takes the same path as the algorithm of the reading but asks fewer statuses:
+
+- walks (HYP) are only ever tried towards nonfaulty targets, because one towards a faulty target fails;
+- the last hop of a walk then needs no question;
+- while a walk grows a tree, every wanted neighbour of every tree node is faulty, or it would have moved: trees
+  live in the dimensions that are free and not wanted;
+- once a target is known to have no nonfaulty neighbour in its cluster, walks to it from other nodes are not tried.
+
+Three of these skip walks that cannot succeed but that, in the reading's order, might stop the whole route by
+the tree limit (B10).  That needs a tree of 2^14 nodes all of whose 2^13 inner wanted neighbours are faulty while
+each has a nonfaulty child: below 10^-1000 at every rate and m.  :mod:`dualcube_lookups` keeps the reading's order
+to the letter, counts the statuses it asks, and is what one-instance routing uses.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .bits import ZERO
+from .dualcube_trees import (
+    LIMIT_NODES,
+    STRIDE,
+    first_healthy,
+    grow,
+    open_children,
+    plant,
+    walk_down,
+    walk_up,
+)
+from .jit import inline
+from .sampling import status
+
+#: Results of a route other than the number of nodes of its path.
+EXHAUSTED = -1  #: the algorithm has nothing left to try
+LIMIT = -2  #: a tree would grow past LIMIT_NODES
+
+# Which tree is whose.
+_WALK, _EXITS, _BACK, _CLUSTER = 0, 1, 2, 3
+TREES = 4
+
+# What is known of a target: can it be entered from its own cluster?
+_UNKNOWN, _ISOLATED, _OPEN = 0, 1, 2
+
+#: Nodes that a path can have before loops are erased: two trees' depths and four walks of at most 30 steps of at most 15 nodes.
+PATH_NODES = 2048
+
+
+@inline
+def position_dims(label, m):
+    """The dimensions of the label's cluster: bits 2m-1 .. m for class 1, m-1 .. 0 for class 0."""
+    low = (np.uint64(1) << m) - np.uint64(1)
+    return low << m if label >> (m + m) else low
+
+
+@inline
+def walk(key, a, b, free, threshold, path, at, offsets, untried, table):
+    """HYP(a, b) for nonfaulty ``b``; appends the nodes after ``a`` and returns the new length, EXHAUSTED or LIMIT."""
+    while True:
+        want = a ^ b
+        if want & (want - np.uint64(1)) == ZERO:
+            if want:
+                path[at] = b
+                at += 1
+            return at
+        d = first_healthy(key, a, want, threshold)
+        if d == ZERO:
+            dims = free & ~want
+            if dims == ZERO:
+                return EXHAUSTED
+            plant(_WALK, dims, offsets, untried)
+            n = 1
+            i = 0
+            while d == ZERO:
+                if n == LIMIT_NODES:
+                    return LIMIT
+                if not grow(_WALK, n, key, a, threshold, offsets, untried, table):
+                    return EXHAUSTED
+                i = n
+                while i < 2 * n:
+                    d = first_healthy(key, a ^ offsets[_WALK * STRIDE + i], want, threshold)
+                    if d:
+                        break
+                    i += 1
+                open_children(_WALK, n, dims, offsets, untried)
+                n *= 2
+            at = walk_down(_WALK, i, a, offsets, path, at)
+            a ^= offsets[_WALK * STRIDE + i]
+        a ^= d
+        free ^= d
+        path[at] = a
+        at += 1
+
+
+@inline
+def next_exit(tree, i, n, key, root, dims, cross, threshold, offsets, untried, table):
+    """The next node after ``i`` in the tree's order with a nonfaulty cross neighbour, growing the tree as needed.
+
+    Returns its index and the tree's nodes now, or EXHAUSTED or LIMIT in place of the index.
+    """
+    while True:
+        i += 1
+        if i == n:
+            if n == LIMIT_NODES:
+                return LIMIT, n
+            if not grow(tree, n, key, root, threshold, offsets, untried, table):
+                return EXHAUSTED, n
+            open_children(tree, n, dims, offsets, untried)
+            n *= 2
+        if status(key, root ^ offsets[tree * STRIDE + i] ^ cross) >= threshold:
+            return i, n
+
+
+@inline
+def to_cluster(key, a, b, dims, m, threshold, entry, path, at, offsets, untried, table):
+    """TO_CLUSTER(a, b), ``a`` being the last node of ``path``; ``entry`` tells what is known of ``b``.
+
+    Returns the new length (or EXHAUSTED, LIMIT) and what is known of ``b`` now.
+    """
+    cross = np.uint64(1) << (m + m)
+    other = (cross - np.uint64(1)) ^ dims
+    apart = (a ^ b) & other
+    plant(_CLUSTER, dims, offsets, untried)
+    start = at
+    n = 1
+    i = 0
+    while True:
+        while i < n:
+            u = a ^ offsets[_CLUSTER * STRIDE + i]
+            v = u ^ apart
+            if (
+                status(key, u ^ cross) >= threshold
+                and status(key, v) >= threshold
+                and status(key, v ^ cross) >= threshold
+                and (entry != _ISOLATED or v == b)
+            ):
+                at = walk_down(_CLUSTER, i, a, offsets, path, start)
+                path[at] = u ^ cross
+                at = walk(key, u ^ cross, v ^ cross, other, threshold, path, at + 1, offsets, untried, table)
+                if at == LIMIT:
+                    return at, entry
+                if at >= 0:
+                    path[at] = v
+                    at = walk(key, v, b, dims, threshold, path, at + 1, offsets, untried, table)
+                    if at >= 0 or at == LIMIT:
+                        return at, entry
+                    if entry == _UNKNOWN:
+                        entry = _OPEN if first_healthy(key, b, dims, threshold) else _ISOLATED
+            i += 1
+        if n == LIMIT_NODES:
+            return LIMIT, entry
+        if not grow(_CLUSTER, n, key, a, threshold, offsets, untried, table):
+            return EXHAUSTED, entry
+        open_children(_CLUSTER, n, dims, offsets, untried)
+        n *= 2
+
+
+@inline
+def erase_loops(path, at):
+    """Keep the last occurrence of each node, in place; returns the new length."""
+    out = 0
+    k = 0
+    while k < at:
+        j = at - 1
+        while path[j] != path[k]:
+            j -= 1
+        path[out] = path[k]
+        out += 1
+        k = j + 1
+    return out
+
+
+@inline
+def _between_classes(key, s, t, m, threshold, path, offsets, untried, table):
+    """PRACTICAL for nodes of different classes; returns the path's nodes (loops erased), EXHAUSTED or LIMIT."""
+    cross = np.uint64(1) << (m + m)
+    dims = position_dims(s, m)
+    other = position_dims(t, m)
+    entry = _UNKNOWN
+    plant(_EXITS, dims, offsets, untried)
+    i = -1
+    n = 1
+    while True:
+        i, n = next_exit(_EXITS, i, n, key, s, dims, cross, threshold, offsets, untried, table)
+        if i < 0:
+            return i
+        at = walk_down(_EXITS, i, s, offsets, path, 1)
+        a = path[at - 1] ^ cross
+        path[at] = a
+        head = at
+        at += 1
+        if (a ^ t) & dims == ZERO:
+            if entry != _ISOLATED:
+                at = walk(key, a, t, other, threshold, path, at, offsets, untried, table)
+                if at >= 0 or at == LIMIT:
+                    return at
+                if entry == _UNKNOWN:
+                    entry = _OPEN if first_healthy(key, t, other, threshold) else _ISOLATED
+            elif a == t:
+                return at
+            continue
+        at, entry = to_cluster(key, a, t, other, m, threshold, entry, path, at, offsets, untried, table)
+        if at == LIMIT:
+            return at
+        if at >= 0:
+            # walks and cluster paths never repeat a node; only when the route comes straight back through
+            # a' : a can it meet the tree path s -> a again
+            if path[head + 1] == path[head - 1]:
+                at = erase_loops(path, at)
+            return at
+
+
+@inline
+def _around_cluster(key, s, t, m, threshold, path, offsets, untried, table):
+    """PRACTICAL's last resort for nodes of one cluster: leave it at both ends, join them in the other class."""
+    cross = np.uint64(1) << (m + m)
+    dims = position_dims(s, m)
+    other = position_dims(s ^ cross, m)
+    plant(_EXITS, dims, offsets, untried)
+    i = -1
+    n = 1
+    while True:
+        i, n = next_exit(_EXITS, i, n, key, s, dims, cross, threshold, offsets, untried, table)
+        if i < 0:
+            return i
+        a = s ^ offsets[_EXITS * STRIDE + i] ^ cross
+        plant(_BACK, dims, offsets, untried)
+        j = -1
+        k = 1
+        while True:
+            j, k = next_exit(_BACK, j, k, key, t, dims, cross, threshold, offsets, untried, table)
+            if j == LIMIT:
+                return j
+            if j < 0:
+                break
+            b = t ^ offsets[_BACK * STRIDE + j] ^ cross
+            at = walk_down(_EXITS, i, s, offsets, path, 1)
+            path[at] = a
+            at += 1
+            if a != b:
+                at, _ = to_cluster(key, a, b, other, m, threshold, _UNKNOWN, path, at, offsets, untried, table)
+            if at == LIMIT:
+                return at
+            if at >= 0:
+                path[at] = b ^ cross
+                at = walk_up(_BACK, j, t, offsets, path, at + 1)
+                return erase_loops(path, at)
+
+
+@inline
+def route(key, s, t, m, threshold, path, offsets, untried, table):
+    """PRACTICAL(s, t) between nonfaulty nodes.
+
+    Parameters
+    ----------
+    key, s, t, m, threshold : uint64
+        Status key of the trial, labels below 2^(2m+1), 1 <= m <= 30, and ``sampling.threshold`` of the failure rate.
+    path : uint64 array of PATH_NODES
+        Overwritten with the route.
+    offsets, untried, table : uint64 arrays
+        From ``dualcube_trees.scratch(TREES)``; contents do not matter.
+
+    Returns
+    -------
+    int64
+        Nodes on the path, loops erased; EXHAUSTED or LIMIT when the route fails.
+    """
+    path[0] = s
+    if s == t:
+        return 1
+    if (s ^ t) >> (m + m):
+        return _between_classes(key, s, t, m, threshold, path, offsets, untried, table)
+    dims = position_dims(s, m)
+    if (s ^ t) & ~dims:
+        at, _ = to_cluster(key, s, t, dims, m, threshold, _UNKNOWN, path, 1, offsets, untried, table)
+        return at
+    at = walk(key, s, t, dims, threshold, path, 1, offsets, untried, table)
+    if at != EXHAUSTED:
+        return at
+    return _around_cluster(key, s, t, m, threshold, path, offsets, untried, table)
