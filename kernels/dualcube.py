@@ -30,7 +30,7 @@ from .dualcube_trees import (
     walk_down,
     walk_up,
 )
-from .jit import inline
+from .jit import lean
 from .sampling import status
 
 #: Results of a route other than the number of nodes of its path.
@@ -48,14 +48,14 @@ _UNKNOWN, _ISOLATED, _OPEN = 0, 1, 2
 PATH_NODES = 2048
 
 
-@inline
+@lean
 def position_dims(label, m):
     """The dimensions of the label's cluster: bits 2m-1 .. m for class 1, m-1 .. 0 for class 0."""
     low = (np.uint64(1) << m) - np.uint64(1)
     return low << m if label >> (m + m) else low
 
 
-@inline
+@lean
 def walk(key, a, b, free, threshold, path, at, offsets, untried, table):
     """HYP(a, b) for nonfaulty ``b``; appends the nodes after ``a`` and returns the new length, EXHAUSTED or LIMIT."""
     while True:
@@ -94,7 +94,7 @@ def walk(key, a, b, free, threshold, path, at, offsets, untried, table):
         at += 1
 
 
-@inline
+@lean
 def next_exit(tree, i, n, key, root, dims, cross, threshold, offsets, untried, table):
     """The next node after ``i`` in the tree's order with a nonfaulty cross neighbour, growing the tree as needed.
 
@@ -113,7 +113,7 @@ def next_exit(tree, i, n, key, root, dims, cross, threshold, offsets, untried, t
             return i, n
 
 
-@inline
+@lean
 def to_cluster(key, a, b, dims, m, threshold, entry, path, at, offsets, untried, table):
     """TO_CLUSTER(a, b), ``a`` being the last node of ``path``; ``entry`` tells what is known of ``b``.
 
@@ -157,7 +157,7 @@ def to_cluster(key, a, b, dims, m, threshold, entry, path, at, offsets, untried,
         n *= 2
 
 
-@inline
+@lean
 def erase_loops(path, at):
     """Keep the last occurrence of each node, in place; returns the new length."""
     out = 0
@@ -172,7 +172,7 @@ def erase_loops(path, at):
     return out
 
 
-@inline
+@lean
 def _between_classes(key, s, t, m, threshold, path, offsets, untried, table):
     """PRACTICAL for nodes of different classes; returns the path's nodes (loops erased), EXHAUSTED or LIMIT."""
     cross = np.uint64(1) << (m + m)
@@ -212,7 +212,7 @@ def _between_classes(key, s, t, m, threshold, path, offsets, untried, table):
             return at
 
 
-@inline
+@lean
 def _around_cluster(key, s, t, m, threshold, path, offsets, untried, table):
     """PRACTICAL's last resort for nodes of one cluster: leave it at both ends, join them in the other class."""
     cross = np.uint64(1) << (m + m)
@@ -249,7 +249,7 @@ def _around_cluster(key, s, t, m, threshold, path, offsets, untried, table):
                 return erase_loops(path, at)
 
 
-@inline
+@lean
 def route(key, s, t, m, threshold, path, offsets, untried, table):
     """PRACTICAL(s, t) between nonfaulty nodes.
 

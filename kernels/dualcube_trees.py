@@ -16,7 +16,7 @@ import numpy as np
 
 from . import simd
 from .bits import ZERO, top
-from .jit import inline
+from .jit import inline, lean
 from .sampling import status
 
 #: B10: nodes at which a tree stops.
@@ -42,7 +42,7 @@ def scratch(trees):
     )
 
 
-@inline
+@lean
 def first_healthy(key, node, dims, threshold):
     """First dimension of ``dims``, in dimension order, across which ``node`` has a nonfaulty neighbour; 0 for none."""
     while dims:
@@ -53,14 +53,14 @@ def first_healthy(key, node, dims, threshold):
     return ZERO
 
 
-@inline
+@lean
 def plant(tree, dims, offsets, untried):
     """Start tree number ``tree`` as T_0, to grow along ``dims``."""
     offsets[tree * STRIDE] = ZERO
     untried[tree * STRIDE] = dims
 
 
-@inline
+@lean
 def _scan(offset, base, count, offsets):
     """Is ``offset`` among the ``count`` entries from ``base``?"""
     wanted = simd.splat(offset)
@@ -71,7 +71,7 @@ def _scan(offset, base, count, offsets):
     return False
 
 
-@inline
+@lean
 def _find(offset, base, mask, table):
     """Place of ``offset`` in an open-addressing table, or the empty place where it belongs (0 is empty)."""
     place = ((offset * _SPREAD) >> _40) & mask
@@ -80,7 +80,7 @@ def _find(offset, base, mask, table):
     return base + np.int64(place)
 
 
-@inline
+@lean
 def grow(tree, n, key, root, threshold, offsets, untried, table):
     """Make T_{k+1} of T_k, which has ``n`` nodes; False when a node has no admissible child (B2).
 
@@ -120,7 +120,7 @@ def grow(tree, n, key, root, threshold, offsets, untried, table):
     return True
 
 
-@inline
+@lean
 def open_children(tree, n, dims, offsets, untried):
     """Give nodes n .. 2n - 1, just grown, all of ``dims`` that are not on their path from the root."""
     base = tree * STRIDE
@@ -128,13 +128,13 @@ def open_children(tree, n, dims, offsets, untried):
         untried[i] = dims & ~offsets[i]
 
 
-@inline
+@lean
 def parent(i):
     """Index of the parent of node ``i`` > 0: ``i`` without its highest bit."""
     return i ^ np.int64(top(np.uint64(i)))
 
 
-@inline
+@lean
 def walk_down(tree, i, root, offsets, path, at):
     """Append the nodes after the root on the way to node ``i`` to ``path``; returns the new length."""
     rest = np.uint64(i)
@@ -147,7 +147,7 @@ def walk_down(tree, i, root, offsets, path, at):
     return at
 
 
-@inline
+@lean
 def walk_up(tree, i, root, offsets, path, at):
     """Append node ``i``'s proper ancestors, its parent first and the root last; returns the new length."""
     while i > 0:
