@@ -3,8 +3,9 @@
 This is the only module that names ``numba.njit``.
 
 ``@inline`` marks a building block: it is compiled into each kernel that calls it, with the types it is
-called with, and never on its own; ``@lean`` is the same for blocks that allocate nothing.  ``@kernel(signature)`` marks an entry point: exactly one explicit
-signature, machine code that releases the interpreter lock, compiled on first use and cached on disk.
+called with, and never on its own; ``@lean`` is the same for blocks that allocate nothing.
+``@kernel(signature)`` marks an entry point: exactly one explicit signature, machine code that releases the
+interpreter lock, compiled on first use and cached on disk.
 
 Numba's own cache answers with old code when a callee in another file was edited, and two processes that
 store different signatures or CPU types under one index can swap machine code.  So the cache folder's name
