@@ -59,12 +59,21 @@ class _PointWork:
     def take(self, seconds: float) -> tuple[int, int]:
         """Next range of trials, about ``seconds`` long; grows from one trial as the speed becomes known."""
         first, stop = self.todo.popleft()
-        count = self.largest if not self.seconds_per_trial else min(16 * self.largest, int(seconds / self.seconds_per_trial))
+        count = (
+            self.largest
+            if not self.seconds_per_trial
+            else min(16 * self.largest, int(seconds / self.seconds_per_trial))
+        )
         count = max(1, count)
         self.largest = max(self.largest, count)
         # ends on a multiple of a power of two: lane kernels pay for ragged ends
         aligned = 1 << (count.bit_length() - 1)
-        end = min(stop, (first + count) // aligned * aligned if count >= aligned and (first + count) // aligned * aligned > first else first + count)
+        end = min(
+            stop,
+            (first + count) // aligned * aligned
+            if count >= aligned and (first + count) // aligned * aligned > first
+            else first + count,
+        )
         if end < stop:
             self.todo.appendleft((end, stop))
         self.running += 1
@@ -113,9 +122,7 @@ class _Driver:
         else:
             last = of_point.tally.ranges[-1][1] if of_point.tally.ranges else 0
             of_point.plan(0, self._cap(max(FIRST_PREFIX, 1 << max(0, last - 1).bit_length())))
-        if of_point.todo:
-            self.open.append(of_point)
-        elif self.goal.adaptive and self._next_stage(of_point):
+        if of_point.todo or (self.goal.adaptive and self._next_stage(of_point)):
             self.open.append(of_point)
 
     def _cap(self, stop: int) -> int:
@@ -137,7 +144,9 @@ class _Driver:
         of_point = next(ready, None)
         while of_point is not None and len(self.running) < 2 * self.on.workers:
             first, stop = of_point.take(self.on.item_seconds)
-            item = Item((self.study.name, self.study.path), self.results.seed, tuple(of_point.point.items()), first, stop)
+            item = Item(
+                (self.study.name, self.study.path), self.results.seed, tuple(of_point.point.items()), first, stop
+            )
             future = self.on.executor.submit(work, item)
             self.running.add(future)
             future.add_done_callback(self.wake.put)
@@ -214,12 +223,15 @@ class _Driver:
         return code
 
     def _report(self, final: bool = False) -> None:
-        if self.progress.style == "none":
+        if not (final or self.progress.due()):
             return
         done = sum(w.done for w in self.works.values())
         wanted = None
         if not self.goal.adaptive:
-            wanted = sum(w.done + size(missing(w.tally.ranges, *self.goal.bounds())) - sum(p.trials for p in w.parts) for w in self.works.values())
+            wanted = sum(
+                w.done + size(missing(w.tally.ranges, *self.goal.bounds())) - sum(p.trials for p in w.parts)
+                for w in self.works.values()
+            )
         at = next((w for w in self.open if w.running), None)
         where = ""
         if at is not None and not final:
@@ -283,7 +295,10 @@ def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *
     begun = time.monotonic()
 
     def save(current: Results) -> None:
-        current.history = [*before, {**origin, "resources": {**origin["resources"], "seconds": time.monotonic() - begun}}]
+        current.history = [
+            *before,
+            {**origin, "resources": {**origin["resources"], "seconds": time.monotonic() - begun}},
+        ]
         if file is not None:
             file.save(current)
 

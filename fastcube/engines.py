@@ -128,14 +128,18 @@ def _mpi(workers: int | None) -> Iterator[Engine]:
         from mpi4py import MPI
         from mpi4py.futures import MPIPoolExecutor
     except (ImportError, RuntimeError) as error:
-        raise MissingDependencyError(f"engine mpi needs mpi4py and an MPI: pip install 'fastcube[mpi]' ({error})") from None
+        raise MissingDependencyError(
+            f"engine mpi needs mpi4py and an MPI: pip install 'fastcube[mpi]' ({error})"
+        ) from None
     size, launched = MPI.COMM_WORLD.size, _launched_ranks()
     if launched is not None and launched != size:
         raise ParameterError(
             f"MPI has {size} ranks but the launcher started {launched}: mpi4py uses another MPI than the launcher's"
         )
     if size < 2:
-        raise ParameterError("engine mpi needs a launcher: mpiexec -n 3 python -m mpi4py.futures -m fastcube run ... --engine mpi")
+        raise ParameterError(
+            "engine mpi needs a launcher: mpiexec -n 3 python -m mpi4py.futures -m fastcube run ... --engine mpi"
+        )
     executor = MPIPoolExecutor(workers, initializer=_ignore_signals)
     try:
         yield Engine(executor, workers or size - 1, 1.0)

@@ -1,13 +1,13 @@
 """What can go wrong, as types: each is also a builtin, and each message is one line a user can act on.
 
-    FastcubeError
-    ├── ParameterError (ValueError)          an argument out of its range: name, range, value got
-    ├── ResultFileError (OSError)            a file that cannot be read or written as results
-    │   ├── FormatTooOldError                written by an older major version of the format
-    │   └── FormatTooNewError                written by a newer one
-    ├── StudyMismatchError (ValueError)      results of another study, seed or generator
-    ├── TrialOverlapError (ValueError)       the same trials in two tallies that should be added
-    └── MissingDependencyError (ImportError) an optional package that is not installed
+FastcubeError
+├── ParameterError (ValueError)          an argument out of its range: name, range, value got
+├── ResultFileError (OSError)            a file that cannot be read or written as results
+│   ├── FormatTooOldError                written by an older major version of the format
+│   └── FormatTooNewError                written by a newer one
+├── StudyMismatchError (ValueError)      results of another study, seed or generator
+├── TrialOverlapError (ValueError)       the same trials in two tallies that should be added
+└── MissingDependencyError (ImportError) an optional package that is not installed
 """
 
 
@@ -43,7 +43,9 @@ class MissingDependencyError(FastcubeError, ImportError):
     """An optional package is needed and not installed."""
 
 
-def check_range(name: str, value: float, low: float, high: float, context: str = "", *, open_above: bool = False) -> None:
+def check_range(
+    name: str, value: float, low: float, high: float, context: str = "", *, open_above: bool = False
+) -> None:
     """Raise :class:`ParameterError` unless ``low <= value <= high`` (``value < high`` with ``open_above``).
 
     ``context`` ends the description of the range, such as ``"for n=10"``.

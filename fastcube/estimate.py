@@ -46,7 +46,9 @@ def proportion(events: int, trials: int, alpha: float = ALPHA) -> Estimate:
     return Estimate(p, math.sqrt(p * (1 - p) / trials), low, high)
 
 
-def bounded_mean(total: int, squares: int, trials: int, unit: float = 1.0, bound: float = 1.0, alpha: float = ALPHA) -> Estimate:
+def bounded_mean(
+    total: int, squares: int, trials: int, unit: float = 1.0, bound: float = 1.0, alpha: float = ALPHA
+) -> Estimate:
     """Mean of ``trials`` values in [0, bound], given exactly as sums of value * unit and of its square.
 
     The interval is mean +- (sqrt(2 V ln(4/alpha) / T) + 7 ln(4/alpha) bound / (3 (T - 1))), cut to [0, bound],

@@ -61,7 +61,9 @@ class Goal:
             if count < 1 or not 0 <= index < count:
                 raise ParameterError(f"shard must be I/N with 0 <= I < N, got {index}/{count}")
             if self.adaptive:
-                raise ParameterError("shard takes a fixed number of trials; precision, relative and events need the whole")
+                raise ParameterError(
+                    "shard takes a fixed number of trials; precision, relative and events need the whole"
+                )
 
     @property
     def adaptive(self) -> bool:

@@ -41,7 +41,9 @@ def parse_values(axis: Axis, text: str) -> list[Value]:
         try:
             bounds = [Decimal(piece.strip()) for piece in part.split(":")]
         except InvalidOperation:
-            raise ParameterError(f"{axis.name} must be a value, a list a,b,c or a range lo:hi[:step], got {text}") from None
+            raise ParameterError(
+                f"{axis.name} must be a value, a list a,b,c or a range lo:hi[:step], got {text}"
+            ) from None
         if len(bounds) == 1:
             values.append(axis.check(bounds[0]))
             continue

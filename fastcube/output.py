@@ -54,7 +54,10 @@ class OutputFile:
         return held
 
     def save(self, results: Results) -> None:
-        """Replace the file.  When that fails the results go beside it or to a folder that takes them, and the error says where."""
+        """Replace the file.
+
+        When that fails the results go beside it or to a folder that takes them, and the error says where.
+        """
         try:
             if self._signature() != self._seen and self._seen is not None and self.path.exists():
                 raise ResultFileError(f"{self.path} was changed by another process")

@@ -14,14 +14,29 @@ if TYPE_CHECKING:
 FORMATS = (".png", ".svg", ".pdf")
 
 #: Line styles that stay apart in grey print: colour (dark to light), marker, dashes.
-_COLOURS = ("#1b3a5c", "#b5442c", "#2f7d4f", "#7a4fa3", "#c98a1b", "#3a8fb7", "#8c8c8c", "#5a2a1b", "#94b447", "#d46a9f")
+_COLOURS = (
+    "#1b3a5c",
+    "#b5442c",
+    "#2f7d4f",
+    "#7a4fa3",
+    "#c98a1b",
+    "#3a8fb7",
+    "#8c8c8c",
+    "#5a2a1b",
+    "#94b447",
+    "#d46a9f",
+)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 _DASHES = ("-", "--", "-.", ":")
 
 
 def style(i: int) -> dict[str, Any]:
     """Keyword arguments for the i-th line of a figure."""
-    kinds = {"color": _COLOURS[i % len(_COLOURS)], "marker": _MARKERS[i % len(_MARKERS)], "linestyle": _DASHES[i % len(_DASHES)]}
+    kinds = {
+        "color": _COLOURS[i % len(_COLOURS)],
+        "marker": _MARKERS[i % len(_MARKERS)],
+        "linestyle": _DASHES[i % len(_DASHES)],
+    }
     return {**kinds, "markersize": 4, "linewidth": 1.3}
 
 
@@ -53,7 +68,9 @@ def draw_lines(axes: Any, results: Results, statistic: str, x: str, line: str | 
         at = [value for value, _ in pairs]
         how = style(i)
         axes.plot(at, [e.value for _, e in pairs], label=None if line is None else f"{line} = {label}", **how)
-        axes.fill_between(at, [e.low for _, e in pairs], [e.high for _, e in pairs], color=how["color"], alpha=0.18, linewidth=0)
+        axes.fill_between(
+            at, [e.low for _, e in pairs], [e.high for _, e in pairs], color=how["color"], alpha=0.18, linewidth=0
+        )
 
 
 def _default_figure(results: Results, axes: Any) -> None:

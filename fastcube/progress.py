@@ -48,13 +48,17 @@ class Progress:
         """Note what was done before this run."""
         self.window.append((self.begun, done))
 
+    def due(self) -> bool:
+        """Whether it is time for another report."""
+        return self.style != "none" and time.monotonic() - self.last >= self.every
+
     def update(self, done: int, wanted: int | None, where: str, final: bool = False) -> None:
-        """Report, unless it is too soon.
+        """Report.
 
         ``wanted`` is None when it is not known; ``where`` says what is being worked on and its current estimate.
         """
         now = time.monotonic()
-        if self.style == "none" or (not final and now - self.last < self.every):
+        if self.style == "none":
             return
         self.last = now
         began, before = self.window[0]

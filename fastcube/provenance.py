@@ -70,7 +70,9 @@ def library_versions() -> dict[str, str]:
 
 def provenance(**resources: Any) -> dict[str, Any]:
     """Describe this process: software, parameters, environment, resources (the sections that tskit uses)."""
-    slurm = {k: v for k, v in sorted(os.environ.items()) if k.startswith("SLURM_") and k.endswith(("_ID", "_COUNT", "_NAME"))}
+    slurm = {
+        k: v for k, v in sorted(os.environ.items()) if k.startswith("SLURM_") and k.endswith(("_ID", "_COUNT", "_NAME"))
+    }
     settings = {k: v for k, v in sorted(os.environ.items()) if k.startswith(("FASTCUBE_", "NUMBA_"))}
     return {
         "schema_version": "1.0",

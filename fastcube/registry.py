@@ -22,8 +22,16 @@ _LIVE: dict[tuple[str, str | None], Study] = {}
 
 @functools.cache
 def modules() -> tuple[ModuleType, ...]:
-    """The modules that the entry-point group names, in order of their names."""
-    return tuple(point.load() for point in sorted(metadata.entry_points(group=GROUP), key=lambda p: p.name))
+    """The modules that the entry-point group names, in order of their names.  Raises ParameterError for a broken one."""
+    out = []
+    for point in sorted(metadata.entry_points(group=GROUP), key=lambda p: p.name):
+        try:
+            out.append(point.load())
+        except Exception as error:
+            raise ParameterError(
+                f"studies of {point.value} cannot be loaded: {type(error).__name__}: {error}"
+            ) from error
+    return tuple(out)
 
 
 @functools.cache

@@ -92,7 +92,9 @@ class Results:
             for name, e in self.estimates(point).items():
                 if self.study.statistic(name).defined(point):
                     numbers = {"estimate": e.value, "stderr": e.stderr, "low": e.low, "high": e.high}
-                    rows.append({"study": self.study.name, **point, "statistic": name, "trials": tally.trials, **numbers})
+                    rows.append(
+                        {"study": self.study.name, **point, "statistic": name, "trials": tally.trials, **numbers}
+                    )
         return rows
 
     def identity(self) -> dict[str, Any]:
@@ -145,18 +147,6 @@ class Results:
             if a != b:
                 raise StudyMismatchError(f"{theirs} has {what} {b}, {mine} has {what} {a}")
 
-    def add(self, other: Results, mine: str = "this", theirs: str = "other") -> None:
-        """Add the tallies of disjoint trials.  Raises StudyMismatchError or TrialOverlapError; then nothing has changed."""
-        self.check_same_study(other, mine, theirs)
-        sums = {}
-        for key, tally in other.tallies.items():
-            try:
-                sums[key] = self.tallies[key] + tally if key in self.tallies else tally
-            except TrialOverlapError as error:
-                at = point_text(self.point(key))
-                raise TrialOverlapError(f"{mine} and {theirs} overlap at {at}: {error}") from None
-        self.tallies.update(sums)
-
     # ------------------------------------------------------------ the file
 
     def save(self, path: str | Path) -> None:
@@ -164,7 +154,9 @@ class Results:
         with written_whole(Path(path)) as file:
             self._write_estimates(file)
             self._write_raw(file.subgroup("raw"))
-            file.subgroup("provenance").variable("json", (), json.dumps(self.history), description="runs and merges, as JSON")
+            file.subgroup("provenance").variable(
+                "json", (), json.dumps(self.history), description="runs and merges, as JSON"
+            )
 
     def _grid(self) -> tuple[dict[str, np.ndarray], list[tuple[str, np.ndarray, dict[str, Any]]]]:
         """Coordinates, and arrays over their product: trials and the estimates; 0 and NaN where there is no point."""
@@ -179,13 +171,15 @@ class Results:
             at = tuple(place[v] for place, v in zip(places, point.values(), strict=True))
             trials[at] = tally.trials
             for name, e in self.estimates(point).items():
-                columns[name][(slice(None), *at)] = (e.value, e.stderr, e.low, e.high)
+                columns[name][(..., *at)] = (e.value, e.stderr, e.low, e.high)
         variables: list[tuple[str, np.ndarray, dict[str, Any]]] = [
             ("trials", trials, {"units": "1", "description": "trials counted"})
         ]
         for s in self.study.statistics:
             for suffix, what, column in zip(_SUFFIXES, _MEANINGS, columns[s.name], strict=True):
-                variables.append((s.name + suffix, column, {"units": s.units, "description": what.format(s.description)}))
+                variables.append(
+                    (s.name + suffix, column, {"units": s.units, "description": what.format(s.description)})
+                )
         return coordinates, variables
 
     def _write_estimates(self, file: NetCDF) -> None:
@@ -235,8 +229,8 @@ class Results:
             raw.dimension("extreme", 2)
         for extreme in study.extremes:
             pairs = np.array([t.extremes[extreme.name] for t in tallies], np.int64).reshape(-1, 2)
-            raw.variable("max_" + extreme.name, ("point", "extreme"), pairs, units="1",
-                         description=f"{extreme.description}: largest value and the smallest trial that attains it; -1 if none")  # fmt: skip
+            what = f"{extreme.description}: largest value and the smallest trial that attains it; -1 if none"
+            raw.variable("max_" + extreme.name, ("point", "extreme"), pairs, units="1", description=what)
 
 
 _SUFFIXES = ("", "_stderr", "_low", "_high")
@@ -325,32 +319,37 @@ def _read_tallies(study: Study, raw: Any) -> dict[Key, Tally]:
     return {key: Tally(fuse(r), c, e) for key, r, c, e in zip(keys, ranges, counts, extremes, strict=True)}
 
 
-def merge(paths: Sequence[str | Path]) -> Results:
-    """Add the results of disjoint trials, in any order.  Raises as :func:`open_results` and :meth:`Results.add`.
+def combine(parts: Sequence[tuple[str, Results]]) -> Results:
+    """Add results of disjoint trials, each with the name that messages give it; at least one.
 
-    All ranges of a point are fused at once: 1,000 shards take one sort, not 1,000.
+    Raises StudyMismatchError or TrialOverlapError.  All ranges of a point are fused at once: 1,000 shards take one
+    sort, not 1,000.
+    """
+    name, one = parts[0]
+    out = Results(one.study, one.seed, {}, one.goal.whole())
+    of_points: dict[Key, list[tuple[Tally, str]]] = {}
+    for path, part in parts:
+        out.check_same_study(part, name, path)
+        for key, tally in part.tallies.items():
+            of_points.setdefault(key, []).append((tally, path))
+    for key, tallies in of_points.items():
+        try:
+            out.tallies[key] = Tally.total([tally for tally, _ in tallies])
+        except TrialOverlapError as error:
+            raise _overlap(point_text(out.point(key)), tallies) from error
+    return out
+
+
+def merge(paths: Sequence[str | Path]) -> Results:
+    """Add the results files of disjoint trials, in any order and nesting; at least one.
+
+    Raises as :func:`open_results` and :func:`combine`.
     """
     from .provenance import provenance
 
-    out: Results | None = None
-    parts: dict[Key, list[tuple[Tally, str]]] = {}
-    merged = []
-    for path in map(str, paths):
-        part = open_results(path)
-        if out is None:
-            first, out = path, Results(part.study, part.seed, {}, part.goal.whole())
-        out.check_same_study(part, first, path)
-        for key, tally in part.tallies.items():
-            parts.setdefault(key, []).append((tally, path))
-        merged.append({"file": path, "digest": part.digest(), "runs": part.history})
-    if out is None:
-        raise ResultFileError("there is nothing to merge")
-    for key, of_point in parts.items():
-        try:
-            out.tallies[key] = Tally.total([tally for tally, _ in of_point])
-        except TrialOverlapError as error:
-            raise _overlap(point_text(out.point(key)), of_point) from error
-    out.history = [provenance(merged=merged)]
+    parts = [(str(path), open_results(path)) for path in paths]
+    out = combine(parts)
+    out.history = [provenance(merged=[{"file": p, "digest": part.digest(), "runs": part.history} for p, part in parts])]
     return out
 
 
@@ -359,5 +358,7 @@ def _overlap(point: str, parts: list[tuple[Tally, str]]) -> TrialOverlapError:
     ranges = sorted((first, stop, path) for tally, path in parts for first, stop in tally.ranges)
     for (_, stop, one), (first, end, other) in pairwise(ranges):
         if first < stop:
-            return TrialOverlapError(f"{one} and {other} overlap at {point}: trials {first}..{min(stop, end) - 1} are in both")
+            return TrialOverlapError(
+                f"{one} and {other} overlap at {point}: trials {first}..{min(stop, end) - 1} are in both"
+            )
     raise AssertionError("ranges that do not fuse overlap somewhere")

@@ -239,10 +239,14 @@ class Study:
         """Check a point's values; return them in the order of the axes.  Raises ParameterError."""
         for name in values:
             if name not in [a.name for a in self.axes]:
-                raise ParameterError(f"{name} is not an axis of {self.name}, which has {', '.join(a.name for a in self.axes)}")
+                raise ParameterError(
+                    f"{name} is not an axis of {self.name}, which has {', '.join(a.name for a in self.axes)}"
+                )
         for axis in self.axes:
             if axis.name not in values:
-                raise ParameterError(f"{axis.name} is missing: a point of {self.name} is {point_text({a.name: '...' for a in self.axes})}")
+                raise ParameterError(
+                    f"{axis.name} is missing: a point of {self.name} is {point_text({a.name: '...' for a in self.axes})}"
+                )
         point = {axis.name: axis.check(values[axis.name]) for axis in self.axes}
         self.check(point)
         return point
@@ -252,7 +256,9 @@ class Study:
         for statistic in self.statistics:
             if statistic.name == name:
                 return statistic
-        raise ParameterError(f"{name} is not a statistic of {self.name}, which has {', '.join(s.name for s in self.statistics)}")
+        raise ParameterError(
+            f"{name} is not a statistic of {self.name}, which has {', '.join(s.name for s in self.statistics)}"
+        )
 
 
 def point_text(point: Mapping[str, object]) -> str:

@@ -13,16 +13,20 @@ from .results import Results
 
 
 def estimate_text(e: Estimate) -> str:
-    """``0.01234 ± 0.00056`` to two digits of the half-width; ``< 3.7e-06`` when nothing was seen; ``-`` for nothing known."""
+    """The estimate with its 95% interval.
+
+    ``0.01234 ± 0.00056`` to two digits of the half-width where the interval is about symmetric,
+    ``0.0015 [0.0011, 0.0019]`` elsewhere, ``< 3.7e-06`` when nothing was seen, ``-`` where nothing is known.
+    """
     if math.isnan(e.value):
         return "-"
     if e.value == 0 and e.low == 0:
         return f"< {e.high:.2g}"
     width = e.half_width
-    if not width > 0 or math.isinf(width):
-        return f"{e.value:.6g}"
+    if not 0 < width < math.inf or not 0.8 < (e.high - e.value) / width < 1.2 or width > e.value / 2:
+        return f"{e.value:.4g} [{e.low:.2g}, {e.high:.2g}]"
     digits = max(0, 1 - math.floor(math.log10(width)))
-    if digits > 9 or e.value < 1e-4:
+    if digits > 8:
         return f"{e.value:.3e} ± {width:.1e}"
     return f"{e.value:.{digits}f} ± {width:.{digits}f}"
 

@@ -90,7 +90,10 @@ class Tally:
         return cls(
             fuse(r for part in parts for r in part.ranges),
             {name: sum(part.counts[name] for part in parts) for name in parts[0].counts},
-            {name: max((part.extremes[name] for part in parts), key=_larger_then_earlier) for name in parts[0].extremes},
+            {
+                name: max((part.extremes[name] for part in parts), key=_larger_then_earlier)
+                for name in parts[0].extremes
+            },
         )
 
 

@@ -17,7 +17,7 @@ _LOW = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class Output:
-    """One number that a trial gives: an integer in [0, bound], bound < 2^31.
+    """One number that a trial gives: an integer in [0, bound], bound < 2^31, which may depend on the point.
 
     With ``bound`` 1 the study reports a proportion, else a mean.  That every trial keeps to the range is the
     trial's promise; the largest value is stored with its trial, so that a broken promise shows.
@@ -25,7 +25,7 @@ class Output:
 
     name: str
     description: str
-    bound: int = 1
+    bound: int | Callable[[Point], int] = 1
 
 
 def trial(function: Callable[..., None]) -> Any:
@@ -83,7 +83,7 @@ def trial_study(
     it is nonzero, and an extreme.  ``revision`` must be raised by hand when the trial's meaning changes.
     """
     for output in outputs:
-        if not 1 <= output.bound < 2**31:
+        if isinstance(output.bound, int) and not 1 <= output.bound < 2**31:
             raise ParameterError(f"bound must be in [1, {2**31 - 1}] for output {output.name}, got {output.bound}")
     compiled = _loop(trial, len(outputs))
     counters = []
@@ -123,4 +123,6 @@ def _statistic(output: Output) -> Statistic:
     if output.bound == 1:
         return Proportion(output.name, output.description, output.name + "_nonzero")
     total, squares, nonzero = (output.name + suffix for suffix in ("_total", "_squares", "_nonzero"))
-    return Mean(output.name, output.description, total, squares, nonzero, bound=lambda point: float(output.bound))
+    bound = output.bound
+    limit = bound if callable(bound) else lambda point: bound
+    return Mean(output.name, output.description, total, squares, nonzero, bound=limit)

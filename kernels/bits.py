@@ -55,7 +55,9 @@ def highest(x: Any) -> Any:
     return np.int64(int(x).bit_length() - 1)
 
 
-@operation(_word, lambda b, t, x: b.lshr(ir.Constant(x.type, 1 << 63), _call(b, "llvm.ctlz.i64", x.type, x, ir.IntType(1)(1))))
+@operation(
+    _word, lambda b, t, x: b.lshr(ir.Constant(x.type, 1 << 63), _call(b, "llvm.ctlz.i64", x.type, x, ir.IntType(1)(1)))
+)
 def top(x: Any) -> Any:
     """The highest set bit alone, of a word that is not zero."""
     return np.uint64(1 << (int(x).bit_length() - 1))

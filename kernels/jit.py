@@ -142,9 +142,9 @@ class Kernel:
                 return self.__dict__["compiled"]
             begin = time.perf_counter()
             with _caching_here() as possible:
-                dispatcher = numba.njit(
-                    self.signature, nogil=True, error_model="numpy", cache=self.cache and possible
-                )(self.function)
+                dispatcher = numba.njit(self.signature, nogil=True, error_model="numpy", cache=self.cache and possible)(
+                    self.function
+                )
             self.seconds = time.perf_counter() - begin
             self.__dict__["compiled"] = dispatcher
         return dispatcher

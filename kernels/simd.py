@@ -143,7 +143,9 @@ def _of_array(array: Any) -> Any:
     return None
 
 
-@operation(lambda array: types.CPointer(array.dtype) if isinstance(array, types.Array) else None, lambda b, t, array: array)
+@operation(
+    lambda array: types.CPointer(array.dtype) if isinstance(array, types.Array) else None, lambda b, t, array: array
+)
 def pointer(array: Any) -> Any:
     """The array's address, which the array operations and indexing take in its stead.
 
@@ -182,7 +184,11 @@ def store(array: Any, offset: Any, vector: Any) -> None:
 
 def _splat_value(b: Any, kind: Any, value: Any) -> Any:
     vector = b.insert_element(ir.Constant(kind, ir.Undefined), value, ir.IntType(32)(0))
-    return b.shuffle_vector(vector, ir.Constant(kind, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), kind.count), [0] * kind.count))
+    return b.shuffle_vector(
+        vector,
+        ir.Constant(kind, ir.Undefined),
+        ir.Constant(ir.VectorType(ir.IntType(32), kind.count), [0] * kind.count),
+    )
 
 
 def _unsigned(x: Any) -> bool:
@@ -209,7 +215,10 @@ def _emit_like(b: Any, t: Any, vector: Any, value: Any) -> Any:
     return _splat_value(b, kind, value)
 
 
-@operation(lambda vector, value: vector if isinstance(vector, Vector) and isinstance(value, types.Integer) else None, _emit_like)
+@operation(
+    lambda vector, value: vector if isinstance(vector, Vector) and isinstance(value, types.Integer) else None,
+    _emit_like,
+)
 def like(vector: Any, value: Any) -> Any:
     """All lanes equal to ``value`` cut to the lanes of ``vector`` (whose contents do not matter)."""
     return np.full(vector.size, int(value) & (256**vector.itemsize - 1), vector.dtype)
@@ -287,6 +296,19 @@ def shift_left(x: Any, y: Any) -> Any:
     return x << y
 
 
+def _emit_one_hot(b: Any, t: Any, x: Any) -> Any:
+    one, width, zero = (ir.Constant(x.type, [c] * x.type.count) for c in (1, t[0].bits, 0))
+    return b.select(b.icmp_unsigned("<", x, width), b.shl(one, x), zero)
+
+
+@operation(_same, _emit_one_hot)
+def one_hot(x: Any) -> Any:
+    """``1 << x``, and 0 where ``x`` is not below the lane width (one shift on x86)."""
+    return np.where(x < 8 * x.itemsize, x.dtype.type(1) << np.minimum(x, 8 * x.itemsize - 1).astype(x.dtype), 0).astype(
+        x.dtype
+    )
+
+
 @operation(_same, lambda b, t, x, y: b.lshr(x, y))
 def shift_right(x: Any, y: Any) -> Any:
     """``x >> y``, each lane by its own count; counts below the lane width only."""
@@ -351,7 +373,11 @@ def mask_without(x: Any, y: Any) -> Any:
 
 
 def _emit_bits(b: Any, t: Any, mask: Any) -> Any:
-    return b.zext(b.bitcast(mask, ir.IntType(t[0].lanes)), ir.IntType(64)) if t[0].lanes < 64 else b.bitcast(mask, ir.IntType(64))
+    return (
+        b.zext(b.bitcast(mask, ir.IntType(t[0].lanes)), ir.IntType(64))
+        if t[0].lanes < 64
+        else b.bitcast(mask, ir.IntType(64))
+    )
 
 
 @operation(lambda mask: types.uint64 if isinstance(mask, Mask) else None, _emit_bits)
@@ -366,7 +392,10 @@ def _emit_mask(b: Any, t: Any, vector: Any, value: Any) -> Any:
     return b.bitcast(value, ir.VectorType(ir.IntType(1), lanes))
 
 
-@operation(lambda vector, value: Mask(vector.lanes) if isinstance(vector, Vector) and value == types.uint64 else None, _emit_mask)
+@operation(
+    lambda vector, value: Mask(vector.lanes) if isinstance(vector, Vector) and value == types.uint64 else None,
+    _emit_mask,
+)
 def mask(vector: Any, value: Any) -> Any:
     """The mask over the lanes of ``vector`` whose bits are those of a ``uint64``."""
     return np.array([(int(value) >> i) & 1 for i in range(vector.size)], dtype=bool)
@@ -385,18 +414,24 @@ def select(m: Any, x: Any, y: Any) -> Any:
 # ---------------------------------------------------------------- across lanes
 
 
-@operation(lambda x: types.uint64 if isinstance(x, Vector) and x.bits == 64 else None,
-           lambda b, t, x: _call(b, f"llvm.vector.reduce.add.{_suffix(t[0])}", ir.IntType(64), x))
+@operation(
+    lambda x: types.uint64 if isinstance(x, Vector) and x.bits == 64 else None,
+    lambda b, t, x: _call(b, f"llvm.vector.reduce.add.{_suffix(t[0])}", ir.IntType(64), x),
+)
 def total(x: Any) -> Any:
     """Sum of 64-bit lanes modulo 2^64."""
     return x.sum(dtype=np.uint64)
 
 
 def _emit_compress(b: Any, t: Any, m: Any, x: Any) -> Any:
-    return _call(b, f"llvm.experimental.vector.compress.{_suffix(t[1])}", x.type, x, m, ir.Constant(x.type, ir.Undefined))
+    return _call(
+        b, f"llvm.experimental.vector.compress.{_suffix(t[1])}", x.type, x, m, ir.Constant(x.type, ir.Undefined)
+    )
 
 
-@operation(lambda m, x: x if isinstance(m, Mask) and isinstance(x, Vector) and m.lanes == x.lanes else None, _emit_compress)
+@operation(
+    lambda m, x: x if isinstance(m, Mask) and isinstance(x, Vector) and m.lanes == x.lanes else None, _emit_compress
+)
 def compress(m: Any, x: Any) -> Any:
     """The lanes of the mask moved together to the front; what lies behind them is unspecified."""
     return np.concatenate([x[m], x[~m]])

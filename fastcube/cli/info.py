@@ -39,8 +39,12 @@ def command(file: str | None) -> None:
     click.echo(f"source     {results.study.source}")
     click.echo(f"seed       {results.seed}")
     click.echo(f"generator  {GENERATOR}")
-    click.echo(f"points     {len(done)}, with {min(done, default=0):,} to {max(done, default=0):,} trials, {sum(done):,} in all")
+    click.echo(
+        f"points     {len(done)}, with {min(done, default=0):,} to {max(done, default=0):,} trials, {sum(done):,} in all"
+    )
     click.echo(f"digest     {results.digest()}")
     for run in results.history:
         software, resources = run["software"], run["resources"]
-        click.echo(f"written    {resources['written']} by fastcube {software['version']} on {run['environment']['host']}")
+        click.echo(
+            f"written    {resources['written']} by fastcube {software['version']} on {run['environment']['host']}"
+        )

@@ -12,7 +12,9 @@ def _grid_text(study: Study) -> str:
     parts = []
     for axis in study.axes:
         values = list(dict.fromkeys(point[axis.name] for point in study.grid))
-        shown = ",".join(map(str, values)) if len(values) <= 12 else f"{min(values)}..{max(values)} ({len(values)} values)"
+        shown = (
+            ",".join(map(str, values)) if len(values) <= 12 else f"{min(values)}..{max(values)} ({len(values)} values)"
+        )
         parts.append(f"{axis.name} = {shown}")
     return "; ".join(parts) + f"; {len(study.grid)} points, {study.trials:,} trials each"
 

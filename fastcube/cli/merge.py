@@ -18,4 +18,6 @@ def command(shards: tuple[str, ...], output: str) -> None:
     merged = merge(shards)
     file.save(merged)
     trials = sum(tally.trials for _, tally in merged)
-    say(f"merged {len(shards)} files, {trials:,} trials at {len(merged.tallies)} points, into {output}; digest {merged.digest()}")
+    say(
+        f"merged {len(shards)} files, {trials:,} trials at {len(merged.tallies)} points, into {output}; digest {merged.digest()}"
+    )

@@ -7,12 +7,11 @@ import json
 import click
 
 from .. import registry
-from ..errors import ParameterError
+from ..errors import ParameterError, check_range
 from ..goal import MOST_TRIALS
 from ..grid import parse_count
 from ..results import open_results
 from ..study import Study, Value, point_key
-from ..errors import check_range
 from .options import parse_axes
 
 

@@ -27,7 +27,8 @@ def _check_slurm_array(study: Study, goal: Goal) -> None:
         return
     count = os.environ.get("SLURM_ARRAY_TASK_COUNT", "N")
     raise ParameterError(
-        f"inside a Slurm array each task needs its part: fastcube run {study.name} --shard {task}/{count} -o {study.name}-{task}.h5"
+        "inside a Slurm array each task needs its part: "
+        f"fastcube run {study.name} --shard {task}/{count} -o {study.name}-{task}.h5"
     )
 
 
@@ -38,7 +39,13 @@ def _check_slurm_array(study: Study, goal: Goal) -> None:
 @options.goal
 @click.option("--seed", default="0", metavar="S", show_default=True, help="0 .. 2^63 - 1.")
 @click.option("--workers", type=int, metavar="N", help="Items at once; by default what affinity and Slurm allow.")
-@click.option("--engine", default="threads", metavar="E", show_default=True, help="threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json.")
+@click.option(
+    "--engine",
+    default="threads",
+    metavar="E",
+    show_default=True,
+    help="threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json.",
+)
 @click.option("--max-seconds", type=float, metavar="S", help="Stop after this time with exit status 75.")
 @click.option("--progress", default="auto", metavar="P", show_default=True, help="auto, bar, lines or none.")
 @click.option("--plot", metavar="FILE", help="Also draw the figure (.png, .svg, .pdf).")

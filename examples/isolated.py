@@ -1,0 +1,38 @@
+"""A study of one's own: nodes of the n-cube that are healthy but have no healthy neighbour."""
+
+import numpy as np
+
+import fastcube as fc
+from fastcube.kernels.sampling import status, status_key, threshold
+from fastcube.study import product_grid
+
+
+@fc.trial
+def isolated(key, t, params, out):
+    """Every node fails with probability p; out[0]: some node is isolated, out[1]: how many are."""
+    n, limit = int(params[0]), threshold(params[1])
+    mine = status_key(key, np.uint64(t))
+    for v in range(1 << n):
+        healthy = 0
+        for k in range(n):
+            healthy += status(mine, np.uint64(v ^ (1 << k))) >= limit
+        if healthy == 0 and status(mine, np.uint64(v)) >= limit:
+            out[0] = 1
+            out[1] += 1
+
+
+STUDY = fc.trial_study(
+    "isolated",
+    "Isolated healthy nodes of Q_n when nodes fail independently",
+    [
+        fc.Axis("n", "dimension of the cube", int, 1, 16),
+        fc.Axis("p", "node failure rate", float, 0, 1, open_above=True),
+    ],
+    [
+        fc.Output("isolated", "some healthy node is isolated"),
+        fc.Output("nodes", "isolated nodes", lambda point: 2 ** point["n"]),
+    ],
+    isolated,
+    product_grid(n=[4, 6, 8], p=[0.1, 0.2, 0.3, 0.4, 0.5]),
+    trials=20_000,
+)

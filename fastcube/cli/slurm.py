@@ -1,0 +1,97 @@
+"""``fastcube slurm``."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from typing import Any
+
+import click
+
+from .. import grid, registry
+from ..errors import ParameterError, check_range
+from . import options
+
+_TIME = re.compile(r"\d+(:\d{1,2}){0,2}|\d+-\d{1,2}(:\d{1,2}){0,2}")
+
+_SCRIPT = """\
+#!/bin/bash
+# {study}: trials 0 .. {trials} - 1 of each point in {array} shards, one task each.  Submit with: sbatch THIS_FILE
+#SBATCH --job-name={name}
+#SBATCH --array=0-{last}{throttle}
+#SBATCH --time={time}
+#SBATCH --cpus-per-task={cpus}
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#SBATCH --output={name}-%A_%a.log
+#SBATCH --signal=B:USR1@{margin}
+{directives}
+# The partition is fixed here, so resubmitting two of {array} tasks (sbatch --array=3,17 THIS_FILE) keeps it.
+# USR1 reaches this shell alone, {margin} s before the time limit; the driver then writes its checkpoint and exits 75.
+# At preemption and scancel Slurm sends TERM to the driver too: this shell must only outlive it, not end before it.
+export OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+export FASTCUBE_CACHE_DIR="${{FASTCUBE_CACHE_DIR:-${{TMPDIR:-/tmp}}/fastcube-$(id -u)}}"
+trap : TERM
+{fastcube} warmup {study}{sets} > /dev/null
+{fastcube} run {study} --shard "$SLURM_ARRAY_TASK_ID/{array}" -o {output}-"$SLURM_ARRAY_TASK_ID".h5{run} --progress lines &
+driver=$!
+trap 'kill -USR1 $driver 2> /dev/null' USR1
+wait $driver; code=$?
+while kill -0 $driver 2> /dev/null; do wait $driver; code=$?; done  # a trapped signal ends wait early
+wait $driver 2> /dev/null; last=$?
+[ $last -ne 127 ] && code=$last
+# 75 means in order, work remains.  Nothing else is requeued: after scancel that would raise the dead.
+[ $code -eq 75 ] && scontrol requeue "$SLURM_ARRAY_JOB_ID"_"$SLURM_ARRAY_TASK_ID"
+exit $code
+
+# When all tasks are done:
+#   {fastcube} status {output}-*.h5
+#   {fastcube} merge {output}-*.h5 -o {output}.h5
+"""
+
+
+@click.command()
+@click.argument("study")
+@click.option("--array", type=int, required=True, metavar="N", help="Number of tasks, each one shard.")
+@click.option("--time", default="01:00:00", show_default=True, help="Time limit of a task, as Slurm takes it.")
+@click.option("--cpus", type=int, default=1, show_default=True, help="Processors of a task; as many worker threads.")
+@click.option("--at-once", type=int, metavar="K", help="Run at most K tasks at a time.")
+@click.option(
+    "--margin", type=int, default=60, show_default=True, metavar="S", help="Seconds before the time limit to stop in."
+)
+@click.option(
+    "--sbatch", multiple=True, metavar="OPTION", help="Further line for sbatch, such as --account=physics.  Repeat."
+)
+@click.option("--trials", metavar="T", help="Trials a point, such as 1e9.")
+@options.points
+@click.option("--seed", default="0", metavar="S", show_default=True)
+@click.option("-o", "--output", metavar="NAME", help="Shards are NAME-I.h5; by default the study's name.")
+def command(study: str, array: int, time: str, cpus: int, at_once: int | None, margin: int, sbatch: tuple[str, ...],
+            trials: str | None, axes: tuple[str, ...], seed: str, output: str | None) -> None:  # fmt: skip
+    """Print a job-array script for a study: checkpointed, requeued when time runs out, safe to resubmit in part."""
+    chosen = registry.find(study)
+    check_range("array", array, 1, 1_000_000)
+    check_range("cpus", cpus, 1, 4096)
+    check_range("margin", margin, 1, 86400)
+    if at_once is not None:
+        check_range("at-once", at_once, 1, array)
+    if not _TIME.fullmatch(time):
+        raise ParameterError(
+            f"time must be minutes, [hours:]minutes:seconds or days-hours[:minutes[:seconds]], got {time}"
+        )
+    goal = options.parse_goal(chosen, trials, None, None, None, None, None)
+    grid.build(chosen, options.parse_axes(axes))
+    number = grid.parse_count("seed", seed)
+    check_range("seed", number, 0, 2**63 - 1)
+    name = output or chosen.name
+    sets = "".join(f" --set {shlex.quote(text)}" for text in axes)
+    values: dict[str, Any] = {
+        "study": shlex.quote(chosen.path or study), "name": f"fastcube-{chosen.name}", "array": array, "last": array - 1,
+        "trials": goal.trials, "time": time, "cpus": cpus, "margin": margin, "sets": sets,
+        "throttle": "" if at_once is None else f"%{at_once}",
+        "directives": "".join(f"#SBATCH {option}\n" for option in sbatch),
+        "fastcube": f"{shlex.quote(sys.executable)} -m fastcube", "output": shlex.quote(name),
+        "run": f"{sets} --trials {goal.trials} --seed {number}",
+    }  # fmt: skip
+    click.echo(_SCRIPT.format(**values), nl=False)

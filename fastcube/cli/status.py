@@ -1,0 +1,145 @@
+"""``fastcube status``."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from ..errors import ParameterError
+from ..goal import Goal
+from ..results import Results, combine, open_results
+from ..study import Value
+from ..table import estimate_text, plain
+from ..tally import Tally, missing, size
+from . import options
+
+
+def array_list(tasks: Sequence[int]) -> str:
+    """Task numbers as Slurm's ``--array=`` takes them: ``0-2,7``."""
+    runs: list[list[int]] = []
+    for task in sorted(tasks):
+        if runs and task == runs[-1][1] + 1:
+            runs[-1][1] = task
+        else:
+            runs.append([task, task])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def _wanted(parts: Sequence[Results]) -> tuple[int, int] | None:
+    """The trials that all files together should hold; None for an adaptive goal."""
+    goals = [part.goal for part in parts]
+    if any(goal.trials is None for goal in goals):
+        return None
+    if any(goal.shard is not None for goal in goals):
+        return 0, max(goal.trials or 0 for goal in goals)
+    return 0, max(goal.bounds()[1] for goal in goals)
+
+
+def _incomplete(parts: Sequence[Results], keys: set[tuple[Value, ...]]) -> tuple[int, list[int]] | None:
+    """Number of shards and those that are absent or unfinished; None when no file is a shard."""
+    counts = {part.goal.shard[1] for part in parts if part.goal.shard is not None}
+    if not counts:
+        return None
+    if len(counts) > 1:
+        raise ParameterError(
+            f"files must be shards of one partition, got shards of {', '.join(map(str, sorted(counts)))}"
+        )
+    count = counts.pop()
+    finished = set()
+    for part in parts:
+        if part.goal.shard is not None:
+            whole = all(
+                key in part.tallies and not missing(part.tallies[key].ranges, *part.goal.bounds()) for key in keys
+            )
+            finished |= {part.goal.shard[0]} if whole else set()
+    return count, [index for index in range(count) if index not in finished]
+
+
+def _trials_for(goal: Goal, results: Results, point: dict[str, Value], tally: Tally) -> int | None:
+    """Trials that would reach the goal's targets at the variance seen so far; None when it cannot be told."""
+    statistic = results.study.statistics[0] if goal.target is None else results.study.statistic(goal.target)
+    if not tally.trials or not statistic.defined(point):
+        return None
+    estimate = statistic.estimate(tally.counts, tally.trials, point)
+    needs = []
+    for target in (goal.precision, None if goal.relative is None else goal.relative * estimate.value):
+        if target and estimate.half_width > 0:
+            needs.append(tally.trials * (estimate.half_width / target) ** 2)
+    events = statistic.count_events(tally.counts)
+    if goal.events is not None and events:
+        needs.append(tally.trials * goal.events / events)
+    return math.ceil(min(needs)) if needs else None
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True)
+@options.goal
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def command(files: tuple[str, ...], as_json: bool, **goal_options: Any) -> None:
+    """Per point: trials done, wanted and missing, and the interval reached; which shards to resubmit.
+
+    With a target (--precision, --relative, --events) also the trials that would reach it.
+    """
+    parts = [open_results(file) for file in files]
+    whole = combine(list(zip(files, parts, strict=True)))
+    study = whole.study
+    asked = options.parse_goal(study, **goal_options)
+    keys = set(whole.tallies)
+    wanted = _wanted(parts)
+    name = asked.target or study.statistics[0].name
+    rows = []
+    for point, tally in whole:
+        lacking = None if wanted is None else size(missing(tally.ranges, *wanted))
+        estimate = whole.estimates(point)[name]
+        rows.append({
+            "point": point, "done": tally.trials, "wanted": None if wanted is None else wanted[1], "missing": lacking,
+            "statistic": name, "estimate": plain(estimate.value), "low": plain(estimate.low), "high": plain(estimate.high),
+            "trials_for_target": _trials_for(replace(asked, shard=None), whole, point, tally) if asked.adaptive else None,
+            "text": estimate_text(estimate),
+        })  # fmt: skip
+    shards = _incomplete(parts, keys)
+    complete = all(row["missing"] == 0 for row in rows)
+    if as_json:
+        for row in rows:
+            del row["text"]
+        about: dict[str, Any] = {
+            "study": study.name,
+            "seed": whole.seed,
+            "complete": complete,
+            "points": rows,
+            "shards": None,
+        }
+        if shards is not None:
+            about["shards"] = {"count": shards[0], "resubmit": shards[1], "array": array_list(shards[1])}
+        click.echo(json.dumps(about))
+        return
+    header = [
+        *(a.name for a in study.axes),
+        "done",
+        "wanted",
+        "missing",
+        name,
+        *(["trials for target"] if asked.adaptive else []),
+    ]
+    lines = [header]
+    for row in rows:
+        cells = [*row["point"].values(), row["done"], row["wanted"], row["missing"], row["text"]]
+        cells += [row["trials_for_target"]] if asked.adaptive else []
+        lines.append(["-" if c is None else f"{c:,}" if isinstance(c, int) else str(c) for c in cells])
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    for line in lines:
+        click.echo("  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)))
+    if shards is not None:
+        count, again = shards
+        click.echo(
+            f"resubmit: --array={array_list(again)} (of {count})" if again else f"all {count} shards are complete"
+        )
+    elif wanted is None:
+        click.echo("trials wanted depend on the target of the run")
+    else:
+        click.echo("complete" if complete else "not complete: run the same command again")
