@@ -19,11 +19,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .bits import ZERO
+from .bits import ZERO, top
 from .dualcube_trees import (
     LIMIT_NODES,
     STRIDE,
-    first_healthy,
     grow,
     open_children,
     plant,
@@ -49,6 +48,23 @@ PATH_NODES = 2048
 
 
 @lean
+def healthy(world, label):
+    """Whether a node is nonfaulty; ``world`` is (status key, threshold)."""
+    return status(world[0], label) >= world[1]
+
+
+@lean
+def first_healthy(world, node, dims):
+    """First of ``dims``, in dimension order, across which ``node`` has a nonfaulty neighbour; 0 for none."""
+    while dims:
+        d = top(dims)
+        if healthy(world, node ^ d):
+            return d
+        dims ^= d
+    return ZERO
+
+
+@lean
 def position_dims(label, m):
     """The dimensions of the label's cluster: bits 2m-1 .. m for class 1, m-1 .. 0 for class 0."""
     low = (np.uint64(1) << m) - np.uint64(1)
@@ -56,7 +72,7 @@ def position_dims(label, m):
 
 
 @lean
-def walk(key, a, b, free, threshold, path, at, offsets, untried, table):
+def walk(world, a, b, free, path, at, offsets, untried, table):
     """HYP(a, b) for nonfaulty ``b``; appends the nodes after ``a`` and returns the new length, EXHAUSTED or LIMIT."""
     while True:
         want = a ^ b
@@ -65,7 +81,7 @@ def walk(key, a, b, free, threshold, path, at, offsets, untried, table):
                 path[at] = b
                 at += 1
             return at
-        d = first_healthy(key, a, want, threshold)
+        d = first_healthy(world, a, want)
         if d == ZERO:
             dims = free & ~want
             if dims == ZERO:
@@ -76,11 +92,11 @@ def walk(key, a, b, free, threshold, path, at, offsets, untried, table):
             while d == ZERO:
                 if n == LIMIT_NODES:
                     return LIMIT
-                if not grow(_WALK, n, key, a, threshold, offsets, untried, table):
+                if not grow(_WALK, n, first_healthy, world, a, offsets, untried, table):
                     return EXHAUSTED
                 i = n
                 while i < 2 * n:
-                    d = first_healthy(key, a ^ offsets[_WALK * STRIDE + i], want, threshold)
+                    d = first_healthy(world, a ^ offsets[_WALK * STRIDE + i], want)
                     if d:
                         break
                     i += 1
@@ -95,7 +111,7 @@ def walk(key, a, b, free, threshold, path, at, offsets, untried, table):
 
 
 @lean
-def next_exit(tree, i, n, key, root, dims, cross, threshold, offsets, untried, table):
+def next_exit(tree, i, n, world, root, dims, cross, offsets, untried, table):
     """The next node after ``i`` in the tree's order with a nonfaulty cross neighbour, growing the tree as needed.
 
     Returns its index and the tree's nodes now, or EXHAUSTED or LIMIT in place of the index.
@@ -105,16 +121,16 @@ def next_exit(tree, i, n, key, root, dims, cross, threshold, offsets, untried, t
         if i == n:
             if n == LIMIT_NODES:
                 return LIMIT, n
-            if not grow(tree, n, key, root, threshold, offsets, untried, table):
+            if not grow(tree, n, first_healthy, world, root, offsets, untried, table):
                 return EXHAUSTED, n
             open_children(tree, n, dims, offsets, untried)
             n *= 2
-        if status(key, root ^ offsets[tree * STRIDE + i] ^ cross) >= threshold:
+        if healthy(world, root ^ offsets[tree * STRIDE + i] ^ cross):
             return i, n
 
 
 @lean
-def to_cluster(key, a, b, dims, m, threshold, entry, path, at, offsets, untried, table):
+def to_cluster(world, a, b, dims, m, entry, path, at, offsets, untried, table):
     """TO_CLUSTER(a, b), ``a`` being the last node of ``path``; ``entry`` tells what is known of ``b``.
 
     Returns the new length (or EXHAUSTED, LIMIT) and what is known of ``b`` now.
@@ -131,27 +147,27 @@ def to_cluster(key, a, b, dims, m, threshold, entry, path, at, offsets, untried,
             u = a ^ offsets[_CLUSTER * STRIDE + i]
             v = u ^ apart
             if (
-                status(key, u ^ cross) >= threshold
-                and status(key, v) >= threshold
-                and status(key, v ^ cross) >= threshold
+                healthy(world, u ^ cross)
+                and healthy(world, v)
+                and healthy(world, v ^ cross)
                 and (entry != _ISOLATED or v == b)
             ):
                 at = walk_down(_CLUSTER, i, a, offsets, path, start)
                 path[at] = u ^ cross
-                at = walk(key, u ^ cross, v ^ cross, other, threshold, path, at + 1, offsets, untried, table)
+                at = walk(world, u ^ cross, v ^ cross, other, path, at + 1, offsets, untried, table)
                 if at == LIMIT:
                     return at, entry
                 if at >= 0:
                     path[at] = v
-                    at = walk(key, v, b, dims, threshold, path, at + 1, offsets, untried, table)
+                    at = walk(world, v, b, dims, path, at + 1, offsets, untried, table)
                     if at >= 0 or at == LIMIT:
                         return at, entry
                     if entry == _UNKNOWN:
-                        entry = _OPEN if first_healthy(key, b, dims, threshold) else _ISOLATED
+                        entry = _OPEN if first_healthy(world, b, dims) else _ISOLATED
             i += 1
         if n == LIMIT_NODES:
             return LIMIT, entry
-        if not grow(_CLUSTER, n, key, a, threshold, offsets, untried, table):
+        if not grow(_CLUSTER, n, first_healthy, world, a, offsets, untried, table):
             return EXHAUSTED, entry
         open_children(_CLUSTER, n, dims, offsets, untried)
         n *= 2
@@ -173,7 +189,7 @@ def erase_loops(path, at):
 
 
 @lean
-def _between_classes(key, s, t, m, threshold, path, offsets, untried, table):
+def _between_classes(world, s, t, m, path, offsets, untried, table):
     """PRACTICAL for nodes of different classes; returns the path's nodes (loops erased), EXHAUSTED or LIMIT."""
     cross = np.uint64(1) << (m + m)
     dims = position_dims(s, m)
@@ -183,7 +199,7 @@ def _between_classes(key, s, t, m, threshold, path, offsets, untried, table):
     i = -1
     n = 1
     while True:
-        i, n = next_exit(_EXITS, i, n, key, s, dims, cross, threshold, offsets, untried, table)
+        i, n = next_exit(_EXITS, i, n, world, s, dims, cross, offsets, untried, table)
         if i < 0:
             return i
         at = walk_down(_EXITS, i, s, offsets, path, 1)
@@ -193,15 +209,15 @@ def _between_classes(key, s, t, m, threshold, path, offsets, untried, table):
         at += 1
         if (a ^ t) & dims == ZERO:
             if entry != _ISOLATED:
-                at = walk(key, a, t, other, threshold, path, at, offsets, untried, table)
+                at = walk(world, a, t, other, path, at, offsets, untried, table)
                 if at >= 0 or at == LIMIT:
                     return at
                 if entry == _UNKNOWN:
-                    entry = _OPEN if first_healthy(key, t, other, threshold) else _ISOLATED
+                    entry = _OPEN if first_healthy(world, t, other) else _ISOLATED
             elif a == t:
                 return at
             continue
-        at, entry = to_cluster(key, a, t, other, m, threshold, entry, path, at, offsets, untried, table)
+        at, entry = to_cluster(world, a, t, other, m, entry, path, at, offsets, untried, table)
         if at == LIMIT:
             return at
         if at >= 0:
@@ -213,7 +229,7 @@ def _between_classes(key, s, t, m, threshold, path, offsets, untried, table):
 
 
 @lean
-def _around_cluster(key, s, t, m, threshold, path, offsets, untried, table):
+def _around_cluster(world, s, t, m, path, offsets, untried, table):
     """PRACTICAL's last resort for nodes of one cluster: leave it at both ends, join them in the other class."""
     cross = np.uint64(1) << (m + m)
     dims = position_dims(s, m)
@@ -222,7 +238,7 @@ def _around_cluster(key, s, t, m, threshold, path, offsets, untried, table):
     i = -1
     n = 1
     while True:
-        i, n = next_exit(_EXITS, i, n, key, s, dims, cross, threshold, offsets, untried, table)
+        i, n = next_exit(_EXITS, i, n, world, s, dims, cross, offsets, untried, table)
         if i < 0:
             return i
         a = s ^ offsets[_EXITS * STRIDE + i] ^ cross
@@ -230,7 +246,7 @@ def _around_cluster(key, s, t, m, threshold, path, offsets, untried, table):
         j = -1
         k = 1
         while True:
-            j, k = next_exit(_BACK, j, k, key, t, dims, cross, threshold, offsets, untried, table)
+            j, k = next_exit(_BACK, j, k, world, t, dims, cross, offsets, untried, table)
             if j == LIMIT:
                 return j
             if j < 0:
@@ -240,7 +256,7 @@ def _around_cluster(key, s, t, m, threshold, path, offsets, untried, table):
             path[at] = a
             at += 1
             if a != b:
-                at, _ = to_cluster(key, a, b, other, m, threshold, _UNKNOWN, path, at, offsets, untried, table)
+                at, _ = to_cluster(world, a, b, other, m, _UNKNOWN, path, at, offsets, untried, table)
             if at == LIMIT:
                 return at
             if at >= 0:
@@ -250,13 +266,15 @@ def _around_cluster(key, s, t, m, threshold, path, offsets, untried, table):
 
 
 @lean
-def route(key, s, t, m, threshold, path, offsets, untried, table):
+def route(world, s, t, m, path, offsets, untried, table):
     """PRACTICAL(s, t) between nonfaulty nodes.
 
     Parameters
     ----------
-    key, s, t, m, threshold : uint64
-        Status key of the trial, labels below 2^(2m+1), 1 <= m <= 30, and ``sampling.threshold`` of the failure rate.
+    world : (uint64, uint64)
+        Status key of the trial, and ``sampling.threshold`` of the failure rate.
+    s, t, m : uint64
+        Labels below 2^(2m+1), 1 <= m <= 30.
     path : uint64 array of PATH_NODES
         Overwritten with the route.
     offsets, untried, table : uint64 arrays
@@ -271,12 +289,12 @@ def route(key, s, t, m, threshold, path, offsets, untried, table):
     if s == t:
         return 1
     if (s ^ t) >> (m + m):
-        return _between_classes(key, s, t, m, threshold, path, offsets, untried, table)
+        return _between_classes(world, s, t, m, path, offsets, untried, table)
     dims = position_dims(s, m)
     if (s ^ t) & ~dims:
-        at, _ = to_cluster(key, s, t, dims, m, threshold, _UNKNOWN, path, 1, offsets, untried, table)
+        at, _ = to_cluster(world, s, t, dims, m, _UNKNOWN, path, 1, offsets, untried, table)
         return at
-    at = walk(key, s, t, dims, threshold, path, 1, offsets, untried, table)
+    at = walk(world, s, t, dims, path, 1, offsets, untried, table)
     if at != EXHAUSTED:
         return at
-    return _around_cluster(key, s, t, m, threshold, path, offsets, untried, table)
+    return _around_cluster(world, s, t, m, path, offsets, untried, table)

@@ -1,4 +1,4 @@
-"""Binomial trees inside one cluster of a dual-cube, grown on lazily drawn statuses (Li, Peng & Chu, readings B2, B7).
+"""Binomial trees inside one cluster of a dual-cube (Li, Peng & Chu, readings B2, B7).
 
 A tree's nodes are kept as offsets (label xor root) in insertion order.  Because T_{k+1} adds exactly one child
 to every node of T_k, node ``2^k + i`` is the child of node ``i``: parents are index arithmetic, and the offset
@@ -7,7 +7,9 @@ not yet tried there.  One refused (its far end is faulty, or in the tree) stays 
 twice for the same node and dimension while the tree grows.
 
 Several trees live side by side in three flat arrays, each at its own base; ``scratch`` makes the arrays.
-Dimensions are single bits of a label, and dimension order is from the most significant bit down.
+Dimensions are single bits of a label, and dimension order is from the most significant bit down.  Where statuses
+come from is the caller's: it passes ``first(world, node, dims)``, a compiled function that gives the first of
+``dims`` across which ``node`` has a nonfaulty neighbour (0 for none), and the ``world`` that this looks at.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ import numpy as np
 from . import simd
 from .bits import ZERO, top
 from .jit import inline, lean
-from .sampling import status
 
 #: B10: nodes at which a tree stops.
 LIMIT_NODES = 2**14
@@ -40,17 +41,6 @@ def scratch(trees):
         np.zeros(trees * STRIDE, np.uint64),
         np.zeros(trees * _TABLE_STRIDE, np.uint64),
     )
-
-
-@lean
-def first_healthy(key, node, dims, threshold):
-    """First dimension of ``dims``, in dimension order, across which ``node`` has a nonfaulty neighbour; 0 for none."""
-    while dims:
-        d = top(dims)
-        if status(key, node ^ d) >= threshold:
-            return d
-        dims ^= d
-    return ZERO
 
 
 @lean
@@ -81,7 +71,7 @@ def _find(offset, base, mask, table):
 
 
 @lean
-def grow(tree, n, key, root, threshold, offsets, untried, table):
+def grow(tree, n, first, world, root, offsets, untried, table):
     """Make T_{k+1} of T_k, which has ``n`` nodes; False when a node has no admissible child (B2).
 
     The caller gives the new nodes their untried dimensions (:func:`open_children`) if it goes on growing.
@@ -100,7 +90,7 @@ def grow(tree, n, key, root, threshold, offsets, untried, table):
         child = ZERO
         place = 0
         while True:
-            d = first_healthy(key, root ^ offset, dims, threshold)
+            d = first(world, root ^ offset, dims)
             if d == ZERO:
                 return False
             dims &= d - np.uint64(1)
