@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from . import philox
-from .jit import inline
+from .jit import inline, kernel
 
 _ONE = np.uint64(1)
+_LOW32 = np.uint64(0xFFFFFFFF)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)
@@ -50,3 +51,217 @@ def status(key, label):
 def threshold(rate):
     """Threshold of a fault rate, ``floor(rate * 2^64)`` as a uint64, for a float64 rate in [0, 1)."""
     return np.uint64(rate * _TWO64)
+
+
+# ---------------------------------------------------------------- f distinct nodes
+
+
+@inline
+def field_width(n):
+    """Bits of the field that holds a label: 8, 16 or 32 for n <= 8, n <= 16 and above; an int64."""
+    if n <= 8:
+        return np.int64(8)
+    if n <= 16:
+        return np.int64(16)
+    return np.int64(32)
+
+
+@inline
+def _place(t, n):
+    """Block and shift of trial ``t``'s field in each word of the block, as two uint64."""
+    width = field_width(n)
+    per_word = 64 // width
+    return np.uint64(t // per_word), np.uint64(width * (t % per_word))
+
+
+@inline
+def _label(key, block, shift, j, n, low_purpose, high_purpose):
+    x = philox.word(key, block, j, low_purpose) >> shift
+    if n > 32:
+        x &= _LOW32
+        x |= (philox.word(key, block, j, high_purpose) >> shift) << np.uint64(32)
+    return x & ((_ONE << np.uint64(n)) - _ONE)
+
+
+@inline
+def node_label(key, t, j, n):
+    """Label ``j`` of trial ``t``'s sequence for the n-cube, a uint64 below 2^n; labels may repeat.
+
+    The low n bits of field ``t mod (64 / w)``, of w = 8, 16 or 32 bits, of word ``j`` of block ``t div (64 / w)`` for
+    LABELS; for n > 32 the bits from 32 up are the same field of word ``j`` for HIGH_LABELS.  Trials share
+    words so that no bit of the generator is wasted in the lane kernels.
+
+    Parameters
+    ----------
+    key : uint64
+    t, j, n : int64
+        Trial and place, from 0; 1 <= n <= 62.  Not checked.
+    """
+    block, shift = _place(t, n)
+    return _label(key, block, shift, np.uint64(j), n, philox.LABELS, philox.HIGH_LABELS)
+
+
+@inline
+def _slot(table, hashed):
+    return np.int64(hashed & np.uint64(table.size - 1))
+
+
+@inline
+def table_size(count):
+    """Length of the scratch table for ``count`` distinct items: 0 up to 32 (a linear search is faster), else a power of two."""
+    if count <= 32:
+        return np.int64(0)
+    size = np.int64(64)
+    while size < 2 * count:
+        size *= 2
+    return size
+
+
+@inline
+def _is_new_node(x, out, taken, table):
+    """Whether ``x`` is not among ``out[:taken]``; enters it in the table as number ``taken`` if so."""
+    if table.size == 0:
+        for i in range(taken):
+            if out[i] == x:
+                return False
+        return True
+    at = _slot(table, x)
+    while table[at] >= 0:
+        if out[table[at]] == x:
+            return False
+        at = (at + 1) & (table.size - 1)
+    table[at] = taken
+    return True
+
+
+@inline
+def distinct_nodes(key, t, n, count, out, table):
+    """Write the first ``count`` distinct labels of trial ``t``'s sequence to ``out``, in the order of the draws.
+
+    Parameters
+    ----------
+    key : uint64
+    t, n, count : int64
+        1 <= n <= 62, 0 <= count <= 2^n; not checked.  The law of fault sets never asks for more than half of the
+        nodes, which bounds the expected number of draws by 1.4 count.
+    out : uint64 array of at least ``count``
+    table : int64 array of ``table_size(count)``
+        Scratch.
+    """
+    block, shift = _place(t, n)
+    table[:] = -1
+    taken = np.int64(0)
+    j = np.uint64(0)
+    while taken < count:
+        x = _label(key, block, shift, j, n, philox.LABELS, philox.HIGH_LABELS)
+        if _is_new_node(x, out, taken, table):
+            out[taken] = x
+            taken += 1
+        j += _ONE
+
+
+@inline
+def drawn(n, f):
+    """How many distinct labels are drawn for f faults: f, or the 2^n - f healthy nodes where those are fewer."""
+    if n < 62 and 2 * f > np.int64(1) << n:
+        return (np.int64(1) << n) - f
+    return f
+
+
+@kernel("uint64[::1](uint64, int64, int64, int64)")
+def fault_set(key, t, n, f):
+    """The faulty nodes of trial ``t``: f distinct labels, uniform over all sets of that size.
+
+    For f <= 2^(n-1) the first f distinct labels of the trial's sequence, in that order; for more, every node but the
+    first 2^n - f distinct labels, ascending (O(2^n) memory).  1 <= n <= 62, 0 <= f <= 2^n; not checked.
+    """
+    count = drawn(n, f)
+    out = np.empty(f if f > count else count, np.uint64)
+    distinct_nodes(key, t, n, count, out, np.empty(table_size(count), np.int64))
+    if f == count:
+        return out
+    healthy = np.zeros(1 << n, np.bool_)
+    for i in range(count):
+        healthy[out[i]] = True
+    at = 0
+    for x in range(1 << n):
+        if not healthy[x]:
+            out[at] = x
+            at += 1
+    return out
+
+
+# ---------------------------------------------------------------- K distinct links
+
+
+@inline
+def _dimension(key, block, shift, j, n):
+    """Dimension that place ``j`` proposes: the low bits of its field that can hold n - 1; may be n or more."""
+    top = np.uint64(n - 1)
+    mask = np.uint64(0)
+    while mask < top:
+        mask = mask << _ONE | _ONE
+    return (philox.word(key, block, j, philox.DIMENSIONS) >> shift) & mask
+
+
+@inline
+def _is_new_link(x, k, lower, dims, taken, table):
+    if table.size == 0:
+        for i in range(taken):
+            if lower[i] == x and dims[i] == k:
+                return False
+        return True
+    at = _slot(table, x ^ k * _GOLDEN)
+    while table[at] >= 0:
+        i = table[at]
+        if lower[i] == x and dims[i] == k:
+            return False
+        at = (at + 1) & (table.size - 1)
+    table[at] = taken
+    return True
+
+
+@inline
+def distinct_links(key, t, n, count, lower, dims, table):
+    """Write the first ``count`` distinct links of trial ``t``'s sequence, uniform over all sets of that size.
+
+    Place j proposes the link of node x in dimension k, where x is drawn as :func:`node_label` does but for LINKS and
+    HIGH_LINKS, and k is the low ceil(log2 n) bits of the same field of word j for DIMENSIONS; a place with
+    k >= n is skipped.  Both ends of a link propose it equally often.
+
+    Parameters
+    ----------
+    key : uint64
+    t, n, count : int64
+        1 <= n <= 62, 0 <= count <= n 2^(n-1); not checked.
+    lower, dims : uint64 arrays of at least ``count``
+        Link i joins ``lower[i]``, whose bit ``dims[i]`` is clear, to ``lower[i] | 1 << dims[i]``.
+    table : int64 array of ``table_size(count)``
+        Scratch.
+    """
+    block, shift = _place(t, n)
+    table[:] = -1
+    taken = np.int64(0)
+    j = np.uint64(0)
+    while taken < count:
+        k = _dimension(key, block, shift, j, n)
+        if k < np.uint64(n):
+            x = _label(key, block, shift, j, n, philox.LINKS, philox.HIGH_LINKS) & ~(_ONE << k)
+            if _is_new_link(x, k, lower, dims, taken, table):
+                lower[taken] = x
+                dims[taken] = k
+                taken += 1
+        j += _ONE
+
+
+@kernel("uint64[:, ::1](uint64, int64, int64, int64)")
+def link_set(key, t, n, count):
+    """The faulty links of trial ``t`` as rows (lower end, dimension); see :func:`distinct_links`."""
+    lower = np.empty(count, np.uint64)
+    dims = np.empty(count, np.uint64)
+    distinct_links(key, t, n, count, lower, dims, np.empty(table_size(count), np.int64))
+    out = np.empty((count, 2), np.uint64)
+    for i in range(count):
+        out[i, 0] = lower[i]
+        out[i, 1] = dims[i]
+    return out
