@@ -22,6 +22,8 @@ HIGH_LINKS = np.uint64(4)  #: its bits from 32 up, for n > 32
 DIMENSIONS = np.uint64(5)  #: the dimension of each faulty link
 PAIRS = np.uint64(6)  #: sources and destinations
 COUNTS = np.uint64(7)  #: numbers of faults
+NODE_DIGITS = np.uint64(8)  #: leading eight binary digits of each node's uniform number, 64 nodes a word
+NODE_TAILS = np.uint64(9)  #: its next 64 digits, a word a node
 
 _M0 = np.uint64(0xD2511F53)
 _M1 = np.uint64(0xCD9E8D57)
@@ -122,3 +124,30 @@ def lanes(key, prepared, half):
 def pair_lanes(key, block, half, purpose):
     """:func:`lanes` in one call.  Inside a loop over halves the compiler moves the preparation out."""
     return lanes(key, prepare_lanes(key, block, purpose), half)
+
+
+@inline
+def row_lanes(key, block, halves, purpose):
+    """Words ``2 h`` and ``2 h + 1`` of one block, for the eight halves ``h`` in the lanes of ``halves``, as two vectors."""
+    m0 = simd.splat(_M0)
+    m1 = simd.splat(_M1)
+    s = simd.splat(_32)
+    x = key & _LOW
+    y = key >> _32
+    # round 1: the product of the block's low half is the same in all lanes
+    p1 = (block & _LOW) * _M0
+    q = simd.mul32(halves, m1)
+    a = simd.xor(simd.shift_right(q, s), simd.splat((block >> _32) ^ x))
+    b = q
+    c = simd.splat((p1 >> _32) ^ purpose ^ y)
+    d = simd.splat(p1)
+    for _ in range(9):
+        x = (x + _W0) & _LOW
+        y = (y + _W1) & _LOW
+        p = simd.mul32(a, m0)
+        q = simd.mul32(c, m1)
+        a = simd.xor(simd.xor(simd.shift_right(q, s), b), simd.splat(x))
+        b = q
+        c = simd.xor(simd.xor(simd.shift_right(p, s), d), simd.splat(y))
+        d = p
+    return simd.low_halves(a, b), simd.low_halves(c, d)
