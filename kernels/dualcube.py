@@ -23,7 +23,7 @@ from .bits import ZERO, top
 from .dualcube_trees import (
     LIMIT_NODES,
     STRIDE,
-    grow,
+    growing,
     open_children,
     plant,
     walk_down,
@@ -64,6 +64,9 @@ def first_healthy(world, node, dims):
     return ZERO
 
 
+_grow = growing(first_healthy)
+
+
 @lean
 def position_dims(label, m):
     """The dimensions of the label's cluster: bits 2m-1 .. m for class 1, m-1 .. 0 for class 0."""
@@ -92,7 +95,7 @@ def walk(world, a, b, free, path, at, offsets, untried, table):
             while d == ZERO:
                 if n == LIMIT_NODES:
                     return LIMIT
-                if not grow(_WALK, n, first_healthy, world, a, offsets, untried, table):
+                if not _grow(_WALK, n, world, a, offsets, untried, table):
                     return EXHAUSTED
                 i = n
                 while i < 2 * n:
@@ -121,7 +124,7 @@ def next_exit(tree, i, n, world, root, dims, cross, offsets, untried, table):
         if i == n:
             if n == LIMIT_NODES:
                 return LIMIT, n
-            if not grow(tree, n, first_healthy, world, root, offsets, untried, table):
+            if not _grow(tree, n, world, root, offsets, untried, table):
                 return EXHAUSTED, n
             open_children(tree, n, dims, offsets, untried)
             n *= 2
@@ -167,7 +170,7 @@ def to_cluster(world, a, b, dims, m, entry, path, at, offsets, untried, table):
             i += 1
         if n == LIMIT_NODES:
             return LIMIT, entry
-        if not grow(_CLUSTER, n, first_healthy, world, a, offsets, untried, table):
+        if not _grow(_CLUSTER, n, world, a, offsets, untried, table):
             return EXHAUSTED, entry
         open_children(_CLUSTER, n, dims, offsets, untried)
         n *= 2

@@ -16,7 +16,7 @@ import numpy as np
 
 from .bits import ZERO, top
 from .dualcube import EXHAUSTED, LIMIT, PATH_NODES, TREES, erase_loops, position_dims
-from .dualcube_trees import LIMIT_NODES, STRIDE, grow, open_children, plant, scratch, walk_down, walk_up
+from .dualcube_trees import LIMIT_NODES, STRIDE, growing, open_children, plant, scratch, walk_down, walk_up
 from .jit import inline, kernel, lean
 from .sampling import status
 
@@ -93,6 +93,9 @@ def first_healthy(world, node, dims):
     return ZERO
 
 
+_grow = growing(first_healthy)
+
+
 @lean
 def _walk(world, a, b, free, path, at, offsets, untried, table):
     """HYP(a, b); the nodes after ``a`` are appended."""
@@ -108,7 +111,7 @@ def _walk(world, a, b, free, path, at, offsets, untried, table):
             while d == ZERO:
                 if n == LIMIT_NODES:
                     return LIMIT
-                if not grow(_WALK, n, first_healthy, world, a, offsets, untried, table):
+                if not _grow(_WALK, n, world, a, offsets, untried, table):
                     return EXHAUSTED
                 i = n
                 while i < 2 * n:
@@ -135,7 +138,7 @@ def _next_exit(tree, i, n, world, root, dims, cross, offsets, untried, table):
         if i == n:
             if n == LIMIT_NODES:
                 return LIMIT, n
-            if not grow(tree, n, first_healthy, world, root, offsets, untried, table):
+            if not _grow(tree, n, world, root, offsets, untried, table):
                 return EXHAUSTED, n
             open_children(tree, n, dims, offsets, untried)
             n *= 2

@@ -8,8 +8,8 @@ twice for the same node and dimension while the tree grows.
 
 Several trees live side by side in three flat arrays, each at its own base; ``scratch`` makes the arrays.
 Dimensions are single bits of a label, and dimension order is from the most significant bit down.  Where statuses
-come from is the caller's: it passes ``first(world, node, dims)``, a compiled function that gives the first of
-``dims`` across which ``node`` has a nonfaulty neighbour (0 for none), and the ``world`` that this looks at.
+come from is the caller's: ``growing(first)`` makes the function that grows a tree from ``first(world, node, dims)``,
+which gives the first of ``dims`` across which ``node`` has a nonfaulty neighbour (0 for none).
 """
 
 from __future__ import annotations
@@ -70,44 +70,52 @@ def _find(offset, base, mask, table):
     return base + np.int64(place)
 
 
-@lean
-def grow(tree, n, first, world, root, offsets, untried, table):
-    """Make T_{k+1} of T_k, which has ``n`` nodes; False when a node has no admissible child (B2).
+def growing(first):
+    """The function that grows a tree by one level, with statuses from ``first`` (a :func:`jit.lean` function).
 
-    The caller gives the new nodes their untried dimensions (:func:`open_children`) if it goes on growing.
+    A factory and not an argument: numba cannot cache a kernel that passes a function as a value.
     """
-    base = tree * STRIDE
-    tabled = n >= _TABLE_FROM
-    table_base = tree * _TABLE_STRIDE
-    mask = np.uint64(4 * n - 1 if 4 * n < _TABLE_STRIDE else _TABLE_STRIDE - 1)
-    if tabled:
-        table[table_base : table_base + np.int64(mask) + 1] = ZERO
-        for i in range(1, n):
-            table[_find(offsets[base + i], table_base, mask, table)] = offsets[base + i]
-    for i in range(n):
-        offset = offsets[base + i]
-        dims = untried[base + i]
-        child = ZERO
-        place = 0
-        while True:
-            d = first(world, root ^ offset, dims)
-            if d == ZERO:
-                return False
-            dims &= d - np.uint64(1)
-            child = offset | d
-            if n == 1:
-                break
-            if tabled:
-                place = _find(child, table_base, mask, table)
-                if table[place] == ZERO:
-                    break
-            elif not _scan(child, base, n + i, offsets):
-                break
-        untried[base + i] = dims
-        offsets[base + n + i] = child
+
+    @lean
+    def grow(tree, n, world, root, offsets, untried, table):
+        """Make T_{k+1} of T_k, which has ``n`` nodes; False when a node has no admissible child (B2).
+
+        The caller gives the new nodes their untried dimensions (:func:`open_children`) if it goes on growing.
+        """
+        base = tree * STRIDE
+        tabled = n >= _TABLE_FROM
+        table_base = tree * _TABLE_STRIDE
+        mask = np.uint64(4 * n - 1 if 4 * n < _TABLE_STRIDE else _TABLE_STRIDE - 1)
         if tabled:
-            table[place] = child
-    return True
+            table[table_base : table_base + np.int64(mask) + 1] = ZERO
+            for i in range(1, n):
+                table[_find(offsets[base + i], table_base, mask, table)] = offsets[base + i]
+        for i in range(n):
+            offset = offsets[base + i]
+            dims = untried[base + i]
+            child = ZERO
+            place = 0
+            while True:
+                d = first(world, root ^ offset, dims)
+                if d == ZERO:
+                    return False
+                dims &= d - np.uint64(1)
+                child = offset | d
+                if n == 1:
+                    break
+                if tabled:
+                    place = _find(child, table_base, mask, table)
+                    if table[place] == ZERO:
+                        break
+                elif not _scan(child, base, n + i, offsets):
+                    break
+            untried[base + i] = dims
+            offsets[base + n + i] = child
+            if tabled:
+                table[place] = child
+        return True
+
+    return grow
 
 
 @lean

@@ -1,0 +1,248 @@
+"""Trials of dual-cube routing: draw the pair, route it, search the whole cube if asked, and tally (reading B8).
+
+Trial t's statuses hang on ``sampling.status_key``; its candidate pairs (s, t) are the low 2m+1 bits of words 2i and
+2i + 1 of block t for PAIRS, i = 0, 1, 2, ..., and the first pair of two different nonfaulty nodes is taken: both
+are redrawn, no status is ever overridden.  A trial is void when fewer than two nodes are nonfaulty (looked up for
+m <= SEARCH_M) or when none of the first 2^20 pairs will do, which at failure rates up to 0.99 has probability
+below 10^-45.
+
+Trials go through in batches, trial after trial in each of three stages, so that the draws can be vectors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import philox, simd
+from .bits import ZERO, lowest, popcount
+from .dualcube import LIMIT, PATH_NODES, TREES, position_dims, route
+from .dualcube_lookups import forget, recorder, route_recorded
+from .dualcube_search import draw_healthy, search, status_lanes, words
+from .dualcube_trees import scratch
+from .jit import TRIALS_SIGNATURE, inline, kernel, lean
+from .sampling import status_key, threshold
+
+#: Largest m for which trials search the whole cube of 2^(2m+1) nodes.
+SEARCH_M = 9
+
+#: Without the search, lookups are counted in the trials whose index is a multiple of this.
+LOOKUPS_EVERY = 16
+
+#: Slots of the tally, in this order; those from SEARCH on are there only in studies that search.
+VALID, SUCCESS, EXHAUSTED_FAILURES, LIMIT_FAILURES, VOID = 0, 1, 2, 3, 4
+LENGTH, LENGTH2, DISTANCE, LENGTH_DISTANCE, DISTANCE2 = 5, 6, 7, 8, 9
+COUNTED, LOOKUPS, LOOKUPS2 = 10, 11, 12  # the last has two digits
+SEARCH = 14
+CONNECTED, SHORTEST, LENGTH_SHORTEST, SHORTEST2, MINIMAL = 14, 15, 16, 17, 18
+COUNTERS = 19
+#: Extremes, counted from the end of the tally: longest path, largest excess over d(s, t).
+EXTREMES = 4
+
+BATCH = 512
+_ONE = np.uint64(1)
+_FEW_PAIRS = 2**10
+_MOST_PAIRS = 2**20
+_LOW32 = 0xFFFFFFFF
+
+
+@lean
+def fault_free_distance(s, t, m):
+    """d(s, t): Hamming distance, plus 2 for different clusters of one class."""
+    x = s ^ t
+    apart = x >> (m + m) == ZERO and x & ~position_dims(s, m) != ZERO
+    return popcount(x) + (2 if apart else 0)
+
+
+@lean
+def _too_few_healthy(key, limit, m):
+    """Whether fewer than two of all 2^(2m+1) nodes are nonfaulty."""
+    lanes = simd.iota(simd.splat(key))
+    count = 0
+    for node in range(0, 2 << (2 * m), 8):
+        status = status_lanes(simd.splat(key), simd.add(simd.splat(np.uint64(node)), lanes))
+        count += popcount(simd.bits(simd.less_equal(simd.splat(limit), status)))
+        if count >= 2:
+            return False
+    return True
+
+
+@lean
+def _good_pairs(keys, limit, s, t):
+    """The lanes in which s and t are nonfaulty and different, as bits."""
+    least = simd.splat(limit)
+    s_good = simd.less_equal(least, status_lanes(keys, s))
+    t_good = simd.less_equal(least, status_lanes(keys, t))
+    return simd.bits(simd.mask_and(simd.mask_and(s_good, t_good), simd.differ(s, t)))
+
+
+@lean
+def _redraw(key, trial, status, limit, m, labels, pair):
+    """Fill ``pair`` from the trial's second candidate pair on; False when the trial is void."""
+    for i in range(1, _MOST_PAIRS, 8):
+        halves = simd.add(simd.splat(np.uint64(i)), simd.iota(simd.splat(limit)))
+        s, t = philox.row_lanes(key, trial, halves, philox.PAIRS)
+        s = simd.both(s, simd.splat(labels))
+        t = simd.both(t, simd.splat(labels))
+        good = _good_pairs(simd.splat(status), limit, s, t)
+        if good:
+            simd.store(pair, 0, s)
+            simd.store(pair, 8, t)
+            lane = lowest(good)
+            pair[0] = pair[lane]
+            pair[1] = pair[8 + lane]
+            return True
+        if i == 1 + _FEW_PAIRS and m <= SEARCH_M and _too_few_healthy(status, limit, m):
+            return False
+    return False
+
+
+@lean
+def draw_pairs(key, first, stop, m, limit, keys, sources, targets, trials, pair):
+    """Draw trials first .. stop - 1, at most BATCH of them.
+
+    The arrays (uint64, BATCH + 16 long, ``pair`` 16) receive status key, s, t and index of each trial that is not
+    void, in no particular order; returns their number.
+    """
+    labels = (np.uint64(2) << np.uint64(2 * m)) - _ONE
+    n = 0
+    for block in range(first - first % 8, stop, 8):
+        wanted = np.uint64(0xFF)
+        if block < first:
+            wanted &= np.uint64(0xFF) << np.uint64(first - block)
+        if block + 8 > stop:
+            wanted &= np.uint64(0xFF) >> np.uint64(block + 8 - stop)
+        b = np.uint64(block)
+        status, _ = philox.pair_lanes(key, b, ZERO, philox.STATUS_KEYS)
+        s, t = philox.pair_lanes(key, b, ZERO, philox.PAIRS)
+        s = simd.both(s, simd.splat(labels))
+        t = simd.both(t, simd.splat(labels))
+        good = _good_pairs(status, limit, s, t) & wanted
+        mask = simd.mask(status, good)
+        simd.store(keys, n, simd.compress(mask, status))
+        simd.store(sources, n, simd.compress(mask, s))
+        simd.store(targets, n, simd.compress(mask, t))
+        simd.store(trials, n, simd.compress(mask, simd.add(simd.splat(b), simd.iota(status))))
+        n += popcount(good)
+        again = wanted & ~good
+        while again:
+            trial = b + np.uint64(lowest(again))
+            again &= again - _ONE
+            keys[n] = status_key(key, trial)
+            if _redraw(key, trial, keys[n], limit, m, labels, pair):
+                sources[n] = pair[0]
+                targets[n] = pair[1]
+                trials[n] = trial
+                n += 1
+    return n
+
+
+@inline
+def batch_arrays():
+    """Status keys, sources, targets, trial indices (uint64) and lengths (int64) of a batch, and a scratch pair."""
+    return (
+        np.zeros(BATCH + 16, np.uint64),
+        np.zeros(BATCH + 16, np.uint64),
+        np.zeros(BATCH + 16, np.uint64),
+        np.zeros(BATCH + 16, np.uint64),
+        np.zeros(BATCH + 16, np.int64),
+        np.zeros(16, np.uint64),
+    )
+
+
+@lean
+def route_batch(n, m, limit, keys, sources, targets, lengths, path, offsets, untried, table):
+    """Links on each trial's path, or EXHAUSTED or LIMIT."""
+    for i in range(n):
+        nodes = route((keys[i], limit), sources[i], targets[i], m, path, offsets, untried, table)
+        lengths[i] = nodes - 1 if nodes > 0 else nodes
+
+
+@lean
+def _count_route(trial, length, distance, tally):
+    """Tally one trial that is not void."""
+    tally[VALID] += 1
+    if length < 0:
+        tally[LIMIT_FAILURES if length == LIMIT else EXHAUSTED_FAILURES] += 1
+        return
+    tally[SUCCESS] += 1
+    tally[LENGTH] += length
+    tally[LENGTH2] += length * length
+    tally[DISTANCE] += distance
+    tally[LENGTH_DISTANCE] += length * distance
+    tally[DISTANCE2] += distance * distance
+    _raise(tally, tally.size - 4, length, trial)
+    _raise(tally, tally.size - 2, length - distance, trial)
+
+
+@lean
+def _raise(tally, at, value, trial):
+    """Replace the extreme at ``at`` by a larger value, or by an equal one of a smaller trial."""
+    if value > tally[at] or (value == tally[at] and trial < tally[at + 1]):
+        tally[at] = value
+        tally[at + 1] = trial
+
+
+@lean
+def _count_shortest(length, shortest, tally):
+    """Tally what the search found: ``shortest`` is -1 for a pair that no nonfaulty path joins."""
+    if shortest < 0:
+        return
+    tally[CONNECTED] += 1
+    if length < 0:
+        return
+    tally[SHORTEST] += shortest
+    tally[LENGTH_SHORTEST] += length * shortest
+    tally[SHORTEST2] += shortest * shortest
+    tally[MINIMAL] += length == shortest
+
+
+@kernel(TRIALS_SIGNATURE)
+def trials(key, first, stop, params, tally):
+    """Dual-cube routing trials; ``params`` is (m, rate), 1 <= m <= 30, 0 <= rate < 1, checked by the study's axes.
+
+    With a tally of COUNTERS + EXTREMES slots and m <= SEARCH_M every trial also searches the whole cube for a
+    shortest path (unless the route is as short as d(s, t)) and counts its lookups; the slots from SEARCH on stay 0
+    for larger m, and a tally of SEARCH + EXTREMES slots has none.  See the module's constants for the slots.
+    """
+    m = np.int64(params[0])
+    m_bits = np.uint64(m)
+    limit = threshold(params[1])
+    searching = tally.size == COUNTERS + EXTREMES and m <= SEARCH_M
+    every = np.uint64(1 if searching else LOOKUPS_EVERY)
+    offsets, untried, table = scratch(TREES)
+    path = np.zeros(PATH_NODES, np.uint64)
+    keys, sources, targets, indices, lengths, pair = batch_arrays()
+    size = 1024
+    asked, places, counts = recorder(size)
+    none = np.zeros(0, np.uint64)
+    width = words(m) if searching else 0
+    healthy, seen, spare = np.zeros((2, width), np.uint64), np.zeros((2, width), np.uint64), np.zeros((2, width), np.uint64)
+    for begin in range(first, stop, BATCH):
+        end = min(begin + BATCH, stop)
+        n = draw_pairs(key, begin, end, m, limit, keys, sources, targets, indices, pair)
+        tally[VOID] += end - begin - n
+        route_batch(n, m_bits, limit, keys, sources, targets, lengths, path, offsets, untried, table)
+        for i in range(n):
+            s, t = sources[i], targets[i]
+            distance = fault_free_distance(s, t, m_bits)
+            _count_route(np.int64(indices[i]), lengths[i], distance, tally)
+            if indices[i] % every == ZERO:
+                while True:
+                    world = (keys[i], limit, none, asked, places, counts)
+                    route_recorded(world, s, t, m_bits, path, offsets, untried, table)
+                    asked_now, full = counts[0], counts[1]
+                    forget(world)
+                    if full == 0:
+                        break
+                    size *= 4
+                    asked, places, counts = recorder(size)
+                tally[COUNTED] += 1
+                tally[LOOKUPS] += asked_now
+                tally[LOOKUPS2] += (asked_now * asked_now) & _LOW32
+                tally[LOOKUPS2 + 1] += (asked_now * asked_now) >> 32
+            if searching:
+                shortest = lengths[i]
+                if shortest != distance:
+                    draw_healthy(keys[i], limit, m, healthy)
+                    shortest = search(m, healthy, s, t, seen, spare)
+                _count_shortest(lengths[i], shortest, tally)
