@@ -21,6 +21,7 @@ from .errors import (
     FormatTooNewError,
     FormatTooOldError,
     MissingDependencyError,
+    ParameterError,
     ResultFileError,
     StudyMismatchError,
     TrialOverlapError,
@@ -171,7 +172,8 @@ class Results:
             at = tuple(place[v] for place, v in zip(places, point.values(), strict=True))
             trials[at] = tally.trials
             for name, e in self.estimates(point).items():
-                columns[name][(..., *at)] = (e.value, e.stderr, e.low, e.high)
+                for column, number in zip(columns[name], (e.value, e.stderr, e.low, e.high), strict=True):
+                    column[at] = number
         variables: list[tuple[str, np.ndarray, dict[str, Any]]] = [
             ("trials", trials, {"units": "1", "description": "trials counted"})
         ]
@@ -247,15 +249,14 @@ def _limbs(digits: int) -> int:
 
 
 def _to_limbs(count: int, limbs: int) -> list[int]:
-    if limbs == 1:
-        if count >= 2**63:
-            raise ResultFileError("a counter does not fit in 63 bits")
-        return [count]
+    """Least significant first; the last limb keeps what is left and must fit in an int64."""
     out = []
-    for _ in range(limbs):
+    for _ in range(limbs - 1):
         out.append(count & (2**LIMB_BITS - 1))
         count >>= LIMB_BITS
-    return out
+    if count >= 2**63:
+        raise ResultFileError("a counter outgrew its place in the file")
+    return [*out, count]
 
 
 def _text(value: Any) -> str:
@@ -265,9 +266,9 @@ def _text(value: Any) -> str:
 def open_results(path: str | Path) -> Results:
     """Read a results file.
 
-    Raises ResultFileError for a file that is not ours or is damaged (its digest is computed anew),
-    FormatTooOldError or FormatTooNewError for another major version, StudyMismatchError when the installed study
-    counts differently, ParameterError when the study is not installed.
+    Raises ResultFileError for a file that is not ours, is damaged (its digest is computed anew) or is of a study that
+    is not installed; FormatTooOldError or FormatTooNewError for another major version; StudyMismatchError when the
+    installed study counts differently.
     """
     path = Path(path)
     with opened(path) as file:
@@ -277,7 +278,10 @@ def open_results(path: str | Path) -> Results:
         if major != FORMAT_VERSION[0]:
             error = FormatTooNewError if major > FORMAT_VERSION[0] else FormatTooOldError
             raise error(f"{path} has format {major}.{minor}, this fastcube reads {FORMAT_VERSION[0]}.x")
-        study = registry.find(_text(file.attrs["study"]), _text(file.attrs["study_file"]) or None)
+        try:
+            study = registry.find(_text(file.attrs["study"]), _text(file.attrs["study_file"]) or None)
+        except ParameterError as error:
+            raise ResultFileError(f"{path} cannot be read here: {error}") from None
         for what, theirs, ours in (
             ("revision", int(file.attrs["revision"]), study.revision),
             ("generator", _text(file.attrs["generator"]), GENERATOR),

@@ -1,0 +1,169 @@
+"""Vectors and words: every compiled operation against its plain meaning."""
+
+import inspect
+import re
+
+import llvmlite.binding
+import numpy as np
+import pytest
+
+from fastcube.kernels import bits, simd
+from fastcube.kernels.jit import kernel
+
+RNG = np.random.default_rng(7)
+WIDTHS = [8, 16, 32, 64]
+
+
+def vectors(width, count=2):
+    lanes = 512 // width
+    values = [RNG.integers(0, 2**width, lanes, dtype=f"u{width // 8}") for _ in range(count)]
+    values[0][:3] = 0
+    values[-1][:2] = 2**width - 1
+    values[0][5], values[-1][5] = 9, 9  # equal lanes occur
+    return values
+
+
+def binary(name, width):
+    operation = getattr(simd, name)
+
+    @kernel(f"void(uint{width}[::1], uint{width}[::1], uint{width}[::1])", variant=f"{name}{width}", cache=False)
+    def apply(x, y, out):
+        simd.store(out, 0, operation(simd.load(x, 0), simd.load(y, 0)))
+
+    return apply
+
+
+PLAIN = {
+    "xor": lambda x, y: x ^ y,
+    "both": lambda x, y: x & y,
+    "either": lambda x, y: x | y,
+    "without": lambda x, y: x & ~y,
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "minimum": np.minimum,
+    "maximum": np.maximum,
+}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_lane_arithmetic(width):
+    x, y = vectors(width)
+    out = np.empty_like(x)
+    for name, meaning in PLAIN.items():
+        binary(name, width)(x, y, out)
+        assert np.array_equal(out, meaning(x, y)), name
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_masks_counts_and_compression(width):
+    """One kernel a width, so that compiling stays short."""
+    bound = width // 2
+
+    @kernel(f"uint64(uint{width}[::1], uint{width}[::1], uint{width}[:, ::1])", variant=f"w{width}", cache=False)
+    def apply(x, y, out):
+        a, b = simd.load(x, 0), simd.load(y, 0)
+        few = simd.less_equal(simd.popcount(a), simd.like(a, bound))
+        simd.store(out[0], 0, simd.popcount(a))
+        simd.store(out[1], 0, simd.compress(few, a))
+        simd.store(out[2], 0, simd.select(simd.mask_and(few, simd.differ(a, b)), a, b))
+        simd.store(out[3], 0, simd.select(simd.mask_or(few, simd.equal(a, b)), a, b))
+        simd.store(out[4], 0, simd.select(simd.mask_without(few, simd.equal(a, b)), a, b))
+        simd.store(out[5], 0, simd.select(simd.mask(a, simd.bits(few)), a, b))
+        simd.store(out[6], 0, simd.iota(a))
+        one = simd.like(a, 1)
+        count = simd.both(b, simd.like(a, 7))
+        simd.store(out[7], 0, simd.shift_left(one, count))
+        simd.store(out[8], 0, simd.shift_right(a, count))
+        return simd.bits(few)
+
+    x, y = vectors(width)
+    out = np.zeros((9, x.size), x.dtype)
+    mask = apply(x, y, out)
+    counts = np.array([int(v).bit_count() for v in x])
+    few = counts <= bound
+    assert int(mask) == sum(1 << i for i, on in enumerate(few) if on)
+    assert np.array_equal(out[0], counts)
+    assert np.array_equal(out[1][: few.sum()], x[few])
+    assert np.array_equal(out[2], np.where(few & (x != y), x, y))
+    assert np.array_equal(out[3], np.where(few | (x == y), x, y))
+    assert np.array_equal(out[4], np.where(few & ~(x == y), x, y))
+    assert np.array_equal(out[5], np.where(few, x, y))
+    assert np.array_equal(out[6], np.arange(x.size))
+    assert np.array_equal(out[7], np.ones_like(x) << (y & np.array(7, x.dtype)))
+    assert np.array_equal(out[8], x >> (y & np.array(7, x.dtype)))
+
+
+def test_widening_views_and_products():
+    @kernel("uint64(uint16[::1], uint32[:, ::1], uint64[:, ::1])", cache=False)
+    def apply(x, wide, out):
+        a = simd.load(x, 0)
+        simd.store(wide[0], 0, simd.widen_low(a))
+        simd.store(wide[1], 0, simd.widen_high(a))
+        simd.store(wide[2], 0, simd.as32(a))
+        b = simd.as64(a)
+        simd.store(out[0], 0, simd.mul32(b, b))
+        simd.store(out[1], 0, simd.mul(b, b))
+        return simd.total(b)
+
+    (x,) = vectors(16, 1)
+    wide, out = np.zeros((3, 16), np.uint32), np.zeros((2, 8), np.uint64)
+    total = apply(x, wide, out)
+    b = x.view(np.uint64)
+    low = b & np.uint64(0xFFFFFFFF)
+    assert np.array_equal(wide[0], x[:16]) and np.array_equal(wide[1], x[16:]) and np.array_equal(wide[2], x.view(np.uint32))
+    assert np.array_equal(out[0], low * low) and np.array_equal(out[1], b * b)
+    assert int(total) == sum(map(int, b)) % 2**64
+
+
+WORDS = [0, 1, 2**63, 2**64 - 1, 0x5555555555555555, 6, 2**32, *map(int, RNG.integers(0, 2**64, 40, dtype=np.uint64))]
+
+
+def test_words():
+    @kernel("void(uint64, uint64, uint64[::1])", cache=False)
+    def apply(x, m, out):
+        out[0] = np.uint64(bits.popcount(x))
+        out[1] = np.uint64(bits.lowest(x))
+        out[2] = np.uint64(bits.highest(x) + 1)
+        out[3] = bits.gather(x, m)
+        out[4] = bits.scatter(bits.gather(x, m), m)
+
+    out = np.zeros(5, np.uint64)
+    for x, m in zip(WORDS, reversed(WORDS), strict=True):
+        apply(np.uint64(x), np.uint64(m), out)
+        places = [i for i in range(64) if m >> i & 1]
+        gathered = sum((x >> p & 1) << i for i, p in enumerate(places))
+        lowest = next((i for i in range(64) if x >> i & 1), 64)
+        assert [int(v) for v in out] == [x.bit_count(), lowest, x.bit_length(), gathered, x & m]
+
+
+def test_portable_gather(monkeypatch):
+    """The form for CPUs without pext, compiled here too."""
+    monkeypatch.setattr(bits, "_HAS_PEXT", False)
+
+    @kernel("uint64(uint64, uint64)", cache=False)
+    def apply(x, m):
+        return bits.gather(x, m)
+
+    for x, m in zip(WORDS, reversed(WORDS), strict=True):
+        places = [i for i in range(64) if m >> i & 1]
+        assert int(apply(np.uint64(x), np.uint64(m))) == sum((x >> p & 1) << i for i, p in enumerate(places))
+
+
+@pytest.mark.skipif(not llvmlite.binding.get_host_cpu_features().get("avx512bitalg"), reason="the CPU has no AVX-512 BITALG")
+def test_lanes_are_single_instructions():
+    @kernel("uint64(uint16[::1], uint16[::1])", cache=False)
+    def apply(x, out):
+        a = simd.load(x, 0)
+        few = simd.less_equal(simd.popcount(a), simd.like(a, 2))
+        simd.store(out, 0, simd.compress(few, a))
+        return simd.bits(few)
+
+    assembly = next(iter(apply.compiled.inspect_asm().values()))
+    for instruction in ("vpopcntw", "vpcompressw"):
+        assert re.search(rf"\t{instruction}\t.*%zmm", assembly), instruction
+
+
+def test_every_operation_says_what_it_means():
+    for name, value in vars(simd).items():
+        if not name.startswith("_") and callable(value) and not inspect.isclass(value) and name != "operation":
+            assert value.__doc__, name
