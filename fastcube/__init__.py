@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .api import run
     from .dualcube import DualCube
     from .errors import FastcubeError, MissingDependencyError, ParameterError, ResultFileError
+    from .exact import exact_unsafe
     from .network import Hypercube, random_faults
     from .paths import distance, route
     from .results import Results, merge, open_results
@@ -44,6 +45,7 @@ _HOMES = {
     "Output": "trials",
     "trial": "trials",
     "trial_study": "trials",
+    "exact_unsafe": "exact",
     "find_unsafe": "unsafe",
 }
 
