@@ -1,15 +1,100 @@
-"""Shortest nonfaulty paths, in any network: exact, and cheap wherever faults are few or the cube is small."""
+"""Paths between two nodes of any network: what a routing algorithm finds, and how short a nonfaulty path can be."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
+from .dualcube import DualCube
 from .errors import ParameterError
-from .network import Network
+from .network import Network, shown
 
 #: Nodes that a search may expand before it gives up: some ten seconds and 1 GB.  2^21 is more than both sides of
 #: a search in Q_20 can need, so up to that size every question is answered.
 MOST_EXPANDED = 2**21
+
+#: Largest DC(m) that :func:`distance` searches whole: three bitmasks of 4 MiB.
+SEARCHED_WHOLE = 12
+
+
+@dataclass(frozen=True)
+class Route:
+    """What became of one message.
+
+    Attributes
+    ----------
+    outcome : str
+        ``delivered``, or how it failed: ``failed`` in dual-cubes.
+    path : list of int
+        The labels from source to destination, both included; empty when it failed.
+    reason : str
+        Why it failed; empty when delivered.
+    asked : tuple of int, or None
+        The labels whose status the algorithm asked, ascending, where it is counted (PRACTICAL).
+    """
+
+    outcome: str
+    path: list[int]
+    reason: str = ""
+    asked: tuple[int, ...] | None = None
+
+    @property
+    def length(self) -> int | None:
+        """Links on the path; None when it failed."""
+        return len(self.path) - 1 if self.path else None
+
+    @property
+    def lookups(self) -> int | None:
+        """Number of distinct labels whose status was asked, where it is counted."""
+        return None if self.asked is None else len(self.asked)
+
+
+#: Algorithms of each network, with the options that each takes.
+_ALGORITHMS: dict[type[Network], dict[str, tuple[str, ...]]] = {
+    DualCube: {"PRACTICAL": (), "OFFLINE": ("k", "variant")},
+}
+
+
+def route(network: Network, s: int, t: int, *, algorithm: str, **options: Any) -> Route:
+    """Send a message from ``s`` to ``t`` with one of the papers' algorithms.
+
+    Parameters
+    ----------
+    network : DualCube
+    s, t : int
+        Labels of nonfaulty nodes.
+    algorithm : str
+        DualCube: ``PRACTICAL`` (on-line, any m) or ``OFFLINE`` (Algorithms 1-3, m <= 16), both of Li, Peng & Chu.
+    **options
+        OFFLINE: ``k`` in [0, m/2] (default 0) and ``variant``, ``literal`` or ``repaired`` (default).
+
+    Returns
+    -------
+    Route
+    """
+    known = _ALGORITHMS.get(type(network))
+    if known is None:
+        raise ParameterError(f"network must be a {' or '.join(n.__name__ for n in _ALGORITHMS)}, got {shown(network)}")
+    if algorithm not in known:
+        raise ParameterError(f"algorithm must be {' or '.join(known)} for {type(network).__name__}, got {shown(algorithm)}")
+    for name in options:
+        if name not in known[algorithm]:
+            takes = " and ".join(known[algorithm]) or "no options"
+            raise ParameterError(f"{name} is not an option of {algorithm}, which takes {takes}")
+    ends = []
+    for name, end in (("s", s), ("t", t)):
+        label = network.check_node(name, end)
+        if network.is_faulty(label):
+            raise ParameterError(f"{name} must be a nonfaulty node, got {label} ({network.label(label)}), which is faulty")
+        ends.append(label)
+    if isinstance(network, DualCube):
+        from . import dualcube_routing
+
+        if algorithm == "PRACTICAL":
+            return dualcube_routing.practical(network, *ends)
+        return dualcube_routing.offline(network, *ends, **options)
+    raise AssertionError(network)
 
 
 def distance(network: Network, s: int, t: int) -> int | None:
@@ -28,14 +113,19 @@ def distance(network: Network, s: int, t: int) -> int | None:
 
     Notes
     -----
-    A* search from both ends with the fault-free distance as the estimate.  With few faults it walks almost
-    straight; a region enclosed by faults is exhausted from inside.  It raises ParameterError rather than expand
-    more than 2^21 nodes, which takes a cube of more than 20 dimensions with a great many faults.
+    Dual-cubes up to DC(12): breadth-first search of all nodes, 512 an operation.  Otherwise A* search from both
+    ends with the fault-free distance as the estimate.  With few faults it walks almost straight; a region enclosed
+    by faults is exhausted from inside.  It raises ParameterError rather than expand more than 2^21 nodes, which
+    takes a cube of more than 20 dimensions with a great many faults.
     """
     s = network.check_node("s", s)
     t = network.check_node("t", t)
     if network.is_faulty(s) or network.is_faulty(t):
         return None
+    if isinstance(network, DualCube) and network.m <= SEARCHED_WHOLE:
+        from .dualcube_routing import search
+
+        return search(network, s, t)
     return shortest(network, s, t)
 
 
