@@ -9,10 +9,14 @@ from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .errors import ParameterError
 from .study import Study
+
+if TYPE_CHECKING:
+    from .benchmark import Benchmark
+    from .claims import Claim
 
 GROUP = "fastcube.studies"
 
@@ -40,9 +44,14 @@ def studies() -> dict[str, Study]:
     return {study.name: study for module in modules() for study in module.STUDIES}
 
 
-def claims() -> list[Any]:
-    """The ledger: all claims of the installed studies' modules."""
+def claims() -> list[Claim]:
+    """The ledger: the claims of all installed studies' modules (their attribute ``CLAIMS``)."""
     return [claim for module in modules() for claim in getattr(module, "CLAIMS", ())]
+
+
+def benchmarks() -> list[Benchmark]:
+    """The comparisons of all installed studies' modules (what their ``benchmarks()`` gives)."""
+    return [b for module in modules() if hasattr(module, "benchmarks") for b in module.benchmarks()]
 
 
 @functools.cache

@@ -34,7 +34,22 @@ def file(tmp_path_factory):
     """Results of the default study at three small points."""
     path = tmp_path_factory.mktemp("cli") / "u.h5"
     with pytest.raises(SystemExit) as exit_:
-        main(["run", "unsafe-fraction", "-o", str(path), "--set", "n=5,6", "--set", "f=2:3", "--trials", "1000", "--progress", "none"])
+        main(
+            [
+                "run",
+                "unsafe-fraction",
+                "-o",
+                str(path),
+                "--set",
+                "n=5,6",
+                "--set",
+                "f=2:3",
+                "--trials",
+                "1000",
+                "--progress",
+                "none",
+            ]
+        )
     assert exit_.value.code == 0
     return path
 
@@ -238,7 +253,9 @@ def test_a_closed_pipe_is_no_error(file):
 
 
 def test_the_example_study_runs(run, tmp_path):
-    code, out, _ = run(f"run {ROOT / 'examples' / 'isolated.py'} --set n=4 --set p=0.5 --trials 2000 --plot fig.png --progress none")
+    code, out, _ = run(
+        f"run {ROOT / 'examples' / 'isolated.py'} --set n=4 --set p=0.5 --trials 2000 --plot fig.png --progress none"
+    )
     assert code == 0
     assert "isolated" in out
     assert (tmp_path / "fig.png").exists()

@@ -42,7 +42,11 @@ def test_imports_run_one_way(floor):
             if name.split(".")[0] == "fastcube":
                 # "fastcube.kernels" itself is the package that jit.py hashes
                 home = next((f for f in ("kernels", "studies") if name.startswith(f"fastcube.{f}")), "fastcube")
-                allowed = {"kernels": {"kernels"}, "fastcube": {"kernels", "fastcube"}, "studies": {"kernels", "fastcube", "studies"}}
+                allowed = {
+                    "kernels": {"kernels"},
+                    "fastcube": {"kernels", "fastcube"},
+                    "studies": {"kernels", "fastcube", "studies"},
+                }
                 assert home in allowed[floor], f"{path.relative_to(ROOT)} imports {name}"
 
 
@@ -78,11 +82,15 @@ def test_no_module_bears_the_name_of_a_public_function():
 
 
 def run(code, **environment):
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}, check=True).stdout
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}, check=True
+    ).stdout
 
 
 def test_importing_is_light():
-    heavy = run("import sys, fastcube, fastcube.cli; print([m for m in ('numba', 'h5py', 'numpy', 'scipy', 'matplotlib') if m in sys.modules])")
+    heavy = run(
+        "import sys, fastcube, fastcube.cli; print([m for m in ('numba', 'h5py', 'numpy', 'scipy', 'matplotlib') if m in sys.modules])"
+    )
     assert heavy.strip() == "[]"
 
 
@@ -93,14 +101,15 @@ def test_help_is_quick():
 
 
 def test_kernels_cannot_be_imported_under_another_name():
-    done = subprocess.run([sys.executable, "-c", "import kernels"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", "import kernels"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert "import it as 'fastcube.kernels'" in done.stderr
 
 
 def test_reading_does_not_import_numba(tmp_path):
     """Compiled code is for running; looking at results should not wait for numba."""
     code = (
-        "import sys, fastcube.results, fastcube.table, fastcube.driver, fastcube.engines; "
-        "print('numba' in sys.modules)"
+        "import sys, fastcube.results, fastcube.table, fastcube.driver, fastcube.engines; print('numba' in sys.modules)"
     )
     assert run(code).strip() == "False"

@@ -70,7 +70,10 @@ def test_two_files_of_one_result_differ_in_provenance_alone(done, tmp_path):
         b.visit(names_b.append)
         assert names_a == names_b
         different = [
-            n for n in names_a if isinstance(a[n], h5py.Dataset) and not np.array_equal(a[n][()], b[n][()], equal_nan=n[:10] != "provenance")
+            n
+            for n in names_a
+            if isinstance(a[n], h5py.Dataset)
+            and not np.array_equal(a[n][()], b[n][()], equal_nan=n[:10] != "provenance")
         ]
         assert different == ["provenance/json"]
         assert {k: str(v) for k, v in a.attrs.items()} == {k: str(v) for k, v in b.attrs.items()}
@@ -117,12 +120,32 @@ def _edit(file, change):
     ("change", "error", "message"),
     [
         (lambda f: f.attrs.__setitem__("filetype", "other"), fc.ResultFileError, "is not a fastcube results file"),
-        (lambda f: f.attrs.__setitem__("format_version", [2, 0]), FormatTooNewError, "has format 2.0, this fastcube reads 1.x"),
-        (lambda f: f.attrs.__setitem__("format_version", [0, 9]), FormatTooOldError, "has format 0.9, this fastcube reads 1.x"),
-        (lambda f: f.attrs.__setitem__("revision", 9), StudyMismatchError, "has revision 9 of toy, this fastcube has 1"),
+        (
+            lambda f: f.attrs.__setitem__("format_version", [2, 0]),
+            FormatTooNewError,
+            "has format 2.0, this fastcube reads 1.x",
+        ),
+        (
+            lambda f: f.attrs.__setitem__("format_version", [0, 9]),
+            FormatTooOldError,
+            "has format 0.9, this fastcube reads 1.x",
+        ),
+        (
+            lambda f: f.attrs.__setitem__("revision", 9),
+            StudyMismatchError,
+            "has revision 9 of toy, this fastcube has 1",
+        ),
         (lambda f: f.attrs.__setitem__("generator", "x"), StudyMismatchError, "has generator x of toy"),
-        (lambda f: f.attrs.__setitem__("study", "nobody"), fc.ResultFileError, "toy.h5 cannot be read here: study must be one of"),
-        (lambda f: f["raw/count_bit_nonzero"].__setitem__(0, 1), fc.ResultFileError, "does not have|do not have the digest"),
+        (
+            lambda f: f.attrs.__setitem__("study", "nobody"),
+            fc.ResultFileError,
+            "toy.h5 cannot be read here: study must be one of",
+        ),
+        (
+            lambda f: f["raw/count_bit_nonzero"].__setitem__(0, 1),
+            fc.ResultFileError,
+            "does not have|do not have the digest",
+        ),
         (lambda f: f.__delitem__("raw/ranges"), fc.ResultFileError, "is damaged"),
     ],
 )
@@ -164,7 +187,9 @@ def test_merge_of_shards_is_the_whole(tmp_path):
 def test_merge_refuses_overlap_and_names_both_files(tmp_path):
     fc.run(TOY, trials=1000, output=tmp_path / "a.h5")
     fc.run(TOY, trials=1000, shard=(1, 4), output=tmp_path / "b.h5")
-    with pytest.raises(TrialOverlapError, match=r"a\.h5 and .*b\.h5 overlap at a=1,work=0\.0: trials 250\.\.499 are in both"):
+    with pytest.raises(
+        TrialOverlapError, match=r"a\.h5 and .*b\.h5 overlap at a=1,work=0\.0: trials 250\.\.499 are in both"
+    ):
         merge([tmp_path / "a.h5", tmp_path / "b.h5"])
     with pytest.raises(TrialOverlapError, match="overlap"):
         merge([tmp_path / "a.h5", tmp_path / "a.h5"])
