@@ -302,7 +302,7 @@ def digit_state(key, t, head, tail, n, state, scratch):
     """
     if head == np.uint64(256):
         for w in range(state.size):
-            state[w] = whole_word(n) if w < max(1 << (n - 6), 1) else np.uint64(0)
+            state[w] = whole_word(n) if w < 1 << max(n - 6, 0) else np.uint64(0)
         return
     per_trial = np.int64(1) << max(n - 6, 0)
     base = t * np.uint64(per_trial)

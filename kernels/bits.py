@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import llvmlite.binding
 import numpy as np
 from llvmlite import ir
 from numba import types
 
 from .jit import inline
-from .simd import _call, operation
+from .simd import FEATURES, _call, operation
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -26,7 +25,7 @@ LOW = np.array(
     dtype=np.uint64,
 )  # fmt: skip
 
-_HAS_PEXT = llvmlite.binding.get_host_cpu_features().get("bmi2", False)
+_HAS_PEXT = FEATURES.get("bmi2", False)
 
 
 def _word(*args: Any) -> Any:

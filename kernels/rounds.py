@@ -116,7 +116,7 @@ def _rounds_one_vector(state):
     x = simd.load(state, 0)
     rounds = np.int64(0)
     while True:
-        one, two = _inside(x)
+        _, two = _inside(x)
         y = simd.either(x, two)
         if not _differ(x, y):
             simd.store(state, 0, x)

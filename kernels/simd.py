@@ -26,7 +26,17 @@ from numba.extending import intrinsic, models, register_model
 
 BITS = 512
 
-_features = llvmlite.binding.get_host_cpu_features()
+
+def _features() -> dict[str, bool]:
+    """What the CPU that numba compiles for has, by LLVM's names (numba's own rule for its two settings)."""
+    if numba.config.CPU_FEATURES is not None:
+        return {f[1:]: f[0] == "+" for f in numba.config.CPU_FEATURES.split(",") if f}
+    if numba.config.CPU_NAME in (None, llvmlite.binding.get_host_cpu_name()):
+        return dict(llvmlite.binding.get_host_cpu_features())
+    return {}
+
+
+FEATURES = _features()
 
 
 class Vector(types.Type):  # type: ignore[misc]
@@ -510,7 +520,7 @@ def as64(x: Any) -> Any:
 
 # ---------------------------------------------------------------- 512 nodes of a hypercube
 
-_HAS_GFNI = _features.get("gfni", False) and _features.get("avx512f", False)
+_HAS_GFNI = FEATURES.get("gfni", False) and FEATURES.get("avx512f", False)
 
 
 def _emit_neighbour(k: int) -> Callable[..., Any]:
@@ -560,7 +570,7 @@ def _ternary(table: int, plain: Callable[..., Any]) -> Callable[..., Any]:
     """LLVM form of a bitwise function of three vectors; LLVM's own matching of ``vpternlog`` stops at two operations."""
 
     def emit(b: Any, t: Any, x: Any, y: Any, z: Any) -> Any:
-        if not _features.get("avx512f", False) or t[0].bits != 64:
+        if not FEATURES.get("avx512f", False) or t[0].bits != 64:
             return plain(b, x, y, z)
         return _call(b, "llvm.x86.avx512.pternlog.q.512", x.type, x, y, z, ir.IntType(32)(table))
 

@@ -1,0 +1,191 @@
+"""Trials with independent node faults, trial for trial against plain Python, and their laws."""
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from reference.bernoulli import close, distinct_labels, faulty_nodes, number_of_faults, philox_word
+
+from fastcube.kernels import bernoulli, unsafe_dense
+from fastcube.kernels.jit import kernel
+from fastcube.kernels.sampling import fault_set
+from fastcube.kernels.unsafe_dense import KERNELS, SLOTS
+
+KEY = 0x9D3F2B1A55AA1234
+
+# every regime: no fault, few, near p_1/2, just below and above 1/64, many, all; probabilities with 1, 8, 9 and 53 digits
+POINTS = [
+    *((n, p, 40) for n in (1, 2, 3, 4) for p in (0.0, 0.01, 0.015624999, 1 / 64, 0.3, 0.5, 0.9, 1.0)),
+    *((n, p, 40) for n in (5, 6, 7, 8) for p in (0.002, 0.0156, 1 / 64, 0.03125, 0.05, 0.1, 0.37, 255 / 256, 511 / 512)),
+    *((n, p, 16) for n, p in ((9, 0.0), (9, 0.0138), (9, 0.0181), (9, 0.2), (10, 0.002), (10, 0.0097), (10, 0.1))),
+    *((n, p, 8) for n, p in ((11, 0.0067), (11, 0.04), (12, 0.0046), (12, 0.1), (12, 1.0), (13, 0.003), (14, 0.0021))),
+    *((n, p, 3) for n, p in ((15, 0.0015), (16, 0.0005), (16, 0.0011), (16, 0.0012), (16, 0.03))),
+]
+
+
+def tally_of(method, n, p, first, stop, key=KEY):
+    tally = np.zeros(SLOTS, np.int64)
+    tally[-2:] = -1
+    KERNELS[method](np.uint64(key), first, stop, np.array([n, p]), tally)
+    return tally
+
+
+def merged(a, b):
+    out = a + b
+    out[-2:] = max(a[-2:], b[-2:], key=lambda e: (e[0], -e[1]))
+    return out
+
+
+def expected(n, p, trials):
+    """The tally of some trials, from the plain law and the plain rounds."""
+    out = np.zeros(SLOTS, np.int64)
+    best = (-1, 1)
+    for t in trials:
+        faulty = faulty_nodes(KEY, t, n, p)
+        rounds, state = close(faulty, n)
+        faults, unsafe = int(faulty.sum()), int(state.sum() - faulty.sum())
+        out[:8] += [unsafe, unsafe**2 % 2**32, unsafe**2 >> 32, unsafe > 0, state.all(), rounds, rounds**2, faults]
+        best = max(best, (rounds, -t))
+    out[8:] = best[0], -best[1]
+    return out
+
+
+def methods(n, p):
+    if p >= bernoulli.MANY:
+        return ["digits"]
+    return ["labels", "merge"] if n >= 9 else ["labels"]
+
+
+@pytest.mark.parametrize(("n", "p", "trials"), POINTS)
+def test_kernels_agree_with_plain_python(n, p, trials):
+    want = expected(n, p, range(5, 5 + trials))
+    for method in methods(n, p):
+        assert tally_of(method, n, p, 5, 5 + trials).tolist() == want.tolist(), method
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "trials"), [(11, 0.004, 3000), (14, 0.0021, 800), (16, 0.0011, 200), (17, 0.0008, 100), (20, 0.00037, 8)]
+)
+def test_merging_agrees_with_the_whole_cube(n, p, trials):
+    assert tally_of("merge", n, p, 0, trials).tolist() == tally_of("labels", n, p, 0, trials).tolist()
+
+
+@pytest.mark.parametrize(
+    ("n", "p"), [(4, 0.01), (7, 0.3), (8, 0.02), (8, 0.01), (10, 0.0097), (10, 0.1), (15, 0.0015), (18, 0.0006)]
+)
+def test_splitting_never_changes_a_bit(n, p):
+    for method in methods(n, p):
+        whole = tally_of(method, n, p, 3, 40)
+        parts = [tally_of(method, n, p, a, b) for a, b in ((3, 4), (4, 9), (9, 16), (16, 16), (16, 40))]
+        total = parts[0]
+        for part in parts[1:]:
+            total = merged(total, part)
+        assert total.tolist() == whole.tolist()
+        # and a kernel adds to what it is given
+        tally = parts[0].copy()
+        KERNELS[method](np.uint64(KEY), 4, 40, np.array([n, p]), tally)
+        assert tally.tolist() == whole.tolist()
+
+
+@pytest.mark.parametrize(("n", "p"), [(3, 0.2), (6, 0.01), (9, 0.5), (10, 0.003), (16, 0.001), (13, 0.02)])
+def test_fault_state_is_the_fault_set_of_the_trial(n, p):
+    state = np.zeros(max(8, 2**n // 64), np.uint64)
+    for t in (0, 1, 2, 7, 1000003):
+        unsafe_dense.fault_state(np.uint64(KEY), t, n, p, state)
+        got = np.unpackbits(state.view(np.uint8), bitorder="little")
+        assert not got[2**n :].any()
+        assert (got[: 2**n] == faulty_nodes(KEY, t, n, p)).all()
+
+
+def test_labels_are_those_of_the_law_of_fault_sets():
+    # given the number of faults, the fault set is the one every other study would draw
+    for n, p, t in ((8, 0.015, 5), (12, 0.005, 77), (20, 0.00001, 3)):
+        k = number_of_faults(int(philox_word(KEY, t, 0, 7)), n, p)
+        assert k > 0
+        assert fault_set(np.uint64(KEY), t, n, k).tolist() == distinct_labels(KEY, t, n, k)
+
+
+# ---------------------------------------------------------------- the number of faults
+
+
+@kernel("UniTuple(uint64[::1], 2)(int64, float64)", cache=False)
+def table(n, p):
+    first, thresholds, _ = bernoulli.binomial_table(n, p)
+    return np.full(1, np.uint64(first)), thresholds
+
+
+@pytest.mark.parametrize(("n", "p"), [(1, 0.01), (3, 0.015), (6, 1e-3), (8, 0.0156), (10, 0.0097), (11, 1e-9)])
+def test_thresholds_are_the_exact_distribution_function(n, p):
+    (first,), thresholds = table(n, p)
+    exact, total = Fraction(p), Fraction(0)
+    want = []
+    for k in range(2**n + 1):
+        total += comb(2**n, k) * exact**k * (1 - exact) ** (2**n - k)
+        want.append(-(-(total.numerator << 64) // total.denominator))
+        if want[-1] >= 2**64:
+            break
+    want = [w for w in want if w < 2**64]
+    assert len(thresholds) == len(want) - first
+    assert max(abs(int(a) - b) for a, b in zip(thresholds, want[first:], strict=True)) <= 1
+    assert all(w <= 1 for w in want[:first])
+
+
+@pytest.mark.parametrize(("n", "p"), [(16, 0.0011), (20, 0.00037), (24, 0.01), (30, 0.01562499), (30, 1e-300), (25, 0.0)])
+def test_thresholds_at_large_n(n, p):
+    (first,), thresholds = table(n, p)
+    with localcontext() as context:
+        context.prec = 50
+        nodes, exact = 2**n, Decimal(p)
+        mode = int((nodes + 1) * exact)
+        weights, w, k = [Decimal(1)], Decimal(1), mode
+        while k > 0 and w > Decimal(2) ** -110:
+            w = w * k * (1 - exact) / ((nodes - k + 1) * exact)
+            weights.append(w)
+            k -= 1
+        start, w, k = k, Decimal(1), mode
+        weights.reverse()
+        while k < nodes and w > Decimal(2) ** -110:
+            w = w * (nodes - k) * exact / ((k + 1) * (1 - exact))
+            weights.append(w)
+            k += 1
+        total, all_ = Decimal(0), sum(weights)
+        worst = count = 0
+        for i, w in enumerate(weights):
+            total += w
+            want = total / all_ * 2**64
+            if want > 2**64 - 1:
+                break
+            count = start + i - int(first) + 1
+            if count > 0:
+                worst = max(worst, abs(int(thresholds[count - 1]) - want))
+    assert abs(count - len(thresholds)) <= 1
+    assert worst <= 1  # one part in 2^64
+
+
+def test_every_node_is_faulty_with_probability_p():
+    # sum over trials of the number of faults against its exact mean, both laws; level 1e-6 for each of four tests
+    for n, p, trials in ((8, 0.1, 40000), (8, 511 / 512, 40000), (10, 0.0097, 40000), (9, 1 / 3, 40000)):
+        method = unsafe_dense.method(n, p)
+        faults = tally_of(method, n, p, 0, trials)[unsafe_dense.FAULTS]
+        assert abs(faults - trials * 2**n * p) < 5.0 * (trials * 2**n * p * (1 - p)) ** 0.5
+
+
+@pytest.mark.parametrize(("p", "digits"), [(0.3, "head and tail"), (0.5, "one digit"), (1 / 64, "six digits")])
+def test_each_node_has_its_own_number(p, digits):
+    # every node and every pair of neighbours of a 9-cube: level 1e-6 over all 5,120 counts is 6.5 standard deviations
+    n, trials = 9, 20000
+    single = np.zeros(2**n)
+    pair = np.zeros((n, 2**n))
+    state = np.zeros(8, np.uint64)
+    v = np.arange(2**n)
+    for t in range(trials):
+        unsafe_dense.fault_state(np.uint64(KEY + 1), t, n, p, state)
+        x = np.unpackbits(state.view(np.uint8), bitorder="little")
+        single += x
+        for i in range(n):
+            pair[i] += x & x[v ^ (1 << i)]
+    for count, q in ((single, p), (pair, p * p)):
+        z = (count - trials * q) / (trials * q * (1 - q)) ** 0.5
+        assert abs(z).max() < 6.5, digits
