@@ -75,7 +75,9 @@ def test_ratio_agrees_with_resampling():
     rng = random.Random(2)
     pairs = [(x + rng.randrange(4), x) for x in (rng.randrange(1, 20) for _ in range(3000))]
     a, b = sum(p[0] for p in pairs), sum(p[1] for p in pairs)
-    e = ratio(a, b, sum(p[0] ** 2 for p in pairs), sum(p[0] * p[1] for p in pairs), sum(p[1] ** 2 for p in pairs), len(pairs))
+    e = ratio(
+        a, b, sum(p[0] ** 2 for p in pairs), sum(p[0] * p[1] for p in pairs), sum(p[1] ** 2 for p in pairs), len(pairs)
+    )
     resampled = []
     for _ in range(400):
         sample = rng.choices(pairs, k=len(pairs))

@@ -34,7 +34,9 @@ def wheel(tmp_path_factory):
     """Built from a copy without links: the mapping alone must carry everything."""
     source = copy_without_links(tmp_path_factory.mktemp("source"))
     target = tmp_path_factory.mktemp("dist")
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(target), str(source)], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(target), str(source)], check=True
+    )
     return next(target.glob("fastcube-*.whl"))
 
 
@@ -60,4 +62,7 @@ def test_wheel_works_from_an_empty_folder(wheel, tmp_path):
     empty.mkdir()
     done = subprocess.run([home / "bin/python", "-c", USE], cwd=empty, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["5", "True"]
-    assert "kernels" not in subprocess.run([home / "bin/pip", "list"], capture_output=True, text=True, check=True).stdout.split()
+    assert (
+        "kernels"
+        not in subprocess.run([home / "bin/pip", "list"], capture_output=True, text=True, check=True).stdout.split()
+    )

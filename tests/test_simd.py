@@ -110,7 +110,11 @@ def test_widening_views_and_products():
     total = apply(x, wide, out)
     b = x.view(np.uint64)
     low = b & np.uint64(0xFFFFFFFF)
-    assert np.array_equal(wide[0], x[:16]) and np.array_equal(wide[1], x[16:]) and np.array_equal(wide[2], x.view(np.uint32))
+    assert (
+        np.array_equal(wide[0], x[:16])
+        and np.array_equal(wide[1], x[16:])
+        and np.array_equal(wide[2], x.view(np.uint32))
+    )
     assert np.array_equal(out[0], low * low) and np.array_equal(out[1], b * b)
     assert int(total) == sum(map(int, b)) % 2**64
 
@@ -149,7 +153,9 @@ def test_portable_gather(monkeypatch):
         assert int(apply(np.uint64(x), np.uint64(m))) == sum((x >> p & 1) << i for i, p in enumerate(places))
 
 
-@pytest.mark.skipif(not llvmlite.binding.get_host_cpu_features().get("avx512bitalg"), reason="the CPU has no AVX-512 BITALG")
+@pytest.mark.skipif(
+    not llvmlite.binding.get_host_cpu_features().get("avx512bitalg"), reason="the CPU has no AVX-512 BITALG"
+)
 def test_lanes_are_single_instructions():
     @kernel("uint64(uint16[::1], uint16[::1])", cache=False)
     def apply(x, out):

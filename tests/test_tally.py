@@ -44,7 +44,10 @@ def test_missing_agrees_with_sets(seed):
 
 def test_addition_is_the_same_in_any_order_and_nesting():
     rng = random.Random(1)
-    parts = [tally(10 * i, 10 * i + 10, rng.randrange(10**30), (rng.randrange(4), 10 * i + rng.randrange(10))) for i in range(12)]
+    parts = [
+        tally(10 * i, 10 * i + 10, rng.randrange(10**30), (rng.randrange(4), 10 * i + rng.randrange(10)))
+        for i in range(12)
+    ]
     whole = Tally.total(parts)
     for _ in range(20):
         rng.shuffle(parts)
@@ -56,6 +59,11 @@ def test_addition_is_the_same_in_any_order_and_nesting():
 
 
 def test_extreme_is_the_largest_value_with_its_smallest_trial():
-    parts = [tally(0, 10, extreme=(3, 7)), tally(10, 20, extreme=(5, 18)), tally(20, 30, extreme=(5, 21)), tally(30, 40)]
+    parts = [
+        tally(0, 10, extreme=(3, 7)),
+        tally(10, 20, extreme=(5, 18)),
+        tally(20, 30, extreme=(5, 21)),
+        tally(30, 40),
+    ]
     assert Tally.total(parts).extremes["largest"] == (5, 18)
     assert Tally.total(parts[::-1]).extremes["largest"] == (5, 18)
