@@ -168,27 +168,42 @@ def drawn(n, f):
     return f
 
 
-@kernel("uint64[::1](uint64, int64, int64, int64)")
-def fault_set(key, t, n, f):
-    """The faulty nodes of trial ``t``: f distinct labels, uniform over all sets of that size.
+@inline
+def draw_faults(key, t, n, f, out, table):
+    """Write the faulty nodes of trial ``t`` to ``out``: f distinct labels, uniform over all sets of that size.
 
     For f <= 2^(n-1) the first f distinct labels of the trial's sequence, in that order; for more, every node but the
-    first 2^n - f distinct labels, ascending (O(2^n) memory).  1 <= n <= 62, 0 <= f <= 2^n; not checked.
+    first 2^n - f distinct labels, ascending (O(2^n) time and memory).
+
+    Parameters
+    ----------
+    key : uint64
+    t, n, f : int64
+        1 <= n <= 62, 0 <= f <= 2^n; not checked.
+    out : uint64 array of at least f and at least ``drawn(n, f)``
+    table : int64 array of ``table_size(drawn(n, f))``
+        Scratch.
     """
     count = drawn(n, f)
-    out = np.empty(f if f > count else count, np.uint64)
-    distinct_nodes(key, t, n, count, out, np.empty(table_size(count), np.int64))
-    if f == count:
-        return out
-    healthy = np.zeros(1 << n, np.bool_)
-    for i in range(count):
-        healthy[out[i]] = True
-    at = 0
-    for x in range(1 << n):
-        if not healthy[x]:
-            out[at] = x
-            at += 1
-    return out
+    distinct_nodes(key, t, n, count, out, table)
+    if f > count:
+        healthy = np.zeros(1 << n, np.bool_)
+        for i in range(count):
+            healthy[out[i]] = True
+        at = np.int64(0)
+        for x in range(1 << n):
+            if not healthy[x]:
+                out[at] = x
+                at += 1
+
+
+@kernel("uint64[::1](uint64, int64, int64, int64)")
+def fault_set(key, t, n, f):
+    """The faulty nodes of trial ``t``, as :func:`draw_faults` writes them."""
+    count = drawn(n, f)
+    out = np.empty(max(f, count), np.uint64)
+    draw_faults(key, t, n, f, out, np.empty(table_size(count), np.int64))
+    return out[:f]
 
 
 # ---------------------------------------------------------------- K distinct links
