@@ -8,6 +8,7 @@ a trial is a pure function of (study, seed, point, index), and tallies of disjoi
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import signal
 import sys
@@ -15,13 +16,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
 from . import registry
 from .engines import Done, Engine, Item, engine, work
-from .errors import ParameterError, check_range
+from .errors import EngineError, ParameterError, ResultFileError, check_range
 from .goal import FIRST_PREFIX, MOST_TRIALS, Goal
 from .output import OutputFile
 from .progress import Progress
@@ -34,50 +35,68 @@ from .tally import Tally, missing, size
 FINISHED, WORK_REMAINS, INTERRUPTED, TERMINATED = 0, 75, 130, 143
 
 _FIRST_CHECKPOINT, _CHECKPOINT_EVERY = 2.0, 15.0
+#: Checkpoints of large files come less often, so that they take at most this share of the time.
+_CHECKPOINT_SHARE = 0.05
+
+#: A kernel's base-2^32 digits hold the sums of 2^31 trials.
+_MOST_AT_ONCE = 2**30
+
 _CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
 
 
-@dataclass
+@dataclass(eq=False)
 class _PointWork:
     """The part of one point still to be done, and how fast its trials run."""
 
     point: dict[str, Value]
     tally: Tally
-    first: int
-    stop: int
+    first: int = 0
+    stop: int = 0
     todo: deque[tuple[int, int]] = field(default_factory=deque)
     running: int = 0
     parts: list[Tally] = field(default_factory=list)
-    largest: int = 1
-    seconds_per_trial: float = 0.0
+    largest: int = 0
+    timed: int = 0
+    seconds: float = 0.0
 
     def plan(self, first: int, stop: int) -> None:
         """Queue the missing trials of ``[first, stop)``."""
         self.first, self.stop = first, stop
         self.todo = deque(missing(self.tally.ranges, first, stop))
 
+    def _wish(self, seconds: float) -> int:
+        """Trials that take about ``seconds`` at the mean speed so far."""
+        return min(_MOST_AT_ONCE, int(seconds * self.timed / self.seconds)) if self.timed else 1
+
+    def ready(self, seconds: float) -> bool:
+        """Whether to hand out an item: only a few at a time until items have grown to their length.
+
+        Else thousands of workers would be given thousands of single trials.
+        """
+        return bool(self.todo) and (self.running < 16 or self._wish(seconds) <= 16 * self.largest)
+
     def take(self, seconds: float) -> tuple[int, int]:
-        """Next range of trials, about ``seconds`` long; grows from one trial as the speed becomes known."""
+        """Next range of trials, about ``seconds`` long, and at most 16 times the largest one that has finished.
+
+        So a lucky first trial cannot make an item that runs for hours.
+        """
         first, stop = self.todo.popleft()
-        count = (
-            self.largest
-            if not self.seconds_per_trial
-            else min(16 * self.largest, int(seconds / self.seconds_per_trial))
-        )
-        count = max(1, count)
-        self.largest = max(self.largest, count)
+        count = max(1, min(16 * self.largest, self._wish(seconds)))
         # ends on a multiple of a power of two: lane kernels pay for ragged ends
         aligned = 1 << (count.bit_length() - 1)
-        end = min(
-            stop,
-            (first + count) // aligned * aligned
-            if count >= aligned and (first + count) // aligned * aligned > first
-            else first + count,
-        )
+        end = min(stop, (first + count) // aligned * aligned)
         if end < stop:
             self.todo.appendleft((end, stop))
         self.running += 1
         return first, end
+
+    def count(self, part: Tally, seconds: float) -> None:
+        """Take in a finished item."""
+        self.running -= 1
+        self.parts.append(part)
+        self.largest = max(self.largest, part.trials)
+        self.timed += part.trials
+        self.seconds += max(seconds, 1e-7)
 
     def settle(self) -> None:
         """Add up the finished parts; one sum a stage instead of one an item."""
@@ -87,6 +106,7 @@ class _PointWork:
 
     @property
     def done(self) -> int:
+        """Trials counted."""
         return self.tally.trials + sum(part.trials for part in self.parts)
 
 
@@ -94,21 +114,19 @@ class _Driver:
     """One run: hands out items, takes in tallies, writes checkpoints."""
 
     def __init__(self, results: Results, points: Sequence[dict[str, Value]], goal: Goal, on: Engine,
-                 save: Callable[[Results], None], max_seconds: float | None, progress: Progress) -> None:  # fmt: skip
-        self.results, self.goal, self.on, self.save, self.progress = results, goal, on, save, progress
+                 save: Callable[[Results], None], deadline: float | None, progress: Progress,
+                 wake: queue.SimpleQueue[Future[Done] | int]) -> None:  # fmt: skip
+        self.results, self.goal, self.on, self.save, self.progress, self.wake = results, goal, on, save, progress, wake
         self.study = results.study
-        self.begun = time.monotonic()
-        self.deadline = None if max_seconds is None else self.begun + max_seconds
-        self.next_checkpoint = self.begun + _FIRST_CHECKPOINT
-        self.wake: queue.SimpleQueue[Future[Done] | int] = queue.SimpleQueue()
-        self.running: set[Future[Done]] = set()
-        self.changed = False
-        self.last_where = ""
-        empty = Tally.empty(self.study)
+        self.deadline = deadline
+        self.next_checkpoint = time.monotonic() + _FIRST_CHECKPOINT
+        self.running: dict[Future[Done], tuple[_PointWork, int, int]] = {}
         keys = [tuple(point.values()) for point in points]
+        self.unsaved = any(key not in results.tallies for key in keys)
+        empty = Tally.empty(self.study)
         for key in keys:
             results.tallies.setdefault(key, empty)
-        self.works = {key: _PointWork(p, results.tallies[key], 0, 0) for key, p in zip(keys, points, strict=True)}
+        self.works = {key: _PointWork(p, results.tallies[key]) for key, p in zip(keys, points, strict=True)}
         self.open: list[_PointWork] = []
         for of_point in self.works.values():
             self._first_stage(of_point)
@@ -140,31 +158,33 @@ class _Driver:
 
     def _feed(self) -> None:
         """Keep two items a worker in flight, from the first points that have any: little to lose, no gap."""
-        ready = (w for w in self.open if w.todo)
-        of_point = next(ready, None)
-        while of_point is not None and len(self.running) < 2 * self.on.workers:
-            first, stop = of_point.take(self.on.item_seconds)
-            item = Item(
-                (self.study.name, self.study.path), self.results.seed, tuple(of_point.point.items()), first, stop
-            )
-            future = self.on.executor.submit(work, item)
-            self.running.add(future)
-            future.add_done_callback(self.wake.put)
-            if not of_point.todo:
-                of_point = next(ready, None)
+        room = 2 * self.on.workers() - len(self.running)
+        length = self.on.item_seconds
+        for of_point in self.open:
+            while room > 0 and of_point.ready(length):
+                first, stop = of_point.take(length)
+                item = Item(
+                    (self.study.name, self.study.path), self.results.seed, tuple(of_point.point.items()), first, stop
+                )
+                future = self.on.executor.submit(work, item)
+                self.running[future] = of_point, first, stop
+                future.add_done_callback(self.wake.put)
+                room -= 1
+            if room <= 0:
+                return
 
     def _take(self, future: Future[Done]) -> None:
-        """Count a finished item, once: by its future, which leaves the set of those running."""
+        """Count a finished item, once: by its future, which leaves those running."""
         if future not in self.running:
             return
-        self.running.remove(future)
-        done = future.result()
-        item = done.item
-        of_point = self.works[tuple(value for _, value in item.point)]
-        of_point.parts.append(Tally.from_slots(self.study, item.first, item.stop, done.slots))
-        of_point.running -= 1
-        of_point.seconds_per_trial = max(done.seconds, 1e-7) / (item.stop - item.first)
-        self.changed = True
+        of_point, first, stop = self.running.pop(future)
+        try:
+            done = future.result()
+        except self.on.lost as error:
+            trials = f"trials {first}..{stop - 1} of {point_text(of_point.point)}"
+            raise EngineError(f"the workers of {trials} are gone ({type(error).__name__})") from error
+        of_point.count(Tally.from_slots(self.study, first, stop, done.slots), done.seconds)
+        self.unsaved = True
         if not of_point.todo and not of_point.running:
             of_point.settle()
             if not (self.goal.adaptive and self._next_stage(of_point)):
@@ -187,7 +207,8 @@ class _Driver:
             if now >= self.next_checkpoint:
                 self._checkpoint()
             self._feed()
-            self._report()
+            if self.progress.due():
+                self._report()
         return self._finish(FINISHED)
 
     def _wait(self) -> Future[Done] | int | None:
@@ -202,35 +223,38 @@ class _Driver:
             self.results.tallies[key] = of_point.tally
 
     def _checkpoint(self) -> None:
-        self.next_checkpoint = time.monotonic() + _CHECKPOINT_EVERY
-        if self.changed:
+        begun = time.monotonic()
+        if self.unsaved:
             self._gather()
             try:
                 self.save(self.results)
-            except OSError as error:  # keep computing: the next checkpoint or the end may find room
-                print(f"fastcube: checkpoint failed: {error}", file=sys.stderr)
-            self.changed = False
+                self.unsaved = False
+            except ResultFileError as error:  # keep computing: the next checkpoint or the end may find room
+                print(f"fastcube: checkpoint failed: {error}", file=sys.stderr, flush=True)
+        now = time.monotonic()
+        self.next_checkpoint = now + max(_CHECKPOINT_EVERY, (now - begun) / _CHECKPOINT_SHARE)
 
     def _finish(self, code: int) -> int:
         for future in list(self.running):
             future.cancel()
-            if future.done():  # whole items only; what is still running is dropped and done again on resuming
-                with contextlib.suppress(CancelledError):
-                    self._take(future)
+            if future.done() and not future.cancelled():  # what still runs is dropped, and done again on resuming
+                self._take(future)
         self._gather()
+        if code == FINISHED and not self.unsaved:
+            return code  # nothing was computed and no point added: the file stays as it is
         self.save(self.results)
-        self._report(final=True)
+        if self.progress.due(final=True):
+            self._report(final=True)
         return code
 
     def _report(self, final: bool = False) -> None:
-        if not (final or self.progress.due()):
-            return
         done = sum(w.done for w in self.works.values())
         wanted = None
         if not self.goal.adaptive:
-            wanted = sum(
-                w.done + size(missing(w.tally.ranges, *self.goal.bounds())) - sum(p.trials for p in w.parts)
-                for w in self.works.values()
+            wanted = (
+                done
+                + sum(size(w.todo) for w in self.open)
+                + sum(stop - first for _, first, stop in self.running.values())
             )
         at = next((w for w in self.open if w.running), None)
         where = ""
@@ -243,12 +267,17 @@ class _Driver:
                 where += f" {name} {estimate.value:.4g} ± {estimate.half_width:.1g}"
         self.progress.update(done, wanted, where, final)
 
+    def keep(self) -> None:
+        """After a failure: save what was counted, if it can be."""
+        self._gather()
+        if self.unsaved:
+            with contextlib.suppress(OSError):
+                self.save(self.results)
+
 
 @contextlib.contextmanager
 def _signals(wake: queue.SimpleQueue[Any]) -> Iterator[None]:
     """Turn SIGINT, SIGTERM and SIGUSR1 into events of the queue; the second one exits at once.  Main thread only."""
-    import os
-
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -284,32 +313,57 @@ def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *
     if not points:
         raise ParameterError(f"no points to run for {study.name}")
     registry.adopt(study)
-    results = Results(study, seed)
-    file = None
-    if output is not None:
-        file = OutputFile(output)
-        results = file.resume(results, force)
-    results.goal = goal
-    before = list(results.history)
-    origin = provenance(engine=engine_name)
     begun = time.monotonic()
+    wake: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    with _signals(wake):
+        results = Results(study, seed)
+        file = None
+        if output is not None:
+            file = OutputFile(output)
+            results = file.resume(results, force)
+            _check_partition(results, goal, output)
+        results.goal = goal
+        before = list(results.history)
+        origin = provenance(engine=engine_name)
 
-    def save(current: Results) -> None:
-        current.history = [
-            *before,
-            {**origin, "resources": {**origin["resources"], "seconds": time.monotonic() - begun}},
-        ]
-        if file is not None:
-            file.save(current)
+        def save(current: Results) -> None:
+            current.history = [
+                *before,
+                {**origin, "resources": {**origin["resources"], "seconds": time.monotonic() - begun}},
+            ]
+            if file is not None:
+                file.save(current)
 
-    with engine(engine_name, workers) as on:
-        driver = _Driver(results, [dict(p) for p in points], goal, on, save, max_seconds, progress or Progress("none"))
-        with _signals(driver.wake):
+        deadline = None if max_seconds is None else begun + max_seconds
+        with engine(engine_name, workers) as on:
+            driver = _Driver(
+                results, [dict(p) for p in points], goal, on, save, deadline, progress or Progress("none"), wake
+            )
             try:
                 code = driver.loop()
+            except ResultFileError:  # the save itself failed, and has said where the work is
+                raise
+            except EngineError as error:
+                driver.keep()
+                advice = (
+                    "" if output is None else f"; the work done is in {output}: run the same command again to go on"
+                )
+                raise EngineError(f"{error}{advice}") from error
             except BaseException:
-                driver._gather()
-                with contextlib.suppress(OSError):
-                    save(results)
+                driver.keep()
                 raise
     return results, code
+
+
+def _check_partition(results: Results, goal: Goal, path: str) -> None:
+    """Raise ParameterError when a shard's file holds trials of other shards: merging would find them twice."""
+    if goal.shard is None:
+        return
+    first, stop = goal.bounds()
+    for point, tally in results:
+        if tally.ranges and (tally.ranges[0][0] < first or tally.ranges[-1][1] > stop):
+            held = f"trials {tally.ranges[0][0]}..{tally.ranges[-1][1] - 1} of {point_text(point)}"
+            mine = f"shard {goal.shard[0]}/{goal.shard[1]} of {goal.trials} trials is {first}..{stop - 1}"
+            raise ParameterError(
+                f"{path} holds {held}, but {mine}; use another output, or trials and shards that divide alike"
+            )

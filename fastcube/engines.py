@@ -9,10 +9,11 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -69,15 +70,18 @@ class Engine:
     Attributes
     ----------
     executor : Executor
-    workers : int
-        Items that run at once.
+    workers : callable
+        ``workers()``: items that can run at once now; at least 1.
     item_seconds : float
         How long an item should take: short where signals must be served, longer where handing out costs more.
+    lost : tuple of exception types
+        What a future raises when its workers are gone, as opposed to an error in a trial.
     """
 
     executor: Executor
-    workers: int
+    workers: Callable[[], int]
     item_seconds: float
+    lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
 
 
 @contextlib.contextmanager
@@ -94,8 +98,10 @@ def engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine
         count = workers or available_cpus()
         # not a with block: after a signal the driver leaves running items behind instead of waiting for them
         pool = ThreadPoolExecutor(count, thread_name_prefix="fastcube")
-        yield Engine(pool, count, 0.2)
-        pool.shutdown(wait=False, cancel_futures=True)
+        try:
+            yield Engine(pool, lambda: count, 0.2)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
     elif kind == "mpi" and not where:
         with _mpi(workers) as found:
             yield found
@@ -142,7 +148,7 @@ def _mpi(workers: int | None) -> Iterator[Engine]:
         )
     executor = MPIPoolExecutor(workers, initializer=_ignore_signals)
     try:
-        yield Engine(executor, workers or size - 1, 1.0)
+        yield Engine(executor, lambda: workers or size - 1, 1.0)
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
 
@@ -150,7 +156,7 @@ def _mpi(workers: int | None) -> Iterator[Engine]:
 @contextlib.contextmanager
 def _dask(where: str, workers: int | None) -> Iterator[Engine]:
     try:
-        from distributed import Client
+        from distributed import Client, KilledWorker
     except ImportError:
         raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'") from None
     if "://" not in where and not Path(where).is_file():
@@ -159,8 +165,34 @@ def _dask(where: str, workers: int | None) -> Iterator[Engine]:
         client = Client(where, timeout=10) if "://" in where else Client(scheduler_file=where, timeout=10)
     except (OSError, ValueError) as error:
         raise ParameterError(f"engine dask: no scheduler at {where} ({type(error).__name__})") from None
+    threads = _DaskThreads(client)
     try:
-        threads = sum(info["nthreads"] for info in client.scheduler_info(n_workers=-1)["workers"].values())
-        yield Engine(client.get_executor(pure=False), workers or max(1, threads), 2.0)
+        yield Engine(
+            client.get_executor(pure=False),
+            lambda: workers or threads.now(),
+            2.0,
+            (KilledWorker, BrokenExecutor, CancelledError),
+        )
     finally:
         client.close(timeout=2)
+
+
+class _DaskThreads:
+    """Threads of all workers, asked for anew every few seconds: workers come and go."""
+
+    _EVERY = 5.0
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.threads = 1
+        self.asked = -self._EVERY
+
+    def now(self) -> int:
+        if time.monotonic() - self.asked >= self._EVERY:
+            self.asked = time.monotonic()
+            # bounded, so that a scheduler that does not answer cannot keep signals waiting
+            with contextlib.suppress(OSError, TimeoutError):
+                self.threads = max(
+                    1, sum(self.client.sync(self.client.scheduler.ncores, callback_timeout=0.3).values())
+                )
+        return self.threads

@@ -43,6 +43,10 @@ class MissingDependencyError(FastcubeError, ImportError):
     """An optional package is needed and not installed."""
 
 
+class EngineError(FastcubeError, RuntimeError):
+    """The executor gave up on work: its workers, or what hands work to them, are gone."""
+
+
 def check_range(
     name: str, value: float, low: float, high: float, context: str = "", *, open_above: bool = False
 ) -> None:

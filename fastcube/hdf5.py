@@ -95,25 +95,36 @@ def remove_stale(path: Path) -> None:
 def written_whole(path: Path) -> Iterator[NetCDF]:
     """Build a file; on leaving without an error it replaces ``path`` in one step.  Raises ResultFileError.
 
-    The old file stays as it was until then, and after any failure.
+    The old file stays as it was until then, and after any failure.  HDF5 builds the file in memory, so that the disk
+    sees one sequential write, and a full disk is one plain OSError instead of a half-open HDF5 file.
     """
     temporary = _temporary(path)
     try:
-        with h5py.File(temporary, "w", libver=_LIBVER, track_order=True, locking=False) as file:
+        with h5py.File(path.name, "w", libver=_LIBVER, track_order=True, driver="core", backing_store=False) as file:
             yield NetCDF(file)
-        with temporary.open("rb+") as raw:
+            file.flush()
+            image = file.id.get_file_image()
+        with temporary.open("wb") as raw:
+            raw.write(image)
+            raw.flush()
             os.fsync(raw.fileno())
         temporary.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except (OSError, RuntimeError) as error:  # h5py reports a full disk as either
+        _sync_folder(path.parent)
+    except (OSError, RuntimeError) as error:  # h5py raises either
         raise ResultFileError(f"{path} cannot be written: {reason(error)}") from error
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename durable.  Some network file systems cannot, and the file is whole either way: not an error."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def reason(error: BaseException) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 from .errors import ResultFileError, StudyMismatchError
@@ -12,30 +15,39 @@ from .results import Results, open_results
 
 
 class OutputFile:
-    """A results file of one run.
+    """A results file of one run.  A symbolic link stays one: what it points to is replaced.
 
-    Raises ResultFileError at once when its folder does not exist or cannot be written.
+    Raises ResultFileError at once when it is no regular file, is write-protected, or its folder does not exist or
+    cannot be written.
     """
 
     def __init__(self, path: str) -> None:
-        self.path = Path(path)
+        self.path = Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)  # noqa: PTH114
+        self._rescued: Path | None = None
         folder = self.path.parent
-        if not folder.is_dir():
-            raise ResultFileError(f"output folder {folder} does not exist")
-        if self.path.is_dir():
-            raise ResultFileError(f"output {self.path} is a folder")
-        remove_stale(self.path)
         try:
+            if not folder.is_dir():
+                raise ResultFileError(f"output folder {folder} does not exist")
+            if self.path.is_dir():
+                raise ResultFileError(f"output {self.path} is a folder")
+            if self.path.exists():
+                if not self.path.is_file():
+                    raise ResultFileError(f"output {self.path} is not a regular file")
+                if not os.access(self.path, os.W_OK):  # replacing would need no permission of the file itself
+                    raise ResultFileError(f"output {self.path} is write-protected")
             with tempfile.TemporaryFile(dir=folder):
                 pass
+        except ResultFileError:
+            raise
         except OSError as error:
             raise ResultFileError(f"output folder {folder} cannot be written: {reason(error)}") from error
+        remove_stale(self.path)
         self._seen = self._signature()
 
-    def _signature(self) -> tuple[int, int] | None:
+    def _signature(self) -> tuple[int, int, int] | None:
         with contextlib.suppress(OSError):
             status = self.path.stat()
-            return status.st_ino, status.st_mtime_ns
+            return status.st_ino, status.st_mtime_ns, status.st_size
         return None
 
     def resume(self, fresh: Results, force: bool) -> Results:
@@ -54,12 +66,9 @@ class OutputFile:
         return held
 
     def save(self, results: Results) -> None:
-        """Replace the file.
-
-        When that fails the results go beside it or to a folder that takes them, and the error says where.
-        """
+        """Replace the file.  When that fails the results go beside it or elsewhere, and the ResultFileError says where."""
         try:
-            if self._signature() != self._seen and self._seen is not None and self.path.exists():
+            if self._signature() not in (None, self._seen):
                 raise ResultFileError(f"{self.path} was changed by another process")
             results.save(self.path)
             self._seen = self._signature()
@@ -67,12 +76,22 @@ class OutputFile:
             raise ResultFileError(f"{error}; {self._rescue(results)}") from error
 
     def _rescue(self, results: Results) -> str:
-        for folder in (self.path.parent, Path.cwd(), Path(tempfile.gettempdir())):
-            place = folder / f"{self.path.stem}.rescued{self.path.suffix}"
+        for place in self._refuges():
             try:
                 results.save(place)
             except OSError:
                 continue
+            self._rescued = place
             return f"the work done is saved in {place}"
         kept = f"{self.path} keeps its last checkpoint" if self.path.exists() else "nothing could be saved"
         return f"no folder takes it: {kept}"
+
+    def _refuges(self) -> Iterator[Path]:
+        """Where to save instead, best first: never over what another run rescued."""
+        if self._rescued is not None:
+            yield self._rescued
+        stem, suffix = self.path.stem, self.path.suffix
+        for folder in (str(self.path.parent), ".", tempfile.gettempdir()):
+            names = (Path(folder, f"{stem}.rescued{f'-{i}' if i else ''}{suffix}").absolute() for i in count())
+            with contextlib.suppress(OSError):  # a current folder that was removed
+                yield next(name for name in names if not name.exists())

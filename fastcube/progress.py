@@ -43,14 +43,16 @@ class Progress:
         self.last = self.begun = time.monotonic()
         self.window: deque[tuple[float, int]] = deque(maxlen=64)
         self.shown = 0
+        self.before = 0
 
     def start(self, done: int) -> None:
         """Note what was done before this run."""
         self.window.append((self.begun, done))
+        self.before = done
 
-    def due(self) -> bool:
-        """Whether it is time for another report."""
-        return self.style != "none" and time.monotonic() - self.last >= self.every
+    def due(self, final: bool = False) -> bool:
+        """Whether :meth:`update` would report now: what it is told costs time to add up."""
+        return self.style != "none" and (final or time.monotonic() - self.last >= self.every)
 
     def update(self, done: int, wanted: int | None, where: str, final: bool = False) -> None:
         """Report.

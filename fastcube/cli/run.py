@@ -22,14 +22,10 @@ from . import leave, options, say
 
 def _check_slurm_array(study: Study, goal: Goal) -> None:
     """Every task of an array would compute the same trials; say what each should be given instead."""
-    task = os.environ.get("SLURM_ARRAY_TASK_ID")
-    if task is None or goal.shard is not None:
+    if "SLURM_ARRAY_TASK_ID" not in os.environ or goal.shard is not None:
         return
-    count = os.environ.get("SLURM_ARRAY_TASK_COUNT", "N")
-    raise ParameterError(
-        "inside a Slurm array each task needs its part: "
-        f"fastcube run {study.name} --shard {task}/{count} -o {study.name}-{task}.h5"
-    )
+    part = f'--shard "$SLURM_ARRAY_TASK_ID/N" -o {study.name}-"$SLURM_ARRAY_TASK_ID".h5'
+    raise ParameterError(f"inside a Slurm array each of N tasks needs its part: fastcube run {study.name} {part}")
 
 
 @click.command()
@@ -69,7 +65,7 @@ def command(study: str, output: str | None, axes: tuple[str, ...], seed: str, wo
     results, code = run_study(chosen, points, goal, seed=number, output=output, engine_name=engine, workers=workers,
                               max_seconds=max_seconds, progress=report, force=force)  # fmt: skip
     if code != FINISHED:
-        again = shlex.join(["fastcube", *sys.argv[1:]])
+        again = "the same mpiexec command" if engine == "mpi" else shlex.join(["fastcube", *sys.argv[1:]])
         why = "work remains" if code == WORK_REMAINS else "interrupted"
         say(f"fastcube: {why}; checkpoint written to {output}; go on with: {again}")
         leave(code)
