@@ -72,14 +72,18 @@ class RandomFaults:
     seed: int | None = None
 
     def __contains__(self, label: int) -> bool:
+        return self.status(label) < self.threshold
+
+    def status(self, label: int) -> int:
+        """The hash of a label, uniform on [0, 2^64): the node is faulty iff it is below :attr:`threshold`."""
         z = (self.key + label * _GOLDEN) & _ALL
         z = ((z ^ (z >> 30)) * _MIX1) & _ALL
         z = ((z ^ (z >> 27)) * _MIX2) & _ALL
-        return (z ^ (z >> 31)) < self.threshold
+        return z ^ (z >> 31)
 
     @property
     def threshold(self) -> int:
-        """A node is faulty iff its hash is below this: floor(rate * 2^64), exact."""
+        """floor(rate * 2^64), exact."""
         return int(self.rate * 2.0**64)
 
     def among(self, labels: NDArray[np.uint64]) -> NDArray[np.bool_]:

@@ -71,7 +71,7 @@ def count_sets(n, near, far, counts):
     used = np.int64(0)  # lanes that name nodes of Q_n only
     while used < 16 and np.uint64(LANES[used]) & ~whole == np.uint64(0):
         used += 1
-    subset = np.uint64(0)
+    subset = far[0]
     while True:
         faulty = simd.either(lanes, simd.like(lanes, near | subset))
         x = faulty
@@ -89,6 +89,6 @@ def count_sets(n, near, far, counts):
         simd.store(index, 0, place)
         for lane in range(used):
             counts[index[lane]] += 1
-        subset = (subset - far[0]) & far[0]
         if subset == np.uint64(0):
             return
+        subset = (subset - np.uint64(1)) & far[0]
