@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 from .dualcube import DualCube
 from .errors import ParameterError
 from .network import RandomFaults, check_integer, shown
-from .paths import Route
+from .paths import Event, Route
 
 #: OFFLINE searches and counts whole clusters of 2^m nodes.
 OFFLINE_LARGEST = 16
+
+#: Names of the kernel's events, in the order of its numbers.
+_KINDS = ("crossed", "stuck", "faulty", "ended", "limited")
 
 
 def _listed(dual: DualCube) -> tuple[int, int, NDArray[np.uint64]]:
@@ -33,11 +36,12 @@ def practical(dual: DualCube, s: int, t: int) -> Route:
     """PRACTICAL(s, t) between nonfaulty nodes (reading B7)."""
     from .kernels.dualcube_lookups import LIMIT, route_one
 
-    nodes, path, asked = route_one(dual.m, *_listed(dual), s, t)
+    nodes, path, asked, rows = route_one(dual.m, *_listed(dual), s, t)
     labels = tuple(asked.tolist())
+    events = tuple(Event(_KINDS[kind], *rest) for kind, *rest in rows.tolist())
     if nodes > 0:
-        return Route("delivered", path.tolist(), asked=labels)
-    return Route("failed", [], "limit" if nodes == LIMIT else "exhausted", labels)
+        return Route("delivered", path.tolist(), asked=labels, events=events)
+    return Route("failed", [], "limit" if nodes == LIMIT else "exhausted", labels, events)
 
 
 def search(dual: DualCube, s: int, t: int) -> int | None:
@@ -180,7 +184,9 @@ class _Offline:
                     came[u ^ d] = u
                     queue.append(u ^ d)
         if t not in came:
-            raise _NothingError(f"Hypercube_Routing: no nonfaulty path {self.dual.label(s)} -> {self.dual.label(t)} in the cluster")
+            raise _NothingError(
+                f"Hypercube_Routing: no nonfaulty path {self.dual.label(s)} -> {self.dual.label(t)} in the cluster"
+            )
         path = [t]
         while path[-1] != s:
             path.append(came[path[-1]])
@@ -271,7 +277,9 @@ class _Offline:
                 return [*head, *self.cube_path(out, back, self.kk, self.dual.cluster_dims(out)), v]
             except _NothingError:
                 continue
-        raise _NothingError(f"Algorithm 2: no candidate of {self.dual.label(s)} has a nonfaulty virtual edge that can be routed")
+        raise _NothingError(
+            f"Algorithm 2: no candidate of {self.dual.label(s)} has a nonfaulty virtual edge that can be routed"
+        )
 
     def between_clusters(self, s: int, t: int) -> list[int]:
         """Case 1: from the cluster with more faults to the one with fewer."""

@@ -19,6 +19,29 @@ SEARCHED_WHOLE = 12
 
 
 @dataclass(frozen=True)
+class Event:
+    """One decision of PRACTICAL in a dual-cube.
+
+    Parameters
+    ----------
+    kind : str
+        ``crossed``: tree node ``node`` has the nonfaulty cross neighbour ``other``; ``stuck``: a walk inside a cluster
+        to ``other`` ends at ``node``, whose tree sees no wanted nonfaulty node and cannot grow; ``faulty``: ``node``, where
+        the cluster should be entered from ``other``, is faulty; ``ended``: the tree of ``node`` cannot grow, so no exit
+        is left; ``limited``: it would grow past 2^14 nodes.
+    node, other : int
+        Labels.
+    nodes : int
+        Nodes of the tree then.
+    """
+
+    kind: str
+    node: int
+    other: int
+    nodes: int
+
+
+@dataclass(frozen=True)
 class Route:
     """What became of one message.
 
@@ -32,12 +55,15 @@ class Route:
         Why it failed; empty when delivered.
     asked : tuple of int, or None
         The labels whose status the algorithm asked, ascending, where it is counted (PRACTICAL).
+    events : tuple of Event
+        The first 256 decisions on the way (PRACTICAL).
     """
 
     outcome: str
     path: list[int]
     reason: str = ""
     asked: tuple[int, ...] | None = None
+    events: tuple[Event, ...] = ()
 
     @property
     def length(self) -> int | None:
@@ -77,7 +103,9 @@ def route(network: Network, s: int, t: int, *, algorithm: str, **options: Any) -
     if known is None:
         raise ParameterError(f"network must be a {' or '.join(n.__name__ for n in _ALGORITHMS)}, got {shown(network)}")
     if algorithm not in known:
-        raise ParameterError(f"algorithm must be {' or '.join(known)} for {type(network).__name__}, got {shown(algorithm)}")
+        raise ParameterError(
+            f"algorithm must be {' or '.join(known)} for {type(network).__name__}, got {shown(algorithm)}"
+        )
     for name in options:
         if name not in known[algorithm]:
             takes = " and ".join(known[algorithm]) or "no options"
@@ -86,7 +114,9 @@ def route(network: Network, s: int, t: int, *, algorithm: str, **options: Any) -
     for name, end in (("s", s), ("t", t)):
         label = network.check_node(name, end)
         if network.is_faulty(label):
-            raise ParameterError(f"{name} must be a nonfaulty node, got {label} ({network.label(label)}), which is faulty")
+            raise ParameterError(
+                f"{name} must be a nonfaulty node, got {label} ({network.label(label)}), which is faulty"
+            )
         ends.append(label)
     if isinstance(network, DualCube):
         from . import dualcube_routing

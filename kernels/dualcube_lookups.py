@@ -3,10 +3,11 @@
 This is the form that one-instance routing uses, on any fault set, and that counts the statistic ``lookups``: the
 distinct labels whose status was asked.  :mod:`dualcube` takes the same paths and asks less.
 
-``world`` is ``(key, threshold, faults, asked, places, counts)``: a node is faulty when its lazy status under
+``world`` is ``(key, threshold, faults, asked, places, counts, events)``: a node is faulty when its lazy status under
 ``key`` is below ``threshold`` or when it is in ``faults``, a sorted uint64 array; ``asked`` is an open-addressing
-table of 2^k labels plus one (0 is empty), ``places`` lists its filled places, and ``counts`` holds their number and
-1 once the table is too full to go on recording.  Then the caller repeats the route with a larger table.
+table of 2^k labels plus one (0 is empty), ``places`` lists its filled places, and ``counts`` holds their number, 1
+once the table is too full to go on recording (then the caller repeats the route with a larger one), and the number
+of rows in ``events``, what happened on the way: (kind, node, other node, nodes of the tree), as many as there is room for.
 """
 
 from __future__ import annotations
@@ -21,6 +22,16 @@ from .jit import inline, kernel, lean
 from .sampling import status
 
 _WALK, _EXITS, _BACK, _CLUSTER = 0, 1, 2, 3
+
+#: Kinds of events.
+CROSSED = 0  #: tree node ``node`` of a tree of so many nodes has the nonfaulty cross neighbour ``other``
+STUCK = 1  #: a walk to ``other`` ends at ``node``: its tree of so many nodes sees no wanted nonfaulty node and cannot grow
+FAULTY = 2  #: the far end ``node`` of a virtual edge, across from ``other``, is faulty
+ENDED = 3  #: the tree of ``node`` cannot grow past so many nodes: no exit is left
+LIMITED = 4  #: the tree of ``node`` would grow past LIMIT_NODES
+
+#: Rows of ``events`` that one route keeps.
+EVENTS = 256
 _ONE = np.uint64(1)
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _32 = np.uint64(32)
@@ -29,7 +40,7 @@ _32 = np.uint64(32)
 @inline
 def recorder(size):
     """``asked``, ``places`` and ``counts`` for up to ``size / 2`` labels; ``size`` is a power of two."""
-    return np.zeros(size, np.uint64), np.zeros(size // 2, np.int64), np.zeros(2, np.int64)
+    return np.zeros(size, np.uint64), np.zeros(size // 2, np.int64), np.zeros(3, np.int64)
 
 
 @lean
@@ -40,6 +51,20 @@ def forget(world):
         asked[places[i]] = ZERO
     counts[0] = 0
     counts[1] = 0
+    counts[2] = 0
+
+
+@lean
+def _note(world, kind, node, other, nodes):
+    """Append an event while there is room."""
+    counts, events = world[5], world[6]
+    row = counts[2]
+    if row < events.shape[0]:
+        events[row, 0] = np.uint64(kind)
+        events[row, 1] = node
+        events[row, 2] = other
+        events[row, 3] = np.uint64(nodes)
+        counts[2] += 1
 
 
 @lean
@@ -110,8 +135,10 @@ def _walk(world, a, b, free, path, at, offsets, untried, table):
             i = 0
             while d == ZERO:
                 if n == LIMIT_NODES:
+                    _note(world, LIMITED, a, b, n)
                     return LIMIT
                 if not _grow(_WALK, n, world, a, offsets, untried, table):
+                    _note(world, STUCK, a, b, n)
                     return EXHAUSTED
                 i = n
                 while i < 2 * n:
@@ -137,12 +164,16 @@ def _next_exit(tree, i, n, world, root, dims, cross, offsets, untried, table):
         i += 1
         if i == n:
             if n == LIMIT_NODES:
+                _note(world, LIMITED, root, root, n)
                 return LIMIT, n
             if not _grow(tree, n, world, root, offsets, untried, table):
+                _note(world, ENDED, root, root, n)
                 return EXHAUSTED, n
             open_children(tree, n, dims, offsets, untried)
             n *= 2
-        if healthy(world, root ^ offsets[tree * STRIDE + i] ^ cross):
+        node = root ^ offsets[tree * STRIDE + i]
+        if healthy(world, node ^ cross):
+            _note(world, CROSSED, node, node ^ cross, n)
             return i, n
 
 
@@ -161,11 +192,14 @@ def _to_cluster(world, a, b, dims, other, cross, path, start, offsets, untried, 
         v = (u & dims) | (b & ~dims)
         path[at] = u ^ cross
         at = _walk(world, u ^ cross, v ^ cross, other, path, at + 1, offsets, untried, table)
-        if at >= 0 and healthy(world, v):
-            path[at] = v
-            at = _walk(world, v, b, dims, path, at + 1, offsets, untried, table)
-            if at >= 0:
-                return at
+        if at >= 0:
+            if healthy(world, v):
+                path[at] = v
+                at = _walk(world, v, b, dims, path, at + 1, offsets, untried, table)
+                if at >= 0:
+                    return at
+            else:
+                _note(world, FAULTY, v, v ^ cross, 0)
         if at == LIMIT:
             return at
 
@@ -243,7 +277,7 @@ def route_recorded(world, s, t, m, path, offsets, untried, table):
     return erase_loops(path, at) if at > 0 else at
 
 
-@kernel("Tuple((int64, uint64[::1], uint64[::1]))(int64, uint64, uint64, uint64[::1], uint64, uint64)")
+@kernel("Tuple((int64, uint64[::1], uint64[::1], uint64[:,::1]))(int64, uint64, uint64, uint64[::1], uint64, uint64)")
 def route_one(m, key, threshold, faults, s, t):
     """One PRACTICAL route on any fault set.
 
@@ -266,16 +300,19 @@ def route_one(m, key, threshold, faults, s, t):
         The path; empty when the route failed.
     uint64 array
         The labels asked, ascending.
+    uint64 array, shape (rows, 4)
+        The first EVENTS events.
     """
     offsets, untried, table = scratch(TREES)
     path = np.zeros(PATH_NODES, np.uint64)
+    events = np.zeros((EVENTS, 4), np.uint64)
     size = 4096
     while True:
         asked, places, counts = recorder(size)
-        world = (key, threshold, faults, asked, places, counts)
+        world = (key, threshold, faults, asked, places, counts, events)
         nodes = route_recorded(world, s, t, np.uint64(m), path, offsets, untried, table)
         if counts[1] == 0:
             break
         size *= 4
     labels = np.sort(asked[places[: counts[0]]] - _ONE)
-    return nodes, path[: max(nodes, 0)].copy(), labels
+    return nodes, path[: max(nodes, 0)].copy(), labels, events[: counts[2]].copy()

@@ -215,6 +215,7 @@ def trials(key, first, stop, params, tally):
     size = 1024
     asked, places, counts = recorder(size)
     none = np.zeros(0, np.uint64)
+    untold = np.zeros((0, 4), np.uint64)
     width = words(m) if searching else 0
     healthy, seen, spare = np.zeros((2, width), np.uint64), np.zeros((2, width), np.uint64), np.zeros((2, width), np.uint64)
     for begin in range(first, stop, BATCH):
@@ -228,7 +229,7 @@ def trials(key, first, stop, params, tally):
             _count_route(np.int64(indices[i]), lengths[i], distance, tally)
             if indices[i] % every == ZERO:
                 while True:
-                    world = (keys[i], limit, none, asked, places, counts)
+                    world = (keys[i], limit, none, asked, places, counts, untold)
                     route_recorded(world, s, t, m_bits, path, offsets, untried, table)
                     asked_now, full = counts[0], counts[1]
                     forget(world)
@@ -246,3 +247,11 @@ def trials(key, first, stop, params, tally):
                     draw_healthy(keys[i], limit, m, healthy)
                     shortest = search(m, healthy, s, t, seen, spare)
                 _count_shortest(lengths[i], shortest, tally)
+
+
+@kernel("Tuple((boolean, uint64, uint64, uint64))(uint64, int64, int64, float64)")
+def trial_pair(key, trial, m, rate):
+    """One trial's draw: whether it is not void, its status key, s and t."""
+    keys, sources, targets, indices, _, pair = batch_arrays()
+    n = draw_pairs(key, trial, trial + 1, m, threshold(rate), keys, sources, targets, indices, pair)
+    return n == 1, status_key(key, np.uint64(trial)), sources[0], targets[0]
