@@ -52,9 +52,8 @@ _32 = np.uint64(32)
 
 
 @inline
-def _draw(key, block, f, parts, pattern, labels):
-    """Fill the rows of ``labels`` with the first f labels of a vector of trials, or of two (``parts``)."""
-    words = labels.view(np.uint64)
+def _draw(key, block, f, parts, pattern, words):
+    """Fill the rows of the labels' ``words`` with the first f labels of a vector of trials, or of two (``parts``)."""
     prepared = philox.prepare_lanes(key, block, philox.LABELS)
     used = simd.splat(pattern)
     for k in range(0, f, 2):
@@ -143,29 +142,26 @@ def _draw_on(key, t, n, f, labels, at, lanes):
 
 
 @inline
-def _append(queue, rows, count, chosen, source, at, step):
+def _append(queue, lanes, rows, count, chosen, source, at, step):
     """Press the chosen lanes of ``rows`` rows together behind the ``count`` columns of the queue's rows."""
-    lanes = simd.BITS // (8 * queue.itemsize)
     for k in range(rows):
         row = simd.load(source, at + k * step)
         simd.store(queue, 2 * lanes * k + count, simd.compress(simd.mask(row, chosen), row))
 
 
 @inline
-def _shift_down(queue, rows):
+def _shift_down(queue, lanes, rows):
     """Drop the first vector of columns."""
-    lanes = simd.BITS // (8 * queue.itemsize)
     for k in range(rows):
         simd.store(queue, 2 * lanes * k, simd.load(queue, 2 * lanes * k + lanes))
 
 
 @inline
-def _trial(queue, row, column, origin, parts):
+def _trial(queue, lanes, row, column, origin, parts):
     """The trial of a column, from its rows lane, low group and high group."""
-    lanes = simd.BITS // (8 * queue.itemsize)
     lane = np.int64(queue[2 * lanes * row + column])
     group = np.int64(queue[2 * lanes * (row + 1) + column])
-    group |= np.int64(queue[2 * lanes * (row + 2) + column]) << (8 * queue.itemsize)
+    group |= np.int64(queue[2 * lanes * (row + 2) + column]) << (512 // lanes)
     part = group & (parts - 1)
     return origin + (group - part) * lanes + lane * parts + part
 
@@ -174,12 +170,11 @@ def _trial(queue, row, column, origin, parts):
 
 
 @inline
-def _close(queue, masks, f):
+def _close(queue, lanes, masks, f):
     """Masks of the free dimensions of each fault's subcube, for the first vector of the queue's columns.
 
     ``masks`` has f rows of one vector and is overwritten.
     """
-    lanes = simd.BITS // (8 * queue.itemsize)
     zero = simd.like(simd.load(queue, 0), _ZERO)
     two = simd.like(zero, np.uint64(2))
     for i in range(f):
@@ -205,14 +200,13 @@ def _close(queue, masks, f):
 
 
 @inline
-def _measure(queue, masks, f):
+def _measure(queue, lanes, masks, f):
     """Sizes of the closed subcubes, lane by lane.
 
     Returns vectors of the number of unsafe nodes (modulo two to the lane width, so that 2^w - f is right), of the
     largest subcube's dimension, mask and one label, and the mask of lanes with a second subcube of three or more
     dimensions.  A subcube is counted at the first of its faults.
     """
-    lanes = simd.BITS // (8 * queue.itemsize)
     zero = simd.like(simd.load(queue, 0), _ZERO)
     one = simd.like(zero, _ONE)
     two = simd.like(zero, np.uint64(2))
@@ -263,136 +257,213 @@ def _add_moments(nodes, width, sums):
 
 
 @inline
-def _make_words(queue, f, index, cubes):
-    """Faults of each column's subcube (rows f: mask, f + 1: label) as the words of its own cube of six dimensions.
+def _locate(second, lanes, f, dims, index):
+    """Rows of ``index``: each fault's label inside its column's subcube, of 6 + dims dimensions.
 
-    Lane l of vector q of ``cubes`` is column ``per l + q``, where ``per`` columns share 64 bits.  ``index``: f rows.
+    Row f of the queue is the subcube's mask and row f + 1 one label inside; a fault of another subcube gets the
+    place of that label.
     """
-    lanes = simd.BITS // (8 * queue.itemsize)
-    free = simd.load(queue, 2 * lanes * f)
-    label = simd.load(queue, 2 * lanes * (f + 1))
+    free = simd.load(second, 2 * lanes * f)
+    label = simd.load(second, 2 * lanes * (f + 1))
     zero = simd.xor(free, free)
     for k in range(f):
         simd.store(index, lanes * k, zero)
     rest = free
-    for b in range(6):
+    for b in range(6 + dims):
         low = simd.both(rest, simd.sub(zero, rest))
         rest = simd.xor(rest, low)
         bit = simd.like(zero, _ONE << np.uint64(b))
         for k in range(f):
-            x = simd.load(queue, 2 * lanes * k)
-            # a fault of another subcube is counted at the place of this one's own
+            x = simd.load(second, 2 * lanes * k)
             inside = simd.equal(simd.without(simd.xor(x, label), free), zero)
             x = simd.select(inside, x, label)
             at = simd.load(index, lanes * k)
             simd.store(index, lanes * k, simd.select(simd.differ(simd.both(x, low), zero), simd.either(at, bit), at))
-    six = simd.splat(np.uint64(63))
-    one = simd.splat(_ONE)
-    width = 8 * queue.itemsize
-    for q in range(4):
-        word = simd.splat(_ZERO)
-        if q * width < 64:
+
+
+@inline
+def _build(index, lanes, f, dims, q0, cubes):
+    """Four vectors of cubes from the located faults: lane l of the g-th eight is column ``per l + q0 + g``."""
+    per = lanes >> 3
+    mask = simd.splat(np.uint64((64 << dims) - 1))
+    for v in range(4):
+        q = q0 + (v >> dims)
+        x = simd.splat(_ZERO)
+        if q < per:
+            shift = simd.splat(np.uint64(q * (64 // per)))
+            base = simd.splat(np.uint64(64 * (v & ((1 << dims) - 1))))
             for k in range(f):
-                at = simd.shift_right(simd.as64(simd.load(index, lanes * k)), simd.splat(np.uint64(q * width)))
-                word = simd.either(word, simd.shift_left(one, simd.both(at, six)))
-        simd.store(cubes, 8 * q, word)
+                at = simd.both(simd.shift_right(simd.as64(simd.load(index, lanes * k)), shift), mask)
+                x = simd.either(x, simd.one_hot(simd.sub(at, base)))
+        simd.store(cubes, 8 * v, x)
 
 
 @inline
-def _run_words(second, f, index, cubes, count, origin, parts, tally):
-    """Rounds of the first ``count`` trials of the second queue, all of which have an unsafe node: one or more."""
-    lanes = simd.BITS // (8 * second.itemsize)
-    per = 8 // second.itemsize
-    _make_words(second, f, index, cubes)
-    valid = (_ONE << np.uint64(lanes)) - _ONE
-    if count < lanes:
+def _run_cubes(second, lanes, f, dims, index, cubes, count, origin, parts, tally):
+    """Rounds of the first ``count`` trials of a second queue, all of which have an unsafe node: one or more."""
+    per = lanes >> 3
+    _locate(second, lanes, f, dims, index)
+    for q0 in range(0, per, 4 >> dims):
+        _build(index, lanes, f, dims, q0, cubes)
         valid = _ZERO
-        for column in range(count):
-            valid |= _ONE << np.uint64(8 * (column % per) + column // per)
-    round_of_cubes(0, cubes, 0, 4)
-    at = np.int64(4)
-    r = np.int64(1)
-    rounds = count
-    squares = count
-    last = valid
-    while True:
-        changed, _ = round_of_cubes(0, cubes, at, 4 - at)
-        changed &= valid
-        if changed == _ZERO:
-            break
-        at = 4 - at
-        r += 1
-        last = changed
-        more = bits.popcount(changed)
-        rounds += more
-        squares += (2 * r - 1) * more
-    tally[ROUNDS] += rounds
-    tally[ROUNDS_SQUARED] += squares
-    if r >= tally[MAX_ROUNDS]:
-        while last:
-            i = bits.lowest(last)
-            last &= last - _ONE
-            offer(tally, r, _trial(second, f + 2, (i & 7) * per + (i >> 3), origin, parts))
-
-
-@inline
-def _run_alone(queue, f, column, trial, single, tally):
-    """Rounds of one trial of the queue; ``single`` is the scratch of :func:`subcubes.solve`."""
-    labels, base, free, spare = single
-    lanes = simd.BITS // (8 * queue.itemsize)
-    for k in range(f):
-        labels[k] = queue[2 * lanes * k + column]
-    _, rounds, _, _ = solve(labels, f, base, free, spare)
-    if rounds < 0:
-        tally[ROUNDS_KNOWN] -= 1
-    else:
+        for i in range(32 >> dims):
+            valid |= np.uint64(per * (i & 7) + q0 + (i >> 3) < count and q0 + (i >> 3) < per) << np.uint64(i)
+        round_of_cubes(dims, cubes, 0, 4)
+        at = np.int64(4)
+        r = np.int64(1)
+        rounds = bits.popcount(valid)
+        squares = rounds
+        last = valid
+        while True:
+            changed, _ = round_of_cubes(dims, cubes, at, 4 - at)
+            changed &= valid
+            if changed == _ZERO:
+                break
+            at = 4 - at
+            r += 1
+            last = changed
+            more = bits.popcount(changed)
+            rounds += more
+            squares += (2 * r - 1) * more
         tally[ROUNDS] += rounds
-        tally[ROUNDS_SQUARED] += rounds * rounds
-        offer(tally, rounds, trial)
+        tally[ROUNDS_SQUARED] += squares
+        if r >= tally[MAX_ROUNDS]:
+            while last:
+                i = bits.lowest(last)
+                last &= last - _ONE
+                column = per * (i & 7) + q0 + (i >> 3)
+                offer(tally, r, _trial(second, lanes, f + 2, column, origin, parts))
 
 
 @inline
-def _finish(n, f, parts, origin, queue, count, second, filled, scratch_lanes, single, tally):
-    """Close the first vector of the queue, of which ``count`` columns count; the second queue's new number of columns."""
-    masks, index, cubes, sums = scratch_lanes
-    lanes = simd.BITS // (8 * queue.itemsize)
-    live = (_ONE << np.uint64(min(count, lanes))) - _ONE
-    _close(queue, masks, f)
-    nodes, largest, free, label, several = _measure(queue, masks, f)
-    zero = simd.xor(nodes, nodes)
-    _add_moments(simd.select(simd.mask(nodes, live), nodes, zero), 8 * queue.itemsize, sums)
-    unsafe = simd.bits(simd.differ(nodes, zero)) & live
-    tally[WITH_UNSAFE] += bits.popcount(unsafe)
-    tally[ALL_UNSAFE] += bits.popcount(simd.bits(simd.equal(largest, simd.like(zero, np.uint64(n)))) & live)
-    easy = simd.bits(simd.less_equal(largest, simd.like(zero, np.uint64(2)))) & unsafe
-    tally[ROUNDS] += bits.popcount(easy)
-    tally[ROUNDS_SQUARED] += bits.popcount(easy)
-    hard = unsafe & ~easy
-    while easy and tally[MAX_ROUNDS] <= 1:
-        offer(tally, 1, _trial(queue, f, bits.lowest(easy), origin, parts))
-        easy &= easy - _ONE
-    if hard == _ZERO:
-        return filled
-    in_word = simd.bits(simd.less_equal(largest, simd.like(zero, np.uint64(6)))) & ~simd.bits(several)
-    alone = hard & ~in_word
-    while alone:
-        column = bits.lowest(alone)
-        _run_alone(queue, f, column, _trial(queue, f, column, origin, parts), single, tally)
-        alone &= alone - _ONE
-    hard &= in_word
-    _append(second, f, filled, hard, queue, 0, 2 * lanes)
-    chosen = simd.mask(nodes, hard)
+def _plain(key, t, n, f, single, tally):
+    """Enter one trial by itself, from its number alone."""
+    labels, table, base, free, spare = single
+    draw_faults(key, t, n, f, labels, table)
+    unsafe, rounds, merging, largest = solve(labels, f, base, free, spare)
+    record(tally, t, unsafe, rounds, merging, largest == n)
+    tally[ROUNDS_KNOWN] -= 1  # all trials are added at the end
+
+
+@inline
+def _press(second, lanes, f, filled, hard, queue, free, label):
+    """Press the hard columns of the queue, with their subcube, behind the ``filled`` columns of a second queue."""
+    _append(second, lanes, f, filled, hard, queue, 0, 2 * lanes)
+    chosen = simd.mask(free, hard)
     simd.store(second, 2 * lanes * f + filled, simd.compress(chosen, free))
     simd.store(second, 2 * lanes * (f + 1) + filled, simd.compress(chosen, label))
     for k in range(f, f + 3):
         row = simd.load(queue, 2 * lanes * k)
         simd.store(second, 2 * lanes * (k + 2) + filled, simd.compress(chosen, row))
-    filled += bits.popcount(hard)
-    if filled >= lanes:
-        _run_words(second, f, index, cubes, lanes, origin, parts, tally)
-        _shift_down(second, f + 5)
-        filled -= lanes
-    return filled
+    return filled + bits.popcount(hard)
+
+
+# ---------------------------------------------------------------- all together
+
+
+@inline
+def _trials(key, first, stop, n, f, lanes, parts, labels, words, queue, second, third, masks, cubes, sums, single, tally):
+    """Run the trials; the arrays, held by the caller, are turned into pointers, which are not counted."""
+    labels = simd.pointer(labels)
+    words = simd.pointer(words)
+    queue = simd.pointer(queue)
+    second = simd.pointer(second)
+    third = simd.pointer(third)
+    masks = simd.pointer(masks)
+    cubes = simd.pointer(cubes)
+    sums = simd.pointer(sums)
+    tally = simd.pointer(tally)
+    width = 512 // lanes
+    pattern = _ZERO
+    for shift in range(0, 64, width):
+        pattern |= ((_ONE << np.uint64(min(n, width))) - _ONE) << np.uint64(shift)
+    zero = simd.load(queue, 0)
+    two = simd.like(zero, np.uint64(2))
+    six = simd.like(zero, np.uint64(6))
+    eight = simd.like(zero, np.uint64(8))
+    count = np.int64(0)
+    filled = np.int64(0)
+    filled_third = np.int64(0)
+    merging = np.int64(0)
+    step = lanes * parts
+    origin = first - first % step
+    start = origin
+    part = np.int64(0)
+    while True:
+        draining = start >= stop
+        if not draining:
+            if part == 0:
+                _draw(key, np.uint64(8 * (start // step)), f, parts, pattern, words)
+            rows = part * (f + 1) * lanes
+            near = _smallest_distance(labels, rows, lanes, f)
+            hit = simd.bits(simd.less_equal(near, two))
+            if hit != _ZERO and (start < first or start + step > stop):
+                hit &= _valid(start + part, parts, lanes, first, stop)
+            if n > 32:
+                while hit:
+                    _plain(key, start + bits.lowest(hit), n, f, single, tally)
+                    hit &= hit - _ONE
+            repeated = simd.bits(simd.equal(near, zero)) & hit
+            while repeated:
+                i = bits.lowest(repeated)
+                here = repeated & (~repeated + _ONE)
+                repeated ^= here
+                if not _draw_on(key, start + part + parts * i, n, f, labels, rows + i, lanes):
+                    hit ^= here
+            if hit != _ZERO:
+                merging += bits.popcount(hit)
+                _append(queue, lanes, f, count, hit, labels, rows, lanes)
+                group = (start - origin) // lanes + part
+                simd.store(queue, 2 * lanes * f + count, simd.compress(simd.mask(near, hit), simd.iota(near)))
+                simd.store(queue, 2 * lanes * (f + 1) + count, simd.like(near, np.uint64(group)))
+                simd.store(queue, 2 * lanes * (f + 2) + count, simd.like(near, np.uint64(group >> width)))
+                count += bits.popcount(hit)
+            part += 1
+            if part == parts:
+                part = np.int64(0)
+                start += step
+        if count >= lanes or (draining and count > 0):
+            live = (_ONE << np.uint64(min(count, lanes))) - _ONE
+            _close(queue, lanes, masks, f)
+            nodes, largest, free, label, several = _measure(queue, lanes, masks, f)
+            unsafe = simd.bits(simd.differ(nodes, zero)) & live
+            easy = simd.bits(simd.less_equal(largest, two)) & unsafe
+            hard = unsafe & ~easy
+            if hard:
+                alone = (simd.bits(several) | ~simd.bits(simd.less_equal(largest, eight))) & hard
+                hard ^= alone
+                unsafe ^= alone
+                live &= ~alone
+                while alone:
+                    _plain(key, _trial(queue, lanes, f, bits.lowest(alone), origin, parts), n, f, single, tally)
+                    merging -= 1
+                    alone &= alone - _ONE
+                in_word = simd.bits(simd.less_equal(largest, six)) & hard
+                filled = _press(second, lanes, f, filled, in_word, queue, free, label)
+                if in_word != hard:
+                    filled_third = _press(third, lanes, f, filled_third, hard ^ in_word, queue, free, label)
+            _add_moments(simd.select(simd.mask(nodes, unsafe), nodes, zero), width, sums)
+            tally[WITH_UNSAFE] += bits.popcount(unsafe)
+            tally[ALL_UNSAFE] += bits.popcount(simd.bits(simd.equal(largest, simd.like(zero, np.uint64(n)))) & live)
+            tally[ROUNDS] += bits.popcount(easy)
+            tally[ROUNDS_SQUARED] += bits.popcount(easy)
+            while easy and tally[MAX_ROUNDS] <= 1:
+                offer(tally, 1, _trial(queue, lanes, f, bits.lowest(easy), origin, parts))
+                easy &= easy - _ONE
+            _shift_down(queue, lanes, f + 3)
+            count -= lanes
+        if filled >= lanes or (draining and filled > 0):
+            _run_cubes(second, lanes, f, 0, masks, cubes, min(filled, lanes), origin, parts, tally)
+            _shift_down(second, lanes, f + 5)
+            filled -= lanes
+        if filled_third >= lanes or (draining and filled_third > 0):
+            _run_cubes(third, lanes, f, 2, masks, cubes, min(filled_third, lanes), origin, parts, tally)
+            _shift_down(third, lanes, f + 5)
+            filled_third -= lanes
+        if draining and count <= 0 and filled <= 0 and filled_third <= 0:
+            break
+    tally[MERGING] += merging
+    tally[ROUNDS_KNOWN] += stop - first
 
 
 def _make(width: int, word: Any) -> Kernel:
@@ -403,77 +474,26 @@ def _make(width: int, word: Any) -> Kernel:
         About f^2 / 2 times three vector operations and 26 f of the generator for a vector of trials, and the
         trials that pass the filter.  See ``unsafe_tally.py`` for the tally.
         """
+        if first >= stop:
+            return
         n = np.int64(params[0])
         f = np.int64(params[1])
         lanes = 512 // width
         parts = np.int64(2 if n <= 8 else 1)
-        pattern = _ZERO
-        for shift in range(0, 64, width):
-            pattern |= ((_ONE << np.uint64(min(n, width))) - _ONE) << np.uint64(shift)
         labels = np.empty(parts * (f + 1) * lanes, word)
         queue = np.zeros((f + 3) * 2 * lanes, word)
         second = np.zeros((f + 5) * 2 * lanes, word)
+        third = np.zeros((f + 5) * 2 * lanes, word)
+        masks = np.empty((f + 1) * lanes, word)
+        cubes = np.empty(64, np.uint64)
         sums = np.zeros(24, np.uint64)
-        scratch_lanes = np.empty(f * lanes, word), np.empty(f * lanes, word), np.empty(64, np.uint64), sums
         table = np.empty(table_size(f), np.int64)
-        single = np.empty(f, np.uint64), np.empty(f + 8, np.uint64), np.empty(f + 8, np.uint64), scratch()
-        some, base, free, spare = single
-        zero = simd.load(queue, 0)
-        two = simd.like(zero, np.uint64(2))
-        count = np.int64(0)
-        filled = np.int64(0)
-        merging = np.int64(0)
-        step = lanes * parts
-        origin = first - first % step
-        group = np.int64(0)
-        if first < stop:
-            offer(tally, 0, first)
-        for start in range(origin, stop, step):
-            _draw(key, np.uint64(8 * (start // step)), f, parts, pattern, labels)
-            for part in range(parts):
-                rows = part * (f + 1) * lanes
-                near = _smallest_distance(labels, rows, lanes, f)
-                hit = simd.bits(simd.less_equal(near, two))
-                if hit == _ZERO:
-                    continue
-                if start < first or start + step > stop:
-                    hit &= _valid(start + part, parts, lanes, first, stop)
-                if n > 32:
-                    while hit:
-                        t = start + bits.lowest(hit)
-                        hit &= hit - _ONE
-                        draw_faults(key, t, n, f, some, table)
-                        unsafe, rounds, merges, largest = solve(some, f, base, free, spare)
-                        record(tally, t, unsafe, rounds, merges, largest == n)
-                        tally[ROUNDS_KNOWN] -= 1
-                    continue
-                repeated = simd.bits(simd.equal(near, zero)) & hit
-                while repeated:
-                    i = bits.lowest(repeated)
-                    here = repeated & (~repeated + _ONE)
-                    repeated ^= here
-                    if not _draw_on(key, start + part + parts * i, n, f, labels, rows + i, lanes):
-                        hit ^= here
-                if hit == _ZERO:
-                    continue
-                merging += bits.popcount(hit)
-                _append(queue, f, count, hit, labels, rows, lanes)
-                group = (start - origin) // lanes + part
-                chosen = simd.mask(near, hit)
-                simd.store(queue, 2 * lanes * f + count, simd.compress(chosen, simd.iota(near)))
-                simd.store(queue, 2 * lanes * (f + 1) + count, simd.like(near, np.uint64(group)))
-                simd.store(queue, 2 * lanes * (f + 2) + count, simd.like(near, np.uint64(group >> width)))
-                count += bits.popcount(hit)
-                if count >= lanes:
-                    filled = _finish(n, f, parts, origin, queue, count, second, filled, scratch_lanes, single, tally)
-                    _shift_down(queue, f + 3)
-                    count -= lanes
-        if count > 0:
-            filled = _finish(n, f, parts, origin, queue, count, second, filled, scratch_lanes, single, tally)
-        if filled > 0:
-            _run_words(second, f, scratch_lanes[1], scratch_lanes[2], filled, origin, parts, tally)
-        tally[MERGING] += merging
-        tally[ROUNDS_KNOWN] += stop - first
+        single = np.empty(f, np.uint64), table, np.empty(f + 8, np.uint64), np.empty(f + 8, np.uint64), scratch()
+        offer(tally, 0, first)
+        _trials(
+            key, first, stop, n, f, lanes, parts,
+            labels, labels.view(np.uint64), queue, second, third, masks, cubes, sums, single, tally,
+        )  # fmt: skip
         add_wide(tally, UNSAFE, simd.total(simd.load(sums, 0)))
         add_wide(tally, UNSAFE_SQUARED, simd.total(simd.load(sums, 8)))
         add_wide(tally, UNSAFE_SQUARED + 1, simd.total(simd.load(sums, 16)))
