@@ -16,19 +16,20 @@ def estimate_text(e: Estimate) -> str:
     """The estimate with its 95% interval.
 
     ``0.01234 ± 0.00056`` to two digits of the half-width where the interval is about symmetric,
-    ``0.0015 [0.0011, 0.0019]`` elsewhere, ``< 3.7e-06`` when nothing was seen, ``-`` where nothing is known.
+    ``0.00150 [0.00110, 0.00250]`` elsewhere, ``< 3.7e-06`` when nothing was seen, ``-`` where nothing is known.
     """
     if math.isnan(e.value):
         return "-"
     if e.value == 0 and e.low == 0:
         return f"< {e.high:.2g}"
     width = e.half_width
-    if not 0 < width < math.inf or not 0.8 < (e.high - e.value) / width < 1.2 or width > e.value / 2:
-        return f"{e.value:.4g} [{e.low:.2g}, {e.high:.2g}]"
+    if not 0 < width < math.inf:
+        return f"{e.value:.6g}"
     digits = max(0, 1 - math.floor(math.log10(width)))
-    if digits > 8:
-        return f"{e.value:.3e} ± {width:.1e}"
-    return f"{e.value:.{digits}f} ± {width:.{digits}f}"
+    style = f".{digits}f" if digits <= 8 else ".2e"
+    if 0.8 < (e.high - e.value) / width < 1.2 and width < e.value / 2:
+        return f"{e.value:{style}} ± {width:{style}}"
+    return f"{e.value:{style}} [{e.low:{style}}, {e.high:{style}}]"
 
 
 def as_table(results: Results) -> str:
