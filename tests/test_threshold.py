@@ -1,0 +1,206 @@
+"""p_1/2 of the study unsafe-critical: brackets and fits against exact curves, Monte Carlo against exact values."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import fastcube as fc
+from fastcube.errors import ParameterError
+from fastcube.estimate import proportion
+from fastcube.exact import all_unsafe_probability, critical_rate
+from fastcube.kernels import unsafe_dense
+from fastcube.kernels.unsafe_dense import ALL_UNSAFE, KERNELS, SLOTS
+from fastcube.studies.lee_hayes_critical import CENTRES, FACTORS, UNSAFE_CRITICAL, counts_of, fault_set
+from fastcube.studies.threshold import LAMBDA, bracket, corrections, fit, leading_order
+from fastcube.study import point_key
+from fastcube.table import as_table
+
+#: Where P(Q_n unsafe) = 1/2, n = 2..6.
+EXACT = {2: 0.5411961001, 3: 0.3789303033, 4: 0.2321159235, 5: 0.1381092302, 6: 0.0783173647}
+
+
+def sample(n, p, trials, seed=1):
+    tally = np.zeros(SLOTS, np.int64)
+    tally[-2:] = -1
+    key = np.uint64(point_key("unsafe-critical", seed, {"n": n, "p": p}))
+    KERNELS[unsafe_dense.method(n, p)](key, 0, trials, np.array([n, p]), tally)
+    return int(tally[ALL_UNSAFE])
+
+
+def exact_counts(n, trials=10**12):
+    rates = [CENTRES[n] * factor for factor in FACTORS if CENTRES[n] * factor < 1]
+    return [(p, round(trials * all_unsafe_probability(n, p)), trials) for p in rates]
+
+
+def test_constant_is_a_root_of_the_series():
+    assert round(LAMBDA, 5) == 1.16577
+    terms = [Fraction((-1) ** k, 2 ** (k * k - k) * math.factorial(k)) for k in range(20)]
+    value = [sum(t * Fraction(x) ** k for k, t in enumerate(terms)) for x in (LAMBDA - 1e-12, LAMBDA + 1e-12)]
+    assert value[0] > 0 > value[1]
+
+
+def test_theory():
+    assert leading_order(16) == pytest.approx(LAMBDA / 16 / 256, rel=1e-12)
+    for n in (20, 10**3, 10**6):
+        low, high = corrections(n)
+        assert 1 < low < high
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_exact_probability_by_enumeration(n):
+    # the polynomial that everything here is compared with, from plain rounds of every fault set, all at once
+    sets = (np.arange(2**2**n)[:, None] >> np.arange(2**n)) & 1
+    state, v = sets.copy(), np.arange(2**n)
+    for _ in range(2**n):
+        state |= sum(state[:, v ^ (1 << i)] for i in range(n)) >= 2
+    closing = np.bincount(sets.sum(1)[state.all(1)], minlength=2**n + 1).tolist()
+    assert sum(closing) == [0, 1, 7, 189, 63687][n]
+    for p in (Fraction(1, 7), Fraction(1, 2)):
+        want = sum(c * p**f * (1 - p) ** (2**n - f) for f, c in enumerate(closing))
+        assert all_unsafe_probability(n, p) == want
+
+
+@pytest.mark.parametrize("n", EXACT)
+def test_monte_carlo_agrees_with_the_exact_curve(n):
+    # five points of each n = 2..6, Clopper-Pearson at level 1e-6 over all of them
+    trials = 200_000
+    for factor in (0.5, 0.8, 1.0, 1.2, 1.5):
+        p = EXACT[n] * factor
+        events = sample(n, p, trials)
+        e = proportion(events, trials, 1e-6 / 25)
+        assert e.low < all_unsafe_probability(n, p) < e.high, (n, p)
+
+
+@pytest.mark.parametrize("n", EXACT)
+def test_monte_carlo_brackets_the_exact_threshold(n):
+    assert critical_rate(n) == pytest.approx(EXACT[n], abs=5e-11)
+    counts = [(p, sample(n, p, 100_000), 100_000) for p, _, _ in exact_counts(n)]
+    low, high = bracket(counts, 1e-6 / 5)
+    assert 0.9 * EXACT[n] < low < EXACT[n] < high < 1.1 * EXACT[n]
+    p, low, high = fit(counts).quantile()
+    stderr = math.log(high / low) / (2 * 1.96)
+    assert abs(math.log(p / EXACT[n])) < 5.3 * stderr + 2.5e-4  # level 1e-7 each, and the fit's own error
+    assert stderr < 1e-3
+
+
+@pytest.mark.parametrize("n", EXACT)
+def test_fit_of_the_exact_curve(n):
+    curve = fit(exact_counts(n))
+    assert curve.quantile()[0] == pytest.approx(EXACT[n], rel=2.5e-4)
+    for q in (0.25, 0.75, 0.9):
+        p = curve.quantile(q)[0]
+        assert math.isnan(p) or all_unsafe_probability(n, p) == pytest.approx(q, abs=2e-3)
+    assert all(math.isnan(x) for x in curve.quantile(1e-6))
+
+
+def test_limits_of_the_fit_cover():
+    # 400 samples of the exact curve of n = 4: the 95% limits hold the exact value in about 95%
+    rng = np.random.default_rng(5)
+    curve = exact_counts(4, 10**9)
+    covered = 0
+    for _ in range(400):
+        counts = [(p, int(rng.binomial(5000, k / 10**9)), 5000) for p, k, _ in curve]
+        _, low, high = fit(counts).quantile()
+        covered += low < EXACT[4] < high
+    assert 360 <= covered <= 397
+
+
+def test_bracket_keeps_its_level():
+    # a grid that has p_1/2 itself as a point is the hardest: 2000 brackets at 80%, false ones at most 20%
+    rng = np.random.default_rng(6)
+    rates = [EXACT[3] * f for f in (0.9, 0.95, 1.0, 1.05, 1.1)]
+    shares = [all_unsafe_probability(3, p) for p in rates]
+    wrong = 0
+    for _ in range(2000):
+        low, high = bracket([(p, int(rng.binomial(300, q)), 300) for p, q in zip(rates, shares, strict=True)], 0.2)
+        wrong += not low <= EXACT[3] <= high
+    assert wrong <= 400
+
+
+def test_bracket_and_fit_say_when_they_do_not_know():
+    assert bracket([]) == (0.0, 1.0)
+    assert bracket([(0.1, 3, 6), (0.2, 0, 0)]) == (0.0, 1.0)
+    assert bracket([(0.1, 0, 100), (0.2, 50, 100), (0.3, 100, 100)]) == (0.1, 0.3)
+    assert fit([(0.1, 10, 100), (0.2, 20, 100), (0.3, 30, 100), (0.4, 40, 100), (0.5, 45, 100)]) is None
+    assert fit([(0.1, 0, 100), (0.2, 50, 100), (0.3, 100, 100)]) is None
+    assert fit([(0.1, 1, 2), (0.2, 1, 2), (0.3, 1, 2), (0.4, 1, 2)]) is None
+
+
+# ---------------------------------------------------------------- the study
+
+
+@pytest.fixture(scope="module")
+def results():
+    return fc.run(UNSAFE_CRITICAL, n="2:6,9,10,16", trials=1000)
+
+
+def test_default_grid_surrounds_every_threshold(results):
+    counts = counts_of(results)
+    assert list(counts) == [2, 3, 4, 5, 6, 9, 10, 16]
+    for n, points in counts.items():
+        assert all(CENTRES[n] * 0.39 <= p < min(1, CENTRES[n] * 1.81) for p, _, _ in points)
+        low, high = bracket(points)
+        assert 0.75 < low / CENTRES[n] < 1 < high / CENTRES[n] < 1.35
+        assert fit(points) is not None
+
+
+def test_table_and_figure(results, tmp_path):
+    text = as_table(results)
+    rows = {line.split()[0]: line for line in text[text.index("bracket ") :].splitlines()[1:] if line}
+    assert "0.1381092302" in rows["5"]
+    assert " - " in rows["16"]
+    results.plot(tmp_path / "figure.svg")
+    assert (tmp_path / "figure.svg").stat().st_size > 10_000
+
+
+def test_notes_and_figure_with_too_few_points(tmp_path):
+    few = fc.run(UNSAFE_CRITICAL, n=[1, 4], p=[0.0, 0.3, 1.0], trials=50)
+    assert as_table(few)
+    few.plot(tmp_path / "figure.png")
+
+
+def test_extreme_probabilities():
+    e = {n: fc.run(UNSAFE_CRITICAL, n=n, p=[0, 1], trials=20) for n in (1, 9, 17)}
+    for n, r in e.items():
+        none, all_ = (tally.counts for _, tally in r)
+        assert set(none.values()) == {0}
+        assert (all_["all_unsafe"], all_["faults"], all_["unsafe_nodes"]) == (20, 20 * 2**n, 0)
+
+
+def test_replay_tells_what_the_kernel_counted():
+    for n, p in ((3, 0.4), (9, 0.0155), (10, 0.0097), (16, 0.0011)):
+        point = UNSAFE_CRITICAL.point({"n": n, "p": p})
+        key = point_key("unsafe-critical", 3, point)
+        for t in range(6):
+            tally = np.zeros(SLOTS, np.int64)
+            tally[-2:] = -1
+            UNSAFE_CRITICAL.kernel(point)(np.uint64(key), t, t + 1, np.array([n, p]), tally)
+            told = UNSAFE_CRITICAL.explain(point, key, t)
+            assert told.data["unsafe_nodes"] == tally[unsafe_dense.UNSAFE_NODES]
+            assert told.data["rounds"] == tally[unsafe_dense.ROUNDS]
+            assert told.data["all_unsafe"] == tally[ALL_UNSAFE]
+            assert told.data["faulty_nodes"] == fault_set(point, key, t).tolist()
+            assert f"trial {t} of unsafe-critical at n={n},p={p}" in told.words
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"n": 31, "p": 0.1}, "n must be in [1, 30], got 31"),
+        ({"n": 0, "p": 0.1}, "n must be in [1, 30], got 0"),
+        ({"n": 5, "p": 1.5}, "p must be in [0.0, 1.0], got 1.5"),
+        ({"n": 5, "p": -0.1}, "p must be in [0.0, 1.0], got -0.1"),
+        ({"n": 5, "p": math.nan}, "p must be"),
+        ({"n": 5}, "p is missing"),
+    ],
+)
+def test_impossible_points(values, message):
+    with pytest.raises(ParameterError) as error:
+        UNSAFE_CRITICAL.point(values)
+    assert message in str(error.value)
+
+
+def test_slots_are_those_of_the_kernel():
+    assert UNSAFE_CRITICAL.slots == SLOTS
