@@ -16,7 +16,7 @@ from fastcube.exact import enumerated, exact_unsafe, merging_pairs
 from fastcube.network import Hypercube, Subcube
 from fastcube.unsafe import find_unsafe
 
-#: Fault sets that FIND_UNSAFE marks slowly: floor(n^2/3) rounds, the most there can be (Przykucki 2012, Theorem 1, on
+#: Fault sets that FIND_UNSAFE marks slowly: floor(n^2/3) rounds, the most there can be (Przykucki 2012, on
 #: 2-neighbour bootstrap percolation).  Found by adding one fault at a time at distance 1 or 2 from the subcube that
 #: the others span, next to the nodes marked last.
 SLOW = {
