@@ -15,12 +15,12 @@ from __future__ import annotations
 import numpy as np
 
 from . import bits, simd
-from .jit import inline
+from .jit import inline, lean
 
 _LOW = tuple(bits.LOW)  # a tuple's items are constants in the machine code, an array's are loads
 
 
-@inline
+@lean
 def rounds_word(x, d):
     """Run the rounds of a d-cube held in one word, 0 <= d <= 6.
 
@@ -54,7 +54,7 @@ def rounds_word(x, d):
         rounds += 1
 
 
-@inline
+@lean
 def _inside(x):
     """Planes (one, two) of the set neighbours across the nine dimensions inside a 512-node vector."""
     a = simd.neighbour0(x)
@@ -76,7 +76,7 @@ def _inside(x):
     return simd.either3(one, a, b), two
 
 
-@inline
+@lean
 def _across(state, v, by, one, two):
     """Add the neighbours of vector ``v`` across the two dimensions of distance ``by`` and ``2 by`` vectors."""
     a = simd.load(state, (v ^ by) << 3)
@@ -84,7 +84,7 @@ def _across(state, v, by, one, two):
     return simd.either3(one, a, b), simd.either(two, simd.majority(one, a, b))
 
 
-@inline
+@lean
 def step(state, v, d):
     """State after one round of nodes 512 v .. 512 v + 511 of a d-cube, d >= 9; ``state`` is not modified."""
     x = simd.load(state, v << 3)
@@ -105,12 +105,12 @@ def step(state, v, d):
     return simd.either(x, two)
 
 
-@inline
+@lean
 def _differ(x, y):
     return simd.bits(simd.differ(x, y)) != np.uint64(0)
 
 
-@inline
+@lean
 def _rounds_one_vector(state):
     """Rounds of a 9-cube, held in a register."""
     x = simd.load(state, 0)
@@ -125,7 +125,7 @@ def _rounds_one_vector(state):
         rounds += 1
 
 
-@inline
+@lean
 def _rounds_two_vectors(state):
     """Rounds of a 10-cube, held in two registers."""
     x = simd.load(state, 0)
@@ -145,12 +145,20 @@ def _rounds_two_vectors(state):
         rounds += 1
 
 
-@inline
-def _near(marks, at, b, d):
-    """Word ``b`` of the set of vectors that are in the set at ``marks[at:]`` or have a neighbour in it.
+@lean
+def _sweep(now, after, d):
+    """One round from ``now`` to ``after``, all vectors; tells whether any node was set."""
+    changes = simd.splat(bits.ZERO)
+    for v in range(1 << (d - 9)):
+        y = step(now, v, d)
+        changes = simd.either(changes, simd.xor(y, simd.load(now, v << 3)))
+        simd.store(after, v << 3, y)
+    return _differ(changes, simd.splat(bits.ZERO))
 
-    For d < 15 the word also gets bits beyond the last vector; :func:`_round` never visits those.
-    """
+
+@lean
+def _near(marks, at, b, d):
+    """Word ``b`` of the set of vectors that are in the set at ``marks[at:]`` or have a neighbour in it."""
     c = marks[at + b]
     near = c | ((c >> np.uint64(1)) & _LOW[0]) | ((c & _LOW[0]) << np.uint64(1))
     near |= ((c >> np.uint64(2)) & _LOW[1]) | ((c & _LOW[1]) << np.uint64(2))
@@ -163,7 +171,7 @@ def _near(marks, at, b, d):
     return near
 
 
-@inline
+@lean
 def _round(now, after, marks, old, new, full, words, d):
     """One round from ``now`` to ``after``; tells whether any node was set.
 
@@ -195,13 +203,13 @@ def _round(now, after, marks, old, new, full, words, d):
     return any_changed != np.uint64(0)
 
 
-@inline
+@lean
 def marks_words(d):
     """Length of the scratch ``marks`` of :func:`rounds_marked`."""
-    return 3 * max(np.int64(1), np.int64(1) << max(d - 15, 0))
+    return np.int64(3) << max(d - 15, 0)
 
 
-@inline
+@lean
 def rounds_marked(state, other, marks, d):
     """:func:`rounds_words` with all its scratch given: ``marks`` has ``marks_words(d)`` words of any content."""
     if d <= 9:
@@ -210,13 +218,19 @@ def rounds_marked(state, other, marks, d):
         return _rounds_two_vectors(state)
     here = simd.pointer(state)
     there = simd.pointer(other)
-    mark = simd.pointer(marks)
-    words = max(np.int64(1), np.int64(1) << max(d - 15, 0))
-    beyond = bits.ZERO if d >= 15 else bits.ALL << np.uint64(1 << (d - 9))  # these never need a visit
-    for b in range(words):
-        mark[b] = ~beyond
-        mark[2 * words + b] = beyond
     rounds = np.int64(0)
+    if d < 15:
+        while True:
+            if not _sweep(here, there, d):
+                return rounds
+            if not _sweep(there, here, d):
+                return rounds + 1
+            rounds += 2
+    mark = simd.pointer(marks)
+    words = np.int64(1) << (d - 15)
+    for b in range(words):
+        mark[b] = bits.ALL
+        mark[2 * words + b] = bits.ZERO
     while True:
         if not _round(here, there, mark, 0, words, 2 * words, words, d):
             return rounds
