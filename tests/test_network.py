@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
+import pickle
 import random
 
 import networkx as nx
@@ -11,6 +13,7 @@ import pytest
 
 import fastcube as fc
 from fastcube import paths
+from fastcube.kernels import sampling
 from fastcube.network import RandomFaults, Subcube
 
 
@@ -81,6 +84,13 @@ def test_a_cube_does_not_change(name):
         setattr(fc.Hypercube(4), name, 5)
 
 
+def test_copies_and_pickles_are_equal():
+    cube = fc.Hypercube(4, [1, 2], [(0, 8)])
+    assert pickle.loads(pickle.dumps(cube)) == copy.deepcopy(cube) == cube
+    lazy = fc.Hypercube(40, fc.random_faults(0.5, seed=1))
+    assert pickle.loads(pickle.dumps(lazy)) == lazy != fc.Hypercube(40, fc.random_faults(0.5, seed=2))
+
+
 def test_neighbours_in_order_of_dimension():
     assert fc.Hypercube(4).neighbours(0b0101) == (0b0100, 0b0111, 0b0001, 0b1101)
 
@@ -125,6 +135,14 @@ def test_splitmix64_known_answers():
     """The first outputs of SplitMix64 from state 0 (Vigna's splitmix64.c) are the hashes of labels 1, 2, 3 under key 0."""
     words = [RandomFaults(0.5, key=0).status(label) for label in (1, 2, 3)]
     assert words == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
+
+
+def test_kernels_hash_as_random_faults_do():
+    faults = fc.random_faults(0.4, seed=9)
+    with np.errstate(over="ignore"):  # without compiling, NumPy warns of wrapping products
+        for label in (0, 1, 77, 2**40 + 5, 2**62 - 1):
+            assert int(sampling.status(np.uint64(faults.key), np.uint64(label))) == faults.status(label)
+        assert int(sampling.threshold(0.4)) == faults.threshold
 
 
 def test_random_faults_many_at_once_and_extremes():

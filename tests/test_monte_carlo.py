@@ -1,0 +1,121 @@
+"""Monte Carlo against exact values, at level 1e-6 a comparison: fixed seeds, inequalities that hold for any distribution.
+
+Shares are compared by the binomial distribution itself, means by Bernstein's inequality with the exact variance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.special import bdtr, bdtrc
+
+from fastcube import exact, registry
+from fastcube.study import Mean, Proportion, Study, point_key
+from fastcube.tally import Tally
+
+LEVEL = 1e-6
+TRIALS = 200_000
+
+#: Weighted fault sets by (unsafe nodes, rounds): weights that add up to 1.
+Law = dict[tuple[int, int | None], Fraction]
+
+
+def run(study: Study, point: dict[str, int | float], trials: int = TRIALS) -> Tally:
+    checked = study.point(point)
+    slots = np.zeros(study.slots, np.int64)
+    at = slots.size - 2 * len(study.extremes)
+    slots[at:] = -1
+    key = np.uint64(point_key(study.name, 20240607, checked))
+    study.kernel(checked)(key, 0, trials, np.array(list(checked.values()), np.float64), slots)
+    return Tally.from_slots(study, 0, trials, slots)
+
+
+def law_of_size(n: int, f: int) -> Law:
+    """All sets of f faults alike."""
+    joint = exact.enumerated(n)[f] if n <= 5 else exact.column_types(n, f)[0] if f <= 4 else exact.by_families(n)[f]
+    return {key: Fraction(many, math.comb(2**n, f)) for key, many in joint.items()}
+
+
+def law_of_rate(n: int, p: float) -> tuple[Law, Fraction]:
+    """Every node faulty with probability p; and the probability that no node is active."""
+    law: Counter[tuple[int, int | None]] = Counter()
+    everything, rate = Fraction(0), Fraction(p)
+    for f, joint in enumerate(exact.enumerated(n) if n <= 5 else exact.by_families(n)):
+        for (unsafe, rounds), many in joint.items():
+            weight = many * rate**f * (1 - rate) ** (2**n - f)
+            law[unsafe, rounds] += weight
+            everything += weight * (unsafe + f == 2**n)
+    return dict(law), everything
+
+
+def check_share(study: Study, tally: Tally, name: str, wanted: Fraction) -> None:
+    statistic = study.statistic(name)
+    assert isinstance(statistic, Proportion)
+    events, p = tally.counts[statistic.events], float(wanted)
+    assert bdtr(events, tally.trials, p) > LEVEL / 2, (name, events, p)
+    assert events == 0 or bdtrc(events - 1, tally.trials, p) > LEVEL / 2, (name, events, p)
+
+
+def check_mean(study: Study, tally: Tally, name: str, law: Law, value: Callable[[int, int], int]) -> None:
+    statistic = study.statistic(name)
+    assert isinstance(statistic, Mean)
+    mean = sum(value(*key) * weight for key, weight in law.items())
+    variance = sum(value(*key) ** 2 * weight for key, weight in law.items()) - mean**2
+    largest = max(value(*key) for key in law)
+    # Bernstein: P(|mean of T - mean| >= e) <= 2 exp(-T e^2 / (2 (variance + largest e / 3)))
+    a = math.log(2 / LEVEL) / tally.trials
+    error = a * largest / 3 + math.sqrt((a * largest / 3) ** 2 + 2 * a * float(variance))
+    assert abs(tally.counts[statistic.total] / tally.trials - mean) <= error, name
+    square = sum(value(*key) ** 2 * weight for key, weight in law.items())
+    fourth = sum(value(*key) ** 4 * weight for key, weight in law.items())
+    error = a * largest**2 / 3 + math.sqrt((a * largest**2 / 3) ** 2 + 2 * a * float(fourth - square**2))
+    assert abs(tally.counts[statistic.squares] / tally.trials - square) <= error, name
+
+
+def check(study: Study, tally: Tally, law: Law, everything: Fraction) -> None:
+    check_share(study, tally, "all_unsafe", everything)
+    check_mean(study, tally, "unsafe_fraction", law, lambda unsafe, rounds: unsafe)
+    if all(rounds is not None for _, rounds in law):
+        check_mean(study, tally, "rounds", law, lambda unsafe, rounds: rounds)
+        assert tally.extremes[study.extremes[0].name][0] <= max(rounds for _, rounds in law)
+
+
+def points() -> Iterable[tuple[int, int]]:
+    for n in range(1, 6):
+        yield from ((n, f) for f in range(2**n + 1) if n < 4 or f <= 6 or f % 5 == 0)
+    yield from [(6, f) for f in (2, 3, 4, 5, 8, 16, 60)] + [(7, 3), (7, 4), (8, 2), (8, 4), (9, 4), (10, 4)]
+    yield from [(12, 2), (13, 4), (15, 4), (16, 3), (17, 3), (24, 2), (31, 2), (33, 2), (62, 3)]
+
+
+@pytest.mark.parametrize(("n", "f"), points())
+def test_random_sets_of_f_faults(n, f):
+    study = registry.find("unsafe-fraction")
+    values = exact.exact_unsafe(n, f)
+    tally = run(study, {"n": n, "f": f})
+    check(study, tally, law_of_size(n, f), values.all_unsafe)
+    large = registry.find("unsafe-fraction-large")
+    tally = run(large, {"n": n, "f": f})
+    check_share(large, tally, "merging", values.merging)
+
+
+@pytest.mark.parametrize("n", range(1, 7))
+@pytest.mark.parametrize("times", [0.3, 0.7, 1.0, 1.5])
+def test_independent_faults(n, times):
+    study = registry.find("unsafe-critical")
+    p = min(0.95, times * exact.critical_rate(n))
+    tally = run(study, {"n": n, "p": p})
+    law, everything = law_of_rate(n, p)
+    assert everything == exact.all_unsafe_probability(n, Fraction(p))
+    check(study, tally, law, everything)
+
+
+@pytest.mark.parametrize("p", [0.0, 1.0])
+def test_no_fault_and_all_faulty(p):
+    tally = run(registry.find("unsafe-critical"), {"n": 4, "p": p}, trials=1000)
+    assert tally.counts["all_unsafe"] == 1000 * p
+    assert tally.counts["unsafe_nodes"] == 0
