@@ -11,7 +11,6 @@ import contextlib
 import os
 import queue
 import signal
-import sys
 import threading
 import time
 from collections import deque
@@ -230,7 +229,7 @@ class _Driver:
                 self.save(self.results)
                 self.unsaved = False
             except ResultFileError as error:  # keep computing: the next checkpoint or the end may find room
-                print(f"fastcube: checkpoint failed: {error}", file=sys.stderr, flush=True)
+                self.progress.say(f"fastcube: checkpoint failed: {error}")
         now = time.monotonic()
         self.next_checkpoint = now + max(_CHECKPOINT_EVERY, (now - begun) / _CHECKPOINT_SHARE)
 
@@ -269,6 +268,7 @@ class _Driver:
 
     def keep(self) -> None:
         """After a failure: save what was counted, if it can be."""
+        self.progress.say("")
         self._gather()
         if self.unsaved:
             with contextlib.suppress(OSError):
@@ -342,6 +342,7 @@ def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *
             try:
                 code = driver.loop()
             except ResultFileError:  # the save itself failed, and has said where the work is
+                driver.progress.say("")
                 raise
             except EngineError as error:
                 driver.keep()

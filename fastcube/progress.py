@@ -5,6 +5,7 @@ Work that was resumed from a file does not count as speed.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sys
 import time
@@ -59,11 +60,10 @@ class Progress:
 
         ``wanted`` is None when it is not known; ``where`` says what is being worked on and its current estimate.
         """
-        now = time.monotonic()
         if self.style == "none":
             return
-        self.last = now
-        began, before = self.window[0]
+        self.last = now = time.monotonic()
+        began, before = (self.begun, self.before) if final else self.window[0]
         rate = (done - before) / (now - began) if now > began else 0.0
         self.window.append((now, done))
         parts = [f"{100 * done / wanted:5.1f}%" if wanted else f"{done:,} trials", f"{rate:.3g} trials/s"]
@@ -72,6 +72,15 @@ class Progress:
         elif wanted and rate > 0:
             parts.append(f"{clock_text(max(0, wanted - done) / rate)} left")
         self._write([*parts, where], done / wanted if wanted else None, final)
+
+    def say(self, text: str) -> None:
+        """A line of its own, which the bar must make room for."""
+        with contextlib.suppress(OSError, ValueError):  # a closed pipe must not end the run
+            if self.shown:
+                self.file.write("\r" + " " * self.shown + "\r")
+                self.shown = 0
+            self.file.write(text + "\n" if text else "")
+            self.file.flush()
 
     def _write(self, parts: list[str], share: float | None, final: bool) -> None:
         text = "  ".join(part for part in parts if part)
@@ -83,7 +92,7 @@ class Progress:
                 width = max(20, shutil.get_terminal_size().columns - 1)
                 line = text[:width]
                 self.file.write("\r" + line.ljust(min(self.shown, width)) + ("\n" if final else ""))
-                self.shown = len(line)
+                self.shown = 0 if final else len(line)
             else:
                 self.file.write(time.strftime("%Y-%m-%dT%H:%M:%S  ") + text + "\n")
             self.file.flush()

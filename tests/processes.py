@@ -1,0 +1,72 @@
+"""Runs of the command line as real processes, for tests that send them signals."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+TOY_FILE = str(Path(__file__).with_name("toy.py"))
+FASTCUBE = [sys.executable, "-m", "fastcube"]
+
+#: Outside any job, whatever started the tests; no plug-in of the environment's changes what is printed.
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "OMPI_", "PMI", "PMIX_"))}
+
+
+def fastcube(*arguments, timeout=120, env=None, **options):
+    """Run a command to its end; what it said is kept as text."""
+    return subprocess.run(
+        [*FASTCUBE, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        env={**CLEAN, **(env or {})},
+        **options,
+    )
+
+
+class Running:
+    """A ``fastcube run`` in the background; a with block ends it in any case."""
+
+    def __init__(self, *arguments, command=None, env=None, **options):
+        self.process = subprocess.Popen(
+            [*(command or FASTCUBE), *map(str, arguments), "--progress", "bar"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**CLEAN, **(env or {})},
+            **options,
+        )
+        self.said = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def wait_for(self, pattern, timeout=60):
+        """Read its progress bar until the pattern shows."""
+        end = time.monotonic() + timeout
+        os.set_blocking(self.process.stderr.fileno(), False)
+        while not re.search(pattern, self.said):
+            assert time.monotonic() < end, f"never said {pattern!r}: {self.said[-2000:]}"
+            assert self.process.poll() is None, f"ended with {self.process.returncode}: {self.said[-2000:]}"
+            self.said += (self.process.stderr.read() or b"").decode()
+            time.sleep(0.01)
+        return self
+
+    def end(self, signal=None, timeout=60):
+        """Send a signal, wait for the end; gives the exit code, the seconds that took, and its last words."""
+        begin = time.monotonic()
+        if signal is not None:
+            self.process.send_signal(signal)
+        code = self.process.wait(timeout)
+        seconds = time.monotonic() - begin
+        os.set_blocking(self.process.stderr.fileno(), True)
+        self.said += self.process.stderr.read().decode()
+        lines = [line for line in re.split(r"[\r\n]+", self.said) if line.startswith("fastcube:")]
+        return code, seconds, lines

@@ -1,0 +1,348 @@
+"""Signals, SIGKILL, and disks that fail: nothing is lost, and one line says what happened."""
+
+import contextlib
+import json
+import os
+import resource
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from processes import CLEAN, TOY_FILE, Running, fastcube
+from toy import TOY
+
+import fastcube as fc
+from fastcube import registry
+from fastcube.driver import INTERRUPTED, TERMINATED, WORK_REMAINS
+from fastcube.output import OutputFile
+from fastcube.results import Results, open_results
+
+pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="times compiled kernels")
+
+CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
+
+# three quick trials, then three of minutes each: at half way, kernels run that will not end by themselves
+LONG = ("run", TOY_FILE, "--set", "a=1", "--set", "work=0,1e11", "--trials", "3")
+# about two seconds of work
+SHORT = ("run", TOY_FILE, "--set", "a=1,2", "--set", "work=3000", "--trials", "150001")
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    """Digest of SHORT, run in one go."""
+    return fc.run(TOY, a=[1, 2], work=3000, trials=150_001).digest()
+
+
+# ---------------------------------------------------------------- signals
+
+
+@pytest.mark.parametrize("number", CODES, ids=lambda n: n.name)
+def test_signals_are_served_within_half_a_second_while_kernels_run(tmp_path, number):
+    for attempt in range(3):  # another process may hold the processors up
+        out = tmp_path / f"{attempt}.h5"
+        with Running(*LONG, "-o", out) as run:
+            code, seconds, lines = run.wait_for("50.0%").end(number)
+        assert code == CODES[number]
+        assert len(lines) == 1
+        assert f"checkpoint written to {out}; go on with: fastcube run {TOY_FILE}" in lines[0]
+        assert {p["work"]: t.trials for p, t in open_results(out)} == {0.0: 3, 1e11: 0}
+        if seconds < 0.5:
+            return
+    pytest.fail(f"took {seconds} s")
+
+
+def test_the_line_it_says_resumes_to_the_undisturbed_result(tmp_path, undisturbed):
+    out = tmp_path / "r.h5"
+    with Running(*SHORT, "-o", out) as run:
+        code, _, lines = run.wait_for(r"[1-9]\d?\.\d%").end(signal.SIGTERM)
+    assert code == TERMINATED
+    done = sum(t.trials for _, t in open_results(out))
+    assert 0 < done < 300_002
+    again = shlex.split(lines[0].split("go on with: fastcube ")[1])
+    assert fastcube(*again).returncode == 0
+    results = open_results(out)
+    assert results.digest() == undisturbed
+    assert len(results.history) == 2
+
+
+def test_a_second_signal_exits_at_once(tmp_path):
+    slow = (
+        "import sys, time, fastcube.output as o; o.OutputFile.save = lambda *a: time.sleep(60); "
+        "from fastcube.cli import main; main(sys.argv[1:])"
+    )
+    with Running(*LONG, "-o", tmp_path / "r.h5", command=[sys.executable, "-c", slow]) as run:
+        run.wait_for("50.0%").process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        assert run.process.poll() is None, "should still be writing"
+        code, seconds, _ = run.end(signal.SIGINT)
+    assert code == INTERRUPTED
+    assert seconds < 0.5
+
+
+def test_max_seconds_says_that_work_remains(tmp_path):
+    done = fastcube(*LONG, "-o", tmp_path / "r.h5", "--max-seconds", "1.5", "--progress", "lines")
+    assert done.returncode == WORK_REMAINS
+    assert done.stdout == ""
+    progress, last = done.stderr.splitlines()
+    assert "50.0%" in progress
+    assert last.startswith("fastcube: work remains; checkpoint written to")
+
+
+# ---------------------------------------------------------------- SIGKILL
+
+
+def kill_often(folder, kills):
+    script = Path(__file__).with_name("killed_runs.py")
+    run = subprocess.run(
+        [sys.executable, script, folder / "r.h5", str(kills), "1"],
+        capture_output=True, text=True, timeout=300, check=False, env={**CLEAN, "OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    told = json.loads(run.stdout)
+    assert told["same"]
+    assert told["left"] == ["r.h5"], "temporary files of killed writers are left"
+    return told
+
+
+def test_killed_at_fifty_moments_the_file_is_whole_and_resumes(tmp_path):
+    told = kill_often(tmp_path, 50)
+    assert told["half written"] > 0, "no kill met a checkpoint being written"
+    assert told["grown"] > 10
+
+
+@pytest.mark.slow
+def test_a_killed_command_resumes_from_its_last_checkpoint(tmp_path):
+    out = tmp_path / "r.h5"
+    options = ("--set", "a=1", "--set", "work=3000", "--trials", "700003", "-o", out)
+    with Running("run", TOY_FILE, *options) as run:
+        run.wait_for("%")
+        while not out.exists():
+            assert run.process.poll() is None
+            time.sleep(0.01)
+        assert run.end(signal.SIGKILL)[0] == -signal.SIGKILL
+    assert 0 < sum(t.trials for _, t in open_results(out)) < 700_003
+    assert fastcube("run", TOY_FILE, *options).returncode == 0
+    assert open_results(out).digest() == fc.run(TOY, a=1, work=3000, trials=700_003).digest()
+
+
+# ---------------------------------------------------------------- disks
+
+
+@contextlib.contextmanager
+def mounted(folder, options):
+    """A small file system of its own at the folder."""
+    folder.mkdir()
+    mount = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True, text=True, check=False
+    )
+    if mount.returncode:
+        pytest.skip(f"cannot mount a file system here: {mount.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+def fill(folder):
+    with contextlib.suppress(OSError), (folder / "filler").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+
+
+def remount_read_only(folder):
+    subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+
+
+@pytest.mark.parametrize(
+    ("fail", "words"), [(fill, "no space left on the disk"), (remount_read_only, "read-only file system")]
+)
+def test_a_disk_that_fills_up_or_fails_during_the_run(tmp_path, undisturbed, fail, words):
+    (tmp_path / "here").mkdir()
+    with mounted(tmp_path / "disk", "size=256k") as disk:
+        out = disk / "r.h5"
+        assert fastcube(*SHORT[:-1], "1000", "-o", out).returncode == 0
+        with Running(*SHORT, "-o", out, cwd=tmp_path / "here") as run:
+            run.wait_for(r"[1-9]\d?\.\d%")
+            fail(disk)
+            held = out.read_bytes()
+            code, _, lines = run.end(signal.SIGTERM)
+        rescued = tmp_path / "here" / "r.rescued.h5"
+        assert code == 2
+        assert lines == [f"fastcube: {out} cannot be written: {words}; the work done is saved in {rescued}"]
+        assert out.read_bytes() == held
+    assert sum(t.trials for _, t in open_results(rescued)) > 2000
+    assert fastcube(*SHORT, "-o", rescued).returncode == 0
+    assert open_results(rescued).digest() == undisturbed
+
+
+def test_a_failed_checkpoint_does_not_end_a_run(tmp_path):
+    with mounted(tmp_path / "disk", "size=256k") as disk:
+        out = disk / "r.h5"
+        with Running("run", TOY_FILE, "--set", "a=1", "--set", "work=3000", "--trials", "500003", "-o", out) as run:
+            run.wait_for(r"\d%")
+            fill(disk)
+            run.wait_for(f"checkpoint failed: {out} cannot be written: no space left on the disk")
+            (disk / "filler").unlink()
+            code, _, _ = run.end()
+        assert code == 0
+        assert open_results(out).tallies[1, 3000.0].trials == 500_003
+
+
+def test_when_nothing_can_be_written_the_old_file_stays(tmp_path):
+    out = tmp_path / "r.h5"
+    assert fastcube(*SHORT[:-1], "1000", "-o", out).returncode == 0
+    held = out.read_bytes()
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # noqa: E731
+    done = fastcube(*SHORT[:-1], "2000", "-o", out, "--progress", "none", preexec_fn=limit)
+    assert done.returncode == 2
+    last = f"no folder takes it: {out} keeps its last checkpoint"
+    assert done.stderr == f"fastcube: {out} cannot be written: file too large; {last}\n"
+    assert out.read_bytes() == held
+    assert os.listdir(tmp_path) == ["r.h5"]  # noqa: PTH208
+
+
+def test_an_output_folder_removed_during_the_run(tmp_path):
+    folder, here = tmp_path / "folder", tmp_path / "here"
+    folder.mkdir()
+    here.mkdir()
+    with Running(*SHORT, "-o", folder / "r.h5", cwd=here) as run:
+        run.wait_for(r"[1-9]\d?\.\d%")
+        folder.rmdir()
+        code, _, lines = run.end(signal.SIGUSR1)
+    assert code == 2
+    words = f"{folder / 'r.h5'} cannot be written: no such file or directory"
+    assert lines == [f"fastcube: {words}; the work done is saved in {here / 'r.rescued.h5'}"]
+    assert sum(t.trials for _, t in open_results(here / "r.rescued.h5")) > 0
+
+
+def test_a_read_only_folder_is_refused_before_work_begins(tmp_path):
+    with mounted(tmp_path / "disk", "size=256k") as disk:
+        remount_read_only(disk)
+        done = fastcube(*LONG, "-o", disk / "r.h5", timeout=20)
+    assert done.returncode == 2
+    assert done.stderr == f"fastcube: output folder {disk} cannot be written: read-only file system\n"
+
+
+# ---------------------------------------------------------------- files that are not ours to replace
+
+
+def refused(*arguments):
+    done = fastcube(*arguments, "--progress", "none", timeout=30)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+def test_files_that_hold_something_else_are_refused_and_kept(tmp_path):
+    out = tmp_path / "r.h5"
+    fc.run(TOY, trials=10, seed=5, output=out)
+    registry.adopt(TOY)
+    held = out.read_bytes()
+    kept = [
+        (held[: len(held) // 2], "is truncated: not a whole HDF5 file"),
+        (b"a letter", "is not an HDF5 file"),
+        (b"", "is not an HDF5 file"),
+    ]
+    for contents, words in kept:
+        out.write_bytes(contents)
+        assert f"fastcube: {out} {words}" in refused(*LONG, "-o", out)
+        assert out.read_bytes() == contents
+
+
+def test_files_of_another_seed_or_study_are_refused_and_kept(tmp_path):
+    out = tmp_path / "r.h5"
+    quick = ("run", TOY_FILE, "--trials", "10", "--set", "a=1", "-o", out)
+    assert fastcube(*quick, "--seed", "5").returncode == 0
+    held = out.read_bytes()
+    assert "has seed 5, this run has seed 0; use another output, or --force" in refused(*quick)
+    other = tmp_path / "other.py"
+    other.write_text(Path(TOY_FILE).read_text().replace('"toy"', '"other"'))
+    assert "has study toy, this run has study other" in refused("run", other, *quick[2:], "--seed", "5")
+    assert out.read_bytes() == held
+    assert fastcube(*quick, "--force").returncode == 0
+    assert open_results(out).seed == 0
+
+
+def some(seed=0, trials=10):
+    return fc.run(TOY, trials=trials, seed=seed)
+
+
+def test_a_file_changed_by_another_process_is_not_overwritten(tmp_path):
+    path = tmp_path / "r.h5"
+    mine = OutputFile(str(path))
+    mine.save(some())
+    some(seed=9).save(path)
+    for _ in range(2):  # every later checkpoint goes to the same place
+        words = f"{path} was changed by another process; the work done is saved in {tmp_path / 'r.rescued.h5'}"
+        with pytest.raises(fc.ResultFileError, match=f"^{words}$"):
+            mine.save(some())
+    assert open_results(path).seed == 9
+    assert open_results(tmp_path / "r.rescued.h5").digest() == some().digest()
+
+
+def test_a_file_that_appeared_meanwhile_is_not_overwritten(tmp_path):
+    path = tmp_path / "r.h5"
+    mine = OutputFile(str(path))
+    some(seed=9).save(path)
+    with pytest.raises(fc.ResultFileError, match="was changed by another process"):
+        mine.save(some())
+    assert open_results(path).seed == 9
+
+
+def test_a_file_that_was_removed_meanwhile_is_written_again(tmp_path):
+    path = tmp_path / "r.h5"
+    mine = OutputFile(str(path))
+    mine.save(some())
+    path.unlink()
+    mine.save(some())
+    assert open_results(path).digest() == some().digest()
+
+
+def test_what_another_run_rescued_is_not_overwritten(tmp_path):
+    path = tmp_path / "r.h5"
+    for seed in range(3):
+        mine = OutputFile(str(path))
+        some(seed=9).save(path)
+        with pytest.raises(fc.ResultFileError):
+            mine.save(some(seed))
+    names = ["r.rescued.h5", "r.rescued-1.h5", "r.rescued-2.h5"]
+    assert [open_results(tmp_path / name).seed for name in names] == [0, 1, 2]
+
+
+def test_only_regular_files_are_replaced(tmp_path):
+    with pytest.raises(fc.ResultFileError, match="output /dev/null is not a regular file"):
+        OutputFile("/dev/null")
+    with pytest.raises(fc.ResultFileError, match="is a folder"):
+        OutputFile(str(tmp_path))
+    with pytest.raises(fc.ResultFileError, match="does not exist"):
+        OutputFile(str(tmp_path / "none" / "r.h5"))
+    protected = tmp_path / "r.h5"
+    protected.touch(0o444)
+    if os.geteuid():
+        with pytest.raises(fc.ResultFileError, match="is write-protected"):
+            OutputFile(str(protected))
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "far").mkdir()
+    link, target = tmp_path / "r.h5", tmp_path / "far" / "there.h5"
+    link.symlink_to(target)
+    fc.run(TOY, trials=10, output=link)
+    fc.run(TOY, trials=20, output=link)
+    assert link.is_symlink()
+    assert target.is_file()
+    assert open_results(link).digest() == some(trials=20).digest()
+
+
+def test_a_result_that_cannot_be_saved_at_all_leaves_no_trace(tmp_path, monkeypatch):
+    path = tmp_path / "r.h5"
+    mine = OutputFile(str(path))
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(5, "Input/output error")))
+    with pytest.raises(fc.ResultFileError, match=r"input/output error; no folder takes it: nothing could be saved"):
+        mine.save(Results(registry.adopt(TOY), 0))
+    assert list(tmp_path.iterdir()) == []
