@@ -1,0 +1,48 @@
+"""Compiled or not, the same tallies: the kernels' Python bodies, with the plain meaning of each vector operation."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from fastcube.engines import Item, work
+
+POINTS = [
+    ("unsafe-fraction", {"n": 2, "f": 2}, 30),
+    ("unsafe-fraction", {"n": 5, "f": 3}, 150),
+    ("unsafe-fraction", {"n": 8, "f": 4}, 300),
+    ("unsafe-fraction", {"n": 12, "f": 6}, 200),
+    ("unsafe-fraction", {"n": 20, "f": 10}, 100),
+    ("unsafe-fraction-large", {"n": 40, "f": 8}, 100),
+    ("unsafe-critical", {"n": 3, "p": 0.3}, 60),
+    ("unsafe-critical", {"n": 9, "p": 0.012}, 12),
+    ("unsafe-critical", {"n": 10, "p": 0.1}, 3),
+    ("dualcube-routing", {"m": 2, "rate": 0.3}, 60),
+    ("dualcube-routing", {"m": 4, "rate": 0.4}, 30),
+]
+
+PLAIN = """
+import json, sys, warnings
+warnings.simplefilter("ignore")  # NumPy scalars warn where machine words wrap around
+from fastcube.engines import Item, work
+for study, point, trials in json.load(sys.stdin):
+    print(json.dumps(work(Item((study, None), 5, tuple(point.items()), 3, 3 + trials)).slots.tolist()))
+"""
+
+
+@pytest.mark.slow
+def test_plain_python_gives_the_same_tallies():
+    plain = subprocess.run(
+        [sys.executable, "-c", PLAIN],
+        input=json.dumps(POINTS),
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        check=False,
+    )
+    assert plain.returncode == 0, plain.stderr[-2000:]
+    for (study, point, trials), line in zip(POINTS, plain.stdout.splitlines(), strict=True):
+        compiled = work(Item((study, None), 5, tuple(point.items()), 3, 3 + trials)).slots.tolist()
+        assert json.loads(line) == compiled, (study, point)
