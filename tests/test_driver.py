@@ -310,7 +310,9 @@ def test_doubling_trials_and_shards_keeps_the_finished_shards(tmp_path):
 def test_a_shard_of_another_partition_is_refused(tmp_path):
     out = tmp_path / "1.h5"
     fc.run(TOY, trials=1000, shard=(1, 2), output=out)
-    with pytest.raises(fc.ParameterError, match=r"1.h5 holds trials 500..999 .* shard 1/2 of 2000 trials is 1000..1999"):
+    with pytest.raises(
+        fc.ParameterError, match=r"1.h5 holds trials 500..999 .* shard 1/2 of 2000 trials is 1000..1999"
+    ):
         fc.run(TOY, trials=2000, shard=(1, 2), output=out)
 
 
@@ -414,7 +416,9 @@ def test_lost_workers_are_one_line_and_the_work_is_kept(monkeypatch, tmp_path):
     out = tmp_path / "r.h5"
     with Breaking(1) as pool:
         use(monkeypatch, pool, 1, 1e-5)
-        with pytest.raises(EngineError, match=r"workers of trials .* of a=1,work=0.0 are gone \(BrokenExecutor\); the work"):
+        with pytest.raises(
+            EngineError, match=r"workers of trials .* of a=1,work=0.0 are gone \(BrokenExecutor\); the work"
+        ):
             fc.run(TOY, trials=TRIALS, output=out)
     assert 0 < open_results(out).tallies[1, 0.0].trials < TRIALS
     monkeypatch.setattr(driver, "engine", engine)
