@@ -161,10 +161,15 @@ def pointer(array: Any) -> Any:
 
     Numba counts a reference, by two atomic additions and with all vector registers spilled, wherever an array is
     passed to a building block and LLVM fails to prune the pair: 13 of 15 ns in :func:`fastcube.kernels.rounds.step`.
-    A pointer is not counted and keeps nothing alive: take it only of an array that is an argument of the function
-    it is used in, which the caller holds.
+    A pointer is not counted and keeps nothing alive: take it of an array that is an argument of the function it is
+    used in, which the caller holds, or :func:`keep` the array until its last use.
     """
     return array
+
+
+@operation(lambda array: types.void if isinstance(array, types.Array) else None, lambda b, t, array: None)
+def keep(array: Any) -> None:
+    """Hold on to an array until here: for one made in the function that takes its pointer."""
 
 
 def _load(b: Any, t: Any, array: Any, offset: Any) -> Any:

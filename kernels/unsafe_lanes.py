@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 
 from . import bits, philox, simd
-from .jit import TRIALS_SIGNATURE, Kernel, inline, kernel
-from .sampling import draw_faults, node_label, table_size
-from .subcubes import scratch, solve
+from .jit import Kernel, inline, kernel
+from .sampling import node_label
 from .unsafe_small import round_of_cubes
 from .unsafe_tally import (
     ALL_UNSAFE,
@@ -39,7 +38,6 @@ from .unsafe_tally import (
     WITH_UNSAFE,
     add_wide,
     offer,
-    record,
 )
 
 _ONE = np.uint64(1)
@@ -308,23 +306,23 @@ def _run_cubes(second, lanes, f, dims, index, cubes, count, origin, parts, tally
         valid = _ZERO
         for i in range(32 >> dims):
             valid |= np.uint64(per * (i & 7) + q0 + (i >> 3) < count and q0 + (i >> 3) < per) << np.uint64(i)
-        round_of_cubes(dims, cubes, 0, 4)
-        at = np.int64(4)
-        r = np.int64(1)
         rounds = bits.popcount(valid)
         squares = rounds
         last = valid
+        at = np.int64(0)
+        r = np.int64(0)
         while True:
             changed, _ = round_of_cubes(dims, cubes, at, 4 - at)
             changed &= valid
-            if changed == _ZERO:
+            if changed == _ZERO and r > 0:
                 break
             at = 4 - at
             r += 1
-            last = changed
-            more = bits.popcount(changed)
-            rounds += more
-            squares += (2 * r - 1) * more
+            if r > 1:
+                last = changed
+                more = bits.popcount(changed)
+                rounds += more
+                squares += (2 * r - 1) * more
         tally[ROUNDS] += rounds
         tally[ROUNDS_SQUARED] += squares
         if r >= tally[MAX_ROUNDS]:
@@ -333,16 +331,6 @@ def _run_cubes(second, lanes, f, dims, index, cubes, count, origin, parts, tally
                 last &= last - _ONE
                 column = per * (i & 7) + q0 + (i >> 3)
                 offer(tally, r, _trial(second, lanes, f + 2, column, origin, parts))
-
-
-@inline
-def _plain(key, t, n, f, single, tally):
-    """Enter one trial by itself, from its number alone."""
-    labels, table, base, free, spare = single
-    draw_faults(key, t, n, f, labels, table)
-    unsafe, rounds, merging, largest = solve(labels, f, base, free, spare)
-    record(tally, t, unsafe, rounds, merging, largest == n)
-    tally[ROUNDS_KNOWN] -= 1  # all trials are added at the end
 
 
 @inline
@@ -361,142 +349,163 @@ def _press(second, lanes, f, filled, hard, queue, free, label):
 # ---------------------------------------------------------------- all together
 
 
-@inline
-def _trials(key, first, stop, n, f, lanes, parts, labels, words, queue, second, third, masks, cubes, sums, single, tally):
-    """Run the trials; the arrays, held by the caller, are turned into pointers, which are not counted."""
-    labels = simd.pointer(labels)
-    words = simd.pointer(words)
-    queue = simd.pointer(queue)
-    second = simd.pointer(second)
-    third = simd.pointer(third)
-    masks = simd.pointer(masks)
-    cubes = simd.pointer(cubes)
-    sums = simd.pointer(sums)
-    tally = simd.pointer(tally)
-    width = 512 // lanes
-    pattern = _ZERO
-    for shift in range(0, 64, width):
-        pattern |= ((_ONE << np.uint64(min(n, width))) - _ONE) << np.uint64(shift)
-    zero = simd.load(queue, 0)
-    two = simd.like(zero, np.uint64(2))
-    six = simd.like(zero, np.uint64(6))
-    eight = simd.like(zero, np.uint64(8))
-    count = np.int64(0)
-    filled = np.int64(0)
-    filled_third = np.int64(0)
-    merging = np.int64(0)
-    step = lanes * parts
-    origin = first - first % step
-    start = origin
-    part = np.int64(0)
-    while True:
-        draining = start >= stop
-        if not draining:
-            if part == 0:
-                _draw(key, np.uint64(8 * (start // step)), f, parts, pattern, words)
-            rows = part * (f + 1) * lanes
-            near = _smallest_distance(labels, rows, lanes, f)
-            hit = simd.bits(simd.less_equal(near, two))
-            if hit != _ZERO and (start < first or start + step > stop):
-                hit &= _valid(start + part, parts, lanes, first, stop)
-            if n > 32:
-                while hit:
-                    _plain(key, start + bits.lowest(hit), n, f, single, tally)
-                    hit &= hit - _ONE
-            repeated = simd.bits(simd.equal(near, zero)) & hit
-            while repeated:
-                i = bits.lowest(repeated)
-                here = repeated & (~repeated + _ONE)
-                repeated ^= here
-                if not _draw_on(key, start + part + parts * i, n, f, labels, rows + i, lanes):
-                    hit ^= here
-            if hit != _ZERO:
-                merging += bits.popcount(hit)
-                _append(queue, lanes, f, count, hit, labels, rows, lanes)
-                group = (start - origin) // lanes + part
-                simd.store(queue, 2 * lanes * f + count, simd.compress(simd.mask(near, hit), simd.iota(near)))
-                simd.store(queue, 2 * lanes * (f + 1) + count, simd.like(near, np.uint64(group)))
-                simd.store(queue, 2 * lanes * (f + 2) + count, simd.like(near, np.uint64(group >> width)))
-                count += bits.popcount(hit)
-            part += 1
-            if part == parts:
-                part = np.int64(0)
-                start += step
-        if count >= lanes or (draining and count > 0):
-            live = (_ONE << np.uint64(min(count, lanes))) - _ONE
-            _close(queue, lanes, masks, f)
-            nodes, largest, free, label, several = _measure(queue, lanes, masks, f)
-            unsafe = simd.bits(simd.differ(nodes, zero)) & live
-            easy = simd.bits(simd.less_equal(largest, two)) & unsafe
-            hard = unsafe & ~easy
-            if hard:
-                alone = (simd.bits(several) | ~simd.bits(simd.less_equal(largest, eight))) & hard
-                hard ^= alone
-                unsafe ^= alone
-                live &= ~alone
-                while alone:
-                    _plain(key, _trial(queue, lanes, f, bits.lowest(alone), origin, parts), n, f, single, tally)
-                    merging -= 1
-                    alone &= alone - _ONE
-                in_word = simd.bits(simd.less_equal(largest, six)) & hard
-                filled = _press(second, lanes, f, filled, in_word, queue, free, label)
-                if in_word != hard:
-                    filled_third = _press(third, lanes, f, filled_third, hard ^ in_word, queue, free, label)
-            _add_moments(simd.select(simd.mask(nodes, unsafe), nodes, zero), width, sums)
-            tally[WITH_UNSAFE] += bits.popcount(unsafe)
-            tally[ALL_UNSAFE] += bits.popcount(simd.bits(simd.equal(largest, simd.like(zero, np.uint64(n)))) & live)
-            tally[ROUNDS] += bits.popcount(easy)
-            tally[ROUNDS_SQUARED] += bits.popcount(easy)
-            while easy and tally[MAX_ROUNDS] <= 1:
-                offer(tally, 1, _trial(queue, lanes, f, bits.lowest(easy), origin, parts))
-                easy &= easy - _ONE
-            _shift_down(queue, lanes, f + 3)
-            count -= lanes
-        if filled >= lanes or (draining and filled > 0):
-            _run_cubes(second, lanes, f, 0, masks, cubes, min(filled, lanes), origin, parts, tally)
-            _shift_down(second, lanes, f + 5)
-            filled -= lanes
-        if filled_third >= lanes or (draining and filled_third > 0):
-            _run_cubes(third, lanes, f, 2, masks, cubes, min(filled_third, lanes), origin, parts, tally)
-            _shift_down(third, lanes, f + 5)
-            filled_third -= lanes
-        if draining and count <= 0 and filled <= 0 and filled_third <= 0:
-            break
-    tally[MERGING] += merging
-    tally[ROUNDS_KNOWN] += stop - first
+#: Shape of the lane kernels: as a study's, and room for the trials left over, of which they return the number.
+SIFTING_SIGNATURE = "int64(uint64, int64, int64, float64[::1], int64[::1], int64[::1])"
 
 
 def _make(width: int, word: Any) -> Kernel:
-    @kernel(TRIALS_SIGNATURE, variant=f"{width}")
-    def unsafe_lanes(key, first, stop, params, tally):
-        """Count unsafe nodes and rounds over trials; f <= 2^(n-1), and n in 7..16 (16 bits) or 17..62 (32 bits).
+    @kernel(SIFTING_SIGNATURE, variant=f"{width}")
+    def unsafe_lanes(key, first, stop, params, tally, left_over):
+        """Count unsafe nodes and rounds over trials; 1 < f <= 2^(n-1), and n in 7..16 (16 bits) or 17..62 (32 bits).
 
-        About f^2 / 2 times three vector operations and 26 f of the generator for a vector of trials, and the
-        trials that pass the filter.  See ``unsafe_tally.py`` for the tally.
+        Parameters
+        ----------
+        key, first, stop, params, tally
+            As every kernel of a study takes them; ``unsafe_tally.py`` says what is counted.
+        left_over : int64 array of at least ``stop - first``
+            Receives the trials that are not counted here: for n > 32 those that pass the filter, otherwise
+            those with two subcubes of three or more dimensions or one of more than eight.
+
+        Returns
+        -------
+        int64
+            Number of trials left over.
+
+        Notes
+        -----
+        For each vector of trials 26 f vector operations of the generator and 3/2 f^2 of the filter; then
+        what the trials that pass it cost.
         """
         if first >= stop:
-            return
+            return np.int64(0)
         n = np.int64(params[0])
         f = np.int64(params[1])
-        lanes = 512 // width
+        lanes = np.int64(512 // width)
         parts = np.int64(2 if n <= 8 else 1)
-        labels = np.empty(parts * (f + 1) * lanes, word)
-        queue = np.zeros((f + 3) * 2 * lanes, word)
-        second = np.zeros((f + 5) * 2 * lanes, word)
-        third = np.zeros((f + 5) * 2 * lanes, word)
-        masks = np.empty((f + 1) * lanes, word)
-        cubes = np.empty(64, np.uint64)
-        sums = np.zeros(24, np.uint64)
-        table = np.empty(table_size(f), np.int64)
-        single = np.empty(f, np.uint64), table, np.empty(f + 8, np.uint64), np.empty(f + 8, np.uint64), scratch()
-        offer(tally, 0, first)
-        _trials(
-            key, first, stop, n, f, lanes, parts,
-            labels, labels.view(np.uint64), queue, second, third, masks, cubes, sums, single, tally,
-        )  # fmt: skip
-        add_wide(tally, UNSAFE, simd.total(simd.load(sums, 0)))
-        add_wide(tally, UNSAFE_SQUARED, simd.total(simd.load(sums, 8)))
-        add_wide(tally, UNSAFE_SQUARED + 1, simd.total(simd.load(sums, 16)))
+        labels_array = np.empty(parts * (f + 1) * lanes, word)
+        queue_array = np.zeros((f + 3) * 2 * lanes, word)
+        second_array = np.zeros((f + 5) * 2 * lanes, word)
+        third_array = np.zeros((f + 5) * 2 * lanes, word)
+        masks_array = np.empty((f + 1) * lanes, word)
+        cubes_array = np.empty(64, np.uint64)
+        sums_array = np.zeros(24, np.uint64)
+        labels = simd.pointer(labels_array)
+        words = simd.pointer(labels_array.view(np.uint64))
+        queue = simd.pointer(queue_array)
+        second = simd.pointer(second_array)
+        third = simd.pointer(third_array)
+        masks = simd.pointer(masks_array)
+        cubes = simd.pointer(cubes_array)
+        sums = simd.pointer(sums_array)
+        slots = simd.pointer(tally)
+        pattern = _ZERO
+        for shift in range(0, 64, width):
+            pattern |= ((_ONE << np.uint64(n if n < width else width)) - _ONE) << np.uint64(shift)
+        zero = simd.load(queue, 0)
+        two = simd.like(zero, np.uint64(2))
+        six = simd.like(zero, np.uint64(6))
+        eight = simd.like(zero, np.uint64(8))
+        whole = simd.like(zero, np.uint64(n))
+        count = np.int64(0)
+        filled = np.int64(0)
+        filled_third = np.int64(0)
+        left = np.int64(0)
+        merging = np.int64(0)
+        step = lanes * parts
+        origin = first - first % step
+        start = origin
+        part = np.int64(0)
+        rows = np.int64(0)
+        offer(slots, np.int64(0), first)
+        while True:
+            draining = start >= stop
+            if not draining:
+                if part == 0:
+                    _draw(key, np.uint64(8 * (start // step)), f, parts, pattern, words)
+                    rows = np.int64(0)
+                near = _smallest_distance(labels, rows, lanes, f)
+                hit = simd.bits(simd.less_equal(near, two))
+                if hit != _ZERO:
+                    if start < first or start + step > stop:
+                        hit &= _valid(start + part, parts, lanes, first, stop)
+                    while n > 32 and hit:
+                        left_over[left] = start + bits.lowest(hit)
+                        left += 1
+                        hit &= hit - _ONE
+                    repeated = simd.bits(simd.equal(near, zero)) & hit
+                    while repeated:
+                        i = bits.lowest(repeated)
+                        here = repeated & (~repeated + _ONE)
+                        repeated ^= here
+                        if not _draw_on(key, start + part + parts * i, n, f, labels, rows + i, lanes):
+                            hit ^= here
+                    group = (start - origin) // lanes + part
+                    _append(queue, lanes, f, count, hit, labels, rows, lanes)
+                    lane = simd.compress(simd.mask(near, hit), simd.iota(near))
+                    simd.store(queue, 2 * lanes * f + count, lane)
+                    simd.store(queue, 2 * lanes * (f + 1) + count, simd.like(near, np.uint64(group)))
+                    simd.store(queue, 2 * lanes * (f + 2) + count, simd.like(near, np.uint64(group >> width)))
+                    count += bits.popcount(hit)
+                    merging += bits.popcount(hit)
+                rows += (f + 1) * lanes
+                part += 1
+                if part == parts:
+                    part = np.int64(0)
+                    start += step
+            if count >= lanes or (draining and count > 0):
+                live = bits.ALL >> np.uint64(64 - (count if count < lanes else lanes))
+                _close(queue, lanes, masks, f)
+                nodes, largest, free, label, several = _measure(queue, lanes, masks, f)
+                unsafe = simd.bits(simd.differ(nodes, zero)) & live
+                easy = simd.bits(simd.less_equal(largest, two)) & unsafe
+                hard = unsafe & ~easy
+                alone = (simd.bits(several) | ~simd.bits(simd.less_equal(largest, eight))) & hard
+                hard ^= alone
+                unsafe ^= alone
+                live ^= alone
+                merging -= bits.popcount(alone)
+                while alone:
+                    left_over[left] = _trial(queue, lanes, f, bits.lowest(alone), origin, parts)
+                    left += 1
+                    alone &= alone - _ONE
+                if hard:
+                    in_word = simd.bits(simd.less_equal(largest, six)) & hard
+                    filled = _press(second, lanes, f, filled, in_word, queue, free, label)
+                    if in_word != hard:
+                        filled_third = _press(third, lanes, f, filled_third, hard ^ in_word, queue, free, label)
+                _add_moments(simd.select(simd.mask(nodes, unsafe), nodes, zero), width, sums)
+                slots[WITH_UNSAFE] += bits.popcount(unsafe)
+                slots[ALL_UNSAFE] += bits.popcount(simd.bits(simd.equal(largest, whole)) & live)
+                slots[ROUNDS] += bits.popcount(easy)
+                slots[ROUNDS_SQUARED] += bits.popcount(easy)
+                while easy and slots[MAX_ROUNDS] <= 1:
+                    offer(slots, np.int64(1), _trial(queue, lanes, f, bits.lowest(easy), origin, parts))
+                    easy &= easy - _ONE
+                _shift_down(queue, lanes, f + 3)
+                count -= lanes
+            if filled >= lanes or (draining and filled > 0):
+                _run_cubes(second, lanes, f, 0, masks, cubes, filled, origin, parts, slots)
+                _shift_down(second, lanes, f + 5)
+                filled -= lanes
+            if filled_third >= lanes or (draining and filled_third > 0):
+                _run_cubes(third, lanes, f, 2, masks, cubes, filled_third, origin, parts, slots)
+                _shift_down(third, lanes, f + 5)
+                filled_third -= lanes
+            if draining and count <= 0 and filled <= 0 and filled_third <= 0:
+                break
+        slots[MERGING] += merging
+        slots[ROUNDS_KNOWN] += stop - first - left
+        add_wide(slots, UNSAFE, simd.total(simd.load(sums, 0)))
+        add_wide(slots, UNSAFE_SQUARED, simd.total(simd.load(sums, 8)))
+        add_wide(slots, UNSAFE_SQUARED + 1, simd.total(simd.load(sums, 16)))
+        simd.keep(labels_array)
+        simd.keep(queue_array)
+        simd.keep(second_array)
+        simd.keep(third_array)
+        simd.keep(masks_array)
+        simd.keep(cubes_array)
+        simd.keep(sums_array)
+        return left
 
     return unsafe_lanes
 

@@ -18,6 +18,23 @@ from .unsafe_tally import record
 _ONE = np.uint64(1)
 
 
+@inline
+def _space(n, f):
+    """Scratch of :func:`_enter`."""
+    count = drawn(n, f)
+    labels = np.empty(max(f, count), np.uint64)
+    return labels, np.empty(table_size(count), np.int64), np.empty(f + 8, np.uint64), np.empty(f + 8, np.uint64), scratch()
+
+
+@inline
+def _enter(key, t, n, f, space, tally):
+    """Count one trial."""
+    labels, table, base, free, spare = space
+    draw_faults(key, t, n, f, labels, table)
+    unsafe, rounds, merging, largest = solve(labels, f, base, free, spare)
+    record(tally, t, unsafe, rounds, merging, largest == n)
+
+
 @kernel(TRIALS_SIGNATURE)
 def unsafe_merged(key, first, stop, params, tally):
     """Count unsafe nodes and rounds over trials by merging subcubes; 1 <= n <= 62, 0 <= f <= 2^n.
@@ -26,15 +43,19 @@ def unsafe_merged(key, first, stop, params, tally):
     """
     n = np.int64(params[0])
     f = np.int64(params[1])
-    labels = np.empty(max(f, drawn(n, f)), np.uint64)
-    table = np.empty(table_size(drawn(n, f)), np.int64)
-    base = np.empty(f + 8, np.uint64)
-    free = np.empty(f + 8, np.uint64)
-    spare = scratch()
+    space = _space(n, f)
     for t in range(first, stop):
-        draw_faults(key, t, n, f, labels, table)
-        unsafe, rounds, merging, largest = solve(labels, f, base, free, spare)
-        record(tally, t, unsafe, rounds, merging, largest == n)
+        _enter(key, t, n, f, space, tally)
+
+
+@kernel("void(uint64, int64[::1], int64, float64[::1], int64[::1])")
+def unsafe_listed(key, trials, count, params, tally):
+    """:func:`unsafe_merged` for the first ``count`` of a list of trials."""
+    n = np.int64(params[0])
+    f = np.int64(params[1])
+    space = _space(n, f)
+    for i in range(count):
+        _enter(key, trials[i], n, f, space, tally)
 
 
 @inline

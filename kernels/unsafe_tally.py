@@ -10,15 +10,16 @@ import numpy as np
 
 from .jit import inline
 
-UNSAFE = 0  #: unsafe nodes, two digits
-UNSAFE_SQUARED = 2  #: their square, four digits
-WITH_UNSAFE = 6  #: trials with an unsafe node
-ALL_UNSAFE = 7  #: trials without an active node
-ROUNDS = 8  #: rounds of FIND_UNSAFE, where known
-ROUNDS_SQUARED = 9  #: their square
-MERGING = 10  #: trials with two faults within distance 2
-ROUNDS_KNOWN = 11  #: trials whose rounds are known: no subcube has more than 30 dimensions
-MAX_ROUNDS = 12  #: largest number of rounds, and its smallest trial
+# np.int64, because Numba compiles a function once more for each Python integer it is called with
+UNSAFE = np.int64(0)  #: unsafe nodes, two digits
+UNSAFE_SQUARED = np.int64(2)  #: their square, four digits
+WITH_UNSAFE = np.int64(6)  #: trials with an unsafe node
+ALL_UNSAFE = np.int64(7)  #: trials without an active node
+ROUNDS = np.int64(8)  #: rounds of FIND_UNSAFE, where known
+ROUNDS_SQUARED = np.int64(9)  #: their square
+MERGING = np.int64(10)  #: trials with two faults within distance 2
+ROUNDS_KNOWN = np.int64(11)  #: trials whose rounds are known: no subcube has more than 30 dimensions
+MAX_ROUNDS = np.int64(12)  #: largest number of rounds, and its smallest trial
 SLOTS = 14
 
 _LOW = np.uint64(0xFFFFFFFF)
