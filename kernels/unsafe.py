@@ -15,8 +15,6 @@ from .unsafe_lanes import UNSAFE_LANES_16, UNSAFE_LANES_32
 from .unsafe_single import unsafe_listed, unsafe_merged, unsafe_whole
 from .unsafe_small import UNSAFE_SMALL
 
-#: Most faults that any kernel is asked for; enough for every set of faults up to n = 16.
-MOST_FAULTS = 65536
 #: Trials a lane kernel is given at once: room for 8 MiB of trials left over, touched as far as needed.
 _CHUNK = 1 << 20
 
@@ -46,8 +44,13 @@ SIFTED_16 = Sifted(UNSAFE_LANES_16)
 SIFTED_32 = Sifted(UNSAFE_LANES_32)
 
 
+def most_faults(n: int) -> int:
+    """Most faults served in Q_n: all nodes up to n = 16, and 65536 beyond, where a trial takes about 0.1 s."""
+    return min(1 << n, 65536)
+
+
 def unsafe_kernel(n: int, f: int) -> Kernel:
-    """The fastest kernel for f faults in Q_n, 1 <= n <= 62 and 0 <= f <= min(2^n, 65536)."""
+    """The fastest kernel for f faults in Q_n, 1 <= n <= 62 and 0 <= f <= most_faults(n)."""
     if n <= 6:
         return UNSAFE_SMALL[0]
     return SIFTED_16 if n <= 16 else SIFTED_32
