@@ -138,7 +138,7 @@ class Network:
 
     __slots__ = ("_faulty_links", "_faulty_nodes", "_size")
 
-    #: Name of the size parameter, its largest value, and label bits as a function of it.
+    #: Name of the size parameter, and its largest value.
     parameter: ClassVar[str]
     largest: ClassVar[int]
 
