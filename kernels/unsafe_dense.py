@@ -16,7 +16,16 @@ from . import bernoulli, bits, rounds, simd
 from .jit import TRIALS_SIGNATURE, inline, kernel, lean
 
 #: Slots of the tally, in order: counters' digits, then the extreme.
-UNSAFE_NODES, UNSAFE_SQUARED, WITH_UNSAFE, ALL_UNSAFE, ROUNDS, ROUNDS_SQUARED, FAULTS, MOST_ROUNDS = 0, 1, 3, 4, 5, 6, 7, 8
+UNSAFE_NODES, UNSAFE_SQUARED, WITH_UNSAFE, ALL_UNSAFE, ROUNDS, ROUNDS_SQUARED, FAULTS, MOST_ROUNDS = (
+    0,
+    1,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+)
 SLOTS = 10
 
 
@@ -119,7 +128,7 @@ def _absorb(x, free, bases, frees, settled, count):
 
 
 @lean
-def merge(bases, frees, count, n):
+def merge(bases, frees, count):
     """Merge subcubes within distance 2 into their enclosing subcubes until none are left; returns how many remain.
 
     Parameters
@@ -128,8 +137,6 @@ def merge(bases, frees, count, n):
         A label of each subcube and the mask of its free dimensions.  Overwritten; results come first.
     count : int64
         Number of subcubes.
-    n : int64
-        Dimension of the cube, at most 32.
 
     Notes
     -----
@@ -315,7 +322,7 @@ def unsafe_merge(key, first, stop, params, tally):
         for at in range(0, k, 16):
             simd.store(bases, at, simd.load(labels, at))
             simd.store(frees, at, none)
-        count = merge(bases, frees, k, n)
+        count = merge(bases, frees, k)
         closed = np.int64(0)
         for i in range(count):
             closed += np.int64(1) << bits.popcount(np.uint64(frees[i]))

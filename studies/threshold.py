@@ -7,7 +7,7 @@ percolates when no node stays active.  p_q(n) is the p at which Q_n is unsafe wi
 
 for n large enough, where leading(n) = (16 lambda / n^2) 2^(-2 sqrt n) and lambda = 1.16577... is the smallest positive
 root of sum_k (-1)^k lambda^k / (2^(k^2 - k) k!) (Balogh, Bollobas & Morris 2010, "Bootstrap percolation in high
-dimensions", Theorem 1).
+dimensions"; natural logarithms).
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ def test_plain_rounds_follow_the_twin():
             faulty = rng.random(2**d) < p
             forced = rng.random(2**d) < 0.02
             links = [(int(v), int(v) ^ 1) for v in np.flatnonzero(forced)]
-            for links, extra in (([], None), (links, forced | forced[np.arange(2**d) ^ 1])):
-                marked = find_unsafe(d, np.flatnonzero(faulty).tolist(), links)
+            for faulty_links, extra in (([], None), (links, forced | forced[np.arange(2**d) ^ 1])):
+                marked = find_unsafe(d, np.flatnonzero(faulty).tolist(), faulty_links)
                 steps, state = close(faulty, d, extra)
                 assert steps == max(marked.values(), default=0)
                 assert set(np.flatnonzero(state & ~faulty)) == set(marked)
@@ -113,7 +113,7 @@ def test_large_cubes(d):
 
 def test_all_states_of_small_cubes():
     for d in (0, 1, 2, 3):
-        for x in range(2 ** 2**d):
+        for x in range(2**2**d):
             faulty = np.array([x >> v & 1 for v in range(2**d)], bool)
             want_steps, want = close(faulty, d)
             steps, closed = word(np.uint64(x), d)

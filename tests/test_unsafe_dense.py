@@ -1,14 +1,16 @@
 """Trials with independent node faults, trial for trial against plain Python, and their laws."""
 
+import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import comb
 
+import numba
 import numpy as np
 import pytest
 from reference.bernoulli import close, distinct_labels, faulty_nodes, number_of_faults, philox_word
 
-from fastcube.kernels import bernoulli, unsafe_dense
+from fastcube.kernels import bernoulli, simd, unsafe_dense
 from fastcube.kernels.jit import kernel
 from fastcube.kernels.sampling import fault_set
 from fastcube.kernels.unsafe_dense import KERNELS, SLOTS
@@ -18,7 +20,11 @@ KEY = 0x9D3F2B1A55AA1234
 # every regime: no fault, few, near p_1/2, just below and above 1/64, many, all; probabilities with 1, 8, 9 and 53 digits
 POINTS = [
     *((n, p, 40) for n in (1, 2, 3, 4) for p in (0.0, 0.01, 0.015624999, 1 / 64, 0.3, 0.5, 0.9, 1.0)),
-    *((n, p, 40) for n in (5, 6, 7, 8) for p in (0.002, 0.0156, 1 / 64, 0.03125, 0.05, 0.1, 0.37, 255 / 256, 511 / 512)),
+    *(
+        (n, p, 40)
+        for n in (5, 6, 7, 8)
+        for p in (0.002, 0.0156, 1 / 64, 0.03125, 0.05, 0.1, 0.37, 255 / 256, 511 / 512)
+    ),
     *((n, p, 16) for n, p in ((9, 0.0), (9, 0.0138), (9, 0.0181), (9, 0.2), (10, 0.002), (10, 0.0097), (10, 0.1))),
     *((n, p, 8) for n, p in ((11, 0.0067), (11, 0.04), (12, 0.0046), (12, 0.1), (12, 1.0), (13, 0.003), (14, 0.0021))),
     *((n, p, 3) for n, p in ((15, 0.0015), (16, 0.0005), (16, 0.0011), (16, 0.0012), (16, 0.03))),
@@ -132,7 +138,9 @@ def test_thresholds_are_the_exact_distribution_function(n, p):
     assert all(w <= 1 for w in want[:first])
 
 
-@pytest.mark.parametrize(("n", "p"), [(16, 0.0011), (20, 0.00037), (24, 0.01), (30, 0.01562499), (30, 1e-300), (25, 0.0)])
+@pytest.mark.parametrize(
+    ("n", "p"), [(16, 0.0011), (20, 0.00037), (24, 0.01), (30, 0.01562499), (30, 1e-300), (25, 0.0)]
+)
 def test_thresholds_at_large_n(n, p):
     (first,), thresholds = table(n, p)
     with localcontext() as context:
@@ -189,3 +197,56 @@ def test_each_node_has_its_own_number(p, digits):
     for count, q in ((single, p), (pair, p * p)):
         z = (count - trials * q) / (trials * q * (1 - q)) ** 0.5
         assert abs(z).max() < 6.5, digits
+
+
+# ---------------------------------------------------------------- machine code
+
+
+@kernel("void(uint64, uint64, uint64, uint64, int64, uint64[::1], uint64[::1])", cache=False)
+def digits(key, t, head, tail, n, state, scratch):
+    bernoulli.digit_state(key, t, head, tail, n, state, scratch)
+
+
+@kernel("int64(uint32[::1], uint32[::1], int64)", cache=False)
+def merging(bases, frees, count):
+    return unsafe_dense.merge(bases, frees, count)
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.parametrize(
+    ("part", "instructions"),
+    [
+        # 32 x 32 -> 64 bit products of Philox, digits compared three operands at a time, undecided words squeezed out
+        (digits, {"vpmuludq", "vpternlogq", "vpcompressq"}),
+        # distances of 16 subcubes at a time, the smallest of 64, and the list closed up after merging
+        (merging, {"vpopcntd", "vpminud", "vpcompressd"}),
+    ],
+)
+def test_kernels_compile_to_vectors_of_512_bits(part, instructions):
+    wanted = ("avx512f", "avx512bw", "avx512vpopcntdq", "avx512vbmi2")
+    missing = [name for name in wanted if not simd.FEATURES.get(name)]
+    if missing:
+        pytest.skip(f"this CPU has no {', '.join(missing)}")
+    (assembly,) = part.compiled.inspect_asm().values()
+    used = set(re.findall(r"^\t(v\w+)\s[^\n]*%zmm", assembly, re.MULTILINE))
+    assert instructions <= used
+
+
+def test_merging_leaves_the_maximal_subcubes():
+    # against the plain closure: the final subcubes partition the closed set and are at distance 3 or more
+    rng = np.random.default_rng(8)
+    for n, faults in ((6, 5), (9, 9), (12, 20), (12, 200), (14, 40), (16, 70), (20, 300), (20, 400)):
+        for _ in range(20):
+            labels = rng.choice(2**n, faults, replace=False).astype(np.uint32)
+            bases, frees = np.concatenate([labels, np.zeros(32, np.uint32)]), np.zeros(faults + 32, np.uint32)
+            count = merging(bases, frees, faults)
+            x, free = bases[:count].astype(np.int64), frees[:count].astype(np.int64)
+            apart = np.bitwise_count((x[:, None] ^ x) & ~(free[:, None] | free)) + 3 * np.eye(count, dtype=int)
+            assert apart.min() >= 3
+            if n <= 14:
+                faulty = np.zeros(2**n, bool)
+                faulty[labels] = True
+                closed = np.zeros(2**n, int)
+                for a, m in zip(x, free, strict=True):
+                    closed[(np.arange(2**n) ^ a) & ~m == 0] += 1
+                assert (closed == close(faulty, n)[1]).all()
