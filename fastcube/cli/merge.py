@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import click
 
+from ..errors import ParameterError
 from ..output import OutputFile
-from ..results import merge
+from ..results import Results, merge, open_results
+from ..study import point_text
+from ..tally import missing
 from . import say
+
+
+def _check_nothing_lost(merged: Results, held: Results, output: str) -> None:
+    """Raise FastcubeError when the output holds trials of its own: replacing it would lose them."""
+    merged.check_same_study(held, "the merge", output)
+    for key, tally in held.tallies.items():
+        ranges = merged.tallies[key].ranges if key in merged.tallies else ()
+        if any(missing(ranges, *r) for r in tally.ranges):
+            raise ParameterError(
+                f"{output} holds trials of {point_text(held.point(key))} that the merge lacks; use another output"
+            )
 
 
 @click.command()
@@ -16,6 +30,8 @@ def command(shards: tuple[str, ...], output: str) -> None:
     """Add the results of disjoint trials of one study and seed; exact, in any order and nesting."""
     file = OutputFile(output)
     merged = merge(shards)
+    if file.path.exists():
+        _check_nothing_lost(merged, open_results(file.path), output)
     file.save(merged)
     trials = sum(tally.trials for _, tally in merged)
     say(

@@ -28,15 +28,15 @@ _SCRIPT = """\
 #SBATCH --signal=B:USR1@{margin}
 {directives}
 # The partition is fixed here, so resubmitting two of {array} tasks (sbatch --array=3,17 THIS_FILE) keeps it.
-# USR1 reaches this shell alone, {margin} s before the time limit; the driver then writes its checkpoint and exits 75.
-# At preemption and scancel Slurm sends TERM to the driver too: this shell must only outlive it, not end before it.
 export OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
-export FASTCUBE_CACHE_DIR="${{FASTCUBE_CACHE_DIR:-${{TMPDIR:-/tmp}}/fastcube-$(id -u)}}"
+export FASTCUBE_CACHE_DIR="${{FASTCUBE_CACHE_DIR:-${{TMPDIR:-/tmp}}/fastcube-$(id -u)}}"  # local: each node compiles once
+# At preemption and scancel Slurm sends TERM to the driver too: this shell must only outlive it, not end before it.
 trap : TERM
-{fastcube} warmup {study}{sets} > /dev/null
+# USR1 comes to this shell alone, {margin} s before the time limit; the driver then writes its checkpoint and exits 75.
+trap 'kill -USR1 $driver 2> /dev/null' USR1
+{fastcube} warmup {study}{sets} > /dev/null || exit
 {fastcube} run {study} --shard "$SLURM_ARRAY_TASK_ID/{array}" -o {output}-"$SLURM_ARRAY_TASK_ID".h5{run} --progress lines &
 driver=$!
-trap 'kill -USR1 $driver 2> /dev/null' USR1
 wait $driver; code=$?
 while kill -0 $driver 2> /dev/null; do wait $driver; code=$?; done  # a trapped signal ends wait early
 wait $driver 2> /dev/null; last=$?
@@ -49,6 +49,23 @@ exit $code
 #   {fastcube} status {output}-*.h5
 #   {fastcube} merge {output}-*.h5 -o {output}.h5
 """
+
+
+def _seconds(time: str) -> int:
+    """A time limit as Slurm takes it, in seconds.  Raises ParameterError."""
+    if not _TIME.fullmatch(time):
+        raise ParameterError(
+            f"time must be minutes, [hours:]minutes:seconds or days-hours[:minutes[:seconds]], got {time}"
+        )
+    days, dash, clock = time.rpartition("-")
+    parts = [int(part) for part in clock.split(":")]
+    if dash:  # hours first
+        parts += [0] * (3 - len(parts))
+    elif len(parts) == 1:  # minutes
+        parts = [0, parts[0], 0]
+    else:
+        parts = [0] * (3 - len(parts)) + parts
+    return ((int(days or 0) * 24 + parts[0]) * 60 + parts[1]) * 60 + parts[2]
 
 
 @click.command()
@@ -76,18 +93,17 @@ def command(study: str, array: int, time: str, cpus: int, at_once: int | None, m
     check_range("margin", margin, 1, 86400)
     if at_once is not None:
         check_range("at-once", at_once, 1, array)
-    if not _TIME.fullmatch(time):
-        raise ParameterError(
-            f"time must be minutes, [hours:]minutes:seconds or days-hours[:minutes[:seconds]], got {time}"
-        )
+    if _seconds(time) <= margin:
+        raise ParameterError(f"time must be longer than the margin of {margin} s, got {time}")
     goal = options.parse_goal(chosen, trials, None, None, None, None, None)
     grid.build(chosen, options.parse_axes(axes))
     number = grid.parse_count("seed", seed)
     check_range("seed", number, 0, 2**63 - 1)
     name = output or chosen.name
     sets = "".join(f" --set {shlex.quote(text)}" for text in axes)
+    full = study if chosen.path is None else chosen.path + study.partition(".py")[2]
     values: dict[str, Any] = {
-        "study": shlex.quote(chosen.path or study), "name": f"fastcube-{chosen.name}", "array": array, "last": array - 1,
+        "study": shlex.quote(full), "name": f"fastcube-{chosen.name}", "array": array, "last": array - 1,
         "trials": goal.trials, "time": time, "cpus": cpus, "margin": margin, "sets": sets,
         "throttle": "" if at_once is None else f"%{at_once}",
         "directives": "".join(f"#SBATCH {option}\n" for option in sbatch),

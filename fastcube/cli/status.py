@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from ..errors import ParameterError
 from ..goal import Goal
 from ..results import Results, combine, open_results
 from ..study import Value
@@ -30,34 +29,28 @@ def array_list(tasks: Sequence[int]) -> str:
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
-def _wanted(parts: Sequence[Results]) -> tuple[int, int] | None:
-    """The trials that all files together should hold; None for an adaptive goal."""
-    goals = [part.goal for part in parts]
-    if any(goal.trials is None for goal in goals):
+def _wanted(parts: Sequence[Results]) -> int | None:
+    """Trials a point that all files together should hold; None when a target decides."""
+    if any(part.goal.adaptive for part in parts):
         return None
-    if any(goal.shard is not None for goal in goals):
-        return 0, max(goal.trials or 0 for goal in goals)
-    return 0, max(goal.bounds()[1] for goal in goals)
+    return max(part.goal.trials or 0 for part in parts)
 
 
-def _incomplete(parts: Sequence[Results], keys: set[tuple[Value, ...]]) -> tuple[int, list[int]] | None:
-    """Number of shards and those that are absent or unfinished; None when no file is a shard."""
-    counts = {part.goal.shard[1] for part in parts if part.goal.shard is not None}
-    if not counts:
+def _incomplete(parts: Sequence[Results], whole: Results) -> tuple[int, list[int]] | None:
+    """Number of shards, and those of which any trial is missing; None when no file is a shard.
+
+    Only the ranges count, so merged files and shards of a coarser partition are seen for what they hold.
+    """
+    goals = [part.goal for part in parts if part.goal.shard is not None]
+    if not goals:
         return None
-    if len(counts) > 1:
-        raise ParameterError(
-            f"files must be shards of one partition, got shards of {', '.join(map(str, sorted(counts)))}"
-        )
-    count = counts.pop()
-    finished = set()
-    for part in parts:
-        if part.goal.shard is not None:
-            whole = all(
-                key in part.tallies and not missing(part.tallies[key].ranges, *part.goal.bounds()) for key in keys
-            )
-            finished |= {part.goal.shard[0]} if whole else set()
-    return count, [index for index in range(count) if index not in finished]
+    trials, count = max((goal.trials or 0, goal.shard[1]) for goal in goals if goal.shard is not None)
+    again = []
+    for index in range(count):
+        bounds = Goal(trials, shard=(index, count)).bounds()
+        if any(missing(tally.ranges, *bounds) for tally in whole.tallies.values()):
+            again.append(index)
+    return count, again
 
 
 def _trials_for(goal: Goal, results: Results, point: dict[str, Value], tally: Tally) -> int | None:
@@ -89,20 +82,19 @@ def command(files: tuple[str, ...], as_json: bool, **goal_options: Any) -> None:
     whole = combine(list(zip(files, parts, strict=True)))
     study = whole.study
     asked = options.parse_goal(study, **goal_options)
-    keys = set(whole.tallies)
     wanted = _wanted(parts)
     name = asked.target or study.statistics[0].name
     rows = []
     for point, tally in whole:
-        lacking = None if wanted is None else size(missing(tally.ranges, *wanted))
+        lacking = None if wanted is None else size(missing(tally.ranges, 0, wanted))
         estimate = whole.estimates(point)[name]
         rows.append({
-            "point": point, "done": tally.trials, "wanted": None if wanted is None else wanted[1], "missing": lacking,
+            "point": point, "done": tally.trials, "wanted": wanted, "missing": lacking,
             "statistic": name, "estimate": plain(estimate.value), "low": plain(estimate.low), "high": plain(estimate.high),
             "trials_for_target": _trials_for(replace(asked, shard=None), whole, point, tally) if asked.adaptive else None,
             "text": estimate_text(estimate),
         })  # fmt: skip
-    shards = _incomplete(parts, keys)
+    shards = _incomplete(parts, whole)
     complete = all(row["missing"] == 0 for row in rows)
     if as_json:
         for row in rows:

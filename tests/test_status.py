@@ -1,0 +1,204 @@
+"""What a job array needs beside ``run``: merge, status, the printed script."""
+
+import json
+import subprocess
+import time
+
+import pytest
+from processes import TOY_FILE
+from toy import TOY
+
+import fastcube as fc
+from fastcube.cli import main
+from fastcube.cli.slurm import _seconds
+from fastcube.cli.status import array_list
+from fastcube.registry import find
+from fastcube.results import merge, open_results
+from fastcube.tally import size
+
+
+@pytest.fixture
+def cli(capsys, monkeypatch, tmp_path):
+    """Run a command in the test's folder; gives exit code, output and what was said."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SLURM_ARRAY_TASK_ID", raising=False)
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([str(a) for a in arguments])
+        told = capsys.readouterr()
+        return ended.value.code, told.out, told.err
+
+    return call
+
+
+def shard(i, count, trials, **options):
+    return fc.run(find(TOY_FILE), trials=trials, shard=(i, count), output=f"{i}of{count}.h5", **options)
+
+
+# ---------------------------------------------------------------- merge
+
+
+def test_merge_adds_and_says_the_digest(cli):
+    for i in range(3):
+        shard(i, 3, 1000)
+    code, out, said = cli("merge", "0of3.h5", "2of3.h5", "1of3.h5", "-o", "all.h5")
+    digest = fc.run(TOY, trials=1000).digest()
+    assert (code, out) == (0, "")
+    assert said == f"merged 3 files, 2,000 trials at 2 points, into all.h5; digest {digest}\n"
+    assert cli("merge", "all.h5", "-o", "copy.h5")[2].endswith(f"digest {digest}\n")
+
+
+def test_merge_refuses_in_one_line_that_names_both_files(cli):
+    shard(0, 2, 1000)
+    shard(1, 3, 1000)
+    shard(1, 2, 1000, seed=7)
+    fc.run(TOY, output="whole.h5", trials=10)
+    code, _, said = cli("merge", "0of2.h5", "1of3.h5", "-o", "all.h5")
+    assert (code, said.count("\n")) == (2, 1)
+    assert said == "fastcube: 0of2.h5 and 1of3.h5 overlap at a=1,work=0.0: trials 333..499 are in both\n"
+    assert cli("merge", "0of2.h5", "0of2.h5", "-o", "all.h5")[2].startswith("fastcube: 0of2.h5 and 0of2.h5 overlap")
+    assert cli("merge", "0of2.h5", "1of2.h5", "-o", "all.h5")[2] == "fastcube: 1of2.h5 has seed 7, 0of2.h5 has seed 0\n"
+
+
+def test_merge_does_not_replace_a_file_that_holds_more(cli):
+    shard(0, 2, 1000)
+    shard(1, 2, 1000)
+    assert cli("merge", "0of2.h5", "1of2.h5", "-o", "all.h5")[0] == 0
+    assert cli("merge", "0of2.h5", "1of2.h5", "-o", "all.h5")[0] == 0
+    extended = fc.run(find(TOY_FILE), trials=1500, output="all.h5").digest()
+    code, _, said = cli("merge", "0of2.h5", "1of2.h5", "-o", "all.h5")
+    assert (code, said) == (
+        2,
+        "fastcube: all.h5 holds trials of a=1,work=0.0 that the merge lacks; use another output\n",
+    )
+    assert open_results("all.h5").digest() == extended
+
+
+def test_a_thousand_shards_merge_within_ten_seconds(tmp_path):
+    paths = []
+    for i in range(1000):
+        results = fc.run(TOY, trials=5000, shard=(i, 1000))
+        paths.append(tmp_path / f"{i}.h5")
+        results.save(paths[-1])
+    begin = time.process_time()
+    merged = merge(paths)
+    merged.save(tmp_path / "all.h5")
+    assert time.process_time() - begin < 10
+    assert merged.digest() == fc.run(TOY, trials=5000).digest()
+
+
+# ---------------------------------------------------------------- status
+
+
+def test_status_of_shards_says_what_to_resubmit(cli):
+    for i in (0, 1, 3, 4, 7):
+        shard(i, 8, 1000)
+    shard(5, 8, 1000, a=1)  # one point of two
+    code, out, _ = cli("status", *[f"{i}of8.h5" for i in (0, 1, 3, 4, 5, 7)])
+    assert code == 0
+    assert out.splitlines()[-1] == "resubmit: --array=2,5-6 (of 8)"
+    told = json.loads(cli("status", "--json", *[f"{i}of8.h5" for i in (0, 1, 3, 4, 5, 7)])[1])
+    assert told["shards"] == {"count": 8, "resubmit": [2, 5, 6], "array": "2,5-6"}
+    assert not told["complete"]
+    assert [(p["point"]["a"], p["done"], p["wanted"], p["missing"]) for p in told["points"]] == [
+        (1, 750, 1000, 250),
+        (2, 625, 1000, 375),
+    ]
+    low, high = told["points"][0]["low"], told["points"][0]["high"]
+    assert 0 < low < told["points"][0]["estimate"] < high < 1
+    for i in (2, 5, 6):
+        shard(i, 8, 1000)
+    assert cli("status", *[f"{i}of8.h5" for i in range(8)])[1].splitlines()[-1] == "all 8 shards are complete"
+
+
+def test_status_sees_merged_files_and_a_coarser_partition(cli):
+    for i in range(4):
+        shard(i, 4, 1000)
+    merge([f"{i}of4.h5" for i in range(2)]).save("half.h5")
+    assert cli("status", "half.h5", "2of4.h5")[1].splitlines()[-1] == "resubmit: --array=3 (of 4)"
+    shard(4, 8, 2000)
+    files = ["half.h5", "2of4.h5", "3of4.h5", "4of8.h5"]
+    assert cli("status", *files)[1].splitlines()[-1] == "resubmit: --array=5-7 (of 8)"
+
+
+def test_status_of_one_run(cli):
+    fc.run(find(TOY_FILE), trials=1000, output="r.h5")
+    assert cli("status", "r.h5")[1].splitlines()[-1] == "complete"
+    fc.run(find(TOY_FILE), trials=10**6, work=1e5, a=1, output="r.h5", max_seconds=0.2)
+    assert cli("status", "r.h5")[1].splitlines()[-1] == "not complete: run the same command again"
+
+
+def test_status_tells_the_trials_that_would_reach_a_target(cli):
+    fc.run(find(TOY_FILE), a=1, trials=4096, output="r.h5")
+    told = json.loads(cli("status", "r.h5", "--precision", "0.002", "--json")[1])
+    need = told["points"][0]["trials_for_target"]
+    reached = fc.run(TOY, a=1, precision=0.002)
+    assert need <= sum(size(t.ranges) for _, t in reached) <= 2.2 * need
+    assert "trials for target" in cli("status", "r.h5", "--relative", "1%")[1]
+
+
+def test_status_of_a_target_run(cli):
+    fc.run(find(TOY_FILE), a=1, precision=0.02, output="r.h5")
+    assert cli("status", "r.h5")[1].splitlines()[-1] == "trials wanted depend on the target of the run"
+
+
+@pytest.mark.parametrize(
+    ("tasks", "text"), [([], ""), ([4], "4"), ([3, 1, 2], "1-3"), ([0, 1, 2, 7, 9, 10], "0-2,7,9-10")]
+)
+def test_array_list(tasks, text):
+    assert array_list(tasks) == text
+
+
+# ---------------------------------------------------------------- the script
+
+
+def test_the_script_is_a_shell_script_with_the_shards_spelled_out(cli, tmp_path):
+    code, script, _ = cli("slurm", TOY_FILE, "--array", "64", "--trials", "1e9", "--set", "a=1,2", "--at-once", "8",
+                          "--cpus", "4", "--time", "1-0", "--sbatch", "--account=physics", "--seed", "3")  # fmt: skip
+    assert code == 0
+    for line in (
+        "#SBATCH --array=0-63%8",
+        "#SBATCH --cpus-per-task=4",
+        "#SBATCH --time=1-0",
+        "#SBATCH --account=physics",
+        "#SBATCH --signal=B:USR1@60",
+        "#SBATCH --requeue",
+    ):
+        assert line in script.splitlines()
+    assert f'run {TOY_FILE} --shard "$SLURM_ARRAY_TASK_ID/64" -o toy-"$SLURM_ARRAY_TASK_ID".h5' in script
+    assert "--set a=1,2 --trials 1000000000 --seed 3" in script
+    (tmp_path / "job.sh").write_text(script)
+    subprocess.run(["bash", "-n", tmp_path / "job.sh"], check=True)
+
+
+def test_the_script_names_a_study_of_a_file_in_full(cli, tmp_path):
+    (tmp_path / "two words.py").write_text(
+        "from pathlib import Path\n"
+        f"exec(compile(Path({TOY_FILE!r}).read_text(), 'toy', 'exec'))\n"
+        "import dataclasses\n"
+        "OTHER = dataclasses.replace(TOY, name='other')\n"
+    )
+    script = cli("slurm", "two words.py:other", "--array", "2")[1]
+    assert f"run '{tmp_path}/two words.py:other' --shard" in script
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--array", "0"), "array must be in"),
+        (("--array", "4", "--time", "soon"), "time must be minutes, "),
+        (("--array", "4", "--time", "1", "--margin", "60"), "time must be longer than the margin of 60 s, got 1"),
+        (("--array", "4", "--at-once", "5"), "at-once must be in"),
+        (("--array", "4", "--set", "a=200"), "a must be in"),
+    ],
+)
+def test_bad_options_of_the_script(cli, options, message):
+    code, out, said = cli("slurm", TOY_FILE, *options)
+    assert (code, out) == (2, "")
+    assert message in said
+
+
+def test_time_limits_as_slurm_reads_them():
+    times = {"90": 5400, "1:30": 90, "2:3:4": 7384, "1-2": 93600, "1-2:3": 93780, "1-2:3:4": 93784}
+    assert {text: _seconds(text) for text in times} == times
