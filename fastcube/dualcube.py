@@ -6,8 +6,41 @@ of class 1 are joined along u_1 .. u_m and named by the rest, nodes of class 0 a
 
 from __future__ import annotations
 
-from .errors import check_range
-from .network import Labels, Network, RandomFaults
+from collections.abc import Container, Iterable, Iterator
+
+from .errors import ParameterError, check_range
+from .network import Labels, Network, RandomFaults, check_integer
+
+#: Largest m at which all 2^(2m+1) lazily drawn statuses are looked at for :meth:`DualCube.is_safe`.
+_WHOLE = 9
+
+
+def bits_of(mask: int) -> Iterator[int]:
+    """The set bits of a mask, most significant first: dimension order."""
+    while mask:
+        bit = 1 << mask.bit_length() - 1
+        yield bit
+        mask ^= bit
+
+
+def grow_tree(faults: Container[int], root: int, k: int, dims: int) -> dict[int, list[int]] | None:
+    """T_k(root) inside the subcube of ``root`` along ``dims`` (reading B2).
+
+    Each stage gives every node of the tree, in insertion order, one new child: along the first dimension that is
+    not on its path from the root and leads to a nonfaulty node not yet in the tree.  Returns each node's path from
+    the root, in insertion order; None when some node has no such child; nothing for k < 0 (B3).
+    """
+    if k < 0:
+        return {}
+    tree = {root: [root]}
+    for _ in range(k):
+        for u, path in list(tree.items()):
+            free = dims & ~(u ^ root)
+            child = next((u ^ d for d in bits_of(free) if u ^ d not in tree and u ^ d not in faults), None)
+            if child is None:
+                return None
+            tree[child] = [*path, child]
+    return tree
 
 
 class DualCube(Network):
@@ -87,3 +120,31 @@ class DualCube(Network):
     def dimension(self, u: int, v: int) -> int:
         """The paper's index i of the link between u and v: they differ in u_i; 0 is the cross edge."""
         return 2 * self._size + 1 - (u ^ v).bit_length()
+
+    def is_safe(self, k: int) -> bool:
+        """Whether every node, faulty ones included, has at least k nonfaulty neighbours (reading B1)."""
+        faults: Iterable[int] = self.faulty_nodes if isinstance(self.faulty_nodes, frozenset) else self._drawn()
+        met: dict[int, int] = {}
+        for fault in faults:
+            for node in self.neighbours(fault):
+                met[node] = met.get(node, 0) + 1
+        return self._size + 1 - max(met.values(), default=0) >= k
+
+    def _drawn(self) -> list[int]:
+        if self._size > _WHOLE:
+            raise ParameterError(
+                f"m must be in [1, {_WHOLE}] with lazily drawn faults, all 2^(2m+1) of which are asked, got {self._size}"
+            )
+        return [u for u in range(2 << 2 * self._size) if self.is_faulty(u)]
+
+    def binomial_tree(self, root: int, k: int) -> list[int] | None:
+        """The nodes of T_k(root) inside its cluster, in insertion order; None when it cannot be constructed (B2)."""
+        root = self.check_node("root", root)
+        k = check_integer("k", k, 0, self._size, self._context)
+        tree = grow_tree(self.faulty_nodes, root, k, self.cluster_dims(root))
+        return None if tree is None else list(tree)
+
+    def cluster_boundary(self, nodes: Iterable[int]) -> list[int]:
+        """N(T) inside the clusters: the neighbours, faulty or not and other than cross neighbours, outside the set."""
+        inside = {self.check_node("nodes", node) for node in nodes}
+        return sorted({u ^ d for u in inside for d in bits_of(self.cluster_dims(u))} - inside)

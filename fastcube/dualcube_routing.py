@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from .dualcube import DualCube
+from .dualcube import DualCube, bits_of, grow_tree
 from .errors import ParameterError
 from .network import RandomFaults, check_integer, shown
 from .paths import Event, Route
@@ -86,14 +86,6 @@ class _NothingError(Exception):
 _Tree = dict[int, list[int]]
 
 
-def _bits(mask: int) -> Iterator[int]:
-    """The set bits of a mask, most significant first: dimension order."""
-    while mask:
-        bit = 1 << mask.bit_length() - 1
-        yield bit
-        mask ^= bit
-
-
 class _Offline:
     """Algorithms 1-3 on one dual-cube.  Subcubes are (a node, mask of dimensions); ``kk`` is max(k - 1, 0) (B3)."""
 
@@ -112,7 +104,7 @@ class _Offline:
         """Faults in a subcube."""
         if isinstance(self.faults, RandomFaults):
             labels = [node & ~dims]
-            for d in _bits(dims):
+            for d in bits_of(dims):
                 labels += [label | d for label in labels]
             return int(self.faults.among(np.array(labels, np.uint64)).sum())
         return sum((fault ^ node) & ~dims == 0 for fault in self.faults)
@@ -123,24 +115,13 @@ class _Offline:
     # ---- trees (B2)
 
     def tree(self, root: int, k: int, dims: int) -> _Tree | None:
-        """T_k(root) inside a subcube, or None when it cannot be constructed; empty for k < 0."""
-        if k < 0:
-            return {}
-        tree = {root: [root]}
-        for _ in range(k):
-            for u, path in list(tree.items()):
-                free = dims & ~(u ^ root)
-                child = next((u ^ d for d in _bits(free) if u ^ d not in tree and u ^ d not in self.faults), None)
-                if child is None:
-                    return None
-                tree[child] = [*path, child]
-        return tree
+        return grow_tree(self.faults, root, k, dims)
 
     def rim(self, tree: _Tree, dims: int) -> Iterator[list[int]]:
         """Paths to the nonfaulty nodes of N(T) in the subcube, in (tree insertion, dimension) order."""
         seen = set(tree)
         for u, path in tree.items():
-            for d in _bits(dims):
+            for d in bits_of(dims):
                 x = u ^ d
                 if x not in seen:
                     seen.add(x)
@@ -155,7 +136,7 @@ class _Offline:
             return [s]
         if k == 0:
             return self.cube_search(s, t, dims)
-        split = next(d for d in _bits(dims) if (s ^ t) & d)
+        split = next(d for d in bits_of(dims) if (s ^ t) & d)
         rest = dims ^ split
         if self.count(s, rest) < self.count(t, rest):
             return self.into_half(t, s, k, split, dims)[::-1]
@@ -179,7 +160,7 @@ class _Offline:
         queue = deque([s])
         while queue and t not in came:
             u = queue.popleft()
-            for d in _bits(dims):
+            for d in bits_of(dims):
                 if u ^ d not in came and u ^ d not in self.faults:
                     came[u ^ d] = u
                     queue.append(u ^ d)
@@ -260,7 +241,7 @@ class _Offline:
             back = self.first_exit([path])
             if back is None:
                 continue
-            for d in _bits(self.dual.cluster_dims(back[-1])):
+            for d in bits_of(self.dual.cluster_dims(back[-1])):
                 if back[-1] ^ d not in self.faults:
                     yield [*head, *back, back[-1] ^ d]
 
