@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import philox
+from . import philox, simd
 from .jit import inline, kernel
 
 _ONE = np.uint64(1)
@@ -102,11 +102,6 @@ def node_label(key, t, j, n):
 
 
 @inline
-def _slot(table, hashed):
-    return np.int64(hashed & np.uint64(table.size - 1))
-
-
-@inline
 def table_size(count):
     """Length of the scratch table for ``count`` distinct items: 0 up to 32 (a linear search is faster), else a power of two."""
     if count <= 32:
@@ -118,24 +113,48 @@ def table_size(count):
 
 
 @inline
-def _is_new_node(x, out, taken, table):
+def _is_new_node(x, out, taken, table, size):
     """Whether ``x`` is not among ``out[:taken]``; enters it in the table as number ``taken`` if so."""
-    if table.size == 0:
+    if size == 0:
         for i in range(taken):
             if out[i] == x:
                 return False
         return True
-    at = _slot(table, x)
+    at = np.int64(x) & (size - 1)
     while table[at] >= 0:
         if out[table[at]] == x:
             return False
-        at = (at + 1) & (table.size - 1)
+        at = (at + 1) & (size - 1)
     table[at] = taken
     return True
 
 
 @inline
-def distinct_nodes(key, t, n, count, out, table):
+def next_labels(key, block, shift, n, halves, words):
+    """Labels of sixteen places at once: those of words 2 h and 2 h + 1 for the h in the lanes of ``halves``.
+
+    Written in order to ``words[:16]``; the rest of its 32 places is scratch.
+    """
+    even, odd = philox.row_lanes(key, block, halves, philox.LABELS)
+    by = simd.splat(shift)
+    even = simd.shift_right(even, by)
+    odd = simd.shift_right(odd, by)
+    if n > 32:
+        low = simd.splat(_LOW32)
+        up = simd.splat(np.uint64(32))
+        high_even, high_odd = philox.row_lanes(key, block, halves, philox.HIGH_LABELS)
+        even = simd.either(simd.both(even, low), simd.shift_left(simd.shift_right(high_even, by), up))
+        odd = simd.either(simd.both(odd, low), simd.shift_left(simd.shift_right(high_odd, by), up))
+    mask = simd.splat((_ONE << np.uint64(n)) - _ONE)
+    simd.store(words, 16, simd.both(even, mask))
+    simd.store(words, 24, simd.both(odd, mask))
+    for i in range(8):
+        words[2 * i] = words[16 + i]
+        words[2 * i + 1] = words[24 + i]
+
+
+@inline
+def distinct_nodes(key, t, n, count, out, table, size, words):
     """Write the first ``count`` distinct labels of trial ``t``'s sequence to ``out``, in the order of the draws.
 
     Parameters
@@ -145,19 +164,44 @@ def distinct_nodes(key, t, n, count, out, table):
         1 <= n <= 62, 0 <= count <= 2^n; not checked.  The law of fault sets never asks for more than half of the
         nodes, which bounds the expected number of draws by 1.4 count.
     out : uint64 array of at least ``count``
-    table : int64 array of ``table_size(count)``
+    table : int64 array of ``size``
+        Scratch, with ``size = table_size(count)``.
+    words : uint64 array of 32
         Scratch.
     """
     block, shift = _place(t, n)
-    table[:] = -1
+    for i in range(size):
+        table[i] = -1
+    halves = simd.iota(simd.splat(np.uint64(0)))
     taken = np.int64(0)
-    j = np.uint64(0)
     while taken < count:
-        x = _label(key, block, shift, j, n, philox.LABELS, philox.HIGH_LABELS)
-        if _is_new_node(x, out, taken, table):
-            out[taken] = x
-            taken += 1
-        j += _ONE
+        next_labels(key, block, shift, n, halves, words)
+        for i in range(16):
+            x = words[i]
+            if taken < count and _is_new_node(x, out, taken, table, size):
+                out[taken] = x
+                taken += 1
+        halves = simd.add(halves, simd.splat(np.uint64(8)))
+
+
+@inline
+def mark_distinct_nodes(key, t, n, count, state, words):
+    """Set the first ``count`` distinct labels of trial ``t``'s sequence in a bitmask that is clear, n <= 32.
+
+    The nodes of :func:`distinct_nodes`, without a table; ``words`` is scratch of 32 uint64.
+    """
+    block, shift = _place(t, n)
+    halves = simd.iota(simd.splat(np.uint64(0)))
+    taken = np.int64(0)
+    while taken < count:
+        next_labels(key, block, shift, n, halves, words)
+        for i in range(16):
+            word = np.int64(words[i] >> np.uint64(6))
+            bit = _ONE << (words[i] & np.uint64(63))
+            if taken < count and (state[word] & bit) == np.uint64(0):
+                state[word] |= bit
+                taken += 1
+        halves = simd.add(halves, simd.splat(np.uint64(8)))
 
 
 @inline
@@ -169,7 +213,7 @@ def drawn(n, f):
 
 
 @inline
-def draw_faults(key, t, n, f, out, table):
+def draw_faults(key, t, n, f, out, table, size, words):
     """Write the faulty nodes of trial ``t`` to ``out``: f distinct labels, uniform over all sets of that size.
 
     For f <= 2^(n-1) the first f distinct labels of the trial's sequence, in that order; for more, every node but the
@@ -181,11 +225,11 @@ def draw_faults(key, t, n, f, out, table):
     t, n, f : int64
         1 <= n <= 62, 0 <= f <= 2^n; not checked.
     out : uint64 array of at least f and at least ``drawn(n, f)``
-    table : int64 array of ``table_size(drawn(n, f))``
-        Scratch.
+    table, size, words
+        Scratch of :func:`distinct_nodes`, with ``size = table_size(drawn(n, f))``.
     """
     count = drawn(n, f)
-    distinct_nodes(key, t, n, count, out, table)
+    distinct_nodes(key, t, n, count, out, table, size, words)
     if f > count:
         healthy = np.zeros(1 << n, np.bool_)
         for i in range(count):
@@ -201,8 +245,9 @@ def draw_faults(key, t, n, f, out, table):
 def fault_set(key, t, n, f):
     """The faulty nodes of trial ``t``, as :func:`draw_faults` writes them."""
     count = drawn(n, f)
-    out = np.empty(max(f, count), np.uint64)
-    draw_faults(key, t, n, f, out, np.empty(table_size(count), np.int64))
+    size = table_size(count)
+    out = np.empty(f if f > count else count, np.uint64)
+    draw_faults(key, t, n, f, out, np.empty(size, np.int64), size, np.empty(32, np.uint64))
     return out[:f]
 
 
@@ -220,24 +265,24 @@ def _dimension(key, block, shift, j, n):
 
 
 @inline
-def _is_new_link(x, k, lower, dims, taken, table):
-    if table.size == 0:
+def _is_new_link(x, k, lower, dims, taken, table, size):
+    if size == 0:
         for i in range(taken):
             if lower[i] == x and dims[i] == k:
                 return False
         return True
-    at = _slot(table, x ^ k * _GOLDEN)
+    at = np.int64(x ^ k * _GOLDEN) & (size - 1)
     while table[at] >= 0:
         i = table[at]
         if lower[i] == x and dims[i] == k:
             return False
-        at = (at + 1) & (table.size - 1)
+        at = (at + 1) & (size - 1)
     table[at] = taken
     return True
 
 
 @inline
-def distinct_links(key, t, n, count, lower, dims, table):
+def distinct_links(key, t, n, count, lower, dims, table, size):
     """Write the first ``count`` distinct links of trial ``t``'s sequence, uniform over all sets of that size.
 
     Place j proposes the link of node x in dimension k, where x is drawn as :func:`node_label` does but for LINKS and
@@ -251,18 +296,19 @@ def distinct_links(key, t, n, count, lower, dims, table):
         1 <= n <= 62, 0 <= count <= n 2^(n-1); not checked.
     lower, dims : uint64 arrays of at least ``count``
         Link i joins ``lower[i]``, whose bit ``dims[i]`` is clear, to ``lower[i] | 1 << dims[i]``.
-    table : int64 array of ``table_size(count)``
-        Scratch.
+    table : int64 array of ``size``
+        Scratch, with ``size = table_size(count)``.
     """
     block, shift = _place(t, n)
-    table[:] = -1
+    for i in range(size):
+        table[i] = -1
     taken = np.int64(0)
     j = np.uint64(0)
     while taken < count:
         k = _dimension(key, block, shift, j, n)
         if k < np.uint64(n):
             x = _label(key, block, shift, j, n, philox.LINKS, philox.HIGH_LINKS) & ~(_ONE << k)
-            if _is_new_link(x, k, lower, dims, taken, table):
+            if _is_new_link(x, k, lower, dims, taken, table, size):
                 lower[taken] = x
                 dims[taken] = k
                 taken += 1
@@ -274,7 +320,8 @@ def link_set(key, t, n, count):
     """The faulty links of trial ``t`` as rows (lower end, dimension); see :func:`distinct_links`."""
     lower = np.empty(count, np.uint64)
     dims = np.empty(count, np.uint64)
-    distinct_links(key, t, n, count, lower, dims, np.empty(table_size(count), np.int64))
+    size = table_size(count)
+    distinct_links(key, t, n, count, lower, dims, np.empty(size, np.int64), size)
     out = np.empty((count, 2), np.uint64)
     for i in range(count):
         out[i, 0] = lower[i]
