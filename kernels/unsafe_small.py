@@ -15,6 +15,17 @@ import numpy as np
 
 from . import bits, philox, simd
 from .jit import TRIALS_SIGNATURE, Kernel, inline, kernel
+from .unsafe_tally import (
+    ALL_UNSAFE,
+    MERGING,
+    ROUNDS,
+    ROUNDS_KNOWN,
+    ROUNDS_SQUARED,
+    UNSAFE,
+    UNSAFE_SQUARED,
+    WITH_UNSAFE,
+    offer,
+)
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
@@ -89,19 +100,19 @@ def _mark(dims, draws, begin, end, field, labels, cubes, at):
 
 
 @inline
-def _complete(dims, key, prepared, draws, drawn, field, labels, count, cubes):
+def _complete(dims, key, prepared, draws, room, drawn, field, labels, count, cubes):
     """Draw on, word by word, for the trials whose first ``count`` labels are not distinct.
 
-    Extra words are kept for the block's other fields as far as there is room; the last two places serve those beyond.
-    Returns the number of words kept.
+    Extra words are kept for the blocks' other fields as far as ``draws`` has room; two places behind it serve those
+    beyond.  Returns the number of words kept.
     """
-    room = (draws.size >> 3) - 2
     wanted = simd.splat(np.uint64(count))
+    at = np.int64(0)
     j = count
     while True:
         lack = _ZERO
         for g in range(4 >> dims):
-            lack |= simd.bits(simd.differ(_sizes(dims, cubes, 0, g), wanted)) << np.uint64(8 * g)
+            lack |= simd.bits(simd.differ(_sizes(dims, cubes, at, g), wanted)) << np.uint64(8 * g)
         if lack == _ZERO:
             return drawn
         place = j if j < room else room + (j & 1)
@@ -110,7 +121,7 @@ def _complete(dims, key, prepared, draws, drawn, field, labels, count, cubes):
             simd.store(draws, 8 * place, even)
             simd.store(draws, 8 * place + 8, odd)
             drawn = min(j + 2, room)
-        _mark(dims, draws, place, place + 1, field, labels, cubes, 4)
+        _mark(dims, draws, place, place + 1, field, labels, cubes, at + 4)
         for v in range(4):
             x = simd.load(cubes, 8 * v)
             lanes = simd.mask(x, lack >> np.uint64(8 * (v >> dims)))
@@ -143,7 +154,7 @@ def _smallest(pack, start):
 def _make(dims: int) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant=f"{6 + dims}")
     def unsafe_small(key, first, stop, params, tally):
-        """Count unsafe nodes and rounds over trials; see ``unsafe.py`` for parameters and the tally."""
+        """Count unsafe nodes and rounds over trials; see ``unsafe_tally.py`` for the tally."""
         n = np.int64(params[0])
         f = np.int64(params[1])
         size = np.int64(1) << n
@@ -151,8 +162,11 @@ def _make(dims: int) -> Kernel:
         labels = np.uint64(size - 1)
         everything = simd.splat(~_ZERO if n >= 6 else (_ONE << np.uint64(size)) - _ONE)
         room = 2 * count + 16
-        draws = np.empty(8 * (room + 2), np.uint64)
-        cubes = np.empty(64, np.uint64)
+        draws_array = np.empty(8 * (room + 2), np.uint64)
+        cubes_array = np.empty(64, np.uint64)
+        draws = simd.pointer(draws_array)
+        cubes = simd.pointer(cubes_array)
+        begin = np.int64(0)
         unsafe = simd.splat(_ZERO)
         squares = simd.splat(_ZERO)
         faults = simd.splat(np.uint64(f))
@@ -173,58 +187,60 @@ def _make(dims: int) -> Kernel:
                 simd.store(draws, 8 * drawn + 8, odd)
                 drawn += 2
             for field in range(0, 8, 4 >> dims):
-                _mark(dims, draws, 0, count, field, labels, cubes, 0)
-                drawn = _complete(dims, key, prepared, draws, drawn, field, labels, count, cubes)
+                _mark(dims, draws, begin, count, field, labels, cubes, begin)
+                drawn = _complete(dims, key, prepared, draws, room, drawn, field, labels, count, cubes)
                 if f > count:
                     for v in range(4):
                         simd.store(cubes, 8 * v, simd.xor(simd.load(cubes, 8 * v), everything))
                 valid = (_ONE << np.uint64(32 >> dims)) - _ONE
                 if start < first or start + 64 > stop:
                     valid = _valid(dims, start + field, first, stop)
-                changed, near = round_of_cubes(dims, cubes, 0, 4)
-                merging += bits.popcount(near & valid)
+                grown = _ZERO
                 last = valid
-                grown = changed & valid
-                changed = grown
-                with_unsafe += bits.popcount(grown)
                 at = np.int64(0)
                 r = np.int64(0)
-                while changed:
+                while True:
+                    changed, near = round_of_cubes(dims, cubes, at, 4 - at)
+                    changed &= valid
+                    if r == 0:
+                        grown = changed
+                        merging += bits.popcount(near & valid)
+                    if changed == _ZERO:
+                        break
                     at = 4 - at
                     r += 1
                     last = changed
                     more = bits.popcount(changed)
                     rounds += more
                     rounds_squared += (2 * r - 1) * more
-                    changed, near = round_of_cubes(dims, cubes, at, 4 - at)
-                    changed &= valid
-                if r >= longest and last:
-                    if r > longest or witness >= start:
-                        t = _smallest(last, start + field)
-                        if r > longest or t < witness:
-                            longest = r
-                            witness = t
-                if grown:
+                if r >= longest and last != _ZERO and (r > longest or witness >= start):
+                    t = _smallest(last, start + field)
+                    if r > longest or t < witness:
+                        longest = r
+                        witness = t
+                if grown != _ZERO:
+                    with_unsafe += bits.popcount(grown)
                     for g in range(4 >> dims):
+                        here = grown >> np.uint64(8 * g)
                         total = _sizes(dims, cubes, at, g)
-                        here = simd.mask(total, grown >> np.uint64(8 * g))
-                        more = simd.select(here, simd.sub(total, faults), simd.splat(_ZERO))
+                        more = simd.select(simd.mask(total, here), simd.sub(total, faults), simd.splat(_ZERO))
                         unsafe = simd.add(unsafe, more)
                         squares = simd.add(squares, simd.mul32(more, more))
-                        all_unsafe += bits.popcount(simd.bits(simd.equal(total, whole)) & (grown >> np.uint64(8 * g)))
+                        all_unsafe += bits.popcount(simd.bits(simd.equal(total, whole)) & here)
         if f == size:
             all_unsafe = stop - first
-        tally[0] += np.int64(simd.total(unsafe))
-        tally[2] += np.int64(simd.total(squares))
-        tally[6] += with_unsafe
-        tally[7] += all_unsafe
-        tally[8] += rounds
-        tally[9] += rounds_squared
-        tally[10] += merging
-        tally[11] += stop - first
-        if longest > tally[12] or (longest == tally[12] and 0 <= witness < tally[13]):
-            tally[12] = longest
-            tally[13] = witness
+        tally[UNSAFE] += np.int64(simd.total(unsafe))
+        tally[UNSAFE_SQUARED] += np.int64(simd.total(squares))
+        tally[WITH_UNSAFE] += with_unsafe
+        tally[ALL_UNSAFE] += all_unsafe
+        tally[ROUNDS] += rounds
+        tally[ROUNDS_SQUARED] += rounds_squared
+        tally[MERGING] += merging
+        tally[ROUNDS_KNOWN] += stop - first
+        if first < stop:
+            offer(tally, longest, witness)
+        simd.keep(draws_array)
+        simd.keep(cubes_array)
 
     return unsafe_small
 
