@@ -92,7 +92,7 @@ def points() -> Iterable[tuple[int, int]]:
     yield from [(12, 2), (13, 4), (15, 4), (16, 3), (17, 3), (24, 2), (31, 2), (33, 2), (62, 3)]
 
 
-@pytest.mark.parametrize(("n", "f"), points())
+@pytest.mark.parametrize(("n", "f"), list(points()))
 def test_random_sets_of_f_faults(n, f):
     study = registry.find("unsafe-fraction")
     values = exact.exact_unsafe(n, f)
