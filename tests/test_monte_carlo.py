@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
+import numba
 import numpy as np
 import pytest
 from scipy.special import bdtr, bdtrc
@@ -17,6 +18,8 @@ from scipy.special import bdtr, bdtrc
 from fastcube import exact, registry
 from fastcube.study import Mean, Proportion, Study, point_key
 from fastcube.tally import Tally
+
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="millions of trials need compiled code")
 
 LEVEL = 1e-6
 TRIALS = 200_000
