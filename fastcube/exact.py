@@ -159,8 +159,10 @@ def enumerated(n: int) -> list[Joint]:
 
 @functools.cache
 def family_counts(n: int) -> dict[tuple[int, ...], int]:
-    """Families of subcubes of Q_n at pairwise distance at least three, without Q_n itself: how many there are with
-    (k_0, ..., k_{n-1}) members of dimensions 0, ..., n-1.  1 <= n <= 6; 924,913 families (one of them empty) and half a second for n = 6.
+    """Families of subcubes of Q_n at pairwise distance at least three, without Q_n itself.
+
+    Returns how many there are with (k_0, ..., k_{n-1}) members of dimensions 0, ..., n-1.  1 <= n <= 6; half a second for
+    n = 6, which has 924,913, the empty one among them.
     """
     cubes = [(base, free) for free in range(2**n - 1) for base in range(2**n) if base & free == 0]
     far = [
