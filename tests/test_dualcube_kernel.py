@@ -1,0 +1,346 @@
+"""The dual-cube kernels: path for path against the plain twin, draws, tallies, and their invariances."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from reference import dualcube as twin
+from scipy.special import chdtrc
+
+from fastcube.estimate import proportion
+from fastcube.kernels import dualcube_trials as kernels
+from fastcube.kernels.dualcube import PATH_NODES, TREES, route
+from fastcube.kernels.dualcube_lookups import forget, recorder, route_one, route_recorded
+from fastcube.kernels.dualcube_trees import scratch
+from fastcube.kernels.jit import kernel
+from fastcube.kernels.sampling import threshold
+from fastcube.studies.li_peng_chu import STUDIES, _connected_about
+from fastcube.study import point_key
+from fastcube.tally import Tally
+
+KEY = 0x1234_5678_9ABC_DEF0
+NO_FAULTS = np.empty(0, np.uint64)
+
+
+@kernel("int64(uint64, int64, int64, int64, float64, uint64[:,::1], int64[::1], uint64[:,::1])", cache=False)
+def routes(key, first, stop, m, rate, drawn, nodes, paths):
+    """Draw trials and route each in both forms; returns the first index at which they differ, or the number drawn.
+
+    Rows of ``drawn`` receive status key, s, t, trial; ``nodes`` and ``paths`` what the fast form found, as far as they reach.
+    """
+    offsets, untried, table = scratch(TREES)
+    path = np.zeros(PATH_NODES, np.uint64)
+    other = np.zeros(PATH_NODES, np.uint64)
+    keys, sources, targets, trials, _, pair = kernels.batch_arrays()
+    asked, places, counts = recorder(1 << 20)
+    limit = threshold(rate)
+    done = 0
+    for begin in range(first, stop, kernels.BATCH):
+        n = kernels.draw_pairs(key, begin, min(begin + kernels.BATCH, stop), m, limit, keys, sources, targets, trials, pair)
+        for i in range(n):
+            world = (keys[i], limit, np.zeros(0, np.uint64), asked, places, counts, np.zeros((0, 4), np.uint64))
+            a = route((keys[i], limit), sources[i], targets[i], np.uint64(m), path, offsets, untried, table)
+            b = route_recorded(world, sources[i], targets[i], np.uint64(m), other, offsets, untried, table)
+            full = counts[1]
+            forget(world)
+            if a != b or full or (a > 0 and (path[:a] != other[:a]).any()):
+                return done
+            if done < drawn.shape[0]:
+                drawn[done, 0], drawn[done, 1], drawn[done, 2], drawn[done, 3] = keys[i], sources[i], targets[i], trials[i]
+            if done < paths.shape[0]:
+                nodes[done] = a
+                paths[done, : max(a, 0)] = path[: max(a, 0)]
+            done += 1
+    return done
+
+
+def run_routes(m, rate, count, keep=0, key=KEY):
+    drawn, nodes = np.zeros((count, 4), np.uint64), np.zeros(keep, np.int64)
+    paths = np.zeros((keep, PATH_NODES), np.uint64)
+    done = routes(key, 0, count, m, rate, drawn, nodes, paths)
+    return done, drawn[:done], nodes, paths
+
+
+def agree_with_twin(m, rate, count):
+    """The fast form against the twin, path for path."""
+    done, drawn, nodes, paths = run_routes(m, rate, count, count)
+    for (key, s, t, _), n, path in zip(drawn.tolist(), nodes.tolist(), paths, strict=False):
+        expected, reason = twin.Practical(m, twin.lazy_faults(key, rate)).route(s, t)
+        if expected is None:
+            assert n == {"exhausted": -1, "limit": -2}[reason]
+        else:
+            assert path[:n].tolist() == expected
+    assert done <= count
+    return done
+
+
+@pytest.mark.parametrize("m", range(3, 10))
+def test_random_routes_are_the_twins(m):
+    assert all(agree_with_twin(m, rate, 120) == 120 for rate in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
+
+
+def test_routes_at_m_20_are_the_twins():
+    assert sum(agree_with_twin(20, rate, 143) for rate in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)) == 1001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("m", range(3, 10))
+def test_many_random_routes_are_the_twins(m):
+    assert sum(agree_with_twin(m, rate, 2100) for rate in np.linspace(0, 0.6, 7)) == 14700
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 5, 7, 9, 12, 20, 30])
+def test_fast_form_takes_the_paths_of_the_readings_order(m):
+    for rate in (0.02, 0.25, 0.5, 0.6, 0.7):
+        if m * rate > 9:  # rare trials with an isolated end take seconds in the reading's order
+            continue
+        count = 4000
+        done, *_ = run_routes(m, rate, count)
+        void = count - done
+        assert void == 0 or m <= 2
+
+
+def behaviours(m, s, t):
+    """Every way in which PRACTICAL can go between s and t: (faults, path, reason, asked), no two alike.
+
+    A route depends on the statuses it asks and on nothing else.  So fix them in the order asked, healthy first,
+    and go through all answers: each fault set of DC(m) agrees with exactly one of the cases.
+    """
+    fixed: list[tuple[int, bool]] = []
+    while True:
+        known = {s: False, t: False, **dict(fixed)}
+
+        def faulty(u, known=known):
+            if u not in known:
+                known[u] = False
+                fixed.append((u, False))
+            return known[u]
+
+        plain = twin.Practical(m, faulty)
+        path, reason = plain.route(s, t)
+        yield sorted(u for u, bad in known.items() if bad), path, reason, plain.asked
+        while fixed and fixed[-1][1]:
+            fixed.pop()
+        if not fixed:
+            return
+        fixed[-1] = (fixed[-1][0], True)
+
+
+def agree_on_all_fault_sets(m, s, t):
+    cases, weight = 0, 0.0
+    for faults, path, reason, asked in behaviours(m, s, t):
+        n, found, labels, _ = route_one(m, 0, 0, np.array(faults, np.uint64), s, t)
+        assert labels.tolist() == sorted(asked)
+        assert found.tolist() == (path or [])
+        assert n == (len(path) if path else {"exhausted": -1, "limit": -2}[reason])
+        cases += 1
+        weight += 0.5 ** len(asked - {s, t})
+    assert weight == 1.0  # the cases share out all fault sets
+    return cases
+
+
+def test_all_fault_sets_of_dc_1():
+    assert sum(agree_on_all_fault_sets(1, s, t) for s, t in itertools.permutations(range(8), 2)) == 8 * 53
+
+
+def test_all_fault_sets_of_dc_2_within_a_class():
+    # any node can be moved to 0 by a symmetry that keeps classes' dimension order (see the next test)
+    assert sum(agree_on_all_fault_sets(2, 0, t) for t in range(1, 16)) == 14_219
+
+
+@pytest.mark.slow
+def test_all_fault_sets_of_dc_2():
+    assert sum(agree_on_all_fault_sets(2, 0, t) for t in range(1, 32)) == 825_267
+
+
+def test_moving_a_node_to_0_moves_the_route():
+    m = 2
+    for s in range(32):
+        swap = s >> 4
+
+        def move(u, s=s, swap=swap):
+            u ^= s & 15
+            return (1 - (u >> 4)) << 4 | (u & 3) << 2 | (u >> 2) & 3 if swap else u
+
+        assert sorted(map(move, range(32))) == list(range(32))
+        assert move(s) == 0
+        for faults in itertools.combinations([u for u in range(32) if u != s], 2):
+            t = next(u for u in range(31, 0, -1) if u != s and u not in faults)
+            _, path, *_ = route_one(m, 0, 0, np.array(faults, np.uint64), s, t)
+            _, moved, *_ = route_one(m, 0, 0, np.array(sorted(map(move, faults)), np.uint64), 0, move(t))
+            assert [move(u) for u in path.tolist()] == moved.tolist()
+
+
+# ---------------------------------------------------------------- draws
+
+
+def philox(key, block, half, purpose):
+    a, b, c, d = block & 0xFFFFFFFF, block >> 32, half, purpose
+    x, y = key & 0xFFFFFFFF, key >> 32
+    for _ in range(10):
+        p, q = a * 0xD2511F53, c * 0xCD9E8D57
+        a, b, c, d = (q >> 32) ^ b ^ x, q & 0xFFFFFFFF, (p >> 32) ^ d ^ y, p & 0xFFFFFFFF
+        x, y = (x + 0x9E3779B9) & 0xFFFFFFFF, (y + 0xBB67AE85) & 0xFFFFFFFF
+    return a | b << 32, c | d << 32
+
+
+def plain_pair(key, trial, m, rate):
+    """Reading B8, by the book."""
+    status_key = philox(key, trial, 0, 2)[0]
+    faulty = twin.lazy_faults(status_key, rate)
+    labels = 2 ** (2 * m + 1) - 1
+    if m <= 2 and sum(not faulty(u) for u in range(labels + 1)) < 2:
+        return None
+    i = 0
+    while True:
+        s, t = (w & labels for w in philox(key, trial, i, 6))
+        if s != t and not faulty(s) and not faulty(t):
+            return [status_key, s, t, trial]
+        i += 1
+
+
+@pytest.mark.parametrize(("m", "rate"), [(1, 0.5), (1, 0.9), (2, 0.8), (5, 0.5), (9, 0.1), (30, 0.7)])
+def test_draws_are_those_of_the_recipe(m, rate):
+    count = 300
+    _, drawn, *_ = run_routes(m, rate if m < 30 else 0.5, count)
+    if m == 30:
+        rate = 0.5
+    expected = [p for p in (plain_pair(KEY, t, m, rate) for t in range(count)) if p is not None]
+    assert sorted(drawn.tolist(), key=lambda row: row[3]) == expected
+    assert (len(expected) < count) == (m == 1 or (m, rate) == (2, 0.8))
+
+
+def test_pairs_are_uniform_among_nonfaulty_nodes():
+    # DC(1), one fault set: condition on it, and all ordered pairs of its nonfaulty nodes are alike
+    count = 200_000
+    _, drawn, *_ = run_routes(1, 0.5, count)
+    tables: dict[int, np.ndarray] = {}
+    for key, s, t, _ in drawn.tolist():
+        faults = sum(1 << u for u in range(8) if twin.lazy_faults(key, 0.5)(u))
+        tables.setdefault(faults, np.zeros((8, 8)))[s, t] += 1
+    # all fault sets with two nonfaulty nodes occur, evenly
+    totals = np.array([table.sum() for table in tables.values()])
+    assert len(totals) == 256 - 9
+    level = 1e-6 / (1 + len(totals))
+    assert chdtrc(len(totals) - 1, ((totals - totals.mean()) ** 2 / totals.mean()).sum()) > level
+    for faults, table in tables.items():
+        good = [u for u in range(8) if not faults >> u & 1]
+        cells = np.array([table[s, t] for s, t in itertools.permutations(good, 2)])
+        assert table.sum() == cells.sum()
+        if len(cells) > 2 and cells.mean() >= 5:
+            assert chdtrc(len(cells) - 1, ((cells - cells.mean()) ** 2 / cells.mean()).sum()) > level
+
+
+# ---------------------------------------------------------------- tallies
+
+
+def run_trials(study, m, rate, first, stop, key=KEY):
+    tally = np.zeros(study.slots, np.int64)
+    tally[-kernels.EXTREMES :] = -1
+    kernels.trials(key, first, stop, np.array([m, rate], float), tally)
+    return tally
+
+
+def plain_tally(study, m, rate, first, stop):
+    """What the kernel counts, from the recipe and the twin."""
+    counts = dict.fromkeys((c.name for c in study.counters), 0)
+    extremes = {"longest": (-1, -1), "detour": (-1, -1)}
+    searching = len(study.counters) > 13 and m <= 9
+    for trial in range(first, stop):
+        drawn = plain_pair(KEY, trial, m, rate)
+        if drawn is None:
+            counts["void"] += 1
+            continue
+        key, s, t, _ = drawn
+        plain = twin.Practical(m, twin.lazy_faults(key, rate))
+        path, reason = plain.route(s, t)
+        shortest = plain.shortest(s, t) if searching else None
+        counts["valid"] += 1
+        if searching or trial % 16 == 0:
+            counts["counted"] += 1
+            counts["lookups"] += len(plain.asked)
+            counts["lookups_lookups"] += len(plain.asked) ** 2
+        if shortest is not None:
+            counts["connected"] += 1
+        if path is None:
+            counts[reason] += 1
+            continue
+        length, distance = len(path) - 1, twin.distance_without_faults(m, s, t)
+        counts["delivered"] += 1
+        sums = {"length": length, "distance": distance}
+        if shortest is not None:
+            sums["shortest"] = shortest
+            counts["shortest_routes"] += length == shortest
+        for (a, x), (b, y) in itertools.combinations_with_replacement(sums.items(), 2):
+            if f"{a}_{b}" in counts:
+                counts[f"{a}_{b}"] += x * y
+        for name, value in sums.items():
+            counts[name] += value
+        for name, value in (("longest", length), ("detour", length - distance)):
+            if value > extremes[name][0]:
+                extremes[name] = (value, trial)
+    return counts, extremes
+
+
+@pytest.mark.parametrize(("which", "m", "rate"), [(0, 1, 0.6), (0, 3, 0.5), (0, 5, 0.3), (0, 6, 0.5), (1, 3, 0.4), (1, 11, 0.4)])
+def test_tally_is_the_twins(which, m, rate):
+    study = STUDIES[which]
+    tally = Tally.from_slots(study, 3, 150, run_trials(study, m, rate, 3, 150))
+    counts, extremes = plain_tally(study, m, rate, 3, 150)
+    assert dict(tally.counts) == counts
+    assert dict(tally.extremes) == extremes
+
+
+@pytest.mark.parametrize(("which", "m", "rate"), [(0, 2, 0.5), (0, 7, 0.45), (1, 14, 0.5)])
+def test_splitting_changes_nothing(which, m, rate):
+    study = STUDIES[which]
+    whole = Tally.from_slots(study, 0, 2000, run_trials(study, m, rate, 0, 2000))
+    cuts = [0, 1, 7, 8, 515, 1029, 1999, 2000]
+    parts = [Tally.from_slots(study, a, b, run_trials(study, m, rate, a, b)) for a, b in itertools.pairwise(cuts)]
+    for name in whole.counts:
+        assert sum(part.counts[name] for part in parts) == whole.counts[name]
+    for name, (value, trial) in whole.extremes.items():
+        best = max(part.extremes[name][0] for part in parts)
+        assert (value, trial) == (best, min(p.extremes[name][1] for p in parts if p.extremes[name][0] == best))
+
+
+def test_a_call_adds_to_the_tally():
+    study = STUDIES[1]
+    tally = run_trials(study, 8, 0.4, 0, 600)
+    kernels.trials(KEY, 600, 1000, np.array([8, 0.4]), tally)
+    assert tally.tolist() == run_trials(study, 8, 0.4, 0, 1000).tolist()
+
+
+def test_words_past_2_to_the_32_trials():
+    study = STUDIES[1]
+    first = 2**32 + 5
+    tally = Tally.from_slots(study, first, first + 40, run_trials(study, 4, 0.4, first, first + 40))
+    counts, extremes = plain_tally(study, 4, 0.4, first, first + 40)
+    assert (dict(tally.counts), dict(tally.extremes)) == (counts, extremes)
+
+
+def test_hopeless_rates_end():
+    tally = run_trials(STUDIES[0], 2, 0.999, 0, 20)
+    assert tally[kernels.VOID] + tally[kernels.VALID] == 20
+    assert tally[kernels.VOID] > 15
+
+
+@pytest.mark.parametrize("m", [5, 7, 9])
+def test_connectivity_is_near_its_approximation(m):
+    """P(a nonfaulty path joins the pair) ~ 1 - 2 p^(m+1): never far above it, and close where it is not small."""
+    study = STUDIES[0]
+    for rate in (0.2, 0.3, 0.4):
+        point = study.point({"m": m, "rate": rate})
+        counts = Tally.from_slots(study, 0, 3000, run_trials(study, m, rate, 0, 3000, point_key(study.name, 1, point))).counts
+        measured = proportion(counts["connected"], counts["valid"], 1e-6)
+        about = _connected_about(point)
+        assert measured.low - 0.01 <= about <= measured.high + 0.01
+
+
+def test_greedy_success_without_faults_and_rates():
+    study = STUDIES[0]
+    counts = Tally.from_slots(study, 0, 2000, run_trials(study, 6, 0.0, 0, 2000)).counts
+    assert counts["delivered"] == counts["valid"] == counts["connected"] == counts["shortest_routes"] == 2000
+    assert counts["length"] == counts["distance"] == counts["shortest"]
