@@ -55,9 +55,9 @@ class Axis:
         except (TypeError, ValueError, OverflowError):
             what = "an integer" if self.kind is int else "a number"
             raise ParameterError(f"{self.name} must be {what} in [{self.low}, {self.high}], got {value}") from None
-        exact = int(value) if self.kind is int else number  # type: ignore[call-overload]
+        exact: Value = int(value) if self.kind is int else number  # type: ignore[call-overload]
         check_range(self.name, exact, self.low, self.high, open_above=self.open_above)
-        return exact  # type: ignore[no-any-return]
+        return exact
 
 
 @dataclass(frozen=True)

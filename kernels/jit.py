@@ -139,12 +139,12 @@ class Kernel:
             return self.function
         with _DECLARING:
             if "compiled" in self.__dict__:  # another thread was first
-                return self.__dict__["compiled"]
+                return self.__dict__["compiled"]  # type: ignore[no-any-return]
             begin = time.perf_counter()
             with _caching_here() as possible:
-                dispatcher = numba.njit(self.signature, nogil=True, error_model="numpy", cache=self.cache and possible)(
-                    self.function
-                )
+                dispatcher: Callable[..., Any] = numba.njit(
+                    self.signature, nogil=True, error_model="numpy", cache=self.cache and possible
+                )(self.function)
             self.seconds = time.perf_counter() - begin
             self.__dict__["compiled"] = dispatcher
         return dispatcher

@@ -38,7 +38,7 @@ class Sifted(Kernel):
             self.parts[-1].compiled(key, left_over, count, params, tally)
 
     @property
-    def compiled(self) -> Any:  # type: ignore[override]
+    def compiled(self) -> Any:
         """The kernels in turn, all compiled."""
         for part in self.parts:
             _ = part.compiled

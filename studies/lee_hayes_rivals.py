@@ -76,7 +76,7 @@ def with_numpy_pairs(n: int, f: int, trials: int, seed: int = 0) -> int:
 def _distinct(n: int, f: int, trials: int) -> Callable[[np.random.Generator], np.ndarray]:
     def draw(rng: np.random.Generator) -> np.ndarray:
         bad = np.zeros((trials, 2**n), bool)
-        np.put_along_axis(bad, rng.random(bad.shape).argpartition(f, axis=1)[:, :f], True, axis=1)
+        np.put_along_axis(bad, np.argpartition(rng.random(bad.shape), f, axis=1)[:, :f], True, axis=1)
         return bad
 
     return draw
