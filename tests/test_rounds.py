@@ -134,6 +134,23 @@ def test_slow_growth(d):
     assert (state == want).all()
 
 
+@pytest.mark.parametrize("d", [19, 20, 21, 22])
+def test_dimensions_are_interchangeable(d):
+    # too large for the twin: FIND_UNSAFE has the full symmetry of the cube, the code treats every dimension differently
+    rng = np.random.default_rng(d)
+    faults = rng.choice(2**d, int(1.5 * densities(d)[3] * 2**d), replace=False)
+    found = set()
+    for _ in range(3):
+        order = rng.permutation(d)
+        moved = sum((faults >> i & 1) << int(order[i]) for i in range(d)) ^ int(rng.integers(2**d))
+        faulty = np.zeros(2**d, bool)
+        faulty[moved] = True
+        steps, state = run(faulty, d)
+        found.add((int(steps), int(state.sum())))
+    assert len(found) == 1
+    assert found.pop()[0] > 8
+
+
 @pytest.mark.parametrize("d", [3, 8, 9, 10, 13, 16])
 def test_link_faults_are_marked_in_step_one(d):
     rng = np.random.default_rng(d)

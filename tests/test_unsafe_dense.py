@@ -113,6 +113,24 @@ def test_labels_are_those_of_the_law_of_fault_sets():
         assert fault_set(np.uint64(KEY), t, n, k).tolist() == distinct_labels(KEY, t, n, k)
 
 
+@kernel("void(uint64, uint64, int64, int64, uint64[::1], uint32[::1], uint64[::1], int64[::1])", cache=False)
+def labels_of(key, t, k, n, state, row, words, cached):
+    bernoulli.label_state(key, t, k, n, state, row, words, cached)
+
+
+def test_every_number_of_faults_follows_the_law_of_fault_sets():
+    # all sizes, the healthy set drawn above one half; the cached rows serve trials of the same and of other blocks
+    words, cached = np.zeros(16 * bernoulli.CACHED_ROWS, np.uint64), np.full(2, -1)
+    for n in (1, 2, 3, 5, 7, 9):
+        state = np.zeros(max(8, 2**n // 64), np.uint64)
+        cached[:] = -1
+        for k in range(0, 2**n + 1, 1 if n < 8 else 37):
+            for t in (3, 4, 5, 900):
+                labels_of(np.uint64(KEY), np.uint64(t), k, n, state, np.zeros(16, np.uint32), words, cached)
+                got = np.flatnonzero(np.unpackbits(state.view(np.uint8), bitorder="little"))
+                assert got.tolist() == sorted(fault_set(np.uint64(KEY), t, n, k).tolist())
+
+
 # ---------------------------------------------------------------- the number of faults
 
 
