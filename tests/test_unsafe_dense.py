@@ -4,6 +4,7 @@ import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import comb
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -111,6 +112,19 @@ def test_labels_are_those_of_the_law_of_fault_sets():
         k = number_of_faults(int(philox_word(KEY, t, 0, 7)), n, p)
         assert k > 0
         assert fault_set(np.uint64(KEY), t, n, k).tolist() == distinct_labels(KEY, t, n, k)
+
+
+def test_the_documented_recipe():
+    text = (Path(__file__).parents[1] / "docs" / "random.md").read_text()
+    recipe: dict = {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(block, recipe)
+    for n, p in ((3, 0.2), (4, 0.0152), (7, 1 / 64), (8, 0.01), (9, 0.7), (10, 0.0097), (16, 0.0011)):
+        state = np.zeros(max(8, 2**n // 64), np.uint64)
+        for t in (0, 5, 2**33 + 1):
+            unsafe_dense.fault_state(np.uint64(KEY), t, n, p, state)
+            got = np.flatnonzero(np.unpackbits(state.view(np.uint8), bitorder="little"))
+            assert got.tolist() == recipe["random_nodes"](KEY, t, n, p)
 
 
 @kernel("void(uint64, uint64, int64, int64, uint64[::1], uint32[::1], uint64[::1], int64[::1])", cache=False)
