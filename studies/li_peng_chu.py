@@ -18,6 +18,7 @@ from fastcube.study import Axis, Counter, Explanation, Extreme, Proportion, Rati
 from .li_peng_chu_claims import CLAIMS
 
 if TYPE_CHECKING:
+    from fastcube.benchmark import Benchmark
     from fastcube.kernels.jit import Kernel
     from fastcube.results import Results
 
@@ -347,3 +348,10 @@ STUDIES = (
         notes=notes,
     ),
 )
+
+
+def benchmarks() -> list[Benchmark]:
+    """What ``fastcube bench`` compares."""
+    from .li_peng_chu_rivals import benchmarks_of
+
+    return benchmarks_of(STUDIES[1])
