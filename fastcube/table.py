@@ -29,6 +29,8 @@ def estimate_text(e: Estimate) -> str:
     style = f".{digits}f" if digits <= 8 else ".2e"
     if 0.8 < (e.high - e.value) / width < 1.2 and width < e.value / 2:
         return f"{e.value:{style}} ± {width:{style}}"
+    if 0 < e.value < 10.0**-digits:  # too small for the digits of the interval
+        style = ".2g"
     return f"{e.value:{style}} [{e.low:{style}}, {e.high:{style}}]"
 
 
