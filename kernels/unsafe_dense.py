@@ -6,6 +6,11 @@ Readings R1 and R3; the fault sets are those of :mod:`bernoulli`.  Three methods
 ``labels``  p < 1/64, n < 15: the faulty labels into the cube's bitmask, then the rounds of the whole cube.
 ``merge``   p < 1/64, n >= 15: a list of subcubes, merged while two are within distance 2 (R3).  What is left closes
             independently, so the rounds are those of the slowest subcube, each run by itself in its own dimension.
+
+What limits them, on one core of a Zen 5 at some 4 GHz.  ``digits``: Philox, 8 words for 64 nodes at 0.4 ns; at n = 16,
+p = .1 drawing takes 5.2 of 6.7 us.  ``labels`` and ``merge`` near p_1/2: the rounds, 1.5 ns for each 512 nodes visited while the
+state fits the first-level cache, 3 to 4 in the second (n = 20), 10 beyond it (n >= 22).  ``merge`` well below p_1/2: the scan
+of all pairs of subcubes, 0.5 ns for 16 pairs.
 """
 
 from __future__ import annotations
@@ -13,19 +18,17 @@ from __future__ import annotations
 import numpy as np
 
 from . import bernoulli, bits, rounds, simd
-from .jit import TRIALS_SIGNATURE, inline, kernel, lean
+from .jit import TRIALS_SIGNATURE, kernel, lean
 
-#: Slots of the tally, in order: counters' digits, then the extreme.
-UNSAFE_NODES, UNSAFE_SQUARED, WITH_UNSAFE, ALL_UNSAFE, ROUNDS, ROUNDS_SQUARED, FAULTS, MOST_ROUNDS = (
-    0,
-    1,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-)
+# slots of the tally
+UNSAFE_NODES = 0  #: unsafe nodes (at most 2^30 a trial)
+UNSAFE_SQUARED = 1  #: their square, two digits
+WITH_UNSAFE = 3  #: trials with an unsafe node
+ALL_UNSAFE = 4  #: trials without an active node
+ROUNDS = 5  #: rounds of FIND_UNSAFE
+ROUNDS_SQUARED = 6  #: their square
+FAULTS = 7  #: faulty nodes
+MOST_ROUNDS = 8  #: largest number of rounds, and its smallest trial
 SLOTS = 10
 
 
@@ -251,12 +254,10 @@ def _distinct_labels(key, t, k, n, labels, row, seen, words, cached):
 # ---------------------------------------------------------------- entry points
 
 
-def _words(n):
+@lean
+def words_of(n):
     """Words of a cube's bitmask, in whole vectors."""
     return max(8, 1 << max(n - 6, 0))
-
-
-words_of = inline(_words)
 
 
 @kernel(TRIALS_SIGNATURE)

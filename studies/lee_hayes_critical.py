@@ -111,12 +111,12 @@ def _notes(results: Results) -> list[str]:
         "limits alone.  fit: logistic regression on a quintic in log p, 95% limits by the delta method (asymptotic).",
         "leading: (16 lambda / n^2) 2^(-2 sqrt n), lambda = 1.16577 (Balogh, Bollobas & Morris 2010).",
         "",
-        f"{'n':>2}  {'bracket':>22}  {'fit':>11}  {'95% limits':>24}  {'exact':>12}  {'leading':>9}  {'ratio':>5}  p_.9/p_.1",
+        f"{'n':>2}  {'bracket':>22}  {'fit':>11}  {'95% limits':>24}  {'exact':>12}  {'leading':>9}  {'ratio':>5}  p_.8/p_.2",
     ]
     for n, counts in counts_of(results).items():
         curve = fit(counts)
         p, low, high = curve.quantile() if curve else (math.nan,) * 3
-        window = curve.quantile(0.9)[0] / curve.quantile(0.1)[0] if curve else math.nan
+        window = curve.quantile(0.8)[0] / curve.quantile(0.2)[0] if curve else math.nan
         exact, leading = _known(n), leading_order(n)
         cells = [
             f"{n:>2}",
