@@ -122,6 +122,7 @@ class _Driver:
         self.running: dict[Future[Done], tuple[_PointWork, int, int]] = {}
         keys = [tuple(point.values()) for point in points]
         self.unsaved = any(key not in results.tallies for key in keys)
+        self.counted = False  # any trial since the last checkpoint
         empty = Tally.empty(self.study)
         for key in keys:
             results.tallies.setdefault(key, empty)
@@ -183,7 +184,7 @@ class _Driver:
             trials = f"trials {first}..{stop - 1} of {point_text(of_point.point)}"
             raise EngineError(f"the workers of {trials} are gone ({type(error).__name__})") from error
         of_point.count(Tally.from_slots(self.study, first, stop, done.slots), done.seconds)
-        self.unsaved = True
+        self.unsaved = self.counted = True
         if not of_point.todo and not of_point.running:
             of_point.settle()
             if not (self.goal.adaptive and self._next_stage(of_point)):
@@ -223,13 +224,15 @@ class _Driver:
 
     def _checkpoint(self) -> None:
         begun = time.monotonic()
-        if self.unsaved:
-            self._gather()
-            try:
-                self.save(self.results)
-                self.unsaved = False
-            except ResultFileError as error:  # keep computing: the next checkpoint or the end may find room
-                self.progress.say(f"fastcube: checkpoint failed: {error}")
+        if not self.counted:  # workers may still be starting, or in long trials: look again soon
+            self.next_checkpoint = begun + _FIRST_CHECKPOINT
+            return
+        self._gather()
+        try:
+            self.save(self.results)
+            self.unsaved = self.counted = False
+        except ResultFileError as error:  # keep computing: the next checkpoint or the end may find room
+            self.progress.say(f"fastcube: checkpoint failed: {error}")
         now = time.monotonic()
         self.next_checkpoint = now + max(_CHECKPOINT_EVERY, (now - begun) / _CHECKPOINT_SHARE)
 

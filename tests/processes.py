@@ -59,6 +59,15 @@ class Running:
             time.sleep(0.01)
         return self
 
+    def wait_for_file(self, path, timeout=60):
+        """Wait for its first checkpoint."""
+        end = time.monotonic() + timeout
+        while not path.exists():
+            assert time.monotonic() < end, "wrote no checkpoint"
+            assert self.process.poll() is None, f"ended with {self.process.returncode}"
+            time.sleep(0.01)
+        return self
+
     def end(self, signal=None, timeout=60):
         """Send a signal, wait for the end; gives the exit code, the seconds that took, and its last words."""
         begin = time.monotonic()

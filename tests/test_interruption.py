@@ -119,10 +119,7 @@ def test_a_killed_command_resumes_from_its_last_checkpoint(tmp_path):
     out = tmp_path / "r.h5"
     options = ("--set", "a=1", "--set", "work=3000", "--trials", "700003", "-o", out)
     with Running("run", TOY_FILE, *options) as run:
-        run.wait_for("%")
-        while not out.exists():
-            assert run.process.poll() is None
-            time.sleep(0.01)
+        run.wait_for_file(out)
         assert run.end(signal.SIGKILL)[0] == -signal.SIGKILL
     assert 0 < sum(t.trials for _, t in open_results(out)) < 700_003
     assert fastcube("run", TOY_FILE, *options).returncode == 0

@@ -1,0 +1,135 @@
+"""The MPI engine under a real launcher: three ranks, one of them the driver."""
+
+import importlib.util
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from processes import TOY_FILE, Running, fastcube
+from toy import TOY
+
+import fastcube as fc
+from fastcube.cli import main
+from fastcube.results import open_results
+
+pytestmark = pytest.mark.mpi
+
+# the launcher of the same installation first: a virtual environment's wheel, then the system's
+MPIEXEC = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
+
+# messages stay on this host; also as root, and with more ranks than processors
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PMIX_MCA_ptl_tcp_if_include": "lo",
+    "OMPI_MCA_btl": "self,sm",
+}
+SHORT = ("--set", "a=1,2", "--set", "work=3000", "--trials", "60001")
+# seconds of work, so that the first checkpoint, after two, finds it at half way
+LONGER = ("--set", "a=1,2", "--set", "work=20000", "--trials", "100001")
+# three quick trials, then three of minutes each
+LONG = ("--set", "a=1", "--set", "work=0,1e11", "--trials", "3")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _available():
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed: pip install 'fastcube[mpi]'")
+    if MPIEXEC is None:
+        pytest.skip("there is no mpiexec: pip install 'fastcube[mpi]'")
+
+
+LAUNCH = [MPIEXEC, "-n", "3", sys.executable, "-m", "mpi4py.futures", "-m", "fastcube"]
+
+
+def launched(*arguments):
+    return Running("run", TOY_FILE, "--engine", "mpi", *arguments, command=LAUNCH, env=ENVIRONMENT)
+
+
+def ranks(launcher):
+    """Process ids of the ranks that the launcher started."""
+    return [int(pid) for pid in Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()]
+
+
+def test_three_ranks_give_the_digest_of_threads(tmp_path):
+    out = tmp_path / "r.h5"
+    with launched(*SHORT, "-o", out) as run:
+        code, _, _ = run.end()
+    assert code == 0, run.said
+    assert open_results(out).digest() == fc.run(TOY, a=[1, 2], work=3000, trials=60_001).digest()
+    assert open_results(out).history[0]["resources"]["engine"] == "mpi"
+
+
+def test_usr1_to_the_launcher_checkpoints_and_another_engine_resumes(tmp_path):
+    out = tmp_path / "r.h5"
+    with launched(*LONGER, "-o", out) as run:
+        code, seconds, lines = run.wait_for_file(out).end(signal.SIGUSR1)
+    assert code == 75
+    assert seconds < 10
+    assert lines == [f"fastcube: work remains; checkpoint written to {out}; go on with: the same mpiexec command"]
+    done = {point["a"]: tally for point, tally in open_results(out)}
+    assert 0 < done[1].trials < 100_001
+    trials = str(max(t.ranges[-1][1] for t in done.values() if t.ranges))
+    assert fastcube("run", TOY_FILE, *LONGER[:-1], trials, "-o", out).returncode == 0
+    assert open_results(out).digest() == fc.run(TOY, a=[1, 2], work=20_000, trials=int(trials)).digest()
+
+
+def test_term_to_all_ranks_checkpoints_while_kernels_run(tmp_path):
+    # what Slurm does at scancel and preemption
+    out = tmp_path / "r.h5"
+    with launched(*LONG, "-o", out) as run:
+        run.wait_for_file(out)
+        for rank in ranks(run.process.pid):
+            os.kill(rank, signal.SIGTERM)
+        code, seconds, lines = run.end()
+    assert code == 143
+    assert seconds < 10
+    assert lines[0].startswith("fastcube: interrupted; checkpoint written")
+    assert 0 < open_results(out).tallies[1, 0.0].trials <= 3
+
+
+def test_term_to_the_launcher_leaves_the_last_checkpoint(tmp_path):
+    out = tmp_path / "r.h5"
+    with launched(*LONG, "-o", out) as run:
+        run.wait_for_file(out)
+        code, _, _ = run.end(signal.SIGTERM)
+    assert code != 0
+    assert 0 < open_results(out).tallies[1, 0.0].trials <= 3
+
+
+def test_a_rank_that_dies_ends_the_job_and_leaves_the_last_checkpoint(tmp_path):
+    out = tmp_path / "r.h5"
+    with launched(*LONG, "-o", out) as run:
+        run.wait_for_file(out)
+        os.kill(ranks(run.process.pid)[-1], signal.SIGKILL)
+        code, _, _ = run.end()
+    assert code != 0
+    assert 0 < open_results(out).tallies[1, 0.0].trials <= 3
+
+
+def test_a_launcher_of_another_mpi_is_refused(tmp_path):
+    # MPICH's mpiexec around a Python that loads Open MPI: unrelated processes, each would do all the work
+    done = fastcube("run", TOY_FILE, "--engine", "mpi", "-o", tmp_path / "r.h5", env={**ENVIRONMENT, "PMI_SIZE": "3"})
+    assert done.returncode == 2
+    words = "MPI has 1 ranks but the launcher started 3: mpi4py uses another MPI than the launcher's"
+    assert done.stderr == f"fastcube: {words}\n"
+
+
+def test_without_a_launcher_it_says_how(tmp_path):
+    done = fastcube("run", TOY_FILE, "--engine", "mpi", "-o", tmp_path / "r.h5", env=ENVIRONMENT)
+    assert done.returncode == 2
+    assert "engine mpi needs a launcher: mpiexec -n 3 python -m mpi4py.futures -m fastcube run" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_without_mpi4py_it_says_what_to_install(monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    with pytest.raises(SystemExit) as ended:
+        main(["run", TOY_FILE, "--engine", "mpi", "-o", str(tmp_path / "r.h5")])
+    assert ended.value.code == 2
+    assert "engine mpi needs mpi4py and an MPI: pip install 'fastcube[mpi]'" in capsys.readouterr().err
