@@ -48,6 +48,15 @@ def status(key, label):
 
 
 @inline
+def status_lanes(keys, labels):
+    """:func:`status` of eight (key, label) at once, as vectors of uint64."""
+    z = simd.add(keys, simd.mul(labels, simd.splat(_GOLDEN)))
+    z = simd.mul(simd.xor(z, simd.shift_right(z, simd.splat(_30))), simd.splat(_MIX1))
+    z = simd.mul(simd.xor(z, simd.shift_right(z, simd.splat(_27))), simd.splat(_MIX2))
+    return simd.xor(z, simd.shift_right(z, simd.splat(_31)))
+
+
+@inline
 def threshold(rate):
     """Threshold of a fault rate, ``floor(rate * 2^64)`` as a uint64, for a float64 rate in [0, 1)."""
     return np.uint64(rate * _TWO64)
@@ -116,10 +125,10 @@ def table_size(count):
 def _is_new_node(x, out, taken, table, size):
     """Whether ``x`` is not among ``out[:taken]``; enters it in the table as number ``taken`` if so."""
     if size == 0:
-        for i in range(taken):
-            if out[i] == x:
-                return False
-        return True
+        i = np.int64(0)
+        while i < taken and out[i] != x:
+            i += 1
+        return i == taken
     at = np.int64(x) & (size - 1)
     while table[at] >= 0:
         if out[table[at]] == x:
@@ -267,10 +276,10 @@ def _dimension(key, block, shift, j, n):
 @inline
 def _is_new_link(x, k, lower, dims, taken, table, size):
     if size == 0:
-        for i in range(taken):
-            if lower[i] == x and dims[i] == k:
-                return False
-        return True
+        i = np.int64(0)
+        while i < taken and (lower[i] != x or dims[i] != k):
+            i += 1
+        return i == taken
     at = np.int64(x ^ k * _GOLDEN) & (size - 1)
     while table[at] >= 0:
         i = table[at]

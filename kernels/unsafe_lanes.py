@@ -206,7 +206,6 @@ def _measure(queue, lanes, masks, f):
     dimensions.  A subcube is counted at the first of its faults.
     """
     zero = simd.like(simd.load(queue, 0), _ZERO)
-    one = simd.like(zero, _ONE)
     two = simd.like(zero, np.uint64(2))
     nodes = simd.sub(zero, simd.like(zero, np.uint64(f)))
     largest = zero
