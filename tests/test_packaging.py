@@ -18,10 +18,16 @@ USE = (
 )
 
 
+def tracked(*folders):
+    """Files that git tracks, below the folders."""
+    return subprocess.run(
+        ["git", "ls-files", *folders], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+
+
 def copy_without_links(target):
     """What a zip download or a Windows checkout gives: the folders, not the links."""
-    kept = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    for name in kept:
+    for name in tracked():
         source = ROOT / name
         if source.is_file() and not source.is_symlink():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -43,10 +49,8 @@ def wheel(tmp_path_factory):
 def test_wheel_contents(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names} == {"fastcube", wheel.name.split("-py3")[0] + ".dist-info"}
-    for floor, folder in (("kernels", "fastcube/kernels"), ("studies", "fastcube/studies"), ("data", "fastcube/data")):
-        for path in (ROOT / floor).iterdir():
-            if path.is_file():
-                assert f"{folder}/{path.name}" in names
+    for path in tracked("kernels", "studies", "data"):
+        assert f"fastcube/{path}" in names
     assert "fastcube/py.typed" in names
 
 
