@@ -163,7 +163,7 @@ def _dask(where: str, workers: int | None) -> Iterator[Engine]:
         raise ParameterError(f"engine dask: scheduler file {where} does not exist")
     try:
         client = Client(where, timeout=10) if "://" in where else Client(scheduler_file=where, timeout=10)
-    except (OSError, ValueError) as error:
+    except Exception as error:  # of many types: no answer, another protocol, a file that is no scheduler's
         raise ParameterError(f"engine dask: no scheduler at {where} ({type(error).__name__})") from None
     threads = _DaskThreads(client)
     try:
