@@ -11,7 +11,7 @@ import numpy as np
 
 from . import simd
 from .jit import inline, kernel, lean
-from .sampling import status
+from .sampling import status, status_lanes
 
 _ONE = np.uint64(1)
 _6 = np.uint64(6)
@@ -46,15 +46,6 @@ def draw_healthy(key, threshold, m, healthy):
                 label = simd.add(simd.splat(np.uint64(c * nodes + 64 * w + 8 * i)), lanes)
                 word |= simd.bits(simd.less_equal(limit, status_lanes(simd.splat(key), label))) << np.uint64(8 * i)
             row[w] = word
-
-
-@lean
-def status_lanes(key, label):
-    """``sampling.status`` of eight (key, label) at once."""
-    z = simd.add(key, simd.mul(label, simd.splat(np.uint64(0x9E3779B97F4A7C15))))
-    z = simd.mul(simd.xor(z, simd.shift_right(z, simd.splat(np.uint64(30)))), simd.splat(np.uint64(0xBF58476D1CE4E5B9)))
-    z = simd.mul(simd.xor(z, simd.shift_right(z, simd.splat(np.uint64(27)))), simd.splat(np.uint64(0x94D049BB133111EB)))
-    return simd.xor(z, simd.shift_right(z, simd.splat(np.uint64(31))))
 
 
 @lean

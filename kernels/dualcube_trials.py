@@ -15,18 +15,20 @@ import numpy as np
 
 from . import philox, simd
 from .bits import ZERO, lowest, popcount
-from .dualcube import LIMIT, PATH_NODES, TREES, position_dims, route
+from .dualcube import LIMIT, PATH_NODES, TREES, position_dims
+from .dualcube_lanes import pays, route_lengths, walk_arrays
 from .dualcube_lookups import forget, recorder, route_recorded
-from .dualcube_search import draw_healthy, search, status_lanes, words
+from .dualcube_search import draw_healthy, search, words
 from .dualcube_trees import scratch
 from .jit import TRIALS_SIGNATURE, inline, kernel, lean
-from .sampling import status_key, threshold
+from .sampling import status_key, status_lanes, threshold
 
 #: Largest m for which trials search the whole cube of 2^(2m+1) nodes.
 SEARCH_M = 9
 
-#: Without the search, lookups are counted in the trials whose index is a multiple of this.
-LOOKUPS_EVERY = 16
+#: Without the search, lookups are counted in the trials whose index is a multiple of this power of two: asking in
+#: the reading's order and remembering what was asked takes several times as long as the route.
+LOOKUPS_EVERY = 64
 
 #: Slots of the tally, in this order; those from SEARCH on are there only in studies that search.
 VALID, SUCCESS, EXHAUSTED_FAILURES, LIMIT_FAILURES, VOID = 0, 1, 2, 3, 4
@@ -150,28 +152,39 @@ def batch_arrays():
 
 
 @lean
-def route_batch(n, m, limit, keys, sources, targets, lengths, path, offsets, untried, table):
-    """Links on each trial's path, or EXHAUSTED or LIMIT."""
+def _count_routes(n, m, sources, targets, trials, lengths, tally):
+    """Tally the routes of ``n`` trials that are not void."""
+    delivered, limited = 0, 0
+    length1, length2, distance1, distance2, product = 0, 0, 0, 0, 0
+    longest = tally[tally.size - 4]
+    detour = tally[tally.size - 2]
     for i in range(n):
-        nodes = route((keys[i], limit), sources[i], targets[i], m, path, offsets, untried, table)
-        lengths[i] = nodes - 1 if nodes > 0 else nodes
-
-
-@lean
-def _count_route(trial, length, distance, tally):
-    """Tally one trial that is not void."""
-    tally[VALID] += 1
-    if length < 0:
-        tally[LIMIT_FAILURES if length == LIMIT else EXHAUSTED_FAILURES] += 1
-        return
-    tally[SUCCESS] += 1
-    tally[LENGTH] += length
-    tally[LENGTH2] += length * length
-    tally[DISTANCE] += distance
-    tally[LENGTH_DISTANCE] += length * distance
-    tally[DISTANCE2] += distance * distance
-    _raise(tally, tally.size - 4, length, trial)
-    _raise(tally, tally.size - 2, length - distance, trial)
+        length = lengths[i]
+        if length < 0:
+            limited += length == LIMIT
+            continue
+        distance = fault_free_distance(sources[i], targets[i], m)
+        delivered += 1
+        length1 += length
+        length2 += length * length
+        distance1 += distance
+        distance2 += distance * distance
+        product += length * distance
+        if length >= longest:
+            _raise(tally, tally.size - 4, length, np.int64(trials[i]))
+            longest = length
+        if length - distance >= detour:
+            _raise(tally, tally.size - 2, length - distance, np.int64(trials[i]))
+            detour = length - distance
+    tally[VALID] += n
+    tally[SUCCESS] += delivered
+    tally[LIMIT_FAILURES] += limited
+    tally[EXHAUSTED_FAILURES] += n - delivered - limited
+    tally[LENGTH] += length1
+    tally[LENGTH2] += length2
+    tally[DISTANCE] += distance1
+    tally[DISTANCE2] += distance2
+    tally[LENGTH_DISTANCE] += product
 
 
 @lean
@@ -196,6 +209,47 @@ def _count_shortest(length, shortest, tally):
     tally[MINIMAL] += length == shortest
 
 
+@lean
+def _count_lookups(i, n, mask, m, limit, keys, sources, targets, trials, record, path, offsets, untried, table, tally):
+    """Tally the lookups of those of the trials i .. n - 1 whose index has no bit of ``mask``.
+
+    Returns n, or the first trial whose lookups the record is too small for.
+    """
+    none, asked, places, counts, untold = record
+    while i < n:
+        if trials[i] & mask == ZERO:
+            world = (keys[i], limit, none, asked, places, counts, untold)
+            route_recorded(world, sources[i], targets[i], m, path, offsets, untried, table)
+            count, full = counts[0], counts[1]
+            forget(world)
+            if full:
+                return i
+            tally[COUNTED] += 1
+            tally[LOOKUPS] += count
+            tally[LOOKUPS2] += (count * count) & _LOW32
+            tally[LOOKUPS2 + 1] += (count * count) >> 32
+        i += 1
+    return n
+
+
+@lean
+def _count_searches(n, m, limit, keys, sources, targets, lengths, cubes, tally):
+    """Tally shortest paths; the whole cube is searched unless the route is as short as without faults."""
+    for i in range(n):
+        shortest = lengths[i]
+        if shortest != fault_free_distance(sources[i], targets[i], np.uint64(m)):
+            draw_healthy(keys[i], limit, m, cubes[0])
+            shortest = search(m, cubes[0], sources[i], targets[i], cubes[1], cubes[2])
+        _count_shortest(lengths[i], shortest, tally)
+
+
+@inline
+def _record(size):
+    """What ``_count_lookups`` needs for up to ``size / 2`` labels a trial: lazy faults alone, no events."""
+    asked, places, counts = recorder(size)
+    return np.zeros(0, np.uint64), asked, places, counts, np.zeros((0, 4), np.uint64)
+
+
 @kernel(TRIALS_SIGNATURE)
 def trials(key, first, stop, params, tally):
     """Dual-cube routing trials; ``params`` is (m, rate), 1 <= m <= 30, 0 <= rate < 1, checked by the study's axes.
@@ -207,46 +261,32 @@ def trials(key, first, stop, params, tally):
     m = np.int64(params[0])
     m_bits = np.uint64(m)
     limit = threshold(params[1])
+    in_lanes = pays(m, params[1])
     searching = tally.size == COUNTERS + EXTREMES and m <= SEARCH_M
-    every = np.uint64(1 if searching else LOOKUPS_EVERY)
+    mask = np.uint64(0 if searching else LOOKUPS_EVERY - 1)
     offsets, untried, table = scratch(TREES)
     path = np.zeros(PATH_NODES, np.uint64)
     keys, sources, targets, indices, lengths, pair = batch_arrays()
+    walks = walk_arrays(BATCH)
     size = 1024
-    asked, places, counts = recorder(size)
-    none = np.zeros(0, np.uint64)
-    untold = np.zeros((0, 4), np.uint64)
-    width = words(m) if searching else 0
-    healthy, seen, spare = np.zeros((2, width), np.uint64), np.zeros((2, width), np.uint64), np.zeros((2, width), np.uint64)
+    record = _record(size)
+    cubes = np.zeros((3, 2, words(m) if searching else 0), np.uint64)
     for begin in range(first, stop, BATCH):
         end = min(begin + BATCH, stop)
         n = draw_pairs(key, begin, end, m, limit, keys, sources, targets, indices, pair)
         tally[VOID] += end - begin - n
-        route_batch(n, m_bits, limit, keys, sources, targets, lengths, path, offsets, untried, table)
-        for i in range(n):
-            s, t = sources[i], targets[i]
-            distance = fault_free_distance(s, t, m_bits)
-            _count_route(np.int64(indices[i]), lengths[i], distance, tally)
-            if indices[i] % every == ZERO:
-                while True:
-                    world = (keys[i], limit, none, asked, places, counts, untold)
-                    route_recorded(world, s, t, m_bits, path, offsets, untried, table)
-                    asked_now, full = counts[0], counts[1]
-                    forget(world)
-                    if full == 0:
-                        break
-                    size *= 4
-                    asked, places, counts = recorder(size)
-                tally[COUNTED] += 1
-                tally[LOOKUPS] += asked_now
-                tally[LOOKUPS2] += (asked_now * asked_now) & _LOW32
-                tally[LOOKUPS2 + 1] += (asked_now * asked_now) >> 32
-            if searching:
-                shortest = lengths[i]
-                if shortest != distance:
-                    draw_healthy(keys[i], limit, m, healthy)
-                    shortest = search(m, healthy, s, t, seen, spare)
-                _count_shortest(lengths[i], shortest, tally)
+        route_lengths(in_lanes, n, m_bits, limit, keys, sources, targets, lengths, walks, path, offsets, untried, table)
+        _count_routes(n, m_bits, sources, targets, indices, lengths, tally)
+        i = 0
+        while i < n:
+            i = _count_lookups(
+                i, n, mask, m_bits, limit, keys, sources, targets, indices, record, path, offsets, untried, table, tally
+            )
+            if i < n:
+                size *= 4
+                record = _record(size)
+        if searching:
+            _count_searches(n, m, limit, keys, sources, targets, lengths, cubes, tally)
 
 
 @kernel("Tuple((boolean, uint64, uint64, uint64))(uint64, int64, int64, float64)")

@@ -348,6 +348,20 @@ def popcount(x: Any) -> Any:
     return np.bitwise_count(x).astype(x.dtype)
 
 
+def _emit_top(b: Any, t: Any, x: Any) -> Any:
+    kind = x.type
+    zeros = _call(b, f"llvm.ctlz.{_suffix(t[0])}", kind, x, ir.IntType(1)(0))
+    last = ir.Constant(kind, [t[0].bits - 1] * t[0].lanes)
+    zeros = _call(b, f"llvm.umin.{_suffix(t[0])}", kind, zeros, last)  # a shift by the width would be undefined
+    return b.lshr(ir.Constant(kind, [1 << (t[0].bits - 1)] * t[0].lanes), zeros)
+
+
+@operation(_same, _emit_top)
+def top(x: Any) -> Any:
+    """The highest set bit of each lane alone; 1 for a lane that is zero."""
+    return np.array([1 << max(int(lane).bit_length() - 1, 0) for lane in x], x.dtype)
+
+
 # ---------------------------------------------------------------- masks
 
 

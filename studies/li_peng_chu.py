@@ -59,7 +59,7 @@ _ROUTING = (
     Counter("distance", "d(s, t) of delivered routes"),
     Counter("length_distance", "products of length and d(s, t)"),
     Counter("distance_distance", "squares of d(s, t)"),
-    Counter("counted", "trials whose look-ups were counted: all with the search, else those with index 0 mod 16"),
+    Counter("counted", "trials whose look-ups were counted: all with the search, else those with index 0 mod 64"),
     Counter("lookups", "distinct labels whose status was asked, in those trials"),
     Counter("lookups_lookups", "squares of that", digits=2),
 )

@@ -12,6 +12,7 @@ from scipy.special import chdtrc
 from fastcube.estimate import proportion
 from fastcube.kernels import dualcube_trials as kernels
 from fastcube.kernels.dualcube import PATH_NODES, TREES, route
+from fastcube.kernels.dualcube_lanes import route_lengths, walk_arrays
 from fastcube.kernels.dualcube_lookups import forget, recorder, route_one, route_recorded
 from fastcube.kernels.dualcube_trees import scratch
 from fastcube.kernels.jit import kernel
@@ -26,25 +27,29 @@ NO_FAULTS = np.empty(0, np.uint64)
 
 @kernel("int64(uint64, int64, int64, int64, float64, uint64[:,::1], int64[::1], uint64[:,::1])", cache=False)
 def routes(key, first, stop, m, rate, drawn, nodes, paths):
-    """Draw trials and route each in both forms; returns the first index at which they differ, or the number drawn.
+    """Draw trials and route each in all three forms; returns the first index at which they differ, or the number drawn.
 
     Rows of ``drawn`` receive status key, s, t, trial; ``nodes`` and ``paths`` what the fast form found, as far as they reach.
     """
     offsets, untried, table = scratch(TREES)
     path = np.zeros(PATH_NODES, np.uint64)
     other = np.zeros(PATH_NODES, np.uint64)
-    keys, sources, targets, trials, _, pair = kernels.batch_arrays()
+    keys, sources, targets, trials, lengths, pair = kernels.batch_arrays()
+    walks = walk_arrays(kernels.BATCH)
     asked, places, counts = recorder(1 << 20)
     limit = threshold(rate)
     done = 0
     for begin in range(first, stop, kernels.BATCH):
         n = kernels.draw_pairs(key, begin, min(begin + kernels.BATCH, stop), m, limit, keys, sources, targets, trials, pair)
+        route_lengths(True, n, np.uint64(m), limit, keys, sources, targets, lengths, walks, path, offsets, untried, table)
         for i in range(n):
             world = (keys[i], limit, np.zeros(0, np.uint64), asked, places, counts, np.zeros((0, 4), np.uint64))
             a = route((keys[i], limit), sources[i], targets[i], np.uint64(m), path, offsets, untried, table)
             b = route_recorded(world, sources[i], targets[i], np.uint64(m), other, offsets, untried, table)
             full = counts[1]
             forget(world)
+            if lengths[i] != (a - 1 if a > 0 else a):
+                return done
             if a != b or full or (a > 0 and (path[:a] != other[:a]).any()):
                 return done
             if done < drawn.shape[0]:
@@ -258,7 +263,7 @@ def plain_tally(study, m, rate, first, stop):
         path, reason = plain.route(s, t)
         shortest = plain.shortest(s, t) if searching else None
         counts["valid"] += 1
-        if searching or trial % 16 == 0:
+        if searching or trial % 64 == 0:
             counts["counted"] += 1
             counts["lookups"] += len(plain.asked)
             counts["lookups_lookups"] += len(plain.asked) ** 2
