@@ -96,7 +96,9 @@ def benchmarks_of(sparse: Study, dense: Study) -> list[Benchmark]:
         out.append(Benchmark(f"unsafe nodes, n={n} f={f}", "NumPy on pairs", ours, pairs))
     for n, p, ours_trials, trials in ((10, 0.0097, 100_000, 300), (16, 0.0011, 5_000, 4)):
         ours = kernel_runner(dense, {"n": n, "p": p}, ours_trials)
-        cubes = _counted(trials, with_numpy_cubes, n, lambda rng, n=n, p=p, trials=trials: rng.random((trials, 2**n)) < p)
+        cubes = _counted(
+            trials, with_numpy_cubes, n, lambda rng, n=n, p=p, trials=trials: rng.random((trials, 2**n)) < p
+        )
         out.append(Benchmark(f"unsafe nodes, n={n} p={p}", "NumPy on whole cubes", ours, cubes))
     return out
 

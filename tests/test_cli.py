@@ -239,7 +239,10 @@ def test_resuming_says_nothing_new_and_changes_nothing(run, file):
 
 def test_without_matplotlib_plot_is_one_line_before_anything_is_computed(tmp_path):
     """In a process of its own, where importing matplotlib fails."""
-    code = "import sys; sys.modules['matplotlib'] = None; from fastcube.cli import main; main(['run', 'unsafe-fraction', '--plot', 'x.png'])"
+    code = (
+        "import sys; sys.modules['matplotlib'] = None; from fastcube.cli import main; "
+        "main(['run', 'unsafe-fraction', '--plot', 'x.png'])"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "fastcube: plots need matplotlib: pip install 'fastcube[plot]'\n"

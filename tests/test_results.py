@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 
 import h5py
 import numpy as np
@@ -46,7 +45,7 @@ def test_the_digest_is_the_documented_hash(file):
 
 def test_counters_are_the_trials_counted_one_by_one(done):
     for point, tally in done:
-        whole = [TOY.explain(point, _key(point), t).data for t in range(0, 5000)]
+        whole = [TOY.explain(point, _key(point), t).data for t in range(5000)]
         assert tally.counts["bit_total"] == sum(w["bit"] for w in whole)
         assert tally.counts["octal_total"] == sum(w["octal"] for w in whole)
         assert tally.counts["octal_squares"] == sum(w["octal"] ** 2 for w in whole)
@@ -203,4 +202,4 @@ def test_merge_refuses_another_seed_and_names_both_files(tmp_path):
 
 
 def test_no_temporary_file_stays(file):
-    assert os.listdir(file.parent) == ["toy.h5"]
+    assert [path.name for path in file.parent.iterdir()] == ["toy.h5"]
