@@ -23,7 +23,7 @@ def bits_of(mask: int) -> Iterator[int]:
         mask ^= bit
 
 
-def grow_tree(faults: Container[int], root: int, k: int, dims: int) -> dict[int, list[int]] | None:
+def grow_tree(faults: Container[int] | RandomFaults, root: int, k: int, dims: int) -> dict[int, list[int]] | None:
     """T_k(root) inside the subcube of ``root`` along ``dims`` (reading B2).
 
     Each stage gives every node of the tree, in insertion order, one new child: along the first dimension that is
@@ -84,15 +84,15 @@ class DualCube(Network):
 
     def cluster_dims(self, label: int) -> int:
         """The bits along which the node's cluster is joined, as a mask."""
-        return (2**self._size - 1) << self._size * self.class_of(label)
+        return ((1 << self._size) - 1) << self._size * self.class_of(label)
 
     def cluster(self, label: int) -> int:
         """The name of the node's cluster in its class, 0 .. 2^m - 1."""
-        return (label >> self._size * (1 - self.class_of(label))) & (2**self._size - 1)
+        return (label >> self._size * (1 - self.class_of(label))) & ((1 << self._size) - 1)
 
     def position(self, label: int) -> int:
         """The node's place inside its cluster, 0 .. 2^m - 1."""
-        return (label >> self._size * self.class_of(label)) & (2**self._size - 1)
+        return (label >> self._size * self.class_of(label)) & ((1 << self._size) - 1)
 
     def same_cluster(self, u: int, v: int) -> bool:
         """Whether two nodes are in one cluster."""

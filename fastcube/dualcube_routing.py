@@ -34,7 +34,8 @@ def _listed(dual: DualCube) -> tuple[int, int, NDArray[np.uint64]]:
 
 def practical(dual: DualCube, s: int, t: int) -> Route:
     """PRACTICAL(s, t) between nonfaulty nodes (reading B7)."""
-    from .kernels.dualcube_lookups import LIMIT, route_one
+    from .kernels.dualcube import LIMIT
+    from .kernels.dualcube_lookups import route_one
 
     nodes, path, asked, rows = route_one(dual.m, *_listed(dual), s, t)
     labels = tuple(asked.tolist())
@@ -148,11 +149,10 @@ class _Offline:
             raise _NothingError(f"Hypercube_Routing: T_{k}({self.dual.label(s)}) cannot be constructed")
         for path in [*tree.values(), *self.rim(tree, dims)]:
             u = path[-1]
-            if (u ^ t) & split:
-                if u ^ split in self.faults:
-                    continue
-                path = [*path, u ^ split]
-            return path[:-1] + self.cube_path(path[-1], t, k - 1, dims ^ split)
+            if not (u ^ t) & split:
+                return path[:-1] + self.cube_path(u, t, k - 1, dims ^ split)
+            if u ^ split not in self.faults:
+                return path + self.cube_path(u ^ split, t, k - 1, dims ^ split)
         raise _NothingError(f"Hypercube_Routing: no way from T_{k}({self.dual.label(s)}) into the other half")
 
     def cube_search(self, s: int, t: int, dims: int) -> list[int]:

@@ -122,9 +122,17 @@ def route(network: Network, s: int, t: int, *, algorithm: str, **options: Any) -
         from . import dualcube_routing
 
         if algorithm == "PRACTICAL":
-            return dualcube_routing.practical(network, *ends)
-        return dualcube_routing.offline(network, *ends, **options)
+            return dualcube_routing.practical(network, s, t)
+        return dualcube_routing.offline(network, s, t, **options)
     raise AssertionError(network)
+
+
+def _check_end(network: Network, name: str, label: object) -> int:
+    """The label of a nonfaulty node as an int.  Raises ParameterError."""
+    node = network.check_node(name, label)
+    if network.is_faulty(node):
+        raise ParameterError(f"{name} must be a nonfaulty node, got {node} ({network.label(node)}), which is faulty")
+    return node
 
 
 def distance(network: Network, s: int, t: int) -> int | None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 
-
 from .bits import ZERO, top
 from .dualcube import EXHAUSTED, LIMIT, PATH_NODES, TREES, erase_loops, position_dims
 from .dualcube_trees import LIMIT_NODES, STRIDE, growing, open_children, plant, scratch, walk_down, walk_up
@@ -25,7 +24,9 @@ _WALK, _EXITS, _BACK, _CLUSTER = 0, 1, 2, 3
 
 #: Kinds of events.
 CROSSED = 0  #: tree node ``node`` of a tree of so many nodes has the nonfaulty cross neighbour ``other``
-STUCK = 1  #: a walk to ``other`` ends at ``node``: its tree of so many nodes sees no wanted nonfaulty node and cannot grow
+STUCK = (
+    1  #: a walk to ``other`` ends at ``node``: its tree of so many nodes sees no wanted nonfaulty node and cannot grow
+)
 FAULTY = 2  #: the far end ``node`` of a virtual edge, across from ``other``, is faulty
 ENDED = 3  #: the tree of ``node`` cannot grow past so many nodes: no exit is left
 LIMITED = 4  #: the tree of ``node`` would grow past LIMIT_NODES

@@ -131,10 +131,10 @@ STATISTICS = (
 
 def explain(point: Point, key: int, trial: int) -> Explanation:
     """Replay one trial: the faulty nodes met, the path with its dimensions, or why and where it failed."""
-    from fastcube import distance, route
     from fastcube.dualcube import DualCube
     from fastcube.kernels.dualcube_trials import trial_pair
     from fastcube.network import RandomFaults
+    from fastcube.paths import distance, route
 
     m, rate = int(point["m"]), float(point["rate"])
     drawn, status_key, s, t = trial_pair(key, trial, m, rate)
@@ -196,13 +196,18 @@ def _words(dual: Any, data: Mapping[str, Any], events: tuple[Any, ...]) -> list[
         lines.append(f"  {name(s)}")
         lines += [f"  {name(v)}  along u_{d}" for v, d in zip(data["path"][1:], data["dimensions"], strict=True)]
     else:
-        lines.append("failed: " + ("a tree would grow past 2^14 nodes" if data["reason"] == "limit" else "nothing is left to try"))
+        lines.append(
+            "failed: "
+            + ("a tree would grow past 2^14 nodes" if data["reason"] == "limit" else "nothing is left to try")
+        )
         lines += [f"  {_event(dual, e)}" for e in events[:40]]
         if len(events) > 40:
             lines.append("  and so on")
     if "shortest" in data:
         found = data["shortest"]
-        lines.append("no nonfaulty path joins them" if found is None else f"the shortest nonfaulty path has {found} links")
+        lines.append(
+            "no nonfaulty path joins them" if found is None else f"the shortest nonfaulty path has {found} links"
+        )
     return lines
 
 
@@ -211,7 +216,7 @@ def _event(dual: Any, e: Any) -> str:
     trees = f"the tree of {e.nodes} node{'s' if e.nodes > 1 else ''}"
     return {
         "crossed": f"cross {node} : {other}",
-        "stuck": f"the walk to {other} is stuck at {node}: {trees} there has no nonfaulty neighbour that is nearer, and cannot grow",
+        "stuck": f"the walk to {other} is stuck at {node}: {trees} there has no nearer nonfaulty neighbour and cannot grow",
         "faulty": f"{node}, across from {other}, is faulty",
         "ended": f"{trees} at {node} cannot grow: no exit is left",
         "limited": f"{trees} at {node} may not grow further",
@@ -228,7 +233,9 @@ def _connected_about(point: Point) -> float:
 
 def _mark_success(axes: Any) -> None:
     axes.plot([0, 0.3], [0.9, 0.9], color="0.25", linewidth=1, linestyle=(0, (1, 1.5)))
-    axes.annotate("paper: > 90% below 30%", (0.005, 0.9), (0, -11), textcoords="offset points", fontsize=8, color="0.25")
+    axes.annotate(
+        "paper: > 90% below 30%", (0.005, 0.9), (0, -11), textcoords="offset points", fontsize=8, color="0.25"
+    )
     axes.plot([0.3, 0.5], [0.5, 0.5], color="0.25", linewidth=1, linestyle=(0, (1, 1.5)))
     axes.annotate(
         "paper: in most cases > 50% up to 50%", (0.295, 0.5), fontsize=8, color="0.25", ha="right", va="center"
@@ -310,7 +317,9 @@ def notes(results: Results) -> list[str]:
             value = results.estimates(point)["success"].value
             lines.append(f"  m={point['m']},rate={point['rate']}: {value:.6f} beside {_connected_about(point):.6f}")
     if any(tally.trials and not _searched(point) for point, tally in results) and len(results.study.statistics) > 3:
-        lines.append(f"success_connected, length_ratio and minimal need all 2^(2m+1) nodes and are left out above m={SEARCHED}")
+        lines.append(
+            f"success_connected, length_ratio and minimal need all 2^(2m+1) nodes and are left out above m={SEARCHED}"
+        )
     return lines
 
 

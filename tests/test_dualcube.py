@@ -45,7 +45,9 @@ def test_network_is_the_twins(m):
         for v in range(2 ** (2 * m + 1)):
             assert dual.is_link(u, v) == (v in net.neighbours(u))
             assert dual.same_cluster(u, v) == (net.cluster(u) == net.cluster(v))
-            assert dual.same_cluster(u, v) == ((dual.class_of(u), dual.cluster(u)) == (dual.class_of(v), dual.cluster(v)))
+            assert dual.same_cluster(u, v) == (
+                (dual.class_of(u), dual.cluster(u)) == (dual.class_of(v), dual.cluster(v))
+            )
             assert dual.metric(u, v) == twin.distance_without_faults(m, u, v) == net.shortest(u, v)
             if dual.is_link(u, v):
                 assert u ^ v == 1 << (2 * m - dual.dimension(u, v))

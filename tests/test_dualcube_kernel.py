@@ -40,8 +40,12 @@ def routes(key, first, stop, m, rate, drawn, nodes, paths):
     limit = threshold(rate)
     done = 0
     for begin in range(first, stop, kernels.BATCH):
-        n = kernels.draw_pairs(key, begin, min(begin + kernels.BATCH, stop), m, limit, keys, sources, targets, trials, pair)
-        route_lengths(True, n, np.uint64(m), limit, keys, sources, targets, lengths, walks, path, offsets, untried, table)
+        n = kernels.draw_pairs(
+            key, begin, min(begin + kernels.BATCH, stop), m, limit, keys, sources, targets, trials, pair
+        )
+        route_lengths(
+            True, n, np.uint64(m), limit, keys, sources, targets, lengths, walks, path, offsets, untried, table
+        )
         for i in range(n):
             world = (keys[i], limit, np.zeros(0, np.uint64), asked, places, counts, np.zeros((0, 4), np.uint64))
             a = route((keys[i], limit), sources[i], targets[i], np.uint64(m), path, offsets, untried, table)
@@ -53,7 +57,12 @@ def routes(key, first, stop, m, rate, drawn, nodes, paths):
             if a != b or full or (a > 0 and (path[:a] != other[:a]).any()):
                 return done
             if done < drawn.shape[0]:
-                drawn[done, 0], drawn[done, 1], drawn[done, 2], drawn[done, 3] = keys[i], sources[i], targets[i], trials[i]
+                drawn[done, 0], drawn[done, 1], drawn[done, 2], drawn[done, 3] = (
+                    keys[i],
+                    sources[i],
+                    targets[i],
+                    trials[i],
+                )
             if done < paths.shape[0]:
                 nodes[done] = a
                 paths[done, : max(a, 0)] = path[: max(a, 0)]
@@ -289,7 +298,9 @@ def plain_tally(study, m, rate, first, stop):
     return counts, extremes
 
 
-@pytest.mark.parametrize(("which", "m", "rate"), [(0, 1, 0.6), (0, 3, 0.5), (0, 5, 0.3), (0, 6, 0.5), (1, 3, 0.4), (1, 11, 0.4)])
+@pytest.mark.parametrize(
+    ("which", "m", "rate"), [(0, 1, 0.6), (0, 3, 0.5), (0, 5, 0.3), (0, 6, 0.5), (1, 3, 0.4), (1, 11, 0.4)]
+)
 def test_tally_is_the_twins(which, m, rate):
     study = STUDIES[which]
     tally = Tally.from_slots(study, 3, 150, run_trials(study, m, rate, 3, 150))
@@ -338,7 +349,9 @@ def test_connectivity_is_near_its_approximation(m):
     study = STUDIES[0]
     for rate in (0.2, 0.3, 0.4):
         point = study.point({"m": m, "rate": rate})
-        counts = Tally.from_slots(study, 0, 3000, run_trials(study, m, rate, 0, 3000, point_key(study.name, 1, point))).counts
+        counts = Tally.from_slots(
+            study, 0, 3000, run_trials(study, m, rate, 0, 3000, point_key(study.name, 1, point))
+        ).counts
         measured = proportion(counts["connected"], counts["valid"], 1e-6)
         about = _connected_about(point)
         assert measured.low - 0.01 <= about <= measured.high + 0.01
