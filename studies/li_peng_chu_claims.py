@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import random
-from collections import deque
 from collections.abc import Callable, Iterator
 
 from fastcube.claims import Claim, Verdict, Witness
@@ -19,82 +17,13 @@ from fastcube.dualcube import DualCube
 from fastcube.dualcube_routing import offline
 from fastcube.estimate import proportion
 
+from .li_peng_chu_cases import HUNTED, all_cases, healthy_others, hunt, keeps_safe, reach, tree_faults
+
 PAPER = "li_peng_chu"
-
-Case = tuple[DualCube, int]
-
-#: Cases of one (m, k) that a hunt tries.
-HUNTED = 300
-
-
-# ---------------------------------------------------------------- fault sets to try
-
-
-def _fault_limit(m: int, k: int) -> int:
-    """The paper's bound: |F| < 2^k (m - k + 1)."""
-    return (m - k + 1) << k
-
-
-def _all_cases(m: int, k: int) -> Iterator[DualCube]:
-    """All k-safe DC(m) within the fault limit in which node 0 is nonfaulty, smallest fault sets first."""
-    for size in range(_fault_limit(m, k)):
-        for faults in itertools.combinations(range(1, 2 ** (2 * m + 1)), size):
-            dual = DualCube(m, faults)
-            if dual.is_safe(k):
-                yield dual
-
-
-def _hunt(m: int, k: int, seed: int, cases: int = HUNTED) -> Iterator[Case]:
-    """Random k-safe DC(m) within the fault limit, most at it, with faults crowded around 0 and t; t nonfaulty."""
-    rng = random.Random(f"{m} {k} {seed}")
-    plain = DualCube(m)
-    bits = 2 * m + 1
-    for _ in range(cases):
-        t = rng.choice([rng.randrange(1, 2**bits), 1 << rng.randrange(bits), rng.randrange(1, 2**m)])
-        near: list[int] = []
-        for end in (0, t):
-            first = plain.neighbours(end)
-            second = [v for u in first for v in plain.neighbours(u)]
-            third = [v for u in rng.sample(second, min(6, len(second))) for v in plain.neighbours(u)]
-            near += list(first) * rng.randrange(3) + second * rng.randrange(1, 3) + third
-        limit = _fault_limit(m, k) - 1
-        wanted = limit if rng.random() < 0.7 else rng.randrange(limit + 1)
-        faults: set[int] = set()
-        beside: dict[int, int] = {}
-        for _ in range(6 * wanted + 20):
-            x = rng.choice(near) if rng.random() < 0.9 else rng.randrange(2**bits)
-            around = plain.neighbours(x)
-            if len(faults) == wanted or x in (0, t) or x in faults or any(m - beside.get(v, 0) < k for v in around):
-                continue
-            faults.add(x)
-            for v in around:
-                beside[v] = beside.get(v, 0) + 1
-        yield DualCube(m, faults), t
-
-
-def _healthy_others(dual: DualCube) -> Iterator[int]:
-    return (t for t in range(1, 2**dual.bits) if not dual.is_faulty(t))
-
 
 SMALL = [(1, 0), (2, 0), (2, 1)]
 HUNT = [(m, k) for m in range(3, 7) for k in range(m // 2 + 1)]
 CHECKED = f"all fault sets of DC(1) and DC(2), all k; hunted with {HUNTED} cases at each k of DC(3) to DC(6)"
-
-
-def _reach(
-    dual: DualCube, start: int, dims: int, deepest: int | None = None, goal: int | None = None
-) -> dict[int, int]:
-    """Distance from ``start`` of the nodes that nonfaulty paths along ``dims`` reach, up to ``deepest`` or until ``goal``."""
-    seen, queue = {start: 0}, deque([start])
-    while queue and goal not in seen:
-        u = queue.popleft()
-        if seen[u] == deepest:
-            continue
-        for v in dual.neighbours(u):
-            if (u ^ v) & dims and v not in seen and not dual.is_faulty(v):
-                seen[v] = seen[u] + 1
-                queue.append(v)
-    return seen
 
 
 def _witness(words: str, dual: DualCube, python: str, **data: int) -> Witness:
@@ -120,7 +49,7 @@ def decide_distance() -> Verdict:
         dual = DualCube(m)
         everything = 2**dual.bits - 1
         for s in range(2**dual.bits) if m <= 3 else (0,):
-            found = _reach(dual, s, everything)
+            found = reach(dual, s, everything)
             for t, length in found.items():
                 if length != dual.metric(s, t):
                     return Verdict(
@@ -137,9 +66,9 @@ def decide_virtual_paths() -> Verdict:
             if dual.class_of(s) != dual.class_of(t) or dual.same_cluster(s, t):
                 continue
             used: set[int] = set()
-            for u in _reach(dual, s, dual.cluster_dims(s)):
+            for u in reach(dual, s, dual.cluster_dims(s)):
                 v = (u & dual.cluster_dims(u)) | (t & ~dual.cluster_dims(u))
-                path = {u, v, *_reach(dual, dual.cross(u), dual.cluster_dims(dual.cross(u)))}
+                path = {u, v, *reach(dual, dual.cross(u), dual.cluster_dims(dual.cross(u)))}
                 if path & used or dual.cross(v) not in path:
                     return Verdict("refuted", "", _witness("shared nodes", dual, f"{sorted(path & used)}", s=s, t=t))
                 used |= path
@@ -151,54 +80,12 @@ def decide_virtual_paths() -> Verdict:
 # ---------------------------------------------------------------- binomial trees
 
 
-def _tree_faults(
-    n: int, k: int, bad: Callable[[list[int] | None, frozenset[int]], bool], most: int | None = None
-) -> list[int] | None:
-    """Smallest fault set, of at most ``most`` nodes, for which the tree T_k(0) of reading B2 in Q_n is ``bad``; or None.
-
-    ``bad`` sees the tree in insertion order (None when it cannot be constructed) and the faults.  Only faults that the
-    growing tree meets matter, so each set is built in the order in which it meets them: every minimal set is reached.
-    """
-    found: list[list[int]] = []
-
-    def grow(faults: frozenset[int]) -> tuple[bool, list[int]]:
-        order = [0]
-        for _ in range(k):
-            for u in list(order):
-                free = (u | 1 << i for i in reversed(range(n)) if not u >> i & 1)
-                child = next((v for v in free if v not in faults and v not in order), None)
-                if child is None:
-                    return False, order
-                order.append(child)
-        return True, order
-
-    def search(faults: frozenset[int], start: int) -> None:
-        grown, order = grow(faults)
-        if bad(order if grown else None, faults):
-            found.append(sorted(faults))
-        elif most is None or len(faults) < most:
-            for j in range(start, len(order)):
-                search(faults | {order[j]}, j)
-
-    search(frozenset(), 1)
-    return min(found, key=lambda f: (len(f), f), default=None)
-
-
-def _keeps_safe(n: int, k: int, faults: frozenset[int]) -> bool:
-    """Whether Q_n with these faults is k-safe."""
-    beside: dict[int, int] = {}
-    for v in faults:
-        for i in range(n):
-            beside[v ^ 1 << i] = beside.get(v ^ 1 << i, 0) + 1
-    return n - max(beside.values(), default=0) >= k
-
-
 def decide_tree_exists() -> Verdict:
     """All fault sets that the tree can meet, for n <= 7; at (8, 4), the next size, the fewest faults that stop it."""
     for n in range(1, 8):
         for k in range(n // 2 + 1):
-            assert _tree_faults(n, k, lambda tree, f, n=n, k=k: tree is None and _keeps_safe(n, k, f)) is None  # type: ignore[misc]
-    faults = _tree_faults(8, 4, lambda tree, f: tree is None and _keeps_safe(8, 4, f), most=6)
+            assert tree_faults(n, k, lambda tree, f, n=n, k=k: tree is None and keeps_safe(n, k, f)) is None  # type: ignore[misc]
+    faults = tree_faults(8, 4, lambda tree, f: tree is None and keeps_safe(8, 4, f), most=6)
     assert faults is not None
     dual = DualCube(8, faults)
     return Verdict(
@@ -224,9 +111,9 @@ def decide_boundary() -> Verdict:
 
     sizes = [(n, k) for n in range(1, 7) for k in range(n // 2 + 1)]
     for n, k in sizes[:-1]:
-        assert _tree_faults(n, k, small(n, k)) is None
+        assert tree_faults(n, k, small(n, k)) is None
     n, k = sizes[-1]
-    faults = next(f for most in range(2**n) if (f := _tree_faults(n, k, small(n, k), most)) is not None)
+    faults = next(f for most in range(2**n) if (f := tree_faults(n, k, small(n, k), most)) is not None)
     dual = DualCube(n, faults)
     text = f"fc.{dual.source()}"
     return Verdict(
@@ -246,17 +133,17 @@ def decide_boundary() -> Verdict:
 
 def _exit_within(dual: DualCube, k: int) -> bool:
     """Is there a nonfaulty path 0 -> u : u' of at most k + 2 links with 0 -> u in one cluster?"""
-    near = _reach(dual, 0, dual.cluster_dims(0), k + 1)
+    near = reach(dual, 0, dual.cluster_dims(0), k + 1)
     return any(not dual.is_faulty(dual.cross(u)) for u in near)
 
 
 def _virtual_exit(dual: DualCube, t: int) -> bool:
     """Is there a u, reached from 0 inside its cluster, with a nonfaulty path u : u' -> v' : v into t's cluster?"""
     dims = dual.cluster_dims(0)
-    for u in _reach(dual, 0, dims):
+    for u in reach(dual, 0, dims):
         v = (u & dims) | (t & ~dims)
         out, back = dual.cross(u), dual.cross(v)
-        if not any(dual.is_faulty(x) for x in (v, out, back)) and back in _reach(dual, out, dual.cluster_dims(out)):
+        if not any(dual.is_faulty(x) for x in (v, out, back)) and back in reach(dual, out, dual.cluster_dims(out)):
             return True
     return False
 
@@ -264,10 +151,10 @@ def _virtual_exit(dual: DualCube, t: int) -> bool:
 def _small_and_hunted() -> Iterator[tuple[DualCube, int, int | None]]:
     """All small cases with k and None, then the hunted ones with k and their t."""
     for m, k in SMALL:
-        for dual in _all_cases(m, k):
+        for dual in all_cases(m, k):
             yield dual, k, None
     for m, k in HUNT:
-        for dual, t in _hunt(m, k, 1):
+        for dual, t in hunt(m, k, 1):
             yield dual, k, t
 
 
@@ -285,7 +172,7 @@ def decide_lemma1() -> Verdict:
 def decide_lemma2() -> Verdict:
     """Existence of a path over one virtual edge, in order of m, k and size."""
     for dual, k, hunted in _small_and_hunted():
-        for t in _healthy_others(dual) if hunted is None else (hunted,):
+        for t in healthy_others(dual) if hunted is None else (hunted,):
             if dual.class_of(t) == 0 and not dual.same_cluster(0, t) and not _virtual_exit(dual, t):
                 return Verdict(
                     "refuted",
@@ -304,8 +191,8 @@ def decide_lemma2() -> Verdict:
 def decide_theorem1_path() -> Verdict:
     """Existence of a nonfaulty path."""
     for dual, k, hunted in _small_and_hunted():
-        reached = _reach(dual, 0, 2**dual.bits - 1, goal=hunted)
-        for t in _healthy_others(dual) if hunted is None else (hunted,):
+        reached = reach(dual, 0, 2**dual.bits - 1, goal=hunted)
+        for t in healthy_others(dual) if hunted is None else (hunted,):
             if t not in reached:
                 text = f"fc.distance(fc.{dual.source()}, 0, {t})"
                 return Verdict("refuted", CHECKED, _witness("no nonfaulty path", dual, text, t=t, k=k))
@@ -315,8 +202,8 @@ def decide_theorem1_path() -> Verdict:
 def _first_failure(step: str) -> Verdict:
     """The smallest case in which the printed algorithms fail, within the theorem's conditions, in the step named."""
     for m, k in SMALL:
-        for dual in _all_cases(m, k):
-            for t in _healthy_others(dual):
+        for dual in all_cases(m, k):
+            for t in healthy_others(dual):
                 result = offline(dual, 0, t, k, "literal")
                 if result.outcome == "failed" and result.reason.startswith(step):
                     words = (
@@ -347,12 +234,12 @@ def _repaired() -> tuple[int, dict[int, int]]:
         excess[k] = max(excess.get(k, 0), result.length - dual.metric(0, t))
 
     for m, k in SMALL:
-        for dual in _all_cases(m, k):
-            for t in _healthy_others(dual) if (m, k) != (2, 1) else (1, 3, 4, 5, 16, 17, 20, 21):
+        for dual in all_cases(m, k):
+            for t in healthy_others(dual) if (m, k) != (2, 1) else (1, 3, 4, 5, 16, 17, 20, 21):
                 if not dual.is_faulty(t):
                     one(dual, k, t)
     for m, k in HUNT:
-        for dual, t in _hunt(m, k, 2):
+        for dual, t in hunt(m, k, 2):
             one(dual, k, t)
     return routes, excess
 
@@ -366,7 +253,7 @@ def decide_repaired() -> Verdict:
     routes, _ = _repaired()
     dual = DualCube(10, _STOP_10_4)
     assert dual.is_safe(5)
-    t = next(t for t in _healthy_others(dual) if offline(dual, 0, t, 5, "repaired").outcome == "failed")
+    t = next(t for t in healthy_others(dual) if offline(dual, 0, t, 5, "repaired").outcome == "failed")
     return Verdict(
         "refuted",
         f"{routes} routes of DC(1) to DC(6), all k <= m/2: none fails; DC(10), k = 5, the first that needs T_4: fails",
