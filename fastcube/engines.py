@@ -155,12 +155,12 @@ def _mpi(workers: int | None) -> Iterator[Engine]:
 
 @contextlib.contextmanager
 def _dask(where: str, workers: int | None) -> Iterator[Engine]:
+    if "://" not in where and not Path(where).is_file():
+        raise ParameterError(f"engine dask: scheduler file {where} does not exist")
     try:
         from distributed import Client, KilledWorker
     except ImportError:
         raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'") from None
-    if "://" not in where and not Path(where).is_file():
-        raise ParameterError(f"engine dask: scheduler file {where} does not exist")
     try:
         client = Client(where, timeout=10) if "://" in where else Client(scheduler_file=where, timeout=10)
     except Exception as error:  # of many types: no answer, another protocol, a file that is no scheduler's
