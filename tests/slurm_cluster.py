@@ -141,14 +141,18 @@ class Slurm:
         return done.stdout
 
     def wait(self, ready, seconds=60):
-        """Wait until ``ready()``; a requeued job, which Slurm would hold for two minutes, is started at once meanwhile."""
+        """Wait until ``ready()``; a requeued job, which Slurm would hold for two minutes, is started soon meanwhile."""
         end = time.monotonic() + seconds
+        since = {}
         while not ready():
-            assert time.monotonic() < end, f"waited in vain:\n{self.logs()}"
+            now = time.monotonic()
+            assert now < end, f"waited in vain:\n{self.logs()}"
             for job in self.call("squeue", "-h", "-r", "-t", "PD", "-o", "%i").split():
-                with contextlib.suppress(AssertionError):  # it may start by itself meanwhile
-                    self.call("scontrol", "update", f"jobid={job}", "starttime=now")
-            time.sleep(0.1)
+                # not at once: in the second of its end a node takes the job for one that was cancelled
+                if now - since.setdefault(job, now) > 3:
+                    with contextlib.suppress(AssertionError):  # it may start by itself meanwhile
+                        self.call("scontrol", "update", f"jobid={job}", "starttime=now")
+            time.sleep(0.2)
 
     def logs(self):
         """The ends of the daemons' logs."""
