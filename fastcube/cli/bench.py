@@ -21,13 +21,13 @@ def command(name: str | None) -> None:
     if not benchmarks:
         raise ParameterError(f"no benchmark holds {name}; see `fastcube bench` for all of them")
     click.echo(f"{cpu_name()}, one core, CPU time, best of 3, ours and theirs in turns")
-    click.echo(f"{'':44} {'ours':>12} {'theirs':>12} {'ratio':>9}")
-    click.echo(f"{'what, against what':44} {'trials/s':>12} {'trials/s':>12} {'ours/theirs':>11}")
+    click.echo(f"{'':54} {'ours':>12} {'theirs':>12} {'ratio':>9}")
+    click.echo(f"{'what, against what':54} {'trials/s':>12} {'trials/s':>12} {'ours/theirs':>11}")
     for benchmark in benchmarks:
         label = f"{benchmark.name}, {benchmark.rival}"
         try:
             ours, theirs = benchmark.measure()
         except ImportError as error:
-            click.echo(f"{label:44} left out: {error.name} is not installed")
+            click.echo(f"{label:54} left out: {error.name} is not installed")
             continue
-        click.echo(f"{label:44} {1 / ours:12,.0f} {1 / theirs:12,.0f} {theirs / ours:10,.0f}x")
+        click.echo(f"{label:54} {1 / ours:12,.0f} {1 / theirs:12,.0f} {theirs / ours:10,.0f}x")

@@ -183,7 +183,7 @@ class Practical(Network):
             return head + p1[1:] + p2
         return None
 
-    def with_loops(self, s: int, t: int) -> Path | None:  # noqa: PLR0911  (line for line with the reading)
+    def with_loops(self, s: int, t: int) -> Path | None:
         if s == t:
             return [s]
         if self.cluster(s) == self.cluster(t) and self.class_of(s) == self.class_of(t):
