@@ -98,6 +98,11 @@ def inline(function: Callable[..., Any]) -> Any:
     return numba.njit(nogil=True, error_model="numpy")(function)
 
 
+def inline_always(function: Callable[..., Any]) -> Any:
+    """As :func:`inline`, where LLVM may not decline: for a block called in one place, from a loop that should prepare it."""
+    return numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+
+
 def lean(function: Callable[..., Any]) -> Any:
     """As :func:`inline`, for blocks that allocate nothing: their arrays' references are not counted.
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from . import bits, philox, simd
-from .jit import Kernel, inline, kernel
+from .jit import Kernel, inline, inline_always, kernel
 from .sampling import node_label
 from .unsafe_small import round_of_cubes
 from .unsafe_tally import (
@@ -49,18 +49,20 @@ _32 = np.uint64(32)
 # ---------------------------------------------------------------- 1. filter
 
 
-@inline
+@inline_always
 def _draw(key, block, f, parts, pattern, words):
     """Fill the rows of the labels' ``words`` with the first f labels of a vector of trials, or of two (``parts``)."""
     prepared = philox.prepare_lanes(key, block, philox.LABELS)
     used = simd.splat(pattern)
+    byte = simd.splat(np.uint64(8))
     for k in range(0, f, 2):
         even, odd = philox.lanes(key, prepared, np.uint64(k >> 1))
-        for part in range(parts):
-            shift = simd.splat(np.uint64(8 * part))
-            at = 8 * (part * (f + 1) + k)
-            simd.store(words, at, simd.both(simd.shift_right(even, shift), used))
-            simd.store(words, at + 8, simd.both(simd.shift_right(odd, shift), used))
+        simd.store(words, 8 * k, simd.both(even, used))
+        simd.store(words, 8 * k + 8, simd.both(odd, used))
+        if parts == 2:
+            at = 8 * (f + 1 + k)
+            simd.store(words, at, simd.both(simd.shift_right(even, byte), used))
+            simd.store(words, at + 8, simd.both(simd.shift_right(odd, byte), used))
 
 
 @inline
@@ -68,7 +70,7 @@ def _closer(near, x, y):
     return simd.minimum(near, simd.popcount(simd.xor(x, y)))
 
 
-@inline
+@inline_always
 def _smallest_distance(labels, at, lanes, f):
     """Smallest distance between two of the f faults, lane by lane, over all f (f - 1) / 2 pairs.
 
@@ -191,7 +193,8 @@ def _close(queue, lanes, masks, f):
                 differs = simd.xor(union, simd.both(m, other))
                 changed = simd.select(near, simd.either(changed, differs), changed)
                 m = simd.select(near, union, m)
-                simd.store(masks, lanes * j, simd.select(near, union, other))
+                # not a select: LLVM would make it a masked store, from which the next load cannot be forwarded
+                simd.store(masks, lanes * j, simd.either(other, simd.select(near, union, zero)))
             simd.store(masks, lanes * i, m)
         if simd.bits(simd.differ(changed, zero)) == _ZERO:
             return
@@ -353,6 +356,8 @@ SIFTING_SIGNATURE = "int64(uint64, int64, int64, float64[::1], int64[::1], int64
 
 
 def _make(width: int, word: Any) -> Kernel:
+    lanes = 512 // width  # a constant of the closure, with which all callees are specialised
+
     @kernel(SIFTING_SIGNATURE, variant=f"{width}")
     def unsafe_lanes(key, first, stop, params, tally, left_over):
         """Count unsafe nodes and rounds over trials; 1 < f <= 2^(n-1), and n in 7..16 (16 bits) or 17..62 (32 bits).
@@ -379,8 +384,7 @@ def _make(width: int, word: Any) -> Kernel:
             return np.int64(0)
         n = np.int64(params[0])
         f = np.int64(params[1])
-        lanes = np.int64(512 // width)
-        parts = np.int64(2 if n <= 8 else 1)
+        parts = np.int64(2 if width == 16 and n <= 8 else 1)
         labels_array = np.empty(parts * (f + 1) * lanes, word)
         queue_array = np.zeros((f + 3) * 2 * lanes, word)
         second_array = np.zeros((f + 5) * 2 * lanes, word)
