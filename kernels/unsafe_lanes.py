@@ -184,18 +184,17 @@ def _close(queue, lanes, masks, f):
         for i in range(1, f):
             x = simd.load(queue, 2 * lanes * i)
             m = simd.load(masks, lanes * i)
+            grown = m
             for j in range(i):
                 apart = simd.xor(x, simd.load(queue, 2 * lanes * j))
                 other = simd.load(masks, lanes * j)
                 union = simd.either(m, other)
                 near = simd.less_equal(simd.popcount(simd.without(apart, union)), two)
-                union = simd.either(union, apart)
-                differs = simd.xor(union, simd.both(m, other))
-                changed = simd.select(near, simd.either(changed, differs), changed)
-                m = simd.select(near, union, m)
-                # not a select: LLVM would make it a masked store, from which the next load cannot be forwarded
-                simd.store(masks, lanes * j, simd.either(other, simd.select(near, union, zero)))
-            simd.store(masks, lanes * i, m)
+                whole = simd.select(near, simd.either(union, apart), zero)
+                changed = simd.either(changed, simd.select(near, simd.xor(whole, simd.both(m, other)), zero))
+                grown = simd.either(grown, whole)
+                simd.store(masks, lanes * j, simd.either(other, whole))
+            simd.store(masks, lanes * i, grown)
         if simd.bits(simd.differ(changed, zero)) == _ZERO:
             return
 
