@@ -12,8 +12,9 @@ store different signatures or CPU types under one index can swap machine code.  
 carries a hash of all kernel sources, numba's version, Python's version and the CPU; every kernel has one
 signature, hence all writers of an entry write the same thing.  The root is the first writable one of
 ``$FASTCUBE_CACHE_DIR``, ``$XDG_CACHE_HOME/fastcube``, ``~/.cache/fastcube`` and the temporary directory;
-without any, kernels are compiled in memory.  ``numba.config.CACHE_DIR`` is set only while a kernel of
-ours is being declared, so a user's own cached functions keep their place.
+without any, or when it is full or damaged, kernels are compiled in memory and a warning says so.
+``numba.config.CACHE_DIR`` is set only while a kernel of ours is being declared, so a user's own cached functions
+keep their place.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import platform
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -47,6 +49,12 @@ def _tag() -> str:
     cpu = os.environ.get("NUMBA_CPU_NAME") or llvmlite.binding.get_host_cpu_name()
     features = os.environ.get("NUMBA_CPU_FEATURES") or llvmlite.binding.get_host_cpu_features().flatten()
     digest.update(features.encode())
+    for name in sorted(os.environ):
+        if name.startswith("NUMBA_") and name not in {
+            "NUMBA_CACHE_DIR",
+            "NUMBA_NUM_THREADS",
+        }:  # may change machine code
+            digest.update(f"{name}={os.environ[name]}\0".encode())
     return f"{digest.hexdigest()[:16]}-numba{numba.__version__}-py{platform.python_version()}-{cpu}"
 
 
@@ -58,7 +66,8 @@ def _roots() -> Iterator[Path]:
     with contextlib.suppress(RuntimeError):  # no home folder
         yield Path.home() / ".cache" / "fastcube"
     # the cache holds pickles: in a folder that all users share, ours has a name and an owner of its own
-    yield Path(tempfile.gettempdir()) / f"fastcube-{os.getuid()}"
+    with contextlib.suppress(OSError):  # no temporary folder either
+        yield Path(tempfile.gettempdir()) / f"fastcube-{os.getuid()}"
 
 
 def _usable(folder: Path) -> bool:
@@ -76,7 +85,15 @@ def _usable(folder: Path) -> bool:
 def cache_folder() -> Path | None:
     """Folder of this version's machine code, made if need be; None when no root is writable."""
     tag = _tag()
-    return next((root / tag for root in _roots() if _usable(root / tag)), None)
+    folder = next((root / tag for root in _roots() if _usable(root / tag)), None)
+    if folder is None:
+        _warn("no folder for compiled kernels can be written, each run compiles anew; set FASTCUBE_CACHE_DIR")
+    return folder
+
+
+@functools.cache  # once each
+def _warn(text: str) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=3)
 
 
 @contextlib.contextmanager
@@ -146,13 +163,29 @@ class Kernel:
             if "compiled" in self.__dict__:  # another thread was first
                 return self.__dict__["compiled"]  # type: ignore[no-any-return]
             begin = time.perf_counter()
-            with _caching_here() as possible:
-                dispatcher: Callable[..., Any] = numba.njit(
-                    self.signature, nogil=True, error_model="numpy", cache=self.cache and possible
-                )(self.function)
+            dispatcher: Callable[..., Any] = self._from_cache() or self._declared(cache=False)
             self.seconds = time.perf_counter() - begin
             self.__dict__["compiled"] = dispatcher
         return dispatcher
+
+    def _declared(self, cache: bool) -> Any:
+        return numba.njit(self.signature, nogil=True, error_model="numpy", cache=cache)(self.function)
+
+    def _from_cache(self) -> Any:
+        """Loaded, or compiled and stored; None where that cannot be."""
+        with _caching_here() as possible:
+            if not (self.cache and possible):
+                return None
+            try:
+                return self._declared(cache=True)
+            except numba.core.errors.NumbaError:  # the kernel's own
+                raise
+            except Exception as error:  # a damaged file raises anything
+                problem = error
+        _warn(
+            f"compiled kernels in {cache_folder()} cannot be used ({type(problem).__name__}): remove it, or make room"
+        )
+        return None
 
     def __call__(self, *args: Any) -> Any:
         return self.compiled(*args)

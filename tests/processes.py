@@ -1,11 +1,14 @@
 """Runs of the command line as real processes, for tests that send them signals."""
 
+import contextlib
 import os
 import re
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import pytest
 
 TOY_FILE = str(Path(__file__).with_name("toy.py"))
 FASTCUBE = [sys.executable, "-m", "fastcube"]
@@ -79,3 +82,22 @@ class Running:
         self.said += self.process.stderr.read().decode()
         lines = [line for line in re.split(r"[\r\n]+", self.said) if line.startswith("fastcube:")]
         return code, seconds, lines
+
+
+@contextlib.contextmanager
+def mounted(folder, options):
+    """A small file system of its own at the folder."""
+    folder.mkdir()
+    mount = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True, text=True, check=False
+    )
+    if mount.returncode:
+        pytest.skip(f"cannot mount a file system here: {mount.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+def remount_read_only(folder):
+    subprocess.run(["mount", "-o", "remount,ro", folder], check=True)

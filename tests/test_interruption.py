@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from processes import CLEAN, TOY_FILE, Running, fastcube
+from processes import CLEAN, TOY_FILE, Running, fastcube, mounted, remount_read_only
 from toy import TOY
 
 import fastcube as fc
@@ -129,29 +129,10 @@ def test_a_killed_command_resumes_from_its_last_checkpoint(tmp_path):
 # ---------------------------------------------------------------- disks
 
 
-@contextlib.contextmanager
-def mounted(folder, options):
-    """A small file system of its own at the folder."""
-    folder.mkdir()
-    mount = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True, text=True, check=False
-    )
-    if mount.returncode:
-        pytest.skip(f"cannot mount a file system here: {mount.stderr.strip()}")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "-l", folder], check=True)
-
-
 def fill(folder):
     with contextlib.suppress(OSError), (folder / "filler").open("wb", buffering=0) as file:
         while True:
             file.write(bytes(4096))
-
-
-def remount_read_only(folder):
-    subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
 
 
 @pytest.mark.parametrize(

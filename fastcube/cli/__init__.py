@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import warnings
 from typing import Any
 
 import click
@@ -75,8 +76,13 @@ def leave(code: int) -> None:
     os._exit(code)
 
 
+def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    say(f"fastcube: {message}")
+
+
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point; a user's mistake ends in one line on standard error and exit status 2."""
+    warnings.showwarning = _say_warning  # one line, without the place in our code
     try:
         code = group.main(arguments, prog_name="fastcube", standalone_mode=False)
     except click.ClickException as error:

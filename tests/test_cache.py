@@ -1,0 +1,256 @@
+"""Where machine code is kept: one folder per what it depends on, wherever one can be written, by many processes at once."""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from processes import CLEAN, TOY_FILE, fastcube, mounted, remount_read_only
+
+from fastcube import kernels
+
+pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+
+PROBE = """
+from .jit import cache_folder, inline, kernel
+from .helper import offset
+
+@kernel("int64(int64)")
+def probe(x):
+    return x + offset(x)
+
+@kernel("int64(int64)")
+def other(x):
+    return 2 * offset(x)
+"""
+HELPER = """
+from .jit import inline
+
+@inline
+def offset(x):
+    return {}
+"""
+CALL = (
+    "import sys; from fastcube.kernels import probe; from fastcube.kernels.jit import cache_folder; "
+    "print(probe.probe(10), probe.other(0), cache_folder())"
+)
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the package with two small kernels of its own, whose sources a test may edit."""
+    copy = tmp_path / "copy" / "fastcube"
+    source = Path(kernels.__path__[0]).resolve().parent
+    root = source if (source / "__main__.py").exists() else source / "fastcube"
+    shutil.copytree(root, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "kernels" / "probe.py").write_text(PROBE)
+    (copy / "kernels" / "helper.py").write_text(HELPER.format(1))
+    return copy
+
+
+def environment(package, **variables):
+    kept = {k: v for k, v in CLEAN.items() if not k.startswith(("FASTCUBE_", "NUMBA_", "XDG_"))}
+    return {**kept, "PYTHONPATH": str(package.parent), **{k: str(v) for k, v in variables.items()}}
+
+
+def call(package, **variables):
+    """What the kernels give in a new process, the cache folder, and what was said."""
+    done = subprocess.run(
+        [sys.executable, "-c", CALL],
+        env=environment(package, **variables),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+    )
+    assert done.returncode == 0, done.stderr
+    first, second, folder = done.stdout.split()
+    return int(first), int(second), Path(folder), done.stderr
+
+
+def stored(folder):
+    """Files of machine code with the times they were written."""
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*.nb[ic]")}
+
+
+def test_a_second_process_loads_what_the_first_compiled(package, tmp_path):
+    first = call(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")
+    assert first[:2] == (11, 2)
+    assert first[2].parent == tmp_path / "cache"
+    assert first[3] == ""
+    before = stored(first[2])
+    assert len(before) == 4
+    assert call(package, FASTCUBE_CACHE_DIR=tmp_path / "cache") == first
+    assert stored(first[2]) == before
+
+
+def test_an_edited_source_of_another_file_is_compiled_anew(package, tmp_path):
+    one = call(package, FASTCUBE_CACHE_DIR=tmp_path)
+    (package / "kernels" / "helper.py").write_text(HELPER.format(100))
+    two = call(package, FASTCUBE_CACHE_DIR=tmp_path)
+    assert one[:2] == (11, 2)
+    assert two[:2] == (110, 200)
+    assert one[2] != two[2]
+    (package / "kernels" / "helper.py").write_text(HELPER.format(1))
+    assert call(package, FASTCUBE_CACHE_DIR=tmp_path)[:3] == one[:3]
+
+
+def test_the_folder_names_numba_python_and_cpu(package, tmp_path):
+    import numba
+
+    here = call(package, FASTCUBE_CACHE_DIR=tmp_path)[2].name
+    version = ".".join(map(str, sys.version_info[:3]))
+    assert f"-numba{numba.__version__}-py{version}-" in here
+    other = call(package, FASTCUBE_CACHE_DIR=tmp_path, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")[2].name
+    assert other.endswith("-generic")
+    checked = call(package, FASTCUBE_CACHE_DIR=tmp_path, NUMBA_BOUNDSCHECK="1")[2].name
+    assert len({here, other, checked}) == 3
+
+
+def test_the_first_root_that_can_be_written_is_used(package, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.touch()  # no folder can be made below a file, not by root either
+    home, temporary = tmp_path / "home", tmp_path / "temporary"
+    home.mkdir()
+    temporary.mkdir()
+    roots = {"FASTCUBE_CACHE_DIR": blocked, "XDG_CACHE_HOME": tmp_path / "xdg", "HOME": home, "TMPDIR": temporary}
+    assert call(package, **roots)[2].parent == tmp_path / "xdg" / "fastcube"
+    roots["XDG_CACHE_HOME"] = blocked
+    assert call(package, **roots)[2].parent == home / ".cache" / "fastcube"
+    roots["HOME"] = blocked
+    assert call(package, **roots)[2].parent == temporary / f"fastcube-{os.getuid()}"
+
+
+def test_a_folder_of_another_user_is_not_trusted(package, tmp_path):
+    if os.geteuid():
+        pytest.skip("only root can give a folder away")
+    folder = call(package, FASTCUBE_CACHE_DIR=tmp_path / "theirs", XDG_CACHE_HOME=tmp_path / "mine")[2]
+    os.chown(folder, 12345, 12345)
+    found = call(package, FASTCUBE_CACHE_DIR=tmp_path / "theirs", XDG_CACHE_HOME=tmp_path / "mine")[2]
+    assert found.parent == tmp_path / "mine" / "fastcube"
+
+
+def test_a_read_only_installation_and_home(package, tmp_path):
+    with mounted(tmp_path / "disk", "size=16m") as disk:
+        shutil.copytree(package, disk / "fastcube")
+        (disk / "home").mkdir()
+        remount_read_only(disk)
+        (tmp_path / "scratch").mkdir()
+        answer = call(disk / "fastcube", HOME=disk / "home", TMPDIR=tmp_path / "scratch")
+        assert answer[:2] == (11, 2)
+        assert answer[2].parent == tmp_path / "scratch" / f"fastcube-{os.getuid()}"
+        assert call(disk / "fastcube", HOME=disk / "home", TMPDIR=tmp_path / "scratch") == answer
+
+
+def test_nowhere_to_write_is_one_warning_and_right_results(package):
+    nowhere = (
+        "import tempfile; tempfile.gettempdir = lambda: '/proc/none'; "
+        "from fastcube.kernels import probe; print(probe.probe(10), probe.other(0))"
+    )
+    variables = {"FASTCUBE_CACHE_DIR": "/proc/none", "HOME": "/proc/none"}
+    done = subprocess.run(
+        [sys.executable, "-c", nowhere],
+        env=environment(package, **variables),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd="/",
+    )
+    assert done.stdout == "11 2\n"
+    assert done.stderr.count("no folder for compiled kernels can be written") == 1
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("contents", [b"", b"\x80\x04torn", bytes(range(256))])
+def test_a_damaged_cache_is_one_warning_and_right_results(package, tmp_path, suffix, contents):
+    folder = call(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")[2]
+    for file in folder.rglob(f"*.{suffix}"):
+        file.write_bytes(contents)
+    answer = call(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")
+    assert answer[:3] == (11, 2, folder)
+    assert answer[3].count(f"compiled kernels in {folder} cannot be used") == 1
+
+
+def test_a_full_disk_is_one_warning_and_right_results(package, tmp_path):
+    with mounted(tmp_path / "disk", "size=8k") as disk:
+        answer = call(package, FASTCUBE_CACHE_DIR=disk)
+    assert answer[:2] == (11, 2)
+    assert answer[3].count("cannot be used (OSError): remove it, or make room") == 1
+
+
+def test_a_users_own_cached_functions_keep_their_place(package, tmp_path):
+    script = tmp_path / "theirs.py"
+    script.write_text(
+        "import numba\n"
+        "from fastcube.kernels import probe\n"
+        "probe.probe(1)\n"
+        "@numba.njit(cache=True)\n"
+        "def mine(x): return x + 1\n"
+        "mine(1)\n"
+    )
+    variables = {"FASTCUBE_CACHE_DIR": tmp_path / "cache"}
+    subprocess.run([sys.executable, script], env=environment(package, **variables), check=True)
+    assert [p for p in (tmp_path / "__pycache__").iterdir() if p.name.startswith("theirs.mine")]
+
+
+def test_eight_processes_that_start_cold_at_once(package, tmp_path):
+    command = [sys.executable, "-W", "error", "-c", CALL]
+    variables = environment(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")
+    options = {"env": variables, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": "/"}
+    started = [subprocess.Popen(command, **options) for _ in range(8)]
+    answers = {process.communicate(timeout=120) for process in started}
+    assert len(answers) == 1
+    out, said = answers.pop()
+    assert (out.split()[:2], said) == (["11", "2"], "")
+    folder = Path(out.split()[2])
+    assert {path.suffix for path in folder.rglob("*") if path.is_file()} == {".nbi", ".nbc"}, "temporary files are left"
+    assert call(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")[:2] == (11, 2)
+
+
+# ---------------------------------------------------------------- warmup, info, start-up
+
+
+def test_warmup_says_how_long_and_where(tmp_path):
+    env = {"FASTCUBE_CACHE_DIR": str(tmp_path)}
+    done = fastcube("warmup", TOY_FILE, env=env)
+    study, cache = done.stdout.splitlines()
+    assert study.startswith("toy: 1 kernels in ")
+    assert study.endswith(" s")
+    assert Path(cache.removeprefix("cache: ")).parent == tmp_path
+
+
+def test_info_tells_the_environment(tmp_path):
+    told = fastcube("info", env={"FASTCUBE_CACHE_DIR": str(tmp_path), "SLURM_CPUS_PER_TASK": "1"}).stdout
+    lines = dict(line.split(maxsplit=1) for line in told.splitlines())
+    assert lines["threads"] == "1"
+    assert Path(lines["cache"]).parent == tmp_path
+    assert "LLVM" in lines["cpu"]
+    assert "numba" in lines["libraries"]
+
+
+def seconds_of_cpu(command, **options):
+    """Least processor time of some runs of a command."""
+    best = float("inf")
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command(**options)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        best = min(best, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return best
+
+
+def test_help_answers_within_a_fifth_of_a_second():
+    assert seconds_of_cpu(lambda: fastcube("--help")) < 0.2
+
+
+def test_a_warm_run_of_one_tiny_point_starts_quickly(tmp_path):
+    run = lambda: fastcube(  # noqa: E731
+        "run", "unsafe-fraction", "--set", "n=8", "--set", "f=4", "--trials", "1000", "-o", tmp_path / "r.h5", "--force"
+    )
+    begin = time.monotonic()
+    assert run().returncode == 0
+    assert seconds_of_cpu(run) < 1.5, f"the first took {time.monotonic() - begin} s"
