@@ -71,7 +71,8 @@ def test_the_line_it_says_resumes_to_the_undisturbed_result(tmp_path, undisturbe
 
 def test_a_second_signal_exits_at_once(tmp_path):
     slow = (
-        "import sys, time, fastcube.output as o; o.OutputFile.save = lambda *a: time.sleep(60); "
+        "import sys, time, fastcube.driver as d, fastcube.output as o; d._FIRST_CHECKPOINT = 1e9; "
+        "o.OutputFile.save = lambda *a: time.sleep(60); "
         "from fastcube.cli import main; main(sys.argv[1:])"
     )
     with Running(*LONG, "-o", tmp_path / "r.h5", command=[sys.executable, "-c", slow]) as run:
