@@ -82,7 +82,7 @@ _ALGORITHMS: dict[type[Network], dict[str, tuple[str, ...]]] = {
 }
 
 
-def route(network: Network, s: int, t: int, *, algorithm: str, **options: Any) -> Route:
+def route(network: Network, s: int, t: int, algorithm: str = "PRACTICAL", **options: Any) -> Route:
     """Send a message from ``s`` to ``t`` with one of the papers' algorithms.
 
     Parameters
@@ -91,7 +91,7 @@ def route(network: Network, s: int, t: int, *, algorithm: str, **options: Any) -
     s, t : int
         Labels of nonfaulty nodes.
     algorithm : str
-        DualCube: ``PRACTICAL`` (on-line, any m) or ``OFFLINE`` (Algorithms 1-3, m <= 16), both of Li, Peng & Chu.
+        DualCube: ``PRACTICAL`` (default; on-line, any m) or ``OFFLINE`` (Algorithms 1-3, m <= 16), both of Li, Peng & Chu.
     **options
         OFFLINE: ``k`` in [0, m/2] (default 0) and ``variant``, ``literal`` or ``repaired`` (default).
 
@@ -110,20 +110,13 @@ def route(network: Network, s: int, t: int, *, algorithm: str, **options: Any) -
         if name not in known[algorithm]:
             takes = " and ".join(known[algorithm]) or "no options"
             raise ParameterError(f"{name} is not an option of {algorithm}, which takes {takes}")
-    ends = []
-    for name, end in (("s", s), ("t", t)):
-        label = network.check_node(name, end)
-        if network.is_faulty(label):
-            raise ParameterError(
-                f"{name} must be a nonfaulty node, got {label} ({network.label(label)}), which is faulty"
-            )
-        ends.append(label)
+    source, target = _check_end(network, "s", s), _check_end(network, "t", t)
     if isinstance(network, DualCube):
         from . import dualcube_routing
 
         if algorithm == "PRACTICAL":
-            return dualcube_routing.practical(network, s, t)
-        return dualcube_routing.offline(network, s, t, **options)
+            return dualcube_routing.practical(network, source, target)
+        return dualcube_routing.offline(network, source, target, **options)
     raise AssertionError(network)
 
 
