@@ -22,7 +22,9 @@ import numpy as np
 from . import simd
 from .bits import ZERO, highest, lowest, top
 from .dualcube_trees import (
+    BEFORE,
     LIMIT_NODES,
+    SINGLE,
     STRIDE,
     growing,
     open_children,
@@ -38,14 +40,14 @@ EXHAUSTED = -1  #: the algorithm has nothing left to try
 LIMIT = -2  #: a tree would grow past LIMIT_NODES
 
 # Which tree is whose.
-_WALK, EXITS, _BACK, CLUSTER = 0, 1, 2, 3
+_WALK, EXITS, _BACK, CLUSTER = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 TREES = 4
 
 _ONE = np.uint64(1)
 _EIGHT_FROM = np.uint64(int(0.4 * 2**64))
 
 # What is known of a target: can it be entered from its own cluster?
-_UNKNOWN, _ISOLATED, _OPEN = 0, 1, 2
+_UNKNOWN, _ISOLATED, _OPEN = np.int64(0), np.int64(1), np.int64(2)
 
 #: Nodes that a path can have before loops are erased: two trees' depths and four walks of at most 30 steps of at most 15 nodes.
 PATH_NODES = 2048
@@ -108,7 +110,7 @@ def walk(world, a, b, free, path, at, offsets, untried, table):
             if dims == ZERO:
                 return EXHAUSTED
             plant(_WALK, dims, offsets, untried)
-            n = 1
+            n = SINGLE
             i = 0
             while d == ZERO:
                 if n == LIMIT_NODES:
@@ -201,8 +203,8 @@ def to_cluster(world, a, b, dims, m, entry, path, start, offsets, untried, table
     other = (cross - np.uint64(1)) ^ dims
     apart = (a ^ b) & other
     plant(CLUSTER, dims, offsets, untried)
-    n = 1
-    i = -1
+    n = SINGLE
+    i = BEFORE
     while True:
         i, n = next_entry(i, n, world, a, dims, apart, cross, offsets, untried, table)
         if i < 0:
@@ -248,13 +250,13 @@ def _between_classes(world, s, t, m, path, offsets, untried, table):
     other = position_dims(t, m)
     entry = _UNKNOWN
     plant(EXITS, dims, offsets, untried)
-    i = -1
-    n = 1
+    i = BEFORE
+    n = SINGLE
     while True:
         i, n = next_exit(EXITS, i, n, world, s, dims, cross, offsets, untried, table)
         if i < 0:
             return i
-        at = walk_down(EXITS, i, s, offsets, path, 1)
+        at = walk_down(EXITS, i, s, offsets, path, SINGLE)
         a = path[at - 1] ^ cross
         path[at] = a
         head = at
@@ -287,16 +289,16 @@ def _around_cluster(world, s, t, m, path, offsets, untried, table):
     dims = position_dims(s, m)
     other = position_dims(s ^ cross, m)
     plant(EXITS, dims, offsets, untried)
-    i = -1
-    n = 1
+    i = BEFORE
+    n = SINGLE
     while True:
         i, n = next_exit(EXITS, i, n, world, s, dims, cross, offsets, untried, table)
         if i < 0:
             return i
         a = s ^ offsets[EXITS * STRIDE + i] ^ cross
         plant(_BACK, dims, offsets, untried)
-        j = -1
-        k = 1
+        j = BEFORE
+        k = SINGLE
         while True:
             j, k = next_exit(_BACK, j, k, world, t, dims, cross, offsets, untried, table)
             if j == LIMIT:
@@ -304,7 +306,7 @@ def _around_cluster(world, s, t, m, path, offsets, untried, table):
             if j < 0:
                 break
             b = t ^ offsets[_BACK * STRIDE + j] ^ cross
-            at = walk_down(EXITS, i, s, offsets, path, 1)
+            at = walk_down(EXITS, i, s, offsets, path, SINGLE)
             path[at] = a
             at += 1
             if a != b:
@@ -344,9 +346,9 @@ def route(world, s, t, m, path, offsets, untried, table):
         return _between_classes(world, s, t, m, path, offsets, untried, table)
     dims = position_dims(s, m)
     if (s ^ t) & ~dims:
-        at, _ = to_cluster(world, s, t, dims, m, _UNKNOWN, path, 1, offsets, untried, table)
+        at, _ = to_cluster(world, s, t, dims, m, _UNKNOWN, path, SINGLE, offsets, untried, table)
         return at
-    at = walk(world, s, t, dims, path, 1, offsets, untried, table)
+    at = walk(world, s, t, dims, path, SINGLE, offsets, untried, table)
     if at != EXHAUSTED:
         return at
     return _around_cluster(world, s, t, m, path, offsets, untried, table)

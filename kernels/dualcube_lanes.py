@@ -15,7 +15,7 @@ import numpy as np
 from . import simd
 from .bits import ZERO, lowest, popcount
 from .dualcube import CLUSTER, EXITS, next_entry, next_exit, position_dims, route, walk
-from .dualcube_trees import STRIDE, plant
+from .dualcube_trees import BEFORE, ROOT, SINGLE, STRIDE, plant
 from .jit import inline, lean
 from .sampling import status_lanes
 
@@ -71,10 +71,10 @@ def _attempt(count, i, key, s, t, m, limit, w, offsets, untried, table):
     index = np.uint64(i)
     a = s
     links = 0
-    out = 0
+    out = ROOT
     if (s ^ t) & cross:
         plant(EXITS, other, offsets, untried)
-        out, _ = next_exit(EXITS, -1, 1, world, s, other, cross, offsets, untried, table)
+        out, _ = next_exit(EXITS, BEFORE, SINGLE, world, s, other, cross, offsets, untried, table)
         if out < 0:
             w[11, i] = _AGAIN
             return count
@@ -88,7 +88,7 @@ def _attempt(count, i, key, s, t, m, limit, w, offsets, untried, table):
     apart = (a ^ t) & other
     plant(CLUSTER, dims, offsets, untried)
     # the lanes found no way over a itself unless s' is faulty
-    j, _ = next_entry(-1 if out else 0, 1, world, a, dims, apart, cross, offsets, untried, table)
+    j, _ = next_entry(BEFORE if out else ROOT, SINGLE, world, a, dims, apart, cross, offsets, untried, table)
     if j < 0 or (j == 0 and out > 0):  # straight back through a' : a after a tree path: it may meet that path again
         w[11, i] = _AGAIN
         return count
@@ -113,7 +113,7 @@ def _first_attempts(n, m, limit, keys, sources, targets, w, offsets, untried, ta
     zero = simd.splat(ZERO)
     one = simd.splat(_ONE)
     least = simd.splat(limit)
-    count = 0
+    count = np.int64(0)
     for v in range(0, n, 8):
         active = np.uint64(0xFF) if n - v >= 8 else (_ONE << np.uint64(n - v)) - _ONE
         key, s, t = simd.load(keys, v), simd.load(sources, v), simd.load(targets, v)
@@ -214,7 +214,7 @@ def route_lengths(in_lanes, n, m, limit, keys, sources, targets, lengths, w, pat
         node, rest = w[6, j], w[7, j]
         crossed = (w[10, i] if w[8, j] & _ONE else w[9, i]) ^ rest
         free = position_dims(node, m) & ~crossed
-        at = walk((w[5, j], limit), node, node ^ rest, free, path, 0, offsets, untried, table)
+        at = walk((w[5, j], limit), node, node ^ rest, free, path, ROOT, offsets, untried, table)
         w[11, i] = w[11, i] + np.uint64(at - popcount(rest)) if at >= 0 else _AGAIN
     for i in range(n):
         if w[11, i] == _AGAIN:

@@ -16,20 +16,30 @@ import numpy as np
 
 from .bits import ZERO, top
 from .dualcube import EXHAUSTED, LIMIT, PATH_NODES, TREES, erase_loops, position_dims
-from .dualcube_trees import LIMIT_NODES, STRIDE, growing, open_children, plant, scratch, walk_down, walk_up
+from .dualcube_trees import (
+    BEFORE,
+    LIMIT_NODES,
+    SINGLE,
+    STRIDE,
+    growing,
+    open_children,
+    plant,
+    scratch,
+    walk_down,
+    walk_up,
+)
 from .jit import inline, kernel, lean
 from .sampling import status
 
-_WALK, _EXITS, _BACK, _CLUSTER = 0, 1, 2, 3
+_WALK, _EXITS, _BACK, _CLUSTER = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 
 #: Kinds of events.
-CROSSED = 0  #: tree node ``node`` of a tree of so many nodes has the nonfaulty cross neighbour ``other``
-STUCK = (
-    1  #: a walk to ``other`` ends at ``node``: its tree of so many nodes sees no wanted nonfaulty node and cannot grow
-)
-FAULTY = 2  #: the far end ``node`` of a virtual edge, across from ``other``, is faulty
-ENDED = 3  #: the tree of ``node`` cannot grow past so many nodes: no exit is left
-LIMITED = 4  #: the tree of ``node`` would grow past LIMIT_NODES
+CROSSED = np.int64(0)  #: tree node ``node`` of a tree of so many nodes has the nonfaulty cross neighbour ``other``
+#: a walk to ``other`` ends at ``node``: its tree of so many nodes sees no wanted nonfaulty node and cannot grow
+STUCK = np.int64(1)
+FAULTY = np.int64(2)  #: the far end ``node`` of a virtual edge, across from ``other``, is faulty
+ENDED = np.int64(3)  #: the tree of ``node`` cannot grow past so many nodes: no exit is left
+LIMITED = np.int64(4)  #: the tree of ``node`` would grow past LIMIT_NODES
 
 #: Rows of ``events`` that one route keeps.
 EVENTS = 256
@@ -132,7 +142,7 @@ def _walk(world, a, b, free, path, at, offsets, untried, table):
             # wanted neighbours of tree nodes have been asked, and are faulty, when the tree grows (B7)
             dims = free & ~want
             plant(_WALK, dims, offsets, untried)
-            n = 1
+            n = SINGLE
             i = 0
             while d == ZERO:
                 if n == LIMIT_NODES:
@@ -182,8 +192,8 @@ def _next_exit(tree, i, n, world, root, dims, cross, offsets, untried, table):
 def _to_cluster(world, a, b, dims, other, cross, path, start, offsets, untried, table):
     """TO_CLUSTER(a, b); the nodes after ``a`` are appended."""
     plant(_CLUSTER, dims, offsets, untried)
-    i = -1
-    n = 1
+    i = BEFORE
+    n = SINGLE
     while True:
         i, n = _next_exit(_CLUSTER, i, n, world, a, dims, cross, offsets, untried, table)
         if i < 0:
@@ -207,20 +217,20 @@ def _to_cluster(world, a, b, dims, other, cross, path, start, offsets, untried, 
 
 @lean
 def _same_cluster(world, s, t, dims, other, cross, path, offsets, untried, table):
-    at = _walk(world, s, t, dims, path, 1, offsets, untried, table)
+    at = _walk(world, s, t, dims, path, SINGLE, offsets, untried, table)
     if at != EXHAUSTED:
         return at
     plant(_EXITS, dims, offsets, untried)
-    i = -1
-    n = 1
+    i = BEFORE
+    n = SINGLE
     while True:
         i, n = _next_exit(_EXITS, i, n, world, s, dims, cross, offsets, untried, table)
         if i < 0:
             return i
         a = s ^ offsets[_EXITS * STRIDE + i] ^ cross
         plant(_BACK, dims, offsets, untried)
-        j = -1
-        k = 1
+        j = BEFORE
+        k = SINGLE
         while True:
             j, k = _next_exit(_BACK, j, k, world, t, dims, cross, offsets, untried, table)
             if j == LIMIT:
@@ -228,7 +238,7 @@ def _same_cluster(world, s, t, dims, other, cross, path, offsets, untried, table
             if j < 0:
                 break
             b = t ^ offsets[_BACK * STRIDE + j] ^ cross
-            at = walk_down(_EXITS, i, s, offsets, path, 1)
+            at = walk_down(_EXITS, i, s, offsets, path, SINGLE)
             path[at] = a
             at += 1
             if a != b:
@@ -243,13 +253,13 @@ def _same_cluster(world, s, t, dims, other, cross, path, offsets, untried, table
 @lean
 def _between_classes(world, s, t, dims, other, cross, path, offsets, untried, table):
     plant(_EXITS, dims, offsets, untried)
-    i = -1
-    n = 1
+    i = BEFORE
+    n = SINGLE
     while True:
         i, n = _next_exit(_EXITS, i, n, world, s, dims, cross, offsets, untried, table)
         if i < 0:
             return i
-        at = walk_down(_EXITS, i, s, offsets, path, 1)
+        at = walk_down(_EXITS, i, s, offsets, path, SINGLE)
         a = path[at - 1] ^ cross
         path[at] = a
         if (a ^ t) & dims == ZERO:
@@ -272,7 +282,7 @@ def route_recorded(world, s, t, m, path, offsets, untried, table):
     if (s ^ t) & cross:
         at = _between_classes(world, s, t, dims, other, cross, path, offsets, untried, table)
     elif (s ^ t) & other:
-        at = _to_cluster(world, s, t, dims, other, cross, path, 1, offsets, untried, table)
+        at = _to_cluster(world, s, t, dims, other, cross, path, SINGLE, offsets, untried, table)
     else:
         at = _same_cluster(world, s, t, dims, other, cross, path, offsets, untried, table)
     return erase_loops(path, at) if at > 0 else at

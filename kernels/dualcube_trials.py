@@ -268,7 +268,7 @@ def trials(key, first, stop, params, tally):
     path = np.zeros(PATH_NODES, np.uint64)
     keys, sources, targets, indices, lengths, pair = batch_arrays()
     walks = walk_arrays(BATCH)
-    size = 1024
+    size = np.int64(1024)
     record = _record(size)
     cubes = np.zeros((3, 2, words(m) if searching else 0), np.uint64)
     for begin in range(first, stop, BATCH):
@@ -277,7 +277,7 @@ def trials(key, first, stop, params, tally):
         tally[VOID] += end - begin - n
         route_lengths(in_lanes, n, m_bits, limit, keys, sources, targets, lengths, walks, path, offsets, untried, table)
         _count_routes(n, m_bits, sources, targets, indices, lengths, tally)
-        i = 0
+        i = np.int64(0)
         while i < n:
             i = _count_lookups(
                 i, n, mask, m_bits, limit, keys, sources, targets, indices, record, path, offsets, untried, table, tally
