@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -224,6 +227,24 @@ def test_draws_are_those_of_the_recipe(m, rate):
     expected = [p for p in (plain_pair(KEY, t, m, rate) for t in range(count)) if p is not None]
     assert sorted(drawn.tolist(), key=lambda row: row[3]) == expected
     assert (len(expected) < count) == (m == 1 or (m, rate) == (2, 0.8))
+
+
+def test_documented_pairs_are_the_kernels():
+    recipe: dict = {}
+    text = (Path(__file__).resolve().parents[1] / "docs" / "random.md").read_text()
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(block, recipe)
+    seen: Counter[bool] = Counter()
+    for m, rate in ((1, 0.8), (2, 0.7), (5, 0.5), (9, 0.1), (20, 0.3), (30, 0.9)):
+        for t in (0, 1, 2, 3, 5, 77, 1002, 2**33 + 1):
+            good, key, s, t_node = kernels.trial_pair(np.uint64(KEY), t, m, rate)
+            assert recipe["dualcube_pair"](KEY, t, m, rate) == ((s, t_node) if good else None)
+            assert key == recipe["words"](KEY, t, 1, 2)[0]
+            if good:
+                assert not recipe["is_faulty"](KEY, t, int(s), rate)
+            seen[bool(good)] += 1
+    assert seen[True] > 20
+    assert seen[False] > 0
 
 
 def test_pairs_are_uniform_among_nonfaulty_nodes():
