@@ -159,7 +159,7 @@ class _Driver:
     def _feed(self) -> None:
         """Keep two items a worker in flight, from the first points that have any: little to lose, no gap."""
         room = 2 * self.on.workers() - len(self.running)
-        length = self.on.item_seconds
+        length = self.on.length()
         for of_point in self.open:
             while room > 0 and of_point.ready(length):
                 first, stop = of_point.take(length)

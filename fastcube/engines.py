@@ -73,7 +73,9 @@ class Engine:
     workers : callable
         ``workers()``: items that can run at once now; at least 1.
     item_seconds : float
-        How long an item should take: short where signals must be served, longer where handing out costs more.
+        How long an item should take at least.
+    handing_out : float
+        Seconds that the driver's process spends on one item (measured by ``benchmarks/scaling.py``).
     lost : tuple of exception types
         What a future raises when its workers are gone, as opposed to an error in a trial.
     """
@@ -81,7 +83,12 @@ class Engine:
     executor: Executor
     workers: Callable[[], int]
     item_seconds: float
+    handing_out: float = 0.0
     lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
+
+    def length(self) -> float:
+        """Seconds that an item should take now: more with many workers, so that half the driver's time keeps up with them."""
+        return max(self.item_seconds, 2 * self.workers() * self.handing_out)
 
 
 @contextlib.contextmanager
@@ -99,7 +106,7 @@ def engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine
         # not a with block: after a signal the driver leaves running items behind instead of waiting for them
         pool = ThreadPoolExecutor(count, thread_name_prefix="fastcube")
         try:
-            yield Engine(pool, lambda: count, 0.2)
+            yield Engine(pool, lambda: count, 0.2, 1e-4)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
     elif kind == "mpi" and not where:
@@ -148,7 +155,7 @@ def _mpi(workers: int | None) -> Iterator[Engine]:
         )
     executor = MPIPoolExecutor(workers, initializer=_ignore_signals)
     try:
-        yield Engine(executor, lambda: workers or size - 1, 1.0)
+        yield Engine(executor, lambda: workers or size - 1, 1.0, 4e-4)
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
 
@@ -167,12 +174,8 @@ def _dask(where: str, workers: int | None) -> Iterator[Engine]:
         raise ParameterError(f"engine dask: no scheduler at {where} ({type(error).__name__})") from None
     threads = _DaskThreads(client)
     try:
-        yield Engine(
-            client.get_executor(pure=False),
-            lambda: workers or threads.now(),
-            2.0,
-            (KilledWorker, BrokenExecutor, CancelledError),
-        )
+        lost = (KilledWorker, BrokenExecutor, CancelledError)
+        yield Engine(client.get_executor(pure=False), lambda: workers or threads.now(), 2.0, 3e-3, lost)
     finally:
         client.close(timeout=2)
 

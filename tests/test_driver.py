@@ -398,6 +398,11 @@ def test_items_grow_from_what_finished(monkeypatch):
     assert len(given) < 500
 
 
+def test_items_get_longer_with_many_workers():
+    assert Engine(None, lambda: 2, 1.0, 4e-4).length() == 1.0
+    assert Engine(None, lambda: 10_000, 1.0, 4e-4).length() == pytest.approx(8.0)
+
+
 class Breaking(ThreadPoolExecutor):
     """Loses its workers after some items."""
 
