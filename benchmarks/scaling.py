@@ -42,9 +42,7 @@ def threads(seconds: float = 3.0, rounds: int = 3) -> None:
         trials = next(iter(results.tallies.values())).trials
         best[workers] = max(best[workers], (trials / wall, trials / cpu, cpu / wall))
     for workers, (rate, equal, had) in best.items():
-        print(
-            f"{workers} threads: {rate / 1e6:.0f}M trials/s, {equal / 1e6:.0f}M for each second of the {had:.2f} processors it had"
-        )
+        print(f"{workers} threads: {rate / 1e6:.0f}M trials/s, {equal / 1e6:.0f}M a second of {had:.2f} processors")
     here, equal = best[2][0] / best[1][0], 2 * best[2][1] / best[1][1]
     print(f"2 threads against 1: {here:.2f}x here, {equal:.2f}x for equal processor time")
 

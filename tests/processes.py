@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -15,6 +16,19 @@ FASTCUBE = [sys.executable, "-m", "fastcube"]
 
 #: Outside any job, whatever started the tests; no plug-in of the environment's changes what is printed.
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "OMPI_", "PMI", "PMIX_"))}
+
+# the launcher of the same installation first: a virtual environment's wheel, then the system's
+MPIEXEC = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
+
+# messages stay on this host; also as root, and with more ranks than processors
+MPI_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PMIX_MCA_ptl_tcp_if_include": "lo",
+    "OMPI_MCA_btl": "self,sm",
+}
 
 
 def fastcube(*arguments, timeout=120, env=None, **options):

@@ -2,13 +2,12 @@
 
 import importlib.util
 import os
-import shutil
 import signal
 import sys
 from pathlib import Path
 
 import pytest
-from processes import TOY_FILE, Running, fastcube
+from processes import MPI_ENVIRONMENT, MPIEXEC, TOY_FILE, Running, fastcube
 from toy import TOY
 
 import fastcube as fc
@@ -17,18 +16,6 @@ from fastcube.results import open_results
 
 pytestmark = pytest.mark.mpi
 
-# the launcher of the same installation first: a virtual environment's wheel, then the system's
-MPIEXEC = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
-
-# messages stay on this host; also as root, and with more ranks than processors
-ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "PMIX_MCA_ptl_tcp_if_include": "lo",
-    "OMPI_MCA_btl": "self,sm",
-}
 SHORT = ("--set", "a=1,2", "--set", "work=3000", "--trials", "60001")
 # seconds of work, so that the first checkpoint, after two, finds it at half way
 LONGER = ("--set", "a=1,2", "--set", "work=20000", "--trials", "100001")
@@ -48,7 +35,7 @@ LAUNCH = [MPIEXEC, "-n", "3", sys.executable, "-m", "mpi4py.futures", "-m", "fas
 
 
 def launched(*arguments):
-    return Running("run", TOY_FILE, "--engine", "mpi", *arguments, command=LAUNCH, env=ENVIRONMENT)
+    return Running("run", TOY_FILE, "--engine", "mpi", *arguments, command=LAUNCH, env=MPI_ENVIRONMENT)
 
 
 def ranks(launcher):
@@ -114,14 +101,16 @@ def test_a_rank_that_dies_ends_the_job_and_leaves_the_last_checkpoint(tmp_path):
 
 def test_a_launcher_of_another_mpi_is_refused(tmp_path):
     # MPICH's mpiexec around a Python that loads Open MPI: unrelated processes, each would do all the work
-    done = fastcube("run", TOY_FILE, "--engine", "mpi", "-o", tmp_path / "r.h5", env={**ENVIRONMENT, "PMI_SIZE": "3"})
+    done = fastcube(
+        "run", TOY_FILE, "--engine", "mpi", "-o", tmp_path / "r.h5", env={**MPI_ENVIRONMENT, "PMI_SIZE": "3"}
+    )
     assert done.returncode == 2
     words = "MPI has 1 ranks but the launcher started 3: mpi4py uses another MPI than the launcher's"
     assert done.stderr == f"fastcube: {words}\n"
 
 
 def test_without_a_launcher_it_says_how(tmp_path):
-    done = fastcube("run", TOY_FILE, "--engine", "mpi", "-o", tmp_path / "r.h5", env=ENVIRONMENT)
+    done = fastcube("run", TOY_FILE, "--engine", "mpi", "-o", tmp_path / "r.h5", env=MPI_ENVIRONMENT)
     assert done.returncode == 2
     assert "engine mpi needs a launcher: mpiexec -n 3 python -m mpi4py.futures -m fastcube run" in done.stderr
     assert done.stderr.count("\n") == 1
