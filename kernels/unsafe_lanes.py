@@ -7,13 +7,17 @@ Most trials have no two faults within distance 2, hence no unsafe node and no ro
 2. *closure*: trials that pass are pressed together into a queue and closed a vector at a time.  Labels stay as they
    are; each fault carries the mask of its subcube's free dimensions, and two faults whose subcubes are within
    distance 2 both get the mask of the smallest subcube around them, until nothing changes;
-3. *rounds*: one round is enough for subcubes of two dimensions or fewer.  A trial with one larger
-   subcube, of at most six dimensions, is pressed into a second queue, where each trial's subcube becomes a word and 32
-   words run at once.  What is left (two larger subcubes, or more dimensions) is run one by one.
+3. *rounds*: one round is enough for subcubes of two dimensions or fewer.  A trial with one larger subcube is
+   pressed into a second queue if that has at most six dimensions, where each trial's subcube becomes a word and 32
+   words run at once, or into a third for seven and eight, where eight of them run at once.  Trials with two larger
+   subcubes or more dimensions are left over to a plain kernel.
 
 Lanes have 16 bits for n <= 16 and 32 bits above; for n > 32 the filter sees the low 32 bits, and the few trials that
-pass are done one by one with all of theirs.  For n <= 8 a word holds eight trials a lane of 64, which are split into
-two vectors, of the even and of the odd trials.
+pass are left over.  For n <= 8 a word holds eight trials in 64 bits, which are split into two vectors, of the even and
+of the odd trials.
+
+Kernels unrolled for one f altogether were tried: they save another 0.3 ns of 3.5 to 5 a trial at n = 10 and 12, and
+cost four seconds of compilation for each f, which 10^10 trials would pay for.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ import numpy as np
 from . import bits, philox, simd
 from .jit import Kernel, inline, inline_always, kernel
 from .sampling import node_label
-from .unsafe_small import round_of_cubes
+from .unsafe_queues import add_moments, append, press, run_cubes, shift_down, solve, solve_unrolled, trial_of
 from .unsafe_tally import (
     ALL_UNSAFE,
     MAX_ROUNDS,
@@ -138,215 +142,6 @@ def _draw_on(key, t, n, f, labels, at, lanes):
     return near
 
 
-# ---------------------------------------------------------------- queues
-
-
-@inline
-def _append(queue, lanes, rows, count, chosen, source, at, step):
-    """Press the chosen lanes of ``rows`` rows together behind the ``count`` columns of the queue's rows."""
-    for k in range(rows):
-        row = simd.load(source, at + k * step)
-        simd.store(queue, 2 * lanes * k + count, simd.compress(simd.mask(row, chosen), row))
-
-
-@inline
-def _shift_down(queue, lanes, rows):
-    """Drop the first vector of columns."""
-    for k in range(rows):
-        simd.store(queue, 2 * lanes * k, simd.load(queue, 2 * lanes * k + lanes))
-
-
-@inline
-def _trial(queue, lanes, row, column, origin, parts):
-    """The trial of a column, from its rows lane, low group and high group."""
-    lane = np.int64(queue[2 * lanes * row + column])
-    group = np.int64(queue[2 * lanes * (row + 1) + column])
-    group |= np.int64(queue[2 * lanes * (row + 2) + column]) << (512 // lanes)
-    part = group & (parts - 1)
-    return origin + (group - part) * lanes + lane * parts + part
-
-
-# ---------------------------------------------------------------- 2. closure
-
-
-@inline
-def _close(queue, lanes, masks, f):
-    """Masks of the free dimensions of each fault's subcube, for the first vector of the queue's columns.
-
-    ``masks`` has f rows of one vector and is overwritten.
-    """
-    zero = simd.like(simd.load(queue, 0), _ZERO)
-    two = simd.like(zero, np.uint64(2))
-    for i in range(f):
-        simd.store(masks, lanes * i, zero)
-    while True:
-        changed = zero
-        for i in range(1, f):
-            x = simd.load(queue, 2 * lanes * i)
-            m = simd.load(masks, lanes * i)
-            grown = m
-            for j in range(i):
-                apart = simd.xor(x, simd.load(queue, 2 * lanes * j))
-                other = simd.load(masks, lanes * j)
-                union = simd.either(m, other)
-                near = simd.less_equal(simd.popcount(simd.without(apart, union)), two)
-                whole = simd.select(near, simd.either(union, apart), zero)
-                changed = simd.either(changed, simd.select(near, simd.xor(whole, simd.both(m, other)), zero))
-                grown = simd.either(grown, whole)
-                simd.store(masks, lanes * j, simd.either(other, whole))
-            simd.store(masks, lanes * i, grown)
-        if simd.bits(simd.differ(changed, zero)) == _ZERO:
-            return
-
-
-@inline
-def _measure(queue, lanes, masks, f):
-    """Sizes of the closed subcubes, lane by lane.
-
-    Returns vectors of the number of unsafe nodes (modulo two to the lane width, so that 2^w - f is right), of the
-    largest subcube's dimension, mask and one label, and the mask of lanes with a second subcube of three or more
-    dimensions.  A subcube is counted at the first of its faults.
-    """
-    zero = simd.like(simd.load(queue, 0), _ZERO)
-    two = simd.like(zero, np.uint64(2))
-    nodes = simd.sub(zero, simd.like(zero, np.uint64(f)))
-    largest = zero
-    free = zero
-    label = zero
-    several = simd.differ(zero, zero)
-    for i in range(f):
-        x = simd.load(queue, 2 * lanes * i)
-        m = simd.load(masks, lanes * i)
-        first = simd.equal(zero, zero)
-        for j in range(i):
-            apart = simd.without(simd.xor(x, simd.load(queue, 2 * lanes * j)), simd.load(masks, lanes * j))
-            first = simd.mask_and(first, simd.differ(apart, zero))
-        d = simd.popcount(m)
-        nodes = simd.add(nodes, simd.select(first, simd.one_hot(d), zero))
-        more = simd.mask_without(first, simd.less_equal(d, largest))
-        second = simd.mask_without(first, simd.less_equal(simd.minimum(d, largest), two))
-        several = simd.mask_or(several, second)
-        largest = simd.select(more, d, largest)
-        free = simd.select(more, m, free)
-        label = simd.select(more, x, label)
-    return nodes, largest, free, label, several
-
-
-@inline
-def _add_moments(nodes, width, sums):
-    """Add the lanes of ``nodes`` and their squares (two digits) to three vectors of 64-bit sums, kept in ``sums``."""
-    low = simd.splat(_LOW)
-    lane = simd.splat((_ONE << np.uint64(width)) - _ONE)
-    words = simd.as64(nodes)
-    total = simd.load(sums, 0)
-    least = simd.load(sums, 8)
-    high = simd.load(sums, 16)
-    for shift in range(0, 64, width):
-        x = simd.both(simd.shift_right(words, simd.splat(np.uint64(shift))), lane)
-        square = simd.mul32(x, x)
-        total = simd.add(total, x)
-        least = simd.add(least, simd.both(square, low))
-        high = simd.add(high, simd.shift_right(square, simd.splat(_32)))
-    simd.store(sums, 0, total)
-    simd.store(sums, 8, least)
-    simd.store(sums, 16, high)
-
-
-# ---------------------------------------------------------------- 3. rounds
-
-
-@inline
-def _locate(second, lanes, f, dims, index):
-    """Rows of ``index``: each fault's label inside its column's subcube, of 6 + dims dimensions.
-
-    Row f of the queue is the subcube's mask and row f + 1 one label inside; a fault of another subcube gets the
-    place of that label.
-    """
-    free = simd.load(second, 2 * lanes * f)
-    label = simd.load(second, 2 * lanes * (f + 1))
-    zero = simd.xor(free, free)
-    for k in range(f):
-        simd.store(index, lanes * k, zero)
-    rest = free
-    for b in range(6 + dims):
-        low = simd.both(rest, simd.sub(zero, rest))
-        rest = simd.xor(rest, low)
-        bit = simd.like(zero, _ONE << np.uint64(b))
-        for k in range(f):
-            x = simd.load(second, 2 * lanes * k)
-            inside = simd.equal(simd.without(simd.xor(x, label), free), zero)
-            x = simd.select(inside, x, label)
-            at = simd.load(index, lanes * k)
-            simd.store(index, lanes * k, simd.select(simd.differ(simd.both(x, low), zero), simd.either(at, bit), at))
-
-
-@inline
-def _build(index, lanes, f, dims, q0, cubes):
-    """Four vectors of cubes from the located faults: lane l of the g-th eight is column ``per l + q0 + g``."""
-    per = lanes >> 3
-    mask = simd.splat(np.uint64((64 << dims) - 1))
-    for v in range(4):
-        q = q0 + (v >> dims)
-        x = simd.splat(_ZERO)
-        if q < per:
-            shift = simd.splat(np.uint64(q * (64 // per)))
-            base = simd.splat(np.uint64(64 * (v & ((1 << dims) - 1))))
-            for k in range(f):
-                at = simd.both(simd.shift_right(simd.as64(simd.load(index, lanes * k)), shift), mask)
-                x = simd.either(x, simd.one_hot(simd.sub(at, base)))
-        simd.store(cubes, 8 * v, x)
-
-
-@inline
-def _run_cubes(second, lanes, f, dims, index, cubes, count, origin, parts, tally):
-    """Rounds of the first ``count`` trials of a second queue, all of which have an unsafe node: one or more."""
-    per = lanes >> 3
-    _locate(second, lanes, f, dims, index)
-    for q0 in range(0, per, 4 >> dims):
-        _build(index, lanes, f, dims, q0, cubes)
-        valid = _ZERO
-        for i in range(32 >> dims):
-            valid |= np.uint64(per * (i & 7) + q0 + (i >> 3) < count and q0 + (i >> 3) < per) << np.uint64(i)
-        rounds = bits.popcount(valid)
-        squares = rounds
-        last = valid
-        at = np.int64(0)
-        r = np.int64(0)
-        while True:
-            changed, _ = round_of_cubes(dims, cubes, at, 4 - at)
-            changed &= valid
-            if changed == _ZERO and r > 0:
-                break
-            at = 4 - at
-            r += 1
-            if r > 1:
-                last = changed
-                more = bits.popcount(changed)
-                rounds += more
-                squares += (2 * r - 1) * more
-        tally[ROUNDS] += rounds
-        tally[ROUNDS_SQUARED] += squares
-        if r >= tally[MAX_ROUNDS]:
-            while last:
-                i = bits.lowest(last)
-                last &= last - _ONE
-                column = per * (i & 7) + q0 + (i >> 3)
-                offer(tally, r, _trial(second, lanes, f + 2, column, origin, parts))
-
-
-@inline
-def _press(second, lanes, f, filled, hard, queue, free, label):
-    """Press the hard columns of the queue, with their subcube, behind the ``filled`` columns of a second queue."""
-    _append(second, lanes, f, filled, hard, queue, 0, 2 * lanes)
-    chosen = simd.mask(free, hard)
-    simd.store(second, 2 * lanes * f + filled, simd.compress(chosen, free))
-    simd.store(second, 2 * lanes * (f + 1) + filled, simd.compress(chosen, label))
-    for k in range(f, f + 3):
-        row = simd.load(queue, 2 * lanes * k)
-        simd.store(second, 2 * lanes * (k + 2) + filled, simd.compress(chosen, row))
-    return filled + bits.popcount(hard)
-
-
 # ---------------------------------------------------------------- all together
 
 
@@ -442,7 +237,7 @@ def _make(width: int, word: Any) -> Kernel:
                         if not _draw_on(key, start + part + parts * i, n, f, labels, rows + i, lanes):
                             hit ^= here
                     group = (start - origin) // lanes + part
-                    _append(queue, lanes, f, count, hit, labels, rows, lanes)
+                    append(queue, lanes, f, count, hit, labels, rows, lanes)
                     lane = simd.compress(simd.mask(near, hit), simd.iota(near))
                     simd.store(queue, 2 * lanes * f + count, lane)
                     simd.store(queue, 2 * lanes * (f + 1) + count, simd.like(near, np.uint64(group)))
@@ -456,8 +251,10 @@ def _make(width: int, word: Any) -> Kernel:
                     start += step
             if count >= lanes or (draining and count > 0):
                 live = bits.ALL >> np.uint64(64 - (count if count < lanes else lanes))
-                _close(queue, lanes, masks, f)
-                nodes, largest, free, label, several = _measure(queue, lanes, masks, f)
+                if width == 16:
+                    nodes, largest, free, label, several = solve_unrolled(queue, lanes, masks, f)
+                else:
+                    nodes, largest, free, label, several = solve(queue, lanes, masks, f)
                 unsafe = simd.bits(simd.differ(nodes, zero)) & live
                 easy = simd.bits(simd.less_equal(largest, two)) & unsafe
                 hard = unsafe & ~easy
@@ -467,31 +264,31 @@ def _make(width: int, word: Any) -> Kernel:
                 live ^= alone
                 merging -= bits.popcount(alone)
                 while alone:
-                    left_over[left] = _trial(queue, lanes, f, bits.lowest(alone), origin, parts)
+                    left_over[left] = trial_of(queue, lanes, f, bits.lowest(alone), origin, parts)
                     left += 1
                     alone &= alone - _ONE
                 if hard:
                     in_word = simd.bits(simd.less_equal(largest, six)) & hard
-                    filled = _press(second, lanes, f, filled, in_word, queue, free, label)
+                    filled = press(second, lanes, f, filled, in_word, queue, free, label)
                     if in_word != hard:
-                        filled_third = _press(third, lanes, f, filled_third, hard ^ in_word, queue, free, label)
-                _add_moments(simd.select(simd.mask(nodes, unsafe), nodes, zero), width, sums)
+                        filled_third = press(third, lanes, f, filled_third, hard ^ in_word, queue, free, label)
+                add_moments(simd.select(simd.mask(nodes, unsafe), nodes, zero), width, sums)
                 slots[WITH_UNSAFE] += bits.popcount(unsafe)
                 slots[ALL_UNSAFE] += bits.popcount(simd.bits(simd.equal(largest, whole)) & live)
                 slots[ROUNDS] += bits.popcount(easy)
                 slots[ROUNDS_SQUARED] += bits.popcount(easy)
                 while easy and slots[MAX_ROUNDS] <= 1:
-                    offer(slots, np.int64(1), _trial(queue, lanes, f, bits.lowest(easy), origin, parts))
+                    offer(slots, np.int64(1), trial_of(queue, lanes, f, bits.lowest(easy), origin, parts))
                     easy &= easy - _ONE
-                _shift_down(queue, lanes, f + 3)
+                shift_down(queue, lanes, f + 3)
                 count -= lanes
             if filled >= lanes or (draining and filled > 0):
-                _run_cubes(second, lanes, f, 0, masks, cubes, filled, origin, parts, slots)
-                _shift_down(second, lanes, f + 5)
+                run_cubes(second, lanes, f, 0, masks, cubes, filled, origin, parts, slots)
+                shift_down(second, lanes, f + 5)
                 filled -= lanes
             if filled_third >= lanes or (draining and filled_third > 0):
-                _run_cubes(third, lanes, f, 2, masks, cubes, filled_third, origin, parts, slots)
-                _shift_down(third, lanes, f + 5)
+                run_cubes(third, lanes, f, 2, masks, cubes, filled_third, origin, parts, slots)
+                shift_down(third, lanes, f + 5)
                 filled_third -= lanes
             if draining and count <= 0 and filled <= 0 and filled_third <= 0:
                 break

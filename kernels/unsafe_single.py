@@ -1,7 +1,7 @@
 """Unsafe nodes under f random faults, one trial at a time: the plain path, and the one for many faults.
 
-``UNSAFE_MERGED`` keeps lists of subcubes and works for every n and f; the lane kernels must equal it bit for bit.
-``UNSAFE_WHOLE`` marks the 2^n nodes in a bitmask and runs the rounds on it, which is faster from some f on.
+``unsafe_merged`` keeps lists of subcubes and works for every n and f; the lane kernels must equal it bit for bit.
+``unsafe_whole`` marks the 2^n nodes in a bitmask and runs the rounds on it, which is faster from some f on.
 Both take a list of trials, so that they also finish what a lane kernel leaves over.
 """
 
