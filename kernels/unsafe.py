@@ -61,13 +61,13 @@ def most_faults(n: int) -> int:
 def unsafe_kernel(n: int, f: int) -> Kernel:
     """The fastest kernel for f faults in Q_n, 1 <= n <= 62 and 0 <= f <= most_faults(n).
 
-    Lanes of trials pay while large subcubes are rare; measured, up to 1.3 expected pairs of faults within distance
-    2, and 2.5 from n = 13 on, where the whole cube costs more.
+    Lanes of trials pay while large subcubes are rare: measured, up to about 2 expected pairs of faults within
+    distance 2 for n = 7 and 8, and 3 beyond, where the whole cube costs more.  A tenth either way changes little.
     """
-    close = f * (f - 1) / 2 * n * (n + 1) / 2 / 2**n
     if n <= 6:
         return UNSAFE_SMALL[0]
-    if close > (1.3 if n <= 12 else 2.5):
+    close = f * (f - 1) / 2 * n * (n + 1) / 2 / 2**n
+    if close > (2 if n <= 8 else 3):
         return UNSAFE_SMALL[n - 6] if n <= 8 else WHOLE if n <= 20 else MERGED
     if n <= 16:
         return SIFTED_16_WHOLE if n <= 12 else SIFTED_16_MERGED
