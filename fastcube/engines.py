@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -195,7 +196,8 @@ class _DaskThreads:
             self.asked = time.monotonic()
             # bounded, so that a scheduler that does not answer cannot keep signals waiting
             with contextlib.suppress(OSError, TimeoutError):
-                self.threads = max(
-                    1, sum(self.client.sync(self.client.scheduler.ncores, callback_timeout=0.3).values())
-                )
+                threads = sum(self.client.sync(self.client.scheduler.ncores, callback_timeout=0.3).values())
+                if not threads:
+                    warnings.warn("Dask has no workers now; waiting for some", RuntimeWarning, stacklevel=2)
+                self.threads = max(1, threads)
         return self.threads
