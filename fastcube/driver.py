@@ -37,6 +37,9 @@ _FIRST_CHECKPOINT, _CHECKPOINT_EVERY = 2.0, 15.0
 #: Checkpoints of large files come less often, so that they take at most this share of the time.
 _CHECKPOINT_SHARE = 0.05
 
+#: ``timeout``, shells and job launchers signal a process and then its group: a repeat within this time is no second wish.
+_SAME_SIGNAL = 0.2
+
 #: A kernel's base-2^32 digits hold the sums of 2^31 trials.
 _MOST_AT_ONCE = 2**30
 
@@ -284,18 +287,23 @@ def _signals(wake: queue.SimpleQueue[Any]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    seen: list[int] = []
+    first: list[float] = []
 
     def handler(number: int, frame: object) -> None:
-        if seen:
-            os._exit(_CODES[signal.Signals(number)])
-        seen.append(number)
+        now = time.monotonic()
+        if first:
+            if now - first[0] > _SAME_SIGNAL:
+                os._exit(_CODES[signal.Signals(number)])
+            return
+        first.append(now)
         wake.put(_CODES[signal.Signals(number)])
 
     before = {number: signal.signal(number, handler) for number in _CODES}
     try:
         yield
     finally:
+        if first:  # a repeat must not meet the old handlers: SIGUSR1 would kill
+            time.sleep(max(0.0, first[0] + _SAME_SIGNAL - time.monotonic()))
         for number, old in before.items():
             signal.signal(number, old)
 

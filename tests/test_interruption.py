@@ -84,6 +84,21 @@ def test_a_second_signal_exits_at_once(tmp_path):
     assert seconds < 0.5
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1], ids=lambda n: n.name)
+def test_a_signal_that_a_launcher_delivers_twice_is_one(tmp_path, number):
+    out = tmp_path / "r.h5"
+    with Running(*LONG, "-o", out) as run:
+        run.wait_for("50.0%")
+        for _ in range(20):  # a repeat that meets the first before its handler would not be seen
+            with contextlib.suppress(ProcessLookupError):
+                run.process.send_signal(number)
+            time.sleep(0.005)
+        code, _, lines = run.end()
+    assert code == CODES[number]
+    assert len(lines) == 1
+    assert open_results(out).tallies[1, 0.0].trials == 3
+
+
 def test_max_seconds_says_that_work_remains(tmp_path):
     done = fastcube(*LONG, "-o", tmp_path / "r.h5", "--max-seconds", "1.5", "--progress", "lines")
     assert done.returncode == WORK_REMAINS
