@@ -18,7 +18,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from .errors import ResultFileError
+from .errors import FastcubeError, ResultFileError
 
 #: Readable by HDF5 1.8 and later (h5dump, ncdump); "latest" would shut those out.
 _LIBVER = ("v108", "v108")
@@ -139,7 +139,11 @@ def reason(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[h5py.File]:
-    """Open a file for reading.  Raises ResultFileError for one that is missing, truncated or no HDF5."""
+    """Open a file for reading.
+
+    Raises ResultFileError for one that is missing, truncated or no HDF5, and for whatever goes wrong while the
+    caller reads a damaged one.
+    """
     if not path.exists():
         raise ResultFileError(f"{path} does not exist")
     if path.is_dir():
@@ -154,4 +158,9 @@ def opened(path: Path) -> Iterator[h5py.File]:
             raise ResultFileError(f"{path} is not an HDF5 file") from error
         raise ResultFileError(f"{path} cannot be read: {reason(error)}") from error
     with file:
-        yield file
+        try:
+            yield file
+        except FastcubeError:
+            raise
+        except (LookupError, OSError, RuntimeError, TypeError, ValueError) as error:  # h5py's, by what is damaged
+            raise ResultFileError(f"{path} is damaged: {' '.join(str(error).split())}") from error
