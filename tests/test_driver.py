@@ -140,7 +140,7 @@ def test_more_shards_than_trials():
 
 def test_interrupted_and_resumed_is_undisturbed(tmp_path):
     out = str(tmp_path / "r.h5")
-    points = [TOY.point({"a": 1, "work": 6000}), TOY.point({"a": 2, "work": 10})]
+    points = [TOY.point({"a": 1, "work": 20_000}), TOY.point({"a": 2, "work": 10})]
     goal = Goal(trials=20_011)
     codes = []
     while not codes or codes[-1] == WORK_REMAINS:
@@ -194,6 +194,12 @@ def test_where_a_target_stops_does_not_depend_on_the_machine(monkeypatch, name):
     assert len(digests) == 1
 
 
+def test_the_number_of_events_is_a_sharp_limit():
+    seen = plain(COIN, [COIN.grid[1]], 4096).tallies[0.01,].counts["head_nonzero"]
+    assert fc.run(COIN, p=0.01, events=seen).tallies[0.01,].trials == 4096
+    assert fc.run(COIN, p=0.01, events=seen + 1).tallies[0.01,].trials == 8192
+
+
 def test_effort_goes_where_it_is_needed():
     stops = {p: fc.run(COIN, relative=0.09, p=p).tallies[p,].trials for p in (0.5, 0.01)}
     assert stops[0.5] == 2**12 < stops[0.01]
@@ -224,7 +230,7 @@ def test_no_trial_past_the_next_power_of_two_starts(monkeypatch):
 
 def test_a_target_interrupted_and_resumed_stops_at_the_same_trial(tmp_path):
     out = str(tmp_path / "r.h5")
-    points = [TOY.point({"a": 1, "work": 2000})]
+    points = [TOY.point({"a": 1, "work": 6000})]
     goal = Goal(precision=0.004)
     whole, _ = run_study(TOY, points, goal)
     codes = []
@@ -401,6 +407,19 @@ def test_items_grow_from_what_finished(monkeypatch):
 def test_items_get_longer_with_many_workers():
     assert Engine(None, lambda: 2, 1.0, 4e-4).length() == 1.0
     assert Engine(None, lambda: 10_000, 1.0, 4e-4).length() == pytest.approx(8.0)
+
+
+def test_a_result_that_is_told_twice_is_counted_once(monkeypatch):
+    class Twice(ThreadPoolExecutor):
+        def submit(self, function, item):
+            future = super().submit(function, item)
+            add = future.add_done_callback
+            future.add_done_callback = lambda call: (add(call), add(call))
+            return future
+
+    with Twice(2) as pool:
+        use(monkeypatch, pool, 2, 1e-3)
+        assert fc.run(TOY, trials=TRIALS).digest() == plain(TOY, TOY.grid, TRIALS).digest()
 
 
 class Breaking(ThreadPoolExecutor):

@@ -28,14 +28,14 @@ CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1:
 
 # three quick trials, then three of minutes each: at half way, kernels run that will not end by themselves
 LONG = ("run", TOY_FILE, "--set", "a=1", "--set", "work=0,1e11", "--trials", "3")
-# about two seconds of work
-SHORT = ("run", TOY_FILE, "--set", "a=1,2", "--set", "work=3000", "--trials", "150001")
+# about two seconds of work on two free cores
+SHORT = ("run", TOY_FILE, "--workers", "2", "--set", "a=1,2", "--set", "work=3000", "--trials", "250001")
 
 
 @pytest.fixture(scope="module")
 def undisturbed():
     """Digest of SHORT, run in one go."""
-    return fc.run(TOY, a=[1, 2], work=3000, trials=150_001).digest()
+    return fc.run(TOY, a=[1, 2], work=3000, trials=250_001).digest()
 
 
 # ---------------------------------------------------------------- signals
@@ -62,7 +62,7 @@ def test_the_line_it_says_resumes_to_the_undisturbed_result(tmp_path, undisturbe
         code, _, lines = run.wait_for(r"[1-9]\d?\.\d%").end(signal.SIGTERM)
     assert code == TERMINATED
     done = sum(t.trials for _, t in open_results(out))
-    assert 0 < done < 300_002
+    assert 0 < done < 500_002
     again = shlex.split(lines[0].split("go on with: fastcube ")[1])
     assert fastcube(*again).returncode == 0
     results = open_results(out)
@@ -134,13 +134,13 @@ def test_killed_at_fifty_moments_the_file_is_whole_and_resumes(tmp_path):
 @pytest.mark.slow
 def test_a_killed_command_resumes_from_its_last_checkpoint(tmp_path):
     out = tmp_path / "r.h5"
-    options = ("--set", "a=1", "--set", "work=3000", "--trials", "700003", "-o", out)
-    with Running("run", TOY_FILE, *options) as run:
+    options = ("--set", "a=1", "--set", "work=3000", "-o", out)
+    with Running("run", TOY_FILE, *options, "--trials", "1e9") as run:
         run.wait_for_file(out)
         assert run.end(signal.SIGKILL)[0] == -signal.SIGKILL
-    assert 0 < sum(t.trials for _, t in open_results(out)) < 700_003
-    assert fastcube("run", TOY_FILE, *options).returncode == 0
-    assert open_results(out).digest() == fc.run(TOY, a=1, work=3000, trials=700_003).digest()
+    trials = open_results(out).tallies[1, 3000.0].ranges[-1][1] + 1
+    assert fastcube("run", TOY_FILE, *options, "--trials", trials).returncode == 0
+    assert open_results(out).digest() == fc.run(TOY, a=1, work=3000, trials=trials).digest()
 
 
 # ---------------------------------------------------------------- disks
@@ -177,14 +177,14 @@ def test_a_disk_that_fills_up_or_fails_during_the_run(tmp_path, undisturbed, fai
 def test_a_failed_checkpoint_does_not_end_a_run(tmp_path):
     with mounted(tmp_path / "disk", "size=256k") as disk:
         out = disk / "r.h5"
-        with Running("run", TOY_FILE, "--set", "a=1", "--set", "work=3000", "--trials", "500003", "-o", out) as run:
-            run.wait_for(r"\d%")
+        with Running(*LONG, "-o", out) as run:
+            run.wait_for("50.0%")
             fill(disk)
             run.wait_for(f"checkpoint failed: {out} cannot be written: no space left on the disk")
             (disk / "filler").unlink()
-            code, _, _ = run.end()
-        assert code == 0
-        assert open_results(out).tallies[1, 3000.0].trials == 500_003
+            code, _, _ = run.end(signal.SIGUSR1)
+        assert code == WORK_REMAINS
+        assert open_results(out).tallies[1, 0.0].trials == 3
 
 
 def test_when_nothing_can_be_written_the_old_file_stays(tmp_path):

@@ -35,7 +35,7 @@ def said(folder, job, task):
 
 
 def test_an_array_of_which_two_tasks_are_preempted_gives_the_undisturbed_result(slurm, tmp_path):
-    job = submit(slurm, tmp_path, "--array", "4", "--trials", "300001", "--set", "a=1", "--set", "work=20000")
+    job = submit(slurm, tmp_path, "--array", "4", "--trials", "500001", "--set", "a=1", "--set", "work=20000")
     shards = [tmp_path / f"toy-{i}.h5" for i in range(4)]
     slurm.wait(lambda: len(slurm.running(job)) == 4)
     on_n1 = [task for task, node in slurm.running(job).items() if node == "n1"]
@@ -54,7 +54,7 @@ def test_an_array_of_which_two_tasks_are_preempted_gives_the_undisturbed_result(
     status = fastcube("status", *shards)
     assert status.stdout.splitlines()[-1] == "all 4 shards are complete"
     assert fastcube("merge", *shards, "-o", tmp_path / "all.h5").returncode == 0
-    assert open_results(tmp_path / "all.h5").digest() == fc.run(TOY, a=1, work=20_000, trials=300_001).digest()
+    assert open_results(tmp_path / "all.h5").digest() == fc.run(TOY, a=1, work=20_000, trials=500_001).digest()
 
 
 def test_a_time_limit_requeues_and_a_cancel_does_not(slurm, tmp_path):
