@@ -106,7 +106,7 @@ def mounted(folder, options):
         ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True, text=True, check=False
     )
     if mount.returncode:
-        pytest.skip(f"cannot mount a file system here: {mount.stderr.strip()}")
+        pytest.skip(f"cannot mount a file system here: {mount.stderr.splitlines()[0]}")
     try:
         yield folder
     finally:

@@ -215,11 +215,17 @@ def test_an_output_folder_removed_during_the_run(tmp_path):
 
 
 def test_a_read_only_folder_is_refused_before_work_begins(tmp_path):
-    with mounted(tmp_path / "disk", "size=256k") as disk:
-        remount_read_only(disk)
-        done = fastcube(*LONG, "-o", disk / "r.h5", timeout=20)
+    if os.geteuid():
+        (tmp_path / "folder").mkdir(mode=0o555)
+        place, words = contextlib.nullcontext(tmp_path / "folder"), "permission denied"
+    else:  # root may write to any folder, but not to a read-only file system
+        place, words = mounted(tmp_path / "disk", "size=256k"), "read-only file system"
+    with place as folder:
+        if not os.geteuid():
+            remount_read_only(folder)
+        done = fastcube(*LONG, "-o", folder / "r.h5", timeout=20)
     assert done.returncode == 2
-    assert done.stderr == f"fastcube: output folder {disk} cannot be written: read-only file system\n"
+    assert done.stderr == f"fastcube: output folder {folder} cannot be written: {words}\n"
 
 
 # ---------------------------------------------------------------- files that are not ours to replace
