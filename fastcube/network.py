@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -129,7 +130,7 @@ Labels = Iterable[int] | RandomFaults
 # ---------------------------------------------------------------- what all networks share
 
 
-class Network:
+class Network(ABC):
     """Nodes with labels of ``bits`` bits, links between labels that differ in one bit, and faults; immutable.
 
     A network says which bit flips are links (:meth:`is_link`, :meth:`neighbours`), how far apart two nodes are
@@ -148,9 +149,9 @@ class Network:
         self._faulty_links = self._check_links("faulty_links", faulty_links)
 
     @property
+    @abstractmethod
     def bits(self) -> int:
         """Number of bits of a label."""
-        raise NotImplementedError
 
     @property
     def faulty_nodes(self) -> frozenset[int] | RandomFaults:
@@ -162,17 +163,17 @@ class Network:
         """The faulty links as pairs (u, v), u < v."""
         return self._faulty_links
 
+    @abstractmethod
     def neighbours(self, label: int) -> tuple[int, ...]:
         """The nodes linked to a node, by ascending dimension of the link, whether faulty or not."""
-        raise NotImplementedError
 
+    @abstractmethod
     def is_link(self, u: int, v: int) -> bool:
         """Whether two nodes are joined by a link, faulty or not."""
-        raise NotImplementedError
 
+    @abstractmethod
     def metric(self, u: int, v: int) -> int:
         """Length of a shortest path when nothing is faulty."""
-        raise NotImplementedError
 
     def is_faulty(self, label: int) -> bool:
         """Whether a node is faulty."""

@@ -513,18 +513,6 @@ def _emit_view(to: int) -> Callable[..., Any]:
     return lambda b, t, x: b.bitcast(x, _llvm(Vector(to)))
 
 
-@operation(_view_type(8), _emit_view(8))
-def as8(x: Any) -> Any:
-    """The same 512 bits as 64 lanes of 8 (little-endian, as in memory)."""
-    return x.view(np.uint8)
-
-
-@operation(_view_type(16), _emit_view(16))
-def as16(x: Any) -> Any:
-    """The same 512 bits as 32 lanes of 16."""
-    return x.view(np.uint16)
-
-
 @operation(_view_type(32), _emit_view(32))
 def as32(x: Any) -> Any:
     """The same 512 bits as 16 lanes of 32."""
