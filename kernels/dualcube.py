@@ -25,8 +25,9 @@ from .dualcube_trees import (
     BEFORE,
     LIMIT_NODES,
     SINGLE,
-    STRIDE,
     growing,
+    node_offset,
+    node_offsets,
     open_children,
     plant,
     walk_down,
@@ -95,7 +96,7 @@ def position_dims(label, m):
 
 
 @lean
-def walk(world, a, b, free, path, at, offsets, untried, table):
+def walk(world, a, b, free, path, at, trees):
     """HYP(a, b) for nonfaulty ``b``; appends the nodes after ``a`` and returns the new length, EXHAUSTED or LIMIT."""
     while True:
         want = a ^ b
@@ -109,24 +110,24 @@ def walk(world, a, b, free, path, at, offsets, untried, table):
             dims = free & ~want
             if dims == ZERO:
                 return EXHAUSTED
-            plant(_WALK, dims, offsets, untried)
+            plant(_WALK, dims, trees)
             n = SINGLE
             i = 0
             while d == ZERO:
                 if n == LIMIT_NODES:
                     return LIMIT
-                if not _grow(_WALK, n, world, a, offsets, untried, table):
+                if not _grow(_WALK, n, world, a, trees):
                     return EXHAUSTED
                 i = n
                 while i < 2 * n:
-                    d = first_healthy(world, a ^ offsets[_WALK * STRIDE + i], want)
+                    d = first_healthy(world, a ^ node_offset(_WALK, i, trees), want)
                     if d:
                         break
                     i += 1
-                open_children(_WALK, n, dims, offsets, untried)
+                open_children(_WALK, n, dims, trees)
                 n *= 2
-            at = walk_down(_WALK, i, a, offsets, path, at)
-            a ^= offsets[_WALK * STRIDE + i]
+            at = walk_down(_WALK, i, a, trees, path, at)
+            a ^= node_offset(_WALK, i, trees)
         a ^= d
         free ^= d
         path[at] = a
@@ -134,7 +135,7 @@ def walk(world, a, b, free, path, at, offsets, untried, table):
 
 
 @lean
-def next_exit(tree, i, n, world, root, dims, cross, offsets, untried, table):
+def next_exit(tree, i, n, world, root, dims, cross, trees):
     """The next node after ``i`` in the tree's order with a nonfaulty cross neighbour, growing the tree as needed.
 
     Returns its index and the tree's nodes now, or EXHAUSTED or LIMIT in place of the index.
@@ -144,11 +145,11 @@ def next_exit(tree, i, n, world, root, dims, cross, offsets, untried, table):
         if i == n:
             if n == LIMIT_NODES:
                 return LIMIT, n
-            if not _grow(tree, n, world, root, offsets, untried, table):
+            if not _grow(tree, n, world, root, trees):
                 return EXHAUSTED, n
-            open_children(tree, n, dims, offsets, untried)
+            open_children(tree, n, dims, trees)
             n *= 2
-        if healthy(world, root ^ offsets[tree * STRIDE + i] ^ cross):
+        if healthy(world, root ^ node_offset(tree, i, trees) ^ cross):
             return i, n
 
 
@@ -165,7 +166,7 @@ def _entries(world, offsets, a, apart, cross):
 
 
 @lean
-def next_entry(i, n, world, a, dims, apart, cross, offsets, untried, table):
+def next_entry(i, n, world, a, dims, apart, cross, trees):
     """The next node u after ``i`` of the tree of ``a`` with u', v and v' nonfaulty, where v = u ^ ``apart``.
 
     Returns its index and the tree's nodes now, or EXHAUSTED or LIMIT in place of the index.
@@ -175,17 +176,17 @@ def next_entry(i, n, world, a, dims, apart, cross, offsets, untried, table):
         if i == n:
             if n == LIMIT_NODES:
                 return LIMIT, n
-            if not _grow(CLUSTER, n, world, a, offsets, untried, table):
+            if not _grow(CLUSTER, n, world, a, trees):
                 return EXHAUSTED, n
-            open_children(CLUSTER, n, dims, offsets, untried)
+            open_children(CLUSTER, n, dims, trees)
             n *= 2
         if world[1] < _EIGHT_FROM:
-            u = a ^ offsets[CLUSTER * STRIDE + i]
+            u = a ^ node_offset(CLUSTER, i, trees)
             if healthy(world, u ^ cross) and healthy(world, u ^ apart) and healthy(world, u ^ apart ^ cross):
                 return i, n
             i += 1
         else:
-            good = _entries(world, simd.load(offsets, CLUSTER * STRIDE + i), a, apart, cross)
+            good = _entries(world, node_offsets(CLUSTER, i, trees), a, apart, cross)
             if n - i < 8:
                 good &= (_ONE << np.uint64(n - i)) - _ONE
             if good:
@@ -194,7 +195,7 @@ def next_entry(i, n, world, a, dims, apart, cross, offsets, untried, table):
 
 
 @lean
-def to_cluster(world, a, b, dims, m, entry, path, start, offsets, untried, table):
+def to_cluster(world, a, b, dims, m, entry, path, start, trees):
     """TO_CLUSTER(a, b), ``a`` being the last node of ``path``; ``entry`` tells what is known of ``b``.
 
     Returns the new length (or EXHAUSTED, LIMIT) and what is known of ``b`` now.
@@ -202,23 +203,23 @@ def to_cluster(world, a, b, dims, m, entry, path, start, offsets, untried, table
     cross = np.uint64(1) << (m + m)
     other = (cross - np.uint64(1)) ^ dims
     apart = (a ^ b) & other
-    plant(CLUSTER, dims, offsets, untried)
+    plant(CLUSTER, dims, trees)
     n = SINGLE
     i = BEFORE
     while True:
-        i, n = next_entry(i, n, world, a, dims, apart, cross, offsets, untried, table)
+        i, n = next_entry(i, n, world, a, dims, apart, cross, trees)
         if i < 0:
             return i, entry
-        u = a ^ offsets[CLUSTER * STRIDE + i]
+        u = a ^ node_offset(CLUSTER, i, trees)
         v = u ^ apart
         if entry == _ISOLATED and v != b:
             continue
-        at = walk_down(CLUSTER, i, a, offsets, path, start)
+        at = walk_down(CLUSTER, i, a, trees, path, start)
         path[at] = u ^ cross
-        at = walk(world, u ^ cross, v ^ cross, other, path, at + 1, offsets, untried, table)
+        at = walk(world, u ^ cross, v ^ cross, other, path, at + 1, trees)
         if at >= 0:
             path[at] = v
-            at = walk(world, v, b, dims, path, at + 1, offsets, untried, table)
+            at = walk(world, v, b, dims, path, at + 1, trees)
             if at >= 0:
                 return at, entry
             if entry == _UNKNOWN:
@@ -243,27 +244,27 @@ def erase_loops(path, at):
 
 
 @lean
-def _between_classes(world, s, t, m, path, offsets, untried, table):
+def _between_classes(world, s, t, m, path, trees):
     """PRACTICAL for nodes of different classes; returns the path's nodes (loops erased), EXHAUSTED or LIMIT."""
     cross = np.uint64(1) << (m + m)
     dims = position_dims(s, m)
     other = position_dims(t, m)
     entry = _UNKNOWN
-    plant(EXITS, dims, offsets, untried)
+    plant(EXITS, dims, trees)
     i = BEFORE
     n = SINGLE
     while True:
-        i, n = next_exit(EXITS, i, n, world, s, dims, cross, offsets, untried, table)
+        i, n = next_exit(EXITS, i, n, world, s, dims, cross, trees)
         if i < 0:
             return i
-        at = walk_down(EXITS, i, s, offsets, path, SINGLE)
+        at = walk_down(EXITS, i, s, trees, path, SINGLE)
         a = path[at - 1] ^ cross
         path[at] = a
         head = at
         at += 1
         if (a ^ t) & dims == ZERO:
             if entry != _ISOLATED:
-                at = walk(world, a, t, other, path, at, offsets, untried, table)
+                at = walk(world, a, t, other, path, at, trees)
                 if at >= 0 or at == LIMIT:
                     return at
                 if entry == _UNKNOWN:
@@ -271,7 +272,7 @@ def _between_classes(world, s, t, m, path, offsets, untried, table):
             elif a == t:
                 return at
             continue
-        at, entry = to_cluster(world, a, t, other, m, entry, path, at, offsets, untried, table)
+        at, entry = to_cluster(world, a, t, other, m, entry, path, at, trees)
         if at == LIMIT:
             return at
         if at >= 0:
@@ -283,44 +284,44 @@ def _between_classes(world, s, t, m, path, offsets, untried, table):
 
 
 @lean
-def _around_cluster(world, s, t, m, path, offsets, untried, table):
+def _around_cluster(world, s, t, m, path, trees):
     """PRACTICAL's last resort for nodes of one cluster: leave it at both ends, join them in the other class."""
     cross = np.uint64(1) << (m + m)
     dims = position_dims(s, m)
     other = position_dims(s ^ cross, m)
-    plant(EXITS, dims, offsets, untried)
+    plant(EXITS, dims, trees)
     i = BEFORE
     n = SINGLE
     while True:
-        i, n = next_exit(EXITS, i, n, world, s, dims, cross, offsets, untried, table)
+        i, n = next_exit(EXITS, i, n, world, s, dims, cross, trees)
         if i < 0:
             return i
-        a = s ^ offsets[EXITS * STRIDE + i] ^ cross
-        plant(_BACK, dims, offsets, untried)
+        a = s ^ node_offset(EXITS, i, trees) ^ cross
+        plant(_BACK, dims, trees)
         j = BEFORE
         k = SINGLE
         while True:
-            j, k = next_exit(_BACK, j, k, world, t, dims, cross, offsets, untried, table)
+            j, k = next_exit(_BACK, j, k, world, t, dims, cross, trees)
             if j == LIMIT:
                 return j
             if j < 0:
                 break
-            b = t ^ offsets[_BACK * STRIDE + j] ^ cross
-            at = walk_down(EXITS, i, s, offsets, path, SINGLE)
+            b = t ^ node_offset(_BACK, j, trees) ^ cross
+            at = walk_down(EXITS, i, s, trees, path, SINGLE)
             path[at] = a
             at += 1
             if a != b:
-                at, _ = to_cluster(world, a, b, other, m, _UNKNOWN, path, at, offsets, untried, table)
+                at, _ = to_cluster(world, a, b, other, m, _UNKNOWN, path, at, trees)
             if at == LIMIT:
                 return at
             if at >= 0:
                 path[at] = b ^ cross
-                at = walk_up(_BACK, j, t, offsets, path, at + 1)
+                at = walk_up(_BACK, j, t, trees, path, at + 1)
                 return erase_loops(path, at)
 
 
 @lean
-def route(world, s, t, m, path, offsets, untried, table):
+def route(world, s, t, m, path, trees):
     """PRACTICAL(s, t) between nonfaulty nodes.
 
     Parameters
@@ -331,7 +332,7 @@ def route(world, s, t, m, path, offsets, untried, table):
         Labels below 2^(2m+1), 1 <= m <= 30.
     path : uint64 array of PATH_NODES
         Overwritten with the route.
-    offsets, untried, table : uint64 arrays
+    trees : uint64 arrays
         From ``dualcube_trees.scratch(TREES)``; contents do not matter.
 
     Returns
@@ -343,12 +344,12 @@ def route(world, s, t, m, path, offsets, untried, table):
     if s == t:
         return 1
     if (s ^ t) >> (m + m):
-        return _between_classes(world, s, t, m, path, offsets, untried, table)
+        return _between_classes(world, s, t, m, path, trees)
     dims = position_dims(s, m)
     if (s ^ t) & ~dims:
-        at, _ = to_cluster(world, s, t, dims, m, _UNKNOWN, path, SINGLE, offsets, untried, table)
+        at, _ = to_cluster(world, s, t, dims, m, _UNKNOWN, path, SINGLE, trees)
         return at
-    at = walk(world, s, t, dims, path, SINGLE, offsets, untried, table)
+    at = walk(world, s, t, dims, path, SINGLE, trees)
     if at != EXHAUSTED:
         return at
-    return _around_cluster(world, s, t, m, path, offsets, untried, table)
+    return _around_cluster(world, s, t, m, path, trees)

@@ -15,7 +15,7 @@ import numpy as np
 from . import simd
 from .bits import ZERO, lowest, popcount
 from .dualcube import CLUSTER, EXITS, next_entry, next_exit, position_dims, route, walk
-from .dualcube_trees import BEFORE, ROOT, SINGLE, STRIDE, plant
+from .dualcube_trees import BEFORE, ROOT, SINGLE, node_offset, plant
 from .jit import inline, lean
 from .sampling import status_lanes
 
@@ -62,7 +62,7 @@ def _queue_lanes(count, wanted, key, node, rest, walks, w):
 
 
 @lean
-def _attempt(count, i, key, s, t, m, limit, w, offsets, untried, table):
+def _attempt(count, i, key, s, t, m, limit, w, trees):
     """Set up the first attempt of trial ``i`` in scalar code; returns the number of walks queued."""
     world = (key, limit)
     cross = _ONE << (m + m)
@@ -73,12 +73,12 @@ def _attempt(count, i, key, s, t, m, limit, w, offsets, untried, table):
     links = 0
     out = ROOT
     if (s ^ t) & cross:
-        plant(EXITS, other, offsets, untried)
-        out, _ = next_exit(EXITS, BEFORE, SINGLE, world, s, other, cross, offsets, untried, table)
+        plant(EXITS, other, trees)
+        out, _ = next_exit(EXITS, BEFORE, SINGLE, world, s, other, cross, trees)
         if out < 0:
             w[11, i] = _AGAIN
             return count
-        a = s ^ offsets[EXITS * STRIDE + out] ^ cross
+        a = s ^ node_offset(EXITS, out, trees) ^ cross
         links = popcount(np.uint64(out)) + 1
         if (a ^ t) & other == ZERO:
             w[9, i] = ZERO
@@ -86,15 +86,15 @@ def _attempt(count, i, key, s, t, m, limit, w, offsets, untried, table):
             w[11, i] = np.uint64(links + popcount(a ^ t))
             return _queue(count, key, a, a ^ t, index, _ONE, w)
     apart = (a ^ t) & other
-    plant(CLUSTER, dims, offsets, untried)
+    plant(CLUSTER, dims, trees)
     # the lanes found no way over a itself unless s' is faulty
-    j, _ = next_entry(BEFORE if out else ROOT, SINGLE, world, a, dims, apart, cross, offsets, untried, table)
+    j, _ = next_entry(BEFORE if out else ROOT, SINGLE, world, a, dims, apart, cross, trees)
     if j < 0 or (j == 0 and out > 0):  # straight back through a' : a after a tree path: it may meet that path again
         w[11, i] = _AGAIN
         return count
     if (s ^ t) & cross and j == 0:
         links -= 2  # s : s' : s is erased
-    u = a ^ offsets[CLUSTER * STRIDE + j]
+    u = a ^ node_offset(CLUSTER, j, trees)
     rest = u ^ apart ^ t
     w[9, i] = apart
     w[10, i] = rest
@@ -104,7 +104,7 @@ def _attempt(count, i, key, s, t, m, limit, w, offsets, untried, table):
 
 
 @lean
-def _first_attempts(n, m, limit, keys, sources, targets, w, offsets, untried, table):
+def _first_attempts(n, m, limit, keys, sources, targets, w, trees):
     """Set up every trial's first attempt; returns the number of walks queued."""
     cross = _ONE << (m + m)
     low = simd.splat((_ONE << m) - _ONE)
@@ -142,7 +142,7 @@ def _first_attempts(n, m, limit, keys, sources, targets, w, offsets, untried, ta
         while left:
             i = v + lowest(left)
             left &= left - _ONE
-            count = _attempt(count, i, keys[i], sources[i], targets[i], m, limit, w, offsets, untried, table)
+            count = _attempt(count, i, keys[i], sources[i], targets[i], m, limit, w, trees)
     return count
 
 
@@ -196,14 +196,14 @@ def pays(m, rate):
 
 
 @lean
-def route_lengths(in_lanes, n, m, limit, keys, sources, targets, lengths, w, path, offsets, untried, table):
+def route_lengths(in_lanes, n, m, limit, keys, sources, targets, lengths, w, path, trees):
     """Links on each of ``n`` trials' paths, or EXHAUSTED or LIMIT, into ``lengths`` (int64); ``w`` from ``walk_arrays``.
 
     ``in_lanes`` (see :func:`pays`) decides how, not what.
     """
     stuck = 0
     if in_lanes:
-        count = _first_attempts(n, m, limit, keys, sources, targets, w, offsets, untried, table)
+        count = _first_attempts(n, m, limit, keys, sources, targets, w, trees)
         stuck = _walk_all(count, limit, w)
     else:
         w[11, :n] = _AGAIN
@@ -214,11 +214,11 @@ def route_lengths(in_lanes, n, m, limit, keys, sources, targets, lengths, w, pat
         node, rest = w[6, j], w[7, j]
         crossed = (w[10, i] if w[8, j] & _ONE else w[9, i]) ^ rest
         free = position_dims(node, m) & ~crossed
-        at = walk((w[5, j], limit), node, node ^ rest, free, path, ROOT, offsets, untried, table)
+        at = walk((w[5, j], limit), node, node ^ rest, free, path, ROOT, trees)
         w[11, i] = w[11, i] + np.uint64(at - popcount(rest)) if at >= 0 else _AGAIN
     for i in range(n):
         if w[11, i] == _AGAIN:
-            nodes = route((keys[i], limit), sources[i], targets[i], m, path, offsets, untried, table)
+            nodes = route((keys[i], limit), sources[i], targets[i], m, path, trees)
             lengths[i] = nodes - 1 if nodes > 0 else nodes
         else:
             lengths[i] = np.int64(w[11, i])

@@ -20,8 +20,8 @@ from .dualcube_trees import (
     BEFORE,
     LIMIT_NODES,
     SINGLE,
-    STRIDE,
     growing,
+    node_offset,
     open_children,
     plant,
     scratch,
@@ -133,7 +133,7 @@ _grow = growing(first_healthy)
 
 
 @lean
-def _walk(world, a, b, free, path, at, offsets, untried, table):
+def _walk(world, a, b, free, path, at, trees):
     """HYP(a, b); the nodes after ``a`` are appended."""
     while a != b:
         want = a ^ b
@@ -141,26 +141,26 @@ def _walk(world, a, b, free, path, at, offsets, untried, table):
         if d == ZERO:
             # wanted neighbours of tree nodes have been asked, and are faulty, when the tree grows (B7)
             dims = free & ~want
-            plant(_WALK, dims, offsets, untried)
+            plant(_WALK, dims, trees)
             n = SINGLE
             i = 0
             while d == ZERO:
                 if n == LIMIT_NODES:
                     _note(world, LIMITED, a, b, n)
                     return LIMIT
-                if not _grow(_WALK, n, world, a, offsets, untried, table):
+                if not _grow(_WALK, n, world, a, trees):
                     _note(world, STUCK, a, b, n)
                     return EXHAUSTED
                 i = n
                 while i < 2 * n:
-                    d = first_healthy(world, a ^ offsets[_WALK * STRIDE + i], want)
+                    d = first_healthy(world, a ^ node_offset(_WALK, i, trees), want)
                     if d:
                         break
                     i += 1
-                open_children(_WALK, n, dims, offsets, untried)
+                open_children(_WALK, n, dims, trees)
                 n *= 2
-            at = walk_down(_WALK, i, a, offsets, path, at)
-            a ^= offsets[_WALK * STRIDE + i]
+            at = walk_down(_WALK, i, a, trees, path, at)
+            a ^= node_offset(_WALK, i, trees)
         a ^= d
         free ^= d
         path[at] = a
@@ -169,7 +169,7 @@ def _walk(world, a, b, free, path, at, offsets, untried, table):
 
 
 @lean
-def _next_exit(tree, i, n, world, root, dims, cross, offsets, untried, table):
+def _next_exit(tree, i, n, world, root, dims, cross, trees):
     """EXITS: index of the next tree node with a nonfaulty cross neighbour (or EXHAUSTED, LIMIT), nodes of the tree."""
     while True:
         i += 1
@@ -177,36 +177,36 @@ def _next_exit(tree, i, n, world, root, dims, cross, offsets, untried, table):
             if n == LIMIT_NODES:
                 _note(world, LIMITED, root, root, n)
                 return LIMIT, n
-            if not _grow(tree, n, world, root, offsets, untried, table):
+            if not _grow(tree, n, world, root, trees):
                 _note(world, ENDED, root, root, n)
                 return EXHAUSTED, n
-            open_children(tree, n, dims, offsets, untried)
+            open_children(tree, n, dims, trees)
             n *= 2
-        node = root ^ offsets[tree * STRIDE + i]
+        node = root ^ node_offset(tree, i, trees)
         if healthy(world, node ^ cross):
             _note(world, CROSSED, node, node ^ cross, n)
             return i, n
 
 
 @lean
-def _to_cluster(world, a, b, dims, other, cross, path, start, offsets, untried, table):
+def _to_cluster(world, a, b, dims, other, cross, path, start, trees):
     """TO_CLUSTER(a, b); the nodes after ``a`` are appended."""
-    plant(_CLUSTER, dims, offsets, untried)
+    plant(_CLUSTER, dims, trees)
     i = BEFORE
     n = SINGLE
     while True:
-        i, n = _next_exit(_CLUSTER, i, n, world, a, dims, cross, offsets, untried, table)
+        i, n = _next_exit(_CLUSTER, i, n, world, a, dims, cross, trees)
         if i < 0:
             return i
-        at = walk_down(_CLUSTER, i, a, offsets, path, start)
-        u = a ^ offsets[_CLUSTER * STRIDE + i]
+        at = walk_down(_CLUSTER, i, a, trees, path, start)
+        u = a ^ node_offset(_CLUSTER, i, trees)
         v = (u & dims) | (b & ~dims)
         path[at] = u ^ cross
-        at = _walk(world, u ^ cross, v ^ cross, other, path, at + 1, offsets, untried, table)
+        at = _walk(world, u ^ cross, v ^ cross, other, path, at + 1, trees)
         if at >= 0:
             if healthy(world, v):
                 path[at] = v
-                at = _walk(world, v, b, dims, path, at + 1, offsets, untried, table)
+                at = _walk(world, v, b, dims, path, at + 1, trees)
                 if at >= 0:
                     return at
             else:
@@ -216,62 +216,62 @@ def _to_cluster(world, a, b, dims, other, cross, path, start, offsets, untried, 
 
 
 @lean
-def _same_cluster(world, s, t, dims, other, cross, path, offsets, untried, table):
-    at = _walk(world, s, t, dims, path, SINGLE, offsets, untried, table)
+def _same_cluster(world, s, t, dims, other, cross, path, trees):
+    at = _walk(world, s, t, dims, path, SINGLE, trees)
     if at != EXHAUSTED:
         return at
-    plant(_EXITS, dims, offsets, untried)
+    plant(_EXITS, dims, trees)
     i = BEFORE
     n = SINGLE
     while True:
-        i, n = _next_exit(_EXITS, i, n, world, s, dims, cross, offsets, untried, table)
+        i, n = _next_exit(_EXITS, i, n, world, s, dims, cross, trees)
         if i < 0:
             return i
-        a = s ^ offsets[_EXITS * STRIDE + i] ^ cross
-        plant(_BACK, dims, offsets, untried)
+        a = s ^ node_offset(_EXITS, i, trees) ^ cross
+        plant(_BACK, dims, trees)
         j = BEFORE
         k = SINGLE
         while True:
-            j, k = _next_exit(_BACK, j, k, world, t, dims, cross, offsets, untried, table)
+            j, k = _next_exit(_BACK, j, k, world, t, dims, cross, trees)
             if j == LIMIT:
                 return j
             if j < 0:
                 break
-            b = t ^ offsets[_BACK * STRIDE + j] ^ cross
-            at = walk_down(_EXITS, i, s, offsets, path, SINGLE)
+            b = t ^ node_offset(_BACK, j, trees) ^ cross
+            at = walk_down(_EXITS, i, s, trees, path, SINGLE)
             path[at] = a
             at += 1
             if a != b:
-                at = _to_cluster(world, a, b, other, dims, cross, path, at, offsets, untried, table)
+                at = _to_cluster(world, a, b, other, dims, cross, path, at, trees)
             if at == LIMIT:
                 return at
             if at >= 0:
                 path[at] = b ^ cross
-                return walk_up(_BACK, j, t, offsets, path, at + 1)
+                return walk_up(_BACK, j, t, trees, path, at + 1)
 
 
 @lean
-def _between_classes(world, s, t, dims, other, cross, path, offsets, untried, table):
-    plant(_EXITS, dims, offsets, untried)
+def _between_classes(world, s, t, dims, other, cross, path, trees):
+    plant(_EXITS, dims, trees)
     i = BEFORE
     n = SINGLE
     while True:
-        i, n = _next_exit(_EXITS, i, n, world, s, dims, cross, offsets, untried, table)
+        i, n = _next_exit(_EXITS, i, n, world, s, dims, cross, trees)
         if i < 0:
             return i
-        at = walk_down(_EXITS, i, s, offsets, path, SINGLE)
+        at = walk_down(_EXITS, i, s, trees, path, SINGLE)
         a = path[at - 1] ^ cross
         path[at] = a
         if (a ^ t) & dims == ZERO:
-            at = _walk(world, a, t, other, path, at + 1, offsets, untried, table)
+            at = _walk(world, a, t, other, path, at + 1, trees)
         else:
-            at = _to_cluster(world, a, t, other, dims, cross, path, at + 1, offsets, untried, table)
+            at = _to_cluster(world, a, t, other, dims, cross, path, at + 1, trees)
         if at != EXHAUSTED:
             return at
 
 
 @lean
-def route_recorded(world, s, t, m, path, offsets, untried, table):
+def route_recorded(world, s, t, m, path, trees):
     """PRACTICAL(s, t) between nonfaulty nodes, statuses asked in the reading's order; as :func:`dualcube.route`."""
     cross = _ONE << (m + m)
     dims = position_dims(s, m)
@@ -280,11 +280,11 @@ def route_recorded(world, s, t, m, path, offsets, untried, table):
     if s == t:
         return 1
     if (s ^ t) & cross:
-        at = _between_classes(world, s, t, dims, other, cross, path, offsets, untried, table)
+        at = _between_classes(world, s, t, dims, other, cross, path, trees)
     elif (s ^ t) & other:
-        at = _to_cluster(world, s, t, dims, other, cross, path, SINGLE, offsets, untried, table)
+        at = _to_cluster(world, s, t, dims, other, cross, path, SINGLE, trees)
     else:
-        at = _same_cluster(world, s, t, dims, other, cross, path, offsets, untried, table)
+        at = _same_cluster(world, s, t, dims, other, cross, path, trees)
     return erase_loops(path, at) if at > 0 else at
 
 
@@ -314,14 +314,14 @@ def route_one(m, key, threshold, faults, s, t):
     uint64 array, shape (rows, 4)
         The first EVENTS events.
     """
-    offsets, untried, table = scratch(TREES)
+    trees = scratch(TREES)
     path = np.zeros(PATH_NODES, np.uint64)
     events = np.zeros((EVENTS, 4), np.uint64)
     size = 4096
     while True:
         asked, places, counts = recorder(size)
         world = (key, threshold, faults, asked, places, counts, events)
-        nodes = route_recorded(world, s, t, np.uint64(m), path, offsets, untried, table)
+        nodes = route_recorded(world, s, t, np.uint64(m), path, trees)
         if counts[1] == 0:
             break
         size *= 4

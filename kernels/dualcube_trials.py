@@ -210,7 +210,7 @@ def _count_shortest(length, shortest, tally):
 
 
 @lean
-def _count_lookups(i, n, mask, m, limit, keys, sources, targets, trials, record, path, offsets, untried, table, tally):
+def _count_lookups(i, n, mask, m, limit, keys, sources, targets, trials, record, path, trees, tally):
     """Tally the lookups of those of the trials i .. n - 1 whose index has no bit of ``mask``.
 
     Returns n, or the first trial whose lookups the record is too small for.
@@ -219,7 +219,7 @@ def _count_lookups(i, n, mask, m, limit, keys, sources, targets, trials, record,
     while i < n:
         if trials[i] & mask == ZERO:
             world = (keys[i], limit, none, asked, places, counts, untold)
-            route_recorded(world, sources[i], targets[i], m, path, offsets, untried, table)
+            route_recorded(world, sources[i], targets[i], m, path, trees)
             count, full = counts[0], counts[1]
             forget(world)
             if full:
@@ -264,7 +264,7 @@ def trials(key, first, stop, params, tally):
     in_lanes = pays(m, params[1])
     searching = tally.size == COUNTERS + EXTREMES and m <= SEARCH_M
     mask = np.uint64(0 if searching else LOOKUPS_EVERY - 1)
-    offsets, untried, table = scratch(TREES)
+    trees = scratch(TREES)
     path = np.zeros(PATH_NODES, np.uint64)
     keys, sources, targets, indices, lengths, pair = batch_arrays()
     walks = walk_arrays(BATCH)
@@ -275,13 +275,11 @@ def trials(key, first, stop, params, tally):
         end = min(begin + BATCH, stop)
         n = draw_pairs(key, begin, end, m, limit, keys, sources, targets, indices, pair)
         tally[VOID] += end - begin - n
-        route_lengths(in_lanes, n, m_bits, limit, keys, sources, targets, lengths, walks, path, offsets, untried, table)
+        route_lengths(in_lanes, n, m_bits, limit, keys, sources, targets, lengths, walks, path, trees)
         _count_routes(n, m_bits, sources, targets, indices, lengths, tally)
         i = np.int64(0)
         while i < n:
-            i = _count_lookups(
-                i, n, mask, m_bits, limit, keys, sources, targets, indices, record, path, offsets, untried, table, tally
-            )
+            i = _count_lookups(i, n, mask, m_bits, limit, keys, sources, targets, indices, record, path, trees, tally)
             if i < n:
                 size *= 4
                 record = _record(size)

@@ -34,7 +34,7 @@ def routes(key, first, stop, m, rate, drawn, nodes, paths):
 
     Rows of ``drawn`` receive status key, s, t, trial; ``nodes`` and ``paths`` what the fast form found, as far as they reach.
     """
-    offsets, untried, table = scratch(TREES)
+    trees = scratch(TREES)
     path = np.zeros(PATH_NODES, np.uint64)
     other = np.zeros(PATH_NODES, np.uint64)
     keys, sources, targets, trials, lengths, pair = kernels.batch_arrays()
@@ -47,12 +47,12 @@ def routes(key, first, stop, m, rate, drawn, nodes, paths):
             key, begin, min(begin + kernels.BATCH, stop), m, limit, keys, sources, targets, trials, pair
         )
         route_lengths(
-            True, n, np.uint64(m), limit, keys, sources, targets, lengths, walks, path, offsets, untried, table
+            True, n, np.uint64(m), limit, keys, sources, targets, lengths, walks, path, trees
         )
         for i in range(n):
             world = (keys[i], limit, np.zeros(0, np.uint64), asked, places, counts, np.zeros((0, 4), np.uint64))
-            a = route((keys[i], limit), sources[i], targets[i], np.uint64(m), path, offsets, untried, table)
-            b = route_recorded(world, sources[i], targets[i], np.uint64(m), other, offsets, untried, table)
+            a = route((keys[i], limit), sources[i], targets[i], np.uint64(m), path, trees)
+            b = route_recorded(world, sources[i], targets[i], np.uint64(m), other, trees)
             full = counts[1]
             forget(world)
             if lengths[i] != (a - 1 if a > 0 else a):
