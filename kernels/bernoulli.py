@@ -191,7 +191,7 @@ def label_row(key, t, q, n, words, cached):
         odd = simd.load(words, at + 8)
     else:
         lane = simd.iota(simd.splat(block))
-        even, odd = philox.row_lanes(key, block, simd.add(simd.splat(np.uint64(q << 3)), lane), philox.LABELS)
+        even, odd = philox.mixed_lanes(key, simd.splat(block), simd.add(simd.splat(np.uint64(q << 3)), lane), philox.LABELS)
         if q < CACHED_ROWS:
             simd.store(words, at, even)
             simd.store(words, at + 8, odd)
@@ -276,7 +276,7 @@ def _decide_tails(key, t, tail, nodes, count, state):
     limit = simd.splat(tail - bits.ONE)
     for i in range(0, count, 8):
         v = simd.load(nodes, i)
-        even, odd = philox.row_lanes(key, t, simd.shift_right(v, one), philox.NODE_TAILS)
+        even, odd = philox.mixed_lanes(key, simd.splat(t), simd.shift_right(v, one), philox.NODE_TAILS)
         drawn = simd.select(simd.equal(simd.both(v, one), one), odd, even)
         faulty = simd.bits(simd.less_equal(drawn, limit))
         if count - i < 8:

@@ -28,7 +28,7 @@ from .dualcube_trees import (
     growing,
     node_offset,
     node_offsets,
-    open_children,
+    open_node,
     plant,
     walk_down,
     walk_up,
@@ -85,7 +85,38 @@ def first_healthy(world, node, dims):
     return ZERO
 
 
-_grow = growing(first_healthy)
+@lean
+def healthy_dims(world, node, dims):
+    """All of ``dims`` across which ``node`` has a nonfaulty neighbour, asked eight at a time."""
+    key = simd.splat(world[0])
+    least = simd.splat(world[1])
+    found = ZERO
+    rest = dims
+    while rest:
+        low = np.uint64(lowest(rest))
+        window = simd.shift_left(simd.splat(_ONE << low), simd.iota(key))
+        there = simd.xor(simd.splat(node), window)
+        found |= simd.bits(simd.less_equal(least, status_lanes(key, there))) << low
+        rest &= ~(np.uint64(0xFF) << low)
+    return found & dims
+
+
+@lean
+def _first_known(world, node, dims):
+    """For trees whose untried dimensions are those of nonfaulty neighbours."""
+    return top(dims) if dims else ZERO
+
+
+_grow_known = growing(_first_known)
+
+
+@lean
+def _grow(tree, n, world, root, dims, trees):
+    """Make T_{k+1} of T_k, of ``n`` nodes; False when that cannot be."""
+    for i in range(n >> 1, n):
+        offset = node_offset(tree, i, trees)
+        open_node(tree, i, healthy_dims(world, root ^ offset, dims & ~offset), trees)
+    return _grow_known(tree, n, world, root, trees)
 
 
 @lean
@@ -116,7 +147,7 @@ def walk(world, a, b, free, path, at, trees):
             while d == ZERO:
                 if n == LIMIT_NODES:
                     return LIMIT
-                if not _grow(_WALK, n, world, a, trees):
+                if not _grow(_WALK, n, world, a, dims, trees):
                     return EXHAUSTED
                 i = n
                 while i < 2 * n:
@@ -124,7 +155,6 @@ def walk(world, a, b, free, path, at, trees):
                     if d:
                         break
                     i += 1
-                open_children(_WALK, n, dims, trees)
                 n *= 2
             at = walk_down(_WALK, i, a, trees, path, at)
             a ^= node_offset(_WALK, i, trees)
@@ -145,9 +175,8 @@ def next_exit(tree, i, n, world, root, dims, cross, trees):
         if i == n:
             if n == LIMIT_NODES:
                 return LIMIT, n
-            if not _grow(tree, n, world, root, trees):
+            if not _grow(tree, n, world, root, dims, trees):
                 return EXHAUSTED, n
-            open_children(tree, n, dims, trees)
             n *= 2
         if healthy(world, root ^ node_offset(tree, i, trees) ^ cross):
             return i, n
@@ -176,9 +205,8 @@ def next_entry(i, n, world, a, dims, apart, cross, trees):
         if i == n:
             if n == LIMIT_NODES:
                 return LIMIT, n
-            if not _grow(CLUSTER, n, world, a, trees):
+            if not _grow(CLUSTER, n, world, a, dims, trees):
                 return EXHAUSTED, n
-            open_children(CLUSTER, n, dims, trees)
             n *= 2
         if world[1] < _EIGHT_FROM:
             u = a ^ node_offset(CLUSTER, i, trees)

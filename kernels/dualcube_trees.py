@@ -129,6 +129,12 @@ def growing(first):
 
 
 @lean
+def open_node(tree, i, dims, trees):
+    """Give node ``i`` its untried dimensions."""
+    trees[tree * STRIDE + i + _UNTRIED] = dims
+
+
+@lean
 def open_children(tree, n, dims, trees):
     """Give nodes n .. 2n - 1, just grown, all of ``dims`` that are not on their path from the root."""
     base = tree * STRIDE

@@ -44,6 +44,8 @@ BATCH = 512
 _ONE = np.uint64(1)
 _FEW_PAIRS = 2**10
 _MOST_PAIRS = 2**20
+# As many trials as waste the same share of a vector of trials as one trial does of a vector of candidates.
+_FEW_WAITING = 2
 _LOW32 = 0xFFFFFFFF
 
 
@@ -78,13 +80,23 @@ def _good_pairs(keys, limit, s, t):
 
 
 @lean
-def _redraw(key, trial, status, limit, m, labels, pair):
-    """Fill ``pair`` from the trial's second candidate pair on; False when the trial is void."""
-    for i in range(1, _MOST_PAIRS, 8):
-        halves = simd.add(simd.splat(np.uint64(i)), simd.iota(simd.splat(limit)))
-        s, t = philox.row_lanes(key, trial, halves, philox.PAIRS)
-        s = simd.both(s, simd.splat(labels))
-        t = simd.both(t, simd.splat(labels))
+def _candidates(key, trials, i, labels):
+    """Candidate pairs of eight trials, or of one, with their numbers in the lanes of ``i``."""
+    s, t = philox.mixed_lanes(key, trials, i, philox.PAIRS)
+    return simd.both(s, simd.splat(labels)), simd.both(t, simd.splat(labels))
+
+
+@lean
+def _redraw(key, first, trial, status, limit, m, labels, pair):
+    """Fill ``pair`` with the trial's first good candidate from number ``first`` on; False when the trial is void."""
+    unchecked = m <= SEARCH_M
+    for i in range(first, _MOST_PAIRS, 8):
+        if unchecked and i > _FEW_PAIRS:
+            if _too_few_healthy(status, limit, m):
+                return False
+            unchecked = False
+        numbers = simd.add(simd.splat(np.uint64(i)), simd.iota(simd.splat(limit)))
+        s, t = _candidates(key, simd.splat(trial), numbers, labels)
         good = _good_pairs(simd.splat(status), limit, s, t)
         if good:
             simd.store(pair, 0, s)
@@ -93,20 +105,64 @@ def _redraw(key, trial, status, limit, m, labels, pair):
             pair[0] = pair[lane]
             pair[1] = pair[8 + lane]
             return True
-        if i == 1 + _FEW_PAIRS and m <= SEARCH_M and _too_few_healthy(status, limit, m):
-            return False
     return False
 
 
 @lean
-def draw_pairs(key, first, stop, m, limit, keys, sources, targets, trials, pair):
+def _keep(n, good, status, s, t, trial, keys, sources, targets, trials):
+    """Append the lanes ``good``; returns the new number."""
+    mask = simd.mask(status, good)
+    simd.store(keys, n, simd.compress(mask, status))
+    simd.store(sources, n, simd.compress(mask, s))
+    simd.store(targets, n, simd.compress(mask, t))
+    simd.store(trials, n, simd.compress(mask, trial))
+    return n + popcount(good)
+
+
+@lean
+def _wait(count, bad, status, trial, waiting):
+    """Queue the lanes ``bad``; returns the new number."""
+    mask = simd.mask(status, bad)
+    simd.store(waiting[0], count, simd.compress(mask, status))
+    simd.store(waiting[1], count, simd.compress(mask, trial))
+    return count + popcount(bad)
+
+
+@lean
+def _draw_waiting(key, n, count, m, limit, keys, sources, targets, trials, waiting):
+    """Draw the trials whose first candidate was not good: a candidate of eight trials at a time while many are left,
+    then eight candidates of a trial; returns the number of trials now."""
+    labels = (np.uint64(2) << np.uint64(2 * m)) - _ONE
+    i = np.int64(1)
+    while count > _FEW_WAITING and i < _FEW_PAIRS:
+        left = np.int64(0)
+        for v in range(0, count, 8):
+            active = np.uint64(0xFF) if count - v >= 8 else (_ONE << np.uint64(count - v)) - _ONE
+            status, trial = simd.load(waiting[0], v), simd.load(waiting[1], v)
+            s, t = _candidates(key, trial, simd.splat(np.uint64(i)), labels)
+            good = _good_pairs(status, limit, s, t) & active
+            n = _keep(n, good, status, s, t, trial, keys, sources, targets, trials)
+            left = _wait(left, active & ~good, status, trial, waiting)
+        count = left
+        i += 1
+    for v in range(count):
+        if _redraw(key, i, waiting[1, v], waiting[0, v], limit, m, labels, waiting[2]):
+            keys[n], trials[n] = waiting[0, v], waiting[1, v]
+            sources[n], targets[n] = waiting[2, 0], waiting[2, 1]
+            n += 1
+    return n
+
+
+@lean
+def draw_pairs(key, first, stop, m, limit, keys, sources, targets, trials, waiting):
     """Draw trials first .. stop - 1, at most BATCH of them.
 
-    The arrays (uint64, BATCH + 16 long, ``pair`` 16) receive status key, s, t and index of each trial that is not
-    void, in no particular order; returns their number.
+    The arrays (uint64, from ``batch_arrays``) receive status key, s, t and index of each trial that is not void, in
+    no particular order; returns their number.
     """
     labels = (np.uint64(2) << np.uint64(2 * m)) - _ONE
-    n = 0
+    n = np.int64(0)
+    count = np.int64(0)
     for block in range(first - first % 8, stop, 8):
         wanted = np.uint64(0xFF)
         if block < first:
@@ -118,36 +174,24 @@ def draw_pairs(key, first, stop, m, limit, keys, sources, targets, trials, pair)
         s, t = philox.pair_lanes(key, b, ZERO, philox.PAIRS)
         s = simd.both(s, simd.splat(labels))
         t = simd.both(t, simd.splat(labels))
+        trial = simd.add(simd.splat(b), simd.iota(status))
         good = _good_pairs(status, limit, s, t) & wanted
-        mask = simd.mask(status, good)
-        simd.store(keys, n, simd.compress(mask, status))
-        simd.store(sources, n, simd.compress(mask, s))
-        simd.store(targets, n, simd.compress(mask, t))
-        simd.store(trials, n, simd.compress(mask, simd.add(simd.splat(b), simd.iota(status))))
-        n += popcount(good)
-        again = wanted & ~good
-        while again:
-            trial = b + np.uint64(lowest(again))
-            again &= again - _ONE
-            keys[n] = status_key(key, trial)
-            if _redraw(key, trial, keys[n], limit, m, labels, pair):
-                sources[n] = pair[0]
-                targets[n] = pair[1]
-                trials[n] = trial
-                n += 1
-    return n
+        n = _keep(n, good, status, s, t, trial, keys, sources, targets, trials)
+        count = _wait(count, wanted & ~good, status, trial, waiting)
+    return _draw_waiting(key, n, count, m, limit, keys, sources, targets, trials, waiting)
 
 
 @inline
 def batch_arrays():
-    """Status keys, sources, targets, trial indices (uint64) and lengths (int64) of a batch, and a scratch pair."""
+    """Status keys, sources, targets, trial indices (uint64) and lengths (int64) of a batch, and scratch for its draws:
+    status keys and trial indices of those still without a pair, and one trial's candidates."""
     return (
         np.zeros(BATCH + 16, np.uint64),
         np.zeros(BATCH + 16, np.uint64),
         np.zeros(BATCH + 16, np.uint64),
         np.zeros(BATCH + 16, np.uint64),
         np.zeros(BATCH + 16, np.int64),
-        np.zeros(16, np.uint64),
+        np.zeros((3, BATCH + 16), np.uint64),
     )
 
 
@@ -264,16 +308,18 @@ def trials(key, first, stop, params, tally):
     in_lanes = pays(m, params[1])
     searching = tally.size == COUNTERS + EXTREMES and m <= SEARCH_M
     mask = np.uint64(0 if searching else LOOKUPS_EVERY - 1)
-    trees = scratch(TREES)
-    path = np.zeros(PATH_NODES, np.uint64)
-    keys, sources, targets, indices, lengths, pair = batch_arrays()
+    held = scratch(TREES)
+    trees = simd.pointer(held)
+    held_path = np.zeros(PATH_NODES, np.uint64)
+    path = simd.pointer(held_path)
+    keys, sources, targets, indices, lengths, waiting = batch_arrays()
     walks = walk_arrays(BATCH)
     size = np.int64(1024)
     record = _record(size)
     cubes = np.zeros((3, 2, words(m) if searching else 0), np.uint64)
     for begin in range(first, stop, BATCH):
         end = min(begin + BATCH, stop)
-        n = draw_pairs(key, begin, end, m, limit, keys, sources, targets, indices, pair)
+        n = draw_pairs(key, begin, end, m, limit, keys, sources, targets, indices, waiting)
         tally[VOID] += end - begin - n
         route_lengths(in_lanes, n, m_bits, limit, keys, sources, targets, lengths, walks, path, trees)
         _count_routes(n, m_bits, sources, targets, indices, lengths, tally)
@@ -285,11 +331,13 @@ def trials(key, first, stop, params, tally):
                 record = _record(size)
         if searching:
             _count_searches(n, m, limit, keys, sources, targets, lengths, cubes, tally)
+    simd.keep(held)
+    simd.keep(held_path)
 
 
 @kernel("Tuple((boolean, uint64, uint64, uint64))(uint64, int64, int64, float64)")
 def trial_pair(key, trial, m, rate):
     """One trial's draw: whether it is not void, its status key, s and t."""
-    keys, sources, targets, indices, _, pair = batch_arrays()
-    n = draw_pairs(key, trial, trial + 1, m, threshold(rate), keys, sources, targets, indices, pair)
+    keys, sources, targets, indices, _, waiting = batch_arrays()
+    n = draw_pairs(key, trial, trial + 1, m, threshold(rate), keys, sources, targets, indices, waiting)
     return n == 1, status_key(key, np.uint64(trial)), sources[0], targets[0]

@@ -127,20 +127,22 @@ def pair_lanes(key, block, half, purpose):
 
 
 @inline
-def row_lanes(key, block, halves, purpose):
-    """Words ``2 h`` and ``2 h + 1`` of one block, for the eight halves ``h`` in the lanes of ``halves``, as two vectors."""
+def mixed_lanes(key, blocks, halves, purpose):
+    """Words ``2 h`` and ``2 h + 1`` of block ``b``, for the eight (b, h) in the lanes, as two vectors.
+
+    With blocks that are all the same the compiler moves their share of the first round out of a loop over halves.
+    """
     m0 = simd.splat(_M0)
     m1 = simd.splat(_M1)
     s = simd.splat(_32)
     x = key & _LOW
     y = key >> _32
-    # round 1: the product of the block's low half is the same in all lanes
-    p1 = (block & _LOW) * _M0
+    p = simd.mul32(blocks, m0)
     q = simd.mul32(halves, m1)
-    a = simd.xor(simd.shift_right(q, s), simd.splat((block >> _32) ^ x))
+    a = simd.xor(simd.shift_right(q, s), simd.xor(simd.shift_right(blocks, s), simd.splat(x)))
     b = q
-    c = simd.splat((p1 >> _32) ^ purpose ^ y)
-    d = simd.splat(p1)
+    c = simd.xor(simd.shift_right(p, s), simd.splat(purpose ^ y))
+    d = p
     for _ in range(9):
         x = (x + _W0) & _LOW
         y = (y + _W1) & _LOW

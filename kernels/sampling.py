@@ -144,14 +144,14 @@ def next_labels(key, block, shift, n, halves, words):
 
     Written in order to ``words[:16]``; the rest of its 32 places is scratch.
     """
-    even, odd = philox.row_lanes(key, block, halves, philox.LABELS)
+    even, odd = philox.mixed_lanes(key, simd.splat(block), halves, philox.LABELS)
     by = simd.splat(shift)
     even = simd.shift_right(even, by)
     odd = simd.shift_right(odd, by)
     if n > 32:
         low = simd.splat(_LOW32)
         up = simd.splat(np.uint64(32))
-        high_even, high_odd = philox.row_lanes(key, block, halves, philox.HIGH_LABELS)
+        high_even, high_odd = philox.mixed_lanes(key, simd.splat(block), halves, philox.HIGH_LABELS)
         even = simd.either(simd.both(even, low), simd.shift_left(simd.shift_right(high_even, by), up))
         odd = simd.either(simd.both(odd, low), simd.shift_left(simd.shift_right(high_odd, by), up))
     mask = simd.splat((_ONE << np.uint64(n)) - _ONE)

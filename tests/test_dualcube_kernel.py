@@ -37,14 +37,14 @@ def routes(key, first, stop, m, rate, drawn, nodes, paths):
     trees = scratch(TREES)
     path = np.zeros(PATH_NODES, np.uint64)
     other = np.zeros(PATH_NODES, np.uint64)
-    keys, sources, targets, trials, lengths, pair = kernels.batch_arrays()
+    keys, sources, targets, trials, lengths, waiting = kernels.batch_arrays()
     walks = walk_arrays(kernels.BATCH)
     asked, places, counts = recorder(1 << 20)
     limit = threshold(rate)
     done = 0
     for begin in range(first, stop, kernels.BATCH):
         n = kernels.draw_pairs(
-            key, begin, min(begin + kernels.BATCH, stop), m, limit, keys, sources, targets, trials, pair
+            key, begin, min(begin + kernels.BATCH, stop), m, limit, keys, sources, targets, trials, waiting
         )
         route_lengths(
             True, n, np.uint64(m), limit, keys, sources, targets, lengths, walks, path, trees

@@ -45,9 +45,9 @@ def eight_blocks(key, block, half, purpose, out):
     simd.store(out, 8, odd)
 
 
-@kernel("void(uint64, uint64, uint64[::1], uint64, uint64[::1])")
-def eight_halves(key, block, halves, purpose, out):
-    even, odd = philox.row_lanes(key, block, simd.load(halves, 0), purpose)
+@kernel("void(uint64, uint64[::1], uint64[::1], uint64, uint64[::1])")
+def eight_pairs(key, blocks, halves, purpose, out):
+    even, odd = philox.mixed_lanes(key, simd.load(blocks, 0), simd.load(halves, 0), purpose)
     simd.store(out, 0, even)
     simd.store(out, 8, odd)
 
