@@ -42,6 +42,8 @@ EXTREMES = 4
 
 BATCH = 512
 _ONE = np.uint64(1)
+_TWO = np.uint64(2)
+_LONGEST = np.uint64(2**32)
 _FEW_PAIRS = 2**10
 _MOST_PAIRS = 2**20
 # As many trials as waste the same share of a vector of trials as one trial does of a vector of candidates.
@@ -196,47 +198,78 @@ def batch_arrays():
 
 
 @lean
-def _count_routes(n, m, sources, targets, trials, lengths, tally):
+def _distance_lanes(s, t, m):
+    """:func:`fault_free_distance` of eight pairs."""
+    zero = simd.splat(ZERO)
+    x = simd.xor(s, t)
+    low = simd.splat((_ONE << m) - _ONE)
+    names = simd.select(simd.equal(simd.shift_right(s, simd.splat(m + m)), zero), simd.shift_left(low, simd.splat(m)), low)
+    same_class = simd.equal(simd.shift_right(x, simd.splat(m + m)), zero)
+    apart = simd.mask_and(same_class, simd.differ(simd.both(x, names), zero))
+    return simd.add(simd.popcount(x), simd.select(apart, simd.splat(_TWO), zero))
+
+
+@lean
+def _sum(vector, row):
+    """Sum of the lanes, by way of eight places of ``row``."""
+    simd.store(row, 0, vector)
+    total = ZERO
+    for i in range(8):
+        total += row[i]
+    return np.int64(total)
+
+
+@lean
+def _raise(tally, at, wanted, values, trials, row):
+    """Replace the extreme at ``at`` by a larger value of the lanes ``wanted``, or by an equal one of a smaller trial."""
+    best, who = np.uint64(tally[at]), np.uint64(tally[at + 1])
+    higher = simd.less_equal(simd.splat(best + _ONE), values)
+    earlier = simd.mask_without(simd.equal(simd.splat(best), values), simd.less_equal(simd.splat(who), trials))
+    better = simd.bits(simd.mask_or(higher, earlier)) & wanted
+    if better == ZERO:
+        return
+    simd.store(row, 0, values)
+    simd.store(row, 8, trials)
+    while better:
+        lane = lowest(better)
+        better &= better - _ONE
+        value, trial = np.int64(row[lane]), np.int64(row[8 + lane])
+        if value > tally[at] or (value == tally[at] and trial < tally[at + 1]):
+            tally[at] = value
+            tally[at + 1] = trial
+
+
+@lean
+def _count_routes(n, m, sources, targets, trials, lengths, row, tally):
     """Tally the routes of ``n`` trials that are not void."""
-    delivered, limited = 0, 0
-    length1, length2, distance1, distance2, product = 0, 0, 0, 0, 0
-    longest = tally[tally.size - 4]
-    detour = tally[tally.size - 2]
-    for i in range(n):
-        length = lengths[i]
-        if length < 0:
-            limited += length == LIMIT
-            continue
-        distance = fault_free_distance(sources[i], targets[i], m)
-        delivered += 1
-        length1 += length
-        length2 += length * length
-        distance1 += distance
-        distance2 += distance * distance
-        product += length * distance
-        if length >= longest:
-            _raise(tally, tally.size - 4, length, np.int64(trials[i]))
-            longest = length
-        if length - distance >= detour:
-            _raise(tally, tally.size - 2, length - distance, np.int64(trials[i]))
-            detour = length - distance
+    zero = simd.splat(ZERO)
+    delivered = limited = np.int64(0)
+    length1 = length2 = distance1 = distance2 = product = zero
+    for v in range(0, n, 8):
+        active = np.uint64(0xFF) if n - v >= 8 else (_ONE << np.uint64(n - v)) - _ONE
+        length = simd.load(lengths, v)
+        limited += popcount(simd.bits(simd.equal(length, simd.splat(np.uint64(LIMIT)))) & active)
+        there = simd.bits(simd.less_equal(length, simd.splat(_LONGEST))) & active
+        delivered += popcount(there)
+        distance = _distance_lanes(simd.load(sources, v), simd.load(targets, v), m)
+        _raise(tally, tally.size - 4, there, length, simd.load(trials, v), row)
+        _raise(tally, tally.size - 2, there, simd.sub(length, distance), simd.load(trials, v), row)
+        mask = simd.mask(length, there)
+        length, distance = simd.select(mask, length, zero), simd.select(mask, distance, zero)
+        length1 = simd.add(length1, length)
+        length2 = simd.add(length2, simd.mul32(length, length))
+        distance1 = simd.add(distance1, distance)
+        distance2 = simd.add(distance2, simd.mul32(distance, distance))
+        product = simd.add(product, simd.mul32(length, distance))
     tally[VALID] += n
     tally[SUCCESS] += delivered
     tally[LIMIT_FAILURES] += limited
     tally[EXHAUSTED_FAILURES] += n - delivered - limited
-    tally[LENGTH] += length1
-    tally[LENGTH2] += length2
-    tally[DISTANCE] += distance1
-    tally[DISTANCE2] += distance2
-    tally[LENGTH_DISTANCE] += product
-
-
-@lean
-def _raise(tally, at, value, trial):
-    """Replace the extreme at ``at`` by a larger value, or by an equal one of a smaller trial."""
-    if value > tally[at] or (value == tally[at] and trial < tally[at + 1]):
-        tally[at] = value
-        tally[at + 1] = trial
+    tally[LENGTH] += _sum(length1, row)
+    tally[LENGTH2] += _sum(length2, row)
+    tally[DISTANCE] += _sum(distance1, row)
+    tally[DISTANCE2] += _sum(distance2, row)
+    tally[LENGTH_DISTANCE] += _sum(product, row)
 
 
 @lean
@@ -322,7 +355,7 @@ def trials(key, first, stop, params, tally):
         n = draw_pairs(key, begin, end, m, limit, keys, sources, targets, indices, waiting)
         tally[VOID] += end - begin - n
         route_lengths(in_lanes, n, m_bits, limit, keys, sources, targets, lengths, walks, path, trees)
-        _count_routes(n, m_bits, sources, targets, indices, lengths, tally)
+        _count_routes(n, m_bits, sources, targets, indices, lengths.view(np.uint64), waiting[2], tally)
         i = np.int64(0)
         while i < n:
             i = _count_lookups(i, n, mask, m_bits, limit, keys, sources, targets, indices, record, path, trees, tally)
