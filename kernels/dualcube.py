@@ -25,9 +25,9 @@ from .dualcube_trees import (
     BEFORE,
     LIMIT_NODES,
     SINGLE,
+    UNKNOWN,
     growing,
     node_offset,
-    node_offsets,
     open_node,
     plant,
     walk_down,
@@ -46,6 +46,10 @@ TREES = 4
 
 _ONE = np.uint64(1)
 _EIGHT_FROM = np.uint64(int(0.4 * 2**64))
+
+_NEAR = np.uint64(256)
+# Lanes of next_way: five dimensions, u', v, v'.
+_DIMS, _WAY = np.uint64(0x1F), np.uint64(0xE0)
 
 # What is known of a target: can it be entered from its own cluster?
 _UNKNOWN, _ISOLATED, _OPEN = np.int64(0), np.int64(1), np.int64(2)
@@ -85,38 +89,14 @@ def first_healthy(world, node, dims):
     return ZERO
 
 
-@lean
-def healthy_dims(world, node, dims):
-    """All of ``dims`` across which ``node`` has a nonfaulty neighbour, asked eight at a time."""
-    key = simd.splat(world[0])
-    least = simd.splat(world[1])
-    found = ZERO
-    rest = dims
-    while rest:
-        low = np.uint64(lowest(rest))
-        window = simd.shift_left(simd.splat(_ONE << low), simd.iota(key))
-        there = simd.xor(simd.splat(node), window)
-        found |= simd.bits(simd.less_equal(least, status_lanes(key, there))) << low
-        rest &= ~(np.uint64(0xFF) << low)
-    return found & dims
+_grow = growing(first_healthy)
 
 
 @lean
-def _first_known(world, node, dims):
-    """For trees whose untried dimensions are those of nonfaulty neighbours."""
-    return top(dims) if dims else ZERO
-
-
-_grow_known = growing(_first_known)
-
-
-@lean
-def _grow(tree, n, world, root, dims, trees):
-    """Make T_{k+1} of T_k, of ``n`` nodes; False when that cannot be."""
-    for i in range(n >> 1, n):
-        offset = node_offset(tree, i, trees)
-        open_node(tree, i, healthy_dims(world, root ^ offset, dims & ~offset), trees)
-    return _grow_known(tree, n, world, root, trees)
+def _ask(world, node, pattern):
+    """Which of eight labels, ``node`` xor the lanes of ``pattern``, are nonfaulty, as bits."""
+    there = simd.xor(simd.splat(node), pattern)
+    return simd.bits(simd.less_equal(simd.splat(world[1]), status_lanes(simd.splat(world[0]), there)))
 
 
 @lean
@@ -129,6 +109,10 @@ def position_dims(label, m):
 @lean
 def walk(world, a, b, free, path, at, trees):
     """HYP(a, b) for nonfaulty ``b``; appends the nodes after ``a`` and returns the new length, EXHAUSTED or LIMIT."""
+    low = np.uint64(lowest(free))
+    near = free >> low < _NEAR
+    pattern = simd.shift_left(simd.splat(_ONE << low), simd.iota(simd.splat(free)))
+    good = ZERO
     while True:
         want = a ^ b
         if want & (want - np.uint64(1)) == ZERO:
@@ -136,22 +120,34 @@ def walk(world, a, b, free, path, at, trees):
                 path[at] = b
                 at += 1
             return at
-        d = first_healthy(world, a, want)
+        if near:
+            good = _ask(world, a, pattern) << low
+            d = top(good & want) if good & want else ZERO
+        else:
+            d = first_healthy(world, a, want)
         if d == ZERO:
             dims = free & ~want
             if dims == ZERO:
                 return EXHAUSTED
-            plant(_WALK, dims, trees)
+            known = _ONE if near else UNKNOWN
+            plant(_WALK, dims & good if near else dims, trees)
             n = SINGLE
             i = 0
             while d == ZERO:
                 if n == LIMIT_NODES:
                     return LIMIT
-                if not _grow(_WALK, n, world, a, dims, trees):
+                if not _grow(_WALK, n, world, a, known, trees):
                     return EXHAUSTED
                 i = n
                 while i < 2 * n:
-                    d = first_healthy(world, a ^ node_offset(_WALK, i, trees), want)
+                    offset = node_offset(_WALK, i, trees)
+                    if near:
+                        good = _ask(world, a ^ offset, pattern) << low
+                        d = top(good & want) if good & want else ZERO
+                        open_node(_WALK, i, dims & good & ~offset, trees)
+                    else:
+                        d = first_healthy(world, a ^ offset, want)
+                        open_node(_WALK, i, dims & ~offset, trees)
                     if d:
                         break
                     i += 1
@@ -165,61 +161,36 @@ def walk(world, a, b, free, path, at, trees):
 
 
 @lean
-def next_exit(tree, i, n, world, root, dims, cross, trees):
-    """The next node after ``i`` in the tree's order with a nonfaulty cross neighbour, growing the tree as needed.
+def next_way(tree, i, n, world, root, dims, apart, cross, trees):
+    """The next node u after ``i`` in the tree's order with u', v and v' nonfaulty, where v = u ^ ``apart``.
 
-    Returns its index and the tree's nodes now, or EXHAUSTED or LIMIT in place of the index.
+    Returns its index and the tree's nodes now, or EXHAUSTED or LIMIT in place of the index.  One vector asks all
+    there is to ask of a node: its first five dimensions beside the three; of a level, all nodes are asked.
     """
+    low = np.uint64(max(highest(dims) - 4, lowest(dims)))
+    lane = simd.iota(simd.splat(cross))
+    zero = simd.splat(ZERO)
+    pattern = simd.shift_left(simd.splat(_ONE << low), lane)
+    pattern = simd.select(simd.mask(lane, _WAY), simd.splat(cross), pattern)
+    pattern = simd.select(simd.mask(lane, np.uint64(0xC0)), simd.splat(apart), pattern)
+    pattern = simd.xor(pattern, simd.select(simd.mask(lane, np.uint64(0x80)), simd.splat(cross), zero))
+    first = i + 1
     while True:
-        i += 1
-        if i == n:
-            if n == LIMIT_NODES:
-                return LIMIT, n
-            if not _grow(tree, n, world, root, dims, trees):
-                return EXHAUSTED, n
-            n *= 2
-        if healthy(world, root ^ node_offset(tree, i, trees) ^ cross):
-            return i, n
-
-
-@lean
-def _entries(world, offsets, a, apart, cross):
-    """The lanes, as bits, of eight tree nodes u of ``a`` with u', v and v' nonfaulty."""
-    key = simd.splat(world[0])
-    least = simd.splat(world[1])
-    u = simd.xor(offsets, simd.splat(a))
-    up = simd.less_equal(least, status_lanes(key, simd.xor(u, simd.splat(cross))))
-    v = simd.less_equal(least, status_lanes(key, simd.xor(u, simd.splat(apart))))
-    vp = simd.less_equal(least, status_lanes(key, simd.xor(u, simd.splat(apart ^ cross))))
-    return simd.bits(simd.mask_and(simd.mask_and(up, v), vp))
-
-
-@lean
-def next_entry(i, n, world, a, dims, apart, cross, trees):
-    """The next node u after ``i`` of the tree of ``a`` with u', v and v' nonfaulty, where v = u ^ ``apart``.
-
-    Returns its index and the tree's nodes now, or EXHAUSTED or LIMIT in place of the index.
-    """
-    i += 1
-    while True:
-        if i == n:
-            if n == LIMIT_NODES:
-                return LIMIT, n
-            if not _grow(CLUSTER, n, world, a, dims, trees):
-                return EXHAUSTED, n
-            n *= 2
-        if world[1] < _EIGHT_FROM:
-            u = a ^ node_offset(CLUSTER, i, trees)
-            if healthy(world, u ^ cross) and healthy(world, u ^ apart) and healthy(world, u ^ apart ^ cross):
-                return i, n
-            i += 1
-        else:
-            good = _entries(world, node_offsets(CLUSTER, i, trees), a, apart, cross)
-            if n - i < 8:
-                good &= (_ONE << np.uint64(n - i)) - _ONE
-            if good:
-                return i + lowest(good), n
-            i = min(i + 8, n)
+        found = n
+        for j in range(n - 1, first - 1, -1):
+            offset = node_offset(tree, j, trees)
+            good = _ask(world, root ^ offset, pattern)
+            refused = ((good ^ _DIMS) & _DIMS) << low
+            open_node(tree, j, dims & ~(offset | refused), trees)
+            found = j if good >= _WAY else found
+        if found < n:
+            return found, n
+        if n == LIMIT_NODES:
+            return LIMIT, n
+        if not _grow(tree, n, world, root, _ONE << low, trees):
+            return EXHAUSTED, n
+        first = n
+        n *= 2
 
 
 @lean
@@ -235,7 +206,7 @@ def to_cluster(world, a, b, dims, m, entry, path, start, trees):
     n = SINGLE
     i = BEFORE
     while True:
-        i, n = next_entry(i, n, world, a, dims, apart, cross, trees)
+        i, n = next_way(CLUSTER, i, n, world, a, dims, apart, cross, trees)
         if i < 0:
             return i, entry
         u = a ^ node_offset(CLUSTER, i, trees)
@@ -282,7 +253,7 @@ def _between_classes(world, s, t, m, path, trees):
     i = BEFORE
     n = SINGLE
     while True:
-        i, n = next_exit(EXITS, i, n, world, s, dims, cross, trees)
+        i, n = next_way(EXITS, i, n, world, s, dims, ZERO, cross, trees)
         if i < 0:
             return i
         at = walk_down(EXITS, i, s, trees, path, SINGLE)
@@ -321,7 +292,7 @@ def _around_cluster(world, s, t, m, path, trees):
     i = BEFORE
     n = SINGLE
     while True:
-        i, n = next_exit(EXITS, i, n, world, s, dims, cross, trees)
+        i, n = next_way(EXITS, i, n, world, s, dims, ZERO, cross, trees)
         if i < 0:
             return i
         a = s ^ node_offset(EXITS, i, trees) ^ cross
@@ -329,7 +300,7 @@ def _around_cluster(world, s, t, m, path, trees):
         j = BEFORE
         k = SINGLE
         while True:
-            j, k = next_exit(_BACK, j, k, world, t, dims, cross, trees)
+            j, k = next_way(_BACK, j, k, world, t, dims, ZERO, cross, trees)
             if j == LIMIT:
                 return j
             if j < 0:

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import simd
 from .bits import ZERO, lowest, popcount
-from .dualcube import CLUSTER, EXITS, next_entry, next_exit, position_dims, route, walk
+from .dualcube import CLUSTER, EXITS, next_way, position_dims, route, walk
 from .dualcube_trees import BEFORE, ROOT, SINGLE, node_offset, plant
 from .jit import inline, lean
 from .sampling import status_lanes
@@ -74,7 +74,7 @@ def _attempt(count, i, key, s, t, m, limit, w, trees):
     out = ROOT
     if (s ^ t) & cross:
         plant(EXITS, other, trees)
-        out, _ = next_exit(EXITS, BEFORE, SINGLE, world, s, other, cross, trees)
+        out, _ = next_way(EXITS, BEFORE, SINGLE, world, s, other, ZERO, cross, trees)
         if out < 0:
             w[11, i] = _AGAIN
             return count
@@ -87,8 +87,7 @@ def _attempt(count, i, key, s, t, m, limit, w, trees):
             return _queue(count, key, a, a ^ t, index, _ONE, w)
     apart = (a ^ t) & other
     plant(CLUSTER, dims, trees)
-    # the lanes found no way over a itself unless s' is faulty
-    j, _ = next_entry(BEFORE if out else ROOT, SINGLE, world, a, dims, apart, cross, trees)
+    j, _ = next_way(CLUSTER, BEFORE, SINGLE, world, a, dims, apart, cross, trees)
     if j < 0 or (j == 0 and out > 0):  # straight back through a' : a after a tree path: it may meet that path again
         w[11, i] = _AGAIN
         return count

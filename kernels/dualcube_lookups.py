@@ -20,6 +20,7 @@ from .dualcube_trees import (
     BEFORE,
     LIMIT_NODES,
     SINGLE,
+    UNKNOWN,
     growing,
     node_offset,
     open_children,
@@ -148,7 +149,7 @@ def _walk(world, a, b, free, path, at, trees):
                 if n == LIMIT_NODES:
                     _note(world, LIMITED, a, b, n)
                     return LIMIT
-                if not _grow(_WALK, n, world, a, trees):
+                if not _grow(_WALK, n, world, a, UNKNOWN, trees):
                     _note(world, STUCK, a, b, n)
                     return EXHAUSTED
                 i = n
@@ -177,7 +178,7 @@ def _next_exit(tree, i, n, world, root, dims, cross, trees):
             if n == LIMIT_NODES:
                 _note(world, LIMITED, root, root, n)
                 return LIMIT, n
-            if not _grow(tree, n, world, root, trees):
+            if not _grow(tree, n, world, root, UNKNOWN, trees):
                 _note(world, ENDED, root, root, n)
                 return EXHAUSTED, n
             open_children(tree, n, dims, trees)

@@ -36,6 +36,9 @@ STRIDE = _TABLE + _MOST_SLOTS
 #: and 27 s with them, 84 and 12 s without).
 BEFORE, ROOT, SINGLE = np.int64(-1), np.int64(0), np.int64(1)
 
+#: No dimension is known to be that of a nonfaulty neighbour.
+UNKNOWN = np.uint64(2**63)
+
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _40 = np.uint64(40)
 
@@ -96,10 +99,11 @@ def growing(first):
     """
 
     @lean
-    def grow(tree, n, world, root, trees):
+    def grow(tree, n, world, root, known, trees):
         """Make T_{k+1} of T_k, which has ``n`` nodes; False when a node has no admissible child (B2), then and ever after.
 
-        The caller gives the new nodes their untried dimensions (:func:`open_children`) if it goes on growing.
+        Untried dimensions from ``known`` on, a single bit, are taken for those of nonfaulty neighbours.  The caller
+        gives the new nodes their untried dimensions if it goes on growing.
         """
         base = tree * STRIDE
         slots = _slots(n)
@@ -109,7 +113,7 @@ def growing(first):
             offset = trees[i]
             dims = trees[i + _UNTRIED]
             while True:
-                d = first(world, root ^ offset, dims)
+                d = top(dims) if dims >= known else first(world, root ^ offset, dims)
                 if d == ZERO:
                     trees[i + _UNTRIED] = ZERO
                     return False
