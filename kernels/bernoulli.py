@@ -191,7 +191,9 @@ def label_row(key, t, q, n, words, cached):
         odd = simd.load(words, at + 8)
     else:
         lane = simd.iota(simd.splat(block))
-        even, odd = philox.mixed_lanes(key, simd.splat(block), simd.add(simd.splat(np.uint64(q << 3)), lane), philox.LABELS)
+        even, odd = philox.mixed_lanes(
+            key, simd.splat(block), simd.add(simd.splat(np.uint64(q << 3)), lane), philox.LABELS
+        )
         if q < CACHED_ROWS:
             simd.store(words, at, even)
             simd.store(words, at + 8, odd)

@@ -1,7 +1,9 @@
 """PRACTICAL routing in dual-cubes on lazily drawn statuses: the fast form, one route at a time (reading B7).
 
 Works on labels throughout: a cluster's dimensions are bits of the label, the cross edge flips bit 2m, and no
-memory depends on 2^m.  It takes the same path as the algorithm of the reading but asks fewer statuses:
+memory depends on 2^m.  It takes the same path as the algorithm of the reading but asks other statuses: of a tree's
+node everything at once, because eight hashes in a vector cost what one does and each answer that is waited for, and
+mispredicted, costs more; and nothing that the reading's order asks in vain:
 
 - walks (HYP) are only ever tried towards nonfaulty targets, because one towards a faulty target fails;
 - the last hop of a walk then needs no question;
@@ -20,12 +22,11 @@ from __future__ import annotations
 import numpy as np
 
 from . import simd
-from .bits import ZERO, highest, lowest, top
+from .bits import ZERO, highest, top
 from .dualcube_trees import (
     BEFORE,
     LIMIT_NODES,
     SINGLE,
-    UNKNOWN,
     growing,
     node_offset,
     open_node,
@@ -45,10 +46,8 @@ _WALK, EXITS, _BACK, CLUSTER = np.int64(0), np.int64(1), np.int64(2), np.int64(3
 TREES = 4
 
 _ONE = np.uint64(1)
-_EIGHT_FROM = np.uint64(int(0.4 * 2**64))
 
-_NEAR = np.uint64(256)
-# Lanes of next_way: five dimensions, u', v, v'.
+# Lanes of _ways: five dimensions; u', v and v'.
 _DIMS, _WAY = np.uint64(0x1F), np.uint64(0xE0)
 
 # What is known of a target: can it be entered from its own cluster?
@@ -66,26 +65,12 @@ def healthy(world, label):
 
 @lean
 def first_healthy(world, node, dims):
-    """First of ``dims``, in dimension order, across which ``node`` has a nonfaulty neighbour; 0 for none.
-
-    From rate 0.4 on eight neighbours at a time: asking some in vain costs less than mispredicting every other answer.
-    """
-    if world[1] < _EIGHT_FROM:
-        while dims:
-            d = top(dims)
-            if healthy(world, node ^ d):
-                return d
-            dims ^= d
-        return ZERO
-    key = simd.splat(world[0])
-    least = simd.splat(world[1])
+    """First of ``dims``, in dimension order, across which ``node`` has a nonfaulty neighbour; 0 for none."""
     while dims:
-        low = np.uint64(max(highest(dims) - 7, 0))
-        window = simd.shift_left(simd.splat(_ONE << low), simd.iota(key))
-        good = simd.bits(simd.less_equal(least, status_lanes(key, simd.xor(simd.splat(node), window)))) & (dims >> low)
-        if good:
-            return top(good) << low
-        dims &= (_ONE << low) - _ONE
+        d = top(dims)
+        if healthy(world, node ^ d):
+            return d
+        dims ^= d
     return ZERO
 
 
@@ -107,11 +92,51 @@ def position_dims(label, m):
 
 
 @lean
+def _window(dims):
+    """The number of the lowest of eight neighbouring dimensions that include the first of ``dims``, and all as lanes."""
+    low = np.uint64(max(highest(dims) - 7, 0))
+    one = simd.splat(_ONE << low)
+    return low, simd.shift_left(one, simd.iota(one))
+
+
+@lean
+def _wanted(world, node, want, near, good):
+    """The first of ``want`` across which ``node`` has a nonfaulty neighbour, 0 for none; ``near``: they are in ``good``."""
+    if near:
+        return top(good & want) if good & want else ZERO
+    return first_healthy(world, node, want)
+
+
+@lean
+def _grow_towards(world, a, want, dims, near, trees):
+    """Grow the tree of ``a`` along ``dims`` until a node has a nonfaulty neighbour across one of ``want``.
+
+    Returns that node's index (EXHAUSTED or LIMIT for none) and the dimension.  One vector asks of a node the first of
+    its ``dims``, and all of ``want`` if they are ``near``.
+    """
+    low, window = _window(dims | want if near else dims)
+    unasked = (_ONE << low) - _ONE
+    plant(_WALK, dims & (_ask(world, a, window) << low | unasked), trees)
+    n = SINGLE
+    while n < LIMIT_NODES:
+        if not _grow(_WALK, n, world, a, _ONE << low, trees):
+            return EXHAUSTED, ZERO
+        for i in range(n, 2 * n):
+            offset = node_offset(_WALK, i, trees)
+            good = _ask(world, a ^ offset, window) << low
+            d = _wanted(world, a ^ offset, want, near, good)
+            if d:
+                return i, d
+            open_node(_WALK, i, dims & (good | unasked) & ~offset, trees)
+        n *= 2
+    return LIMIT, ZERO
+
+
+@lean
 def walk(world, a, b, free, path, at, trees):
     """HYP(a, b) for nonfaulty ``b``; appends the nodes after ``a`` and returns the new length, EXHAUSTED or LIMIT."""
-    low = np.uint64(lowest(free))
-    near = free >> low < _NEAR
-    pattern = simd.shift_left(simd.splat(_ONE << low), simd.iota(simd.splat(free)))
+    low, window = _window(free)
+    near = free & ((_ONE << low) - _ONE) == ZERO
     good = ZERO
     while True:
         want = a ^ b
@@ -121,37 +146,14 @@ def walk(world, a, b, free, path, at, trees):
                 at += 1
             return at
         if near:
-            good = _ask(world, a, pattern) << low
-            d = top(good & want) if good & want else ZERO
-        else:
-            d = first_healthy(world, a, want)
+            good = _ask(world, a, window) << low
+        d = _wanted(world, a, want, near, good)
         if d == ZERO:
-            dims = free & ~want
-            if dims == ZERO:
+            if free == want:
                 return EXHAUSTED
-            known = _ONE if near else UNKNOWN
-            plant(_WALK, dims & good if near else dims, trees)
-            n = SINGLE
-            i = 0
-            while d == ZERO:
-                if n == LIMIT_NODES:
-                    return LIMIT
-                if not _grow(_WALK, n, world, a, known, trees):
-                    return EXHAUSTED
-                i = n
-                while i < 2 * n:
-                    offset = node_offset(_WALK, i, trees)
-                    if near:
-                        good = _ask(world, a ^ offset, pattern) << low
-                        d = top(good & want) if good & want else ZERO
-                        open_node(_WALK, i, dims & good & ~offset, trees)
-                    else:
-                        d = first_healthy(world, a ^ offset, want)
-                        open_node(_WALK, i, dims & ~offset, trees)
-                    if d:
-                        break
-                    i += 1
-                n *= 2
+            i, d = _grow_towards(world, a, want, free ^ want, near, trees)
+            if i < 0:
+                return i
             at = walk_down(_WALK, i, a, trees, path, at)
             a ^= node_offset(_WALK, i, trees)
         a ^= d
@@ -161,19 +163,26 @@ def walk(world, a, b, free, path, at, trees):
 
 
 @lean
+def _ways(dims, apart, cross):
+    """What to ask of each node of a tree, as lanes: five neighbouring dimensions, the first of ``dims`` among them, then
+    u', v and v'; and the number of the lowest dimension."""
+    low = np.uint64(max(highest(dims) - 4, 0))
+    one = simd.splat(_ONE << low)
+    lanes = simd.shift_left(one, simd.iota(one))
+    lanes = simd.select(simd.mask(lanes, np.uint64(0x20)), simd.splat(cross), lanes)
+    lanes = simd.select(simd.mask(lanes, np.uint64(0x40)), simd.splat(apart), lanes)
+    return low, simd.select(simd.mask(lanes, np.uint64(0x80)), simd.splat(apart ^ cross), lanes)
+
+
+@lean
 def next_way(tree, i, n, world, root, dims, apart, cross, trees):
     """The next node u after ``i`` in the tree's order with u', v and v' nonfaulty, where v = u ^ ``apart``.
 
-    Returns its index and the tree's nodes now, or EXHAUSTED or LIMIT in place of the index.  One vector asks all
-    there is to ask of a node: its first five dimensions beside the three; of a level, all nodes are asked.
+    ``apart`` is 0 for a way out of the cluster (EXITS), else a way over to v's (TO_CLUSTER).  Returns the node's index
+    and the tree's nodes now, or EXHAUSTED or LIMIT in place of the index.  All of a level is asked before any of it
+    is looked at: hashes that do not depend on each other overlap.
     """
-    low = np.uint64(max(highest(dims) - 4, lowest(dims)))
-    lane = simd.iota(simd.splat(cross))
-    zero = simd.splat(ZERO)
-    pattern = simd.shift_left(simd.splat(_ONE << low), lane)
-    pattern = simd.select(simd.mask(lane, _WAY), simd.splat(cross), pattern)
-    pattern = simd.select(simd.mask(lane, np.uint64(0xC0)), simd.splat(apart), pattern)
-    pattern = simd.xor(pattern, simd.select(simd.mask(lane, np.uint64(0x80)), simd.splat(cross), zero))
+    low, pattern = _ways(dims, apart, cross)
     first = i + 1
     while True:
         found = n

@@ -203,7 +203,9 @@ def _distance_lanes(s, t, m):
     zero = simd.splat(ZERO)
     x = simd.xor(s, t)
     low = simd.splat((_ONE << m) - _ONE)
-    names = simd.select(simd.equal(simd.shift_right(s, simd.splat(m + m)), zero), simd.shift_left(low, simd.splat(m)), low)
+    names = simd.select(
+        simd.equal(simd.shift_right(s, simd.splat(m + m)), zero), simd.shift_left(low, simd.splat(m)), low
+    )
     same_class = simd.equal(simd.shift_right(x, simd.splat(m + m)), zero)
     apart = simd.mask_and(same_class, simd.differ(simd.both(x, names), zero))
     return simd.add(simd.popcount(x), simd.select(apart, simd.splat(_TWO), zero))

@@ -46,9 +46,7 @@ def routes(key, first, stop, m, rate, drawn, nodes, paths):
         n = kernels.draw_pairs(
             key, begin, min(begin + kernels.BATCH, stop), m, limit, keys, sources, targets, trials, waiting
         )
-        route_lengths(
-            True, n, np.uint64(m), limit, keys, sources, targets, lengths, walks, path, trees
-        )
+        route_lengths(True, n, np.uint64(m), limit, keys, sources, targets, lengths, walks, path, trees)
         for i in range(n):
             world = (keys[i], limit, np.zeros(0, np.uint64), asked, places, counts, np.zeros((0, 4), np.uint64))
             a = route((keys[i], limit), sources[i], targets[i], np.uint64(m), path, trees)
