@@ -1,0 +1,63 @@
+"""Dual-cube routing against its plain-Python twin, on the same trials and with the same results, in one process.
+
+``python benchmarks/dualcube_twin.py`` prints, for each point of the published grid and some beyond it, the twin's CPU
+time for routing alone over the kernel's for a whole trial (drawn, routed and tallied).  The twin is that of the tests,
+line for line with the reading of PRACTICAL; it routes the pairs, and asks the statuses, of the kernel's first trials,
+and the two must deliver as many routes with as many links.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from fastcube import registry
+from fastcube.benchmark import Benchmark, kernel_runner
+from fastcube.engines import tally_slots
+from fastcube.kernels.dualcube_trials import LENGTH, SUCCESS, VALID, trial_pair
+from fastcube.study import point_key
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+from reference.dualcube import Practical, lazy_faults
+
+STUDY = registry.find("dualcube-routing-large")
+RATES = [i / 20 for i in range(11)]
+TWIN_TRIALS = 500
+
+
+def ratio(m: int, rate: float) -> float:
+    """The twin's time a route over the kernel's time a trial."""
+    key = np.uint64(point_key(STUDY.name, 0, {"m": m, "rate": rate}))
+    drawn = [trial_pair.compiled(key, trial, m, rate) for trial in range(TWIN_TRIALS)]
+    cases = [(lazy_faults(int(status), rate), int(s), int(t)) for valid, status, s, t in drawn if valid]
+    found = []
+
+    def twin() -> int:
+        found[:] = [Practical(m, faulty).route(s, t)[0] for faulty, s, t in cases]
+        return TWIN_TRIALS
+
+    kernel = kernel_runner(STUDY, {"m": m, "rate": rate}, 100_000)
+    ours, theirs = Benchmark(f"m={m} rate={rate}", "twin", kernel, twin).measure(5)
+    tally = tally_slots(STUDY)
+    STUDY.kernel({"m": m, "rate": rate}).compiled(key, 0, TWIN_TRIALS, np.array([m, rate]), tally)
+    links = [len(path) - 1 for path in found if path is not None]
+    if (len(cases), len(links), sum(links)) != (tally[VALID], tally[SUCCESS], tally[LENGTH]):
+        raise SystemExit(f"the twin and the kernel disagree at m={m} rate={rate}")
+    return theirs / ours
+
+
+def main() -> None:
+    """Print the table."""
+    print("   m  " + "".join(f"{rate:8.2f}" for rate in RATES))
+    least = float("inf")
+    for m in (5, 6, 7, 8, 9, 12, 20, 30):
+        ratios = [ratio(m, rate) for rate in RATES]
+        least = min(least, *ratios)
+        print(f"{m:4d}  " + "".join(f"{r:7.0f}x" for r in ratios), flush=True)
+    print(f"least: {least:.0f}x")
+
+
+if __name__ == "__main__":
+    main()
