@@ -34,7 +34,7 @@ from .dualcube_trees import (
     walk_down,
     walk_up,
 )
-from .jit import lean
+from .jit import fused, lean
 from .sampling import status, status_lanes
 
 #: Results of a route other than the number of nodes of its path.
@@ -57,13 +57,13 @@ _UNKNOWN, _ISOLATED, _OPEN = np.int64(0), np.int64(1), np.int64(2)
 PATH_NODES = 2048
 
 
-@lean
+@fused
 def healthy(world, label):
     """Whether a node is nonfaulty; ``world`` is (status key, threshold)."""
     return status(world[0], label) >= world[1]
 
 
-@lean
+@fused
 def first_healthy(world, node, dims):
     """First of ``dims``, in dimension order, across which ``node`` has a nonfaulty neighbour; 0 for none."""
     while dims:
@@ -77,21 +77,21 @@ def first_healthy(world, node, dims):
 _grow = growing(first_healthy)
 
 
-@lean
+@fused
 def _ask(world, node, pattern):
     """Which of eight labels, ``node`` xor the lanes of ``pattern``, are nonfaulty, as bits."""
     there = simd.xor(simd.splat(node), pattern)
     return simd.bits(simd.less_equal(simd.splat(world[1]), status_lanes(simd.splat(world[0]), there)))
 
 
-@lean
+@fused
 def position_dims(label, m):
     """The dimensions of the label's cluster: bits 2m-1 .. m for class 1, m-1 .. 0 for class 0."""
     low = (np.uint64(1) << m) - np.uint64(1)
     return low << m if label >> (m + m) else low
 
 
-@lean
+@fused
 def _window(dims):
     """The number of the lowest of eight neighbouring dimensions that include the first of ``dims``, and all as lanes."""
     low = np.uint64(max(highest(dims) - 7, 0))
@@ -99,7 +99,7 @@ def _window(dims):
     return low, simd.shift_left(one, simd.iota(one))
 
 
-@lean
+@fused
 def _wanted(world, node, want, near, good):
     """The first of ``want`` across which ``node`` has a nonfaulty neighbour, 0 for none; ``near``: they are in ``good``."""
     if near:
@@ -107,7 +107,7 @@ def _wanted(world, node, want, near, good):
     return first_healthy(world, node, want)
 
 
-@lean
+@fused
 def _grow_towards(world, a, want, dims, near, trees):
     """Grow the tree of ``a`` along ``dims`` until a node has a nonfaulty neighbour across one of ``want``.
 
@@ -162,7 +162,7 @@ def walk(world, a, b, free, path, at, trees):
         at += 1
 
 
-@lean
+@fused
 def _ways(dims, apart, cross):
     """What to ask of each node of a tree, as lanes: five neighbouring dimensions, the first of ``dims`` among them, then
     u', v and v'; and the number of the lowest dimension."""
@@ -174,7 +174,7 @@ def _ways(dims, apart, cross):
     return low, simd.select(simd.mask(lanes, np.uint64(0x80)), simd.splat(apart ^ cross), lanes)
 
 
-@lean
+@fused
 def next_way(tree, i, n, world, root, dims, apart, cross, trees):
     """The next node u after ``i`` in the tree's order with u', v and v' nonfaulty, where v = u ^ ``apart``.
 

@@ -16,7 +16,7 @@ from . import simd
 from .bits import ZERO, lowest, popcount
 from .dualcube import CLUSTER, EXITS, next_way, position_dims, route, walk
 from .dualcube_trees import BEFORE, ROOT, SINGLE, node_offset, plant
-from .jit import inline, lean
+from .jit import fused, inline
 from .sampling import status_lanes
 
 _ONE = np.uint64(1)
@@ -32,7 +32,7 @@ def walk_arrays(batch):
     return np.zeros((12, 2 * batch + 16), np.uint64)
 
 
-@lean
+@fused
 def _queue(count, key, node, rest, index, which, w):
     """Queue a walk of at least two links (the last hop asks nothing); returns the number queued."""
     if rest & (rest - _ONE):
@@ -45,7 +45,7 @@ def _queue(count, key, node, rest, index, which, w):
     return count
 
 
-@lean
+@fused
 def _queue_lanes(count, wanted, key, node, rest, walks, w):
     """Queue the walks of the lanes ``wanted`` that have at least two links."""
     zero = simd.splat(ZERO)
@@ -61,7 +61,7 @@ def _queue_lanes(count, wanted, key, node, rest, walks, w):
     return count + popcount(chosen)
 
 
-@lean
+@fused
 def _attempt(count, i, key, s, t, m, limit, w, trees):
     """Set up the first attempt of trial ``i`` in scalar code; returns the number of walks queued."""
     world = (key, limit)
@@ -102,7 +102,7 @@ def _attempt(count, i, key, s, t, m, limit, w, trees):
     return _queue(count, key, u ^ apart, rest, index, _ONE, w)
 
 
-@lean
+@fused
 def _first_attempts(n, m, limit, keys, sources, targets, w, trees):
     """Set up every trial's first attempt; returns the number of walks queued."""
     cross = _ONE << (m + m)
@@ -145,7 +145,7 @@ def _first_attempts(n, m, limit, keys, sources, targets, w, trees):
     return count
 
 
-@lean
+@fused
 def _walk_all(count, limit, w):
     """Take all queued walks to their end or until stuck; returns the number of stuck ones."""
     zero = simd.splat(ZERO)
@@ -185,7 +185,7 @@ def _walk_all(count, limit, w):
     return stuck
 
 
-@lean
+@fused
 def pays(m, rate):
     """Whether lanes are faster than one route at a time: unless most first attempts fail or need trees.
 
@@ -194,7 +194,7 @@ def pays(m, rate):
     return rate < 0.29 + 0.02 * m
 
 
-@lean
+@fused
 def route_lengths(in_lanes, n, m, limit, keys, sources, targets, lengths, w, path, trees):
     """Links on each of ``n`` trials' paths, or EXHAUSTED or LIMIT, into ``lengths`` (int64); ``w`` from ``walk_arrays``.
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from . import simd
 from .bits import ZERO, lowest, top
-from .jit import inline, lean
+from .jit import fused, inline, lean
 
 #: B10: nodes at which a tree stops.
 LIMIT_NODES = 2**14
@@ -49,32 +49,32 @@ def scratch(trees):
     return np.zeros(trees * STRIDE, np.uint64)
 
 
-@lean
+@fused
 def plant(tree, dims, trees):
     """Start tree number ``tree`` as T_0, to grow along ``dims``."""
     trees[tree * STRIDE] = ZERO
     trees[tree * STRIDE + _UNTRIED] = dims
 
 
-@lean
+@fused
 def node_offset(tree, i, trees):
     """Label of node ``i`` xor that of the root."""
     return trees[tree * STRIDE + i]
 
 
-@lean
+@fused
 def node_offsets(tree, i, trees):
     """Those of the nodes from ``i`` on, as a vector that may reach past the last."""
     return simd.load(trees, tree * STRIDE + i)
 
 
-@lean
+@fused
 def _slots(n):
     """Slots of the membership table while T_k of ``n`` nodes grows: the same for odd k and k + 1, and mostly >= 8n."""
     return min(n << (3 + (lowest(np.uint64(n)) & 1)), _MOST_SLOTS)
 
 
-@lean
+@fused
 def _place(offset, base, slots, trees):
     """Place of ``offset`` in an open-addressing table, or the empty place where it belongs (0 is empty)."""
     place = np.int64((offset * _SPREAD) >> _40) & (slots - 1)
@@ -98,7 +98,7 @@ def growing(first):
     A factory and not an argument: numba cannot cache a kernel that passes a function as a value.
     """
 
-    @lean
+    @fused
     def grow(tree, n, world, root, known, trees):
         """Make T_{k+1} of T_k, which has ``n`` nodes; False when a node has no admissible child (B2), then and ever after.
 
@@ -132,13 +132,13 @@ def growing(first):
     return grow
 
 
-@lean
+@fused
 def open_node(tree, i, dims, trees):
     """Give node ``i`` its untried dimensions."""
     trees[tree * STRIDE + i + _UNTRIED] = dims
 
 
-@lean
+@fused
 def open_children(tree, n, dims, trees):
     """Give nodes n .. 2n - 1, just grown, all of ``dims`` that are not on their path from the root."""
     base = tree * STRIDE
@@ -146,13 +146,13 @@ def open_children(tree, n, dims, trees):
         trees[i + _UNTRIED] = dims & ~trees[i]
 
 
-@lean
+@fused
 def parent(i):
     """Index of the parent of node ``i`` > 0: ``i`` without its highest bit."""
     return i ^ np.int64(top(np.uint64(i)))
 
 
-@lean
+@fused
 def walk_down(tree, i, root, trees, path, at):
     """Append the nodes after the root on the way to node ``i`` to ``path``; returns the new length."""
     rest = np.uint64(i)
@@ -165,7 +165,7 @@ def walk_down(tree, i, root, trees, path, at):
     return at
 
 
-@lean
+@fused
 def walk_up(tree, i, root, trees, path, at):
     """Append node ``i``'s proper ancestors, its parent first and the root last; returns the new length."""
     while i > 0:

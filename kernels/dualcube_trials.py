@@ -20,7 +20,7 @@ from .dualcube_lanes import pays, route_lengths, walk_arrays
 from .dualcube_lookups import forget, recorder, route_recorded
 from .dualcube_search import draw_healthy, search, words
 from .dualcube_trees import scratch
-from .jit import TRIALS_SIGNATURE, inline, kernel, lean
+from .jit import TRIALS_SIGNATURE, fused, inline, kernel, lean
 from .sampling import status_key, status_lanes, threshold
 
 #: Largest m for which trials search the whole cube of 2^(2m+1) nodes.
@@ -51,7 +51,7 @@ _FEW_WAITING = 2
 _LOW32 = 0xFFFFFFFF
 
 
-@lean
+@fused
 def fault_free_distance(s, t, m):
     """d(s, t): Hamming distance, plus 2 for different clusters of one class."""
     x = s ^ t
@@ -72,7 +72,7 @@ def _too_few_healthy(key, limit, m):
     return True
 
 
-@lean
+@fused
 def _good_pairs(keys, limit, s, t):
     """The lanes in which s and t are nonfaulty and different, as bits."""
     least = simd.splat(limit)
@@ -81,7 +81,7 @@ def _good_pairs(keys, limit, s, t):
     return simd.bits(simd.mask_and(simd.mask_and(s_good, t_good), simd.differ(s, t)))
 
 
-@lean
+@fused
 def _candidates(key, trials, i, labels):
     """Candidate pairs of eight trials, or of one, with their numbers in the lanes of ``i``."""
     s, t = philox.mixed_lanes(key, trials, i, philox.PAIRS)
@@ -110,7 +110,7 @@ def _redraw(key, first, trial, status, limit, m, labels, pair):
     return False
 
 
-@lean
+@fused
 def _keep(n, good, status, s, t, trial, keys, sources, targets, trials):
     """Append the lanes ``good``; returns the new number."""
     mask = simd.mask(status, good)
@@ -121,7 +121,7 @@ def _keep(n, good, status, s, t, trial, keys, sources, targets, trials):
     return n + popcount(good)
 
 
-@lean
+@fused
 def _wait(count, bad, status, trial, waiting):
     """Queue the lanes ``bad``; returns the new number."""
     mask = simd.mask(status, bad)
@@ -130,7 +130,7 @@ def _wait(count, bad, status, trial, waiting):
     return count + popcount(bad)
 
 
-@lean
+@fused
 def _draw_waiting(key, n, count, m, limit, keys, sources, targets, trials, waiting):
     """Draw the trials whose first candidate was not good: a candidate of eight trials at a time while many are left,
     then eight candidates of a trial; returns the number of trials now."""
@@ -155,7 +155,7 @@ def _draw_waiting(key, n, count, m, limit, keys, sources, targets, trials, waiti
     return n
 
 
-@lean
+@fused
 def draw_pairs(key, first, stop, m, limit, keys, sources, targets, trials, waiting):
     """Draw trials first .. stop - 1, at most BATCH of them.
 
@@ -197,7 +197,7 @@ def batch_arrays():
     )
 
 
-@lean
+@fused
 def _distance_lanes(s, t, m):
     """:func:`fault_free_distance` of eight pairs."""
     zero = simd.splat(ZERO)
@@ -211,7 +211,7 @@ def _distance_lanes(s, t, m):
     return simd.add(simd.popcount(x), simd.select(apart, simd.splat(_TWO), zero))
 
 
-@lean
+@fused
 def _sum(vector, row):
     """Sum of the lanes, by way of eight places of ``row``."""
     simd.store(row, 0, vector)
@@ -221,7 +221,7 @@ def _sum(vector, row):
     return np.int64(total)
 
 
-@lean
+@fused
 def _raise(tally, at, wanted, values, trials, row):
     """Replace the extreme at ``at`` by a larger value of the lanes ``wanted``, or by an equal one of a smaller trial."""
     best, who = np.uint64(tally[at]), np.uint64(tally[at + 1])
@@ -241,7 +241,7 @@ def _raise(tally, at, wanted, values, trials, row):
             tally[at + 1] = trial
 
 
-@lean
+@fused
 def _count_routes(n, m, sources, targets, trials, lengths, row, tally):
     """Tally the routes of ``n`` trials that are not void."""
     zero = simd.splat(ZERO)
