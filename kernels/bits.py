@@ -12,7 +12,6 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from .jit import inline
 from .simd import FEATURES, _call, operation
 
 ONE = np.uint64(1)
@@ -97,16 +96,3 @@ def gather(x: Any, m: Any) -> Any:
         m &= m - 1
         at += 1
     return np.uint64(out)
-
-
-@inline
-def scatter(x, m):
-    """Inverse of :func:`gather`: the low bits of ``x`` moved to the set positions of ``m``, zeros elsewhere."""
-    out = np.uint64(0)
-    while m:
-        low = m & (~m + np.uint64(1))
-        if x & np.uint64(1):
-            out |= low
-        x >>= np.uint64(1)
-        m ^= low
-    return out

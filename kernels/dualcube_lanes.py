@@ -38,7 +38,7 @@ def walk_arrays(batch):
 
 
 @fused
-def _lanes(n):
+def first_lanes(n):
     """The first ``n`` lanes of eight, as bits."""
     return np.uint64(0xFF) if n >= 8 else (_ONE << np.uint64(n)) - _ONE
 
@@ -144,7 +144,7 @@ def _first_attempts(n, m, limit, keys, sources, targets, w, trees):
     least = simd.splat(limit)
     count = np.int64(0)
     for v in range(0, n, 8):
-        active = _lanes(n - v)
+        active = first_lanes(n - v)
         key, s, t = simd.load(keys, v), simd.load(sources, v), simd.load(targets, v)
         same = simd.equal(simd.both(simd.xor(s, t), x), zero)
         # from here on in the class of t: leave the cluster of ``a`` at ``a`` itself
@@ -184,7 +184,7 @@ def _walk_all(count, stuck, limit, w):
     while count > 0:
         kept = 0
         for v in range(0, count, 8):
-            active = _lanes(count - v)
+            active = first_lanes(count - v)
             key, node, rest = simd.load(w[0], v), simd.load(w[1], v), simd.load(w[2], v)
             candidates, walks = simd.load(w[3], v), simd.load(w[4], v)
             d = simd.top(candidates)
@@ -249,7 +249,7 @@ def _detour_all(first, stuck, limit, w):
     for v in range(first, stuck, 8):
         key, node, rest = simd.load(w[5], v), simd.load(w[6], v), simd.load(w[7], v)
         walks, free = simd.load(w[8], v), simd.load(w[12], v)
-        active = _lanes(stuck - v)
+        active = first_lanes(stuck - v)
         child, has = _first_good(key, node, simd.without(free, rest), active, limit)
         there = simd.xor(node, child)
         d, has = _first_good(key, there, rest, has, limit)

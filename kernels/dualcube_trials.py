@@ -16,7 +16,7 @@ import numpy as np
 from . import philox, simd
 from .bits import ZERO, lowest, popcount
 from .dualcube import LIMIT, PATH_NODES, TREES, position_dims
-from .dualcube_lanes import pays, route_lengths, walk_arrays
+from .dualcube_lanes import first_lanes, pays, route_lengths, walk_arrays
 from .dualcube_lookups import forget, recorder, route_recorded
 from .dualcube_search import draw_healthy, search, words
 from .dualcube_trees import scratch
@@ -139,7 +139,7 @@ def _draw_waiting(key, n, count, m, limit, keys, sources, targets, trials, waiti
     while count > _FEW_WAITING and i < _FEW_PAIRS:
         left = np.int64(0)
         for v in range(0, count, 8):
-            active = np.uint64(0xFF) if count - v >= 8 else (_ONE << np.uint64(count - v)) - _ONE
+            active = first_lanes(count - v)
             status, trial = simd.load(waiting[0], v), simd.load(waiting[1], v)
             s, t = _candidates(key, trial, simd.splat(np.uint64(i)), labels)
             good = _good_pairs(status, limit, s, t) & active
@@ -248,7 +248,7 @@ def _count_routes(n, m, sources, targets, trials, lengths, row, tally):
     delivered = limited = np.int64(0)
     length1 = length2 = distance1 = distance2 = product = zero
     for v in range(0, n, 8):
-        active = np.uint64(0xFF) if n - v >= 8 else (_ONE << np.uint64(n - v)) - _ONE
+        active = first_lanes(n - v)
         length = simd.load(lengths, v)
         limited += popcount(simd.bits(simd.equal(length, simd.splat(np.uint64(LIMIT)))) & active)
         there = simd.bits(simd.less_equal(length, simd.splat(_LONGEST))) & active

@@ -466,32 +466,6 @@ def compress(m: Any, x: Any) -> Any:
     return np.concatenate([x[m], x[~m]])
 
 
-def _half_type(x: Any) -> Any:
-    return Vector(2 * x.bits) if isinstance(x, Vector) and x.bits < 64 else None
-
-
-def _emit_half(first: int) -> Callable[..., Any]:
-    def emit(b: Any, t: Any, x: Any) -> Any:
-        n = t[0].lanes // 2
-        index = ir.Constant(ir.VectorType(ir.IntType(32), n), [first * n + i for i in range(n)])
-        half = b.shuffle_vector(x, ir.Constant(x.type, ir.Undefined), index)
-        return b.zext(half, ir.VectorType(ir.IntType(2 * t[0].bits), n))
-
-    return emit
-
-
-@operation(_half_type, _emit_half(0))
-def widen_low(x: Any) -> Any:
-    """The first half of the lanes, each twice as wide."""
-    return x[: x.size // 2].astype(f"u{2 * x.itemsize}")
-
-
-@operation(_half_type, _emit_half(1))
-def widen_high(x: Any) -> Any:
-    """The second half of the lanes, each twice as wide."""
-    return x[x.size // 2 :].astype(f"u{2 * x.itemsize}")
-
-
 def _emit_low_halves(b: Any, t: Any, x: Any, y: Any) -> Any:
     # a shuffle and not shift-and-or: LLVM turns the shift of a product into a slow 64-bit multiplication
     kind = ir.VectorType(ir.IntType(32), 16)
