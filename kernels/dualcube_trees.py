@@ -3,8 +3,8 @@
 A tree's nodes are kept as offsets (label xor root) in insertion order.  Because T_{k+1} adds exactly one child
 to every node of T_k, node ``2^k + i`` is the child of node ``i``: parents are index arithmetic, and the offset
 itself is the set of dimensions crossed on the way from the root.  Beside each node stands the set of dimensions
-not yet tried there.  One refused (its far end is faulty, or in the tree) stays refused, so no status is asked
-twice for the same node and dimension while the tree grows.
+not yet tried there.  One refused (its far end is faulty, or in the tree) stays refused, so none need be
+asked of twice while the tree grows.
 
 Several trees live side by side in one flat array, each at its own base; ``scratch`` makes it.
 Dimensions are single bits of a label, and dimension order is from the most significant bit down.  Where statuses

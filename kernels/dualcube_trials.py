@@ -43,6 +43,8 @@ EXTREMES = 4
 BATCH = 512
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
+# Lengths as unsigned numbers: a tree stopped at its limit, and the longest that is a length.
+_LIMITED = np.uint64(LIMIT % 2**64)
 _LONGEST = np.uint64(2**32)
 _FEW_PAIRS = 2**10
 _MOST_PAIRS = 2**20
@@ -250,7 +252,7 @@ def _count_routes(n, m, sources, targets, trials, lengths, row, tally):
     for v in range(0, n, 8):
         active = first_lanes(n - v)
         length = simd.load(lengths, v)
-        limited += popcount(simd.bits(simd.equal(length, simd.splat(np.uint64(LIMIT)))) & active)
+        limited += popcount(simd.bits(simd.equal(length, simd.splat(_LIMITED))) & active)
         there = simd.bits(simd.less_equal(length, simd.splat(_LONGEST))) & active
         delivered += popcount(there)
         distance = _distance_lanes(simd.load(sources, v), simd.load(targets, v), m)

@@ -21,6 +21,7 @@ POINTS = [
     ("unsafe-critical", {"n": 10, "p": 0.1}, 3),
     ("dualcube-routing", {"m": 2, "rate": 0.3}, 60),
     ("dualcube-routing", {"m": 4, "rate": 0.4}, 30),
+    ("dualcube-routing-large", {"m": 12, "rate": 0.4}, 40),
 ]
 
 PLAIN = """
