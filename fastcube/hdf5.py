@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import re
 import socket
@@ -96,16 +97,16 @@ def written_whole(path: Path) -> Iterator[NetCDF]:
     """Build a file; on leaving without an error it replaces ``path`` in one step.  Raises ResultFileError.
 
     The old file stays as it was until then, and after any failure.  HDF5 builds the file in memory, so that the disk
-    sees one sequential write, and a full disk is one plain OSError instead of a half-open HDF5 file.
+    sees one sequential write, and a full disk is one plain OSError instead of a half-open HDF5 file.  It builds it
+    in a BytesIO and not with its "core" driver, because the image that this gives has a wrong checksum before HDF5 2.
     """
     temporary = _temporary(path)
+    image = io.BytesIO()
     try:
-        with h5py.File(path.name, "w", libver=_LIBVER, track_order=True, driver="core", backing_store=False) as file:
+        with h5py.File(image, "w", libver=_LIBVER, track_order=True) as file:
             yield NetCDF(file)
-            file.flush()
-            image = file.id.get_file_image()
         with temporary.open("wb") as raw:
-            raw.write(image)
+            raw.write(image.getbuffer())
             raw.flush()
             os.fsync(raw.fileno())
         temporary.replace(path)
