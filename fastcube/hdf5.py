@@ -22,7 +22,10 @@ import numpy as np
 from .errors import FastcubeError, ResultFileError
 
 #: Readable by HDF5 1.8 and later (h5dump, ncdump); "latest" would shut those out.
-_LIBVER = ("v108", "v108")
+_NEW = {"libver": ("v108", "v108"), "track_order": True}
+
+#: Before HDF5 2 the image of a file in memory has cleared flags but the old checksum: it cannot be read.
+_IMAGES_ARE_WHOLE = h5py.version.hdf5_version_tuple >= (2,)
 
 
 class NetCDF:
@@ -97,16 +100,22 @@ def written_whole(path: Path) -> Iterator[NetCDF]:
     """Build a file; on leaving without an error it replaces ``path`` in one step.  Raises ResultFileError.
 
     The old file stays as it was until then, and after any failure.  HDF5 builds the file in memory, so that the disk
-    sees one sequential write, and a full disk is one plain OSError instead of a half-open HDF5 file.  It builds it
-    in a BytesIO and not with its "core" driver, because the image that this gives has a wrong checksum before HDF5 2.
+    sees one sequential write, and a full disk is one plain OSError instead of a half-open HDF5 file.
     """
     temporary = _temporary(path)
-    image = io.BytesIO()
     try:
-        with h5py.File(image, "w", libver=_LIBVER, track_order=True) as file:
-            yield NetCDF(file)
+        if _IMAGES_ARE_WHOLE:
+            with h5py.File(path.name, "w", driver="core", backing_store=False, **_NEW) as file:
+                yield NetCDF(file)
+                file.flush()
+                image = file.id.get_file_image()
+        else:
+            memory = io.BytesIO()
+            with h5py.File(memory, "w", **_NEW) as file:
+                yield NetCDF(file)
+            image = memory.getvalue()
         with temporary.open("wb") as raw:
-            raw.write(image.getbuffer())
+            raw.write(image)
             raw.flush()
             os.fsync(raw.fileno())
         temporary.replace(path)
