@@ -49,6 +49,8 @@ _ONE = np.uint64(1)
 
 # Lanes of _ways: five dimensions; u', v and v'.
 _DIMS, _WAY = np.uint64(0x1F), np.uint64(0xE0)
+# Dimensions in a window; typed for the reason that BEFORE is in dualcube_trees.
+_FIVE, _EIGHT = np.int64(5), np.int64(8)
 
 # What is known of a target: can it be entered from its own cluster?
 _UNKNOWN, _ISOLATED, _OPEN = np.int64(0), np.int64(1), np.int64(2)
@@ -92,9 +94,10 @@ def position_dims(label, m):
 
 
 @fused
-def _window(dims):
-    """The number of the lowest of eight neighbouring dimensions that include the first of ``dims``, and all as lanes."""
-    low = np.uint64(max(highest(dims) - 7, 0))
+def _window(dims, most):
+    """The number of the lowest of ``most`` neighbouring dimensions that include the first of ``dims``, and the eight
+    from there on as lanes."""
+    low = np.uint64(max(highest(dims) - most + 1, 0))
     one = simd.splat(_ONE << low)
     return low, simd.shift_left(one, simd.iota(one))
 
@@ -114,7 +117,7 @@ def _grow_towards(world, a, want, dims, near, trees):
     Returns that node's index (EXHAUSTED or LIMIT for none) and the dimension.  One vector asks of a node the first of
     its ``dims``, and all of ``want`` if they are ``near``.
     """
-    low, window = _window(dims | want if near else dims)
+    low, window = _window(dims | want if near else dims, _EIGHT)
     unasked = (_ONE << low) - _ONE
     plant(_WALK, dims & (_ask(world, a, window) << low | unasked), trees)
     n = SINGLE
@@ -135,7 +138,7 @@ def _grow_towards(world, a, want, dims, near, trees):
 @lean
 def walk(world, a, b, free, path, at, trees):
     """HYP(a, b) for nonfaulty ``b``; appends the nodes after ``a`` and returns the new length, EXHAUSTED or LIMIT."""
-    low, window = _window(free)
+    low, window = _window(free, _EIGHT)
     near = free & ((_ONE << low) - _ONE) == ZERO
     good = ZERO
     while True:
@@ -166,9 +169,7 @@ def walk(world, a, b, free, path, at, trees):
 def _ways(dims, apart, cross):
     """What to ask of each node of a tree, as lanes: five neighbouring dimensions, the first of ``dims`` among them, then
     u', v and v'; and the number of the lowest dimension."""
-    low = np.uint64(max(highest(dims) - 4, 0))
-    one = simd.splat(_ONE << low)
-    lanes = simd.shift_left(one, simd.iota(one))
+    low, lanes = _window(dims, _FIVE)
     lanes = simd.select(simd.mask(lanes, np.uint64(0x20)), simd.splat(cross), lanes)
     lanes = simd.select(simd.mask(lanes, np.uint64(0x40)), simd.splat(apart), lanes)
     return low, simd.select(simd.mask(lanes, np.uint64(0x80)), simd.splat(apart ^ cross), lanes)
@@ -340,7 +341,7 @@ def route(world, s, t, m, path, trees):
         Labels below 2^(2m+1), 1 <= m <= 30.
     path : uint64 array of PATH_NODES
         Overwritten with the route.
-    trees : uint64 arrays
+    trees : uint64 array
         From ``dualcube_trees.scratch(TREES)``; contents do not matter.
 
     Returns

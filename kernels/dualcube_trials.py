@@ -214,16 +214,6 @@ def _distance_lanes(s, t, m):
 
 
 @fused
-def _sum(vector, row):
-    """Sum of the lanes, by way of eight places of ``row``."""
-    simd.store(row, 0, vector)
-    total = ZERO
-    for i in range(8):
-        total += row[i]
-    return np.int64(total)
-
-
-@fused
 def _raise(tally, at, wanted, values, trials, row):
     """Replace the extreme at ``at`` by a larger value of the lanes ``wanted``, or by an equal one of a smaller trial."""
     best, who = np.uint64(tally[at]), np.uint64(tally[at + 1])
@@ -269,11 +259,11 @@ def _count_routes(n, m, sources, targets, trials, lengths, row, tally):
     tally[SUCCESS] += delivered
     tally[LIMIT_FAILURES] += limited
     tally[EXHAUSTED_FAILURES] += n - delivered - limited
-    tally[LENGTH] += _sum(length1, row)
-    tally[LENGTH2] += _sum(length2, row)
-    tally[DISTANCE] += _sum(distance1, row)
-    tally[DISTANCE2] += _sum(distance2, row)
-    tally[LENGTH_DISTANCE] += _sum(product, row)
+    tally[LENGTH] += np.int64(simd.total(length1))
+    tally[LENGTH2] += np.int64(simd.total(length2))
+    tally[DISTANCE] += np.int64(simd.total(distance1))
+    tally[DISTANCE2] += np.int64(simd.total(distance2))
+    tally[LENGTH_DISTANCE] += np.int64(simd.total(product))
 
 
 @lean

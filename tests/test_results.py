@@ -10,7 +10,7 @@ import xarray
 from toy import TOY
 
 import fastcube as fc
-from fastcube import registry
+from fastcube import hdf5, registry
 from fastcube.errors import FormatTooNewError, FormatTooOldError, StudyMismatchError, TrialOverlapError
 from fastcube.results import Results, _to_limbs, merge, open_results
 from fastcube.tally import Tally, fuse
@@ -34,6 +34,15 @@ def test_reading_gives_back_what_was_written(done, file):
     assert back.goal == done.goal
     assert back.identity() == done.identity()
     assert back.table() == done.table()
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_file_can_be_read_however_hdf5_builds_it(done, tmp_path, monkeypatch, whole):
+    if whole and not hdf5._IMAGES_ARE_WHOLE:
+        pytest.skip("this HDF5's images cannot be read")
+    monkeypatch.setattr(hdf5, "_IMAGES_ARE_WHOLE", whole)
+    done.save(tmp_path / "r.h5")
+    assert open_results(tmp_path / "r.h5").digest() == done.digest()
 
 
 def test_the_digest_is_the_documented_hash(file):
