@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from fastcube import registry
-from fastcube.benchmark import Benchmark, kernel_runner
-from fastcube.engines import tally_slots
-from fastcube.kernels.dualcube_trials import LENGTH, SUCCESS, VALID, trial_pair
-from fastcube.study import point_key
+from fastcube.engine import registry
+from fastcube.engine.benchmark import Benchmark, kernel_runner
+from fastcube.engine.engines import tally_slots
+from fastcube.engine.study import point_key
+from fastcube.kernels.dualcube.trials import LENGTH, SUCCESS, VALID, trial_pair
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from reference.dualcube import Practical, lazy_faults

@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 
 import fastcube as fc
-from fastcube import driver, registry
-from fastcube.driver import run_study
-from fastcube.engines import Done, Engine, Item, engine, work
-from fastcube.goal import Goal
-from fastcube.provenance import available_cpus, cpu_name
-from fastcube.results import Results, merge, open_results
-from fastcube.tally import Tally
+from fastcube.engine import driver, registry
+from fastcube.engine.driver import run_study
+from fastcube.engine.engines import Done, Engine, Item, engine, work
+from fastcube.engine.goal import Goal
+from fastcube.engine.provenance import available_cpus, cpu_name
+from fastcube.engine.results import Results, merge, open_results
+from fastcube.engine.tally import Tally
 
 
 def threads(seconds: float = 3.0, rounds: int = 3) -> None:

@@ -3,8 +3,8 @@
 import numpy as np
 
 import fastcube as fc
+from fastcube.engine.study import product_grid
 from fastcube.kernels.sampling import status, status_key, threshold
-from fastcube.study import product_grid
 
 
 @fc.trial

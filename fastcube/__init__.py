@@ -9,44 +9,45 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .algorithms.paths import distance, route
+    from .algorithms.unsafe import find_unsafe
     from .api import run
-    from .dualcube import DualCube
+    from .engine.results import Results, merge, open_results
+    from .engine.study import Axis, Counter, Explanation, Extreme, Mean, Proportion, Ratio, Study
+    from .engine.trials import Output, trial, trial_study
     from .errors import FastcubeError, MissingDependencyError, ParameterError, ResultFileError
-    from .exact import exact_unsafe
-    from .network import Hypercube, random_faults
-    from .paths import distance, route
-    from .results import Results, merge, open_results
-    from .study import Axis, Counter, Explanation, Extreme, Mean, Proportion, Ratio, Study
-    from .trials import Output, trial, trial_study
-    from .unsafe import find_unsafe
+    from .exact.unsafe import exact_unsafe
+    from .networks.dualcube import DualCube
+    from .networks.faults import random_faults
+    from .networks.hypercube import Hypercube
 
 _HOMES = {
     "run": "api",
-    "DualCube": "dualcube",
+    "DualCube": "networks.dualcube",
     "FastcubeError": "errors",
     "MissingDependencyError": "errors",
     "ParameterError": "errors",
     "ResultFileError": "errors",
-    "Hypercube": "network",
-    "random_faults": "network",
-    "distance": "paths",
-    "route": "paths",
-    "Results": "results",
-    "merge": "results",
-    "open_results": "results",
-    "Axis": "study",
-    "Counter": "study",
-    "Explanation": "study",
-    "Extreme": "study",
-    "Mean": "study",
-    "Proportion": "study",
-    "Ratio": "study",
-    "Study": "study",
-    "Output": "trials",
-    "trial": "trials",
-    "trial_study": "trials",
-    "exact_unsafe": "exact",
-    "find_unsafe": "unsafe",
+    "Hypercube": "networks.hypercube",
+    "random_faults": "networks.faults",
+    "distance": "algorithms.paths",
+    "route": "algorithms.paths",
+    "Results": "engine.results",
+    "merge": "engine.results",
+    "open_results": "engine.results",
+    "Axis": "engine.study",
+    "Counter": "engine.study",
+    "Explanation": "engine.study",
+    "Extreme": "engine.study",
+    "Mean": "engine.study",
+    "Proportion": "engine.study",
+    "Ratio": "engine.study",
+    "Study": "engine.study",
+    "Output": "engine.trials",
+    "trial": "engine.trials",
+    "trial_study": "engine.trials",
+    "exact_unsafe": "exact.unsafe",
+    "find_unsafe": "algorithms.unsafe",
 }
 
 __all__ = [*_HOMES, "__version__"]  # noqa: PLE0604  (the keys are strings)
@@ -54,7 +55,7 @@ __all__ = [*_HOMES, "__version__"]  # noqa: PLE0604  (the keys are strings)
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from .provenance import version
+        from .engine.provenance import version
 
         return version()
     if name not in _HOMES:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from . import grid, registry
-from .driver import INTERRUPTED, TERMINATED, run_study
-from .goal import Goal
-from .progress import Progress
-from .results import Results
-from .study import Study
+from .engine import grid, registry
+from .engine.driver import INTERRUPTED, TERMINATED, run_study
+from .engine.goal import Goal
+from .engine.progress import Progress
+from .engine.results import Results
+from .engine.study import Study
 
 
 def run(

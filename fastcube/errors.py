@@ -10,6 +10,10 @@ FastcubeError
 └── MissingDependencyError (ImportError) an optional package that is not installed
 """
 
+from __future__ import annotations
+
+import operator
+
 
 class FastcubeError(Exception):
     """Base of every error that fastcube raises on purpose."""
@@ -59,3 +63,20 @@ def check_range(
     close = ")" if open_above else "]"
     context = f" {context}" if context else ""
     raise ParameterError(f"{name} must be in [{low}, {high}{close}{context}, got {value}")
+
+
+def shown(value: object) -> str:
+    """The value on one line of at most 60 characters, for error messages."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def check_integer(name: str, value: object, low: int, high: int, context: str = "") -> int:
+    """The value of any integer type as an int; ParameterError unless it is an integer in [low, high]."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        end = f" {context}" if context else ""
+        raise ParameterError(f"{name} must be an integer in [{low}, {high}]{end}, got {shown(value)}") from None
+    check_range(name, number, low, high, context)
+    return number

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .engine.hdf5 import reason
 from .errors import MissingDependencyError, ParameterError, ResultFileError
-from .hdf5 import reason
 
 if TYPE_CHECKING:
-    from .results import Results
+    from .engine.results import Results
 
 FORMATS = (".png", ".svg", ".pdf")
 

@@ -8,8 +8,8 @@ import json
 import math
 from typing import Any
 
-from .estimate import Estimate
-from .results import Results
+from .engine.estimate import Estimate
+from .engine.results import Results
 
 
 def estimate_text(e: Estimate) -> str:

@@ -44,8 +44,8 @@ def _tag() -> str:
     """Name everything that numba's own cache key forgets: callees, constants, interpreter, CPU."""
     digest = hashlib.sha256()
     for folder in fastcube.kernels.__path__:
-        for path in sorted(Path(folder).resolve().rglob("*.py")):
-            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+        for path in sorted((root := Path(folder).resolve()).rglob("*.py")):
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     cpu = os.environ.get("NUMBA_CPU_NAME") or llvmlite.binding.get_host_cpu_name()
     features = os.environ.get("NUMBA_CPU_FEATURES") or llvmlite.binding.get_host_cpu_features().flatten()
     digest.update(features.encode())

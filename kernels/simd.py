@@ -160,7 +160,7 @@ def pointer(array: Any) -> Any:
     """The array's address, which the array operations and indexing take in its stead.
 
     Numba counts a reference, by two atomic additions and with all vector registers spilled, wherever an array is
-    passed to a building block and LLVM fails to prune the pair: 13 of 15 ns in :func:`fastcube.kernels.rounds.step`.
+    passed to a building block and LLVM fails to prune the pair: 13 of 15 ns in :func:`fastcube.kernels.unsafe.rounds.step`.
     A pointer is not counted and keeps nothing alive: take it of an array that is an argument of the function it is
     used in, which the caller holds, or :func:`keep` the array until its last use.
     """

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import bits, simd
 from .jit import inline
-from .rounds import marks_words, rounds_marked, rounds_word
+from .unsafe.rounds import marks_words, rounds_marked, rounds_word
 
 #: Largest subcube whose rounds are run: 2^30 nodes are 128 MiB.
 DEEPEST = 30

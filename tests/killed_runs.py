@@ -16,10 +16,10 @@ from pathlib import Path
 from toy import TOY
 
 import fastcube as fc
-from fastcube import driver
-from fastcube.driver import run_study
-from fastcube.goal import Goal
-from fastcube.results import open_results
+from fastcube.engine import driver
+from fastcube.engine.driver import run_study
+from fastcube.engine.goal import Goal
+from fastcube.engine.results import open_results
 
 driver._FIRST_CHECKPOINT = driver._CHECKPOINT_EVERY = 0.005
 driver._CHECKPOINT_SHARE = 1.0

@@ -10,10 +10,10 @@ import pytest
 from reference import unsafe as twin
 
 import fastcube as fc
-from fastcube.claims import Claim, Verdict, Witness
-from fastcube.exact import exact_unsafe
-from fastcube.studies import lee_hayes_claims as ledger
-from fastcube.studies.closed_sets import closed_sets
+from fastcube.engine.claims import Claim, Verdict, Witness
+from fastcube.exact.unsafe import exact_unsafe
+from fastcube.studies.lee_hayes import claims as ledger
+from fastcube.studies.lee_hayes.closed_sets import closed_sets
 
 OUTCOMES = {
     "theorem-3-printed": "refuted",

@@ -10,16 +10,16 @@ import pytest
 from toy import TOY
 
 import fastcube as fc
-from fastcube import driver, registry
 from fastcube.cli import main
-from fastcube.driver import FINISHED, WORK_REMAINS, run_study
-from fastcube.engines import Engine, Item, engine, work
+from fastcube.engine import driver, registry
+from fastcube.engine.driver import FINISHED, WORK_REMAINS, run_study
+from fastcube.engine.engines import Engine, Item, engine, work
+from fastcube.engine.goal import Goal
+from fastcube.engine.results import Results, combine, merge, open_results
+from fastcube.engine.study import product_grid
+from fastcube.engine.tally import Tally
 from fastcube.errors import EngineError, StudyMismatchError
-from fastcube.goal import Goal
 from fastcube.kernels import philox
-from fastcube.results import Results, combine, merge, open_results
-from fastcube.study import product_grid
-from fastcube.tally import Tally
 
 TRIALS = 5003  # prime: no split comes out even
 

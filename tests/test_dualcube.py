@@ -9,7 +9,7 @@ import pytest
 from reference import dualcube as twin
 
 import fastcube as fc
-from fastcube.dualcube import DualCube
+from fastcube.networks.dualcube import DualCube
 
 
 def cases(seed: int, sizes: list[int], count: int, most: float = 0.5):
@@ -184,8 +184,8 @@ def test_bad_input_is_one_clear_line(call, message):
 
 
 def test_explanations_are_json_and_agree_with_the_twin():
+    from fastcube.engine.study import point_key
     from fastcube.studies.li_peng_chu import STUDIES
-    from fastcube.study import point_key
 
     seen = set()
     for study in STUDIES:

@@ -8,7 +8,7 @@ import numba
 import pytest
 from reference import dualcube as twin
 
-from fastcube.studies import li_peng_chu_claims as ledger
+from fastcube.studies.li_peng_chu import claims as ledger
 
 OUTCOMES = {
     "distance": "holds",

@@ -12,17 +12,18 @@ import pytest
 from reference import dualcube as twin
 from scipy.special import chdtrc
 
-from fastcube.estimate import proportion
-from fastcube.kernels import dualcube_trials as kernels
-from fastcube.kernels.dualcube import PATH_NODES, TREES, route
-from fastcube.kernels.dualcube_lanes import route_lengths, walk_arrays
-from fastcube.kernels.dualcube_lookups import forget, recorder, route_one, route_recorded
-from fastcube.kernels.dualcube_trees import scratch
+from fastcube.engine.estimate import proportion
+from fastcube.engine.study import point_key
+from fastcube.engine.tally import Tally
+from fastcube.kernels.dualcube import trials as kernels
+from fastcube.kernels.dualcube.lanes import route_lengths, walk_arrays
+from fastcube.kernels.dualcube.lookups import forget, recorder, route_one, route_recorded
+from fastcube.kernels.dualcube.practical import PATH_NODES, TREES, route
+from fastcube.kernels.dualcube.trees import scratch
 from fastcube.kernels.jit import kernel
 from fastcube.kernels.sampling import threshold
-from fastcube.studies.li_peng_chu import STUDIES, _connected_about
-from fastcube.study import point_key
-from fastcube.tally import Tally
+from fastcube.studies.li_peng_chu import STUDIES
+from fastcube.studies.li_peng_chu.routing import _connected_about
 
 KEY = 0x1234_5678_9ABC_DEF0
 NO_FAULTS = np.empty(0, np.uint64)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from scipy import stats
 
-from fastcube.estimate import bounded_mean, proportion, ratio
+from fastcube.engine.estimate import bounded_mean, proportion, ratio
 
 
 @pytest.mark.parametrize(("events", "trials"), [(0, 10), (1, 10), (5, 10), (10, 10), (3, 10**6), (999_999, 10**6)])

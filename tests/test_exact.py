@@ -14,7 +14,7 @@ import pytest
 from reference import unsafe as twin
 
 import fastcube as fc
-from fastcube import exact
+from fastcube.exact import unsafe as exact
 
 #: Fault sets, the full one included, that leave no active node of Q_n, for n = 1, 2, ...
 TOTALS = [1, 7, 189, 63687, 4294312617, 18446744022167292711]

@@ -10,7 +10,7 @@ import pytest
 from reference import unsafe as twin
 
 import fastcube as fc
-from fastcube import unsafe as module
+from fastcube.algorithms import unsafe as module
 
 
 def steps(unsafe) -> dict[int, int]:

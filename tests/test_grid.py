@@ -3,9 +3,9 @@
 import pytest
 
 import fastcube as fc
-from fastcube import grid
-from fastcube.estimate import Estimate
-from fastcube.study import Axis, point_key, point_text
+from fastcube.engine import grid
+from fastcube.engine.estimate import Estimate
+from fastcube.engine.study import Axis, point_key, point_text
 from fastcube.table import estimate_text
 
 N = Axis("n", "dimension", int, 1, 62)

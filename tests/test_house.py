@@ -18,7 +18,7 @@ FLOORS = {
 
 
 def sources(floor):
-    links = {ROOT / "fastcube" / name for name in ("kernels", "studies")}
+    links = {ROOT / "fastcube" / name for name in ("kernels", "studies", "data")}
     return [p for p in sorted((ROOT / floor).rglob("*.py")) if not links & set(p.parents)]
 
 
@@ -67,7 +67,7 @@ def test_every_package_folder_is_in_pyproject():
     assert listed == found
 
 
-@pytest.mark.parametrize("name", ["kernels", "studies"])
+@pytest.mark.parametrize("name", ["kernels", "studies", "data"])
 def test_links_of_a_checkout(name):
     link = ROOT / "fastcube" / name
     assert link.is_symlink()
@@ -115,6 +115,7 @@ def test_kernels_cannot_be_imported_under_another_name():
 def test_reading_does_not_import_numba(tmp_path):
     """Compiled code is for running; looking at results should not wait for numba."""
     code = (
-        "import sys, fastcube.results, fastcube.table, fastcube.driver, fastcube.engines; print('numba' in sys.modules)"
+        "import sys, fastcube.table, fastcube.engine.results, fastcube.engine.driver, fastcube.engine.engines; "
+        "print('numba' in sys.modules)"
     )
     assert run(code).strip() == "False"

@@ -17,10 +17,10 @@ from processes import CLEAN, TOY_FILE, Running, fastcube, mounted, remount_read_
 from toy import TOY
 
 import fastcube as fc
-from fastcube import registry
-from fastcube.driver import INTERRUPTED, TERMINATED, WORK_REMAINS
-from fastcube.output import OutputFile
-from fastcube.results import Results, open_results
+from fastcube.engine import registry
+from fastcube.engine.driver import INTERRUPTED, TERMINATED, WORK_REMAINS
+from fastcube.engine.output import OutputFile
+from fastcube.engine.results import Results, open_results
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="times compiled kernels")
 
@@ -72,7 +72,7 @@ def test_the_line_it_says_resumes_to_the_undisturbed_result(tmp_path, undisturbe
 
 def test_a_second_signal_exits_at_once(tmp_path):
     slow = (
-        "import sys, time, fastcube.driver as d, fastcube.output as o; d._FIRST_CHECKPOINT = 1e9; "
+        "import sys, time, fastcube.engine.driver as d, fastcube.engine.output as o; d._FIRST_CHECKPOINT = 1e9; "
         "o.OutputFile.save = lambda *a: time.sleep(60); "
         "from fastcube.cli import main; main(sys.argv[1:])"
     )

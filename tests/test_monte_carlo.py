@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 from scipy.special import bdtr, bdtrc
 
-from fastcube import exact, registry
-from fastcube.study import Mean, Proportion, Study, point_key
-from fastcube.tally import Tally
+from fastcube.engine import registry
+from fastcube.engine.study import Mean, Proportion, Study, point_key
+from fastcube.engine.tally import Tally
+from fastcube.exact import unsafe as exact
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="millions of trials need compiled code")
 

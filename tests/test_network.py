@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import fastcube as fc
-from fastcube import paths
+from fastcube.algorithms import paths
 from fastcube.kernels import sampling
-from fastcube.network import RandomFaults, Subcube
+from fastcube.networks.faults import RandomFaults
+from fastcube.networks.hypercube import Subcube
 
 
 def test_labels_of_any_integer_type_and_repeats_collapse():

@@ -6,8 +6,8 @@ import re
 import pytest
 
 import fastcube as fc
-from fastcube import progress
-from fastcube.progress import Progress, clock_text
+from fastcube.engine import progress
+from fastcube.engine.progress import Progress, clock_text
 
 
 class Terminal(io.StringIO):

@@ -10,10 +10,10 @@ import xarray
 from toy import TOY
 
 import fastcube as fc
-from fastcube import hdf5, registry
+from fastcube.engine import hdf5, registry
+from fastcube.engine.results import Results, _to_limbs, merge, open_results
+from fastcube.engine.tally import Tally, fuse
 from fastcube.errors import FormatTooNewError, FormatTooOldError, StudyMismatchError, TrialOverlapError
-from fastcube.results import Results, _to_limbs, merge, open_results
-from fastcube.tally import Tally, fuse
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_counters_are_the_trials_counted_one_by_one(done):
 
 
 def _key(point):
-    from fastcube.study import point_key
+    from fastcube.engine.study import point_key
 
     return point_key("toy", 3, point)
 

@@ -9,9 +9,10 @@ import pytest
 from reference.bernoulli import close
 from reference.unsafe import find_unsafe
 
-from fastcube.kernels import rounds, simd
-from fastcube.kernels.cube_rounds import rounds_cube
+from fastcube.kernels import simd
 from fastcube.kernels.jit import kernel
+from fastcube.kernels.unsafe import rounds
+from fastcube.kernels.unsafe.cube_rounds import rounds_cube
 
 
 @kernel("int64(uint64[::1], uint64[::1], int64)", cache=False)

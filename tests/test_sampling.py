@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from scipy.special import chdtrc
 
+from fastcube.engine.study import point_key
 from fastcube.kernels import philox, sampling, simd
 from fastcube.kernels.jit import kernel
-from fastcube.study import point_key
 
 LEVEL = 1e-6
 KEYS = (0, 1, 0x0123456789ABCDEF, 2**64 - 1)

@@ -9,14 +9,14 @@ from processes import TOY_FILE
 from toy import TOY
 
 import fastcube as fc
-from fastcube import registry
 from fastcube.cli import main
 from fastcube.cli.slurm import _seconds
 from fastcube.cli.status import array_list
-from fastcube.engines import Item, work
-from fastcube.registry import find
-from fastcube.results import Results, merge, open_results
-from fastcube.tally import Tally, size
+from fastcube.engine import registry
+from fastcube.engine.engines import Item, work
+from fastcube.engine.registry import find
+from fastcube.engine.results import Results, merge, open_results
+from fastcube.engine.tally import Tally, size
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
+from fastcube.engine.tally import NO_EXTREME, Tally, fuse, missing, size
 from fastcube.errors import TrialOverlapError
-from fastcube.tally import NO_EXTREME, Tally, fuse, missing, size
 
 
 def tally(first, stop, count=0, extreme=NO_EXTREME):

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import fastcube as fc
+from fastcube.engine.estimate import proportion
+from fastcube.engine.study import point_key
 from fastcube.errors import ParameterError
-from fastcube.estimate import proportion
-from fastcube.exact import all_unsafe_probability, critical_rate
-from fastcube.kernels import unsafe_dense
-from fastcube.kernels.unsafe_dense import ALL_UNSAFE, KERNELS, SLOTS
-from fastcube.studies.lee_hayes_critical import CENTRES, FACTORS, UNSAFE_CRITICAL, counts_of, fault_set
-from fastcube.studies.threshold import LAMBDA, bracket, corrections, fit, leading_order
-from fastcube.study import point_key
+from fastcube.exact.unsafe import all_unsafe_probability, critical_rate
+from fastcube.kernels.unsafe import dense as unsafe_dense
+from fastcube.kernels.unsafe.dense import ALL_UNSAFE, KERNELS, SLOTS
+from fastcube.studies.lee_hayes.critical import CENTRES, FACTORS, UNSAFE_CRITICAL, counts_of, fault_set
+from fastcube.studies.lee_hayes.threshold import LAMBDA, bracket, corrections, fit, leading_order
 from fastcube.table import as_table
 
 #: Where P(Q_n unsafe) = 1/2, n = 2..6.

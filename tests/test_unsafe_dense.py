@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from reference.bernoulli import close, distinct_labels, faulty_nodes, number_of_faults, philox_word
 
-from fastcube.kernels import bernoulli, simd, unsafe_dense
+from fastcube.kernels import bernoulli, simd
 from fastcube.kernels.jit import kernel
 from fastcube.kernels.sampling import fault_set
-from fastcube.kernels.unsafe_dense import KERNELS, SLOTS
+from fastcube.kernels.unsafe import dense as unsafe_dense
+from fastcube.kernels.unsafe.dense import KERNELS, SLOTS
 
 KEY = 0x9D3F2B1A55AA1234
 

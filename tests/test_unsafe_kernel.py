@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from reference import unsafe as plain
 
-from fastcube.kernels import sampling, unsafe_tally
+from fastcube.kernels import sampling
 from fastcube.kernels.jit import Kernel, kernel
 from fastcube.kernels.subcubes import scratch, solve
-from fastcube.kernels.unsafe import (
+from fastcube.kernels.unsafe import tally as unsafe_tally
+from fastcube.kernels.unsafe.choice import (
     MERGED,
     SIFTED_16_MERGED,
     SIFTED_16_WHOLE,
@@ -22,8 +23,8 @@ from fastcube.kernels.unsafe import (
     most_faults,
     unsafe_kernel,
 )
-from fastcube.kernels.unsafe_lanes import UNSAFE_LANES_16, UNSAFE_LANES_32
-from fastcube.kernels.unsafe_small import UNSAFE_SMALL
+from fastcube.kernels.unsafe.lanes import UNSAFE_LANES_16, UNSAFE_LANES_32
+from fastcube.kernels.unsafe.small import UNSAFE_SMALL
 
 KEY = 0x5EED0123456789AB
 

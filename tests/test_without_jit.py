@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from fastcube.engines import Item, work
+from fastcube.engine.engines import Item, work
 
 POINTS = [
     ("unsafe-fraction", {"n": 2, "f": 2}, 30),

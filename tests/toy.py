@@ -3,8 +3,8 @@
 import numpy as np
 
 import fastcube as fc
+from fastcube.engine.study import product_grid
 from fastcube.kernels import philox
-from fastcube.study import product_grid
 
 
 @fc.trial

@@ -52,7 +52,7 @@ class _Commands(click.Group):
 
 def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
-        from ..provenance import version
+        from ..engine.provenance import version
 
         click.echo(f"fastcube {version()}")
         ctx.exit()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from .. import registry
+from ..engine import registry
+from ..engine.provenance import cpu_name
 from ..errors import ParameterError
-from ..provenance import cpu_name
 
 
 @click.command()

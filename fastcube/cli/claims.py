@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from .. import registry
+from ..engine import registry
 from ..errors import ParameterError
 
 _WORDS = {"holds": "holds", "refuted": "REFUTED", "undecided": "not decided"}

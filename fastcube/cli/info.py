@@ -6,7 +6,7 @@ import platform
 
 import click
 
-from ..provenance import available_cpus, cpu_name, git_revision, library_versions, version
+from ..engine.provenance import available_cpus, cpu_name, git_revision, library_versions, version
 
 
 def _environment() -> None:
@@ -30,8 +30,8 @@ def command(file: str | None) -> None:
     if file is None:
         _environment()
         return
-    from ..results import open_results
-    from ..study import GENERATOR
+    from ..engine.results import open_results
+    from ..engine.study import GENERATOR
 
     results = open_results(file)
     done = [tally.trials for _, tally in results]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from .. import registry
-from ..study import Study
+from ..engine import registry
+from ..engine.study import Study
 
 
 def _grid_text(study: Study) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
+from ..engine.output import OutputFile
+from ..engine.results import Results, merge, open_results
+from ..engine.study import point_text
+from ..engine.tally import missing
 from ..errors import ParameterError
-from ..output import OutputFile
-from ..results import Results, merge, open_results
-from ..study import point_text
-from ..tally import missing
 from . import say
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from ..engine.goal import Goal
+from ..engine.grid import parse_count, parse_share
+from ..engine.study import Study
 from ..errors import ParameterError
-from ..goal import Goal
-from ..grid import parse_count, parse_share
-from ..study import Study
 
 
 def points(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from ..engine.results import open_results
 from ..plot import check_target, draw
-from ..results import open_results
 from . import say
 
 

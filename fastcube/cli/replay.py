@@ -6,12 +6,12 @@ import json
 
 import click
 
-from .. import registry
+from ..engine import registry
+from ..engine.goal import MOST_TRIALS
+from ..engine.grid import parse_count
+from ..engine.results import open_results
+from ..engine.study import Study, Value, point_key
 from ..errors import ParameterError, check_range
-from ..goal import MOST_TRIALS
-from ..grid import parse_count
-from ..results import open_results
-from ..study import Study, Value, point_key
 from .options import parse_axes
 
 

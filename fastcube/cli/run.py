@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
-from .. import grid, registry
-from ..driver import FINISHED, WORK_REMAINS, run_study
+from ..engine import grid, registry
+from ..engine.driver import FINISHED, WORK_REMAINS, run_study
+from ..engine.goal import Goal
+from ..engine.progress import Progress
+from ..engine.study import Study
 from ..errors import ParameterError
-from ..goal import Goal
 from ..plot import check_target, draw
-from ..progress import Progress
-from ..study import Study
 from ..table import as_table
 from . import leave, options, say
 

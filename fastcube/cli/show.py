@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..results import open_results
+from ..engine.results import open_results
 from ..table import FORMATS
 
 

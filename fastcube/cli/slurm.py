@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from .. import grid, registry
+from ..engine import grid, registry
 from ..errors import ParameterError, check_range
 from . import options
 

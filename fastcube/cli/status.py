@@ -10,11 +10,11 @@ from typing import Any
 
 import click
 
-from ..goal import Goal
-from ..results import Results, combine, open_results
-from ..study import Value
+from ..engine.goal import Goal
+from ..engine.results import Results, combine, open_results
+from ..engine.study import Value
+from ..engine.tally import Tally, missing, size
 from ..table import estimate_text, plain
-from ..tally import Tally, missing, size
 from . import options
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .. import grid, registry
+from ..engine import grid, registry
 from ..kernels.jit import cache_folder
 from . import options
 

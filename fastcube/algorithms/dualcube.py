@@ -1,0 +1,297 @@
+"""Routing one message in a dual-cube (Li, Peng & Chu): PRACTICAL, on local information; OFFLINE, on all of it.
+
+PRACTICAL (reading B7) runs as the compiled kernel that also counts its look-ups.  OFFLINE is the paper's Algorithms
+1-3 with Hypercube_Routing (readings B2-B6), in their literal form or with the repairs that the reading lists.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError, check_integer, shown
+from ..networks.dualcube import DualCube, bits_of, grow_tree
+from ..networks.faults import RandomFaults
+from .paths import Event, Route
+
+#: OFFLINE searches and counts whole clusters of 2^m nodes.
+OFFLINE_LARGEST = 16
+
+#: Names of the kernel's events, in the order of its numbers.
+_KINDS = ("crossed", "stuck", "faulty", "ended", "limited")
+
+
+def _listed(dual: DualCube) -> tuple[int, int, NDArray[np.uint64]]:
+    """The faults as a kernel takes them: status key, threshold, sorted labels."""
+    faults = dual.faulty_nodes
+    if isinstance(faults, RandomFaults):
+        return faults.key, faults.threshold, np.empty(0, np.uint64)
+    return 0, 0, np.array(sorted(faults), np.uint64)
+
+
+def practical(dual: DualCube, s: int, t: int) -> Route:
+    """PRACTICAL(s, t) between nonfaulty nodes (reading B7)."""
+    from ..kernels.dualcube.lookups import route_one
+    from ..kernels.dualcube.practical import LIMIT
+
+    nodes, path, asked, rows = route_one(dual.m, *_listed(dual), s, t)
+    labels = tuple(asked.tolist())
+    events = tuple(Event(_KINDS[kind], *rest) for kind, *rest in rows.tolist())
+    if nodes > 0:
+        return Route("delivered", path.tolist(), asked=labels, events=events)
+    return Route("failed", [], "limit" if nodes == LIMIT else "exhausted", labels, events)
+
+
+def search(dual: DualCube, s: int, t: int) -> int | None:
+    """Length of a shortest nonfaulty path between nonfaulty nodes by bit-parallel search of all 2^(2m+1)."""
+    from ..kernels.dualcube.search import distance_one
+
+    length = distance_one(dual.m, *_listed(dual), s, t)
+    return None if length < 0 else int(length)
+
+
+def offline(dual: DualCube, s: int, t: int, k: int = 0, variant: str = "repaired") -> Route:
+    """Algorithm 3 between nonfaulty nodes (readings B2-B6); the reason tells which step found nothing."""
+    if dual.m > OFFLINE_LARGEST:
+        raise ParameterError(
+            f"m must be in [1, {OFFLINE_LARGEST}] for algorithm OFFLINE, which searches whole clusters of 2^m nodes, got {dual.m}"
+        )
+    k = check_integer("k", k, 0, dual.m // 2, f"for m={dual.m}")
+    if variant not in ("literal", "repaired"):
+        raise ParameterError(f"variant must be literal or repaired, got {shown(variant)}")
+    try:
+        path = _Offline(dual, k, variant == "repaired").route(s, t)
+    except _NothingError as stop:
+        return Route("failed", [], str(stop))
+    return Route("delivered", erase_loops(path))
+
+
+def erase_loops(path: list[int]) -> list[int]:
+    """The path without its loops: the last occurrence of each node is kept."""
+    last = {node: i for i, node in enumerate(path)}
+    out, i = [], 0
+    while i < len(path):
+        out.append(path[i])
+        i = last[path[i]] + 1
+    return out
+
+
+class _NothingError(Exception):
+    """A step of Algorithms 1-3 found nothing; the message says which."""
+
+
+#: A binomial tree: each node's path from the root, nodes in insertion order.
+_Tree = dict[int, list[int]]
+
+
+class _Offline:
+    """Algorithms 1-3 on one dual-cube.  Subcubes are (a node, mask of dimensions); ``kk`` is max(k - 1, 0) (B3)."""
+
+    def __init__(self, dual: DualCube, k: int, repaired: bool) -> None:
+        self.dual = dual
+        self.k = k
+        self.kk = max(k - 1, 0)
+        self.limit = 2**self.kk * (dual.m - self.kk)
+        self.repaired = repaired
+        self.faults = dual.faulty_nodes
+
+    def healthy(self, *labels: int) -> bool:
+        return not any(label in self.faults for label in labels)
+
+    def count(self, node: int, dims: int) -> int:
+        """Faults in a subcube."""
+        if isinstance(self.faults, RandomFaults):
+            labels = [node & ~dims]
+            for d in bits_of(dims):
+                labels += [label | d for label in labels]
+            return int(self.faults.among(np.array(labels, np.uint64)).sum())
+        return sum((fault ^ node) & ~dims == 0 for fault in self.faults)
+
+    def count_cluster(self, node: int) -> int:
+        return self.count(node, self.dual.cluster_dims(node))
+
+    # ---- trees (B2)
+
+    def tree(self, root: int, k: int, dims: int) -> _Tree | None:
+        return grow_tree(self.faults, root, k, dims)
+
+    def rim(self, tree: _Tree, dims: int) -> Iterator[list[int]]:
+        """Paths to the nonfaulty nodes of N(T) in the subcube, in (tree insertion, dimension) order."""
+        seen = set(tree)
+        for u, path in tree.items():
+            for d in bits_of(dims):
+                x = u ^ d
+                if x not in seen:
+                    seen.add(x)
+                    if x not in self.faults:
+                        yield [*path, x]
+
+    # ---- Hypercube_Routing (B5)
+
+    def cube_path(self, s: int, t: int, k: int, dims: int) -> list[int]:
+        """Hypercube_Routing in the subcube of s."""
+        if s == t:
+            return [s]
+        if k == 0:
+            return self.cube_search(s, t, dims)
+        split = next(d for d in bits_of(dims) if (s ^ t) & d)
+        rest = dims ^ split
+        if self.count(s, rest) < self.count(t, rest):
+            return self.into_half(t, s, k, split, dims)[::-1]
+        return self.into_half(s, t, k, split, dims)
+
+    def into_half(self, s: int, t: int, k: int, split: int, dims: int) -> list[int]:
+        tree = self.tree(s, k, dims)
+        if tree is None:
+            raise _NothingError(f"Hypercube_Routing: T_{k}({self.dual.label(s)}) cannot be constructed")
+        for path in [*tree.values(), *self.rim(tree, dims)]:
+            u = path[-1]
+            if not (u ^ t) & split:
+                return path[:-1] + self.cube_path(u, t, k - 1, dims ^ split)
+            if u ^ split not in self.faults:
+                return path + self.cube_path(u ^ split, t, k - 1, dims ^ split)
+        raise _NothingError(f"Hypercube_Routing: no way from T_{k}({self.dual.label(s)}) into the other half")
+
+    def cube_search(self, s: int, t: int, dims: int) -> list[int]:
+        came: dict[int, int] = {s: s}
+        queue = deque([s])
+        while queue and t not in came:
+            u = queue.popleft()
+            for d in bits_of(dims):
+                if u ^ d not in came and u ^ d not in self.faults:
+                    came[u ^ d] = u
+                    queue.append(u ^ d)
+        if t not in came:
+            raise _NothingError(
+                f"Hypercube_Routing: no nonfaulty path {self.dual.label(s)} -> {self.dual.label(t)} in the cluster"
+            )
+        path = [t]
+        while path[-1] != s:
+            path.append(came[path[-1]])
+        return path[::-1]
+
+    # ---- Algorithms 1-3 (B6)
+
+    def first_exit(self, paths: Iterable[list[int]]) -> list[int] | None:
+        """The first path whose end has a nonfaulty cross neighbour, with that neighbour appended."""
+        for path in paths:
+            out = self.dual.cross(path[-1])
+            if out not in self.faults:
+                return [*path, out]
+        return None
+
+    def algorithm1(self, s: int) -> list[int]:
+        """s -> u : u'"""
+        dims = self.dual.cluster_dims(s)
+        small = self.tree(s, self.k - 1, dims)
+        if small is None:
+            raise _NothingError(f"Algorithm 1: T_{self.k - 1}({self.dual.label(s)}) cannot be constructed")
+        out = self.first_exit(small.values())
+        if out is None:
+            tree = self.tree(s, self.k, dims)
+            if tree is None:
+                raise _NothingError(f"Algorithm 1: T_{self.k}({self.dual.label(s)}) cannot be constructed")
+            if self.repaired:
+                out = self.first_exit(tree.values())
+            if out is None:
+                out = self.first_exit(self.rim(tree, dims))
+        if out is None:
+            raise _NothingError(f"Algorithm 1: no u in N(T_{self.k}({self.dual.label(s)})) with u and u' nonfaulty")
+        return out
+
+    def entries(self, s: int) -> Iterator[list[int]]:
+        """Algorithm 2's candidates, as paths from s to the node whose virtual edge is tried."""
+        dims = self.dual.cluster_dims(s)
+        small = self.tree(s, self.k - 1, dims)
+        if small is None:
+            raise _NothingError(f"Algorithm 2: T_{self.k - 1}({self.dual.label(s)}) cannot be constructed")
+        yield from small.values()
+        tree = self.tree(s, self.k, dims)
+        if self.repaired:
+            yield from tree.values() if tree is not None else ()
+            yield from self.rim(small, dims)
+            yield from self.rim(tree, dims) if tree is not None else ()
+            for path in small.values():
+                yield from self.through_other_class(path)
+            return
+        out = self.first_exit(small.values())
+        if out is None:
+            yield from self.rim(tree, dims) if tree is not None else ()
+            return
+        across = self.dual.cluster_dims(out[-1])
+        other = self.tree(out[-1], self.k - 1, across)
+        for path in self.rim(other, across) if other is not None else ():
+            back = self.first_exit([path])
+            if back is not None:
+                yield out[:-1] + back
+
+    def through_other_class(self, head: list[int]) -> Iterator[list[int]]:
+        """The repair's last candidates: into the other class, back, and one step on."""
+        out = self.first_exit([head])
+        if out is None:
+            return
+        across = self.dual.cluster_dims(out[-1])
+        other = self.tree(out[-1], self.k - 1, across)
+        if other is None:
+            return
+        for path in [*other.values(), *self.rim(other, across)]:
+            back = self.first_exit([path])
+            if back is None:
+                continue
+            for d in bits_of(self.dual.cluster_dims(back[-1])):
+                if back[-1] ^ d not in self.faults:
+                    yield [*head, *back, back[-1] ^ d]
+
+    def algorithm2(self, s: int, t: int) -> list[int]:
+        """s -> u -> v, v in the cluster of t: over the first nonfaulty virtual edge (B4) whose path is found."""
+        dims = self.dual.cluster_dims(s)
+        for head in self.entries(s):
+            u = head[-1]
+            v = (u & dims) | (t & ~dims)
+            out, back = self.dual.cross(u), self.dual.cross(v)
+            if not self.healthy(u, v, out, back) or self.count_cluster(out) >= self.limit:
+                continue
+            try:
+                return [*head, *self.cube_path(out, back, self.kk, self.dual.cluster_dims(out)), v]
+            except _NothingError:
+                continue
+        raise _NothingError(
+            f"Algorithm 2: no candidate of {self.dual.label(s)} has a nonfaulty virtual edge that can be routed"
+        )
+
+    def between_clusters(self, s: int, t: int) -> list[int]:
+        """Case 1: from the cluster with more faults to the one with fewer."""
+        if self.count_cluster(s) < self.count_cluster(t):
+            return self.between_clusters_so(t, s)[::-1]
+        return self.between_clusters_so(s, t)
+
+    def between_clusters_so(self, s: int, t: int) -> list[int]:
+        head = self.algorithm2(s, t)
+        return head[:-1] + self.cube_path(head[-1], t, self.kk, self.dual.cluster_dims(t))
+
+    def between_classes(self, s: int, t: int) -> list[int]:
+        """Case 2"""
+        head = self.algorithm1(s)
+        a = head[-1]
+        if self.dual.same_cluster(a, t):
+            return head[:-1] + self.cube_path(a, t, self.kk, self.dual.cluster_dims(t))
+        return head[:-1] + self.between_clusters(a, t)
+
+    def route(self, s: int, t: int) -> list[int]:
+        """Algorithm 3, loops included."""
+        if s == t:
+            return [s]
+        if self.dual.class_of(s) != self.dual.class_of(t):
+            if self.repaired and self.count_cluster(t) >= self.limit:
+                return self.between_classes(t, s)[::-1]
+            return self.between_classes(s, t)
+        if not self.dual.same_cluster(s, t):
+            return self.between_clusters(s, t)
+        if self.count_cluster(s) < self.limit:
+            return self.cube_path(s, t, self.kk, self.dual.cluster_dims(s))
+        out, back = self.algorithm1(s), self.algorithm1(t)
+        middle = [out[-1]] if out[-1] == back[-1] else self.between_clusters(out[-1], back[-1])
+        return out[:-1] + middle[:-1] + back[::-1]

@@ -1,0 +1,275 @@
+"""Unsafe nodes of one hypercube (Lee & Hayes 1988, section 3.2): which they are, and when FIND_UNSAFE marks them.
+
+A non-faulty node is unsafe if at least two of its neighbours are faulty or unsafe, or if it ends a faulty link.
+Faulty and unsafe nodes together form maximal subcubes at pairwise distance at least three (reading R3), which are
+found by merging, in memory proportional to the faults, for any n.  The synchronous rounds (R1) of one subcube
+know nothing of another's, so each is run inside its own d-cube.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError, shown
+from ..networks.faults import RandomFaults
+from ..networks.hypercube import Hypercube, Subcube
+
+#: Largest cube whose 2^n node states this module holds: a byte and a 16-bit step a node, and lazy statuses.
+WHOLE = 26
+#: Largest subcube whose rounds can be run: 2^30 nodes are 128 MiB as a bitmask.
+DEEPEST = 30
+#: From this dimension up the rounds of a subcube are counted by the compiled kernel.
+COMPILED = 18
+
+Labels = NDArray[np.uint64]
+
+
+def find_unsafe(cube: Hypercube) -> Unsafe:
+    """All unsafe nodes of a hypercube with faulty nodes and faulty links.
+
+    Parameters
+    ----------
+    cube : Hypercube
+        Any n; with lazy faults n <= 26, because every node's status is asked.
+
+    Returns
+    -------
+    Unsafe
+
+    Notes
+    -----
+    f faults cost O(f^2) and memory O(f) (10,000 in Q_60: 0.1 s), or O(n 2^n) time and some 20 * 2^n bytes where that is
+    less and n <= 26 (a tenth of Q_20 faulty: 0.2 s; Q_26 with every node marked: a minute).
+    """
+    if not isinstance(cube, Hypercube):
+        raise ParameterError(f"cube must be a Hypercube, got {shown(cube)}")
+    return Unsafe(cube)
+
+
+class Unsafe:
+    """The unsafe nodes of one hypercube; made by :func:`find_unsafe`.
+
+    Attributes
+    ----------
+    cube : Hypercube
+    subcubes : tuple of Subcube
+        The maximal subcubes of faulty and unsafe nodes, by smallest label; an isolated faulty node is a 0-subcube.
+    count : int
+        Number of unsafe nodes, which are non-faulty.
+    fraction : float
+        ``count / 2^n``.
+    all_unsafe : bool
+        Whether Q_n is unsafe: no node is active.
+    rounds : int
+        Last step of FIND_UNSAFE that marks a node, 0 if none does.  Raises ParameterError when a subcube has
+        more than 30 dimensions.
+    nodes : uint64 array
+        The unsafe nodes, sorted.  Raises ParameterError for more than 2^30.
+    round_of : int64 array
+        The step that marks each of ``nodes``, from 1.
+    """
+
+    def __init__(self, cube: Hypercube) -> None:
+        self.cube = cube
+        self._faulty = _faulty_labels(cube)
+        links = np.array(sorted(cube.faulty_links), dtype=np.uint64).reshape(-1, 2)
+        self._ends = np.unique(links)
+        bases = np.concatenate([self._faulty, links[:, 0] & links[:, 1]])
+        frees = np.concatenate([np.zeros_like(self._faulty), links[:, 0] ^ links[:, 1]])
+        if cube.n <= WHOLE and bases.size**2 > cube.n * 2**cube.n:
+            bases, frees = _subcubes_of(self._whole >= 0, cube.n)
+        else:
+            bases, frees = merge(bases, frees)
+        order = np.argsort(bases)
+        pairs = zip(bases[order].tolist(), frees[order].tolist(), strict=True)
+        self.subcubes = tuple(Subcube(base, free, cube.n) for base, free in pairs)
+        self.count = sum(part.size for part in self.subcubes) - int(self._faulty.size)
+        self.fraction = self.count / 2**cube.n
+        self.all_unsafe = self.count + int(self._faulty.size) == 2**cube.n
+
+    def __repr__(self) -> str:
+        texts = [str(part) for part in self.subcubes[:16]] + ["..."] * (len(self.subcubes) > 16)
+        return (
+            f"Unsafe(count={self.count}, fraction={self.fraction}, all_unsafe={self.all_unsafe}, "
+            f"subcubes=[{', '.join(texts)}])"
+        )
+
+    @functools.cached_property
+    def rounds(self) -> int:
+        """Last step of FIND_UNSAFE that marks a node, 0 if none does."""
+        if "_whole" in self.__dict__:
+            return max(int(self._whole.max()), 0)
+        return max((self._rounds_in(part) for part in self.subcubes if part.free), default=0)
+
+    @property
+    def nodes(self) -> Labels:
+        """The unsafe nodes, sorted."""
+        return self._marked[0]
+
+    @property
+    def round_of(self) -> NDArray[np.int64]:
+        """The step that marks each of ``nodes``."""
+        return self._marked[1]
+
+    @functools.cached_property
+    def _whole(self) -> NDArray[np.int16]:
+        """Steps of all 2^n nodes."""
+        return marking_steps(self.cube.n, self._faulty, self._ends)
+
+    @functools.cached_property
+    def _marked(self) -> tuple[Labels, NDArray[np.int64]]:
+        if self.count > 2**30:
+            raise ParameterError(
+                f"nodes lists at most 2^30 unsafe nodes, got {self.count}; subcubes describes them all"
+            )
+        if "_whole" in self.__dict__:
+            nodes = np.flatnonzero(self._whole > 0).astype(np.uint64)
+            return nodes, self._whole[nodes].astype(np.int64)
+        found, steps = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
+        for part in self.subcubes:
+            if part.free:
+                step = marking_steps(part.dimension, *self._inside(part))
+                marked = np.flatnonzero(step > 0)
+                found.append(scatter(marked.astype(np.uint64), part))
+                steps.append(step[marked].astype(np.int64))
+        nodes = np.concatenate(found)
+        order = np.argsort(nodes)
+        return nodes[order], np.concatenate(steps)[order]
+
+    def _inside(self, part: Subcube) -> tuple[Labels, Labels]:
+        """The faulty nodes and the faulty links' ends in a subcube, as labels of its own d-cube."""
+        if part.dimension > DEEPEST:
+            raise ParameterError(
+                f"rounds are run in subcubes of at most {DEEPEST} dimensions, got one of {part.dimension}: {part}"
+            )
+        fixed, base = np.uint64(~part.free & (2**64 - 1)), np.uint64(part.base)
+        faulty, ends = (gather(labels[labels & fixed == base], part.free) for labels in (self._faulty, self._ends))
+        return faulty, ends
+
+    def _rounds_in(self, part: Subcube) -> int:
+        faulty, ends = self._inside(part)
+        if part.dimension < COMPILED:
+            return int(marking_steps(part.dimension, faulty, ends).max())
+        from ..kernels.unsafe.cube_rounds import rounds_cube
+
+        state, other, marks = (np.zeros(2 ** (part.dimension - 6), np.uint64) for _ in range(3))
+        for labels, words in ((faulty, state), (ends, marks)):
+            np.bitwise_or.at(words, labels >> np.uint64(6), np.uint64(1) << (labels & np.uint64(63)))
+        return int(rounds_cube(state, marks, other, part.dimension))
+
+
+def _faulty_labels(cube: Hypercube) -> Labels:
+    """The faulty nodes, sorted; lazy ones are asked for one by one."""
+    lazy = cube.faulty_nodes
+    if not isinstance(lazy, RandomFaults):
+        return np.array(sorted(lazy), dtype=np.uint64)
+    if cube.n > WHOLE:
+        raise ParameterError(f"n must be in [1, {WHOLE}] for unsafe nodes under random_faults, got {cube.n}")
+    chunk = 2 ** min(cube.n, 20)
+    every = (np.arange(first, first + chunk, dtype=np.uint64) for first in range(0, 2**cube.n, chunk))
+    return np.concatenate([labels[lazy.among(labels)] for labels in every])
+
+
+# ---------------------------------------------------------------- subcubes
+
+
+def merge(bases: Labels, frees: Labels) -> tuple[Labels, Labels]:
+    """Merge subcubes at distance at most two into their smallest enclosing subcube until none are left (R3).
+
+    Parameters
+    ----------
+    bases, frees : uint64 arrays
+        Subcubes in any order: nodes that agree with ``base`` outside ``free``; ``base & free == 0``.
+
+    Returns
+    -------
+    bases, frees : uint64 arrays
+        Subcubes at pairwise distance at least three.  O(f^2) time.
+    """
+    bases, frees = bases.copy(), frees.copy()
+    kept = 0  # the first ones are at pairwise distance >= 3; the rest have not been looked at
+    for i in range(bases.size):
+        base, free = bases[i], frees[i]
+        while kept:
+            apart = np.bitwise_count((bases[:kept] ^ base) & ~(frees[:kept] | free))
+            near = apart <= 2
+            if not near.any():
+                break
+            free |= np.bitwise_or.reduce(frees[:kept][near] | (bases[:kept][near] ^ base))
+            base &= ~free
+            far = np.flatnonzero(~near)
+            bases[: far.size], frees[: far.size] = bases[far], frees[far]
+            kept = far.size
+        bases[kept], frees[kept] = base, free
+        kept += 1
+    return bases[:kept], frees[:kept]
+
+
+def _subcubes_of(closed: NDArray[np.bool_], n: int) -> tuple[Labels, Labels]:
+    """The subcubes of a closed set of nodes: a node's free dimensions are those of its neighbours in the set."""
+    inside = np.flatnonzero(closed)
+    free = np.zeros_like(inside)
+    for i in range(n):
+        free |= closed[inside ^ (1 << i)].astype(free.dtype) << i
+    first = inside & free == 0
+    return inside[first].astype(np.uint64), free[first].astype(np.uint64)
+
+
+def gather(labels: Labels, free: int) -> Labels:
+    """Labels inside a subcube as labels of its own d-cube: the free bits, moved together."""
+    out = np.zeros_like(labels)
+    for at, bit in enumerate(i for i in range(free.bit_length()) if free >> i & 1):
+        out |= (labels >> np.uint64(bit) & np.uint64(1)) << np.uint64(at)
+    return out
+
+
+def scatter(labels: Labels, part: Subcube) -> Labels:
+    """Inverse of :func:`gather`: labels of the d-cube as labels of the whole cube."""
+    out = np.full_like(labels, part.base)
+    for at, bit in enumerate(i for i in range(part.n) if part.free >> i & 1):
+        out |= (labels >> np.uint64(at) & np.uint64(1)) << np.uint64(bit)
+    return out
+
+
+# ---------------------------------------------------------------- rounds
+
+
+def marking_steps(d: int, faulty: Labels, ends: Labels) -> NDArray[np.int16]:
+    """FIND_UNSAFE on a d-cube, with the step of every node.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, 0 <= d <= 30.
+    faulty, ends : uint64 arrays
+        Distinct labels of the faulty nodes and of the ends of faulty links.
+
+    Returns
+    -------
+    int16 array of 2^d
+        The step that marks a node (R1: in step t those with at least two neighbours faulty or marked before t;
+        R2: in step 1 the ends), 0 for a faulty node, -1 for an active one.  O(d 2^d) whatever the number of steps:
+        a node is looked at only when a neighbour was marked.
+    """
+    step = np.full(2**d, -1, np.int16)
+    seen = np.zeros(2**d, np.uint8)  # neighbours that are faulty or were marked before
+    step[faulty] = 0
+    last = faulty.astype(np.int64)
+    fresh = ends[step[ends] < 0].astype(np.int64)  # only in step 1
+    t = 0
+    while last.size or fresh.size:
+        t += 1
+        marked = [fresh]
+        step[fresh] = t
+        for i in range(d):
+            near = last ^ (1 << i)
+            seen[near] += 1  # distinct labels: all neighbours across one dimension differ
+            second = near[seen[near] == 2]  # true once for each node
+            marked.append(second[step[second] < 0])
+        last = np.concatenate(marked)
+        step[last] = t
+        fresh = last[:0]
+    return step

@@ -1,0 +1,381 @@
+"""Running a study: work items on an executor, checkpoints, stopping, signals.
+
+The main thread only waits, on one queue that finished items and signal handlers both put into, so that a
+signal is served at once while kernels run in the workers.  Which items ran where never shows in a result:
+a trial is a pure function of (study, seed, point, index), and tallies of disjoint ranges add exactly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import EngineError, ParameterError, ResultFileError, check_range
+from . import registry
+from .engines import Done, Engine, Item, engine, work
+from .goal import FIRST_PREFIX, MOST_TRIALS, Goal
+from .output import OutputFile
+from .progress import Progress
+from .provenance import provenance
+from .results import Results
+from .study import Study, Value, point_text
+from .tally import Tally, missing, size
+
+#: Exit codes: finished; in order, work remains, run again; and after SIGINT and SIGTERM, as shells count.
+FINISHED, WORK_REMAINS, INTERRUPTED, TERMINATED = 0, 75, 130, 143
+
+_FIRST_CHECKPOINT, _CHECKPOINT_EVERY = 2.0, 15.0
+#: Checkpoints of large files come less often, so that they take at most this share of the time.
+_CHECKPOINT_SHARE = 0.05
+
+#: ``timeout``, shells and job launchers signal a process and then its group: a repeat within this time is no second wish.
+_SAME_SIGNAL = 0.2
+
+#: A kernel's base-2^32 digits hold the sums of 2^31 trials.
+_MOST_AT_ONCE = 2**30
+
+_CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
+
+
+@dataclass(eq=False)
+class _PointWork:
+    """The part of one point still to be done, and how fast its trials run."""
+
+    point: dict[str, Value]
+    tally: Tally
+    first: int = 0
+    stop: int = 0
+    todo: deque[tuple[int, int]] = field(default_factory=deque)
+    running: int = 0
+    parts: list[Tally] = field(default_factory=list)
+    largest: int = 0
+    timed: int = 0
+    seconds: float = 0.0
+
+    def plan(self, first: int, stop: int) -> None:
+        """Queue the missing trials of ``[first, stop)``."""
+        self.first, self.stop = first, stop
+        self.todo = deque(missing(self.tally.ranges, first, stop))
+
+    def _wish(self, seconds: float) -> int:
+        """Trials that take about ``seconds`` at the mean speed so far."""
+        return min(_MOST_AT_ONCE, int(seconds * self.timed / self.seconds)) if self.timed else 1
+
+    def ready(self, seconds: float) -> bool:
+        """Whether to hand out an item: only a few at a time until items have grown to their length.
+
+        Else thousands of workers would be given thousands of single trials.
+        """
+        return bool(self.todo) and (self.running < 16 or self._wish(seconds) <= 16 * self.largest)
+
+    def take(self, seconds: float) -> tuple[int, int]:
+        """Next range of trials, about ``seconds`` long, and at most 16 times the largest one that has finished.
+
+        So a lucky first trial cannot make an item that runs for hours.
+        """
+        first, stop = self.todo.popleft()
+        count = max(1, min(16 * self.largest, self._wish(seconds)))
+        # ends on a multiple of a power of two: lane kernels pay for ragged ends
+        aligned = 1 << (count.bit_length() - 1)
+        end = min(stop, (first + count) // aligned * aligned)
+        if end < stop:
+            self.todo.appendleft((end, stop))
+        self.running += 1
+        return first, end
+
+    def count(self, part: Tally, seconds: float) -> None:
+        """Take in a finished item."""
+        self.running -= 1
+        self.parts.append(part)
+        self.largest = max(self.largest, part.trials)
+        self.timed += part.trials
+        self.seconds += max(seconds, 1e-7)
+
+    def settle(self) -> None:
+        """Add up the finished parts; one sum a stage instead of one an item."""
+        if self.parts:
+            self.tally = Tally.total([self.tally, *self.parts])
+            self.parts = []
+
+    @property
+    def done(self) -> int:
+        """Trials counted."""
+        return self.tally.trials + sum(part.trials for part in self.parts)
+
+
+class _Driver:
+    """One run: hands out items, takes in tallies, writes checkpoints."""
+
+    def __init__(self, results: Results, points: Sequence[dict[str, Value]], goal: Goal, on: Engine,
+                 save: Callable[[Results], None], deadline: float | None, progress: Progress,
+                 wake: queue.SimpleQueue[Future[Done] | int]) -> None:  # fmt: skip
+        self.results, self.goal, self.on, self.save, self.progress, self.wake = results, goal, on, save, progress, wake
+        self.study = results.study
+        self.deadline = deadline
+        self.next_checkpoint = time.monotonic() + _FIRST_CHECKPOINT
+        self.running: dict[Future[Done], tuple[_PointWork, int, int]] = {}
+        keys = [tuple(point.values()) for point in points]
+        self.unsaved = any(key not in results.tallies for key in keys)
+        self.counted = False  # any trial since the last checkpoint
+        empty = Tally.empty(self.study)
+        for key in keys:
+            results.tallies.setdefault(key, empty)
+        self.works = {key: _PointWork(p, results.tallies[key]) for key, p in zip(keys, points, strict=True)}
+        self.open: list[_PointWork] = []
+        for of_point in self.works.values():
+            self._first_stage(of_point)
+        progress.start(sum(w.done for w in self.works.values()))
+
+    # ------------------------------------------------------------ stages of a point
+
+    def _first_stage(self, of_point: _PointWork) -> None:
+        if not self.goal.adaptive:
+            of_point.plan(*self.goal.bounds())
+        else:
+            last = of_point.tally.ranges[-1][1] if of_point.tally.ranges else 0
+            of_point.plan(0, self._cap(max(FIRST_PREFIX, 1 << max(0, last - 1).bit_length())))
+        if of_point.todo or (self.goal.adaptive and self._next_stage(of_point)):
+            self.open.append(of_point)
+
+    def _cap(self, stop: int) -> int:
+        return min(stop, self.goal.trials or MOST_TRIALS)
+
+    def _next_stage(self, of_point: _PointWork) -> bool:
+        """Judge a complete prefix; plan the next one unless a target is reached.  False when the point is done."""
+        while not of_point.todo:
+            if of_point.stop >= self._cap(MOST_TRIALS) or self.goal.reached(self.study, of_point.point, of_point.tally):
+                return False
+            of_point.plan(0, self._cap(2 * of_point.stop))
+        return True
+
+    # ------------------------------------------------------------ items
+
+    def _feed(self) -> None:
+        """Keep two items a worker in flight, from the first points that have any: little to lose, no gap."""
+        room = 2 * self.on.workers() - len(self.running)
+        length = self.on.length()
+        for of_point in self.open:
+            while room > 0 and of_point.ready(length):
+                first, stop = of_point.take(length)
+                item = Item(
+                    (self.study.name, self.study.path), self.results.seed, tuple(of_point.point.items()), first, stop
+                )
+                future = self.on.executor.submit(work, item)
+                self.running[future] = of_point, first, stop
+                future.add_done_callback(self.wake.put)
+                room -= 1
+            if room <= 0:
+                return
+
+    def _take(self, future: Future[Done]) -> None:
+        """Count a finished item, once: by its future, which leaves those running."""
+        if future not in self.running:
+            return
+        of_point, first, stop = self.running.pop(future)
+        try:
+            done = future.result()
+        except self.on.lost as error:
+            trials = f"trials {first}..{stop - 1} of {point_text(of_point.point)}"
+            raise EngineError(f"the workers of {trials} are gone ({type(error).__name__})") from error
+        of_point.count(Tally.from_slots(self.study, first, stop, done.slots), done.seconds)
+        self.unsaved = self.counted = True
+        if not of_point.todo and not of_point.running:
+            of_point.settle()
+            if not (self.goal.adaptive and self._next_stage(of_point)):
+                self.open.remove(of_point)
+
+    # ------------------------------------------------------------ the loop
+
+    def loop(self) -> int:
+        """Run until everything is done, the deadline passes or a signal comes; returns the exit code."""
+        self._feed()
+        while self.running:
+            event = self._wait()
+            if isinstance(event, int):
+                return self._finish(event)
+            if event is not None:
+                self._take(event)
+            now = time.monotonic()
+            if self.deadline is not None and now >= self.deadline and self.open:
+                return self._finish(WORK_REMAINS)
+            if now >= self.next_checkpoint:
+                self._checkpoint()
+            self._feed()
+            if self.progress.due():
+                self._report()
+        return self._finish(FINISHED)
+
+    def _wait(self) -> Future[Done] | int | None:
+        until = min(self.next_checkpoint, time.monotonic() + self.progress.every, self.deadline or self.next_checkpoint)
+        with contextlib.suppress(queue.Empty):
+            return self.wake.get(timeout=max(0.0, until - time.monotonic()))
+        return None
+
+    def _gather(self) -> None:
+        for key, of_point in self.works.items():
+            of_point.settle()
+            self.results.tallies[key] = of_point.tally
+
+    def _checkpoint(self) -> None:
+        begun = time.monotonic()
+        if not self.counted:  # workers may still be starting, or in long trials: look again soon
+            self.next_checkpoint = begun + _FIRST_CHECKPOINT
+            return
+        self._gather()
+        try:
+            self.save(self.results)
+            self.unsaved = self.counted = False
+        except ResultFileError as error:  # keep computing: the next checkpoint or the end may find room
+            self.progress.say(f"fastcube: checkpoint failed: {error}")
+        now = time.monotonic()
+        self.next_checkpoint = now + max(_CHECKPOINT_EVERY, (now - begun) / _CHECKPOINT_SHARE)
+
+    def _finish(self, code: int) -> int:
+        for future in list(self.running):
+            future.cancel()
+            if future.done() and not future.cancelled():  # what still runs is dropped, and done again on resuming
+                self._take(future)
+        self._gather()
+        if code == FINISHED and not self.unsaved:
+            return code  # nothing was computed and no point added: the file stays as it is
+        self.save(self.results)
+        if self.progress.due(final=True):
+            self._report(final=True)
+        return code
+
+    def _report(self, final: bool = False) -> None:
+        done = sum(w.done for w in self.works.values())
+        wanted = None
+        if not self.goal.adaptive:
+            wanted = (
+                done
+                + sum(size(w.todo) for w in self.open)
+                + sum(stop - first for _, first, stop in self.running.values())
+            )
+        at = next((w for w in self.open if w.running), None)
+        where = ""
+        if at is not None and not final:
+            where = point_text(at.point)
+            tally = Tally.total([at.tally, *at.parts])
+            if tally.trials:
+                name = self.goal.target or self.study.statistics[0].name
+                estimate = self.study.statistic(name).estimate(tally.counts, tally.trials, at.point)
+                where += f" {name} {estimate.value:.4g} ± {estimate.half_width:.1g}"
+        self.progress.update(done, wanted, where, final)
+
+    def keep(self) -> None:
+        """After a failure: save what was counted, if it can be."""
+        self.progress.say("")
+        self._gather()
+        if self.unsaved:
+            with contextlib.suppress(OSError):
+                self.save(self.results)
+
+
+@contextlib.contextmanager
+def _signals(wake: queue.SimpleQueue[Any]) -> Iterator[None]:
+    """Turn SIGINT, SIGTERM and SIGUSR1 into events of the queue; the second one exits at once.  Main thread only."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    first: list[float] = []
+
+    def handler(number: int, frame: object) -> None:
+        now = time.monotonic()
+        if first:
+            if now - first[0] > _SAME_SIGNAL:
+                os._exit(_CODES[signal.Signals(number)])
+            return
+        first.append(now)
+        wake.put(_CODES[signal.Signals(number)])
+
+    before = {number: signal.signal(number, handler) for number in _CODES}
+    try:
+        yield
+    finally:
+        if first:  # a repeat must not meet the old handlers: SIGUSR1 would kill
+            time.sleep(max(0.0, first[0] + _SAME_SIGNAL - time.monotonic()))
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *, seed: int = 0, output: str | None = None,
+              engine_name: str = "threads", workers: int | None = None, max_seconds: float | None = None,
+              progress: Progress | None = None, force: bool = False) -> tuple[Results, int]:  # fmt: skip
+    """Run a study at checked points until the goal is reached; returns the results and the exit code.
+
+    With ``output``, resumes from that file when it holds the same study and seed, and checkpoints into it.
+    Raises ParameterError, StudyMismatchError, ResultFileError; work done before a failure to write is saved
+    elsewhere and the error says where.
+    """
+    goal.check(study)
+    check_range("seed", seed, 0, 2**63 - 1)
+    if max_seconds is not None and not max_seconds > 0:
+        raise ParameterError(f"max-seconds must be positive, got {max_seconds}")
+    if not points:
+        raise ParameterError(f"no points to run for {study.name}")
+    registry.adopt(study)
+    begun = time.monotonic()
+    wake: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    with _signals(wake):
+        results = Results(study, seed)
+        file = None
+        if output is not None:
+            file = OutputFile(output)
+            results = file.resume(results, force)
+            _check_partition(results, goal, output)
+        results.goal = goal
+        before = list(results.history)
+        origin = provenance(engine=engine_name)
+
+        def save(current: Results) -> None:
+            current.history = [
+                *before,
+                {**origin, "resources": {**origin["resources"], "seconds": time.monotonic() - begun}},
+            ]
+            if file is not None:
+                file.save(current)
+
+        deadline = None if max_seconds is None else begun + max_seconds
+        with engine(engine_name, workers) as on:
+            driver = _Driver(
+                results, [dict(p) for p in points], goal, on, save, deadline, progress or Progress("none"), wake
+            )
+            try:
+                code = driver.loop()
+            except ResultFileError:  # the save itself failed, and has said where the work is
+                driver.progress.say("")
+                raise
+            except EngineError as error:
+                driver.keep()
+                advice = (
+                    "" if output is None else f"; the work done is in {output}: run the same command again to go on"
+                )
+                raise EngineError(f"{error}{advice}") from error
+            except BaseException:
+                driver.keep()
+                raise
+    return results, code
+
+
+def _check_partition(results: Results, goal: Goal, path: str) -> None:
+    """Raise ParameterError when a shard's file holds trials of other shards: merging would find them twice."""
+    if goal.shard is None:
+        return
+    first, stop = goal.bounds()
+    for point, tally in results:
+        if tally.ranges and (tally.ranges[0][0] < first or tally.ranges[-1][1] > stop):
+            held = f"trials {tally.ranges[0][0]}..{tally.ranges[-1][1] - 1} of {point_text(point)}"
+            mine = f"shard {goal.shard[0]}/{goal.shard[1]} of {goal.trials} trials is {first}..{stop - 1}"
+            raise ParameterError(
+                f"{path} holds {held}, but {mine}; use another output, or trials and shards that divide alike"
+            )

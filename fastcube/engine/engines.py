@@ -1,0 +1,203 @@
+"""Where work items run: any ``concurrent.futures.Executor``, with threads, MPI and Dask ready to name.
+
+A work item is (study, point, first trial, trial after the last); its result is a kernel's tally, a few hundred
+bytes.  Nothing here schedules: that is the executor's job, and the driver only keeps it fed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import MissingDependencyError, ParameterError, check_range
+from . import registry
+from .provenance import available_cpus
+from .study import Study, Value, point_key
+
+
+@dataclass(frozen=True)
+class Item:
+    """One piece of work: trials ``first .. stop - 1`` of a point."""
+
+    study: tuple[str, str | None]
+    seed: int
+    point: tuple[tuple[str, Value], ...]
+    first: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished item: the kernel's tally and the seconds it took, without compiling."""
+
+    item: Item
+    slots: np.ndarray
+    seconds: float
+
+
+def tally_slots(study: Study) -> np.ndarray:
+    """A fresh tally for a kernel: counters 0, extremes (-1, -1)."""
+    slots = np.zeros(study.slots, np.int64)
+    slots[study.slots - 2 * len(study.extremes) :] = -1
+    return slots
+
+
+def work(item: Item) -> Done:
+    """Run one item in this process: a pure function of the item, on any machine."""
+    study = registry.find(*item.study)
+    point = dict(item.point)
+    kernel = study.kernel(point).compiled
+    slots = tally_slots(study)
+    params = np.array(list(point.values()), np.float64)
+    key = np.uint64(point_key(study.name, item.seed, point))
+    begin = time.perf_counter()
+    kernel(key, np.int64(item.first), np.int64(item.stop), params, slots)
+    return Done(item, slots, time.perf_counter() - begin)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An executor with what the driver must know of it.
+
+    Attributes
+    ----------
+    executor : Executor
+    workers : callable
+        ``workers()``: items that can run at once now; at least 1.
+    item_seconds : float
+        How long an item should take at least.
+    handing_out : float
+        Seconds that the driver's process spends on one item (measured by ``benchmarks/scaling.py``).
+    lost : tuple of exception types
+        What a future raises when its workers are gone, as opposed to an error in a trial.
+    """
+
+    executor: Executor
+    workers: Callable[[], int]
+    item_seconds: float
+    handing_out: float = 0.0
+    lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
+
+    def length(self) -> float:
+        """Seconds that an item should take now: more with many workers, so that half the driver's time keeps up with them."""
+        return max(self.item_seconds, 2 * self.workers() * self.handing_out)
+
+
+@contextlib.contextmanager
+def engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine]:
+    """Open the engine of that name: ``threads``, ``mpi``, ``dask:tcp://HOST:PORT`` or ``dask:FILE.json``.
+
+    Raises ParameterError for another name or a number of workers out of range, MissingDependencyError when the
+    extra is not installed.
+    """
+    kind, _, where = name.partition(":")
+    if workers is not None:
+        check_range("workers", workers, 1, 4096)
+    if kind == "threads" and not where:
+        count = workers or available_cpus()
+        # not a with block: after a signal the driver leaves running items behind instead of waiting for them
+        pool = ThreadPoolExecutor(count, thread_name_prefix="fastcube")
+        try:
+            yield Engine(pool, lambda: count, 0.2, 1e-4)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+    elif kind == "mpi" and not where:
+        with _mpi(workers) as found:
+            yield found
+    elif kind == "dask" and where:
+        with _dask(where, workers) as found:
+            yield found
+    else:
+        raise ParameterError(f"engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got {name}")
+
+
+def _launched_ranks() -> int | None:
+    """How many ranks the launcher says it started; None without a launcher."""
+    for variable in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"):
+        if os.environ.get(variable, "").isdigit():
+            return int(os.environ[variable])
+    return None
+
+
+def _ignore_signals() -> None:
+    """In MPI workers: the launcher passes signals to every rank, and only the driver's rank shall act on them."""
+    import signal
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def _mpi(workers: int | None) -> Iterator[Engine]:
+    try:
+        from mpi4py import MPI
+        from mpi4py.futures import MPIPoolExecutor
+    except (ImportError, RuntimeError) as error:
+        raise MissingDependencyError(
+            f"engine mpi needs mpi4py and an MPI: pip install 'fastcube[mpi]' ({error})"
+        ) from None
+    size, launched = MPI.COMM_WORLD.size, _launched_ranks()
+    if launched is not None and launched != size:
+        raise ParameterError(
+            f"MPI has {size} ranks but the launcher started {launched}: mpi4py uses another MPI than the launcher's"
+        )
+    if size < 2:
+        raise ParameterError(
+            "engine mpi needs a launcher: mpiexec -n 3 python -m mpi4py.futures -m fastcube run ... --engine mpi"
+        )
+    executor = MPIPoolExecutor(workers, initializer=_ignore_signals)
+    try:
+        yield Engine(executor, lambda: workers or size - 1, 1.0, 4e-4)
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _dask(where: str, workers: int | None) -> Iterator[Engine]:
+    if "://" not in where and not Path(where).is_file():
+        raise ParameterError(f"engine dask: scheduler file {where} does not exist")
+    try:
+        from distributed import Client, KilledWorker
+    except ImportError:
+        raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'") from None
+    try:
+        client = Client(where, timeout=10) if "://" in where else Client(scheduler_file=where, timeout=10)
+    except Exception as error:  # of many types: no answer, another protocol, a file that is no scheduler's
+        raise ParameterError(f"engine dask: no scheduler at {where} ({type(error).__name__})") from None
+    threads = _DaskThreads(client)
+    try:
+        lost = (KilledWorker, BrokenExecutor, CancelledError)
+        yield Engine(client.get_executor(pure=False), lambda: workers or threads.now(), 2.0, 3e-3, lost)
+    finally:
+        client.close(timeout=2)
+
+
+class _DaskThreads:
+    """Threads of all workers, asked for anew every few seconds: workers come and go."""
+
+    _EVERY = 5.0
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.threads = 1
+        self.asked = -self._EVERY
+
+    def now(self) -> int:
+        if time.monotonic() - self.asked >= self._EVERY:
+            self.asked = time.monotonic()
+            # bounded, so that a scheduler that does not answer cannot keep signals waiting
+            with contextlib.suppress(OSError, TimeoutError):
+                threads = sum(self.client.sync(self.client.scheduler.ncores, callback_timeout=0.3).values())
+                if not threads:
+                    warnings.warn("Dask has no workers now; waiting for some", RuntimeWarning, stacklevel=2)
+                self.threads = max(1, threads)
+        return self.threads

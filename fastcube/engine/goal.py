@@ -1,0 +1,109 @@
+"""When a run may stop: a number of trials, a precision, a number of events; and which shard of the trials it takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from ..errors import ParameterError, check_range
+from .study import Study, Value
+from .tally import Tally
+
+#: Precision and events are judged on the complete prefixes [0, 2^k), k from here.
+FIRST_PREFIX = 2**12
+
+#: The trial index is an int64 in kernels.
+MOST_TRIALS = 2**60
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What to reach at every point.
+
+    Parameters
+    ----------
+    trials : int or None
+        Trials a point; None for as many as the targets need.
+    precision, relative : float or None
+        Half-width of the 95% interval of the target statistic, absolute or as a share of the estimate.
+    events : int or None
+        Trials where the target statistic is nonzero.
+    target : str or None
+        The statistic meant; None for the study's first.
+    shard : (int, int) or None
+        ``(I, N)``: trials floor(T I / N) .. floor(T (I + 1) / N) - 1 of each point.
+    """
+
+    trials: int | None = None
+    precision: float | None = None
+    relative: float | None = None
+    events: int | None = None
+    target: str | None = None
+    shard: tuple[int, int] | None = None
+
+    def check(self, study: Study) -> None:
+        """Raise ParameterError for values out of range or that do not go together."""
+        if self.trials is not None:
+            check_range("trials", self.trials, 1, MOST_TRIALS)
+        for name in ("precision", "relative"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < 1:
+                raise ParameterError(f"{name} must be in (0, 1), got {value}")
+        if self.events is not None:
+            check_range("events", self.events, 1, MOST_TRIALS)
+        if self.target is not None:
+            study.statistic(self.target)
+            if not self.adaptive:
+                raise ParameterError("target needs a precision, relative precision or number of events to apply to")
+        if self.shard is not None:
+            index, count = self.shard
+            if count < 1 or not 0 <= index < count:
+                raise ParameterError(f"shard must be I/N with 0 <= I < N, got {index}/{count}")
+            if self.adaptive:
+                raise ParameterError(
+                    "shard takes a fixed number of trials; precision, relative and events need the whole"
+                )
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the number of trials depends on what is counted."""
+        return self.precision is not None or self.relative is not None or self.events is not None
+
+    def bounds(self) -> tuple[int, int]:
+        """First trial and trial after the last, for a fixed number of trials."""
+        if self.trials is None:
+            raise ValueError("an adaptive goal has no fixed bounds")
+        if self.shard is None:
+            return 0, self.trials
+        index, count = self.shard
+        return self.trials * index // count, self.trials * (index + 1) // count
+
+    def reached(self, study: Study, point: Mapping[str, Value], tally: Tally) -> bool:
+        """Whether one of the targets is met by a tally; the first to be met stops a point."""
+        statistic = study.statistics[0] if self.target is None else study.statistic(self.target)
+        if not statistic.defined(point):
+            return True
+        if self.events is not None and statistic.count_events(tally.counts) >= self.events:
+            return True
+        estimate = statistic.estimate(tally.counts, tally.trials, point)
+        width = estimate.half_width
+        if self.precision is not None and width <= self.precision:
+            return True
+        return self.relative is not None and estimate.value > 0 and width <= self.relative * estimate.value
+
+    def whole(self) -> Goal:
+        """The goal of all shards together."""
+        return Goal(self.trials, self.precision, self.relative, self.events, self.target)
+
+    def to_json(self) -> str:
+        """As JSON text."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Goal:
+        """Inverse of :meth:`to_json`."""
+        values = json.loads(text)
+        if values.get("shard") is not None:
+            values["shard"] = tuple(values["shard"])
+        return cls(**values)

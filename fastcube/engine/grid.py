@@ -1,0 +1,102 @@
+"""Points from what a user writes: ``n=5:12``, ``f=1,2,4``, Python values, or the study's default grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from ..errors import ParameterError
+from .study import Axis, Study, Value, product_grid
+
+_MOST_VALUES = 100_000
+
+
+def parse_count(name: str, text: str) -> int:
+    """A whole number, also as ``1e6``.  Raises ParameterError."""
+    try:
+        number = Decimal(text)
+        if number == number.to_integral_value():
+            return int(number)
+    except (InvalidOperation, OverflowError, ValueError):
+        pass
+    raise ParameterError(f"{name} must be a whole number (1e6 is one), got {text}")
+
+
+def parse_share(name: str, text: str) -> float:
+    """A number, or a percentage such as ``1%``.  Raises ParameterError."""
+    try:
+        return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        raise ParameterError(f"{name} must be a number or a percentage, got {text}") from None
+
+
+def parse_values(axis: Axis, text: str) -> list[Value]:
+    """Values of an axis: one, a comma list, or inclusive ranges ``lo:hi[:step]``.  Raises ParameterError.
+
+    Ranges are computed in decimal, so ``0:0.5:0.05`` ends with 0.5 and holds 0.15, not 0.15000000000000002.
+    """
+    values: list[Value] = []
+    for part in text.split(","):
+        try:
+            bounds = [Decimal(piece.strip()) for piece in part.split(":")]
+        except InvalidOperation:
+            raise ParameterError(
+                f"{axis.name} must be a value, a list a,b,c or a range lo:hi[:step], got {text}"
+            ) from None
+        if len(bounds) == 1:
+            values.append(axis.check(bounds[0]))
+            continue
+        if len(bounds) > 3 or not all(b.is_finite() for b in bounds):
+            raise ParameterError(f"{axis.name} must be a value, a list a,b,c or a range lo:hi[:step], got {text}")
+        low, high, step = (*bounds, Decimal(1)) if len(bounds) == 2 else bounds
+        if step <= 0 or high < low or (high - low) / step > _MOST_VALUES:
+            raise ParameterError(f"{axis.name} range must be lo:hi[:step] with lo <= hi and step > 0, got {part}")
+        count = int((high - low) / step) + 1
+        values.extend(axis.check(low + i * step) for i in range(count))
+    return list(dict.fromkeys(values))
+
+
+def _listed(axis: Axis, given: Any) -> list[Value]:
+    if isinstance(given, str):
+        return parse_values(axis, given)
+    items = list(given) if isinstance(given, Iterable) else [given]
+    return list(dict.fromkeys(axis.check(value) for value in items))
+
+
+def build(study: Study, given: Mapping[str, Any]) -> list[dict[str, Value]]:
+    """Points of a run: the default grid, changed where axes are given.
+
+    With every axis given, their product; an impossible combination is an error.  With some given, each of their
+    combinations takes the default grid's points that have it, or else the default values of the other axes as
+    far as they are possible there.  Raises ParameterError.
+    """
+    axes = {axis.name: axis for axis in study.axes}
+    for name in given:
+        if name not in axes:
+            raise ParameterError(f"{name} is not an axis of {study.name}, which has {', '.join(axes)}")
+    values = {name: _listed(axes[name], given[name]) for name in axes if name in given}
+    if not values:
+        return [study.point(point) for point in study.grid]
+    free = [name for name in axes if name not in values]
+    if not free:
+        return [study.point(point) for point in product_grid(**values)]
+    defaults = {name: list(dict.fromkeys(point[name] for point in study.grid)) for name in free}
+    points: list[dict[str, Value]] = []
+    for fixed in product_grid(**values):
+        held = [p for p in study.grid if all(p[name] == value for name, value in fixed.items())]
+        points.extend(_possible(study, held or [{**fixed, **rest} for rest in product_grid(**defaults)]))
+    if not points:
+        some = ",".join(f"{name}={value}" for name, value in given.items())
+        raise ParameterError(f"no default point of {study.name} is possible with {some}; set {', '.join(free)} too")
+    return points
+
+
+def _possible(study: Study, points: Iterable[Mapping[str, Value]]) -> list[dict[str, Value]]:
+    out = []
+    for point in points:
+        try:
+            out.append(study.point(point))
+        except ParameterError:
+            continue
+    return out

@@ -1,0 +1,107 @@
+"""Finding studies and claims: built-in ones and those of installed packages by entry point, a user's by file."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import sys
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from ..errors import ParameterError
+from .study import Study
+
+if TYPE_CHECKING:
+    from .benchmark import Benchmark
+    from .claims import Claim
+
+GROUP = "fastcube.studies"
+
+#: Studies handed to ``fastcube.run`` as objects, for workers in the same process.
+_LIVE: dict[tuple[str, str | None], Study] = {}
+
+
+@functools.cache
+def modules() -> tuple[ModuleType, ...]:
+    """The modules that the entry-point group names, in order of their names.  Raises ParameterError for a broken one."""
+    out = []
+    for point in sorted(metadata.entry_points(group=GROUP), key=lambda p: p.name):
+        try:
+            out.append(point.load())
+        except Exception as error:
+            raise ParameterError(
+                f"studies of {point.value} cannot be loaded: {type(error).__name__}: {error}"
+            ) from error
+    return tuple(out)
+
+
+@functools.cache
+def studies() -> dict[str, Study]:
+    """All installed studies by name."""
+    return {study.name: study for module in modules() for study in module.STUDIES}
+
+
+def claims() -> list[Claim]:
+    """The ledger: the claims of all installed studies' modules (their attribute ``CLAIMS``)."""
+    return [claim for module in modules() for claim in getattr(module, "CLAIMS", ())]
+
+
+def benchmarks() -> list[Benchmark]:
+    """The comparisons of all installed studies' modules (what their ``benchmarks()`` gives)."""
+    return [b for module in modules() if hasattr(module, "benchmarks") for b in module.benchmarks()]
+
+
+@functools.cache
+def _studies_of_file(path: str) -> dict[str, Study]:
+    name = f"fastcube_user_{Path(path).stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ParameterError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise ParameterError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
+    found = [value for value in vars(module).values() if isinstance(value, Study)]
+    return {study.name: replace(study, path=path) for study in found}
+
+
+def find(name: str, path: str | None = None) -> Study:
+    """The study of that name, from the file ``path`` when given.
+
+    ``name`` may itself be a file, ``my_study.py``, that holds one study, or ``my_study.py:NAME``.
+    Raises ParameterError when there is none.
+    """
+    if (name, path) in _LIVE:
+        return _LIVE[name, path]
+    if path is None:
+        file, _, wanted = name.partition(":")
+        if file.endswith(".py"):
+            if not Path(file).is_file():
+                raise ParameterError(f"{file} does not exist")
+            of_file = _studies_of_file(str(Path(file).resolve()))
+            if wanted in of_file:
+                return of_file[wanted]
+            if wanted or len(of_file) != 1:
+                has = ", ".join(of_file) or "none"
+                raise ParameterError(f"{file} must hold one study, or name one as {file}:NAME; it holds {has}")
+            return next(iter(of_file.values()))
+        if name not in studies():
+            raise ParameterError(f"study must be one of {', '.join(studies())} or a Python file, got {name}")
+        return studies()[name]
+    if not Path(path).is_file():
+        raise ParameterError(f"study {name} came from {path}, which does not exist here; give its file")
+    of_file = _studies_of_file(path)
+    if name not in of_file:
+        raise ParameterError(f"{path} holds no study {name}")
+    return of_file[name]
+
+
+def adopt(study: Study) -> Study:
+    """Make a study object findable by the workers of this process."""
+    _LIVE[study.name, study.path] = study
+    return study

@@ -1,0 +1,1 @@
+"""Exact values: enumeration, generating functions and closed forms that Monte Carlo must meet."""

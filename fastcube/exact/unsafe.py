@@ -1,0 +1,341 @@
+"""Exact values about unsafe nodes, as fractions over all fault sets of a size: what Monte Carlo must agree with.
+
+Three ways, which overlap and are compared in the tests:
+
+*Enumeration*, n <= 5: every fault set, compiled (``kernels/enumeration.py``).
+
+*Closed families*, n <= 6: faulty and unsafe nodes are subcubes at pairwise distance at least three, and each
+contains a fault set that marks all of it, whatever the others hold.  Let P_d(x) count, by size, the fault sets of
+Q_d that leave no active node (the set of all nodes among them), so P_0 = x.  A family of subcubes of dimensions
+d_1, ..., d_k belongs to P_{d_1} ... P_{d_k} fault sets, and (1 + x)^(2^n) is the sum over all families; the family
+of Q_n alone is the unknown P_n.  P_n(1) = 1, 7, 189, 63687, 4294312617, 18446744022167292711 for n = 1, ..., 6.
+
+*Column types*, f <= 4: up to a translation, f faults are a table of f rows (the first of zeros) and n columns, and
+nothing depends on the order of the columns; so fault sets are counted by how many columns are of each of the
+2^(f-1) types.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ..errors import ParameterError, check_integer
+
+#: Tables of column types that :func:`exact_unsafe` goes through at most; some seconds.
+MOST_TYPES = 200_000
+
+#: Number of fault sets of one size by (unsafe nodes, rounds); rounds None where they are not known.
+Joint = dict[tuple[int, int | None], int]
+
+
+@dataclass(frozen=True)
+class ExactUnsafe:
+    """Exact values over all fault sets of f nodes of Q_n.
+
+    Attributes
+    ----------
+    n, f : int
+    mean_fraction : Fraction
+        Mean of (non-faulty unsafe nodes) / 2^n.
+    variance_fraction : Fraction
+        Its variance.
+    all_unsafe : Fraction
+        Share of the fault sets that leave no active node.
+    merging : Fraction
+        Share of the fault sets with two faults at distance 1 or 2.
+    mean_rounds : Fraction or None
+        Mean number of rounds; None where it is not known (n = 6, f > 4).
+    max_rounds : int or None
+    """
+
+    n: int
+    f: int
+    mean_fraction: Fraction
+    variance_fraction: Fraction
+    all_unsafe: Fraction
+    merging: Fraction
+    mean_rounds: Fraction | None
+    max_rounds: int | None
+
+
+def exact_unsafe(n: int, f: int) -> ExactUnsafe:
+    """Exact values over all sets of f faulty nodes of Q_n.
+
+    Parameters
+    ----------
+    n : int
+        1 <= n <= 62.
+    f : int
+        0 <= f <= 2^n for n <= 6; above, f <= 3, and f = 4 up to n = 15.
+
+    Raises
+    ------
+    ParameterError
+        Where no exact value is known to this module.
+    """
+    n = check_integer("n", n, 1, 62)
+    f = check_integer("f", f, 0, 2**n, f"for n={n}")
+    if n <= 5:
+        joint = enumerated(n)[f]
+    elif f <= 4 and math.comb(n + 2 ** max(f - 1, 0) - 1, n) <= MOST_TYPES:
+        joint = column_types(n, f)[0]
+    elif n == 6:
+        joint = by_families(n)[f]
+    else:
+        most = 4 if n <= 15 else 3
+        raise ParameterError(f"f must be in [0, {most}] for exact values at n={n}, got {f}")
+    sets = math.comb(2**n, f)
+    mean = Fraction(sum(unsafe * many for (unsafe, _), many in joint.items()), sets)
+    square = Fraction(sum(unsafe**2 * many for (unsafe, _), many in joint.items()), sets)
+    steps = [rounds for _, rounds in joint if rounds is not None]
+    known = len(steps) == len(joint)
+    total = sum((rounds or 0) * many for (_, rounds), many in joint.items())
+    return ExactUnsafe(
+        n,
+        f,
+        mean / 2**n,
+        (square - mean**2) / 4**n,
+        Fraction(sum(many for (unsafe, _), many in joint.items() if unsafe + f == 2**n), sets),
+        1 - Fraction(isolated_sets(n, f), sets),
+        Fraction(total, sets) if known else None,
+        max(steps) if known else None,
+    )
+
+
+# ---------------------------------------------------------------- closed forms
+
+
+def mean_unsafe_two_faults(n: int) -> Fraction:
+    """Mean number of unsafe nodes for f = 2: n(n-1)/(2^n - 1).
+
+    Two faults make nodes unsafe only at distance 2, which C(n, 2) of the 2^n - 1 places for the second fault
+    are, and then they make two.
+    """
+    return Fraction(n * (n - 1), 2**n - 1)
+
+
+def merging_pairs(n: int, f: int) -> Fraction:
+    """Expected number of pairs of faults at distance 1 or 2: C(f, 2) (n + C(n, 2)) / (2^n - 1).
+
+    By Markov's inequality also a bound on the probability that there is such a pair, and so on the probability
+    that there is any unsafe node.
+    """
+    return Fraction(math.comb(f, 2) * (n + math.comb(n, 2)), 2**n - 1)
+
+
+# ---------------------------------------------------------------- enumeration
+
+
+@functools.cache
+def enumerated(n: int) -> list[Joint]:
+    """For f = 0, ..., 2^n: all fault sets of f nodes by (unsafe nodes, rounds).  1 <= n <= 5; under a second."""
+    from ..kernels.unsafe.enumeration import SHAPE, count_sets
+
+    neighbours = [1 << (1 << i) for i in range(5)]
+    lanes = 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7
+    far = np.array([(2**2**n - 1) & ~(1 | sum(neighbours) | lanes)], np.uint64)
+    joint: list[Joint] = [Counter() for _ in range(2**n + 1)]
+    for k in range(n + 1):  # node 0 faulty and k of its n neighbours: the first k, C(n, k) times
+        counts = np.zeros(math.prod(SHAPE), np.int64)
+        count_sets(n, np.uint64(1 + sum(neighbours[:k])), far, counts)
+        table = counts.reshape(SHAPE)
+        for f, unsafe, rounds in np.argwhere(table).tolist():
+            joint[f][unsafe, rounds] += math.comb(n, k) * int(table[f, unsafe, rounds])
+    # sets with node 0 in them -> all sets: of a set's 2^n translations f have node 0 in them
+    sets_of_size = enumerate(joint[1:], start=1)
+    return [{(0, 0): 1}, *({key: many * 2**n // f for key, many in sets.items()} for f, sets in sets_of_size)]
+
+
+# ---------------------------------------------------------------- closed families
+
+
+@functools.cache
+def family_counts(n: int) -> dict[tuple[int, ...], int]:
+    """Families of subcubes of Q_n at pairwise distance at least three, without Q_n itself.
+
+    Returns how many there are with (k_0, ..., k_{n-1}) members of dimensions 0, ..., n-1.  1 <= n <= 6; half a second for
+    n = 6, which has 924,913, the empty one among them.
+    """
+    cubes = [(base, free) for free in range(2**n - 1) for base in range(2**n) if base & free == 0]
+    far = [
+        sum(1 << j for j, (b, g) in enumerate(cubes[:i]) if ((a ^ b) & ~(f | g)).bit_count() >= 3)
+        for i, (a, f) in enumerate(cubes)
+    ]
+    counts: Counter[tuple[int, ...]] = Counter()
+
+    def grow(candidates: int, kind: tuple[int, ...]) -> None:
+        counts[kind] += 1
+        while candidates:
+            i = candidates.bit_length() - 1
+            candidates ^= 1 << i
+            d = cubes[i][1].bit_count()
+            grow(candidates & far[i], (*kind[:d], kind[d] + 1, *kind[d + 1 :]))
+
+    grow((1 << len(cubes)) - 1, (0,) * n)
+    return dict(counts)
+
+
+def isolated_sets(n: int, f: int) -> int:
+    """Number of sets of f nodes of Q_n at pairwise distance at least three.  f <= 4 (as far as
+    :func:`column_types` goes) or n <= 6.
+    """
+    if n <= 6:
+        return family_counts(n).get((f,) + (0,) * (n - 1), 0)
+    return column_types(n, f)[1]
+
+
+def _times(a: list[int], b: list[int]) -> list[int]:
+    out = [0] * (len(a) + len(b) - 1)
+    for i, x in enumerate(a):
+        if x:
+            for j, y in enumerate(b):
+                out[i + j] += x * y
+    return out
+
+
+@functools.cache
+def _product(kind: tuple[int, ...]) -> list[int]:
+    """Product of P_d over a family's members."""
+    for d, many in enumerate(kind):
+        if many:
+            return _times(spanning_counts(d), _product((*kind[:d], many - 1, *kind[d + 1 :])))
+    return [1]
+
+
+@functools.cache
+def by_families(n: int) -> list[Joint]:
+    """For f = 0, ..., 2^n: all fault sets of f nodes by unsafe nodes; rounds are None.  1 <= n <= 6."""
+    joint: list[Joint] = [Counter() for _ in range(2**n + 1)]
+    for kind, families in family_counts(n).items():
+        closed = sum(many << d for d, many in enumerate(kind))
+        for f, sets in enumerate(_product(kind)):
+            if sets:
+                joint[f][closed - f, None] += families * sets
+    for f, sets_of_size in enumerate(joint):
+        if rest := math.comb(2**n, f) - sum(sets_of_size.values()):
+            sets_of_size[2**n - f, None] = rest
+    return [dict(sets) for sets in joint]
+
+
+@functools.cache
+def spanning_counts(n: int) -> list[int]:
+    """Coefficients of P_n: how many sets of f faults, f = 0, ..., 2^n, leave no active node of Q_n.  0 <= n <= 6."""
+    if n == 0:
+        return [0, 1]
+    return [sets.get((2**n - f, None), 0) for f, sets in enumerate(by_families(n))]
+
+
+def all_unsafe_probability(n: int, p: float | Fraction) -> float | Fraction:
+    """Probability that Q_n is unsafe when every node is faulty with probability p.  1 <= n <= 6."""
+    size = 2**n
+    terms = (many * p**f * (1 - p) ** (size - f) for f, many in enumerate(spanning_counts(n)) if many)
+    return sum(terms, start=type(p)(0))
+
+
+def critical_rate(n: int) -> float:
+    """The p at which Q_n is unsafe with probability 1/2.  1 <= n <= 6."""
+    low, high = 0.0, 1.0
+    while True:
+        p = (low + high) / 2
+        if p in (low, high):
+            return p
+        low, high = (p, high) if all_unsafe_probability(n, p) < 0.5 else (low, p)
+
+
+# ---------------------------------------------------------------- column types
+
+
+def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
+    if parts == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        for rest in _compositions(total - first, parts - 1):
+            yield (first, *rest)
+
+
+@functools.cache
+def column_types(n: int, f: int) -> tuple[Joint, int]:
+    """All fault sets of f nodes of Q_n by (unsafe nodes, rounds), and how many are at pairwise distance >= 3.
+
+    0 <= f <= 4; C(n + 2^(f-1) - 1, n) tables are gone through.
+    """
+    if f <= 1:
+        return {(0, 0): 2 ** (n * f)}, 2 ** (n * f)
+    # bit i - 1 of a type: whether row i differs from row 0, which is zero, in a column of the type
+    pairs = [[t for t in range(2 ** (f - 1)) if (t << 1 >> i ^ t << 1 >> j) & 1] for j in range(f) for i in range(j)]
+    joint: Counter[tuple[int, int | None]] = Counter()
+    isolated = 0
+    for table in _compositions(n, 2 ** (f - 1)):
+        apart = [sum(table[t] for t in differ) for differ in pairs]
+        if 0 in apart:
+            continue  # two rows are the same node
+        ways = math.factorial(n) // math.prod(map(math.factorial, table))
+        if min(apart) >= 3:
+            isolated += ways
+            joint[0, 0] += ways
+        else:
+            joint[_outcome(_labels(table, f))] += ways
+    # ordered f-tuples with the first at 0 -> sets: 2^n places for the first, f! orders
+    orders = math.factorial(f)
+    return {key: many * 2**n // orders for key, many in joint.items()}, isolated * 2**n // orders
+
+
+def _labels(table: tuple[int, ...], f: int) -> list[int]:
+    """Rows of a table as labels, columns of one type side by side."""
+    labels, at = [0] * f, 0
+    for t, many in enumerate(table):
+        for i in range(1, f):
+            if t >> (i - 1) & 1:
+                labels[i] |= ((1 << many) - 1) << at
+        at += many
+    return labels
+
+
+def _outcome(labels: list[int]) -> tuple[int, int]:
+    """Unsafe nodes and rounds of at most four faults, whose subcubes have at most six dimensions."""
+    family = [(x, 0) for x in labels]
+    i = 0
+    while i < len(family):
+        base, free = family[i]
+        near = next((j for j in range(i) if ((family[j][0] ^ base) & ~(family[j][1] | free)).bit_count() <= 2), None)
+        if near is None:
+            i += 1
+            continue
+        other, more = family.pop(near)
+        free |= more | (other ^ base)
+        family[i - 1] = (base & ~free, free)
+        i = 0
+    unsafe = sum(1 << free.bit_count() for _, free in family) - len(labels)
+    rounds = max(_rounds_of([x for x in labels if x & ~free == base], free) for base, free in family)
+    return unsafe, rounds
+
+
+def _rounds_of(labels: list[int], free: int) -> int:
+    dims = [i for i in range(free.bit_length()) if free >> i & 1]
+    own = sorted(sum((x >> bit & 1) << at for at, bit in enumerate(dims)) for x in labels)
+    return _rounds(len(dims), tuple(own))
+
+
+@functools.cache
+def _rounds(d: int, faulty: tuple[int, ...]) -> int:
+    """Rounds of a fault set of Q_d, d <= 6, with the state in one integer."""
+    low = [sum(1 << v for v in range(2**d) if not v >> k & 1) for k in range(d)]
+    state, rounds = sum(1 << x for x in faulty), 0
+    while True:
+        one = two = 0
+        for k in range(d):
+            across = (state >> (1 << k) & low[k]) | ((state & low[k]) << (1 << k))
+            two |= one & across
+            one |= across
+        if not two & ~state:
+            return rounds
+        state |= two
+        rounds += 1

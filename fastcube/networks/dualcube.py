@@ -1,0 +1,151 @@
+"""The dual-cube DC(m): clusters that are m-cubes, in two classes, and one cross edge at every node.
+
+Labels have 2m+1 bits u_0 u_1 ... u_2m, most significant first (Li, Peng & Chu, section 1).  u_0 is the class.  Nodes
+of class 1 are joined along u_1 .. u_m and named by the rest, nodes of class 0 along u_{m+1} .. u_2m.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator
+
+from ..errors import ParameterError, check_integer, check_range
+from .faults import Labels, RandomFaults
+from .network import Network
+
+#: Largest m at which all 2^(2m+1) lazily drawn statuses are looked at for :meth:`DualCube.is_safe`.
+_WHOLE = 9
+
+
+def bits_of(mask: int) -> Iterator[int]:
+    """The set bits of a mask, most significant first: dimension order."""
+    while mask:
+        bit = 1 << mask.bit_length() - 1
+        yield bit
+        mask ^= bit
+
+
+def grow_tree(faults: Container[int] | RandomFaults, root: int, k: int, dims: int) -> dict[int, list[int]] | None:
+    """T_k(root) inside the subcube of ``root`` along ``dims`` (reading B2).
+
+    Each stage gives every node of the tree, in insertion order, one new child: along the first dimension that is
+    not on its path from the root and leads to a nonfaulty node not yet in the tree.  Returns each node's path from
+    the root, in insertion order; None when some node has no such child; nothing for k < 0 (B3).
+    """
+    if k < 0:
+        return {}
+    tree = {root: [root]}
+    for _ in range(k):
+        for u, path in list(tree.items()):
+            free = dims & ~(u ^ root)
+            child = next((u ^ d for d in bits_of(free) if u ^ d not in tree and u ^ d not in faults), None)
+            if child is None:
+                return None
+            tree[child] = [*path, child]
+    return tree
+
+
+class DualCube(Network):
+    """The dual-cube DC(m): 2^(2m+1) nodes with m + 1 links each.
+
+    Parameters
+    ----------
+    m : int
+        Dimension of a cluster, 1 <= m <= 30.
+    faulty_nodes : iterable of labels, or :func:`random_faults` with a rate below 1
+        Repeats collapse.
+    """
+
+    __slots__ = ()
+    parameter = "m"
+    largest = 30
+
+    def __init__(self, m: int, faulty_nodes: Labels = ()) -> None:
+        super().__init__(m, faulty_nodes)
+        if isinstance(faulty_nodes, RandomFaults):
+            check_range("rate", faulty_nodes.rate, 0, 1, f"for m={self.m}", open_above=True)
+
+    @property
+    def m(self) -> int:
+        """The dimension of a cluster."""
+        return self._size
+
+    @property
+    def bits(self) -> int:
+        """Number of bits of a label: 2m + 1."""
+        return 2 * self._size + 1
+
+    @property
+    def cross_bit(self) -> int:
+        """The bit that a cross edge flips: u_0."""
+        return 1 << 2 * self._size
+
+    def class_of(self, label: int) -> int:
+        """The node's class, 0 or 1."""
+        return label >> 2 * self._size
+
+    def cluster_dims(self, label: int) -> int:
+        """The bits along which the node's cluster is joined, as a mask."""
+        return ((1 << self._size) - 1) << self._size * self.class_of(label)
+
+    def cluster(self, label: int) -> int:
+        """The name of the node's cluster in its class, 0 .. 2^m - 1."""
+        return (label >> self._size * (1 - self.class_of(label))) & ((1 << self._size) - 1)
+
+    def position(self, label: int) -> int:
+        """The node's place inside its cluster, 0 .. 2^m - 1."""
+        return (label >> self._size * self.class_of(label)) & ((1 << self._size) - 1)
+
+    def same_cluster(self, u: int, v: int) -> bool:
+        """Whether two nodes are in one cluster."""
+        return (u ^ v) & ~self.cluster_dims(u) == 0
+
+    def cross(self, label: int) -> int:
+        """The node at the other end of the cross edge."""
+        return label ^ self.cross_bit
+
+    def neighbours(self, label: int) -> tuple[int, ...]:
+        """The m + 1 neighbours, by ascending bit of the link: the cluster's first, the cross neighbour last."""
+        low = self._size * self.class_of(label)
+        return (*(label ^ (1 << i) for i in range(low, low + self._size)), self.cross(label))
+
+    def is_link(self, u: int, v: int) -> bool:
+        """Whether two nodes are joined by a link."""
+        flipped = u ^ v
+        return flipped.bit_count() == 1 and bool(flipped & (self.cluster_dims(u) | self.cross_bit))
+
+    def metric(self, u: int, v: int) -> int:
+        """d(u, v): Hamming distance, plus 2 for different clusters of one class."""
+        apart = self.class_of(u) == self.class_of(v) and not self.same_cluster(u, v)
+        return (u ^ v).bit_count() + 2 * apart
+
+    def dimension(self, u: int, v: int) -> int:
+        """The paper's index i of the link between u and v: they differ in u_i; 0 is the cross edge."""
+        return 2 * self._size + 1 - (u ^ v).bit_length()
+
+    def is_safe(self, k: int) -> bool:
+        """Whether every node, faulty ones included, has at least k nonfaulty neighbours (reading B1)."""
+        faults: Iterable[int] = self.faulty_nodes if isinstance(self.faulty_nodes, frozenset) else self._drawn()
+        met: dict[int, int] = {}
+        for fault in faults:
+            for node in self.neighbours(fault):
+                met[node] = met.get(node, 0) + 1
+        return self._size + 1 - max(met.values(), default=0) >= k
+
+    def _drawn(self) -> list[int]:
+        if self._size > _WHOLE:
+            raise ParameterError(
+                f"m must be in [1, {_WHOLE}] with lazily drawn faults, all 2^(2m+1) of which are asked, got {self._size}"
+            )
+        return [u for u in range(2 << 2 * self._size) if self.is_faulty(u)]
+
+    def binomial_tree(self, root: int, k: int) -> list[int] | None:
+        """The nodes of T_k(root) inside its cluster, in insertion order; None when it cannot be constructed (B2)."""
+        root = self.check_node("root", root)
+        k = check_integer("k", k, 0, self._size, self._context)
+        tree = grow_tree(self.faulty_nodes, root, k, self.cluster_dims(root))
+        return None if tree is None else list(tree)
+
+    def cluster_boundary(self, nodes: Iterable[int]) -> list[int]:
+        """N(T) inside the clusters: the neighbours, faulty or not and other than cross neighbours, outside the set."""
+        inside = {self.check_node("nodes", node) for node in nodes}
+        return sorted({u ^ d for u in inside for d in bits_of(self.cluster_dims(u))} - inside)

@@ -1,0 +1,93 @@
+"""Faults that are not listed: :func:`random_faults` decides each node when it is asked, whatever the network's size."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError, check_integer, check_range, shown
+
+_ALL = 2**64 - 1
+_GOLDEN = 0x9E3779B97F4A7C15
+_MIX1 = 0xBF58476D1CE4E5B9
+_MIX2 = 0x94D049BB133111EB
+
+
+@dataclass(frozen=True)
+class RandomFaults:
+    """Every node faulty with probability ``rate``, independently; decided when asked, whatever the cube's size.
+
+    Node ``label`` is faulty iff mix(key + label * 0x9E3779B97F4A7C15 mod 2^64) < floor(rate * 2^64), where mix is
+    the finaliser of SplitMix64.  So the faults at a lower rate are among those at a higher one, key for key.
+
+    Attributes
+    ----------
+    rate : float
+        In [0, 1].
+    key : int
+        64 bits.
+    seed : int or None
+        What the key was made from; None for a key of another origin, such as a trial's.
+    """
+
+    rate: float
+    key: int
+    seed: int | None = None
+
+    def __contains__(self, label: int) -> bool:
+        return self.status(label) < self.threshold
+
+    def status(self, label: int) -> int:
+        """The hash of a label, uniform on [0, 2^64): the node is faulty iff it is below :attr:`threshold`."""
+        z = (self.key + label * _GOLDEN) & _ALL
+        z = ((z ^ (z >> 30)) * _MIX1) & _ALL
+        z = ((z ^ (z >> 27)) * _MIX2) & _ALL
+        return z ^ (z >> 31)
+
+    @property
+    def threshold(self) -> int:
+        """floor(rate * 2^64), exact."""
+        return int(self.rate * 2.0**64)
+
+    def among(self, labels: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Which of many labels are faulty."""
+        z = labels * np.uint64(_GOLDEN) + np.uint64(self.key)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(_MIX1)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(_MIX2)
+        z ^= z >> np.uint64(31)
+        return np.full(z.shape, True) if self.threshold > _ALL else z < np.uint64(self.threshold)
+
+    def __repr__(self) -> str:
+        if self.seed is None:
+            return f"RandomFaults(rate={self.rate!r}, key={self.key:#x})"
+        return f"random_faults({self.rate!r}, seed={self.seed})"
+
+
+def random_faults(rate: float, seed: int = 0) -> RandomFaults:
+    """A lazy fault set: every node faulty with probability ``rate``.
+
+    The key is the first 64 bits of the SHA-256 of the text ``splitmix64/1|random_faults|SEED``.
+
+    Parameters
+    ----------
+    rate : float
+        Probability in [0, 1].
+    seed : int
+        In [0, 2^64 - 1].
+    """
+    try:
+        number = float(rate)
+    except (TypeError, ValueError):
+        raise ParameterError(f"rate must be a number in [0, 1], got {shown(rate)}") from None
+    check_range("rate", number, 0, 1)
+    seed = check_integer("seed", seed, 0, _ALL)
+    digest = hashlib.sha256(f"splitmix64/1|random_faults|{seed}".encode()).hexdigest()
+    return RandomFaults(number, int(digest[:16], 16), seed)
+
+
+#: What a network takes as its faulty nodes.
+Labels = Iterable[int] | RandomFaults

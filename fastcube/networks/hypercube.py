@@ -1,0 +1,94 @@
+"""The n-cube Q_n and its subcubes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .faults import Labels
+from .network import Link, Network
+
+
+class Hypercube(Network):
+    """The n-cube Q_n: nodes 0 .. 2^n - 1, a link between labels that differ in one bit.
+
+    Parameters
+    ----------
+    n : int
+        Dimension, 1 <= n <= 62.
+    faulty_nodes : iterable of labels, or :func:`random_faults`
+        Repeats collapse.
+    faulty_links : iterable of pairs (u, v)
+        (v, u) is the same link.  A link is faulty only when it is listed, whatever the state of its ends.
+    """
+
+    __slots__ = ()
+    parameter = "n"
+    largest = 62
+
+    def __init__(self, n: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
+        super().__init__(n, faulty_nodes, faulty_links)
+
+    @property
+    def n(self) -> int:
+        """The dimension."""
+        return self._size
+
+    @property
+    def bits(self) -> int:
+        """Number of bits of a label: n."""
+        return self._size
+
+    def neighbours(self, label: int) -> tuple[int, ...]:
+        """The n neighbours, across dimension 0 (the least significant bit) first."""
+        return tuple(label ^ (1 << i) for i in range(self._size))
+
+    def is_link(self, u: int, v: int) -> bool:
+        """Whether two labels differ in exactly one bit."""
+        return (u ^ v).bit_count() == 1
+
+    def metric(self, u: int, v: int) -> int:
+        """Hamming distance."""
+        return (u ^ v).bit_count()
+
+
+@dataclass(frozen=True, order=True)
+class Subcube:
+    """A subcube of Q_n: the nodes that agree with ``base`` outside the dimensions in ``free``.
+
+    Parameters
+    ----------
+    base : int
+        Its smallest label: 0 in the free dimensions.
+    free : int
+        Mask of the free dimensions.
+    n : int
+        Dimension of the whole cube.
+    """
+
+    base: int
+    free: int
+    n: int
+
+    @property
+    def dimension(self) -> int:
+        """Number of free dimensions."""
+        return self.free.bit_count()
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        return 1 << self.free.bit_count()
+
+    def __contains__(self, label: int) -> bool:
+        return label & ~self.free == self.base
+
+    def distance(self, other: Subcube) -> int:
+        """Number of dimensions in which one is fixed to 0 and the other to 1 (Lee & Hayes, section 2)."""
+        return ((self.base ^ other.base) & ~(self.free | other.free)).bit_count()
+
+    def __str__(self) -> str:
+        return "".join("*" if self.free >> i & 1 else str(self.base >> i & 1) for i in reversed(range(self.n)))
+
+    def __repr__(self) -> str:
+        return f"Subcube({self})"

@@ -1,0 +1,160 @@
+"""What all networks share: labels, links, faults, and every check of what a user hands in.
+
+A label is an integer; bit 0 is the least significant and a label prints as a bit string, most significant bit
+first.  Faults are sets of labels and of links, or lazy (:mod:`fastcube.networks.faults`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import ParameterError, check_integer, shown
+from .faults import Labels, RandomFaults
+
+Link = tuple[int, int]
+
+
+def label_text(label: int, bits: int) -> str:
+    """A label as a string of ``bits`` bits, most significant first: ``0110``."""
+    return format(label, f"0{bits}b")
+
+
+class Network(ABC):
+    """Nodes with labels of ``bits`` bits, links between labels that differ in one bit, and faults; immutable.
+
+    A network says which bit flips are links (:meth:`is_link`, :meth:`neighbours`), how far apart two nodes are
+    without faults (:meth:`metric`), and how it calls itself in messages (``title``).
+    """
+
+    __slots__ = ("_faulty_links", "_faulty_nodes", "_size")
+
+    #: Name of the size parameter, and its largest value.
+    parameter: ClassVar[str]
+    largest: ClassVar[int]
+
+    def __init__(self, size: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
+        self._size = check_integer(self.parameter, size, 1, self.largest)
+        self._faulty_nodes = self._check_nodes("faulty_nodes", faulty_nodes)
+        self._faulty_links = self._check_links("faulty_links", faulty_links)
+
+    @property
+    @abstractmethod
+    def bits(self) -> int:
+        """Number of bits of a label."""
+
+    @property
+    def faulty_nodes(self) -> frozenset[int] | RandomFaults:
+        """The faulty nodes: a frozen set of ints, or lazy."""
+        return self._faulty_nodes
+
+    @property
+    def faulty_links(self) -> frozenset[Link]:
+        """The faulty links as pairs (u, v), u < v."""
+        return self._faulty_links
+
+    @abstractmethod
+    def neighbours(self, label: int) -> tuple[int, ...]:
+        """The nodes linked to a node, by ascending dimension of the link, whether faulty or not."""
+
+    @abstractmethod
+    def is_link(self, u: int, v: int) -> bool:
+        """Whether two nodes are joined by a link, faulty or not."""
+
+    @abstractmethod
+    def metric(self, u: int, v: int) -> int:
+        """Length of a shortest path when nothing is faulty."""
+
+    def is_faulty(self, label: int) -> bool:
+        """Whether a node is faulty."""
+        return label in self._faulty_nodes
+
+    def is_faulty_link(self, u: int, v: int) -> bool:
+        """Whether a link is listed as faulty, in either direction; a faulty end node does not make it so."""
+        return ((u, v) if u < v else (v, u)) in self._faulty_links
+
+    def check_node(self, name: str, label: object) -> int:
+        """The label as an int; ParameterError with the parameter's name unless it is a node's."""
+        return check_integer(name, label, 0, 2**self.bits - 1, self._context)
+
+    def label(self, label: int) -> str:
+        """A node's label as a bit string."""
+        return label_text(label, self.bits)
+
+    @property
+    def _context(self) -> str:
+        return f"for {self.parameter}={self._size}"
+
+    @property
+    def _range(self) -> str:
+        return f"[0, {2**self.bits - 1}] {self._context}"
+
+    def _check_nodes(self, name: str, nodes: Labels) -> frozenset[int] | RandomFaults:
+        if isinstance(nodes, RandomFaults):
+            return nodes
+        if isinstance(nodes, np.ndarray) and nodes.ndim == 1 and nodes.dtype.kind in "iu":
+            if nodes.size:  # the extremes decide for all
+                self.check_node(name, nodes.min())
+                self.check_node(name, nodes.max())
+            return frozenset(nodes.tolist())
+        if isinstance(nodes, str | bytes) or not isinstance(nodes, Iterable):
+            raise ParameterError(f"{name} must be labels in {self._range}, got {shown(nodes)}")
+        return frozenset(self.check_node(name, label) for label in nodes)
+
+    def _check_links(self, name: str, links: Iterable[Link]) -> frozenset[Link]:
+        wanted = f"{name} must be pairs (u, v) of adjacent nodes {self._context}"
+        if isinstance(links, str | bytes) or not isinstance(links, Iterable):
+            raise ParameterError(f"{wanted}, got {shown(links)}")
+        found = set()
+        for link in links:
+            try:
+                u, v = link
+            except (TypeError, ValueError):
+                raise ParameterError(f"{wanted}, got {shown(link)}") from None
+            u, v = self.check_node(name, u), self.check_node(name, v)
+            if not self.is_link(u, v):
+                raise ParameterError(f"{wanted}, got ({u}, {v})")
+            found.add((min(u, v), max(u, v)))
+        return frozenset(found)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, *self._identity))
+
+    @property
+    def _identity(self) -> tuple[Any, ...]:
+        return self._size, self._faulty_nodes, self._faulty_links
+
+    def __repr__(self) -> str:
+        return self.source(most=16)
+
+    def source(self, most: int | None = None) -> str:
+        """Python text that makes this network, labels as bit strings; ``most`` cuts long fault sets with '...'."""
+
+        def listed(items: Iterable[Any], write: Any) -> str:
+            texts = [write(item) for item in sorted(items)]
+            if most is not None and len(texts) > most:
+                texts = [*texts[:most], "..."]
+            return "[" + ", ".join(texts) + "]"
+
+        def node(label: int) -> str:
+            return "0b" + self.label(label)
+
+        def link(ends: Link) -> str:
+            return f"({node(ends[0])}, {node(ends[1])})"
+
+        parts = [str(self._size)]
+        if isinstance(self._faulty_nodes, RandomFaults):
+            parts.append(f"faulty_nodes={self._faulty_nodes!r}")
+        elif self._faulty_nodes:
+            parts.append(f"faulty_nodes={listed(self._faulty_nodes, node)}")
+        if self._faulty_links:
+            parts.append(f"faulty_links={listed(self._faulty_links, link)}")
+        return f"{type(self).__name__}({', '.join(parts)})"

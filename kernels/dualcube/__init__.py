@@ -1,0 +1,1 @@
+"""Fault-tolerant routing in dual-cubes (Li, Peng & Chu) under lazily drawn faults."""

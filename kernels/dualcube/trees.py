@@ -1,0 +1,170 @@
+"""Binomial trees inside one cluster of a dual-cube (Li, Peng & Chu, readings B2, B7).
+
+A tree's nodes are kept as offsets (label xor root) in insertion order.  Because T_{k+1} adds exactly one child
+to every node of T_k, node ``2^k + i`` is the child of node ``i``: parents are index arithmetic, and the offset
+itself is the set of dimensions crossed on the way from the root.  Beside each node stands the set of dimensions
+not yet tried there.  One refused (its far end is faulty, or in the tree) stays refused, so none need be
+asked of twice while the tree grows.
+
+Several trees live side by side in one flat array, each at its own base; ``scratch`` makes it.
+Dimensions are single bits of a label, and dimension order is from the most significant bit down.  Where statuses
+come from is the caller's: ``growing(first)`` makes the function that grows a tree from ``first(world, node, dims)``,
+which gives the first of ``dims`` across which ``node`` has a nonfaulty neighbour (0 for none).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import simd
+from ..bits import ZERO, lowest, top
+from ..jit import fused, inline, lean
+
+#: B10: nodes at which a tree stops.
+LIMIT_NODES = 2**14
+
+# A tree's part of the array: offsets, untried dimensions, membership table.  A cache line more than a power of two
+# apart, so that what is kept of one node does not compete for one place in the cache (3% of a trial).
+_UNTRIED = LIMIT_NODES + 8
+_TABLE = 2 * _UNTRIED
+_MOST_SLOTS = 2 * LIMIT_NODES
+
+#: Bases are this far apart.
+STRIDE = _TABLE + _MOST_SLOTS
+
+#: Where a tree's loop starts: before its root, at it, and with it as the only node.  Typed, as are the numbers of
+#: trees: for a plain 1 numba compiles its callee a second time, for the literal (the trials' kernel: 139 functions
+#: and 27 s with them, 84 and 12 s without).
+BEFORE, ROOT, SINGLE = np.int64(-1), np.int64(0), np.int64(1)
+
+#: No dimension is known to be that of a nonfaulty neighbour.
+UNKNOWN = np.uint64(2**63)
+
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_40 = np.uint64(40)
+
+
+@inline
+def scratch(trees):
+    """Array for a number of trees, uint64; its contents do not matter."""
+    return np.zeros(trees * STRIDE, np.uint64)
+
+
+@fused
+def plant(tree, dims, trees):
+    """Start tree number ``tree`` as T_0, to grow along ``dims``."""
+    trees[tree * STRIDE] = ZERO
+    trees[tree * STRIDE + _UNTRIED] = dims
+
+
+@fused
+def node_offset(tree, i, trees):
+    """Label of node ``i`` xor that of the root."""
+    return trees[tree * STRIDE + i]
+
+
+@fused
+def _slots(n):
+    """Slots of the membership table while T_k of ``n`` nodes grows: the same for odd k and k + 1, and mostly >= 8n."""
+    return min(n << (3 + (lowest(np.uint64(n)) & 1)), _MOST_SLOTS)
+
+
+@fused
+def _place(offset, base, slots, trees):
+    """Place of ``offset`` in an open-addressing table, or the empty place where it belongs (0 is empty)."""
+    place = np.int64((offset * _SPREAD) >> _40) & (slots - 1)
+    while trees[base + place] != ZERO and trees[base + place] != offset:
+        place = (place + 1) & (slots - 1)
+    return base + place
+
+
+@lean
+def _make_table(base, n, slots, trees):
+    """Put nodes 1 .. n - 1 into an empty table."""
+    for i in range(0, slots, 8):
+        simd.store(trees, base + _TABLE + i, simd.splat(ZERO))
+    for i in range(base + 1, base + n):
+        trees[_place(trees[i], base + _TABLE, slots, trees)] = trees[i]
+
+
+def growing(first):
+    """The function that grows a tree by one level, with statuses from ``first`` (a :func:`jit.lean` function).
+
+    A factory and not an argument: numba cannot cache a kernel that passes a function as a value.
+    """
+
+    @fused
+    def grow(tree, n, world, root, known, trees):
+        """Make T_{k+1} of T_k, which has ``n`` nodes; False when a node has no admissible child (B2), then and ever after.
+
+        Untried dimensions from ``known`` on, a single bit, are taken for those of nonfaulty neighbours.  The caller
+        gives the new nodes their untried dimensions if it goes on growing.
+        """
+        base = tree * STRIDE
+        slots = _slots(n)
+        if lowest(np.uint64(n)) & 1:
+            _make_table(base, n, slots, trees)
+        for i in range(base, base + n):
+            offset = trees[i]
+            dims = trees[i + _UNTRIED]
+            while True:
+                d = top(dims) if dims >= known else first(world, root ^ offset, dims)
+                if d == ZERO:
+                    trees[i + _UNTRIED] = ZERO
+                    return False
+                dims &= d - np.uint64(1)
+                child = offset | d
+                if n == 1:
+                    break
+                place = _place(child, base + _TABLE, slots, trees)
+                if trees[place] == ZERO:
+                    trees[place] = child
+                    break
+            trees[i + _UNTRIED] = dims
+            trees[i + n] = child
+        return True
+
+    return grow
+
+
+@fused
+def open_node(tree, i, dims, trees):
+    """Give node ``i`` its untried dimensions."""
+    trees[tree * STRIDE + i + _UNTRIED] = dims
+
+
+@fused
+def open_children(tree, n, dims, trees):
+    """Give nodes n .. 2n - 1, just grown, all of ``dims`` that are not on their path from the root."""
+    base = tree * STRIDE
+    for i in range(base + n, base + 2 * n):
+        trees[i + _UNTRIED] = dims & ~trees[i]
+
+
+@fused
+def parent(i):
+    """Index of the parent of node ``i`` > 0: ``i`` without its highest bit."""
+    return i ^ np.int64(top(np.uint64(i)))
+
+
+@fused
+def walk_down(tree, i, root, trees, path, at):
+    """Append the nodes after the root on the way to node ``i`` to ``path``; returns the new length."""
+    rest = np.uint64(i)
+    node = ZERO
+    while rest:
+        node |= rest & (~rest + np.uint64(1))
+        path[at] = root ^ node_offset(tree, np.int64(node), trees)
+        at += 1
+        rest &= rest - np.uint64(1)
+    return at
+
+
+@fused
+def walk_up(tree, i, root, trees, path, at):
+    """Append node ``i``'s proper ancestors, its parent first and the root last; returns the new length."""
+    while i > 0:
+        i = parent(i)
+        path[at] = root ^ node_offset(tree, i, trees)
+        at += 1
+    return at

@@ -1,0 +1,1 @@
+"""Unsafe nodes (Lee & Hayes 1988): counts and rounds under random faults, sparse and dense."""

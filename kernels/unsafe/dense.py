@@ -1,0 +1,350 @@
+"""Unsafe nodes when every node is faulty with probability p: counts and rounds of whole trials (Lee & Hayes 1988).
+
+Readings R1 and R3; the fault sets are those of :mod:`bernoulli`.  Three methods, chosen by :func:`method`:
+
+``digits``  p >= 1/64: every node decided by itself, then the rounds of the whole cube.
+``labels``  p < 1/64, n < 15: the faulty labels into the cube's bitmask, then the rounds of the whole cube.
+``merge``   p < 1/64, n >= 15: a list of subcubes, merged while two are within distance 2 (R3).  What is left closes
+            independently, so the rounds are those of the slowest subcube, each run by itself in its own dimension.
+
+What limits them, on one core of a Zen 5 at some 4 GHz.  ``digits``: Philox, 8 words for 64 nodes at 0.4 ns; at n = 16,
+p = .1 drawing takes 5.2 of 6.7 us.  ``labels`` and ``merge`` near p_1/2: the rounds, 1.5 ns for each 512 nodes visited while the
+state fits the first-level cache, 3 to 4 in the second (n = 20), 10 beyond it (n >= 22).  ``merge`` well below p_1/2: the scan
+of all pairs of subcubes, 0.5 ns for 16 pairs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import bernoulli, bits, simd
+from ..jit import TRIALS_SIGNATURE, kernel, lean
+from . import rounds
+
+# slots of the tally
+UNSAFE_NODES = 0  #: unsafe nodes (at most 2^30 a trial)
+UNSAFE_SQUARED = 1  #: their square, two digits
+WITH_UNSAFE = 3  #: trials with an unsafe node
+ALL_UNSAFE = 4  #: trials without an active node
+ROUNDS = 5  #: rounds of FIND_UNSAFE
+ROUNDS_SQUARED = 6  #: their square
+FAULTS = 7  #: faulty nodes
+MOST_ROUNDS = 8  #: largest number of rounds, and its smallest trial
+SLOTS = 10
+
+
+def method(n, p):
+    """Name of the fastest method for a point."""
+    if p >= bernoulli.MANY:
+        return "digits"
+    return "labels" if n < 15 else "merge"
+
+
+@lean
+def _count(tally, t, n, faults, closed, steps):
+    """Add a trial with ``faults`` faulty and ``closed`` faulty or unsafe nodes after ``steps`` rounds."""
+    unsafe = closed - faults
+    square = unsafe * unsafe
+    tally[UNSAFE_NODES] += unsafe
+    tally[UNSAFE_SQUARED] += square & 0xFFFFFFFF
+    tally[UNSAFE_SQUARED + 1] += square >> 32
+    tally[WITH_UNSAFE] += unsafe > 0
+    tally[ALL_UNSAFE] += closed == np.int64(1) << n
+    tally[ROUNDS] += steps
+    tally[ROUNDS_SQUARED] += steps * steps
+    tally[FAULTS] += faults
+    if steps > tally[MOST_ROUNDS] or (steps == tally[MOST_ROUNDS] and t < tally[MOST_ROUNDS + 1]):
+        tally[MOST_ROUNDS] = steps
+        tally[MOST_ROUNDS + 1] = t
+
+
+@lean
+def _population(state):
+    """Number of set bits of an array of whole vectors."""
+    total = simd.splat(bits.ZERO)
+    for v in range(state.size >> 3):
+        total = simd.add(total, simd.popcount(simd.load(state, v << 3)))
+    return np.int64(simd.total(total))
+
+
+# ---------------------------------------------------------------- merging subcubes
+# A subcube is a pair of uint32: a label in it and the mask of its free dimensions.
+
+
+@lean
+def _distances(x, free, bases, frees, at):
+    """Distances of the 16 subcubes from ``at`` to (x, free), as a vector."""
+    return simd.popcount(simd.without(simd.xor(x, simd.load(bases, at)), simd.either(free, simd.load(frees, at))))
+
+
+@lean
+def _near(x, free, bases, frees, at, count):
+    """Which of the 16 subcubes from ``at`` (those below ``count``) are within distance 2 of (x, free), as bits."""
+    near = simd.bits(simd.less_equal(_distances(x, free, bases, frees, at), simd.like(x, 2)))
+    if count - at < 16:
+        near &= (bits.ONE << np.uint64(count - at)) - bits.ONE
+    return near
+
+
+@lean
+def _any_near(x, free, bases, frees, at, count):
+    """Whether any subcube from ``at`` to ``count`` is within distance 2 of (x, free)."""
+    two = simd.like(x, 2)
+    while at + 64 <= count:
+        a = simd.minimum(_distances(x, free, bases, frees, at), _distances(x, free, bases, frees, at + 16))
+        b = simd.minimum(_distances(x, free, bases, frees, at + 32), _distances(x, free, bases, frees, at + 48))
+        if simd.bits(simd.less_equal(simd.minimum(a, b), two)) != bits.ZERO:
+            return True
+        at += 64
+    while at < count:
+        if _near(x, free, bases, frees, at, count) != bits.ZERO:
+            return True
+        at += 16
+    return False
+
+
+@lean
+def _absorb(x, free, bases, frees, settled, count):
+    """One pass: take the subcubes within distance 2 of (x, free) out of the list and enclose them.
+
+    Returns the new free mask, number of settled subcubes and number of subcubes.  The others keep their order.
+    """
+    out = np.int64(0)
+    left = settled
+    vector = simd.like(simd.load(bases, 0), x)
+    for at in range(0, count, 16):
+        near = _near(vector, simd.like(vector, free), bases, frees, at, count)
+        base = simd.load(bases, at)
+        mask = simd.load(frees, at)
+        valid = min(count - at, 16)
+        if at < settled:
+            left -= bits.popcount(near & ((bits.ONE << np.uint64(min(settled - at, 16))) - bits.ONE))
+        rest = near
+        while rest:
+            i = at + bits.lowest(rest)
+            free |= frees[i] | (bases[i] ^ x)
+            rest &= rest - bits.ONE
+        keep = simd.mask(base, ~near)
+        simd.store(bases, out, simd.compress(keep, base))
+        simd.store(frees, out, simd.compress(keep, mask))
+        out += valid - bits.popcount(near)
+    return free, left, out
+
+
+@lean
+def merge(bases, frees, count):
+    """Merge subcubes within distance 2 into their enclosing subcubes until none are left; returns how many remain.
+
+    Parameters
+    ----------
+    bases, frees : uint32 arrays of at least count + 16
+        A label of each subcube and the mask of its free dimensions.  Overwritten; results come first.
+    count : int64
+        Number of subcubes.
+
+    Notes
+    -----
+    Subcubes 0 .. settled - 1 are more than 2 away from all others.  A scan of those behind costs 5 instructions for
+    16 of them; a subcube that finds others swallows them, grows, and is compared with all until it grows no more.
+    """
+    settled = np.int64(0)
+    while settled < count:
+        x = bases[settled]
+        free = frees[settled]
+        vector = simd.like(simd.load(bases, 0), x)
+        mask = simd.like(vector, free)
+        if _any_near(vector, mask, bases, frees, settled + 1, count):
+            count -= 1  # take it out of the list, whose last one takes its place
+            bases[settled] = bases[count]
+            frees[settled] = frees[count]
+            before = count + 1
+            while count < before:
+                before = count
+                free, settled, count = _absorb(x, free, bases, frees, settled, count)
+            bases[count] = bases[settled]  # and back, as a settled one
+            frees[count] = frees[settled]
+            count += 1
+            bases[settled] = x
+            frees[settled] = free
+        settled += 1
+    return count
+
+
+@lean
+def _component(x, free, labels, k, state):
+    """Write the bitmask, in its own dimensions, of the faulty nodes inside a subcube to the cleared ``state``."""
+    vector = simd.like(simd.load(labels, 0), x)
+    outside = simd.like(vector, ~free)
+    zero = simd.xor(vector, vector)
+    mask = np.uint64(free)
+    for at in range(0, k, 16):
+        apart = simd.both(simd.xor(vector, simd.load(labels, at)), outside)
+        inside = simd.bits(simd.equal(apart, zero))
+        if k - at < 16:
+            inside &= (bits.ONE << np.uint64(k - at)) - bits.ONE
+        while inside:
+            own = bits.gather(np.uint64(labels[at + bits.lowest(inside)]), mask)
+            state[np.int64(own >> np.uint64(6))] |= bits.ONE << (own & np.uint64(63))
+            inside &= inside - bits.ONE
+
+
+@lean
+def _slowest(bases, frees, count, labels, k, state, other, marks):
+    """Rounds of the slowest of the final subcubes; ``state`` is clear before and after.
+
+    A d-cube needs at most floor(d^2 / 3) rounds (Przykucki 2012), so small subcubes are seldom run.
+    """
+    slowest = np.int64(0)
+    for i in range(count):
+        d = bits.popcount(np.uint64(frees[i]))
+        if d * d // 3 <= slowest:
+            continue
+        _component(bases[i], frees[i], labels, k, state)
+        if d <= 6:
+            steps, _ = rounds.rounds_word(state[0], d)
+            state[0] = bits.ZERO
+        else:
+            steps = rounds.rounds_marked(state, other, marks, d)
+            for v in range(np.int64(1) << max(d - 9, 0)):
+                simd.store(state, v << 3, simd.splat(bits.ZERO))
+        slowest = max(slowest, steps)
+    return slowest
+
+
+@lean
+def _contains(labels, count, x):
+    """Whether ``x`` is among the first ``count`` labels."""
+    vector = simd.like(simd.load(labels, 0), x)
+    for at in range(0, count, 16):
+        same = simd.bits(simd.equal(vector, simd.load(labels, at)))
+        if count - at < 16:
+            same &= (bits.ONE << np.uint64(count - at)) - bits.ONE
+        if same:
+            return True
+    return False
+
+
+@lean
+def _distinct_labels(key, t, k, n, labels, row, seen, words, cached):
+    """Write trial ``t``'s first ``k`` distinct labels to ``labels`` (uint32, 16 to spare).
+
+    ``seen`` is a bitmap of 2^m <= 2^n bits: a label whose low m bits were not seen is new, others are looked up.
+    """
+    low = np.uint64((seen.size << 6) - 1)
+    exact = seen.size << 6 == np.int64(1) << n
+    for v in range(seen.size >> 3):
+        simd.store(seen, v << 3, simd.splat(bits.ZERO))
+    got = np.int64(0)
+    q = np.int64(0)
+    while got < k:
+        simd.store(row, 0, bernoulli.label_row(key, t, q, n, words, cached))
+        q += 1
+        i = 0
+        while i < 16 and got < k:
+            x = np.uint64(row[i])
+            i += 1
+            at = np.int64((x & low) >> np.uint64(6))
+            bit = bits.ONE << (x & np.uint64(63))
+            if seen[at] & bit and (exact or _contains(labels, got, x)):
+                continue
+            seen[at] |= bit
+            labels[got] = x
+            got += 1
+
+
+# ---------------------------------------------------------------- entry points
+
+
+@lean
+def words_of(n):
+    """Words of a cube's bitmask, in whole vectors."""
+    return max(8, 1 << max(n - 6, 0))
+
+
+@kernel(TRIALS_SIGNATURE)
+def unsafe_digits(key, first, stop, params, tally):
+    """Trials at (n, p) = params with 1 <= n <= 30 and 1/64 <= p <= 1; see ``jit.TRIALS_SIGNATURE`` and the slots above."""
+    n = np.int64(params[0])
+    head, tail = bernoulli.digit_threshold(params[1])
+    state = np.empty(words_of(n), np.uint64)
+    other = np.empty(words_of(n), np.uint64)
+    marks = np.empty(rounds.marks_words(n), np.uint64)
+    scratch = np.empty(bernoulli.DIGIT_SCRATCH, np.uint64)
+    for t in range(first, stop):
+        bernoulli.digit_state(key, np.uint64(t), head, tail, n, state, scratch)
+        faults = _population(state)
+        steps = rounds.rounds_marked(state, other, marks, n)
+        _count(tally, t, n, faults, _population(state), steps)
+
+
+@kernel(TRIALS_SIGNATURE)
+def unsafe_labels(key, first, stop, params, tally):
+    """Trials at (n, p) = params with 1 <= n <= 30 and 0 <= p < 1/64, every one in the whole cube's bitmask."""
+    n = np.int64(params[0])
+    base, thresholds, guide = bernoulli.binomial_table(n, params[1])
+    state = np.empty(words_of(n), np.uint64)
+    other = np.empty(words_of(n), np.uint64)
+    marks = np.empty(rounds.marks_words(n), np.uint64)
+    row = np.empty(16, np.uint32)
+    words = np.empty(16 * bernoulli.CACHED_ROWS, np.uint64)
+    cached = np.full(2, -1)
+    for t in range(first, stop):
+        k = bernoulli.number_of_faults(key, np.uint64(t), base, thresholds, guide)
+        bernoulli.label_state(key, np.uint64(t), k, n, state, row, words, cached)
+        steps = rounds.rounds_marked(state, other, marks, n)
+        _count(tally, t, n, k, _population(state), steps)
+
+
+@kernel(TRIALS_SIGNATURE)
+def unsafe_merge(key, first, stop, params, tally):
+    """Trials at (n, p) = params with 9 <= n <= 30 and 0 <= p < 1/64, by merging subcubes.
+
+    Nothing of 2^n bits is touched unless a final subcube is that large or p is near 1/64.
+    """
+    n = np.int64(params[0])
+    base, thresholds, guide = bernoulli.binomial_table(n, params[1])
+    most = min(base + thresholds.size, np.int64(1) << n)
+    labels = np.empty(most + 32, np.uint32)
+    bases = np.empty(most + 32, np.uint32)
+    frees = np.empty(most + 32, np.uint32)
+    filter_words = np.int64(8)
+    while filter_words < min(most, words_of(n)):
+        filter_words *= 2
+    seen = np.empty(filter_words, np.uint64)
+    state = np.zeros(words_of(n), np.uint64)
+    other = np.empty(words_of(n), np.uint64)
+    marks = np.empty(rounds.marks_words(n), np.uint64)
+    row = np.empty(16, np.uint32)
+    words = np.empty(16 * bernoulli.CACHED_ROWS, np.uint64)
+    cached = np.full(2, -1)
+    none = simd.like(simd.load(row, 0), 0)
+    for t in range(first, stop):
+        k = bernoulli.number_of_faults(key, np.uint64(t), base, thresholds, guide)
+        _distinct_labels(key, np.uint64(t), k, n, labels, row, seen, words, cached)
+        for at in range(0, k, 16):
+            simd.store(bases, at, simd.load(labels, at))
+            simd.store(frees, at, none)
+        count = merge(bases, frees, k)
+        closed = np.int64(0)
+        for i in range(count):
+            closed += np.int64(1) << bits.popcount(np.uint64(frees[i]))
+        steps = _slowest(bases, frees, count, labels, k, state, other, marks)
+        _count(tally, t, n, k, closed, steps)
+
+
+KERNELS = {"digits": unsafe_digits, "labels": unsafe_labels, "merge": unsafe_merge}
+
+
+@kernel("void(uint64, int64, int64, float64, uint64[::1])")
+def fault_state(key, t, n, p, state):
+    """Write the bitmask of trial ``t``'s faulty nodes to ``state``, max(8, 2^(n-6)) words, for 1 <= n <= 30."""
+    if p >= bernoulli.MANY:
+        head, tail = bernoulli.digit_threshold(p)
+        scratch = np.empty(bernoulli.DIGIT_SCRATCH, np.uint64)
+        bernoulli.digit_state(key, np.uint64(t), head, tail, n, state, scratch)
+        return
+    base, thresholds, guide = bernoulli.binomial_table(n, p)
+    row = np.empty(16, np.uint32)
+    words = np.empty(16 * bernoulli.CACHED_ROWS, np.uint64)
+    k = bernoulli.number_of_faults(key, np.uint64(t), base, thresholds, guide)
+    bernoulli.label_state(key, np.uint64(t), k, n, state, row, words, np.full(2, -1))

@@ -1,0 +1,264 @@
+"""FIND_UNSAFE's synchronous rounds inside one d-cube held as a bitmask (Lee & Hayes 1988, section 3; reading R1).
+
+Bit ``v & 63`` of word ``v >> 6`` is node ``v``; it is set when the node is faulty or unsafe.  In each round every
+node with at least two set neighbours becomes set.  A round visits 512 nodes at a time: the neighbours across
+dimensions 0..8 are permutations inside the vector, those above are other vectors, and "at least two" is a pair of
+carry-save bit planes, ``one`` (some neighbour) and ``two`` (at least two): 20 vector instructions and one more load
+and two instructions for each dimension above the ninth.
+
+Cubes of fewer than 9 dimensions need no code of their own: they are run as a 9-cube whose other nodes are clear,
+and a node outside the d-cube has at most one neighbour inside, so it never becomes set.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import bits, simd
+from ..jit import inline, lean
+
+_LOW = tuple(bits.LOW)  # a tuple's items are constants in the machine code, an array's are loads
+
+
+@lean
+def rounds_word(x, d):
+    """Run the rounds of a d-cube held in one word, 0 <= d <= 6.
+
+    Parameters
+    ----------
+    x : uint64
+        Set nodes; bits from 2^d up are clear.
+    d : int64
+        Dimension.  Not checked.
+
+    Returns
+    -------
+    rounds : int64
+        Last round that sets a node; 0 when none does.
+    closed : uint64
+        The final state.
+    """
+    rounds = np.int64(0)
+    while True:
+        one = np.uint64(0)
+        two = np.uint64(0)
+        for k in range(d):
+            low = bits.LOW[k]
+            by = np.uint64(1 << k)
+            across = ((x >> by) & low) | ((x & low) << by)
+            two |= one & across
+            one |= across
+        if not two & ~x:
+            return rounds, x
+        x |= two
+        rounds += 1
+
+
+@lean
+def _inside(x):
+    """Planes (one, two) of the set neighbours across the nine dimensions inside a 512-node vector."""
+    a = simd.neighbour0(x)
+    b = simd.neighbour1(x)
+    c = simd.neighbour2(x)
+    two = simd.majority(a, b, c)
+    one = simd.either3(a, b, c)
+    a = simd.neighbour3(x)
+    b = simd.neighbour4(x)
+    p = simd.majority(one, a, b)
+    one = simd.either3(one, a, b)
+    a = simd.neighbour5(x)
+    b = simd.neighbour6(x)
+    two = simd.either3(two, p, simd.majority(one, a, b))
+    one = simd.either3(one, a, b)
+    a = simd.neighbour7(x)
+    b = simd.neighbour8(x)
+    two = simd.either(two, simd.majority(one, a, b))
+    return simd.either3(one, a, b), two
+
+
+@lean
+def _across(state, v, by, one, two):
+    """Add the neighbours of vector ``v`` across the two dimensions of distance ``by`` and ``2 by`` vectors."""
+    a = simd.load(state, (v ^ by) << 3)
+    b = simd.load(state, (v ^ (2 * by)) << 3)
+    return simd.either3(one, a, b), simd.either(two, simd.majority(one, a, b))
+
+
+@lean
+def step(state, v, d):
+    """State after one round of nodes 512 v .. 512 v + 511 of a d-cube, d >= 9; ``state`` is not modified."""
+    x = simd.load(state, v << 3)
+    one, two = _inside(x)
+    # constant distances up to 18 dimensions (2.5 ns a vector against 5 with a loop); larger states wait for memory anyway
+    if d > 10:
+        one, two = _across(state, v, 1, one, two)
+    if d > 12:
+        one, two = _across(state, v, 4, one, two)
+    if d > 14:
+        one, two = _across(state, v, 16, one, two)
+    if d > 16:
+        one, two = _across(state, v, 64, one, two)
+    for k in range(8, (d - 9) & -2, 2):
+        one, two = _across(state, v, 1 << k, one, two)
+    if not d & 1:
+        two = simd.either(two, simd.both(one, simd.load(state, (v ^ (1 << (d - 10))) << 3)))
+    return simd.either(x, two)
+
+
+@lean
+def _differ(x, y):
+    return simd.bits(simd.differ(x, y)) != np.uint64(0)
+
+
+@lean
+def _rounds_one_vector(state):
+    """Rounds of a 9-cube, held in a register."""
+    x = simd.load(state, 0)
+    rounds = np.int64(0)
+    while True:
+        _, two = _inside(x)
+        y = simd.either(x, two)
+        if not _differ(x, y):
+            simd.store(state, 0, x)
+            return rounds
+        x = y
+        rounds += 1
+
+
+@lean
+def _rounds_two_vectors(state):
+    """Rounds of a 10-cube, held in two registers."""
+    x = simd.load(state, 0)
+    y = simd.load(state, 8)
+    rounds = np.int64(0)
+    while True:
+        one, two = _inside(x)
+        p = simd.either3(x, two, simd.both(one, y))
+        one, two = _inside(y)
+        q = simd.either3(y, two, simd.both(one, x))
+        if not _differ(simd.either(simd.xor(x, p), simd.xor(y, q)), simd.xor(x, x)):
+            simd.store(state, 0, x)
+            simd.store(state, 8, y)
+            return rounds
+        x = p
+        y = q
+        rounds += 1
+
+
+@lean
+def _sweep(now, after, d):
+    """One round from ``now`` to ``after``, all vectors; tells whether any node was set."""
+    changes = simd.splat(bits.ZERO)
+    for v in range(1 << (d - 9)):
+        y = step(now, v, d)
+        changes = simd.either(changes, simd.xor(y, simd.load(now, v << 3)))
+        simd.store(after, v << 3, y)
+    return _differ(changes, simd.splat(bits.ZERO))
+
+
+@lean
+def _near(marks, at, b, d):
+    """Word ``b`` of the set of vectors that are in the set at ``marks[at:]`` or have a neighbour in it."""
+    c = marks[at + b]
+    near = c | ((c >> np.uint64(1)) & _LOW[0]) | ((c & _LOW[0]) << np.uint64(1))
+    near |= ((c >> np.uint64(2)) & _LOW[1]) | ((c & _LOW[1]) << np.uint64(2))
+    near |= ((c >> np.uint64(4)) & _LOW[2]) | ((c & _LOW[2]) << np.uint64(4))
+    near |= ((c >> np.uint64(8)) & _LOW[3]) | ((c & _LOW[3]) << np.uint64(8))
+    near |= ((c >> np.uint64(16)) & _LOW[4]) | ((c & _LOW[4]) << np.uint64(16))
+    near |= (c >> np.uint64(32)) | (c << np.uint64(32))
+    for k in range(d - 15):
+        near |= marks[at + (b ^ (1 << k))]
+    return near
+
+
+@lean
+def _round(now, after, marks, old, new, full, words, d):
+    """One round from ``now`` to ``after``; tells whether any node was set.
+
+    Only vectors next to a change are visited, and none whose nodes are all set.  ``now`` and ``after`` differ at
+    most in the vectors that the round before changed; all of these are visited or, if full, copied, so after
+    the round the two differ at most in the vectors that it changed.
+    """
+    ones = simd.splat(bits.ALL)
+    any_changed = np.uint64(0)
+    for b in range(words):
+        filled = marks[full + b]
+        copy = marks[old + b] & filled
+        visit = _near(marks, old, b, d) & ~filled
+        changed = np.uint64(0)
+        while copy:
+            simd.store(after, ((b << 6) + bits.lowest(copy)) << 3, ones)
+            copy &= copy - np.uint64(1)
+        while visit:
+            i = bits.lowest(visit)
+            visit &= visit - np.uint64(1)
+            v = (b << 6) + i
+            y = step(now, v, d)
+            simd.store(after, v << 3, y)
+            changed |= np.uint64(_differ(y, simd.load(now, v << 3))) << np.uint64(i)
+            filled |= np.uint64(not _differ(y, ones)) << np.uint64(i)
+        marks[new + b] = changed
+        marks[full + b] = filled
+        any_changed |= changed
+    return any_changed != np.uint64(0)
+
+
+@lean
+def marks_words(d):
+    """Length of the scratch ``marks`` of :func:`rounds_marked`."""
+    return np.int64(3) << max(d - 15, 0)
+
+
+@lean
+def rounds_marked(state, other, marks, d):
+    """:func:`rounds_words` with all its scratch given: ``marks`` has ``marks_words(d)`` words of any content."""
+    if d <= 9:
+        return _rounds_one_vector(state)
+    if d == 10:
+        return _rounds_two_vectors(state)
+    here = simd.pointer(state)
+    there = simd.pointer(other)
+    rounds = np.int64(0)
+    if d < 15:
+        while True:
+            if not _sweep(here, there, d):
+                return rounds
+            if not _sweep(there, here, d):
+                return rounds + 1
+            rounds += 2
+    mark = simd.pointer(marks)
+    words = np.int64(1) << (d - 15)
+    for b in range(words):
+        mark[b] = bits.ALL
+        mark[2 * words + b] = bits.ZERO
+    while True:
+        if not _round(here, there, mark, 0, words, 2 * words, words, d):
+            return rounds
+        if not _round(there, here, mark, words, 0, 2 * words, words, d):
+            return rounds + 1
+        rounds += 2
+
+
+@inline
+def rounds_words(state, other, d):
+    """Run the rounds of a d-cube to the fixed point.
+
+    Parameters
+    ----------
+    state : uint64 array of max(8, 2^(d-6)) words
+        Set nodes; clear from node 2^d up.  Ends as the final state.
+    other : uint64 array of the same length
+        Scratch, of any content.
+    d : int64
+        Dimension, 0 <= d <= 30.  Not checked.
+
+    Returns
+    -------
+    int64
+        Last round that sets a node; 0 when none does.
+
+    Notes
+    -----
+    About 5 ns for each 512 nodes visited while the state fits the second-level cache.
+    """
+    return rounds_marked(state, other, np.empty(marks_words(d), np.uint64), d)

@@ -1,0 +1,237 @@
+"""The study ``unsafe-critical``: when does Q_n as a whole become unsafe, if every node is faulty with probability p?
+
+Lee & Hayes (1988), section 3.2, ask which numbers of faults make a hypercube unsafe.  With independent faults this is
+2-neighbour bootstrap percolation on Q_n, whose critical probability is known to leading order (:mod:`threshold`) and,
+it seems, had not been computed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from fastcube.algorithms.unsafe import find_unsafe
+from fastcube.engine.results import Results
+from fastcube.engine.study import Axis, Counter, Explanation, Extreme, Mean, Point, Proportion, Study, point_text
+from fastcube.exact.unsafe import critical_rate
+from fastcube.networks.hypercube import Hypercube
+from fastcube.plot import draw_lines, style
+
+from .threshold import LAMBDA, Count, Curve, bracket, corrections, fit, leading_order
+
+#: p_1/2 to two or three digits, about which the default grid is laid: n = 2..6 exact, the rest from 40,000 trials or more.
+CENTRES = {
+    2: 0.54, 3: 0.38, 4: 0.232, 5: 0.138, 6: 0.0783, 7: 0.0449, 8: 0.026,
+    9: 0.0155, 10: 0.0097, 11: 0.00632, 12: 0.00427, 13: 0.00296, 14: 0.00209, 15: 0.0015,
+    16: 0.0011, 17: 0.000817, 18: 0.000612, 19: 0.000461, 20: 0.000351,
+}  # fmt: skip
+
+#: The grid's p as multiples of these centres: close together near p_1/2, where a bracket ends on points of the grid.
+FACTORS = (0.4, 0.5, 0.65, 0.75, 0.84, 0.9, 0.95, 0.98, 1.0, 1.02, 1.05, 1.1, 1.18, 1.3, 1.5, 1.8)
+
+
+def _bound(point: Point) -> float:
+    """Rounds are at most floor(n^2 / 3) (Przykucki 2012); at least 1, to divide by."""
+    return float(max(1, int(point["n"]) ** 2 // 3))
+
+
+def _kernel(point: Point) -> Any:
+    from fastcube.kernels.unsafe.dense import KERNELS, method
+
+    return KERNELS[method(int(point["n"]), float(point["p"]))]
+
+
+def _grid() -> list[Point]:
+    return [
+        {"n": n, "p": float(f"{centre * factor:.3g}")}
+        for n, centre in CENTRES.items()
+        for factor in FACTORS
+        if centre * factor < 1
+    ]
+
+
+def fault_set(point: Point, key: int, trial: int) -> np.ndarray:
+    """The faulty nodes of one trial, ascending."""
+    from fastcube.kernels.unsafe.dense import fault_state
+
+    n = int(point["n"])
+    state = np.zeros(max(8, 2**n // 64), np.uint64)
+    fault_state(np.uint64(key), trial, n, float(point["p"]), state)
+    return np.flatnonzero(np.unpackbits(state.view(np.uint8), bitorder="little"))
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    n = int(point["n"])
+    faulty = fault_set(point, key, trial).tolist()
+    found = find_unsafe(Hypercube(n, faulty_nodes=faulty))
+    largest = max(found.subcubes, key=lambda part: part.dimension, default=None)
+    shown = ", ".join(f"{v:0{n}b}" for v in faulty[:32]) + (", ..." if len(faulty) > 32 else "")
+    lines = [
+        f"trial {trial} of unsafe-critical at {point_text(point)}",
+        f"  {len(faulty)} faulty nodes: {shown or 'none'}",
+        f"  {found.count} unsafe nodes, {found.rounds} rounds",
+        f"  {len(found.subcubes)} maximal subcubes" + (f", the largest {largest}" if largest else ""),
+        f"  Q_{n} is {'unsafe' if found.all_unsafe else 'not unsafe'}",
+    ]
+    data = {
+        "faulty_nodes": faulty,
+        "unsafe_nodes": found.count,
+        "rounds": found.rounds,
+        "all_unsafe": found.all_unsafe,
+        "largest_subcube": None if largest is None else str(largest),
+    }
+    return Explanation("\n".join(lines), data)
+
+
+# ---------------------------------------------------------------- what the counts say
+
+
+def counts_of(results: Results) -> dict[int, list[Count]]:
+    """For each n the points (p, trials in which Q_n was unsafe, trials), by p."""
+    out: dict[int, list[Count]] = {}
+    for point, tally in results:
+        if tally.trials:
+            out.setdefault(int(point["n"]), []).append((float(point["p"]), tally.counts["all_unsafe"], tally.trials))
+    return out
+
+
+def _known(n: int) -> float:
+    return critical_rate(n) if 1 <= n <= 6 else math.nan
+
+
+def _limits(low: float, high: float) -> str:
+    return f"[{low:.5g}, {high:.5g}]"
+
+
+def _notes(results: Results) -> list[str]:
+    lines = [
+        "p_1/2 is where Q_n is unsafe with probability 1/2.  bracket: at least 95%, from monotonicity and Clopper-Pearson",
+        "limits alone.  fit: logistic regression on a quintic in log p, 95% limits by the delta method (asymptotic).",
+        "leading: (16 lambda / n^2) 2^(-2 sqrt n), lambda = 1.16577 (Balogh, Bollobas & Morris 2010).",
+        "",
+        f"{'n':>2}  {'bracket':>22}  {'fit':>11}  {'95% limits':>24}  {'exact':>12}  {'leading':>9}  {'ratio':>5}  p_.8/p_.2",
+    ]
+    for n, counts in counts_of(results).items():
+        curve = fit(counts)
+        p, low, high = curve.quantile() if curve else (math.nan,) * 3
+        window = curve.quantile(0.8)[0] / curve.quantile(0.2)[0] if curve else math.nan
+        exact, leading = _known(n), leading_order(n)
+        cells = [
+            f"{n:>2}",
+            f"{_limits(*bracket(counts)):>22}",
+            f"{p:>11.6g}" if curve else f"{'-':>11}",
+            f"{_limits(low, high):>24}" if curve else f"{'-':>24}",
+            f"{'-':>12}" if math.isnan(exact) else f"{exact:>12.10f}",
+            f"{leading:>9.4g}",
+            f"{p / leading:>5.3f}" if curve else f"{'-':>5}",
+            f"{'-':>9}" if math.isnan(window) else f"{window:>9.3f}",
+        ]
+        lines.append("  ".join(cells))
+    return lines
+
+
+def _figure(results: Results, axes: Any) -> None:
+    """Left: P(Q_n unsafe) against p / p_1/2.  Right: p_1/2 in units in which its limit is lambda, against 1 / sqrt n."""
+    curves = {n: (counts, fit(counts)) for n, counts in counts_of(results).items()}
+    drawn = {n: (counts, curve) for n, (counts, curve) in curves.items() if curve is not None}
+    if not drawn:  # no p_1/2 to scale by
+        draw_lines(axes, results, "all_unsafe", "p", "n")
+        axes.set_xlabel("p: probability that a node is faulty")
+        axes.set_ylabel("probability that $Q_n$ is unsafe")
+        axes.legend()
+        return
+    figure = axes.figure
+    axes.remove()
+    figure.set_size_inches(11, 5)
+    left, right = figure.subplots(1, 2)
+    _draw_probability(left, drawn)
+    _draw_threshold(right, {n: curve for n, (_, curve) in drawn.items()})
+
+
+def _draw_probability(axes: Any, drawn: dict[int, tuple[list[Count], Curve]]) -> None:
+    from matplotlib import colormaps
+
+    from fastcube.engine.estimate import proportion
+
+    shades = colormaps["viridis"].resampled(max(len(drawn), 2))
+    for i, (n, (counts, curve)) in enumerate(drawn.items()):
+        half = curve.quantile()[0]
+        x = [p / half for p, _, _ in counts]
+        estimates = [proportion(events, trials) for _, events, trials in counts]
+        limits = [e.low for e in estimates], [e.high for e in estimates]
+        colour = shades(i / max(len(drawn) - 1, 1))
+        axes.plot(x, [e.value for e in estimates], "o-", color=colour, markersize=2.5, linewidth=1, label=f"n = {n}")
+        axes.fill_between(x, *limits, color=colour, alpha=0.18, linewidth=0)
+    axes.axhline(0.5, color="0.7", linewidth=0.8, zorder=0)
+    axes.axvline(1.0, color="0.7", linewidth=0.8, zorder=0)
+    axes.set_xlabel(r"$p \,/\, p_{1/2}(n)$")
+    axes.set_ylabel("probability that $Q_n$ is unsafe")
+    axes.set_title("The threshold sharpens slowly with n")
+    axes.legend(fontsize=7, ncols=2)
+
+
+def _draw_threshold(axes: Any, curves: dict[int, Curve]) -> None:
+    exact = range(2, 7)
+    values = [critical_rate(n) * LAMBDA / leading_order(n) for n in exact]
+    axes.plot([n**-0.5 for n in exact], values, "o", mfc="none", color="0.3", label="exact, n = 2..6")
+    scale = np.array([LAMBDA / leading_order(n) for n in curves])
+    p, low, high = np.array([curve.quantile() for curve in curves.values()]).T * scale
+    x = [n**-0.5 for n in curves]
+    axes.errorbar(x, p, [p - low, high - p], fmt="s", markersize=3, capsize=2, color=style(1)["color"],
+                  label="fitted, 95% limits")  # fmt: skip
+    curve = np.linspace(0.002, 0.36, 200)
+    axes.plot(curve, [LAMBDA * corrections(v**-2)[0] for v in curve], "--", color=style(0)["color"], linewidth=1,
+              label=r"lower bound for large n: $\lambda\,(1 + \log n/\sqrt{n})$")  # fmt: skip
+    axes.plot(
+        0, LAMBDA, "*", markersize=12, color=style(0)["color"], clip_on=False, label=r"limit: $\lambda = 1.16577$"
+    )
+    axes.set_xlim(0, 0.75)
+    axes.set_ylim(0)
+    axes.set_xlabel(r"$1/\sqrt{n}$")
+    axes.set_ylabel(r"$p_{1/2}\; n^2\, 2^{2\sqrt{n}} / 16$")
+    axes.set_title(r"$p_{1/2}$ in units of its asymptotic form")
+    axes.legend(fontsize=7, loc="lower right")
+
+
+UNSAFE_CRITICAL = Study(
+    name="unsafe-critical",
+    title="Probability that Q_n becomes unsafe when every node is faulty with probability p",
+    source="after Lee & Hayes 1988, section 3.2; 2-neighbour bootstrap percolation, Balogh, Bollobas & Morris 2010",
+    revision=1,
+    axes=(
+        Axis("n", "dimension of the hypercube", int, 1, 30),
+        Axis("p", "probability that a node is faulty", float, 0.0, 1.0),
+    ),
+    counters=(
+        Counter("unsafe_nodes", "unsafe nodes"),
+        Counter("unsafe_nodes_squared", "unsafe nodes, squared", 2),
+        Counter("with_unsafe", "trials with an unsafe node"),
+        Counter("all_unsafe", "trials without an active node"),
+        Counter("rounds", "rounds of FIND_UNSAFE"),
+        Counter("rounds_squared", "rounds of FIND_UNSAFE, squared"),
+        Counter("faults", "faulty nodes"),
+    ),
+    extremes=(Extreme("rounds", "most rounds of FIND_UNSAFE"),),
+    statistics=(
+        Proportion("all_unsafe", "probability that Q_n is unsafe (no node is active)", "all_unsafe"),
+        Mean(
+            "unsafe_fraction",
+            "mean of (non-faulty unsafe nodes) / 2^n",
+            "unsafe_nodes",
+            "unsafe_nodes_squared",
+            "with_unsafe",
+            unit=lambda point: float(2 ** int(point["n"])),
+        ),
+        Mean("rounds", "mean number of rounds of FIND_UNSAFE", "rounds", "rounds_squared", "with_unsafe", bound=_bound),
+    ),
+    kernel=_kernel,
+    grid=_grid(),
+    trials=100_000,
+    explain=_explain,
+    figure=_figure,
+    notes=_notes,
+)
+
+STUDIES = (UNSAFE_CRITICAL,)

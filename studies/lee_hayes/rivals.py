@@ -1,0 +1,111 @@
+"""What a user would write instead of the unsafe-node kernels, and the comparisons that `fastcube bench` runs.
+
+Three ways, each written as well as its style allows: a graph library, NumPy on whole cubes many trials at a time,
+and NumPy on pairs of faults with a loop for the few trials that have a close pair.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import numpy as np
+
+from fastcube.engine.benchmark import Benchmark, kernel_runner
+from fastcube.engine.study import Study
+
+
+def with_networkx(n: int, f: int, trials: int, seed: int = 0) -> int:
+    """Unsafe nodes summed over trials: rounds over ``networkx.hypercube_graph``."""
+    import networkx
+
+    rng = random.Random(seed)
+    graph = networkx.convert_node_labels_to_integers(networkx.hypercube_graph(n))
+    total = 0
+    for _ in range(trials):
+        bad = set(rng.sample(range(2**n), f))
+        while marked := [v for v in graph if v not in bad and sum(w in bad for w in graph[v]) >= 2]:
+            bad.update(marked)
+        total += len(bad) - f
+    return total
+
+
+def with_numpy_cubes(n: int, faulty: Callable[[np.random.Generator], np.ndarray], seed: int = 0) -> int:
+    """Unsafe nodes summed over trials: all trials' cubes as one boolean array (trials, 2^n), rounds over the whole."""
+    bad = faulty(np.random.default_rng(seed))
+    begin = int(bad.sum())
+    neighbours = np.arange(2**n)[:, None] ^ (1 << np.arange(n))
+    while True:
+        count = np.zeros(bad.shape, np.uint8)
+        for k in range(n):
+            count += bad[:, neighbours[:, k]]
+        after = bad | (count >= 2)
+        if np.array_equal(after, bad):
+            return int(bad.sum()) - begin
+        bad = after
+
+
+def with_numpy_pairs(n: int, f: int, trials: int, seed: int = 0) -> int:
+    """Unsafe nodes summed over trials: distances of all pairs at once, subcubes merged in a loop where some pair is close."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2**n, (trials, f), dtype=np.uint64)
+    close = np.zeros(trials, bool)
+    for i in range(f):
+        for j in range(i):
+            close |= np.bitwise_count(labels[:, i] ^ labels[:, j]) <= 2
+    total = 0
+    for row in labels[close].tolist():
+        cubes = [(label, 0) for label in set(row)]
+        merged = True
+        while merged:
+            merged = False
+            for i in range(len(cubes)):
+                for j in range(i):
+                    (a, free), (b, other) = cubes[i], cubes[j]
+                    if ((a ^ b) & ~(free | other)).bit_count() <= 2:
+                        cubes[j] = (a, free | other | (a ^ b))
+                        del cubes[i]
+                        merged = True
+                        break
+                if merged:
+                    break
+        total += sum(2 ** free.bit_count() for _, free in cubes) - len(set(row))
+    return total
+
+
+def _distinct(n: int, f: int, trials: int) -> Callable[[np.random.Generator], np.ndarray]:
+    def draw(rng: np.random.Generator) -> np.ndarray:
+        bad = np.zeros((trials, 2**n), bool)
+        np.put_along_axis(bad, np.argpartition(rng.random(bad.shape), f, axis=1)[:, :f], True, axis=1)
+        return bad
+
+    return draw
+
+
+def benchmarks_of(sparse: Study, dense: Study) -> list[Benchmark]:
+    """The comparisons, for the studies ``unsafe-fraction`` and ``unsafe-critical``."""
+    out = []
+    for n, f, slow, fast in ((8, 4, 300, 2_000), (12, 6, 40, 100)):
+        name, ours = f"unsafe nodes, n={n} f={f}", kernel_runner(sparse, {"n": n, "f": f}, 2_000_000)
+        out.append(Benchmark(name, "NetworkX", ours, _counted(slow, with_networkx, n, f, slow)))
+        cubes = _counted(fast, with_numpy_cubes, n, _distinct(n, f, fast))
+        out.append(Benchmark(name, "NumPy on whole cubes", ours, cubes))
+    for n, f, trials in ((16, 8, 100_000), (30, 15, 100_000), (60, 30, 50_000)):
+        ours = kernel_runner(sparse, {"n": n, "f": f}, 2_000_000)
+        pairs = _counted(trials, with_numpy_pairs, n, f, trials)
+        out.append(Benchmark(f"unsafe nodes, n={n} f={f}", "NumPy on pairs", ours, pairs))
+    for n, p, ours_trials, trials in ((10, 0.0097, 100_000, 300), (16, 0.0011, 5_000, 4)):
+        ours = kernel_runner(dense, {"n": n, "p": p}, ours_trials)
+        cubes = _counted(
+            trials, with_numpy_cubes, n, lambda rng, n=n, p=p, trials=trials: rng.random((trials, 2**n)) < p
+        )
+        out.append(Benchmark(f"unsafe nodes, n={n} p={p}", "NumPy on whole cubes", ours, cubes))
+    return out
+
+
+def _counted(trials: int, function: Callable[..., int], *args: object) -> Callable[[], int]:
+    def call() -> int:
+        function(*args)
+        return trials
+
+    return call

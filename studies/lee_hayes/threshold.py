@@ -1,0 +1,161 @@
+"""Where an increasing event reaches probability 1/2: brackets, fits, and the theory of 2-neighbour bootstrap percolation.
+
+Unsafe nodes under independent node faults *are* 2-neighbour bootstrap percolation on the hypercube: the fault set
+percolates when no node stays active.  p_q(n) is the p at which Q_n is unsafe with probability q; the theory is
+
+    leading(n) (1 + log n / sqrt n)  <=  p_1/2(n)  <=  leading(n) (1 + 5 (log n)^2 / sqrt n)
+
+for n large enough, where leading(n) = (16 lambda / n^2) 2^(-2 sqrt n) and lambda = 1.16577... is the smallest positive
+root of sum_k (-1)^k lambda^k / (2^(k^2 - k) k!) (Balogh, Bollobas & Morris 2010, "Bootstrap percolation in high
+dimensions"; natural logarithms).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastcube.engine.estimate import ALPHA, proportion
+
+#: A point of the curve: p, trials with the event, trials.
+Count = tuple[float, int, int]
+
+Array = NDArray[np.float64]
+
+
+def _series(x: float) -> float:
+    return float(sum((-x) ** k / (2 ** (k * k - k) * math.factorial(k)) for k in range(12)))
+
+
+def _smallest_root() -> float:
+    low, high = 1.0, 1.5  # the series is positive up to the root and negative at 1.5
+    while (middle := (low + high) / 2) not in (low, high):
+        low, high = (middle, high) if _series(middle) > 0 else (low, middle)
+    return low
+
+
+#: The constant of the theorem.
+LAMBDA = _smallest_root()
+
+
+def leading_order(n: float) -> float:
+    """(16 lambda / n^2) 2^(-2 sqrt n), to which p_1/2 is asymptotic."""
+    return 16 * LAMBDA / n**2 * 2 ** (-2 * math.sqrt(n))
+
+
+def corrections(n: float) -> tuple[float, float]:
+    """The theorem's lower and upper factor on :func:`leading_order`, which hold for n large enough."""
+    return 1 + math.log(n) / math.sqrt(n), 1 + 5 * math.log(n) ** 2 / math.sqrt(n)
+
+
+def bracket(counts: Sequence[Count], alpha: float = ALPHA) -> tuple[float, float]:
+    """An interval that holds p_1/2 with probability at least 1 - alpha, whatever the curve's shape.
+
+    The event is increasing, so its probability increases with p: p_1/2 lies above every p where it is below 1/2 and
+    below every p where it is above.  One-sided Clopper-Pearson limits at level alpha / points at each point decide
+    which are; a point can err on one side only, so by the union bound all are right with probability 1 - alpha.
+    Ends are points of the grid, or 0 and 1 where the grid does not decide.
+    """
+    low, high = 0.0, 1.0
+    for p, events, trials in counts:
+        if trials:
+            e = proportion(events, trials, 2 * alpha / len(counts))
+            low = max(low, p) if e.high < 0.5 else low
+            high = min(high, p) if e.low > 0.5 else high
+    return low, high
+
+
+@dataclass(frozen=True)
+class Curve:
+    """log(P / (1 - P)) as a polynomial in x = log(p / scale), fitted by maximum likelihood.
+
+    Attributes
+    ----------
+    scale : float
+    coefficients : array
+        Lowest power first.
+    covariance : square array
+        Inverse of the Fisher information, times the dispersion where that is above 1.
+    dispersion : float
+        Pearson's chi-square over its degrees of freedom; near 1 when the polynomial describes the counts.
+    reach : (float, float)
+        Smallest and largest x fitted.
+    """
+
+    scale: float
+    coefficients: Array
+    covariance: Array
+    dispersion: float
+    reach: tuple[float, float]
+
+    def quantile(self, q: float = 0.5) -> tuple[float, float, float]:
+        """p_q with its 95% limits by the delta method on log p (asymptotic); NaN outside of the points fitted."""
+        aim = math.log(q / (1 - q))
+        low, high = self.reach
+        if not self._at(low) <= aim <= self._at(high):
+            return math.nan, math.nan, math.nan
+        while (middle := (low + high) / 2) not in (low, high):
+            low, high = (middle, high) if self._at(middle) < aim else (low, middle)
+        powers = self._powers(low)
+        slope = float(self.coefficients[1:] @ (np.arange(1, powers.size) * powers[:-1]))
+        stderr = math.sqrt(float(powers @ self.covariance @ powers)) / slope
+        p = self.scale * math.exp(low)
+        return p, p * math.exp(-1.959963984540054 * stderr), p * math.exp(1.959963984540054 * stderr)
+
+    def _powers(self, x: float) -> Array:
+        return np.power(x, np.arange(self.coefficients.size, dtype=np.float64))
+
+    def _at(self, x: float) -> float:
+        return float(self.coefficients @ self._powers(x))
+
+
+#: Degree of the fitted polynomial.  On the exact curves of n = 2..6 over 4% to 96%, degree 3 misses p_1/2 by up to
+#: 0.3%; degree 5 by 0.02% at most (n = 2, 3) and 0.001% from n = 5 on, where 10^5 trials a point leave 0.07%.
+DEGREE = 5
+
+
+def fit(counts: Sequence[Count]) -> Curve | None:
+    """Fit a :class:`Curve` to the points with 4% to 96% of events.
+
+    None unless at least four such points lie on both sides of 1/2; the degree is DEGREE, or two less than the points.
+    """
+    used = [(p, k, t) for p, k, t in counts if t and 0.04 * t <= k <= 0.96 * t]
+    if len(used) < 4 or not min(k / t for _, k, t in used) < 0.5 < max(k / t for _, k, t in used):
+        return None
+    p, events, trials = (np.array(column, np.float64) for column in zip(*used, strict=True))
+    terms = min(DEGREE, len(used) - 2) + 1
+    scale = float(p[np.argmin(abs(events / trials - 0.5))])
+    x = np.log(p / scale)
+    design: Array = np.power(x[:, None], np.arange(terms, dtype=np.float64))
+    with np.errstate(all="ignore"):  # too few trials can leave the likelihood without a maximum
+        try:
+            coefficients, information, residual = _maximise(design, events, trials)
+            covariance = np.linalg.inv(information)
+        except np.linalg.LinAlgError:
+            return None
+    dispersion = residual / (len(used) - terms)
+    if not np.isfinite(covariance).all():
+        return None
+    scaled = np.asarray(covariance * max(1.0, dispersion), np.float64)
+    return Curve(scale, coefficients, scaled, dispersion, (float(x.min()), float(x.max())))
+
+
+def _maximise(design: Array, events: Array, trials: Array) -> tuple[Array, Array, float]:
+    """Coefficients of greatest likelihood, their Fisher information and Pearson's chi-square.
+
+    Newton's method as iteratively reweighted least squares, from the empirical logits.
+    """
+    logit = np.log((events + 0.5) / (trials - events + 0.5))
+    working, weights = logit, events * (trials - events) / trials
+    for _ in range(50):
+        information = np.asarray(design.T @ (weights[:, None] * design), np.float64)
+        coefficients = np.asarray(np.linalg.solve(information, design.T @ (weights * working)), np.float64)
+        logit = design @ coefficients
+        share = 1 / (1 + np.exp(-logit))
+        weights = trials * share * (1 - share)
+        working = logit + (events - trials * share) / weights
+    return coefficients, information, float(((events - trials * share) ** 2 / weights).sum())

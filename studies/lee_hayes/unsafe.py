@@ -1,0 +1,249 @@
+"""Lee & Hayes (1988), "Routing and Broadcasting in Faulty Hypercube Computers": unsafe nodes.
+
+``unsafe-fraction`` is Figure 8, the average fraction of unsafe nodes in Q_n under f random faulty nodes;
+``unsafe-fraction-large`` asks the same at n = 16..60, where unsafe nodes are rare and come in large subcubes.
+Readings R1-R3.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastcube.algorithms.unsafe import find_unsafe
+from fastcube.engine.results import Results
+from fastcube.engine.study import (
+    Axis,
+    Counter,
+    Explanation,
+    Extreme,
+    Mean,
+    Point,
+    Proportion,
+    Statistic,
+    Study,
+    point_text,
+    product_grid,
+)
+from fastcube.errors import check_range
+from fastcube.exact.unsafe import merging_pairs
+from fastcube.networks.hypercube import Hypercube
+from fastcube.plot import draw_lines
+
+#: What section 3.2 states of Figure 8: below this for f <= floor(n/2) and n >= 5.
+STATED = 0.15
+
+#: Points with fewer trials than this that merge two faults say more by their closed form.
+_RARE = 100
+
+
+def _check(point: Point) -> None:
+    from fastcube.kernels.unsafe.choice import most_faults
+
+    n = int(point["n"])
+    check_range("f", point["f"], 0, most_faults(n), f"for n={n}")
+
+
+def _kernel(point: Point) -> Any:
+    from fastcube.kernels.unsafe.choice import unsafe_kernel
+
+    return unsafe_kernel(int(point["n"]), int(point["f"]))
+
+
+def _nodes(point: Point) -> float:
+    return float(2 ** int(point["n"]))
+
+
+def _most_rounds(point: Point) -> float:
+    """Floor(n^2 / 3) (Przykucki 2012); at least 1, to divide by."""
+    return float(max(1, int(point["n"]) ** 2 // 3))
+
+
+def _explain(name: str) -> Any:
+    def explain(point: Point, key: int, trial: int) -> Explanation:
+        from fastcube.kernels.sampling import fault_set
+
+        n = int(point["n"])
+        faulty = sorted(int(v) for v in fault_set(key, trial, n, int(point["f"])))
+        found = find_unsafe(Hypercube(n, faulty_nodes=faulty))
+        lines = [f"trial {trial} of {name} at {point_text(point)}"]
+        lines.append(
+            f"  {len(faulty)} faulty nodes: {', '.join(f'{v:0{n}b}' for v in faulty[:64])}{', ...' if len(faulty) > 64 else ''}"
+        )
+        lines.append(
+            f"  {found.count} unsafe nodes, a fraction of {found.fraction:.6g}, marked in {found.rounds} rounds"
+        )
+        large = [str(c) for c in found.subcubes if c.dimension > 0]
+        lines.append(
+            f"  maximal subcubes of more than one node: {', '.join(large[:64]) or 'none'}{', ...' if len(large) > 64 else ''}"
+        )
+        lines.append(f"  Q_{n} is {'unsafe: no node is active' if found.all_unsafe else 'not unsafe'}")
+        data = {
+            "faulty_nodes": faulty,
+            "unsafe_nodes": found.count,
+            "rounds": found.rounds,
+            "all_unsafe": found.all_unsafe,
+            "subcubes": large,
+        }
+        return Explanation("\n".join(lines), data)
+
+    return explain
+
+
+# ---------------------------------------------------------------- Figure 8
+
+
+def _stated(point: Point) -> bool:
+    """Whether section 3.2 states something of this point."""
+    return int(point["n"]) >= 5 and 1 <= int(point["f"]) <= int(point["n"]) // 2
+
+
+def _figure(results: Results, axes: Any) -> None:
+    draw_lines(axes, results, "unsafe_fraction", "n", "f")
+    ns = [point["n"] for point, _ in results]
+    if any(_stated(point) for point, _ in results):
+        axes.plot([5, max(ns)], [STATED, STATED], color="black", linewidth=1, linestyle=":")
+        axes.annotate(
+            "paper: < 15% for f <= floor(n/2), n >= 5",
+            (max(ns), STATED),
+            ha="right",
+            va="bottom",
+            fontsize=8,
+            xytext=(0, 2),
+            textcoords="offset points",
+        )
+    axes.set_xlabel("n, dimension of the hypercube")
+    axes.set_ylabel("average fraction of unsafe nodes")
+    axes.set_title("Average fraction of unsafe nodes in $Q_n$ (shaded: 95% intervals)")
+    axes.set_ylim(bottom=0)
+    axes.legend(title="faulty nodes", fontsize=8)
+    axes.grid(alpha=0.25)
+
+
+def _notes(results: Results) -> list[str]:
+    rows = [
+        (point, results.estimates(point)["unsafe_fraction"])
+        for point, tally in results
+        if tally.trials and _stated(point)
+    ]
+    if not rows:
+        return []
+    above = [point_text(point) for point, e in rows if e.low >= STATED]
+    below = [point for point, e in rows if e.high < STATED]
+    lines = [f"paper: less than 15% unsafe for f <= floor(n/2), n >= 5: so at {len(below)} of {len(rows)} points"]
+    if above:
+        lines.append(f"  not so at {', '.join(above)}")
+    return lines
+
+
+# ---------------------------------------------------------------- large cubes
+
+
+def _large_grid() -> list[Point]:
+    return [{"n": n, "f": f} for n in (16, 20, 24, 30, 40, 50, 60) for f in (n // 4, n // 2, n, 3 * n // 2, 2 * n)]
+
+
+def _large_figure(results: Results, axes: Any) -> None:
+    """The share of trials in which any node can be unsafe, with the bound that holds where none was seen."""
+    names = sorted({int(point["n"]) for point, _ in results})
+    draw_lines(axes, results, "merging", "f", "n")
+    for n in names:
+        fs = [int(point["f"]) for point, _ in results if point["n"] == n and point["f"] > 1]
+        axes.plot(fs, [min(1.0, float(merging_pairs(n, f))) for f in fs], color="black", linewidth=0.8, linestyle=":")
+    axes.plot(
+        [],
+        [],
+        color="black",
+        linewidth=0.8,
+        linestyle=":",
+        label="expected close pairs, C(f,2)(n + C(n,2))/($2^n$ - 1)",
+    )
+    axes.set_yscale("log")
+    axes.set_xlabel("f, faulty nodes")
+    axes.set_ylabel("probability of two faults within distance 2")
+    axes.set_title("Unsafe nodes need two faults within distance 2")
+    axes.legend(fontsize=8)
+    axes.grid(alpha=0.25)
+
+
+def _large_notes(results: Results) -> list[str]:
+    lines = []
+    for point, tally in results:
+        n, f = int(point["n"]), int(point["f"])
+        if tally.trials and tally.counts["merging"] < _RARE and f > 1:
+            pairs = float(merging_pairs(n, f))
+            seen = tally.counts["merging"]
+            high = results.estimates(point)["merging"].high
+            lines.append(
+                f"  {point_text(point)}: {seen} of {tally.trials:,} trials, so P(merging) <= {high:.2g};"
+                f" expected number of close pairs, which bounds it, {pairs:.3g}"
+            )
+    if lines:
+        lines.insert(0, "Too rare to see: the closed form C(f,2)(n + C(n,2))/(2^n - 1) beside the upper 95% limit.")
+    return lines
+
+
+# ---------------------------------------------------------------- the studies
+
+_AXES = (
+    Axis("n", "dimension of the hypercube", int, 1, 62),
+    Axis("f", "number of faulty nodes", int, 0, 2**62),
+)
+
+_COUNTERS = (
+    Counter("unsafe_nodes", "unsafe nodes", 2),
+    Counter("unsafe_nodes_squared", "unsafe nodes, squared", 4),
+    Counter("with_unsafe", "trials with an unsafe node"),
+    Counter("all_unsafe", "trials without an active node"),
+    Counter("rounds", "rounds of FIND_UNSAFE"),
+    Counter("rounds_squared", "rounds of FIND_UNSAFE, squared"),
+    Counter("merging", "trials with two faults within distance 2"),
+    Counter("rounds_known", "trials whose rounds are known: no subcube of more than 30 dimensions"),
+)
+
+_STATISTICS: tuple[Statistic, ...] = (
+    Mean(
+        "unsafe_fraction", "mean of (non-faulty unsafe nodes) / 2^n",
+        "unsafe_nodes", "unsafe_nodes_squared", "with_unsafe", unit=_nodes,
+    ),
+    Proportion("all_unsafe", "probability that Q_n is unsafe (no node is active)", "all_unsafe"),
+    Mean(
+        "rounds", "mean number of rounds of FIND_UNSAFE",
+        "rounds", "rounds_squared", "with_unsafe", bound=_most_rounds, among="rounds_known",
+    ),
+)  # fmt: skip
+
+UNSAFE_FRACTION = Study(
+    name="unsafe-fraction",
+    title="Average fraction of unsafe nodes in Q_n with f random faulty nodes",
+    source="Lee & Hayes 1988, Figure 8",
+    revision=1,
+    axes=_AXES,
+    counters=_COUNTERS,
+    extremes=(Extreme("rounds", "most rounds of FIND_UNSAFE"),),
+    statistics=_STATISTICS,
+    kernel=_kernel,
+    grid=product_grid(n=range(5, 13), f=range(1, 8)),
+    trials=10**6,
+    check=_check,
+    explain=_explain("unsafe-fraction"),
+    figure=_figure,
+    notes=_notes,
+)
+
+UNSAFE_FRACTION_LARGE = Study(
+    name="unsafe-fraction-large",
+    title="Unsafe nodes in large hypercubes with f random faulty nodes",
+    source="after Lee & Hayes 1988, Figure 8",
+    revision=1,
+    axes=_AXES,
+    counters=_COUNTERS,
+    extremes=(Extreme("rounds", "most rounds of FIND_UNSAFE"),),
+    statistics=(*_STATISTICS, Proportion("merging", "probability of two faults within distance 2", "merging")),
+    kernel=_kernel,
+    grid=_large_grid(),
+    trials=10**7,
+    check=_check,
+    explain=_explain("unsafe-fraction-large"),
+    figure=_large_figure,
+    notes=_large_notes,
+)

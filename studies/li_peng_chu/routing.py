@@ -1,0 +1,350 @@
+"""Li, Peng & Chu, "Binomial-Tree Fault Tolerant Routing in Dual-Cubes with Large Number of Faulty Nodes".
+
+Section 3 simulates the practical on-line algorithm on DC(5) .. DC(9) with uniformly distributed faulty nodes:
+Figure 1 shows how often it finds a path, Figure 2 how long the path is.  ``dualcube-routing`` measures both, and the
+shortest nonfaulty paths beside them; ``dualcube-routing-large`` goes on to DC(30), which nobody has published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from fastcube.engine.study import Axis, Counter, Explanation, Extreme, Proportion, Ratio, Study, Value, product_grid
+
+if TYPE_CHECKING:
+    from fastcube.engine.results import Results
+    from fastcube.kernels.jit import Kernel
+
+Point = Mapping[str, Value]
+
+#: Largest m at which every trial searches the whole cube (``dualcube_trials.SEARCH_M``).
+SEARCHED = 9
+
+RATES = [round(0.05 * i, 2) for i in range(11)]
+
+
+def _searched(point: Point) -> bool:
+    return point["m"] <= SEARCHED
+
+
+def _kernel(_: Point) -> Kernel:
+    from fastcube.kernels.dualcube.trials import trials
+
+    return trials
+
+
+AXES = (
+    Axis("m", "dimension of a cluster; DC(m) has 2^(2m+1) nodes", int, 1, 30),
+    Axis("rate", "node failure rate", float, 0, 1, open_above=True),
+)
+
+# In the order of the slots in kernels/dualcube_trials.py.
+_ROUTING = (
+    Counter("valid", "trials with two nonfaulty nodes to join"),
+    Counter("delivered", "routes delivered"),
+    Counter("exhausted", "routes failed: nothing left to try"),
+    Counter("limit", "routes failed: a tree would grow past 2^14 nodes"),
+    Counter("void", "trials with fewer than two nonfaulty nodes"),
+    Counter("length", "links on delivered routes"),
+    Counter("length_length", "squares of that"),
+    Counter("distance", "d(s, t) of delivered routes"),
+    Counter("length_distance", "products of length and d(s, t)"),
+    Counter("distance_distance", "squares of d(s, t)"),
+    Counter("counted", "trials whose look-ups were counted: all with the search, else those with index 0 mod 64"),
+    Counter("lookups", "distinct labels whose status was asked, in those trials"),
+    Counter("lookups_lookups", "squares of that", digits=2),
+)
+_SEARCH = (
+    Counter("connected", "pairs joined by a nonfaulty path"),
+    Counter("shortest", "shortest nonfaulty path lengths of delivered routes"),
+    Counter("length_shortest", "products of length and shortest length"),
+    Counter("shortest_shortest", "squares of the shortest length"),
+    Counter("shortest_routes", "delivered routes as short as the shortest nonfaulty path"),
+)
+EXTREMES = (
+    Extreme("longest", "most links on a delivered route"),
+    Extreme("detour", "most links beyond d(s, t) on a delivered route"),
+)
+
+SUCCESS = Proportion("success", "share of pairs that the route joins", "delivered", "valid")
+LENGTH_OVER_DISTANCE = Ratio(
+    "length_over_distance",
+    "total length of delivered routes over total d(s, t)",
+    "length",
+    "distance",
+    ("length_length", "length_distance", "distance_distance"),
+    "delivered",
+    "delivered",
+)
+LOOKUPS = Ratio(
+    "lookups",
+    "mean number of distinct nodes whose status is asked",
+    "lookups",
+    "counted",
+    ("lookups_lookups", "lookups", "counted"),
+    "counted",
+    "counted",
+    units="nodes",
+)
+STATISTICS = (
+    SUCCESS,
+    Proportion(
+        "success_connected",
+        "share of the pairs joined by a nonfaulty path that the route joins",
+        "delivered",
+        "connected",
+        defined=_searched,
+    ),
+    Ratio(
+        "length_ratio",
+        "total length of delivered routes over total shortest nonfaulty-path length",
+        "length",
+        "shortest",
+        ("length_length", "length_shortest", "shortest_shortest"),
+        "delivered",
+        "delivered",
+        defined=_searched,
+    ),
+    LENGTH_OVER_DISTANCE,
+    Proportion(
+        "minimal",
+        "share of delivered routes as short as the shortest nonfaulty path",
+        "shortest_routes",
+        "delivered",
+        defined=_searched,
+    ),
+    LOOKUPS,
+)
+
+
+# ---------------------------------------------------------------- one trial in full
+
+
+def explain(point: Point, key: int, trial: int) -> Explanation:
+    """Replay one trial: the faulty nodes met, the path with its dimensions, or why and where it failed."""
+    from fastcube.algorithms.paths import distance, route
+    from fastcube.kernels.dualcube.trials import trial_pair
+    from fastcube.networks.dualcube import DualCube
+    from fastcube.networks.faults import RandomFaults
+
+    m, rate = int(point["m"]), float(point["rate"])
+    drawn, status_key, s, t = trial_pair(key, trial, m, rate)
+    data: dict[str, Any] = {"status_key": int(status_key), "void": not drawn}
+    if not drawn:
+        return Explanation(f"DC({m}), failure rate {rate}: no two nonfaulty nodes, the trial is void", data)
+    dual = DualCube(m, RandomFaults(rate, int(status_key)))
+    s, t = int(s), int(t)
+    result = route(dual, s, t, algorithm="PRACTICAL")
+    shortest = distance(dual, s, t) if m <= SEARCHED else None
+    met = [u for u in result.asked or () if dual.is_faulty(u)]
+    dims = [dual.dimension(u, v) for u, v in zip(result.path, result.path[1:], strict=False)]
+    data |= {
+        "s": s,
+        "t": t,
+        "distance": dual.metric(s, t),
+        "outcome": result.outcome,
+        "reason": result.reason,
+        "path": result.path,
+        "dimensions": dims,
+        "length": result.length,
+        "lookups": result.lookups,
+        "faulty_met": met,
+        "asked": list(result.asked or ()),
+        "events": [vars(e) for e in result.events],
+    }
+    if m <= SEARCHED:
+        data["shortest"] = shortest
+    return Explanation("\n".join(_words(dual, data, result.events)), data)
+
+
+def _node(dual: Any, u: int) -> str:
+    """A label as class, cluster bits and position bits would be read: the bit string, split after u_0 and u_m."""
+    text = dual.label(u)
+    return f"{text[0]}.{text[1 : dual.m + 1]}.{text[dual.m + 1 :]}"
+
+
+def _words(dual: Any, data: Mapping[str, Any], events: tuple[Any, ...]) -> list[str]:
+    def name(u: int) -> str:
+        return _node(dual, u)
+
+    s, t, met = data["s"], data["t"], data["faulty_met"]
+    kind = (
+        "one cluster"
+        if dual.same_cluster(s, t)
+        else "different clusters of one class"
+        if dual.class_of(s) == dual.class_of(t)
+        else "different classes"
+    )
+    lines = [
+        f"DC({dual.m}), failure rate {dual.faulty_nodes.rate}; labels are u_0.u_1..u_m.u_m+1..u_2m",
+        f"from {name(s)} to {name(t)}: {kind}, d(s, t) = {data['distance']}",
+        f"asked {data['lookups']} nodes, {len(met)} of them faulty{':' if met else ''}",
+        *(f"  faulty {name(u)}" for u in met[:40]),
+        *([f"  and {len(met) - 40} more"] if len(met) > 40 else []),
+    ]
+    if data["outcome"] == "delivered":
+        lines.append(f"delivered over {data['length']} links (0 is the cross edge):")
+        lines.append(f"  {name(s)}")
+        lines += [f"  {name(v)}  along u_{d}" for v, d in zip(data["path"][1:], data["dimensions"], strict=True)]
+    else:
+        lines.append(
+            "failed: "
+            + ("a tree would grow past 2^14 nodes" if data["reason"] == "limit" else "nothing is left to try")
+        )
+        lines += [f"  {_event(dual, e)}" for e in events[:40]]
+        if len(events) > 40:
+            lines.append("  and so on")
+    if "shortest" in data:
+        found = data["shortest"]
+        lines.append(
+            "no nonfaulty path joins them" if found is None else f"the shortest nonfaulty path has {found} links"
+        )
+    return lines
+
+
+def _event(dual: Any, e: Any) -> str:
+    node, other = _node(dual, e.node), _node(dual, e.other)
+    trees = f"the tree of {e.nodes} node{'s' if e.nodes > 1 else ''}"
+    return {
+        "crossed": f"cross {node} : {other}",
+        "stuck": f"the walk to {other} is stuck at {node}: {trees} there has no nearer nonfaulty neighbour and cannot grow",
+        "faulty": f"{node}, across from {other}, is faulty",
+        "ended": f"{trees} at {node} cannot grow: no exit is left",
+        "limited": f"{trees} at {node} may not grow further",
+    }[e.kind]
+
+
+# ---------------------------------------------------------------- figures and notes
+
+
+def _connected_about(point: Point) -> float:
+    """P(neither end is isolated) to first order: 1 - 2 p^(m+1), an approximation of P(the pair is connected)."""
+    return max(0.0, 1 - 2 * float(point["rate"]) ** (int(point["m"]) + 1))
+
+
+def _mark_success(axes: Any) -> None:
+    axes.plot([0, 0.3], [0.9, 0.9], color="0.25", linewidth=1, linestyle=(0, (1, 1.5)))
+    axes.annotate(
+        "paper: > 90% below 30%", (0.005, 0.9), (0, -11), textcoords="offset points", fontsize=8, color="0.25"
+    )
+    axes.plot([0.3, 0.5], [0.5, 0.5], color="0.25", linewidth=1, linestyle=(0, (1, 1.5)))
+    axes.annotate(
+        "paper: in most cases > 50% up to 50%", (0.295, 0.5), fontsize=8, color="0.25", ha="right", va="center"
+    )
+
+
+def _draw_lengths(axes: Any, results: Results) -> None:
+    """Path length over the shortest nonfaulty path (where searched) and over d(s, t), in percent."""
+    from matplotlib.lines import Line2D
+
+    from fastcube.plot import series, style
+
+    shortest = series(results, "length_ratio", "rate", "m") if len(results.study.statistics) == len(STATISTICS) else {}
+    for i, (m, plain) in enumerate(series(results, "length_over_distance", "rate", "m").items()):
+        how = style(i)
+        pairs = shortest.get(m, plain)
+        rates = [x for x, _ in pairs]
+        axes.plot(rates, [100 * e.value for _, e in pairs], **how)
+        low, high = [100 * e.low for _, e in pairs], [100 * e.high for _, e in pairs]
+        axes.fill_between(rates, low, high, color=how["color"], alpha=0.18, linewidth=0)
+        if m in shortest:
+            over = [100 * e.value for _, e in plain]
+            axes.plot([x for x, _ in plain], over, color=how["color"], linewidth=0.8, linestyle=":")
+    if shortest:
+        marked = Line2D([], [], color="0.25", marker="o", markersize=4, linewidth=1.3)
+        dotted = Line2D([], [], color="0.25", linewidth=0.8, linestyle=":")
+        axes.legend([marked, dotted], ["of the shortest nonfaulty path", "of d(s, t)"], loc="upper left", fontsize=8)
+        axes.set_ylabel("path length, %")
+    else:
+        axes.set_ylabel("path length, % of d(s, t)")
+    axes.set(xlabel="node failure rate", ylim=(99, None))
+
+
+def figure(results: Results, axes: Any) -> None:
+    """Figures 1 and 2 side by side: success rate, and path length in percent, against the failure rate."""
+    from fastcube.plot import draw_lines
+
+    whole = axes.figure
+    axes.remove()
+    whole.set_size_inches(11, 5)
+    left, right = whole.subplots(1, 2)
+    draw_lines(left, results, "success", "rate", "m")
+    _mark_success(left)
+    published = results.study.name == "dualcube-routing"
+    left.set(xlabel="node failure rate", ylabel="successful routing rate", ylim=(0, 1.02))
+    left.set_title("Figure 1" if published else "As Figure 1")
+    right.set_title("Figure 2" if published else "As Figure 2")
+    _draw_lengths(right, results)
+    for panel in (left, right):
+        panel.set_xlim(0, None)
+        panel.grid(alpha=0.25, linewidth=0.5)
+    left.legend(loc="lower left", fontsize=8, title="DC(m)")
+    whole.suptitle(f"{results.study.title} (shaded: 95% intervals)", fontsize=10)
+
+
+def notes(results: Results) -> list[str]:
+    """The paper's statements beside what was measured, failures by reason, and the approximation for large m."""
+    lines = []
+    below, above, upto, over = 0, 0, 0, 0
+    for point, tally in results:
+        if not tally.trials:
+            continue
+        estimate = results.estimates(point)["success"]
+        if point["rate"] < 0.3:
+            below += estimate.low > 0.9
+            above += estimate.high <= 0.9
+        if point["rate"] <= 0.5:
+            upto += estimate.low > 0.5
+            over += estimate.high <= 0.5
+    lines.append(f'"success rate > 90% if the node failure rate is below 30%": so at {below} points, not at {above}')
+    lines.append(f'"in most cases > 50% up to 50%": so at {upto} points, not at {over}')
+    limits = sum(tally.counts["limit"] for _, tally in results)
+    void = sum(tally.counts["void"] for _, tally in results)
+    lines.append(f"routes stopped by the tree limit of 2^14 nodes: {limits}; void trials: {void}")
+    large = [point for point, tally in results if tally.trials and not _searched(point) and point["rate"] >= 0.3]
+    if large:
+        lines.append("success beside 1 - 2 p^(m+1), an approximation of P(a nonfaulty path joins the pair):")
+        for point in large:
+            value = results.estimates(point)["success"].value
+            lines.append(f"  m={point['m']},rate={point['rate']}: {value:.6f} beside {_connected_about(point):.6f}")
+    if any(tally.trials and not _searched(point) for point, tally in results) and len(results.study.statistics) > 3:
+        lines.append(
+            f"success_connected, length_ratio and minimal need all 2^(2m+1) nodes and are left out above m={SEARCHED}"
+        )
+    return lines
+
+
+DUALCUBE_ROUTING = Study(
+    name="dualcube-routing",
+    title="Practical fault-tolerant routing in dual-cubes",
+    source="Li, Peng & Chu, section 3, Figures 1 and 2",
+    revision=1,
+    axes=AXES,
+    counters=(*_ROUTING, *_SEARCH),
+    extremes=EXTREMES,
+    statistics=STATISTICS,
+    kernel=_kernel,
+    grid=product_grid(m=range(5, 10), rate=RATES),
+    trials=20_000,
+    explain=explain,
+    figure=figure,
+    notes=notes,
+)
+
+DUALCUBE_ROUTING_LARGE = Study(
+    name="dualcube-routing-large",
+    title="Practical fault-tolerant routing in large dual-cubes",
+    source="Li, Peng & Chu, section 3, beyond its Figures 1 and 2",
+    revision=1,
+    axes=AXES,
+    counters=_ROUTING,
+    extremes=EXTREMES,
+    statistics=(SUCCESS, LENGTH_OVER_DISTANCE, LOOKUPS),
+    kernel=_kernel,
+    grid=product_grid(m=[10, 12, 15, 20, 25, 30], rate=RATES),
+    trials=100_000,
+    explain=explain,
+    figure=figure,
+    notes=notes,
+)
