@@ -9,7 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .algorithms.paths import distance, route
+    from .algorithms.paths import route
+    from .algorithms.shortest import distance
     from .algorithms.unsafe import find_unsafe
     from .api import run
     from .engine.results import Results, merge, open_results
@@ -30,7 +31,7 @@ _HOMES = {
     "ResultFileError": "errors",
     "Hypercube": "networks.hypercube",
     "random_faults": "networks.faults",
-    "distance": "algorithms.paths",
+    "distance": "algorithms.shortest",
     "route": "algorithms.paths",
     "Results": "engine.results",
     "merge": "engine.results",

@@ -13,6 +13,7 @@ FastcubeError
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 
 
 class FastcubeError(Exception):
@@ -69,6 +70,21 @@ def shown(value: object) -> str:
     """The value on one line of at most 60 characters, for error messages."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def listed(values: Iterable[object]) -> str:
+    """The values in a sentence: ``a``, ``a or b``, ``a, b or c``."""
+    *first, last = (str(value) for value in values)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def nearest(name: object, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: ``; did you mean route?``, or nothing where none is near."""
+    import difflib
+
+    folded = {other.lower(): other for other in known}
+    close = difflib.get_close_matches(str(name).lower(), folded, n=1)
+    return f"; did you mean {folded[close[0]]}?" if close else ""
 
 
 def check_integer(name: str, value: object, low: int, high: int, context: str = "") -> int:

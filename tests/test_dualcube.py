@@ -155,7 +155,7 @@ BAD = [
     (lambda: fc.route(fc.DualCube(5), 0, 1, algorithm="OFFLINE", k=3), "k must be in [0, 2] for m=5, got 3"),
     (
         lambda: fc.route(fc.DualCube(5), 0, 1, algorithm="OFFLINE", variant="x"),
-        "variant must be literal or repaired, got 'x'",
+        "variant must be literal or repaired for OFFLINE, got 'x'",
     ),
     (
         lambda: fc.route(fc.DualCube(17), 0, 1, algorithm="OFFLINE"),

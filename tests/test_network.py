@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fastcube as fc
-from fastcube.algorithms import paths
+from fastcube.algorithms import shortest
 from fastcube.kernels import sampling
 from fastcube.networks.faults import RandomFaults
 from fastcube.networks.hypercube import Subcube
@@ -225,7 +225,7 @@ def test_distance_in_large_cubes():
 
 
 def test_distance_gives_up_rather_than_run_for_ever(monkeypatch):
-    monkeypatch.setattr(paths, "MOST_EXPANDED", 100)
+    monkeypatch.setattr(shortest, "MOST_EXPANDED", 100)
     cube = fc.Hypercube(30, [x for x in range(2**12) if x.bit_count() == 6])
     with pytest.raises(fc.ParameterError, match="passed 100 nodes"):
         fc.distance(cube, 0, 2**12 - 1)

@@ -8,20 +8,65 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, check_integer, shown
+from ..errors import ParameterError, check_integer
 from ..networks.dualcube import DualCube, bits_of, grow_tree
 from ..networks.faults import RandomFaults
-from .paths import Event, Route
+from .paths import ROUTING, Route
 
 #: OFFLINE searches and counts whole clusters of 2^m nodes.
 OFFLINE_LARGEST = 16
 
 #: Names of the kernel's events, in the order of its numbers.
 _KINDS = ("crossed", "stuck", "faulty", "ended", "limited")
+
+
+@dataclass(frozen=True)
+class Event:
+    """One decision of PRACTICAL in a dual-cube.
+
+    Parameters
+    ----------
+    kind : str
+        ``crossed``: tree node ``node`` has the nonfaulty cross neighbour ``other``; ``stuck``: a walk inside a cluster
+        to ``other`` ends at ``node``, whose tree sees no wanted nonfaulty node and cannot grow; ``faulty``: ``node``, where
+        the cluster should be entered from ``other``, is faulty; ``ended``: the tree of ``node`` cannot grow, so no exit
+        is left; ``limited``: it would grow past 2^14 nodes.
+    node, other : int
+        Labels.
+    nodes : int
+        Nodes of the tree then.
+    """
+
+    kind: str
+    node: int
+    other: int
+    nodes: int
+
+
+@dataclass(frozen=True)
+class PracticalRoute(Route):
+    """What PRACTICAL did with one message.
+
+    Attributes
+    ----------
+    asked : tuple of int
+        The labels whose status it asked, ascending.
+    events : tuple of Event
+        Its first 256 decisions.
+    """
+
+    asked: tuple[int, ...] = ()
+    events: tuple[Event, ...] = ()
+
+    @property
+    def lookups(self) -> int:
+        """Number of distinct labels whose status was asked."""
+        return len(self.asked)
 
 
 def _listed(dual: DualCube) -> tuple[int, int, NDArray[np.uint64]]:
@@ -32,7 +77,8 @@ def _listed(dual: DualCube) -> tuple[int, int, NDArray[np.uint64]]:
     return 0, 0, np.array(sorted(faults), np.uint64)
 
 
-def practical(dual: DualCube, s: int, t: int) -> Route:
+@ROUTING.register(DualCube, "PRACTICAL", default=True)
+def practical(dual: DualCube, s: int, t: int) -> PracticalRoute:
     """PRACTICAL(s, t) between nonfaulty nodes (reading B7)."""
     from ..kernels.dualcube.lookups import route_one
     from ..kernels.dualcube.practical import LIMIT
@@ -41,8 +87,8 @@ def practical(dual: DualCube, s: int, t: int) -> Route:
     labels = tuple(asked.tolist())
     events = tuple(Event(_KINDS[kind], *rest) for kind, *rest in rows.tolist())
     if nodes > 0:
-        return Route("delivered", path.tolist(), asked=labels, events=events)
-    return Route("failed", [], "limit" if nodes == LIMIT else "exhausted", labels, events)
+        return PracticalRoute("delivered", path.tolist(), "", labels, events)
+    return PracticalRoute("failed", [], "limit" if nodes == LIMIT else "exhausted", labels, events)
 
 
 def search(dual: DualCube, s: int, t: int) -> int | None:
@@ -53,6 +99,7 @@ def search(dual: DualCube, s: int, t: int) -> int | None:
     return None if length < 0 else int(length)
 
 
+@ROUTING.register(DualCube, "OFFLINE", options={"k": None, "variant": ("literal", "repaired")})
 def offline(dual: DualCube, s: int, t: int, k: int = 0, variant: str = "repaired") -> Route:
     """Algorithm 3 between nonfaulty nodes (readings B2-B6); the reason tells which step found nothing."""
     if dual.m > OFFLINE_LARGEST:
@@ -60,8 +107,6 @@ def offline(dual: DualCube, s: int, t: int, k: int = 0, variant: str = "repaired
             f"m must be in [1, {OFFLINE_LARGEST}] for algorithm OFFLINE, which searches whole clusters of 2^m nodes, got {dual.m}"
         )
     k = check_integer("k", k, 0, dual.m // 2, f"for m={dual.m}")
-    if variant not in ("literal", "repaired"):
-        raise ParameterError(f"variant must be literal or repaired, got {shown(variant)}")
     try:
         path = _Offline(dual, k, variant == "repaired").route(s, t)
     except _NothingError as stop:

@@ -123,7 +123,8 @@ STATISTICS = (
 
 def explain(point: Point, key: int, trial: int) -> Explanation:
     """Replay one trial: the faulty nodes met, the path with its dimensions, or why and where it failed."""
-    from fastcube.algorithms.paths import distance, route
+    from fastcube.algorithms.dualcube import practical
+    from fastcube.algorithms.shortest import distance
     from fastcube.kernels.dualcube.trials import trial_pair
     from fastcube.networks.dualcube import DualCube
     from fastcube.networks.faults import RandomFaults
@@ -135,9 +136,9 @@ def explain(point: Point, key: int, trial: int) -> Explanation:
         return Explanation(f"DC({m}), failure rate {rate}: no two nonfaulty nodes, the trial is void", data)
     dual = DualCube(m, RandomFaults(rate, int(status_key)))
     s, t = int(s), int(t)
-    result = route(dual, s, t, algorithm="PRACTICAL")
+    result = practical(dual, s, t)
     shortest = distance(dual, s, t) if m <= SEARCHED else None
-    met = [u for u in result.asked or () if dual.is_faulty(u)]
+    met = [u for u in result.asked if dual.is_faulty(u)]
     dims = [dual.dimension(u, v) for u, v in zip(result.path, result.path[1:], strict=False)]
     data |= {
         "s": s,
@@ -150,7 +151,7 @@ def explain(point: Point, key: int, trial: int) -> Explanation:
         "length": result.length,
         "lookups": result.lookups,
         "faulty_met": met,
-        "asked": list(result.asked or ()),
+        "asked": list(result.asked),
         "events": [vars(e) for e in result.events],
     }
     if m <= SEARCHED:

@@ -1,0 +1,158 @@
+"""Algorithms by network and name: how ``route``, ``broadcast`` and ``gather`` find what they are asked for.
+
+A public function that offers several algorithms keeps them in one :class:`Algorithms`.  It is made in one line,
+beside the function and what the function returns::
+
+    BROADCASTING: Algorithms[Broadcast] = Algorithms("broadcast", homes=("broadcasting",), network="cube")
+
+
+    def broadcast(cube: Hypercube, s: int, algorithm: str | None = None, **options: Any) -> Broadcast:
+        chosen = BROADCASTING.choose(cube, algorithm, options)
+        return chosen(cube, check_end(cube, "s", s))
+
+A subject registers each algorithm where it is written, in one of the ``homes`` (modules of ``fastcube.algorithms``,
+imported when the first algorithm is asked for)::
+
+    @BROADCASTING.register(Hypercube, "BROADCAST1")
+    def broadcast1(cube: Hypercube, s: int) -> Broadcast: ...
+
+
+    @ROUTING.register(Hypercube, "ROUTE1", options={"k": lambda cube, k: check_integer("k", k, 1, cube.n, "...")})
+    def route1(cube: Hypercube, s: int, t: int, k: int = 1) -> Route: ...
+
+
+    @ROUTING.register(Hypercube, "ROUTE3", options={"k": (1,)}, default=True)
+    def route3(cube: Hypercube, s: int, t: int, k: int = 1) -> Route: ...
+
+An option is None (the algorithm checks it), the values it may have, or a check that takes the network and the value,
+raises ParameterError and gives the value to use; what is not given has the default of the algorithm's own signature.
+Registering runs at import: a module that registers imports its kernels inside the functions, never at the top.
+A network's subclasses have its algorithms.  Users may register their own on the same objects.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from ..errors import ParameterError, listed, nearest, shown
+from ..networks.network import Network
+
+Result = TypeVar("Result")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: What an option may be: anything (the algorithm checks), one of these values, or what a check of (network, value) gives.
+Option = Sequence[str | int] | Callable[[Any, Any], Any] | None
+
+
+@dataclass(frozen=True)
+class Algorithm(Generic[Result]):
+    """One registered algorithm: its name, its function, and its options as :data:`Option` by name."""
+
+    name: str
+    function: Callable[..., Result]
+    options: Mapping[str, Option]
+
+
+class Algorithms(Generic[Result]):
+    """The algorithms behind one public function.
+
+    Parameters
+    ----------
+    function : str
+        The public function's name, for messages.
+    homes : sequence of str
+        Modules of ``fastcube.algorithms`` that register algorithms here.
+    network, choice : str
+        What the public function calls its network and the algorithm's name, for messages.
+    """
+
+    def __init__(
+        self, function: str, homes: Sequence[str] = (), network: str = "network", choice: str = "algorithm"
+    ) -> None:
+        self.function = function
+        self.homes = tuple(homes)
+        self.network = network
+        self.choice = choice
+        self._known: dict[type[Network], dict[str, Algorithm[Result]]] = {}
+        self._default: dict[type[Network], str] = {}
+
+    def register(
+        self, network: type[Network], name: str, *, options: Mapping[str, Option] | None = None, default: bool = False
+    ) -> Callable[[Function], Function]:
+        """Decorate the function of an algorithm of ``network``; ValueError when it has one of that name or default."""
+
+        def add(function: Function) -> Function:
+            known = self._known.setdefault(network, {})
+            if name in known or (default and network in self._default):
+                raise ValueError(f"{self.function} of {network.__name__} has {name if name in known else 'a default'}")
+            known[name] = Algorithm(name, function, dict(options or {}))
+            if default:
+                self._default[network] = name
+            return function
+
+        return add
+
+    def of(self, network: type[Network]) -> Mapping[str, Algorithm[Result]]:
+        """The algorithms of a type of network by name, the default first; empty when there is none."""
+        for home in self.homes:
+            importlib.import_module(f".{home}", __package__)
+        kind = next((kind for kind in network.__mro__ if kind in self._known), None)
+        if kind is None:
+            return {}
+        first = self._default.get(kind)
+        return dict(sorted(self._known[kind].items(), key=lambda item: item[0] != first))
+
+    def choose(
+        self, network: object, algorithm: str | None = None, options: Mapping[str, Any] | None = None
+    ) -> Callable[..., Result]:
+        """The function of an algorithm (None: the default) with its options bound.
+
+        Raises ParameterError for another network, an unknown name and a wrong option.
+        """
+        known = self.of(type(network))  # type: ignore[arg-type]
+        if not known:
+            kinds = listed([kind.__name__ for kind in self._known])
+            raise ParameterError(f"{self.network} must be a {kinds}, got {shown(network)}")
+        kind = type(network).__name__
+        name = next(iter(known)) if algorithm is None else algorithm
+        chosen = known.get(name) if isinstance(name, str) else None
+        if chosen is None:
+            hint = nearest(algorithm, known)
+            raise ParameterError(f"{self.choice} must be {listed(known)} for {kind}, got {shown(algorithm)}{hint}")
+        checked = {}
+        for option, value in (options or {}).items():
+            if option not in chosen.options:
+                takes = " and ".join(chosen.options) or "no options"
+                raise ParameterError(f"{option} is not an option of {chosen.name}, which takes {takes}")
+            checked[option] = _checked(network, chosen, option, value)
+        return functools.partial(chosen.function, **checked)
+
+
+def _checked(network: object, algorithm: Algorithm[Any], name: str, value: object) -> Any:
+    """The value of an option that the algorithm has; ParameterError unless it may have it."""
+    option = algorithm.options[name]
+    if option is None:
+        return value
+    if callable(option):
+        return option(network, value)
+    try:
+        plain = value if isinstance(value, str) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        plain = None
+    if plain not in option:
+        hint = nearest(value, [v for v in option if isinstance(v, str)])
+        raise ParameterError(f"{name} must be {listed(option)} for {algorithm.name}, got {shown(value)}{hint}")
+    return plain
+
+
+def check_end(network: Network, name: str, label: object) -> int:
+    """The label of a nonfaulty node as an int.  Raises ParameterError."""
+    node = network.check_node(name, label)
+    if network.is_faulty(node):
+        raise ParameterError(f"{name} must be a nonfaulty node, got {node} ({network.label(node)}), which is faulty")
+    return node
