@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import bits, philox, simd
-from .jit import inline, lean
+from .jit import block, scratch
 
 #: From this probability on every node is decided by itself; below it K distinct labels are drawn.
 MANY = 1.0 / 64.0
@@ -34,7 +34,7 @@ _SPLITTER = 134217729.0  # 2^27 + 1
 # IEEE additions, multiplications and divisions, which every machine rounds alike; no logarithm, no gamma function.
 
 
-@lean
+@block
 def _product(a, b):
     """The exact product of two float64, as high and low part."""
     p = a * b
@@ -47,14 +47,14 @@ def _product(a, b):
     return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl
 
 
-@lean
+@block
 def _normal(high, low):
     """The same sum with the low part below half a unit of the high one, for ``abs(high) >= abs(low)``."""
     s = high + low
     return s, low - (s - high)
 
 
-@lean
+@block
 def _add(ah, al, bh, bl):
     s = ah + bh
     t = s - ah
@@ -62,20 +62,20 @@ def _add(ah, al, bh, bl):
     return _normal(s, e + (al + bl))
 
 
-@lean
+@block
 def _times(ah, al, bh, bl):
     p, e = _product(ah, bh)
     return _normal(p, e + (ah * bl + al * bh))
 
 
-@lean
+@block
 def _over(ah, al, bh, bl):
     q = ah / bh
     p, e = _product(q, bh)
     return _normal(q, ((ah - p) - e + al - q * bl) / bh)
 
 
-@lean
+@block
 def _weight_ratio(k, nodes, p, qh, ql):
     """P(K = k) / P(K = k - 1) as a double-double."""
     ah, al = _product(np.float64(nodes - k + 1), p)
@@ -83,7 +83,7 @@ def _weight_ratio(k, nodes, p, qh, ql):
     return _over(ah, al, bh, bl)
 
 
-@inline
+@scratch
 def binomial_table(n, p):
     """Distribution function of Binomial(2^n, p) as thresholds for a 64-bit uniform number.
 
@@ -156,7 +156,7 @@ def binomial_table(n, p):
     return first, thresholds[:size], guide
 
 
-@lean
+@block
 def number_of_faults(key, t, first, thresholds, guide):
     """K of trial ``t``, from the table of :func:`binomial_table`."""
     u = philox.word(key, t, np.uint64(0), philox.COUNTS)
@@ -169,7 +169,7 @@ def number_of_faults(key, t, first, thresholds, guide):
 # ---------------------------------------------------------------- few faults: distinct labels
 
 
-@lean
+@block
 def label_row(key, t, q, n, words, cached):
     """Labels 16 q .. 16 q + 15 of trial ``t``'s sequence, as a vector of 16 ``uint32``.
 
@@ -205,7 +205,7 @@ def label_row(key, t, q, n, words, cached):
     return simd.as32(simd.low_halves(even, odd))
 
 
-@lean
+@block
 def label_state(key, t, k, n, state, row, words, cached):
     """Write the bitmask of trial ``t``'s first ``k`` distinct labels (of the others, for k > 2^(n-1)) to ``state``.
 
@@ -234,7 +234,7 @@ def label_state(key, t, k, n, state, row, words, cached):
             state[w] ^= whole_word(n)
 
 
-@lean
+@block
 def whole_word(n):
     """The nodes of the n-cube that lie in one word: all 64 bits, or the low 2^n for n < 6."""
     return bits.ALL if n >= 6 else (np.uint64(1) << np.uint64(1 << n)) - np.uint64(1)
@@ -243,14 +243,14 @@ def whole_word(n):
 # ---------------------------------------------------------------- many faults: node by node
 
 
-@lean
+@block
 def digit_threshold(p):
     """``p * 2^72`` for 1/64 <= p <= 1 as (head, tail): the part above 2^64 (256 for p = 1) and the 64 bits below."""
     head = np.floor(p * 256.0)
     return np.uint64(head), np.uint64((p * 256.0 - head) * _TWO64)
 
 
-@lean
+@block
 def _compare_digits(key, block, head, tail):
     """Compare 512 nodes' eight leading digits with ``head``: (certainly faulty, undecided) vectors.
 
@@ -271,7 +271,7 @@ def _compare_digits(key, block, head, tail):
     return faulty, undecided if tail != np.uint64(0) else simd.splat(bits.ZERO)
 
 
-@lean
+@block
 def _decide_tails(key, t, tail, nodes, count, state):
     """Set the ``count`` undecided ``nodes`` whose tails are below ``tail`` (> 0); ``nodes`` has 7 words to spare."""
     one = simd.splat(bits.ONE)
@@ -296,7 +296,7 @@ _BATCH = 64
 DIGIT_SCRATCH = 2 * 8 * (_BATCH + 1) + 512 * _BATCH + 8
 
 
-@lean
+@block
 def digit_state(key, t, head, tail, n, state, scratch):
     """Write the bitmask of trial ``t``'s faulty nodes to ``state`` of max(8, 2^(n-6)) words.
 
@@ -335,7 +335,7 @@ def digit_state(key, t, head, tail, n, state, scratch):
         _decide_tails(key, t, tail, nodes, count, state)
 
 
-@lean
+@block
 def _own_words(x, base, n, scratch):
     """For n < 9: this trial's words of a vector of 8 / 2^max(n-6, 0) trials, moved to the front, the rest cleared."""
     simd.store(scratch, 0, x)

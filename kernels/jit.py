@@ -1,11 +1,16 @@
-"""Compilation: where machine code is cached, and the two decorators that every kernel uses.
+"""Compilation: where machine code is cached, and the three decorators that every kernel uses.
 
-This is the only module that names ``numba.njit``.
+This is the only module that names ``numba.njit``.  A function of ``kernels/`` is one of three kinds:
 
-``@inline`` marks a building block: it is compiled into each kernel that calls it, with the types it is
-called with, and never on its own; ``@lean`` and ``@fused`` are the same for blocks that allocate nothing.
-``@kernel(signature)`` marks an entry point: exactly one explicit signature, machine code that releases the
+``@block`` is a building block that allocates nothing: compiled into each kernel that calls it, with the types it is
+called with, and never on its own.  The arrays it works on are its caller's; references to them are not
+counted in it, so it must not return one (nor a tuple that holds one), which is refused when it is compiled.
+``@block(always=True)`` is one that LLVM may not leave a call.
+``@scratch`` is a building block that allocates: it makes a kernel's arrays, once a call, and returns them in a NamedTuple.
+``@kernel(signature)`` is an entry point: exactly one explicit signature, machine code that releases the
 interpreter lock, compiled on first use and cached on disk.
+
+Numba hands a caller's settings on to what it compiles for it first, so each decorator states all of its own.
 
 Numba's own cache answers with old code when a callee in another file was edited, and two processes that
 store different signatures or CPU types under one index can swap machine code.  So the cache folder's name
@@ -110,33 +115,56 @@ def _caching_here() -> Iterator[bool]:
             numba.config.CACHE_DIR = before
 
 
-def inline(function: Callable[..., Any]) -> Any:
-    """Declare a building block of kernels: compiled into its callers, with their types, on no account cached."""
-    return numba.njit(nogil=True, error_model="numpy")(function)
+def _holds_array(t: Any) -> bool:
+    """Whether values of a numba type refer to an array: an array, or a tuple that holds one."""
+    parts = getattr(t, "types", ()) or (getattr(t, "dtype", None),) * isinstance(t, numba.types.UniTuple)
+    return isinstance(t, numba.types.Array) or any(_holds_array(part) for part in parts)
 
 
-def inline_always(function: Callable[..., Any]) -> Any:
-    """As :func:`inline`, where LLVM may not decline: for a block called in one place, from a loop that should prepare it."""
-    return numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+def _without_references(dispatcher: Any) -> Any:
+    """Refuse what would go wrong in silence: an array that leaves, or enters by a call, while nobody counts references."""
+    compile_it = dispatcher.compile
+
+    def compile_checked(signature: Any) -> Any:
+        out = compile_it(signature)
+        result = dispatcher.overloads[tuple(getattr(signature, "args", signature))]
+        name = f"@block {dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}"
+        if _holds_array(result.signature.return_type):
+            raise numba.core.errors.NumbaTypeError(f"{name} returns an array: nothing would own it; make it a @scratch")
+        for call, typed in result.type_annotation.calltypes.items():
+            callee = result.type_annotation.typemap[call.func.name] if getattr(call, "op", "") == "call" else None
+            if isinstance(callee, numba.types.Dispatcher) and _holds_array(typed.return_type):
+                raise numba.core.errors.NumbaTypeError(f"{name} calls {callee}, whose arrays it would never free")
+        return out
+
+    dispatcher.compile = compile_checked
+    return dispatcher
 
 
-def lean(function: Callable[..., Any]) -> Any:
-    """As :func:`inline`, for blocks that allocate nothing: their arrays' references are not counted.
+def block(function: Callable[..., Any] | None = None, *, always: bool = False) -> Any:
+    """Declare a building block of kernels that allocates nothing: compiled into its callers, with their types, never cached.
 
-    Counting is two atomic operations for each array at each call that LLVM does not inline, which for a short
-    recursive search is most of the time (dual-cube routing: 260 ns a route with it, 75 ns without).
+    Its arrays' references are not counted.  Counting is two atomic operations for each array at each call that LLVM
+    does not inline, which for a short recursive search is most of the time (dual-cube routing: 260 ns a route with
+    it, 75 ns without), and keeps LLVM from holding what is loaded from arrays in registers.
+
+    Parameters
+    ----------
+    always : bool
+        LLVM may not decline to inline it: for small blocks, and for those that a call costs too much.  A call passes
+        vectors through memory and saves a dozen registers (dual-cube routing at m=5, rate 0.5: 205 ns a trial
+        without any, 168 ns with).  Where a call costs nothing it is left to LLVM, because inlining everything
+        compiles for half as long again.
     """
-    return numba.njit(nogil=True, error_model="numpy", _nrt=False)(function)
+    if function is None:
+        return functools.partial(block, always=always)
+    declared = numba.njit(nogil=True, error_model="numpy", _nrt=False, forceinline=always)(function)
+    return declared if numba.config.DISABLE_JIT else _without_references(declared)
 
 
-def fused(function: Callable[..., Any]) -> Any:
-    """As :func:`lean`, and always inlined: for small blocks, and for those that a call costs too much.
-
-    A call passes vectors through memory and saves a dozen registers (dual-cube routing at m=5, rate 0.5: 205 ns a
-    trial without any, 168 ns with).  Where a call costs nothing it is left to LLVM, because inlining everything
-    compiles for half as long again.
-    """
-    return numba.njit(nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function)
+def scratch(function: Callable[..., Any]) -> Any:
+    """As :func:`block`, for what allocates: the arrays that a kernel needs, set up once a call, or rarely."""
+    return numba.njit(nogil=True, error_model="numpy", _nrt=True, forceinline=False)(function)
 
 
 class Kernel:

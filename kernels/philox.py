@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import simd
-from .jit import inline
+from .jit import block
 
 #: What a word is for; the last number of the counter.  One purpose never sees another's words.
 LABELS = np.uint64(0)  #: node labels of fault sets (low 32 bits for n > 32)
@@ -33,7 +33,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 _32 = np.uint64(32)
 
 
-@inline
+@block
 def pair(key, block, half, purpose):
     """Words ``2 half`` and ``2 half + 1`` of a block, as two uint64; all arguments are uint64."""
     a = block & _LOW
@@ -54,7 +54,7 @@ def pair(key, block, half, purpose):
     return a | (b << _32), c | (d << _32)
 
 
-@inline
+@block
 def word(key, block, j, purpose):
     """Word ``j`` of a block, as a uint64; all arguments are uint64."""
     even, odd = pair(key, block, j >> np.uint64(1), purpose)
@@ -63,7 +63,7 @@ def word(key, block, j, purpose):
     return even
 
 
-@inline
+@block
 def prepare_lanes(key, block, purpose):
     """What all words of blocks ``block``, ..., ``block + 7`` for a purpose share, for :func:`lanes`.
 
@@ -81,7 +81,7 @@ def prepare_lanes(key, block, purpose):
     return (block >> _32) ^ x, p, simd.shift_right(q, s), simd.xor(q, simd.splat(x2))
 
 
-@inline
+@block
 def lanes(key, prepared, half):
     """Words ``2 half`` and ``2 half + 1`` of the eight prepared blocks, as two vectors; ``half`` is a uint64.
 
@@ -120,13 +120,13 @@ def lanes(key, prepared, half):
     return simd.low_halves(a, b), simd.low_halves(c, d)
 
 
-@inline
+@block
 def pair_lanes(key, block, half, purpose):
     """:func:`lanes` in one call.  Inside a loop over halves the compiler moves the preparation out."""
     return lanes(key, prepare_lanes(key, block, purpose), half)
 
 
-@inline
+@block
 def mixed_lanes(key, blocks, halves, purpose):
     """Words ``2 h`` and ``2 h + 1`` of block ``b``, for the eight (b, h) in the lanes, as two vectors.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import philox, simd
-from .jit import inline, kernel
+from .jit import block, kernel, scratch
 
 _ONE = np.uint64(1)
 _LOW32 = np.uint64(0xFFFFFFFF)
@@ -26,13 +26,13 @@ _TWO64 = 18446744073709551616.0
 # ---------------------------------------------------------------- lazy faults
 
 
-@inline
+@block
 def status_key(key, t):
     """Key of trial ``t``'s lazy statuses, a uint64: word 0 of block ``t`` for STATUS_KEYS (arguments uint64)."""
     return philox.word(key, t, np.uint64(0), philox.STATUS_KEYS)
 
 
-@inline
+@block
 def status(key, label):
     """Status of one label under a trial's status key: uniform on [0, 2^64), faulty iff below the threshold.
 
@@ -47,7 +47,7 @@ def status(key, label):
     return z ^ (z >> _31)
 
 
-@inline
+@block
 def status_lanes(keys, labels):
     """:func:`status` of eight (key, label) at once, as vectors of uint64."""
     z = simd.add(keys, simd.mul(labels, simd.splat(_GOLDEN)))
@@ -56,7 +56,7 @@ def status_lanes(keys, labels):
     return simd.xor(z, simd.shift_right(z, simd.splat(_31)))
 
 
-@inline
+@block
 def threshold(rate):
     """Threshold of a fault rate, ``floor(rate * 2^64)`` as a uint64, for a float64 rate in [0, 1)."""
     return np.uint64(rate * _TWO64)
@@ -65,7 +65,7 @@ def threshold(rate):
 # ---------------------------------------------------------------- f distinct nodes
 
 
-@inline
+@block
 def field_width(n):
     """Bits of the field that holds a label: 8, 16 or 32 for n <= 8, n <= 16 and above; an int64."""
     if n <= 8:
@@ -75,7 +75,7 @@ def field_width(n):
     return np.int64(32)
 
 
-@inline
+@block
 def _place(t, n):
     """Block and shift of trial ``t``'s field in each word of the block, as two uint64."""
     width = field_width(n)
@@ -83,7 +83,7 @@ def _place(t, n):
     return np.uint64(t // per_word), np.uint64(width * (t % per_word))
 
 
-@inline
+@block
 def _label(key, block, shift, j, n, low_purpose, high_purpose):
     x = philox.word(key, block, j, low_purpose) >> shift
     if n > 32:
@@ -92,7 +92,7 @@ def _label(key, block, shift, j, n, low_purpose, high_purpose):
     return x & ((_ONE << np.uint64(n)) - _ONE)
 
 
-@inline
+@block
 def node_label(key, t, j, n):
     """Label ``j`` of trial ``t``'s sequence for the n-cube, a uint64 below 2^n; labels may repeat.
 
@@ -110,7 +110,7 @@ def node_label(key, t, j, n):
     return _label(key, block, shift, np.uint64(j), n, philox.LABELS, philox.HIGH_LABELS)
 
 
-@inline
+@block
 def table_size(count):
     """Length of the scratch table for ``count`` distinct items: 0 up to 32 (a linear search is faster), else a power of two."""
     if count <= 32:
@@ -121,7 +121,7 @@ def table_size(count):
     return size
 
 
-@inline
+@block
 def _is_new_node(x, out, taken, table, size):
     """Whether ``x`` is not among ``out[:taken]``; enters it in the table as number ``taken`` if so."""
     if size == 0:
@@ -138,7 +138,7 @@ def _is_new_node(x, out, taken, table, size):
     return True
 
 
-@inline
+@block
 def next_labels(key, block, shift, n, halves, words):
     """Labels of sixteen places at once: those of words 2 h and 2 h + 1 for the h in the lanes of ``halves``.
 
@@ -162,7 +162,7 @@ def next_labels(key, block, shift, n, halves, words):
         words[2 * i + 1] = words[24 + i]
 
 
-@inline
+@block
 def distinct_nodes(key, t, n, count, out, table, size, words):
     """Write the first ``count`` distinct labels of trial ``t``'s sequence to ``out``, in the order of the draws.
 
@@ -193,7 +193,7 @@ def distinct_nodes(key, t, n, count, out, table, size, words):
         halves = simd.add(halves, simd.splat(np.uint64(8)))
 
 
-@inline
+@block
 def mark_distinct_nodes(key, t, n, count, state, words):
     """Set the first ``count`` distinct labels of trial ``t``'s sequence in a bitmask that is clear, n <= 32.
 
@@ -213,7 +213,7 @@ def mark_distinct_nodes(key, t, n, count, state, words):
         halves = simd.add(halves, simd.splat(np.uint64(8)))
 
 
-@inline
+@block
 def drawn(n, f):
     """How many distinct labels are drawn for f faults: f, or the 2^n - f healthy nodes where those are fewer."""
     if n < 62 and 2 * f > np.int64(1) << n:
@@ -221,7 +221,7 @@ def drawn(n, f):
     return f
 
 
-@inline
+@scratch
 def draw_faults(key, t, n, f, out, table, size, words):
     """Write the faulty nodes of trial ``t`` to ``out``: f distinct labels, uniform over all sets of that size.
 
@@ -263,7 +263,7 @@ def fault_set(key, t, n, f):
 # ---------------------------------------------------------------- K distinct links
 
 
-@inline
+@block
 def _dimension(key, block, shift, j, n):
     """Dimension that place ``j`` proposes: the low bits of its field that can hold n - 1; may be n or more."""
     top = np.uint64(n - 1)
@@ -273,7 +273,7 @@ def _dimension(key, block, shift, j, n):
     return (philox.word(key, block, j, philox.DIMENSIONS) >> shift) & mask
 
 
-@inline
+@block
 def _is_new_link(x, k, lower, dims, taken, table, size):
     if size == 0:
         i = np.int64(0)
@@ -290,7 +290,7 @@ def _is_new_link(x, k, lower, dims, taken, table, size):
     return True
 
 
-@inline
+@block
 def distinct_links(key, t, n, count, lower, dims, table, size):
     """Write the first ``count`` distinct links of trial ``t``'s sequence, uniform over all sets of that size.
 

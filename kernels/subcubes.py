@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import bits, simd
-from .jit import inline
+from .jit import block, scratch
 from .unsafe.rounds import marks_words, rounds_marked, rounds_word
 
 #: Largest subcube whose rounds are run: 2^30 nodes are 128 MiB.
@@ -24,7 +24,7 @@ _ZERO = np.uint64(0)
 _8 = np.uint64(8)
 
 
-@inline
+@block
 def merge(labels, f, base, free):
     """Merge faults into maximal subcubes.
 
@@ -72,18 +72,18 @@ def merge(labels, f, base, free):
     return count
 
 
-@inline
-def scratch():
+@scratch
+def spare_arrays():
     """Three arrays for :func:`rounds_inside`."""
     words = np.int64(1) << (KEPT - 6)
     return np.empty(words, np.uint64), np.empty(words, np.uint64), np.empty(marks_words(np.int64(KEPT)), np.uint64)
 
 
-@inline
+@scratch
 def rounds_inside(labels, f, base, free, spare):
     """Rounds of the faults inside one subcube, run in its own d-cube; -1 when d > 30, which is out of reach.
 
-    ``labels`` holds f distinct faults, inside or not; ``spare`` is what :func:`scratch` made.
+    ``labels`` holds f distinct faults, inside or not; ``spare`` is what :func:`spare_arrays` made.
     """
     state, other, marks = spare
     d = bits.popcount(free)
@@ -109,7 +109,7 @@ def rounds_inside(labels, f, base, free, spare):
     return rounds_marked(state, other, marks, d)
 
 
-@inline
+@scratch
 def solve(labels, f, base, free, spare):
     """Unsafe nodes of f distinct faults in any cube.
 
@@ -118,7 +118,7 @@ def solve(labels, f, base, free, spare):
     labels, f, base, free
         As in :func:`merge`.
     spare : tuple
-        What :func:`scratch` made.
+        What :func:`spare_arrays` made.
 
     Returns
     -------

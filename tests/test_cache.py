@@ -16,7 +16,7 @@ from fastcube import kernels
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 
 PROBE = """
-from .jit import cache_folder, inline, kernel
+from .jit import cache_folder, kernel
 from .helper import offset
 
 @kernel("int64(int64)")
@@ -28,9 +28,9 @@ def other(x):
     return 2 * offset(x)
 """
 HELPER = """
-from .jit import inline
+from .jit import block
 
-@inline
+@block
 def offset(x):
     return {}
 """

@@ -19,7 +19,7 @@ from fastcube.kernels.dualcube import trials as kernels
 from fastcube.kernels.dualcube.lanes import route_lengths, walk_arrays
 from fastcube.kernels.dualcube.lookups import forget, recorder, route_one, route_recorded
 from fastcube.kernels.dualcube.practical import PATH_NODES, TREES, route
-from fastcube.kernels.dualcube.trees import scratch
+from fastcube.kernels.dualcube.trees import tree_array
 from fastcube.kernels.jit import kernel
 from fastcube.kernels.sampling import threshold
 from fastcube.studies.li_peng_chu import STUDIES
@@ -35,7 +35,7 @@ def routes(key, first, stop, m, rate, drawn, nodes, paths):
 
     Rows of ``drawn`` receive status key, s, t, trial; ``nodes`` and ``paths`` what the fast form found, as far as they reach.
     """
-    trees = scratch(TREES)
+    trees = tree_array(TREES)
     path = np.zeros(PATH_NODES, np.uint64)
     other = np.zeros(PATH_NODES, np.uint64)
     keys, sources, targets, trials, lengths, waiting = kernels.batch_arrays()

@@ -12,7 +12,7 @@ from reference import unsafe as plain
 
 from fastcube.kernels import sampling
 from fastcube.kernels.jit import Kernel, kernel
-from fastcube.kernels.subcubes import scratch, solve
+from fastcube.kernels.subcubes import solve, spare_arrays
 from fastcube.kernels.unsafe import tally as unsafe_tally
 from fastcube.kernels.unsafe.choice import (
     MERGED,
@@ -175,7 +175,7 @@ def test_most_faults():
 def solved(labels):
     f = labels.size
     unsafe, rounds, merging, largest = solve(
-        labels, f, np.empty(f + 8, np.uint64), np.empty(f + 8, np.uint64), scratch()
+        labels, f, np.empty(f + 8, np.uint64), np.empty(f + 8, np.uint64), spare_arrays()
     )
     return np.int64(unsafe), rounds, np.int64(merging), largest
 

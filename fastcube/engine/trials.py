@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError
-from ..kernels.jit import TRIALS_SIGNATURE, Kernel, inline, kernel
+from ..kernels.jit import TRIALS_SIGNATURE, Kernel, kernel, scratch
 from .study import Axis, Counter, Explanation, Extreme, Mean, Point, Proportion, Statistic, Study, point_text
 
 _LOW = 0xFFFFFFFF
@@ -35,7 +35,7 @@ def trial(function: Callable[..., None]) -> Any:
     ``fastcube.kernels.sampling`` ask for; ``params`` holds the point's axis values as float64; ``out`` is an int64
     array, all zeros, one place for each output.
     """
-    return inline(function)
+    return scratch(function)
 
 
 def _loop(one: Any, outputs: int) -> Kernel:

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import simd
 from ..bits import ZERO, lowest, popcount
-from ..jit import fused, inline
+from ..jit import block, scratch
 from ..sampling import status_lanes
 from .practical import CLUSTER, EXITS, next_way, position_dims, route, walk
 from .trees import BEFORE, ROOT, SINGLE, node_offset, plant
@@ -29,7 +29,7 @@ _WAY, _STUCK = np.int64(0), np.int64(5)
 _AGAIN = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@inline
+@scratch
 def walk_arrays(batch):
     """Scratch for the walks of a batch of trials, uint64, rows: (key, node, rest, candidates, walk) of those under way;
     (key, node, rest, walk) of those stuck; each trial's first rests of walk 1 and of walk 2; its links; the dimensions
@@ -37,13 +37,13 @@ def walk_arrays(batch):
     return np.zeros((13, 2 * batch + 16), np.uint64)
 
 
-@fused
+@block(always=True)
 def first_lanes(n):
     """The first ``n`` lanes of eight, as bits."""
     return np.uint64(0xFF) if n >= 8 else (_ONE << np.uint64(n)) - _ONE
 
 
-@fused
+@block(always=True)
 def _queue(count, key, node, rest, index, which, w):
     """Queue a walk of at least two links (the last hop asks nothing); returns the number queued."""
     if rest & (rest - _ONE):
@@ -56,7 +56,7 @@ def _queue(count, key, node, rest, index, which, w):
     return count
 
 
-@fused
+@block(always=True)
 def _put(row, at, chosen, key, node, rest, w):
     """Write the lanes ``chosen`` to three rows from ``row`` on."""
     mask = simd.mask(rest, chosen)
@@ -65,7 +65,7 @@ def _put(row, at, chosen, key, node, rest, w):
     simd.store(w[row + 2], at, simd.compress(mask, rest))
 
 
-@fused
+@block(always=True)
 def _put_way(at, chosen, key, node, rest, candidates, walks, w):
     """Write the lanes ``chosen`` to the rows of walks under way; returns how many they are."""
     mask = simd.mask(rest, chosen)
@@ -75,7 +75,7 @@ def _put_way(at, chosen, key, node, rest, candidates, walks, w):
     return popcount(chosen)
 
 
-@fused
+@block(always=True)
 def _put_stuck(at, chosen, key, node, rest, walks, w):
     """Write the lanes ``chosen`` to the rows of stuck walks; returns how many they are."""
     _put(_STUCK, at, chosen, key, node, rest, w)
@@ -83,7 +83,7 @@ def _put_stuck(at, chosen, key, node, rest, walks, w):
     return popcount(chosen)
 
 
-@fused
+@block(always=True)
 def _queue_lanes(count, wanted, key, node, rest, walks, w):
     """Queue the walks of the lanes ``wanted`` that have at least two links."""
     zero = simd.splat(ZERO)
@@ -91,7 +91,7 @@ def _queue_lanes(count, wanted, key, node, rest, walks, w):
     return count + _put_way(count, simd.bits(long) & wanted, key, node, rest, rest, walks, w)
 
 
-@fused
+@block(always=True)
 def _attempt(count, i, key, s, t, m, limit, w, trees):
     """Set up the first attempt of trial ``i`` in scalar code; returns the number of walks queued."""
     world = (key, limit)
@@ -132,7 +132,7 @@ def _attempt(count, i, key, s, t, m, limit, w, trees):
     return _queue(count, key, u ^ apart, rest, index, _ONE, w)
 
 
-@fused
+@block(always=True)
 def _first_attempts(n, m, limit, keys, sources, targets, w, trees):
     """Set up every trial's first attempt; returns the number of walks queued."""
     cross = _ONE << (m + m)
@@ -175,7 +175,7 @@ def _first_attempts(n, m, limit, keys, sources, targets, w, trees):
     return count
 
 
-@fused
+@block(always=True)
 def _walk_all(count, stuck, limit, w):
     """Take all queued walks to their end or until stuck; returns the number of stuck ones, ``stuck`` of them from before."""
     zero = simd.splat(ZERO)
@@ -203,7 +203,7 @@ def _walk_all(count, stuck, limit, w):
     return stuck
 
 
-@fused
+@block(always=True)
 def _first_good(key, node, dims, pending, limit):
     """The first of each lane's ``dims`` across which ``node`` has a nonfaulty neighbour, and the lanes that have one.
 
@@ -224,13 +224,13 @@ def _first_good(key, node, dims, pending, limit):
     return found, has
 
 
-@fused
+@block(always=True)
 def _first_rest(walk):
     """Row and column of a walk's first rest."""
     return np.int64(9) + np.int64(walk & _ONE), np.int64(walk >> _ONE)
 
 
-@fused
+@block(always=True)
 def _find_free(first, stuck, m, w):
     """Tell each stuck walk from ``first`` on the dimensions it has not crossed: those in neither its first rest nor
     its rest, or in both."""
@@ -238,7 +238,7 @@ def _find_free(first, stuck, m, w):
         w[12, j] = position_dims(w[6, j], m) & ~(w[_first_rest(w[8, j])] ^ w[7, j])
 
 
-@fused
+@block(always=True)
 def _detour_all(first, stuck, limit, w):
     """Take the stuck walks from ``first`` on over their T_1, where its one new node has a nonfaulty wanted neighbour.
 
@@ -267,7 +267,7 @@ def _detour_all(first, stuck, limit, w):
     return count, kept
 
 
-@fused
+@block(always=True)
 def pays(m, rate):
     """Whether lanes are faster than one route at a time: unless most first attempts fail or need trees.
 
@@ -276,7 +276,7 @@ def pays(m, rate):
     return rate < 0.29 + 0.02 * m
 
 
-@fused
+@block(always=True)
 def route_lengths(in_lanes, n, m, limit, keys, sources, targets, lengths, w, path, trees):
     """Links on each of ``n`` trials' paths, or EXHAUSTED or LIMIT, into ``lengths`` (int64); ``w`` from ``walk_arrays``.
 

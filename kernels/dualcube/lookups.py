@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..bits import ZERO, top
-from ..jit import inline, kernel, lean
+from ..jit import block, kernel, scratch
 from ..sampling import status
 from .practical import EXHAUSTED, LIMIT, PATH_NODES, TREES, erase_loops, position_dims
 from .trees import (
@@ -27,7 +27,7 @@ from .trees import (
     node_offset,
     open_children,
     plant,
-    scratch,
+    tree_array,
     walk_down,
     walk_up,
 )
@@ -49,13 +49,13 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _32 = np.uint64(32)
 
 
-@inline
+@scratch
 def recorder(size):
     """``asked``, ``places`` and ``counts`` for up to ``size / 2`` labels; ``size`` is a power of two."""
     return np.zeros(size, np.uint64), np.zeros(size // 2, np.int64), np.zeros(3, np.int64)
 
 
-@lean
+@block
 def forget(world):
     """Empty the record."""
     asked, places, counts = world[3], world[4], world[5]
@@ -66,7 +66,7 @@ def forget(world):
     counts[2] = 0
 
 
-@lean
+@block
 def _note(world, kind, node, other, nodes):
     """Append an event while there is room."""
     counts, events = world[5], world[6]
@@ -79,7 +79,7 @@ def _note(world, kind, node, other, nodes):
         counts[2] += 1
 
 
-@lean
+@block
 def _record(world, label):
     asked, places, counts = world[3], world[4], world[5]
     mask = np.uint64(asked.size - 1)
@@ -97,7 +97,7 @@ def _record(world, label):
     counts[0] += 1
 
 
-@lean
+@block
 def _listed(faults, label):
     """Is the label in a sorted array?"""
     low, high = 0, faults.size
@@ -110,7 +110,7 @@ def _listed(faults, label):
     return low < faults.size and faults[low] == label
 
 
-@lean
+@block
 def healthy(world, label):
     """Ask a node's status."""
     _record(world, label)
@@ -119,7 +119,7 @@ def healthy(world, label):
     return not _listed(world[2], label)
 
 
-@lean
+@block
 def first_healthy(world, node, dims):
     """First of ``dims``, in dimension order, across which ``node`` has a nonfaulty neighbour; 0 for none."""
     while dims:
@@ -133,7 +133,7 @@ def first_healthy(world, node, dims):
 _grow = growing(first_healthy)
 
 
-@lean
+@block
 def _walk(world, a, b, free, path, at, trees):
     """HYP(a, b); the nodes after ``a`` are appended."""
     while a != b:
@@ -169,7 +169,7 @@ def _walk(world, a, b, free, path, at, trees):
     return at
 
 
-@lean
+@block
 def _next_exit(tree, i, n, world, root, dims, cross, trees):
     """EXITS: index of the next tree node with a nonfaulty cross neighbour (or EXHAUSTED, LIMIT), nodes of the tree."""
     while True:
@@ -189,7 +189,7 @@ def _next_exit(tree, i, n, world, root, dims, cross, trees):
             return i, n
 
 
-@lean
+@block
 def _to_cluster(world, a, b, dims, other, cross, path, start, trees):
     """TO_CLUSTER(a, b); the nodes after ``a`` are appended."""
     plant(_CLUSTER, dims, trees)
@@ -216,7 +216,7 @@ def _to_cluster(world, a, b, dims, other, cross, path, start, trees):
             return at
 
 
-@lean
+@block
 def _same_cluster(world, s, t, dims, other, cross, path, trees):
     at = _walk(world, s, t, dims, path, SINGLE, trees)
     if at != EXHAUSTED:
@@ -251,7 +251,7 @@ def _same_cluster(world, s, t, dims, other, cross, path, trees):
                 return walk_up(_BACK, j, t, trees, path, at + 1)
 
 
-@lean
+@block
 def _between_classes(world, s, t, dims, other, cross, path, trees):
     plant(_EXITS, dims, trees)
     i = BEFORE
@@ -271,7 +271,7 @@ def _between_classes(world, s, t, dims, other, cross, path, trees):
             return at
 
 
-@lean
+@block
 def route_recorded(world, s, t, m, path, trees):
     """PRACTICAL(s, t) between nonfaulty nodes, statuses asked in the reading's order; as :func:`dualcube.route`."""
     cross = _ONE << (m + m)
@@ -315,7 +315,7 @@ def route_one(m, key, threshold, faults, s, t):
     uint64 array, shape (rows, 4)
         The first EVENTS events.
     """
-    trees = scratch(TREES)
+    trees = tree_array(TREES)
     path = np.zeros(PATH_NODES, np.uint64)
     events = np.zeros((EVENTS, 4), np.uint64)
     size = 4096

@@ -23,7 +23,7 @@ import numpy as np
 
 from .. import simd
 from ..bits import ZERO, highest, top
-from ..jit import fused, lean
+from ..jit import block
 from ..sampling import status, status_lanes
 from .trees import BEFORE, LIMIT_NODES, SINGLE, growing, node_offset, open_node, plant, walk_down, walk_up
 
@@ -49,13 +49,13 @@ _UNKNOWN, _ISOLATED, _OPEN = np.int64(0), np.int64(1), np.int64(2)
 PATH_NODES = 2048
 
 
-@fused
+@block(always=True)
 def healthy(world, label):
     """Whether a node is nonfaulty; ``world`` is (status key, threshold)."""
     return status(world[0], label) >= world[1]
 
 
-@fused
+@block(always=True)
 def first_healthy(world, node, dims):
     """First of ``dims``, in dimension order, across which ``node`` has a nonfaulty neighbour; 0 for none."""
     while dims:
@@ -69,21 +69,21 @@ def first_healthy(world, node, dims):
 _grow = growing(first_healthy)
 
 
-@fused
+@block(always=True)
 def _ask(world, node, pattern):
     """Which of eight labels, ``node`` xor the lanes of ``pattern``, are nonfaulty, as bits."""
     there = simd.xor(simd.splat(node), pattern)
     return simd.bits(simd.less_equal(simd.splat(world[1]), status_lanes(simd.splat(world[0]), there)))
 
 
-@fused
+@block(always=True)
 def position_dims(label, m):
     """The dimensions of the label's cluster: bits 2m-1 .. m for class 1, m-1 .. 0 for class 0."""
     low = (np.uint64(1) << m) - np.uint64(1)
     return low << m if label >> (m + m) else low
 
 
-@fused
+@block(always=True)
 def _window(dims, most):
     """The number of the lowest of ``most`` neighbouring dimensions that include the first of ``dims``, and the eight
     from there on as lanes."""
@@ -92,7 +92,7 @@ def _window(dims, most):
     return low, simd.shift_left(one, simd.iota(one))
 
 
-@fused
+@block(always=True)
 def _wanted(world, node, want, near, good):
     """The first of ``want`` across which ``node`` has a nonfaulty neighbour, 0 for none; ``near``: they are in ``good``."""
     if near:
@@ -100,7 +100,7 @@ def _wanted(world, node, want, near, good):
     return first_healthy(world, node, want)
 
 
-@fused
+@block(always=True)
 def _grow_towards(world, a, want, dims, near, trees):
     """Grow the tree of ``a`` along ``dims`` until a node has a nonfaulty neighbour across one of ``want``.
 
@@ -125,7 +125,7 @@ def _grow_towards(world, a, want, dims, near, trees):
     return LIMIT, ZERO
 
 
-@lean
+@block
 def walk(world, a, b, free, path, at, trees):
     """HYP(a, b) for nonfaulty ``b``; appends the nodes after ``a`` and returns the new length, EXHAUSTED or LIMIT."""
     low, window = _window(free, _EIGHT)
@@ -155,7 +155,7 @@ def walk(world, a, b, free, path, at, trees):
         at += 1
 
 
-@fused
+@block(always=True)
 def _ways(dims, apart, cross):
     """What to ask of each node of a tree, as lanes: five neighbouring dimensions, the first of ``dims`` among them, then
     u', v and v'; and the number of the lowest dimension."""
@@ -165,7 +165,7 @@ def _ways(dims, apart, cross):
     return low, simd.select(simd.mask(lanes, np.uint64(0x80)), simd.splat(apart ^ cross), lanes)
 
 
-@fused
+@block(always=True)
 def next_way(tree, i, n, world, root, dims, apart, cross, trees):
     """The next node u after ``i`` in the tree's order with u', v and v' nonfaulty, where v = u ^ ``apart``.
 
@@ -193,7 +193,7 @@ def next_way(tree, i, n, world, root, dims, apart, cross, trees):
         n *= 2
 
 
-@lean
+@block
 def to_cluster(world, a, b, dims, m, entry, path, start, trees):
     """TO_CLUSTER(a, b), ``a`` being the last node of ``path``; ``entry`` tells what is known of ``b``.
 
@@ -227,7 +227,7 @@ def to_cluster(world, a, b, dims, m, entry, path, start, trees):
             return at, entry
 
 
-@lean
+@block
 def erase_loops(path, at):
     """Keep the last occurrence of each node, in place; returns the new length."""
     out = 0
@@ -242,7 +242,7 @@ def erase_loops(path, at):
     return out
 
 
-@lean
+@block
 def _between_classes(world, s, t, m, path, trees):
     """PRACTICAL for nodes of different classes; returns the path's nodes (loops erased), EXHAUSTED or LIMIT."""
     cross = np.uint64(1) << (m + m)
@@ -282,7 +282,7 @@ def _between_classes(world, s, t, m, path, trees):
             return at
 
 
-@lean
+@block
 def _around_cluster(world, s, t, m, path, trees):
     """PRACTICAL's last resort for nodes of one cluster: leave it at both ends, join them in the other class."""
     cross = np.uint64(1) << (m + m)
@@ -319,7 +319,7 @@ def _around_cluster(world, s, t, m, path, trees):
                 return erase_loops(path, at)
 
 
-@lean
+@block
 def route(world, s, t, m, path, trees):
     """PRACTICAL(s, t) between nonfaulty nodes.
 
@@ -332,7 +332,7 @@ def route(world, s, t, m, path, trees):
     path : uint64 array of PATH_NODES
         Overwritten with the route.
     trees : uint64 array
-        From ``dualcube_trees.scratch(TREES)``; contents do not matter.
+        From ``dualcube_trees.tree_array(TREES)``; contents do not matter.
 
     Returns
     -------

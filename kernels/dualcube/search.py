@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import simd
-from ..jit import inline, kernel, lean
+from ..jit import block, kernel
 from ..sampling import status, status_lanes
 
 _ONE = np.uint64(1)
@@ -18,13 +18,13 @@ _6 = np.uint64(6)
 _63 = np.uint64(63)
 
 
-@inline
+@block
 def words(m):
     """Words of one class' bitmask: 2^(2m) bits, at least one vector."""
     return max(1 << (2 * m), simd.BITS) >> 6
 
 
-@lean
+@block
 def draw_healthy(key, threshold, m, healthy):
     """Bitmasks of the nonfaulty nodes under a status key, shape (2, words(m)); every status is drawn."""
     nodes = 1 << (2 * m)
@@ -48,7 +48,7 @@ def draw_healthy(key, threshold, m, healthy):
             row[w] = word
 
 
-@lean
+@block
 def _spread_inside(x, low, high):
     """``x`` and its neighbours along index bits low .. high-1, those below 9."""
     y = x
@@ -73,7 +73,7 @@ def _spread_inside(x, low, high):
     return y
 
 
-@lean
+@block
 def _spread(seen, opposite, healthy, low, high, out):
     """One step of one class: nodes seen before, and healthy ones next to a seen one.  Tells whether any is new."""
     zero = simd.splat(np.uint64(0))
@@ -89,7 +89,7 @@ def _spread(seen, opposite, healthy, low, high, out):
     return simd.bits(simd.differ(fresh, zero)) != np.uint64(0)
 
 
-@lean
+@block
 def search(m, healthy, s, t, seen, spare):
     """Length of a shortest nonfaulty path from ``s`` to ``t``, both nonfaulty; -1 when there is none.
 

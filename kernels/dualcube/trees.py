@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import simd
 from ..bits import ZERO, lowest, top
-from ..jit import fused, inline, lean
+from ..jit import block, scratch
 
 #: B10: nodes at which a tree stops.
 LIMIT_NODES = 2**14
@@ -44,32 +44,32 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _40 = np.uint64(40)
 
 
-@inline
-def scratch(trees):
+@scratch
+def tree_array(trees):
     """Array for a number of trees, uint64; its contents do not matter."""
     return np.zeros(trees * STRIDE, np.uint64)
 
 
-@fused
+@block(always=True)
 def plant(tree, dims, trees):
     """Start tree number ``tree`` as T_0, to grow along ``dims``."""
     trees[tree * STRIDE] = ZERO
     trees[tree * STRIDE + _UNTRIED] = dims
 
 
-@fused
+@block(always=True)
 def node_offset(tree, i, trees):
     """Label of node ``i`` xor that of the root."""
     return trees[tree * STRIDE + i]
 
 
-@fused
+@block(always=True)
 def _slots(n):
     """Slots of the membership table while T_k of ``n`` nodes grows: the same for odd k and k + 1, and mostly >= 8n."""
     return min(n << (3 + (lowest(np.uint64(n)) & 1)), _MOST_SLOTS)
 
 
-@fused
+@block(always=True)
 def _place(offset, base, slots, trees):
     """Place of ``offset`` in an open-addressing table, or the empty place where it belongs (0 is empty)."""
     place = np.int64((offset * _SPREAD) >> _40) & (slots - 1)
@@ -78,7 +78,7 @@ def _place(offset, base, slots, trees):
     return base + place
 
 
-@lean
+@block
 def _make_table(base, n, slots, trees):
     """Put nodes 1 .. n - 1 into an empty table."""
     for i in range(0, slots, 8):
@@ -88,12 +88,12 @@ def _make_table(base, n, slots, trees):
 
 
 def growing(first):
-    """The function that grows a tree by one level, with statuses from ``first`` (a :func:`jit.lean` function).
+    """The function that grows a tree by one level, with statuses from ``first`` (a :func:`jit.block`).
 
     A factory and not an argument: numba cannot cache a kernel that passes a function as a value.
     """
 
-    @fused
+    @block(always=True)
     def grow(tree, n, world, root, known, trees):
         """Make T_{k+1} of T_k, which has ``n`` nodes; False when a node has no admissible child (B2), then and ever after.
 
@@ -127,13 +127,13 @@ def growing(first):
     return grow
 
 
-@fused
+@block(always=True)
 def open_node(tree, i, dims, trees):
     """Give node ``i`` its untried dimensions."""
     trees[tree * STRIDE + i + _UNTRIED] = dims
 
 
-@fused
+@block(always=True)
 def open_children(tree, n, dims, trees):
     """Give nodes n .. 2n - 1, just grown, all of ``dims`` that are not on their path from the root."""
     base = tree * STRIDE
@@ -141,13 +141,13 @@ def open_children(tree, n, dims, trees):
         trees[i + _UNTRIED] = dims & ~trees[i]
 
 
-@fused
+@block(always=True)
 def parent(i):
     """Index of the parent of node ``i`` > 0: ``i`` without its highest bit."""
     return i ^ np.int64(top(np.uint64(i)))
 
 
-@fused
+@block(always=True)
 def walk_down(tree, i, root, trees, path, at):
     """Append the nodes after the root on the way to node ``i`` to ``path``; returns the new length."""
     rest = np.uint64(i)
@@ -160,7 +160,7 @@ def walk_down(tree, i, root, trees, path, at):
     return at
 
 
-@fused
+@block(always=True)
 def walk_up(tree, i, root, trees, path, at):
     """Append node ``i``'s proper ancestors, its parent first and the root last; returns the new length."""
     while i > 0:

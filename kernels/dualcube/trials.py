@@ -15,13 +15,13 @@ import numpy as np
 
 from .. import philox, simd
 from ..bits import ZERO, lowest, popcount
-from ..jit import TRIALS_SIGNATURE, fused, inline, kernel, lean
+from ..jit import TRIALS_SIGNATURE, block, kernel, scratch
 from ..sampling import status_key, status_lanes, threshold
 from .lanes import first_lanes, pays, route_lengths, walk_arrays
 from .lookups import forget, recorder, route_recorded
 from .practical import LIMIT, PATH_NODES, TREES, position_dims
 from .search import draw_healthy, search, words
-from .trees import scratch
+from .trees import tree_array
 
 #: Largest m for which trials search the whole cube of 2^(2m+1) nodes.
 SEARCH_M = 9
@@ -53,7 +53,7 @@ _FEW_WAITING = 2
 _LOW32 = 0xFFFFFFFF
 
 
-@fused
+@block(always=True)
 def fault_free_distance(s, t, m):
     """d(s, t): Hamming distance, plus 2 for different clusters of one class."""
     x = s ^ t
@@ -61,7 +61,7 @@ def fault_free_distance(s, t, m):
     return popcount(x) + (2 if apart else 0)
 
 
-@lean
+@block
 def _too_few_healthy(key, limit, m):
     """Whether fewer than two of all 2^(2m+1) nodes are nonfaulty."""
     lanes = simd.iota(simd.splat(key))
@@ -74,7 +74,7 @@ def _too_few_healthy(key, limit, m):
     return True
 
 
-@fused
+@block(always=True)
 def _good_pairs(keys, limit, s, t):
     """The lanes in which s and t are nonfaulty and different, as bits."""
     least = simd.splat(limit)
@@ -83,14 +83,14 @@ def _good_pairs(keys, limit, s, t):
     return simd.bits(simd.mask_and(simd.mask_and(s_good, t_good), simd.differ(s, t)))
 
 
-@fused
+@block(always=True)
 def _candidates(key, trials, i, labels):
     """Candidate pairs of eight trials, or of one, with their numbers in the lanes of ``i``."""
     s, t = philox.mixed_lanes(key, trials, i, philox.PAIRS)
     return simd.both(s, simd.splat(labels)), simd.both(t, simd.splat(labels))
 
 
-@lean
+@block
 def _redraw(key, first, trial, status, limit, m, labels, pair):
     """Fill ``pair`` with the trial's first good candidate from number ``first`` on; False when the trial is void."""
     unchecked = m <= SEARCH_M
@@ -112,7 +112,7 @@ def _redraw(key, first, trial, status, limit, m, labels, pair):
     return False
 
 
-@fused
+@block(always=True)
 def _keep(n, good, status, s, t, trial, keys, sources, targets, trials):
     """Append the lanes ``good``; returns the new number."""
     mask = simd.mask(status, good)
@@ -123,7 +123,7 @@ def _keep(n, good, status, s, t, trial, keys, sources, targets, trials):
     return n + popcount(good)
 
 
-@fused
+@block(always=True)
 def _wait(count, bad, status, trial, waiting):
     """Queue the lanes ``bad``; returns the new number."""
     mask = simd.mask(status, bad)
@@ -132,7 +132,7 @@ def _wait(count, bad, status, trial, waiting):
     return count + popcount(bad)
 
 
-@fused
+@block(always=True)
 def _draw_waiting(key, n, count, m, limit, keys, sources, targets, trials, waiting):
     """Draw the trials whose first candidate was not good: a candidate of eight trials at a time while many are left,
     then eight candidates of a trial; returns the number of trials now."""
@@ -157,7 +157,7 @@ def _draw_waiting(key, n, count, m, limit, keys, sources, targets, trials, waiti
     return n
 
 
-@fused
+@block(always=True)
 def draw_pairs(key, first, stop, m, limit, keys, sources, targets, trials, waiting):
     """Draw trials first .. stop - 1, at most BATCH of them.
 
@@ -167,13 +167,13 @@ def draw_pairs(key, first, stop, m, limit, keys, sources, targets, trials, waiti
     labels = (np.uint64(2) << np.uint64(2 * m)) - _ONE
     n = np.int64(0)
     count = np.int64(0)
-    for block in range(first - first % 8, stop, 8):
+    for start in range(first - first % 8, stop, 8):
         wanted = np.uint64(0xFF)
-        if block < first:
-            wanted &= np.uint64(0xFF) << np.uint64(first - block)
-        if block + 8 > stop:
-            wanted &= np.uint64(0xFF) >> np.uint64(block + 8 - stop)
-        b = np.uint64(block)
+        if start < first:
+            wanted &= np.uint64(0xFF) << np.uint64(first - start)
+        if start + 8 > stop:
+            wanted &= np.uint64(0xFF) >> np.uint64(start + 8 - stop)
+        b = np.uint64(start)
         status, _ = philox.pair_lanes(key, b, ZERO, philox.STATUS_KEYS)
         s, t = philox.pair_lanes(key, b, ZERO, philox.PAIRS)
         s = simd.both(s, simd.splat(labels))
@@ -185,7 +185,7 @@ def draw_pairs(key, first, stop, m, limit, keys, sources, targets, trials, waiti
     return _draw_waiting(key, n, count, m, limit, keys, sources, targets, trials, waiting)
 
 
-@inline
+@scratch
 def batch_arrays():
     """Status keys, sources, targets, trial indices (uint64) and lengths (int64) of a batch, and scratch for its draws:
     status keys and trial indices of those still without a pair, and one trial's candidates."""
@@ -199,7 +199,7 @@ def batch_arrays():
     )
 
 
-@fused
+@block(always=True)
 def _distance_lanes(s, t, m):
     """:func:`fault_free_distance` of eight pairs."""
     zero = simd.splat(ZERO)
@@ -213,7 +213,7 @@ def _distance_lanes(s, t, m):
     return simd.add(simd.popcount(x), simd.select(apart, simd.splat(_TWO), zero))
 
 
-@fused
+@block(always=True)
 def _raise(tally, at, wanted, values, trials, row):
     """Replace the extreme at ``at`` by a larger value of the lanes ``wanted``, or by an equal one of a smaller trial."""
     best, who = np.uint64(tally[at]), np.uint64(tally[at + 1])
@@ -233,7 +233,7 @@ def _raise(tally, at, wanted, values, trials, row):
             tally[at + 1] = trial
 
 
-@fused
+@block(always=True)
 def _count_routes(n, m, sources, targets, trials, lengths, row, tally):
     """Tally the routes of ``n`` trials that are not void."""
     zero = simd.splat(ZERO)
@@ -266,7 +266,7 @@ def _count_routes(n, m, sources, targets, trials, lengths, row, tally):
     tally[LENGTH_DISTANCE] += np.int64(simd.total(product))
 
 
-@lean
+@block
 def _count_shortest(length, shortest, tally):
     """Tally what the search found: ``shortest`` is -1 for a pair that no nonfaulty path joins."""
     if shortest < 0:
@@ -280,7 +280,7 @@ def _count_shortest(length, shortest, tally):
     tally[MINIMAL] += length == shortest
 
 
-@lean
+@block
 def _count_lookups(i, n, mask, m, limit, keys, sources, targets, trials, record, path, trees, tally):
     """Tally the lookups of those of the trials i .. n - 1 whose index has no bit of ``mask``.
 
@@ -303,7 +303,7 @@ def _count_lookups(i, n, mask, m, limit, keys, sources, targets, trials, record,
     return n
 
 
-@lean
+@block
 def _count_searches(n, m, limit, keys, sources, targets, lengths, cubes, tally):
     """Tally shortest paths; the whole cube is searched unless the route is as short as without faults."""
     for i in range(n):
@@ -314,7 +314,7 @@ def _count_searches(n, m, limit, keys, sources, targets, lengths, cubes, tally):
         _count_shortest(lengths[i], shortest, tally)
 
 
-@inline
+@scratch
 def _record(size):
     """What ``_count_lookups`` needs for up to ``size / 2`` labels a trial: lazy faults alone, no events."""
     asked, places, counts = recorder(size)
@@ -335,7 +335,7 @@ def trials(key, first, stop, params, tally):
     in_lanes = pays(m, params[1])
     searching = tally.size == COUNTERS + EXTREMES and m <= SEARCH_M
     mask = np.uint64(0 if searching else LOOKUPS_EVERY - 1)
-    held = scratch(TREES)
+    held = tree_array(TREES)
     trees = simd.pointer(held)
     held_path = np.zeros(PATH_NODES, np.uint64)
     path = simd.pointer(held_path)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import bernoulli, bits, simd
-from ..jit import TRIALS_SIGNATURE, kernel, lean
+from ..jit import TRIALS_SIGNATURE, block, kernel
 from . import rounds
 
 # slots of the tally
@@ -40,7 +40,7 @@ def method(n, p):
     return "labels" if n < 15 else "merge"
 
 
-@lean
+@block
 def _count(tally, t, n, faults, closed, steps):
     """Add a trial with ``faults`` faulty and ``closed`` faulty or unsafe nodes after ``steps`` rounds."""
     unsafe = closed - faults
@@ -58,7 +58,7 @@ def _count(tally, t, n, faults, closed, steps):
         tally[MOST_ROUNDS + 1] = t
 
 
-@lean
+@block
 def _population(state):
     """Number of set bits of an array of whole vectors."""
     total = simd.splat(bits.ZERO)
@@ -71,13 +71,13 @@ def _population(state):
 # A subcube is a pair of uint32: a label in it and the mask of its free dimensions.
 
 
-@lean
+@block
 def _distances(x, free, bases, frees, at):
     """Distances of the 16 subcubes from ``at`` to (x, free), as a vector."""
     return simd.popcount(simd.without(simd.xor(x, simd.load(bases, at)), simd.either(free, simd.load(frees, at))))
 
 
-@lean
+@block
 def _near(x, free, bases, frees, at, count):
     """Which of the 16 subcubes from ``at`` (those below ``count``) are within distance 2 of (x, free), as bits."""
     near = simd.bits(simd.less_equal(_distances(x, free, bases, frees, at), simd.like(x, 2)))
@@ -86,7 +86,7 @@ def _near(x, free, bases, frees, at, count):
     return near
 
 
-@lean
+@block
 def _any_near(x, free, bases, frees, at, count):
     """Whether any subcube from ``at`` to ``count`` is within distance 2 of (x, free)."""
     two = simd.like(x, 2)
@@ -103,7 +103,7 @@ def _any_near(x, free, bases, frees, at, count):
     return False
 
 
-@lean
+@block
 def _absorb(x, free, bases, frees, settled, count):
     """One pass: take the subcubes within distance 2 of (x, free) out of the list and enclose them.
 
@@ -131,7 +131,7 @@ def _absorb(x, free, bases, frees, settled, count):
     return free, left, out
 
 
-@lean
+@block
 def merge(bases, frees, count):
     """Merge subcubes within distance 2 into their enclosing subcubes until none are left; returns how many remain.
 
@@ -170,7 +170,7 @@ def merge(bases, frees, count):
     return count
 
 
-@lean
+@block
 def _component(x, free, labels, k, state):
     """Write the bitmask, in its own dimensions, of the faulty nodes inside a subcube to the cleared ``state``."""
     vector = simd.like(simd.load(labels, 0), x)
@@ -188,7 +188,7 @@ def _component(x, free, labels, k, state):
             inside &= inside - bits.ONE
 
 
-@lean
+@block
 def _slowest(bases, frees, count, labels, k, state, other, marks):
     """Rounds of the slowest of the final subcubes; ``state`` is clear before and after.
 
@@ -211,7 +211,7 @@ def _slowest(bases, frees, count, labels, k, state, other, marks):
     return slowest
 
 
-@lean
+@block
 def _contains(labels, count, x):
     """Whether ``x`` is among the first ``count`` labels."""
     vector = simd.like(simd.load(labels, 0), x)
@@ -224,7 +224,7 @@ def _contains(labels, count, x):
     return False
 
 
-@lean
+@block
 def _distinct_labels(key, t, k, n, labels, row, seen, words, cached):
     """Write trial ``t``'s first ``k`` distinct labels to ``labels`` (uint32, 16 to spare).
 
@@ -255,7 +255,7 @@ def _distinct_labels(key, t, k, n, labels, row, seen, words, cached):
 # ---------------------------------------------------------------- entry points
 
 
-@lean
+@block
 def words_of(n):
     """Words of a cube's bitmask, in whole vectors."""
     return max(8, 1 << max(n - 6, 0))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import simd
-from ..jit import inline, kernel
+from ..jit import block, kernel
 
 #: Shape of the counts: number of faults, unsafe nodes, rounds.  Rounds in Q_5 stay below 9.
 SHAPE = (33, 32, 16)
@@ -21,7 +21,7 @@ _LOW = (0x55555555, 0x33333333, 0x0F0F0F0F, 0x00FF00FF, 0x0000FFFF)
 LANES = np.array([sum(1 << v for b, v in enumerate((3, 5, 6, 7)) if i >> b & 1) for i in range(16)], dtype=np.uint32)
 
 
-@inline
+@block
 def _count(x, one, two, k, low):
     """Add the neighbours across dimension k to the carry-save counts (some neighbour, at least two)."""
     by = simd.like(x, 1 << k)
@@ -30,7 +30,7 @@ def _count(x, one, two, k, low):
     return simd.either(one, across), simd.either(two, simd.both(one, across))
 
 
-@inline
+@block
 def _step(x):
     """State after one round, for 16 states of Q_5."""
     one = simd.like(x, 0)

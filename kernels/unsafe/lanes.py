@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from .. import bits, philox, simd
-from ..jit import Kernel, inline, inline_always, kernel
+from ..jit import Kernel, block, kernel
 from ..sampling import node_label
 from .queues import add_moments, append, press, run_cubes, shift_down, solve, solve_unrolled, trial_of
 from .tally import (
@@ -53,7 +53,7 @@ _32 = np.uint64(32)
 # ---------------------------------------------------------------- 1. filter
 
 
-@inline_always
+@block(always=True)
 def _draw(key, block, f, parts, pattern, words):
     """Fill the rows of the labels' ``words`` with the first f labels of a vector of trials, or of two (``parts``)."""
     prepared = philox.prepare_lanes(key, block, philox.LABELS)
@@ -69,12 +69,12 @@ def _draw(key, block, f, parts, pattern, words):
             simd.store(words, at + 8, simd.both(simd.shift_right(odd, byte), used))
 
 
-@inline
+@block
 def _closer(near, x, y):
     return simd.minimum(near, simd.popcount(simd.xor(x, y)))
 
 
-@inline_always
+@block(always=True)
 def _smallest_distance(labels, at, lanes, f):
     """Smallest distance between two of the f faults, lane by lane, over all f (f - 1) / 2 pairs.
 
@@ -110,7 +110,7 @@ def _smallest_distance(labels, at, lanes, f):
     return simd.minimum(simd.minimum(n0, n1), simd.minimum(n2, n3))
 
 
-@inline
+@block
 def _valid(start, step, lanes, first, stop):
     """Bit i tells whether trial ``start + i step`` is in [first, stop)."""
     out = _ZERO
@@ -120,7 +120,7 @@ def _valid(start, step, lanes, first, stop):
     return out
 
 
-@inline
+@block
 def _draw_on(key, t, n, f, labels, at, lanes):
     """Replace the repeated labels of one trial, in column ``at`` of the rows; whether two are within distance 2."""
     taken = np.int64(0)

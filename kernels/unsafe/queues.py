@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import bits, simd
-from ..jit import inline
+from ..jit import block
 from .small import round_of_cubes
 from .tally import MAX_ROUNDS, ROUNDS, ROUNDS_SQUARED, offer
 
@@ -21,7 +21,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 _32 = np.uint64(32)
 
 
-@inline
+@block
 def append(queue, lanes, rows, count, chosen, source, at, step):
     """Press the chosen lanes of ``rows`` rows together behind the ``count`` columns of the queue's rows."""
     for k in range(rows):
@@ -29,14 +29,14 @@ def append(queue, lanes, rows, count, chosen, source, at, step):
         simd.store(queue, 2 * lanes * k + count, simd.compress(simd.mask(row, chosen), row))
 
 
-@inline
+@block
 def shift_down(queue, lanes, rows):
     """Drop the first vector of columns."""
     for k in range(rows):
         simd.store(queue, 2 * lanes * k, simd.load(queue, 2 * lanes * k + lanes))
 
 
-@inline
+@block
 def trial_of(queue, lanes, row, column, origin, parts):
     """The trial of a column, from its rows lane, low group and high group."""
     lane = np.int64(queue[2 * lanes * row + column])
@@ -49,7 +49,7 @@ def trial_of(queue, lanes, row, column, origin, parts):
 # ---------------------------------------------------------------- closure
 
 
-@inline
+@block
 def close(queue, lanes, masks, f):
     """Masks of the free dimensions of each fault's subcube, for the first vector of the queue's columns.
 
@@ -79,7 +79,7 @@ def close(queue, lanes, masks, f):
             return
 
 
-@inline
+@block
 def measure(queue, lanes, masks, f):
     """Sizes of the closed subcubes, lane by lane.
 
@@ -112,14 +112,14 @@ def measure(queue, lanes, masks, f):
     return nodes, largest, free, label, several
 
 
-@inline
+@block
 def solve(queue, lanes, masks, f):
     """:func:`close`, then :func:`measure`."""
     close(queue, lanes, masks, f)
     return measure(queue, lanes, masks, f)
 
 
-@inline
+@block
 def solve_unrolled(queue, lanes, masks, f):
     """:func:`solve` with its loops unrolled for f = 4 .. 7, the faults of Figure 8.
 
@@ -136,7 +136,7 @@ def solve_unrolled(queue, lanes, masks, f):
     return solve(queue, lanes, masks, f)
 
 
-@inline
+@block
 def add_moments(nodes, width, sums):
     """Add the lanes of ``nodes`` and their squares (two digits) to three vectors of 64-bit sums, kept in ``sums``."""
     low = simd.splat(_LOW)
@@ -159,7 +159,7 @@ def add_moments(nodes, width, sums):
 # ---------------------------------------------------------------- rounds
 
 
-@inline
+@block
 def _locate(second, lanes, f, dims, index):
     """Rows of ``index``: each fault's label inside its column's subcube, of 6 + dims dimensions.
 
@@ -184,7 +184,7 @@ def _locate(second, lanes, f, dims, index):
             simd.store(index, lanes * k, simd.select(simd.differ(simd.both(x, low), zero), simd.either(at, bit), at))
 
 
-@inline
+@block
 def _build(index, lanes, f, dims, q0, cubes):
     """Four vectors of cubes from the located faults: lane l of the g-th eight is column ``per l + q0 + g``."""
     per = lanes >> 3
@@ -201,7 +201,7 @@ def _build(index, lanes, f, dims, q0, cubes):
         simd.store(cubes, 8 * v, x)
 
 
-@inline
+@block
 def run_cubes(second, lanes, f, dims, index, cubes, count, origin, parts, tally):
     """Rounds of the first ``count`` trials of a second queue, all of which have an unsafe node: one or more."""
     per = lanes >> 3
@@ -238,7 +238,7 @@ def run_cubes(second, lanes, f, dims, index, cubes, count, origin, parts, tally)
                 offer(tally, r, trial_of(second, lanes, f + 2, column, origin, parts))
 
 
-@inline
+@block
 def press(second, lanes, f, filled, hard, queue, free, label):
     """Press the hard columns of the queue, with their subcube, behind the ``filled`` columns of a second queue."""
     append(second, lanes, f, filled, hard, queue, 0, 2 * lanes)

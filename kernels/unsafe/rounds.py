@@ -15,12 +15,12 @@ from __future__ import annotations
 import numpy as np
 
 from .. import bits, simd
-from ..jit import inline, lean
+from ..jit import block, scratch
 
 _LOW = tuple(bits.LOW)  # a tuple's items are constants in the machine code, an array's are loads
 
 
-@lean
+@block
 def rounds_word(x, d):
     """Run the rounds of a d-cube held in one word, 0 <= d <= 6.
 
@@ -54,7 +54,7 @@ def rounds_word(x, d):
         rounds += 1
 
 
-@lean
+@block
 def _inside(x):
     """Planes (one, two) of the set neighbours across the nine dimensions inside a 512-node vector."""
     a = simd.neighbour0(x)
@@ -76,7 +76,7 @@ def _inside(x):
     return simd.either3(one, a, b), two
 
 
-@lean
+@block
 def _across(state, v, by, one, two):
     """Add the neighbours of vector ``v`` across the two dimensions of distance ``by`` and ``2 by`` vectors."""
     a = simd.load(state, (v ^ by) << 3)
@@ -84,7 +84,7 @@ def _across(state, v, by, one, two):
     return simd.either3(one, a, b), simd.either(two, simd.majority(one, a, b))
 
 
-@lean
+@block
 def step(state, v, d):
     """State after one round of nodes 512 v .. 512 v + 511 of a d-cube, d >= 9; ``state`` is not modified."""
     x = simd.load(state, v << 3)
@@ -105,12 +105,12 @@ def step(state, v, d):
     return simd.either(x, two)
 
 
-@lean
+@block
 def _differ(x, y):
     return simd.bits(simd.differ(x, y)) != np.uint64(0)
 
 
-@lean
+@block
 def _rounds_one_vector(state):
     """Rounds of a 9-cube, held in a register."""
     x = simd.load(state, 0)
@@ -125,7 +125,7 @@ def _rounds_one_vector(state):
         rounds += 1
 
 
-@lean
+@block
 def _rounds_two_vectors(state):
     """Rounds of a 10-cube, held in two registers."""
     x = simd.load(state, 0)
@@ -145,7 +145,7 @@ def _rounds_two_vectors(state):
         rounds += 1
 
 
-@lean
+@block
 def _sweep(now, after, d):
     """One round from ``now`` to ``after``, all vectors; tells whether any node was set."""
     changes = simd.splat(bits.ZERO)
@@ -156,7 +156,7 @@ def _sweep(now, after, d):
     return _differ(changes, simd.splat(bits.ZERO))
 
 
-@lean
+@block
 def _near(marks, at, b, d):
     """Word ``b`` of the set of vectors that are in the set at ``marks[at:]`` or have a neighbour in it."""
     c = marks[at + b]
@@ -171,7 +171,7 @@ def _near(marks, at, b, d):
     return near
 
 
-@lean
+@block
 def _round(now, after, marks, old, new, full, words, d):
     """One round from ``now`` to ``after``; tells whether any node was set.
 
@@ -203,13 +203,13 @@ def _round(now, after, marks, old, new, full, words, d):
     return any_changed != np.uint64(0)
 
 
-@lean
+@block
 def marks_words(d):
     """Length of the scratch ``marks`` of :func:`rounds_marked`."""
     return np.int64(3) << max(d - 15, 0)
 
 
-@lean
+@block
 def rounds_marked(state, other, marks, d):
     """:func:`rounds_words` with all its scratch given: ``marks`` has ``marks_words(d)`` words of any content."""
     if d <= 9:
@@ -239,7 +239,7 @@ def rounds_marked(state, other, marks, d):
         rounds += 2
 
 
-@inline
+@scratch
 def rounds_words(state, other, d):
     """Run the rounds of a d-cube to the fixed point.
 

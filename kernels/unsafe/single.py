@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from .. import bits, simd
-from ..jit import inline, kernel
+from ..jit import block, kernel
 from ..sampling import draw_faults, drawn, mark_distinct_nodes, table_size
-from ..subcubes import scratch, solve
+from ..subcubes import solve, spare_arrays
 from .rounds import marks_words, rounds_marked
 from .tally import record
 
@@ -36,7 +36,7 @@ def unsafe_merged(key, trials, count, params, tally):
     words = np.empty(32, np.uint64)
     base = np.empty(f + 8, np.uint64)
     free = np.empty(f + 8, np.uint64)
-    spare = scratch()
+    spare = spare_arrays()
     label = simd.pointer(labels)
     slots = simd.pointer(tally)
     for i in range(count):
@@ -51,7 +51,7 @@ def unsafe_merged(key, trials, count, params, tally):
     simd.keep(free)
 
 
-@inline
+@block
 def _adjacent(state, used, n):
     """Whether two set nodes of the n-cube, ``used`` words of a bitmask, are neighbours."""
     found = bits.ZERO

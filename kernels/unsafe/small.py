@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import bits, philox, simd
-from ..jit import TRIALS_SIGNATURE, Kernel, inline, kernel
+from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel
 from .tally import (
     ALL_UNSAFE,
     MERGING,
@@ -31,13 +31,13 @@ _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
 
-@inline
+@block
 def _pack(dims, v, mask):
     """A mask of vector ``v`` as a pack."""
     return simd.bits(mask) << np.uint64(8 * (v >> dims))
 
 
-@inline
+@block
 def round_of_cubes(dims, cubes, at, to):
     """One round from vectors ``at .. at + 3`` of ``cubes`` into ``to .. to + 3``.
 
@@ -74,7 +74,7 @@ def round_of_cubes(dims, cubes, at, to):
     return changed, near
 
 
-@inline
+@block
 def _sizes(dims, cubes, at, g):
     """Numbers of set nodes of the g-th eight trials."""
     v = at + (g << dims)
@@ -85,7 +85,7 @@ def _sizes(dims, cubes, at, g):
     return out
 
 
-@inline
+@block
 def _mark(dims, draws, begin, end, field, labels, cubes, at):
     """Vectors ``at .. at + 3`` of ``cubes``: the nodes that words ``begin .. end - 1`` hold for fields ``field``, ..."""
     low = simd.splat(labels)
@@ -99,7 +99,7 @@ def _mark(dims, draws, begin, end, field, labels, cubes, at):
         simd.store(cubes, 8 * (at + v), x)
 
 
-@inline
+@block
 def _complete(dims, key, prepared, draws, room, drawn, field, labels, count, cubes):
     """Draw on, word by word, for the trials whose first ``count`` labels are not distinct.
 
@@ -129,7 +129,7 @@ def _complete(dims, key, prepared, draws, room, drawn, field, labels, count, cub
         j += 1
 
 
-@inline
+@block
 def _valid(dims, start, first, stop):
     """Pack of the trials ``start + g + 8 l`` inside [first, stop)."""
     out = _ZERO
@@ -140,7 +140,7 @@ def _valid(dims, start, first, stop):
     return out
 
 
-@inline
+@block
 def _smallest(pack, start):
     """Smallest trial of a pack that is not empty."""
     out = np.int64(64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import inline
+from ..jit import block
 
 # np.int64, because Numba compiles a function once more for each Python integer it is called with
 UNSAFE = np.int64(0)  #: unsafe nodes, two digits
@@ -26,7 +26,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 _32 = np.uint64(32)
 
 
-@inline
+@block
 def offer(tally, rounds, trial):
     """Let one trial compete for the largest number of rounds; among equals the smallest trial wins."""
     best = tally[MAX_ROUNDS]
@@ -35,14 +35,14 @@ def offer(tally, rounds, trial):
         tally[MAX_ROUNDS + 1] = trial
 
 
-@inline
+@block
 def add_wide(tally, slot, value):
     """Add a uint64 to two digits."""
     tally[slot] += np.int64(value & _LOW)
     tally[slot + 1] += np.int64(value >> _32)
 
 
-@inline
+@block
 def add_square(tally, slot, value):
     """Add the square of a uint64 below 2^63 to four digits."""
     low = value & _LOW
@@ -54,7 +54,7 @@ def add_square(tally, slot, value):
     add_wide(tally, slot + 2, high * high + (cross >> np.uint64(31)) + np.uint64(rest < least))
 
 
-@inline
+@block
 def record(tally, trial, unsafe, rounds, merging, everything):
     """Enter one trial: unsafe nodes (uint64), rounds (int64, -1 unknown), and two truth values."""
     tally[MERGING] += np.int64(merging)
