@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .algorithms.broadcasting import broadcast
     from .algorithms.paths import route
     from .algorithms.shortest import distance
     from .algorithms.unsafe import find_unsafe
@@ -31,6 +32,7 @@ _HOMES = {
     "ResultFileError": "errors",
     "Hypercube": "networks.hypercube",
     "random_faults": "networks.faults",
+    "broadcast": "algorithms.broadcasting",
     "distance": "algorithms.shortest",
     "route": "algorithms.paths",
     "Results": "engine.results",

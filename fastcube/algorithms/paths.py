@@ -37,7 +37,7 @@ class Route:
         return len(self.path) - 1 if self.outcome == "delivered" else None
 
 
-ROUTING: Algorithms[Route] = Algorithms("route", homes=("dualcube",))
+ROUTING: Algorithms[Route] = Algorithms("route", homes=("dualcube", "routing"))
 
 
 def route(network: Network, s: int, t: int, algorithm: str | None = None, **options: Any) -> Route:
@@ -45,12 +45,14 @@ def route(network: Network, s: int, t: int, algorithm: str | None = None, **opti
 
     Parameters
     ----------
-    network : DualCube
+    network : Hypercube or DualCube
     s, t : int
         Labels of nonfaulty nodes.
     algorithm : str, optional
+        Hypercube: ``ROUTE``, ``ROUTE1``, ``ROUTE2`` or ``ROUTE3`` (default; lazy faults up to n = 26) of Lee & Hayes.
         DualCube: ``PRACTICAL`` (default; on-line, any m) or ``OFFLINE`` (Algorithms 1-3, m <= 16), both of Li, Peng & Chu.
     **options
+        ROUTE1 and ROUTE2: ``k`` in [1, n] (default 1), how far a node knows the faults around it; ROUTE3: ``k`` = 1.
         OFFLINE: ``k`` in [0, m/2] (default 0) and ``variant``, ``literal`` or ``repaired`` (default).
 
     Returns

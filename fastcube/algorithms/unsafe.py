@@ -74,7 +74,7 @@ class Unsafe:
 
     def __init__(self, cube: Hypercube) -> None:
         self.cube = cube
-        self._faulty = _faulty_labels(cube)
+        self._faulty = faulty_labels(cube)
         links = np.array(sorted(cube.faulty_links), dtype=np.uint64).reshape(-1, 2)
         self._ends = np.unique(links)
         bases = np.concatenate([self._faulty, links[:, 0] & links[:, 1]])
@@ -161,7 +161,7 @@ class Unsafe:
         return int(rounds_cube(state, marks, other, part.dimension))
 
 
-def _faulty_labels(cube: Hypercube) -> Labels:
+def faulty_labels(cube: Hypercube) -> Labels:
     """The faulty nodes, sorted; lazy ones are asked for one by one."""
     lazy = cube.faulty_nodes
     if not isinstance(lazy, RandomFaults):

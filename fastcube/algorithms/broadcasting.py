@@ -1,0 +1,236 @@
+"""Broadcasting in a hypercube among faults (Lee & Hayes 1988, sections 2 and 4): BROADCAST, BROADCAST1, BROADCAST2.
+
+A node x that receives CONTROL, a mask M, answers for the region {x ^ m : m subset of M}.  The i-th copy that it sends, in
+dimension b, takes over the part of the region with bit b flipped and the bits used before not, so the regions of its
+copies are disjoint and no node receives twice.  Whatever is the same in a whole region is therefore counted at once,
+and only regions that unsafe nodes or several faults lie in are entered: 2^60 nodes are no more work than 2^8.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError, shown
+from ..networks.hypercube import Hypercube
+from .registry import Algorithms, check_end
+from .routing import bits_down, blocked
+from .unsafe import faulty_labels, find_unsafe
+
+#: Largest cube of which the receipts and copies can be listed.
+LISTED = 20
+#: Regions that a descent may enter.
+MOST_REGIONS = 2**22
+
+#: A copy that a node sends: its dimension and the CONTROL that goes along.
+Copies = Iterator[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Broadcast:
+    """What became of one broadcast.
+
+    Attributes
+    ----------
+    reached : int
+        Nonfaulty nodes that hold the message at the end, the source included.
+    steps : int
+        The last time unit in which a nonfaulty node receives; 0 if none does.
+    copies : int
+        Copies sent, lost ones included.
+    lost : int
+        Copies that vanish at a faulty node or link; BROADCAST1 and BROADCAST2 send none such.
+    """
+
+    reached: int
+    steps: int
+    copies: int
+    lost: int
+    _cube: Hypercube = field(repr=False)
+    _source: int = field(repr=False)
+    _rule: Callable[[int, int], Copies] = field(repr=False, compare=False)
+
+    @functools.cached_property
+    def _listed(self) -> tuple[NDArray[np.int64], list[tuple[int, int, int]]]:
+        n = self._cube.n
+        if n > LISTED:
+            raise ParameterError(f"received and sends list up to 2^n items, n must be in [1, {LISTED}], got {n}")
+        received = np.full(2**n, -1, np.int64)
+        received[self._source] = 0
+        sends = []
+        waiting = [(self._source, 2**n - 1, 0)]
+        while waiting:
+            x, control, time = waiting.pop()
+            for bit, rest in self._rule(x, control):
+                time += 1
+                sends.append((time, x, x ^ bit))
+                if not blocked(self._cube, x, bit):
+                    received[x ^ bit] = time
+                    waiting.append((x ^ bit, rest, time))
+        return received, sorted(sends)
+
+    @property
+    def received(self) -> NDArray[np.int64]:
+        """The time unit in which each node receives, 2^n values: 0 at the source, -1 never.  n <= 20."""
+        return self._listed[0]
+
+    @property
+    def sends(self) -> list[tuple[int, int, int]]:
+        """The copies as (time, u, v), lost ones included, by time and then u.  n <= 20."""
+        return self._listed[1]
+
+
+BROADCASTING: Algorithms[Broadcast] = Algorithms("broadcast", homes=("broadcasting",), network="cube")
+
+
+def broadcast(cube: Hypercube, s: int, algorithm: str | None = None, **options: Any) -> Broadcast:
+    """Send a message from ``s`` to all nodes, one copy a node and time unit (R12).
+
+    Parameters
+    ----------
+    cube : Hypercube
+        Any n; with lazy faults n <= 26, because every node's status is asked.
+    s : int
+        Label of a nonfaulty node.
+    algorithm : str, optional
+        ``BROADCAST``, ``BROADCAST1`` or ``BROADCAST2`` (default) of Lee & Hayes.  The last two know their unsafe
+        neighbours, and run literally also from an unsafe source or in an unsafe cube.
+
+    Returns
+    -------
+    Broadcast
+        Raises ParameterError where unsafe subcubes are so large and full of faults that more than 2^22 regions would
+        have to be entered.
+    """
+    if not isinstance(cube, Hypercube):
+        raise ParameterError(f"cube must be a Hypercube, got {shown(cube)}")
+    chosen = BROADCASTING.choose(cube, algorithm, options)
+    return chosen(cube, check_end(cube, "s", s))
+
+
+# ---------------------------------------------------------------- BROADCAST
+
+
+@BROADCASTING.register(Hypercube, "BROADCAST")
+def plain(cube: Hypercube, s: int) -> Broadcast:
+    """BROADCAST, Figure 1(b): knows nothing of faults; lost copies take their time unit (R12, R13, R17).
+
+    The node at offset o = x ^ s receives over the lowest set bit of o, and passes the message to o + 1, ..., o + low - 1, low
+    being the value of that bit.  So a copy lost there silences the offsets [o, o + low): intervals that are nested or disjoint.
+    """
+    intervals = {int(y) ^ s for y in faulty_labels(cube)}
+    for u, v in cube.faulty_links:
+        offset = max(u ^ s, v ^ s)
+        if (u ^ v) == offset & -offset:  # else the link carries no copy
+            intervals.add(offset)
+    outer, end = [], 0
+    for offset in sorted(intervals):
+        if offset >= end:
+            outer.append(offset & -offset)
+            end = offset + outer[-1]
+    silenced = sum(outer)
+    steps = 0
+    for i in range(cube.n):  # offsets with lowest set bit i receive in unit n - i
+        low = 1 << i
+        if (1 << cube.n - 1 - i) > sum((own // low + 1) // 2 for own in outer if own >= low):
+            steps = cube.n - i
+            break
+    reached = 2**cube.n - silenced
+    return Broadcast(reached, steps, reached - 1 + len(outer), len(outer), cube, s, _plain_copies)
+
+
+def _plain_copies(x: int, control: int) -> Copies:
+    for bit in bits_down(control):
+        control ^= bit
+        yield bit, control
+
+
+# ---------------------------------------------------------------- BROADCAST1 and BROADCAST2
+
+
+@BROADCASTING.register(Hypercube, "BROADCAST1")
+def broadcast1(cube: Hypercube, s: int) -> Broadcast:
+    """BROADCAST1(1), Figure 9, literally from any source (R11-R14)."""
+    return _Aware(cube, None).broadcast(s)
+
+
+@BROADCASTING.register(Hypercube, "BROADCAST2", default=True)
+def broadcast2(cube: Hypercube, s: int) -> Broadcast:
+    """BROADCAST2(1): as BROADCAST1, but an unsafe source hands the message to its first active neighbour (R15)."""
+    return _Aware(cube, s).broadcast(s)
+
+
+class _Aware:
+    """BROADCAST1's rule on one cube; ``silent`` is BROADCAST2's source, to which no node sends."""
+
+    def __init__(self, cube: Hypercube, silent: int | None) -> None:
+        self.cube = cube
+        self.silent = silent
+        self.closed = [(part.base, part.free) for part in find_unsafe(cube).subcubes]
+        self.reached = self.steps = self.copies = self.entered = 0
+
+    def closed_at(self, x: int) -> bool:
+        """Whether a node is faulty or unsafe."""
+        return any((x ^ base) & ~free == 0 for base, free in self.closed)
+
+    def copies_of(self, x: int, control: int) -> Copies:
+        """What x sends: to active neighbours, then to unsafe ones."""
+        if x == self.silent and self.closed_at(x):  # BROADCAST2 from an unsafe source
+            # a faulty link ends in closed nodes only, so a link to an active node is nonfaulty
+            first = next((b for b in bits_down(control) if not self.closed_at(x ^ b)), None)
+            if first is not None:
+                yield first, control
+            return
+        later = []
+        for bit in bits_down(control):
+            if not self.closed_at(x ^ bit):
+                control ^= bit
+                yield bit, control
+            elif not blocked(self.cube, x, bit) and x ^ bit != self.silent:
+                later.append(bit)
+        for bit in later:
+            control ^= bit
+            yield bit, control
+
+    def broadcast(self, s: int) -> Broadcast:
+        self.descend(s, 2**self.cube.n - 1)
+        return Broadcast(self.reached, self.steps, self.copies, 0, self.cube, s, self.copies_of)
+
+    def descend(self, s: int, everything: int) -> None:
+        """Count what happens, region by region; see the module's head and :func:`covered`."""
+        waiting = [(s, everything, 0, self.closed)]
+        while waiting:
+            x, control, time, near = waiting.pop()
+            near = [(base, free) for base, free in near if (base ^ x) & ~free & ~control == 0]
+            if all(free == 0 for _, free in near):
+                self.cover(control.bit_count(), len(near), time)
+                continue
+            if self.entered == MOST_REGIONS:
+                raise ParameterError(
+                    f"faults must leave at most {MOST_REGIONS} regions to enter, got more: unsafe subcubes are too large"
+                )
+            self.entered += 1
+            self.reached += 1
+            self.steps = max(self.steps, time)
+            for bit, rest in self.copies_of(x, control):
+                time += 1
+                self.copies += 1
+                waiting.append((x ^ bit, rest, time, near))
+
+    def cover(self, m: int, faults: int, time: int) -> None:
+        """Count a region of m dimensions whose node got the message at ``time`` and in which no node is unsafe.
+
+        All its nonfaulty nodes receive, the last one m units later; for m = 1 not if the other node is faulty.  For
+        single faults are at distance three or more from each other.  So at most one neighbour is skipped, over bit q;
+        then the m - 1 copies go to regions that cover all offsets but 0 and q, each a region of this kind, the
+        i-th of m - i dimensions from time + i on; the last has one dimension, q, whose other node is next to the
+        skipped fault and so nonfaulty, and receives in unit time + m.
+        """
+        self.reached += 2**m - faults
+        self.copies += 2**m - faults - 1
+        self.steps = max(self.steps, time + (m if m > 1 or not faults else 0))

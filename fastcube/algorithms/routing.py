@@ -1,0 +1,160 @@
+"""Routing one message in a hypercube among faults (Lee & Hayes 1988, sections 2 and 3): ROUTE, ROUTE1, ROUTE2, ROUTE3.
+
+Every node on the way decides anew from its own label and the destination's (reading R8), so a node that is reached twice
+proves a livelock.  Links are tried from the most significant bit down: the paper counts them from the left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ..errors import ParameterError, check_integer
+from ..networks.hypercube import Hypercube
+from .paths import ROUTING, Route
+from .unsafe import find_unsafe
+
+#: Nodes that ROUTE2's searches for one message may expand before the message ends as ``limit``.
+MOST_EXPANDED = 2**16
+
+
+class LimitError(Exception):
+    """ROUTE2 would expand more than MOST_EXPANDED nodes."""
+
+
+def bits_down(mask: int) -> Iterator[int]:
+    """The set bits of a mask, most significant first."""
+    while mask:
+        bit = 1 << mask.bit_length() - 1
+        yield bit
+        mask ^= bit
+
+
+def blocked(cube: Hypercube, curr: int, bit: int) -> bool:
+    """Whether the link of ``curr`` in a dimension, or the node behind it, is faulty."""
+    return cube.is_faulty(curr ^ bit) or cube.is_faulty_link(curr, curr ^ bit)
+
+
+def clear(cube: Hypercube, curr: int, bits: Iterator[int], k: int) -> bool:
+    """Whether the first k nodes and links of a path from ``curr`` are nonfaulty (R4, R11)."""
+    for bit, _ in zip(bits, range(k), strict=False):
+        if blocked(cube, curr, bit):
+            return False
+        curr ^= bit
+    return True
+
+
+def _walk(s: int, t: int, rule: Callable[[int], int | None], cube: Hypercube) -> Route:
+    """Send from node to node over the dimension that ``rule`` names, as R8 and R16 say."""
+    path, seen = [s], {s}
+    while path[-1] != t:
+        try:
+            bit = rule(path[-1])
+        except LimitError:
+            return Route("limit", path, f"its searches would expand more than {MOST_EXPANDED} nodes")
+        if bit is None:
+            return Route("stuck", path, f"no link of {cube.label(path[-1])} passes")
+        if blocked(cube, path[-1], bit):
+            return Route("lost", path, f"{cube.label(path[-1])} sent it to a faulty node or over a faulty link")
+        path.append(path[-1] ^ bit)
+        if path[-1] in seen:
+            return Route("livelock", path, f"{cube.label(path[-1])} is reached again")
+        seen.add(path[-1])
+    return Route("delivered", path)
+
+
+@ROUTING.register(Hypercube, "ROUTE")
+def plain(cube: Hypercube, s: int, t: int) -> Route:
+    """ROUTE, Figure 1(a): knows nothing of faults (R9)."""
+    return _walk(s, t, lambda curr: next(bits_down(curr ^ t)), cube)
+
+
+def _check_k(cube: Hypercube, k: object) -> int:
+    return check_integer("k", k, 1, cube.n, f"for n={cube.n}")
+
+
+def _detour(cube: Hypercube, curr: int, t: int, k: int) -> int | None:
+    """The first g_i whose path P_i = curr(g_i, f_1, ..., f_l, g_i) has no fault among its first k nodes (R6)."""
+    apart = curr ^ t
+    for g in bits_down(2**cube.n - 1 & ~apart):
+        if clear(cube, curr, iter([g, *bits_down(apart), g]), k):
+            return g
+    return None
+
+
+@ROUTING.register(Hypercube, "ROUTE1", options={"k": _check_k})
+def route1(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
+    """ROUTE1(k), Figure 4: the disjoint minimal paths, then the others (R5, R6, R18)."""
+
+    def rule(curr: int) -> int | None:
+        a = list(bits_down(curr ^ t))
+        for i, bit in enumerate(a):
+            if clear(cube, curr, iter(a[i:] + a[:i]), k):
+                return bit
+        return _detour(cube, curr, t, k)
+
+    return _walk(s, t, rule, cube)
+
+
+@ROUTING.register(Hypercube, "ROUTE2", options={"k": _check_k})
+def route2(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
+    """ROUTE2(k): all minimal paths in lexicographic order, by their first k nodes, then as ROUTE1(k) (R7, R18)."""
+    expanded = 0
+
+    def rule(curr: int) -> int | None:
+        depth = min(k, (curr ^ t).bit_count())
+        seen: set[int] = set()  # entered, and nothing found behind them
+        stack = [(curr, bits_down(curr ^ t))]
+        first: list[int] = []
+        count()
+        while stack:
+            node, bits = stack[-1]
+            for bit in bits:
+                if blocked(cube, node, bit) or node ^ bit in seen:
+                    continue
+                if len(stack) == depth:
+                    return first[0] if first else bit
+                seen.add(node ^ bit)
+                stack.append((node ^ bit, bits_down(node ^ bit ^ t)))
+                first.append(bit)
+                count()
+                break
+            else:
+                stack.pop()
+                if first:
+                    first.pop()
+        return _detour(cube, curr, t, k)
+
+    def count() -> None:
+        nonlocal expanded
+        if expanded == MOST_EXPANDED:
+            raise LimitError
+        expanded += 1
+
+    return _walk(s, t, rule, cube)
+
+
+@ROUTING.register(Hypercube, "ROUTE3", options={"k": (1,)}, default=True)
+def route3(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
+    """ROUTE3(1), Figure 6: active neighbours nearer, then unsafe ones nearer, then active ones farther (R10, R11)."""
+    if k != 1:
+        raise ParameterError(f"k must be 1 for ROUTE3, got {k}")
+    closed = [(part.base, ~part.free) for part in find_unsafe(cube).subcubes]
+
+    def active(curr: int, bit: int) -> bool:
+        x = curr ^ bit
+        return not any((x ^ base) & fixed == 0 for base, fixed in closed) and not cube.is_faulty_link(curr, x)
+
+    def rule(curr: int) -> int | None:
+        nearer = list(bits_down(curr ^ t))
+        for bit in nearer:
+            if active(curr, bit):
+                return bit
+        for bit in nearer:
+            if not blocked(cube, curr, bit):
+                return bit
+        for bit in bits_down(2**cube.n - 1 & ~(curr ^ t)):
+            if active(curr, bit):
+                return bit
+        return None
+
+    return _walk(s, t, rule, cube)
