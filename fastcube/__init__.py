@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .algorithms.broadcasting import broadcast
     from .algorithms.paths import route
     from .algorithms.shortest import distance
+    from .algorithms.spanning import broadcast_packets, max_spanning_trees, smallest_cut, spanning_trees
     from .algorithms.unsafe import find_unsafe
     from .api import run
     from .engine.results import Results, merge, open_results
@@ -51,6 +52,10 @@ _HOMES = {
     "trial_study": "engine.trials",
     "exact_unsafe": "exact.unsafe",
     "find_unsafe": "algorithms.unsafe",
+    "broadcast_packets": "algorithms.spanning",
+    "max_spanning_trees": "algorithms.spanning",
+    "smallest_cut": "algorithms.spanning",
+    "spanning_trees": "algorithms.spanning",
 }
 
 __all__ = [*_HOMES, "__version__"]  # noqa: PLE0604  (the keys are strings)

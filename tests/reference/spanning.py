@@ -9,6 +9,7 @@ which ``data/spanning-trees.json`` holds.
 
 from __future__ import annotations
 
+import functools
 import heapq
 import itertools
 import json
@@ -24,6 +25,7 @@ ROOT, ABSENT = -1, -2
 # ---------------------------------------------------------------- the trees
 
 
+@functools.cache  # who changes a tree copies it
 def rooted(n: int, i: int) -> Tree:
     """Johnsson and Ho's tree i of Q_n, rooted at 0 (S1)."""
     order = [(i + k) % n for k in range(n)]
@@ -39,11 +41,12 @@ def rooted(n: int, i: int) -> Tree:
 
 def pivoted(n: int, i: int) -> Tree:
     """The same tree rooted at 2^i, with 0 as its child (S2)."""
-    tree = rooted(n, i)
+    tree = list(rooted(n, i))
     tree[0], tree[1 << i] = 1 << i, ROOT
     return tree
 
 
+@functools.cache
 def light(m: int, d: int) -> list[Tree]:
     """The m - 1 light trees of Q'_m whose faulty node is 1^d 0^(m-d), by Algorithm A (S3, S5, S7, S9).
 
@@ -91,16 +94,14 @@ def spanning_trees(n: int, s: int, f: int | None = None, pivots: bool = False) -
         return [[v if v < 0 else v ^ s for v in _moved((pivoted if pivots else rooted)(n, i), s)] for i in range(n)]
     dims = positions(n, s, f)
 
-    def back(label: int) -> int:
-        return s ^ sum(1 << dims[p] for p in range(n) if label >> p & 1)
-
+    back = [s ^ sum(1 << dims[p] for p in range(n) if label >> p & 1) for label in range(2**n)]
     out = []
     for i, tree in enumerate(light(n, (s ^ f).bit_count())):
         moved = [ABSENT] * 2**n
         for v, parent in enumerate(tree):
-            moved[back(v)] = back(parent) if parent >= 0 else parent
+            moved[back[v]] = back[parent] if parent >= 0 else parent
         if not pivots:
-            moved[s], moved[back(1 << i)] = ROOT, s
+            moved[s], moved[back[1 << i]] = ROOT, s
         out.append(moved)
     return out
 
@@ -329,12 +330,16 @@ RANGES = [
 
 
 def main() -> None:
-    """Print the table as JSON, one fault size a line."""
+    """Print the table as JSON, one number of faults a line."""
+    about = {
+        "source": "plain-Python enumeration, one fault set of each orbit of the cube's symmetries",
+        "command": "python tests/reference/spanning.py > data/spanning-trees.json",
+        "columns": "for 0, 1, 2, ... faulty nodes or links, how many fault sets have 'Edmonds' number,smallest degree'",
+    }
     table = {f"n={n} {kind}": joint_counts(n, kind, most) for n, kind, most in RANGES}
-    rows = (
-        f'  "{name}": [\n' + ",\n".join(f"    {json.dumps(sets)}" for sets in sizes) + "\n  ]"
-        for name, sizes in table.items()
-    )
+    rows = [f'  "{name}": {json.dumps(text)}' for name, text in about.items()]
+    for name, sizes in table.items():
+        rows.append(f'  "{name}": [\n' + ",\n".join(f"    {json.dumps(sets)}" for sets in sizes) + "\n  ]")
     print("{\n" + ",\n".join(rows) + "\n}")
 
 

@@ -1,0 +1,244 @@
+"""The healthy graph of a hypercube as bitmasks of nodes: its edge connectivity, a smallest cut, and packings of trees.
+
+A set of nodes is one Python integer of 2^n bits, so that a step of a search over all nodes is two shifts a dimension.
+Links are two-way, each two directed links (arcs); by Edmonds' theorem the largest number of arc-disjoint spanning
+trees with a common root is then the edge connectivity, whatever the root (reading S11).
+
+Why most flows are spared.  Let delta be the smallest degree.  A set of k nodes of a hypercube has at most g(k) links
+inside, g(k) = popcount(0) + ... + popcount(k - 1), hence at least k delta - 2 g(k) to the outside, which is delta or
+more for 1 <= k < 2^delta.  So a cut of fewer than delta links has 2^delta nodes or more on either side.  And two nodes
+joined by a link and by delta - 1 healthy squares on it are joined by delta link-disjoint paths: no such cut parts them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+
+from ..networks.hypercube import Hypercube
+from ..networks.network import Link
+
+Nodes = int  # bit v of it stands for node v
+
+
+@functools.cache
+def lower(n: int, k: int) -> Nodes:
+    """The nodes of Q_n whose bit k is clear."""
+    nodes = (1 << (1 << k)) - 1
+    for i in range(k + 1, n):
+        nodes |= nodes << (1 << i)
+    return nodes
+
+
+def set_of(labels: Iterable[int]) -> Nodes:
+    """The set of some labels, repeats or not."""
+    held = bytearray(max(labels := list(labels), default=0) // 8 + 1)
+    for v in labels:
+        held[v >> 3] |= 1 << (v & 7)
+    return int.from_bytes(held, "little")
+
+
+def members(nodes: Nodes) -> Iterator[int]:
+    """The nodes of a set, ascending."""
+    text = bin(nodes)[:1:-1]
+    at = text.find("1")
+    while at >= 0:
+        yield at
+        at = text.find("1", at + 1)
+
+
+def lowest(nodes: Nodes) -> int:
+    """The smallest node of a set that is not empty."""
+    return (nodes & -nodes).bit_length() - 1
+
+
+class HealthyGraph:
+    """The nonfaulty nodes of a hypercube and the nonfaulty links between them.
+
+    Attributes
+    ----------
+    n : int
+    nodes : Nodes
+        The nonfaulty nodes.
+    links : list of Nodes
+        For each dimension the nodes that have a nonfaulty link to a nonfaulty node across it.
+    """
+
+    def __init__(self, cube: Hypercube) -> None:
+        assert isinstance(cube.faulty_nodes, frozenset)
+        everything = (1 << (1 << cube.n)) - 1
+        self.n = cube.n
+        self.nodes = everything ^ set_of(cube.faulty_nodes)
+        self.links = [self.nodes & self.across(self.nodes, k) for k in range(cube.n)]
+        ends: list[list[int]] = [[] for _ in range(cube.n)]
+        for u, v in cube.faulty_links:
+            ends[(u ^ v).bit_length() - 1] += u, v
+        for k in range(cube.n):
+            self.links[k] &= everything ^ set_of(ends[k])
+
+    def across(self, nodes: Nodes, k: int) -> Nodes:
+        """The neighbours of a set of nodes across dimension k, whether healthy or not."""
+        low, step = lower(self.n, k), 1 << k
+        return (nodes >> step & low) | (nodes & low) << step
+
+    def neighbours(self, nodes: Nodes) -> Nodes:
+        """The ends of the healthy links that start in a set."""
+        out = 0
+        for k, ends in enumerate(self.links):
+            out |= self.across(nodes & ends, k)
+        return out
+
+    def layers(self, source: Nodes) -> Iterator[Nodes]:
+        """The nodes at distance 0, 1, 2, ... from a set of healthy nodes."""
+        seen = front = source
+        while front:
+            yield front
+            front = self.neighbours(front) & ~seen
+            seen |= front
+
+    def connected(self, source: Nodes) -> Nodes:
+        """All nodes that have a path to a set of healthy nodes."""
+        return functools.reduce(int.__or__, self.layers(source))
+
+    @functools.cached_property
+    def min_degree(self) -> int:
+        """The smallest number of healthy links at a healthy node."""
+        with_links = [self.nodes] + [0] * self.n  # entry j: the nodes with j links or more, as far as counted
+        for ends in self.links:
+            for j in reversed(range(self.n)):
+                with_links[j + 1] |= with_links[j] & ends
+        return max(j for j in range(self.n + 1) if with_links[j] == self.nodes)
+
+    def of_degree(self, degree: int) -> int:
+        """The smallest node with that number of healthy links, which one must have."""
+        return next(v for v in members(self.nodes) if sum(ends >> v & 1 for ends in self.links) == degree)
+
+    def cut(self, side: Nodes) -> list[Link]:
+        """The healthy links between a set of healthy nodes and the others, sorted, as (u, v) with u < v."""
+        found = []
+        for k, ends in enumerate(self.links):
+            crossing = side & ends & self.across(self.nodes & ~side, k)
+            found += [(min(u, u ^ 1 << k), max(u, u ^ 1 << k)) for u in members(crossing)]
+        return sorted(found)
+
+    # ---------------------------------------------------------------- edge connectivity
+
+    def smallest_cut(self) -> tuple[int, Nodes]:
+        """Edge connectivity, and one side of a cut of as many links.  Two healthy nodes at least."""
+        best, side = self.min_degree, 1 << self.of_degree(self.min_degree)
+        if best == 0:
+            return best, side
+        reached = self.connected(self.nodes & -self.nodes)
+        if reached != self.nodes:
+            return 0, reached
+        core = self._bound_together()
+        while True:  # no cut of fewer than ``best`` links parts the core
+            core = self._grown(core, best)
+            rest = self.nodes & ~core
+            if rest.bit_count() < 1 << self.min_degree:
+                return best, side
+            target = lowest(rest & self.neighbours(core))
+            paths, reached = max_flow(self, self.links, core, target, best)
+            if paths < best:
+                best, side = paths, reached
+            core |= 1 << target
+
+    def _bound_together(self) -> Nodes:
+        """The largest class of nodes joined by links with at least delta - 1 healthy squares on them each."""
+        strong = []
+        for i, ends in enumerate(self.links):
+            squares = [ends] + [0] * (self.min_degree - 1)
+            for j in range(self.n):
+                if j != i:
+                    square = ends & self.links[j] & self.across(self.links[j], i) & self.across(ends, j)
+                    for m in reversed(range(self.min_degree - 1)):
+                        squares[m + 1] |= squares[m] & square
+            strong.append(squares[-1])
+        best, rest = 0, self.nodes
+        while rest.bit_count() > best.bit_count():
+            part = front = rest & -rest
+            while front:
+                near = 0
+                for k, ends in enumerate(strong):
+                    near |= self.across(front & ends, k)
+                front = near & ~part
+                part |= front
+            rest &= ~part
+            best = max(best, part, key=int.bit_count)
+        return best
+
+    def _grown(self, core: Nodes, target: int) -> Nodes:
+        """The core with every node that has ``target`` neighbours in it or next to it, over and over.
+
+        Each such neighbour is the start of a path of its own into the core.
+        """
+        while True:
+            near = core | self.neighbours(core)
+            paths = [self.nodes & ~core] + [0] * target
+            for k, ends in enumerate(self.links):
+                step = ends & self.across(near, k)
+                for j in reversed(range(target)):
+                    paths[j + 1] |= paths[j] & step
+            if not paths[target]:
+                return core
+            core |= paths[target]
+
+    # ---------------------------------------------------------------- packings of trees
+
+    def packing(self, root: int) -> list[list[int]]:
+        """As many arc-disjoint spanning trees rooted at a healthy node as there are: parents, -1 at the root, -2 absent.
+
+        Lovasz's proof of Edmonds' theorem: a tree is grown arc by arc, and an arc is taken if without it the arcs
+        that are left still reach every node as often as trees are missing.  An arc that was refused once stays so.
+        """
+        arcs = list(self.links)  # for each dimension the tails of the arcs left
+        trees = []
+        for missing in reversed(range(self.smallest_cut()[0])):
+            tree = [-2] * (1 << self.n)
+            tree[root] = -1
+            inside, queue = 1 << root, [root]
+            for u in queue:
+                for k in range(self.n):
+                    v = u ^ 1 << k
+                    if inside >> v & 1 or not arcs[k] >> u & 1:
+                        continue
+                    arcs[k] ^= 1 << u
+                    # a cut that misses the arc parts v from both the root and u
+                    if missing and max_flow(self, arcs, 1 << root | 1 << u, v, missing)[0] < missing:
+                        arcs[k] ^= 1 << u
+                        continue
+                    tree[v] = u
+                    inside |= 1 << v
+                    queue.append(v)
+            trees.append(tree)
+        return trees
+
+
+def max_flow(graph: HealthyGraph, arcs: list[Nodes], source: Nodes, target: int, limit: int) -> tuple[int, Nodes]:
+    """The most arc-disjoint paths from a set of nodes to a node, ``limit`` at most: shortest augmenting paths.
+
+    ``arcs[k]`` are the tails of the arcs across dimension k.  The second value is what the source still reaches,
+    one side of a smallest cut when there are fewer paths than ``limit``.
+    """
+    n, goal = graph.n, 1 << target
+    flow = [0] * n  # for each dimension the tails of the arcs in use
+    for paths in range(limit):
+        left = [(arcs[k] & ~flow[k]) | graph.across(flow[k], k) for k in range(n)]
+        seen, layers = source, [source]
+        while layers[-1] and not seen & goal:
+            near = 0
+            for k in range(n):
+                near |= graph.across(layers[-1] & left[k], k)
+            layers.append(near & ~seen)
+            seen |= near
+        if not seen & goal:
+            return paths, seen
+        v = target
+        for layer in reversed(layers[:-1]):
+            k = next(k for k in range(n) if (layer & left[k]) >> (v ^ 1 << k) & 1)
+            if flow[k] >> v & 1:
+                flow[k] ^= 1 << v  # instead of a path that went the other way
+            else:
+                flow[k] |= 1 << (v ^ 1 << k)
+            v ^= 1 << k
+    return limit, source
