@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .algorithms.broadcasting import broadcast
+    from .algorithms.gathering import gather
     from .algorithms.paths import route
     from .algorithms.shortest import distance
     from .algorithms.spanning import broadcast_packets, max_spanning_trees, smallest_cut, spanning_trees
+    from .algorithms.trees import CommunicationTree, detect, exhaust, find_tree, optimal_tree
     from .algorithms.unsafe import find_unsafe
     from .api import run
     from .engine.results import Results, merge, open_results
@@ -56,6 +58,12 @@ _HOMES = {
     "max_spanning_trees": "algorithms.spanning",
     "smallest_cut": "algorithms.spanning",
     "spanning_trees": "algorithms.spanning",
+    "CommunicationTree": "algorithms.trees",
+    "detect": "algorithms.trees",
+    "exhaust": "algorithms.trees",
+    "find_tree": "algorithms.trees",
+    "gather": "algorithms.gathering",
+    "optimal_tree": "algorithms.trees",
 }
 
 __all__ = [*_HOMES, "__version__"]  # noqa: PLE0604  (the keys are strings)

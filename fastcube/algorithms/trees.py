@@ -1,0 +1,402 @@
+"""Communication trees of one hypercube (Leu & Kuo, sections 2.2 and 3.1): which there are, which are found, which is best.
+
+A tree is a sink and an order (d_0, ..., d_{n-1}): at stage i messages cross dimension d_i.  FAULT[u][k] is set exactly
+when the link of u in dimension k is *dead*: listed as faulty, or a link of a faulty node (readings R1 and R19).  So all
+that is found here follows from the list of dead links, without a word a node, for any n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError, check_range, shown
+from ..networks.faults import RandomFaults
+from ..networks.hypercube import Hypercube
+from .registry import Algorithms
+
+#: Largest cubes of :func:`detect` and of what lists a tree's 2^n - 1 links.
+WORDS = 24
+LISTED = 20
+#: Largest cubes of :func:`optimal_tree`, which holds 3^n numbers twice, and of :func:`exhaust`.
+LATTICE = 14
+EXHAUSTED = 10
+#: Largest cube all of whose lazy statuses are asked.
+WHOLE = 20
+
+Array = NDArray[np.uint64]
+_ONE = np.uint64(1)
+
+
+class CommunicationTree:
+    """Any of the n! 2^n communication trees of a hypercube, with or without faults on it.
+
+    Parameters
+    ----------
+    cube : Hypercube
+        Any n.
+    sink : int
+        Any label, of a faulty node too.
+    order : iterable of int
+        (d_0, ..., d_{n-1}), a permutation of 0, ..., n-1: messages cross dimension d_i at stage i.
+    costs : sequence of dict
+        The COST of each candidate at each iteration i = n-1, ..., 1, of a tree that FIND_TREE found; no part of its
+        identity.
+    """
+
+    __slots__ = ("_dead", "costs", "cube", "order", "sink")
+
+    def __init__(self, cube: Hypercube, sink: int, order: Iterable[int], costs: Iterable[dict[int, int]] = ()) -> None:
+        self.cube = check_cube(cube)
+        self.sink = cube.check_node("sink", sink)
+        self.order = _check_order(cube.n, order)
+        self.costs = tuple(costs)
+        self._dead: tuple[Array, Array] | None = None
+
+    @property
+    def n(self) -> int:
+        """Dimension of the cube, number of stages."""
+        return self.cube.n
+
+    def __str__(self) -> str:
+        return f"sink {self.cube.label(self.sink)}, order ({', '.join(map(str, self.order))})"
+
+    def __repr__(self) -> str:
+        return f"CommunicationTree({self})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CommunicationTree):
+            return NotImplemented
+        return (self.cube, self.sink, self.order) == (other.cube, other.sink, other.order)
+
+    def __hash__(self) -> int:
+        return hash((self.cube, self.sink, self.order))
+
+    @property
+    def faulty_links(self) -> tuple[tuple[int, int], ...]:
+        """The tree's faulty links as (sender, receiver), by stage, then sender: those whose sender's FAULT bit is set."""
+        if self._dead is None:
+            self._dead = dead_links(self.cube)
+        low, bit = self._dead
+        apart = low ^ np.uint64(self.sink)
+        found: list[tuple[int, int]] = []
+        crossed = np.uint64(0)  # d_0, ..., d_{i-1}: in them a sender has the sink's bits
+        for d in self.order:
+            link = _ONE << np.uint64(d)
+            ends = low[(bit == link) & (apart & crossed == 0)]
+            senders = ends | (np.uint64(~self.sink & 1 << d))
+            found += [(u, u ^ 1 << d) for u in np.sort(senders).tolist()]
+            crossed |= link
+        return tuple(found)
+
+    def role(self, v: int, i: int) -> str:
+        """What node v does at stage i: ``active`` (sends), ``passive`` (receives) or ``idle``; equations (1) to (3)."""
+        v = self.cube.check_node("v", v)
+        check_range("i", i, 0, self.n - 1, f"for n={self.n}")
+        apart = v ^ self.sink
+        if any(apart >> d & 1 for d in self.order[:i]):
+            return "idle"
+        return "active" if apart >> self.order[i] & 1 else "passive"
+
+    @property
+    def links(self) -> list[tuple[int, int, int]]:
+        """All 2^n - 1 links as (stage, sender, receiver), by stage, then sender; n <= 20."""
+        check_range("n", self.n, 1, LISTED, "to list a tree's 2^n - 1 links")
+        nodes = np.arange(2**self.n)
+        found: list[tuple[int, int, int]] = []
+        for i, d in enumerate(self.order):
+            senders = nodes[(nodes ^ self.sink) >> d & 1 == 1]
+            nodes = nodes[(nodes ^ self.sink) >> d & 1 == 0]
+            found += [(i, u, u ^ 1 << d) for u in senders.tolist()]
+        return found
+
+
+def check_cube(cube: object) -> Hypercube:
+    """The cube itself; ParameterError unless it is a Hypercube."""
+    if not isinstance(cube, Hypercube):
+        raise ParameterError(f"cube must be a Hypercube, got {shown(cube)}")
+    return cube
+
+
+def _check_order(n: int, order: object) -> tuple[int, ...]:
+    try:
+        dims = tuple(int(d) if d == int(d) else -1 for d in order)  # type: ignore[attr-defined]
+    except (TypeError, ValueError, OverflowError):
+        dims = ()
+    if sorted(dims) != list(range(n)):
+        raise ParameterError(f"order must be a permutation of 0, ..., {n - 1} for n={n}, got {shown(order)}")
+    return dims
+
+
+# ---------------------------------------------------------------- dead links
+
+
+def faulty_labels(cube: Hypercube) -> Array:
+    """The faulty nodes, sorted; lazy ones are asked for one by one, n <= 20."""
+    lazy = cube.faulty_nodes
+    if not isinstance(lazy, RandomFaults):
+        return np.array(sorted(lazy), dtype=np.uint64)
+    check_range("n", cube.n, 1, WHOLE, "for trees under random_faults, where every node is asked")
+    labels = np.arange(2**cube.n, dtype=np.uint64)
+    return labels[lazy.among(labels)]
+
+
+def dead_links(cube: Hypercube) -> tuple[Array, Array]:
+    """The dead links, each once: lower ends, and the bit in which the ends differ."""
+    links = np.array(sorted(cube.faulty_links), dtype=np.uint64).reshape(-1, 2)
+    lows, bits = [links[:, 0] & links[:, 1]], [links[:, 0] ^ links[:, 1]]
+    nodes = faulty_labels(cube)
+    for k in range(cube.n):
+        bit = _ONE << np.uint64(k)
+        lows.append(nodes & ~bit)
+        bits.append(np.full_like(nodes, bit))
+    low, bit_ = np.concatenate(lows), np.concatenate(bits)
+    at = np.lexsort((low, bit_))
+    low, bit_ = low[at], bit_[at]
+    first = np.ones(low.size, np.bool_)
+    first[1:] = (low[1:] != low[:-1]) | (bit_[1:] != bit_[:-1])
+    return low[first], bit_[first]
+
+
+def detect(cube: Hypercube) -> Array:
+    """The FAULT words of all nodes, as Algorithm DETECT leaves them (readings R1 and R2).
+
+    Parameters
+    ----------
+    cube : Hypercube
+        n <= 24, and n <= 20 with lazy faults.
+
+    Returns
+    -------
+    uint64 array of 2^n
+        Bit k of word v is set when v's link in dimension k is faulty, v is faulty, or its neighbour there is.
+    """
+    check_range("n", check_cube(cube).n, 1, WORDS, "for a FAULT word of every node")
+    words = np.zeros(2**cube.n, np.uint64)
+    low, bit = dead_links(cube)
+    for k in range(cube.n):  # distinct links of one dimension have distinct ends
+        link = _ONE << np.uint64(k)
+        ends = low[bit == link]
+        words[ends] |= link
+        words[ends | link] |= link
+    return words
+
+
+def first_sink(n: int, low: Array, bit: Array) -> int | None:
+    """The first label that is no end of a dead link (R3)."""
+    ends = np.unique(np.concatenate([low, low | bit]))
+    gaps = np.flatnonzero(ends != np.arange(ends.size, dtype=np.uint64))
+    sink = int(gaps[0]) if gaps.size else int(ends.size)
+    return sink if sink < 2**n else None
+
+
+# ---------------------------------------------------------------- FIND_TREE and TOP_DOWN
+
+
+FINDING: Algorithms[CommunicationTree | None] = Algorithms("find_tree", homes=("trees",), network="cube")
+
+
+def find_tree(cube: Hypercube, algorithm: str | None = None) -> CommunicationTree | None:
+    """A communication tree that a rule finds: with few faulty links, not always the fewest.
+
+    Parameters
+    ----------
+    cube : Hypercube
+        Any n; n <= 20 with lazy faults, because every node's status is asked.
+    algorithm : str, optional
+        ``FIND_TREE`` (default): the paper's Figure 10, from the sink out (readings R3-R6).  ``TOP_DOWN``: ours, from
+        the whole cube down to the sink (reading R20).
+
+    Returns
+    -------
+    CommunicationTree or None
+        None only from FIND_TREE, when every node has a faulty link.
+
+    Notes
+    -----
+    D dead links cost FIND_TREE O(n D) and TOP_DOWN O(n^2 D), whatever 2^n is.
+    """
+    return FINDING.choose(cube, algorithm)(cube)
+
+
+@FINDING.register(Hypercube, "FIND_TREE", default=True)
+def _find(cube: Hypercube) -> CommunicationTree | None:
+    """FIND_TREE by dead links: with labels relative to the sink and used bits cleared, a dead link of an unused dimension
+    k whose lower end is 2^j counts for COST(j), and one whose lower end is 0 for COST(k); all others count for nothing."""
+    n = cube.n
+    low, bit = dead_links(cube)
+    sink = first_sink(n, low, bit)
+    if sink is None:
+        return None
+    apart = (low ^ np.uint64(sink)) & ~bit
+    rest, order, costs = set(range(n)), [0] * n, []
+    for i in range(n - 1, 0, -1):
+        target = np.where(apart == 0, bit, apart)
+        counted = target[target & (target - _ONE) == 0]
+        total = np.bincount(np.bitwise_count(counted - _ONE), minlength=n).tolist()
+        costs.append({j: total[j] for j in sorted(rest)})
+        order[i] = min(sorted(rest), key=lambda j: total[j])  # ties: the lowest (R5)
+        rest.remove(order[i])
+        used = _ONE << np.uint64(order[i])
+        apart, bit = apart[bit != used] & ~used, bit[bit != used]
+    (order[0],) = rest
+    return CommunicationTree(cube, sink, order, costs)
+
+
+@FINDING.register(Hypercube, "TOP_DOWN")
+def _top_down(cube: Hypercube) -> CommunicationTree:
+    """R20, by the list of dead links inside the subcube that is left."""
+    low, bit = dead_links(cube)
+    rest, order, sink = list(range(cube.n)), [], 0
+    while rest:
+        choices = []
+        for j in rest:
+            link = _ONE << np.uint64(j)
+            crossing = int(np.count_nonzero(bit == link))
+            upper = int(np.count_nonzero(low & link != 0))  # a link of dimension j itself has that bit clear
+            lower = low.size - crossing - upper
+            choices.append((crossing, min(lower, upper), j, upper < lower))
+        _, _, j, half = min(choices)
+        link = _ONE << np.uint64(j)
+        inside = (bit != link) & ((low & link != 0) == half)
+        low, bit = low[inside], bit[inside]
+        rest.remove(j)
+        order.append(j)
+        sink |= half << j
+    return CommunicationTree(cube, sink, order)
+
+
+# ---------------------------------------------------------------- the optimum
+
+
+class Lattice:
+    """Faulty links of all trees at once: a shortest path over subcubes.
+
+    The faulty links of the stages to come depend on the subcube that holds the data, not on the sink inside it, so
+    tail[Q] = min over fixed j of cross(Q, j) + tail[Q + j] has 3^n states for all sinks together, and
+    cross(Q, j) = inside[Q + j] - inside[Q] - inside[Q ^ j] needs one number a subcube: the dead links inside.  A
+    subcube is a base-3 number whose digit j is 0 or 1, the fixed bit, or 2: free.
+
+    Attributes
+    ----------
+    inside, tail : int32 arrays of 3^n
+    """
+
+    def __init__(self, cube: Hypercube) -> None:
+        n = self.n = cube.n
+        shape = (3,) * n  # axis a is digit n - 1 - a
+        inside = np.zeros(shape, np.int32)
+        low, bit = dead_links(cube)
+        inside.ravel()[self.index(low, bit)] = 1
+        for axis in range(n):
+            view = np.moveaxis(inside, axis, 0)
+            view[2] += view[0] + view[1]
+        self.inside = inside.ravel()
+        self.tail = self._tails()
+
+    def index(self, base: Array, free: Array) -> NDArray[np.int64]:
+        """Base-3 numbers of subcubes (base, free)."""
+        total = np.zeros(base.shape, np.int64)
+        for j in range(self.n):
+            digit = (base >> np.uint64(j) & _ONE) + np.uint64(2) * (free >> np.uint64(j) & _ONE)
+            total += digit.astype(np.int64) * 3**j
+        return total
+
+    def _tails(self) -> NDArray[np.int32]:
+        every = np.arange(3**self.n)
+        free = sum((every // 3**j % 3 == 2).astype(np.int8) for j in range(self.n))
+        layers = np.split(np.argsort(free, kind="stable"), np.cumsum(np.bincount(free))[:-1])
+        tail = np.zeros(every.size, np.int32)
+        for layer in layers[-2::-1]:
+            best = np.full(layer.size, np.iinfo(np.int32).max, np.int32)
+            for j in range(self.n):
+                digit = layer // 3**j % 3
+                fixed = digit < 2
+                here, grown = layer[fixed], (layer + (2 - digit) * 3**j)[fixed]
+                other = (layer + (1 - 2 * digit) * 3**j)[fixed]
+                cost = self.inside[grown] - self.inside[here] - self.inside[other] + tail[grown]
+                best[fixed] = np.minimum(best[fixed], cost)
+            tail[layer] = best
+        return tail
+
+    def steps(self, at: int) -> Iterator[tuple[int, int, int]]:
+        """(j, cross(Q, j), Q + j) for each fixed dimension of a subcube, ascending."""
+        for j in range(self.n):
+            digit = at // 3**j % 3
+            if digit < 2:
+                grown, other = at + (2 - digit) * 3**j, at + (1 - 2 * digit) * 3**j
+                yield j, int(self.inside[grown] - self.inside[at] - self.inside[other]), grown
+
+    def order(self, at: int) -> tuple[int, ...]:
+        """(d_0, ..., d_{n-1}) of the best tree from a node on, lexicographically smallest from d_{n-1} (R7)."""
+        backwards = []
+        for _ in range(self.n):
+            j, _, at = next(s for s in self.steps(at) if s[1] + self.tail[s[2]] == self.tail[at])
+            backwards.append(j)
+        return tuple(backwards[::-1])
+
+
+def optimal_tree(cube: Hypercube, any_sink: bool = False) -> CommunicationTree | None:
+    """A tree with the fewest faulty links.
+
+    Parameters
+    ----------
+    cube : Hypercube
+        n <= 14.
+    any_sink : bool
+        Over all 2^n labels, those of faulty nodes too, instead of the nodes without a faulty link.
+
+    Returns
+    -------
+    CommunicationTree or None
+        Ties: lowest sink, then lexicographically smallest (d_{n-1}, ..., d_0) (reading R7).  None when every node has a
+        faulty link and ``any_sink`` is not set.
+
+    Notes
+    -----
+    O(n 3^n) time and 3^n numbers: 0.02 s at n = 8, half a minute and 400 MB at n = 14.
+    """
+    check_range("n", check_cube(cube).n, 1, LATTICE, "for the optimal tree over 3^n subcubes")
+    labels = np.arange(2**cube.n, dtype=np.uint64)
+    if not any_sink:
+        labels = labels[detect(cube) == 0]
+        if labels.size == 0:
+            return None
+    lattice = Lattice(cube)
+    at = lattice.index(labels, np.zeros_like(labels))
+    best = int(np.argmin(lattice.tail[at]))  # the first of several: the lowest
+    return CommunicationTree(cube, int(labels[best]), lattice.order(int(at[best])))
+
+
+def exhaust(cube: Hypercube) -> Iterator[CommunicationTree]:
+    """All fault-free trees (Algorithm EXHAUST, Figure 4), by sink, then by (d_{n-1}, ..., d_0).
+
+    Parameters
+    ----------
+    cube : Hypercube
+        n <= 10.
+
+    Notes
+    -----
+    Walks only what can still be fault-free: a tree costs O(n^2), after O(n 3^n) for the whole cube.
+    """
+    check_range("n", check_cube(cube).n, 1, EXHAUSTED, "to list all fault-free trees")
+    return _fault_free(cube)
+
+
+def _fault_free(cube: Hypercube) -> Iterator[CommunicationTree]:
+    lattice = Lattice(cube)
+
+    def grow(at: int, backwards: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        if len(backwards) == cube.n:
+            yield backwards
+        for j, crossing, grown in lattice.steps(at):
+            if crossing == 0 and lattice.tail[grown] == 0:
+                yield from grow(grown, (*backwards, j))
+
+    labels = np.arange(2**cube.n, dtype=np.uint64)
+    for sink, at in enumerate(lattice.index(labels, np.zeros_like(labels)).tolist()):
+        for backwards in grow(at, ()):
+            yield CommunicationTree(cube, sink, backwards[::-1])
