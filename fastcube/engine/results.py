@@ -130,11 +130,14 @@ class Results:
             attrs={"title": self.study.title, "source": self.study.source, "study": self.study.name, "seed": self.seed},
         )
 
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Draw the study's figure; write it to ``path`` when given; returns the matplotlib figure."""
+    def plot(self, path: str | Path | None = None, axes: Any = None) -> Any:
+        """Draw the study's figure, on ``axes`` when given (as many as it has panels); write it to ``path`` when given.
+
+        Returns the matplotlib figure.
+        """
         from ..plot import draw
 
-        return draw(self, path)
+        return draw(self, path, axes)
 
     # ------------------------------------------------------------ combining
 

@@ -208,7 +208,7 @@ class Study:
     explain : callable
         ``explain(point, key, trial)`` replays one trial with the one-instance functions.
     figure : callable
-        ``figure(results, axes)`` draws the paper's figure on matplotlib axes.
+        ``figure(results, sheet)`` draws the paper's figure on the panels it asks for (:mod:`fastcube.plot` shows how).
     notes : callable
         ``notes(results)`` gives lines to print under the table: what the paper states, bounds, closed forms.
     """

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from fastcube.algorithms.unsafe import find_unsafe
+from fastcube.engine.estimate import Estimate, proportion
 from fastcube.engine.results import Results
 from fastcube.engine.study import Axis, Counter, Explanation, Extreme, Mean, Point, Proportion, Study, point_text
 from fastcube.exact.unsafe import critical_rate
 from fastcube.networks.hypercube import Hypercube
-from fastcube.plot import draw_lines, style
+from fastcube.plot.style import GREY
 
 from .threshold import LAMBDA, Count, Curve, bracket, corrections, fit, leading_order
 
@@ -132,67 +133,59 @@ def _notes(results: Results) -> list[str]:
     return lines
 
 
-def _figure(results: Results, axes: Any) -> None:
+def _figure(results: Results, sheet: Any) -> None:
     """Left: P(Q_n unsafe) against p / p_1/2.  Right: p_1/2 in units in which its limit is lambda, against 1 / sqrt n."""
     curves = {n: (counts, fit(counts)) for n, counts in counts_of(results).items()}
     drawn = {n: (counts, curve) for n, (counts, curve) in curves.items() if curve is not None}
     if not drawn:  # no p_1/2 to scale by
-        draw_lines(axes, results, "all_unsafe", "p", "n")
-        axes.set_xlabel("p: probability that a node is faulty")
-        axes.set_ylabel("probability that $Q_n$ is unsafe")
-        axes.legend()
+        panel = sheet.panel()
+        panel.lines(results, "all_unsafe", x="p", by="n")
+        panel.scale = "linear"
+        panel.words(title=results.study.title)
         return
-    figure = axes.figure
-    axes.remove()
-    figure.set_size_inches(11, 5)
-    left, right = figure.subplots(1, 2)
+    left, right = sheet.panels(2)
     _draw_probability(left, drawn)
     _draw_threshold(right, {n: curve for n, (_, curve) in drawn.items()})
 
 
-def _draw_probability(axes: Any, drawn: dict[int, tuple[list[Count], Curve]]) -> None:
-    from matplotlib import colormaps
-
-    from fastcube.engine.estimate import proportion
-
-    shades = colormaps["viridis"].resampled(max(len(drawn), 2))
+def _draw_probability(panel: Any, drawn: dict[int, tuple[list[Count], Curve]]) -> None:
     for i, (n, (counts, curve)) in enumerate(drawn.items()):
         half = curve.quantile()[0]
-        x = [p / half for p, _, _ in counts]
-        estimates = [proportion(events, trials) for _, events, trials in counts]
-        limits = [e.low for e in estimates], [e.high for e in estimates]
-        colour = shades(i / max(len(drawn) - 1, 1))
-        axes.plot(x, [e.value for e in estimates], "o-", color=colour, markersize=2.5, linewidth=1, label=f"n = {n}")
-        axes.fill_between(x, *limits, color=colour, alpha=0.18, linewidth=0)
-    axes.axhline(0.5, color="0.7", linewidth=0.8, zorder=0)
-    axes.axvline(1.0, color="0.7", linewidth=0.8, zorder=0)
-    axes.set_xlabel(r"$p \,/\, p_{1/2}(n)$")
-    axes.set_ylabel("probability that $Q_n$ is unsafe")
-    axes.set_title("The threshold sharpens slowly with n")
-    axes.legend(fontsize=7, ncols=2)
-
-
-def _draw_threshold(axes: Any, curves: dict[int, Curve]) -> None:
-    exact = range(2, 7)
-    values = [critical_rate(n) * LAMBDA / leading_order(n) for n in exact]
-    axes.plot([n**-0.5 for n in exact], values, "o", mfc="none", color="0.3", label="exact, n = 2..6")
-    scale = np.array([LAMBDA / leading_order(n) for n in curves])
-    p, low, high = np.array([curve.quantile() for curve in curves.values()]).T * scale
-    x = [n**-0.5 for n in curves]
-    axes.errorbar(x, p, [p - low, high - p], fmt="s", markersize=3, capsize=2, color=style(1)["color"],
-                  label="fitted, 95% limits")  # fmt: skip
-    curve = np.linspace(0.002, 0.36, 200)
-    axes.plot(curve, [LAMBDA * corrections(v**-2)[0] for v in curve], "--", color=style(0)["color"], linewidth=1,
-              label=r"lower bound for large n: $\lambda\,(1 + \log n/\sqrt{n})$")  # fmt: skip
-    axes.plot(
-        0, LAMBDA, "*", markersize=12, color=style(0)["color"], clip_on=False, label=r"limit: $\lambda = 1.16577$"
+        pairs = [(p / half, proportion(events, trials)) for p, events, trials in counts]
+        panel.series(f"$n = {n}$", pairs, like=i, of=len(drawn))
+    panel.by = ("n",)
+    panel.scale = "linear"
+    panel.axes.axhline(0.5, color=GREY, linewidth=0.8, zorder=0)
+    panel.axes.axvline(1.0, color=GREY, linewidth=0.8, zorder=0)
+    panel.words(
+        x="$p\\,/\\,p_{1/2}(n)$",
+        y="probability that Q_n is unsafe",
+        title="The threshold sharpens slowly with $n$",
     )
-    axes.set_xlim(0, 0.75)
-    axes.set_ylim(0)
-    axes.set_xlabel(r"$1/\sqrt{n}$")
-    axes.set_ylabel(r"$p_{1/2}\; n^2\, 2^{2\sqrt{n}} / 16$")
-    axes.set_title(r"$p_{1/2}$ in units of its asymptotic form")
-    axes.legend(fontsize=7, loc="lower right")
+
+
+def _draw_threshold(panel: Any, curves: dict[int, Curve]) -> None:
+    fitted = []
+    for n, curve in curves.items():
+        p, low, high = (LAMBDA / leading_order(n) * value for value in curve.quantile())
+        fitted.append((n**-0.5, Estimate(p, math.nan, low, high, asymptotic=True)))
+    panel.series("fitted, 95% limits", fitted, like=1, joined=False)
+    exact = range(2, 7)
+    panel.marks(
+        [n**-0.5 for n in exact], [critical_rate(n) * LAMBDA / leading_order(n) for n in exact], "exact, n = 2..6"
+    )
+    x = np.linspace(0.002, 0.36, 200)
+    bound = [LAMBDA * corrections(v**-2)[0] for v in x]
+    panel.curve(x, bound, "lower bound for large $n$:\n$\\lambda\\,(1 + \\log n/\\sqrt{n})$")
+    panel.curve(
+        [0], [LAMBDA], "limit: $\\lambda = 1.16577$", marker="*", markersize=12, linestyle="none", clip_on=False
+    )
+    panel.limits(left=0, right=0.75, bottom=0)
+    panel.words(
+        x="$1/\\sqrt{n}$",
+        y="$p_{1/2}\\; n^2\\, 2^{2\\sqrt{n}} / 16$",
+        title="$p_{1/2}$ in units of its asymptotic form",
+    )
 
 
 UNSAFE_CRITICAL = Study(

@@ -7,6 +7,7 @@ Readings R1-R3.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from fastcube.algorithms.unsafe import find_unsafe
@@ -27,7 +28,6 @@ from fastcube.engine.study import (
 from fastcube.errors import check_range
 from fastcube.exact.unsafe import merging_pairs
 from fastcube.networks.hypercube import Hypercube
-from fastcube.plot import draw_lines
 
 #: What section 3.2 states of Figure 8: below this for f <= floor(n/2) and n >= 5.
 STATED = 0.15
@@ -97,26 +97,13 @@ def _stated(point: Point) -> bool:
     return int(point["n"]) >= 5 and 1 <= int(point["f"]) <= int(point["n"]) // 2
 
 
-def _figure(results: Results, axes: Any) -> None:
-    draw_lines(axes, results, "unsafe_fraction", "n", "f")
-    ns = [point["n"] for point, _ in results]
-    if any(_stated(point) for point, _ in results):
-        axes.plot([5, max(ns)], [STATED, STATED], color="black", linewidth=1, linestyle=":")
-        axes.annotate(
-            "paper: < 15% for f <= floor(n/2), n >= 5",
-            (max(ns), STATED),
-            ha="right",
-            va="bottom",
-            fontsize=8,
-            xytext=(0, 2),
-            textcoords="offset points",
-        )
-    axes.set_xlabel("n, dimension of the hypercube")
-    axes.set_ylabel("average fraction of unsafe nodes")
-    axes.set_title("Average fraction of unsafe nodes in $Q_n$ (shaded: 95% intervals)")
-    axes.set_ylim(bottom=0)
-    axes.legend(title="faulty nodes", fontsize=8)
-    axes.grid(alpha=0.25)
+def _figure(results: Results, sheet: Any) -> None:
+    panel = sheet.panel()
+    panel.lines(results, "unsafe_fraction", x="n", by="f")
+    panel.stated(STATED, "paper: < 15% for f <= floor(n/2), n >= 5", where=_stated)
+    panel.words(
+        y="average fraction of unsafe nodes", title="Average fraction of unsafe nodes in Q_n with $f$ faulty nodes"
+    )
 
 
 def _notes(results: Results) -> list[str]:
@@ -142,27 +129,17 @@ def _large_grid() -> list[Point]:
     return [{"n": n, "f": f} for n in (16, 20, 24, 30, 40, 50, 60) for f in (n // 4, n // 2, n, 3 * n // 2, 2 * n)]
 
 
-def _large_figure(results: Results, axes: Any) -> None:
+def _large_figure(results: Results, sheet: Any) -> None:
     """The share of trials in which any node can be unsafe, with the bound that holds where none was seen."""
-    names = sorted({int(point["n"]) for point, _ in results})
-    draw_lines(axes, results, "merging", "f", "n")
-    for n in names:
-        fs = [int(point["f"]) for point, _ in results if point["n"] == n and point["f"] > 1]
-        axes.plot(fs, [min(1.0, float(merging_pairs(n, f))) for f in fs], color="black", linewidth=0.8, linestyle=":")
-    axes.plot(
-        [],
-        [],
-        color="black",
-        linewidth=0.8,
-        linestyle=":",
-        label="expected close pairs, C(f,2)(n + C(n,2))/($2^n$ - 1)",
+    panel = sheet.panel()
+    panel.lines(results, "merging", x="f", by="n")
+    panel.reference(
+        lambda point: min(1.0, float(merging_pairs(int(point["n"]), int(point["f"])))) if point["f"] > 1 else math.nan,
+        "expected close pairs:\n$\\binom{f}{2}(n + \\binom{n}{2})\\,/\\,(2^n - 1)$",
     )
-    axes.set_yscale("log")
-    axes.set_xlabel("f, faulty nodes")
-    axes.set_ylabel("probability of two faults within distance 2")
-    axes.set_title("Unsafe nodes need two faults within distance 2")
-    axes.legend(fontsize=8)
-    axes.grid(alpha=0.25)
+    panel.words(
+        y="probability of two faults within distance 2", title="Unsafe nodes of Q_n need two faults within distance 2"
+    )
 
 
 def _large_notes(results: Results) -> list[str]:

@@ -224,64 +224,31 @@ def _connected_about(point: Point) -> float:
     return max(0.0, 1 - 2 * float(point["rate"]) ** (int(point["m"]) + 1))
 
 
-def _mark_success(axes: Any) -> None:
-    axes.plot([0, 0.3], [0.9, 0.9], color="0.25", linewidth=1, linestyle=(0, (1, 1.5)))
-    axes.annotate(
-        "paper: > 90% below 30%", (0.005, 0.9), (0, -11), textcoords="offset points", fontsize=8, color="0.25"
-    )
-    axes.plot([0.3, 0.5], [0.5, 0.5], color="0.25", linewidth=1, linestyle=(0, (1, 1.5)))
-    axes.annotate(
-        "paper: in most cases > 50% up to 50%", (0.295, 0.5), fontsize=8, color="0.25", ha="right", va="center"
-    )
-
-
-def _draw_lengths(axes: Any, results: Results) -> None:
-    """Path length over the shortest nonfaulty path (where searched) and over d(s, t), in percent."""
-    from matplotlib.lines import Line2D
-
-    from fastcube.plot import series, style
-
-    shortest = series(results, "length_ratio", "rate", "m") if len(results.study.statistics) == len(STATISTICS) else {}
-    for i, (m, plain) in enumerate(series(results, "length_over_distance", "rate", "m").items()):
-        how = style(i)
-        pairs = shortest.get(m, plain)
-        rates = [x for x, _ in pairs]
-        axes.plot(rates, [100 * e.value for _, e in pairs], **how)
-        low, high = [100 * e.low for _, e in pairs], [100 * e.high for _, e in pairs]
-        axes.fill_between(rates, low, high, color=how["color"], alpha=0.18, linewidth=0)
-        if m in shortest:
-            over = [100 * e.value for _, e in plain]
-            axes.plot([x for x, _ in plain], over, color=how["color"], linewidth=0.8, linestyle=":")
-    if shortest:
-        marked = Line2D([], [], color="0.25", marker="o", markersize=4, linewidth=1.3)
-        dotted = Line2D([], [], color="0.25", linewidth=0.8, linestyle=":")
-        axes.legend([marked, dotted], ["of the shortest nonfaulty path", "of d(s, t)"], loc="upper left", fontsize=8)
-        axes.set_ylabel("path length, %")
-    else:
-        axes.set_ylabel("path length, % of d(s, t)")
-    axes.set(xlabel="node failure rate", ylim=(99, None))
-
-
-def figure(results: Results, axes: Any) -> None:
+def figure(results: Results, sheet: Any) -> None:
     """Figures 1 and 2 side by side: success rate, and path length in percent, against the failure rate."""
-    from fastcube.plot import draw_lines
+    of = "Figure" if results.study.name == "dualcube-routing" else "As Figure"
+    left, right = sheet.panels(2)
+    left.lines(results, "success", x="rate", by="m")
+    left.scale = "linear"
+    left.limits(bottom=0)
+    left.stated(0.9, "paper: > 90% below 30%", where=lambda point: point["rate"] < 0.3)
+    left.stated(0.5, "paper: in most cases > 50% up to 50%", where=lambda point: point["rate"] <= 0.5)
+    left.words(y="successful routing rate", title=f"{of} 1: pairs that the route joins")
+    _draw_lengths(results, right)
+    right.words(title=f"{of} 2: length of the paths found")
+    sheet.title(results.study.title)
 
-    whole = axes.figure
-    axes.remove()
-    whole.set_size_inches(11, 5)
-    left, right = whole.subplots(1, 2)
-    draw_lines(left, results, "success", "rate", "m")
-    _mark_success(left)
-    published = results.study.name == "dualcube-routing"
-    left.set(xlabel="node failure rate", ylabel="successful routing rate", ylim=(0, 1.02))
-    left.set_title("Figure 1" if published else "As Figure 1")
-    right.set_title("Figure 2" if published else "As Figure 2")
-    _draw_lengths(right, results)
-    for panel in (left, right):
-        panel.set_xlim(0, None)
-        panel.grid(alpha=0.25, linewidth=0.5)
-    left.legend(loc="lower left", fontsize=8, title="DC(m)")
-    whole.suptitle(f"{results.study.title} (shaded: 95% intervals)", fontsize=10)
+
+def _draw_lengths(results: Results, panel: Any) -> None:
+    """Path length over the shortest nonfaulty path (where searched) and over d(s, t), in percent."""
+    searched = any(tally.trials and _searched(point) for point, tally in results)
+    if not searched or "length_ratio" not in [s.name for s in results.study.statistics]:
+        panel.lines(results, "length_over_distance", x="rate", by="m", factor=100)
+        panel.words(y="path length, % of d(s, t)")
+        return
+    panel.lines(results, "length_ratio", x="rate", by="m", factor=100)
+    panel.reference(lambda point: 100 * results.estimates(point)["length_over_distance"].value, "the same over d(s, t)")
+    panel.words(y="path length, % of the shortest nonfaulty path")
 
 
 def notes(results: Results) -> list[str]:

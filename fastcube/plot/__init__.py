@@ -1,0 +1,73 @@
+"""Figures of results, with matplotlib where it is installed (extra ``fastcube[plot]``).
+
+A study's ``figure(results, sheet)`` says what to draw; everything else is decided here, alike for all studies::
+
+    def figure(results, sheet):
+        left, right = sheet.panels(2)                            # or panel = sheet.panel(); stacked: sheet.panels(rows=2)
+        left.lines(results, "success", x="rate", by="m")         # a line for each m, intervals shaded
+        left.stated(0.9, "paper: > 90% below 30%", where=lambda point: point["rate"] < 0.3)
+        left.reference(lambda point: 1 - 2 * point["rate"] ** (point["m"] + 1), "closed form 1 - 2 p^(m+1)")   # dotted
+        left.words(title="Figure 1: pairs that the route joins")
+        right.compare(results, {"ROUTE": "lost_route", "ROUTE1": "lost_route1"}, x="f", at={"n": 10})   # a line a statistic
+        right.words(y="share of messages lost", title="n = 10")
+        sheet.title("What both panels are about")
+
+Also ``panel.series(label, [(x, estimate), ...])`` for lines of any source, ``panel.marks`` for exact or published values,
+``panel.curve`` for other curves, ``panel.limits(bottom=0)``, ``panel.scale = "linear"`` (or ``"log"``; by default
+logarithmic where data span two decades), ``panel.shares`` for a distribution, and ``panel.axes``, which are matplotlib's.
+A point without events is an arrow at its upper limit.  Labels and titles are written as in tables (``Q_n``, ``2^n``,
+``floor(n/2)``, ``<=``) and set as mathematics; by default the axes say what the study says of axis and statistic.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..engine.hdf5 import reason
+from ..errors import MissingDependencyError, ParameterError, ResultFileError
+
+if TYPE_CHECKING:
+    from ..engine.results import Results
+    from .sheet import Sheet
+
+FORMATS = (".png", ".svg", ".pdf")
+
+
+def check_target(path: str | Path) -> None:
+    """Raise before anything is computed: MissingDependencyError without matplotlib, ParameterError for another format."""
+    if Path(path).suffix.lower() not in FORMATS:
+        raise ParameterError(f"plot must end in one of {', '.join(FORMATS)}, got {path}")
+    if not Path(path).parent.is_dir():
+        raise ResultFileError(f"plot folder {Path(path).parent} does not exist")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise MissingDependencyError("plots need matplotlib: pip install 'fastcube[plot]'") from None
+
+
+def plain_figure(results: Results, sheet: Sheet) -> None:
+    """The figure of a study without one of its own: the first statistic against the axis of most values."""
+    panel = sheet.panel()
+    panel.lines(results, results.study.statistics[0].name)
+    panel.words(title=results.study.title)
+
+
+def draw(results: Results, path: str | Path | None = None, axes: Any = None) -> Any:
+    """Draw the study's figure, on ``axes`` (as many as it has panels) or a new figure; write it to ``path`` when given.
+
+    Returns the matplotlib figure.  Raises as :func:`check_target`, ParameterError when the axes are not as many as the
+    panels, and ResultFileError when the file cannot be written.
+    """
+    check_target(path or "x.png")
+    from .sheet import Sheet
+
+    sheet = Sheet(axes)
+    (results.study.figure or plain_figure)(results, sheet)
+    figure = sheet.finish()
+    if path is not None:
+        try:
+            figure.savefig(path)
+        except OSError as error:
+            raise ResultFileError(f"plot {path} cannot be written: {reason(error)}") from error
+    return figure

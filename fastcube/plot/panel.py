@@ -1,0 +1,346 @@
+"""One pair of axes of a figure: lines with their intervals, what a paper states of them, and closed forms beside them.
+
+What is drawn is collected first; :meth:`Panel.finish` decides on the scale, draws, and sets limits and ticks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ..engine.estimate import Estimate
+from ..engine.study import Point
+from . import placing
+from .style import GREY, style
+from .words import axis_text, key_text, mathtext, wrapped
+
+if TYPE_CHECKING:
+    from ..engine.results import Results
+
+#: Points of length of the arrow at a point without events.
+_ARROW = 13.0
+
+
+@dataclass
+class Line:
+    """One line: what the legend calls it, where its points are, what they estimate, and how it looks."""
+
+    label: str | None
+    x: list[float]
+    estimates: list[Estimate]
+    points: list[Point | None]
+    look: dict[str, Any]
+    joined: bool = True
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """How matplotlib draws it."""
+        return self.look if self.joined else self.look | {"linestyle": "none"}
+
+
+@dataclass
+class Statement:
+    """What a paper states: a level, or a level for each x, over the points where it applies."""
+
+    x: list[float]
+    y: list[float]
+    text: str
+
+
+def without_events(e: Estimate) -> bool:
+    """Whether nothing was seen, so that all that is known is an upper limit."""
+    return e.value == 0 and e.low == 0 and e.high > 0
+
+
+def _matches(point: Point, at: Mapping[str, object] | Callable[[Point], bool] | None) -> bool:
+    if at is None:
+        return True
+    if callable(at):
+        return bool(at(point))
+    return all(point[name] == value for name, value in at.items())
+
+
+def arrow(top: float = 0.0) -> Any:
+    """The marker of an upper limit: an arrow down from it, or from ``top`` of its length above."""
+    from matplotlib.path import Path
+
+    m, k = Path.MOVETO, Path.LINETO
+    down = [(0.0, 0.0), (0.0, -1.0), (-0.2, -0.72), (0.0, -1.0), (0.2, -0.72)]
+    return Path([(x, y + top) for x, y in down], [m, k, m, k, k])
+
+
+@dataclass
+class Panel:
+    """One pair of axes; ``axes`` are matplotlib's, for what the methods here do not draw."""
+
+    axes: Any
+    drawn: list[Line] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+    others: dict[str, Any] = field(default_factory=dict)
+    by: tuple[str, ...] = ()
+    scale: str = "auto"
+    labels: list[tuple[Any, tuple[float, float], tuple[float, float]]] = field(default_factory=list)
+    _words: dict[str, str] = field(default_factory=dict)
+    _default: dict[str, str] = field(default_factory=dict)
+    _limits: dict[str, Any] = field(default_factory=dict)
+    _step: float = 0.0
+    _dotted: list[tuple[list[float], list[float], str]] = field(default_factory=list)
+
+    # ------------------------------------------------------------ what to draw
+
+    def lines(self, results: Results, statistic: str, x: str | None = None, by: str | None = None,
+              at: Mapping[str, object] | Callable[[Point], bool] | None = None, factor: float = 1.0) -> None:  # fmt: skip
+        """One line of the statistic against the axis ``x`` for each value of ``by`` and of all other axes that vary.
+
+        ``x`` is by default the axis of most values; where it has one value only, and ``by`` has several, the two change
+        places.  ``at`` keeps some points: ``{"n": 8}``, or a function of the point.  ``factor`` multiplies what is drawn
+        (100 for percent).  A value of ``by`` looks the same in every panel of the figure.
+        """
+        study, names = results.study, [a.name for a in results.study.axes]
+        done = [point for point, tally in results if tally.trials]
+        chosen = [point for point in done if _matches(point, at) and study.statistic(statistic).defined(point)]
+        count = {name: len({point[name] for point in chosen}) for name in names}
+        x = x or max(names, key=lambda name: count[name])
+        if by is not None and count[x] <= 1 < count[by]:
+            x, by = by, x
+        keys = [name for name in names if name == by or (name != x and count[name] > 1)]
+        whole = sorted({tuple(point[name] for name in keys) for point in done})
+        at_key: dict[tuple[Any, ...], list[Point]] = {}
+        for point in chosen:
+            at_key.setdefault(tuple(point[name] for name in keys), []).append(point)
+        for key, points in sorted(at_key.items()):
+            points.sort(key=lambda point: point[x])
+            estimates = [_scaled(results.estimates(point)[statistic], factor) for point in points]
+            label = key_text(dict(zip(keys, key, strict=True))) or None
+            look = style(whole.index(key), len(whole))
+            self.drawn.append(Line(label, [point[x] for point in points], estimates, list(points), look))
+        self.by = self.by or tuple(keys)
+        self._describe(results, x, study.statistic(statistic).description)
+
+    def compare(self, results: Results, statistics: Mapping[str, str], x: str | None = None,
+                at: Mapping[str, object] | Callable[[Point], bool] | None = None, factor: float = 1.0) -> None:  # fmt: skip
+        """One line for each of several statistics, ``{label: name}``, against ``x``; ``at`` must fix the other axes."""
+        for i, (label, name) in enumerate(statistics.items()):
+            one = Panel(None)
+            one.lines(results, name, x, None, at, factor)
+            for line in one.drawn:
+                line.label = ", ".join(filter(None, (mathtext(label), line.label)))
+                line.look = style(i if len(one.drawn) == 1 else len(self.drawn), len(statistics))
+                self.drawn.append(line)
+            self._default |= {"x": one._default["x"]}
+            self._default.setdefault("y", one._default["y"])
+        self.by = self.by or ("statistic",)
+
+    def series(self, label: str | None, pairs: Iterable[tuple[float, Estimate]], like: int | None = None,
+               of: int = 1, joined: bool = True) -> None:  # fmt: skip
+        """A line through any pairs (x, estimate), looking like line ``like`` of ``of``; points alone if not ``joined``."""
+        x, estimates = [list(column) for column in zip(*pairs, strict=True)] or ([], [])
+        look = style(len(self.drawn) if like is None else like, max(of, len(self.drawn) + 1 if like is None else 1))
+        text = None if label is None else mathtext(label)
+        self.drawn.append(Line(text, x, estimates, [None] * len(x), look, joined))
+
+    def stated(
+        self, y: float | Callable[[Point], float], text: str, where: Callable[[Point], bool] = lambda _: True
+    ) -> None:
+        """What the paper states: a level, or a function of the point, over the points drawn where it applies."""
+        found = {
+            x: (y(point) if callable(y) else y)
+            for line in self.drawn
+            for x, point in zip(line.x, line.points, strict=True)
+            if point is not None and where(point)
+        }
+        if found:
+            at = sorted(found)
+            self.statements.append(Statement(at, [float(found[x]) for x in at], text))
+
+    def reference(self, function: Callable[[Point], float], label: str) -> None:
+        """A closed form, a function of the point, dotted beside each line where it is finite."""
+        curves = []
+        for line in self.drawn:
+            pairs = [(x, float(function(p))) for x, p in zip(line.x, line.points, strict=True) if p is not None]
+            if pairs := [(x, y) for x, y in pairs if math.isfinite(y)]:
+                curves.append((pairs, line.look["color"]))
+        level = dict(pair for pairs, _ in curves for pair in pairs)
+        if all(level[x] == y for pairs, _ in curves for x, y in pairs):  # of x alone: once, in grey
+            curves = [(sorted(level.items()), GREY)] if level else []
+        for pairs, colour in curves:
+            self._dotted.append(([x for x, _ in pairs], [y for _, y in pairs], colour))
+        if curves:
+            self._enter(label, color=GREY, linestyle=":", linewidth=1.2)
+
+    def curve(self, x: Sequence[float], y: Sequence[float], label: str, **how: Any) -> None:
+        """Any other line that is not measured: grey and dotted unless ``how`` (matplotlib's words) says otherwise."""
+        how = {"color": GREY, "linestyle": ":", "linewidth": 1.2} | how
+        self.axes.plot(x, y, zorder=1.5, **how)
+        self._enter(label, **how)
+
+    def marks(self, x: Sequence[float], y: Sequence[float], label: str) -> None:
+        """Values that are known and not estimated, exact or published: open circles."""
+        how = {"color": GREY, "linestyle": "none", "marker": "o", "markerfacecolor": "none", "markersize": 7}
+        self.axes.plot(x, y, zorder=4, **how)
+        self._enter(label, **how)
+
+    def words(self, x: str | None = None, y: str | None = None, title: str | None = None) -> None:
+        """Labels of the axes, by default what the study says of axis and statistic, and the title: what is drawn."""
+        self._words |= {k: v for k, v in (("x", x), ("y", y), ("title", title)) if v is not None}
+
+    def limits(self, **given: Any) -> None:
+        """Limits that the data should not decide: ``left``, ``right``, ``bottom``, ``top``."""
+        self._limits |= given
+
+    # ------------------------------------------------------------ drawing it
+
+    def _describe(self, results: Results, x: str, y: str) -> None:
+        axis = next(a for a in results.study.axes if a.name == x)
+        self._default = {"x": axis_text(axis.name, axis.description), "y": y, **self._default}
+
+    def _enter(self, label: str, **how: Any) -> None:
+        from matplotlib.lines import Line2D
+
+        self.others.setdefault(mathtext(label), Line2D([], [], **how))
+
+    @property
+    def legend(self) -> dict[str, Any]:
+        """What the legend shows: the lines, then everything else."""
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        lines = {line.label: Line2D([], [], **line.shown) for line in self.drawn if line.label is not None}
+        return {
+            **lines,
+            **({"95% interval": Patch(color=GREY, alpha=0.3, linewidth=0)} if lines else {}),
+            **self.others,
+        }
+
+    def finish(self) -> None:
+        """Decide on the scale, draw what was collected, and set limits, ticks and words."""
+        estimates = [e for line in self.drawn for e in line.estimates if not math.isnan(e.value)]
+        if estimates:
+            log = self.scale == "log" or (self.scale == "auto" and _spans_decades(estimates))
+            self.axes.set_yscale("log" if log else "linear")
+            self._set_limits(estimates, log)
+            self._set_x()
+            for line in self.drawn:
+                self._draw(line, log)
+            self._draw_arrows(log)
+        elif not self.axes.has_data():
+            self.axes.text(0.5, 0.5, "no trials", transform=self.axes.transAxes, ha="center", va="center")
+        for x, y, colour in self._dotted:
+            alone = {"marker": "_", "markersize": 14} if len(x) == 1 else {}
+            self.axes.plot(x, y, color=colour, linestyle=":", linewidth=1.2, zorder=1.5, gid="reference", **alone)
+        for statement in self.statements:
+            self._state(statement)
+        self._write()
+        self.axes.set_xlim(self._limits.get("left"), self._limits.get("right"))
+        self.axes.set_ylim(self._limits.get("bottom"), self._limits.get("top"))
+
+    def _write(self) -> None:
+        box = self.axes.get_window_extent()
+        dpi = self.axes.figure.dpi
+        words = self._default | self._words
+        self.axes.set_xlabel(wrapped(words.get("x", ""), int(box.width / dpi * 13)))
+        self.axes.set_ylabel(wrapped(words.get("y", ""), int(box.height / dpi * 13)))
+        if "title" in words:
+            self.axes.set_title(wrapped(words["title"], int(box.width / dpi * 11)), fontsize="medium")
+        self.axes.grid(color=GREY, alpha=0.25, linewidth=0.5)
+        self.axes.set_axisbelow(True)
+
+    def _set_limits(self, estimates: list[Estimate], log: bool) -> None:
+        arrows = any(without_events(e) for e in estimates)
+        values = [v for e in estimates for v in ((e.high,) if without_events(e) else (e.value, e.low, e.high))]
+        values += [v for statement in self.statements for v in statement.y]
+        if log:
+            seen = [e.high if without_events(e) else e.value for e in estimates]
+            lowest = min(v for v in seen if v > 0)
+            values = [v for v in values if v > lowest / 10]
+            values += [v for _, y, _ in self._dotted for v in y if v > lowest / 1e3]
+        else:
+            values += [v for _, y, _ in self._dotted for v in y]
+        self.axes.set_ylim(placing.limits(values, log, 0.1 if arrows else 0.04))
+
+    def _set_x(self) -> None:
+        values = [x for line in self.drawn for x in line.x]
+        at: dict[float, int] = {}
+        for line in self.drawn:
+            for x, e in zip(line.x, line.estimates, strict=True):
+                at[x] = at.get(x, 0) + without_events(e)
+        most = max(at.values())
+        width = self.axes.get_window_extent().width / self.axes.figure.dpi * 72
+        self._step = min(7.0, 0.6 * width / len(at) / max(1, most))
+        placing.set_x(self.axes, values, all(isinstance(x, int) for x in values), (most * self._step / 2 + 4) / width)
+
+    def _draw(self, line: Line, log: bool) -> None:
+        """The line where something was seen; the interval as a band between neighbours, as a bar at a point alone."""
+        seen = [not (math.isnan(e.value) or without_events(e)) and (e.value > 0 or not log) for e in line.estimates]
+        banded = [s and (e.low > 0 or not log) for s, e in zip(seen, line.estimates, strict=True)]
+        y = [e.value if s else math.nan for s, e in zip(seen, line.estimates, strict=True)]
+        look = line.shown
+        self.axes.plot(line.x, y, zorder=3, gid="line", **look)
+        beside = [line.joined and any(banded[max(0, i - 1) : i] + banded[i + 1 : i + 2]) for i in range(len(seen))]
+        floor = self.axes.get_ylim()[0]
+        for i, e in enumerate(line.estimates):
+            if seen[i] and not (banded[i] and beside[i]):
+                ends = [max(e.low, floor) if log else e.low, e.high]
+                self.axes.plot([line.x[i]] * 2, ends, color=look["color"], linewidth=0.9, marker="_", markersize=5,
+                               alpha=0.7, gid="bar", zorder=2)  # fmt: skip
+        if line.joined and any(b and n for b, n in zip(banded, beside, strict=True)):
+            low, high = [e.low for e in line.estimates], [e.high for e in line.estimates]
+            self.axes.fill_between(
+                line.x, low, high, where=banded, color=look["color"], alpha=0.18, linewidth=0, zorder=1
+            )
+
+    def _draw_arrows(self, log: bool) -> None:
+        """An arrow down from the upper limit at each point without events; side by side where several coincide."""
+        from matplotlib.transforms import ScaledTranslation
+
+        found: dict[tuple[float, float], list[tuple[float, float, Line]]] = {}
+        for line in self.drawn:
+            for x, e in zip(line.x, line.estimates, strict=True):
+                if without_events(e):
+                    level = round(math.log10(e.high), 1) if log else round(e.high / self.axes.get_ylim()[1], 1)
+                    found.setdefault((x, level), []).append((x, e.high, line))
+        for group in found.values():
+            for k, (x, y, line) in enumerate(group):
+                shift = ScaledTranslation(
+                    (k - (len(group) - 1) / 2) * self._step / 72, 0, self.axes.figure.dpi_scale_trans
+                )
+                how = {"color": line.look["color"], "linestyle": "none", "transform": self.axes.transData + shift}
+                self.axes.plot([x], [y], marker=arrow(), markersize=2 * _ARROW, fillstyle="none", markeredgewidth=1.1,
+                               gid="upper-limit", **how)  # fmt: skip
+                self.axes.plot([x], [y], marker=line.look["marker"], markersize=line.look["markersize"], zorder=3,
+                               markerfacecolor="none", gid="upper-limit-marker", **how)  # fmt: skip
+        if found:
+            self._enter("no events: upper 95% limit", color=GREY, linestyle="none", marker=arrow(0.5), markersize=12,
+                        fillstyle="none")  # fmt: skip
+
+    def _state(self, statement: Statement) -> None:
+        x, y = statement.x, statement.y
+        alone = {"marker": "_", "markersize": 40, "markeredgewidth": 1.4} if len(x) == 1 else {}
+        self.axes.plot(x, y, color=GREY, linewidth=1.4, zorder=2, gid="statement", **alone)
+        text = self.axes.text(0, 0, mathtext(statement.text), transform=self.axes.transAxes, color=GREY, fontsize=8.5,
+                              va="bottom", ha="left", gid="statement-label")  # fmt: skip
+        text.set_in_layout(False)
+        self.labels.append((text, (x[0], y[0]), (x[-1], y[-1])))
+
+    def place_labels(self) -> None:
+        """Put each statement's label where it covers nothing; the figure must be laid out."""
+        taken: list[Any] = []
+        for text, start, stop in self.labels:
+            placing.place(self.axes, text, start, stop, taken)
+
+
+def _scaled(e: Estimate, factor: float) -> Estimate:
+    if factor == 1:
+        return e
+    numbers = {name: getattr(e, name) * factor for name in ("value", "stderr", "low", "high")}
+    return replace(e, **numbers)
+
+
+def _spans_decades(estimates: list[Estimate]) -> bool:
+    """Whether the values, and the limits of points without events, are positive and far apart."""
+    if any(e.low < 0 or (e.value <= 0 and not without_events(e)) for e in estimates):
+        return False
+    values = [e.high if without_events(e) else e.value for e in estimates]
+    return max(values) >= placing.DECADES * min(values)

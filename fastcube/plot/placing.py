@@ -1,0 +1,139 @@
+"""Where things go in a panel: its scale and limits, its ticks, and labels that keep clear of the lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from .words import broken
+
+#: Data that span this factor are drawn on a logarithmic axis.
+DECADES = 100.0
+
+#: Most ticks that are set one by one.
+_TICKS = 14
+
+
+def limits(values: Iterable[float], log: bool, below: float) -> tuple[float, float]:
+    """Limits of an axis around the values, with ``below`` of its length left free under them.
+
+    Linear axes of values that are never negative start at 0 unless all values are far from it; logarithmic ones show
+    at least a decade.
+    """
+    inside = [v for v in values if math.isfinite(v) and (v > 0 or not log)]
+    if not inside:
+        return (0.1, 1.0) if log else (0.0, 1.0)
+    low, high = min(inside), max(inside)
+    if log:
+        a, b = math.log10(low), math.log10(high)
+        if b - a < 1:
+            a, b = (a + b - 1) / 2, (a + b + 1) / 2
+        return float(10 ** (a - below * (b - a))), float(10 ** (b + 0.06 * (b - a)))
+    if low >= 0 and low < 0.6 * high:
+        bottom = -below * high if below > 0.05 or low < 0.05 * high else 0.0
+        return bottom, high + 0.05 * high
+    span = high - low or abs(high) or 1.0
+    return low - max(below, 0.05) * span, high + 0.05 * span
+
+
+def set_x(axes: Any, values: Sequence[float], integer: bool, room: float = 0.0) -> None:
+    """Limits and ticks of the horizontal axis: ticks where the data are, as far as there is room for their labels.
+
+    ``room`` is the share of the axis that must be free at either end.
+    """
+    from matplotlib.ticker import FixedLocator, FormatStrFormatter, MaxNLocator
+
+    at = sorted(set(values))
+    low, high = at[0], at[-1]
+    pad = max(0.04, room) * (high - low) or (1.0 if integer else 0.1 * abs(high) or 0.1)
+    axes.set_xlim(low - pad, high + pad)
+    gaps = [b - a for a, b in pairwise(at)]
+    if len(at) <= _TICKS and (not gaps or min(gaps) > 0.045 * (high - low)):
+        axes.xaxis.set_major_locator(FixedLocator(at))
+        axes.xaxis.set_major_formatter(FormatStrFormatter("%d" if integer else "%g"))
+    elif integer:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.minorticks_off()
+
+
+def _covered(axes: Any) -> Any:
+    """Pixels that lines, markers and bars of the panel pass through, at most 3 pixels apart along them: shape (k, 2)."""
+    import numpy as np
+
+    paths = [(line.get_xydata(), line.get_transform()) for line in axes.lines]
+    for collection in axes.collections:
+        paths += [(path.vertices, collection.get_transform()) for path in collection.get_paths()]
+    out = [np.empty((0, 2))]
+    for data, transform in paths:
+        pixels = transform.transform(np.asarray(data, float).reshape(-1, 2))
+        out.append(pixels)
+        for (x, y), (u, v) in pairwise(pixels):
+            length = math.hypot(u - x, v - y)
+            if math.isfinite(length) and length > 3:
+                steps = min(2000, int(length / 3) + 1)
+                out.append(np.linspace((x, y), (u, v), steps))
+    found = np.concatenate(out)
+    return found[np.isfinite(found).all(axis=1)]
+
+
+def _hidden(box: Any, covered: Any, taken: list[Any], frame: Any) -> float:
+    """How much of what is drawn the box would cover; infinite outside the frame."""
+    if box.x0 < frame.x0 or box.x1 > frame.x1 or box.y0 < frame.y0 or box.y1 > frame.y1:
+        return math.inf
+    x, y = covered.T
+    hits = int(((box.x0 <= x) & (x <= box.x1) & (box.y0 <= y) & (y <= box.y1)).sum())
+    return float(hits) + 1000.0 * sum(1 for other in taken if box.overlaps(other))
+
+
+def _spots(start: Any, stop: Any, size: tuple[float, float], frame: Any) -> list[tuple[float, float, float]]:
+    """Places (cost, x, y) in pixels for a box beside the line from start to stop: along it first, then ever farther."""
+    (x0, y0), (x1, y1), (width, height) = start, stop, size
+    gap = 5.0
+    out = []
+    shares = (1.0, 0.0, 0.5, 0.75, 0.25, 0.9, 0.1) if x1 > x0 else (0.5,)
+    for order, share in enumerate(shares):
+        x, y = x0 + (x1 - x0) * share - width * share, y0 + (y1 - y0) * share
+        out += [(order / 100, x, y + gap), (order / 100, x, y - gap - height)]
+    if x1 > x0:
+        out.append((0.5, frame.x1 - width, y1 + gap))
+    columns, rows = 12, int(2 * frame.height / height)
+    for i in range(columns + 1):
+        for k in range(rows):
+            x, y = frame.x0 + (frame.width - width) * i / columns, frame.y0 + height * k / 2
+            away = max(x0 - x - width, x - x1, 0.0), max(min(y0, y1) - y - height, y - max(y0, y1), 0.0)
+            out.append((1.0 + math.hypot(*away) / 1e3, x, y))
+    return out
+
+
+def place(axes: Any, text: Any, start: tuple[float, float], stop: tuple[float, float], taken: list[Any]) -> None:
+    """Move the text to where it covers least: along the line from ``start`` to ``stop`` (data), else nearby with a leader.
+
+    Broken in two lines where only that fits along the line.  ``taken`` are boxes of labels placed before, in pixels; the
+    text's own is added.  The figure must be laid out.
+    """
+    from matplotlib.transforms import Bbox
+
+    frame = axes.get_window_extent().padded(-3)
+    (x0, y0), (x1, y1) = axes.transData.transform([start, stop])
+    covered = _covered(axes)
+    whole = text.get_text()
+    found = []
+    for tried, words in enumerate(dict.fromkeys([whole, broken(whole)])):
+        text.set_text(words)
+        extent = text.get_window_extent()
+        for cost, x, y in _spots((x0, y0), (x1, y1), (extent.width, extent.height), frame):
+            box = Bbox.from_bounds(x, y, extent.width, extent.height)
+            found.append((cost + tried / 4 + _hidden(box.padded(2), covered, taken, frame), words, box))
+    cost, words, box = min(found, key=lambda f: f[0])
+    text.set_text(words)
+    if not math.isfinite(cost):  # the text is larger than the panel
+        return
+    text.set_position(axes.transAxes.inverted().transform((box.x0, box.y0)))
+    taken.append(box)
+    if cost >= 1:
+        end = min(max(box.x0 + box.width / 2, x0), x1), (y0 + y1) / 2
+        begin = min(max(end[0], box.x0), box.x1), box.y0 if box.y0 > end[1] else box.y1
+        (a, c), (b, d) = axes.transAxes.inverted().transform([begin, end])
+        axes.plot([a, b], [c, d], transform=axes.transAxes, color=text.get_color(), linewidth=0.6, gid="leader")

@@ -1,0 +1,81 @@
+"""What a study's figure draws on: a new matplotlib figure with as many panels as it asks for, or the caller's own axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import ParameterError
+from .panel import Panel
+from .words import mathtext
+
+#: Inches of a panel, and of the legend beside the panels.
+_WIDTH, _HEIGHT, _LEGEND = 6.2, 4.6, 1.9
+
+
+class Sheet:
+    """The ground of a figure: ``panels`` gives its panels, ``title`` writes over them.
+
+    Parameters
+    ----------
+    axes : matplotlib axes or sequence of them, optional
+        The caller's, as many as the figure has panels; by default a new figure of the right size.
+    """
+
+    def __init__(self, axes: Any = None) -> None:
+        self._given = (
+            None if axes is None else list(axes) if isinstance(axes, Sequence) or hasattr(axes, "flat") else [axes]
+        )
+        self._panels: list[Panel] = []
+        self._title = ""
+        self.figure: Any = None
+
+    def panel(self) -> Panel:
+        """The one panel of a figure that has one."""
+        return self.panels()[0]
+
+    def panels(self, columns: int = 1, rows: int = 1) -> list[Panel]:
+        """The panels of the figure, row by row; asked for once.  Raises ParameterError when the caller's axes are not as many."""
+        if self._given is None:
+            from matplotlib.backends.backend_agg import FigureCanvasAgg
+            from matplotlib.figure import Figure
+
+            size = (_WIDTH * columns + _LEGEND, _HEIGHT * rows + 0.4)
+            self.figure = Figure(figsize=size, dpi=150 if columns == 1 else 120, layout="constrained")
+            FigureCanvasAgg(self.figure)
+            axes = list(self.figure.subplots(rows, columns, squeeze=False).flat)
+        else:
+            axes = [a for row in self._given for a in (row if hasattr(row, "__iter__") else [row])]
+            if len(axes) != columns * rows:
+                raise ParameterError(f"axes must be {columns * rows} for this figure, got {len(axes)}")
+            self.figure = axes[0].figure
+        self._panels = [Panel(a) for a in axes]
+        return self._panels
+
+    def title(self, text: str) -> None:
+        """A line over all panels; left out on the caller's axes."""
+        self._title = mathtext(text)
+
+    def finish(self) -> Any:
+        """Draw all panels with their legends; returns the matplotlib figure."""
+        for panel in self._panels:
+            panel.finish()
+        self._draw_legends()
+        if self._given is None and self._title:
+            self.figure.suptitle(self._title)
+        self.figure.draw_without_rendering()  # lays out: only now is it known where lines are
+        for panel in self._panels:
+            panel.place_labels()
+        return self.figure
+
+    def _draw_legends(self) -> None:
+        if self._given is None and len({panel.by for panel in self._panels}) == 1:
+            entries = {label: handle for panel in self._panels for label, handle in panel.legend.items()}
+            if entries:
+                how = {"loc": "outside right center", "fontsize": 8, "frameon": False}
+                self.figure.legend(entries.values(), entries.keys(), **how)
+            return
+        for panel in self._panels:
+            if entries := panel.legend:
+                how = {"loc": "best"} if self._given else {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
+                panel.axes.legend(entries.values(), entries.keys(), fontsize=8, frameon=False, **how)

@@ -1,0 +1,58 @@
+"""Text of tables as text of figures: Q_n, 2^n and floor(n/2) set as mathematics."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping
+
+_RULES = (
+    (r"floor\(([^()]*)\)", r"$\\lfloor{}\1\\rfloor$"),
+    (r"ceil\(([^()]*)\)", r"$\\lceil{}\1\\rceil$"),
+    (r"(?<![\w$])([A-Za-z])_(1/2|[A-Za-z0-9]+)(?![\w$])", r"$\1_{\2}$"),
+    (r"(?<![\w$])([A-Za-z0-9])\^\(([^()]*)\)", r"$\1^{\2}$"),
+    (r"(?<![\w$])([A-Za-z0-9])\^(-?[A-Za-z0-9]+)(?![\w$])", r"$\1^{\2}$"),
+    (r"(?<![\w$])([a-z])(?= (?:<=|>=|<|>|=) )", r"$\1$"),
+    (r"<=", "≤"),
+    (r">=", "≥"),
+)
+
+
+def mathtext(text: str) -> str:
+    """The text with what tables write in plain characters set as mathematics; what stands between ``$`` is left alone."""
+    for pattern, replacement in _RULES:
+        parts = re.split(r"(\$[^$]*\$)", text)  # what is set already stays
+        text = "".join(p if p.startswith("$") else re.sub(pattern, replacement, p) for p in parts)
+    parts = re.split(r"(\$[^$]*\$)", text)
+    kept = (p if p.startswith("$") else re.sub(r" ([≤≥<>=]) ", "\u00a0\\1\u00a0", p) for p in parts)
+    return "".join(kept)  # a relation stays in one line
+
+
+def wrapped(text: str, width: int) -> str:
+    """The text set as :func:`mathtext` in lines of about ``width`` characters."""
+    return "\n".join(mathtext(line) for line in textwrap.wrap(text, max(20, width), break_long_words=False))
+
+
+def broken(text: str) -> str:
+    """The text in two lines of about the same length, broken at a space outside mathematics; as it is without one."""
+    spaces = [i for i, c in enumerate(text) if c == " " and text[:i].count("$") % 2 == 0]
+    if not spaces or "\n" in text:
+        return text
+    middle = min(spaces, key=lambda i: abs(i - len(text) / 2))
+    return text[:middle] + "\n" + text[middle + 1 :]
+
+
+def value_text(name: str, value: object) -> str:
+    """``n = 5`` for a legend, a name of one letter in italics."""
+    number = f"{value:g}" if isinstance(value, float) else f"{value}"
+    return f"${name} = {number}$" if len(name) == 1 else f"{name} = {number}"
+
+
+def axis_text(name: str, description: str) -> str:
+    """The label of an axis: ``n, dimension of the hypercube``; a name that is a word says less than its description."""
+    return f"${name}$, {mathtext(description)}" if len(name) == 1 else mathtext(description or name)
+
+
+def key_text(key: Mapping[str, object]) -> str:
+    """What tells a line from others, for the legend."""
+    return ", ".join(value_text(name, value) for name, value in key.items())

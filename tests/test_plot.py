@@ -1,0 +1,232 @@
+"""Figures: what is drawn of which points, that it can be told apart, and that labels keep clear of the lines."""
+
+import math
+
+import numpy as np
+import pytest
+
+import fastcube as fc
+from fastcube.engine.estimate import NOTHING, proportion
+from fastcube.plot import style
+from fastcube.plot.panel import Panel
+from fastcube.plot.placing import _covered, limits
+from fastcube.plot.sheet import Sheet
+from fastcube.plot.words import axis_text, broken, mathtext, value_text
+
+LINE, BAR, ARROW, STATEMENT = "line", "bar", "upper-limit", "statement"
+
+
+def artists(axes, kind):
+    return [line for line in axes.lines if line.get_gid() == kind]
+
+
+def drawn(pairs, scale="auto", **how):
+    """A figure of one series; its axes."""
+    sheet = Sheet()
+    panel = sheet.panel()
+    panel.scale = scale
+    panel.series("what", pairs, **how)
+    sheet.finish()
+    return panel.axes
+
+
+# ---------------------------------------------------------------- telling lines apart
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", "#111111"])
+def test_contrast(ground):
+    assert style.contrast("#000000", "#ffffff") == pytest.approx(21)
+    looks = [style.style(i, lines) for lines in (1, 5, 9, 10, 19, 40, 100) for i in range(lines)]
+    for colour in {style.GREY, *style.COLOURS, *(look["color"] for look in looks)}:
+        assert style.contrast(colour, ground) >= 3.0, colour
+
+
+@pytest.mark.parametrize("lines", [9, 19, 55])
+def test_lines_differ_without_colour(lines):
+    looks = [style.style(i, lines) for i in range(lines)]
+    assert len({(look["marker"], look["linestyle"]) for look in looks}) == lines
+    assert ":" not in {look["linestyle"] for look in looks}  # closed forms are dotted
+
+
+def test_colours_of_a_few_lines_differ():
+    assert len(set(style.COLOURS)) == len(style.COLOURS) == len({style.style(i, 9)["color"] for i in range(9)})
+
+
+# ---------------------------------------------------------------- points, intervals, arrows
+
+
+def test_logarithmic_where_data_span_decades():
+    assert drawn([(1, proportion(5, 1000)), (2, proportion(900, 1000))]).get_yscale() == "log"
+    assert drawn([(1, proportion(300, 1000)), (2, proportion(900, 1000))]).get_yscale() == "linear"
+    assert drawn([(1, proportion(5, 1000)), (2, proportion(900, 1000))], "linear").get_yscale() == "linear"
+
+
+@pytest.mark.parametrize("scale", ["log", "linear"])
+def test_a_point_without_events_is_an_arrow_at_its_limit(scale):
+    none = proportion(0, 1000)
+    axes = drawn([(1, proportion(900, 1000)), (2, proportion(5, 1000)), (3, none)], scale)
+    (arrow,) = artists(axes, ARROW)
+    assert (arrow.get_xdata()[0], arrow.get_ydata()[0]) == (3, none.high)
+    (line,) = artists(axes, LINE)
+    assert np.isnan(line.get_ydata()[2])  # the line ends before it
+    assert axes.get_ylim()[0] < none.high
+    for band in axes.collections:
+        assert band.get_paths()[0].vertices[:, 0].max() <= 2
+
+
+def test_arrows_at_one_place_stand_side_by_side():
+    sheet = Sheet()
+    panel = sheet.panel()
+    for name in "abc":
+        panel.series(name, [(1, proportion(0, 1000)), (2, proportion(0, 1000))])
+    sheet.finish()
+    arrows = artists(panel.axes, ARROW)
+    where = sorted({round(float(a.get_transform().transform(a.get_xydata())[0, 0])) for a in arrows})
+    assert len(arrows) == len(where) == 6
+    frame = panel.axes.get_window_extent()
+    assert frame.x0 < where[0] - 5 and where[-1] + 5 < frame.x1
+
+
+def test_a_point_alone_has_a_bar_and_a_line_has_a_band():
+    alone = drawn([(7, proportion(300, 1000))])
+    assert len(artists(alone, BAR)) == 1 and not alone.collections
+    assert alone.get_xticks().tolist() == [7]
+    several = drawn([(i, proportion(300, 1000)) for i in range(5)])
+    assert not artists(several, BAR) and len(several.collections) == 1
+    gap = drawn([(1, proportion(300, 1000)), (2, NOTHING), (3, proportion(300, 1000)), (4, proportion(1, 1000))])
+    assert len(artists(gap, BAR)) == 1  # the first point, whose neighbour is not known
+    assert len(artists(drawn([(i, proportion(300, 1000)) for i in range(3)], joined=False), BAR)) == 3
+
+
+def test_limits():
+    assert limits([0.2, 0.9], False, 0.04)[0] == 0
+    assert limits([0.95, 0.99], False, 0.04)[0] > 0.9
+    assert limits([-1.0, 2.0], False, 0.04)[0] < -1
+    low, high = limits([1e-3, 1e-3], True, 0.1)
+    assert math.log10(high / low) >= 1
+    assert limits([], True, 0.1) == (0.1, 1.0)
+
+
+def test_integer_axes_have_integer_ticks():
+    assert drawn([(n, proportion(300, 1000)) for n in (5, 6, 8)]).get_xticks().tolist() == [5, 6, 8]
+    for last in (20, 300):
+        assert all(t == int(t) for t in drawn([(n, proportion(300, 1000)) for n in range(last)]).get_xticks())
+
+
+# ---------------------------------------------------------------- words
+
+
+@pytest.mark.parametrize(
+    "text, wanted",
+    [
+        ("unsafe nodes of Q_n", "unsafe nodes of $Q_{n}$"),
+        ("f <= floor(n/2)", "$f$\u00a0≤\u00a0$\\lfloor{}n/2\\rfloor$"),
+        ("2^n nodes, 2^(2m+1)", "$2^{n}$ nodes, $2^{2m+1}$"),
+        ("p_1/2", "$p_{1/2}$"),
+        ("unsafe_nodes", "unsafe_nodes"),
+        ("$x_n$ of Q_n", "$x_n$ of $Q_{n}$"),
+    ],
+)
+def test_mathtext(text, wanted):
+    assert mathtext(text) == wanted
+
+
+def test_labels():
+    assert value_text("n", 5) == "$n = 5$"
+    assert value_text("rate", 0.25) == "rate = 0.25"
+    assert axis_text("n", "dimension") == "$n$, dimension"
+    assert axis_text("rate", "node failure rate") == "node failure rate"
+    assert broken("one two $a = b$ c") == "one two\n$a = b$ c"
+    assert broken("word") == "word"
+
+
+# ---------------------------------------------------------------- figures of studies
+
+
+@pytest.fixture(scope="module")
+def fractions():
+    return fc.run("unsafe-fraction", n=range(5, 13), trials=20000)
+
+
+def label_is_free(axes):
+    texts = [t for t in axes.texts if t.get_gid() == "statement-label"]
+    frame, covered = axes.get_window_extent(), _covered(axes)
+    for text in texts:
+        box = text.get_window_extent()
+        assert frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
+        inside = (
+            (box.x0 < covered[:, 0]) & (covered[:, 0] < box.x1) & (box.y0 < covered[:, 1]) & (covered[:, 1] < box.y1)
+        )
+        assert not inside.any()
+    return len(texts)
+
+
+def test_figure_8(fractions):
+    (axes,) = fractions.plot().axes
+    assert len(artists(axes, LINE)) == 7
+    assert len(artists(axes, ARROW)) >= 8  # f = 1 has no unsafe node
+    assert axes.get_yscale() == "log" and "$Q_{n}$" in axes.get_title()
+    (stated,) = artists(axes, STATEMENT)
+    assert stated.get_xdata().tolist() == list(range(5, 13)) and set(stated.get_ydata()) == {0.15}
+    assert label_is_free(axes) == 1
+    labels = [text.get_text() for text in axes.figure.legends[0].get_texts()]
+    assert labels[:2] == ["$f = 1$", "$f = 2$"] and "95% interval" in labels
+
+
+def test_the_statement_is_drawn_only_where_it_applies():
+    (axes,) = fc.run("unsafe-fraction", n=8, trials=2000).plot().axes
+    assert [line.get_xdata().tolist() for line in artists(axes, STATEMENT)] == [[1, 2, 3, 4]]  # one n: against f
+    (axes,) = fc.run("unsafe-fraction", n=4, trials=2000).plot().axes
+    assert not artists(axes, STATEMENT)
+
+
+def test_figure_of_one_point_and_of_large_cubes():
+    (axes,) = fc.run("unsafe-fraction", n=8, f=3, trials=2000).plot().axes
+    assert len(artists(axes, BAR)) == 1 and label_is_free(axes) == 1
+    (axes,) = fc.run("unsafe-fraction", n=range(20, 31), trials=10).plot().axes
+    assert len(artists(axes, ARROW)) > 70 and label_is_free(axes) == 1
+
+
+def test_figures_of_two_panels_share_looks_and_a_legend():
+    figure = fc.run("dualcube-routing", m=[5, 6], rate=[0.1, 0.2, 0.3], trials=200).plot()
+    left, right = figure.axes
+    colours = [[line.get_color() for line in artists(axes, LINE)] for axes in (left, right)]
+    assert colours[0] == colours[1]
+    assert len(artists(right, "reference")) == 2
+    assert len(figure.legends) == 1 and label_is_free(left) == 2
+
+
+def test_on_the_callers_axes(fractions):
+    from matplotlib.figure import Figure
+
+    mine = Figure()
+    top, bottom = mine.subplots(2)
+    assert fractions.plot(axes=bottom) is mine
+    assert artists(bottom, LINE) and not top.lines and bottom.get_legend() is not None
+    with pytest.raises(fc.ParameterError, match="axes must be 1 for this figure, got 2"):
+        fractions.plot(axes=[top, bottom])
+
+
+def test_a_study_without_a_figure(fractions):
+    from dataclasses import replace
+
+    plain = replace(fractions, study=replace(fractions.study, figure=None))
+    (axes,) = plain.plot().axes
+    assert len(artists(axes, LINE)) == 7 and axes.get_title()
+
+
+def test_results_without_trials(fractions):
+    from dataclasses import replace
+
+    figure = replace(fractions, tallies={}).plot()
+    assert [text.get_text() for text in figure.axes[0].texts] == ["no trials"]
+
+
+def test_all_axes_that_vary_tell_lines_apart(fractions):
+    panel = Panel(None)
+    panel.lines(fractions, "rounds", x="n", at=lambda point: point["n"] < 7)
+    assert [line.label for line in panel.drawn] == [f"$f = {f}$" for f in range(1, 8)]
+    panel = Panel(None)
+    panel.compare(fractions, {"mean": "unsafe_fraction", "whole": "all_unsafe"}, x="n", at={"f": 3})
+    assert [line.label for line in panel.drawn] == ["mean", "whole"]
+    assert all(len(line.x) == 8 for line in panel.drawn)
