@@ -17,6 +17,11 @@ from .simd import FEATURES, _call, operation
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+LOW32 = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)  #: shift from one half of a word to the other
+
+#: 2^64 divided by the golden ratio, odd: spreads words that differ in few bits.
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 #: Bit v of ``LOW[k]`` is set when bit k of v is clear: the lower half of each dimension inside a 64-node word.
 LOW = np.array(

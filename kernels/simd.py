@@ -294,6 +294,18 @@ def mul(x: Any, y: Any) -> Any:
     return x * y
 
 
+def _emit_high(b: Any, t: Any, x: Any, y: Any) -> Any:
+    wide = ir.VectorType(ir.IntType(2 * t[0].bits), t[0].lanes)
+    by = ir.Constant(wide, [t[0].bits] * t[0].lanes)
+    return b.trunc(b.lshr(b.mul(b.zext(x, wide), b.zext(y, wide)), by), x.type)
+
+
+@operation(lambda x, y: _same(x, y) if getattr(x, "bits", 64) < 64 else None, _emit_high)
+def mul_high(x: Any, y: Any) -> Any:
+    """Product divided by two to the lane width: its upper half, of lanes up to 32 bits (one instruction on x86 for 16)."""
+    return ((x.astype(np.uint64) * y.astype(np.uint64)) >> np.uint64(8 * x.itemsize)).astype(x.dtype)
+
+
 def _emit_wide(b: Any, t: Any, x: Any, y: Any) -> Any:
     low = ir.Constant(x.type, [0xFFFFFFFF] * x.type.count)
     return b.mul(b.and_(x, low), b.and_(y, low))
@@ -485,6 +497,12 @@ def _view_type(to: int) -> Callable[[Any], Any]:
 
 def _emit_view(to: int) -> Callable[..., Any]:
     return lambda b, t, x: b.bitcast(x, _llvm(Vector(to)))
+
+
+@operation(_view_type(16), _emit_view(16))
+def as16(x: Any) -> Any:
+    """The same 512 bits as 32 lanes of 16."""
+    return x.view(np.uint16)
 
 
 @operation(_view_type(32), _emit_view(32))

@@ -14,7 +14,7 @@ import pytest
 from scipy.special import chdtrc
 
 from fastcube.engine.study import point_key
-from fastcube.kernels import philox, sampling, simd
+from fastcube.kernels import links, philox, sampling, simd
 from fastcube.kernels.jit import kernel
 
 LEVEL = 1e-6
@@ -130,8 +130,45 @@ def test_fault_sets_are_those_of_the_recipe(n):
 def test_link_sets_are_those_of_the_recipe(n):
     for count in sorted({c for c in (0, 1, 2, 5, 33, 300, n * 2**n // 2) if c <= min(n * 2**n // 2, 2000)}):
         for key, t in zip(KEYS, (0, 3, 54321, 2**40 + 7), strict=True):
-            found = sampling.link_set(np.uint64(key), t, n, count)
+            found = links.link_set(np.uint64(key), t, n, count)
             assert [tuple(row) for row in found.tolist()] == DOC["link_set"](key, t, n, count)
+
+
+@kernel("void(uint64, uint64, uint64, uint64, uint16[::1])")
+def links_of_32(key, b, half, n, out):
+    rows = philox.pair_lanes(key, b, half, philox.LINKS), philox.pair_lanes(key, b, half, philox.DIMENSIONS)
+    for parity in range(2):
+        lower, bit, skipped = links.link_lanes(simd.as16(rows[0][parity]), simd.as16(rows[1][parity]), n)
+        simd.store(out, 96 * parity, lower)
+        simd.store(out, 96 * parity + 32, bit)
+        simd.store(out, 96 * parity + 64, simd.select(skipped, bit, simd.xor(bit, bit)))
+
+
+@kernel("void(uint64, uint64, uint64, uint64, uint32[::1])")
+def links_of_16(key, b, half, n, out):
+    rows = philox.pair_lanes(key, b, half, philox.LINKS), philox.pair_lanes(key, b, half, philox.DIMENSIONS)
+    for parity in range(2):
+        lower, bit, skipped = links.link_lanes(simd.as32(rows[0][parity]), simd.as32(rows[1][parity]), n)
+        simd.store(out, 48 * parity, lower)
+        simd.store(out, 48 * parity + 16, bit)
+        simd.store(out, 48 * parity + 32, simd.select(skipped, bit, simd.xor(bit, bit)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 7, 8, 10, 11, 15, 16, 17, 31, 32])
+def test_links_in_lanes_are_those_of_each_trial(n):
+    lanes, kernel = (32, links_of_32) if n <= 16 else (16, links_of_16)
+    out = np.empty(6 * lanes, np.uint16 if n <= 16 else np.uint32)
+    skipped = 0
+    for b in range(0, 8 * (200 if n == 11 else 8), 8):
+        kernel(np.uint64(KEYS[1]), np.uint64(b), np.uint64(0), np.uint64(n), out)
+        lower, bit, skip = out.reshape(2, 3, lanes).astype(object).transpose(1, 0, 2)
+        skipped += np.count_nonzero(skip)
+        for lane in range(lanes):
+            first = [(lower[j, lane], bit[j, lane].bit_length() - 1) for j in range(2) if not skip[j, lane]]
+            first = list(dict.fromkeys(first))
+            t = (8 * 4 * (b // 8) if n <= 16 else 8 * 2 * (b // 8)) + lane
+            assert links.link_set(np.uint64(KEYS[1]), t, n, len(first)).tolist() == [list(link) for link in first]
+    assert n != 11 or 0 < skipped < 15
 
 
 @pytest.mark.parametrize("n", [3, 8, 12, 20, 45])
@@ -165,7 +202,7 @@ def node_sets(n, f, trials, draw=sampling.fault_set):
     return Counter(tuple(sorted(draw(np.uint64(2024), t, n, f).tolist())) for t in range(trials))
 
 
-def link_sets(n, count, trials, draw=sampling.link_set):
+def link_sets(n, count, trials, draw=links.link_set):
     return Counter(tuple(sorted(map(tuple, draw(np.uint64(2024), t, n, count).tolist()))) for t in range(trials))
 
 
@@ -226,10 +263,9 @@ def repeats_kept(key, t, n, f):
 
 
 def modulo_biased(key, t, n, count):
-    """A dimension that is too large is taken modulo n instead of being skipped."""
-    fields = [DOC["fields"](int(key), t, n, 64, purpose).tolist() for purpose in (3, 5)]
-    bits = 2 ** (n - 1).bit_length()
-    links = dict.fromkeys((x % 2**n & ~(1 << d % bits % n), d % bits % n) for x, d in zip(*fields, strict=True))
+    """A dimension from two bits that hold three of them: 3 is taken for 0 instead of being skipped."""
+    nodes, fields = (DOC["fields"](int(key), t, 16, 64, purpose).tolist() for purpose in (3, 5))
+    links = dict.fromkeys((x % 2**n & ~(1 << d % 4 % n), d % 4 % n) for x, d in zip(nodes, fields, strict=True))
     return np.array(list(links)[:count])
 
 

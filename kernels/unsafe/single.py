@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import bits, simd
+from .. import bits
 from ..jit import block, kernel
-from ..sampling import draw_faults, drawn, mark_distinct_nodes, table_size
+from ..sampling import draw_faults, drawn, draws_for, mark_distinct_nodes
 from ..subcubes import solve, spare_arrays
 from .rounds import marks_words, rounds_marked
 from .tally import record
@@ -30,25 +30,16 @@ def unsafe_merged(key, trials, count, params, tally):
     """
     n = np.int64(params[0])
     f = np.int64(params[1])
-    size = table_size(drawn(n, f))
     labels = np.empty(max(f, drawn(n, f)), np.uint64)
-    table = np.empty(size, np.int64)
-    words = np.empty(32, np.uint64)
+    draws = draws_for(drawn(n, f))
     base = np.empty(f + 8, np.uint64)
     free = np.empty(f + 8, np.uint64)
     spare = spare_arrays()
-    label = simd.pointer(labels)
-    slots = simd.pointer(tally)
     for i in range(count):
         t = trials[i]
-        draw_faults(key, t, n, f, label, simd.pointer(table), size, simd.pointer(words))
-        unsafe, rounds, merging, largest = solve(label, f, simd.pointer(base), simd.pointer(free), spare)
-        record(slots, t, unsafe, rounds, merging, largest == n)
-    simd.keep(labels)
-    simd.keep(table)
-    simd.keep(words)
-    simd.keep(base)
-    simd.keep(free)
+        draw_faults(key, t, n, f, labels, draws)
+        unsafe, rounds, merging, largest = solve(labels, f, base, free, spare)
+        record(tally, t, unsafe, rounds, merging, largest == n)
 
 
 @block
@@ -73,27 +64,24 @@ def unsafe_whole(key, trials, count, params, tally):
     n = np.int64(params[0])
     f = np.int64(params[1])
     nodes = np.int64(1) << n
-    draws = drawn(n, f)
+    few = drawn(n, f)
     inside = bits.ALL if n >= 6 else (_ONE << np.uint64(nodes)) - _ONE
     used = np.int64(1) << (n - 6 if n > 6 else 0)
     state = np.zeros(used if used > 8 else 8, np.uint64)
     other = np.empty(state.size, np.uint64)
     marks = np.empty(marks_words(n), np.uint64)
-    words = np.empty(32, np.uint64)
-    slots = simd.pointer(tally)
-    cube = simd.pointer(state)
+    draws = draws_for(np.int64(0))
     for i in range(count):
         t = trials[i]
         for v in range(used):
-            cube[v] = bits.ZERO
-        mark_distinct_nodes(key, t, n, draws, cube, simd.pointer(words))
-        if f > draws:
+            state[v] = bits.ZERO
+        mark_distinct_nodes(key, t, n, few, state, draws)
+        if f > few:
             for v in range(used):
-                cube[v] = ~cube[v] & inside
+                state[v] = ~state[v] & inside
         rounds = rounds_marked(state, other, marks, n)
         closed = np.int64(0)
         for v in range(used):
-            closed += bits.popcount(cube[v])
-        merging = closed > f or _adjacent(cube, used, n)
-        record(slots, t, np.uint64(closed - f), rounds, merging, closed == nodes)
-    simd.keep(words)
+            closed += bits.popcount(state[v])
+        merging = closed > f or _adjacent(state, used, n)
+        record(tally, t, np.uint64(closed - f), rounds, merging, closed == nodes)
