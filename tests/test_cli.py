@@ -141,6 +141,9 @@ BAD = [
     ("replay unsafe-fraction --point n=5,f=99 --trial 1", "f must be in [0, 32] for n=5, got 99"),
     ("replay unsafe-fraction --point n=5,f=2 --trial -1", "trial must be in [0, "),
     ("claims nobody", "nobody"),
+    ("claims lee_hayes theorm-3", "got theorm-3; did you mean theorem-3?"),
+    ("claims --workers 0", "0 is not in the range"),
+    ("claims --progress loud", "progress must be one of auto, bar, lines, none, got loud"),
     ("slurm unsafe-fraction --array 0", "array must be in [1, 1000000], got 0"),
     ("slurm unsafe-fraction --array 4 --time soon", "time must be"),
 ]

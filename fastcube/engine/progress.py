@@ -73,6 +73,14 @@ class Progress:
             parts.append(f"{clock_text(max(0, wanted - done) / rate)} left")
         self._write([*parts, where], done / wanted if wanted else None, final)
 
+    def count(self, done: int, wanted: int, what: str, where: str, final: bool = False) -> None:
+        """Report ``done`` of ``wanted`` things called ``what`` that take unlike times: no rate, no time left."""
+        if self.style == "none":
+            return
+        self.last = now = time.monotonic()
+        parts = [f"{done} of {wanted} {what}", f"{clock_text(now - self.begun)} elapsed", where]
+        self._write(parts, done / wanted, final)
+
     def say(self, text: str) -> None:
         """A line of its own, which the bar must make room for."""
         with contextlib.suppress(OSError, ValueError):  # a closed pipe must not end the run

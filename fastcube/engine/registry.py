@@ -11,12 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from ..errors import ParameterError
+from ..errors import ParameterError, listed, nearest
 from .study import Study
 
 if TYPE_CHECKING:
     from .benchmark import Benchmark
-    from .claims import Claim
+    from .claims import Claim, Ledger
 
 GROUP = "fastcube.studies"
 
@@ -44,9 +44,34 @@ def studies() -> dict[str, Study]:
     return {study.name: study for module in modules() for study in module.STUDIES}
 
 
-def claims() -> list[Claim]:
-    """The ledger: the claims of all installed studies' modules (their attribute ``CLAIMS``)."""
-    return [claim for module in modules() for claim in getattr(module, "CLAIMS", ())]
+def ledgers() -> dict[str, Ledger]:
+    """The ledgers of all installed studies' modules (what their ``ledger()`` gives) by paper."""
+    found = [module.ledger() for module in modules() if hasattr(module, "ledger")]
+    return {ledger.paper: ledger for ledger in found}
+
+
+def claims(paper: str | None = None, name: str | None = None) -> list[Claim]:
+    """The claims of all ledgers, of one paper's (or of a Python file that holds a Ledger), or the one called ``name``.
+
+    Raises ParameterError, with the nearest name, where there is no such paper or claim.
+    """
+    known = ledgers() if paper is None or not paper.endswith(".py") else {paper: _ledger_of_file(paper)}
+    if paper is None:
+        return [claim for ledger in known.values() for claim in ledger]
+    if paper not in known:
+        raise ParameterError(f"paper must be {listed([*known, 'a Python file'])}, got {paper}{nearest(paper, known)}")
+    return list(known[paper]) if name is None else [known[paper][name]]
+
+
+def _ledger_of_file(path: str) -> Ledger:
+    from .claims import Ledger
+
+    if not Path(path).is_file():
+        raise ParameterError(f"{path} does not exist")
+    found = [value for value in vars(_module_of_file(str(Path(path).resolve()))).values() if isinstance(value, Ledger)]
+    if len(found) != 1:
+        raise ParameterError(f"{path} must hold one Ledger, it holds {len(found)}")
+    return found[0]
 
 
 def benchmarks() -> list[Benchmark]:
@@ -55,7 +80,7 @@ def benchmarks() -> list[Benchmark]:
 
 
 @functools.cache
-def _studies_of_file(path: str) -> dict[str, Study]:
+def _module_of_file(path: str) -> ModuleType:
     name = f"fastcube_user_{Path(path).stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -66,7 +91,12 @@ def _studies_of_file(path: str) -> dict[str, Study]:
         spec.loader.exec_module(module)
     except Exception as error:
         raise ParameterError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
-    found = [value for value in vars(module).values() if isinstance(value, Study)]
+    return module
+
+
+@functools.cache
+def _studies_of_file(path: str) -> dict[str, Study]:
+    found = [value for value in vars(_module_of_file(path)).values() if isinstance(value, Study)]
     return {study.name: replace(study, path=path) for study in found}
 
 
@@ -91,7 +121,9 @@ def find(name: str, path: str | None = None) -> Study:
                 raise ParameterError(f"{file} must hold one study, or name one as {file}:NAME; it holds {has}")
             return next(iter(of_file.values()))
         if name not in studies():
-            raise ParameterError(f"study must be one of {', '.join(studies())} or a Python file, got {name}")
+            raise ParameterError(
+                f"study must be one of {', '.join(studies())} or a Python file, got {name}{nearest(name, studies())}"
+            )
         return studies()[name]
     if not Path(path).is_file():
         raise ParameterError(f"study {name} came from {path}, which does not exist here; give its file")

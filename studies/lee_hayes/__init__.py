@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .claims import CLAIMS
 from .critical import UNSAFE_CRITICAL
 from .unsafe import UNSAFE_FRACTION, UNSAFE_FRACTION_LARGE
 
 if TYPE_CHECKING:
     from fastcube.engine.benchmark import Benchmark
+    from fastcube.engine.claims import Ledger
 
-__all__ = ["CLAIMS", "STUDIES", "benchmarks"]
+__all__ = ["STUDIES", "benchmarks", "ledger"]
 
 STUDIES = (UNSAFE_FRACTION, UNSAFE_FRACTION_LARGE, UNSAFE_CRITICAL)
+
+
+def ledger() -> Ledger:
+    """What ``fastcube claims`` decides."""
+    from . import claims_rounds  # noqa: F401  (enters its claims)
+    from .claims import ledger
+
+    return ledger
 
 
 def benchmarks() -> list[Benchmark]:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .claims import CLAIMS
 from .routing import DUALCUBE_ROUTING, DUALCUBE_ROUTING_LARGE
 
 if TYPE_CHECKING:
     from fastcube.engine.benchmark import Benchmark
+    from fastcube.engine.claims import Ledger
 
-__all__ = ["CLAIMS", "STUDIES", "benchmarks"]
+__all__ = ["STUDIES", "benchmarks", "ledger"]
 
 STUDIES = (DUALCUBE_ROUTING, DUALCUBE_ROUTING_LARGE)
+
+
+def ledger() -> Ledger:
+    """What ``fastcube claims`` decides."""
+    from .claims import ledger
+
+    return ledger
 
 
 def benchmarks() -> list[Benchmark]:

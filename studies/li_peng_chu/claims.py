@@ -13,13 +13,13 @@ import itertools
 from collections.abc import Callable, Iterator
 
 from fastcube.algorithms.dualcube import offline
-from fastcube.engine.claims import Claim, Verdict, Witness
+from fastcube.engine.claims import Effort, Ledger, Verdict, Witness
 from fastcube.engine.estimate import proportion
 from fastcube.networks.dualcube import DualCube
 
 from .cases import HUNTED, all_cases, healthy_others, hunt, keeps_safe, reach, tree_faults
 
-PAPER = "li_peng_chu"
+ledger = Ledger("li_peng_chu")
 
 SMALL = [(1, 0), (2, 0), (2, 1)]
 HUNT = [(m, k) for m in range(3, 7) for k in range(m // 2 + 1)]
@@ -43,7 +43,13 @@ def _route_text(dual: DualCube, t: int, k: int, variant: str) -> str:
 # ---------------------------------------------------------------- the network
 
 
-def decide_distance() -> Verdict:
+@ledger.claim(
+    "distance",
+    where="section 1",
+    states="[d(s, t) is the Hamming distance, plus 2 between different clusters of one class.]",
+    ours=True,
+)
+def distance(effort: Effort) -> Verdict:
     """Breadth-first search without faults against Hamming distance, plus 2 between clusters of one class."""
     for m in range(1, 6):
         dual = DualCube(m)
@@ -58,7 +64,12 @@ def decide_distance() -> Verdict:
     return Verdict("holds", "all pairs of DC(1) to DC(3); all nodes from node 0 in DC(4) and DC(5)")
 
 
-def decide_virtual_paths() -> Verdict:
+@ledger.claim(
+    "virtual-paths",
+    where="section 2",
+    states="The 2^m paths in DC(m) corresponding to the 2^m virtual edges in VH_{m+1} are disjoint.",
+)
+def virtual_paths(effort: Effort) -> Verdict:
     """The clusters that the paths of different virtual edges run through are different, and so are their ends."""
     for m in range(1, 4):
         dual = DualCube(m)
@@ -80,7 +91,12 @@ def decide_virtual_paths() -> Verdict:
 # ---------------------------------------------------------------- binomial trees
 
 
-def decide_tree_exists() -> Verdict:
+@ledger.claim(
+    "tree-exists",
+    where="section 2",
+    states="Since H_n is k-safe the T_k(s) can be found [stage by stage, each node taking its first free child; 0 <= k <= n/2].",
+)
+def tree_exists(effort: Effort) -> Verdict:
     """All fault sets that the tree can meet, for n <= 7; at (8, 4), the next size, the fewest faults that stop it."""
     for n in range(1, 8):
         for k in range(n // 2 + 1):
@@ -100,7 +116,12 @@ def decide_tree_exists() -> Verdict:
     )
 
 
-def decide_boundary() -> Verdict:
+@ledger.claim(
+    "tree-neighbours",
+    where="section 2, proof of Lemma 1",
+    states="It was known that for T_k(s) in an m-cube, we have |N(T_k(s))| >= 2^k (m - k) [0 <= k <= m/2].",
+)
+def tree_neighbours(effort: Effort) -> Verdict:
     """All trees of Q_n, n <= 5, k <= n/2; at (6, 3), the next size that can differ, the fewest faults that force one."""
 
     def small(n: int, k: int) -> Callable[[list[int] | None, frozenset[int]], bool]:
@@ -158,7 +179,15 @@ def _small_and_hunted() -> Iterator[tuple[DualCube, int, int | None]]:
             yield dual, k, t
 
 
-def decide_lemma1() -> Verdict:
+@ledger.claim(
+    "lemma-1",
+    where="Lemma 1",
+    states=(
+        "For 0 <= k <= m/2 and a nonfaulty node s in a k-safe DC(m) with |F| < 2^k (m - k + 1), [there is] "
+        "a fault-free path s -> u : u' of length at most k + 2."
+    ),
+)
+def lemma_1(effort: Effort) -> Verdict:
     """Existence of the path of at most k + 2 links out of the cluster."""
     for dual, k, _ in _small_and_hunted():
         if not _exit_within(dual, k):
@@ -169,7 +198,15 @@ def decide_lemma1() -> Verdict:
     return Verdict("holds", CHECKED)
 
 
-def decide_lemma2() -> Verdict:
+@ledger.claim(
+    "lemma-2",
+    where="Lemma 2",
+    states=(
+        "Under the same conditions, for s and t in different clusters of one class, [there is] a fault-free path "
+        "s -> u -> v over one virtual edge (u : v)."
+    ),
+)
+def lemma_2(effort: Effort) -> Verdict:
     """Existence of a path over one virtual edge, in order of m, k and size."""
     for dual, k, hunted in _small_and_hunted():
         for t in healthy_others(dual) if hunted is None else (hunted,):
@@ -188,7 +225,12 @@ def decide_lemma2() -> Verdict:
     return Verdict("holds", CHECKED)
 
 
-def decide_theorem1_path() -> Verdict:
+@ledger.claim(
+    "theorem-1-path",
+    where="Theorem 1",
+    states="For 0 <= k <= m/2, nonfaulty s and t in a k-safe DC(m) with |F| < 2^k (m - k + 1) [are joined by a fault-free path].",
+)
+def theorem_1_path(effort: Effort) -> Verdict:
     """Existence of a nonfaulty path."""
     for dual, k, hunted in _small_and_hunted():
         reached = reach(dual, 0, 2**dual.bits - 1, goal=hunted)
@@ -199,7 +241,7 @@ def decide_theorem1_path() -> Verdict:
     return Verdict("holds", CHECKED)
 
 
-def _first_failure(step: str) -> Verdict:
+def _first_failure(effort: Effort, step: str) -> Verdict:
     """The smallest case in which the printed algorithms fail, within the theorem's conditions, in the step named."""
     for m, k in SMALL:
         for dual in all_cases(m, k):
@@ -215,6 +257,36 @@ def _first_failure(step: str) -> Verdict:
                         _witness(words, dual, _route_text(dual, t, k, "literal"), t=t, k=k),
                     )
     return Verdict("undecided", "all fault sets of DC(1) and DC(2)")
+
+
+@ledger.claim(
+    "algorithm-1",
+    where="Algorithm 1 and Lemma 1",
+    states="Binomial_Tree_Routing, as printed, finds that path.",
+)
+def algorithm_1(effort: Effort) -> Verdict:
+    """The smallest case in which it fails."""
+    return _first_failure(effort, "Algorithm 1")
+
+
+@ledger.claim(
+    "algorithm-2",
+    where="Algorithm 2 and Lemma 2",
+    states="Cluster_Routing, as printed, finds that path.",
+)
+def algorithm_2(effort: Effort) -> Verdict:
+    """The smallest case in which it fails."""
+    return _first_failure(effort, "Algorithm 2")
+
+
+@ledger.claim(
+    "theorem-1-algorithm",
+    where="Algorithm 3 and Theorem 1",
+    states="DualCube_Routing, as printed, finds a fault-free path under these conditions.",
+)
+def theorem_1_algorithm(effort: Effort) -> Verdict:
+    """The smallest case in which it fails."""
+    return _first_failure(effort, "Algorithm")
 
 
 @functools.cache
@@ -248,7 +320,13 @@ def _repaired() -> tuple[int, dict[int, int]]:
 _STOP_10_4 = (128, 256, 513, 514, 516, 520, 528, 544)
 
 
-def decide_repaired() -> Verdict:
+@ledger.claim(
+    "theorem-1-repaired",
+    where="Algorithm 3 and Theorem 1",
+    states="[With the repairs of reading B6] DualCube_Routing finds a fault-free path under these conditions.",
+    ours=True,
+)
+def theorem_1_repaired(effort: Effort) -> Verdict:
     """The repaired algorithms: small cases and the hunt, then the first size at which they need a tree T_4."""
     routes, _ = _repaired()
     dual = DualCube(10, _STOP_10_4)
@@ -267,7 +345,12 @@ def decide_repaired() -> Verdict:
     )
 
 
-def decide_length() -> Verdict:
+@ledger.claim(
+    "theorem-1-length",
+    where="Theorem 1",
+    states="The path has length at most d(s, t) + O(k^2).",
+)
+def theorem_1_length(effort: Effort) -> Verdict:
     """A bound O(k^2) cannot be decided by cases; the largest excess seen is reported."""
     _, excess = _repaired()
     seen = ", ".join(f"{e} at k = {k}" for k, e in sorted(excess.items()))
@@ -314,7 +397,13 @@ def _simulated(rates: list[float], least: float) -> tuple[list[str], list[str]]:
     return above, below
 
 
-def decide_ninety() -> Verdict:
+@ledger.claim(
+    "success-ninety",
+    where="section 3, Figure 1",
+    states="The successful routing rate is very high (> 90%) if the node failure rate is less than 30%.",
+    ours=True,
+)
+def success_ninety(effort: Effort) -> Verdict:
     """Intervals at level 1e-6 above 0.9 at every published m, at rates up to 0.29."""
     rates = [0.05, 0.1, 0.15, 0.2, 0.25, 0.29]
     above, below = _simulated(rates, 0.9)
@@ -324,7 +413,13 @@ def decide_ninety() -> Verdict:
     return Verdict("holds" if len(above) == 5 * len(rates) else "undecided", checked)
 
 
-def decide_fifty() -> Verdict:
+@ledger.claim(
+    "success-fifty",
+    where="section 3, Figure 1",
+    states="In most cases, the successful routing rates are still larger than 50% with the node failure rates up to 50%.",
+    ours=True,
+)
+def success_fifty(effort: Effort) -> Verdict:
     """Intervals at level 1e-6 against 0.5 over the published grid from rate 0.3 on; "most" is more than half."""
     rates = [0.3, 0.35, 0.4, 0.45, 0.5]
     above, below = _simulated(rates, 0.5)
@@ -332,7 +427,13 @@ def decide_fifty() -> Verdict:
     return Verdict("holds" if len(above) > 5 * len(rates) / 2 else "undecided", checked)
 
 
-def decide_close() -> Verdict:
+@ledger.claim(
+    "paths-close",
+    where="section 3, Figure 2",
+    states="The fault-free paths found by our algorithm are very close to the minimum paths in most of the cases.",
+    ours=True,
+)
+def paths_close(effort: Effort) -> Verdict:
     """No threshold is printed: what was measured is reported."""
     ratios, shares = [], []
     for m in range(5, 10):
@@ -345,108 +446,3 @@ def decide_close() -> Verdict:
         "no threshold is printed; 2000 trials each at m = 5..9, rates 0.1, 0.3, 0.5: total length over total shortest length "
         f"{min(ratios):.3f} to {max(ratios):.3f}, share of shortest routes {max(shares):.2f} down to {min(shares):.2f}",
     )
-
-
-CLAIMS = (
-    Claim(
-        PAPER,
-        "distance",
-        "[d(s, t) is the Hamming distance, plus 2 between different clusters of one class.]",
-        "section 1",
-        decide_distance,
-    ),
-    Claim(
-        PAPER,
-        "virtual-paths",
-        "The 2^m paths in DC(m) corresponding to the 2^m virtual edges in VH_{m+1} are disjoint.",
-        "section 2",
-        decide_virtual_paths,
-    ),
-    Claim(
-        PAPER,
-        "tree-exists",
-        "Since H_n is k-safe the T_k(s) can be found [stage by stage, each node taking its first free child; 0 <= k <= n/2].",
-        "section 2",
-        decide_tree_exists,
-    ),
-    Claim(
-        PAPER,
-        "tree-neighbours",
-        "It was known that for T_k(s) in an m-cube, we have |N(T_k(s))| >= 2^k (m - k) [0 <= k <= m/2].",
-        "section 2, proof of Lemma 1",
-        decide_boundary,
-    ),
-    Claim(
-        PAPER,
-        "lemma-1",
-        "For 0 <= k <= m/2 and a nonfaulty node s in a k-safe DC(m) with |F| < 2^k (m - k + 1), [there is] "
-        "a fault-free path s -> u : u' of length at most k + 2.",
-        "Lemma 1",
-        decide_lemma1,
-    ),
-    Claim(
-        PAPER,
-        "algorithm-1",
-        "Binomial_Tree_Routing, as printed, finds that path.",
-        "Algorithm 1 and Lemma 1",
-        lambda: _first_failure("Algorithm 1"),
-    ),
-    Claim(
-        PAPER,
-        "lemma-2",
-        "Under the same conditions, for s and t in different clusters of one class, [there is] a fault-free path "
-        "s -> u -> v over one virtual edge (u : v).",
-        "Lemma 2",
-        decide_lemma2,
-    ),
-    Claim(
-        PAPER,
-        "algorithm-2",
-        "Cluster_Routing, as printed, finds that path.",
-        "Algorithm 2 and Lemma 2",
-        lambda: _first_failure("Algorithm 2"),
-    ),
-    Claim(
-        PAPER,
-        "theorem-1-path",
-        "For 0 <= k <= m/2, nonfaulty s and t in a k-safe DC(m) with |F| < 2^k (m - k + 1) [are joined by a fault-free path].",
-        "Theorem 1",
-        decide_theorem1_path,
-    ),
-    Claim(
-        PAPER,
-        "theorem-1-algorithm",
-        "DualCube_Routing, as printed, finds a fault-free path under these conditions.",
-        "Algorithm 3 and Theorem 1",
-        lambda: _first_failure("Algorithm"),
-    ),
-    Claim(
-        PAPER,
-        "theorem-1-repaired",
-        "[With the repairs of reading B6] DualCube_Routing finds a fault-free path under these conditions.",
-        "Algorithm 3 and Theorem 1",
-        decide_repaired,
-    ),
-    Claim(PAPER, "theorem-1-length", "The path has length at most d(s, t) + O(k^2).", "Theorem 1", decide_length),
-    Claim(
-        PAPER,
-        "success-ninety",
-        "The successful routing rate is very high (> 90%) if the node failure rate is less than 30%.",
-        "section 3, Figure 1",
-        decide_ninety,
-    ),
-    Claim(
-        PAPER,
-        "success-fifty",
-        "In most cases, the successful routing rates are still larger than 50% with the node failure rates up to 50%.",
-        "section 3, Figure 1",
-        decide_fifty,
-    ),
-    Claim(
-        PAPER,
-        "paths-close",
-        "The fault-free paths found by our algorithm are very close to the minimum paths in most of the cases.",
-        "section 3, Figure 2",
-        decide_close,
-    ),
-)

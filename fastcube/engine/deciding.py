@@ -1,0 +1,271 @@
+"""Deciding many claims side by side, each in one of a few processes of its own.
+
+Deciding is mostly Python, so threads would take turns.  A worker is this module run as a program: it reads claims as lines of
+JSON, decides them, and writes how far it is and then the report; its input's end is its own.  So nothing is
+pickled, a caller needs no ``if __name__ == "__main__"``, a worker that dies costs one claim, and stopping is ending the
+workers at once: a verdict is given or it is not.  Reports come in the ledger's order whichever is ready first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TextIO
+
+from . import registry
+from .claims import Claim, Effort
+from .driver import FINISHED, INTERRUPTED, TERMINATED
+from .progress import Progress
+from .provenance import available_cpus
+
+Report = dict[str, Any]
+
+_CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED}
+
+
+class _Worker:
+    """One process, with a thread that passes on what it says."""
+
+    def __init__(self, number: int, heard: queue.SimpleQueue[Any]) -> None:
+        # a group of its own: a terminal's Ctrl-C is for the one that prints
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0
+        )
+        self.jobs: list[Claim] = []
+        self.listener = threading.Thread(target=self._listen, args=(number, heard), daemon=True)
+        self.listener.start()
+
+    def _listen(self, number: int, heard: queue.SimpleQueue[Any]) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout as said, contextlib.suppress(ValueError):  # half a line of one that was killed
+            for line in said:
+                heard.put((number, json.loads(line)))
+        heard.put((number, None))
+
+    def give(self, claim: Claim, quick: bool, file: str | None) -> None:
+        job = {"paper": file or claim.paper, "id": claim.id, "quick": quick}
+        assert self.process.stdin is not None
+        with contextlib.suppress(OSError):  # it died: its thread says so
+            self.process.stdin.write(json.dumps(job) + "\n")
+            self.process.stdin.flush()
+
+    def end(self) -> int:
+        """Kill the process; its exit status."""
+        self.process.kill()
+        assert self.process.stdin is not None
+        with contextlib.suppress(OSError):
+            self.process.stdin.close()
+        self.listener.join(1.0)  # not for ever: a child of its own may hold the pipe
+        return self.process.wait()
+
+
+@contextlib.contextmanager
+def _signals(heard: queue.SimpleQueue[Any]) -> Iterator[None]:
+    """SIGINT and SIGTERM are heard like a worker; only where the main thread waits, as signals are its own."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, lambda got, _: heard.put((None, got))) for number in _CODES}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _Deciding:
+    """Which claims wait, which worker has which, and what has been reported."""
+
+    def __init__(
+        self,
+        claims: Sequence[Claim],
+        quick: bool,
+        file: str | None,
+        workers: int | None,
+        progress: Progress,
+        take: Callable[[Report], None],
+    ) -> None:
+        self.claims, self.quick, self.file, self.progress, self.take = claims, quick, file, progress, take
+        groups: dict[tuple[str, str], list[Claim]] = {}
+        for claim in claims:
+            groups.setdefault((claim.paper, f"group {claim.group}" if claim.group else claim.id), []).append(claim)
+        self.waiting = list(groups.values())
+        self.reports: dict[tuple[str, str], Report] = {}
+        self.given = 0
+        self.cases: dict[int, tuple[int, str]] = {}
+        self.heard: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        count = min(workers or available_cpus(), len(self.waiting))
+        self.workers: dict[int, _Worker] = {}
+        for number in range(count):
+            self.start(number)
+
+    def start(self, number: int) -> None:
+        self.workers[number] = _Worker(number, self.heard)
+        self.next(number)
+
+    def next(self, number: int) -> None:
+        """Give a worker its next claim."""
+        worker = self.workers[number]
+        if not worker.jobs and self.waiting:
+            worker.jobs = self.waiting.pop(0)
+        self.cases.pop(number, None)
+        if worker.jobs:
+            worker.give(worker.jobs[0], self.quick, self.file)
+
+    def finish(self, number: int, report: Report) -> None:
+        """Take a worker's report, and pass on those that are next in order."""
+        done = self.workers[number].jobs.pop(0)
+        self.reports[done.paper, done.id] = report
+        while self.given < len(self.claims):
+            claim = self.claims[self.given]
+            if (claim.paper, claim.id) not in self.reports:
+                break
+            self.given += 1
+            self.progress.say("")
+            self.take(self.reports[claim.paper, claim.id])
+
+    def died(self, number: int) -> None:
+        """A worker that died costs the claim that it was deciding."""
+        worker = self.workers[number]
+        code = worker.end()
+        if worker.jobs:
+            jobs = worker.jobs
+            self.finish(number, _failed(jobs[0], self.quick, f"its process ended with status {code}"))
+            if jobs:
+                self.waiting.insert(0, jobs)
+            if self.waiting:
+                self.start(number)
+
+    def show(self, final: bool = False) -> None:
+        if not self.progress.due(final):
+            return
+        where = []
+        for number, worker in self.workers.items():
+            if worker.jobs:
+                cases, at = self.cases.get(number, (0, ""))
+                told = f" ({cases:,} cases{', ' if at else ''}{at})" if cases else ""
+                where.append(f"{worker.jobs[0].paper} {worker.jobs[0].id}{told}")
+        self.progress.count(len(self.reports), len(self.claims), "claims", "; ".join(where), final)
+
+    def run(self) -> int:
+        while self.given < len(self.claims):
+            with contextlib.suppress(queue.Empty):
+                number, message = self.heard.get(timeout=max(0.05, self.progress.every))
+                if number is None:
+                    return _CODES[message]
+                if message is None:
+                    self.died(number)
+                elif "report" in message:
+                    self.finish(number, message["report"])
+                    self.next(number)
+                elif "failed" in message:
+                    self.finish(number, _failed(self.workers[number].jobs[0], self.quick, message["failed"]))
+                    self.next(number)
+                else:
+                    self.cases[number] = message["cases"], message["where"]
+            self.show()
+        return FINISHED
+
+
+def _failed(claim: Claim, quick: bool, why: str) -> Report:
+    """The report of a claim whose deciding function broke: undecided, with the key ``failed``."""
+    from .claims import Verdict
+
+    broken = Claim(claim.paper, claim.id, claim.where, claim.statement, lambda _: verdict, claim.ours)
+    verdict = Verdict("undecided", f"deciding failed: {why}")
+    return broken.report(Effort(quick)) | {"failed": why}
+
+
+def decide(
+    claims: Sequence[Claim],
+    take: Callable[[Report], None],
+    *,
+    quick: bool = False,
+    file: str | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> int:
+    """Decide claims side by side.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+        Claims of ``registry.claims()``, or of ``registry.claims(file)``.
+    take : callable
+        Called with each :meth:`Claim.report`, in the order of ``claims``.
+    quick : bool
+        Quick effort.
+    file : str, optional
+        The Python file whose ledger holds them; else they are of installed studies.
+    workers : int, optional
+        Processes at once; by default what affinity and Slurm allow.
+    progress : Progress, optional
+        Where to show how far it is; by default nowhere.
+
+    Returns
+    -------
+    int
+        0, or 130 and 143 where SIGINT and SIGTERM stopped it; what was taken before stands.
+    """
+    if not claims:
+        return FINISHED
+    deciding = _Deciding(claims, quick, file, workers, progress or Progress("none"), take)
+    try:
+        with _signals(deciding.heard):
+            code = deciding.run()
+        if code == FINISHED:
+            deciding.show(final=True)
+        return code
+    finally:
+        for worker in deciding.workers.values():
+            worker.end()
+
+
+# ---------------------------------------------------------------- the worker's side
+
+
+def _serve(jobs: queue.SimpleQueue[str], out: TextIO) -> None:
+    """Decide what comes, for ever."""
+
+    def write(message: dict[str, Any]) -> None:
+        out.write(json.dumps(message) + "\n")
+        out.flush()
+
+    while True:
+        job = json.loads(jobs.get())
+        message: dict[str, Any]
+        try:
+            (claim,) = registry.claims(job["paper"], job["id"])
+            effort = Effort(job["quick"], lambda cases, where: write({"cases": cases, "where": where}))
+            message = {"report": claim.report(effort)}
+        except Exception as error:  # one claim that breaks must not cost the others
+            message = {"failed": " ".join(f"{type(error).__name__}: {error}".split())}
+        write(message)
+
+
+def _read(jobs: queue.SimpleQueue[str]) -> None:
+    """Pass on lines; when there are no more, the one who asked has gone, and so does this process."""
+    for line in sys.stdin:
+        jobs.put(line)
+    os._exit(0)
+
+
+def _work() -> None:
+    """Be a worker: claims from standard input, answers to what is standard output now, anyone's prints to standard error."""
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(jobs,), daemon=True).start()
+    with contextlib.suppress(BrokenPipeError):
+        _serve(jobs, out)
+
+
+if __name__ == "__main__":
+    _work()

@@ -1,0 +1,183 @@
+"""The ledger's machinery: how claims are entered, decided side by side, stopped, shown and counted."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from processes import Running, fastcube
+
+import fastcube as fc
+from fastcube.cli.claims import _folded, summary
+from fastcube.engine import registry
+from fastcube.engine.claims import Effort, Ledger, Verdict, Witness
+from fastcube.engine.deciding import decide
+
+TOY = str(Path(__file__).with_name("toy_ledger.py"))
+NAMES = ["slowest-first", "false", "repaired", "again", "breaks", "dies", "last"]
+
+
+# ---------------------------------------------------------------- entering and deciding
+
+
+def test_a_refutation_needs_a_witness():
+    with pytest.raises(ValueError, match="a refuted claim needs a witness"):
+        Verdict("refuted", "everything")
+
+
+def test_a_wrong_witness_does_not_replay():
+    assert not Witness("", "fc.Hypercube(3).n", 4, {}).replay()
+    assert Witness.of("", "fc.Hypercube(3).n", {}) == Witness("", "fc.Hypercube(3).n", 3, {})
+    assert Witness.of("", "fc.Hypercube(3).n", {}).replay()
+
+
+def test_claims_keep_their_order_and_names_are_taken_once():
+    claims = registry.claims(TOY)
+    assert [claim.id for claim in claims] == NAMES
+    ledger = Ledger("paper")
+    for name in ("b", "a"):
+        ledger.claim(name, where="", states="")(lambda effort: Verdict("undecided", f"{effort.quick}"))
+    assert [claim.id for claim in ledger] == ["b", "a"]
+    assert len(ledger) == 2
+    assert ledger["a"].decide().checked == "False"
+    assert ledger["a"].decide(Effort(quick=True)).checked == "True"
+    with pytest.raises(ValueError, match="paper has two claims a"):
+        ledger.claim("a", where="", states="")(lambda _: Verdict("undecided", ""))
+
+
+def test_a_report_is_json():
+    (claim,) = registry.claims(TOY, "false")
+    report = claim.report(Effort(quick=True))
+    assert json.loads(json.dumps(report)) == report
+    assert report["correction"] == "Q_n has 2^n nodes."
+    assert (report["effort"], report["ours"], report["outcome"]) == ("quick", False, "refuted")
+    assert [w["value"] for w in report["witnesses"]] == [4, 4]
+    (last,) = registry.claims(TOY, "last")
+    assert last.report()["witnesses"] == []
+
+
+def test_effort_counts_cases_and_tells_now_and_then():
+    told = []
+    effort = Effort(tell=lambda cases, where: told.append((cases, where)))
+    assert list(effort.each("abc", "letters")) == ["a", "b", "c"]
+    assert effort.cases == 3
+    assert told == []
+    effort._told -= 1
+    effort.step("one")
+    assert told == [(4, "one")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (("lee_hays",), "got lee_hays; did you mean lee_hayes?"),
+        (("zzz",), "paper must be lee_hayes, li_peng_chu"),
+        (("lee_hayes", "theorm-3"), "claim must be one of lee_hayes's, got theorm-3; did you mean theorem-3?"),
+        (("lee_hayes", "zzz"), "claim must be one of lee_hayes's, got zzz; it has theorem-3-printed, "),
+        (("none.py",), "none.py does not exist"),
+        ((__file__,), "must hold one Ledger, it holds 0"),
+    ],
+)
+def test_unknown_papers_and_claims(asked, message):
+    with pytest.raises(fc.ParameterError) as error:
+        registry.claims(*asked)
+    assert message in str(error.value)
+
+
+# ---------------------------------------------------------------- side by side
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_reports_come_in_order_and_nothing_that_breaks_costs_another(workers):
+    reports = []
+    assert decide(registry.claims(TOY), reports.append, quick=True, file=TOY, workers=workers) == 0
+    assert [report["id"] for report in reports] == NAMES
+    outcomes = {report["id"]: report["outcome"] for report in reports}
+    assert outcomes["slowest-first"] == outcomes["again"] == outcomes["repaired"] == "holds"
+    assert {report["id"]: report["failed"] for report in reports if "failed" in report} == {
+        "breaks": "AssertionError: not like this",
+        "dies": "its process ended with status 9",
+    }
+    assert outcomes["breaks"] == outcomes["dies"] == "undecided"
+
+
+def test_the_command_prints_claims_and_counts_ours_apart():
+    done = fastcube("claims", TOY, "--quick", env={"COLUMNS": "60"})
+    assert done.returncode == 1
+    assert "talk of a deciding function" not in done.stdout
+    assert "fastcube: deciding toy breaks failed: AssertionError: not like this\n" in done.stderr
+    assert done.stdout.endswith(
+        "5 claims of the papers: 1 holds, 1 refuted, 3 not decided\n2 claims of ours: 2 hold, 0 refuted, 0 not decided\n"
+    )
+    assert all(len(line) <= 60 for line in done.stdout.splitlines()[:-2])
+    assert "toy repaired [ours] (section 2): holds\n" in done.stdout
+    assert "    instead  Q_n has 2^n nodes.\n" in done.stdout
+    assert "    replay   2 ** fc.Hypercube(2).n\n    gives    4\n" in done.stdout
+
+
+def test_one_claim_as_json():
+    done = fastcube("claims", TOY, "false", "--json")
+    assert (done.returncode, [report["id"] for report in json.loads(done.stdout)]) == (0, ["false"])
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_stops_it_in_one_line_and_its_workers_with_it(number, code):
+    with Running("claims", TOY, "--workers", "2", env={"TOY_FOREVER": "1"}) as run:
+        run.wait_for(r"7 of 8 claims .* toy forever \([\d,]+ cases")
+        children = _children(run.process.pid)
+        assert children
+        got, _, lines = run.end(number)
+    assert got == code
+    assert lines[-1] == "fastcube: interrupted after 7 of 8 claims"
+    assert _gone(children)
+
+
+def test_workers_end_with_the_one_that_asked():
+    with Running("claims", TOY, "--workers", "2", env={"TOY_FOREVER": "1"}) as run:
+        run.wait_for("7 of 8 claims")
+        children = _children(run.process.pid)
+        run.end(signal.SIGKILL)
+    assert _gone(children)
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _gone(pids: list[int]) -> bool:
+    """Whether the processes end; they have a minute."""
+    end = time.monotonic() + 60
+    while any(_runs(pid) for pid in pids):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+# ---------------------------------------------------------------- lines
+
+
+def test_an_expression_is_broken_at_commas_outside_of_strings():
+    python = "f(fc.Hypercube(4, faulty_nodes=[0b0000, 0b0001]), 'a, b', \"c, d\", g(1,2))"
+    for width in (20, 30, 60, 200):
+        lines = _folded(python, width)
+        assert " ".join(lines) == python
+        assert eval("\n".join(lines), {"f": lambda *a: a, "fc": fc, "g": lambda *a: a})[1:] == ("a, b", "c, d", (1, 2))
+    assert len(_folded(python, 200)) == 1
+    assert max(map(len, _folded(python, 40))) <= 40
+
+
+def test_summary_of_no_claim_of_ours():
+    report = {"ours": False, "outcome": "holds"}
+    assert summary([report]) == "1 claim of the papers: 1 holds, 0 refuted, 0 not decided"
