@@ -168,7 +168,7 @@ def _draw_threshold(panel: Any, curves: dict[int, Curve]) -> None:
     fitted = []
     for n, curve in curves.items():
         p, low, high = (LAMBDA / leading_order(n) * value for value in curve.quantile())
-        fitted.append((n**-0.5, Estimate(p, math.nan, low, high, asymptotic=True)))
+        fitted.append((n**-0.5, Estimate(p, math.nan, low, high)))
     panel.series("fitted, 95% limits", fitted, like=1, joined=False)
     exact = range(2, 7)
     panel.marks(
