@@ -15,14 +15,14 @@ import numpy as np
 
 from fastcube.engine import registry
 from fastcube.engine.benchmark import Benchmark, kernel_runner
-from fastcube.engine.engines import tally_slots
 from fastcube.engine.study import point_key
+from fastcube.kernels.dualcube.layout import ROUTES
 from fastcube.kernels.dualcube.trials import LENGTH, SUCCESS, VALID, trial_pair
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from reference.dualcube import Practical, lazy_faults
 
-STUDY = registry.find("dualcube-routing-large")
+STUDY = registry.find("dualcube-routing")
 RATES = [i / 20 for i in range(11)]
 TWIN_TRIALS = 500
 
@@ -38,9 +38,9 @@ def ratio(m: int, rate: float) -> float:
         found[:] = [Practical(m, faulty).route(s, t)[0] for faulty, s, t in cases]
         return TWIN_TRIALS
 
-    kernel = kernel_runner(STUDY, {"m": m, "rate": rate}, 100_000)
+    kernel = kernel_runner(STUDY, {"m": m, "rate": rate}, 100_000, ROUTES)
     ours, theirs = Benchmark(f"m={m} rate={rate}", "twin", kernel, twin).measure(5)
-    tally = tally_slots(STUDY)
+    tally = ROUTES.fresh()
     STUDY.kernel({"m": m, "rate": rate}).compiled(key, 0, TWIN_TRIALS, np.array([m, rate]), tally)
     links = [len(path) - 1 for path in found if path is not None]
     if (len(cases), len(links), sum(links)) != (tally[VALID], tally[SUCCESS], tally[LENGTH]):

@@ -65,7 +65,7 @@ def driver_alone(items: int = 20_000) -> None:
 
     @contextlib.contextmanager
     def instant(name, workers):  # type: ignore[no-untyped-def]
-        yield Engine(_Instant(study.slots), lambda: 8, 1.0)
+        yield Engine(_Instant(study.tally.size), lambda: 8, 1.0)
 
     driver.engine, kept = instant, driver.engine
     try:
@@ -96,8 +96,8 @@ def _filled(points: int, first: int, stop: int) -> Results:
     study = registry.find("unsafe-fraction")
     results = Results(study, 0)
     for i in range(points):
-        counts = {c.name: stop - first for c in study.counters}
-        extremes = {e.name: (i, first) for e in study.extremes}
+        counts = {c.name: stop - first for c in study.tally.counters}
+        extremes = {e.name: (i, first) for e in study.tally.extremes}
         results.tallies[5 + i % 40, i // 40] = Tally(((first, stop),), counts, extremes)
     return results
 

@@ -1,4 +1,4 @@
-"""A study of one's own: nodes of the n-cube that are healthy but have no healthy neighbour."""
+"""A study of one's own: nodes of the n-cube that are nonfaulty but have no nonfaulty neighbour."""
 
 import numpy as np
 
@@ -13,23 +13,23 @@ def isolated(key, t, params, out):
     n, limit = int(params[0]), threshold(params[1])
     mine = status_key(key, np.uint64(t))
     for v in range(1 << n):
-        healthy = 0
+        nonfaulty = 0
         for k in range(n):
-            healthy += status(mine, np.uint64(v ^ (1 << k))) >= limit
-        if healthy == 0 and status(mine, np.uint64(v)) >= limit:
+            nonfaulty += status(mine, np.uint64(v ^ (1 << k))) >= limit
+        if nonfaulty == 0 and status(mine, np.uint64(v)) >= limit:
             out[0] = 1
             out[1] += 1
 
 
 STUDY = fc.trial_study(
     "isolated",
-    "Isolated healthy nodes of Q_n when nodes fail independently",
+    "Isolated nonfaulty nodes of Q_n when nodes fail independently",
     [
         fc.Axis("n", "dimension of the cube", int, 1, 16),
         fc.Axis("p", "node failure rate", float, 0, 1, open_above=True),
     ],
     [
-        fc.Output("isolated", "some healthy node is isolated"),
+        fc.Output("isolated", "some nonfaulty node is isolated"),
         fc.Output("nodes", "isolated nodes", lambda point: 2 ** point["n"]),
     ],
     isolated,

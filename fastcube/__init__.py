@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from .algorithms.unsafe import find_unsafe
     from .api import run
     from .engine.results import Results, merge, open_results
-    from .engine.study import Axis, Counter, Explanation, Extreme, Mean, Proportion, Ratio, Study
+    from .engine.statistics import Difference, Distribution, Mean, PlainMean, Proportion, Ratio
+    from .engine.study import Axis, Explanation, Grid, Study
     from .engine.trials import Output, trial, trial_study
     from .errors import FastcubeError, MissingDependencyError, ParameterError, ResultFileError
     from .exact.unsafe import exact_unsafe
+    from .kernels.layout import Counter, Extreme, Layout
     from .networks.dualcube import DualCube
     from .networks.faults import random_faults
     from .networks.hypercube import Hypercube
@@ -33,6 +35,9 @@ _HOMES = {
     "MissingDependencyError": "errors",
     "ParameterError": "errors",
     "ResultFileError": "errors",
+    "Counter": "kernels.layout",
+    "Extreme": "kernels.layout",
+    "Layout": "kernels.layout",
     "Hypercube": "networks.hypercube",
     "random_faults": "networks.faults",
     "broadcast": "algorithms.broadcasting",
@@ -41,13 +46,15 @@ _HOMES = {
     "Results": "engine.results",
     "merge": "engine.results",
     "open_results": "engine.results",
+    "Difference": "engine.statistics",
+    "Distribution": "engine.statistics",
+    "Mean": "engine.statistics",
+    "PlainMean": "engine.statistics",
+    "Proportion": "engine.statistics",
+    "Ratio": "engine.statistics",
     "Axis": "engine.study",
-    "Counter": "engine.study",
     "Explanation": "engine.study",
-    "Extreme": "engine.study",
-    "Mean": "engine.study",
-    "Proportion": "engine.study",
-    "Ratio": "engine.study",
+    "Grid": "engine.study",
     "Study": "engine.study",
     "Output": "engine.trials",
     "trial": "engine.trials",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .engine import grid, registry
+from .engine import registry
 from .engine.driver import INTERRUPTED, TERMINATED, run_study
 from .engine.goal import Goal
+from .engine.grid import build
 from .engine.progress import Progress
 from .engine.results import Results
 from .engine.study import Study
@@ -16,6 +17,7 @@ from .engine.study import Study
 def run(
     study: str | Study,
     *,
+    grid: str | None = None,
     output: str | Path | None = None,
     trials: int | None = None,
     precision: float | None = None,
@@ -37,10 +39,12 @@ def run(
     ----------
     study : str or Study
         Name of an installed study, a Python file that holds one, or a Study.
+    grid : str, optional
+        Name of one of the study's grids; by default its first.
     output : path, optional
         Results file; resumed from when it exists, checkpointed into while running.
     trials : int, optional
-        Trials a point; by default the study's own, unless a precision, relative precision or number of events is given.
+        Trials a point; by default the grid's own, unless a precision, relative precision or number of events is given.
     precision, relative : float, optional
         Half-width of the 95% interval of the target statistic to stop at; absolute, or as a share of the estimate.
     events : int, optional
@@ -61,7 +65,7 @@ def run(
     force : bool
         Start afresh and replace what ``output`` holds.
     **axes
-        Values of the study's axes, each one value, an iterable, or text as on the command line; by default its grid.
+        Values of the study's axes, each one value, an iterable, or text as on the command line; by default the grid's.
 
     Raises
     ------
@@ -72,11 +76,12 @@ def run(
     chosen = registry.adopt(study) if isinstance(study, Study) else registry.find(study)
     goal = Goal(trials, precision, relative, events, target, shard)
     if trials is None and not goal.adaptive:
-        goal = Goal(chosen.trials, target=target, shard=shard)
+        goal = Goal(chosen.grid(grid).trials, target=target, shard=shard)
     results, code = run_study(
         chosen,
-        grid.build(chosen, axes),
+        build(chosen, axes, grid),
         goal,
+        grid=grid,
         seed=seed,
         output=None if output is None else str(output),
         engine_name=engine,

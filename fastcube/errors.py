@@ -6,14 +6,16 @@ FastcubeError
 │   ├── FormatTooOldError                written by an older major version of the format
 │   └── FormatTooNewError                written by a newer one
 ├── StudyMismatchError (ValueError)      results of another study, seed or generator
+├── StudyError (RuntimeError)            code of a study that failed: a statistic, a note, a figure
 ├── TrialOverlapError (ValueError)       the same trials in two tallies that should be added
 └── MissingDependencyError (ImportError) an optional package that is not installed
 """
 
 from __future__ import annotations
 
+import contextlib
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 
 class FastcubeError(Exception):
@@ -38,6 +40,21 @@ class FormatTooNewError(ResultFileError):
 
 class StudyMismatchError(FastcubeError, ValueError):
     """Two results differ in study, revision, seed or generator and cannot be combined."""
+
+
+class StudyError(FastcubeError, RuntimeError):
+    """Code of a study that raised: a statistic, its notes, its figure.  What was counted is not touched by it."""
+
+
+@contextlib.contextmanager
+def of_study(what: str) -> Iterator[None]:
+    """Turn whatever a study's own code raises into a StudyError of one line that says what failed."""
+    try:
+        yield
+    except FastcubeError:
+        raise
+    except Exception as error:
+        raise StudyError(f"{what} failed: {type(error).__name__}: {' '.join(str(error).split())}") from error
 
 
 class TrialOverlapError(FastcubeError, ValueError):

@@ -10,6 +10,7 @@ from typing import Any
 
 from .engine.estimate import Estimate
 from .engine.results import Results
+from .errors import of_study
 
 
 def estimate_text(e: Estimate) -> str:
@@ -37,21 +38,28 @@ def estimate_text(e: Estimate) -> str:
 def as_table(results: Results) -> str:
     """One line a point: axes, trials, each statistic with half the width of its 95% interval; then the study's notes."""
     study = results.study
-    header = [*(a.name for a in study.axes), "trials", *(s.name for s in study.statistics)]
+    shown = [s.name for s in study.statistics if s.shown]
+    header = [*(a.name for a in study.axes), "trials", *shown]
     rows = [header]
     for point, tally in results:
         estimates = results.estimates(point)
-        rows.append([*map(str, point.values()), f"{tally.trials:,}", *(estimate_text(e) for e in estimates.values())])
+        rows.append(
+            [*map(str, point.values()), f"{tally.trials:,}", *(estimate_text(estimates[name]) for name in shown)]
+        )
     widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
     lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     lines.insert(1, "  ".join("-" * w for w in widths))
-    notes = study.notes(results) if study.notes else []
+    notes_of = study.grid(results.grid).notes or study.notes
+    with of_study(f"notes of {study.name}"):
+        notes = notes_of(results) if notes_of else []
     return "\n".join([f"{study.title} ({study.source})", "", *lines, *([""] if notes else []), *notes])
 
 
 def as_csv(results: Results) -> str:
-    """Comma-separated rows of :meth:`Results.table`: study, axes..., statistic, trials, estimate, stderr, low, high."""
-    names = ["study", *(a.name for a in results.study.axes), "statistic", "trials", "estimate", "stderr", "low", "high"]
+    """Comma-separated rows of :meth:`Results.table`: study, axes..., statistic, trials, among, estimate, stderr, low, high,
+    interval."""
+    numbers = ["trials", "among", "estimate", "stderr", "low", "high", "interval"]
+    names = ["study", *(a.name for a in results.study.axes), "statistic", *numbers]
     text = io.StringIO()
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()

@@ -29,6 +29,7 @@ import functools
 import hashlib
 import os
 import platform
+import sys
 import tempfile
 import threading
 import time
@@ -101,10 +102,36 @@ def _warn(text: str) -> None:
     warnings.warn(text, RuntimeWarning, stacklevel=3)
 
 
-@contextlib.contextmanager
-def _caching_here() -> Iterator[bool]:
-    """Point numba's cache at our folder; tells whether there is one."""
+def _sources(code: Callable[..., Any]) -> list[Path] | None:
+    """All files that a function from outside of this package may be made of; None when it has no file.
+
+    Of a function in a package all of that package's, else the files beside its own.
+    """
+    file = Path(code.__code__.co_filename)
+    if not file.is_file():
+        return None
+    package = getattr(sys.modules.get(code.__module__), "__package__", "") or ""
+    return sorted(
+        file.resolve().parents[package.count(".")].rglob("*.py") if package else file.resolve().parent.glob("*.py")
+    )
+
+
+def _folder_of(code: Callable[..., Any] | None) -> Path | None:
+    """Where machine code that holds this function is cached: with ours, or in a folder named by the hash of its sources."""
     folder = cache_folder()
+    if code is None or folder is None or code.__module__.startswith(fastcube.kernels.__name__ + "."):
+        return folder
+    if (sources := _sources(code)) is None:
+        return None
+    digest = hashlib.sha256()
+    for path in sources:
+        digest.update(str(path).encode(errors="surrogateescape") + b"\0" + path.read_bytes() + b"\0")
+    return folder / f"code-{digest.hexdigest()[:16]}"
+
+
+@contextlib.contextmanager
+def _caching_in(folder: Path | None) -> Iterator[bool]:
+    """Point numba's cache at a folder; tells whether there is one."""
     with _DECLARING:
         before = numba.config.CACHE_DIR
         if folder is not None:
@@ -177,7 +204,9 @@ class Kernel:
     signature : str
         Numba signature, such as ``"int64(uint64, int64[::1])"``.
     cache : bool
-        False for kernels that close over a user's function: no file of ours tells when that changes.
+        False for machine code that must be made anew, to be inspected for instance.
+    code : callable, optional
+        The function from elsewhere that is compiled in, such as a user's trial: the cache follows its sources too.
 
     Attributes
     ----------
@@ -185,11 +214,18 @@ class Kernel:
         What the first use cost (compilation, or loading from the cache); 0.0 before it.
     """
 
-    def __init__(self, function: Callable[..., Any], signature: str, cache: bool = True) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        signature: str,
+        cache: bool = True,
+        code: Callable[..., Any] | None = None,
+    ) -> None:
         functools.update_wrapper(self, function)
         self.function = function
         self.signature = signature
         self.cache = cache
+        self.code = code
         self.seconds = 0.0
 
     @functools.cached_property
@@ -211,7 +247,7 @@ class Kernel:
 
     def _from_cache(self) -> Any:
         """Loaded, or compiled and stored; None where that cannot be."""
-        with _caching_here() as possible:
+        with _caching_in(_folder_of(self.code)) as possible:
             if not (self.cache and possible):
                 return None
             try:
@@ -232,7 +268,9 @@ class Kernel:
         return f"<kernel {self.function.__module__}.{self.function.__qualname__}>"
 
 
-def kernel(signature: str, *, variant: str = "", cache: bool = True) -> Callable[[Callable[..., Any]], Kernel]:
+def kernel(
+    signature: str, *, variant: str = "", cache: bool = True, code: Callable[..., Any] | None = None
+) -> Callable[[Callable[..., Any]], Kernel]:
     """Declare an entry point for exactly one signature.
 
     Parameters
@@ -242,7 +280,7 @@ def kernel(signature: str, *, variant: str = "", cache: bool = True) -> Callable
     variant : str
         For kernels made by a factory: what tells this one from its siblings (``"w8"``).  It goes into
         ``__qualname__``, without which all variants would share one cache index.
-    cache : bool
+    cache, code
         See :class:`Kernel`.
     """
 
@@ -250,7 +288,7 @@ def kernel(signature: str, *, variant: str = "", cache: bool = True) -> Callable
         if variant:
             function.__qualname__ = function.__qualname__.replace(".<locals>.", ".") + "_" + variant
             function.__name__ = function.__name__ + "_" + variant
-        return Kernel(function, signature, cache)
+        return Kernel(function, signature, cache, code)
 
     return declare
 

@@ -51,13 +51,13 @@ def plain(study, points, trials, seed=0):
     results = Results(study, seed)
     for point in points:
         done = work(Item((study.name, study.path), seed, tuple(point.items()), 0, trials))
-        results.tallies[tuple(point.values())] = Tally.from_slots(study, 0, trials, done.slots)
+        results.tallies[tuple(point.values())] = Tally.from_slots(study.tally, 0, trials, done.slots)
     return results
 
 
 @pytest.fixture(scope="module")
 def undisturbed():
-    return plain(TOY, TOY.grid, TRIALS).digest()
+    return plain(TOY, TOY.grid().points, TRIALS).digest()
 
 
 class Shuffled(Executor):
@@ -182,20 +182,20 @@ GOALS = {
 @pytest.mark.parametrize("name", GOALS)
 def test_where_a_target_stops_does_not_depend_on_the_machine(monkeypatch, name):
     options, statistic, reached = GOALS[name]
-    stops = [expected_stop(COIN, point, statistic, reached) for point in COIN.grid]
+    stops = [expected_stop(COIN, point, statistic, reached) for point in COIN.grid().points]
     digests = set()
     for workers, seconds in ((1, 0.2), (2, 1e-4), (3, 1e-3)):
         with ThreadPoolExecutor(workers) as pool:
             use(monkeypatch, pool, workers, seconds)
             results = fc.run(COIN, **options)
-        by_point = [results.tallies[tuple(p.values())] for p in COIN.grid]
+        by_point = [results.tallies[tuple(p.values())] for p in COIN.grid().points]
         assert [t.ranges for t in by_point] == [((0, stop),) for stop in stops]
         digests.add(results.digest())
     assert len(digests) == 1
 
 
 def test_the_number_of_events_is_a_sharp_limit():
-    seen = plain(COIN, [COIN.grid[1]], 4096).tallies[0.01,].counts["head_nonzero"]
+    seen = plain(COIN, [COIN.grid().points[1]], 4096).tallies[0.01,].counts["head_nonzero"]
     assert fc.run(COIN, p=0.01, events=seen).tallies[0.01,].trials == 4096
     assert fc.run(COIN, p=0.01, events=seen + 1).tallies[0.01,].trials == 8192
 
@@ -419,7 +419,7 @@ def test_a_result_that_is_told_twice_is_counted_once(monkeypatch):
 
     with Twice(2) as pool:
         use(monkeypatch, pool, 2, 1e-3)
-        assert fc.run(TOY, trials=TRIALS).digest() == plain(TOY, TOY.grid, TRIALS).digest()
+        assert fc.run(TOY, trials=TRIALS).digest() == plain(TOY, TOY.grid().points, TRIALS).digest()
 
 
 class Breaking(ThreadPoolExecutor):
@@ -446,7 +446,7 @@ def test_lost_workers_are_one_line_and_the_work_is_kept(monkeypatch, tmp_path):
             fc.run(TOY, trials=TRIALS, output=out)
     assert 0 < open_results(out).tallies[1, 0.0].trials < TRIALS
     monkeypatch.setattr(driver, "engine", engine)
-    assert fc.run(TOY, trials=TRIALS, output=out).digest() == plain(TOY, TOY.grid, TRIALS).digest()
+    assert fc.run(TOY, trials=TRIALS, output=out).digest() == plain(TOY, TOY.grid().points, TRIALS).digest()
 
 
 def test_an_error_in_a_trial_keeps_its_type_and_the_work_done(monkeypatch, tmp_path):

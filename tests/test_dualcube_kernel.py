@@ -22,8 +22,7 @@ from fastcube.kernels.dualcube.practical import PATH_NODES, TREES, route
 from fastcube.kernels.dualcube.trees import tree_array
 from fastcube.kernels.jit import kernel
 from fastcube.kernels.sampling import threshold
-from fastcube.studies.li_peng_chu import STUDIES
-from fastcube.studies.li_peng_chu.routing import _connected_about
+from fastcube.studies.li_peng_chu.routing import DUALCUBE_ROUTING, _connected_about
 
 KEY = 0x1234_5678_9ABC_DEF0
 NO_FAULTS = np.empty(0, np.uint64)
@@ -271,17 +270,16 @@ def test_pairs_are_uniform_among_nonfaulty_nodes():
 
 
 def run_trials(study, m, rate, first, stop, key=KEY):
-    tally = np.zeros(study.slots, np.int64)
-    tally[-kernels.EXTREMES :] = -1
+    tally = study.tally.fresh()
     kernels.trials(key, first, stop, np.array([m, rate], float), tally)
     return tally
 
 
 def plain_tally(study, m, rate, first, stop):
     """What the kernel counts, from the recipe and the twin."""
-    counts = dict.fromkeys((c.name for c in study.counters), 0)
+    counts = dict.fromkeys((c.name for c in study.tally.counters), 0)
     extremes = {"longest": (-1, -1), "detour": (-1, -1)}
-    searching = len(study.counters) > 13 and m <= 9
+    searching = m <= 9
     for trial in range(first, stop):
         drawn = plain_pair(KEY, trial, m, rate)
         if drawn is None:
@@ -318,23 +316,21 @@ def plain_tally(study, m, rate, first, stop):
     return counts, extremes
 
 
-@pytest.mark.parametrize(
-    ("which", "m", "rate"), [(0, 1, 0.6), (0, 3, 0.5), (0, 5, 0.3), (0, 6, 0.5), (1, 3, 0.4), (1, 11, 0.4)]
-)
-def test_tally_is_the_twins(which, m, rate):
-    study = STUDIES[which]
-    tally = Tally.from_slots(study, 3, 150, run_trials(study, m, rate, 3, 150))
+@pytest.mark.parametrize(("m", "rate"), [(1, 0.6), (3, 0.5), (5, 0.3), (6, 0.5), (3, 0.4), (11, 0.4)])
+def test_tally_is_the_twins(m, rate):
+    study = DUALCUBE_ROUTING
+    tally = Tally.from_slots(study.tally, 3, 150, run_trials(study, m, rate, 3, 150))
     counts, extremes = plain_tally(study, m, rate, 3, 150)
     assert dict(tally.counts) == counts
     assert dict(tally.extremes) == extremes
 
 
-@pytest.mark.parametrize(("which", "m", "rate"), [(0, 2, 0.5), (0, 7, 0.45), (1, 14, 0.5)])
-def test_splitting_changes_nothing(which, m, rate):
-    study = STUDIES[which]
-    whole = Tally.from_slots(study, 0, 2000, run_trials(study, m, rate, 0, 2000))
+@pytest.mark.parametrize(("m", "rate"), [(2, 0.5), (7, 0.45), (14, 0.5)])
+def test_splitting_changes_nothing(m, rate):
+    study = DUALCUBE_ROUTING
+    whole = Tally.from_slots(study.tally, 0, 2000, run_trials(study, m, rate, 0, 2000))
     cuts = [0, 1, 7, 8, 515, 1029, 1999, 2000]
-    parts = [Tally.from_slots(study, a, b, run_trials(study, m, rate, a, b)) for a, b in itertools.pairwise(cuts)]
+    parts = [Tally.from_slots(study.tally, a, b, run_trials(study, m, rate, a, b)) for a, b in itertools.pairwise(cuts)]
     for name in whole.counts:
         assert sum(part.counts[name] for part in parts) == whole.counts[name]
     for name, (value, trial) in whole.extremes.items():
@@ -343,22 +339,22 @@ def test_splitting_changes_nothing(which, m, rate):
 
 
 def test_a_call_adds_to_the_tally():
-    study = STUDIES[1]
+    study = DUALCUBE_ROUTING
     tally = run_trials(study, 8, 0.4, 0, 600)
     kernels.trials(KEY, 600, 1000, np.array([8, 0.4]), tally)
     assert tally.tolist() == run_trials(study, 8, 0.4, 0, 1000).tolist()
 
 
 def test_words_past_2_to_the_32_trials():
-    study = STUDIES[1]
+    study = DUALCUBE_ROUTING
     first = 2**32 + 5
-    tally = Tally.from_slots(study, first, first + 40, run_trials(study, 4, 0.4, first, first + 40))
+    tally = Tally.from_slots(study.tally, first, first + 40, run_trials(study, 4, 0.4, first, first + 40))
     counts, extremes = plain_tally(study, 4, 0.4, first, first + 40)
     assert (dict(tally.counts), dict(tally.extremes)) == (counts, extremes)
 
 
 def test_hopeless_rates_end():
-    tally = run_trials(STUDIES[0], 2, 0.999, 0, 20)
+    tally = run_trials(DUALCUBE_ROUTING, 2, 0.999, 0, 20)
     assert tally[kernels.VOID] + tally[kernels.VALID] == 20
     assert tally[kernels.VOID] > 15
 
@@ -366,11 +362,11 @@ def test_hopeless_rates_end():
 @pytest.mark.parametrize("m", [5, 7, 9])
 def test_connectivity_is_near_its_approximation(m):
     """P(a nonfaulty path joins the pair) ~ 1 - 2 p^(m+1): never far above it, and close where it is not small."""
-    study = STUDIES[0]
+    study = DUALCUBE_ROUTING
     for rate in (0.2, 0.3, 0.4):
         point = study.point({"m": m, "rate": rate})
         counts = Tally.from_slots(
-            study, 0, 3000, run_trials(study, m, rate, 0, 3000, point_key(study.name, 1, point))
+            study.tally, 0, 3000, run_trials(study, m, rate, 0, 3000, point_key(study.name, 1, point))
         ).counts
         measured = proportion(counts["connected"], counts["valid"], 1e-6)
         about = _connected_about(point)
@@ -378,7 +374,7 @@ def test_connectivity_is_near_its_approximation(m):
 
 
 def test_greedy_success_without_faults_and_rates():
-    study = STUDIES[0]
-    counts = Tally.from_slots(study, 0, 2000, run_trials(study, 6, 0.0, 0, 2000)).counts
+    study = DUALCUBE_ROUTING
+    counts = Tally.from_slots(study.tally, 0, 2000, run_trials(study, 6, 0.0, 0, 2000)).counts
     assert counts["delivered"] == counts["valid"] == counts["connected"] == counts["shortest_routes"] == 2000
     assert counts["length"] == counts["distance"] == counts["shortest"]

@@ -86,4 +86,3 @@ def test_ratio_agrees_with_resampling():
     spread = math.sqrt(sum((r - mean) ** 2 for r in resampled) / (len(resampled) - 1))
     assert e.value == a / b
     assert e.stderr == pytest.approx(spread, rel=0.15)
-    assert e.asymptotic

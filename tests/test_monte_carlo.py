@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 import numba
-import numpy as np
 import pytest
 from scipy.special import bdtr, bdtrc
 
 from fastcube.engine import registry
-from fastcube.engine.study import Mean, Proportion, Study, point_key
+from fastcube.engine.statistics import Mean, Proportion
+from fastcube.engine.study import Study
 from fastcube.engine.tally import Tally
 from fastcube.exact import unsafe as exact
 
@@ -30,13 +30,7 @@ Law = dict[tuple[int, int | None], Fraction]
 
 
 def run(study: Study, point: dict[str, int | float], trials: int = TRIALS) -> Tally:
-    checked = study.point(point)
-    slots = np.zeros(study.slots, np.int64)
-    at = slots.size - 2 * len(study.extremes)
-    slots[at:] = -1
-    key = np.uint64(point_key(study.name, 20240607, checked))
-    study.kernel(checked)(key, 0, trials, np.array(list(checked.values()), np.float64), slots)
-    return Tally.from_slots(study, 0, trials, slots)
+    return study.count(point, trials, seed=20240607)
 
 
 def law_of_size(n: int, f: int) -> Law:
@@ -86,7 +80,7 @@ def check(study: Study, tally: Tally, law: Law, everything: Fraction) -> None:
     check_mean(study, tally, "unsafe_fraction", law, lambda unsafe, rounds: unsafe)
     if all(rounds is not None for _, rounds in law):
         check_mean(study, tally, "rounds", law, lambda unsafe, rounds: rounds)
-        assert tally.extremes[study.extremes[0].name][0] <= max(rounds for _, rounds in law)
+        assert tally.extremes[study.tally.extremes[0].name][0] <= max(rounds for _, rounds in law)
 
 
 def points() -> Iterable[tuple[int, int]]:
@@ -102,9 +96,7 @@ def test_random_sets_of_f_faults(n, f):
     values = exact.exact_unsafe(n, f)
     tally = run(study, {"n": n, "f": f})
     check(study, tally, law_of_size(n, f), values.all_unsafe)
-    large = registry.find("unsafe-fraction-large")
-    tally = run(large, {"n": n, "f": f})
-    check_share(large, tally, "merging", values.merging)
+    check_share(study, tally, "merging", values.merging)
 
 
 @pytest.mark.parametrize("n", range(1, 7))

@@ -82,10 +82,10 @@ def test_a_thousand_shards_merge_within_ten_seconds(tmp_path):
     study, paths = registry.adopt(TOY), []
     for i in range(1000):
         results = Results(study, 0)
-        for point in study.grid:
+        for point in study.grid().points:
             first, stop = 5 * i, 5 * i + 5
             done = work(Item((study.name, study.path), 0, tuple(point.items()), first, stop))
-            results.tallies[tuple(point.values())] = Tally.from_slots(study, first, stop, done.slots)
+            results.tallies[tuple(point.values())] = Tally.from_slots(study.tally, first, stop, done.slots)
         paths.append(tmp_path / f"{i}.h5")
         results.save(paths[-1])
     begin = time.process_time()

@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from fastcube.engine.tally import NO_EXTREME, Tally, fuse, missing, size
+from fastcube.engine.tally import Tally, fuse, missing, size
 from fastcube.errors import TrialOverlapError
 
 
-def tally(first, stop, count=0, extreme=NO_EXTREME):
+def tally(first, stop, count=0, extreme=(-1, -1)):
     return Tally(fuse([(first, stop)]), {"events": count}, {"largest": extreme})
 
 

@@ -15,13 +15,13 @@ POINTS = [
     ("unsafe-fraction", {"n": 8, "f": 4}, 300),
     ("unsafe-fraction", {"n": 12, "f": 6}, 200),
     ("unsafe-fraction", {"n": 20, "f": 10}, 100),
-    ("unsafe-fraction-large", {"n": 40, "f": 8}, 100),
+    ("unsafe-fraction", {"n": 40, "f": 8}, 100),
     ("unsafe-critical", {"n": 3, "p": 0.3}, 60),
     ("unsafe-critical", {"n": 9, "p": 0.012}, 12),
     ("unsafe-critical", {"n": 10, "p": 0.1}, 3),
     ("dualcube-routing", {"m": 2, "rate": 0.3}, 60),
     ("dualcube-routing", {"m": 4, "rate": 0.4}, 30),
-    ("dualcube-routing-large", {"m": 12, "rate": 0.4}, 40),
+    ("dualcube-routing", {"m": 12, "rate": 0.4}, 40),
 ]
 
 PLAIN = """

@@ -18,7 +18,7 @@ from ..errors import FastcubeError
 
 #: One line of help a command, here so that ``--help`` imports none of them.
 COMMANDS = {
-    "list": "Studies, with their source and default grid.",
+    "list": "Studies, with their source and grids.",
     "run": "Run a study; resume it when its output exists.",
     "show": "Print results as a table, CSV or JSON.",
     "plot": "Draw the paper's figure from results.",

@@ -5,26 +5,27 @@ from __future__ import annotations
 import click
 
 from ..engine import registry
-from ..engine.study import Study
+from ..engine.study import Grid, Study
 
 
-def _grid_text(study: Study) -> str:
+def _grid_text(study: Study, grid: Grid) -> str:
     parts = []
     for axis in study.axes:
-        values = list(dict.fromkeys(point[axis.name] for point in study.grid))
+        values = list(dict.fromkeys(point[axis.name] for point in grid.points))
         shown = (
             ",".join(map(str, values)) if len(values) <= 12 else f"{min(values)}..{max(values)} ({len(values)} values)"
         )
         parts.append(f"{axis.name} = {shown}")
-    return "; ".join(parts) + f"; {len(study.grid)} points, {study.trials:,} trials each"
+    return "; ".join(parts) + f"; {len(grid.points)} points, {grid.trials:,} trials each"
 
 
 @click.command()
 def command() -> None:
-    """Studies that can be run, with their source, statistics and default grid."""
+    """Studies that can be run, with their source, statistics and grids."""
     for study in registry.studies().values():
         click.echo(study.name)
         click.echo(f"    {study.title}")
         click.echo(f"    source:     {study.source}")
         click.echo(f"    statistics: {', '.join(s.name for s in study.statistics)}")
-        click.echo(f"    default:    {_grid_text(study)}")
+        for grid in study.grids:
+            click.echo(f"    {'grid ' + grid.name + ':':<11} {_grid_text(study, grid)}")

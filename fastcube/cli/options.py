@@ -14,7 +14,10 @@ from ..errors import ParameterError
 
 
 def points(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Option ``--set``, collected as text by axis."""
+    """Options ``--grid`` and ``--set``, the latter collected as text by axis."""
+    command = click.option("--grid", metavar="NAME", help="Another grid than the study's first (see `fastcube list`).")(
+        command
+    )
     return click.option(
         "--set", "axes", multiple=True, metavar="AXIS=VALUES",
         help="Values of an axis: one, a list a,b,c, or an inclusive range lo:hi[:step].  Repeat for other axes.",
@@ -32,6 +35,12 @@ def parse_axes(given: tuple[str, ...]) -> dict[str, str]:
     return out
 
 
+def default_name(study: Study, grid: str | None) -> str:
+    """What a run's file is called without ``.h5``: the study, and the grid unless it is the first."""
+    name = study.grid(grid).name
+    return study.name if name == study.grids[0].name else f"{study.name}-{name}"
+
+
 def goal(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options that say when a point is done."""
     for option in reversed((
@@ -46,9 +55,9 @@ def goal(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def parse_goal(study: Study, trials: str | None, precision: str | None, relative: str | None, events: str | None,
-               target: str | None, shard: str | None) -> Goal:  # fmt: skip
-    """The goal that the options state; without any, the study's own number of trials.  Raises ParameterError."""
+def parse_goal(study: Study, grid: str | None, trials: str | None, precision: str | None, relative: str | None,
+               events: str | None, target: str | None, shard: str | None) -> Goal:  # fmt: skip
+    """The goal that the options state; without any, the grid's own number of trials.  Raises ParameterError."""
     out = Goal(
         None if trials is None else parse_count("trials", trials),
         None if precision is None else parse_share("precision", precision),
@@ -58,7 +67,7 @@ def parse_goal(study: Study, trials: str | None, precision: str | None, relative
         None if shard is None else _parse_shard(shard),
     )
     if out.trials is None and not out.adaptive:
-        out = Goal(study.trials, target=target, shard=out.shard)
+        out = Goal(study.grid(grid).trials, target=target, shard=out.shard)
     out.check(study)
     return out
 

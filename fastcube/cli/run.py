@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
-from ..engine import grid, registry
+from ..engine import registry
 from ..engine.driver import FINISHED, WORK_REMAINS, run_study
 from ..engine.goal import Goal
+from ..engine.grid import build, parse_count
 from ..engine.progress import Progress
 from ..engine.study import Study
 from ..errors import ParameterError
@@ -20,17 +21,19 @@ from ..table import as_table
 from . import leave, options, say
 
 
-def _check_slurm_array(study: Study, goal: Goal) -> None:
+def _check_slurm_array(study: Study, name: str, goal: Goal) -> None:
     """Every task of an array would compute the same trials; say what each should be given instead."""
     if "SLURM_ARRAY_TASK_ID" not in os.environ or goal.shard is not None:
         return
-    part = f'--shard "$SLURM_ARRAY_TASK_ID/N" -o {study.name}-"$SLURM_ARRAY_TASK_ID".h5'
+    part = f'--shard "$SLURM_ARRAY_TASK_ID/N" -o {name}-"$SLURM_ARRAY_TASK_ID".h5'
     raise ParameterError(f"inside a Slurm array each of N tasks needs its part: fastcube run {study.name} {part}")
 
 
 @click.command()
 @click.argument("study")
-@click.option("-o", "--output", metavar="FILE.h5", help="Results file; by default STUDY.h5.")
+@click.option(
+    "-o", "--output", metavar="FILE.h5", help="Results file; by default STUDY.h5, STUDY-NAME.h5 for --grid NAME."
+)
 @options.points
 @options.goal
 @click.option("--seed", default="0", metavar="S", show_default=True, help="0 .. 2^63 - 1.")
@@ -46,7 +49,7 @@ def _check_slurm_array(study: Study, goal: Goal) -> None:
 @click.option("--progress", default="auto", metavar="P", show_default=True, help="auto, bar, lines or none.")
 @click.option("--plot", metavar="FILE", help="Also draw the figure (.png, .svg, .pdf).")
 @click.option("--force", is_flag=True, help="Start afresh and replace what the output holds.")
-def command(study: str, output: str | None, axes: tuple[str, ...], seed: str, workers: int | None, engine: str,
+def command(study: str, output: str | None, axes: tuple[str, ...], grid: str | None, seed: str, workers: int | None, engine: str,
             max_seconds: float | None, progress: str, plot: str | None, force: bool, **goal_options: Any) -> int:  # fmt: skip
     """Run a study: its name (see `fastcube list`) or a Python file that holds one.
 
@@ -54,15 +57,16 @@ def command(study: str, output: str | None, axes: tuple[str, ...], seed: str, wo
     points or a tighter target extend what the output holds.
     """
     chosen = registry.find(study)
-    goal = options.parse_goal(chosen, **goal_options)
-    _check_slurm_array(chosen, goal)
-    points = grid.build(chosen, options.parse_axes(axes))
-    number = grid.parse_count("seed", seed)
+    goal = options.parse_goal(chosen, grid, **goal_options)
+    name = options.default_name(chosen, grid)
+    _check_slurm_array(chosen, name, goal)
+    points = build(chosen, options.parse_axes(axes), grid)
+    number = parse_count("seed", seed)
     if plot is not None:
         check_target(plot)
-    output = output or f"{chosen.name}.h5"
+    output = output or f"{name}.h5"
     report = Progress(progress)
-    results, code = run_study(chosen, points, goal, seed=number, output=output, engine_name=engine, workers=workers,
+    results, code = run_study(chosen, points, goal, grid=grid, seed=number, output=output, engine_name=engine, workers=workers,
                               max_seconds=max_seconds, progress=report, force=force)  # fmt: skip
     if code != FINISHED:
         again = "the same mpiexec command" if engine == "mpi" else shlex.join(["fastcube", *sys.argv[1:]])

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from ..engine import grid, registry
+from ..engine import registry
+from ..engine.grid import build, parse_count
 from ..errors import ParameterError, check_range
 from . import options
 
@@ -83,9 +84,9 @@ def _seconds(time: str) -> int:
 @click.option("--trials", metavar="T", help="Trials a point, such as 1e9.")
 @options.points
 @click.option("--seed", default="0", metavar="S", show_default=True)
-@click.option("-o", "--output", metavar="NAME", help="Shards are NAME-I.h5; by default the study's name.")
+@click.option("-o", "--output", metavar="NAME", help="Shards are NAME-I.h5; by default STUDY, or STUDY-GRID.")
 def command(study: str, array: int, time: str, cpus: int, at_once: int | None, margin: int, sbatch: tuple[str, ...],
-            trials: str | None, axes: tuple[str, ...], seed: str, output: str | None) -> None:  # fmt: skip
+            trials: str | None, axes: tuple[str, ...], grid: str | None, seed: str, output: str | None) -> None:  # fmt: skip
     """Print a job-array script for a study: checkpointed, requeued when time runs out, safe to resubmit in part."""
     chosen = registry.find(study)
     check_range("array", array, 1, 1_000_000)
@@ -95,12 +96,13 @@ def command(study: str, array: int, time: str, cpus: int, at_once: int | None, m
         check_range("at-once", at_once, 1, array)
     if _seconds(time) <= margin:
         raise ParameterError(f"time must be longer than the margin of {margin} s, got {time}")
-    goal = options.parse_goal(chosen, trials, None, None, None, None, None)
-    grid.build(chosen, options.parse_axes(axes))
-    number = grid.parse_count("seed", seed)
+    goal = options.parse_goal(chosen, grid, trials, None, None, None, None, None)
+    build(chosen, options.parse_axes(axes), grid)
+    number = parse_count("seed", seed)
     check_range("seed", number, 0, 2**63 - 1)
-    name = output or chosen.name
-    sets = "".join(f" --set {shlex.quote(text)}" for text in axes)
+    name = output or options.default_name(chosen, grid)
+    sets = "" if grid is None else f" --grid {shlex.quote(grid)}"
+    sets += "".join(f" --set {shlex.quote(text)}" for text in axes)
     full = study if chosen.path is None else chosen.path + study.partition(".py")[2]
     values: dict[str, Any] = {
         "study": shlex.quote(full), "name": f"fastcube-{chosen.name}", "array": array, "last": array - 1,

@@ -81,7 +81,7 @@ def command(files: tuple[str, ...], as_json: bool, **goal_options: Any) -> None:
     parts = [open_results(file) for file in files]
     whole = combine(list(zip(files, parts, strict=True)))
     study = whole.study
-    asked = options.parse_goal(study, **goal_options)
+    asked = options.parse_goal(study, whole.grid, **goal_options)
     wanted = _wanted(parts)
     name = asked.target or study.statistics[0].name
     rows = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ..engine import grid, registry
+from ..engine import registry
+from ..engine.grid import build
 from ..kernels.jit import cache_folder
 from . import options
 
@@ -12,12 +13,12 @@ from . import options
 @click.command()
 @click.argument("studies", nargs=-1)
 @options.points
-def command(studies: tuple[str, ...], axes: tuple[str, ...]) -> None:
+def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None) -> None:
     """Compile the kernels of studies (all by default) at their default points, or those set, and say how long it took."""
     chosen = [registry.find(name) for name in studies] or list(registry.studies().values())
     given = options.parse_axes(axes)
     for study in chosen:
-        kernels = list(dict.fromkeys(study.kernel(point) for point in grid.build(study, given)))
+        kernels = list(dict.fromkeys(study.kernel(point) for point in build(study, given, grid)))
         for kernel in kernels:
             _ = kernel.compiled
         click.echo(f"{study.name}: {len(kernels)} kernels in {sum(k.seconds for k in kernels):.1f} s")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .engines import tally_slots
+from ..kernels.layout import Layout
 from .study import Point, Study, point_key
 
 
@@ -46,14 +46,14 @@ class Benchmark:
         return best[0], best[1]
 
 
-def kernel_runner(study: Study, point: Point, trials: int) -> Callable[[], int]:
-    """A call that runs a study's kernel on ``trials`` trials at a point, as one work item would."""
+def kernel_runner(study: Study, point: Point, trials: int, tally: Layout | None = None) -> Callable[[], int]:
+    """A call that runs a study's kernel on ``trials`` trials at a point, as one work item would, or into another tally."""
     where = study.point(point)
     params = np.array(list(where.values()), np.float64)
     key = np.uint64(point_key(study.name, 0, where))
 
     def call() -> int:
-        study.kernel(where).compiled(key, 0, trials, params, tally_slots(study))
+        study.kernel(where).compiled(key, 0, trials, params, (tally or study.tally).fresh())
         return trials
 
     return call

@@ -126,7 +126,7 @@ class _Driver:
         keys = [tuple(point.values()) for point in points]
         self.unsaved = any(key not in results.tallies for key in keys)
         self.counted = False  # any trial since the last checkpoint
-        empty = Tally.empty(self.study)
+        empty = Tally.empty(self.study.tally)
         for key in keys:
             results.tallies.setdefault(key, empty)
         self.works = {key: _PointWork(p, results.tallies[key]) for key, p in zip(keys, points, strict=True)}
@@ -186,7 +186,7 @@ class _Driver:
         except self.on.lost as error:
             trials = f"trials {first}..{stop - 1} of {point_text(of_point.point)}"
             raise EngineError(f"the workers of {trials} are gone ({type(error).__name__})") from error
-        of_point.count(Tally.from_slots(self.study, first, stop, done.slots), done.seconds)
+        of_point.count(Tally.from_slots(self.study.tally, first, stop, done.slots), done.seconds)
         self.unsaved = self.counted = True
         if not of_point.todo and not of_point.running:
             of_point.settle()
@@ -268,8 +268,9 @@ class _Driver:
             tally = Tally.total([at.tally, *at.parts])
             if tally.trials:
                 name = self.goal.target or self.study.statistics[0].name
-                estimate = self.study.statistic(name).estimate(tally.counts, tally.trials, at.point)
-                where += f" {name} {estimate.value:.4g} ± {estimate.half_width:.1g}"
+                with contextlib.suppress(Exception):  # a study's own code may fail here as it likes
+                    estimate = self.study.statistic(name).estimate(tally.counts, tally.trials, at.point)
+                    where += f" {name} {estimate.value:.4g} ± {estimate.half_width:.1g}"
         self.progress.update(done, wanted, where, final)
 
     def keep(self) -> None:
@@ -308,7 +309,8 @@ def _signals(wake: queue.SimpleQueue[Any]) -> Iterator[None]:
             signal.signal(number, old)
 
 
-def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *, seed: int = 0, output: str | None = None,
+def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *, grid: str | None = None,
+              seed: int = 0, output: str | None = None,
               engine_name: str = "threads", workers: int | None = None, max_seconds: float | None = None,
               progress: Progress | None = None, force: bool = False) -> tuple[Results, int]:  # fmt: skip
     """Run a study at checked points until the goal is reached; returns the results and the exit code.
@@ -334,6 +336,7 @@ def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *
             results = file.resume(results, force)
             _check_partition(results, goal, output)
         results.goal = goal
+        results.grid = study.grid(grid).name
         before = list(results.history)
         origin = provenance(engine=engine_name)
 

@@ -21,7 +21,7 @@ import numpy as np
 from ..errors import MissingDependencyError, ParameterError, check_range
 from . import registry
 from .provenance import available_cpus
-from .study import Study, Value, point_key
+from .study import Value, point_key
 
 
 @dataclass(frozen=True)
@@ -44,19 +44,12 @@ class Done:
     seconds: float
 
 
-def tally_slots(study: Study) -> np.ndarray:
-    """A fresh tally for a kernel: counters 0, extremes (-1, -1)."""
-    slots = np.zeros(study.slots, np.int64)
-    slots[study.slots - 2 * len(study.extremes) :] = -1
-    return slots
-
-
 def work(item: Item) -> Done:
     """Run one item in this process: a pure function of the item, on any machine."""
     study = registry.find(*item.study)
     point = dict(item.point)
     kernel = study.kernel(point).compiled
-    slots = tally_slots(study)
+    slots = study.tally.fresh()
     params = np.array(list(point.values()), np.float64)
     key = np.uint64(point_key(study.name, item.seed, point))
     begin = time.perf_counter()

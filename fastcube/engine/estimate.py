@@ -23,7 +23,6 @@ class Estimate:
     stderr: float
     low: float
     high: float
-    asymptotic: bool = False
 
     @property
     def half_width(self) -> float:
@@ -46,24 +45,49 @@ def proportion(events: int, trials: int, alpha: float = ALPHA) -> Estimate:
     return Estimate(p, math.sqrt(p * (1 - p) / trials), low, high)
 
 
-def bounded_mean(
-    total: int, squares: int, trials: int, unit: float = 1.0, bound: float = 1.0, alpha: float = ALPHA
-) -> Estimate:
-    """Mean of ``trials`` values in [0, bound], given exactly as sums of value * unit and of its square.
+def _moments(total: int, squares: int, trials: int, unit: float) -> tuple[float, float]:
+    """Mean and sample variance of ``trials`` >= 2 values, given exactly as sums of value * unit and of its square."""
+    exact_unit = Fraction(unit)
+    variance = Fraction(squares * trials - total * total, trials * (trials - 1)) / exact_unit**2
+    return float(Fraction(total, trials) / exact_unit), float(variance)
 
-    The interval is mean +- (sqrt(2 V ln(4/alpha) / T) + 7 ln(4/alpha) bound / (3 (T - 1))), cut to [0, bound],
-    with V the sample variance.  With fewer than two trials it is [0, bound].
+
+def bounded_mean(
+    total: int,
+    squares: int,
+    trials: int,
+    unit: float = 1.0,
+    most: float = 1.0,
+    least: float = 0.0,
+    alpha: float = ALPHA,
+) -> Estimate:
+    """Mean of ``trials`` values in [least, most], given exactly as sums of value * unit and of its square.
+
+    The interval is mean +- (sqrt(2 V ln(4/alpha) / T) + 7 ln(4/alpha) (most - least) / (3 (T - 1))), cut to
+    [least, most], with V the sample variance.  With fewer than two trials it is [least, most].
     """
     if trials == 0:
         return NOTHING
-    exact_unit = Fraction(unit)
-    mean = float(Fraction(total, trials) / exact_unit)
     if trials == 1:
-        return Estimate(mean, math.nan, 0.0, bound)
-    variance = float(Fraction(squares * trials - total * total, trials * (trials - 1)) / exact_unit**2)
+        return Estimate(float(Fraction(total) / Fraction(unit)), math.nan, least, most)
+    mean, variance = _moments(total, squares, trials, unit)
     log = math.log(4 / alpha)
-    width = math.sqrt(2 * variance * log / trials) + 7 * log * bound / (3 * (trials - 1))
-    return Estimate(mean, math.sqrt(variance / trials), max(0.0, mean - width), min(bound, mean + width))
+    width = math.sqrt(2 * variance * log / trials) + 7 * log * (most - least) / (3 * (trials - 1))
+    return Estimate(mean, math.sqrt(variance / trials), max(least, mean - width), min(most, mean + width))
+
+
+def plain_mean(total: int, squares: int, trials: int, unit: float = 1.0, alpha: float = ALPHA) -> Estimate:
+    """Mean of ``trials`` values, given as in :func:`bounded_mean`; normal interval, asymptotic; NaN limits for one trial."""
+    if trials == 0:
+        return NOTHING
+    if trials == 1:
+        return Estimate(float(Fraction(total) / Fraction(unit)), math.nan, math.nan, math.nan)
+    from scipy.special import ndtri
+
+    mean, variance = _moments(total, squares, trials, unit)
+    stderr = math.sqrt(variance / trials)
+    width = float(ndtri(1 - alpha / 2)) * stderr
+    return Estimate(mean, stderr, mean - width, mean + width)
 
 
 def ratio(numerator: int, denominator: int, nn: int, nd: int, dd: int, trials: int, alpha: float = ALPHA) -> Estimate:
@@ -76,4 +100,4 @@ def ratio(numerator: int, denominator: int, nn: int, nd: int, dd: int, trials: i
     residual = float(nn - 2 * r * nd + r * r * dd)
     stderr = math.sqrt(max(0.0, residual) * trials / (trials - 1)) / denominator
     z = float(ndtri(1 - alpha / 2))
-    return Estimate(float(r), stderr, float(r) - z * stderr, float(r) + z * stderr, asymptotic=True)
+    return Estimate(float(r), stderr, float(r) - z * stderr, float(r) + z * stderr)

@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from ..errors import ParameterError, check_range
-from .study import Study, Value
+from ..errors import ParameterError, check_range, of_study
+from .statistics import Distribution, Value
+from .study import Study
 from .tally import Tally
 
 #: Precision and events are judged on the complete prefixes [0, 2^k), k from here.
@@ -53,7 +54,8 @@ class Goal:
         if self.events is not None:
             check_range("events", self.events, 1, MOST_TRIALS)
         if self.target is not None:
-            study.statistic(self.target)
+            if isinstance(study.statistic(self.target), Distribution):
+                raise ParameterError(f"target must be a statistic with one number, got the distribution {self.target}")
             if not self.adaptive:
                 raise ParameterError("target needs a precision, relative precision or number of events to apply to")
         if self.shard is not None:
@@ -82,11 +84,12 @@ class Goal:
     def reached(self, study: Study, point: Mapping[str, Value], tally: Tally) -> bool:
         """Whether one of the targets is met by a tally; the first to be met stops a point."""
         statistic = study.statistics[0] if self.target is None else study.statistic(self.target)
-        if not statistic.defined(point):
-            return True
-        if self.events is not None and statistic.count_events(tally.counts) >= self.events:
-            return True
-        estimate = statistic.estimate(tally.counts, tally.trials, point)
+        with of_study(f"statistic {statistic.name} of {study.name}"):
+            if not statistic.defined(point):
+                return True
+            if self.events is not None and statistic.count_events(tally.counts) >= self.events:
+                return True
+            estimate = statistic.estimate(tally.counts, tally.trials, point)
         width = estimate.half_width
         if self.precision is not None and width <= self.precision:
             return True

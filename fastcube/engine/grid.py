@@ -1,4 +1,4 @@
-"""Points from what a user writes: ``n=5:12``, ``f=1,2,4``, Python values, or the study's default grid."""
+"""Points from what a user writes: ``n=5:12``, ``f=1,2,4``, Python values, or a grid of the study."""
 
 from __future__ import annotations
 
@@ -64,31 +64,32 @@ def _listed(axis: Axis, given: Any) -> list[Value]:
     return list(dict.fromkeys(axis.check(value) for value in items))
 
 
-def build(study: Study, given: Mapping[str, Any]) -> list[dict[str, Value]]:
-    """Points of a run: the default grid, changed where axes are given.
+def build(study: Study, given: Mapping[str, Any], name: str | None = None) -> list[dict[str, Value]]:
+    """Points of a run: the grid of that name, the first by default, changed where axes are given.
 
     With every axis given, their product; an impossible combination is an error.  With some given, each of their
-    combinations takes the default grid's points that have it, or else the default values of the other axes as
-    far as they are possible there.  Raises ParameterError.
+    combinations takes the grid's points that have it, or else the grid's values of the other axes as far as they are
+    possible there.  Raises ParameterError.
     """
+    grid = study.grid(name).points
     axes = {axis.name: axis for axis in study.axes}
-    for name in given:
-        if name not in axes:
-            raise ParameterError(f"{name} is not an axis of {study.name}, which has {', '.join(axes)}")
-    values = {name: _listed(axes[name], given[name]) for name in axes if name in given}
+    for axis in given:
+        if axis not in axes:
+            raise ParameterError(f"{axis} is not an axis of {study.name}, which has {', '.join(axes)}")
+    values = {axis: _listed(axes[axis], given[axis]) for axis in axes if axis in given}
     if not values:
-        return [study.point(point) for point in study.grid]
-    free = [name for name in axes if name not in values]
+        return [study.point(point) for point in grid]
+    free = [axis for axis in axes if axis not in values]
     if not free:
         return [study.point(point) for point in product_grid(**values)]
-    defaults = {name: list(dict.fromkeys(point[name] for point in study.grid)) for name in free}
+    defaults = {axis: list(dict.fromkeys(point[axis] for point in grid)) for axis in free}
     points: list[dict[str, Value]] = []
     for fixed in product_grid(**values):
-        held = [p for p in study.grid if all(p[name] == value for name, value in fixed.items())]
+        held = [p for p in grid if all(p[axis] == value for axis, value in fixed.items())]
         points.extend(_possible(study, held or [{**fixed, **rest} for rest in product_grid(**defaults)]))
     if not points:
-        some = ",".join(f"{name}={value}" for name, value in given.items())
-        raise ParameterError(f"no default point of {study.name} is possible with {some}; set {', '.join(free)} too")
+        some = ",".join(f"{axis}={value}" for axis, value in given.items())
+        raise ParameterError(f"no point of the grid of {study.name} is possible with {some}; set {', '.join(free)} too")
     return points
 
 

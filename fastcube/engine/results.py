@@ -6,8 +6,10 @@ derived from it when the file is written.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -22,14 +24,17 @@ from ..errors import (
     MissingDependencyError,
     ParameterError,
     ResultFileError,
+    StudyError,
     StudyMismatchError,
     TrialOverlapError,
+    of_study,
 )
 from . import registry
 from .estimate import NOTHING, Estimate
 from .goal import Goal
 from .hdf5 import NetCDF, opened, written_whole
-from .study import GENERATOR, Study, Value, point_text
+from .statistics import Distribution, Statistic, Value
+from .study import GENERATOR, Study, point_text
 from .tally import Tally, fuse
 
 if TYPE_CHECKING:
@@ -43,6 +48,10 @@ FORMAT_VERSION = (1, 0)
 LIMB_BITS = 62
 
 Key = tuple[Value, ...]
+
+#: A coordinate: its name, values and attributes; a variable: its name, dimensions, values and attributes.
+_Coordinate = tuple[str, "np.ndarray", dict[str, Any]]
+_Variable = tuple[str, list[str], "np.ndarray", dict[str, Any]]
 
 
 @dataclass
@@ -59,6 +68,8 @@ class Results:
         What the last run was asked for; outside the identity.
     history : list of dict
         Provenance of each run and merge that led here; outside the identity.
+    grid : str, optional
+        The study's grid that it was asked for, whose figure and notes are shown; None for the first.
     """
 
     study: Study
@@ -66,6 +77,7 @@ class Results:
     tallies: dict[Key, Tally] = field(default_factory=dict)
     goal: Goal = field(default_factory=Goal)
     history: list[dict[str, Any]] = field(default_factory=list)
+    grid: str | None = None
 
     # ------------------------------------------------------------ reading
 
@@ -79,24 +91,53 @@ class Results:
             yield self.point(key), self.tallies[key]
 
     def estimates(self, point: Mapping[str, Value]) -> dict[str, Estimate]:
-        """Estimate of each statistic at a point; NaN where it is not defined or nothing was counted."""
-        tally = self.tallies[tuple(point[a.name] for a in self.study.axes)]
-        return {
-            s.name: s.estimate(tally.counts, tally.trials, point) if tally.trials and s.defined(point) else NOTHING
-            for s in self.study.statistics
-        }
+        """Estimate of each statistic of one number at a point; NaN where it is not defined or nothing was counted."""
+        return {s.name: self._read(s, point)[0] for s in self.study.statistics if not isinstance(s, Distribution)}
+
+    def shares(self, name: str, point: Mapping[str, Value]) -> list[Estimate]:
+        """Share of each value of a distribution, from 0 to its last bin; as :meth:`estimates`."""
+        statistic = self.study.statistic(name)
+        if not isinstance(statistic, Distribution):
+            raise ParameterError(f"{name} is not a distribution of {self.study.name}")
+        return self._read(statistic, point)
+
+    def _tally(self, point: Mapping[str, Value]) -> Tally:
+        return self.tallies[tuple(point[a.name] for a in self.study.axes)]
+
+    def _read(self, statistic: Statistic, point: Mapping[str, Value]) -> list[Estimate]:
+        """One estimate, or one for each bin of a distribution.  Raises StudyError when the study's code does."""
+        tally = self._tally(point)
+        with of_study(f"statistic {statistic.name} of {self.study.name} at {point_text(point)}"):
+            known = tally.trials and statistic.defined(point)
+            if isinstance(statistic, Distribution):
+                bins = len(tally.counts[statistic.counter])
+                return statistic.shares(tally.counts, tally.trials, point) if known else [NOTHING] * bins
+            return [statistic.estimate(tally.counts, tally.trials, point) if known else NOTHING]
 
     def table(self) -> list[dict[str, Any]]:
-        """One row a point and statistic: study, axes, statistic, trials, estimate, stderr, low, high."""
+        """One row a point and statistic, of a distribution one a value up to the largest seen.
+
+        study, axes, statistic, trials, among, estimate, stderr, low, high, interval: ``among`` is the number of trials
+        that the statistic is over, ``interval`` is ``exact``, ``bounded`` or ``asymptotic``.
+        """
         rows = []
         for point, tally in self:
-            for name, e in self.estimates(point).items():
-                if self.study.statistic(name).defined(point):
+            for s in self.study.statistics:
+                if not s.defined(point):
+                    continue
+                among = s.trials(tally.counts, tally.trials)
+                for label, e in self._labelled(s, point):
+                    head = {"study": self.study.name, **point, "statistic": label, "trials": tally.trials}
                     numbers = {"estimate": e.value, "stderr": e.stderr, "low": e.low, "high": e.high}
-                    rows.append(
-                        {"study": self.study.name, **point, "statistic": name, "trials": tally.trials, **numbers}
-                    )
+                    rows.append({**head, "among": among, **numbers, "interval": s.interval})
         return rows
+
+    def _labelled(self, statistic: Statistic, point: Mapping[str, Value]) -> list[tuple[str, Estimate]]:
+        estimates = self._read(statistic, point)
+        if not isinstance(statistic, Distribution):
+            return [(statistic.name, estimates[0])]
+        seen = [i for i, e in enumerate(estimates) if e.value > 0]
+        return [(f"{statistic.label}={i}", e) for i, e in enumerate(estimates[: max(seen, default=0) + 1])]
 
     def identity(self) -> dict[str, Any]:
         """What makes two results equal: everything that is counted, and from which trials."""
@@ -123,10 +164,10 @@ class Results:
             import xarray
         except ImportError:
             raise MissingDependencyError("to_xarray needs xarray: pip install 'fastcube[xarray]'") from None
-        coordinates, variables = self._grid()
+        coordinates, variables = self._arrays()
         return xarray.Dataset(
-            {name: (list(coordinates), values, attributes) for name, values, attributes in variables},
-            coords={a.name: (a.name, coordinates[a.name], _axis_attributes(a)) for a in self.study.axes},
+            {name: (dimensions, values, attributes) for name, dimensions, values, attributes in variables},
+            coords={name: (name, values, attributes) for name, values, attributes in coordinates},
             attrs={"title": self.study.title, "source": self.study.source, "study": self.study.name, "seed": self.seed},
         )
 
@@ -162,30 +203,47 @@ class Results:
                 "json", (), json.dumps(self.history), description="runs and merges, as JSON"
             )
 
-    def _grid(self) -> tuple[dict[str, np.ndarray], list[tuple[str, np.ndarray, dict[str, Any]]]]:
-        """Coordinates, and arrays over their product: trials and the estimates; 0 and NaN where there is no point."""
+    def _arrays(self) -> tuple[list[_Coordinate], list[_Variable]]:
+        """Coordinates, and arrays over their product: trials and the estimates; 0 and NaN where there is no point.
+
+        NaN too where the study's own code fails: a file must be written whatever a statistic does.
+        """
         axes = self.study.axes
         values = {a.name: sorted({key[i] for key in self.tallies}) for i, a in enumerate(axes)}
-        coordinates = {a.name: np.array(values[a.name], np.int64 if a.kind is int else np.float64) for a in axes}
+        kinds = {a.name: np.int64 if a.kind is int else np.float64 for a in axes}
+        coordinates: list[_Coordinate] = [
+            (a.name, np.array(values[a.name], kinds[a.name]), _axis_attributes(a)) for a in axes
+        ]
         shape = tuple(len(v) for v in values.values())
         places = [{v: i for i, v in enumerate(values[a.name])} for a in axes]
         trials = np.zeros(shape, np.int64)
-        columns = {s.name: np.full((4, *shape), np.nan) for s in self.study.statistics}
+        bins = {s.name: self._bins(s) for s in self.study.statistics}
+        columns = {name: np.full((4, *shape, *over), np.nan) for name, over in bins.items()}
         for point, tally in self:
             at = tuple(place[v] for place, v in zip(places, point.values(), strict=True))
             trials[at] = tally.trials
-            for name, e in self.estimates(point).items():
-                for column, number in zip(columns[name], (e.value, e.stderr, e.low, e.high), strict=True):
-                    column[at] = number
-        variables: list[tuple[str, np.ndarray, dict[str, Any]]] = [
-            ("trials", trials, {"units": "1", "description": "trials counted"})
-        ]
+            for s in self.study.statistics:
+                with contextlib.suppress(StudyError):
+                    estimates = self._read(s, point)
+                    for column, number in zip(columns[s.name], _NUMBERS, strict=True):
+                        column[at] = [number(e) for e in estimates] if bins[s.name] else number(estimates[0])
+        over = list(values)
+        variables: list[_Variable] = [("trials", over, trials, {"units": "1", "description": "trials counted"})]
         for s in self.study.statistics:
-            for suffix, what, column in zip(_SUFFIXES, _MEANINGS, columns[s.name], strict=True):
-                variables.append(
-                    (s.name + suffix, column, {"units": s.units, "description": what.format(s.description)})
-                )
+            dimensions = over
+            if bins[s.name]:
+                dimensions = [*over, f"{s.name}_value"]
+                what = {"units": "1", "description": f"value that {s.name} is the share of"}
+                coordinates.append((f"{s.name}_value", np.arange(bins[s.name][0]), what))
+            for suffix, what_is, column in zip(_SUFFIXES, _MEANINGS, columns[s.name], strict=True):
+                attributes = {"units": s.units, "description": what_is.format(s.description)}
+                variables.append((s.name + suffix, dimensions, column, attributes))
         return coordinates, variables
+
+    def _bins(self, statistic: Statistic) -> tuple[int, ...]:
+        if not isinstance(statistic, Distribution):
+            return ()
+        return (next(c.bins for c in self.study.tally.counters if c.name == statistic.counter),)
 
     def _write_estimates(self, file: NetCDF) -> None:
         study = self.study
@@ -203,12 +261,13 @@ class Results:
             digest=self.digest(),
             study_file=study.path or "",
             goal=self.goal.to_json(),
+            grid=self.grid or study.grids[0].name,
         )
-        coordinates, variables = self._grid()
-        for axis in study.axes:
-            file.coordinate(axis.name, coordinates[axis.name], **_axis_attributes(axis))
-        for name, values, attributes in variables:
-            file.variable(name, list(coordinates), values, **attributes)
+        coordinates, variables = self._arrays()
+        for name, values, attributes in coordinates:
+            file.coordinate(name, values, **attributes)
+        for name, dimensions, values, attributes in variables:
+            file.variable(name, dimensions, values, **attributes)
 
     def _write_raw(self, raw: NetCDF) -> None:
         study = self.study
@@ -223,22 +282,31 @@ class Results:
         raw.dimension("bounds", 3)
         raw.variable("ranges", ("range", "bounds"), np.array(ranges, np.int64).reshape(-1, 3),
                      units="1", description="trials done: index of the point, first trial, trial after the last")  # fmt: skip
-        for limbs in sorted({_limbs(c.digits) for c in study.counters} - {1}):
+        for limbs in sorted({_limbs(c.digits) for c in study.tally.counters} - {1}):
             raw.dimension(f"limb{limbs}", limbs)
-        for counter in study.counters:
+        for counter in study.tally.counters:
+            if counter.bins:
+                raw.dimension(f"{counter.name}_bin", counter.bins)
+                bins = np.array([t.counts[counter.name] for t in tallies], np.int64).reshape(-1, counter.bins)
+                what = f"{counter.description}: trials with each value from 0 on"
+                raw.variable(
+                    "count_" + counter.name, ("point", f"{counter.name}_bin"), bins, units="1", description=what
+                )
+                continue
             limbs = _limbs(counter.digits)
             digits = np.array([_to_limbs(t.counts[counter.name], limbs) for t in tallies], np.int64).reshape(-1, limbs)
             dimensions, values = (("point",), digits[:, 0]) if limbs == 1 else (("point", f"limb{limbs}"), digits)
             raw.variable("count_" + counter.name, dimensions, values, units="1", description=counter.description)
-        if study.extremes:
+        if study.tally.extremes:
             raw.dimension("extreme", 2)
-        for extreme in study.extremes:
+        for extreme in study.tally.extremes:
             pairs = np.array([t.extremes[extreme.name] for t in tallies], np.int64).reshape(-1, 2)
             what = f"{extreme.description}: largest value and the smallest trial that attains it; -1 if none"
             raw.variable("max_" + extreme.name, ("point", "extreme"), pairs, units="1", description=what)
 
 
 _SUFFIXES = ("", "_stderr", "_low", "_high")
+_NUMBERS = tuple(operator.attrgetter(name) for name in ("value", "stderr", "low", "high"))
 _MEANINGS = ("{}", "standard error of: {}", "lower 95% limit of: {}", "upper 95% limit of: {}")
 
 
@@ -298,6 +366,7 @@ def open_results(path: str | Path) -> Results:
                 _read_tallies(study, file["raw"]),
                 Goal.from_json(_text(file.attrs["goal"])),
                 json.loads(_text(file["provenance/json"][()])),
+                _text(file.attrs["grid"]),
             )
             stored = _text(file.attrs["digest"])
         except (KeyError, OSError, ValueError) as error:
@@ -313,14 +382,17 @@ def _read_tallies(study: Study, raw: Any) -> dict[Key, Tally]:
     ranges: list[list[tuple[int, int]]] = [[] for _ in keys]
     for point, first, stop in raw["ranges"][()].tolist():
         ranges[point].append((first, stop))
-    counts: Sequence[dict[str, int]] = [{} for _ in keys]
-    for counter in study.counters:
+    counts: Sequence[dict[str, Any]] = [{} for _ in keys]
+    for counter in study.tally.counters:
         rows = raw["count_" + counter.name][()].tolist()
         for of_point, row in zip(counts, rows, strict=True):
+            if counter.bins:
+                of_point[counter.name] = tuple(row)
+                continue
             digits = row if isinstance(row, list) else [row]
             of_point[counter.name] = sum(digit << LIMB_BITS * i for i, digit in enumerate(digits))
     extremes: Sequence[dict[str, tuple[int, int]]] = [{} for _ in keys]
-    for extreme in study.extremes:
+    for extreme in study.tally.extremes:
         for of_extreme, (value, trial) in zip(extremes, raw["max_" + extreme.name][()].tolist(), strict=True):
             of_extreme[extreme.name] = (value, trial)
     return {key: Tally(fuse(r), c, e) for key, r, c, e in zip(keys, ranges, counts, extremes, strict=True)}
@@ -333,7 +405,7 @@ def combine(parts: Sequence[tuple[str, Results]]) -> Results:
     sort, not 1,000.
     """
     name, one = parts[0]
-    out = Results(one.study, one.seed, {}, one.goal.whole())
+    out = Results(one.study, one.seed, {}, one.goal.whole(), grid=one.grid)
     of_points: dict[Key, list[tuple[Tally, str]]] = {}
     for path, part in parts:
         out.check_same_study(part, name, path)

@@ -1,4 +1,4 @@
-"""What a study is: axes, a kernel that runs trials at a point, counters, and statistics read from them.
+"""What a study is: axes, grids, a kernel that runs trials at a point, its tally, and statistics read from that.
 
 A *point* is a mapping of axis names to values, in the order of the axes.  A trial is a pure function of
 (study, seed, point, trial index): :func:`point_key` hashes the first three, the kernel takes it from there.
@@ -11,18 +11,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ParameterError, check_range
-from .estimate import Estimate, bounded_mean, proportion, ratio
+import numpy as np
+
+from ..errors import ParameterError, check_range, nearest
+from ..kernels.layout import Layout
+from .statistics import Distribution, Point, Statistic, Value
+from .tally import Tally
 
 if TYPE_CHECKING:
     from ..kernels.jit import Kernel
     from .results import Results
 
+__all__ = [
+    "GENERATOR", "Axis", "Explanation", "Grid", "Point", "Study", "Value", "point_key", "point_text", "product_grid",
+]  # fmt: skip
+
 #: Version of the rules by which (key, trial) becomes random numbers; part of every key and of a result's identity.
 GENERATOR = "philox4x32-10/1"
 
-Value = int | float
-Point = Mapping[str, Value]
+#: A kernel gets the values of a point as float64, which holds every integer up to here.
+LARGEST_EXACT = 2**53
 
 
 @dataclass(frozen=True)
@@ -36,7 +44,8 @@ class Axis:
     kind : type
         ``int`` or ``float``.
     low, high : int or float
-        Inclusive range; ``open_above`` leaves ``high`` out.
+        Inclusive range; ``open_above`` leaves ``high`` out.  Of an int axis at most 2^53 in size, because kernels get
+        float64 (ParameterError).
     """
 
     name: str
@@ -45,6 +54,13 @@ class Axis:
     low: Value
     high: Value
     open_above: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind is int and max(abs(self.low), abs(self.high)) > LARGEST_EXACT:
+            raise ParameterError(
+                f"{self.name} must have a range within [-2^53, 2^53], beyond which float64 rounds integers, "
+                f"got [{self.low}, {self.high}]"
+            )
 
     def check(self, value: object) -> Value:
         """Return the value as this axis' kind; raise ParameterError when it is out of range or of another kind."""
@@ -61,119 +77,6 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Counter:
-    """An integer that a kernel adds to, trial by trial.
-
-    A counter of several ``digits`` takes as many consecutive slots of the kernel's tally, in base 2^32, least
-    significant first; a kernel adds to each digit without carrying, which is safe for 2^31 trials a call.
-    """
-
-    name: str
-    description: str
-    digits: int = 1
-
-
-@dataclass(frozen=True)
-class Extreme:
-    """The largest value over the trials, with the smallest trial that attains it.
-
-    Takes two slots of the kernel's tally: value and trial, both -1 before the first trial that counts.
-    """
-
-    name: str
-    description: str
-
-
-def _always(_: Point) -> bool:
-    return True
-
-
-def _one(_: Point) -> float:
-    return 1.0
-
-
-@dataclass(frozen=True)
-class Proportion:
-    """Share of trials (or of those that ``among`` counts) that ``events`` counts: Clopper-Pearson interval."""
-
-    name: str
-    description: str
-    events: str
-    among: str | None = None
-    defined: Callable[[Point], bool] = _always
-    units: str = "1"
-
-    def count_events(self, counts: Mapping[str, int]) -> int:
-        """Trials in which the statistic is nonzero."""
-        return counts[self.events]
-
-    def estimate(self, counts: Mapping[str, int], trials: int, point: Point) -> Estimate:
-        """Estimate with its interval, from the counters of ``trials`` trials."""
-        return proportion(counts[self.events], trials if self.among is None else counts[self.among])
-
-
-@dataclass(frozen=True)
-class Mean:
-    """Mean of a quantity in [0, bound(point)]: empirical Bernstein interval.
-
-    ``total`` and ``squares`` count the quantity in units of ``unit(point)`` (2^n for a fraction of nodes);
-    ``nonzero`` counts the trials where it is not zero.
-    """
-
-    name: str
-    description: str
-    total: str
-    squares: str
-    nonzero: str
-    unit: Callable[[Point], float] = _one
-    bound: Callable[[Point], float] = _one
-    among: str | None = None
-    defined: Callable[[Point], bool] = _always
-    units: str = "1"
-
-    def count_events(self, counts: Mapping[str, int]) -> int:
-        """Trials in which the statistic is nonzero."""
-        return counts[self.nonzero]
-
-    def estimate(self, counts: Mapping[str, int], trials: int, point: Point) -> Estimate:
-        """Estimate with its interval, from the counters of ``trials`` trials."""
-        among = trials if self.among is None else counts[self.among]
-        return bounded_mean(counts[self.total], counts[self.squares], among, self.unit(point), self.bound(point))
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """Total of one quantity over the total of another: delta method, asymptotic.
-
-    ``numerator`` and ``denominator`` are counters of the totals; ``squares`` names the counters of the sums of
-    numerator^2, numerator * denominator and denominator^2; ``nonzero`` counts trials with a nonzero numerator.
-    """
-
-    name: str
-    description: str
-    numerator: str
-    denominator: str
-    squares: tuple[str, str, str]
-    nonzero: str
-    among: str | None = None
-    defined: Callable[[Point], bool] = _always
-    units: str = "1"
-
-    def count_events(self, counts: Mapping[str, int]) -> int:
-        """Trials in which the numerator is nonzero."""
-        return counts[self.nonzero]
-
-    def estimate(self, counts: Mapping[str, int], trials: int, point: Point) -> Estimate:
-        """Estimate with its interval, from the counters of ``trials`` trials."""
-        among = trials if self.among is None else counts[self.among]
-        nn, nd, dd = (counts[name] for name in self.squares)
-        return ratio(counts[self.numerator], counts[self.denominator], nn, nd, dd, among)
-
-
-Statistic = Proportion | Mean | Ratio
-
-
-@dataclass(frozen=True)
 class Explanation:
     """One trial told in full: in words (lines) and as data that ``json`` can write."""
 
@@ -182,8 +85,34 @@ class Explanation:
 
 
 @dataclass(frozen=True)
+class Grid:
+    """Points that a study is run at together.
+
+    Parameters
+    ----------
+    name : str
+        What ``--grid`` calls it.
+    points : sequence of points
+        Need not be a product.
+    trials : int
+        Default number of trials a point.
+    figure, notes : callable, optional
+        In place of the study's own.
+    """
+
+    name: str
+    points: Sequence[Point]
+    trials: int
+    figure: Callable[[Results, Any], None] | None = None
+    notes: Callable[[Results], list[str]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Study:
     """A measurement: everything the driver, the results file, the plots and ``replay`` need to know.
+
+    What does not fit together (a statistic that names a counter which is not there, two grids of one name) is a
+    ParameterError when the study is made.
 
     Parameters
     ----------
@@ -193,16 +122,16 @@ class Study:
         One line each: what is measured, and the paper, section and figure it comes from.
     revision : int
         Raised whenever the same trial would count differently; part of a result's identity.
-    axes, counters, extremes, statistics : tuples
-        The first statistic is the one that targets refer to.
+    axes : tuple of Axis
+    tally : Layout
+        The counters and extremes that the kernel fills, as the kernel's own module declares them.
+    statistics : tuple
+        The first is the one that targets refer to; it is no Distribution.
     kernel : callable
         Maps a point to the compiled kernel for it: ``kernel(key, first, stop, params, tally)`` with the shape
-        ``jit.TRIALS_SIGNATURE``, where ``params`` holds the point's values as float64 in the order of the axes
-        and ``tally`` is int64: the counters' digits, then (value, trial) of each extreme.
-    grid : sequence of points
-        The default grid; need not be a product.
-    trials : int
-        Default number of trials a point.
+        ``jit.TRIALS_SIGNATURE``, where ``params`` holds the point's values as float64 in the order of the axes.
+    grids : tuple of Grid
+        The first is the default; it runs into ``NAME.h5``, another one into ``NAME-GRID.h5``.
     check : callable
         Raises ParameterError for a point whose values are each in range but impossible together.
     explain : callable
@@ -218,22 +147,40 @@ class Study:
     source: str
     revision: int
     axes: tuple[Axis, ...]
-    counters: tuple[Counter, ...]
+    tally: Layout
     statistics: tuple[Statistic, ...]
     kernel: Callable[[Point], Kernel]
-    grid: Sequence[Point]
-    trials: int
+    grids: tuple[Grid, ...]
     explain: Callable[[Point, int, int], Explanation]
-    extremes: tuple[Extreme, ...] = ()
     check: Callable[[Point], None] = lambda point: None
     figure: Callable[[Results, Any], None] | None = None
     notes: Callable[[Results], list[str]] | None = None
     path: str | None = field(default=None, compare=False)
 
-    @property
-    def slots(self) -> int:
-        """Length of the kernel's tally."""
-        return sum(c.digits for c in self.counters) + 2 * len(self.extremes)
+    def __post_init__(self) -> None:
+        for what, names in (
+            ("axes", [a.name for a in self.axes]),
+            ("statistics", [s.name for s in self.statistics]),
+            ("grids", [g.name for g in self.grids]),
+        ):
+            if not names or len(set(names)) < len(names):
+                raise ParameterError(f"{what} of {self.name} must be one or more of different names, got {names}")
+        if isinstance(self.statistics[0], Distribution):
+            raise ParameterError(f"the first statistic of {self.name} must be a number, got a distribution")
+        for statistic in self.statistics:
+            self._check_counters(statistic)
+
+    def _check_counters(self, statistic: Statistic) -> None:
+        bins = {c.name: c.bins for c in self.tally.counters}
+        plain = (*statistic.counters(), *([] if statistic.among is None else [statistic.among]))
+        binned = (statistic.counter,) if isinstance(statistic, Distribution) else ()
+        for name in (*plain, *binned):
+            if name not in bins:
+                raise ParameterError(f"statistic {statistic.name} of {self.name} names a counter that is not in its "
+                                     f"tally: {name}{nearest(name, bins)}")  # fmt: skip
+            if bool(bins[name]) != (name in binned):
+                raise ParameterError(f"statistic {statistic.name} of {self.name} needs a counter "
+                                     f"{'with' if name in binned else 'without'} bins, got {name}")  # fmt: skip
 
     def point(self, values: Mapping[str, object]) -> dict[str, Value]:
         """Check a point's values; return them in the order of the axes.  Raises ParameterError."""
@@ -256,9 +203,26 @@ class Study:
         for statistic in self.statistics:
             if statistic.name == name:
                 return statistic
+        names = [s.name for s in self.statistics]
         raise ParameterError(
-            f"{name} is not a statistic of {self.name}, which has {', '.join(s.name for s in self.statistics)}"
+            f"{name} is not a statistic of {self.name}, which has {', '.join(names)}{nearest(name, names)}"
         )
+
+    def grid(self, name: str | None = None) -> Grid:
+        """The grid of that name; the first by default.  Raises ParameterError."""
+        for grid in self.grids:
+            if name in (None, grid.name):
+                return grid
+        raise ParameterError(f"grid must be one of {', '.join(g.name for g in self.grids)} for {self.name}, got {name}")
+
+    def count(self, point: Mapping[str, object], trials: int, seed: int = 0, first: int = 0) -> Tally:
+        """Run trials ``first .. first + trials - 1`` at a point, here and now, outside of any driver or file."""
+        where = self.point(point)
+        slots = self.tally.fresh()
+        params = np.array(list(where.values()), np.float64)
+        key = np.uint64(point_key(self.name, seed, where))
+        self.kernel(where).compiled(key, np.int64(first), np.int64(first + trials), params, slots)
+        return Tally.from_slots(self.tally, first, first + trials, slots)
 
 
 def point_text(point: Mapping[str, object]) -> str:

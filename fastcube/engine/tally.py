@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ..errors import TrialOverlapError
 
 if TYPE_CHECKING:
-    from .study import Study
+    from ..kernels.layout import Layout
 
 #: Disjoint, sorted, non-touching ranges of trials, each ``(first, stop)``.
 Ranges = tuple[tuple[int, int], ...]
-
-#: Value and trial of an extreme that no trial has reached.
-NO_EXTREME = (-1, -1)
 
 
 def fuse(ranges: Iterable[tuple[int, int]]) -> Ranges:
@@ -48,32 +45,27 @@ def size(ranges: Iterable[tuple[int, int]]) -> int:
     return sum(stop - first for first, stop in ranges)
 
 
+#: A counter's total: an integer, or a tuple of them for a counter with bins.
+Count = int | tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class Tally:
     """What is known of one point: the trials done, their counters, and the extremes with their smallest trial."""
 
     ranges: Ranges
-    counts: Mapping[str, int]
+    counts: Mapping[str, Any]
     extremes: Mapping[str, tuple[int, int]]
 
     @classmethod
-    def empty(cls, study: Study) -> Tally:
+    def empty(cls, layout: Layout) -> Tally:
         """The tally of no trial."""
-        return cls((), {c.name: 0 for c in study.counters}, {e.name: NO_EXTREME for e in study.extremes})
+        return cls((), *layout.read(layout.fresh()))
 
     @classmethod
-    def from_slots(cls, study: Study, first: int, stop: int, slots: Sequence[int] | Any) -> Tally:
-        """Read what a kernel left in its int64 tally after trials ``first .. stop - 1`` (layout: see ``Study``)."""
-        values = [int(v) for v in slots]
-        at = 0
-        counts, extremes = {}, {}
-        for counter in study.counters:
-            counts[counter.name] = sum(v << 32 * i for i, v in enumerate(values[at : at + counter.digits]))
-            at += counter.digits
-        for extreme in study.extremes:
-            extremes[extreme.name] = (values[at], values[at + 1])
-            at += 2
-        return cls(fuse([(first, stop)]), counts, extremes)
+    def from_slots(cls, layout: Layout, first: int, stop: int, slots: Any) -> Tally:
+        """Read what a kernel left in its int64 tally after trials ``first .. stop - 1``."""
+        return cls(fuse([(first, stop)]), *layout.read(slots))
 
     @property
     def trials(self) -> int:
@@ -89,12 +81,18 @@ class Tally:
         """Tally of all the parts' trials together, at least one part.  Raises TrialOverlapError when two share one."""
         return cls(
             fuse(r for part in parts for r in part.ranges),
-            {name: sum(part.counts[name] for part in parts) for name in parts[0].counts},
+            {name: _sum([part.counts[name] for part in parts]) for name in parts[0].counts},
             {
                 name: max((part.extremes[name] for part in parts), key=_larger_then_earlier)
                 for name in parts[0].extremes
             },
         )
+
+
+def _sum(counts: Sequence[Any]) -> Count:
+    if isinstance(counts[0], tuple):
+        return tuple(map(sum, zip(*counts, strict=True)))
+    return int(sum(counts))
 
 
 def _larger_then_earlier(extreme: tuple[int, int]) -> tuple[int, int]:

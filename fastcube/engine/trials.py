@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ParameterError
-from ..kernels.jit import TRIALS_SIGNATURE, Kernel, kernel, scratch
-from .study import Axis, Counter, Explanation, Extreme, Mean, Point, Proportion, Statistic, Study, point_text
-
-_LOW = 0xFFFFFFFF
+from ..errors import ParameterError, nearest
+from ..kernels.jit import scratch
+from ..kernels.layout import Counter, Extreme, Layout
+from ..kernels.tally import add_wide
+from ..kernels.trials import trials_kernel
+from .statistics import Mean, Point, Proportion, Ratio, Statistic
+from .study import Axis, Explanation, Grid, Study, point_text
 
 
 @dataclass(frozen=True)
@@ -21,46 +24,119 @@ class Output:
 
     With ``bound`` 1 the study reports a proportion, else a mean.  That every trial keeps to the range is the
     trial's promise; the largest value is stored with its trial, so that a broken promise shows.
+
+    Parameters
+    ----------
+    name, description : str
+    bound : int or callable
+        Largest value, or a function of the point that gives it.
+    among : str, optional
+        Another output: only trials where that is not zero are counted, and the statistic is over them.
+    over : str, optional
+        Another output: the statistic is the total of this one over the total of that one (asymptotic interval).
     """
 
     name: str
     description: str
     bound: int | Callable[[Point], int] = 1
+    among: str | None = None
+    over: str | None = None
 
 
 def trial(function: Callable[..., None]) -> Any:
-    """Jit a function of one trial: ``trial(key, t, params, out)``.
+    """Jit a function of one trial: ``trial(key, t, params, out)``, or with a set-up ``trial(key, t, params, scratch, out)``.
 
     ``key`` (uint64) and ``t`` (int64) are what the random words of ``fastcube.kernels.philox`` and the fault sets of
     ``fastcube.kernels.sampling`` ask for; ``params`` holds the point's axis values as float64; ``out`` is an int64
-    array, all zeros, one place for each output.
+    array, all zeros, one place for each output; ``scratch`` is what the study's set-up made.  A set-up,
+    ``set_up(params)``, is jitted by this decorator too.
     """
     return scratch(function)
 
 
-def _loop(one: Any, outputs: int) -> Kernel:
-    """The one kernel shape around a scalar trial; seven slots an output, then two for its extreme."""
+class _Room(NamedTuple):
+    """Scratch of the loop round a user's trial: its outputs, and what its own set-up made."""
 
-    @kernel(TRIALS_SIGNATURE, cache=False)
-    def trials(key, first, stop, params, tally):  # type: ignore[no-untyped-def]
-        out = np.zeros(outputs, np.int64)
-        for t in range(first, stop):
-            out[:] = 0
-            one(key, t, params, out)
-            for i in range(outputs):
-                value = out[i]
-                square = value * value
-                tally[5 * i] += value & _LOW
-                tally[5 * i + 1] += value >> 32
-                tally[5 * i + 2] += square & _LOW
-                tally[5 * i + 3] += square >> 32
-                tally[5 * i + 4] += value != 0
-                extreme = 5 * outputs + 2 * i
-                if value > tally[extreme]:
-                    tally[extreme] = value
-                    tally[extreme + 1] = t
+    out: Any
+    own: Any
 
-    return trials
+
+def _parts(trial: Any, set_up: Any, outputs: Sequence[Output], layout: Layout) -> tuple[Any, Any]:
+    """Set-up and trial in the shape of :func:`~fastcube.kernels.trials.trials_kernel`."""
+    count = len(outputs)
+    names = [output.name for output in outputs]
+    totals = tuple(int(layout.counter(f"{name}_total")) for name in names)
+    squares = tuple(int(layout.counter(f"{name}_squares")) for name in names)
+    nonzero = tuple(int(layout.counter(f"{name}_nonzero")) for name in names)
+    largest = tuple(int(layout.extreme(name)) for name in names)
+    products = tuple(int(layout.counter(f"{o.name}_product")) if o.over else 0 for o in outputs)
+    among = tuple(names.index(o.among) if o.among else -1 for o in outputs)
+    over = tuple(names.index(o.over) if o.over else -1 for o in outputs)
+    bare = set_up is None
+
+    @scratch
+    def room(params):  # type: ignore[no-untyped-def]
+        if bare:
+            return _Room(np.zeros(count, np.int64), np.zeros(0, np.int64))
+        return _Room(np.zeros(count, np.int64), set_up(params))
+
+    @scratch
+    def count_trial(key, t, params, scratch, tally):  # type: ignore[no-untyped-def]
+        out = scratch.out
+        out[:] = 0
+        if bare:
+            trial(key, t, params, out)
+        else:
+            trial(key, t, params, scratch.own, out)
+        for i in range(count):
+            value = out[i]
+            if among[i] >= 0 and out[among[i]] == 0:
+                continue
+            add_wide(tally, totals[i], np.uint64(value))
+            add_wide(tally, squares[i], np.uint64(value * value))
+            tally[nonzero[i]] += value != 0
+            if over[i] >= 0:
+                add_wide(tally, products[i], np.uint64(value * out[over[i]]))
+            if value > tally[largest[i]]:
+                tally[largest[i]] = value
+                tally[largest[i] + 1] = t
+
+    return room, count_trial
+
+
+def _check_trial(name: str, trial: Any, set_up: Any) -> None:
+    """Raise ParameterError unless the functions are jitted and take the arguments they will be given."""
+    wanted = ["key", "t", "params", *(["scratch"] if set_up is not None else []), "out"]
+    for what, given, names in (("trial", trial, wanted), ("set_up", set_up, ["params"])):
+        if given is None:
+            continue
+        if not callable(given):
+            raise ParameterError(f"{what} of {name} must be a function, got {given!r}")
+        takes = list(inspect.signature(getattr(given, "py_func", given)).parameters)
+        if len(takes) != len(names):
+            raise ParameterError(f"{what} of {name} must take ({', '.join(names)}), got ({', '.join(takes)})")
+
+
+def _check_outputs(name: str, outputs: Sequence[Output]) -> None:
+    names = [output.name for output in outputs]
+    if not names or len(set(names)) < len(names):
+        raise ParameterError(
+            f"outputs of {name} must be one or more of different names, got {', '.join(names) or 'none'}"
+        )
+    for output in outputs:
+        if isinstance(output.bound, int) and not 1 <= output.bound < 2**31:
+            raise ParameterError(f"bound must be in [1, {2**31 - 1}] for output {output.name}, got {output.bound}")
+        for what in ("among", "over"):
+            other = getattr(output, what)
+            if other is not None and other not in names:
+                raise ParameterError(
+                    f"{what} of output {output.name} must be another output of {name}, got {other}{nearest(other, names)}"
+                )
+        counted = {o.among for o in outputs if o.name in (output.name, output.over)}
+        if len(counted) > 1:
+            raise ParameterError(
+                f"output {output.name} and output {output.over}, which it is over, must be among the same"
+            )
 
 
 def trial_study(
@@ -69,8 +145,9 @@ def trial_study(
     axes: Sequence[Axis],
     outputs: Sequence[Output],
     trial: Any,
-    grid: Sequence[Point],
+    points: Sequence[Point],
     *,
+    set_up: Any = None,
     trials: int = 10**6,
     source: str = "",
     revision: int = 1,
@@ -80,23 +157,24 @@ def trial_study(
     """Make a study of a jitted scalar trial (see :func:`trial`).
 
     Every output becomes a statistic of its name, a counter of its total, of its squares and of the trials where
-    it is nonzero, and an extreme.  ``revision`` must be raised by hand when the trial's meaning changes.
+    it is nonzero, and an extreme.  ``points`` is its one grid.  ``revision`` must be raised by hand when the trial's
+    meaning changes.  Raises ParameterError for a trial that does not take what it is given, or an output that names
+    another one which is not there.
     """
-    for output in outputs:
-        if isinstance(output.bound, int) and not 1 <= output.bound < 2**31:
-            raise ParameterError(f"bound must be in [1, {2**31 - 1}] for output {output.name}, got {output.bound}")
-    compiled = _loop(trial, len(outputs))
-    counters = []
-    for output in outputs:
-        counters += [
-            Counter(output.name + "_total", f"total of: {output.description}", 2),
-            Counter(output.name + "_squares", f"sum of squares of: {output.description}", 2),
-            Counter(output.name + "_nonzero", f"trials with a nonzero: {output.description}"),
-        ]
+    _check_trial(name, trial, set_up)
+    _check_outputs(name, outputs)
+    layout = Layout(
+        *(counter for output in outputs for counter in _counters(output)),
+        *(Extreme(output.name, output.description) for output in outputs),
+    )
+    room, count_trial = _parts(trial, set_up, outputs, layout)
+    kernel = trials_kernel(room, count_trial, code=getattr(trial, "py_func", trial))
 
     def outcome(point: Point, key: int, t: int) -> Explanation:
         out = np.zeros(len(outputs), np.int64)
-        trial(np.uint64(key), t, np.array(list(point.values()), np.float64), out)
+        params = np.array(list(point.values()), np.float64)
+        scratch = () if set_up is None else (set_up(params),)
+        trial(np.uint64(key), t, params, *scratch, out)
         values = {output.name: int(v) for output, v in zip(outputs, out, strict=True)}
         words = [f"trial {t} of {name} at {point_text(point)}"]
         words += [f"  {output.description}: {values[output.name]}" for output in outputs]
@@ -108,21 +186,36 @@ def trial_study(
         source=source,
         revision=revision,
         axes=tuple(axes),
-        counters=tuple(counters),
-        extremes=tuple(Extreme(output.name, output.description) for output in outputs),
+        tally=layout,
         statistics=tuple(_statistic(output) for output in outputs),
-        kernel=lambda point: compiled,
-        grid=list(grid),
-        trials=trials,
+        kernel=lambda point: kernel,
+        grids=(Grid("default", list(points), trials),),
         check=check,
         explain=explain or outcome,
     )
 
 
+def _counters(output: Output) -> list[Counter]:
+    what = output.description
+    product = [Counter(f"{output.name}_product", f"products of {output.name} and {output.over}", 2)]
+    return [
+        Counter(f"{output.name}_total", f"total of: {what}", 2),
+        Counter(f"{output.name}_squares", f"sum of squares of: {what}", 2),
+        Counter(f"{output.name}_nonzero", f"trials with a nonzero: {what}"),
+        *(product if output.over else []),
+    ]
+
+
 def _statistic(output: Output) -> Statistic:
+    total, squares, nonzero = (f"{output.name}_{suffix}" for suffix in ("total", "squares", "nonzero"))
+    among = f"{output.among}_nonzero" if output.among else None
+    if output.over:
+        products = (squares, f"{output.name}_product", f"{output.over}_squares")
+        return Ratio(name=output.name, description=output.description, numerator=total, squares=products,
+                     denominator=f"{output.over}_total", nonzero=nonzero, among=among)  # fmt: skip
     if output.bound == 1:
-        return Proportion(output.name, output.description, output.name + "_nonzero")
-    total, squares, nonzero = (output.name + suffix for suffix in ("_total", "_squares", "_nonzero"))
+        return Proportion(name=output.name, description=output.description, events=nonzero, among=among)
     bound = output.bound
     limit = bound if callable(bound) else lambda point: bound
-    return Mean(output.name, output.description, total, squares, nonzero, bound=limit)
+    return Mean(name=output.name, description=output.description, total=total, squares=squares, nonzero=nonzero,
+                bound=limit, among=among)  # fmt: skip

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..engine.hdf5 import reason
-from ..errors import MissingDependencyError, ParameterError, ResultFileError
+from ..errors import MissingDependencyError, ParameterError, ResultFileError, of_study
 
 if TYPE_CHECKING:
     from ..engine.results import Results
@@ -63,7 +63,9 @@ def draw(results: Results, path: str | Path | None = None, axes: Any = None) -> 
     from .sheet import Sheet
 
     sheet = Sheet(axes)
-    (results.study.figure or plain_figure)(results, sheet)
+    study = results.study
+    with of_study(f"the figure of {study.name}"):
+        (study.grid(results.grid).figure or study.figure or plain_figure)(results, sheet)
     figure = sheet.finish()
     if path is not None:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .critical import UNSAFE_CRITICAL
-from .unsafe import UNSAFE_FRACTION, UNSAFE_FRACTION_LARGE
+from .unsafe import UNSAFE_FRACTION
 
 if TYPE_CHECKING:
     from fastcube.engine.benchmark import Benchmark
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STUDIES", "benchmarks", "ledger"]
 
-STUDIES = (UNSAFE_FRACTION, UNSAFE_FRACTION_LARGE, UNSAFE_CRITICAL)
+STUDIES = (UNSAFE_FRACTION, UNSAFE_CRITICAL)
 
 
 def ledger() -> Ledger:

@@ -15,8 +15,10 @@ import numpy as np
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.engine.estimate import Estimate, proportion
 from fastcube.engine.results import Results
-from fastcube.engine.study import Axis, Counter, Explanation, Extreme, Mean, Point, Proportion, Study, point_text
+from fastcube.engine.statistics import Mean, Point, Proportion
+from fastcube.engine.study import Axis, Explanation, Grid, Study, point_text
 from fastcube.exact.unsafe import critical_rate
+from fastcube.kernels.unsafe.layout import DENSE
 from fastcube.networks.hypercube import Hypercube
 from fastcube.plot.style import GREY
 
@@ -197,34 +199,31 @@ UNSAFE_CRITICAL = Study(
         Axis("n", "dimension of the hypercube", int, 1, 30),
         Axis("p", "probability that a node is faulty", float, 0.0, 1.0),
     ),
-    counters=(
-        Counter("unsafe_nodes", "unsafe nodes"),
-        Counter("unsafe_nodes_squared", "unsafe nodes, squared", 2),
-        Counter("with_unsafe", "trials with an unsafe node"),
-        Counter("all_unsafe", "trials without an active node"),
-        Counter("rounds", "rounds of FIND_UNSAFE"),
-        Counter("rounds_squared", "rounds of FIND_UNSAFE, squared"),
-        Counter("faults", "faulty nodes"),
-    ),
-    extremes=(Extreme("rounds", "most rounds of FIND_UNSAFE"),),
+    tally=DENSE,
     statistics=(
-        Proportion("all_unsafe", "probability that Q_n is unsafe (no node is active)", "all_unsafe"),
+        Proportion(
+            name="all_unsafe", description="probability that Q_n is unsafe (no node is active)", events="all_unsafe"
+        ),
         Mean(
-            "unsafe_fraction",
-            "mean of (non-faulty unsafe nodes) / 2^n",
-            "unsafe_nodes",
-            "unsafe_nodes_squared",
-            "with_unsafe",
+            name="unsafe_fraction",
+            description="mean of (nonfaulty unsafe nodes) / 2^n",
+            total="unsafe_nodes",
+            squares="unsafe_nodes_squared",
+            nonzero="with_unsafe",
             unit=lambda point: float(2 ** int(point["n"])),
         ),
-        Mean("rounds", "mean number of rounds of FIND_UNSAFE", "rounds", "rounds_squared", "with_unsafe", bound=_bound),
+        Mean(
+            name="rounds",
+            description="mean number of rounds of FIND_UNSAFE",
+            total="rounds",
+            squares="rounds_squared",
+            nonzero="with_unsafe",
+            bound=_bound,
+        ),
     ),
     kernel=_kernel,
-    grid=_grid(),
-    trials=100_000,
+    grids=(Grid("default", _grid(), 100_000),),
     explain=_explain,
     figure=_figure,
     notes=_notes,
 )
-
-STUDIES = (UNSAFE_CRITICAL,)

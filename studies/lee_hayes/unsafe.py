@@ -1,7 +1,7 @@
 """Lee & Hayes (1988), "Routing and Broadcasting in Faulty Hypercube Computers": unsafe nodes.
 
-``unsafe-fraction`` is Figure 8, the average fraction of unsafe nodes in Q_n under f random faulty nodes;
-``unsafe-fraction-large`` asks the same at n = 16..60, where unsafe nodes are rare and come in large subcubes.
+``unsafe-fraction`` is Figure 8, the average fraction of unsafe nodes in Q_n under f random faulty nodes; its grid
+``large`` asks the same at n = 16..60, where unsafe nodes are rare and come in large subcubes.
 Readings R1-R3.
 """
 
@@ -12,21 +12,19 @@ from typing import Any
 
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.engine.results import Results
+from fastcube.engine.statistics import Mean, Proportion
 from fastcube.engine.study import (
     Axis,
-    Counter,
     Explanation,
-    Extreme,
-    Mean,
+    Grid,
     Point,
-    Proportion,
-    Statistic,
     Study,
     point_text,
     product_grid,
 )
 from fastcube.errors import check_range
 from fastcube.exact.unsafe import merging_pairs
+from fastcube.kernels.unsafe.layout import SPARSE
 from fastcube.networks.hypercube import Hypercube
 
 #: What section 3.2 states of Figure 8: below this for f <= floor(n/2) and n >= 5.
@@ -58,35 +56,30 @@ def _most_rounds(point: Point) -> float:
     return float(max(1, int(point["n"]) ** 2 // 3))
 
 
-def _explain(name: str) -> Any:
-    def explain(point: Point, key: int, trial: int) -> Explanation:
-        from fastcube.kernels.sampling import fault_set
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    from fastcube.kernels.sampling import fault_set
 
-        n = int(point["n"])
-        faulty = sorted(int(v) for v in fault_set(key, trial, n, int(point["f"])))
-        found = find_unsafe(Hypercube(n, faulty_nodes=faulty))
-        lines = [f"trial {trial} of {name} at {point_text(point)}"]
-        lines.append(
-            f"  {len(faulty)} faulty nodes: {', '.join(f'{v:0{n}b}' for v in faulty[:64])}{', ...' if len(faulty) > 64 else ''}"
-        )
-        lines.append(
-            f"  {found.count} unsafe nodes, a fraction of {found.fraction:.6g}, marked in {found.rounds} rounds"
-        )
-        large = [str(c) for c in found.subcubes if c.dimension > 0]
-        lines.append(
-            f"  maximal subcubes of more than one node: {', '.join(large[:64]) or 'none'}{', ...' if len(large) > 64 else ''}"
-        )
-        lines.append(f"  Q_{n} is {'unsafe: no node is active' if found.all_unsafe else 'not unsafe'}")
-        data = {
-            "faulty_nodes": faulty,
-            "unsafe_nodes": found.count,
-            "rounds": found.rounds,
-            "all_unsafe": found.all_unsafe,
-            "subcubes": large,
-        }
-        return Explanation("\n".join(lines), data)
-
-    return explain
+    n = int(point["n"])
+    faulty = sorted(int(v) for v in fault_set(key, trial, n, int(point["f"])))
+    found = find_unsafe(Hypercube(n, faulty_nodes=faulty))
+    lines = [f"trial {trial} of unsafe-fraction at {point_text(point)}"]
+    lines.append(
+        f"  {len(faulty)} faulty nodes: {', '.join(f'{v:0{n}b}' for v in faulty[:64])}{', ...' if len(faulty) > 64 else ''}"
+    )
+    lines.append(f"  {found.count} unsafe nodes, a fraction of {found.fraction:.6g}, marked in {found.rounds} rounds")
+    large = [str(c) for c in found.subcubes if c.dimension > 0]
+    lines.append(
+        f"  maximal subcubes of more than one node: {', '.join(large[:64]) or 'none'}{', ...' if len(large) > 64 else ''}"
+    )
+    lines.append(f"  Q_{n} is {'unsafe: no node is active' if found.all_unsafe else 'not unsafe'}")
+    data = {
+        "faulty_nodes": faulty,
+        "unsafe_nodes": found.count,
+        "rounds": found.rounds,
+        "all_unsafe": found.all_unsafe,
+        "subcubes": large,
+    }
+    return Explanation("\n".join(lines), data)
 
 
 # ---------------------------------------------------------------- Figure 8
@@ -159,68 +152,48 @@ def _large_notes(results: Results) -> list[str]:
     return lines
 
 
-# ---------------------------------------------------------------- the studies
-
-_AXES = (
-    Axis("n", "dimension of the hypercube", int, 1, 62),
-    Axis("f", "number of faulty nodes", int, 0, 2**62),
-)
-
-_COUNTERS = (
-    Counter("unsafe_nodes", "unsafe nodes", 2),
-    Counter("unsafe_nodes_squared", "unsafe nodes, squared", 4),
-    Counter("with_unsafe", "trials with an unsafe node"),
-    Counter("all_unsafe", "trials without an active node"),
-    Counter("rounds", "rounds of FIND_UNSAFE"),
-    Counter("rounds_squared", "rounds of FIND_UNSAFE, squared"),
-    Counter("merging", "trials with two faults within distance 2"),
-    Counter("rounds_known", "trials whose rounds are known: no subcube of more than 30 dimensions"),
-)
-
-_STATISTICS: tuple[Statistic, ...] = (
-    Mean(
-        "unsafe_fraction", "mean of (non-faulty unsafe nodes) / 2^n",
-        "unsafe_nodes", "unsafe_nodes_squared", "with_unsafe", unit=_nodes,
-    ),
-    Proportion("all_unsafe", "probability that Q_n is unsafe (no node is active)", "all_unsafe"),
-    Mean(
-        "rounds", "mean number of rounds of FIND_UNSAFE",
-        "rounds", "rounds_squared", "with_unsafe", bound=_most_rounds, among="rounds_known",
-    ),
-)  # fmt: skip
+# ---------------------------------------------------------------- the study
 
 UNSAFE_FRACTION = Study(
     name="unsafe-fraction",
     title="Average fraction of unsafe nodes in Q_n with f random faulty nodes",
     source="Lee & Hayes 1988, Figure 8",
     revision=1,
-    axes=_AXES,
-    counters=_COUNTERS,
-    extremes=(Extreme("rounds", "most rounds of FIND_UNSAFE"),),
-    statistics=_STATISTICS,
+    axes=(
+        Axis("n", "dimension of the hypercube", int, 1, 62),
+        Axis("f", "number of faulty nodes", int, 0, 65536),
+    ),
+    tally=SPARSE,
+    statistics=(
+        Mean(
+            name="unsafe_fraction",
+            description="mean of (nonfaulty unsafe nodes) / 2^n",
+            total="unsafe_nodes",
+            squares="unsafe_nodes_squared",
+            nonzero="with_unsafe",
+            unit=_nodes,
+        ),
+        Proportion(
+            name="all_unsafe", description="probability that Q_n is unsafe (no node is active)", events="all_unsafe"
+        ),
+        Mean(
+            name="rounds",
+            description="mean number of rounds of FIND_UNSAFE",
+            total="rounds",
+            squares="rounds_squared",
+            nonzero="with_unsafe",
+            bound=_most_rounds,
+            among="rounds_known",
+        ),
+        Proportion(name="merging", description="probability of two faults within distance 2", events="merging"),
+    ),
     kernel=_kernel,
-    grid=product_grid(n=range(5, 13), f=range(1, 8)),
-    trials=10**6,
+    grids=(
+        Grid("figure-8", product_grid(n=range(5, 13), f=range(1, 8)), 10**6),
+        Grid("large", _large_grid(), 10**7, figure=_large_figure, notes=_large_notes),
+    ),
     check=_check,
-    explain=_explain("unsafe-fraction"),
+    explain=_explain,
     figure=_figure,
     notes=_notes,
-)
-
-UNSAFE_FRACTION_LARGE = Study(
-    name="unsafe-fraction-large",
-    title="Unsafe nodes in large hypercubes with f random faulty nodes",
-    source="after Lee & Hayes 1988, Figure 8",
-    revision=1,
-    axes=_AXES,
-    counters=_COUNTERS,
-    extremes=(Extreme("rounds", "most rounds of FIND_UNSAFE"),),
-    statistics=(*_STATISTICS, Proportion("merging", "probability of two faults within distance 2", "merging")),
-    kernel=_kernel,
-    grid=_large_grid(),
-    trials=10**7,
-    check=_check,
-    explain=_explain("unsafe-fraction-large"),
-    figure=_large_figure,
-    notes=_large_notes,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .routing import DUALCUBE_ROUTING, DUALCUBE_ROUTING_LARGE
+from .routing import DUALCUBE_ROUTING
 
 if TYPE_CHECKING:
     from fastcube.engine.benchmark import Benchmark
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STUDIES", "benchmarks", "ledger"]
 
-STUDIES = (DUALCUBE_ROUTING, DUALCUBE_ROUTING_LARGE)
+STUDIES = (DUALCUBE_ROUTING,)
 
 
 def ledger() -> Ledger:
@@ -26,4 +26,4 @@ def benchmarks() -> list[Benchmark]:
     """What ``fastcube bench`` compares."""
     from .rivals import benchmarks_of
 
-    return benchmarks_of(DUALCUBE_ROUTING_LARGE)
+    return benchmarks_of(DUALCUBE_ROUTING)

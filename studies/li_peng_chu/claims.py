@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from fastcube.algorithms.dualcube import offline
 from fastcube.engine.claims import Effort, Ledger, Verdict, Witness
@@ -363,26 +363,16 @@ def theorem_1_length(effort: Effort) -> Verdict:
 # ---------------------------------------------------------------- simulations
 
 
-def _tally(study: str, m: int, rate: float, trials: int) -> dict[str, int]:
+def _tally(m: int, rate: float, trials: int) -> Mapping[str, int]:
     """Counters of the first trials of a point at seed 0."""
-    import numpy as np
+    from .routing import DUALCUBE_ROUTING
 
-    from fastcube.engine.study import point_key
-    from fastcube.engine.tally import Tally
-
-    from . import STUDIES
-
-    chosen = next(s for s in STUDIES if s.name == study)
-    point = chosen.point({"m": m, "rate": rate})
-    slots = np.zeros(chosen.slots, np.int64)
-    slots[chosen.slots - 2 * len(chosen.extremes) :] = -1
-    chosen.kernel(point)(point_key(study, 0, point), 0, trials, np.array([m, rate], float), slots)
-    return dict(Tally.from_slots(chosen, 0, trials, slots).counts)
+    return DUALCUBE_ROUTING.count({"m": m, "rate": rate}, trials).counts
 
 
 def _success(m: int, rate: float) -> tuple[float, float, float]:
     """Estimate and limits at level 1e-6 of the success rate, from 10^5 trials."""
-    counts = _tally("dualcube-routing-large", m, rate, 100_000)
+    counts = _tally(m, rate, 100_000)
     e = proportion(counts["delivered"], counts["valid"], 1e-6)
     return e.value, e.low, e.high
 
@@ -438,7 +428,7 @@ def paths_close(effort: Effort) -> Verdict:
     ratios, shares = [], []
     for m in range(5, 10):
         for rate in (0.1, 0.3, 0.5):
-            counts = _tally("dualcube-routing", m, rate, 2000)
+            counts = _tally(m, rate, 2000)
             ratios.append(counts["length"] / counts["shortest"])
             shares.append(counts["shortest_routes"] / counts["delivered"])
     return Verdict(

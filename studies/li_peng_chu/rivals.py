@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from fastcube.engine.benchmark import Benchmark, kernel_runner
 from fastcube.engine.study import Study
+from fastcube.kernels.dualcube.layout import ROUTES
 
 Path = list[int]
 
@@ -124,7 +125,7 @@ def in_plain_python(m: int, rate: float, trials: int, seed: int = 0) -> tuple[in
 
 
 def benchmarks_of(study: Study) -> list[Benchmark]:
-    """The comparisons, for the study ``dualcube-routing-large``."""
+    """The comparisons, for the study ``dualcube-routing``."""
 
     def plain(m: int, rate: float) -> Callable[[], int]:
         def call() -> int:
@@ -136,6 +137,6 @@ def benchmarks_of(study: Study) -> list[Benchmark]:
     out = []
     for m in (5, 9, 20, 30):
         for rate in (0.1, 0.3, 0.5):
-            ours = kernel_runner(study, {"m": m, "rate": rate}, 200_000)
+            ours = kernel_runner(study, {"m": m, "rate": rate}, 200_000, ROUTES)
             out.append(Benchmark(f"dual-cube routing, m={m} rate={rate}", "plain Python", ours, plain(m, rate)))
     return out

@@ -2,7 +2,7 @@
 
 Section 3 simulates the practical on-line algorithm on DC(5) .. DC(9) with uniformly distributed faulty nodes:
 Figure 1 shows how often it finds a path, Figure 2 how long the path is.  ``dualcube-routing`` measures both, and the
-shortest nonfaulty paths beside them; ``dualcube-routing-large`` goes on to DC(30), which nobody has published.
+shortest nonfaulty paths beside them; its grid ``large`` goes on to DC(30), which nobody has published.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fastcube.engine.study import Axis, Counter, Explanation, Extreme, Proportion, Ratio, Study, Value, product_grid
+from fastcube.engine.statistics import PlainMean, Proportion, Ratio
+from fastcube.engine.study import Axis, Explanation, Grid, Study, Value, product_grid
+from fastcube.kernels.dualcube.layout import TALLY
 
 if TYPE_CHECKING:
     from fastcube.engine.results import Results
@@ -34,87 +36,49 @@ def _kernel(_: Point) -> Kernel:
     return trials
 
 
-AXES = (
-    Axis("m", "dimension of a cluster; DC(m) has 2^(2m+1) nodes", int, 1, 30),
-    Axis("rate", "node failure rate", float, 0, 1, open_above=True),
-)
-
-# In the order of the slots in kernels/dualcube_trials.py.
-_ROUTING = (
-    Counter("valid", "trials with two nonfaulty nodes to join"),
-    Counter("delivered", "routes delivered"),
-    Counter("exhausted", "routes failed: nothing left to try"),
-    Counter("limit", "routes failed: a tree would grow past 2^14 nodes"),
-    Counter("void", "trials with fewer than two nonfaulty nodes"),
-    Counter("length", "links on delivered routes"),
-    Counter("length_length", "squares of that"),
-    Counter("distance", "d(s, t) of delivered routes"),
-    Counter("length_distance", "products of length and d(s, t)"),
-    Counter("distance_distance", "squares of d(s, t)"),
-    Counter("counted", "trials whose look-ups were counted: all with the search, else those with index 0 mod 64"),
-    Counter("lookups", "distinct labels whose status was asked, in those trials"),
-    Counter("lookups_lookups", "squares of that", digits=2),
-)
-_SEARCH = (
-    Counter("connected", "pairs joined by a nonfaulty path"),
-    Counter("shortest", "shortest nonfaulty path lengths of delivered routes"),
-    Counter("length_shortest", "products of length and shortest length"),
-    Counter("shortest_shortest", "squares of the shortest length"),
-    Counter("shortest_routes", "delivered routes as short as the shortest nonfaulty path"),
-)
-EXTREMES = (
-    Extreme("longest", "most links on a delivered route"),
-    Extreme("detour", "most links beyond d(s, t) on a delivered route"),
-)
-
-SUCCESS = Proportion("success", "share of pairs that the route joins", "delivered", "valid")
-LENGTH_OVER_DISTANCE = Ratio(
-    "length_over_distance",
-    "total length of delivered routes over total d(s, t)",
-    "length",
-    "distance",
-    ("length_length", "length_distance", "distance_distance"),
-    "delivered",
-    "delivered",
-)
-LOOKUPS = Ratio(
-    "lookups",
-    "mean number of distinct nodes whose status is asked",
-    "lookups",
-    "counted",
-    ("lookups_lookups", "lookups", "counted"),
-    "counted",
-    "counted",
-    units="nodes",
-)
 STATISTICS = (
-    SUCCESS,
+    Proportion(name="success", description="share of pairs that the route joins", events="delivered", among="valid"),
     Proportion(
-        "success_connected",
-        "share of the pairs joined by a nonfaulty path that the route joins",
-        "delivered",
-        "connected",
+        name="success_connected",
+        description="share of the pairs joined by a nonfaulty path that the route joins",
+        events="delivered",
+        among="connected",
         defined=_searched,
     ),
     Ratio(
-        "length_ratio",
-        "total length of delivered routes over total shortest nonfaulty-path length",
-        "length",
-        "shortest",
-        ("length_length", "length_shortest", "shortest_shortest"),
-        "delivered",
-        "delivered",
+        name="length_ratio",
+        description="total length of delivered routes over total shortest nonfaulty-path length",
+        numerator="length",
+        denominator="shortest",
+        squares=("length_length", "length_shortest", "shortest_shortest"),
+        nonzero="delivered",
+        among="delivered",
         defined=_searched,
     ),
-    LENGTH_OVER_DISTANCE,
+    Ratio(
+        name="length_over_distance",
+        description="total length of delivered routes over total d(s, t)",
+        numerator="length",
+        denominator="distance",
+        squares=("length_length", "length_distance", "distance_distance"),
+        nonzero="delivered",
+        among="delivered",
+    ),
     Proportion(
-        "minimal",
-        "share of delivered routes as short as the shortest nonfaulty path",
-        "shortest_routes",
-        "delivered",
+        name="minimal",
+        description="share of delivered routes as short as the shortest nonfaulty path",
+        events="shortest_routes",
+        among="delivered",
         defined=_searched,
     ),
-    LOOKUPS,
+    PlainMean(
+        name="lookups",
+        description="mean number of distinct nodes whose status is asked",
+        total="lookups",
+        squares="lookups_lookups",
+        among="counted",
+        units="nodes",
+    ),
 )
 
 
@@ -226,7 +190,7 @@ def _connected_about(point: Point) -> float:
 
 def figure(results: Results, sheet: Any) -> None:
     """Figures 1 and 2 side by side: success rate, and path length in percent, against the failure rate."""
-    of = "Figure" if results.study.name == "dualcube-routing" else "As Figure"
+    of = "Figure" if any(_searched(point) for point, _ in results) else "As Figure"
     left, right = sheet.panels(2)
     left.lines(results, "success", x="rate", by="m")
     left.scale = "linear"
@@ -242,7 +206,7 @@ def figure(results: Results, sheet: Any) -> None:
 def _draw_lengths(results: Results, panel: Any) -> None:
     """Path length over the shortest nonfaulty path (where searched) and over d(s, t), in percent."""
     searched = any(tally.trials and _searched(point) for point, tally in results)
-    if not searched or "length_ratio" not in [s.name for s in results.study.statistics]:
+    if not searched:
         panel.lines(results, "length_over_distance", x="rate", by="m", factor=100)
         panel.words(y="path length, % of d(s, t)")
         return
@@ -276,7 +240,7 @@ def notes(results: Results) -> list[str]:
         for point in large:
             value = results.estimates(point)["success"].value
             lines.append(f"  m={point['m']},rate={point['rate']}: {value:.6f} beside {_connected_about(point):.6f}")
-    if any(tally.trials and not _searched(point) for point, tally in results) and len(results.study.statistics) > 3:
+    if any(tally.trials and not _searched(point) for point, tally in results):
         lines.append(
             f"success_connected, length_ratio and minimal need all 2^(2m+1) nodes and are left out above m={SEARCHED}"
         )
@@ -288,30 +252,17 @@ DUALCUBE_ROUTING = Study(
     title="Practical fault-tolerant routing in dual-cubes",
     source="Li, Peng & Chu, section 3, Figures 1 and 2",
     revision=1,
-    axes=AXES,
-    counters=(*_ROUTING, *_SEARCH),
-    extremes=EXTREMES,
+    axes=(
+        Axis("m", "dimension of a cluster; DC(m) has 2^(2m+1) nodes", int, 1, 30),
+        Axis("rate", "node failure rate", float, 0, 1, open_above=True),
+    ),
+    tally=TALLY,
     statistics=STATISTICS,
     kernel=_kernel,
-    grid=product_grid(m=range(5, 10), rate=RATES),
-    trials=20_000,
-    explain=explain,
-    figure=figure,
-    notes=notes,
-)
-
-DUALCUBE_ROUTING_LARGE = Study(
-    name="dualcube-routing-large",
-    title="Practical fault-tolerant routing in large dual-cubes",
-    source="Li, Peng & Chu, section 3, beyond its Figures 1 and 2",
-    revision=1,
-    axes=AXES,
-    counters=_ROUTING,
-    extremes=EXTREMES,
-    statistics=(SUCCESS, LENGTH_OVER_DISTANCE, LOOKUPS),
-    kernel=_kernel,
-    grid=product_grid(m=[10, 12, 15, 20, 25, 30], rate=RATES),
-    trials=100_000,
+    grids=(
+        Grid("figures", product_grid(m=range(5, 10), rate=RATES), 20_000),
+        Grid("large", product_grid(m=[10, 12, 15, 20, 25, 30], rate=RATES), 100_000),
+    ),
     explain=explain,
     figure=figure,
     notes=notes,

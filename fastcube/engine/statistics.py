@@ -1,0 +1,213 @@
+"""Statistics: numbers read from a tally's counters, each of a kind that says how its interval is made.
+
+A statistic is data: the counters it reads, what it is among, and its numbers at a point (whether it is defined there,
+the unit its totals are counted in, its bound, its scale).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from .estimate import Estimate, bounded_mean, plain_mean, proportion, ratio
+
+Value = int | float
+Point = Mapping[str, Value]
+
+#: Counters by name: integers, or tuples of integers for those with bins.
+Counts = Mapping[str, Any]
+
+
+def _always(_: Point) -> bool:
+    return True
+
+
+def _one(_: Point) -> float:
+    return 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistic:
+    """What all kinds share.
+
+    Parameters
+    ----------
+    name, description : str
+        Short name, and what it is in words.
+    among : str, optional
+        The counter of the trials that it is over; by default all trials.
+    defined : callable
+        Whether a point defines it; where not, it is NaN in the file and empty in csv.
+    scale : callable
+        A factor of estimate and interval at a point, an int, float or Fraction.
+    units : str
+    shown : bool
+        Whether the terminal table has it; csv, json and the file have all.
+    """
+
+    name: str
+    description: str
+    among: str | None = None
+    defined: Callable[[Point], bool] = _always
+    scale: Callable[[Point], float | Fraction] = _one
+    units: str = "1"
+    shown: bool = True
+
+    #: How the interval is made: ``exact``, ``bounded`` or ``asymptotic``.
+    interval: ClassVar[str]
+
+    def counters(self) -> tuple[str, ...]:
+        """The plain counters that it reads, without ``among``."""
+        raise NotImplementedError
+
+    def trials(self, counts: Counts, trials: int) -> int:
+        """Number of trials that it is over, among ``trials``."""
+        return trials if self.among is None else int(counts[self.among])
+
+    def count_events(self, counts: Counts) -> int:
+        """Trials in which the statistic is nonzero."""
+        raise NotImplementedError
+
+    def estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        """Estimate with its interval, from the counters of ``trials`` trials."""
+        return self._scaled(self._unscaled(counts, self.trials(counts, trials), point), point)
+
+    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        raise NotImplementedError
+
+    def _scaled(self, e: Estimate, point: Point) -> Estimate:
+        if self.scale is _one:
+            return e
+        by = float(self.scale(point))
+        return replace(e, value=by * e.value, stderr=by * e.stderr, low=by * e.low, high=by * e.high)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proportion(Statistic):
+    """Share of trials (or of those that ``among`` counts) that ``events`` counts: Clopper-Pearson interval."""
+
+    events: str
+    interval: ClassVar[str] = "exact"
+
+    def counters(self) -> tuple[str, ...]:
+        return (self.events,)
+
+    def count_events(self, counts: Counts) -> int:
+        return int(counts[self.events])
+
+    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        return proportion(counts[self.events], trials)
+
+    def _scaled(self, e: Estimate, point: Point) -> Estimate:
+        e = super()._scaled(e, point)
+        return replace(e, value=min(e.value, 1.0), low=min(e.low, 1.0), high=min(e.high, 1.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mean(Statistic):
+    """Mean of a quantity in [0, bound(point)]: empirical Bernstein interval.
+
+    ``total`` and ``squares`` count the quantity in units of ``unit(point)`` (2^n for a fraction of nodes);
+    ``nonzero`` counts the trials where it is not zero.
+    """
+
+    total: str
+    squares: str
+    nonzero: str
+    unit: Callable[[Point], float] = _one
+    bound: Callable[[Point], float] = _one
+    interval: ClassVar[str] = "bounded"
+
+    def counters(self) -> tuple[str, ...]:
+        return self.total, self.squares, self.nonzero
+
+    def count_events(self, counts: Counts) -> int:
+        return int(counts[self.nonzero])
+
+    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        return bounded_mean(counts[self.total], counts[self.squares], trials, self.unit(point), self.bound(point))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference(Mean):
+    """Mean of A - B, two quantities of the same trials, in [-bound(point), bound(point)]: empirical Bernstein interval.
+
+    ``total`` counts A - B with its sign.
+    """
+
+    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        bound = self.bound(point)
+        return bounded_mean(counts[self.total], counts[self.squares], trials, self.unit(point), bound, -bound)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainMean(Statistic):
+    """Mean of any quantity: normal interval, asymptotic; of a constant its width is 0.
+
+    ``nonzero`` names the counter of the trials where it is not zero; without it every trial is an event.
+    """
+
+    total: str
+    squares: str
+    nonzero: str | None = None
+    unit: Callable[[Point], float] = _one
+    interval: ClassVar[str] = "asymptotic"
+
+    def counters(self) -> tuple[str, ...]:
+        return (self.total, self.squares) if self.nonzero is None else (self.total, self.squares, self.nonzero)
+
+    def count_events(self, counts: Counts) -> int:
+        name = self.nonzero or self.among
+        return 0 if name is None else int(counts[name])
+
+    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        return plain_mean(counts[self.total], counts[self.squares], trials, self.unit(point))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio(Statistic):
+    """Ratio of the totals of two quantities over the same trials: delta method, asymptotic.
+
+    ``numerator`` and ``denominator`` are counters of the totals; ``squares`` names the counters of the sums of
+    numerator^2, numerator * denominator and denominator^2; ``nonzero`` counts trials with a nonzero numerator.
+    """
+
+    numerator: str
+    denominator: str
+    squares: tuple[str, str, str]
+    nonzero: str
+    interval: ClassVar[str] = "asymptotic"
+
+    def counters(self) -> tuple[str, ...]:
+        return self.numerator, self.denominator, *self.squares, self.nonzero
+
+    def count_events(self, counts: Counts) -> int:
+        return int(counts[self.nonzero])
+
+    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        nn, nd, dd = (counts[name] for name in self.squares)
+        return ratio(counts[self.numerator], counts[self.denominator], nn, nd, dd, trials)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distribution(Statistic):
+    """The law of an integer: the share of trials with each value, each with its own Clopper-Pearson interval.
+
+    ``counter`` names a counter with bins; bin i counts the trials with value i.  ``label`` is what the value is called
+    in rows such as ``rounds=3``; it is no target for a precision.
+    """
+
+    counter: str
+    label: str
+    shown: bool = False
+    interval: ClassVar[str] = "exact"
+
+    def counters(self) -> tuple[str, ...]:
+        return ()
+
+    def shares(self, counts: Counts, trials: int, point: Point) -> list[Estimate]:
+        """Share of each value, from 0 to the last bin."""
+        among = self.trials(counts, trials)
+        return [self._scaled(proportion(events, among), point) for events in counts[self.counter]]

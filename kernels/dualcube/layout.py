@@ -1,0 +1,32 @@
+"""What the dual-cube kernel counts."""
+
+from __future__ import annotations
+
+from ..layout import Counter, Extreme, Layout
+
+TALLY = Layout(
+    Counter("valid", "trials with two nonfaulty nodes to join"),
+    Counter("delivered", "routes delivered"),
+    Counter("exhausted", "routes failed: nothing left to try"),
+    Counter("limit", "routes failed: a tree would grow past 2^14 nodes"),
+    Counter("void", "trials with fewer than two nonfaulty nodes"),
+    Counter("length", "links on delivered routes"),
+    Counter("length_length", "squares of that"),
+    Counter("distance", "d(s, t) of delivered routes"),
+    Counter("length_distance", "products of length and d(s, t)"),
+    Counter("distance_distance", "squares of d(s, t)"),
+    Counter("counted", "trials whose look-ups were counted: all with the search, else those with index 0 mod 64"),
+    Counter("lookups", "distinct labels whose status was asked, in those trials"),
+    Counter("lookups_lookups", "squares of that", digits=2),
+    # the search of the whole cube, m <= 9; above these stay 0
+    Counter("connected", "pairs joined by a nonfaulty path"),
+    Counter("shortest", "shortest nonfaulty path lengths of delivered routes"),
+    Counter("length_shortest", "products of length and shortest length"),
+    Counter("shortest_shortest", "squares of the shortest length"),
+    Counter("shortest_routes", "delivered routes as short as the shortest nonfaulty path"),
+    Extreme("longest", "most links on a delivered route"),
+    Extreme("detour", "most links beyond d(s, t) on a delivered route"),
+)
+
+#: The routes alone, without the search and with fewer look-ups, at any m: what the comparisons of speed count.
+ROUTES = Layout(*TALLY.counters[:13], *TALLY.extremes)

@@ -1,0 +1,103 @@
+"""A kernel of one trial at a time: between a lane kernel by hand and a user's twenty lines.
+
+:func:`trials_kernel` puts the one loop around a scalar trial that every study's kernel needs::
+
+    class Scratch(NamedTuple):
+        labels: np.ndarray
+
+    @scratch
+    def _set_up(params):
+        return Scratch(np.empty(np.int64(params[1]), np.uint64))
+
+    @block
+    def _trial(key, t, params, scratch, tally):
+        ...
+        tally[_DELIVERED] += 1
+
+    KERNEL = trials_kernel(_set_up, _trial)
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from .jit import TRIALS_SIGNATURE, Kernel, kernel
+
+
+def _set_up(params):  # the names that the loop's body finds in its place
+    return params
+
+
+def _trial(key, t, params, scratch, tally):
+    pass
+
+
+def _loop(key, first, stop, params, tally):
+    scratch = _set_up(params)
+    for t in range(first, stop):
+        _trial(key, t, params, scratch, tally)
+
+
+def _python(block: Any) -> Callable[..., Any]:
+    """The Python function of a block, compiled or not."""
+    return getattr(block, "py_func", block)  # type: ignore[no-any-return]
+
+
+def _constants(function: Callable[..., Any]) -> list[Any] | None:
+    """What a function's machine code holds besides its text: values closed over, and globals that are numbers.
+
+    None when that includes a value that has no certain text.
+    """
+    cells = dict(zip(function.__code__.co_freevars, (c.cell_contents for c in function.__closure__ or ()), strict=True))
+    known = (bool, int, float, complex, str, bytes, type(None), np.generic)
+    used = {name: function.__globals__[name] for name in function.__code__.co_names if name in function.__globals__}
+    out: list[Any] = [(name, repr(value)) for name, value in used.items() if isinstance(value, known)]
+    for name, value in cells.items():
+        if isinstance(value, known) or (isinstance(value, tuple) and all(isinstance(v, known) for v in value)):
+            out.append((name, repr(value)))
+        elif hasattr(value, "py_func"):
+            inner = _constants(value.py_func)
+            if inner is None:
+                return None
+            out.append((name, _place(value.py_func), inner))
+        elif value is not None and not isinstance(value, type):
+            return None
+    return out
+
+
+def _place(function: Callable[..., Any]) -> tuple[str, str, int]:
+    return function.__module__, function.__qualname__, function.__code__.co_firstlineno
+
+
+def trials_kernel(set_up: Any, trial: Any, code: Callable[..., Any] | None = None) -> Kernel:
+    """The kernel of a study, ``jit.TRIALS_SIGNATURE``, from a compiled set-up and a compiled trial.
+
+    Parameters
+    ----------
+    set_up : block
+        ``set_up(params)``, once a call: returns a NamedTuple of arrays, or of anything else that the trials need.
+        ``params`` are the point's values, float64, in the order of the study's axes.
+    trial : block
+        ``trial(key, t, params, scratch, tally)``: counts trial ``t`` (int64) of the point's ``key`` (uint64) in the
+        slots of the int64 ``tally`` that its Layout names.  It allocates nothing.
+    code : callable, optional
+        The function whose files the cached machine code depends on; by default the trial.
+
+    Notes
+    -----
+    Cached on disk like every kernel, under a name that holds what the two functions close over; where that has no
+    certain text (an array, say) it is compiled in each process.
+    """
+    own = _python(trial)
+    parts = [_constants(_python(set_up)), _constants(own)]
+    name = hashlib.sha256(repr([_place(_python(set_up)), _place(own), *parts]).encode()).hexdigest()[:12]
+    # not a closure: Numba's cache tells closures over functions apart by a number that is new in each process
+    loop = FunctionType(_loop.__code__, {**globals(), "_set_up": set_up, "_trial": trial}, _loop.__name__)
+    loop.__module__, loop.__doc__ = own.__module__, own.__doc__
+    loop.__qualname__ = f"{own.__name__}_trials"
+    return kernel(TRIALS_SIGNATURE, variant=name, cache=None not in parts, code=code or own)(loop)

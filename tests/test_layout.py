@@ -1,0 +1,151 @@
+"""The tally by name: slots, what is read back from them, and every slip at the join that must be refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from toy import TOY
+
+import fastcube as fc
+from fastcube.engine.estimate import plain_mean, proportion
+from fastcube.engine.tally import Tally
+from fastcube.kernels import tally as blocks
+from fastcube.kernels.layout import Counter, Extreme, Layout
+
+LAYOUT = Layout(
+    Counter("hits", "trials that hit"),
+    Counter("total", "a sum", digits=2),
+    Counter("values", "trials with each value", bins=4),
+    Extreme("largest", "largest value"),
+)
+
+
+def test_slots_follow_the_declaration():
+    assert (LAYOUT.counter("hits"), LAYOUT.counter("total"), LAYOUT.counter("values")) == (0, 1, 3)
+    assert (LAYOUT.extreme("largest"), LAYOUT.size) == (7, 9)
+    assert isinstance(LAYOUT.counter("hits"), np.int64)
+    assert LAYOUT.fresh().tolist() == [0] * 7 + [-1, -1]
+
+
+@pytest.mark.parametrize(("ask", "message"), [
+    (lambda: LAYOUT.counter("hit"), "hit is not a counter of the layout, which has hits, total, values; did you mean hits?"),
+    (lambda: LAYOUT.extreme("smallest"), "smallest is not an extreme of the layout, which has largest"),
+])  # fmt: skip
+def test_a_name_that_is_not_there_is_an_error(ask, message):
+    with pytest.raises(KeyError) as error:
+        ask()
+    assert message in str(error.value)
+
+
+def test_a_name_that_stands_twice_is_an_error():
+    with pytest.raises(ValueError, match="hits stands twice"):
+        Layout(Counter("hits", ""), Counter("hits", ""))
+
+
+def test_reading_back():
+    slots = LAYOUT.fresh()
+    slots[:] = [3, 2**32 + 5, 2, 1, 0, 4, 2, 9, 17]
+    counts, extremes = LAYOUT.read(slots)
+    assert counts == {"hits": 3, "total": 2**32 + 5 + 2 * 2**32, "values": (1, 0, 4, 2)}
+    assert extremes == {"largest": (9, 17)}
+
+
+def test_tallies_with_bins_add():
+    a = Tally.from_slots(LAYOUT, 0, 2, [1, 0, 0, 1, 1, 0, 0, 1, 1])
+    b = Tally.from_slots(LAYOUT, 2, 4, [0, 7, 0, 0, 1, 0, 1, 3, 2])
+    assert (a + b).counts == {"hits": 1, "total": 7, "values": (1, 2, 0, 1)}
+    assert (Tally.empty(LAYOUT) + a) == a
+
+
+def test_offers_keep_the_smallest_trial_among_equals():
+    slots = LAYOUT.fresh()
+    at = LAYOUT.extreme("largest")
+    for value, trial in ((2, 9), (5, 8), (5, 7), (3, 1), (5, 12)):
+        blocks.offer(slots, at, np.int64(value), np.int64(trial))
+    assert slots[at:].tolist() == [5, 7]
+
+
+# ---------------------------------------------------------------- the join with a study
+
+
+def study(**changes):
+    given = {
+        "name": "join", "title": "", "source": "", "revision": 1, "axes": (fc.Axis("a", "a label", int, 0, 100),),
+        "tally": LAYOUT, "statistics": (fc.Proportion(name="share", description="", events="hits"),),
+        "kernel": lambda point: None, "grids": (fc.Grid("default", [{"a": 1}], 100),), "explain": lambda *_: None,
+    }  # fmt: skip
+    return fc.Study(**{**given, **changes})
+
+
+def test_a_study_that_fits_is_made():
+    assert study().statistic("share").interval == "exact"
+
+
+PLAIN = {"description": ""}
+
+
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"statistics": (fc.Proportion(name="share", events="hit", **PLAIN),)},
+     "statistic share of join names a counter that is not in its tally: hit; did you mean hits?"),
+    ({"statistics": (fc.Proportion(name="share", events="hits", among="trails", **PLAIN),)}, "not in its tally: trails"),
+    ({"statistics": (fc.Mean(name="mean", total="total", squares="hits", nonzero="values", **PLAIN),)},
+     "statistic mean of join needs a counter without bins, got values"),
+    ({"statistics": (fc.Proportion(name="share", events="hits", **PLAIN),
+                     fc.Distribution(name="law", counter="hits", label="value", **PLAIN))},
+     "statistic law of join needs a counter with bins, got hits"),
+    ({"statistics": (fc.Distribution(name="law", counter="values", label="value", **PLAIN),)},
+     "the first statistic of join must be a number"),
+    ({"statistics": ()}, "statistics of join must be one or more of different names"),
+    ({"statistics": (fc.Proportion(name="share", events="hits", **PLAIN),) * 2}, "['share', 'share']"),
+    ({"grids": ()}, "grids of join must be one or more"),
+])  # fmt: skip
+def test_what_does_not_fit_together_is_refused_when_the_study_is_made(changes, message):
+    with pytest.raises(fc.ParameterError) as error:
+        study(**changes)
+    assert message in str(error.value)
+
+
+def test_an_integer_axis_that_float64_would_round_is_refused():
+    with pytest.raises(fc.ParameterError, match="beyond which float64 rounds integers"):
+        fc.Axis("x", "too large", int, 0, 2**60)
+
+
+def test_count_runs_a_kernel_outside_of_the_driver():
+    point = {"a": 1, "work": 0.0}
+    whole = TOY.count(point, 1000, seed=3)
+    assert whole == TOY.count(point, 300, seed=3) + TOY.count(point, 700, seed=3, first=300)
+    assert whole.ranges == ((0, 1000),)
+    assert fc.run(TOY, a=1, work=0.0, trials=1000, seed=3).tallies[1, 0.0] == whole
+
+
+# ---------------------------------------------------------------- kinds of statistics
+
+COUNTS = {"hits": 3, "total": -4, "values": (1, 5, 4, 0), "squares": 30}
+
+
+def test_a_paired_difference_may_be_negative():
+    e = fc.Difference(name="d", total="total", squares="squares", nonzero="hits", bound=lambda point: 2.0,
+                      **PLAIN).estimate(COUNTS, 10, {})  # fmt: skip
+    assert e.value == pytest.approx(-0.4)
+    assert e.low == -2.0
+    assert -0.4 < e.high <= 2.0
+
+
+def test_a_constant_has_a_plain_mean_of_width_0():
+    e = plain_mean(70, 490, 10)
+    assert (e.value, e.low, e.high, e.stderr) == (7, 7, 7, 0)
+
+
+def test_a_distribution_gives_the_share_of_each_value():
+    shares = fc.Distribution(name="law", counter="values", label="value", **PLAIN).shares(COUNTS, 10, {})
+    assert shares == [proportion(k, 10) for k in (1, 5, 4, 0)]
+
+
+def test_a_scale_multiplies_estimate_and_interval_and_cuts_probabilities_at_1():
+    plain = fc.Proportion(name="p", events="hits", **PLAIN).estimate(COUNTS, 10, {})
+    scaled = fc.Proportion(name="p", events="hits", scale=lambda point: Fraction(5, 2), **PLAIN).estimate(
+        COUNTS, 10, {}
+    )
+    assert (scaled.value, scaled.low, scaled.high) == (0.75, 2.5 * plain.low, 1.0)
