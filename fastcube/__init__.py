@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .algorithms.broadcasting import broadcast
     from .algorithms.gathering import gather
+    from .algorithms.multicasting import multicast
+    from .algorithms.partition import two_partition
     from .algorithms.paths import route
     from .algorithms.shortest import distance
     from .algorithms.spanning import broadcast_packets, max_spanning_trees, smallest_cut, spanning_trees
     from .algorithms.trees import CommunicationTree, detect, exhaust, find_tree, optimal_tree
     from .algorithms.unsafe import find_unsafe
+    from .algorithms.wormhole import dependency_cycle, simulate_wormhole
     from .api import run
     from .engine.results import Results, merge, open_results
     from .engine.statistics import Difference, Distribution, Mean, PlainMean, Proportion, Ratio
@@ -59,6 +62,7 @@ _HOMES = {
     "Output": "engine.trials",
     "trial": "engine.trials",
     "trial_study": "engine.trials",
+    "dependency_cycle": "algorithms.wormhole",
     "exact_unsafe": "exact.unsafe",
     "find_unsafe": "algorithms.unsafe",
     "broadcast_packets": "algorithms.spanning",
@@ -71,6 +75,9 @@ _HOMES = {
     "find_tree": "algorithms.trees",
     "gather": "algorithms.gathering",
     "optimal_tree": "algorithms.trees",
+    "multicast": "algorithms.multicasting",
+    "simulate_wormhole": "algorithms.wormhole",
+    "two_partition": "algorithms.partition",
 }
 
 __all__ = [*_HOMES, "__version__"]  # noqa: PLE0604  (the keys are strings)

@@ -1,0 +1,189 @@
+"""Multicast in one faulty hypercube with wormhole switching (Wang, Lin & Kuo, section 4, Figures 16 and 17).
+
+The destinations' supernodes are visited along the Hamilton path of labels: D_H upwards, D_L downwards, and D_E inside the
+source's own.  A message is a sorted header of destinations; every node that it reaches sends on what is left of it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..errors import ParameterError, shown
+from ..networks.hypercube import Hypercube
+from .partition import Pair, Supercube, check_partition, faults_of
+
+#: Largest cube for ``path="hamilton"``, which visits up to 2^(n-2) supernodes.
+HAMILTON = 24
+
+PATHS = ("shortcut", "hamilton")
+
+
+@dataclass(frozen=True)
+class Use:
+    """One use of a channel: a message of class ``kind`` (E, H or L) goes from ``u`` to ``v`` with a header.
+
+    ``detour`` tells that v is a buddy of u because the node p of R' is faulty (A6), by itself or together with a
+    message for the supernode (A8).
+    """
+
+    kind: str
+    u: int
+    v: int
+    header: tuple[int, ...]
+    detour: bool = False
+
+
+@dataclass(frozen=True)
+class Multicast:
+    """What :func:`multicast` gives.
+
+    Attributes
+    ----------
+    channels : list of (u, v)
+        One entry for each use, in first-in first-out order: at a node inter-channels first, low dimension first (A11).
+    delivered : set of int
+        The destinations reached.
+    partition : (int, int)
+        (lo, hi).
+    depth : int
+        Most channels in a row from the source to a destination.
+    detours : int
+        Uses of a buddy because p was faulty.
+    uses : list of Use
+        The channels with the messages that they carry.
+    """
+
+    channels: list[tuple[int, int]]
+    delivered: set[int]
+    partition: Pair
+    depth: int
+    detours: int
+    uses: list[Use]
+
+    @property
+    def N(self) -> int:  # noqa: N802  (the paper's name)
+        """The number of channel uses."""
+        return len(self.channels)
+
+
+def at_source(net: Supercube, s: int, destinations: Iterable[int], path: str) -> list[Use]:
+    """Figure 16: the messages that the source sends, D_E over the low and the high dimension, D_H, D_L (A7, A8, A9)."""
+    here = net.label(s)
+    labelled = sorted((net.label(d), d) for d in set(destinations) - {s})
+    own = [d for a, d in labelled if a == here]
+    above = [d for a, d in labelled if a > here]
+    below = [d for _, d in sorted((-a, d) for a, d in labelled if a < here)]
+    uses = list(_inside(net, "E", s, own))
+    for kind, header in (("H", above), ("L", below)):
+        if header:
+            v, detour = net.toward(s, net.label(header[0]), path)
+            uses.append(Use(kind, s, v, tuple(header), detour))
+    return uses
+
+
+def onward(net: Supercube, use: Use, path: str) -> list[Use]:
+    """Figure 17: what the node at the end of a channel sends on; a detour joins a message that goes there anyway (A8)."""
+    w = use.v
+    header = [d for d in use.header if d != w]
+    here = w & ~net.inside
+    own = [d for d in header if d & ~net.inside == here]
+    rest = tuple(d for d in header if d & ~net.inside != here)
+    uses = list(_inside(net, use.kind, w, own))
+    if not rest:
+        return uses
+    v, detour = net.toward(w, net.label(rest[0]), path)
+    for i, other in enumerate(uses):
+        if other.v == v:
+            uses[i] = Use(use.kind, w, v, other.header + rest, detour)
+            return uses
+    return [*uses, Use(use.kind, w, v, rest, detour)]
+
+
+def _inside(net: Supercube, kind: str, w: int, own: list[int]) -> Iterator[Use]:
+    """The messages from w into its own supernode, low dimension first."""
+    for v in (w ^ net.low, w ^ net.high):
+        header = tuple(d for d in own if net.within(w, d) == v)
+        if header:
+            yield Use(kind, w, v, header)
+
+
+# ---------------------------------------------------------------- one multicast
+
+
+def supercube(cube: Hypercube, partition: Pair | None, path: str) -> Supercube:
+    """The supercube of a partition, or of A13's, for one of the two kinds of path.  Raises ParameterError."""
+    if path not in PATHS:
+        raise ParameterError(f"path must be {' or '.join(PATHS)}, got {shown(path)}")
+    faults = faults_of(cube)
+    if path == "hamilton" and cube.n > HAMILTON:
+        raise ParameterError(f"n must be in [1, {HAMILTON}] for path='hamilton', got {cube.n}")
+    return Supercube(cube.n, faults, check_partition(cube, partition))
+
+
+def check_message(
+    cube: Hypercube, net: Supercube, source: str, s: object, name: str, destinations: object
+) -> tuple[int, frozenset[int]]:
+    """Source and destinations without it, as ints; ParameterError with the parameters' names unless all are nonfaulty."""
+    if isinstance(destinations, str | bytes) or not isinstance(destinations, Iterable):
+        raise ParameterError(f"{name} must be labels of nonfaulty nodes for n={cube.n}, got {shown(destinations)}")
+    start = _nonfaulty(cube, net, source, s)
+    return start, frozenset(_nonfaulty(cube, net, name, d) for d in destinations) - {start}
+
+
+def _nonfaulty(cube: Hypercube, net: Supercube, name: str, label: object) -> int:
+    node = cube.check_node(name, label)
+    if node in net.faults:
+        why = "faulty" if cube.is_faulty(node) else "an end of a faulty link"
+        raise ParameterError(f"{name} must be nonfaulty, got {node} ({cube.label(node)}), which is {why}")
+    return node
+
+
+def multicast(
+    cube: Hypercube,
+    s: int,
+    destinations: Iterable[int],
+    partition: Pair | None = None,
+    path: str = "shortcut",
+) -> Multicast:
+    """Send one message from ``s`` to many destinations.
+
+    Parameters
+    ----------
+    cube : Hypercube
+        Faults must be listed; both ends of a faulty link count as faulty (A12).
+    s : int
+        A nonfaulty node.
+    destinations : iterable of int
+        Nonfaulty nodes; ``s`` among them is ignored.
+    partition : (int, int), optional
+        A fault-tolerant pair of dimensions, in either order; by default the first of the exhaustive search (A13).
+    path : str
+        ``shortcut``: R' goes as far along the Hamilton path as one channel can (A5), any n; ``hamilton``: to the next
+        supernode on it, n <= 24.
+
+    Returns
+    -------
+    Multicast
+
+    Notes
+    -----
+    N is at most 2^n - 1: no message enters a node twice and none the source, except that the source's detours can share
+    a buddy with each other and with D_E; and each detour leaves a faulty node out that nothing enters.
+    """
+    net = supercube(cube, partition, path)
+    source, wanted = check_message(cube, net, "s", s, "destinations", destinations)
+    uses: list[Use] = []
+    depth = detours = 0
+    delivered = set()
+    queue = deque((use, 1) for use in at_source(net, source, wanted, path))
+    while queue:
+        use, distance = queue.popleft()
+        uses.append(use)
+        detours += use.detour
+        if use.v in wanted:
+            delivered.add(use.v)
+            depth = max(depth, distance)
+        queue.extend((sent, distance + 1) for sent in onward(net, use, path))
+    return Multicast([(use.u, use.v) for use in uses], delivered, net.partition, depth, detours, uses)

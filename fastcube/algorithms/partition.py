@@ -1,0 +1,196 @@
+"""2-partitions of one faulty hypercube, and the supercube that one makes (Wang, Lin & Kuo, section 3).
+
+A pair of dimensions P = {lo, hi} cuts Q_n into 2^(n-2) 2-cubes; P is fault-tolerant when each holds at most one fault.  A
+fault is a faulty node or an end of a faulty link (reading A12).  The 2-cubes are the nodes of the supercube Q'_{n-2},
+labelled along a Hamilton path, and messages move inside one by R and between two by R'.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterable
+
+from ..errors import ParameterError, shown
+from ..networks.faults import RandomFaults
+from ..networks.hypercube import Hypercube, Subcube
+
+Pair = tuple[int, int]
+
+
+def faults_of(cube: Hypercube) -> frozenset[int]:
+    """F: the faulty nodes and both ends of every faulty link (A12).  Raises ParameterError for lazy faults."""
+    if not isinstance(cube, Hypercube):
+        raise ParameterError(f"cube must be a Hypercube, got {shown(cube)}")
+    nodes = cube.faulty_nodes
+    if isinstance(nodes, RandomFaults):
+        raise ParameterError(
+            f"faulty_nodes must be listed for a 2-partition, which looks at all of them, got {nodes!r}"
+        )
+    return nodes.union(*cube.faulty_links)
+
+
+def conflict(faults: Collection[int], mask: int) -> tuple[int, int] | None:
+    """Two faults that differ in nothing but dimensions of ``mask``: the first that repeats another's word, after that one."""
+    seen: dict[int, int] = {}
+    for fault in faults:
+        first = seen.setdefault(fault & ~mask, fault)
+        if first != fault:
+            return first, fault
+    return None
+
+
+def pairs_from(n: int, faults: Collection[int], first: int) -> Iterable[Pair]:
+    """The pairs (lo, hi), lo >= first, of dimensions without a conflict of their own, in lexicographic order."""
+    alone = [i for i in range(first, n) if conflict(faults, 1 << i) is None]
+    return itertools.combinations(alone, 2)
+
+
+def search(n: int, faults: Collection[int], exhaustive: bool) -> Pair | None:
+    """:func:`two_partition` of Q_n with faults F, any labels.
+
+    Both searches take the first dimension without a conflict for lo, and the first that goes with it for hi: a smaller one
+    would have a conflict of its own.  Figure 2 ends there; the exhaustive search goes on to the next lo.
+    """
+    lowest = None
+    for lo, hi in pairs_from(n, faults, 0):
+        if lowest is None:
+            lowest = lo
+        if lo != lowest and not exhaustive:
+            return None
+        if conflict(faults, 1 << lo | 1 << hi) is None:
+            return lo, hi
+    return None
+
+
+def two_partition(cube: Hypercube, exhaustive: bool = False) -> Pair | None:
+    """A fault-tolerant 2-partition: two dimensions such that every 2-cube along them has at most one fault.
+
+    Parameters
+    ----------
+    cube : Hypercube
+        Any n, with faults that are listed; both ends of a faulty link count as faults (A12).
+    exhaustive : bool
+        False: Figure 2 as reading A1 has it, greedy.  True: the first pair in lexicographic order, which is the
+        greedy one wherever there is one (A13).
+
+    Returns
+    -------
+    (int, int) or None
+        (lo, hi), lo < hi; None when there is none.  Lemma 1 promises one for at most n - 1 faults; above 2^(n-2) there is none.
+
+    Notes
+    -----
+    O(f n^2) look-ups at worst; a dimension or pair is given up at its first conflict.
+    """
+    faults = sorted(faults_of(cube))
+    return search(cube.n, faults, bool(exhaustive))
+
+
+def check_partition(cube: Hypercube, partition: object) -> Pair:
+    """A fault-tolerant pair as (lo, hi), the one of the exhaustive search for None (A13).  Raises ParameterError."""
+    faults = sorted(faults_of(cube))
+    if partition is None:
+        found = search(cube.n, faults, exhaustive=True)
+        if found is None:
+            raise ParameterError(
+                f"cube has no fault-tolerant 2-partition by exhaustive search: {len(faults)} faults for n={cube.n}"
+            )
+        return found
+    wanted = f"partition must be two different dimensions in [0, {cube.n - 1}] for n={cube.n}, got {shown(partition)}"
+    try:
+        i, j = (int(d.__index__()) for d in partition)  # type: ignore[attr-defined]
+    except (TypeError, ValueError, AttributeError):
+        raise ParameterError(wanted) from None
+    if i == j or not (0 <= i < cube.n and 0 <= j < cube.n):
+        raise ParameterError(wanted)
+    lo, hi = min(i, j), max(i, j)
+    inside = 1 << lo | 1 << hi
+    found = conflict(faults, inside)
+    if found is not None:
+        where = Subcube(found[0] & ~inside, inside, cube.n)
+        raise ParameterError(
+            f"partition must leave at most one fault in every 2-cube: ({lo}, {hi}) has "
+            f"{cube.label(found[0])} and {cube.label(found[1])} in {where}"
+        )
+    return lo, hi
+
+
+# ---------------------------------------------------------------- the supercube
+
+
+class Supercube:
+    """Q'_{n-2}: Q_n cut along a fault-tolerant pair, with its labels and its two routing functions.
+
+    Parameters
+    ----------
+    n : int
+    faults : frozen set of labels
+    partition : (int, int)
+        (lo, hi), fault-tolerant; checked by :func:`check_partition`.
+    """
+
+    __slots__ = ("external", "faults", "high", "low", "n", "partition")
+
+    def __init__(self, n: int, faults: frozenset[int], partition: Pair) -> None:
+        self.n = n
+        self.faults = faults
+        self.partition = partition
+        self.low, self.high = (1 << i for i in partition)
+        #: the bits outside P, ascending: digits 2 .. n-1 of the paper
+        self.external = [1 << i for i in range(n) if i not in partition]
+
+    @property
+    def inside(self) -> int:
+        """Mask of the two internal dimensions."""
+        return self.low | self.high
+
+    def label(self, v: int) -> int:
+        """l(v): the place of v's supernode in the reflected Gray code of its external digits (A2)."""
+        word = sum(1 << at for at, bit in enumerate(self.external) if v & bit)
+        shift = 1
+        while shift < len(self.external):
+            word ^= word >> shift
+            shift *= 2
+        return word
+
+    def supernode(self, v: int) -> Subcube:
+        """The 2-cube of v."""
+        return Subcube(v & ~self.inside, self.inside, self.n)
+
+    def fault_in(self, v: int) -> int | None:
+        """The fault of v's supernode, or None."""
+        base = v & ~self.inside
+        return next(
+            (w for w in (base, base | self.low, base | self.high, base | self.inside) if w in self.faults), None
+        )
+
+    def within(self, v: int, u: int) -> int:
+        """R(v, u), Figure 14: the next node from v to u != v inside their supernode (A3, A4)."""
+        apart = v ^ u
+        if apart != self.inside:
+            return u
+        if self.fault_in(v) is None:
+            # 00 -> 10 -> 11 and 11 -> 10 -> 00, the digits being (x_hi, x_lo); 01 <-> 10 by the low dimension
+            return v ^ (self.low if v & self.inside else self.high)
+        return v ^ (self.low if v ^ self.low not in self.faults else self.high)
+
+    def toward(self, v: int, goal: int, path: str) -> tuple[int, bool]:
+        """R'(v, u), Figure 15, for a label l(u) = ``goal`` other than l(v): the next node, and whether it is a buddy (A5, A6).
+
+        Crossing the k-th external dimension turns label a into a ^ (2^(k+1) - 1): the reflected code from k down is
+        read backwards.  So towards a higher goal the shortcut crosses the highest dimension in which they differ unless that
+        leads beyond the goal, and then the highest 0 of a below it; towards a lower goal the same with ones.
+        """
+        here = self.label(v)
+        if path == "hamilton":
+            k = ((here ^ (here + 1 if here < goal else here - 1)) + 1).bit_length() - 2
+        else:
+            k = (here ^ goal).bit_length() - 1
+            over = here ^ (2 << k) - 1
+            if (over > goal) if here < goal else (over < goal):
+                below = (here if here > goal else ~here) & (1 << k) - 1
+                k = below.bit_length() - 1
+        p = v ^ self.external[k]
+        if p not in self.faults:
+            return p, False
+        return (v ^ self.low if v ^ self.low not in self.faults else v ^ self.high), True

@@ -1,0 +1,385 @@
+"""Wormhole switching in one faulty hypercube: which channels wait for which, and whether messages deadlock.
+
+Two views of Theorem 2 of Wang, Lin & Kuo.  The channel dependency graph (reading A14) has an arc c -> c' when some message
+that came over c asks for c'; without a cycle in it messages that do not branch cannot deadlock (Dally & Seitz 1987).  It knows
+nothing of a branch that waits while another one holds; the simulation (reading A15) does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ..errors import ParameterError, check_integer, shown
+from ..networks.hypercube import Hypercube
+from .multicasting import Use, at_source, check_message, onward, supercube
+from .partition import Pair, Supercube
+
+#: (u, v), and with two virtual channels (u, v, copy).
+Channel = tuple[int, ...]
+#: The place of a multicast in the list, and which of its messages: E_lo, E_hi, H, L.
+Key = tuple[int, str]
+
+#: Enters a channel, (class, u, v), and with a fourth argument an arc from it to v's channel there.
+Add = Callable[..., None]
+
+#: Largest cube whose dependency graph is built.
+LARGEST = 12
+
+_MOST_FLITS = 2**31
+
+
+def channel_of(net: Supercube, kind: str, u: int, v: int, virtual_channels: int) -> Channel:
+    """The channel of a message of class ``kind`` from u to v (A14): copy 1 is D_L's inside the supernodes."""
+    if virtual_channels == 1:
+        return u, v
+    return u, v, int(kind == "L" and not (u ^ v) & ~net.inside)
+
+
+# ---------------------------------------------------------------- dependencies
+
+
+def dependency_arcs(net: Supercube, virtual_channels: int, unicast: bool) -> dict[Channel, set[Channel]]:
+    """The channel dependency graph (A14): every channel that some message uses, with those that it waits for."""
+    arcs: dict[Channel, set[Channel]] = {}
+
+    def add(kind: str, u: int, v: int, after: int | None = None) -> None:
+        waits = arcs.setdefault(channel_of(net, kind, u, v, virtual_channels), set())
+        if after is not None:
+            asked = channel_of(net, kind, v, after, virtual_channels)
+            waits.add(asked)
+            arcs.setdefault(asked, set())
+
+    for v in range(2**net.n):
+        if v not in net.faults:
+            _arcs_inside(net, "E", v, add)
+            for kind in "HL":
+                _arcs_of_class(net, kind, v, unicast, add)
+    return arcs
+
+
+def _arcs_inside(net: Supercube, kind: str, v: int, add: Add) -> None:
+    """Of a message at v for its own supernode: v's channels, and from there to the node across."""
+    for b in (v ^ net.low, v ^ net.high):
+        if b not in net.faults:
+            add(kind, v, b)
+    across = v ^ net.inside
+    if across not in net.faults:
+        b = net.within(v, across)
+        add(kind, v, b, across)
+
+
+def _arcs_of_class(net: Supercube, kind: str, v: int, unicast: bool, add: Add) -> None:
+    """What messages of D_H or D_L ask for at v, and at the buddy of a detour from v.
+
+    Such a message can come to v from any nonfaulty neighbour u in a lower (D_L: higher) supernode, as its source, with v or
+    another node of v's supernode first in its header; whatever lies beyond can come next, so that every step up
+    from v can be asked for.  A unicast comes from u to v only when its goal lies before u's next larger shortcut.
+    """
+    here = net.label(v)
+    beyond = [(label, p) for label, p in _neighbours(net, v) if (label > here) == (kind == "H")]
+    before = [u for label, u in _neighbours(net, v) if (label < here) == (kind == "H") and u not in net.faults]
+    steps = []  # for each neighbour p beyond: its label and the node that R' gives
+    for label, p in beyond:
+        node, detour = net.toward(v, label, "shortcut")
+        steps.append((label, node))
+        add(kind, v, node)
+        if detour:  # and from the buddy to p's own
+            add(kind, v, node, node ^ v ^ p)
+    if before:
+        _arcs_inside(net, kind, v, add)
+    for u in before:
+        for b in (v ^ net.low, v ^ net.high):
+            if b not in net.faults:
+                add(kind, u, v, b)
+        limit = _next_shortcut(net, u, here, kind)
+        for label, node in steps:
+            if not unicast or limit is None or (label < limit if kind == "H" else label > limit):
+                add(kind, u, v, node)
+
+
+def _neighbours(net: Supercube, v: int) -> list[tuple[int, int]]:
+    """Labels and nodes across the external dimensions: crossing the k-th turns a into a ^ (2^(k+1) - 1)."""
+    here = net.label(v)
+    return [(here ^ (2 << k) - 1, v ^ bit) for k, bit in enumerate(net.external)]
+
+
+def _next_shortcut(net: Supercube, u: int, label: int, kind: str) -> int | None:
+    """The label nearest beyond ``label`` among u's neighbours; None when there is none."""
+    labels = [a for a, _ in _neighbours(net, u)]
+    if kind == "H":
+        return min((a for a in labels if a > label), default=None)
+    return max((a for a in labels if a < label), default=None)
+
+
+def shortest_cycle(arcs: Mapping[Channel, Iterable[Channel]]) -> list[Channel] | None:
+    """A shortest cycle of a directed graph, each vertex with an arc to the next; None without one."""
+    alive = _on_or_between_cycles(arcs)
+    best: list[Channel] | None = None
+    for start in sorted(alive):
+        found = _cycle_through(alive, start, None if best is None else len(best))
+        best = found or best
+    return best
+
+
+def _on_or_between_cycles(arcs: Mapping[Channel, Iterable[Channel]]) -> dict[Channel, list[Channel]]:
+    """What is left when vertices without predecessors or without successors are taken away, again and again."""
+    alive = {c: [d for d in after if d in arcs] for c, after in arcs.items()}
+    for _ in range(2):
+        before: dict[Channel, list[Channel]] = {c: [] for c in alive}
+        for c, after in alive.items():
+            for d in after:
+                before[d].append(c)
+        count = {c: len(after) for c, after in alive.items()}
+        ends = [c for c, many in count.items() if not many]
+        while ends:
+            for c in before[ends.pop()]:
+                count[c] -= 1
+                if not count[c]:
+                    ends.append(c)
+        alive = {c: [d for d in before[c] if count[d]] for c in alive if count[c]}  # the rest, turned round
+    return alive
+
+
+def _cycle_through(arcs: Mapping[Channel, list[Channel]], start: Channel, below: int | None) -> list[Channel] | None:
+    """A shortest cycle through ``start`` of fewer than ``below`` vertices; breadth first."""
+    came: dict[Channel, Channel | None] = {start: None}
+    front, length = [start], 1
+    while front and (below is None or length < below):
+        after = []
+        for c in front:
+            for d in arcs[c]:
+                if d == start:
+                    cycle = [c]
+                    while (previous := came[cycle[-1]]) is not None:
+                        cycle.append(previous)
+                    return cycle[::-1]
+                if d not in came:
+                    came[d] = c
+                    after.append(d)
+        front, length = after, length + 1
+    return None
+
+
+def check_copies(virtual_channels: object) -> int:
+    """1 or 2.  Raises ParameterError."""
+    return check_integer("virtual_channels", virtual_channels, 1, 2)
+
+
+def dependency_cycle(
+    cube: Hypercube, partition: Pair | None = None, virtual_channels: int = 1, unicast: bool = False
+) -> list[Channel] | None:
+    """A shortest cycle of the channel dependency graph (A14), each channel waiting for the next and the last for the first.
+
+    Parameters
+    ----------
+    cube : Hypercube
+        n <= 12; faults must be listed.
+    partition : (int, int), optional
+        As :func:`fastcube.multicast` takes it.
+    virtual_channels : int
+        1: a channel is (u, v).  2: it is (u, v, c); messages of D_L take copy c = 1 inside supernodes, all else is copy 0.
+    unicast : bool
+        Only messages to one destination each.
+
+    Returns
+    -------
+    list of channels, or None
+    """
+    copies = check_copies(virtual_channels)
+    if isinstance(cube, Hypercube) and cube.n > LARGEST:
+        raise ParameterError(f"n must be in [1, {LARGEST}] for the dependency graph, got {cube.n}")
+    return shortest_cycle(dependency_arcs(supercube(cube, partition, "shortcut"), copies, bool(unicast)))
+
+
+# ---------------------------------------------------------------- simulation
+
+
+@dataclass(frozen=True)
+class Wormhole:
+    """What :func:`simulate_wormhole` gives.
+
+    Attributes
+    ----------
+    deadlocked : bool
+    steps : int
+        The last step in which a channel was acquired; with ``flits``, in which a flit moved or was consumed.
+    arrival : dict
+        (i, destination) -> step in which the header arrives, i the place in ``messages``.
+    held, waiting : dict
+        By (i, "E_lo" | "E_hi" | "H" | "L") of the messages that are stuck: the channels held; the channels asked for, as
+        (channel, key of its holder or None).
+    """
+
+    deadlocked: bool
+    steps: int
+    arrival: dict[tuple[int, int], int]
+    held: dict[Key, set[Channel]]
+    waiting: dict[Key, list[tuple[Channel, Key | None]]]
+
+
+@dataclass
+class _Link:
+    """A channel that a message has acquired: its buffer's flit (0 is the header), and what the header does at its end."""
+
+    channel: Channel
+    use: Use
+    since: int
+    asks: list[Use]
+    flit: int | None = 0
+    then: list[_Link] | None = None
+
+
+@dataclass
+class _Worm:
+    key: Key
+    asks: list[Use]
+    links: list[_Link] = field(default_factory=list)
+    first: _Link | None = None
+    fed: int = 0
+    ended: bool = False
+
+    def waiting(self, step: int) -> list[tuple[_Link | None, list[Use]]]:
+        """Where it asks in a step: the source, or ends reached in earlier steps that lead on."""
+        if self.first is None:
+            return [(None, self.asks)]
+        return [(link, link.asks) for link in self.links if link.then is None and link.since < step]
+
+
+def simulate_wormhole(
+    cube: Hypercube,
+    messages: Iterable[tuple[int, Iterable[int]]],
+    partition: Pair | None = None,
+    virtual_channels: int = 1,
+    flits: int | None = None,
+    path: str = "shortcut",
+) -> Wormhole:
+    """Multicasts that all start together, flit by flit (A15).
+
+    Parameters
+    ----------
+    cube : Hypercube
+        Faults must be listed.
+    messages : iterable of (s, destinations)
+        As :func:`fastcube.multicast` takes them.
+    partition, path
+        As :func:`fastcube.multicast` takes them.
+    virtual_channels : int
+        1, or 2: D_L has channels of its own inside supernodes.
+    flits : int, optional
+        Length of every message, header included; None: longer than anything that it crosses.
+
+    Returns
+    -------
+    Wormhole
+    """
+    copies = check_copies(virtual_channels)
+    length = None if flits is None else check_integer("flits", flits, 1, _MOST_FLITS)
+    net = supercube(cube, partition, path)
+    return _Simulation(net, _worms(cube, net, messages, path), copies, length, path).run()
+
+
+def _worms(cube: Hypercube, net: Supercube, messages: object, path: str) -> list[_Worm]:
+    """The messages of all multicasts, in the order of their turns.  Raises ParameterError."""
+    wanted = "messages must be pairs (s, destinations)"
+    if isinstance(messages, str | bytes) or not isinstance(messages, Iterable):
+        raise ParameterError(f"{wanted}, got {shown(messages)}")
+    worms = []
+    for i, message in enumerate(messages):
+        try:
+            s, destinations = message
+        except (TypeError, ValueError):
+            raise ParameterError(f"{wanted}, got {shown(message)}") from None
+        source, targets = check_message(cube, net, "s", s, "destinations", destinations)
+        for use in at_source(net, source, targets, path):
+            inside = "E_lo" if use.u ^ use.v == net.low else "E_hi"
+            worms.append(_Worm((i, inside if use.kind == "E" else use.kind), [use]))
+    return worms
+
+
+class _Simulation:
+    def __init__(self, net: Supercube, worms: list[_Worm], copies: int, flits: int | None, path: str) -> None:
+        self.net, self.worms, self.copies, self.flits, self.path = net, worms, copies, flits, path
+        self.holder: dict[Channel, Key] = {}
+        self.arrival: dict[tuple[int, int], int] = {}
+
+    def channel(self, use: Use) -> Channel:
+        return channel_of(self.net, use.kind, use.u, use.v, self.copies)
+
+    def release(self, worm: _Worm, link: _Link) -> None:
+        worm.links.remove(link)
+        del self.holder[link.channel]
+
+    def acquire(self, worm: _Worm, step: int) -> bool:
+        """The worm's turn: everywhere where it waits it gets all that it asks for there, or nothing."""
+        acquired = False
+        for at, asks in worm.waiting(step):
+            if any(self.channel(use) in self.holder for use in asks):
+                continue
+            acquired = True
+            links = []
+            for use in asks:
+                link = _Link(self.channel(use), use, step, onward(self.net, use, self.path))
+                if not link.asks:
+                    link.then = []
+                if use.v in use.header:
+                    self.arrival[worm.key[0], use.v] = step
+                self.holder[link.channel] = worm.key
+                links.append(link)
+            worm.links += links
+            if at is None:
+                worm.first, worm.fed = links[0], 1
+            else:
+                at.then, at.flit = links, None
+                if self.flits == 1:
+                    self.release(worm, at)
+        if acquired and self.flits is None and all(link.then is not None for link in worm.links):
+            worm.ended = True
+            for link in list(worm.links):
+                self.release(worm, link)
+        return acquired
+
+    def move(self, worm: _Worm, step: int) -> bool:
+        """The flits move up, from the ends of the branches to the source; a header rests in the step in which it comes."""
+        moved = False
+        for link in worm.links[::-1]:
+            flit = link.flit
+            if flit is None or link.then is None or (flit == 0 and link.since == step):
+                continue
+            if all(after.flit is None for after in link.then):
+                for after in link.then:
+                    after.flit = flit
+                link.flit, moved = None, True
+                if flit + 1 == self.flits:
+                    self.release(worm, link)
+        assert self.flits is not None
+        if worm.first is not None and worm.first.flit is None and worm.fed < self.flits:
+            worm.first.flit, moved = worm.fed, True
+            worm.fed += 1
+        worm.ended = worm.first is not None and not worm.links
+        return moved
+
+    def run(self) -> Wormhole:
+        step = 0
+        alive = list(self.worms)
+        while alive:
+            happened = False
+            for worm in alive:
+                happened |= self.acquire(worm, step + 1)
+            if self.flits is not None:
+                for worm in alive:
+                    happened |= self.move(worm, step + 1)
+            if not happened:
+                break
+            step += 1
+            alive = [worm for worm in alive if not worm.ended]
+        held = {worm.key: {link.channel for link in worm.links} for worm in alive}
+        waiting = {
+            worm.key: [
+                (self.channel(use), self.holder.get(self.channel(use)))
+                for _, asks in worm.waiting(step + 1)
+                for use in asks
+            ]
+            for worm in alive
+        }
+        return Wormhole(bool(alive), step, self.arrival, held, waiting)
