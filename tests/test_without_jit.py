@@ -22,6 +22,9 @@ POINTS = [
     ("dualcube-routing", {"m": 2, "rate": 0.3}, 60),
     ("dualcube-routing", {"m": 4, "rate": 0.4}, 30),
     ("dualcube-routing", {"m": 12, "rate": 0.4}, 40),
+    ("edst-broadcast", {"n": 5, "d": 3, "packets": 9}, 4),
+    ("edge-disjoint-trees", {"n": 4, "f": 8, "links": 3}, 60),
+    ("edge-disjoint-trees", {"n": 7, "f": 20, "links": 60}, 5),
 ]
 
 PLAIN = """

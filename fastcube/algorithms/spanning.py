@@ -257,15 +257,20 @@ def _check_listed(cube: Hypercube) -> frozenset[int]:
 # ---------------------------------------------------------------- steps
 
 
-def height(tree: Trees) -> int:
-    """The greatest depth of a tree's nodes."""
+def depths(tree: Trees) -> NDArray[np.int64]:
+    """The depth of every node of a tree; 0 where it is absent."""
     v = np.arange(tree.size)
     up = np.where(tree < 0, v, tree)
-    depth = (up != v).astype(np.int64)
+    depth: NDArray[np.int64] = (up != v).astype(np.int64)
     while (up[up] != up).any():  # depth counts the links from v to up[v], which is 1, 2, 4, ... of them or the root
         depth += depth[up]
         up = up[up]
-    return int(depth.max())
+    return depth
+
+
+def height(tree: Trees) -> int:
+    """The greatest depth of a tree's nodes."""
+    return int(depths(tree).max())
 
 
 def _pipelined(heights: Iterable[int], packets: int) -> int:

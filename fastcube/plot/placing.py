@@ -47,6 +47,13 @@ def set_x(axes: Any, values: Sequence[float], integer: bool, room: float = 0.0) 
 
     at = sorted(set(values))
     low, high = at[0], at[-1]
+    if axes.get_xscale() == "log":
+        factor = (high / low) ** max(0.04, room) if high > low else 2.0
+        axes.set_xlim(low / factor, high * factor)
+        axes.xaxis.set_major_locator(FixedLocator(at if len(at) <= _TICKS else at[:: -(-len(at) // _TICKS)]))
+        axes.xaxis.set_major_formatter(FormatStrFormatter("%d" if integer else "%g"))
+        axes.xaxis.minorticks_off()
+        return
     pad = max(0.04, room) * (high - low) or (1.0 if integer else 0.1 * abs(high) or 0.1)
     axes.set_xlim(low - pad, high + pad)
     gaps = [b - a for a, b in pairwise(at)]

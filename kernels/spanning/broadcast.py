@@ -1,0 +1,276 @@
+"""Packets broadcast around a fault: the trees of one trial, built node by node, and the steps that they take.
+
+Trees are written label by label and then measured as any trees would be: heights by walking to the root, and that no
+directed link is in two of them.  Only what the simulation of packets proves is used: on trees that share no directed
+link, packet q (from 0) of a tree is at depth h after step q + h.  Readings S1-S10.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import bits, philox
+from ..jit import block, kernel, scratch
+
+_ONE = np.uint64(1)
+
+#: An entry that is not a parent.
+ROOT = np.int64(-1)
+ABSENT = np.int64(-2)
+
+
+class Room(NamedTuple):
+    """Scratch of a trial on Q_n."""
+
+    parent: np.ndarray  # int64 (2^n): one tree
+    used: np.ndarray  # int64 (2^n): the dimensions of the directed links that leave each node in the trees so far
+    distance: np.ndarray  # int64 (2^n): from the source, -1 where there is no path
+    queue: np.ndarray  # int64 (2^n)
+    dims: np.ndarray  # int64 (n): the dimension at each position (S4)
+
+
+@scratch
+def room(n):
+    """Arrays for :class:`Room`, n an int64."""
+    size = np.int64(1) << n
+    return Room(
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.empty(n, np.int64),
+    )
+
+
+# ---------------------------------------------------------------- the draw
+
+
+@block
+def binomial_coefficient(n, d):
+    """C(n, d), as an int64."""
+    out = np.int64(1)
+    for i in range(d):
+        out = out * (n - i) // (i + 1)
+    return out
+
+
+@block
+def draw_ends(key, t, n, d):
+    """Source of trial ``t``, and the faulty node at distance d from it; int64, -1 for no faulty node (d = 0).
+
+    The source is the low n bits of word 0 of block t for PAIRS.  The faulty node is source ^ m, where m is the r-th
+    smallest mask of d bits among n, from 0, and r the first of words 1, 2, ... whose low b bits are less than C(n, d);
+    b is the number of bits of C(n, d) - 1.
+    """
+    source = np.int64(philox.word(key, np.uint64(t), np.uint64(0), philox.PAIRS) & ((_ONE << np.uint64(n)) - _ONE))
+    if d == 0:
+        return source, np.int64(-1)
+    sets = binomial_coefficient(n, d)
+    low = (_ONE << np.uint64(bits.highest(np.uint64(sets - 1)) + 1)) - _ONE
+    j = np.uint64(1)
+    rank = np.int64(philox.word(key, np.uint64(t), j, philox.PAIRS) & low)
+    while rank >= sets:
+        j += _ONE
+        rank = np.int64(philox.word(key, np.uint64(t), j, philox.PAIRS) & low)
+    mask = np.int64(0)
+    while rank >= 0:
+        mask += 1
+        rank -= np.int64(bits.popcount(np.uint64(mask)) == d)
+    return source, source ^ mask
+
+
+# ---------------------------------------------------------------- the trees, by positions
+
+
+@block
+def _pivoted(m, i, v):
+    """Position across which v's parent lies in pivoted tree i of Q_m, -1 at its root (S1, S2)."""
+    if v == 0:
+        return i
+    if v == np.int64(1) << i:
+        return ROOT
+    if (v >> i) & 1 == 0:
+        return i
+    k = i + m - 1  # the set bit that comes last in the order i, i+1, ..., i-1
+    while (v >> (k % m)) & 1 == 0:
+        k -= 1
+    return k % m
+
+
+@block
+def _light(n, d, i, v):
+    """Position across which v's parent lies in light tree i around the faulty node 1^d 0^(n-d); -1 root, -2 that node.
+
+    Algorithm A from the outermost cube inwards (S3, S5, S9); int64, 2 <= n, 1 <= d <= n, 0 <= i <= n - 2.
+    """
+    m = n
+    while True:
+        half = np.int64(1) << (m - 1)
+        root = ROOT if m == n else m  # an inner tree's root hangs across the position above it
+        if v < half:
+            p = _pivoted(m - 1, i, v)
+            return root if p == ROOT else p
+        v -= half
+        if d == 1:  # case B: the faulty node is s'
+            if v == 0:
+                return ABSENT
+            p = _pivoted(m - 1, i, v)
+            return m - 1 if p == ROOT else p
+        if i == m - 2:  # the last tree of case A
+            if v == half - (np.int64(1) << (m - d)):
+                return ABSENT
+            if bits.popcount(np.uint64(v)) == 1 and v < np.int64(1) << (m - 2):
+                return bits.lowest(np.uint64(v))  # step 5: s'_j hangs from s'
+            return m - 1  # step 6
+        m -= 1
+        d -= 1
+
+
+@block
+def _place_dimensions(n, source, fault, dims):
+    """Which dimension is at which position (S4): the faulty node's bits on top, highest first, then the others."""
+    p = np.int64(0)
+    for want in range(2):
+        for k in range(n):
+            if ((source ^ fault) >> k) & 1 == want:
+                dims[p] = k
+                p += 1
+
+
+@block
+def _write_light(n, d, i, source, fault, dims, parent):
+    """Light tree i, re-rooted at the source."""
+    _place_dimensions(n, source, fault, dims)
+    for v in range(np.int64(1) << n):
+        canonical = np.int64(0)
+        for p in range(n):
+            canonical |= (((v ^ source) >> dims[p]) & 1) << p
+        p = _light(n, d, i, canonical)
+        parent[v] = v ^ (np.int64(1) << dims[p]) if p >= 0 else p
+    parent[source ^ (np.int64(1) << dims[i])] = source
+    parent[source] = ROOT
+
+
+@block
+def _write_rooted(n, i, source, parent):
+    """Johnsson and Ho's tree i (S1)."""
+    for v in range(np.int64(1) << n):
+        p = _pivoted(n, i, v ^ source)
+        parent[v] = v ^ (np.int64(1) << p) if p >= 0 else source
+    parent[source] = ROOT
+
+
+@block
+def _write_binomial(source, parent):
+    """The parent of v clears the highest set bit of v ^ source (S10)."""
+    for v in range(parent.size):
+        if v != source:
+            parent[v] = v ^ (np.int64(1) << bits.highest(np.uint64(v ^ source)))
+    parent[source] = ROOT
+
+
+@block
+def height(parent, source, fault):
+    """Greatest depth of a tree rooted at ``source`` that holds every node but ``fault``; -1 of anything else."""
+    size = parent.size
+    most = np.int64(0)
+    for v in range(size):
+        depth = np.int64(0)
+        u = np.int64(v)
+        while u != source and parent[u] >= 0 and depth < size:
+            u = parent[u]
+            depth += 1
+        if u != source and v != fault:
+            return np.int64(-1)
+        if v == fault and (depth > 0 or parent[v] != ABSENT):
+            return np.int64(-1)
+        if v != fault:
+            most = max(most, depth)
+    return most
+
+
+@block
+def _claim_links(parent, used):
+    """Enter a tree's directed links; whether all were free."""
+    free = True
+    for v in range(parent.size):
+        u = parent[v]
+        if u >= 0:
+            free &= used[u] & (u ^ v) == 0
+            used[u] |= u ^ v
+    return free
+
+
+@block
+def steps_of(n, d, packets, source, fault, g):
+    """Steps of the packets on the trees around ``source``; -1 when they are no edge-disjoint spanning trees."""
+    trees = n if d == 0 else n - 1
+    for v in range(g.used.size):
+        g.used[v] = 0
+    out = np.int64(0)
+    for i in range(trees):
+        if d == 0:
+            _write_rooted(n, i, source, g.parent)
+        else:
+            _write_light(n, d, i, source, fault, g.dims, g.parent)
+        high = height(g.parent, source, fault)
+        if high < 0 or not _claim_links(g.parent, g.used):
+            return np.int64(-1)
+        share = (packets - i + trees - 1) // trees
+        if share > 0:
+            out = max(out, share - 1 + high)
+    return out
+
+
+# ---------------------------------------------------------------- one tree, and what no schedule can beat
+
+
+@block
+def _find_distances(n, source, fault, distance, queue):
+    """Distances from the source around the faulty node; the greatest of them."""
+    for v in range(distance.size):
+        distance[v] = -1
+    distance[source] = 0
+    queue[0] = source
+    head = np.int64(0)
+    tail = np.int64(1)
+    while head < tail:
+        u = queue[head]
+        head += 1
+        for k in range(n):
+            v = u ^ (np.int64(1) << k)
+            if v != fault and distance[v] < 0:
+                distance[v] = distance[u] + 1
+                queue[tail] = v
+                tail += 1
+    return distance[queue[tail - 1]]
+
+
+@block
+def single_and_bound(n, d, packets, source, fault, g):
+    """Steps on one tree (binomial without a faulty node, shortest-path with it), and what no schedule can beat.
+
+    The last packet to leave the source leaves in step ceil(M / deg s) or later and has as far to go as any; node v has
+    nothing before step dist(s, v) and takes deg v a step from then on.
+    """
+    far = _find_distances(n, source, fault, g.distance, g.queue)
+    if d == 0:
+        _write_binomial(source, g.parent)
+        single = packets - 1 + height(g.parent, source, fault)
+    else:
+        single = packets - 1 + far
+    bound = np.int64(0)
+    for v in range(g.distance.size):
+        if v != fault:
+            degree = n - (1 if fault >= 0 and bits.popcount(np.uint64(v ^ fault)) == 1 else 0)
+            alone = (packets + degree - 1) // degree
+            bound = max(bound, alone + far - 1 if v == source else g.distance[v] - 1 + alone)
+    return single, bound
+
+
+@kernel("UniTuple(int64, 2)(uint64, int64, int64, int64)")
+def ends(key, t, n, d):
+    """Source and faulty node of a trial; see :func:`draw_ends`."""
+    return draw_ends(key, t, n, d)

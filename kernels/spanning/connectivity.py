@@ -1,0 +1,366 @@
+"""Edmonds' number of one fault set on bitmasks: edge connectivity of the healthy nodes and links of Q_n, n <= 12.
+
+A set of nodes is 2^n bits in words of 64; a step across dimension k is a shift inside words for k < 6 and an exchange of
+words above.  Numbers of links or squares of all nodes at once are four bit planes (12 < 16), added to bit by bit.
+
+lambda <= delta, the smallest degree, is known for nothing; most trials are done when lambda >= delta is certified:
+
+1. Nodes joined by a link with delta - 1 healthy squares on it are joined by delta link-disjoint paths, so a cut below
+   delta parts no class of nodes that such links connect.  The largest class is the core.
+2. A node with ``best`` neighbours in the core or next to it has as many link-disjoint paths into it, and joins it.
+3. A cut of fewer than delta links has 2^delta nodes or more on each side (a set of k nodes has at most g(k) =
+   popcount(0) + ... + popcount(k - 1) links inside, and k delta - 2 g(k) >= delta for 1 <= k < 2^delta): when fewer
+   nodes are left outside the core, lambda is known.
+4. Otherwise a node outside is tied to the core by a flow, which shows a smaller cut or lets the node join.
+
+See ``fastcube/algorithms/spanning_flows.py`` for the same on Python integers.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import bits
+from ..jit import block, kernel, scratch
+
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+_63 = np.uint64(63)
+
+
+class Graph(NamedTuple):
+    """A healthy graph and the room to work on it; sets of nodes are rows of words."""
+
+    nodes: np.ndarray  # uint64 (words): the healthy nodes
+    links: np.ndarray  # uint64 (n, words): the nodes with a healthy link to a healthy node across each dimension
+    strong: np.ndarray  # uint64 (n, words): likewise, the links that no cut below delta can hold
+    flow: np.ndarray  # uint64 (n, words): tails of the directed links in use
+    came: np.ndarray  # uint64 (n, words): nodes that a search reached across each dimension
+    core: np.ndarray  # uint64 (words)
+    part: np.ndarray  # uint64 (words): scratch sets
+    near: np.ndarray  # uint64 (words)
+    planes: np.ndarray  # uint64 (4, words)
+
+
+@scratch
+def graph_arrays(n):
+    """Arrays for :class:`Graph`, n an int64 in [1, 12]."""
+    words = np.int64(1) << max(n - np.int64(6), np.int64(0))
+    return Graph(
+        np.zeros(words, np.uint64),
+        np.zeros((n, words), np.uint64),
+        np.zeros((n, words), np.uint64),
+        np.zeros((n, words), np.uint64),
+        np.zeros((n, words), np.uint64),
+        np.zeros(words, np.uint64),
+        np.zeros(words, np.uint64),
+        np.zeros(words, np.uint64),
+        np.zeros((4, words), np.uint64),
+    )
+
+
+# ---------------------------------------------------------------- sets of nodes
+
+
+@block(always=True)
+def _inside(x, k):
+    """Neighbours across dimension k < 6 of the nodes of one word."""
+    shift = _ONE << np.uint64(k)
+    low = bits.LOW[k]
+    return ((x >> shift) & low) | ((x & low) << shift)
+
+
+@block(always=True)
+def _across(nodes, w, k):
+    """Word w of the neighbours across dimension k of a set of nodes."""
+    if k < 6:
+        return _inside(nodes[w], k)
+    return nodes[w ^ (1 << (k - 6))]
+
+
+@block(always=True)
+def _add(a, b, c, d, x):
+    """Add a bit to each of 64 numbers of four bit planes."""
+    y = a & x
+    z = b & y
+    return a ^ x, b ^ y, c ^ z, d ^ (c & z)
+
+
+@block(always=True)
+def _at_least(a, b, c, d, least):
+    """Which of 64 numbers of four bit planes are ``least`` or more."""
+    out = bits.ALL
+    for i, plane in enumerate((a, b, c, d)):
+        out = plane & out if (least >> i) & 1 else plane | out
+    return out
+
+
+@block
+def _count(nodes):
+    out = np.int64(0)
+    for w in range(nodes.size):
+        out += bits.popcount(nodes[w])
+    return out
+
+
+@block
+def _first(nodes):
+    """The smallest node of a set that is not empty."""
+    w = 0
+    while nodes[w] == _ZERO:
+        w += 1
+    return 64 * w + bits.lowest(nodes[w])
+
+
+@block
+def _has(nodes, v):
+    return (nodes[v >> 6] >> (np.uint64(v) & _63)) & _ONE != _ZERO
+
+
+@block
+def _set(nodes, v):
+    nodes[v >> 6] |= _ONE << (np.uint64(v) & _63)
+
+
+@block
+def _flip(nodes, v):
+    nodes[v >> 6] ^= _ONE << (np.uint64(v) & _63)
+
+
+@block
+def join_links(g):
+    """``links`` of the nodes, as if every link were healthy."""
+    for k in range(g.links.shape[0]):
+        for w in range(g.nodes.size):
+            g.links[k, w] = g.nodes[w] & _across(g.nodes, w, k)
+
+
+@block
+def cut_link(g, v, k):
+    """Take the link of node v (int64) across dimension k (int64) out of ``links``, faulty or not before."""
+    g.links[k, v >> 6] &= ~(_ONE << (np.uint64(v) & _63))
+    v ^= np.int64(1) << k
+    g.links[k, v >> 6] &= ~(_ONE << (np.uint64(v) & _63))
+
+
+# ---------------------------------------------------------------- degrees
+
+
+@block
+def min_degree(g):
+    """The smallest number of healthy links at a healthy node, one of which there must be."""
+    for w in range(g.nodes.size):
+        a = b = c = d = _ZERO
+        for k in range(g.links.shape[0]):
+            a, b, c, d = _add(a, b, c, d, g.links[k, w])
+        g.planes[0, w] = a
+        g.planes[1, w] = b
+        g.planes[2, w] = c
+        g.planes[3, w] = d
+        g.part[w] = g.nodes[w]
+    out = np.int64(0)
+    for i in range(3, -1, -1):  # of the nodes still in the running those with a 0 here, if there are any
+        zeros = _ZERO
+        for w in range(g.nodes.size):
+            zeros |= g.part[w] & ~g.planes[i, w]
+        if zeros == _ZERO:
+            out |= np.int64(1) << i
+        else:
+            for w in range(g.nodes.size):
+                g.part[w] &= ~g.planes[i, w]
+    return out
+
+
+# ---------------------------------------------------------------- the core
+
+
+@block
+def _find_strong(g, delta):
+    """``strong``: the links with delta - 1 healthy squares or more on them."""
+    n = g.links.shape[0]
+    for i in range(n):
+        for w in range(g.nodes.size):
+            ends = g.links[i, w]
+            a = b = c = d = _ZERO
+            for j in range(n):
+                if j != i:
+                    other = g.links[j, w]
+                    square = ends & other & _across(g.links[i], w, j) & _across(g.links[j], w, i)
+                    a, b, c, d = _add(a, b, c, d, square)
+            g.strong[i, w] = ends & _at_least(a, b, c, d, delta - 1)
+
+
+@block
+def _flood(links, part):
+    """Add to ``part`` all that its nodes have a path to."""
+    n, words = links.shape
+    changed = True
+    while changed:
+        changed = False
+        for k in range(n):
+            for w in range(words):
+                source = part[w] & links[k, w] if k < 6 else part[w ^ (1 << (k - 6))] & links[k, w ^ (1 << (k - 6))]
+                new = (_inside(source, k) if k < 6 else source) & ~part[w]
+                part[w] |= new
+                changed |= new != _ZERO
+
+
+@block
+def _find_core(g):
+    """``core``: the largest class of nodes that strong links connect."""
+    words = g.nodes.size
+    for w in range(words):
+        g.near[w] = g.nodes[w]
+        g.core[w] = _ZERO
+    left = _count(g.nodes)
+    best = np.int64(0)
+    while left > best:
+        for w in range(words):
+            g.part[w] = _ZERO
+        _set(g.part, _first(g.near))
+        _flood(g.strong, g.part)
+        size = _count(g.part)
+        left -= size
+        for w in range(words):
+            g.near[w] &= ~g.part[w]
+            if size > best:
+                g.core[w] = g.part[w]
+        best = max(best, size)
+
+
+@block
+def _grow_core(g, least):
+    """Add to the core every node with ``least`` neighbours in it or next to it, over and over; number of nodes left out."""
+    n, words = g.links.shape
+    while True:
+        left = np.int64(0)
+        for w in range(words):
+            near = g.core[w]
+            for k in range(n):
+                near |= _across(g.core, w, k) & g.links[k, w]
+            g.near[w] = near
+            left += bits.popcount(g.nodes[w] & ~g.core[w])
+        if left == 0:
+            return left
+        grown = _ZERO
+        for w in range(words):
+            out = g.nodes[w] & ~g.core[w]
+            if out != _ZERO:
+                a = b = c = d = _ZERO
+                for k in range(n):
+                    a, b, c, d = _add(a, b, c, d, _across(g.near, w, k) & g.links[k, w])
+                more = out & _at_least(a, b, c, d, least)
+                g.core[w] |= more
+                grown |= more
+        if grown == _ZERO:
+            return left
+
+
+# ---------------------------------------------------------------- flows
+
+
+@block
+def _search(g, target):
+    """Whether the core still reaches a node over directed links not in use; ``came`` tells how."""
+    n, words = g.links.shape
+    for w in range(words):
+        g.part[w] = g.core[w]
+        for k in range(n):
+            g.came[k, w] = _ZERO
+    changed = True
+    while changed:
+        changed = False
+        for k in range(n):
+            for w in range(words):
+                v = w if k < 6 else w ^ (1 << (k - 6))  # the word the step starts from
+                open_ = (g.links[k, v] & ~g.flow[k, v]) | _across(g.flow[k], v, k)
+                step = g.part[v] & open_
+                new = (_inside(step, k) if k < 6 else step) & ~g.part[w]
+                g.came[k, w] |= new
+                g.part[w] |= new
+                changed |= new != _ZERO
+        if _has(g.part, target):
+            return True
+    return False
+
+
+@block
+def _flow(g, target, limit):
+    """The most link-disjoint paths from the core to a node outside, ``limit`` at most: augmenting paths."""
+    n, words = g.links.shape
+    for k in range(n):
+        for w in range(words):
+            g.flow[k, w] = _ZERO
+    for paths in range(limit):
+        if not _search(g, target):
+            return np.int64(paths)
+        v = target
+        while not _has(g.core, v):
+            k = np.int64(0)
+            while not _has(g.came[k], v):
+                k += 1
+            u = v ^ (np.int64(1) << k)
+            if _has(g.flow[k], v):
+                _flip(g.flow[k], v)  # instead of a path that went the other way
+            else:
+                _flip(g.flow[k], u)
+            v = u
+    return np.int64(limit)
+
+
+@block
+def edge_connectivity(g):
+    """(lambda, delta, flows) of a healthy graph with two nodes at least, all int64."""
+    delta = min_degree(g)
+    best = delta
+    flows = np.int64(0)
+    if delta == 0:
+        return best, delta, flows
+    _find_strong(g, delta)
+    _find_core(g)
+    while True:  # no cut of fewer than ``best`` links parts the core
+        if _grow_core(g, best) < np.int64(1) << delta:
+            return best, delta, flows
+        beside = _ZERO
+        for w in range(g.nodes.size):
+            g.part[w] = g.near[w] & ~g.core[w]
+            beside |= g.part[w]
+        if beside == _ZERO:
+            return np.int64(0), delta, flows
+        target = _first(g.part)
+        best = min(best, _flow(g, target, best))
+        flows += 1
+        _set(g.core, target)
+
+
+@kernel("void(int64, uint64[:, ::1], uint64[:, :, ::1], int64[:, ::1])")
+def numbers(n, faulty, links, out):
+    """(lambda, delta, flows) of many fault sets; 1 <= n <= 12 and two healthy nodes each, not checked.
+
+    Parameters
+    ----------
+    n : int64
+    faulty : uint64 array of shape (sets, f)
+        Faulty nodes, repeats or not.
+    links : uint64 array of shape (sets, K, 2)
+        Faulty links: a node, and the dimension.
+    out : int64 array of shape (sets, 3)
+    """
+    g = graph_arrays(n)
+    size = np.int64(1) << n
+    whole = bits.ALL if n >= 6 else (_ONE << np.uint64(size)) - _ONE
+    for i in range(out.shape[0]):
+        for w in range(g.nodes.size):
+            g.nodes[w] = whole
+        for j in range(faulty.shape[1]):
+            v = np.int64(faulty[i, j])
+            g.nodes[v >> 6] &= ~(_ONE << (np.uint64(v) & _63))
+        join_links(g)
+        for j in range(links.shape[1]):
+            cut_link(g, np.int64(links[i, j, 0]), np.int64(links[i, j, 1]))
+        best, delta, flows = edge_connectivity(g)
+        out[i, 0] = best
+        out[i, 1] = delta
+        out[i, 2] = flows

@@ -1,0 +1,36 @@
+"""What the trials of edge-disjoint spanning trees count."""
+
+from __future__ import annotations
+
+from ..layout import Counter, Extreme, Layout
+
+#: Largest n of both studies.
+LARGEST = 12
+
+BROADCAST = Layout(
+    Counter("steps", "steps of the packets on the trees", digits=2),
+    Counter("steps_squared", "the same, squared", digits=4),
+    Counter("single", "steps of the packets on one tree", digits=2),
+    Counter("single_squared", "the same, squared", digits=4),
+    Counter("bound", "steps that no schedule can beat", digits=2),
+    Counter("bound_squared", "the same, squared", digits=4),
+    Counter("as_stated", "trials with the printed number of steps"),
+    Counter("broken", "trials whose trees miss a node or share a directed link: their steps would be of no schedule"),
+    Extreme("most_steps", "most steps of the packets on the trees"),
+)
+
+NUMBER = Layout(
+    *(Counter(f"trees_{k}", f"trials with exactly {k} edge-disjoint spanning trees") for k in range(LARGEST + 1)),
+    Counter("trees", "Edmonds' number lambda"),
+    Counter("trees_squared", "lambda, squared"),
+    Counter("degree", "smallest degree delta"),
+    Counter("degree_squared", "delta, squared"),
+    Counter("connected", "trials with lambda >= 1"),
+    Counter("linked", "trials with delta >= 1"),
+    Counter("isolated", "trials with delta = 0"),
+    Counter("degree_met", "trials with lambda = delta"),
+    Counter("degree_met_connected", "trials with lambda = delta >= 1"),
+    Counter("gap", "delta - lambda"),
+    Counter("flows", "flows that were needed to know lambda"),
+    Extreme("largest_gap", "largest delta - lambda"),
+)

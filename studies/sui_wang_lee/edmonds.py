@@ -1,0 +1,244 @@
+"""How many edge-disjoint spanning trees a random fault set leaves: the study ``edge-disjoint-trees``.
+
+The number is Edmonds' (reading S11), the edge connectivity lambda of the healthy graph, and never more than its smallest
+degree delta; the question is how often it is less.  The grid ``links`` asks the same of faulty links.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastcube.engine.estimate import Estimate
+from fastcube.engine.statistics import Mean, Proportion
+from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text
+from fastcube.errors import check_range
+from fastcube.kernels.spanning.layout import LARGEST, NUMBER
+from fastcube.networks.hypercube import Hypercube
+
+if TYPE_CHECKING:
+    from fastcube.engine.results import Results
+    from fastcube.kernels.jit import Kernel
+
+#: Shares of faulty nodes or links of the grids, in parts of 32.
+_PARTS = range(17)
+_SIZES = range(3, 9)
+
+
+def all_links(n: int) -> int:
+    """Number of links of Q_n."""
+    return n << n - 1
+
+
+def _check(point: Point) -> None:
+    n = int(point["n"])
+    check_range("f", point["f"], 0, 2**n - 2, f"for n={n}")
+    check_range("links", point["links"], 0, all_links(n), f"for n={n}")
+
+
+def _kernel(point: Point) -> Kernel:
+    from fastcube.kernels.spanning.trials import NUMBER_TRIALS
+
+    return NUMBER_TRIALS
+
+
+def faults_of(key: int, trial: int, point: Point) -> tuple[list[int], list[tuple[int, int]]]:
+    """The faulty nodes and faulty links of a trial, sorted."""
+    import numpy as np
+
+    from fastcube.kernels.links import link_set
+    from fastcube.kernels.sampling import fault_set
+
+    n, f, links = (int(point[name]) for name in ("n", "f", "links"))
+    nodes = sorted(int(v) for v in fault_set(np.uint64(key), trial, n, f))
+    drawn = [(int(v), int(k)) for v, k in link_set(np.uint64(key), trial, n, links)]
+    return nodes, sorted((v, v | 1 << k) for v, k in drawn)
+
+
+def cube_of(key: int, trial: int, point: Point) -> Hypercube:
+    """The hypercube of a trial."""
+    return Hypercube(int(point["n"]), *faults_of(key, trial, point))
+
+
+# ---------------------------------------------------------------- one trial in words
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    from fastcube.algorithms.spanning_flows import HealthyGraph, members
+
+    cube = cube_of(key, trial, point)
+    nodes, links = faults_of(key, trial, point)
+    graph = HealthyGraph(cube)
+    trees, side = graph.smallest_cut()
+    degree = graph.min_degree
+    low = graph.of_degree(degree)
+    cut = graph.cut(side)
+    smaller = sorted(members(min(side, graph.nodes & ~side, key=lambda part: (part.bit_count(), part))))
+
+    def listed(texts: list[str]) -> str:
+        return (", ".join(texts[:64]) + ", ..." * (len(texts) > 64)) or "none"
+
+    lines = [f"trial {trial} of edge-disjoint-trees at {point_text(point)}"]
+    lines.append(f"  {len(nodes)} faulty nodes: {listed([cube.label(v) for v in nodes])}")
+    if links:
+        lines.append(f"  {len(links)} faulty links: {listed([_link_text(cube, *link) for link in links])}")
+    lines.append(
+        f"  lambda = {trees} edge-disjoint spanning trees, smallest degree delta = {degree}, at {cube.label(low)}"
+    )
+    lines.append(f"  a smallest cut: {listed([_link_text(cube, *link) for link in cut])}")
+    lines.append(
+        f"  its smaller side, {len(smaller)} of {graph.nodes.bit_count()} nodes: {listed(list(map(cube.label, smaller)))}"
+    )
+    data = {
+        "faulty_nodes": nodes,
+        "faulty_links": [list(link) for link in links],
+        "trees": trees,
+        "min_degree": degree,
+        "node": low,
+        "cut": [list(link) for link in cut],
+        "side": smaller,
+    }
+    return Explanation("\n".join(lines), data)
+
+
+def _link_text(cube: Hypercube, u: int, v: int) -> str:
+    return f"{cube.label(u)}-{cube.label(v)}"
+
+
+# ---------------------------------------------------------------- figure and notes
+
+
+def _done(results: Results) -> list[Point]:
+    return [point for point, tally in results if tally.trials]
+
+
+def _share(point: Point, kind: str) -> float:
+    n = int(point["n"])
+    return int(point[kind]) / (2**n if kind == "f" else all_links(n))
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    """Above: mean lambda and mean delta against the share of faults; below: P(lambda < delta)."""
+    done = _done(results)
+    kind = "links" if any(point["links"] for point in done) and not any(point["f"] for point in done) else "f"
+    above, below = sheet.panels(rows=2)
+    sizes = sorted({int(point["n"]) for point in done})
+    for i, n in enumerate(sizes):
+        points = sorted((p for p in done if p["n"] == n), key=lambda p: (p[kind], p["f"], p["links"]))
+        at = [_share(p, kind) for p in points]
+        rows = [results.estimates(p) for p in points]
+        above.series(f"$n = {n}$", [(x, row["trees"]) for x, row in zip(at, rows, strict=True)], like=i, of=len(sizes))
+        colour = above.drawn[-1].look["color"]
+        means = [row["min_degree"].value for row in rows]
+        above.axes.plot(at, means, color=colour, linestyle=":", linewidth=1.2, zorder=1.5)
+        below.series(
+            f"$n = {n}$", [(x, _rest(row["degree_met"])) for x, row in zip(at, rows, strict=True)], i, len(sizes)
+        )
+    what = "links" if kind == "links" else "nodes"
+    if sizes:
+        above.curve([], [], "mean of the smallest\ndegree $\\delta$")
+    above.scale = "linear"
+    for panel in (above, below):
+        panel.by = ("n",)
+    below.scale = "log"
+    above.words(
+        x=f"share of faulty {what}",
+        y="mean",
+        title="Edge-disjoint spanning trees $\\lambda$, and the smallest degree $\\delta$",
+    )
+    below.words(
+        x=f"share of faulty {what}",
+        y="$P(\\lambda < \\delta)$",
+        title="How often there are fewer trees than the smallest degree",
+    )
+    sheet.title(f"Edge-disjoint spanning trees of Q_n with random faulty {what}")
+
+
+def _rest(e: Estimate) -> Estimate:
+    """One less a proportion."""
+    return Estimate(1 - e.value, e.stderr, 1 - e.high, 1 - e.low)
+
+
+def _notes(results: Results) -> list[str]:
+    done = [(point, tally) for point, tally in results if tally.trials]
+    if not done:
+        return []
+    point, tally = max(done, key=lambda item: item[1].extremes["largest_gap"][0])
+    gap, trial = tally.extremes["largest_gap"]
+    lines = ["no trial with lambda < delta"]
+    if gap:
+        lines = [f"largest delta - lambda: {gap}, first in trial {trial} at {point_text(point)}"]
+    few = [(p, t) for p, t in done if 1 <= p["f"] <= 2 * p["n"] and not p["links"]]
+    if few:
+        lines.append("P(lambda = delta) for 1 <= f <= 2n:")
+        lines += [f"  {point_text(p)}: {_interval(results, p)}" for p, _ in few]
+    return lines
+
+
+def _interval(results: Results, point: Point) -> str:
+    e = results.estimates(point)["degree_met"]
+    return f"1, above {e.low:.5f}" if e.value == 1 else f"{e.value:.5f} in [{e.low:.5f}, {e.high:.5f}]"
+
+
+# ---------------------------------------------------------------- the study
+
+
+def _dimension(point: Point) -> float:
+    return float(point["n"])
+
+
+def _node_grid() -> list[Point]:
+    return [{"n": n, "f": f, "links": 0} for n in _SIZES for f in sorted({round(j * 2**n / 32) for j in _PARTS})]
+
+
+def _link_grid() -> list[Point]:
+    return [
+        {"n": n, "f": 0, "links": k} for n in _SIZES for k in sorted({round(j * all_links(n) / 32) for j in _PARTS})
+    ]
+
+
+EDGE_DISJOINT_TREES = Study(
+    name="edge-disjoint-trees",
+    title="Edge-disjoint spanning trees of Q_n with random faulty nodes and links",
+    source="after Sui, Wang & Lee, Theorem 1",
+    revision=1,
+    axes=(
+        Axis("n", "dimension of the hypercube", int, 2, LARGEST),
+        Axis("f", "number of faulty nodes", int, 0, 2**LARGEST - 2),
+        Axis("links", "number of faulty links", int, 0, all_links(LARGEST)),
+    ),
+    tally=NUMBER,
+    statistics=(
+        Mean(
+            name="trees",
+            description="mean number lambda of edge-disjoint spanning trees",
+            total="trees",
+            squares="trees_squared",
+            nonzero="connected",
+            bound=_dimension,
+        ),
+        Mean(
+            name="min_degree",
+            description="mean of the smallest degree delta",
+            total="degree",
+            squares="degree_squared",
+            nonzero="linked",
+            bound=_dimension,
+        ),
+        Proportion(name="degree_met", description="probability that lambda = delta", events="degree_met"),
+        Proportion(name="connected", description="probability that lambda >= 1", events="connected", shown=False),
+        Proportion(
+            name="degree_met_connected",
+            description="probability that lambda = delta where lambda >= 1",
+            events="degree_met_connected",
+            among="connected",
+            shown=False,
+        ),
+        Proportion(name="isolated", description="probability that delta = 0", events="isolated", shown=False),
+    ),
+    kernel=_kernel,
+    grids=(Grid("nodes", _node_grid(), 10_000), Grid("links", _link_grid(), 10_000)),
+    check=_check,
+    explain=_explain,
+    figure=_figure,
+    notes=_notes,
+)

@@ -1,0 +1,230 @@
+"""How many steps M packets take on edge-disjoint trees around a faulty node: the study ``edst-broadcast``.
+
+Theorem 2 prints ceil(M/(n-1)) + n with a faulty node; Johnsson and Ho's trees are said to take ceil(M/n) + n without.
+Every trial draws source and faulty node, builds its trees and counts, so that the count does not depend on the trial is
+what the trials show.  Readings S1-S10.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from fastcube.engine.statistics import PlainMean, Proportion
+from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text
+from fastcube.errors import check_range
+from fastcube.kernels.spanning.layout import BROADCAST, LARGEST
+from fastcube.networks.hypercube import Hypercube
+
+if TYPE_CHECKING:
+    from fastcube.engine.results import Results
+    from fastcube.kernels.jit import Kernel
+
+PACKETS = (1, 4, 16, 64, 256, 1024)
+
+#: The cubes that the figure shows, as far as they are in the file.
+_DRAWN = (4, 7, 10)
+
+
+def printed_steps(n: int, d: int, packets: int) -> int:
+    """What is printed: Theorem 2 with a faulty node, Johnsson and Ho's number of steps without (d = 0)."""
+    return math.ceil(packets / (n - 1 if d else n)) + n
+
+
+def _check(point: Point) -> None:
+    check_range("d", point["d"], 0, point["n"], f"for n={point['n']}")
+
+
+def _kernel(point: Point) -> Kernel:
+    from fastcube.kernels.spanning.trials import BROADCAST_TRIALS
+
+    return BROADCAST_TRIALS
+
+
+# ---------------------------------------------------------------- one trial in words
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    import numpy as np
+
+    from fastcube.algorithms.spanning import depths, light, positions
+    from fastcube.kernels.spanning.broadcast import ends
+
+    n, d, packets = (int(point[name]) for name in ("n", "d", "packets"))
+    s, f = (int(v) for v in ends(np.uint64(key), trial, n, d))
+    cube = Hypercube(n, [f] if d else [])
+    levels = [depths(tree) for tree in light(cube, s)]
+    heights = [int(level.max()) for level in levels]
+    shares = [(packets - i + len(levels) - 1) // len(levels) for i in range(len(levels))]
+    done = np.max([level + share - 1 for level, share in zip(levels, shares, strict=True) if share], axis=0)
+    done[[s, f] if d else [s]] = 0
+    steps = int(done.max())
+    last = np.flatnonzero(done == steps).tolist()
+    dims = positions(n, s, f)[::-1] if d else None
+    lines = [f"trial {trial} of edst-broadcast at {point_text(point)}", f"  source s = {cube.label(s)}"]
+    if d:
+        lines.append(f"  faulty node f = {cube.label(f)}, at distance d = {d}")
+        lines.append(
+            f"  relabelled: XOR with s, then dimensions {' '.join(map(str, dims or ()))} from the top; "
+            f"f becomes {'1' * d + '0' * (n - d)}"
+        )
+    else:
+        lines.append("  no faulty node: Johnsson and Ho's trees")
+    lines.append(f"  heights of the {len(levels)} trees, rooted at s: {' '.join(map(str, heights))}")
+    lines.append(f"  packets on each: {' '.join(map(str, shares))}")
+    others = f" and {len(last) - 1} others" if len(last) > 1 else ""
+    lines.append(f"  node {cube.label(last[0])}{others} has everything last, in step {steps}")
+    lines.append(f"  printed: {printed_steps(n, d, packets)} steps")
+    data = {
+        "s": s,
+        "f": f if d else None,
+        "d": d,
+        "dimensions": dims,
+        "heights": heights,
+        "packets": shares,
+        "steps": steps,
+        "last": last,
+        "printed": printed_steps(n, d, packets),
+    }
+    return Explanation("\n".join(lines), data)
+
+
+# ---------------------------------------------------------------- figure and notes
+
+
+def _done(results: Results) -> list[Point]:
+    return [point for point, tally in results if tally.trials]
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    """Steps against M: one tree, n rooted trees without a fault, n - 1 light trees around one."""
+    done = _done(results)
+    there = sorted({int(point["n"]) for point in done})
+    chosen = [n for n in _DRAWN if n in there] or there[:3]
+    panels = sheet.panels(max(len(chosen), 1))
+    for n, panel in zip(chosen, panels, strict=False):
+        _draw(results, panel, n, [point for point in done if point["n"] == n])
+    sheet.title("Steps until $M$ packets are everywhere in Q_n: on one tree, and on edge-disjoint trees")
+
+
+def _draw(results: Results, panel: Any, n: int, points: list[Point]) -> None:
+    nearest = min((int(point["d"]) for point in points if point["d"]), default=None)
+    with_fault = [point for point in points if point["d"] == nearest]
+    without = [point for point in points if point["d"] == 0]
+    rows = (
+        ("one tree", with_fault or without, "steps_single"),
+        ("$n - 1$ light trees around a fault", with_fault, "steps"),
+        ("$n$ rooted trees, no fault", without, "steps"),
+    )
+    for i, (label, some, statistic) in enumerate(rows):
+        pairs = sorted(((int(p["packets"]), results.estimates(p)[statistic]) for p in some), key=lambda pair: pair[0])
+        if pairs:
+            panel.series(label, pairs, like=i, of=len(rows))
+    for some, label in (
+        (with_fault, "printed: $\\lceil M/(n-1) \\rceil + n$"),
+        (without, "printed: $\\lceil M/n \\rceil + n$"),
+    ):
+        at = sorted({int(p["packets"]) for p in some})
+        if at:
+            steps = [printed_steps(n, int(some[0]["d"]), m) for m in at]
+            panel.curve(at, steps, label, linewidth=4, alpha=0.6)  # so that it shows under a line that it agrees with
+    bounded = with_fault or without
+    least = sorted((int(p["packets"]), results.estimates(p)["bound"].value) for p in bounded)
+    panel.curve([m for m, _ in least], [y for _, y in least], "no schedule is faster than", linestyle="--")
+    panel.axes.set_xscale("log")
+    panel.scale = "log"
+    panel.by = ("trees",)
+    where = f"fault at distance {nearest}" if with_fault else "no fault"
+    panel.words(x="$M$, packets", y="steps", title=f"n = {n}, {where}")
+
+
+def _notes(results: Results) -> list[str]:
+    done = _done(results)
+    if not done:
+        return []
+    lines = []
+    for d, formula in ((True, "ceil(M/(n-1)) + n, with a faulty node"), (False, "ceil(M/n) + n, without")):
+        points = [point for point in done if bool(point["d"]) == d]
+        if points:
+            lines += _compare(results, points, formula)
+    loose = max(done, key=lambda p: _ratio(results, p))
+    lines.append(f"largest steps / bound: {_ratio(results, loose):.3f} at {point_text(loose)}")
+    if broken := sum(tally.counts["broken"] for _, tally in results):
+        lines.append(f"{broken} trials had no edge-disjoint spanning trees")
+    return lines
+
+
+def _ratio(results: Results, point: Point) -> float:
+    estimates = results.estimates(point)
+    return float(estimates["steps"].value / estimates["bound"].value)
+
+
+def _compare(results: Results, points: list[Point], formula: str) -> list[str]:
+    """At how many points a printed formula holds in every trial, and by how much it is off elsewhere."""
+    off: dict[float, list[Point]] = {}
+    for point in points:
+        n, d, packets = (int(point[name]) for name in ("n", "d", "packets"))
+        estimates = results.estimates(point)
+        if estimates["as_stated"].value < 1:
+            off.setdefault(estimates["steps"].value - printed_steps(n, d, packets), []).append(point)
+    held = len(points) - sum(map(len, off.values()))
+    lines = [f"printed {formula}: right in every trial at {held} of {len(points)} points"]
+    for by, where in sorted(off.items()):
+        example = ", ".join(point_text(point) for point in where[:2])
+        more = ", ..." if len(where) > 2 else ""
+        lines.append(
+            f"  {abs(by):g} step{'s' * (abs(by) != 1)} {'fewer' if by < 0 else 'more'} at {len(where)}: {example}{more}"
+        )
+    return lines
+
+
+# ---------------------------------------------------------------- the study
+
+
+def _grid() -> list[Point]:
+    return [{"n": n, "d": d, "packets": m} for n in range(3, 11) for d in range(n + 1) for m in PACKETS]
+
+
+EDST_BROADCAST = Study(
+    name="edst-broadcast",
+    title="Steps of M packets on edge-disjoint spanning trees of Q_n around a faulty node",
+    source="Sui, Wang & Lee, Theorem 2",
+    revision=1,
+    axes=(
+        Axis("n", "dimension of the hypercube", int, 2, LARGEST),
+        Axis("d", "distance from source to faulty node; 0: no fault", int, 0, LARGEST),
+        Axis("packets", "packets M that are broadcast", int, 1, 2**20),
+    ),
+    tally=BROADCAST,
+    statistics=(
+        PlainMean(
+            name="steps",
+            description="steps until every healthy node has every packet, on the edge-disjoint trees",
+            total="steps",
+            squares="steps_squared",
+        ),
+        Proportion(
+            name="as_stated",
+            description="share of trials with the printed number of steps",
+            events="as_stated",
+        ),
+        PlainMean(
+            name="steps_single",
+            description="steps on one tree: binomial without a fault, shortest-path with it",
+            total="single",
+            squares="single_squared",
+        ),
+        PlainMean(
+            name="bound",
+            description="a number of steps that no schedule can beat",
+            total="bound",
+            squares="bound_squared",
+        ),
+    ),
+    kernel=_kernel,
+    grids=(Grid("theorem-2", _grid(), 16),),
+    check=_check,
+    explain=_explain,
+    figure=_figure,
+    notes=_notes,
+)
