@@ -1,9 +1,10 @@
-"""Kill a run with SIGKILL at random moments, again and again: ``killed_runs.py OUTPUT KILLS SEED`` prints JSON.
+"""Kill a run with SIGKILL again and again: ``killed_runs.py OUTPUT steps|moments KILLS`` prints JSON.
 
-Runs are forked from this process, so that a kill meets a run at work, not an interpreter starting; checkpoints are
-written all the time, so that many kills meet one half written.
+Runs are forked from this process, so that a kill meets a run at work, not an interpreter starting.  With ``steps`` each
+run stops at one step of writing a checkpoint and waits there for the kill; with ``moments`` it comes when it comes.
 """
 
+import itertools
 import json
 import os
 import random
@@ -16,7 +17,7 @@ from pathlib import Path
 from toy import TOY
 
 import fastcube as fc
-from fastcube.engine import driver
+from fastcube.engine import driver, hdf5
 from fastcube.engine.driver import run_study
 from fastcube.engine.goal import Goal
 from fastcube.engine.results import open_results
@@ -25,34 +26,63 @@ driver._FIRST_CHECKPOINT = driver._CHECKPOINT_EVERY = 0.005
 driver._CHECKPOINT_SHARE = 1.0
 
 
-def killed(points, output, seconds):
-    """One run that is killed after some seconds; leaves no other trace than the file."""
+def wait_for_the_kill(told):
+    os.write(told, b"here")
+    while True:
+        time.sleep(60)
+
+
+def stop_at(step, told):
+    """Make this process wait at a step of writing its next checkpoint."""
+    sync = os.fsync
+    if step == "half written":
+        os.fsync = lambda file: (os.ftruncate(file, os.fstat(file).st_size // 2), wait_for_the_kill(told))
+    elif step == "before the sync":
+        os.fsync = lambda file: wait_for_the_kill(told)
+    elif step == "before the rename":
+        os.fsync = lambda file: (sync(file), wait_for_the_kill(told))
+    elif step == "before the sync of the folder":
+        hdf5._sync_folder = lambda folder: wait_for_the_kill(told)
+
+
+STEPS = ("half written", "before the sync", "before the rename", "before the sync of the folder")
+
+
+def killed(points, output, step, seconds):
+    """One run that is killed at a step, or after some seconds; leaves no other trace than the file."""
+    heard, told = os.pipe()
     child = os.fork()
     if child == 0:
         try:
+            stop_at(step, told)
             run_study(TOY, points, Goal(trials=10**12), output=str(output), workers=2)
         finally:
             os._exit(1)
-    time.sleep(seconds)
+    os.close(told)
+    if step is None:
+        time.sleep(seconds)
+    else:
+        assert os.read(heard, 4) == b"here", "the run ended before it was killed"
+    os.close(heard)
     os.kill(child, signal.SIGKILL)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
-def main(output, kills, seed):
-    rng = random.Random(seed)
+def main(output, how, kills):
+    rng = random.Random(1)
     points = [TOY.point({"a": 1, "work": 100}), TOY.point({"a": 2, "work": 3000})]
     with tempfile.TemporaryDirectory() as folder:  # compile and import everything, once for all children
         fc.run(TOY, trials=1, output=Path(folder) / "first.h5")
     before, half_written, grown = 0, 0, 0
-    for _ in range(kills):
-        killed(points, output, rng.uniform(0.0, 0.15))
+    for step in itertools.islice(itertools.cycle(STEPS if how == "steps" else [None]), kills):
+        killed(points, output, step, rng.uniform(0.0, 0.15))
         half_written += any(".tmp." in name for name in os.listdir(output.parent))  # noqa: PTH208
         if output.exists():
             trials = sum(tally.trials for _, tally in open_results(output))  # raises unless whole and consistent
             assert trials >= before, "lost trials"
             grown += trials > before
             before = trials
-    goal = Goal(trials=1000 + max(t.ranges[-1][1] for _, t in open_results(output) if t.ranges))
+    goal = Goal(trials=1000 + max((t.ranges[-1][1] for _, t in open_results(output) if t.ranges), default=0))
     resumed, _ = run_study(TOY, points[:1], goal, output=str(output))
     undisturbed = fc.run(TOY, a=1, work=100, trials=goal.trials)
     resumed.tallies = {key: tally for key, tally in resumed.tallies.items() if key == (1, 100.0)}
@@ -62,4 +92,4 @@ def main(output, kills, seed):
     }))  # fmt: skip
 
 
-main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

@@ -14,6 +14,9 @@ import pytest
 TOY_FILE = str(Path(__file__).with_name("toy.py"))
 FASTCUBE = [sys.executable, "-m", "fastcube"]
 
+#: Seconds after which a process that should have done something is taken for stuck; no test depends on them.
+PATIENCE = 600
+
 #: Outside any job, whatever started the tests; no plug-in of the environment's changes what is printed.
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "OMPI_", "PMI", "PMIX_"))}
 
@@ -31,7 +34,7 @@ MPI_ENVIRONMENT = {
 }
 
 
-def fastcube(*arguments, timeout=120, env=None, **options):
+def fastcube(*arguments, timeout=PATIENCE, env=None, **options):
     """Run a command to its end; what it said is kept as text."""
     return subprocess.run(
         [*FASTCUBE, *map(str, arguments)],
@@ -42,6 +45,11 @@ def fastcube(*arguments, timeout=120, env=None, **options):
         env={**CLEAN, **(env or {})},
         **options,
     )
+
+
+def steered(*steps):
+    """The command line with what it should wait at: see ``steered.py``."""
+    return [sys.executable, str(Path(__file__).with_name("steered.py")), *map(str, steps), "--"]
 
 
 class Running:
@@ -65,7 +73,7 @@ class Running:
             self.process.kill()
         self.process.communicate()
 
-    def wait_for(self, pattern, timeout=60):
+    def wait_for(self, pattern, timeout=PATIENCE):
         """Read its progress bar until the pattern shows."""
         end = time.monotonic() + timeout
         os.set_blocking(self.process.stderr.fileno(), False)
@@ -76,7 +84,7 @@ class Running:
             time.sleep(0.01)
         return self
 
-    def wait_for_file(self, path, timeout=60):
+    def wait_for_file(self, path, timeout=PATIENCE):
         """Wait for its first checkpoint."""
         end = time.monotonic() + timeout
         while not path.exists():
@@ -85,17 +93,15 @@ class Running:
             time.sleep(0.01)
         return self
 
-    def end(self, signal=None, timeout=60):
-        """Send a signal, wait for the end; gives the exit code, the seconds that took, and its last words."""
-        begin = time.monotonic()
+    def end(self, signal=None, timeout=PATIENCE):
+        """Send a signal, wait for the end; gives the exit code and its last words."""
         if signal is not None:
             self.process.send_signal(signal)
         code = self.process.wait(timeout)
-        seconds = time.monotonic() - begin
         os.set_blocking(self.process.stderr.fileno(), True)
         self.said += self.process.stderr.read().decode()
         lines = [line for line in re.split(r"[\r\n]+", self.said) if line.startswith("fastcube:")]
-        return code, seconds, lines
+        return code, lines
 
 
 @contextlib.contextmanager

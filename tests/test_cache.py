@@ -1,15 +1,13 @@
 """Where machine code is kept: one folder per what it depends on, wherever one can be written, by many processes at once."""
 
 import os
-import resource
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from processes import CLEAN, TOY_FILE, fastcube, mounted, remount_read_only
+from processes import CLEAN, PATIENCE, TOY_FILE, fastcube, mounted, remount_read_only
 
 from fastcube import kernels
 
@@ -40,16 +38,20 @@ CALL = (
 )
 
 
-@pytest.fixture
-def package(tmp_path):
-    """A copy of the package with two small kernels of its own, whose sources a test may edit."""
-    copy = tmp_path / "copy" / "fastcube"
+def copied(folder):
+    copy = folder / "copy" / "fastcube"
     source = Path(kernels.__path__[0]).resolve().parent
     root = source if (source / "__main__.py").exists() else source / "fastcube"
     shutil.copytree(root, copy, ignore=shutil.ignore_patterns("__pycache__"))
     (copy / "kernels" / "probe.py").write_text(PROBE)
     (copy / "kernels" / "helper.py").write_text(HELPER.format(1))
     return copy
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the package with two small kernels of its own, whose sources a test may edit."""
+    return copied(tmp_path)
 
 
 def environment(package, **variables):
@@ -70,6 +72,15 @@ def call(package, **variables):
     assert done.returncode == 0, done.stderr
     first, second, folder = done.stdout.split()
     return int(first), int(second), Path(folder), done.stderr
+
+
+def place(package, **variables):
+    """The cache folder that a new process takes."""
+    code = "from fastcube.kernels.jit import cache_folder; print(cache_folder())"
+    return Path(subprocess.run(
+        [sys.executable, "-c", code], env=environment(package, **variables), stdout=subprocess.PIPE, text=True, check=True,
+        cwd="/",
+    ).stdout.strip())  # fmt: skip
 
 
 def stored(folder):
@@ -102,12 +113,12 @@ def test_an_edited_source_of_another_file_is_compiled_anew(package, tmp_path):
 def test_the_folder_names_numba_python_and_cpu(package, tmp_path):
     import numba
 
-    here = call(package, FASTCUBE_CACHE_DIR=tmp_path)[2].name
+    here = place(package, FASTCUBE_CACHE_DIR=tmp_path).name
     version = ".".join(map(str, sys.version_info[:3]))
     assert f"-numba{numba.__version__}-py{version}-" in here
-    other = call(package, FASTCUBE_CACHE_DIR=tmp_path, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")[2].name
+    other = place(package, FASTCUBE_CACHE_DIR=tmp_path, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="").name
     assert other.endswith("-generic")
-    checked = call(package, FASTCUBE_CACHE_DIR=tmp_path, NUMBA_BOUNDSCHECK="1")[2].name
+    checked = place(package, FASTCUBE_CACHE_DIR=tmp_path, NUMBA_BOUNDSCHECK="1").name
     assert len({here, other, checked}) == 3
 
 
@@ -118,19 +129,19 @@ def test_the_first_root_that_can_be_written_is_used(package, tmp_path):
     home.mkdir()
     temporary.mkdir()
     roots = {"FASTCUBE_CACHE_DIR": blocked, "XDG_CACHE_HOME": tmp_path / "xdg", "HOME": home, "TMPDIR": temporary}
-    assert call(package, **roots)[2].parent == tmp_path / "xdg" / "fastcube"
+    assert place(package, **roots).parent == tmp_path / "xdg" / "fastcube"
     roots["XDG_CACHE_HOME"] = blocked
-    assert call(package, **roots)[2].parent == home / ".cache" / "fastcube"
+    assert place(package, **roots).parent == home / ".cache" / "fastcube"
     roots["HOME"] = blocked
-    assert call(package, **roots)[2].parent == temporary / f"fastcube-{os.getuid()}"
+    assert place(package, **roots).parent == temporary / f"fastcube-{os.getuid()}"
 
 
 def test_a_folder_of_another_user_is_not_trusted(package, tmp_path):
     if os.geteuid():
         pytest.skip("only root can give a folder away")
-    folder = call(package, FASTCUBE_CACHE_DIR=tmp_path / "theirs", XDG_CACHE_HOME=tmp_path / "mine")[2]
+    folder = place(package, FASTCUBE_CACHE_DIR=tmp_path / "theirs", XDG_CACHE_HOME=tmp_path / "mine")
     os.chown(folder, 12345, 12345)
-    found = call(package, FASTCUBE_CACHE_DIR=tmp_path / "theirs", XDG_CACHE_HOME=tmp_path / "mine")[2]
+    found = place(package, FASTCUBE_CACHE_DIR=tmp_path / "theirs", XDG_CACHE_HOME=tmp_path / "mine")
     assert found.parent == tmp_path / "mine" / "fastcube"
 
 
@@ -164,13 +175,24 @@ def test_nowhere_to_write_is_one_warning_and_right_results(package):
     assert done.stderr.count("no folder for compiled kernels can be written") == 1
 
 
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    """A copy of the package and the folder that holds its compiled kernels, for all tests that damage them."""
+    folder = tmp_path_factory.mktemp("warm")
+    package = copied(folder)
+    return package, call(package, FASTCUBE_CACHE_DIR=folder / "cache")[2]
+
+
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("contents", [b"", b"\x80\x04torn", bytes(range(256))])
-def test_a_damaged_cache_is_one_warning_and_right_results(package, tmp_path, suffix, contents):
-    folder = call(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")[2]
-    for file in folder.rglob(f"*.{suffix}"):
+def test_a_damaged_cache_is_one_warning_and_right_results(warm, tmp_path, suffix, contents):
+    package, compiled = warm
+    folder = shutil.copytree(compiled, tmp_path / "cache" / compiled.name)
+    damaged = [*folder.rglob(f"*.{suffix}")]
+    for file in damaged:
         file.write_bytes(contents)
     answer = call(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")
+    assert len(damaged) == 2
     assert answer[:3] == (11, 2, folder)
     assert answer[3].count(f"compiled kernels in {folder} cannot be used") == 1
 
@@ -197,12 +219,12 @@ def test_a_users_own_cached_functions_keep_their_place(package, tmp_path):
     assert [p for p in (tmp_path / "__pycache__").iterdir() if p.name.startswith("theirs.mine")]
 
 
-def test_eight_processes_that_start_cold_at_once(package, tmp_path):
+def test_processes_that_start_cold_at_once(package, tmp_path):
     command = [sys.executable, "-W", "error", "-c", CALL]
     variables = environment(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")
     options = {"env": variables, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": "/"}
-    started = [subprocess.Popen(command, **options) for _ in range(8)]
-    answers = {process.communicate(timeout=120) for process in started}
+    started = [subprocess.Popen(command, **options) for _ in range(4)]
+    answers = {process.communicate(timeout=PATIENCE) for process in started}
     assert len(answers) == 1
     out, said = answers.pop()
     assert (out.split()[:2], said) == (["11", "2"], "")
@@ -230,27 +252,3 @@ def test_info_tells_the_environment(tmp_path):
     assert Path(lines["cache"]).parent == tmp_path
     assert "LLVM" in lines["cpu"]
     assert "numba" in lines["libraries"]
-
-
-def seconds_of_cpu(command, **options):
-    """Least processor time of some runs of a command."""
-    best = float("inf")
-    for _ in range(5):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command(**options)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        best = min(best, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return best
-
-
-def test_help_answers_within_a_fifth_of_a_second():
-    assert seconds_of_cpu(lambda: fastcube("--help")) < 0.2
-
-
-def test_a_warm_run_of_one_tiny_point_starts_quickly(tmp_path):
-    run = lambda: fastcube(  # noqa: E731
-        "run", "unsafe-fraction", "--set", "n=8", "--set", "f=4", "--trials", "1000", "-o", tmp_path / "r.h5", "--force"
-    )
-    begin = time.monotonic()
-    assert run().returncode == 0
-    assert seconds_of_cpu(run) < 1.5, f"the first took {time.monotonic() - begin} s"

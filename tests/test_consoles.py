@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from processes import CLEAN, MPI_ENVIRONMENT
+from processes import CLEAN, MPI_ENVIRONMENT, PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(?:^<!-- (?P<note>[^>]*) -->\n)?^```console\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -63,7 +63,7 @@ def run(text, folder):
             ["bash", "-c", "\n".join(script)], cwd=folder, env=environment, stdout=printed, start_new_session=True
         )
         try:
-            shell.wait(timeout=300)
+            shell.wait(timeout=PATIENCE)
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(shell.pid, signal.SIGKILL)

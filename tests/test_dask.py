@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from processes import CLEAN, TOY_FILE, Running, fastcube
+from processes import CLEAN, PATIENCE, TOY_FILE, Running, fastcube
 from toy import TOY
 
 import fastcube as fc
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.dask
 
 SHORT = ("--set", "a=1,2", "--set", "work=3000", "--trials", "60001")
 LONGER = ("--set", "a=1,2", "--set", "work=20000", "--trials", "50001")
-LONG = ("--set", "a=1", "--set", "work=0,1e11", "--trials", "3")
+LONG = ("--set", "a=1", "--set", "work=0,1e12", "--trials", "3")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -55,7 +55,7 @@ class Cluster:
             )
 
     def _wait(self, ready):
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE
         while not ready():
             assert time.monotonic() < end, "Dask did not start"
             time.sleep(0.02)
@@ -64,7 +64,7 @@ class Cluster:
         name = f"w{len(self.workers)}"
         self.workers.append(self._start(
             "worker", "--scheduler-file", str(self.file), "--nthreads", "1", "--nworkers", "1", "--no-nanny", "--no-dashboard",
-            "--name", name, "--host", "127.0.0.1", "--local-directory", str(self.folder / name), "--death-timeout", "30",
+            "--name", name, "--host", "127.0.0.1", "--local-directory", str(self.folder / name), "--death-timeout", str(PATIENCE),
         ))  # fmt: skip
         log = self.folder / f"worker-{len(self.workers) - 1}.log"
         self._wait(lambda: "Registered to" in log.read_text())
@@ -74,14 +74,6 @@ class Cluster:
         for process in (*self.workers, self.scheduler):
             process.kill()
             process.wait()
-
-    def renew_workers(self):
-        """Workers that are free, instead of those in kernels that run for minutes."""
-        for process in self.workers[-2:]:
-            process.kill()
-            process.wait()
-        self.add_worker()
-        self.add_worker()
 
 
 @pytest.fixture
@@ -110,7 +102,7 @@ def test_a_worker_killed_mid_run_loses_nothing_and_counts_nothing_twice(cluster,
     with Running("run", TOY_FILE, "--engine", f"dask:{dask.file}", *LONGER, "-o", out) as run:
         run.wait_for(r"[1-9]\d?\.\d%")
         dask.workers[0].kill()
-        code, _, _ = run.end()
+        code, _ = run.end()
     assert code == 0, run.said
     assert open_results(out).digest() == fc.run(TOY, a=[1, 2], work=20_000, trials=50_001).digest()
 
@@ -120,7 +112,7 @@ def test_workers_may_come_later(cluster, tmp_path):
     with Running("run", TOY_FILE, "--engine", f"dask:{dask.file}", *SHORT, "-o", out) as run:
         run.wait_for("0.0%")
         dask.add_worker()
-        code, _, _ = run.end()
+        code, _ = run.end()
     assert code == 0, run.said
 
 
@@ -129,10 +121,10 @@ def test_work_that_kills_its_workers_ends_in_one_line_with_a_checkpoint(cluster,
     with Running("run", TOY_FILE, "--engine", f"dask:{dask.file}", *LONG, "-o", out) as run:
         run.wait_for("50.0%")
         dask.workers[0].kill()
-        code, _, lines = run.end()
+        code, lines = run.end()
     assert code == 2
     assert len(lines) == 1
-    assert "of a=1,work=100000000000.0 are gone (KilledWorker)" in lines[0]
+    assert "of a=1,work=1000000000000.0 are gone (KilledWorker)" in lines[0]
     assert lines[0].endswith(f"the work done is in {out}: run the same command again to go on")
     assert open_results(out).tallies[1, 0.0].trials == 3
 
@@ -142,7 +134,7 @@ def test_a_scheduler_that_dies_ends_in_one_line_with_a_checkpoint(cluster, tmp_p
     with Running("run", TOY_FILE, "--engine", f"dask:{dask.file}", *LONG, "-o", out, env=dask.environment) as run:
         run.wait_for("50.0%")
         dask.scheduler.kill()
-        code, _, lines = run.end(timeout=120)
+        code, lines = run.end()
     assert code == 2
     assert len(lines) == 1
     assert "are gone (CancelledError)" in lines[0]
@@ -150,28 +142,22 @@ def test_a_scheduler_that_dies_ends_in_one_line_with_a_checkpoint(cluster, tmp_p
 
 
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGTERM, 143), (signal.SIGUSR1, 75)])
-def test_signals_are_served_within_half_a_second_while_kernels_run(cluster, tmp_path, number, expected):
+def test_signals_are_served_while_kernels_run(cluster, tmp_path, number, expected):
     out, dask = tmp_path / "r.h5", cluster()
-    for _ in range(3):  # another process may hold the processors up
-        out.unlink(missing_ok=True)
-        with Running("run", TOY_FILE, "--engine", f"dask:{dask.file}", *LONG, "-o", out) as run:
-            code, seconds, lines = run.wait_for("50.0%").end(number)
-        assert code == expected
-        assert len(lines) == 1
-        assert open_results(out).tallies[1, 0.0].trials == 3
-        if seconds < 0.5:
-            return
-        dask.renew_workers()
-    pytest.fail(f"took {seconds} s")
+    with Running("run", TOY_FILE, "--engine", f"dask:{dask.file}", *LONG, "-o", out) as run:
+        code, lines = run.wait_for("50.0%").end(number)
+    assert code == expected
+    assert len(lines) == 1
+    assert {p["work"]: t.trials for p, t in open_results(out)} == {0.0: 3, 1e12: 0}
 
 
 def test_no_scheduler_is_one_line(tmp_path):
-    done = fastcube("run", TOY_FILE, "--engine", "dask:tcp://127.0.0.1:9", "-o", tmp_path / "r.h5", timeout=60)
+    done = fastcube("run", TOY_FILE, "--engine", "dask:tcp://127.0.0.1:9", "-o", tmp_path / "r.h5")
     assert done.returncode == 2
     assert done.stderr == "fastcube: engine dask: no scheduler at tcp://127.0.0.1:9 (OSError)\n"
     broken = tmp_path / "s.json"
     broken.write_text("{}")
-    done = fastcube("run", TOY_FILE, "--engine", f"dask:{broken}", "-o", tmp_path / "r.h5", timeout=60)
+    done = fastcube("run", TOY_FILE, "--engine", f"dask:{broken}", "-o", tmp_path / "r.h5")
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
 

@@ -1,12 +1,12 @@
 """The driver: the same trials give the same bits however they are run; stopping, extending, refusing."""
 
-import contextlib
 import random
-import time
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+import threading
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from executors import Clock, Immediate, Shuffled, timed, use
 from toy import TOY
 
 import fastcube as fc
@@ -60,39 +60,6 @@ def undisturbed():
     return plain(TOY, TOY.grid().points, TRIALS).digest()
 
 
-class Shuffled(Executor):
-    """Finishes what it was given in a random order, a few at a time, in this process."""
-
-    def __init__(self, seed):
-        self.random = random.Random(seed)
-        self.waiting = []
-        self.sizes = []
-
-    def submit(self, function, item):
-        self.waiting.append((Future(), item))
-        self.sizes.append(item.stop - item.first)
-        future = self.waiting[-1][0]
-        if len(self.waiting) == 6:
-            self.run(3)
-        return future
-
-    def run(self, count):
-        self.random.shuffle(self.waiting)
-        for _ in range(min(count, len(self.waiting))):
-            future, item = self.waiting.pop()
-            future.set_result(work(item))
-
-
-def use(monkeypatch, executor, workers, seconds):
-    """Make every run use this executor."""
-
-    @contextlib.contextmanager
-    def opened(name, count):
-        yield Engine(executor, lambda: workers, seconds)
-
-    monkeypatch.setattr(driver, "engine", opened)
-
-
 # ---------------------------------------------------------------- the same bits
 
 
@@ -138,18 +105,25 @@ def test_more_shards_than_trials():
     assert combine(parts).digest() == fc.run(TOY, trials=3).digest()
 
 
-def test_interrupted_and_resumed_is_undisturbed(tmp_path):
-    out = str(tmp_path / "r.h5")
-    points = [TOY.point({"a": 1, "work": 20_000}), TOY.point({"a": 2, "work": 10})]
-    goal = Goal(trials=20_011)
+def interrupted_often(monkeypatch, points, goal, output):
+    """Run again and again, each time for so many looks at the clock, until it is finished; gives result and codes."""
+    Clock(monkeypatch, step=1.0)
+    use(monkeypatch, Immediate(), 1, 1e9)
     codes = []
     while not codes or codes[-1] == WORK_REMAINS:
-        _, code = run_study(TOY, points, goal, output=out, max_seconds=0.05, workers=2)
+        results, code = run_study(TOY, points, goal, output=output, max_seconds=30)
         codes.append(code)
-        open_results(out)
+        open_results(output)
     assert codes[-1] == FINISHED
-    assert len(codes) > 2, "was not interrupted"
-    assert open_results(out).digest() == plain(TOY, points, goal.trials).digest()
+    assert len(codes) > 2
+    return results, codes
+
+
+def test_interrupted_and_resumed_is_undisturbed(monkeypatch, tmp_path):
+    out = str(tmp_path / "r.h5")
+    points = [TOY.point({"a": 1, "work": 200}), TOY.point({"a": 2, "work": 10})]
+    _, codes = interrupted_often(monkeypatch, points, Goal(trials=20_011), out)
+    assert open_results(out).digest() == plain(TOY, points, 20_011).digest()
     assert len(open_results(out).history) == len(codes)
 
 
@@ -228,32 +202,32 @@ def test_no_trial_past_the_next_power_of_two_starts(monkeypatch):
         assert item.stop <= max(2**12, counted)
 
 
-def test_a_target_interrupted_and_resumed_stops_at_the_same_trial(tmp_path):
+def test_a_target_interrupted_and_resumed_stops_at_the_same_trial(monkeypatch, tmp_path):
     out = str(tmp_path / "r.h5")
-    points = [TOY.point({"a": 1, "work": 6000})]
+    points = [TOY.point({"a": 1, "work": 60})]
     goal = Goal(precision=0.004)
     whole, _ = run_study(TOY, points, goal)
-    codes = []
-    while not codes or codes[-1] == WORK_REMAINS:
-        results, code = run_study(TOY, points, goal, output=out, max_seconds=0.05, workers=2)
-        codes.append(code)
-    assert len(codes) > 2
+    results, _ = interrupted_often(monkeypatch, points, goal, out)
     assert results.digest() == whole.digest() == open_results(out).digest()
 
 
-def test_deadline_is_kept_and_says_so(tmp_path):
-    begin = time.monotonic()
-    results, code = run_study(TOY, [TOY.point({"a": 1, "work": 1e6})], Goal(trials=10**6), max_seconds=0.3)
+def test_a_deadline_says_so_and_keeps_what_was_done(monkeypatch):
+    Clock(monkeypatch, step=1.0)
+    use(monkeypatch, Immediate(), 1, 1e9)
+    results, code = run_study(TOY, [TOY.point({"a": 1, "work": 0})], Goal(trials=10**6), max_seconds=20)
     assert code == WORK_REMAINS
-    assert time.monotonic() - begin < 2
-    assert 0 < results.tallies[1, 1e6].trials < 10**6
+    assert 0 < results.tallies[1, 0.0].trials < 10**6
 
 
-def test_one_long_trial_does_not_hold_up_the_deadline():
-    begin = time.monotonic()
-    _, code = run_study(TOY, [TOY.point({"a": 1, "work": 1e10})], Goal(trials=100), max_seconds=0.1, workers=1)
+def test_one_long_trial_does_not_hold_up_the_deadline(monkeypatch):
+    end = threading.Event()
+    monkeypatch.setattr(driver, "work", lambda item: end.wait())
+    with ThreadPoolExecutor(1) as pool:
+        use(monkeypatch, pool, 1, 0.2)
+        results, code = run_study(TOY, [TOY.point({"a": 1, "work": 0})], Goal(trials=100), max_seconds=0.05)
+        end.set()
     assert code == WORK_REMAINS
-    assert time.monotonic() - begin < 1
+    assert results.tallies[1, 0.0].trials == 0
 
 
 # ---------------------------------------------------------------- extending
@@ -395,6 +369,7 @@ def test_items_grow_from_what_finished(monkeypatch):
             given.append(item.stop - item.first)
             return super().submit(function, item)
 
+    timed(monkeypatch, 1e-6)
     with Recorder(2) as pool:
         use(monkeypatch, pool, 1000, 0.01)  # claims to be a thousand workers
         fc.run(TOY, a=1, trials=200_000)
@@ -438,6 +413,7 @@ class Breaking(ThreadPoolExecutor):
 
 def test_lost_workers_are_one_line_and_the_work_is_kept(monkeypatch, tmp_path):
     out = tmp_path / "r.h5"
+    timed(monkeypatch, 1e-6)
     with Breaking(1) as pool:
         use(monkeypatch, pool, 1, 1e-5)
         with pytest.raises(

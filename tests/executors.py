@@ -1,0 +1,76 @@
+"""Executors that a test steers, instead of threads whose order and speed are the machine's."""
+
+import contextlib
+import random
+from concurrent.futures import Executor, Future
+
+from fastcube.engine import driver
+from fastcube.engine.engines import Done, Engine
+
+
+class Immediate(Executor):
+    """Does each item when it is handed in, in this thread."""
+
+    def submit(self, function, item):
+        future = Future()
+        future.set_result(function(item))
+        return future
+
+
+class Shuffled(Executor):
+    """Finishes what it was given in a random order, a few at a time, in this thread."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.waiting = []
+        self.sizes = []
+
+    def submit(self, function, item):
+        self.waiting.append((Future(), function, item))
+        self.sizes.append(item.stop - item.first)
+        future = self.waiting[-1][0]
+        if len(self.waiting) == 6:
+            self.run(3)
+        return future
+
+    def run(self, count):
+        self.random.shuffle(self.waiting)
+        for _ in range(min(count, len(self.waiting))):
+            future, function, item = self.waiting.pop()
+            future.set_result(function(item))
+
+
+def use(monkeypatch, executor, workers, seconds):
+    """Make every run use this executor, with items of about so many seconds."""
+
+    @contextlib.contextmanager
+    def opened(name, count):
+        yield Engine(executor, lambda: workers, seconds)
+
+    monkeypatch.setattr(driver, "engine", opened)
+
+
+def timed(monkeypatch, seconds):
+    """Make every trial take so many seconds, by what the driver is told."""
+    work = driver.work
+
+    def told(item):
+        done = work(item)
+        return Done(item, done.slots, seconds * (item.stop - item.first))
+
+    monkeypatch.setattr(driver, "work", told)
+
+
+class Clock:
+    """The driver's clock: stands still but for what is slept, and ``step`` seconds at every look."""
+
+    def __init__(self, monkeypatch, step=0.0):
+        self.now, self.step = 1000.0, step
+        monkeypatch.setattr(driver, "time", self)
+
+    def monotonic(self):
+        self.now += self.step
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds

@@ -1,0 +1,86 @@
+"""``fastcube`` as a process that a test steers: ``steered.py items=1000 checkpoints=FILE ... -- run STUDY ...``.
+
+What a test wants to meet is made to wait for it, so that no test depends on how fast the machine is.  The process says
+on standard error what it waits at.
+
+    items=N            work items that end after trial N say "held" and never end
+    checkpoints=FILE   checkpoints begin at once, say "about to write", and wait until FILE exists
+    checkpoints=none   there is none but the last
+    saving=never       writing says "saving" and never ends
+    repeats=none       a second signal is a second wish, however soon it comes
+"""
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+from fastcube.cli import main
+from fastcube.engine import driver
+from fastcube.engine.output import OutputFile
+
+NEVER = 1e9
+
+
+def tell(text):
+    print(f"\n{text}", file=sys.stderr, flush=True)
+
+
+def hold_items(last):
+    work = driver.work
+
+    def held(item):
+        if item.stop > last:
+            tell("held")
+            threading.Event().wait()
+        return work(item)
+
+    driver.work = held
+
+
+def hold_checkpoints(gate):
+    checkpoint = driver._Driver._checkpoint
+
+    def held(self):
+        if self.counted and not gate.exists():
+            tell("about to write")
+            while not gate.exists():
+                time.sleep(0.01)
+        checkpoint(self)
+
+    driver._Driver._checkpoint = held
+    driver._FIRST_CHECKPOINT = 0.05
+
+
+def hold_saving(*_):
+    tell("saving")
+    while True:  # in turns, so that signals are served
+        time.sleep(1)
+
+
+def steer(what, how):
+    if what == "items":
+        hold_items(int(how))
+    elif (what, how) == ("checkpoints", "none"):
+        driver._FIRST_CHECKPOINT = NEVER
+    elif what == "checkpoints":
+        hold_checkpoints(Path(how))
+    elif (what, how) == ("saving", "never"):
+        OutputFile.save = hold_saving
+    elif (what, how) == ("repeats", "none"):
+        driver._SAME_SIGNAL = 0.0
+    else:
+        raise SystemExit(f"{what}={how}?")
+
+
+if __name__ == "__main__":
+    end = sys.argv.index("--")
+    for argument in sys.argv[1:end]:
+        steer(*argument.split("=", 1))
+    del sys.argv[1 : end + 1]  # what the process says of itself is as without this file
+    try:
+        main(sys.argv[1:])
+    except SystemExit as ended:  # without waiting for the threads that wait
+        sys.stdout.flush()
+        os._exit(ended.code)
