@@ -19,8 +19,8 @@ from .words import axis_text, key_text, mathtext, wrapped
 if TYPE_CHECKING:
     from ..engine.results import Results
 
-#: Points of length of the arrow at a point without events.
-_ARROW = 13.0
+#: Length of the arrow at a point without events, and the closest that two stand side by side, in points.
+_ARROW, _CLOSEST = 13.0, 2.8
 
 
 @dataclass
@@ -81,11 +81,10 @@ class Panel:
     others: dict[str, Any] = field(default_factory=dict)
     by: tuple[str, ...] = ()
     scale: str = "auto"
-    labels: list[tuple[Any, tuple[float, float], tuple[float, float]]] = field(default_factory=list)
     _words: dict[str, str] = field(default_factory=dict)
     _default: dict[str, str] = field(default_factory=dict)
     _limits: dict[str, Any] = field(default_factory=dict)
-    _step: float = 0.0
+    _labels: list[Any] = field(default_factory=list)
     _dotted: list[tuple[list[float], list[float], str]] = field(default_factory=list)
 
     # ------------------------------------------------------------ what to draw
@@ -224,7 +223,9 @@ class Panel:
             self._set_x()
             for line in self.drawn:
                 self._draw(line, log)
-            self._draw_arrows(log)
+            if any(without_events(e) for e in estimates):
+                self._enter("no events: upper 95% limit", color=GREY, linestyle="none", marker=arrow(0.5), markersize=12,
+                            fillstyle="none")  # fmt: skip
         elif not self.axes.has_data():
             self.axes.text(0.5, 0.5, "no trials", transform=self.axes.transAxes, ha="center", va="center")
         for x, y, colour in self._dotted:
@@ -259,22 +260,18 @@ class Panel:
         else:
             values += [v for _, y, _ in self._dotted for v in y]
         self.axes.set_ylim(placing.limits(values, log, 0.1 if arrows else 0.04))
+        if min(values) < 0:
+            self.axes.axhline(0, color=GREY, linewidth=0.8, zorder=1, gid="zero")
 
-    def _set_x(self) -> None:
+    def _set_x(self, room: float = 0.0) -> None:
         values = [x for line in self.drawn for x in line.x]
-        at: dict[float, int] = {}
-        for line in self.drawn:
-            for x, e in zip(line.x, line.estimates, strict=True):
-                at[x] = at.get(x, 0) + without_events(e)
-        most = max(at.values())
-        width = self.axes.get_window_extent().width / self.axes.figure.dpi * 72
-        self._step = min(7.0, 0.6 * width / len(at) / max(1, most))
-        placing.set_x(self.axes, values, all(isinstance(x, int) for x in values), (most * self._step / 2 + 4) / width)
+        placing.set_x(self.axes, values, all(isinstance(x, int) for x in values), room)
+        self.axes.set_xlim(self._limits.get("left"), self._limits.get("right"))
 
     def _draw(self, line: Line, log: bool) -> None:
         """The line where something was seen; the interval as a band between neighbours, as a bar at a point alone."""
         seen = [not (math.isnan(e.value) or without_events(e)) and (e.value > 0 or not log) for e in line.estimates]
-        banded = [s and (e.low > 0 or not log) for s, e in zip(seen, line.estimates, strict=True)]
+        banded = [s and (e.low > e.value / 10 or not log) for s, e in zip(seen, line.estimates, strict=True)]
         y = [e.value if s else math.nan for s, e in zip(seen, line.estimates, strict=True)]
         look = line.shown
         self.axes.plot(line.x, y, zorder=3, gid="line", **look)
@@ -291,29 +288,32 @@ class Panel:
                 line.x, low, high, where=banded, color=look["color"], alpha=0.18, linewidth=0, zorder=1
             )
 
-    def _draw_arrows(self, log: bool) -> None:
-        """An arrow down from the upper limit at each point without events; side by side where several coincide."""
+    def _draw_arrows(self) -> None:
+        """An arrow down from the upper limit at each point without events; side by side where several share an x."""
         from matplotlib.transforms import ScaledTranslation
 
-        found: dict[tuple[float, float], list[tuple[float, float, Line]]] = {}
+        found: dict[float, list[tuple[float, dict[str, Any]]]] = {}
         for line in self.drawn:
             for x, e in zip(line.x, line.estimates, strict=True):
                 if without_events(e):
-                    level = round(math.log10(e.high), 1) if log else round(e.high / self.axes.get_ylim()[1], 1)
-                    found.setdefault((x, level), []).append((x, e.high, line))
-        for group in found.values():
-            for k, (x, y, line) in enumerate(group):
-                shift = ScaledTranslation(
-                    (k - (len(group) - 1) / 2) * self._step / 72, 0, self.axes.figure.dpi_scale_trans
-                )
-                how = {"color": line.look["color"], "linestyle": "none", "transform": self.axes.transData + shift}
+                    found.setdefault(x, []).append((e.high, line.look))
+        if not found:
+            return
+        width = self.axes.get_window_extent().width / self.axes.figure.dpi * 72
+        most = max(len(group) for group in found.values())
+        step = min(7.0, 0.75 * width / len({x for line in self.drawn for x in line.x}) / most)
+        if step < _CLOSEST:  # no room: one arrow stands for all at an x, at the highest limit
+            found = {x: [(max(y for y, _ in group), {**group[0][1], "color": GREY})] for x, group in found.items()}
+            most = 1
+        self._set_x((most * step / 2 + 4) / width)
+        for x, group in found.items():
+            for k, (y, look) in enumerate(group):
+                shift = ScaledTranslation((k - (len(group) - 1) / 2) * step / 72, 0, self.axes.figure.dpi_scale_trans)
+                how = {"color": look["color"], "linestyle": "none", "transform": self.axes.transData + shift}
                 self.axes.plot([x], [y], marker=arrow(), markersize=2 * _ARROW, fillstyle="none", markeredgewidth=1.1,
                                gid="upper-limit", **how)  # fmt: skip
-                self.axes.plot([x], [y], marker=line.look["marker"], markersize=line.look["markersize"], zorder=3,
-                               markerfacecolor="none", gid="upper-limit-marker", **how)  # fmt: skip
-        if found:
-            self._enter("no events: upper 95% limit", color=GREY, linestyle="none", marker=arrow(0.5), markersize=12,
-                        fillstyle="none")  # fmt: skip
+                mark = {"marker": "_" if look["color"] == GREY else look["marker"], "markersize": look["markersize"]}
+                self.axes.plot([x], [y], zorder=3, markerfacecolor="none", gid="upper-limit-marker", **mark, **how)
 
     def _state(self, statement: Statement) -> None:
         x, y = statement.x, statement.y
@@ -322,13 +322,14 @@ class Panel:
         text = self.axes.text(0, 0, mathtext(statement.text), transform=self.axes.transAxes, color=GREY, fontsize=8.5,
                               va="bottom", ha="left", gid="statement-label")  # fmt: skip
         text.set_in_layout(False)
-        self.labels.append((text, (x[0], y[0]), (x[-1], y[-1])))
+        self._labels.append(text)
 
-    def place_labels(self) -> None:
-        """Put each statement's label where it covers nothing; the figure must be laid out."""
+    def settle(self) -> None:
+        """Draw what depends on how large the panel came out: arrows, and each statement's label where it covers nothing."""
+        self._draw_arrows()
         taken: list[Any] = []
-        for text, start, stop in self.labels:
-            placing.place(self.axes, text, start, stop, taken)
+        for text, statement in zip(self._labels, self.statements, strict=True):
+            placing.place(self.axes, text, list(zip(statement.x, statement.y, strict=True)), taken)
 
 
 def _scaled(e: Estimate, factor: float) -> Estimate:

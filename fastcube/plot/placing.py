@@ -94,53 +94,61 @@ def _hidden(box: Any, covered: Any, taken: list[Any], frame: Any) -> float:
     return float(hits) + 1000.0 * sum(1 for other in taken if box.overlaps(other))
 
 
-def _spots(start: Any, stop: Any, size: tuple[float, float], frame: Any) -> list[tuple[float, float, float]]:
-    """Places (cost, x, y) in pixels for a box beside the line from start to stop: along it first, then ever farther."""
-    (x0, y0), (x1, y1), (width, height) = start, stop, size
+def _spots(path: Any, size: tuple[float, float], frame: Any) -> list[tuple[float, float, float, Any]]:
+    """Places (cost, x, y, nearest point of the path) in pixels for a box: along the path first, then ever farther."""
+    import numpy as np
+
+    width, height = size
     gap = 5.0
     out = []
-    shares = (1.0, 0.0, 0.5, 0.75, 0.25, 0.9, 0.1) if x1 > x0 else (0.5,)
-    for order, share in enumerate(shares):
-        x, y = x0 + (x1 - x0) * share - width * share, y0 + (y1 - y0) * share
-        out += [(order / 100, x, y + gap), (order / 100, x, y - gap - height)]
-    if x1 > x0:
-        out.append((0.5, frame.x1 - width, y1 + gap))
+    for order, share in enumerate((1.0, 0.0, 0.5, 0.75, 0.25, 0.9, 0.1) if path[-1][0] > path[0][0] else (0.5,)):
+        at = path[round(share * (len(path) - 1))]
+        x = at[0] - width * share
+        out += [(order / 100, x, at[1] + gap, at), (order / 100, x, at[1] - gap - height, at)]
+    out.append((0.5, frame.x1 - width, path[-1][1] + gap, path[-1]))
     columns, rows = 12, int(2 * frame.height / height)
     for i in range(columns + 1):
         for k in range(rows):
             x, y = frame.x0 + (frame.width - width) * i / columns, frame.y0 + height * k / 2
-            away = max(x0 - x - width, x - x1, 0.0), max(min(y0, y1) - y - height, y - max(y0, y1), 0.0)
-            out.append((1.0 + math.hypot(*away) / 1e3, x, y))
+            corner = np.clip(path, (x, y), (x + width, y + height))
+            far = np.hypot(*(path - corner).T)
+            out.append((1.0 + float(far.min()) / 1e3, x, y, path[int(far.argmin())]))
     return out
 
 
-def place(axes: Any, text: Any, start: tuple[float, float], stop: tuple[float, float], taken: list[Any]) -> None:
-    """Move the text to where it covers least: along the line from ``start`` to ``stop`` (data), else nearby with a leader.
+def place(axes: Any, text: Any, line: Sequence[tuple[float, float]], taken: list[Any]) -> None:
+    """Move the text to where it covers least: along the line (points in data), else nearby with a leader.
 
     Broken in two lines where only that fits along the line.  ``taken`` are boxes of labels placed before, in pixels; the
     text's own is added.  The figure must be laid out.
     """
+    import numpy as np
     from matplotlib.transforms import Bbox
 
     frame = axes.get_window_extent().padded(-3)
-    (x0, y0), (x1, y1) = axes.transData.transform([start, stop])
+    corners = axes.transData.transform(np.array(line, float))
+    steps = np.linspace(0, len(line) - 1, 60)
+    path = np.column_stack([np.interp(steps, range(len(line)), corners[:, i]) for i in (0, 1)])
     covered = _covered(axes)
     whole = text.get_text()
     found = []
     for tried, words in enumerate(dict.fromkeys([whole, broken(whole)])):
         text.set_text(words)
         extent = text.get_window_extent()
-        for cost, x, y in _spots((x0, y0), (x1, y1), (extent.width, extent.height), frame):
+        for cost, x, y, end in _spots(path, (extent.width, extent.height), frame):
             box = Bbox.from_bounds(x, y, extent.width, extent.height)
-            found.append((cost + tried / 4 + _hidden(box.padded(2), covered, taken, frame), words, box))
-    cost, words, box = min(found, key=lambda f: f[0])
+            total = cost + tried / 4 + _hidden(box.padded(2), covered, taken, frame)
+            begin = np.clip(end, (box.x0, box.y0), (box.x1, box.y1))
+            if cost >= 1 and math.isfinite(total):  # a leader that crosses lines is nearly as bad as a label on them
+                away = np.hypot(*(covered[:, None, :] - np.linspace(begin, end, 12)[None, 1:-2, :]).T)
+                total += 0.2 * int((away.min(axis=0) < 3).sum())
+            found.append((total, words, box, begin, end, cost >= 1))
+    total, words, box, begin, end, led = min(found, key=lambda f: f[0])
     text.set_text(words)
-    if not math.isfinite(cost):  # the text is larger than the panel
+    if not math.isfinite(total):  # the text is larger than the panel
         return
     text.set_position(axes.transAxes.inverted().transform((box.x0, box.y0)))
     taken.append(box)
-    if cost >= 1:
-        end = min(max(box.x0 + box.width / 2, x0), x1), (y0 + y1) / 2
-        begin = min(max(end[0], box.x0), box.x1), box.y0 if box.y0 > end[1] else box.y1
+    if led:
         (a, c), (b, d) = axes.transAxes.inverted().transform([begin, end])
         axes.plot([a, b], [c, d], transform=axes.transAxes, color=text.get_color(), linewidth=0.6, gid="leader")

@@ -63,9 +63,9 @@ class Sheet:
         self._draw_legends()
         if self._given is None and self._title:
             self.figure.suptitle(self._title)
-        self.figure.draw_without_rendering()  # lays out: only now is it known where lines are
+        self.figure.draw_without_rendering()  # lays out: only now is it known how large panels are and where lines run
         for panel in self._panels:
-            panel.place_labels()
+            panel.settle()
         return self.figure
 
     def _draw_legends(self) -> None:
