@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
+import textwrap
 from typing import Any
 
-from .engine.estimate import Estimate
+from .engine.estimate import NOTHING, Estimate
 from .engine.results import Results
 from .errors import of_study
+
+#: Characters of a line of the terminal table.
+WIDTH = 120
+
+#: What follows an estimate whose interval is asymptotic.
+ASYMPTOTIC = "~"
 
 
 def estimate_text(e: Estimate) -> str:
     """The estimate with its 95% interval.
 
     ``0.01234 ± 0.00056`` to two digits of the half-width where the interval is about symmetric,
-    ``0.00150 [0.00110, 0.00250]`` elsewhere, ``< 3.7e-06`` when nothing was seen, ``-`` where nothing is known.
+    ``0.00150 [0.00110, 0.00250]`` elsewhere, ``< 3.7e-06`` when nothing was seen, ``> 0.9963`` when nothing else was,
+    ``-`` where nothing is known.
     """
     if math.isnan(e.value):
         return "-"
@@ -28,42 +37,75 @@ def estimate_text(e: Estimate) -> str:
         return f"{e.value:.6g}"
     digits = max(0, 1 - math.floor(math.log10(width)))
     style = f".{digits}f" if digits <= 8 else ".2e"
-    if 0.8 < (e.high - e.value) / width < 1.2 and width < e.value / 2:
+    if e.low < e.value == e.high:
+        return f"> {e.low:{style}}"
+    if 0.8 < (e.high - e.value) / width < 1.2 and (width < e.value / 2 or e.low < 0):
         return f"{e.value:{style}} ± {width:{style}}"
     if 0 < e.value < 10.0**-digits:  # too small for the digits of the interval
         style = ".2g"
     return f"{e.value:{style}} [{e.low:{style}}, {e.high:{style}}]"
 
 
-def as_table(results: Results) -> str:
-    """One line a point: axes, trials, each statistic with half the width of its 95% interval; then the study's notes."""
+def _columns(results: Results) -> list[list[str]]:
+    """The table column by column, its name first: axes, trials, statistics, one for each value of a distribution."""
     study = results.study
-    shown = [s.name for s in study.statistics if s.shown]
-    header = [*(a.name for a in study.axes), "trials", *shown]
-    rows = [header]
-    for point, tally in results:
-        estimates = results.estimates(point)
-        rows.append(
-            [*map(str, point.values()), f"{tally.trials:,}", *(estimate_text(estimates[name]) for name in shown)]
-        )
-    widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
-    lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-    lines.insert(1, "  ".join("-" * w for w in widths))
+    points = [point for point, _ in results]
+    columns = [[a.name, *(str(point[a.name]) for point in points)] for a in study.axes]
+    columns.append(["trials", *(f"{tally.trials:,}" for _, tally in results)])
+    for s in study.statistics:
+        if not s.shown:
+            continue
+        mark = ASYMPTOTIC if s.interval == "asymptotic" else ""
+        rows = [dict(results.labelled(s, point)) for point in points]
+        for label in dict.fromkeys(label for row in rows for label in row):
+            cells = [estimate_text(row.get(label, NOTHING)) for row in rows]
+            if set(cells) == {"-"} and len(study.statistics) > 1:
+                continue
+            columns.append([label, *(cell + mark if cell != "-" else cell for cell in cells)])
+    return columns
+
+
+def _fitting(columns: list[list[str]], least: int) -> int:
+    """How many columns, from the left and at least ``least``, fit a line of WIDTH characters."""
+    ends = list(itertools.accumulate(2 + max(map(len, column)) for column in columns))
+    return max(least, sum(end - 2 <= WIDTH for end in ends))
+
+
+def as_table(results: Results) -> str:
+    """One line a point: axes, trials, each statistic with half the width of its 95% interval; then the study's notes.
+
+    Statistics that the study does not show or that no point defines, and columns that lines of WIDTH characters do not
+    hold, are left out.
+    """
+    study = results.study
+    columns = _columns(results)
+    fit = _fitting(columns, least=len(study.axes) + 2)
+    kept = [[cell.rjust(max(map(len, column))) for cell in column] for column in columns[:fit]]
+    lines = ["  ".join(cells).rstrip() for cells in zip(*kept, strict=True)]
+    lines.insert(1, "  ".join("-" * len(column[0]) for column in kept))
+    if any(cell.endswith(ASYMPTOTIC) for column in kept for cell in column):
+        lines += ["", f"{ASYMPTOTIC} asymptotic interval: nearly 95% where trials are many"]
+    if fit < len(columns):
+        left_out = ", ".join(column[0] for column in columns[fit:])
+        lines += ["", *textwrap.wrap(f"left out for width, in csv and json: {left_out}", WIDTH)]
     notes_of = study.grid(results.grid).notes or study.notes
     with of_study(f"notes of {study.name}"):
         notes = notes_of(results) if notes_of else []
-    return "\n".join([f"{study.title} ({study.source})", "", *lines, *([""] if notes else []), *notes])
+    head = textwrap.wrap(f"{study.title} ({study.source})" if study.source else study.title, WIDTH)
+    return "\n".join([*head, "", *lines, *([""] if notes else []), *notes])
 
 
 def as_csv(results: Results) -> str:
-    """Comma-separated rows of :meth:`Results.table`: study, axes..., statistic, trials, among, estimate, stderr, low, high,
-    interval."""
+    """Comma-separated rows of :meth:`Results.table`, empty where nothing is known.
+
+    study, axes..., statistic, trials, among, estimate, stderr, low, high, interval.
+    """
     numbers = ["trials", "among", "estimate", "stderr", "low", "high", "interval"]
     names = ["study", *(a.name for a in results.study.axes), "statistic", *numbers]
     text = io.StringIO()
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(results.table())
+    writer.writerows({name: "" if plain(v) is None else v for name, v in row.items()} for row in results.table())
     return text.getvalue().rstrip("\n")
 
 

@@ -173,8 +173,20 @@ def test_csv(run, file):
     code, out, _ = run(f"show {file} --format csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert code == 0
-    assert list(rows[0]) == ["study", "n", "f", "statistic", "trials", "estimate", "stderr", "low", "high"]
-    assert len(rows) == 4 * 3
+    assert list(rows[0]) == [
+        "study",
+        "n",
+        "f",
+        "statistic",
+        "trials",
+        "among",
+        "estimate",
+        "stderr",
+        "low",
+        "high",
+        "interval",
+    ]
+    assert len(rows) == 4 * 4
     assert {row["trials"] for row in rows} == {"1000"}
     for row in rows:
         assert float(row["low"]) <= float(row["estimate"]) <= float(row["high"])

@@ -93,8 +93,10 @@ def test_a_point_alone_has_a_bar_and_a_line_has_a_band():
     assert alone.get_xticks().tolist() == [7]
     several = drawn([(i, proportion(300, 1000)) for i in range(5)])
     assert not artists(several, BAR) and len(several.collections) == 1
-    gap = drawn([(1, proportion(300, 1000)), (2, NOTHING), (3, proportion(300, 1000)), (4, proportion(1, 1000))])
+    gap = drawn([(1, proportion(300, 1000)), (2, NOTHING), (3, proportion(300, 1000)), (4, proportion(30, 1000))])
     assert len(artists(gap, BAR)) == 1  # the first point, whose neighbour is not known
+    few = drawn([(1, proportion(300, 1000)), (2, proportion(200, 1000)), (3, proportion(1, 1000))])
+    assert len(artists(few, BAR)) == 1  # a band down to a single event would be a block
     assert len(artists(drawn([(i, proportion(300, 1000)) for i in range(3)], joined=False), BAR)) == 3
 
 
@@ -141,6 +143,34 @@ def test_labels():
 
 
 # ---------------------------------------------------------------- figures of studies
+
+
+def binned():
+    """Results of a study with a distribution, made by hand."""
+    from fastcube.engine.results import Results
+    from fastcube.engine.statistics import Distribution, Proportion
+    from fastcube.engine.study import Axis, Explanation, Grid, Study
+    from fastcube.engine.tally import Tally
+    from fastcube.kernels.layout import Counter, Layout
+
+    study = Study(
+        name="binned",
+        title="Values of Q_n by hand",
+        source="",
+        revision=1,
+        axes=(Axis("a", "a label", int, 0, 9),),
+        tally=Layout(Counter("some", "some"), Counter("values", "values", bins=8)),
+        statistics=(
+            Proportion(name="some", description="some", events="some"),
+            Distribution(name="values", description="value", counter="values", label="value"),
+        ),
+        kernel=lambda point: None,
+        grids=(Grid("default", [{"a": 1}], 100),),
+        explain=lambda point, key, trial: Explanation("", {}),
+    )
+    bins = {1: (50, 50, 0, 0, 0, 0, 0, 0), 2: (20, 60, 20, 0, 0, 0, 0, 0), 3: (1, 40, 30, 0, 28, 1, 0, 0)}
+    tallies = {(a,): Tally(((0, 100),), {"some": 10 * a, "values": values}, {}) for a, values in bins.items()}
+    return Results(study, 0, tallies)
 
 
 @pytest.fixture(scope="module")
@@ -211,8 +241,8 @@ def test_a_study_without_a_figure(fractions):
     from dataclasses import replace
 
     plain = replace(fractions, study=replace(fractions.study, figure=None))
-    (axes,) = plain.plot().axes
-    assert len(artists(axes, LINE)) == 7 and axes.get_title()
+    axes = plain.plot().axes  # a panel a statistic
+    assert len(axes) == 4 and all(len(artists(a, LINE)) == 7 and a.get_title() for a in axes)
 
 
 def test_results_without_trials(fractions):
@@ -220,6 +250,20 @@ def test_results_without_trials(fractions):
 
     figure = replace(fractions, tallies={}).plot()
     assert [text.get_text() for text in figure.axes[0].texts] == ["no trials"]
+
+
+def test_distributions():
+    from fastcube.engine.statistics import Distribution
+    from fastcube.plot import plain_figure
+
+    results = binned()
+    figure = results.plot()
+    assert len(figure.axes) == 2
+    numbers, shares = figure.axes
+    assert len(artists(numbers, LINE)) == 1 and len(artists(shares, LINE)) == 3
+    assert shares.get_ylabel() == "share of trials" and isinstance(results.study.statistics[1], Distribution)
+    assert shares.get_xticks().tolist() == [0, 1, 2, 3, 4, 5] and plain_figure is not None
+    assert len(artists(shares, ARROW)) == 1  # no trial with value 3 at a = 3
 
 
 def test_all_axes_that_vary_tell_lines_apart(fractions):

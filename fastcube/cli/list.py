@@ -27,5 +27,6 @@ def command() -> None:
         click.echo(f"    {study.title}")
         click.echo(f"    source:     {study.source}")
         click.echo(f"    statistics: {', '.join(s.name for s in study.statistics)}")
+        width = max(11, *(len(grid.name) + 6 for grid in study.grids))
         for grid in study.grids:
-            click.echo(f"    {'grid ' + grid.name + ':':<11} {_grid_text(study, grid)}")
+            click.echo(f"    {f'grid {grid.name}:':<{width}} {_grid_text(study, grid)}")

@@ -118,21 +118,22 @@ class Results:
         """One row a point and statistic, of a distribution one a value up to the largest seen.
 
         study, axes, statistic, trials, among, estimate, stderr, low, high, interval: ``among`` is the number of trials
-        that the statistic is over, ``interval`` is ``exact``, ``bounded`` or ``asymptotic``.
+        that the statistic is over, 0 where the point does not define it; ``interval`` is ``exact``, ``bounded`` or
+        ``asymptotic``.  Numbers that are not known are NaN.
         """
         rows = []
         for point, tally in self:
             for s in self.study.statistics:
-                if not s.defined(point):
-                    continue
-                among = s.trials(tally.counts, tally.trials)
-                for label, e in self._labelled(s, point):
+                estimates = self.labelled(s, point)
+                among = s.trials(tally.counts, tally.trials) if s.defined(point) else 0
+                for label, e in estimates:
                     head = {"study": self.study.name, **point, "statistic": label, "trials": tally.trials}
                     numbers = {"estimate": e.value, "stderr": e.stderr, "low": e.low, "high": e.high}
                     rows.append({**head, "among": among, **numbers, "interval": s.interval})
         return rows
 
-    def _labelled(self, statistic: Statistic, point: Mapping[str, Value]) -> list[tuple[str, Estimate]]:
+    def labelled(self, statistic: Statistic, point: Mapping[str, Value]) -> list[tuple[str, Estimate]]:
+        """The statistic's estimate with its name; of a distribution one for each value up to the largest seen."""
         estimates = self._read(statistic, point)
         if not isinstance(statistic, Distribution):
             return [(statistic.name, estimates[0])]

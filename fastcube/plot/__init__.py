@@ -21,14 +21,17 @@ A point without events is an arrow at its upper limit.  Labels and titles are wr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..engine.hdf5 import reason
+from ..engine.statistics import Distribution
 from ..errors import MissingDependencyError, ParameterError, ResultFileError, of_study
 
 if TYPE_CHECKING:
     from ..engine.results import Results
+    from ..engine.statistics import Point
     from .sheet import Sheet
 
 FORMATS = (".png", ".svg", ".pdf")
@@ -46,11 +49,37 @@ def check_target(path: str | Path) -> None:
         raise MissingDependencyError("plots need matplotlib: pip install 'fastcube[plot]'") from None
 
 
+#: Most panels of a plain figure, and most lines of a distribution in it.
+_PANELS, _LINES = 4, 7
+
+
+def _some_points(results: Results) -> Sequence[Point]:
+    """Points to show distributions at: along the axis of most values, evenly, the other axes at their largest value."""
+    points = [point for point, tally in results if tally.trials]
+    if not points:
+        return []
+    axes = [a.name for a in results.study.axes]
+    along = max(axes, key=lambda name: len({point[name] for point in points}))
+    largest = max(tuple(point[name] for name in axes if name != along) for point in points)
+    kept = [point for point in points if tuple(point[name] for name in axes if name != along) == largest]
+    step = max(1, -(-len(kept) // _LINES))
+    return kept[::-1][::step][::-1]
+
+
 def plain_figure(results: Results, sheet: Sheet) -> None:
-    """The figure of a study without one of its own: the first statistic against the axis of most values."""
-    panel = sheet.panel()
-    panel.lines(results, results.study.statistics[0].name)
-    panel.words(title=results.study.title)
+    """The figure of a study without one of its own: the statistics that its table shows, and its distributions."""
+    first, *rest = results.study.statistics
+    chosen = [first, *(s for s in rest if s.shown or isinstance(s, Distribution))][:_PANELS]
+    panels = sheet.panels(min(2, len(chosen)), -(-len(chosen) // 2), len(chosen))
+    some = _some_points(results)
+    for panel, statistic in zip(panels, chosen, strict=True):
+        if isinstance(statistic, Distribution):
+            panel.shares(results, statistic.name, at=lambda point: point in some)
+        else:
+            panel.lines(results, statistic.name)
+        panel.words(title=results.study.title if len(chosen) == 1 else statistic.name)
+    if len(chosen) > 1:
+        sheet.title(results.study.title)
 
 
 def draw(results: Results, path: str | Path | None = None, axes: Any = None) -> Any:

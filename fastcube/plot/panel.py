@@ -84,6 +84,7 @@ class Panel:
     _words: dict[str, str] = field(default_factory=dict)
     _default: dict[str, str] = field(default_factory=dict)
     _limits: dict[str, Any] = field(default_factory=dict)
+    _known: list[tuple[list[float], list[float]]] = field(default_factory=list)
     _labels: list[Any] = field(default_factory=list)
     _dotted: list[tuple[list[float], list[float], str]] = field(default_factory=list)
 
@@ -132,6 +133,22 @@ class Panel:
             self._default.setdefault("y", one._default["y"])
         self.by = self.by or ("statistic",)
 
+    def shares(
+        self, results: Results, statistic: str, at: Mapping[str, object] | Callable[[Point], bool] | None = None
+    ) -> None:
+        """A distribution: the share of each value up to the largest seen, one line for each point that ``at`` keeps."""
+        study = results.study
+        points = [p for p, t in results if t.trials and _matches(p, at) and study.statistic(statistic).defined(p)]
+        varying = [a.name for a in study.axes if len({point[a.name] for point in points}) > 1]
+        keys = varying or [a.name for a in study.axes]
+        for i, point in enumerate(points):
+            estimates = [e for _, e in results.labelled(study.statistic(statistic), point)]
+            label = key_text({name: point[name] for name in keys})
+            values: list[float] = list(range(len(estimates)))
+            self.drawn.append(Line(label, values, estimates, [point] * len(values), style(i, len(points))))
+        self.by = self.by or ("shares", *keys)
+        self._default = {"x": study.statistic(statistic).description, "y": "share of trials", **self._default}
+
     def series(self, label: str | None, pairs: Iterable[tuple[float, Estimate]], like: int | None = None,
                of: int = 1, joined: bool = True) -> None:  # fmt: skip
         """A line through any pairs (x, estimate), looking like line ``like`` of ``of``; points alone if not ``joined``."""
@@ -173,12 +190,14 @@ class Panel:
         """Any other line that is not measured: grey and dotted unless ``how`` (matplotlib's words) says otherwise."""
         how = {"color": GREY, "linestyle": ":", "linewidth": 1.2} | how
         self.axes.plot(x, y, zorder=1.5, **how)
+        self._known.append((list(x), list(y)))
         self._enter(label, **how)
 
     def marks(self, x: Sequence[float], y: Sequence[float], label: str) -> None:
         """Values that are known and not estimated, exact or published: open circles."""
         how = {"color": GREY, "linestyle": "none", "marker": "o", "markerfacecolor": "none", "markersize": 7}
         self.axes.plot(x, y, zorder=4, **how)
+        self._known.append((list(x), list(y)))
         self._enter(label, **how)
 
     def words(self, x: str | None = None, y: str | None = None, title: str | None = None) -> None:
@@ -186,7 +205,7 @@ class Panel:
         self._words |= {k: v for k, v in (("x", x), ("y", y), ("title", title)) if v is not None}
 
     def limits(self, **given: Any) -> None:
-        """Limits that the data should not decide: ``left``, ``right``, ``bottom``, ``top``."""
+        """Limits that the data should not decide: ``left``, ``right``, ``bottom``, ``top``; arrows keep room below."""
         self._limits |= given
 
     # ------------------------------------------------------------ drawing it
@@ -219,6 +238,8 @@ class Panel:
         if estimates:
             log = self.scale == "log" or (self.scale == "auto" and _spans_decades(estimates))
             self.axes.set_yscale("log" if log else "linear")
+            if not log:
+                self.axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 5), useMathText=True)
             self._set_limits(estimates, log)
             self._set_x()
             for line in self.drawn:
@@ -234,8 +255,6 @@ class Panel:
         for statement in self.statements:
             self._state(statement)
         self._write()
-        self.axes.set_xlim(self._limits.get("left"), self._limits.get("right"))
-        self.axes.set_ylim(self._limits.get("bottom"), self._limits.get("top"))
 
     def _write(self) -> None:
         box = self.axes.get_window_extent()
@@ -252,6 +271,7 @@ class Panel:
         arrows = any(without_events(e) for e in estimates)
         values = [v for e in estimates for v in ((e.high,) if without_events(e) else (e.value, e.low, e.high))]
         values += [v for statement in self.statements for v in statement.y]
+        values += [v for _, y in self._known for v in y if v > 0 or not log]
         if log:
             seen = [e.high if without_events(e) else e.value for e in estimates]
             lowest = min(v for v in seen if v > 0)
@@ -259,12 +279,14 @@ class Panel:
             values += [v for _, y, _ in self._dotted for v in y if v > lowest / 1e3]
         else:
             values += [v for _, y, _ in self._dotted for v in y]
-        self.axes.set_ylim(placing.limits(values, log, 0.1 if arrows else 0.04))
+        low, high = placing.limits(values, log, 0.1 if arrows else 0.04)
+        low, high = self._limits.get("bottom", low), self._limits.get("top", high)
+        self.axes.set_ylim(low - 0.07 * (high - low) if arrows and not log and low >= 0 else low, high)
         if min(values) < 0:
             self.axes.axhline(0, color=GREY, linewidth=0.8, zorder=1, gid="zero")
 
     def _set_x(self, room: float = 0.0) -> None:
-        values = [x for line in self.drawn for x in line.x]
+        values = [x for line in self.drawn for x in line.x] + [x for known, _ in self._known for x in known]
         placing.set_x(self.axes, values, all(isinstance(x, int) for x in values), room)
         self.axes.set_xlim(self._limits.get("left"), self._limits.get("right"))
 

@@ -34,8 +34,12 @@ class Sheet:
         """The one panel of a figure that has one."""
         return self.panels()[0]
 
-    def panels(self, columns: int = 1, rows: int = 1) -> list[Panel]:
-        """The panels of the figure, row by row; asked for once.  Raises ParameterError when the caller's axes are not as many."""
+    def panels(self, columns: int = 1, rows: int = 1, count: int | None = None) -> list[Panel]:
+        """The panels of the figure, row by row, ``count`` of them where the last row is not full; asked for once.
+
+        Raises ParameterError when the caller's axes are not as many.
+        """
+        count = count or columns * rows
         if self._given is None:
             from matplotlib.backends.backend_agg import FigureCanvasAgg
             from matplotlib.figure import Figure
@@ -44,10 +48,13 @@ class Sheet:
             self.figure = Figure(figsize=size, dpi=150 if columns == 1 else 120, layout="constrained")
             FigureCanvasAgg(self.figure)
             axes = list(self.figure.subplots(rows, columns, squeeze=False).flat)
+            for unused in axes[count:]:
+                unused.remove()
+            del axes[count:]
         else:
             axes = [a for row in self._given for a in (row if hasattr(row, "__iter__") else [row])]
-            if len(axes) != columns * rows:
-                raise ParameterError(f"axes must be {columns * rows} for this figure, got {len(axes)}")
+            if len(axes) != count:
+                raise ParameterError(f"axes must be {count} for this figure, got {len(axes)}")
             self.figure = axes[0].figure
         self._panels = [Panel(a) for a in axes]
         return self._panels

@@ -144,11 +144,13 @@ def _large_notes(results: Results) -> list[str]:
             seen = tally.counts["merging"]
             high = results.estimates(point)["merging"].high
             lines.append(
-                f"  {point_text(point)}: {seen} of {tally.trials:,} trials, so P(merging) <= {high:.2g};"
-                f" expected number of close pairs, which bounds it, {pairs:.3g}"
+                f"  {point_text(point)}: {seen} of {tally.trials:,} trials, P(merging) <= {high:.2g}; close pairs {pairs:.3g}"
             )
     if lines:
-        lines.insert(0, "Too rare to see: the closed form C(f,2)(n + C(n,2))/(2^n - 1) beside the upper 95% limit.")
+        lines.insert(
+            0, "Too rare to see: the upper 95% limit, and the expected number of close pairs, which bounds it too,"
+        )
+        lines.insert(1, "C(f,2)(n + C(n,2))/(2^n - 1).")
     return lines
 
 

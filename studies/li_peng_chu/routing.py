@@ -70,6 +70,7 @@ STATISTICS = (
         events="shortest_routes",
         among="delivered",
         defined=_searched,
+        shown=False,
     ),
     PlainMean(
         name="lookups",

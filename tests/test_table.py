@@ -1,0 +1,116 @@
+"""The table for people and the rows for programs: their columns, what is left out, and what is marked."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from test_plot import binned
+
+import fastcube as fc
+from fastcube.engine.estimate import NOTHING, Estimate, proportion
+from fastcube.table import ASYMPTOTIC, WIDTH, as_csv, as_json, as_table, estimate_text
+
+
+@pytest.fixture(scope="module")
+def routes():
+    """Points with and without the search: three statistics are not defined at m = 10."""
+    return fc.run("dualcube-routing", m=[5, 10], rate=[0.0, 0.3], trials=200)
+
+
+def rows(results):
+    return list(csv.DictReader(io.StringIO(as_csv(results))))
+
+
+def test_columns(routes):
+    header = as_csv(routes).splitlines()[0]
+    assert header == "study,m,rate,statistic,trials,among,estimate,stderr,low,high,interval"
+    assert list(routes.table()[0]) == header.split(",")
+
+
+def test_among_is_what_the_statistic_is_over(routes):
+    among = {(row["m"], row["statistic"]): row["among"] for row in rows(routes) if row["rate"] == "0.3"}
+    counts = {point["m"]: tally.counts for point, tally in routes if point["rate"] == 0.3}
+    assert among["10", "lookups"] == "4"  # 1 of 64 trials
+    assert among["5", "success_connected"] == str(counts[5]["connected"])
+    assert among["5", "length_over_distance"] == str(counts[5]["delivered"])
+    assert {row["trials"] for row in rows(routes)} == {"200"}
+
+
+def test_intervals_say_how_they_are_made(routes):
+    kinds = {row["statistic"]: row["interval"] for row in rows(routes)}
+    assert (kinds["success"], kinds["length_ratio"], kinds["lookups"]) == ("exact", "asymptotic", "asymptotic")
+    assert {row["interval"] for row in rows(fc.run("unsafe-fraction", n=5, f=2, trials=10))} == {"exact", "bounded"}
+
+
+def test_what_is_not_known_is_empty_and_null(routes):
+    undefined = [row for row in rows(routes) if row["m"] == "10" and row["statistic"] == "length_ratio"]
+    assert len(undefined) == 2
+    assert all(
+        row["among"] == "0" and row["estimate"] == row["stderr"] == row["low"] == row["high"] == "" for row in undefined
+    )
+    assert "nan" not in as_csv(routes)
+    kept = [row for row in json.loads(as_json(routes)) if row["m"] == 10 and row["statistic"] == "length_ratio"]
+    assert all(row["estimate"] is None and row["high"] is None for row in kept)
+    line = next(line for line in as_table(routes).splitlines() if line.split()[:2] == ["10", "0.3"])
+    assert " - " in line
+
+
+def test_the_terminal_table_marks_asymptotic_intervals(routes):
+    text = as_table(routes)
+    lines = text.splitlines()
+    header = next(line for line in lines if line.startswith(" m"))
+    assert "minimal" not in header and "lookups" in header  # not shown; csv has it
+    assert {"minimal"} <= {row["statistic"] for row in rows(routes)}
+    line = next(line for line in lines if line.split()[:2] == ["5", "0.3"])
+    assert line.count(ASYMPTOTIC) == 3
+    assert any(line.startswith(f"{ASYMPTOTIC} asymptotic interval") for line in lines)
+    assert max(map(len, lines)) <= WIDTH
+    assert ASYMPTOTIC not in as_table(fc.run("unsafe-fraction", n=5, f=2, trials=10))
+
+
+@pytest.mark.parametrize("trials", [1, 1000])
+@pytest.mark.parametrize("study, points", [
+    ("unsafe-fraction", {}), ("unsafe-critical", {"n": [4, 5, 8]}), ("dualcube-routing", {"m": [5, 9]}),
+    ("unsafe-fraction", {"n": [16, 30, 60], "f": [8, 30]}),
+])  # fmt: skip
+def test_tables_fit_the_terminal(study, points, trials):
+    assert max(map(len, as_table(fc.run(study, trials=trials, **points)).splitlines())) <= WIDTH
+
+
+def test_columns_that_do_not_fit_are_named():
+    results = binned()
+    wide = replace(results.study.statistics[0], name="w" * 70)
+    study = replace(results.study, statistics=(wide, replace(wide, name="x" * 60), replace(wide, name="last")))
+    text = as_table(replace(results, study=study))
+    assert "left out for width, in csv and json: " + "x" * 60 + ", last" in text
+    assert max(map(len, text.splitlines())) <= WIDTH
+
+
+def test_distributions_have_a_row_a_value_up_to_the_largest_seen():
+    results = binned()
+    found = [(row["a"], row["statistic"], row["estimate"]) for row in rows(results) if row["statistic"] != "some"]
+    assert found[:2] == [("1", "value=0", "0.5"), ("1", "value=1", "0.5")]
+    assert [name for a, name, _ in found if a == "3"] == [f"value={i}" for i in range(6)]
+    assert "value=" not in as_table(results)
+    some, values = results.study.statistics
+    shown = as_table(replace(results, study=replace(results.study, statistics=(some, replace(values, shown=True)))))
+    header = next(line for line in shown.splitlines() if line.startswith("a"))
+    assert header.split()[3:] == [f"value={i}" for i in range(5)] and shown.endswith("csv and json: value=5")
+
+
+@pytest.mark.parametrize(
+    "estimate, text",
+    [
+        (NOTHING, "-"),
+        (proportion(0, 10**6), "< 3.7e-06"),
+        (proportion(10**3, 10**3), "> 0.9963"),
+        (proportion(300, 1000), "0.300 ± 0.029"),
+        (proportion(2, 1000), "0.0020 [0.0002, 0.0072]"),
+        (Estimate(2.0, 0.0, 2.0, 2.0), "2"),
+        (Estimate(-0.1, 0.01, -0.12, -0.08), "-0.100 ± 0.020"),
+    ],
+)
+def test_estimates_as_text(estimate, text):
+    assert estimate_text(estimate) == text
