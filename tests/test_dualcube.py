@@ -170,6 +170,11 @@ BAD = [
         "k is not an option of PRACTICAL, which takes no options",
     ),
     (
+        lambda: fc.DualCube(2).virtual_edges(0, 1),
+        "t must be in another cluster of the class of s=00000, got 1 (00001)",
+    ),
+    (lambda: fc.DualCube(17).virtual_edges(0, 1), "m must be in [1, 16] to search whole clusters, got 17"),
+    (
         lambda: fc.DualCube(10, fc.random_faults(0.1)).is_safe(1),
         "m must be in [1, 9] with lazily drawn faults, all 2^(2m+1) of which are asked, got 10",
     ),

@@ -129,7 +129,7 @@ def test_a_signal_stops_it_in_one_line_and_its_workers_with_it(number, code):
         run.wait_for(r"7 of 8 claims .* toy forever \([\d,]+ cases")
         children = _children(run.process.pid)
         assert children
-        got, _, lines = run.end(number)
+        got, lines = run.end(number)
     assert got == code
     assert lines[-1] == "fastcube: interrupted after 7 of 8 claims"
     assert _gone(children)

@@ -143,7 +143,7 @@ class _Offline:
         self.repaired = repaired
         self.faults = dual.faulty_nodes
 
-    def healthy(self, *labels: int) -> bool:
+    def nonfaulty(self, *labels: int) -> bool:
         return not any(label in self.faults for label in labels)
 
     def count(self, node: int, dims: int) -> int:
@@ -297,7 +297,7 @@ class _Offline:
             u = head[-1]
             v = (u & dims) | (t & ~dims)
             out, back = self.dual.cross(u), self.dual.cross(v)
-            if not self.healthy(u, v, out, back) or self.count_cluster(out) >= self.limit:
+            if not self.nonfaulty(u, v, out, back) or self.count_cluster(out) >= self.limit:
                 continue
             try:
                 return [*head, *self.cube_path(out, back, self.kk, self.dual.cluster_dims(out)), v]

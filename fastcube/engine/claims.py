@@ -61,7 +61,7 @@ class Effort:
     def __init__(self, quick: bool = False, tell: Callable[[int, str], None] | None = None) -> None:
         self.quick = quick
         self.cases = 0
-        self._tell = tell
+        self.tell = tell
         self._told = time.monotonic()
 
     def pick(self, full: T, quick: T) -> T:
@@ -71,9 +71,9 @@ class Effort:
     def step(self, where: str = "") -> None:
         """Count one case; ``where`` says in a few words what is being looked at."""
         self.cases += 1
-        if self._tell is not None and time.monotonic() - self._told >= _TOLD_EVERY:
+        if self.tell is not None and time.monotonic() - self._told >= _TOLD_EVERY:
             self._told = time.monotonic()
-            self._tell(self.cases, where)
+            self.tell(self.cases, where)
 
     def each(self, cases: Iterable[T], where: str = "") -> Iterator[T]:
         """The cases, each counted before it is passed on."""

@@ -15,6 +15,9 @@ from .network import Network
 #: Largest m at which all 2^(2m+1) lazily drawn statuses are looked at for :meth:`DualCube.is_safe`.
 _WHOLE = 9
 
+#: Largest m at which whole clusters are searched for :meth:`DualCube.virtual_edges`.
+_CLUSTER = 16
+
 
 def bits_of(mask: int) -> Iterator[int]:
     """The set bits of a mask, most significant first: dimension order."""
@@ -149,3 +152,35 @@ class DualCube(Network):
         """N(T) inside the clusters: the neighbours, faulty or not and other than cross neighbours, outside the set."""
         inside = {self.check_node("nodes", node) for node in nodes}
         return sorted({u ^ d for u in inside for d in bits_of(self.cluster_dims(u))} - inside)
+
+    def virtual_edges(self, s: int, t: int) -> list[tuple[int, int]]:
+        """The virtual edges (u, v) that lead from ``s`` into the cluster of ``t`` (section 2), by ascending u.
+
+        u is reached from s by a fault-free path inside the cluster of s, v is the node of t's cluster at u's position,
+        and a fault-free path u : u' -> v' : v runs through the cluster of u'.  ``s`` and ``t`` are in different clusters
+        of one class; whole clusters of 2^m nodes are searched, m <= 16.
+        """
+        s, t = self.check_node("s", s), self.check_node("t", t)
+        check_range("m", self._size, 1, _CLUSTER, "to search whole clusters")
+        if self.class_of(s) != self.class_of(t) or self.same_cluster(s, t):
+            raise ParameterError(
+                f"t must be in another cluster of the class of s={self.label(s)}, got {t} ({self.label(t)})"
+            )
+        inside = self.cluster_dims(s)
+        edges = []
+        for u in sorted(self._reached(s)):
+            v = (u & inside) | (t & ~inside)
+            if not self.is_faulty(v) and self.cross(v) in self._reached(self.cross(u)):
+                edges.append((u, v))
+        return edges
+
+    def _reached(self, start: int) -> set[int]:
+        """The nodes of its cluster that fault-free paths inside it lead to from ``start``; none when that is faulty."""
+        seen: set[int] = set()
+        waiting = [start]
+        while waiting:
+            u = waiting.pop()
+            if u not in seen and not self.is_faulty(u):
+                seen.add(u)
+                waiting += (u ^ d for d in bits_of(self.cluster_dims(u)))
+        return seen

@@ -66,6 +66,7 @@ def _shape(effort: Effort, least_dimension: int) -> Verdict:
         'two of them is at least three; "a subcube of dimension 1 or more is an unsafe subcube if it contains only unsafe or '
         'faulty nodes".'
     ),
+    correction="It holds with an isolated faulty node as a subcube of dimension 0 (theorem-3).",
     group="closed sets",
 )
 def theorem_3_printed(effort: Effort) -> Verdict:
@@ -284,6 +285,7 @@ def fifteen_percent(effort: Effort) -> Verdict:
         "system is less than 15% for n >= 5 [for every fault set]."
     ),
     ours=True,
+    correction="It holds on average (fifteen-percent).",
 )
 def fifteen_percent_always(effort: Effort) -> Verdict:
     """Fault sets in order of n and size."""

@@ -48,6 +48,7 @@ def _slow_witness(n: int, words: str, python: str = "u.rounds") -> Witness:
         "FIND_UNSAFE marks all unsafe nodes within B_n = n^2/4 + n/2 - 1 steps when n is even, and B_n = n^2/4 + n - 9/4 "
         "when n is odd."
     ),
+    correction="Within floor(n^2/3) steps (Przykucki 2012), which are needed for n = 2, ..., 12 at least.",
     group="rounds",
 )
 def rounds_bound(effort: Effort) -> Verdict:
@@ -74,6 +75,7 @@ def rounds_bound(effort: Effort) -> Verdict:
     "rounds-enough",
     where="Figure 5",
     states="FIND_UNSAFE, whose loop runs for i = 1 to B_n, identifies the unsafe nodes in Q_n.",
+    correction="Within floor(n^2/3) steps (Przykucki 2012), which are needed for n = 2, ..., 12 at least.",
     group="rounds",
 )
 def rounds_enough(effort: Effort) -> Verdict:

@@ -17,6 +17,7 @@ STUDIES = (DUALCUBE_ROUTING,)
 
 def ledger() -> Ledger:
     """What ``fastcube claims`` decides."""
+    from . import claims_routing, claims_simulated  # noqa: F401  (they enter their claims)
     from .claims import ledger
 
     return ledger

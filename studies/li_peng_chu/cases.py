@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Container, Iterator
 
-from fastcube.networks.dualcube import DualCube
+from fastcube.networks.dualcube import DualCube, bits_of
 
 Case = tuple[DualCube, int]
 
 #: Cases of one (m, k) that a hunt tries.
 HUNTED = 300
+
+#: Faults of Q_8, the fewest and the first of these, among which it is 4-safe and the greedy T_4(0) of reading B2 stops.
+STOP_8_4 = (32, 64, 129, 130, 132, 136)
 
 
 def fault_limit(m: int, k: int) -> int:
@@ -24,22 +27,27 @@ def fault_limit(m: int, k: int) -> int:
     return (m - k + 1) << k
 
 
-def all_cases(m: int, k: int) -> Iterator[DualCube]:
-    """All k-safe DC(m) within the fault limit in which node 0 is nonfaulty, smallest fault sets first."""
-    for size in range(fault_limit(m, k)):
+def all_cases(m: int, k: int, most: int | None = None) -> Iterator[DualCube]:
+    """All k-safe DC(m) within the fault limit, or with at most ``most`` faults, in which node 0 is nonfaulty; smallest first."""
+    for size in range(fault_limit(m, k) if most is None else most + 1):
         for faults in itertools.combinations(range(1, 2 ** (2 * m + 1)), size):
             dual = DualCube(m, faults)
             if dual.is_safe(k):
                 yield dual
 
 
-def hunt(m: int, k: int, seed: int, cases: int = HUNTED) -> Iterator[Case]:
-    """Random k-safe DC(m) within the fault limit, most at it, with faults crowded around 0 and t; t nonfaulty."""
+def hunt(m: int, k: int, seed: int, cases: int = HUNTED, always: Collection[int] = ()) -> Iterator[Case]:
+    """Random k-safe DC(m) within the fault limit, most at it, with faults crowded around 0 and t; t nonfaulty.
+
+    The faults ``always``, which must leave DC(m) k-safe, are in every case.
+    """
     rng = random.Random(f"{m} {k} {seed}")
     plain = DualCube(m)
     bits = 2 * m + 1
     for _ in range(cases):
-        t = rng.choice([rng.randrange(1, 2**bits), 1 << rng.randrange(bits), rng.randrange(1, 2**m)])
+        t = 0
+        while t in (0, *always):
+            t = rng.choice([rng.randrange(1, 2**bits), 1 << rng.randrange(bits), rng.randrange(1, 2**m)])
         near: list[int] = []
         for end in (0, t):
             first = plain.neighbours(end)
@@ -48,20 +56,20 @@ def hunt(m: int, k: int, seed: int, cases: int = HUNTED) -> Iterator[Case]:
             near += list(first) * rng.randrange(3) + second * rng.randrange(1, 3) + third
         limit = fault_limit(m, k) - 1
         wanted = limit if rng.random() < 0.7 else rng.randrange(limit + 1)
-        faults: set[int] = set()
-        beside: dict[int, int] = {}
+        faults = set(always)
+        beside = Counter(v for x in always for v in plain.neighbours(x))
         for _ in range(6 * wanted + 20):
             x = rng.choice(near) if rng.random() < 0.9 else rng.randrange(2**bits)
             around = plain.neighbours(x)
-            if len(faults) == wanted or x in (0, t) or x in faults or any(m - beside.get(v, 0) < k for v in around):
+            if len(faults) >= wanted or x in (0, t) or x in faults or any(m - beside[v] < k for v in around):
                 continue
             faults.add(x)
-            for v in around:
-                beside[v] = beside.get(v, 0) + 1
+            beside.update(around)
         yield DualCube(m, faults), t
 
 
-def healthy_others(dual: DualCube) -> Iterator[int]:
+def nonfaulty_others(dual: DualCube) -> Iterator[int]:
+    """The nonfaulty nodes but node 0, ascending."""
     return (t for t in range(1, 2**dual.bits) if not dual.is_faulty(t))
 
 
@@ -119,3 +127,28 @@ def keeps_safe(n: int, k: int, faults: frozenset[int]) -> bool:
         for i in range(n):
             beside[v ^ 1 << i] = beside.get(v ^ 1 << i, 0) + 1
     return n - max(beside.values(), default=0) >= k
+
+
+def saturated(n: int, k: int, seed: int) -> frozenset[int]:
+    """Random faults of Q_n, node 0 not among them, to which none can be added without its being k-safe no longer."""
+    beside: Counter[int] = Counter()
+    faults = []
+    for x in random.Random(f"{n} {k} {seed}").sample(range(1, 2**n), 2**n - 1):
+        around = [x ^ 1 << i for i in range(n)]
+        if all(n - beside[v] > k for v in around):
+            faults.append(x)
+            beside.update(around)
+    return frozenset(faults)
+
+
+def tree_by_halves(faults: Container[int], root: int, k: int, dims: int) -> dict[int, int]:
+    """A fault-free T_k(root) in a k-safe cube of dimensions ``dims``, as each node's parent; the root is its own.
+
+    Cut the cube along the dimension of a nonfaulty neighbour of the root: both halves are (k-1)-safe, and T_k is a T_(k-1)
+    of either end.  ``docs/proofs.md`` says why this is the paper's tree.
+    """
+    if k == 0:
+        return {root: root}
+    d = next(d for d in bits_of(dims) if root ^ d not in faults)
+    far = tree_by_halves(faults, root ^ d, k - 1, dims ^ d)
+    return {**tree_by_halves(faults, root, k - 1, dims ^ d), **far, root ^ d: root}
