@@ -1,6 +1,7 @@
 """The house: which floor imports which, what is packaged, and that importing is light."""
 
 import ast
+import graphlib
 import os
 import subprocess
 import sys
@@ -22,11 +23,11 @@ def sources(floor):
     return [p for p in sorted((ROOT / floor).rglob("*.py")) if not links & set(p.parents)]
 
 
-def imported(floor, path):
-    """Absolute names of the fastcube modules that a file imports, wherever in it."""
+def imported(floor, path, statements=ast.walk):
+    """Absolute names of what a file imports, wherever in it or by these of its statements."""
     package = ["fastcube"] if floor == "fastcube" else ["fastcube", floor]
     package += list(path.relative_to(ROOT / floor).parts[:-1])
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in statements(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -48,6 +49,37 @@ def test_imports_run_one_way(floor):
                     "studies": {"kernels", "fastcube", "studies"},
                 }
                 assert home in allowed[floor], f"{path.relative_to(ROOT)} imports {name}"
+
+
+def at_import(node):
+    """The import statements that run when a module is imported: none in functions, none for type checkers alone."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            yield from at_import(ast.Module(child.orelse, []))
+        elif not isinstance(child, ast.FunctionDef | ast.Lambda):
+            yield from at_import(child)
+
+
+def module_name(floor, path):
+    parts = [*([] if floor == "fastcube" else [floor]), *path.relative_to(ROOT / floor).with_suffix("").parts]
+    return ".".join(["fastcube", *parts]).removesuffix(".__init__")
+
+
+def test_no_circle_of_imports():
+    paths = {module_name(floor, path): (floor, path) for floor in FLOORS for path in sources(floor)}
+    needs = {}
+    for module, (floor, path) in paths.items():
+        found = set()
+        for name in imported(floor, path, at_import):
+            found.add(name if name in paths else name.rpartition(".")[0])
+        needs[module] = (found & set(paths)) - {module}
+    assert sum(map(len, needs.values())) > 100
+    try:
+        list(graphlib.TopologicalSorter(needs).static_order())
+    except graphlib.CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
 
 
 def test_only_jit_names_njit():

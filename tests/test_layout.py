@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numba
 import numpy as np
 import pytest
 from toy import TOY
@@ -12,6 +13,7 @@ import fastcube as fc
 from fastcube.engine.estimate import plain_mean, proportion
 from fastcube.engine.tally import Tally
 from fastcube.kernels import tally as blocks
+from fastcube.kernels.jit import kernel
 from fastcube.kernels.layout import Counter, Extreme, Layout
 
 LAYOUT = Layout(
@@ -65,6 +67,19 @@ def test_offers_keep_the_smallest_trial_among_equals():
     for value, trial in ((2, 9), (5, 8), (5, 7), (3, 1), (5, 12)):
         blocks.offer(slots, at, np.int64(value), np.int64(trial))
     assert slots[at:].tolist() == [5, 7]
+
+
+@kernel("void(int64[::1], int64)")
+def misplaced(tally, slot):
+    tally[slot] += 1
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="NumPy refuses the write itself")
+@pytest.mark.parametrize("slot", [-1 - LAYOUT.size, LAYOUT.size, LAYOUT.size + 20])
+def test_a_kernel_that_writes_outside_its_tally_is_caught(guards, slot):
+    misplaced(LAYOUT.fresh(), slot)
+    with pytest.raises(AssertionError, match="a kernel wrote outside its tally: hits, total, values"):
+        guards.check()
 
 
 # ---------------------------------------------------------------- the join with a study
