@@ -21,7 +21,8 @@ from fastcube.engine.driver import run_study
 from fastcube.engine.engines import Done, Engine, Item, engine, work
 from fastcube.engine.goal import Goal
 from fastcube.engine.provenance import available_cpus, cpu_name
-from fastcube.engine.results import Results, merge, open_results
+from fastcube.engine.reading import open_results
+from fastcube.engine.results import Results, merge
 from fastcube.engine.tally import Tally
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from .algorithms.unsafe import find_unsafe
     from .algorithms.wormhole import dependency_cycle, simulate_wormhole
     from .api import run
-    from .engine.results import Results, merge, open_results
+    from .engine.reading import open_results
+    from .engine.results import Results, merge
     from .engine.statistics import Difference, Distribution, Mean, PlainMean, Proportion, Ratio
     from .engine.study import Axis, Explanation, Grid, Study
     from .engine.trials import Output, trial, trial_study
@@ -48,7 +49,7 @@ _HOMES = {
     "route": "algorithms.paths",
     "Results": "engine.results",
     "merge": "engine.results",
-    "open_results": "engine.results",
+    "open_results": "engine.reading",
     "Difference": "engine.statistics",
     "Distribution": "engine.statistics",
     "Mean": "engine.statistics",

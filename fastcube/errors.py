@@ -113,3 +113,16 @@ def check_integer(name: str, value: object, low: int, high: int, context: str = 
         raise ParameterError(f"{name} must be an integer in [{low}, {high}]{end}, got {shown(value)}") from None
     check_range(name, number, low, high, context)
     return number
+
+
+def plain_text(text: str, most: int = 200) -> str:
+    """Text from elsewhere for one line of a terminal: without control characters, cut to ``most`` characters."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= most else line[: most - 3] + "..."
+
+
+def check_text(name: str, text: str, most: int = 10_000) -> str:
+    """The text.  Raises ValueError when it holds control characters or is longer than ``most`` characters."""
+    if len(text) > most or not all(c.isprintable() for c in text):
+        raise ValueError(f"{name} holds characters that do not print, or too many")
+    return text

@@ -11,6 +11,7 @@ import textwrap
 from typing import Any
 
 from .engine.estimate import NOTHING, Estimate
+from .engine.registry import code_of
 from .engine.results import Results
 from .errors import of_study
 
@@ -88,7 +89,8 @@ def as_table(results: Results) -> str:
     if fit < len(columns):
         left_out = ", ".join(column[0] for column in columns[fit:])
         lines += ["", *textwrap.wrap(f"left out for width, in csv and json: {left_out}", WIDTH)]
-    notes_of = study.grid(results.grid).notes or study.notes
+    code = code_of(study)
+    notes_of = None if code is None else code.grid_of(results).notes or code.notes
     with of_study(f"notes of {study.name}"):
         notes = notes_of(results) if notes_of else []
     head = textwrap.wrap(f"{study.title} ({study.source})" if study.source else study.title, WIDTH)

@@ -20,7 +20,7 @@ import fastcube as fc
 from fastcube.engine import driver, hdf5
 from fastcube.engine.driver import run_study
 from fastcube.engine.goal import Goal
-from fastcube.engine.results import open_results
+from fastcube.engine.reading import open_results
 
 driver._FIRST_CHECKPOINT = driver._CHECKPOINT_EVERY = 0.005
 driver._CHECKPOINT_SHARE = 1.0

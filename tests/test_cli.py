@@ -129,7 +129,7 @@ BAD = [
     ("show none.h5", "none.h5 does not exist"),
     ("show .", "is a folder"),
     ("show text.h5", "text.h5 is not an HDF5 file"),
-    ("show foreign.h5", "foreign.h5 is not a fastcube results file"),
+    ("show foreign.h5", "foreign.h5 is truncated, or another program wrote it"),
     ("plot none.h5 -o x.png", "none.h5 does not exist"),
     ("plot none.h5", "Missing option"),
     ("merge none.h5 -o x.h5", "none.h5 does not exist"),
@@ -187,6 +187,7 @@ def test_csv(run, file):
         "interval",
     ]
     assert len(rows) == 4 * 4
+    assert {row["interval"] for row in rows} == {"exact", "bounded"}
     assert {row["trials"] for row in rows} == {"1000"}
     for row in rows:
         assert float(row["low"]) <= float(row["estimate"]) <= float(row["high"])

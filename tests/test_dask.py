@@ -14,7 +14,7 @@ from toy import TOY
 
 import fastcube as fc
 from fastcube.cli import main
-from fastcube.engine.results import open_results
+from fastcube.engine.reading import open_results
 
 pytestmark = pytest.mark.dask
 

@@ -25,8 +25,9 @@ from fastcube.engine.driver import INTERRUPTED, TERMINATED, WORK_REMAINS, run_st
 from fastcube.engine.engines import work
 from fastcube.engine.goal import Goal
 from fastcube.engine.output import OutputFile
+from fastcube.engine.reading import open_results
 from fastcube.engine.registry import find
-from fastcube.engine.results import Results, open_results
+from fastcube.engine.results import Results
 
 CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
 
@@ -272,7 +273,7 @@ def test_files_that_hold_something_else_are_refused_and_kept(tmp_path, refused):
     registry.adopt(TOY)
     held = out.read_bytes()
     kept = [
-        (held[: len(held) // 2], "is truncated: not a whole HDF5 file"),
+        (held[: len(held) // 2], "is truncated, or another program wrote it"),
         (b"a letter", "is not an HDF5 file"),
         (b"", "is not an HDF5 file"),
     ]
@@ -282,10 +283,10 @@ def test_files_that_hold_something_else_are_refused_and_kept(tmp_path, refused):
         assert out.read_bytes() == contents
 
 
-def test_a_file_damaged_anywhere_is_refused_in_one_line_or_unchanged(tmp_path):
-    path, whole = tmp_path / "r.h5", some()
-    whole.save(path)
-    good, rng, refused = path.read_bytes(), random.Random(1), 0
+def test_a_file_damaged_anywhere_is_refused_in_one_line(tmp_path):
+    path = tmp_path / "r.h5"
+    some().save(path)
+    good, rng = path.read_bytes(), random.Random(1)
     for turn in range(300):
         bad, at = bytearray(good), rng.randrange(len(good))
         if turn % 2:
@@ -293,12 +294,9 @@ def test_a_file_damaged_anywhere_is_refused_in_one_line_or_unchanged(tmp_path):
         else:
             bad[at : at + 100] = rng.randbytes(len(bad[at : at + 100]))
         path.write_bytes(bad)
-        try:
-            assert open_results(path).digest() == whole.digest()  # what was hit is not part of the identity
-        except fc.FastcubeError as error:
-            assert "\n" not in str(error)
-            refused += 1
-    assert 100 < refused < 300
+        with pytest.raises(fc.ResultFileError) as error:
+            open_results(path)
+        assert "\n" not in str(error.value)
 
 
 def test_files_of_another_seed_or_study_are_refused_and_kept(tmp_path, refused):

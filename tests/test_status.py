@@ -13,8 +13,9 @@ from fastcube.cli.slurm import _seconds
 from fastcube.cli.status import array_list
 from fastcube.engine import registry
 from fastcube.engine.engines import Item, work
+from fastcube.engine.reading import open_results
 from fastcube.engine.registry import find
-from fastcube.engine.results import Results, merge, open_results
+from fastcube.engine.results import Results, merge
 from fastcube.engine.tally import Tally, size
 
 

@@ -7,6 +7,7 @@ import platform
 import click
 
 from ..engine.provenance import available_cpus, cpu_name, git_revision, library_versions, version
+from ..errors import plain_text
 
 
 def _environment() -> None:
@@ -25,15 +26,16 @@ def _environment() -> None:
 
 @click.command()
 @click.argument("file", required=False)
-def command(file: str | None) -> None:
+@click.option("--unchecked", is_flag=True, help="Read a file that another program rewrote.")
+def command(file: str | None, unchecked: bool) -> None:
     """Without FILE, the environment; with it, the identity and digest of a results file."""
     if file is None:
         _environment()
         return
-    from ..engine.results import open_results
+    from ..engine.reading import open_results
     from ..engine.study import GENERATOR
 
-    results = open_results(file)
+    results = open_results(file, unchecked=unchecked)
     done = [tally.trials for _, tally in results]
     click.echo(f"study      {results.study.name} revision {results.study.revision}: {results.study.title}")
     click.echo(f"source     {results.study.source}")
@@ -44,7 +46,8 @@ def command(file: str | None) -> None:
     )
     click.echo(f"digest     {results.digest()}")
     for run in results.history:
-        software, resources = run["software"], run["resources"]
-        click.echo(
-            f"written    {resources['written']} by fastcube {software['version']} on {run['environment']['host']}"
+        written, by, host = (
+            plain_text(str(run.get(part, {}).get(name, "?") if isinstance(run.get(part), dict) else "?"))
+            for part, name in (("resources", "written"), ("software", "version"), ("environment", "host"))
         )
+        click.echo(f"written    {written} by fastcube {by} on {host}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from ..engine.output import OutputFile
-from ..engine.results import Results, merge, open_results
+from ..engine.reading import open_results
+from ..engine.results import Results, merge
 from ..engine.study import point_text
 from ..engine.tally import missing
 from ..errors import ParameterError

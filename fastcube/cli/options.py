@@ -9,7 +9,10 @@ import click
 
 from ..engine.goal import Goal
 from ..engine.grid import parse_count, parse_share
-from ..engine.study import Study
+from ..engine.reading import open_results
+from ..engine.recorded import Recorded
+from ..engine.results import Results
+from ..engine.study import Measure, Study
 from ..errors import ParameterError
 
 
@@ -35,6 +38,24 @@ def parse_axes(given: tuple[str, ...]) -> dict[str, str]:
     return out
 
 
+def file(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options of commands that read results: ``--unchecked`` and ``--study``."""
+    for option in (
+        click.option("--study", metavar="FILE.py", help="File of the study, for its own notes, figure and replay."),
+        click.option("--unchecked", is_flag=True, help="Read a file that another program rewrote."),
+    ):
+        command = option(command)
+    return command
+
+
+def read(path: str, unchecked: bool, study: str | None = None) -> Results:
+    """Results from a file, with the study that the user names: its code runs, none that the file names."""
+    results = open_results(path, unchecked=unchecked)
+    if study is not None and isinstance(results.study, Recorded):
+        results.study = results.study.study(study)
+    return results
+
+
 def default_name(study: Study, grid: str | None) -> str:
     """What a run's file is called without ``.h5``: the study, and the grid unless it is the first."""
     name = study.grid(grid).name
@@ -55,9 +76,9 @@ def goal(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def parse_goal(study: Study, grid: str | None, trials: str | None, precision: str | None, relative: str | None,
+def parse_goal(study: Measure, default: int | None, trials: str | None, precision: str | None, relative: str | None,
                events: str | None, target: str | None, shard: str | None) -> Goal:  # fmt: skip
-    """The goal that the options state; without any, the grid's own number of trials.  Raises ParameterError."""
+    """The goal that the options state; without any, ``default`` trials.  Raises ParameterError."""
     out = Goal(
         None if trials is None else parse_count("trials", trials),
         None if precision is None else parse_share("precision", precision),
@@ -67,7 +88,7 @@ def parse_goal(study: Study, grid: str | None, trials: str | None, precision: st
         None if shard is None else _parse_shard(shard),
     )
     if out.trials is None and not out.adaptive:
-        out = Goal(study.grid(grid).trials, target=target, shard=out.shard)
+        out = Goal(default, target=target, shard=out.shard)
     out.check(study)
     return out
 

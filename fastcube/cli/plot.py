@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import click
 
-from ..engine.results import open_results
+from ..engine.registry import code_of
 from ..plot import check_target, draw
-from . import say
+from . import options, say
 
 
 @click.command()
 @click.argument("file")
 @click.option("-o", "--output", required=True, metavar="FIG", help="Figure to write: .png, .svg or .pdf.")
-def command(file: str, output: str) -> None:
-    """Draw the paper's figure from a results file."""
+@options.file
+def command(file: str, output: str, unchecked: bool, study: str | None) -> None:
+    """Draw the paper's figure from a results file; the plain one where the study's code is not here."""
     check_target(output)
-    draw(open_results(file), output)
+    results = options.read(file, unchecked, study)
+    if code_of(results.study) is None:
+        say(f"the code of {results.study.name} is not here: this is the plain figure (--study FILE.py gives its own)")
+    draw(results, output)
     say(f"figure in {output}")

@@ -9,14 +9,13 @@ import click
 from ..engine import registry
 from ..engine.goal import MOST_TRIALS
 from ..engine.grid import parse_count
-from ..engine.results import open_results
 from ..engine.study import Study, Value, point_key
 from ..errors import ParameterError, check_range
-from .options import parse_axes
+from . import options
 
 
 def _parse_point(study: Study, text: str) -> dict[str, Value]:
-    values = parse_axes(tuple(part for part in text.split(",") if part))
+    values = options.parse_axes(tuple(part for part in text.split(",") if part))
     return study.point(values)
 
 
@@ -26,23 +25,26 @@ def _parse_point(study: Study, text: str) -> dict[str, Value]:
 @click.option("--trial", required=True, metavar="T", help="The trial's index.")
 @click.option("--seed", metavar="S", help="Seed, when FILE is the name of a study; by default 0.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON only.")
-def command(file: str, point: str, trial: str, seed: str | None, as_json: bool) -> None:
+@options.file
+def command(
+    file: str, point: str, trial: str, seed: str | None, as_json: bool, unchecked: bool, study: str | None
+) -> None:
     """Show one trial in full: the fault set and what the algorithm did, in words and as JSON.
 
     FILE is a results file, or the name of a study: a trial needs no results, only study, seed, point and index.
     """
     if file in registry.studies() or file.partition(":")[0].endswith(".py"):
-        study, number = registry.find(file), 0 if seed is None else parse_count("seed", seed)
+        chosen, number = registry.find(file), 0 if seed is None else parse_count("seed", seed)
     else:
-        results = open_results(file)
-        study, number = results.study, results.seed
+        results = options.read(file, unchecked, study)
+        chosen, number = registry.study_of(results.study), results.seed
         if seed is not None and parse_count("seed", seed) != number:
             raise ParameterError(f"seed must be {number} for {file}, got {seed}")
-    where = _parse_point(study, point)
+    where = _parse_point(chosen, point)
     index = parse_count("trial", trial)
     check_range("trial", index, 0, MOST_TRIALS - 1)
-    told = study.explain(where, point_key(study.name, number, where), index)
-    data = {"study": study.name, "seed": number, "point": where, "trial": index, **told.data}
+    told = chosen.explain(where, point_key(chosen.name, number, where), index)
+    data = {"study": chosen.name, "seed": number, "point": where, "trial": index, **told.data}
     if not as_json:
         click.echo(told.words)
         click.echo()

@@ -96,7 +96,7 @@ def command(study: str, array: int, time: str, cpus: int, at_once: int | None, m
         check_range("at-once", at_once, 1, array)
     if _seconds(time) <= margin:
         raise ParameterError(f"time must be longer than the margin of {margin} s, got {time}")
-    goal = options.parse_goal(chosen, grid, trials, None, None, None, None, None)
+    goal = options.parse_goal(chosen, chosen.grid(grid).trials, trials, None, None, None, None, None)
     build(chosen, options.parse_axes(axes), grid)
     number = parse_count("seed", seed)
     check_range("seed", number, 0, 2**63 - 1)

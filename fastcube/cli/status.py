@@ -11,7 +11,8 @@ from typing import Any
 import click
 
 from ..engine.goal import Goal
-from ..engine.results import Results, combine, open_results
+from ..engine.reading import open_results
+from ..engine.results import Results, combine
 from ..engine.study import Value
 from ..engine.tally import Tally, missing, size
 from ..table import estimate_text, plain
@@ -72,16 +73,17 @@ def _trials_for(goal: Goal, results: Results, point: dict[str, Value], tally: Ta
 @click.command()
 @click.argument("files", nargs=-1, required=True)
 @options.goal
+@click.option("--unchecked", is_flag=True, help="Read files that another program rewrote.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def command(files: tuple[str, ...], as_json: bool, **goal_options: Any) -> None:
+def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_options: Any) -> None:
     """Per point: trials done, wanted and missing, and the interval reached; which shards to resubmit.
 
     With a target (--precision, --relative, --events) also the trials that would reach it.
     """
-    parts = [open_results(file) for file in files]
+    parts = [open_results(file, unchecked=unchecked) for file in files]
     whole = combine(list(zip(files, parts, strict=True)))
     study = whole.study
-    asked = options.parse_goal(study, whole.grid, **goal_options)
+    asked = options.parse_goal(study, None, **goal_options)
     wanted = _wanted(parts)
     name = asked.target or study.statistics[0].name
     rows = []

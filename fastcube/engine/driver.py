@@ -115,11 +115,11 @@ class _PointWork:
 class _Driver:
     """One run: hands out items, takes in tallies, writes checkpoints."""
 
-    def __init__(self, results: Results, points: Sequence[dict[str, Value]], goal: Goal, on: Engine,
+    def __init__(self, study: Study, results: Results, points: Sequence[dict[str, Value]], goal: Goal, on: Engine,
                  save: Callable[[Results], None], deadline: float | None, progress: Progress,
                  wake: queue.SimpleQueue[Future[Done] | int]) -> None:  # fmt: skip
         self.results, self.goal, self.on, self.save, self.progress, self.wake = results, goal, on, save, progress, wake
-        self.study = results.study
+        self.study = study
         self.deadline = deadline
         self.next_checkpoint = time.monotonic() + _FIRST_CHECKPOINT
         self.running: dict[Future[Done], tuple[_PointWork, int, int]] = {}
@@ -351,7 +351,7 @@ def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *
         deadline = None if max_seconds is None else begun + max_seconds
         with engine(engine_name, workers) as on:
             driver = _Driver(
-                results, [dict(p) for p in points], goal, on, save, deadline, progress or Progress("none"), wake
+                study, results, [dict(p) for p in points], goal, on, save, deadline, progress or Progress("none"), wake
             )
             try:
                 code = driver.loop()

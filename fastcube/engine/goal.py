@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from ..errors import ParameterError, check_range, of_study
 from .statistics import Distribution, Value
-from .study import Study
+from .study import Measure
 from .tally import Tally
 
 #: Precision and events are judged on the complete prefixes [0, 2^k), k from here.
@@ -43,7 +43,7 @@ class Goal:
     target: str | None = None
     shard: tuple[int, int] | None = None
 
-    def check(self, study: Study) -> None:
+    def check(self, study: Measure) -> None:
         """Raise ParameterError for values out of range or that do not go together."""
         if self.trials is not None:
             check_range("trials", self.trials, 1, MOST_TRIALS)
@@ -81,7 +81,7 @@ class Goal:
         index, count = self.shard
         return self.trials * index // count, self.trials * (index + 1) // count
 
-    def reached(self, study: Study, point: Mapping[str, Value], tally: Tally) -> bool:
+    def reached(self, study: Measure, point: Mapping[str, Value], tally: Tally) -> bool:
         """Whether one of the targets is met by a tally; the first to be met stops a point."""
         statistic = study.statistics[0] if self.target is None else study.statistic(self.target)
         with of_study(f"statistic {statistic.name} of {study.name}"):

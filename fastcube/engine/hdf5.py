@@ -1,5 +1,8 @@
 """A whole HDF5 file at a time: written beside, fsynced, renamed; with the netCDF-4 conventions that xarray reads.
 
+A SHA-256 of the image ends the file; HDF5, which a damaged file can crash or send round for ever, parses nothing
+whose checksum is wrong.  Readers of HDF5 ignore what stands behind the image.
+
 Files are never changed in place: a kill during an in-place write leaves an unreadable file, a rename cannot.
 Locking is off throughout, because with whole-file replacement nothing needs it and NFS without lockd refuses it.
 """
@@ -8,10 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import io
 import os
 import re
 import socket
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,13 +24,20 @@ from typing import Any
 import h5py
 import numpy as np
 
-from ..errors import FastcubeError, ResultFileError
+from ..errors import FastcubeError, ResultFileError, plain_text
 
 #: Readable by HDF5 1.8 and later (h5dump, ncdump); "latest" would shut those out.
 _NEW = {"libver": ("v108", "v108"), "track_order": True}
 
-#: Before HDF5 2 the image of a file in memory has cleared flags but the old checksum: it cannot be read.
-_IMAGES_ARE_WHOLE = h5py.version.hdf5_version_tuple >= (2,)
+#: What ends a file: this, and the SHA-256 of all that stands before it, in hexadecimal.
+_TRAILER = b"\nfastcube sha256 "
+_TRAILER_SIZE = len(_TRAILER) + 64
+
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+
+#: Deflate packs at most 1032 to 1: what is stored in fewer bytes than that was not written by us.
+_MOST_PACKED = 1100
+_SMALL = 2**16
 
 
 class NetCDF:
@@ -83,16 +95,26 @@ class NetCDF:
 
 
 def _temporary(path: Path) -> Path:
-    return path.with_name(f"{path.name}.tmp.{socket.gethostname()}.{os.getpid()}")
+    """A name beside the file, short whatever the file's own: file systems take 255 bytes."""
+    own = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]
+    return path.with_name(f".{own}.tmp.{socket.gethostname()[:64]}.{os.getpid()}")
 
 
 def remove_stale(path: Path) -> None:
     """Delete temporary files that writers of ``path`` on this host left behind when they were killed."""
-    pattern = re.compile(re.escape(f"{path.name}.tmp.{socket.gethostname()}.") + r"(\d+)$")
+    pattern = re.compile(re.escape(_temporary(path).name.rpartition(".")[0]) + r"\.(\d+)$")
     with contextlib.suppress(OSError):
         for sibling in path.parent.iterdir():
             if (match := pattern.match(sibling.name)) and not Path(f"/proc/{match[1]}").exists():
                 sibling.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Make and remove the very temporary file that writing ``path`` will use.  Raises OSError."""
+    temporary = _temporary(path)
+    with temporary.open("wb") as raw:
+        raw.write(_TRAILER)
+    temporary.unlink()
 
 
 @contextlib.contextmanager
@@ -104,18 +126,13 @@ def written_whole(path: Path) -> Iterator[NetCDF]:
     """
     temporary = _temporary(path)
     try:
-        if _IMAGES_ARE_WHOLE:
-            with h5py.File(path.name, "w", driver="core", backing_store=False, **_NEW) as file:
-                yield NetCDF(file)
-                file.flush()
-                image = file.id.get_file_image()
-        else:
-            memory = io.BytesIO()
-            with h5py.File(memory, "w", **_NEW) as file:
-                yield NetCDF(file)
-            image = memory.getvalue()
+        memory = io.BytesIO()
+        with h5py.File(memory, "w", **_NEW) as file:
+            yield NetCDF(file)
+        image = memory.getbuffer()
         with temporary.open("wb") as raw:
             raw.write(image)
+            raw.write(_TRAILER + hashlib.sha256(image).hexdigest().encode())
             raw.flush()
             os.fsync(raw.fileno())
         temporary.replace(path)
@@ -147,30 +164,74 @@ def reason(error: BaseException) -> str:
     return os.strerror(number).lower() if number else " ".join(str(error).split())
 
 
-@contextlib.contextmanager
-def opened(path: Path) -> Iterator[h5py.File]:
-    """Open a file for reading.
-
-    Raises ResultFileError for one that is missing, truncated or no HDF5, and for whatever goes wrong while the
-    caller reads a damaged one.
-    """
-    if not path.exists():
-        raise ResultFileError(f"{path} does not exist")
-    if path.is_dir():
-        raise ResultFileError(f"{path} is a folder, not a results file")
+def _read_whole(path: Path) -> bytes:
+    """All bytes of a regular file.  Raises ResultFileError."""
     try:
-        file = h5py.File(path, "r", locking=False)
-    except OSError as error:
-        text = str(error)
-        if "truncated file" in text:
-            raise ResultFileError(f"{path} is truncated: not a whole HDF5 file") from error
-        if "file signature not found" in text or path.stat().st_size == 0:
-            raise ResultFileError(f"{path} is not an HDF5 file") from error
-        raise ResultFileError(f"{path} cannot be read: {reason(error)}") from error
-    with file:
-        try:
+        kind = path.stat().st_mode
+        if stat.S_ISDIR(kind):
+            raise ResultFileError(f"{path} is a folder, not a results file")
+        if not stat.S_ISREG(kind):
+            raise ResultFileError(f"{path} is not a regular file")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ResultFileError(f"{path} does not exist") from None
+    except (OSError, ValueError, MemoryError) as error:  # ValueError: a name with a NUL
+        raise ResultFileError(f"{plain_text(str(path))} cannot be read: {reason(error)}") from error
+
+
+def _image(path: Path, unchecked: bool) -> bytes:
+    """The HDF5 image in a file, after its checksum was found right.  Raises ResultFileError."""
+    whole = _read_whole(path)
+    if whole[: len(_SIGNATURE)] != _SIGNATURE:
+        raise ResultFileError(f"{path} is not an HDF5 file")
+    if unchecked:
+        return whole
+    image, trailer = whole[:-_TRAILER_SIZE], whole[-_TRAILER_SIZE:]
+    if trailer[: len(_TRAILER)] != _TRAILER:
+        raise ResultFileError(f"{path} is truncated, or another program wrote it: it does not end in its checksum "
+                              "(--unchecked reads it all the same)")  # fmt: skip
+    if hashlib.sha256(image).hexdigest().encode() != trailer[len(_TRAILER) :]:
+        raise ResultFileError(f"{path} is damaged: its bytes do not have the checksum that ends it")
+    return image
+
+
+@contextlib.contextmanager
+def opened(path: Path, unchecked: bool = False) -> Iterator[h5py.File]:
+    """Open a file for reading; HDF5 sees nothing before the checksum was found right, unless ``unchecked``.
+
+    Raises ResultFileError for one that is missing, no regular file, no HDF5, or damaged, and for whatever goes wrong
+    while the caller reads it.
+    """
+    image = _image(path, unchecked)
+    try:
+        with h5py.File(io.BytesIO(image), "r") as file:
             yield file
-        except FastcubeError:
-            raise
-        except (LookupError, OSError, RuntimeError, TypeError, ValueError) as error:  # h5py's, by what is damaged
-            raise ResultFileError(f"{path} is damaged: {' '.join(str(error).split())}") from error
+    except FastcubeError:
+        raise
+    except MemoryError:
+        raise ResultFileError(f"{path} needs more memory than there is") from None
+    except Exception as error:  # h5py's and our readers', by what is damaged
+        raise ResultFileError(f"{path} is damaged: {plain_text(str(error))}") from error
+
+
+def stored(group: h5py.Group, name: str) -> Any:
+    """The contents of a dataset that is stored in this very file, and declared no larger than it can be.
+
+    Raises ValueError for a link that leads elsewhere, for external or virtual storage, and for a size that the bytes
+    in the file cannot hold.
+    """
+    if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+        raise ValueError(f"{name} is a link")
+    dataset = group[name]
+    if not isinstance(dataset, h5py.Dataset) or dataset.external or dataset.is_virtual:
+        raise ValueError(f"{name} is not stored in the file")
+    if dataset.size is None or dataset.nbytes > _SMALL + _MOST_PACKED * dataset.id.get_storage_size():
+        raise ValueError(f"{name} declares more than the file holds")
+    return dataset[()]
+
+
+def subgroup(group: h5py.Group, name: str) -> h5py.Group:
+    """A group of this very file.  Raises ValueError."""
+    if not isinstance(group.get(name, getlink=True), h5py.HardLink) or not isinstance(group[name], h5py.Group):
+        raise ValueError(f"{name} is not a group of the file")
+    return group[name]

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from ..errors import ResultFileError, StudyMismatchError
 from .hdf5 import reason, remove_stale
-from .results import Results, open_results
+from .reading import open_results
+from .results import Results
 
 
 class OutputFile:

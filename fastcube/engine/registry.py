@@ -11,8 +11,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from ..errors import ParameterError, listed, nearest
-from .study import Study
+from ..errors import FastcubeError, ParameterError, listed, nearest
+from .fingerprint import of_file
+from .recorded import Recorded
+from .study import Measure, Study
 
 if TYPE_CHECKING:
     from .benchmark import Benchmark
@@ -97,7 +99,13 @@ def _module_of_file(path: str) -> ModuleType:
 @functools.cache
 def _studies_of_file(path: str) -> dict[str, Study]:
     found = [value for value in vars(_module_of_file(path)).values() if isinstance(value, Study)]
-    return {study.name: replace(study, path=path) for study in found}
+    code = of_file(Path(path))
+    return {study.name: replace(study, path=path, code=code) for study in found}
+
+
+def is_live(name: str) -> bool:
+    """Whether a study object of that name was handed to a run of this process."""
+    return (name, None) in _LIVE
 
 
 def find(name: str, path: str | None = None) -> Study:
@@ -131,6 +139,22 @@ def find(name: str, path: str | None = None) -> Study:
     if name not in of_file:
         raise ParameterError(f"{path} holds no study {name}")
     return of_file[name]
+
+
+def study_of(measure: Measure) -> Study:
+    """The study of results with its code: as it ran here, or installed.  Raises ParameterError or StudyMismatchError."""
+    if isinstance(measure, Study):
+        return measure
+    assert isinstance(measure, Recorded)
+    return measure.study()
+
+
+def code_of(measure: Measure) -> Study | None:
+    """As :func:`study_of`; None when its code is not here."""
+    try:
+        return study_of(measure)
+    except FastcubeError:
+        return None
 
 
 def adopt(study: Study) -> Study:

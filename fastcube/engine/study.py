@@ -7,13 +7,14 @@ A *point* is a mapping of axis names to values, in the order of the axes.  A tri
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError, check_range, nearest
+from ..errors import ParameterError, check_range, nearest, shown
 from ..kernels.layout import Layout
 from .statistics import Distribution, Point, Statistic, Value
 from .tally import Tally
@@ -23,11 +24,14 @@ if TYPE_CHECKING:
     from .results import Results
 
 __all__ = [
-    "GENERATOR", "Axis", "Explanation", "Grid", "Point", "Study", "Value", "point_key", "point_text", "product_grid",
+    "GENERATOR", "Axis", "Explanation", "Grid", "Measure", "Point", "Study", "Value", "point_key", "point_text", "product_grid",
 ]  # fmt: skip
 
 #: Version of the rules by which (key, trial) becomes random numbers; part of every key and of a result's identity.
 GENERATOR = "philox4x32-10/1"
+
+#: What axes, statistics and grids may be called.
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 #: A kernel gets the values of a point as float64, which holds every integer up to here.
 LARGEST_EXACT = 2**53
@@ -108,11 +112,10 @@ class Grid:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Study:
-    """A measurement: everything the driver, the results file, the plots and ``replay`` need to know.
+class Measure:
+    """What is measured: all that reading results takes, and that a results file states of itself.
 
-    What does not fit together (a statistic that names a counter which is not there, two grids of one name) is a
-    ParameterError when the study is made.
+    What does not fit together (a statistic that names a counter which is not there) is a ParameterError when it is made.
 
     Parameters
     ----------
@@ -127,19 +130,8 @@ class Study:
         The counters and extremes that the kernel fills, as the kernel's own module declares them.
     statistics : tuple
         The first is the one that targets refer to; it is no Distribution.
-    kernel : callable
-        Maps a point to the compiled kernel for it: ``kernel(key, first, stop, params, tally)`` with the shape
-        ``jit.TRIALS_SIGNATURE``, where ``params`` holds the point's values as float64 in the order of the axes.
-    grids : tuple of Grid
-        The first is the default; it runs into ``NAME.h5``, another one into ``NAME-GRID.h5``.
-    check : callable
-        Raises ParameterError for a point whose values are each in range but impossible together.
-    explain : callable
-        ``explain(point, key, trial)`` replays one trial with the one-instance functions.
-    figure : callable
-        ``figure(results, sheet)`` draws the paper's figure on the panels it asks for (:mod:`fastcube.plot` shows how).
-    notes : callable
-        ``notes(results)`` gives lines to print under the table: what the paper states, bounds, closed forms.
+    code : dict
+        Fingerprint of a user's code, by file; empty for an installed study.  Part of a result's identity.
     """
 
     name: str
@@ -149,26 +141,24 @@ class Study:
     axes: tuple[Axis, ...]
     tally: Layout
     statistics: tuple[Statistic, ...]
-    kernel: Callable[[Point], Kernel]
-    grids: tuple[Grid, ...]
-    explain: Callable[[Point, int, int], Explanation]
-    check: Callable[[Point], None] = lambda point: None
-    figure: Callable[[Results, Any], None] | None = None
-    notes: Callable[[Results], list[str]] | None = None
-    path: str | None = field(default=None, compare=False)
+    code: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for what, names in (
-            ("axes", [a.name for a in self.axes]),
-            ("statistics", [s.name for s in self.statistics]),
-            ("grids", [g.name for g in self.grids]),
-        ):
-            if not names or len(set(names)) < len(names):
-                raise ParameterError(f"{what} of {self.name} must be one or more of different names, got {names}")
+        self._check_names("axes", [a.name for a in self.axes])
+        self._check_names("statistics", [s.name for s in self.statistics])
         if isinstance(self.statistics[0], Distribution):
             raise ParameterError(f"the first statistic of {self.name} must be a number, got a distribution")
         for statistic in self.statistics:
             self._check_counters(statistic)
+
+    def _check_names(self, what: str, names: Sequence[str]) -> None:
+        if not names or len(set(names)) < len(names):
+            raise ParameterError(f"{what} of {self.name} must be one or more of different names, got {names}")
+        for name in names:
+            if not NAME.fullmatch(name):
+                raise ParameterError(
+                    f"{what} of {self.name} must have names of letters, digits, - and _, got {shown(name)}"
+                )
 
     def _check_counters(self, statistic: Statistic) -> None:
         bins = {c.name: c.bins for c in self.tally.counters}
@@ -194,9 +184,7 @@ class Study:
                 raise ParameterError(
                     f"{axis.name} is missing: a point of {self.name} is {point_text({a.name: '...' for a in self.axes})}"
                 )
-        point = {axis.name: axis.check(values[axis.name]) for axis in self.axes}
-        self.check(point)
-        return point
+        return {axis.name: axis.check(values[axis.name]) for axis in self.axes}
 
     def statistic(self, name: str) -> Statistic:
         """The statistic of that name.  Raises ParameterError."""
@@ -208,12 +196,59 @@ class Study:
             f"{name} is not a statistic of {self.name}, which has {', '.join(names)}{nearest(name, names)}"
         )
 
+
+@dataclass(frozen=True, kw_only=True)
+class Study(Measure):
+    """A measurement with the code that makes it: what the driver, the plots and ``replay`` need besides.
+
+    Parameters
+    ----------
+    kernel : callable
+        Maps a point to the compiled kernel for it: ``kernel(key, first, stop, params, tally)`` with the shape
+        ``jit.TRIALS_SIGNATURE``, where ``params`` holds the point's values as float64 in the order of the axes.
+    grids : tuple of Grid
+        The first is the default; it runs into ``NAME.h5``, another one into ``NAME-GRID.h5``.
+    check : callable
+        Raises ParameterError for a point whose values are each in range but impossible together.
+    explain : callable
+        ``explain(point, key, trial)`` replays one trial with the one-instance functions.
+    figure : callable
+        ``figure(results, sheet)`` draws the paper's figure on the panels it asks for (:mod:`fastcube.plot` shows how).
+    notes : callable
+        ``notes(results)`` gives lines to print under the table: what the paper states, bounds, closed forms.
+    """
+
+    kernel: Callable[[Point], Kernel]
+    grids: tuple[Grid, ...]
+    explain: Callable[[Point, int, int], Explanation]
+    check: Callable[[Point], None] = lambda point: None
+    figure: Callable[[Results, Any], None] | None = None
+    notes: Callable[[Results], list[str]] | None = None
+    path: str | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_names("grids", [g.name for g in self.grids])
+
+    def point(self, values: Mapping[str, object]) -> dict[str, Value]:
+        """Check a point's values, also together; return them in the order of the axes.  Raises ParameterError."""
+        point = super().point(values)
+        self.check(point)
+        return point
+
     def grid(self, name: str | None = None) -> Grid:
         """The grid of that name; the first by default.  Raises ParameterError."""
         for grid in self.grids:
             if name in (None, grid.name):
                 return grid
-        raise ParameterError(f"grid must be one of {', '.join(g.name for g in self.grids)} for {self.name}, got {name}")
+        names = [g.name for g in self.grids]
+        raise ParameterError(
+            f"grid must be one of {', '.join(names)} for {self.name}, got {name}{nearest(name, names)}"
+        )
+
+    def grid_of(self, results: Results) -> Grid:
+        """The grid that results were asked for, where this study has it; else the first."""
+        return next((g for g in self.grids if g.name == results.grid), self.grids[0])
 
     def count(self, point: Mapping[str, object], trials: int, seed: int = 0, first: int = 0) -> Tally:
         """Run trials ``first .. first + trials - 1`` at a point, here and now, outside of any driver or file."""

@@ -14,6 +14,7 @@ from ..kernels.jit import scratch
 from ..kernels.layout import Counter, Extreme, Layout
 from ..kernels.tally import add_wide
 from ..kernels.trials import trials_kernel
+from .fingerprint import of_function
 from .statistics import Mean, Point, Proportion, Ratio, Statistic
 from .study import Axis, Explanation, Grid, Study, point_text
 
@@ -188,6 +189,7 @@ def trial_study(
         axes=tuple(axes),
         tally=layout,
         statistics=tuple(_statistic(output) for output in outputs),
+        code=of_function(getattr(trial, "py_func", trial)),
         kernel=lambda point: kernel,
         grids=(Grid("default", list(points), trials),),
         check=check,

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..engine.hdf5 import reason
+from ..engine.registry import code_of
 from ..engine.statistics import Distribution
 from ..errors import MissingDependencyError, ParameterError, ResultFileError, of_study
 
@@ -92,9 +93,10 @@ def draw(results: Results, path: str | Path | None = None, axes: Any = None) -> 
     from .sheet import Sheet
 
     sheet = Sheet(axes)
-    study = results.study
-    with of_study(f"the figure of {study.name}"):
-        (study.grid(results.grid).figure or study.figure or plain_figure)(results, sheet)
+    code = code_of(results.study)
+    own = None if code is None else code.grid_of(results).figure or code.figure
+    with of_study(f"the figure of {results.study.name}"):
+        (own or plain_figure)(results, sheet)
     figure = sheet.finish()
     if path is not None:
         try:

@@ -1,0 +1,124 @@
+"""Writing a results file: how Results are laid out in HDF5.  ``reading.py`` is the inverse.
+
+``docs/format.md`` describes the file field by field.  The raw group is the truth; everything at the root is
+derived from it when the file is written.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import ResultFileError
+from .arrays import arrays, axis_attributes
+from .hdf5 import NetCDF, written_whole
+from .recorded import NUMBERS, describe, numbers_of
+from .results import Results
+from .study import GENERATOR
+
+FILE_TYPE = "fastcube-results"
+#: Major: readers refuse another one.  Minor: fields were added.
+FORMAT_VERSION = (2, 0)
+
+#: Counters of several limbs are stored in base 2^62, least significant first.
+LIMB_BITS = 62
+
+
+def save(results: Results, path: str | Path) -> None:
+    """Write the file whole and replace what was there.  Raises ResultFileError, leaving the old file in place."""
+    with written_whole(Path(path)) as file:
+        _write_estimates(results, file)
+        raw = file.subgroup("raw")
+        _write_raw(results, raw)
+        _write_numbers(results, raw)
+        description = json.dumps(describe(results.study))
+        file.subgroup("study").variable("json", (), description, description="axes, counters, statistics, as JSON")
+        history = json.dumps(results.history)
+        file.subgroup("provenance").variable("json", (), history, description="runs and merges, as JSON")
+
+
+def _write_estimates(results: Results, file: NetCDF) -> None:
+    study = results.study
+    file.attributes(
+        file.group,
+        filetype=FILE_TYPE,
+        format_version=np.array(FORMAT_VERSION, np.int64),
+        Conventions="CF-1.10",
+        title=study.title,
+        study=study.name,
+        revision=np.int64(study.revision),
+        code=json.dumps(dict(study.code), sort_keys=True),
+        source=study.source,
+        seed=np.int64(results.seed),
+        generator=GENERATOR,
+        digest=results.digest(),
+        goal=results.goal.to_json(),
+        grid=results.grid or "",
+    )
+    coordinates, variables = arrays(results)
+    for name, values, attributes in coordinates:
+        file.coordinate(name, values, **attributes)
+    for name, dimensions, values, attributes in variables:
+        file.variable(name, dimensions, values, **attributes)
+
+
+def limbs_of(digits: int) -> int:
+    """Limbs that hold any sum of ``digits`` base-2^32 digits over 2^60 trials: 1 for plain counts, else digits / 2 + 1."""
+    return 1 if digits == 1 else digits // 2 + 1
+
+
+def to_limbs(count: int, limbs: int) -> list[int]:
+    """Least significant first; the last limb keeps what is left, with its sign, and must fit in an int64."""
+    out = []
+    for _ in range(limbs - 1):
+        out.append(count & (2**LIMB_BITS - 1))
+        count >>= LIMB_BITS
+    if not -(2**63) <= count < 2**63:
+        raise ResultFileError("a counter outgrew its place in the file")
+    return [*out, count]
+
+
+def _write_raw(results: Results, raw: NetCDF) -> None:
+    study = results.study
+    keys = sorted(results.tallies)
+    tallies = [results.tallies[key] for key in keys]
+    raw.dimension("point", len(keys))
+    for i, axis in enumerate(study.axes):
+        column = np.array([key[i] for key in keys], np.int64 if axis.kind is int else np.float64)
+        raw.variable(axis.name, ("point",), column, **axis_attributes(axis))
+    ranges = [(i, *r) for i, tally in enumerate(tallies) for r in tally.ranges]
+    raw.dimension("range", len(ranges))
+    raw.dimension("bounds", 3)
+    raw.variable("ranges", ("range", "bounds"), np.array(ranges, np.int64).reshape(-1, 3),
+                 units="1", description="trials done: index of the point, first trial, trial after the last")  # fmt: skip
+    for limbs in sorted({limbs_of(c.digits) for c in study.tally.counters} - {1}):
+        raw.dimension(f"limb{limbs}", limbs)
+    for counter in study.tally.counters:
+        if counter.bins:
+            raw.dimension(f"{counter.name}_bin", counter.bins)
+            bins = np.array([t.counts[counter.name] for t in tallies], np.int64).reshape(-1, counter.bins)
+            what = f"{counter.description}: trials with each value from 0 on"
+            raw.variable("count_" + counter.name, ("point", f"{counter.name}_bin"), bins, units="1", description=what)
+            continue
+        limbs = limbs_of(counter.digits)
+        digits = np.array([to_limbs(t.counts[counter.name], limbs) for t in tallies], np.int64).reshape(-1, limbs)
+        dimensions, values = (("point",), digits[:, 0]) if limbs == 1 else (("point", f"limb{limbs}"), digits)
+        raw.variable("count_" + counter.name, dimensions, values, units="1", description=counter.description)
+    if study.tally.extremes:
+        raw.dimension("extreme", 2)
+    for extreme in study.tally.extremes:
+        pairs = np.array([t.extremes[extreme.name] for t in tallies], np.int64).reshape(-1, 2)
+        what = f"{extreme.description}: largest value and the smallest trial that attains it; -1 if none"
+        raw.variable("max_" + extreme.name, ("point", "extreme"), pairs, units="1", description=what)
+
+
+def _write_numbers(results: Results, raw: NetCDF) -> None:
+    """What each statistic takes at each point besides the counters."""
+    keys = sorted(results.tallies)
+    raw.dimension("number", len(NUMBERS))
+    for name, values in numbers_of(results.study, keys).items():
+        rows = np.array([values[key] for key in keys], np.float64).reshape(-1, len(NUMBERS))
+        what = f"{name} at each point: whether it is defined, the unit of its totals, its bound, its scale"
+        raw.variable("numbers_" + name, ("point", "number"), rows, units="1", description=what)
