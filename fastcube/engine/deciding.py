@@ -91,6 +91,7 @@ class _Deciding:
         workers: int | None,
         progress: Progress,
         take: Callable[[Report], None],
+        heard: queue.SimpleQueue[Any],
     ) -> None:
         self.claims, self.quick, self.file, self.progress, self.take = claims, quick, file, progress, take
         groups: dict[tuple[str, str], list[Claim]] = {}
@@ -100,7 +101,7 @@ class _Deciding:
         self.reports: dict[tuple[str, str], Report] = {}
         self.given = 0
         self.cases: dict[int, tuple[int, str]] = {}
-        self.heard: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.heard = heard
         count = min(workers or available_cpus(), len(self.waiting))
         self.workers: dict[int, _Worker] = {}
         for number in range(count):
@@ -216,16 +217,17 @@ def decide(
     """
     if not claims:
         return FINISHED
-    deciding = _Deciding(claims, quick, file, workers, progress or Progress("none"), take)
-    try:
-        with _signals(deciding.heard):
+    heard: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    with _signals(heard):
+        deciding = _Deciding(claims, quick, file, workers, progress or Progress("none"), take, heard)
+        try:
             code = deciding.run()
-        if code == FINISHED:
-            deciding.show(final=True)
-        return code
-    finally:
-        for worker in deciding.workers.values():
-            worker.end()
+            if code == FINISHED:
+                deciding.show(final=True)
+            return code
+        finally:
+            for worker in deciding.workers.values():
+                worker.end()
 
 
 # ---------------------------------------------------------------- the worker's side
@@ -235,19 +237,20 @@ def _serve(jobs: queue.SimpleQueue[str], out: TextIO) -> None:
     """Decide what comes, for ever."""
 
     def write(message: dict[str, Any]) -> None:
-        out.write(json.dumps(message) + "\n")
+        text = json.dumps(message) + "\n"  # whole or not at all, should something in it not be JSON
+        out.write(text)
         out.flush()
 
     while True:
         job = json.loads(jobs.get())
-        message: dict[str, Any]
         try:
             (claim,) = registry.claims(job["paper"], job["id"])
             effort = Effort(job["quick"], lambda cases, where: write({"cases": cases, "where": where}))
-            message = {"report": claim.report(effort)}
+            write({"report": claim.report(effort)})
+        except BrokenPipeError:
+            raise
         except Exception as error:  # one claim that breaks must not cost the others
-            message = {"failed": " ".join(f"{type(error).__name__}: {error}".split())}
-        write(message)
+            write({"failed": " ".join(f"{type(error).__name__}: {error}".split())})
 
 
 def _read(jobs: queue.SimpleQueue[str]) -> None:

@@ -182,8 +182,9 @@ def half_faults(effort: Effort) -> Verdict:
             return Verdict("refuted", f"fault sets up to Q_{cube.n}", witness(words, cube, "u.all_unsafe"))
     return Verdict(
         "holds",
-        f"all sets of at most ceil(n/2) faults of Q_1, ..., Q_{largest}; for every n, two subcubes at distance at most two merge "
-        "into one with at most two free dimensions more than both have together, so that f faults span at most 2(f-1)",
+        "proved for all n: two subcubes at distance at most two merge into one with at most two free dimensions more than both "
+        "have together, so that f faults span at most 2(f-1); besides, all sets of at most ceil(n/2) faults of Q_1, ..., "
+        f"Q_{largest}",
     )
 
 
@@ -209,6 +210,10 @@ def least_faults(effort: Effort) -> Verdict:
     )
 
 
+#: Two faulty links that make Q_4 unsafe: 000* and 11*0.
+_TWO_LINKS = Hypercube(4, (), [(0b0000, 0b0001), (0b1100, 0b1110)])
+
+
 @ledger.claim(
     "half-faults-links",
     where="section 5",
@@ -229,9 +234,9 @@ def half_faults_links(effort: Effort) -> Verdict:
                     words = f"no node is active: {k} faulty link{'s' * (k > 1)}, and ceil(n/2) is {math.ceil(n / 2)}"
                     return Verdict(
                         "refuted",
-                        f"sets of faulty links of Q_{n}; k faulty links span up to 3k - 2 dimensions, so that for n = 4, too, "
-                        "two are enough: 000* and 11*0",
+                        f"sets of faulty links of Q_{n} in the order of their size",
                         witness(words, cube, "u.all_unsafe"),
+                        (witness("nor with 2 faulty links in Q_4", _TWO_LINKS, "u.all_unsafe"),),
                     )
     return Verdict("holds", "all sets of at most ceil(n/2) faulty links of Q_1, ..., Q_4")
 
@@ -294,6 +299,8 @@ def fifteen_percent_always(effort: Effort) -> Verdict:
         if unsafe.count >= Fraction(15, 100) * 2**cube.n:
             words = f"{unsafe.count} of {2**cube.n} nodes are unsafe: {100 * unsafe.fraction:.1f}%"
             return Verdict(
-                "refuted", f"all f <= {cube.n // 2 - 1} up to n = {cube.n}", witness(words, cube, "u.fraction")
+                "refuted",
+                f"fault sets of Q_5 to Q_{cube.n} in the order of n and size",
+                witness(words, cube, "u.fraction"),
             )
     return Verdict("undecided", "all f <= floor(n/2) for n = 5, 6, 7")
