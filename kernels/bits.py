@@ -12,6 +12,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
+from .jit import block
 from .simd import FEATURES, _call, operation
 
 ONE = np.uint64(1)
@@ -101,3 +102,9 @@ def gather(x: Any, m: Any) -> Any:
         m &= m - 1
         at += 1
     return np.uint64(out)
+
+
+@block
+def first_lanes(count, lanes=8):
+    """The first ``count`` >= 0 of ``lanes`` <= 64 lanes as bits; all of them where ``count`` is more."""
+    return ALL >> np.uint64(64 - (count if count < lanes else lanes)) if count > 0 else ZERO

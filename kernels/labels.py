@@ -31,6 +31,7 @@ class LabelSet(NamedTuple):
     table: Any  #: uint64: label + 1, or 0 where nothing is; at most half of it is filled
     places: Any  #: int64: the filled places, in the order of entry
     counts: Any  #: int64: number of labels; 1 once a label found no room
+    capacity: Any  #: int64: labels that it has room for
 
 
 @block(always=True)
@@ -48,16 +49,16 @@ def label_set(capacity):
     size = np.int64(2)
     while size < 2 * capacity:
         size *= 2
-    return LabelSet(np.zeros(size, np.uint64), np.empty(size >> 1, np.int64), np.zeros(2, np.int64))
+    return LabelSet(np.zeros(size, np.uint64), np.empty(size >> 1, np.int64), np.zeros(2, np.int64), size >> 1)
 
 
 @block
 def add(labels, label):
     """Enter a label; whether it is new.  Without room nothing is entered, the answer is True and ``counts[1]`` becomes 1."""
-    at = find(labels.table, np.int64(0), labels.table.size, label + ONE)
+    at = find(labels.table, np.int64(0), 2 * labels.capacity, label + ONE)
     if labels.table[at] != ZERO:
         return False
-    if labels.counts[0] == labels.places.size:
+    if labels.counts[0] == labels.capacity:
         labels.counts[1] = 1
         return True
     labels.table[at] = label + ONE
@@ -69,7 +70,7 @@ def add(labels, label):
 @block
 def contains(labels, label):
     """Whether a label is in the set."""
-    return labels.table[find(labels.table, np.int64(0), labels.table.size, label + ONE)] != ZERO
+    return labels.table[find(labels.table, np.int64(0), 2 * labels.capacity, label + ONE)] != ZERO
 
 
 @block

@@ -49,7 +49,7 @@ def link_field_width(n):
 
 @block
 def _is_new(x, k, lower, dims, taken, n, draws):
-    if draws.seen.places.size > 1:
+    if draws.seen.capacity > 1:
         if add(draws.seen, x | k << np.uint64(n) if n <= _PACKED else x):
             return True
         if n <= _PACKED:

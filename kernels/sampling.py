@@ -125,7 +125,7 @@ def draws_for(count):
 @block
 def _is_new(x, out, taken, seen):
     """Whether ``x`` is not among ``out[:taken]``; enters it in ``seen`` if that has room."""
-    if seen.places.size > 1:
+    if seen.capacity > 1:
         return add(seen, x)
     i = np.int64(0)
     while i < taken and out[i] != x:

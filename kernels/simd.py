@@ -249,6 +249,14 @@ def iota(vector: Any) -> Any:
     return np.arange(vector.size, dtype=vector.dtype)
 
 
+@operation(
+    lambda vector: types.int64 if isinstance(vector, Vector) else None, lambda b, t, vector: ir.IntType(64)(t[0].lanes)
+)
+def lanes_of(vector: Any) -> Any:
+    """Number of lanes of a vector, as an int64; a constant in the machine code."""
+    return np.int64(vector.size)
+
+
 # ---------------------------------------------------------------- arithmetic, lane by lane
 
 

@@ -16,11 +16,12 @@ from fastcube.engine.estimate import proportion
 from fastcube.engine.study import point_key
 from fastcube.engine.tally import Tally
 from fastcube.kernels.dualcube import trials as kernels
-from fastcube.kernels.dualcube.lanes import route_lengths, walk_arrays
-from fastcube.kernels.dualcube.lookups import forget, recorder, route_one, route_recorded
-from fastcube.kernels.dualcube.practical import PATH_NODES, TREES, route
-from fastcube.kernels.dualcube.trees import tree_array
+from fastcube.kernels.dualcube.lanes import Cube, batch_for, route_lengths
+from fastcube.kernels.dualcube.lookups import Recorded, forget, record_for, route_one, route_recorded
+from fastcube.kernels.dualcube.practical import PATH_NODES, TREES, World, route
+from fastcube.kernels.dualcube.trees import room_for
 from fastcube.kernels.jit import kernel
+from fastcube.kernels.pairs import BATCH, draw_pairs, pair_arrays
 from fastcube.kernels.sampling import threshold
 from fastcube.studies.li_peng_chu.routing import DUALCUBE_ROUTING, _connected_about
 
@@ -34,36 +35,30 @@ def routes(key, first, stop, m, rate, drawn, nodes, paths):
 
     Rows of ``drawn`` receive status key, s, t, trial; ``nodes`` and ``paths`` what the fast form found, as far as they reach.
     """
-    trees = tree_array(TREES)
-    path = np.zeros(PATH_NODES, np.uint64)
-    other = np.zeros(PATH_NODES, np.uint64)
-    keys, sources, targets, trials, lengths, waiting = kernels.batch_arrays()
-    walks = walk_arrays(kernels.BATCH)
-    asked, places, counts = recorder(1 << 20)
+    room, other = room_for(PATH_NODES, TREES), room_for(PATH_NODES, TREES)
+    path = room.path
+    pairs, lengths, batch = pair_arrays(), np.zeros(BATCH, np.int64), batch_for(BATCH)
     limit = threshold(rate)
+    cube = Cube(np.uint64(m), limit)
+    record, none = record_for(1 << 19, 0), np.zeros(0, np.uint64)
+    lazy = kernels.dualcube_pairs(key, m, limit)
     done = 0
-    for begin in range(first, stop, kernels.BATCH):
-        n = kernels.draw_pairs(
-            key, begin, min(begin + kernels.BATCH, stop), m, limit, keys, sources, targets, trials, waiting
-        )
-        route_lengths(True, n, np.uint64(m), limit, keys, sources, targets, lengths, walks, path, trees)
+    for begin in range(first, stop, BATCH):
+        n = draw_pairs(begin, min(begin + BATCH, stop), lazy, pairs)
+        route_lengths(True, n, cube, pairs, lengths, batch, room)
         for i in range(n):
-            world = (keys[i], limit, np.zeros(0, np.uint64), asked, places, counts, np.zeros((0, 4), np.uint64))
-            a = route((keys[i], limit), sources[i], targets[i], np.uint64(m), path, trees)
-            b = route_recorded(world, sources[i], targets[i], np.uint64(m), other, trees)
-            full = counts[1]
-            forget(world)
+            world = World(pairs.keys[i], limit, cube.m)
+            a = route(world, pairs.sources[i], pairs.targets[i], room)
+            b = route_recorded(Recorded(world, none, record), pairs.sources[i], pairs.targets[i], other)
+            full = record.asked.counts[1]
+            forget(record)
             if lengths[i] != (a - 1 if a > 0 else a):
                 return done
-            if a != b or full or (a > 0 and (path[:a] != other[:a]).any()):
+            if a != b or full or (a > 0 and (path[:a] != other.path[:a]).any()):
                 return done
             if done < drawn.shape[0]:
-                drawn[done, 0], drawn[done, 1], drawn[done, 2], drawn[done, 3] = (
-                    keys[i],
-                    sources[i],
-                    targets[i],
-                    trials[i],
-                )
+                drawn[done, 0], drawn[done, 1] = pairs.keys[i], pairs.sources[i]
+                drawn[done, 2], drawn[done, 3] = pairs.targets[i], pairs.trials[i]
             if done < paths.shape[0]:
                 nodes[done] = a
                 paths[done, : max(a, 0)] = path[: max(a, 0)]

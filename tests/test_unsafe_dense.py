@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from reference.bernoulli import close, distinct_labels, faulty_nodes, number_of_faults, philox_word
 
-from fastcube.kernels import bernoulli, simd
+from fastcube.kernels import bernoulli, simd, subcubes
 from fastcube.kernels.jit import kernel
 from fastcube.kernels.sampling import fault_set
 from fastcube.kernels.unsafe import dense as unsafe_dense
@@ -242,7 +242,7 @@ def digits(key, t, head, tail, n, state, scratch):
 
 @kernel("int64(uint32[::1], uint32[::1], int64)", cache=False)
 def merging(bases, frees, count):
-    return unsafe_dense.merge(bases, frees, count)
+    return subcubes.merge(bases, frees, count)
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")

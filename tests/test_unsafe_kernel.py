@@ -12,7 +12,6 @@ from reference import unsafe as plain
 
 from fastcube.kernels import sampling
 from fastcube.kernels.jit import Kernel, kernel
-from fastcube.kernels.subcubes import solve, spare_arrays
 from fastcube.kernels.unsafe import tally as unsafe_tally
 from fastcube.kernels.unsafe.choice import (
     MERGED,
@@ -23,6 +22,7 @@ from fastcube.kernels.unsafe.choice import (
     most_faults,
     unsafe_kernel,
 )
+from fastcube.kernels.unsafe.closed import solve, spare_cubes
 from fastcube.kernels.unsafe.lanes import UNSAFE_LANES_16, UNSAFE_LANES_32
 from fastcube.kernels.unsafe.small import UNSAFE_SMALL
 
@@ -175,7 +175,7 @@ def test_most_faults():
 def solved(labels):
     f = labels.size
     unsafe, rounds, merging, largest = solve(
-        labels, f, np.empty(f + 8, np.uint64), np.empty(f + 8, np.uint64), spare_arrays()
+        labels, f, np.empty(f + 16, np.uint64), np.empty(f + 16, np.uint64), spare_cubes()
     )
     return np.int64(unsafe), rounds, np.int64(merging), largest
 

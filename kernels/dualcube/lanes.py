@@ -1,4 +1,4 @@
-"""PRACTICAL routing, lengths only, hundreds of trials at a time: the fast form of :mod:`dualcube` in lanes.
+"""PRACTICAL routing, lengths only, hundreds of trials at a time: the fast form of ``practical.py`` in lanes.
 
 Most routes succeed at their first attempt: leave the cluster, cross, walk to v', cross, walk to t.  For eight trials
 at once the two walks are set up and the three nodes between them tested; where s itself is not the exit, the
@@ -6,146 +6,158 @@ first attempt's exit is found by scalar code.  All walks then go together: each 
 neighbour, and compacts those that are still under way, so no walk waits for its own hash.  Walks that find all
 wanted neighbours faulty are taken over the one new node of T_1, eight at a time, and go on with the others; where
 that fails too, scalar code finishes the walk from where it stands.  A trial whose first attempt fails, or whose path
-might have loops, is routed from the start by :func:`dualcube.route`.
+might have loops, is routed from the start by :func:`practical.route`.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from .. import simd
-from ..bits import ZERO, lowest, popcount
+from ..bits import ONE, ZERO, first_lanes, lowest, popcount
 from ..jit import block, scratch
 from ..sampling import status_lanes
-from .practical import CLUSTER, EXITS, next_way, position_dims, route, walk
-from .trees import BEFORE, ROOT, SINGLE, node_offset, plant
+from .practical import CLUSTER, EXITS, Exits, World, next_way, position_dims, route, walk
+from .trees import BEFORE, ROOT, SINGLE, addresses, node_offset, plant
 
-_ONE = np.uint64(1)
 _TWO = np.uint64(2)
-# Rows of walks: under way from _WAY on, stuck from _STUCK on.
-_WAY, _STUCK = np.int64(0), np.int64(5)
-
-#: ``links`` of a trial that is to be routed from the start.
+# ``links`` of a trial that is to be routed from the start.
 _AGAIN = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
+class Cube(NamedTuple):
+    """The dual-cube of a point."""
+
+    m: Any  #: uint64
+    limit: Any  #: uint64: ``sampling.threshold`` of the rate
+
+
+class Walks(NamedTuple):
+    """Walks pressed together, a column each; uint64.
+
+    keys        k0 k1 k2 ...    status key of its trial
+    nodes       a0 a1 a2 ...    where it stands
+    rests       r0 r1 r2 ...    dimensions still to cross
+    extras      c0 c1 c2 ...    under way: those of them not yet refused here; stuck: dimensions it has not crossed
+    numbers     w0 w1 w2 ...    2 i + 0 or 1: first or second walk of trial i of the batch
+    """
+
+    keys: Any
+    nodes: Any
+    rests: Any
+    extras: Any
+    numbers: Any
+
+
+class Batch(NamedTuple):
+    """What becomes of a batch of trials, made by :func:`batch_for`; uint64."""
+
+    way: Walks  #: walks under way
+    stuck: Walks  #: walks that found all wanted neighbours faulty
+    firsts: Any  #: shape (2, trials): rests with which each trial's two walks started
+    links: Any  #: each trial's links so far, or _AGAIN
+
+
 @scratch
-def walk_arrays(batch):
-    """Scratch for the walks of a batch of trials, uint64, rows: (key, node, rest, candidates, walk) of those under way;
-    (key, node, rest, walk) of those stuck; each trial's first rests of walk 1 and of walk 2; its links; the dimensions
-    free to those stuck."""
-    return np.zeros((13, 2 * batch + 16), np.uint64)
+def batch_for(trials):
+    """Room for the walks of so many trials."""
+    rows = np.zeros((13, 2 * trials + 16), np.uint64)
+    way = Walks(rows[0], rows[1], rows[2], rows[3], rows[4])
+    stuck = Walks(rows[5], rows[6], rows[7], rows[12], rows[8])
+    return Batch(way, stuck, rows[9:11], rows[11])
 
 
 @block(always=True)
-def first_lanes(n):
-    """The first ``n`` lanes of eight, as bits."""
-    return np.uint64(0xFF) if n >= 8 else (_ONE << np.uint64(n)) - _ONE
-
-
-@block(always=True)
-def _queue(count, key, node, rest, index, which, w):
+def _queue(count, key, node, rest, number, way):
     """Queue a walk of at least two links (the last hop asks nothing); returns the number queued."""
-    if rest & (rest - _ONE):
-        w[0, count] = key
-        w[1, count] = node
-        w[2, count] = rest
-        w[3, count] = rest
-        w[4, count] = index + index + which
+    if rest & (rest - ONE):
+        way.keys[count] = key
+        way.nodes[count] = node
+        way.rests[count] = rest
+        way.extras[count] = rest
+        way.numbers[count] = number
         return count + 1
     return count
 
 
 @block(always=True)
-def _put(row, at, chosen, key, node, rest, w):
-    """Write the lanes ``chosen`` to three rows from ``row`` on."""
-    mask = simd.mask(rest, chosen)
-    simd.store(w[row], at, simd.compress(mask, key))
-    simd.store(w[row + 1], at, simd.compress(mask, node))
-    simd.store(w[row + 2], at, simd.compress(mask, rest))
-
-
-@block(always=True)
-def _put_way(at, chosen, key, node, rest, candidates, walks, w):
-    """Write the lanes ``chosen`` to the rows of walks under way; returns how many they are."""
-    mask = simd.mask(rest, chosen)
-    _put(_WAY, at, chosen, key, node, rest, w)
-    simd.store(w[3], at, simd.compress(mask, candidates))
-    simd.store(w[4], at, simd.compress(mask, walks))
+def _put(at, chosen, columns, walks):
+    """Write the lanes ``chosen`` of five vectors, in the order of ``Walks``, from column ``at`` on; returns how many they are."""
+    mask = simd.mask(columns[0], chosen)
+    simd.store(walks.keys, at, simd.compress(mask, columns[0]))
+    simd.store(walks.nodes, at, simd.compress(mask, columns[1]))
+    simd.store(walks.rests, at, simd.compress(mask, columns[2]))
+    simd.store(walks.extras, at, simd.compress(mask, columns[3]))
+    simd.store(walks.numbers, at, simd.compress(mask, columns[4]))
     return popcount(chosen)
 
 
 @block(always=True)
-def _put_stuck(at, chosen, key, node, rest, walks, w):
-    """Write the lanes ``chosen`` to the rows of stuck walks; returns how many they are."""
-    _put(_STUCK, at, chosen, key, node, rest, w)
-    simd.store(w[8], at, simd.compress(simd.mask(rest, chosen), walks))
-    return popcount(chosen)
-
-
-@block(always=True)
-def _queue_lanes(count, wanted, key, node, rest, walks, w):
+def _queue_lanes(count, wanted, key, node, rest, numbers, way):
     """Queue the walks of the lanes ``wanted`` that have at least two links."""
     zero = simd.splat(ZERO)
-    long = simd.differ(simd.both(rest, simd.sub(rest, simd.splat(_ONE))), zero)
-    return count + _put_way(count, simd.bits(long) & wanted, key, node, rest, rest, walks, w)
+    long = simd.differ(simd.both(rest, simd.sub(rest, simd.splat(ONE))), zero)
+    return count + _put(count, simd.bits(long) & wanted, (key, node, rest, rest, numbers), way)
 
 
 @block(always=True)
-def _attempt(count, i, key, s, t, m, limit, w, trees):
+def _attempt(count, i, cube, pairs, batch, room):
     """Set up the first attempt of trial ``i`` in scalar code; returns the number of walks queued."""
-    world = (key, limit)
-    cross = _ONE << (m + m)
-    dims = position_dims(t, m)
-    other = (cross - _ONE) ^ dims
-    index = np.uint64(i)
+    key, s, t = pairs.keys[i], pairs.sources[i], pairs.targets[i]
+    world = World(key, cube.limit, cube.m)
+    cross = ONE << (cube.m + cube.m)
+    dims = position_dims(t, cube.m)
+    other = (cross - ONE) ^ dims
+    number = np.uint64(i + i)
     a = s
     links = 0
     out = ROOT
     if (s ^ t) & cross:
-        plant(EXITS, other, trees)
-        out, _ = next_way(EXITS, BEFORE, SINGLE, world, s, other, ZERO, cross, trees)
+        plant(EXITS, other, room.trees)
+        out, _ = next_way(Exits(EXITS, s, other, ZERO), BEFORE, SINGLE, world, room.trees)
         if out < 0:
-            w[11, i] = _AGAIN
+            batch.links[i] = _AGAIN
             return count
-        a = s ^ node_offset(EXITS, out, trees) ^ cross
+        a = s ^ node_offset(EXITS, out, room.trees) ^ cross
         links = popcount(np.uint64(out)) + 1
         if (a ^ t) & other == ZERO:
-            w[9, i] = ZERO
-            w[10, i] = a ^ t
-            w[11, i] = np.uint64(links + popcount(a ^ t))
-            return _queue(count, key, a, a ^ t, index, _ONE, w)
+            batch.firsts[0, i] = ZERO
+            batch.firsts[1, i] = a ^ t
+            batch.links[i] = np.uint64(links + popcount(a ^ t))
+            return _queue(count, key, a, a ^ t, number + ONE, batch.way)
     apart = (a ^ t) & other
-    plant(CLUSTER, dims, trees)
-    j, _ = next_way(CLUSTER, BEFORE, SINGLE, world, a, dims, apart, cross, trees)
+    plant(CLUSTER, dims, room.trees)
+    j, _ = next_way(Exits(CLUSTER, a, dims, apart), BEFORE, SINGLE, world, room.trees)
     if j < 0 or (j == 0 and out > 0):  # straight back through a' : a after a tree path: it may meet that path again
-        w[11, i] = _AGAIN
+        batch.links[i] = _AGAIN
         return count
     if (s ^ t) & cross and j == 0:
         links -= 2  # s : s' : s is erased
-    u = a ^ node_offset(CLUSTER, j, trees)
+    u = a ^ node_offset(CLUSTER, j, room.trees)
     rest = u ^ apart ^ t
-    w[9, i] = apart
-    w[10, i] = rest
-    w[11, i] = np.uint64(links + popcount(np.uint64(j)) + 2 + popcount(apart) + popcount(rest))
-    count = _queue(count, key, u ^ cross, apart, index, ZERO, w)
-    return _queue(count, key, u ^ apart, rest, index, _ONE, w)
+    batch.firsts[0, i] = apart
+    batch.firsts[1, i] = rest
+    batch.links[i] = np.uint64(links + popcount(np.uint64(j)) + 2 + popcount(apart) + popcount(rest))
+    count = _queue(count, key, u ^ cross, apart, number, batch.way)
+    return _queue(count, key, u ^ apart, rest, number + ONE, batch.way)
 
 
 @block(always=True)
-def _first_attempts(n, m, limit, keys, sources, targets, w, trees):
+def _first_attempts(n, cube, pairs, batch, room):
     """Set up every trial's first attempt; returns the number of walks queued."""
-    cross = _ONE << (m + m)
-    low = simd.splat((_ONE << m) - _ONE)
-    high = simd.shift_left(low, simd.splat(m))
+    cross = ONE << (cube.m + cube.m)
+    low = simd.splat((ONE << cube.m) - ONE)
+    high = simd.shift_left(low, simd.splat(cube.m))
     x = simd.splat(cross)
     zero = simd.splat(ZERO)
-    one = simd.splat(_ONE)
-    least = simd.splat(limit)
+    one = simd.splat(ONE)
+    least = simd.splat(cube.limit)
     count = np.int64(0)
     for v in range(0, n, 8):
         active = first_lanes(n - v)
-        key, s, t = simd.load(keys, v), simd.load(sources, v), simd.load(targets, v)
+        key, s, t = simd.load(pairs.keys, v), simd.load(pairs.sources, v), simd.load(pairs.targets, v)
         same = simd.equal(simd.both(simd.xor(s, t), x), zero)
         # from here on in the class of t: leave the cluster of ``a`` at ``a`` itself
         a = simd.select(same, s, simd.xor(s, x))
@@ -161,32 +173,33 @@ def _first_attempts(n, m, limit, keys, sources, targets, w, trees):
         links = simd.add(simd.popcount(apart), simd.popcount(rest))
         # two cross edges, one when s' is in the class of t (s : s' : s is erased), none inside a cluster
         links = simd.add(links, simd.select(same, simd.select(inside, zero, simd.add(one, one)), one))
-        simd.store(w[9], v, apart)
-        simd.store(w[10], v, rest)
-        simd.store(w[11], v, links)
-        walks = simd.add(simd.splat(np.uint64(2 * v)), simd.shift_left(simd.iota(zero), one))
-        count = _queue_lanes(count, chosen, key, simd.xor(a, x), apart, walks, w)
-        count = _queue_lanes(count, chosen, key, entry, rest, simd.add(walks, one), w)
+        simd.store(batch.firsts[0], v, apart)
+        simd.store(batch.firsts[1], v, rest)
+        simd.store(batch.links, v, links)
+        numbers = simd.add(simd.splat(np.uint64(2 * v)), simd.shift_left(simd.iota(zero), one))
+        count = _queue_lanes(count, chosen, key, simd.xor(a, x), apart, numbers, batch.way)
+        count = _queue_lanes(count, chosen, key, entry, rest, simd.add(numbers, one), batch.way)
         left = active & ~chosen
         while left:
             i = v + lowest(left)
-            left &= left - _ONE
-            count = _attempt(count, i, keys[i], sources[i], targets[i], m, limit, w, trees)
+            left &= left - ONE
+            count = _attempt(count, i, cube, pairs, batch, room)
     return count
 
 
 @block(always=True)
-def _walk_all(count, stuck, limit, w):
+def _walk_all(count, stuck, limit, batch):
     """Take all queued walks to their end or until stuck; returns the number of stuck ones, ``stuck`` of them from before."""
     zero = simd.splat(ZERO)
-    one = simd.splat(_ONE)
+    one = simd.splat(ONE)
     least = simd.splat(limit)
+    way = batch.way
     while count > 0:
         kept = 0
         for v in range(0, count, 8):
             active = first_lanes(count - v)
-            key, node, rest = simd.load(w[0], v), simd.load(w[1], v), simd.load(w[2], v)
-            candidates, walks = simd.load(w[3], v), simd.load(w[4], v)
+            key, node, rest = simd.load(way.keys, v), simd.load(way.nodes, v), simd.load(way.rests, v)
+            candidates, numbers = simd.load(way.extras, v), simd.load(way.numbers, v)
             d = simd.top(candidates)
             there = simd.xor(node, d)
             good = simd.less_equal(least, status_lanes(key, there))
@@ -196,9 +209,9 @@ def _walk_all(count, stuck, limit, w):
             going = simd.bits(simd.differ(simd.both(rest, simd.sub(rest, one)), zero)) & active
             blocked = simd.bits(simd.equal(candidates, zero)) & going
             if blocked:
-                stuck += _put_stuck(stuck, blocked, key, node, rest, walks, w)
+                stuck += _put(stuck, blocked, (key, node, rest, candidates, numbers), batch.stuck)
                 going &= ~blocked
-            kept += _put_way(kept, going, key, node, rest, candidates, walks, w)
+            kept += _put(kept, going, (key, node, rest, candidates, numbers), way)
         count = kept
     return stuck
 
@@ -225,45 +238,47 @@ def _first_good(key, node, dims, pending, limit):
 
 
 @block(always=True)
-def _first_rest(walk):
+def _first_rest(number):
     """Row and column of a walk's first rest."""
-    return np.int64(9) + np.int64(walk & _ONE), np.int64(walk >> _ONE)
+    return np.int64(number & ONE), np.int64(number >> ONE)
 
 
 @block(always=True)
-def _find_free(first, stuck, m, w):
+def _find_free(first, count, m, batch):
     """Tell each stuck walk from ``first`` on the dimensions it has not crossed: those in neither its first rest nor
     its rest, or in both."""
-    for j in range(first, stuck):
-        w[12, j] = position_dims(w[6, j], m) & ~(w[_first_rest(w[8, j])] ^ w[7, j])
+    stuck = batch.stuck
+    for j in range(first, count):
+        crossed = batch.firsts[_first_rest(stuck.numbers[j])] ^ stuck.rests[j]
+        stuck.extras[j] = position_dims(stuck.nodes[j], m) & ~crossed
 
 
 @block(always=True)
-def _detour_all(first, stuck, limit, w):
+def _detour_all(first, end, limit, batch):
     """Take the stuck walks from ``first`` on over their T_1, where its one new node has a nonfaulty wanted neighbour.
 
     Returns how many are under way again, and how many are stuck.
     """
     count = np.int64(0)
     kept = first
-    for v in range(first, stuck, 8):
-        key, node, rest = simd.load(w[5], v), simd.load(w[6], v), simd.load(w[7], v)
-        walks, free = simd.load(w[8], v), simd.load(w[12], v)
-        active = first_lanes(stuck - v)
+    stuck = batch.stuck
+    for v in range(first, end, 8):
+        key, node, rest = simd.load(stuck.keys, v), simd.load(stuck.nodes, v), simd.load(stuck.rests, v)
+        numbers, free = simd.load(stuck.numbers, v), simd.load(stuck.extras, v)
+        active = first_lanes(end - v)
         child, has = _first_good(key, node, simd.without(free, rest), active, limit)
         there = simd.xor(node, child)
         d, has = _first_good(key, there, rest, has, limit)
-        simd.store(w[12], stuck, child)
+        simd.store(stuck.extras, end, child)
         for lane in range(8):
-            if has >> np.uint64(lane) & _ONE:
-                at = _first_rest(w[8, v + lane])
-                w[at] ^= w[12, stuck + lane]
-                w[11, at[1]] += _TWO
+            if has >> np.uint64(lane) & ONE:
+                at = _first_rest(stuck.numbers[v + lane])
+                batch.firsts[at] ^= stuck.extras[end + lane]
+                batch.links[at[1]] += _TWO
         lost = active & ~has
-        simd.store(w[12], kept, simd.compress(simd.mask(free, lost), free))
-        kept += _put_stuck(kept, lost, key, node, rest, walks, w)
+        kept += _put(kept, lost, (key, node, rest, free, numbers), stuck)
         rest = simd.xor(simd.either(rest, child), d)
-        count += _put_way(count, has, key, simd.xor(there, d), rest, rest, walks, w)
+        count += _put(count, has, (key, simd.xor(there, d), rest, rest, numbers), batch.way)
     return count, kept
 
 
@@ -277,30 +292,34 @@ def pays(m, rate):
 
 
 @block(always=True)
-def route_lengths(in_lanes, n, m, limit, keys, sources, targets, lengths, w, path, trees):
-    """Links on each of ``n`` trials' paths, or EXHAUSTED or LIMIT, into ``lengths`` (int64); ``w`` from ``walk_arrays``.
+def route_lengths(in_lanes, n, cube, pairs, lengths, batch, room):
+    """Links on each of ``n`` trials' paths, or EXHAUSTED or LIMIT, into ``lengths`` (int64); ``batch`` from :func:`batch_for`.
 
     ``in_lanes`` (see :func:`pays`) decides how, not what.
     """
-    stuck = np.int64(0)
+    place = addresses(room)
+    links = batch.links
+    stuck = batch.stuck
+    end = np.int64(0)
     if in_lanes:
-        count = _first_attempts(n, m, limit, keys, sources, targets, w, trees)
+        count = _first_attempts(n, cube, pairs, batch, place)
         while count > 0:
-            first = stuck
-            stuck = _walk_all(count, stuck, limit, w)
-            _find_free(first, stuck, m, w)
-            count, stuck = _detour_all(first, stuck, limit, w)
+            first = end
+            end = _walk_all(count, end, cube.limit, batch)
+            _find_free(first, end, cube.m, batch)
+            count, end = _detour_all(first, end, cube.limit, batch)
     else:
-        w[11, :n] = _AGAIN
-    for j in range(stuck):
-        i = np.int64(w[8, j] >> _ONE)
-        if w[11, i] != _AGAIN:
-            node, rest = w[6, j], w[7, j]
-            at = walk((w[5, j], limit), node, node ^ rest, w[12, j], path, ROOT, trees)
-            w[11, i] = w[11, i] + np.uint64(at - popcount(rest)) if at >= 0 else _AGAIN
+        links[:n] = _AGAIN
+    for j in range(end):
+        i = np.int64(stuck.numbers[j] >> ONE)
+        if links[i] != _AGAIN:
+            node, rest = stuck.nodes[j], stuck.rests[j]
+            world = World(stuck.keys[j], cube.limit, cube.m)
+            at = walk(world, node, node ^ rest, stuck.extras[j], ROOT, place)
+            links[i] = links[i] + np.uint64(at - popcount(rest)) if at >= 0 else _AGAIN
     for i in range(n):
-        if w[11, i] == _AGAIN:
-            nodes = route((keys[i], limit), sources[i], targets[i], m, path, trees)
+        if links[i] == _AGAIN:
+            nodes = route(World(pairs.keys[i], cube.limit, cube.m), pairs.sources[i], pairs.targets[i], place)
             lengths[i] = nodes - 1 if nodes > 0 else nodes
         else:
-            lengths[i] = np.int64(w[11, i])
+            lengths[i] = np.int64(links[i])

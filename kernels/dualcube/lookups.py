@@ -1,23 +1,22 @@
 """PRACTICAL routing in the reading's own order, every status it asks recorded (readings B7, B8, B10).
 
 This is the form that one-instance routing uses, on any fault set, and that counts the statistic ``lookups``: the
-distinct labels whose status was asked.  :mod:`dualcube` takes the same paths and asks less.
-
-``world`` is ``(key, threshold, faults, asked, places, counts, events)``: a node is faulty when its lazy status under
-``key`` is below ``threshold`` or when it is in ``faults``, a sorted uint64 array; ``asked`` is an open-addressing
-table of 2^k labels plus one (0 is empty), ``places`` lists its filled places, and ``counts`` holds their number, 1
-once the table is too full to go on recording (then the caller repeats the route with a larger one), and the number
-of rows in ``events``, what happened on the way: (kind, node, other node, nodes of the tree), as many as there is room for.
+distinct labels whose status was asked.  ``practical.py`` takes the same paths and asks less.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from ..bits import ZERO, top
+from .. import simd
+from ..bits import ONE, ZERO
 from ..jit import block, kernel, scratch
+from ..labels import LabelSet, add, clear, label_set
+from ..paths import erase_loops, first_nonfaulty
 from ..sampling import status
-from .practical import EXHAUSTED, LIMIT, PATH_NODES, TREES, erase_loops, position_dims
+from .practical import EXHAUSTED, LIMIT, PATH_NODES, TREES, Exits, World, position_dims
 from .trees import (
     BEFORE,
     LIMIT_NODES,
@@ -27,7 +26,7 @@ from .trees import (
     node_offset,
     open_children,
     plant,
-    tree_array,
+    room_for,
     walk_down,
     walk_up,
 )
@@ -44,57 +43,60 @@ LIMITED = np.int64(4)  #: the tree of ``node`` would grow past LIMIT_NODES
 
 #: Rows of ``events`` that one route keeps.
 EVENTS = 256
-_ONE = np.uint64(1)
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
-_32 = np.uint64(32)
+
+
+class Record(NamedTuple):
+    """What was asked and what happened on the way, made by :func:`record_for`.
+
+    Where ``asked`` ran out of room (``asked.counts[1]``) the caller repeats the route with more.
+    """
+
+    asked: LabelSet  #: the labels whose status was asked
+    events: Any  #: uint64, rows of four (kind, node, other node, nodes of the tree)
+    noted: Any  #: int64, one: how many rows there are
+    most: Any  #: int64: how many there is room for
+
+
+class Recorded(NamedTuple):
+    """Which nodes of a dual-cube are nonfaulty, with a record of what is asked."""
+
+    lazy: World  #: faulty by their lazy status
+    faults: Any  #: uint64: or because they are in this sorted array
+    record: Record
 
 
 @scratch
-def recorder(size):
-    """``asked``, ``places`` and ``counts`` for up to ``size / 2`` labels; ``size`` is a power of two."""
-    return np.zeros(size, np.uint64), np.zeros(size // 2, np.int64), np.zeros(3, np.int64)
+def record_for(labels, events):
+    """A record of up to so many labels and events."""
+    return Record(label_set(labels), np.zeros(4 * events, np.uint64), np.zeros(1, np.int64), events)
+
+
+@block(always=True)
+def record_addresses(record):
+    """The record by its addresses, as :func:`trees.addresses`; for a record that is an argument."""
+    asked = record.asked
+    table, places, counts = simd.pointer(asked.table), simd.pointer(asked.places), simd.pointer(asked.counts)
+    events, noted = simd.pointer(record.events), simd.pointer(record.noted)
+    return Record(LabelSet(table, places, counts, asked.capacity), events, noted, record.most)
 
 
 @block
-def forget(world):
+def forget(record):
     """Empty the record."""
-    asked, places, counts = world[3], world[4], world[5]
-    for i in range(counts[0]):
-        asked[places[i]] = ZERO
-    counts[0] = 0
-    counts[1] = 0
-    counts[2] = 0
+    clear(record.asked)
+    record.noted[0] = 0
 
 
 @block
 def _note(world, kind, node, other, nodes):
     """Append an event while there is room."""
-    counts, events = world[5], world[6]
-    row = counts[2]
-    if row < events.shape[0]:
-        events[row, 0] = np.uint64(kind)
-        events[row, 1] = node
-        events[row, 2] = other
-        events[row, 3] = np.uint64(nodes)
-        counts[2] += 1
-
-
-@block
-def _record(world, label):
-    asked, places, counts = world[3], world[4], world[5]
-    mask = np.uint64(asked.size - 1)
-    entry = label + _ONE
-    at = ((label * _SPREAD) >> _32) & mask
-    while asked[np.int64(at)] != ZERO:
-        if asked[np.int64(at)] == entry:
-            return
-        at = (at + _ONE) & mask
-    if counts[0] == places.size:
-        counts[1] = 1
-        return
-    asked[np.int64(at)] = entry
-    places[counts[0]] = np.int64(at)
-    counts[0] += 1
+    events, row = world.record.events, world.record.noted[0]
+    if row < world.record.most:
+        events[4 * row] = np.uint64(kind)
+        events[4 * row + 1] = node
+        events[4 * row + 2] = other
+        events[4 * row + 3] = np.uint64(nodes)
+        world.record.noted[0] += 1
 
 
 @block
@@ -111,67 +113,57 @@ def _listed(faults, label):
 
 
 @block
-def healthy(world, label):
+def nonfaulty(world, label):
     """Ask a node's status."""
-    _record(world, label)
-    if status(world[0], label) < world[1]:
-        return False
-    return not _listed(world[2], label)
+    add(world.record.asked, label)
+    return status(world.lazy.key, label) >= world.lazy.limit and not _listed(world.faults, label)
+
+
+_first = first_nonfaulty(nonfaulty, always=False)
+_grow = growing(_first)
 
 
 @block
-def first_healthy(world, node, dims):
-    """First of ``dims``, in dimension order, across which ``node`` has a nonfaulty neighbour; 0 for none."""
-    while dims:
-        d = top(dims)
-        if healthy(world, node ^ d):
-            return d
-        dims ^= d
-    return ZERO
-
-
-_grow = growing(first_healthy)
-
-
-@block
-def _walk(world, a, b, free, path, at, trees):
+def _walk(world, a, b, free, at, room):
     """HYP(a, b); the nodes after ``a`` are appended."""
     while a != b:
         want = a ^ b
-        d = first_healthy(world, a, want)
+        d = _first(world, a, want)
         if d == ZERO:
             # wanted neighbours of tree nodes have been asked, and are faulty, when the tree grows (B7)
             dims = free & ~want
-            plant(_WALK, dims, trees)
+            plant(_WALK, dims, room.trees)
             n = SINGLE
             i = 0
             while d == ZERO:
                 if n == LIMIT_NODES:
                     _note(world, LIMITED, a, b, n)
                     return LIMIT
-                if not _grow(_WALK, n, world, a, UNKNOWN, trees):
+                if not _grow(_WALK, n, world, a, UNKNOWN, room.trees):
                     _note(world, STUCK, a, b, n)
                     return EXHAUSTED
                 i = n
                 while i < 2 * n:
-                    d = first_healthy(world, a ^ node_offset(_WALK, i, trees), want)
+                    d = _first(world, a ^ node_offset(_WALK, i, room.trees), want)
                     if d:
                         break
                     i += 1
-                open_children(_WALK, n, dims, trees)
+                open_children(_WALK, n, dims, room.trees)
                 n *= 2
-            at = walk_down(_WALK, i, a, trees, path, at)
-            a ^= node_offset(_WALK, i, trees)
+            at = walk_down(_WALK, i, a, at, room)
+            a ^= node_offset(_WALK, i, room.trees)
         a ^= d
         free ^= d
-        path[at] = a
+        room.path[at] = a
         at += 1
     return at
 
 
 @block
-def _next_exit(tree, i, n, world, root, dims, cross, trees):
+def _next_exit(exits, i, n, world, trees):
     """EXITS: index of the next tree node with a nonfaulty cross neighbour (or EXHAUSTED, LIMIT), nodes of the tree."""
+    tree, root, dims = exits.tree, exits.root, exits.dims
+    cross = ONE << (world.lazy.m + world.lazy.m)
     while True:
         i += 1
         if i == n:
@@ -184,30 +176,33 @@ def _next_exit(tree, i, n, world, root, dims, cross, trees):
             open_children(tree, n, dims, trees)
             n *= 2
         node = root ^ node_offset(tree, i, trees)
-        if healthy(world, node ^ cross):
+        if nonfaulty(world, node ^ cross):
             _note(world, CROSSED, node, node ^ cross, n)
             return i, n
 
 
 @block
-def _to_cluster(world, a, b, dims, other, cross, path, start, trees):
+def _to_cluster(world, a, b, dims, start, room):
     """TO_CLUSTER(a, b); the nodes after ``a`` are appended."""
-    plant(_CLUSTER, dims, trees)
+    cross = ONE << (world.lazy.m + world.lazy.m)
+    other = (cross - ONE) ^ dims
+    exits = Exits(_CLUSTER, a, dims, ZERO)
+    plant(_CLUSTER, dims, room.trees)
     i = BEFORE
     n = SINGLE
     while True:
-        i, n = _next_exit(_CLUSTER, i, n, world, a, dims, cross, trees)
+        i, n = _next_exit(exits, i, n, world, room.trees)
         if i < 0:
             return i
-        at = walk_down(_CLUSTER, i, a, trees, path, start)
-        u = a ^ node_offset(_CLUSTER, i, trees)
+        at = walk_down(_CLUSTER, i, a, start, room)
+        u = a ^ node_offset(_CLUSTER, i, room.trees)
         v = (u & dims) | (b & ~dims)
-        path[at] = u ^ cross
-        at = _walk(world, u ^ cross, v ^ cross, other, path, at + 1, trees)
+        room.path[at] = u ^ cross
+        at = _walk(world, u ^ cross, v ^ cross, other, at + 1, room)
         if at >= 0:
-            if healthy(world, v):
-                path[at] = v
-                at = _walk(world, v, b, dims, path, at + 1, trees)
+            if nonfaulty(world, v):
+                room.path[at] = v
+                at = _walk(world, v, b, dims, at + 1, room)
                 if at >= 0:
                     return at
             else:
@@ -217,76 +212,80 @@ def _to_cluster(world, a, b, dims, other, cross, path, start, trees):
 
 
 @block
-def _same_cluster(world, s, t, dims, other, cross, path, trees):
-    at = _walk(world, s, t, dims, path, SINGLE, trees)
+def _same_cluster(world, s, t, dims, room):
+    cross = ONE << (world.lazy.m + world.lazy.m)
+    at = _walk(world, s, t, dims, SINGLE, room)
     if at != EXHAUSTED:
         return at
-    plant(_EXITS, dims, trees)
+    exits = Exits(_EXITS, s, dims, ZERO)
+    plant(_EXITS, dims, room.trees)
     i = BEFORE
     n = SINGLE
     while True:
-        i, n = _next_exit(_EXITS, i, n, world, s, dims, cross, trees)
+        i, n = _next_exit(exits, i, n, world, room.trees)
         if i < 0:
             return i
-        a = s ^ node_offset(_EXITS, i, trees) ^ cross
-        plant(_BACK, dims, trees)
+        a = s ^ node_offset(_EXITS, i, room.trees) ^ cross
+        back = Exits(_BACK, t, dims, ZERO)
+        plant(_BACK, dims, room.trees)
         j = BEFORE
         k = SINGLE
         while True:
-            j, k = _next_exit(_BACK, j, k, world, t, dims, cross, trees)
+            j, k = _next_exit(back, j, k, world, room.trees)
             if j == LIMIT:
                 return j
             if j < 0:
                 break
-            b = t ^ node_offset(_BACK, j, trees) ^ cross
-            at = walk_down(_EXITS, i, s, trees, path, SINGLE)
-            path[at] = a
+            b = t ^ node_offset(_BACK, j, room.trees) ^ cross
+            at = walk_down(_EXITS, i, s, SINGLE, room)
+            room.path[at] = a
             at += 1
             if a != b:
-                at = _to_cluster(world, a, b, other, dims, cross, path, at, trees)
+                at = _to_cluster(world, a, b, (cross - ONE) ^ dims, at, room)
             if at == LIMIT:
                 return at
             if at >= 0:
-                path[at] = b ^ cross
-                return walk_up(_BACK, j, t, trees, path, at + 1)
+                room.path[at] = b ^ cross
+                return walk_up(_BACK, j, t, at + 1, room)
 
 
 @block
-def _between_classes(world, s, t, dims, other, cross, path, trees):
-    plant(_EXITS, dims, trees)
+def _between_classes(world, s, t, dims, room):
+    cross = ONE << (world.lazy.m + world.lazy.m)
+    other = (cross - ONE) ^ dims
+    exits = Exits(_EXITS, s, dims, ZERO)
+    plant(_EXITS, dims, room.trees)
     i = BEFORE
     n = SINGLE
     while True:
-        i, n = _next_exit(_EXITS, i, n, world, s, dims, cross, trees)
+        i, n = _next_exit(exits, i, n, world, room.trees)
         if i < 0:
             return i
-        at = walk_down(_EXITS, i, s, trees, path, SINGLE)
-        a = path[at - 1] ^ cross
-        path[at] = a
-        if (a ^ t) & dims == ZERO:
-            at = _walk(world, a, t, other, path, at + 1, trees)
-        else:
-            at = _to_cluster(world, a, t, other, dims, cross, path, at + 1, trees)
+        at = walk_down(_EXITS, i, s, SINGLE, room)
+        a = room.path[at - 1] ^ cross
+        room.path[at] = a
+        at += 1
+        same = (a ^ t) & dims == ZERO
+        at = _walk(world, a, t, other, at, room) if same else _to_cluster(world, a, t, other, at, room)
         if at != EXHAUSTED:
             return at
 
 
 @block
-def route_recorded(world, s, t, m, path, trees):
-    """PRACTICAL(s, t) between nonfaulty nodes, statuses asked in the reading's order; as :func:`dualcube.route`."""
-    cross = _ONE << (m + m)
-    dims = position_dims(s, m)
-    other = (cross - _ONE) ^ dims
-    path[0] = s
+def route_recorded(world, s, t, room):
+    """PRACTICAL(s, t) between nonfaulty nodes, statuses asked in the reading's order; as :func:`practical.route`."""
+    cross = ONE << (world.lazy.m + world.lazy.m)
+    dims = position_dims(s, world.lazy.m)
+    room.path[0] = s
     if s == t:
         return 1
     if (s ^ t) & cross:
-        at = _between_classes(world, s, t, dims, other, cross, path, trees)
-    elif (s ^ t) & other:
-        at = _to_cluster(world, s, t, dims, other, cross, path, SINGLE, trees)
+        at = _between_classes(world, s, t, dims, room)
+    elif (s ^ t) & ~dims:
+        at = _to_cluster(world, s, t, dims, SINGLE, room)
     else:
-        at = _same_cluster(world, s, t, dims, other, cross, path, trees)
-    return erase_loops(path, at) if at > 0 else at
+        at = _same_cluster(world, s, t, dims, room)
+    return erase_loops(room.path, at) if at > 0 else at
 
 
 @kernel("Tuple((int64, uint64[::1], uint64[::1], uint64[:,::1]))(int64, uint64, uint64, uint64[::1], uint64, uint64)")
@@ -315,16 +314,15 @@ def route_one(m, key, threshold, faults, s, t):
     uint64 array, shape (rows, 4)
         The first EVENTS events.
     """
-    trees = tree_array(TREES)
-    path = np.zeros(PATH_NODES, np.uint64)
-    events = np.zeros((EVENTS, 4), np.uint64)
-    size = 4096
+    room = room_for(PATH_NODES, TREES)
+    capacity = 2048
     while True:
-        asked, places, counts = recorder(size)
-        world = (key, threshold, faults, asked, places, counts, events)
-        nodes = route_recorded(world, s, t, np.uint64(m), path, trees)
-        if counts[1] == 0:
+        record = record_for(capacity, EVENTS)
+        world = Recorded(World(key, threshold, np.uint64(m)), faults, record)
+        nodes = route_recorded(world, s, t, room)
+        if record.asked.counts[1] == 0:
             break
-        size *= 4
-    labels = np.sort(asked[places[: counts[0]]] - _ONE)
-    return nodes, path[: max(nodes, 0)].copy(), labels, events[: counts[2]].copy()
+        capacity *= 4
+    asked = record.asked
+    labels = np.sort(asked.table[asked.places[: asked.counts[0]]] - ONE)
+    return nodes, room.path[: max(nodes, 0)].copy(), labels, record.events.reshape((-1, 4))[: record.noted[0]].copy()

@@ -13,17 +13,20 @@ mispredicted, costs more; and nothing that the reading's order asks in vain:
 
 Three of these skip walks that cannot succeed but that, in the reading's order, might stop the whole route by
 the tree limit (B10).  That needs a tree of 2^14 nodes all of whose 2^13 inner wanted neighbours are faulty while
-each has a nonfaulty child: below 10^-1000 at every rate and m.  :mod:`dualcube_lookups` keeps the reading's order
+each has a nonfaulty child: below 10^-1000 at every rate and m.  :mod:`lookups` keeps the reading's order
 to the letter, counts the statuses it asks, and is what one-instance routing uses.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from .. import simd
-from ..bits import ZERO, highest, top
+from ..bits import ONE, ZERO, highest, top
 from ..jit import block
+from ..paths import erase_loops, first_nonfaulty
 from ..sampling import status, status_lanes
 from .trees import BEFORE, LIMIT_NODES, SINGLE, growing, node_offset, open_node, plant, walk_down, walk_up
 
@@ -35,11 +38,9 @@ LIMIT = -2  #: a tree would grow past LIMIT_NODES
 _WALK, EXITS, _BACK, CLUSTER = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 TREES = 4
 
-_ONE = np.uint64(1)
-
 # Lanes of _ways: five dimensions; u', v and v'.
 _DIMS, _WAY = np.uint64(0x1F), np.uint64(0xE0)
-# Dimensions in a window; typed for the reason that BEFORE is in dualcube_trees.
+# Dimensions in a window; typed for the reason that BEFORE is in trees.
 _FIVE, _EIGHT = np.int64(5), np.int64(8)
 
 # What is known of a target: can it be entered from its own cluster?
@@ -49,37 +50,44 @@ _UNKNOWN, _ISOLATED, _OPEN = np.int64(0), np.int64(1), np.int64(2)
 PATH_NODES = 2048
 
 
-@block(always=True)
-def healthy(world, label):
-    """Whether a node is nonfaulty; ``world`` is (status key, threshold)."""
-    return status(world[0], label) >= world[1]
+class World(NamedTuple):
+    """Which nodes of which dual-cube are nonfaulty."""
+
+    key: Any  #: uint64: status key of the trial
+    limit: Any  #: uint64: ``sampling.threshold`` of the failure rate
+    m: Any  #: uint64
+
+
+class Exits(NamedTuple):
+    """A tree whose nodes are looked at for ways out of their cluster, or over to another."""
+
+    tree: Any  #: int64: its number
+    root: Any  #: uint64
+    dims: Any  #: uint64: it grows along these
+    apart: Any  #: uint64: the way over leads to v = u ^ apart; 0 for a way out
 
 
 @block(always=True)
-def first_healthy(world, node, dims):
-    """First of ``dims``, in dimension order, across which ``node`` has a nonfaulty neighbour; 0 for none."""
-    while dims:
-        d = top(dims)
-        if healthy(world, node ^ d):
-            return d
-        dims ^= d
-    return ZERO
+def nonfaulty(world, label):
+    """Whether a node is nonfaulty."""
+    return status(world.key, label) >= world.limit
 
 
-_grow = growing(first_healthy)
+_first = first_nonfaulty(nonfaulty)
+_grow = growing(_first)
 
 
 @block(always=True)
 def _ask(world, node, pattern):
     """Which of eight labels, ``node`` xor the lanes of ``pattern``, are nonfaulty, as bits."""
     there = simd.xor(simd.splat(node), pattern)
-    return simd.bits(simd.less_equal(simd.splat(world[1]), status_lanes(simd.splat(world[0]), there)))
+    return simd.bits(simd.less_equal(simd.splat(world.limit), status_lanes(simd.splat(world.key), there)))
 
 
 @block(always=True)
 def position_dims(label, m):
     """The dimensions of the label's cluster: bits 2m-1 .. m for class 1, m-1 .. 0 for class 0."""
-    low = (np.uint64(1) << m) - np.uint64(1)
+    low = (ONE << m) - ONE
     return low << m if label >> (m + m) else low
 
 
@@ -88,7 +96,7 @@ def _window(dims, most):
     """The number of the lowest of ``most`` neighbouring dimensions that include the first of ``dims``, and the eight
     from there on as lanes."""
     low = np.uint64(max(highest(dims) - most + 1, 0))
-    one = simd.splat(_ONE << low)
+    one = simd.splat(ONE << low)
     return low, simd.shift_left(one, simd.iota(one))
 
 
@@ -97,7 +105,7 @@ def _wanted(world, node, want, near, good):
     """The first of ``want`` across which ``node`` has a nonfaulty neighbour, 0 for none; ``near``: they are in ``good``."""
     if near:
         return top(good & want) if good & want else ZERO
-    return first_healthy(world, node, want)
+    return _first(world, node, want)
 
 
 @block(always=True)
@@ -108,11 +116,11 @@ def _grow_towards(world, a, want, dims, near, trees):
     its ``dims``, and all of ``want`` if they are ``near``.
     """
     low, window = _window(dims | want if near else dims, _EIGHT)
-    unasked = (_ONE << low) - _ONE
+    unasked = (ONE << low) - ONE
     plant(_WALK, dims & (_ask(world, a, window) << low | unasked), trees)
     n = SINGLE
     while n < LIMIT_NODES:
-        if not _grow(_WALK, n, world, a, _ONE << low, trees):
+        if not _grow(_WALK, n, world, a, ONE << low, trees):
             return EXHAUSTED, ZERO
         for i in range(n, 2 * n):
             offset = node_offset(_WALK, i, trees)
@@ -126,16 +134,16 @@ def _grow_towards(world, a, want, dims, near, trees):
 
 
 @block
-def walk(world, a, b, free, path, at, trees):
+def walk(world, a, b, free, at, room):
     """HYP(a, b) for nonfaulty ``b``; appends the nodes after ``a`` and returns the new length, EXHAUSTED or LIMIT."""
     low, window = _window(free, _EIGHT)
-    near = free & ((_ONE << low) - _ONE) == ZERO
+    near = free & ((ONE << low) - ONE) == ZERO
     good = ZERO
     while True:
         want = a ^ b
         if want & (want - np.uint64(1)) == ZERO:
             if want:
-                path[at] = b
+                room.path[at] = b
                 at += 1
             return at
         if near:
@@ -144,14 +152,14 @@ def walk(world, a, b, free, path, at, trees):
         if d == ZERO:
             if free == want:
                 return EXHAUSTED
-            i, d = _grow_towards(world, a, want, free ^ want, near, trees)
+            i, d = _grow_towards(world, a, want, free ^ want, near, room.trees)
             if i < 0:
                 return i
-            at = walk_down(_WALK, i, a, trees, path, at)
-            a ^= node_offset(_WALK, i, trees)
+            at = walk_down(_WALK, i, a, at, room)
+            a ^= node_offset(_WALK, i, room.trees)
         a ^= d
         free ^= d
-        path[at] = a
+        room.path[at] = a
         at += 1
 
 
@@ -166,14 +174,15 @@ def _ways(dims, apart, cross):
 
 
 @block(always=True)
-def next_way(tree, i, n, world, root, dims, apart, cross, trees):
-    """The next node u after ``i`` in the tree's order with u', v and v' nonfaulty, where v = u ^ ``apart``.
+def next_way(exits, i, n, world, trees):
+    """The next node u after ``i`` in the order of a tree of ``n`` nodes with u', v and v' nonfaulty (see ``Exits``).
 
-    ``apart`` is 0 for a way out of the cluster (EXITS), else a way over to v's (TO_CLUSTER).  Returns the node's index
+    Returns the node's index
     and the tree's nodes now, or EXHAUSTED or LIMIT in place of the index.  All of a level is asked before any of it
     is looked at: hashes that do not depend on each other overlap.
     """
-    low, pattern = _ways(dims, apart, cross)
+    tree, root, dims = exits.tree, exits.root, exits.dims
+    low, pattern = _ways(dims, exits.apart, ONE << (world.m + world.m))
     first = i + 1
     while True:
         found = n
@@ -187,168 +196,155 @@ def next_way(tree, i, n, world, root, dims, apart, cross, trees):
             return found, n
         if n == LIMIT_NODES:
             return LIMIT, n
-        if not _grow(tree, n, world, root, _ONE << low, trees):
+        if not _grow(tree, n, world, root, ONE << low, trees):
             return EXHAUSTED, n
         first = n
         n *= 2
 
 
 @block
-def to_cluster(world, a, b, dims, m, entry, path, start, trees):
-    """TO_CLUSTER(a, b), ``a`` being the last node of ``path``; ``entry`` tells what is known of ``b``.
+def to_cluster(world, a, b, dims, entry, start, room):
+    """TO_CLUSTER(a, b), ``a`` being the last of ``start`` nodes on the path; ``entry`` tells what is known of ``b``.
 
     Returns the new length (or EXHAUSTED, LIMIT) and what is known of ``b`` now.
     """
-    cross = np.uint64(1) << (m + m)
+    cross = ONE << (world.m + world.m)
     other = (cross - np.uint64(1)) ^ dims
     apart = (a ^ b) & other
-    plant(CLUSTER, dims, trees)
+    exits = Exits(CLUSTER, a, dims, apart)
+    plant(CLUSTER, dims, room.trees)
     n = SINGLE
     i = BEFORE
     while True:
-        i, n = next_way(CLUSTER, i, n, world, a, dims, apart, cross, trees)
+        i, n = next_way(exits, i, n, world, room.trees)
         if i < 0:
             return i, entry
-        u = a ^ node_offset(CLUSTER, i, trees)
+        u = a ^ node_offset(CLUSTER, i, room.trees)
         v = u ^ apart
         if entry == _ISOLATED and v != b:
             continue
-        at = walk_down(CLUSTER, i, a, trees, path, start)
-        path[at] = u ^ cross
-        at = walk(world, u ^ cross, v ^ cross, other, path, at + 1, trees)
+        at = walk_down(CLUSTER, i, a, start, room)
+        room.path[at] = u ^ cross
+        at = walk(world, u ^ cross, v ^ cross, other, at + 1, room)
         if at >= 0:
-            path[at] = v
-            at = walk(world, v, b, dims, path, at + 1, trees)
+            room.path[at] = v
+            at = walk(world, v, b, dims, at + 1, room)
             if at >= 0:
                 return at, entry
             if entry == _UNKNOWN:
-                entry = _OPEN if first_healthy(world, b, dims) else _ISOLATED
+                entry = _OPEN if _first(world, b, dims) else _ISOLATED
         if at == LIMIT:
             return at, entry
 
 
 @block
-def erase_loops(path, at):
-    """Keep the last occurrence of each node, in place; returns the new length."""
-    out = 0
-    k = 0
-    while k < at:
-        j = at - 1
-        while path[j] != path[k]:
-            j -= 1
-        path[out] = path[k]
-        out += 1
-        k = j + 1
-    return out
-
-
-@block
-def _between_classes(world, s, t, m, path, trees):
+def _between_classes(world, s, t, room):
     """PRACTICAL for nodes of different classes; returns the path's nodes (loops erased), EXHAUSTED or LIMIT."""
-    cross = np.uint64(1) << (m + m)
-    dims = position_dims(s, m)
-    other = position_dims(t, m)
+    cross = ONE << (world.m + world.m)
+    dims = position_dims(s, world.m)
+    other = position_dims(t, world.m)
     entry = _UNKNOWN
-    plant(EXITS, dims, trees)
+    exits = Exits(EXITS, s, dims, ZERO)
+    plant(EXITS, dims, room.trees)
     i = BEFORE
     n = SINGLE
     while True:
-        i, n = next_way(EXITS, i, n, world, s, dims, ZERO, cross, trees)
+        i, n = next_way(exits, i, n, world, room.trees)
         if i < 0:
             return i
-        at = walk_down(EXITS, i, s, trees, path, SINGLE)
-        a = path[at - 1] ^ cross
-        path[at] = a
+        at = walk_down(EXITS, i, s, SINGLE, room)
+        a = room.path[at - 1] ^ cross
+        room.path[at] = a
         head = at
         at += 1
         if (a ^ t) & dims == ZERO:
             if entry != _ISOLATED:
-                at = walk(world, a, t, other, path, at, trees)
+                at = walk(world, a, t, other, at, room)
                 if at >= 0 or at == LIMIT:
                     return at
                 if entry == _UNKNOWN:
-                    entry = _OPEN if first_healthy(world, t, other) else _ISOLATED
+                    entry = _OPEN if _first(world, t, other) else _ISOLATED
             elif a == t:
                 return at
             continue
-        at, entry = to_cluster(world, a, t, other, m, entry, path, at, trees)
+        at, entry = to_cluster(world, a, t, other, entry, at, room)
         if at == LIMIT:
             return at
         if at >= 0:
             # walks and cluster paths never repeat a node; only when the route comes straight back through
             # a' : a can it meet the tree path s -> a again
-            if path[head + 1] == path[head - 1]:
-                at = erase_loops(path, at)
+            if room.path[head + 1] == room.path[head - 1]:
+                at = erase_loops(room.path, at)
             return at
 
 
 @block
-def _around_cluster(world, s, t, m, path, trees):
+def _around_cluster(world, s, t, room):
     """PRACTICAL's last resort for nodes of one cluster: leave it at both ends, join them in the other class."""
-    cross = np.uint64(1) << (m + m)
-    dims = position_dims(s, m)
-    other = position_dims(s ^ cross, m)
-    plant(EXITS, dims, trees)
+    cross = ONE << (world.m + world.m)
+    dims = position_dims(s, world.m)
+    other = position_dims(s ^ cross, world.m)
+    exits = Exits(EXITS, s, dims, ZERO)
+    plant(EXITS, dims, room.trees)
     i = BEFORE
     n = SINGLE
     while True:
-        i, n = next_way(EXITS, i, n, world, s, dims, ZERO, cross, trees)
+        i, n = next_way(exits, i, n, world, room.trees)
         if i < 0:
             return i
-        a = s ^ node_offset(EXITS, i, trees) ^ cross
-        plant(_BACK, dims, trees)
+        a = s ^ node_offset(EXITS, i, room.trees) ^ cross
+        back = Exits(_BACK, t, dims, ZERO)
+        plant(_BACK, dims, room.trees)
         j = BEFORE
         k = SINGLE
         while True:
-            j, k = next_way(_BACK, j, k, world, t, dims, ZERO, cross, trees)
+            j, k = next_way(back, j, k, world, room.trees)
             if j == LIMIT:
                 return j
             if j < 0:
                 break
-            b = t ^ node_offset(_BACK, j, trees) ^ cross
-            at = walk_down(EXITS, i, s, trees, path, SINGLE)
-            path[at] = a
+            b = t ^ node_offset(_BACK, j, room.trees) ^ cross
+            at = walk_down(EXITS, i, s, SINGLE, room)
+            room.path[at] = a
             at += 1
             if a != b:
-                at, _ = to_cluster(world, a, b, other, m, _UNKNOWN, path, at, trees)
+                at, _ = to_cluster(world, a, b, other, _UNKNOWN, at, room)
             if at == LIMIT:
                 return at
             if at >= 0:
-                path[at] = b ^ cross
-                at = walk_up(_BACK, j, t, trees, path, at + 1)
-                return erase_loops(path, at)
+                room.path[at] = b ^ cross
+                at = walk_up(_BACK, j, t, at + 1, room)
+                return erase_loops(room.path, at)
 
 
 @block
-def route(world, s, t, m, path, trees):
+def route(world, s, t, room):
     """PRACTICAL(s, t) between nonfaulty nodes.
 
     Parameters
     ----------
-    world : (uint64, uint64)
-        Status key of the trial, and ``sampling.threshold`` of the failure rate.
-    s, t, m : uint64
-        Labels below 2^(2m+1), 1 <= m <= 30.
-    path : uint64 array of PATH_NODES
-        Overwritten with the route.
-    trees : uint64 array
-        From ``dualcube_trees.tree_array(TREES)``; contents do not matter.
+    world : World
+        1 <= m <= 30.
+    s, t : uint64
+        Labels below 2^(2m+1).
+    room : Room
+        From ``room_for(PATH_NODES, TREES)``; the route is written to its path.
 
     Returns
     -------
     int64
         Nodes on the path, loops erased; EXHAUSTED or LIMIT when the route fails.
     """
-    path[0] = s
+    room.path[0] = s
     if s == t:
         return 1
-    if (s ^ t) >> (m + m):
-        return _between_classes(world, s, t, m, path, trees)
-    dims = position_dims(s, m)
+    if (s ^ t) >> (world.m + world.m):
+        return _between_classes(world, s, t, room)
+    dims = position_dims(s, world.m)
     if (s ^ t) & ~dims:
-        at, _ = to_cluster(world, s, t, dims, m, _UNKNOWN, path, SINGLE, trees)
+        at, _ = to_cluster(world, s, t, dims, _UNKNOWN, SINGLE, room)
         return at
-    at = walk(world, s, t, dims, path, SINGLE, trees)
+    at = walk(world, s, t, dims, SINGLE, room)
     if at != EXHAUSTED:
         return at
-    return _around_cluster(world, s, t, m, path, trees)
+    return _around_cluster(world, s, t, room)

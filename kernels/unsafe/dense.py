@@ -19,6 +19,7 @@ import numpy as np
 
 from .. import bernoulli, bits, simd
 from ..jit import TRIALS_SIGNATURE, block, kernel
+from ..subcubes import merge
 from . import rounds
 
 # slots of the tally
@@ -65,109 +66,6 @@ def _population(state):
     for v in range(state.size >> 3):
         total = simd.add(total, simd.popcount(simd.load(state, v << 3)))
     return np.int64(simd.total(total))
-
-
-# ---------------------------------------------------------------- merging subcubes
-# A subcube is a pair of uint32: a label in it and the mask of its free dimensions.
-
-
-@block
-def _distances(x, free, bases, frees, at):
-    """Distances of the 16 subcubes from ``at`` to (x, free), as a vector."""
-    return simd.popcount(simd.without(simd.xor(x, simd.load(bases, at)), simd.either(free, simd.load(frees, at))))
-
-
-@block
-def _near(x, free, bases, frees, at, count):
-    """Which of the 16 subcubes from ``at`` (those below ``count``) are within distance 2 of (x, free), as bits."""
-    near = simd.bits(simd.less_equal(_distances(x, free, bases, frees, at), simd.like(x, 2)))
-    if count - at < 16:
-        near &= (bits.ONE << np.uint64(count - at)) - bits.ONE
-    return near
-
-
-@block
-def _any_near(x, free, bases, frees, at, count):
-    """Whether any subcube from ``at`` to ``count`` is within distance 2 of (x, free)."""
-    two = simd.like(x, 2)
-    while at + 64 <= count:
-        a = simd.minimum(_distances(x, free, bases, frees, at), _distances(x, free, bases, frees, at + 16))
-        b = simd.minimum(_distances(x, free, bases, frees, at + 32), _distances(x, free, bases, frees, at + 48))
-        if simd.bits(simd.less_equal(simd.minimum(a, b), two)) != bits.ZERO:
-            return True
-        at += 64
-    while at < count:
-        if _near(x, free, bases, frees, at, count) != bits.ZERO:
-            return True
-        at += 16
-    return False
-
-
-@block
-def _absorb(x, free, bases, frees, settled, count):
-    """One pass: take the subcubes within distance 2 of (x, free) out of the list and enclose them.
-
-    Returns the new free mask, number of settled subcubes and number of subcubes.  The others keep their order.
-    """
-    out = np.int64(0)
-    left = settled
-    vector = simd.like(simd.load(bases, 0), x)
-    for at in range(0, count, 16):
-        near = _near(vector, simd.like(vector, free), bases, frees, at, count)
-        base = simd.load(bases, at)
-        mask = simd.load(frees, at)
-        valid = min(count - at, 16)
-        if at < settled:
-            left -= bits.popcount(near & ((bits.ONE << np.uint64(min(settled - at, 16))) - bits.ONE))
-        rest = near
-        while rest:
-            i = at + bits.lowest(rest)
-            free |= frees[i] | (bases[i] ^ x)
-            rest &= rest - bits.ONE
-        keep = simd.mask(base, ~near)
-        simd.store(bases, out, simd.compress(keep, base))
-        simd.store(frees, out, simd.compress(keep, mask))
-        out += valid - bits.popcount(near)
-    return free, left, out
-
-
-@block
-def merge(bases, frees, count):
-    """Merge subcubes within distance 2 into their enclosing subcubes until none are left; returns how many remain.
-
-    Parameters
-    ----------
-    bases, frees : uint32 arrays of at least count + 16
-        A label of each subcube and the mask of its free dimensions.  Overwritten; results come first.
-    count : int64
-        Number of subcubes.
-
-    Notes
-    -----
-    Subcubes 0 .. settled - 1 are more than 2 away from all others.  A scan of those behind costs 5 instructions for
-    16 of them; a subcube that finds others swallows them, grows, and is compared with all until it grows no more.
-    """
-    settled = np.int64(0)
-    while settled < count:
-        x = bases[settled]
-        free = frees[settled]
-        vector = simd.like(simd.load(bases, 0), x)
-        mask = simd.like(vector, free)
-        if _any_near(vector, mask, bases, frees, settled + 1, count):
-            count -= 1  # take it out of the list, whose last one takes its place
-            bases[settled] = bases[count]
-            frees[settled] = frees[count]
-            before = count + 1
-            while count < before:
-                before = count
-                free, settled, count = _absorb(x, free, bases, frees, settled, count)
-            bases[count] = bases[settled]  # and back, as a settled one
-            frees[count] = frees[settled]
-            count += 1
-            bases[settled] = x
-            frees[settled] = free
-        settled += 1
-    return count
 
 
 @block

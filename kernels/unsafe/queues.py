@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import bits, simd
 from ..jit import block
+from ..subcubes import close, measure
 from .small import round_of_cubes
 from .tally import MAX_ROUNDS, ROUNDS, ROUNDS_SQUARED, offer
 
@@ -50,73 +51,10 @@ def trial_of(queue, lanes, row, column, origin, parts):
 
 
 @block
-def close(queue, lanes, masks, f):
-    """Masks of the free dimensions of each fault's subcube, for the first vector of the queue's columns.
-
-    ``masks`` has f rows of one vector and is overwritten.
-    """
-    zero = simd.like(simd.load(queue, 0), _ZERO)
-    two = simd.like(zero, np.uint64(2))
-    for i in range(f):
-        simd.store(masks, lanes * i, zero)
-    while True:
-        changed = zero
-        for i in range(1, f):
-            x = simd.load(queue, 2 * lanes * i)
-            m = simd.load(masks, lanes * i)
-            grown = m
-            for j in range(i):
-                apart = simd.xor(x, simd.load(queue, 2 * lanes * j))
-                other = simd.load(masks, lanes * j)
-                union = simd.either(m, other)
-                near = simd.less_equal(simd.popcount(simd.without(apart, union)), two)
-                whole = simd.select(near, simd.either(union, apart), zero)
-                changed = simd.either(changed, simd.select(near, simd.xor(whole, simd.both(m, other)), zero))
-                grown = simd.either(grown, whole)
-                simd.store(masks, lanes * j, simd.either(other, whole))
-            simd.store(masks, lanes * i, grown)
-        if simd.bits(simd.differ(changed, zero)) == _ZERO:
-            return
-
-
-@block
-def measure(queue, lanes, masks, f):
-    """Sizes of the closed subcubes, lane by lane.
-
-    Returns vectors of the number of unsafe nodes (modulo two to the lane width, so that 2^w - f is right), of the
-    largest subcube's dimension, mask and one label, and the mask of lanes with a second subcube of three or more
-    dimensions.  A subcube is counted at the first of its faults.
-    """
-    zero = simd.like(simd.load(queue, 0), _ZERO)
-    two = simd.like(zero, np.uint64(2))
-    nodes = simd.sub(zero, simd.like(zero, np.uint64(f)))
-    largest = zero
-    free = zero
-    label = zero
-    several = simd.differ(zero, zero)
-    for i in range(f):
-        x = simd.load(queue, 2 * lanes * i)
-        m = simd.load(masks, lanes * i)
-        first = simd.equal(zero, zero)
-        for j in range(i):
-            apart = simd.without(simd.xor(x, simd.load(queue, 2 * lanes * j)), simd.load(masks, lanes * j))
-            first = simd.mask_and(first, simd.differ(apart, zero))
-        d = simd.popcount(m)
-        nodes = simd.add(nodes, simd.select(first, simd.one_hot(d), zero))
-        more = simd.mask_without(first, simd.less_equal(d, largest))
-        second = simd.mask_without(first, simd.less_equal(simd.minimum(d, largest), two))
-        several = simd.mask_or(several, second)
-        largest = simd.select(more, d, largest)
-        free = simd.select(more, m, free)
-        label = simd.select(more, x, label)
-    return nodes, largest, free, label, several
-
-
-@block
 def solve(queue, lanes, masks, f):
-    """:func:`close`, then :func:`measure`."""
-    close(queue, lanes, masks, f)
-    return measure(queue, lanes, masks, f)
+    """:func:`subcubes.close`, then :func:`subcubes.measure`."""
+    close(queue, 2 * lanes, masks, f)
+    return measure(queue, 2 * lanes, masks, f)
 
 
 @block

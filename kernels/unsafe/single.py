@@ -12,7 +12,7 @@ import numpy as np
 from .. import bits
 from ..jit import block, kernel
 from ..sampling import draw_faults, drawn, draws_for, mark_distinct_nodes
-from ..subcubes import solve, spare_arrays
+from .closed import solve, spare_cubes
 from .rounds import marks_words, rounds_marked
 from .tally import record
 
@@ -32,9 +32,9 @@ def unsafe_merged(key, trials, count, params, tally):
     f = np.int64(params[1])
     labels = np.empty(max(f, drawn(n, f)), np.uint64)
     draws = draws_for(drawn(n, f))
-    base = np.empty(f + 8, np.uint64)
-    free = np.empty(f + 8, np.uint64)
-    spare = spare_arrays()
+    base = np.empty(f + 16, np.uint64)
+    free = np.empty(f + 16, np.uint64)
+    spare = spare_cubes()
     for i in range(count):
         t = trials[i]
         draw_faults(key, t, n, f, labels, draws)
