@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import time
 from pathlib import Path
@@ -126,13 +127,28 @@ def test_one_claim_as_json():
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_stops_it_in_one_line_and_its_workers_with_it(number, code):
     with Running("claims", TOY, "--workers", "2", env={"TOY_FOREVER": "1"}) as run:
-        run.wait_for(r"7 of 8 claims .* toy forever \([\d,]+ cases")
+        run.wait_for(r"7 of 8 claims .* forever \([\d,]+ cases")
         children = _children(run.process.pid)
         assert children
         got, lines = run.end(number)
     assert got == code
     assert lines[-1] == "fastcube: interrupted after 7 of 8 claims"
     assert _gone(children)
+
+
+def test_what_was_decided_is_said_when_stopped(tmp_path):
+    text = Path(TOY).read_text()
+    first = text.index("@ledger.claim")
+    ledger = tmp_path / "forever_first.py"
+    ledger.write_text(
+        text[:first] + text[text.index('    @ledger.claim("forever"') :].replace("\n    ", "\n")[4:] + text[first:]
+    )
+    with Running("claims", ledger, "--workers", "2") as run:
+        run.wait_for(r"7 of 8 claims .* forever \([\d,]+ cases")
+        code, lines = run.end(signal.SIGINT)
+        said = run.process.stdout.read().decode()
+    assert (code, lines[-1]) == (130, "fastcube: interrupted after 7 of 8 claims")
+    assert [line.split()[1] for line in said.splitlines() if line.startswith("toy ")] == NAMES
 
 
 def test_workers_end_with_the_one_that_asked():
@@ -163,6 +179,18 @@ def _runs(pid: int) -> bool:
     except OSError:
         return False
     return state != "Z"
+
+
+# ---------------------------------------------------------------- the ledgers there are
+
+
+@pytest.mark.parametrize("claim", registry.claims(), ids=lambda claim: f"{claim.paper} {claim.id}")
+def test_claims_say_where_and_what(claim):
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", claim.id)
+    assert claim.where
+    assert claim.statement
+    assert claim.statement.count("[") == claim.statement.count("]")
+    assert (claim.decider.__doc__ or "").strip()
 
 
 # ---------------------------------------------------------------- lines

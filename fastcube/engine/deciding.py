@@ -124,13 +124,17 @@ class _Deciding:
         """Take a worker's report, and pass on those that are next in order."""
         done = self.workers[number].jobs.pop(0)
         self.reports[done.paper, done.id] = report
-        while self.given < len(self.claims):
-            claim = self.claims[self.given]
-            if (claim.paper, claim.id) not in self.reports:
-                break
+        while self.given < len(self.claims) and self.pass_on(self.claims[self.given]):
             self.given += 1
-            self.progress.say("")
-            self.take(self.reports[claim.paper, claim.id])
+
+    def pass_on(self, claim: Claim) -> bool:
+        """Pass on a claim's report, if there is one."""
+        report = self.reports.get((claim.paper, claim.id))
+        if report is None:
+            return False
+        self.progress.say("")
+        self.take(report)
+        return True
 
     def died(self, number: int) -> None:
         """A worker that died costs the claim that it was deciding."""
@@ -148,11 +152,13 @@ class _Deciding:
         if not self.progress.due(final):
             return
         where = []
+        papers = len({claim.paper for claim in self.claims})
         for number, worker in self.workers.items():
             if worker.jobs:
                 cases, at = self.cases.get(number, (0, ""))
                 told = f" ({cases:,} cases{', ' if at else ''}{at})" if cases else ""
-                where.append(f"{worker.jobs[0].paper} {worker.jobs[0].id}{told}")
+                paper = f"{worker.jobs[0].paper} " if papers > 1 else ""
+                where.append(f"{paper}{worker.jobs[0].id}{told}")
         self.progress.count(len(self.reports), len(self.claims), "claims", "; ".join(where), final)
 
     def run(self) -> int:
@@ -160,6 +166,8 @@ class _Deciding:
             with contextlib.suppress(queue.Empty):
                 number, message = self.heard.get(timeout=max(0.05, self.progress.every))
                 if number is None:
+                    for claim in self.claims[self.given :]:  # those that waited for one before them
+                        self.pass_on(claim)
                     return _CODES[message]
                 if message is None:
                     self.died(number)
