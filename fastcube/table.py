@@ -44,7 +44,8 @@ def estimate_text(e: Estimate) -> str:
         return f"{e.value:{style}} ± {width:{style}}"
     if 0 < e.value < 10.0**-digits:  # too small for the digits of the interval
         style = ".2g"
-    return f"{e.value:{style}} [{e.low:{style}}, {e.high:{style}}]"
+    low = f"{e.low:{style}}" if e.low else "0"
+    return f"{e.value:{style}} [{low}, {e.high:{style}}]"
 
 
 def _columns(results: Results) -> list[list[str]]:

@@ -11,7 +11,7 @@ from fastcube.plot import style
 from fastcube.plot.panel import Panel
 from fastcube.plot.placing import _covered, limits
 from fastcube.plot.sheet import Sheet
-from fastcube.plot.words import axis_text, broken, mathtext, value_text
+from fastcube.plot.words import axis_text, broken, mathtext, value_text, wrapped
 
 LINE, BAR, ARROW, STATEMENT = "line", "bar", "upper-limit", "statement"
 
@@ -131,6 +131,22 @@ def test_integer_axes_have_integer_ticks():
 )
 def test_mathtext(text, wanted):
     assert mathtext(text) == wanted
+
+
+def test_long_titles_are_broken_outside_mathematics():
+    text = "Trees $\\lambda + 1 = x$ of Q_n, and the smallest degree $\\delta$"
+    assert wrapped(text, 100) == mathtext(text)
+    assert wrapped(text, 33).splitlines() == [
+        "Trees $\\lambda + 1 = x$ of $Q_{n}$, and the",
+        "smallest degree $\\delta$",
+    ]
+
+
+def test_axes_of_powers_are_logarithmic():
+    powers = drawn([(4**i, proportion(300, 1000)) for i in range(6)])
+    assert powers.get_xscale() == "log" and powers.get_xticks().tolist() == [4**i for i in range(6)]
+    assert 0 < powers.get_xlim()[0] < 1
+    assert drawn([(i, proportion(300, 1000)) for i in range(1, 200)]).get_xscale() == "linear"
 
 
 def test_labels():

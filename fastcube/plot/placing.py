@@ -38,29 +38,36 @@ def limits(values: Iterable[float], log: bool, below: float) -> tuple[float, flo
     return low - max(below, 0.05) * span, high + 0.05 * span
 
 
+def _gap(at: Sequence[float]) -> float:
+    """The smallest distance between neighbours, as a share of the whole."""
+    return min((b - a for a, b in pairwise(at)), default=math.inf) / (at[-1] - at[0] or 1.0)
+
+
+def _geometric(at: Sequence[float]) -> bool:
+    """Whether ascending values are spread better on a logarithmic axis: powers of two, say."""
+    if len(at) < 4 or at[0] <= 0 or at[-1] < DECADES * at[0]:
+        return False
+    return _gap([math.log(x) for x in at]) > 2 * _gap(at)
+
+
 def set_x(axes: Any, values: Sequence[float], integer: bool, room: float = 0.0) -> None:
-    """Limits and ticks of the horizontal axis: ticks where the data are, as far as there is room for their labels.
+    """Scale, limits and ticks of the horizontal axis: ticks where the data are, as far as there is room for their labels.
 
     ``room`` is the share of the axis that must be free at either end.
     """
     from matplotlib.ticker import FixedLocator, FormatStrFormatter, MaxNLocator
 
     at = sorted(set(values))
-    low, high = at[0], at[-1]
-    if axes.get_xscale() == "log":
-        factor = (high / low) ** max(0.04, room) if high > low else 2.0
-        axes.set_xlim(low / factor, high * factor)
-        axes.xaxis.set_major_locator(FixedLocator(at if len(at) <= _TICKS else at[:: -(-len(at) // _TICKS)]))
-        axes.xaxis.set_major_formatter(FormatStrFormatter("%d" if integer else "%g"))
-        axes.xaxis.minorticks_off()
-        return
+    if log := _geometric(at) or (axes.get_xscale() == "log" and at[0] > 0):
+        axes.set_xscale("log")
+    along = [math.log(x) for x in at] if log else at
+    low, high = along[0], along[-1]
     pad = max(0.04, room) * (high - low) or (1.0 if integer else 0.1 * abs(high) or 0.1)
-    axes.set_xlim(low - pad, high + pad)
-    gaps = [b - a for a, b in pairwise(at)]
-    if len(at) <= _TICKS and (not gaps or min(gaps) > 0.045 * (high - low)):
+    axes.set_xlim(*(math.exp(x) if log else x for x in (low - pad, high + pad)))
+    if len(at) <= _TICKS and _gap(along) > 0.045:
         axes.xaxis.set_major_locator(FixedLocator(at))
         axes.xaxis.set_major_formatter(FormatStrFormatter("%d" if integer else "%g"))
-    elif integer:
+    elif integer and not log:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.xaxis.minorticks_off()
 

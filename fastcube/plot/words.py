@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Mapping
 
 _RULES = (
@@ -28,9 +27,20 @@ def mathtext(text: str) -> str:
     return "".join(kept)  # a relation stays in one line
 
 
+def _length(text: str) -> int:
+    """About how many characters are seen of a text with mathematics."""
+    return len(re.sub(r"[${}]", "", re.sub(r"\\[A-Za-z]+", "x", text)))
+
+
 def wrapped(text: str, width: int) -> str:
-    """The text set as :func:`mathtext` in lines of about ``width`` characters."""
-    return "\n".join(mathtext(line) for line in textwrap.wrap(text, max(20, width), break_long_words=False))
+    """The text set as :func:`mathtext` in lines of about ``width`` characters, broken at spaces outside mathematics."""
+    lines = [""]
+    for word in re.split(r" (?=(?:[^$]*\$[^$]*\$)*[^$]*$)", mathtext(text)):
+        if lines[-1] and _length(lines[-1]) + 1 + _length(word) > max(20, width):
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".strip()
+    return "\n".join(lines)
 
 
 def broken(text: str) -> str:
