@@ -81,7 +81,7 @@ def test_tables_fit_the_terminal(study, points, trials):
 
 def test_columns_that_do_not_fit_are_named():
     results = binned()
-    wide = replace(results.study.statistics[0], name="w" * 70)
+    wide = replace(results.study.statistics[0], name="w" * 64)
     study = replace(results.study, statistics=(wide, replace(wide, name="x" * 60), replace(wide, name="last")))
     text = as_table(replace(results, study=study))
     assert "left out for width, in csv and json: " + "x" * 60 + ", last" in text
