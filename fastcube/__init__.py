@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .engine.study import Axis, Explanation, Grid, Study
     from .engine.trials import Output, trial, trial_study
     from .errors import FastcubeError, MissingDependencyError, ParameterError, ResultFileError
+    from .exact.trees import exact_gather, exact_trees
     from .exact.unsafe import exact_unsafe
     from .kernels.layout import Counter, Extreme, Layout
     from .networks.dualcube import DualCube
@@ -64,6 +65,8 @@ _HOMES = {
     "trial": "engine.trials",
     "trial_study": "engine.trials",
     "dependency_cycle": "algorithms.wormhole",
+    "exact_gather": "exact.trees",
+    "exact_trees": "exact.trees",
     "exact_unsafe": "exact.unsafe",
     "find_unsafe": "algorithms.unsafe",
     "broadcast_packets": "algorithms.spanning",

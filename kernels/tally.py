@@ -39,3 +39,10 @@ def add_square(tally, slot, value):
     rest = least + (cross << np.uint64(33))
     add_wide(tally, slot, rest)
     add_wide(tally, slot + np.int64(2), high * high + (cross >> np.uint64(31)) + np.uint64(rest < least))
+
+
+@block
+def add_product(tally, slot, value, factor):
+    """Add a uint64 times a uint64 below 2^31 to a counter of three digits."""
+    add_wide(tally, slot, (value & _LOW) * factor)
+    add_wide(tally, slot + np.int64(1), (value >> _32) * factor)

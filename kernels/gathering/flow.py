@@ -1,0 +1,308 @@
+"""Data on its way to the sink of one tree, n <= 10 (Leu & Kuo, Figures 6 and 13; readings R8 to R18).
+
+Nodes are renamed so that the sink is 0 and stage i crosses bit p = n - 1 - i: the active nodes of that stage are
+2^p, ..., 2^(p+1) - 1, node y sends to y - 2^p, and its active neighbours are y ^ 2^b, b = p-1, ..., 0 in the order of
+the program.  So a stage without a failing node is one addition of halves, and everything else hangs on the failing
+nodes: those of [2^p, 2^(p+1)) whose bit p of FAULT is set and that are not isolated.  They wait for nothing, so their
+data is handed out before the halves are added; a detour to the passive neighbour is what the addition does anyway.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import bits
+from ..jit import block, scratch
+
+
+class Flow(NamedTuple):
+    """Scratch of one trial's gathering, made by :func:`flow_for`."""
+
+    fault: Any  #: int64: FAULT of the renamed nodes
+    held: Any  #: int64: what each node holds
+    stuck: Any  #: uint8: whether it waits for ever
+    length: Any  #: int64: links from where a search began, -1 elsewhere
+    queue: Any  #: int64: nodes of a search
+    failing: Any  #: int64: failing nodes, by stage
+    begin: Any  #: int64: where each stage's begin; n + 1 places
+    rename: Any  #: int64, 64: new labels of the low five bits, and of the others
+    place: Any  #: int64: the bit that a dimension becomes
+
+
+@scratch
+def flow_for(n):
+    """Scratch for Q_n."""
+    nodes = np.int64(1) << n
+    return Flow(
+        np.zeros(nodes, np.int64),
+        np.zeros(nodes, np.int64),
+        np.zeros(nodes, np.uint8),
+        np.full(nodes, -1, np.int64),
+        np.zeros(nodes, np.int64),
+        np.zeros(nodes, np.int64),
+        np.zeros(n + 1, np.int64),
+        np.zeros(64, np.int64),
+        np.zeros(16, np.int64),
+    )
+
+
+@block
+def rename(n, sink, order, low, bit, count, flow):
+    """FAULT of the renamed nodes, from the dead links."""
+    for i in range(n):
+        flow.place[order[i]] = np.int64(1) << (n - 1 - i)
+    flow.rename[0] = 0
+    flow.rename[32] = 0
+    for d in range(n):
+        base = np.int64(0) if d < 5 else np.int64(32)
+        first = np.int64(1) << (d if d < 5 else d - 5)
+        for x in range(base, base + first):
+            flow.rename[x + first] = flow.rename[x] | flow.place[d]
+    for e in range(count):
+        x = np.int64(low[e]) ^ sink
+        link = np.int64(bit[e])
+        y = flow.rename[x & 31] | flow.rename[32 + (x >> 5)]
+        across = flow.rename[link & 31] | flow.rename[32 + (link >> 5)]
+        flow.fault[y] |= across
+        flow.fault[y ^ across] |= across
+
+
+@block
+def list_failing(n, flow):
+    """Failing nodes by stage, ascending in each; returns their number."""
+    full = (np.int64(1) << n) - 1
+    count = np.int64(0)
+    for i in range(n):
+        flow.begin[i] = count
+        half = np.int64(1) << (n - 1 - i)
+        for y in range(half, 2 * half):
+            if flow.fault[y] & half and flow.fault[y] != full:
+                flow.failing[count] = y
+                count += 1
+    flow.begin[n] = count
+    return count
+
+
+@block
+def begin(n, unit, flow):
+    """Every node that holds data starts with one unit, faulty and isolated ones with nothing; returns their number."""
+    full = (np.int64(1) << n) - 1
+    holders = np.int64(0)
+    for y in range(full + 1):
+        holds = flow.fault[y] != full
+        flow.held[y] = unit if holds else np.int64(0)
+        holders += holds
+    return holders
+
+
+@block
+def _add_half(half, flow):
+    for y in range(half):
+        flow.held[y] += flow.held[y + half]
+
+
+# ---------------------------------------------------------------- paths
+
+
+@block
+def three_hops(n, y, half, flow):
+    """Whether y reaches y - half by y, y^k, y^k^half, y^half for some dimension k (reading R12)."""
+    return ~(flow.fault[y] | flow.fault[y ^ half] | _across(n, y, half, flow) | half) & ((np.int64(1) << n) - 1) != 0
+
+
+@block
+def _across(n, y, half, flow):
+    """Mask of the dimensions k whose neighbour y^k has a dead link in dimension ``half``."""
+    out = np.int64(0)
+    for b in range(n):
+        k = np.int64(1) << b
+        if flow.fault[y ^ k] & half:
+            out |= k
+    return out
+
+
+@block
+def search(n, start, goal, flow):
+    """Breadth-first search over nonfaulty links.
+
+    Returns the links of a shortest path to ``goal``, -1 without one, and the number of nodes seen (``goal`` -1: all that
+    can be reached).
+    """
+    reached = np.int64(1)
+    at = np.int64(0)
+    found = np.int64(-1)
+    flow.queue[0] = start
+    flow.length[start] = 0
+    while at < reached and found < 0:
+        u = flow.queue[at]
+        at += 1
+        if u == goal:
+            found = flow.length[u]
+        for b in range(n):
+            v = u ^ (np.int64(1) << b)
+            if not flow.fault[u] >> b & 1 and flow.length[v] < 0:
+                flow.length[v] = flow.length[u] + 1
+                flow.queue[reached] = v
+                reached += 1
+    for i in range(reached):
+        flow.length[flow.queue[i]] = -1
+    return found, reached
+
+
+@block
+def hops(n, y, goal, half, flow):
+    """Links of y's shortest path to its passive neighbour or to the sink, -1 without one.
+
+    A detour around a dead link has three links at least.
+    """
+    if goal == y ^ half and three_hops(n, y, half, flow):
+        return np.int64(3)
+    found, _ = search(n, y, goal, flow)
+    return found
+
+
+@block
+def stranded(n, holders, count, flow):
+    """Holders that nonfaulty links do not join to the sink.
+
+    All data whose tree links are nonfaulty joins a failing node or the sink.  So when every failing node has a nonfaulty
+    link to a node whose own way down the tree ends at the sink, or at a failing node that has been joined, nothing is
+    stranded; only else is the cube searched.
+    """
+    joined = np.int64(0)
+    for i in range(count - 1, -1, -1):  # later stages first: they are nearer to the sink
+        y = flow.failing[i]
+        for b in range(n):
+            if not flow.fault[y] >> b & 1 and _lands(n, y ^ (np.int64(1) << b), y, flow):
+                joined += 1
+                break
+    if joined == count:
+        return np.int64(0)
+    _, reached = search(n, np.int64(0), np.int64(-1), flow)
+    return holders - reached
+
+
+@block
+def _lands(n, y, origin, flow):
+    """Whether y's way down the tree ends at the sink, or at a failing node of a later stage than ``origin``'s."""
+    while y:
+        half = np.int64(bits.top(np.uint64(y)))
+        if flow.fault[y] & half:
+            return half < np.int64(bits.top(np.uint64(origin)))
+        y ^= half
+    return True
+
+
+# ---------------------------------------------------------------- the algorithms
+
+
+@block
+def share(n, y, half, repaired, flow):
+    """Mask of the active neighbours that a failing node gives a partition to (reading R9)."""
+    able = ~flow.fault[y] & (half - 1)
+    if repaired:
+        rest = able
+        while rest:
+            b = rest & -rest
+            rest ^= b
+            if flow.fault[y ^ b] & half:
+                able ^= b
+    return able
+
+
+@block
+def run_plain(n, reroute, flow):
+    """TC, or traditional rerouting: what arrives (readings R12 and R18)."""
+    for i in range(n):
+        half = np.int64(1) << (n - 1 - i)
+        for e in range(flow.begin[i], flow.begin[i + 1]):
+            y = flow.failing[e]
+            if not (reroute and three_hops(n, y, half, flow)):
+                flow.held[y] = 0
+        _add_half(half, flow)
+    return flow.held[0]
+
+
+@block
+def run_fttc(n, repaired, flow):
+    """FTTC ``comment`` or ``repaired``: what arrives, the steps, and how many failing nodes have no partner (R9, R11)."""
+    late = np.int64(0)
+    steps = np.int64(0)
+    alone = np.int64(0)
+    for i in range(n):
+        half = np.int64(1) << (n - 1 - i)
+        longest = np.int64(1)
+        for e in range(flow.begin[i], flow.begin[i + 1]):
+            y = flow.failing[e]
+            partners = share(n, y, half, repaired, flow)
+            if partners == 0:
+                alone += 1
+                length = hops(n, y, y ^ half, half, flow)
+                if length < 0:
+                    if repaired:
+                        length = hops(n, y, np.int64(0), half, flow)
+                        if length >= 0:
+                            late += flow.held[y]
+                    flow.held[y] = 0
+                longest = max(longest, length)
+                continue
+            longest = max(longest, np.int64(2))
+            part = flow.held[y] // bits.popcount(np.uint64(partners))
+            while partners:
+                b = partners & -partners
+                partners ^= b
+                if not flow.fault[y ^ b] & half:
+                    flow.held[y ^ b] += part
+            flow.held[y] = 0
+        steps += longest
+        _add_half(half, flow)
+    return flow.held[0] + late, steps, alone
+
+
+@block
+def run_literal(n, flow):
+    """FTTC ``literal``: what arrives, and whether a node waits for ever (readings R9, R14 and R17)."""
+    blocked = False
+    for i in range(n):
+        p = n - 1 - i
+        half = np.int64(1) << p
+        for e in range(flow.begin[i], flow.begin[i + 1]):
+            y = flow.failing[e]
+            partners = share(n, y, half, False, flow)
+            if partners and not flow.stuck[y]:
+                part = flow.held[y] // bits.popcount(np.uint64(partners))
+                while partners:
+                    b = partners & -partners
+                    partners ^= b
+                    if not flow.fault[y ^ b] & half:
+                        flow.held[y ^ b] += part
+            flow.held[y] = 0
+        for y in range(half, 2 * half):  # helpers wait also across faulty links, and for the faulty
+            if flow.fault[y] & half:
+                silent = (np.int64(1) << n) - 1 if flow.stuck[y] else flow.fault[y]
+                for b in range(p):
+                    v = y ^ (np.int64(1) << b)
+                    if silent >> b & 1 and not flow.fault[v] & half:
+                        flow.stuck[v] = 1
+                        blocked = True
+        for y in range(half, 2 * half):
+            if flow.stuck[y]:
+                flow.held[y] = 0
+                if not flow.fault[y] & half:
+                    flow.stuck[y ^ half] = 1
+                    blocked = True
+        arrived = flow.held[0]
+        _add_half(half, flow)
+        if flow.stuck[0]:
+            _clear_stuck(flow)
+            return arrived, True
+    _clear_stuck(flow)
+    return flow.held[0], blocked
+
+
+@block
+def _clear_stuck(flow):
+    for y in range(flow.stuck.size):
+        flow.stuck[y] = 0

@@ -1,0 +1,61 @@
+"""What the gathering kernel counts: five algorithms on one fault set, over FIND_TREE's tree.
+
+Lost amounts are whole numbers of 1/common(n) of a unit, with common(n) = lcm(1..n-1) lcm(1..n-2) ... lcm(1), by which
+every equal share can be divided again at every later stage; 2^n units of it fit an int64 up to n = 10.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..layout import Counter, Extreme, Layout
+
+#: The algorithms, as counters name them.
+RUNS = {
+    "literal": "FTTC literal",
+    "comment": "FTTC comment",
+    "repaired": "FTTC repaired",
+    "reroute": "REROUTE",
+    "tc": "TC",
+}
+#: Numbers of steps, as counters name them; k counts the stages with a failing node.
+STEPS = {
+    "comment": "steps of FTTC comment",
+    "repaired": "steps of FTTC repaired",
+    "paper": "n + k",
+    "reroute": "n + 3k",
+    "reroute_hops": "n + 2k",
+}
+
+#: Largest n whose amounts fit an int64.
+LARGEST = 10
+
+
+def common(n: int) -> int:
+    """Parts of a unit that amounts are counted in."""
+    return math.prod(math.lcm(*range(1, m + 1)) for m in range(1, n))
+
+
+GATHERING = Layout(
+    Counter("sink", "trials with a sink"),
+    Counter("expected", "nodes that hold data"),
+    Counter("expected_squared", "nodes that hold data, squared"),
+    *(Counter(f"complete_{v}", f"trials with a sink in which {what} loses nothing") for v, what in RUNS.items()),
+    *(Counter(f"lossy_{v}", f"trials in which {what} loses data") for v, what in RUNS.items()),
+    *(Counter(f"lost_{v}", f"data that {what} loses", digits=2) for v, what in RUNS.items()),
+    *(Counter(f"lost_{v}_squared", f"data that {what} loses, squared", digits=4) for v, what in RUNS.items()),
+    *(Counter(f"lost_{v}_expected", f"data that {what} loses, times nodes", digits=3) for v, what in RUNS.items()),
+    Counter("deadlocked_literal", "trials in which FTTC literal blocks a node for ever"),
+    Counter("deadlocked_comment", "trials in which FTTC comment blocks a node for ever"),
+    Counter("deadlocked_repaired", "trials in which FTTC repaired blocks a node for ever"),
+    Counter("stranded", "units that nonfaulty links do not join to the sink"),
+    Counter("stranded_squared", "units that nonfaulty links do not join to the sink, squared"),
+    Counter("stranded_expected", "units that nonfaulty links do not join to the sink, times nodes"),
+    Counter("with_stranded", "trials with a stranded unit"),
+    Counter("avoidable", "trials in which FTTC comment loses more than is stranded"),
+    Counter("no_partition", "trials in which a failing node has no active neighbour to give a partition to"),
+    *(Counter(f"steps_{v}", what) for v, what in STEPS.items()),
+    *(Counter(f"steps_{v}_squared", f"{what}, squared") for v, what in STEPS.items()),
+    Counter("twofold", "trials in which FTTC comment takes 2n steps or more"),
+    Extreme("slowest", "most steps of FTTC comment"),
+)

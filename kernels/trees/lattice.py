@@ -1,0 +1,329 @@
+"""The tree with the fewest faulty links, beside FIND_TREE's and TOP_DOWN's, n <= 12: lanes are trials.
+
+The faulty links of the stages still to come depend on the subcube Q that holds the data, not on the sink inside it, so
+
+    tail[Q] = min over fixed j of cross(Q, j) + tail[Q + j],   cross(Q, j) = inside[Q + j] - inside[Q] - inside[Q ^ j]
+
+over 3^n subcubes serves all 2^n sinks: inside[Q] counts the dead links with both ends in Q.  A subcube is a base-3
+number, digit j being its fixed bit 0 or 1, or 2 where it is free; subcube Q of lane i lies at ``Q * lanes + i``.
+
+A lane has 8 bits where no trial of the point has more than 255 dead links, else 16.  Nothing saturates: the links of
+Q, those that leave it first and those of the stages after are different dead links of one trial, so
+inside[Q + j] - inside[Q ^ j] + tail[Q + j], of which the minimum is taken, is at most their number.
+
+Trials whose FIND_TREE tree has no faulty link need no search, and those without a sink have no fault-free tree.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import simd
+from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
+from ..tally import offer
+from .dead import Dead, clear_dead, dead_for, draw_dead, first_sink, most_dead
+from .layout import OPTIMA
+from .search import Room, find_order, room_for, top_down
+
+_SINK = OPTIMA.counter("sink")
+_FAULT_FREE = OPTIMA.counter("fault_free")
+_FAULT_FREE_EXISTS = OPTIMA.counter("fault_free_exists")
+_FAULT_FREE_TOP_DOWN = OPTIMA.counter("fault_free_top_down")
+_OPTIMAL = OPTIMA.counter("optimal")
+_TREE_FAULTS = OPTIMA.counter("tree_faults")
+_TREE_FAULTS_SQUARED = OPTIMA.counter("tree_faults_squared")
+_WITH_TREE_FAULTS = OPTIMA.counter("with_tree_faults")
+_GAP = OPTIMA.counter("gap")
+_GAP_SQUARED = OPTIMA.counter("gap_squared")
+_WITH_GAP = OPTIMA.counter("with_gap")
+_OPTIMUM = OPTIMA.counter("optimum")
+_OPTIMUM_SQUARED = OPTIMA.counter("optimum_squared")
+_WITH_OPTIMUM = OPTIMA.counter("with_optimum")
+_PRODUCT = OPTIMA.counter("product")
+_SAME_SINK = OPTIMA.counter("same_sink")
+_SAME_SINK_SQUARED = OPTIMA.counter("same_sink_squared")
+_WITH_SAME_SINK = OPTIMA.counter("with_same_sink")
+_ANY_SINK = OPTIMA.counter("any_sink")
+_ANY_SINK_SQUARED = OPTIMA.counter("any_sink_squared")
+_WITH_ANY_SINK = OPTIMA.counter("with_any_sink")
+_TOP_DOWN = OPTIMA.counter("top_down")
+_TOP_DOWN_SQUARED = OPTIMA.counter("top_down_squared")
+_WITH_TOP_DOWN = OPTIMA.counter("with_top_down")
+_LARGEST_GAP = OPTIMA.extreme("largest_gap")
+
+#: Subcubes of so many low digits are gone through together: the others' fixed digits are listed once for 27.
+_LOW = 3
+#: Levels of the first sums that stay in the first cache: 3^6 subcubes are 46 KB.
+_NEAR = 6
+
+
+class Lattice(NamedTuple):
+    """A vector of trials and their subcubes, made by :func:`lattice_for`."""
+
+    inside: Any  #: dead links by subcube
+    tail: Any  #: fewest faulty links of the stages to come, by subcube
+    ends: Any  #: all ones at nodes with a dead link, by node
+    clean: Any  #: fewest over sinks with FAULT = 0
+    least: Any  #: fewest over all sinks
+    trials: Any  #: int64: the trial in each lane
+    sinks: Any  #: int64: its sink
+    faults: Any  #: int64: the faulty links of its tree
+    places: Any  #: int64: base-3 number of each node
+    low_count: Any  #: int64, 27: number of fixed digits among the low ones
+    low_steps: Any  #: int64, 27 x 3 x 2: to the subcube with that digit free, and to its other half
+
+
+class Search(NamedTuple):
+    """Scratch of an optimal-tree kernel."""
+
+    dead: Dead
+    room: Room
+    lattice: Lattice
+
+
+@scratch
+def lattice_for(n, lanes, zero):
+    """An empty lattice for Q_n with values of the type of ``zero``."""
+    size = 1
+    for _ in range(n):
+        size *= 3
+    places = np.zeros(1 << n, np.int64)
+    power = 1
+    for j in range(n):
+        for v in range(1 << j):
+            places[v | 1 << j] = places[v] + power
+        power *= 3
+    low_count = np.zeros(27, np.int64)
+    low_steps = np.zeros(27 * 3 * 2, np.int64)
+    for q in range(27):
+        power = 1
+        for _ in range(min(n, _LOW)):
+            digit = q // power % 3
+            if digit < 2:
+                at = (q * 3 + low_count[q]) * 2
+                low_steps[at] = (2 - digit) * power
+                low_steps[at + 1] = (1 - 2 * digit) * power
+                low_count[q] += 1
+            power *= 3
+    return Lattice(
+        np.full(size * lanes, zero),
+        np.full(size * lanes, zero),
+        np.full((1 << n) * lanes, zero),
+        np.full(lanes, zero),
+        np.full(lanes, zero),
+        np.zeros(lanes, np.int64),
+        np.zeros(lanes, np.int64),
+        np.zeros(lanes, np.int64),
+        places,
+        low_count,
+        low_steps,
+    )
+
+
+@block
+def _enter(lattice, lane, lanes, one, dead, count):
+    """Put a trial's dead links into a lane."""
+    every = np.uint64(0) - np.uint64(1)
+    for i in range(count):
+        low = np.int64(dead.low[i])
+        high = low | np.int64(dead.bit[i])
+        step = lattice.places[high] - lattice.places[low]
+        lattice.inside[(lattice.places[low] + 2 * step) * lanes + lane] = one
+        lattice.ends[low * lanes + lane] = every
+        lattice.ends[high * lanes + lane] = every
+
+
+@block
+def _add_halves(inside, start, stop, step, lanes):
+    """For each subcube in [start, stop) whose digit of weight ``step`` is free, add its two halves."""
+    for base in range(start, stop, 3 * step):
+        for q in range(base, base + step):
+            x = simd.add(simd.load(inside, q * lanes), simd.load(inside, (q + step) * lanes))
+            at = (q + 2 * step) * lanes
+            simd.store(inside, at, simd.add(simd.load(inside, at), x))
+
+
+@block
+def _count_inside(inside, size, lanes):
+    near = np.int64(1)
+    for _ in range(_NEAR):
+        near *= 3
+    near = min(near, size)
+    for start in range(0, size, near):
+        step = np.int64(1)
+        while step < near:
+            _add_halves(inside, start, start + near, step, lanes)
+            step *= 3
+    step = near
+    while step < size:
+        _add_halves(inside, np.int64(0), size, step, lanes)
+        step *= 3
+
+
+@block
+def _find_tails(n, lattice, size, lanes, steps):
+    """Fill ``tail``, from the whole cube down; ``steps`` is scratch of 2 n places."""
+    group = np.int64(1)
+    for _ in range(min(n, _LOW)):
+        group *= 3
+    inside = lattice.inside
+    tail = lattice.tail
+    nothing = simd.load(inside, 0)
+    nothing = simd.sub(nothing, nothing)
+    every = simd.sub(nothing, simd.like(nothing, np.uint64(1)))
+    simd.store(tail, (size - 1) * lanes, nothing)
+    for h in range(size // group - 1, -1, -1):
+        fixed = np.int64(0)
+        rest = h
+        power = group
+        for _ in range(n - min(n, _LOW)):
+            digit = rest % 3
+            rest //= 3
+            steps[2 * fixed] = (2 - digit) * power * lanes
+            steps[2 * fixed + 1] = (1 - 2 * digit) * power * lanes
+            fixed += digit < 2
+            power *= 3
+        for low in range(group - 1, -1, -1):
+            at = (h * group + low) * lanes
+            if at == (size - 1) * lanes:
+                continue
+            best = every
+            for e in range(fixed):
+                up = at + steps[2 * e]
+                other = simd.load(inside, at + steps[2 * e + 1])
+                best = simd.minimum(best, simd.add(simd.sub(simd.load(inside, up), other), simd.load(tail, up)))
+            for e in range(lattice.low_count[low]):
+                up = at + lattice.low_steps[(low * 3 + e) * 2] * lanes
+                other = simd.load(inside, at + lattice.low_steps[(low * 3 + e) * 2 + 1] * lanes)
+                best = simd.minimum(best, simd.add(simd.sub(simd.load(inside, up), other), simd.load(tail, up)))
+            simd.store(tail, at, simd.sub(best, simd.load(inside, at)))
+
+
+@block
+def _solve(n, lattice, lanes, steps):
+    """The optima of all lanes, into ``clean``, ``least`` and ``tail``; the lattice is empty again but for ``tail``."""
+    size = lattice.inside.size // lanes
+    _count_inside(lattice.inside, size, lanes)
+    _find_tails(n, lattice, size, lanes, steps)
+    nothing = simd.load(lattice.inside, 0)
+    nothing = simd.sub(nothing, nothing)
+    every = simd.sub(nothing, simd.like(nothing, np.uint64(1)))
+    clean = every
+    least = every
+    for v in range(1 << n):
+        tail = simd.load(lattice.tail, lattice.places[v] * lanes)
+        least = simd.minimum(least, tail)
+        clean = simd.minimum(clean, simd.either(tail, simd.load(lattice.ends, v * lanes)))
+        simd.store(lattice.ends, v * lanes, nothing)
+    simd.store(lattice.clean, 0, clean)
+    simd.store(lattice.least, 0, least)
+    for q in range(size):
+        simd.store(lattice.inside, q * lanes, nothing)
+
+
+@block
+def record_trees(tally, t, faults, optimum, same_sink, any_sink):
+    """Count a trial with a sink and a faulty link in FIND_TREE's tree."""
+    gap = faults - optimum
+    tally[_TREE_FAULTS] += faults
+    tally[_TREE_FAULTS_SQUARED] += faults * faults
+    tally[_WITH_TREE_FAULTS] += 1
+    tally[_PRODUCT] += faults * optimum
+    tally[_OPTIMUM] += optimum
+    tally[_OPTIMUM_SQUARED] += optimum * optimum
+    tally[_WITH_OPTIMUM] += optimum > 0
+    tally[_SAME_SINK] += same_sink
+    tally[_SAME_SINK_SQUARED] += same_sink * same_sink
+    tally[_WITH_SAME_SINK] += same_sink > 0
+    tally[_ANY_SINK] += any_sink
+    tally[_ANY_SINK_SQUARED] += any_sink * any_sink
+    tally[_WITH_ANY_SINK] += any_sink > 0
+    tally[_GAP] += gap
+    tally[_GAP_SQUARED] += gap * gap
+    tally[_WITH_GAP] += gap > 0
+    tally[_OPTIMAL] += gap == 0
+    tally[_FAULT_FREE_EXISTS] += optimum == 0
+    offer(tally, _LARGEST_GAP, gap, t)
+
+
+@block
+def flush(n, filled, lattice, lanes, steps, tally):
+    """Solve and count the trials in the first ``filled`` lanes."""
+    if filled == 0:
+        return
+    _solve(n, lattice, lanes, steps)
+    for lane in range(filled):
+        same = np.int64(lattice.tail[lattice.places[lattice.sinks[lane]] * lanes + lane])
+        record_trees(
+            tally, lattice.trials[lane], lattice.faults[lane], np.int64(lattice.clean[lane]), same, np.int64(lattice.least[lane])
+        )  # fmt: skip
+
+
+@block
+def count_optimal(n, t, count, s, lanes, one, filled, steps, tally):
+    """Count a trial whose dead links are listed, or put it into a lane; returns the number of lanes filled."""
+    dead = s.dead
+    _, crossed = top_down(n, dead.low, dead.bit, count, s.room)
+    tally[_FAULT_FREE_TOP_DOWN] += crossed == 0
+    sink = first_sink(dead)
+    if sink < 0:
+        return filled
+    tally[_SINK] += 1
+    tally[_TOP_DOWN] += crossed
+    tally[_TOP_DOWN_SQUARED] += crossed * crossed
+    tally[_WITH_TOP_DOWN] += crossed > 0
+    faults = find_order(n, sink, dead.low, dead.bit, count, s.room)
+    if faults == 0:
+        tally[_FAULT_FREE] += 1
+        tally[_FAULT_FREE_EXISTS] += 1
+        tally[_OPTIMAL] += 1
+        offer(tally, _LARGEST_GAP, faults, t)
+        return filled
+    lattice = s.lattice
+    _enter(lattice, filled, lanes, one, dead, count)
+    lattice.trials[filled] = t
+    lattice.sinks[filled] = sink
+    lattice.faults[filled] = faults
+    if filled + 1 < lanes:
+        return filled + 1
+    flush(n, lanes, lattice, lanes, steps, tally)
+    return np.int64(0)
+
+
+@scratch
+def search_for(n, links, f, lanes, zero):
+    """Scratch for trials with that many faulty links and nodes."""
+    return Search(dead_for(n, links, f), room_for(most_dead(n, links, f)), lattice_for(n, lanes, zero))
+
+
+def _make(width: int, word: Any) -> Kernel:
+    lanes = 512 // width
+    one, zero = word(1), word(0)
+
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}")
+    def optimal_trees(key, first, stop, params, tally):
+        """Count trials of FIND_TREE, TOP_DOWN and the optimum; params are (n, links, f), n <= 12.
+
+        64 or 32 trials with a faulty tree are solved together: n 3^n vector operations for them, 6.6 n bytes or twice
+        that from memory each.
+        """
+        n = np.int64(params[0])
+        links = np.int64(params[1])
+        f = np.int64(params[2])
+        s = search_for(n, links, f, lanes, zero)
+        steps = np.empty(2 * 16, np.int64)
+        filled = np.int64(0)
+        for t in range(first, stop):
+            count = draw_dead(key, t, n, links, f, s.dead)
+            filled = count_optimal(n, t, count, s, lanes, one, filled, steps, tally)
+            clear_dead(count, s.dead)
+        flush(n, filled, s.lattice, lanes, steps, tally)
+
+    return optimal_trees
+
+
+#: Kernels for points whose trials have up to 255 dead links, and for more.
+OPTIMAL_8 = _make(8, np.uint8)
+OPTIMAL_16 = _make(16, np.uint16)

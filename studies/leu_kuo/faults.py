@@ -1,0 +1,116 @@
+"""What the studies of trees share: axes, grids, and a trial's cube told in words and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fastcube.algorithms.trees import CommunicationTree, find_tree
+from fastcube.engine.study import Axis, Point, point_text
+from fastcube.errors import check_range
+from fastcube.networks.hypercube import Hypercube
+
+#: Most faulty links and most faulty nodes of a point.
+MOST = 65536
+#: Items of a list that words show.
+_SHOWN = 40
+
+
+def axes_up_to(n: int) -> tuple[Axis, ...]:
+    """The axes of a study for cubes of up to n dimensions."""
+    return (
+        Axis("n", "dimension of the hypercube", int, 1, n),
+        Axis("links", "number of faulty links", int, 0, MOST),
+        Axis("f", "number of faulty nodes", int, 0, MOST),
+    )
+
+
+def check(point: Point) -> None:
+    """Raise ParameterError for more faults than Q_n has room for."""
+    n = int(point["n"])
+    check_range("links", point["links"], 0, min(n * 2 ** (n - 1), MOST), f"for n={n}")
+    check_range("f", point["f"], 0, min(2**n, MOST), f"for n={n}")
+
+
+def doubling(n: int, most: int, below: int = 1) -> list[int]:
+    """n - below, n, and 1, 2, 4, ..., most; ascending, each once."""
+    powers = [2**i for i in range(most.bit_length())]
+    return sorted({n - below, n, *powers} - {0})
+
+
+def link_faults(ns: Iterable[int]) -> list[Point]:
+    """f = 0; n - 1, n and 1, 2, 4, ..., 2^(n-1) faulty links."""
+    return [{"n": n, "links": links, "f": 0} for n in ns for links in doubling(n, 2 ** (n - 1))]
+
+
+def node_faults(ns: Iterable[int]) -> list[Point]:
+    """No faulty links; n - 1, n and 1, 2, 4, ..., 2^(n-2) faulty nodes."""
+    return [{"n": n, "links": 0, "f": f} for n in ns for f in doubling(n, 2 ** (n - 2))]
+
+
+def cube_of(point: Point, key: int, trial: int) -> Hypercube:
+    """The cube of one trial."""
+    from fastcube.kernels.links import link_set
+    from fastcube.kernels.sampling import fault_set
+
+    n = int(point["n"])
+    links = [(u, u | 1 << k) for u, k in link_set(key, trial, n, int(point["links"])).tolist()]
+    return Hypercube(n, fault_set(key, trial, n, int(point["f"])), links)
+
+
+def listed(items: Iterable[str], empty: str = "none") -> str:
+    """Texts in a row, cut after some."""
+    texts = list(items)
+    return ", ".join([*texts[:_SHOWN], *(["..."] if len(texts) > _SHOWN else [])]) or empty
+
+
+def link_text(cube: Hypercube, u: int, v: int) -> str:
+    """A link as the paper writes it: ``100-101``."""
+    return f"{cube.label(u)}-{cube.label(v)}"
+
+
+def told(
+    point: Point, cube: Hypercube, study: str, trial: int
+) -> tuple[CommunicationTree | None, list[str], dict[str, Any]]:
+    """FIND_TREE's tree in a trial, with words and data that all studies of trees begin with."""
+    tree = find_tree(cube)
+    links, nodes = sorted(cube.faulty_links), sorted(cube.faulty_nodes)  # type: ignore[arg-type]
+    lines = [
+        f"trial {trial} of {study} at {point_text(point)}",
+        f"  {len(links)} faulty links: {listed(link_text(cube, u, v) for u, v in links)}",
+        f"  {len(nodes)} faulty nodes: {listed(cube.label(v) for v in nodes)}",
+    ]
+    data: dict[str, Any] = {"faulty_links": [list(link) for link in links], "faulty_nodes": nodes}
+    if tree is None:
+        lines.append("  every node has a faulty link: FIND_TREE finds no sink")
+        return None, lines, data | {"sink": None, "order": None, "tree_faults": None}
+    lines.append(f"  FIND_TREE: {tree}")
+    for i, costs in zip(range(cube.n - 1, 0, -1), tree.costs, strict=True):
+        candidates = ", ".join(f"COST({j}) = {cost}" for j, cost in costs.items())
+        lines.append(f"    d_{i} = {tree.order[i]}: {candidates}")
+    lines.append(f"    d_0 = {tree.order[0]}: the dimension that is left")
+    lines += faults_by_stage(tree)
+    return (
+        tree,
+        lines,
+        data
+        | {
+            "sink": tree.sink,
+            "order": list(tree.order),
+            "tree_faults": len(tree.faulty_links),
+            "costs": [{str(j): cost for j, cost in costs.items()} for costs in tree.costs],
+            "tree_faulty_links": [list(link) for link in tree.faulty_links],
+        },
+    )
+
+
+def faults_by_stage(tree: CommunicationTree) -> list[str]:
+    """A tree's faulty links in words, stage by stage."""
+    if not tree.faulty_links:
+        return ["    no faulty link in the tree"]
+    stage = {1 << d: i for i, d in enumerate(tree.order)}
+    by_stage: dict[int, list[str]] = {}
+    for u, v in tree.faulty_links:
+        by_stage.setdefault(stage[u ^ v], []).append(link_text(tree.cube, u, v))
+    lines = [f"    {len(tree.faulty_links)} faulty links in the tree (sender-receiver):"]
+    return lines + [f"      stage {i}: {listed(texts)}" for i, texts in by_stage.items()]

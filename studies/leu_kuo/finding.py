@@ -1,0 +1,138 @@
+"""``find-tree``: how often FIND_TREE's tree has no faulty link, and how many it has (Leu & Kuo, section 3.1; R3-R6)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from fastcube.engine.results import Results
+from fastcube.engine.statistics import Mean, Proportion
+from fastcube.engine.study import Explanation, Grid, Point, Study
+from fastcube.kernels.trees.layout import FINDING
+
+from .faults import axes_up_to, check, cube_of, link_faults, node_faults, told
+
+
+def _kernel(point: Point) -> Any:
+    from fastcube.kernels.trees.choice import find_kernel
+
+    return find_kernel(int(point["n"]), int(point["links"]), int(point["f"]))
+
+
+def most_faults(point: Point) -> float:
+    """Bound on the faulty links of a tree: its 2^n - 1 links, and all that are faulty."""
+    n = int(point["n"])
+    return float(max(1, min(2**n - 1, int(point["links"]) + n * int(point["f"]))))
+
+
+def explain(point: Point, key: int, trial: int) -> Explanation:
+    """One trial in words and as data."""
+    _, lines, data = told(point, cube_of(point, key, trial), "find-tree", trial)
+    return Explanation("\n".join(lines), data)
+
+
+# ---------------------------------------------------------------- beside a fixed tree
+
+
+def fixed_fault_free(point: Point) -> float:
+    """P(a FIXED tree has no faulty link) = C(E - T, L) / C(E, L), with E = n 2^(n-1) and T = 2^n - 1; NaN with faulty nodes."""
+    n, links = int(point["n"]), int(point["links"])
+    every, tree = n * 2 ** (n - 1), 2**n - 1
+    if point["f"] or links > every - tree:
+        return math.nan if point["f"] else 0.0
+    return math.exp(math.fsum(math.log1p(-tree / (every - i)) for i in range(links)))
+
+
+def fixed_faults(point: Point) -> float:
+    """Mean faulty links of a FIXED tree, L (2^n - 1) / E; NaN with faulty nodes."""
+    n = int(point["n"])
+    return math.nan if point["f"] else int(point["links"]) * (2**n - 1) / (n * 2 ** (n - 1))
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    x = "links" if any(point["links"] for point, _ in results) else "f"
+    left, right = sheet.panels(2)
+    for panel, statistic, fixed in ((left, "fault_free", fixed_fault_free), (right, "tree_faults", fixed_faults)):
+        panel.lines(results, statistic, x=x, by="n")
+        if x == "links":
+            panel.reference(fixed, "a fixed tree")
+        _mark(results, panel, statistic)
+    left.scale = "linear"
+    left.limits(bottom=0)
+    left.words(y="probability of a fault-free tree", title="FIND_TREE's tree has no faulty link")
+    right.words(y="mean faulty links of the tree", title="Faulty links of FIND_TREE's tree")
+    sheet.title(results.study.title)
+
+
+def _mark(results: Results, panel: Any, statistic: str) -> None:
+    """Theorem 3's 2^(n-1) on each line, and a broad line for the paper's typical N = 128."""
+    at = []
+    for line in panel.drawn:
+        for x, e, point in zip(line.x, line.estimates, line.points, strict=True):
+            if point["f"] == 0 and point["links"] == 2 ** (int(point["n"]) - 1):
+                at.append((x, e.value))
+        if line.points[0]["n"] == 7:
+            line.look |= {"linewidth": 3.0}
+    if at := [pair for pair in at if math.isfinite(pair[1])]:
+        panel.marks([x for x, _ in at], [y for _, y in at], "Theorem 3's 2^(n-1)")
+
+
+def _notes(results: Results) -> list[str]:
+    lines = []
+    for point, tally in results:
+        n = int(point["n"])
+        if tally.trials and not point["f"] and point["links"] == 2 ** (n - 1):
+            none = tally.trials - tally.counts["sink"]
+            lines.append(f"  n={n}: {none} of {tally.trials:,} sets of 2^(n-1) faulty links leave no sink")
+    if lines:
+        lines.insert(0, "Theorem 3 promises a sink below 2^(n-1) faulty links:")
+    return lines
+
+
+FIND_TREE = Study(
+    name="find-tree",
+    title="FIND_TREE's communication tree under random faults",
+    source="Leu & Kuo, section 3.1, Figure 10",
+    revision=1,
+    axes=axes_up_to(62),
+    tally=FINDING,
+    statistics=(
+        Proportion(name="fault_free", description="share of trials with a tree without a faulty link", events="fault_free"),
+        Proportion(name="sink", description="share of trials with a sink: a node with FAULT = 0", events="sink"),
+        Proportion(
+            name="unhindered", description="share of trials with a tree without a failing node", events="unhindered"
+        ),
+        Mean(
+            name="tree_faults",
+            description="mean faulty links of the tree, among trials with a sink",
+            total="tree_faults",
+            squares="tree_faults_squared",
+            nonzero="with_tree_faults",
+            bound=most_faults,
+            among="sink",
+        ),
+        Mean(
+            name="failing",
+            description="mean failing nodes of the tree, among trials with a sink",
+            total="failing",
+            squares="failing_squared",
+            nonzero="with_failing",
+            bound=most_faults,
+            among="sink",
+        ),
+    ),
+    kernel=_kernel,
+    grids=(
+        Grid("links", link_faults(range(4, 13)), 10**6),
+        Grid("nodes", node_faults(range(4, 11)), 10**5),
+        Grid(
+            "large",
+            [{"n": n, "links": links * n, "f": 0} for n in (16, 24, 32, 48, 60) for links in (1, 4, 16, 64)],
+            10**5,
+        ),
+    ),
+    check=check,
+    explain=explain,
+    figure=_figure,
+    notes=_notes,
+)  # fmt: skip

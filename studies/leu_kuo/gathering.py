@@ -1,0 +1,314 @@
+"""``gather`` and ``rerouting``: what FTTC delivers, loses and costs over FIND_TREE's tree (Leu & Kuo, section 3.2; R8-R18).
+
+Both run one kernel: FTTC in three variants, the traditional detour and no tolerance at all, on the same fault sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from fastcube.algorithms.gathering import Gathering, gather
+from fastcube.algorithms.trees import CommunicationTree
+from fastcube.engine.results import Results
+from fastcube.engine.statistics import PlainMean, Proportion, Ratio
+from fastcube.engine.study import Explanation, Grid, Point, Study
+from fastcube.kernels.gathering.layout import GATHERING, LARGEST, RUNS, common
+
+from .faults import axes_up_to, check, cube_of, link_faults, listed, node_faults, told
+
+#: The algorithms, by the names of RUNS.
+ALGORITHMS = {
+    "literal": ("FTTC", "literal"),
+    "comment": ("FTTC", "comment"),
+    "repaired": ("FTTC", "repaired"),
+    "reroute": ("REROUTE", None),
+    "tc": ("TC", None),
+}
+
+
+def _kernel(_: Point) -> Any:
+    from fastcube.kernels.gathering.trials import GATHER
+
+    return GATHER
+
+
+# ---------------------------------------------------------------- replay
+
+
+def _explain(name: str, runs: tuple[str, ...]) -> Callable[[Point, int, int], Explanation]:
+    def explain(point: Point, key: int, trial: int) -> Explanation:
+        """One trial in words and as data, run by run."""
+        cube = cube_of(point, key, trial)
+        tree, lines, data = told(point, cube, name, trial)
+        data["runs"] = None
+        if tree is not None:
+            found = {run: gather(cube, tree, *ALGORITHMS[run]) for run in runs}
+            lines += _failing_words(tree, found)
+            for run, g in found.items():
+                lines += _run_words(run, g)
+            data["runs"] = {run: _run_data(g) for run, g in found.items()}
+        return Explanation("\n".join(lines), data)
+
+    return explain
+
+
+def _failing_words(tree: CommunicationTree, found: dict[str, Gathering]) -> list[str]:
+    g = next(iter(found.values()))
+    lines = [f"  {g.expected} nodes hold data, {g.stranded} of them cut off from the sink"]
+    name = tree.cube.label
+    failing = listed(f"{name(v)} at stage {i}" for i, v in g.failing)
+    return [*lines, f"  {len(g.failing)} failing nodes: {failing}"]
+
+
+def _run_words(run: str, g: Gathering) -> list[str]:
+    name = g.cube.label
+    outcome = "all data arrives" if g.lost == 0 else f"{g.arrived} of {g.expected} units arrive, {g.lost} are lost"
+    lines = [f"  {RUNS[run]}: {outcome}; {g.steps_sync} steps ({g.steps_paper} as the paper counts)"]
+    for plan in g.plans[:20]:
+        if plan.partners:
+            lines.append(
+                f"    stage {plan.stage}: {name(plan.node)} gives partitions to {listed(map(name, plan.partners))}"
+            )
+        elif plan.target >= 0:
+            lines.append(
+                f"    stage {plan.stage}: {name(plan.node)} detours to {name(plan.target)} over {plan.hops} links"
+            )
+        else:
+            lines.append(f"    stage {plan.stage}: {name(plan.node)} has no way out")
+    if len(g.plans) > 20:
+        lines.append("    and so on")
+    causes = [f"{cause} {amount}" for cause, amount in g.lost_by.items() if amount]
+    if causes:
+        lines.append(f"    lost by cause: {', '.join(causes)}")
+    if g.blocked:
+        lines.append(f"    {len(g.blocked)} nodes wait for ever: {listed(map(name, g.blocked))}")
+    return lines
+
+
+def _run_data(g: Gathering) -> dict[str, Any]:
+    def number(x: Fraction) -> str:
+        return str(x)
+
+    return {
+        "expected": g.expected,
+        "arrived": number(g.arrived),
+        "lost": number(g.lost),
+        "stranded": number(g.stranded),
+        "lost_by": {cause: number(amount) for cause, amount in g.lost_by.items()},
+        "deadlocked": g.deadlocked,
+        "blocked": list(g.blocked),
+        "failing": [list(pair) for pair in g.failing],
+        "partners": [[plan.stage, plan.node, list(plan.partners)] for plan in g.plans if plan.partners],
+        "detours": [list(detour) for detour in g.detours],
+        "steps_paper": g.steps_paper,
+        "steps_sync": g.steps_sync,
+    }
+
+
+# ---------------------------------------------------------------- statistics
+
+
+def _parts(point: Point) -> Fraction:
+    """What one unit of a counter of amounts is, of a node's data."""
+    return Fraction(1, common(int(point["n"])))
+
+
+def _complete(run: str, shown: bool = True) -> Proportion:
+    what = f"share, among trials with a sink, in which {RUNS[run]} loses nothing"
+    return Proportion(name=f"complete_{run}", description=what, events=f"complete_{run}", among="sink", shown=shown)
+
+
+def _lost(run: str, shown: bool = True) -> Ratio:
+    return Ratio(
+        name=f"lost_{run}",
+        description=f"share of the data that {RUNS[run]} loses, among trials with a sink",
+        numerator=f"lost_{run}",
+        denominator="expected",
+        squares=(f"lost_{run}_squared", f"lost_{run}_expected", "expected_squared"),
+        nonzero=f"lossy_{run}",
+        among="sink",
+        scale=_parts,
+        shown=shown,
+    )
+
+
+def _share(name: str, description: str, shown: bool = True) -> Proportion:
+    what = f"share, among trials with a sink, in which {description}"
+    return Proportion(name=name, description=what, events=name, among="sink", shown=shown)
+
+
+def _stages(point: Point) -> float:
+    return float(point["n"])
+
+
+def _slowdown(name: str, description: str, shown: bool = True) -> PlainMean:
+    return PlainMean(
+        name=f"slowdown_{name}",
+        description=f"mean of ({description}) / n, among trials with a sink",
+        total=f"steps_{name}",
+        squares=f"steps_{name}_squared",
+        unit=_stages,
+        among="sink",
+        shown=shown,
+    )
+
+
+_SINK = Proportion(
+    name="sink", description="share of trials with a sink: a node with FAULT = 0", events="sink", shown=False
+)
+
+_STRANDED = Ratio(
+    name="stranded",
+    description="share of the data that nonfaulty links do not join to the sink, among trials with a sink",
+    numerator="stranded",
+    denominator="expected",
+    squares=("stranded_squared", "stranded_expected", "expected_squared"),
+    nonzero="with_stranded",
+    among="sink",
+    shown=False,
+)
+
+
+# ---------------------------------------------------------------- figures
+
+
+def _axis(results: Results) -> str:
+    return "links" if any(point["links"] for point, _ in results) else "f"
+
+
+def _largest(results: Results) -> int:
+    return max((int(point["n"]) for point, tally in results if tally.trials), default=1)
+
+
+def _gather_figure(results: Results, sheet: Any) -> None:
+    x, n = _axis(results), _largest(results)
+    lost, comment, deadlocked = sheet.panels(3)
+    lost.compare(
+        results,
+        {"literal": "lost_literal", "comment": "lost_comment", "repaired": "lost_repaired", "cut off": "stranded"},
+        x=x,
+        at={"n": n},
+    )
+    lost.words(y="share of the data lost", title=f"Data lost at n = {n}, and what is cut off from the sink")
+    comment.lines(results, "lost_comment", x=x, by="n")
+    comment.words(y="share of the data lost", title="Data that FTTC comment loses")
+    deadlocked.lines(results, "deadlocked_literal", x=x, by="n")
+    deadlocked.scale = "linear"
+    deadlocked.words(y="share of trials", title="FTTC literal blocks a node for ever; the others never do")
+    sheet.title(results.study.title)
+
+
+def _rerouting_figure(results: Results, sheet: Any) -> None:
+    n = _largest(results)
+    kinds = {"faulty links": lambda p: p["n"] == n and p["f"] == 0}
+    if any(p["links"] and p["f"] for p, tally in results if tally.trials):
+        kinds["faulty links, and half as many faulty nodes"] = lambda p: p["n"] == n and p["links"] and p["f"]
+    panels = sheet.panels(len(kinds) + 1)
+    for panel, (kind, at) in zip(panels, kinds.items(), strict=False):
+        panel.compare(
+            results,
+            {
+                "FTTC comment": "slowdown_comment",
+                "FTTC repaired": "slowdown_repaired",
+                "n + k": "slowdown_paper",
+                "rerouting, n + 3k": "slowdown_reroute",
+                "rerouting, n + 2k": "slowdown_reroute_hops",
+            },
+            x=_axis(results),
+            at=at,
+        )
+        panel.stated(2.0, "paper: FTTC < 2")
+        panel.stated(4.0, "paper: rerouting <= 4")
+        panel.scale = "linear"
+        panel.words(y="steps / n", title=f"Slowdown at n = {n}: {kind}")
+    panels[-1].compare(
+        results,
+        {"TC": "complete_tc", "rerouting": "complete_reroute", "FTTC comment": "complete_comment",
+         "FTTC repaired": "complete_repaired"},
+        x=_axis(results),
+        at=kinds["faulty links"],
+    )  # fmt: skip
+    panels[-1].scale = "linear"
+    panels[-1].words(y="share of trials", title=f"All data arrives at n = {n}: faulty links")
+    sheet.title(results.study.title)
+
+
+def _slowest_note(results: Results) -> list[str]:
+    found = [(tally.extremes["slowest"], point) for point, tally in results if tally.trials]
+    found = [(extreme, point) for extreme, point in found if extreme[1] >= 0]
+    if not found:
+        return []
+    (steps, trial), point = max(found, key=lambda pair: pair[0][0] / int(pair[1]["n"]))
+    where = ",".join(f"{name}={value}" for name, value in point.items())
+    return [f"slowest run of FTTC comment for its n: {steps} steps, in trial {trial} at {where}"]
+
+
+# ---------------------------------------------------------------- the studies
+
+GATHER = Study(
+    name="gather",
+    title="What FTTC delivers over FIND_TREE's tree",
+    source="Leu & Kuo, section 3.2, Figure 13",
+    revision=1,
+    axes=axes_up_to(LARGEST),
+    tally=GATHERING,
+    statistics=(
+        _complete("comment"),
+        _complete("literal"),
+        _complete("repaired"),
+        _lost("comment"),
+        _lost("literal"),
+        _lost("repaired", shown=False),
+        _share("deadlocked_literal", "FTTC literal blocks a node for ever"),
+        _share("deadlocked_comment", "FTTC comment blocks a node for ever", shown=False),
+        _share("deadlocked_repaired", "FTTC repaired blocks a node for ever", shown=False),
+        _STRANDED,
+        _share("avoidable", "FTTC comment loses more than is cut off from the sink", shown=False),
+        _share("no_partition", "a failing node has no active neighbour to give a partition to"),
+        _SINK,
+    ),
+    kernel=_kernel,
+    grids=(Grid("links", link_faults(range(3, 9)), 10**5), Grid("nodes", node_faults(range(3, 9)), 10**5)),
+    check=check,
+    explain=_explain("gather", ("literal", "comment", "repaired")),
+    figure=_gather_figure,
+)
+
+REROUTING = Study(
+    name="rerouting",
+    title="FTTC against the traditional detour and no tolerance at all",
+    source="Leu & Kuo, section 3.2, Theorem 5",
+    revision=1,
+    axes=axes_up_to(LARGEST),
+    tally=GATHERING,
+    statistics=(
+        _slowdown("comment", "steps of FTTC comment"),
+        _slowdown("repaired", "steps of FTTC repaired"),
+        _slowdown("paper", "n + k"),
+        _slowdown("reroute", "n + 3k", shown=False),
+        _slowdown("reroute_hops", "n + 2k"),
+        _share("twofold", "FTTC comment takes 2n steps or more", shown=False),
+        _complete("tc"),
+        _complete("reroute"),
+        _complete("comment"),
+        _complete("repaired", shown=False),
+        _lost("tc", shown=False),
+        _lost("reroute", shown=False),
+        _SINK,
+    ),
+    kernel=_kernel,
+    grids=(
+        Grid(
+            "links",
+            link_faults(range(3, 9))
+            + [{"n": n, "links": 2**i, "f": 2 ** (i - 1)} for n in range(3, 9) for i in range(1, n)],
+            10**5,
+        ),
+    ),
+    check=check,
+    explain=_explain("rerouting", ("comment", "repaired", "reroute", "tc")),
+    figure=_rerouting_figure,
+    notes=_slowest_note,
+)

@@ -1,0 +1,141 @@
+"""``optimal-tree``: FIND_TREE and TOP_DOWN beside the tree with the fewest faulty links (Leu & Kuo, section 2.2; R7, R20)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastcube.algorithms.trees import CommunicationTree, find_tree, optimal_tree
+from fastcube.engine.results import Results
+from fastcube.engine.statistics import Mean, Proportion, Ratio
+from fastcube.engine.study import Explanation, Grid, Point, Study
+from fastcube.kernels.trees.layout import OPTIMA
+
+from .faults import axes_up_to, check, cube_of, link_faults, told
+from .finding import most_faults
+
+
+def _kernel(point: Point) -> Any:
+    from fastcube.kernels.trees.choice import optimal_kernel
+
+    return optimal_kernel(int(point["n"]), int(point["links"]), int(point["f"]))
+
+
+def explain(point: Point, key: int, trial: int) -> Explanation:
+    """One trial in words and as data, the best trees too."""
+    cube = cube_of(point, key, trial)
+    tree, lines, data = told(point, cube, "optimal-tree", trial)
+    found = {
+        "top_down": find_tree(cube, "TOP_DOWN"),
+        "optimum": optimal_tree(cube),
+        "optimum_any_sink": optimal_tree(cube, any_sink=True),
+    }
+    names = {
+        "top_down": "TOP_DOWN",
+        "optimum": "a best tree over sinks with FAULT = 0",
+        "optimum_any_sink": "a best tree over all sinks",
+    }
+    for name, best in found.items():
+        if best is not None:
+            lines.append(f"  {names[name]}: {best}, {len(best.faulty_links)} faulty links")
+        data[name] = _data(best)
+    best = found["optimum"]
+    data["gap"] = None if tree is None or best is None else len(tree.faulty_links) - len(best.faulty_links)
+    return Explanation("\n".join(lines), data)
+
+
+def _data(tree: CommunicationTree | None) -> dict[str, Any] | None:
+    if tree is None:
+        return None
+    return {"sink": tree.sink, "order": list(tree.order), "tree_faults": len(tree.faulty_links)}
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    ns = sorted({int(point["n"]) for point, tally in results if tally.trials})
+    chosen = sorted({7 if 7 in ns else ns[0], ns[-1]}) if ns else [1]
+    x = "links" if any(point["links"] for point, _ in results) else "f"
+    panels = sheet.panels(len(chosen), rows=2)
+    for i, n in enumerate(chosen):
+        mean, share = panels[i], panels[len(chosen) + i]
+        mean.compare(
+            results,
+            {"FIND_TREE": "tree_faults", "TOP_DOWN": "tree_faults_top_down", "optimum": "optimum"},
+            x=x,
+            at={"n": n},
+        )
+        mean.words(y="mean faulty links of the tree", title=f"n = {n}: faulty links")
+        share.compare(
+            results,
+            {"FIND_TREE": "fault_free", "TOP_DOWN": "fault_free_top_down", "optimum": "fault_free_exists"},
+            x=x,
+            at={"n": n},
+        )
+        share.scale = "linear"
+        share.limits(bottom=0)
+        share.words(y="probability of a fault-free tree", title=f"n = {n}: who finds a fault-free tree")
+    sheet.title(results.study.title)
+
+
+def _notes(results: Results) -> list[str]:
+    worst = max(
+        ((tally.extremes["largest_gap"], point) for point, tally in results if tally.trials),
+        key=lambda pair: pair[0][0],
+        default=None,
+    )
+    if worst is None or worst[0][0] <= 0:
+        return []
+    (gap, trial), point = worst
+    where = ",".join(f"{name}={value}" for name, value in point.items())
+    return [f"largest gap to the optimum: {gap} faulty links, in trial {trial} at {where}"]
+
+
+def _mean(name: str, description: str, counter: str) -> Mean:
+    return Mean(
+        name=name,
+        description=f"mean {description}, among trials with a sink",
+        total=counter,
+        squares=f"{counter}_squared",
+        nonzero=f"with_{counter}",
+        bound=most_faults,
+        among="sink",
+    )
+
+
+def _share(name: str, description: str, among: str | None = None, shown: bool = True) -> Proportion:
+    return Proportion(name=name, description=description, events=name, among=among, shown=shown)
+
+
+OPTIMAL_TREE = Study(
+    name="optimal-tree",
+    title="FIND_TREE and TOP_DOWN beside the tree with the fewest faulty links",
+    source="after Leu & Kuo, sections 2.2 and 3.1",
+    revision=1,
+    axes=axes_up_to(12),
+    tally=OPTIMA,
+    statistics=(
+        _share("optimal", "share, among trials with a sink, in which FIND_TREE's tree is one of the best", "sink"),
+        _mean("gap", "faulty links of FIND_TREE's tree beyond the optimum", "gap"),
+        Ratio(
+            name="ratio",
+            description="faulty links of FIND_TREE's trees over those of the best",
+            numerator="tree_faults",
+            denominator="optimum",
+            squares=("tree_faults_squared", "product", "optimum_squared"),
+            nonzero="with_tree_faults",
+            among="sink",
+        ),
+        _mean("tree_faults", "faulty links of FIND_TREE's tree", "tree_faults"),
+        _mean("optimum_same_sink", "fewest faulty links with FIND_TREE's sink", "same_sink"),
+        _mean("optimum", "fewest faulty links over sinks with FAULT = 0", "optimum"),
+        _mean("optimum_any_sink", "fewest faulty links over all sinks", "any_sink"),
+        _share("fault_free", "share of trials in which FIND_TREE's tree has no faulty link", shown=False),
+        _share("fault_free_exists", "share of trials in which some tree has no faulty link", shown=False),
+        _mean("tree_faults_top_down", "faulty links of TOP_DOWN's tree", "top_down"),
+        _share("fault_free_top_down", "share of trials in which TOP_DOWN's tree has no faulty link", shown=False),
+    ),
+    kernel=_kernel,
+    grids=(Grid("links", link_faults(range(4, 11)), 50_000),),
+    check=check,
+    explain=explain,
+    figure=_figure,
+    notes=_notes,
+)

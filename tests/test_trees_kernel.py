@@ -1,0 +1,219 @@
+"""The tree kernels against the plain twin: FIND_TREE, TOP_DOWN and the optimum, set by set and trial by trial."""
+
+import itertools
+import random
+from math import comb
+
+import numpy as np
+import pytest
+from reference import trees as twin
+from test_trees import links_of
+
+import fastcube as fc
+from fastcube.engine.study import point_key
+from fastcube.kernels.links import link_set
+from fastcube.kernels.sampling import fault_set
+from fastcube.kernels.trees.choice import find_kernel, optimal_kernel
+from fastcube.kernels.trees.enumeration import enumerate_trees
+from fastcube.kernels.trees.lattice import OPTIMAL_8, OPTIMAL_16
+from fastcube.kernels.trees.layout import FINDING, OPTIMA
+from fastcube.kernels.trees.single import FIND_DENSE, FIND_SPARSE
+
+
+def numbered(n):
+    """Links as the enumeration numbers them: by dimension, then by the lower end without that bit."""
+    return [(u, v) for k in range(n) for u, v in links_of(n) if v - u == 1 << k]
+
+
+def expected(n, nodes, links, optima=True):
+    """Both tallies of one fault set, by the twin."""
+    fault = twin.detect(n, nodes, links)
+    full = 2**n - 1
+    finding, best = (
+        dict.fromkeys([c.name for c in FINDING.counters], 0),
+        dict.fromkeys([c.name for c in OPTIMA.counters], 0),
+    )
+    if optima:
+        crossed = len(twin.faulty_links(n, fault, *twin.top_down(n, fault)))
+        best["fault_free_top_down"] = int(crossed == 0)
+    tree = twin.find_tree(n, fault)
+    if tree is None:
+        return finding, best
+    bad = twin.faulty_links(n, fault, *tree[:2])
+    faults, failing = len(bad), sum(fault[u] != full for u, _ in bad)
+    finding |= {
+        "sink": 1, "fault_free": int(faults == 0), "unhindered": int(failing == 0),
+        "tree_faults": faults, "tree_faults_squared": faults**2, "with_tree_faults": int(faults > 0),
+        "failing": failing, "failing_squared": failing**2, "with_failing": int(failing > 0),
+    }  # fmt: skip
+    if optima:
+        same = twin.best_order(n, fault, tree[0])[0]
+        clean = min(twin.best_order(n, fault, v)[0] for v in range(2**n) if fault[v] == 0)
+        every = min(twin.best_order(n, fault, v)[0] for v in range(2**n))
+        best |= {"sink": 1, "fault_free": int(faults == 0), "fault_free_exists": int(clean == 0)}
+        best |= {"optimal": int(faults == clean), "product": faults * clean}
+        for name, value in (("tree_faults", faults), ("gap", faults - clean), ("optimum", clean), ("same_sink", same),
+                            ("any_sink", every), ("top_down", crossed)):  # fmt: skip
+            best |= {name: value, f"{name}_squared": value**2, f"with_{name}": int(value > 0)}
+    return finding, best
+
+
+def one_set(n, nodes, links):
+    """Both tallies of one fault set, by the kernels."""
+    number = {link: i for i, link in enumerate(numbered(n))}
+    state = np.array([*sorted(number[link] for link in links), *sorted(nodes)], np.int64)
+    finding, best = FINDING.fresh(), OPTIMA.fresh()
+    enumerate_trees(n, len(links), len(nodes), state, 0, 1, finding, best)
+    return FINDING.read(finding)[0], OPTIMA.read(best)[0]
+
+
+def sets_of(n, most_links, most_nodes):
+    for links, nodes in itertools.product(range(most_links + 1), range(most_nodes + 1)):
+        yield from itertools.product(
+            itertools.combinations(links_of(n), links), itertools.combinations(range(2**n), nodes)
+        )
+
+
+def test_all_small_sets():
+    for n, most_links, most_nodes in ((1, 1, 1), (2, 4, 1), (3, 2, 1)):
+        for links, nodes in sets_of(n, most_links, most_nodes):
+            assert one_set(n, nodes, links) == expected(n, nodes, links), (n, nodes, links)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "most_links", "most_nodes"), [(3, 12, 1), (4, 3, 0), (5, 0, 2)])
+def test_all_sets(n, most_links, most_nodes):
+    for links, nodes in sets_of(n, most_links, most_nodes):
+        assert one_set(n, nodes, links) == expected(n, nodes, links), (n, nodes, links)
+
+
+def drawn(key, t, n, links, f):
+    """Faults of one trial."""
+    pairs = [(u, u | 1 << k) for u, k in link_set(np.uint64(key), t, n, links).tolist()]
+    return fault_set(np.uint64(key), t, n, f).tolist(), pairs
+
+
+def total(cases, optima):
+    """Sum of the twin's tallies."""
+    sums = None
+    for n, nodes, links in cases:
+        found = expected(n, nodes, links, optima)[optima]
+        sums = found if sums is None else {name: value + found[name] for name, value in sums.items()}
+    return sums
+
+
+def check_trials(kernel, layout, n, links, f, trials, first=5):
+    key = np.uint64(point_key("find-tree", 3, {"n": n, "links": links, "f": f}))
+    slots = layout.fresh()
+    kernel.compiled(key, first, first + trials, np.array([n, links, f], np.float64), slots)
+    cases = [(n, *drawn(key, t, n, links, f)) for t in range(first, first + trials)]
+    assert layout.read(slots)[0] == total(cases, layout is OPTIMA), (kernel, n, links, f)
+
+
+def faults_at(n):
+    """Some (links, f) of Q_n."""
+    every = n * 2 ** (n - 1)
+    for links in {0, 1, n - 1, 2 * n, 2 ** (n - 1), every // 2, every}:
+        for f in {0, 1, n // 2, 2**n // 4}:
+            if links <= every and f <= 2**n:
+                yield links, f
+
+
+@pytest.mark.parametrize("n", range(1, 8))
+def test_finding(n):
+    for links, f in faults_at(n):
+        check_trials(FIND_DENSE, FINDING, n, links, f, 6 if n < 6 else 2)
+        if 2 * f <= 2**n and links < n * 2 ** (n - 1):
+            check_trials(FIND_SPARSE, FINDING, n, links, f, 6 if n < 6 else 2)
+
+
+@pytest.mark.parametrize("n", range(1, 6))
+def test_optima(n):
+    for links, f in faults_at(n):
+        check_trials(OPTIMAL_16, OPTIMA, n, links, f, 33 if n < 4 else 3)
+        if links + n * f <= 255:
+            check_trials(OPTIMAL_8, OPTIMA, n, links, f, 66 if n < 4 else 3)
+
+
+@pytest.mark.slow
+def test_finding_on_many_random_sets():
+    """10^5 trials, n = 4 .. 12."""
+    rng = random.Random(1)
+    for n, rounds, trials in ((4, 600, 50), (5, 600, 50), (6, 400, 50), (7, 400, 25), (8, 200, 20), (9, 100, 20), (10, 100, 20),
+                              (11, 50, 20), (12, 50, 20)):  # fmt: skip
+        for _ in range(rounds):
+            links = rng.choice([n, 2 * n, 2 ** (n - 2), 2 ** (n - 1), rng.randrange(n * 2 ** (n - 1))])
+            f = rng.choice([0, 0, 1, n])
+            check_trials(find_kernel(n, links, f), FINDING, n, links, f, trials)
+
+
+@pytest.mark.slow
+def test_optima_on_many_random_sets():
+    """10^4 trials, n = 3 .. 6."""
+    rng = random.Random(2)
+    for n, rounds in ((3, 80), (4, 60), (5, 40), (6, 20)):
+        for _ in range(rounds):
+            links = rng.choice([n, 2 * n, 2 ** (n - 1), rng.randrange(n * 2 ** (n - 1))])
+            f = rng.choice([0, 0, 1, n])
+            check_trials(optimal_kernel(n, links, f), OPTIMA, n, links, f, 50)
+
+
+def test_large_cubes():
+    """n > 16 against the one-cube functions, which know no 2^n either."""
+    for n, links, f in ((17, 200, 0), (20, 1300, 30), (40, 160, 40), (62, 300, 5)):
+        key = np.uint64(n)
+        for t in range(3):
+            slots = FINDING.fresh()
+            FIND_SPARSE.compiled(key, t, t + 1, np.array([n, links, f], np.float64), slots)
+            nodes, pairs = drawn(key, t, n, links, f)
+            cube = fc.Hypercube(n, nodes, pairs)
+            tree = fc.find_tree(cube)
+            counts = FINDING.read(slots)[0]
+            assert counts["tree_faults"] == len(tree.faulty_links)
+            failing = [u for u, _ in tree.faulty_links if not cube.is_faulty(u)]
+            assert counts["failing"] == len(failing)  # none is isolated
+
+
+def test_splits_add_up():
+    """Any split of the trials counts the same, queues of lanes and all."""
+    params = np.array([6, 20, 1], np.float64)
+    for kernel, layout in ((FIND_DENSE, FINDING), (OPTIMAL_8, OPTIMA)):
+        whole = layout.fresh()
+        kernel.compiled(np.uint64(9), 0, 500, params, whole)
+        parts = layout.fresh()
+        for first, stop in ((300, 500), (0, 1), (1, 130), (130, 300)):
+            kernel.compiled(np.uint64(9), first, stop, params, parts)
+        assert np.array_equal(whole, parts)
+
+
+# ---------------------------------------------------------------- exact values
+
+
+def edge_covers(n, links):
+    """Sets of so many links that touch every node, by inclusion and exclusion over the nodes left out."""
+    count = 0
+    for mask in range(2 ** (2**n)):
+        inside = sum(not (mask >> u | mask >> v) & 1 for u, v in links_of(n))
+        count += (-1) ** mask.bit_count() * comb(inside, links)
+    return count
+
+
+def test_no_sink_means_an_edge_cover():
+    for n in (2, 3):
+        for links in range(n * 2 ** (n - 1) + 1):
+            exact = fc.exact_trees(n, links)
+            assert (1 - exact.sink) * exact.sets == edge_covers(n, links)
+    assert (1 - fc.exact_trees(2, 2).sink) * comb(4, 2) == 2  # the perfect matchings of Q_2
+    assert (1 - fc.exact_trees(3, 4).sink) * comb(12, 4) == 9  # and of Q_3
+
+
+def test_bad_exact_values():
+    for call, words in (
+        (lambda: fc.exact_trees(4, links=16), r"at most 200,000,000 fault sets to enumerate, got 601,080,390"),
+        (lambda: fc.exact_trees(13), r"n must be in \[1, 12\] for exact values, got 13"),
+        (lambda: fc.exact_gather(11), r"n must be in \[1, 10\] for exact values, got 11"),
+        (lambda: fc.exact_gather(2, links=5), r"links must be in \[0, 4\] for n=2, got 5"),
+        (lambda: fc.exact_trees(2, f=5), r"f must be in \[0, 4\] for n=2, got 5"),
+    ):
+        with pytest.raises(fc.ParameterError, match=words):
+            call()
