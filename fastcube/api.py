@@ -7,8 +7,8 @@ from typing import Any
 
 from .engine import registry
 from .engine.driver import INTERRUPTED, TERMINATED, run_study
-from .engine.goal import Goal
-from .engine.grid import build
+from .engine.goal import goal_of
+from .engine.grid import build, parse_count, parse_number
 from .engine.progress import Progress
 from .engine.results import Results
 from .engine.study import Study
@@ -19,18 +19,19 @@ def run(
     *,
     grid: str | None = None,
     output: str | Path | None = None,
-    trials: int | None = None,
-    precision: float | None = None,
-    relative: float | None = None,
-    events: int | None = None,
+    trials: int | str | None = None,
+    precision: float | str | None = None,
+    relative: float | str | None = None,
+    events: int | str | None = None,
     target: str | None = None,
-    shard: tuple[int, int] | None = None,
+    shard: tuple[int, int] | str | None = None,
     seed: int = 0,
     engine: str = "threads",
     workers: int | None = None,
     max_seconds: float | None = None,
     progress: str = "none",
     force: bool = False,
+    checkpoint: float | None = None,
     **axes: Any,
 ) -> Results:
     """Run a study and return its results.
@@ -64,6 +65,8 @@ def run(
         ``auto``, ``bar``, ``lines`` or ``none``.
     force : bool
         Start afresh and replace what ``output`` holds.
+    checkpoint : float, optional
+        Seconds between checkpoints; by default 15, and more as a run gets long: 1% of its time, at most 300.
     **axes
         Values of the study's axes, each one value, an iterable, or text as on the command line; by default the grid's.
 
@@ -74,21 +77,23 @@ def run(
         After SIGINT or SIGTERM, with the checkpoint written.
     """
     chosen = registry.adopt(study) if isinstance(study, Study) else registry.find(study)
-    goal = Goal(trials, precision, relative, events, target, shard)
-    if trials is None and not goal.adaptive:
-        goal = Goal(chosen.grid(grid).trials, target=target, shard=shard)
+    goal = goal_of(
+        chosen, chosen.grid(grid).trials,
+        trials=trials, precision=precision, relative=relative, events=events, target=target, shard=shard,
+    )  # fmt: skip
     results, code = run_study(
         chosen,
         build(chosen, axes, grid),
         goal,
         grid=grid,
-        seed=seed,
+        seed=parse_count("seed", seed),
         output=None if output is None else str(output),
         engine_name=engine,
-        workers=workers,
-        max_seconds=max_seconds,
+        workers=None if workers is None else parse_count("workers", workers),
+        max_seconds=None if max_seconds is None else parse_number("max_seconds", max_seconds),
         progress=Progress(progress),
         force=force,
+        checkpoint=None if checkpoint is None else parse_number("checkpoint", checkpoint),
     )
     if code == INTERRUPTED:
         raise KeyboardInterrupt

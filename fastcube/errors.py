@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import operator
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 
 
 class FastcubeError(Exception):
@@ -80,13 +81,30 @@ def check_range(
         return
     close = ")" if open_above else "]"
     context = f" {context}" if context else ""
-    raise ParameterError(f"{name} must be in [{low}, {high}{close}{context}, got {value}")
+    raise ParameterError(f"{name} must be in [{low}, {high}{close}{context}, got {_short(value)}")
+
+
+def _short(value: float) -> str:
+    """A number in a message: an integer of more than 40 digits by its size."""
+    if isinstance(value, int) and abs(value) >= 10**40:
+        return f"about {'-' if value < 0 else ''}10^{int(abs(value).bit_length() * 0.30103)}"
+    return str(value)
 
 
 def shown(value: object) -> str:
     """The value on one line of at most 60 characters, for error messages."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else text[:57] + "..."
+    if type(value) is int:
+        return _short(value)
+    try:
+        text = plain_text(repr(value), 60)
+    except Exception:  # an object of the user's
+        text = f"a {type(value).__name__}"
+    return text
+
+
+def written(value: object) -> str:
+    """As :func:`shown`, but text and numbers as a user writes them on a command line: without quotes or type."""
+    return plain_text(str(value), 60) if isinstance(value, (str, float, Decimal)) else shown(value)
 
 
 def listed(values: Iterable[object]) -> str:

@@ -6,10 +6,14 @@ traceback; 75: in order, work remains, run again; 130 and 143: interrupted, chec
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
+import signal
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -76,6 +80,21 @@ def leave(code: int) -> None:
     os._exit(code)
 
 
+@contextlib.contextmanager
+def _early_signals() -> Iterator[None]:
+    """Exit as a run does on a signal that comes before its driver listens: while NumPy, h5py and numba are imported."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    codes = {signal.SIGTERM: 143, signal.SIGUSR1: 75}
+    before = {number: signal.signal(number, lambda number, _: leave(codes[signal.Signals(number)])) for number in codes}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     say(f"fastcube: {message}")
 
@@ -84,7 +103,9 @@ def main(arguments: list[str] | None = None) -> Any:
     """Entry point; a user's mistake ends in one line on standard error and exit status 2."""
     warnings.showwarning = _say_warning  # one line, without the place in our code
     try:
-        code = group.main(arguments, prog_name="fastcube", standalone_mode=False)
+        with _early_signals():
+            code = group.main(arguments, prog_name="fastcube", standalone_mode=False)
+        sys.stdout.flush()
     except click.ClickException as error:
         say("fastcube: " + " ".join(error.format_message().split()))
         sys.exit(2)
@@ -94,6 +115,10 @@ def main(arguments: list[str] | None = None) -> Any:
     except BrokenPipeError:  # the reader of our output has gone, as in `fastcube show ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:  # our own output: a full disk behind standard output
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        say(f"fastcube: output cannot be written: {error.strerror or error}")
+        sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
     sys.exit(code if isinstance(code, int) else 0)

@@ -7,12 +7,10 @@ from typing import Any
 
 import click
 
-from ..engine.goal import Goal
-from ..engine.grid import parse_count, parse_share
 from ..engine.reading import open_results
 from ..engine.recorded import Recorded
 from ..engine.results import Results
-from ..engine.study import Measure, Study
+from ..engine.study import Study
 from ..errors import ParameterError
 
 
@@ -74,27 +72,3 @@ def goal(command: Callable[..., Any]) -> Callable[..., Any]:
     )):  # fmt: skip
         command = option(command)
     return command
-
-
-def parse_goal(study: Measure, default: int | None, trials: str | None, precision: str | None, relative: str | None,
-               events: str | None, target: str | None, shard: str | None) -> Goal:  # fmt: skip
-    """The goal that the options state; without any, ``default`` trials.  Raises ParameterError."""
-    out = Goal(
-        None if trials is None else parse_count("trials", trials),
-        None if precision is None else parse_share("precision", precision),
-        None if relative is None else parse_share("relative", relative),
-        None if events is None else parse_count("events", events),
-        target,
-        None if shard is None else _parse_shard(shard),
-    )
-    if out.trials is None and not out.adaptive:
-        out = Goal(default, target=target, shard=out.shard)
-    out.check(study)
-    return out
-
-
-def _parse_shard(text: str) -> tuple[int, int]:
-    index, slash, count = text.partition("/")
-    if not slash or not index.strip().isdigit() or not count.strip().isdigit():
-        raise ParameterError(f"shard must be I/N with 0 <= I < N, got {text}")
-    return int(index), int(count)

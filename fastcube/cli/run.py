@@ -11,7 +11,7 @@ import click
 
 from ..engine import registry
 from ..engine.driver import FINISHED, WORK_REMAINS, run_study
-from ..engine.goal import Goal
+from ..engine.goal import Goal, goal_of
 from ..engine.grid import build, parse_count
 from ..engine.progress import Progress
 from ..engine.study import Study
@@ -46,18 +46,22 @@ def _check_slurm_array(study: Study, name: str, goal: Goal) -> None:
     help="threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json.",
 )
 @click.option("--max-seconds", type=float, metavar="S", help="Stop after this time with exit status 75.")
+@click.option(
+    "--checkpoint", type=float, metavar="S", help="Seconds between checkpoints; by default 15, more in long runs."
+)
 @click.option("--progress", default="auto", metavar="P", show_default=True, help="auto, bar, lines or none.")
 @click.option("--plot", metavar="FILE", help="Also draw the figure (.png, .svg, .pdf).")
 @click.option("--force", is_flag=True, help="Start afresh and replace what the output holds.")
 def command(study: str, output: str | None, axes: tuple[str, ...], grid: str | None, seed: str, workers: int | None, engine: str,
-            max_seconds: float | None, progress: str, plot: str | None, force: bool, **goal_options: Any) -> int:  # fmt: skip
+            max_seconds: float | None, checkpoint: float | None, progress: str, plot: str | None, force: bool,
+            **goal_options: Any) -> int:  # fmt: skip
     """Run a study: its name (see `fastcube list`) or a Python file that holds one.
 
     Prints the table of estimates with 95% intervals.  Run the same command again to resume; more trials, other
     points or a tighter target extend what the output holds.
     """
     chosen = registry.find(study)
-    goal = options.parse_goal(chosen, chosen.grid(grid).trials, **goal_options)
+    goal = goal_of(chosen, chosen.grid(grid).trials, **goal_options)
     name = options.default_name(chosen, grid)
     _check_slurm_array(chosen, name, goal)
     points = build(chosen, options.parse_axes(axes), grid)
@@ -67,7 +71,7 @@ def command(study: str, output: str | None, axes: tuple[str, ...], grid: str | N
     output = output or f"{name}.h5"
     report = Progress(progress)
     results, code = run_study(chosen, points, goal, grid=grid, seed=number, output=output, engine_name=engine, workers=workers,
-                              max_seconds=max_seconds, progress=report, force=force)  # fmt: skip
+                              max_seconds=max_seconds, progress=report, force=force, checkpoint=checkpoint)  # fmt: skip
     if code != FINISHED:
         again = "the same mpiexec command" if engine == "mpi" else shlex.join(["fastcube", *sys.argv[1:]])
         why = "work remains" if code == WORK_REMAINS else "interrupted"

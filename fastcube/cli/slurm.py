@@ -10,8 +10,9 @@ from typing import Any
 import click
 
 from ..engine import registry
+from ..engine.goal import goal_of
 from ..engine.grid import build, parse_count
-from ..errors import ParameterError, check_range
+from ..errors import ParameterError, check_range, shown
 from . import options
 
 _TIME = re.compile(r"\d+(:\d{1,2}){0,2}|\d+-\d{1,2}(:\d{1,2}){0,2}")
@@ -96,10 +97,13 @@ def command(study: str, array: int, time: str, cpus: int, at_once: int | None, m
         check_range("at-once", at_once, 1, array)
     if _seconds(time) <= margin:
         raise ParameterError(f"time must be longer than the margin of {margin} s, got {time}")
-    goal = options.parse_goal(chosen, chosen.grid(grid).trials, trials, None, None, None, None, None)
+    goal = goal_of(chosen, chosen.grid(grid).trials, trials=trials)
     build(chosen, options.parse_axes(axes), grid)
     number = parse_count("seed", seed)
     check_range("seed", number, 0, 2**63 - 1)
+    for what, text in (("output", output or ""), *(("sbatch", option) for option in sbatch)):
+        if not text.isprintable():
+            raise ParameterError(f"{what} must be printable text on one line, got {shown(text)}")
     name = output or options.default_name(chosen, grid)
     sets = "" if grid is None else f" --grid {shlex.quote(grid)}"
     sets += "".join(f" --set {shlex.quote(text)}" for text in axes)

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from ..engine.goal import Goal
+from ..engine.goal import Goal, goal_of
 from ..engine.reading import open_results
 from ..engine.results import Results, combine
 from ..engine.study import Value
@@ -83,7 +83,7 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     parts = [open_results(file, unchecked=unchecked) for file in files]
     whole = combine(list(zip(files, parts, strict=True)))
     study = whole.study
-    asked = options.parse_goal(study, None, **goal_options)
+    asked = goal_of(study, None, **goal_options)
     wanted = _wanted(parts)
     name = asked.target or study.statistics[0].name
     rows = []

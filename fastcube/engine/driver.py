@@ -34,6 +34,9 @@ from .tally import Tally, missing, size
 FINISHED, WORK_REMAINS, INTERRUPTED, TERMINATED = 0, 75, 130, 143
 
 _FIRST_CHECKPOINT, _CHECKPOINT_EVERY = 2.0, 15.0
+#: They come less often as a run gets long, because thousands of them may share one file system: each 1% of the time
+#: run, at most this far apart.  A signal still saves at once.
+_CHECKPOINT_GROWTH, _CHECKPOINT_AT_MOST = 0.01, 300.0
 #: Checkpoints of large files come less often, so that they take at most this share of the time.
 _CHECKPOINT_SHARE = 0.05
 
@@ -117,11 +120,12 @@ class _Driver:
 
     def __init__(self, study: Study, results: Results, points: Sequence[dict[str, Value]], goal: Goal, on: Engine,
                  save: Callable[[Results], None], deadline: float | None, progress: Progress,
-                 wake: queue.SimpleQueue[Future[Done] | int]) -> None:  # fmt: skip
+                 wake: queue.SimpleQueue[Future[Done] | int], every: float | None = None) -> None:  # fmt: skip
         self.results, self.goal, self.on, self.save, self.progress, self.wake = results, goal, on, save, progress, wake
         self.study = study
         self.deadline = deadline
-        self.next_checkpoint = time.monotonic() + _FIRST_CHECKPOINT
+        self.begun, self.every = time.monotonic(), every
+        self.next_checkpoint = self.begun + _FIRST_CHECKPOINT
         self.running: dict[Future[Done], tuple[_PointWork, int, int]] = {}
         keys = [tuple(point.values()) for point in points]
         self.unsaved = any(key not in results.tallies for key in keys)
@@ -237,7 +241,8 @@ class _Driver:
         except ResultFileError as error:  # keep computing: the next checkpoint or the end may find room
             self.progress.say(f"fastcube: checkpoint failed: {error}")
         now = time.monotonic()
-        self.next_checkpoint = now + max(_CHECKPOINT_EVERY, (now - begun) / _CHECKPOINT_SHARE)
+        apart = self.every or min(_CHECKPOINT_AT_MOST, max(_CHECKPOINT_EVERY, _CHECKPOINT_GROWTH * (now - self.begun)))
+        self.next_checkpoint = now + max(apart, (now - begun) / _CHECKPOINT_SHARE)
 
     def _finish(self, code: int) -> int:
         for future in list(self.running):
@@ -312,7 +317,8 @@ def _signals(wake: queue.SimpleQueue[Any]) -> Iterator[None]:
 def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *, grid: str | None = None,
               seed: int = 0, output: str | None = None,
               engine_name: str = "threads", workers: int | None = None, max_seconds: float | None = None,
-              progress: Progress | None = None, force: bool = False) -> tuple[Results, int]:  # fmt: skip
+              progress: Progress | None = None, force: bool = False,
+              checkpoint: float | None = None) -> tuple[Results, int]:  # fmt: skip
     """Run a study at checked points until the goal is reached; returns the results and the exit code.
 
     With ``output``, resumes from that file when it holds the same study and seed, and checkpoints into it.
@@ -323,6 +329,8 @@ def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *
     check_range("seed", seed, 0, 2**63 - 1)
     if max_seconds is not None and not max_seconds > 0:
         raise ParameterError(f"max-seconds must be positive, got {max_seconds}")
+    if checkpoint is not None and not 1 <= checkpoint <= 86400:
+        raise ParameterError(f"checkpoint must be in [1, 86400] seconds, got {checkpoint}")
     if not points:
         raise ParameterError(f"no points to run for {study.name}")
     registry.adopt(study)
@@ -351,7 +359,16 @@ def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *
         deadline = None if max_seconds is None else begun + max_seconds
         with engine(engine_name, workers) as on:
             driver = _Driver(
-                study, results, [dict(p) for p in points], goal, on, save, deadline, progress or Progress("none"), wake
+                study,
+                results,
+                [dict(p) for p in points],
+                goal,
+                on,
+                save,
+                deadline,
+                progress or Progress("none"),
+                wake,
+                checkpoint,
             )
             try:
                 code = driver.loop()

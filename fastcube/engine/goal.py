@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from ..errors import ParameterError, check_range, of_study
+from ..errors import ParameterError, check_range, of_study, written
+from .grid import parse_count, parse_share
 from .statistics import Distribution, Value
 from .study import Measure
 from .tally import Tally
@@ -110,3 +111,43 @@ class Goal:
         if values.get("shard") is not None:
             values["shard"] = tuple(values["shard"])
         return cls(**values)
+
+
+def goal_of(
+    study: Measure,
+    default: int | None,
+    *,
+    trials: object = None,
+    precision: object = None,
+    relative: object = None,
+    events: object = None,
+    target: str | None = None,
+    shard: object = None,
+) -> Goal:
+    """The goal that a user states, by command line or from Python; without any, ``default`` trials.
+
+    Counts and shares may be numbers of any type or text (``1e6``, ``1%``); a shard is ``"I/N"`` or (I, N).  Raises
+    ParameterError.
+    """
+    out = Goal(
+        None if trials is None else parse_count("trials", trials),
+        None if precision is None else parse_share("precision", precision),
+        None if relative is None else parse_share("relative", relative),
+        None if events is None else parse_count("events", events),
+        target,
+        None if shard is None else _parse_shard(shard),
+    )
+    if out.trials is None and not out.adaptive:
+        out = Goal(default, target=target, shard=out.shard)
+    out.check(study)
+    return out
+
+
+def _parse_shard(given: object) -> tuple[int, int]:
+    parts = given.split("/") if isinstance(given, str) else given
+    if not isinstance(parts, (tuple, list)) or len(parts) != 2:
+        raise ParameterError(f"shard must be I/N with 0 <= I < N, got {written(given)}")
+    try:
+        return parse_count("shard", parts[0]), parse_count("shard", parts[1])
+    except ParameterError:
+        raise ParameterError(f"shard must be I/N with 0 <= I < N, got {written(given)}") from None

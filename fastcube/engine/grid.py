@@ -2,33 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import contextlib
+import math
+import operator
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from ..errors import ParameterError
+import numpy as np
+
+from ..errors import ParameterError, written
 from .study import Axis, Study, Value, product_grid
 
-_MOST_VALUES = 100_000
+#: Most points of a run: each keeps a tally in memory, and a file of this many is read in seconds.
+MOST_POINTS = 100_000
 
 
-def parse_count(name: str, text: str) -> int:
-    """A whole number, also as ``1e6``.  Raises ParameterError."""
-    try:
-        number = Decimal(text)
-        if number == number.to_integral_value():
-            return int(number)
-    except (InvalidOperation, OverflowError, ValueError):
-        pass
-    raise ParameterError(f"{name} must be a whole number (1e6 is one), got {text}")
+def parse_count(name: str, given: object) -> int:
+    """A whole number of any integer type, or as text, also as ``1e6``.  Raises ParameterError."""
+    if isinstance(given, str):
+        try:
+            number = Decimal(given)
+            if number.is_finite() and number.adjusted() < 40 and number == number.to_integral_value():
+                return int(number)
+        except (InvalidOperation, OverflowError, ValueError):
+            pass
+    elif not isinstance(given, (bool, np.bool_)):
+        with contextlib.suppress(TypeError):
+            return operator.index(given)  # type: ignore[arg-type]
+    raise ParameterError(f"{name} must be a whole number (1e6 is one), got {written(given)}")
 
 
-def parse_share(name: str, text: str) -> float:
-    """A number, or a percentage such as ``1%``.  Raises ParameterError."""
-    try:
-        return float(text[:-1]) / 100 if text.endswith("%") else float(text)
-    except ValueError:
-        raise ParameterError(f"{name} must be a number or a percentage, got {text}") from None
+def parse_number(name: str, given: object, what: str = "a number") -> float:
+    """A number of any type, or as text; NaN is none.  Raises ParameterError."""
+    if not isinstance(given, (bool, np.bool_)):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            number = float(given)  # type: ignore[arg-type]
+            if not math.isnan(number):
+                return number
+    raise ParameterError(f"{name} must be {what}, got {written(given)}")
+
+
+def parse_share(name: str, given: object) -> float:
+    """As :func:`parse_number`; as text also a percentage such as ``1%``.  Raises ParameterError."""
+    what = "a number or a percentage"
+    if isinstance(given, str) and given.endswith("%"):
+        with contextlib.suppress(ParameterError):
+            return parse_number(name, given[:-1], what) / 100
+    return parse_number(name, given, what)
 
 
 def parse_values(axis: Axis, text: str) -> list[Value]:
@@ -42,16 +63,21 @@ def parse_values(axis: Axis, text: str) -> list[Value]:
             bounds = [Decimal(piece.strip()) for piece in part.split(":")]
         except InvalidOperation:
             raise ParameterError(
-                f"{axis.name} must be a value, a list a,b,c or a range lo:hi[:step], got {text}"
+                f"{axis.name} must be a value, a list a,b,c or a range lo:hi[:step], got {written(text)}"
             ) from None
         if len(bounds) == 1:
             values.append(axis.check(bounds[0]))
             continue
         if len(bounds) > 3 or not all(b.is_finite() for b in bounds):
-            raise ParameterError(f"{axis.name} must be a value, a list a,b,c or a range lo:hi[:step], got {text}")
+            raise ParameterError(
+                f"{axis.name} must be a value, a list a,b,c or a range lo:hi[:step], got {written(text)}"
+            )
         low, high, step = (*bounds, Decimal(1)) if len(bounds) == 2 else bounds
-        if step <= 0 or high < low or (high - low) / step > _MOST_VALUES:
-            raise ParameterError(f"{axis.name} range must be lo:hi[:step] with lo <= hi and step > 0, got {part}")
+        if step <= 0 or high < low or (high - low) / step >= MOST_POINTS:
+            raise ParameterError(
+                f"{axis.name} range must be lo:hi[:step] with lo <= hi, step > 0 and at most {MOST_POINTS} values, "
+                f"got {written(part)}"
+            )
         count = int((high - low) / step) + 1
         values.extend(axis.check(low + i * step) for i in range(count))
     return list(dict.fromkeys(values))
@@ -77,6 +103,7 @@ def build(study: Study, given: Mapping[str, Any], name: str | None = None) -> li
         if axis not in axes:
             raise ParameterError(f"{axis} is not an axis of {study.name}, which has {', '.join(axes)}")
     values = {axis: _listed(axes[axis], given[axis]) for axis in axes if axis in given}
+    _check_number(study, values, grid)
     if not values:
         return [study.point(point) for point in grid]
     free = [axis for axis in axes if axis not in values]
@@ -91,6 +118,16 @@ def build(study: Study, given: Mapping[str, Any], name: str | None = None) -> li
         some = ",".join(f"{axis}={value}" for axis, value in given.items())
         raise ParameterError(f"no point of the grid of {study.name} is possible with {some}; set {', '.join(free)} too")
     return points
+
+
+def _check_number(study: Study, values: Mapping[str, list[Value]], grid: Sequence[Mapping[str, Value]]) -> None:
+    """Raise ParameterError before more points are made than a run takes."""
+    number = math.prod(len(of_axis) for of_axis in values.values())
+    for axis in study.axes:
+        if values and axis.name not in values:
+            number *= len({point[axis.name] for point in grid})
+    if number > MOST_POINTS:
+        raise ParameterError(f"a run takes at most {MOST_POINTS} points, got {number} of {study.name}")
 
 
 def _possible(study: Study, points: Iterable[Mapping[str, Value]]) -> list[dict[str, Value]]:

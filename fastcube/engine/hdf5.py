@@ -52,7 +52,7 @@ class NetCDF:
         """Set attributes; text as fixed-length UTF-8, which every netCDF reader shows as text."""
         for name, value in values.items():
             if isinstance(value, str):
-                encoded = value.encode()
+                encoded = value.encode(errors="backslashreplace")
                 target.attrs.create(name, np.array(encoded), dtype=h5py.string_dtype("utf-8", max(1, len(encoded))))
             else:
                 target.attrs[name] = value
@@ -117,6 +117,13 @@ def check_writable(path: Path) -> None:
     temporary.unlink()
 
 
+def _write_all(handle: int, *parts: bytes | memoryview) -> None:
+    for part in parts:
+        rest = memoryview(part)
+        while rest:
+            rest = rest[os.write(handle, rest) :]
+
+
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[NetCDF]:
     """Build a file; on leaving without an error it replaces ``path`` in one step.  Raises ResultFileError.
@@ -131,9 +138,7 @@ def written_whole(path: Path) -> Iterator[NetCDF]:
             yield NetCDF(file)
         image = memory.getbuffer()
         with temporary.open("wb") as raw:
-            raw.write(image)
-            raw.write(_TRAILER + hashlib.sha256(image).hexdigest().encode())
-            raw.flush()
+            _write_all(raw.fileno(), image, _TRAILER + hashlib.sha256(image).hexdigest().encode())
             os.fsync(raw.fileno())
         temporary.replace(path)
         _sync_folder(path.parent)

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
-from ..errors import ResultFileError, StudyMismatchError
-from .hdf5 import reason, remove_stale
+from ..errors import ResultFileError, StudyMismatchError, plain_text
+from .hdf5 import check_writable, reason, remove_stale
+from .lock import exclusive
 from .reading import open_results
 from .results import Results
 
@@ -36,8 +37,7 @@ class OutputFile:
                     raise ResultFileError(f"output {self.path} is not a regular file")
                 if not os.access(self.path, os.W_OK):  # replacing would need no permission of the file itself
                     raise ResultFileError(f"output {self.path} is write-protected")
-            with tempfile.TemporaryFile(dir=folder):
-                pass
+            check_writable(self.path)
         except ResultFileError:
             raise
         except OSError as error:
@@ -67,20 +67,30 @@ class OutputFile:
         return held
 
     def save(self, results: Results) -> None:
-        """Replace the file.  When that fails the results go beside it or elsewhere, and the ResultFileError says where."""
+        """Replace the file.  When that fails the results go beside it or elsewhere, and the ResultFileError says where.
+
+        What another process wrote meanwhile is never replaced: both look and write under one lock.
+        """
         try:
-            if self._signature() not in (None, self._seen):
-                raise ResultFileError(f"{self.path} was changed by another process")
-            results.save(self.path)
-            self._seen = self._signature()
+            with exclusive(self.path):
+                if self._signature() not in (None, self._seen):
+                    raise ResultFileError(f"{self.path} was changed by another process")
+                results.save(self.path)
+                self._seen = self._signature()
         except ResultFileError as error:
             raise ResultFileError(f"{error}; {self._rescue(results)}") from error
+        except Exception as error:  # whatever it is, the work goes somewhere
+            why = reason(error) if isinstance(error, OSError) else f"{type(error).__name__}: {plain_text(str(error))}"
+            raise ResultFileError(f"{self.path} cannot be written: {why}; {self._rescue(results)}") from error
 
     def _rescue(self, results: Results) -> str:
         for place in self._refuges():
             try:
                 results.save(place)
-            except OSError:
+            except Exception:  # the next place, whatever is wrong with this one
+                with contextlib.suppress(OSError):  # the name was reserved
+                    if place != self._rescued and place.stat().st_size == 0:
+                        place.unlink()
                 continue
             self._rescued = place
             return f"the work done is saved in {place}"
@@ -93,6 +103,21 @@ class OutputFile:
             yield self._rescued
         stem, suffix = self.path.stem, self.path.suffix
         for folder in (str(self.path.parent), ".", tempfile.gettempdir()):
-            names = (Path(folder, f"{stem}.rescued{f'-{i}' if i else ''}{suffix}").absolute() for i in count())
-            with contextlib.suppress(OSError):  # a current folder that was removed
-                yield next(name for name in names if not name.exists())
+            with contextlib.suppress(OSError):  # a folder that was removed, or is not ours to write
+                yield next(name for i in count() if _reserved(name := _rescue_name(Path(folder), stem, i, suffix)))
+
+
+def _rescue_name(folder: Path, stem: str, i: int, suffix: str) -> Path:
+    """``r.rescued.h5``, ``r.rescued-1.h5``, ...; the stem is cut where the name would pass 255 bytes."""
+    end = f".rescued{f'-{i}' if i else ''}{suffix}"
+    room = 255 - len(os.fsencode(end))
+    return (folder / (os.fsencode(stem)[:room].decode(errors="ignore") + end)).absolute()
+
+
+def _reserved(name: Path) -> bool:
+    """Whether the name was free and is ours now.  Raises OSError where no name can be made."""
+    try:
+        name.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True

@@ -91,7 +91,7 @@ def _module_of_file(path: str) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ParameterError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
     return module
 

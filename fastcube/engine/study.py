@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError, check_range, nearest, shown
+from ..errors import ParameterError, check_range, nearest, shown, written
 from ..kernels.layout import Layout
 from .statistics import Distribution, Point, Statistic, Value
 from .tally import Tally
@@ -69,13 +69,17 @@ class Axis:
     def check(self, value: object) -> Value:
         """Return the value as this axis' kind; raise ParameterError when it is out of range or of another kind."""
         try:
-            number = float(value)  # type: ignore[arg-type]
+            if isinstance(value, (bool, np.bool_)):
+                raise TypeError
+            number = float(value) + 0.0  # type: ignore[arg-type]  # -0.0 is 0.0
             if self.kind is int and number != int(number):
                 raise ValueError
         except (TypeError, ValueError, OverflowError):
             what = "an integer" if self.kind is int else "a number"
-            raise ParameterError(f"{self.name} must be {what} in [{self.low}, {self.high}], got {value}") from None
-        exact: Value = int(value) if self.kind is int else number  # type: ignore[call-overload]
+            raise ParameterError(
+                f"{self.name} must be {what} in [{self.low}, {self.high}], got {written(value)}"
+            ) from None
+        exact: Value = int(number) if self.kind is int else number
         check_range(self.name, exact, self.low, self.high, open_above=self.open_above)
         return exact
 
