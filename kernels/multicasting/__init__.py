@@ -1,0 +1,1 @@
+"""Multicast in hypercubes under random faults (Wang, Lin & Kuo, section 4)."""

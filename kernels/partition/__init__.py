@@ -1,0 +1,1 @@
+"""2-partitions of hypercubes under random faults (Wang, Lin & Kuo, section 3)."""

@@ -1,0 +1,147 @@
+"""2-partitions under many faults, n <= 20: one bitmap of the 2^n nodes a trial, held against itself across dimensions.
+
+Two faults meet on {i, j} when the bitmap has a bit in common with itself read across i, across j or across both; across
+both is enough once i and j are known to be free of conflicts of their own.  A test ends at the first vector of 512 nodes
+with a hit, which with many faults is the first one.
+
+The 64 / w trials that share a block's words (the law of fault sets, w bits a label) are drawn together.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import bits, philox, simd
+from ..bits import ONE, ZERO
+from ..jit import TRIALS_SIGNATURE, block, kernel, scratch
+from ..sampling import field_width, node_label, store_in_turn
+from .search import record, searching
+
+_63 = np.uint64(63)
+_6 = np.uint64(6)
+
+
+class Words(NamedTuple):
+    """A block's words, drawn sixteen at a time as far as there is room."""
+
+    words: Any  #: uint64
+    spare: Any  #: uint64, 32: scratch
+    drawn: Any  #: int64, of length 1: number of words there
+
+
+@scratch
+def words_for(f):
+    """Room for the words of f distinct labels; few trials need more, and draw those one by one."""
+    return Words(np.empty((f + (f >> 1) + 79) & ~15, np.uint64), np.empty(32, np.uint64), np.zeros(1, np.int64))
+
+
+@block
+def _draw_more(key, where, source):
+    """Sixteen more words of block ``where``."""
+    at = source.drawn[0]
+    halves = simd.add(simd.iota(simd.splat(ZERO)), simd.splat(np.uint64(at >> 1)))
+    even, odd = philox.mixed_lanes(key, simd.splat(where), halves, philox.LABELS)
+    store_in_turn(even, odd, source.spare)
+    simd.store(source.words, at, simd.load(source.spare, 0))
+    simd.store(source.words, at + 8, simd.load(source.spare, 8))
+    source.drawn[0] = at + 16
+
+
+@block
+def _mark(key, t, n, f, source, state):
+    """Set trial t's f faults in a clear bitmap."""
+    width = field_width(n)
+    per_word = 64 // width
+    where = np.uint64(t // per_word)
+    shift = np.uint64(width * (t % per_word))
+    mask = (ONE << np.uint64(n)) - ONE
+    got = np.int64(0)
+    at = np.int64(0)
+    while got < f and at < source.words.size:
+        end = min(at + f - got, source.words.size)  # as many as cannot be too many
+        while source.drawn[0] < end:
+            _draw_more(key, where, source)
+        for i in range(at, end):
+            x = (source.words[i] >> shift) & mask
+            old = state[x >> _6]
+            state[x >> _6] = old | ONE << (x & _63)
+            got += np.int64((~old >> (x & _63)) & ONE)
+        at = end
+    while got < f:
+        x = node_label(key, t, at, n)
+        at += 1
+        old = state[x >> _6]
+        state[x >> _6] = old | ONE << (x & _63)
+        got += np.int64((~old >> (x & _63)) & ONE)
+
+
+@block
+def _across(x, low):
+    """512 nodes read across the dimensions below the sixth that are set in ``low``."""
+    while low:
+        k = low & (~low + ONE)
+        low ^= k
+        mask = simd.splat(bits.LOW[bits.lowest(k)])
+        by = simd.splat(k)
+        x = simd.either(simd.both(simd.shift_right(x, by), mask), simd.shift_left(simd.both(x, mask), by))
+    return x
+
+
+@block
+def meet_marked(state, mask):
+    """Whether two faults of a bitmap, in whole vectors, differ in exactly the dimensions of ``mask``."""
+    low = mask & _63
+    within = (mask >> _6) & np.uint64(7)
+    apart = np.int64(mask >> np.uint64(9))
+    once = apart & -apart  # of two vectors that are held against each other the one without this bit
+    zero = simd.splat(ZERO)
+    for v in range(state.size >> 3):
+        if v & once:
+            continue
+        x = simd.load(state, v << 3)
+        y = simd.load(state, (v ^ apart) << 3)
+        if within & ONE:
+            y = simd.neighbour6(y)
+        if within & np.uint64(2):
+            y = simd.neighbour7(y)
+        if within & np.uint64(4):
+            y = simd.neighbour8(y)
+        if simd.bits(simd.differ(simd.both(x, _across(y, low)), zero)) != ZERO:
+            return True
+    return False
+
+
+@block
+def meet_somewhere(state, mask):
+    """Whether two faults differ in nothing outside ``mask``, of at most two dimensions."""
+    lowest = mask & (~mask + ONE)
+    if lowest == mask:
+        return meet_marked(state, mask)
+    if mask == np.uint64(3) and (meet_marked(state, ONE) or meet_marked(state, np.uint64(2))):
+        return True  # the one pair that is tried before its dimensions
+    return meet_marked(state, mask)
+
+
+search_marked = searching(meet_somewhere)
+
+
+@kernel(TRIALS_SIGNATURE)
+def partition_marked(key, first, stop, params, tally):
+    """Trials at (n, f) = params with 2 <= n <= 20 and 0 <= f <= 2^(n-2)."""
+    n = np.int64(params[0])
+    f = np.int64(params[1])
+    per_word = 64 // field_width(n)
+    state = np.zeros(8 << max(n - 9, 0), np.uint64)
+    source = words_for(f)
+    where = np.int64(-1)
+    for t in range(first, stop):
+        if t // per_word != where:
+            where = t // per_word
+            source.drawn[0] = 0
+        for v in range(0, state.size, 8):
+            simd.store(state, v, simd.splat(ZERO))
+        _mark(key, t, n, f, source, state)
+        lo, hi, greedy = search_marked(state, n)
+        record(tally, lo, hi, greedy)

@@ -1,0 +1,247 @@
+"""2-partitions under few faults: lanes are trials, f rows of labels.
+
+Lanes have 8, 16 or 32 bits for n <= 8, n <= 16 and above, as the fields that hold the labels.
+
+1. *filter*: the least xor of two faults, lane by lane over all pairs, is above 3 when no two meet on {0, 1}, which is then the
+   answer to both searches; 0 is a repeated label, whose trial is drawn on by itself;
+2. *search*: the others are pressed together into a queue.  Of a full vector of them, every pair of faults that differ in
+   one dimension or two (anywhere in the vector) is noted; row i of ``barred`` then collects the dimensions j such that
+   {i, j} is ruled out.  The first pair that is left is read off the rows, for all lanes at once.
+
+For n > 32 the filter sees the low 32 bits, and the few trials that it does not clear are looked at alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import bits, philox, simd
+from ..bits import ALL, ONE, ZERO
+from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel
+from ..sampling import node_label
+from .layout import TALLY
+from .search import list_trial, set_up
+
+_EXISTS = TALLY.counter("exists")
+_GREEDY = TALLY.counter("greedy")
+_LO = TALLY.counter("lo")
+_HI = TALLY.counter("hi")
+
+# Noted pairs that are entered in the rows at a time: 4 KiB, so that they and the rows stay in the first cache.
+_NOTED = 64
+
+
+# ---------------------------------------------------------------- 1. filter
+
+
+@block(always=True)
+def _draw(key, where, f, pattern, words):
+    """The first f labels (f + 1 for odd f) of a vector of trials, a row each."""
+    prepared = philox.prepare_lanes(key, where, philox.LABELS)
+    used = simd.splat(pattern)
+    for k in range(0, f, 2):
+        even, odd = philox.lanes(key, prepared, np.uint64(k >> 1))
+        simd.store(words, 8 * k, simd.both(even, used))
+        simd.store(words, 8 * k + 8, simd.both(odd, used))
+
+
+@block
+def _closer(least, x, y):
+    return simd.minimum(least, simd.xor(x, y))
+
+
+@block(always=True)
+def _least_xor(labels, lanes, f):
+    """The least xor of two of the f faults, lane by lane; four rows at a time against each earlier one."""
+    first = simd.load(labels, 0)
+    n0 = simd.like(first, ALL)
+    n1 = n0
+    n2 = n0
+    n3 = n0
+    rest = f & 3
+    for i in range(1, rest):
+        x = simd.load(labels, i * lanes)
+        for j in range(i):
+            n0 = _closer(n0, x, simd.load(labels, j * lanes))
+    for i in range(rest, f, 4):
+        x0 = simd.load(labels, i * lanes)
+        x1 = simd.load(labels, (i + 1) * lanes)
+        x2 = simd.load(labels, (i + 2) * lanes)
+        x3 = simd.load(labels, (i + 3) * lanes)
+        n0 = _closer(_closer(n0, x0, x1), x1, x3)
+        n1 = _closer(_closer(n1, x0, x2), x2, x3)
+        n2 = _closer(n2, x0, x3)
+        n3 = _closer(n3, x1, x2)
+        for j in range(i):
+            y = simd.load(labels, j * lanes)
+            n0 = _closer(n0, x0, y)
+            n1 = _closer(n1, x1, y)
+            n2 = _closer(n2, x2, y)
+            n3 = _closer(n3, x3, y)
+    return simd.minimum(simd.minimum(n0, n1), simd.minimum(n2, n3))
+
+
+@block
+def _draw_on(key, t, n, f, labels, column, lanes):
+    """Replace the repeated labels of one trial, in one column of the rows, by the next of its sequence."""
+    taken = np.int64(0)
+    j = np.int64(0)
+    while taken < f:
+        x = np.uint64(labels[column + j * lanes]) if j < f else node_label(key, t, j, n)
+        i = np.int64(0)
+        while i < taken and np.uint64(labels[column + i * lanes]) != x:
+            i += 1
+        if i == taken:
+            labels[column + taken * lanes] = x
+            taken += 1
+        j += 1
+
+
+# ---------------------------------------------------------------- 2. search
+
+
+@block
+def _bar(noted, count, barred, n, lanes):
+    """Enter noted differences in the rows: row i takes those with bit i."""
+    zero = simd.like(simd.load(barred, 0), ZERO)
+    for i in range(n):
+        bit = simd.like(zero, ONE << np.uint64(i))
+        row = simd.load(barred, i * lanes)
+        for q in range(count):
+            x = simd.load(noted, q * lanes)
+            row = simd.either(row, simd.select(simd.differ(simd.both(x, bit), zero), x, zero))
+        simd.store(barred, i * lanes, row)
+
+
+@block
+def _bar_all(queue, f, noted, barred, n, lanes):
+    """The rows of the first vector of the queue's columns; returns the dimensions that are ruled out alone."""
+    zero = simd.like(simd.load(queue, 0), ZERO)
+    one = simd.like(zero, np.uint64(1))
+    two = simd.like(zero, np.uint64(2))
+    alone = zero
+    for i in range(n):
+        simd.store(barred, i * lanes, zero)
+    count = np.int64(0)
+    for i in range(1, f):
+        x = simd.load(queue, 2 * lanes * i)
+        for j in range(i):
+            apart = simd.xor(x, simd.load(queue, 2 * lanes * j))
+            distance = simd.popcount(apart)
+            near = simd.less_equal(distance, two)
+            if simd.bits(near) != ZERO:
+                alone = simd.either(alone, simd.select(simd.less_equal(distance, one), apart, zero))
+                simd.store(noted, count * lanes, simd.select(near, apart, zero))
+                count += 1
+        if count + f > _NOTED:
+            _bar(noted, count, barred, n, lanes)
+            count = np.int64(0)
+    _bar(noted, count, barred, n, lanes)
+    return alone
+
+
+@block
+def _count_pairs(alone, barred, n, lanes, live, tally):
+    """Read the first pair off the rows of each live lane and count it."""
+    zero = simd.like(alone, ZERO)
+    higher = simd.like(zero, (ONE << np.uint64(n)) - ONE)
+    partners = zero
+    unseen = live  # lanes in which no dimension without a conflict has come by
+    for i in range(n - 1):
+        bit = simd.like(zero, ONE << np.uint64(i))
+        higher = simd.xor(higher, bit)
+        left = simd.without(higher, simd.either(simd.load(barred, i * lanes), alone))
+        free = simd.bits(simd.equal(simd.both(alone, bit), zero))
+        found = simd.bits(simd.differ(left, zero)) & free & live
+        many = bits.popcount(found)
+        tally[_EXISTS] += many
+        tally[_GREEDY] += bits.popcount(found & unseen)
+        tally[_LO] += i * many
+        partners = simd.select(simd.mask(zero, found), left, partners)
+        unseen &= ~free
+        live &= ~found
+    partners = simd.both(partners, simd.sub(zero, partners))
+    for i in range(1, n):
+        bit = simd.like(zero, ONE << np.uint64(i))
+        tally[_HI] += i * bits.popcount(simd.bits(simd.equal(partners, bit)))
+
+
+def _make(width: int, word: Any) -> Kernel:
+    lanes = 512 // width  # a constant of the closure, with which all callees are specialised
+
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}")
+    def partition_lanes(key, first, stop, params, tally):
+        """Trials at (n, f) = params; 2 <= n <= 8, 9 <= n <= 16 or 17 <= n <= 62 by the lanes' width, f <= 2^(n-2).
+
+        For a vector of trials 26 f vector operations of the generator and f^2 of the filter; for a vector of those that it
+        does not clear 3/2 f^2, and 2 n for each pair of faults that meet in one of them.
+        """
+        n = np.int64(params[0])
+        f = np.int64(params[1])
+        labels_array = np.zeros((f + 2) * lanes, word)
+        queue_array = np.zeros((f + 1) * 2 * lanes, word)
+        noted_array = np.empty((_NOTED + f) * lanes, word)
+        barred_array = np.empty(n * lanes, word)
+        scratch = set_up(params)
+        labels = simd.pointer(labels_array)
+        words = simd.pointer(labels_array.view(np.uint64))
+        queue = simd.pointer(queue_array)
+        noted = simd.pointer(noted_array)
+        barred = simd.pointer(barred_array)
+        pattern = ZERO
+        for shift in range(0, 64, width):
+            pattern |= ((ONE << np.uint64(n if n < width else width)) - ONE) << np.uint64(shift)
+        zero = simd.load(queue, 0)
+        three = simd.like(zero, np.uint64(3))
+        every = ALL >> np.uint64(64 - lanes)
+        cleared = np.int64(0)
+        count = np.int64(0)
+        start = first - first % lanes
+        while start < stop or count > 0:
+            if start < stop:
+                _draw(key, np.uint64(8 * (start // lanes)), f, pattern, words)
+                least = _least_xor(labels, lanes, f)
+                hit = simd.bits(simd.less_equal(least, three))
+                valid = every
+                if start < first:
+                    valid &= every << np.uint64(first - start)
+                if start + lanes > stop:
+                    valid &= every >> np.uint64(start + lanes - stop)
+                cleared += bits.popcount(valid & ~hit)
+                hit &= valid
+                while n > 32 and hit:
+                    list_trial(key, start + bits.lowest(hit), params, scratch, tally)
+                    hit &= hit - ONE
+                if hit:
+                    repeated = simd.bits(simd.equal(least, zero)) & hit
+                    while repeated:
+                        i = bits.lowest(repeated)
+                        repeated &= repeated - ONE
+                        _draw_on(key, start + i, n, f, labels, i, lanes)
+                    for k in range(f):
+                        row = simd.load(labels, k * lanes)
+                        simd.store(queue, 2 * lanes * k + count, simd.compress(simd.mask(row, hit), row))
+                    count += bits.popcount(hit)
+                start += lanes
+            if count >= lanes or (start >= stop and count > 0):
+                live = every if count >= lanes else every >> np.uint64(lanes - count)
+                alone = _bar_all(queue, f, noted, barred, n, lanes)
+                _count_pairs(alone, barred, n, lanes, live, tally)
+                for k in range(f):
+                    simd.store(queue, 2 * lanes * k, simd.load(queue, 2 * lanes * k + lanes))
+                count = max(count - lanes, np.int64(0))
+        tally[_EXISTS] += cleared
+        tally[_GREEDY] += cleared
+        tally[_HI] += cleared
+        simd.keep(labels_array)
+        simd.keep(queue_array)
+        simd.keep(noted_array)
+        simd.keep(barred_array)
+
+    return partition_lanes
+
+
+#: Kernels for n <= 8, n <= 16 and n <= 62.
+PARTITION_LANES = (_make(8, np.uint8), _make(16, np.uint16), _make(32, np.uint32))

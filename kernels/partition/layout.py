@@ -1,0 +1,12 @@
+"""What the 2-partition kernels count."""
+
+from __future__ import annotations
+
+from ..layout import Counter, Layout
+
+TALLY = Layout(
+    Counter("exists", "trials with a fault-tolerant 2-partition"),
+    Counter("greedy", "trials in which Figure 2 finds one"),
+    Counter("lo", "lower dimension of the first fault-tolerant pair, summed over trials with one"),
+    Counter("hi", "its higher dimension"),
+)

@@ -1,0 +1,19 @@
+"""What the kernels of dependencies and of the simulation count, each over the trials with a fault-tolerant 2-partition."""
+
+from __future__ import annotations
+
+from ..layout import Counter, Layout
+
+DEPENDENCIES = Layout(
+    Counter("partitioned", "trials with a fault-tolerant 2-partition"),
+    Counter("cyclic", "trials whose dependency graph has a cycle"),
+    Counter("cyclic_unicast", "trials with a cycle for messages to one destination"),
+    Counter("cyclic_repaired", "trials with a cycle with two virtual channels"),
+)
+
+SIMULATION = Layout(
+    Counter("partitioned", "trials with a fault-tolerant 2-partition"),
+    Counter("deadlock", "trials that stop with one virtual channel"),
+    Counter("deadlock_repaired", "trials that stop with two"),
+    Counter("deadlock_separate", "trials that stop with two and a message for each destination"),
+)

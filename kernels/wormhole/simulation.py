@@ -1,0 +1,246 @@
+"""Long messages in lockstep (reading A15 with ``flits=None``): whether a set of multicasts stops, n <= 8.
+
+A message is a list of requests, in the order in which its header can come to them: the channels that it asks for together at one
+node, and for each the request that waits at its end.  A message lets go of all its channels in the turn of its last request.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..jit import block, scratch
+from ..multicasting.supercube import buddy_step, first_across, first_steps, next_label, shortcut
+from .dependencies import channel
+
+_NONE = np.int64(-1)
+_WAITING = np.int32(2**31 - 1)  # a request whose node no header has reached
+
+
+class Traffic(NamedTuple):
+    """The messages of one trial."""
+
+    message: Any  #: int64, a message: its first request, and behind the last message the end
+    left: Any  #: int64, a message: requests that are not met
+    asked: Any  #: int64, (request, 3): channels, or -1
+    then: Any  #: int64, (request, 3): the requests at their ends, or -1
+    reached: Any  #: int32, a request: the step in which the header reached its node, or -1 once it is met
+    held: Any  #: uint8, a channel
+    counts: Any  #: int64, 2: messages and requests
+
+
+@scratch
+def traffic_for(n, messages, requests):
+    """Room for so many messages and requests in Q_n."""
+    return Traffic(
+        np.zeros(messages + 1, np.int64),
+        np.zeros(messages, np.int64),
+        np.empty((requests, 3), np.int64),
+        np.empty((requests, 3), np.int64),
+        np.empty(requests, np.int32),
+        np.zeros((n + 2) << n, np.uint8),
+        np.zeros(2, np.int64),
+    )
+
+
+@block
+def reset(traffic):
+    """No messages."""
+    traffic.counts[0] = 0
+    traffic.counts[1] = 0
+
+
+@block
+def _request(traffic):
+    """A new request, for no channel yet."""
+    at = traffic.counts[1]
+    traffic.counts[1] = at + 1
+    for i in range(3):
+        traffic.asked[at, i] = -1
+        traffic.then[at, i] = -1
+    traffic.reached[at] = _WAITING
+    return at
+
+
+@block
+def _begin(traffic):
+    """A new message; its first request is ready."""
+    message = traffic.counts[0]
+    traffic.counts[0] = message + 1
+    traffic.message[message] = traffic.counts[1]
+    at = _request(traffic)
+    traffic.reached[at] = 0
+    return at
+
+
+@block
+def _end(traffic):
+    """The last message has all its requests."""
+    message = traffic.counts[0]
+    traffic.message[message] = traffic.counts[1]
+
+
+@block
+def _inside(traffic, n, a, q, wanted, fault, steps, exit_step, exit_k, copy):
+    """A message's requests at (a, q) for wanted places of its supernode, and for the k-th external channel.
+
+    ``steps`` are those of :func:`first_steps`; the external channel is asked for at (a, q) itself (``exit_step`` 0) or at
+    the buddy of a detour; ``exit_k`` is -1 without one.  Returns the request at (a, q) and the one for that channel, -1 for none.
+    """
+    v = a << 2 | q
+    at = _NONE
+    if steps | exit_step or exit_k >= 0:
+        at = _request(traffic)
+    exit_at = _NONE
+    across = (wanted >> (q ^ 3)) & 1
+    via = first_across(q, fault) if across else np.int64(0)
+    for j in range(2):
+        step = np.int64(1 << j)
+        if (steps | exit_step) & step == 0:
+            continue
+        traffic.asked[at, j] = channel(v, np.int64(j), n, copy)
+        if step in (via, exit_step):
+            more = _request(traffic)
+            traffic.then[at, j] = more
+            if via == step:
+                traffic.asked[more, 1 - j] = channel(v ^ step, np.int64(1 - j), n, copy)
+            if exit_step == step:
+                traffic.asked[more, 2] = channel(v ^ step, 2 + exit_k, n, copy)
+                exit_at = more
+    if exit_k >= 0 and exit_step == 0:
+        traffic.asked[at, 2] = channel(v, 2 + exit_k, n, copy)
+        exit_at = at
+    return at, exit_at
+
+
+@block
+def _leave(faults, a, q, goal, flip):
+    """The label that R' leads to, the external dimension, and the step of a detour or 0."""
+    to = shortcut(a ^ flip, goal ^ flip) ^ flip
+    k = np.int64(0)
+    while (np.int64(2) << k) - 1 < (a ^ to):
+        k += 1
+    step = np.int64(0)
+    if (faults[to] >> q) & 1:
+        step = buddy_step(q, faults[a])
+    return to, k, step
+
+
+@block
+def _sweep(traffic, faults, wanted, busy, a, q, flip, n, copy):
+    """The message D_H or D_L from (a, q), if it has a destination."""
+    goal = next_label(busy, a, flip, busy.size)
+    if goal < 0:
+        return
+    to, k, step = _leave(faults, a, q, goal, flip)
+    first = _begin(traffic)
+    if step:
+        v = a << 2 | q
+        traffic.asked[first, step >> 1] = channel(v, step >> 1, n, copy)
+        before = _request(traffic)
+        traffic.then[first, step >> 1] = before
+        traffic.asked[before, 2] = channel(v ^ step, 2 + k, n, copy)
+    else:
+        before = first
+        traffic.asked[first, 2] = channel(a << 2 | q, 2 + k, n, copy)
+    q ^= step
+    while True:
+        a = to
+        own = np.int64(0)
+        if a == goal:
+            own = np.int64(wanted[a])
+            goal = next_label(busy, a, flip, busy.size)
+        k = _NONE
+        step = np.int64(0)
+        if goal >= 0:
+            to, k, step = _leave(faults, a, q, goal, flip)
+        steps = first_steps(q, own, faults[a])
+        at, exit_at = _inside(traffic, n, a, q, own, faults[a], steps, step, k, copy)
+        traffic.then[before, 2] = at
+        if goal < 0:
+            break
+        before = exit_at
+        q ^= step
+    _end(traffic)
+
+
+@block
+def send(traffic, faults, wanted, busy, a, q, n, copies):
+    """The messages of one multicast, in their order: D_E over the low and the high dimension, D_H, D_L.
+
+    ``faults`` and ``wanted`` are masks of places by label, ``busy`` the bitmap of labels with a wanted place.
+    """
+    v = a << 2 | q
+    own = np.int64(wanted[a])
+    steps = first_steps(q, own, faults[a])
+    for j in range(2):
+        step = np.int64(1 << j)
+        if steps & step:
+            first = _begin(traffic)
+            traffic.asked[first, j] = channel(v, np.int64(j), n, False)
+            if (own >> (q ^ 3)) & 1 and first_across(q, faults[a]) == step:
+                more = _request(traffic)
+                traffic.then[first, j] = more
+                traffic.asked[more, 1 - j] = channel(v ^ step, np.int64(1 - j), n, False)
+            _end(traffic)
+    top = np.int64(wanted.size - 1)
+    _sweep(traffic, faults, wanted, busy, a, q, np.int64(0), n, False)
+    _sweep(traffic, faults, wanted, busy, a, q, top, n, copies == 2)
+
+
+@block
+def _meet(traffic, at, step):
+    """Whether a request gets all its channels now."""
+    for i in range(3):
+        c = traffic.asked[at, i]
+        if c >= 0 and traffic.held[c]:
+            return False
+    for i in range(3):
+        c = traffic.asked[at, i]
+        if c >= 0:
+            traffic.held[c] = 1
+            if traffic.then[at, i] >= 0:
+                traffic.reached[traffic.then[at, i]] = step
+    traffic.reached[at] = -1
+    return True
+
+
+@block
+def _let_go(traffic, first, end):
+    for at in range(first, end):
+        if traffic.reached[at] < 0:
+            for i in range(3):
+                if traffic.asked[at, i] >= 0:
+                    traffic.held[traffic.asked[at, i]] = 0
+
+
+@block
+def stops(traffic):
+    """Run until all messages have ended (False) or nothing is acquired in a step (True); all channels are free then."""
+    messages = traffic.counts[0]
+    for m in range(messages):
+        traffic.left[m] = traffic.message[m + 1] - traffic.message[m]
+    step = np.int32(0)
+    alive = messages
+    while alive > 0:
+        step += np.int32(1)
+        acquired = False
+        for m in range(messages):
+            if traffic.left[m] == 0:
+                continue
+            first = traffic.message[m]
+            end = traffic.message[m + 1]
+            for at in range(first, end):
+                if 0 <= traffic.reached[at] < step and _meet(traffic, at, step):
+                    acquired = True
+                    traffic.left[m] -= 1
+            if traffic.left[m] == 0:
+                _let_go(traffic, first, end)
+                alive -= 1
+        if not acquired:
+            for m in range(messages):
+                if traffic.left[m] > 0:
+                    _let_go(traffic, traffic.message[m], traffic.message[m + 1])
+            return True
+    return False

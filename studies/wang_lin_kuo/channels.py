@@ -1,0 +1,261 @@
+"""How many channels a multicast takes: the study ``multicast``, whose default grid is the paper's Table 3.
+
+Readings A5 (shortcuts or the Hamilton path), A11 (what is counted), A13 and A16.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from fastcube.algorithms.multicasting import multicast
+from fastcube.algorithms.partition import Supercube, two_partition
+from fastcube.engine.statistics import Mean, PlainMean, Proportion, Ratio
+from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text
+from fastcube.errors import check_range
+from fastcube.kernels.multicasting.layout import TALLY
+from fastcube.networks.hypercube import Hypercube
+
+if TYPE_CHECKING:
+    from fastcube.engine.results import Results
+    from fastcube.engine.tally import Tally
+    from fastcube.kernels.jit import Kernel
+
+#: Largest cube in which the Hamilton path is walked.
+HAMILTON = 14
+
+
+@functools.cache
+def table_3() -> tuple[dict[str, Any], ...]:
+    """The rows of Table 3 as printed: row, f, destinations, N, percent."""
+    text = (importlib.resources.files("fastcube.data") / "wang_lin_kuo.json").read_text()
+    table = json.loads(text)["table3"]
+    return tuple(dict(zip(table["columns"], row, strict=True)) for row in table["rows"])
+
+
+def _check(point: Point) -> None:
+    n, f = int(point["n"]), int(point["f"])
+    check_range("f", f, 0, 2 ** (n - 2), f"for n={n}")
+    check_range("destinations", point["destinations"], 1, 2**n - f - 1, f"for n={n}, f={f}")
+
+
+def _kernel(point: Point) -> Kernel:
+    from fastcube.kernels.multicasting.trials import MULTICAST as COMPILED
+
+    return COMPILED
+
+
+def _most(point: Point) -> float:
+    """2^n - 1: a message enters no node twice and its source never, but for buddies that detours share at the source.
+
+    Each of those leaves a faulty node out that nothing enters, so that faults do not raise it.
+    """
+    return float(2 ** int(point["n"]) - 1)
+
+
+# ---------------------------------------------------------------- one trial in words
+
+
+def supernode_text(net: Supercube, v: int) -> str:
+    """A supernode as the paper writes it, with its label: ``011** (2)``."""
+    return f"{net.supernode(v)} ({net.label(v)})"
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    from fastcube.kernels.multicasting.trials import multicast_case
+
+    n, f = int(point["n"]), int(point["f"])
+    case = [int(v) for v in multicast_case(key, trial, n, f, int(point["destinations"]))]
+    faults, s, destinations = sorted(case[:f]), case[f], sorted(case[f + 1 :])
+    cube = Hypercube(n, faults)
+    names = ", ".join(map(cube.label, faults[:64]))
+    lines = [f"trial {trial} of multicast at {point_text(point)}"]
+    lines.append(f"  {f} faulty nodes: {names or 'none'}{', ...' if f > 64 else ''}")
+    data: dict[str, Any] = {"faulty_nodes": faults, "source": s, "destinations": destinations}
+    pair = two_partition(cube, exhaustive=True)
+    if pair is None:
+        data["partition"] = None
+        return Explanation("\n".join([*lines, "  no fault-tolerant 2-partition"]), data)
+    net = Supercube(n, frozenset(faults), pair)
+    m = multicast(cube, s, destinations, pair)
+    here = net.label(s)
+    headers = {
+        "D_E": [d for d in destinations if net.label(d) == here],
+        "D_H": sorted((d for d in destinations if net.label(d) > here), key=lambda d: (net.label(d), d)),
+        "D_L": sorted((d for d in destinations if net.label(d) < here), key=lambda d: (-net.label(d), d)),
+    }
+    lines.append(f"  P = {set(pair)}; source {cube.label(s)} in supernode {supernode_text(net, s)}")
+    for name, header in headers.items():
+        lines.append(f"  {name}: {', '.join(f'{cube.label(d)} ({net.label(d)})' for d in header) or 'empty'}")
+    lines.append(
+        "  channels in order, with the destinations that each message carries; labels of supernodes in parentheses:"
+    )
+    for use in m.uses[:200]:
+        detour = "  detour: p is faulty" if use.detour else ""
+        carried = " ".join(map(cube.label, use.header[:6])) + (" ..." if len(use.header) > 6 else "")
+        way = f"{cube.label(use.u)} ({net.label(use.u)}) -> {cube.label(use.v)} ({net.label(use.v)})"
+        lines.append(f"    D_{use.kind} {way}: {carried}{detour}")
+    if m.N > 200:
+        lines.append(f"    ... and {m.N - 200} more")
+    lines.append(f"  N = {m.N}, depth {m.depth}, {m.detours} detours")
+    if n <= HAMILTON:
+        lines.append(f"  along the Hamilton path N = {multicast(cube, s, destinations, pair, 'hamilton').N}")
+    data |= {
+        "partition": list(pair),
+        "labels": {
+            cube.label(v): net.label(v) for v in sorted({end for channel in m.channels for end in channel} | {s})
+        },
+        **headers,
+        "uses": [
+            {"class": use.kind, "u": use.u, "v": use.v, "carries": list(use.header), "detour": use.detour}
+            for use in m.uses
+        ],
+        "N": m.N,
+        "depth": m.depth,
+        "detours": m.detours,
+    }
+    return Explanation("\n".join(lines), data)
+
+
+# ---------------------------------------------------------------- figure and notes
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    panel = sheet.panel()
+    done = [point for point, tally in results if tally.trials]
+    groups = sorted({(int(p["n"]), int(p["f"])) for p in done})
+    for i, (n, f) in enumerate(groups):
+        own = sorted((p for p in done if (p["n"], p["f"]) == (n, f)), key=lambda p: p["destinations"])
+        for j, (statistic, what) in enumerate((("channels", "shortcuts"), ("channels_hamilton", "Hamilton path"))):
+            if n <= HAMILTON or not j:
+                rows = [(float(p["destinations"]), results.estimates(p)[statistic]) for p in own]
+                panel.series(f"{what}, n = {n}, f = {f}", rows, like=i + j * len(groups), of=2 * len(groups))
+    printed = [row for row in table_3() if any(_row_point(row) == p for p in done)]
+    if printed:
+        panel.marks([row["destinations"] for row in printed], [row["N"] for row in printed], "Table 3 of the paper")
+    at = sorted({float(p["destinations"]) for p in done})
+    panel.curve(at, at, "no fewer than the destinations")
+    panel.axes.set_xscale("log", base=2)
+    panel.scale = "log"
+    panel.by = ("reading",)
+    panel.words(x="number of destinations", y="mean number of channels N", title="Channels that a multicast takes")
+
+
+def _row_point(row: dict[str, Any]) -> Point:
+    return {"n": 10, "f": row["f"], "destinations": row["destinations"]}
+
+
+def deviation(tally: Tally, name: str) -> float:
+    """Standard deviation of one trial's count, from its sums."""
+    trials = int(tally.counts["partitioned"])
+    total, squares = int(tally.counts[name]), int(tally.counts[f"{name}_{name}"])
+    return math.sqrt(max(0.0, (squares - total * total / trials) / (trials - 1))) if trials > 1 else math.nan
+
+
+def _notes(results: Results) -> list[str]:
+    rows = {tuple(_row_point(row).values()): row for row in table_3()}
+    lines = []
+    for point, tally in results:
+        row = rows.get((point["n"], point["f"], point["destinations"]))
+        if row is None or tally.counts["partitioned"] < 2:
+            continue
+        lines.append(
+            f"row {row['row']} (f={row['f']}, {row['destinations']} destinations): paper N = {row['N']}, {row['percent']}%"
+        )
+        for statistic, counter, what in (
+            ("channels", "channels", "shortcuts"),
+            ("channels_hamilton", "hamilton", "Hamilton path"),
+        ):
+            e = results.estimates(point)[statistic]
+            one = deviation(tally, counter)
+            ten = one / math.sqrt(10)
+            lines.append(
+                f"  {what}: {e.value:.2f} [{e.low:.2f}, {e.high:.2f}], {100 * e.value / 10240:.2f}% of the channels; sd of one "
+                f"{one:.1f}, of a mean of 10 {ten:.1f}: the paper's is {(row['N'] - e.value) / ten:+.1f} of these away"
+            )
+    return lines
+
+
+_AMONG = "partitioned"
+
+MULTICAST = Study(
+    name="multicast",
+    title="Channels that a multicast takes in Q_n with f random faults",
+    source="Wang, Lin & Kuo, section 5.2, Table 3",
+    revision=1,
+    axes=(
+        Axis("n", "dimension of the hypercube", int, 3, 20),
+        Axis("f", "number of faulty nodes", int, 0, 2**18),
+        Axis("destinations", "number of destinations", int, 1, 2**20),
+    ),
+    tally=TALLY,
+    statistics=(
+        Mean(
+            name="channels",
+            description="mean number of channels N, by shortcuts",
+            total="channels",
+            squares="channels_channels",
+            nonzero=_AMONG,
+            bound=_most,
+            among=_AMONG,
+        ),
+        Mean(
+            name="channels_hamilton",
+            description="mean number of channels N, along the Hamilton path",
+            total="hamilton",
+            squares="hamilton_hamilton",
+            nonzero=_AMONG,
+            bound=_most,
+            among=_AMONG,
+            defined=lambda point: point["n"] <= HAMILTON,
+        ),
+        Ratio(
+            name="fault_ratio",
+            description="total of N over that of the same multicasts without faults",
+            numerator="channels",
+            denominator="free",
+            squares=("channels_channels", "channels_free", "free_free"),
+            nonzero=_AMONG,
+            among=_AMONG,
+        ),
+        PlainMean(
+            name="depth",
+            description="mean of the most channels in a row to a destination",
+            total="depth",
+            squares="depth_depth",
+            among=_AMONG,
+            shown=False,
+        ),
+        PlainMean(
+            name="detours",
+            description="mean number of detours",
+            total="detours",
+            squares="detours_detours",
+            nonzero="detoured",
+            among=_AMONG,
+            shown=False,
+        ),
+        PlainMean(
+            name="channels_separate",
+            description="mean of N summed over the destinations one by one",
+            total="separate",
+            squares="separate_separate",
+            among=_AMONG,
+        ),
+        Proportion(
+            name="partitioned",
+            description="probability that a fault-tolerant 2-partition exists",
+            events="partitioned",
+            shown=False,
+        ),
+    ),
+    kernel=_kernel,
+    grids=(Grid("default", [_row_point(row) for row in table_3()], 100_000),),
+    check=_check,
+    explain=_explain,
+    figure=_figure,
+    notes=_notes,
+)

@@ -1,0 +1,312 @@
+"""Whether multicasts can deadlock, and whether random ones do: the studies ``multicast-deadlock`` and ``multicast-wormhole``.
+
+Theorem 2 calls the algorithm deadlock-free because the high and the low network share no channel and no supernode has a cycle.
+But D_H and D_L share the channels inside the supernodes.  Readings A14 (the dependency graph) and A15 (the simulation).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastcube.algorithms.partition import Supercube, two_partition
+from fastcube.algorithms.wormhole import Channel, Wormhole, dependency_cycle, simulate_wormhole
+from fastcube.engine.statistics import Proportion
+from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text
+from fastcube.errors import check_range
+from fastcube.kernels.wormhole.layout import DEPENDENCIES, SIMULATION
+from fastcube.networks.hypercube import Hypercube
+
+from .channels import supernode_text
+from .hunting import messages_on
+
+if TYPE_CHECKING:
+    from fastcube.engine.results import Results
+    from fastcube.kernels.jit import Kernel
+
+
+def _check_faults(point: Point) -> None:
+    n = int(point["n"])
+    check_range("f", point["f"], 0, 2 ** (n - 2), f"for n={n}")
+
+
+def channel_text(net: Supercube, channel: Channel) -> str:
+    """A channel with its network: ``0010 -> 0110 (high)``."""
+    u, v = channel[:2]
+    here, there = net.label(u), net.label(v)
+    where = f"inside {supernode_text(net, u)}" if here == there else "high" if here < there else "low"
+    copy = f", copy {channel[2]}" if len(channel) > 2 else ""
+    return f"{u:0{net.n}b} -> {v:0{net.n}b} ({where}{copy})"
+
+
+def _opening(name: str, point: Point, trial: int, cube: Hypercube, faults: list[int]) -> list[str]:
+    names = ", ".join(map(cube.label, faults))
+    return [f"trial {trial} of {name} at {point_text(point)}", f"  {len(faults)} faulty nodes: {names or 'none'}"]
+
+
+# ---------------------------------------------------------------- multicast-deadlock
+
+
+def _dependency_kernel(point: Point) -> Kernel:
+    from fastcube.kernels.wormhole.dependencies import DEPENDENCY
+
+    return DEPENDENCY
+
+
+def _explain_cycles(point: Point, key: int, trial: int) -> Explanation:
+    from fastcube.kernels.sampling import fault_set
+
+    n = int(point["n"])
+    faults = sorted(int(v) for v in fault_set(key, trial, n, int(point["f"])))
+    cube = Hypercube(n, faults)
+    lines = _opening("multicast-deadlock", point, trial, cube, faults)
+    pair = two_partition(cube, exhaustive=True)
+    data: dict[str, Any] = {"faulty_nodes": faults, "partition": None if pair is None else list(pair)}
+    if pair is None:
+        return Explanation("\n".join([*lines, "  no fault-tolerant 2-partition"]), data)
+    net = Supercube(n, frozenset(faults), pair)
+    lines.append(f"  P = {set(pair)}")
+    for name, what, copies, unicast in (
+        ("cyclic", "multicasts, one virtual channel", 1, False),
+        ("cyclic_unicast", "messages to one destination, one virtual channel", 1, True),
+        ("cyclic_repaired", "multicasts, two virtual channels", 2, False),
+    ):
+        cycle = dependency_cycle(cube, pair, copies, unicast)
+        data[name] = None if cycle is None else [list(c) for c in cycle]
+        if cycle is None:
+            lines.append(f"  {what}: no cycle")
+            continue
+        lines.append(f"  {what}: a shortest cycle has {len(cycle)} channels, each waiting for the next:")
+        lines += [f"    {channel_text(net, channel)}" for channel in cycle]
+        messages = messages_on(cube, pair, cycle, copies, unicast)
+        data[f"{name}_messages"] = messages
+        lines += _messages_text(cube, messages)
+    return Explanation("\n".join(lines), data)
+
+
+def _messages_text(cube: Hypercube, messages: list[tuple[int, list[int]]] | None) -> list[str]:
+    if messages is None:
+        return ["    no deadlock found among the messages that begin with stretches of this cycle"]
+    return [
+        f"    {len(messages)} messages that deadlock on it, the fewest among those that begin with stretches of it:",
+        *(f"      {cube.label(s)} to {', '.join(map(cube.label, d))}" for s, d in messages),
+    ]
+
+
+def _panels_by_n(results: Results, sheet: Any) -> list[tuple[int, Any]]:
+    sizes = sorted({int(point["n"]) for point, tally in results if tally.trials})
+    columns = min(3, max(1, len(sizes)))
+    panels = sheet.panels(columns, -(-max(1, len(sizes)) // columns))
+    for spare in panels[len(sizes) :]:
+        spare.axes.set_visible(False)
+        spare.by = ("statistic",)
+    return list(zip(sizes, panels, strict=False))
+
+
+def _draw_cycles(results: Results, sheet: Any) -> None:
+    shares = {
+        "multicasts": "cyclic",
+        "one destination each": "cyclic_unicast",
+        "multicasts, two virtual channels": "cyclic_repaired",
+    }
+    for n, panel in _panels_by_n(results, sheet):
+        panel.compare(results, shares, x="f", at={"n": n})
+        panel.scale = "linear"
+        panel.words(y="share with a cyclic dependency graph", title=f"n = {n}")
+
+
+MULTICAST_DEADLOCK = Study(
+    name="multicast-deadlock",
+    title="Share of fault sets of Q_n with a cycle in the channel dependency graph of multicasts",
+    source="Wang, Lin & Kuo, section 4.2, Theorem 2",
+    revision=1,
+    axes=(
+        Axis("n", "dimension of the hypercube", int, 3, 8),
+        Axis("f", "number of faulty nodes", int, 0, 64),
+    ),
+    tally=DEPENDENCIES,
+    statistics=(
+        Proportion(
+            name="partitioned", description="probability that a fault-tolerant 2-partition exists", events="partitioned"
+        ),
+        Proportion(
+            name="cyclic",
+            description="share with a cyclic dependency graph, multicasts, one virtual channel",
+            events="cyclic",
+            among="partitioned",
+        ),
+        Proportion(
+            name="cyclic_unicast",
+            description="share with a cyclic dependency graph, one destination each, one virtual channel",
+            events="cyclic_unicast",
+            among="partitioned",
+        ),
+        Proportion(
+            name="cyclic_repaired",
+            description="share with a cyclic dependency graph, multicasts, two virtual channels",
+            events="cyclic_repaired",
+            among="partitioned",
+        ),
+    ),
+    kernel=_dependency_kernel,
+    grids=(
+        Grid("default", [{"n": n, "f": f} for n in range(3, 8) for f in range(min(2 * n, 2 ** (n - 2)) + 1)], 2_000),
+    ),
+    check=_check_faults,
+    explain=_explain_cycles,
+    figure=_draw_cycles,
+)
+
+
+# ---------------------------------------------------------------- multicast-wormhole
+
+
+def _check_messages(point: Point) -> None:
+    _check_faults(point)
+    n, f = int(point["n"]), int(point["f"])
+    check_range("senders", point["senders"], 2, 2**n - f, f"for n={n}, f={f}")
+    check_range("destinations", point["destinations"], 1, 2**n - f - 1, f"for n={n}, f={f}")
+
+
+def _wormhole_kernel(point: Point) -> Kernel:
+    from fastcube.kernels.wormhole.trials import WORMHOLE
+
+    return WORMHOLE
+
+
+def _wormhole_grid() -> list[Point]:
+    return [
+        {"n": n, "f": f, "senders": senders, "destinations": destinations}
+        for n in range(3, 7)
+        for f in (0, n - 1)
+        for senders in (2, 4, 8, 16)
+        for destinations in (1, 2, 4, 8)
+        if senders <= 2**n - f and destinations <= 2**n - f - 1
+    ]
+
+
+def _explain_messages(point: Point, key: int, trial: int) -> Explanation:
+    from fastcube.kernels.wormhole.trials import wormhole_case
+
+    n, f, senders, many = (int(point[name]) for name in ("n", "f", "senders", "destinations"))
+    case = [int(v) for v in wormhole_case(key, trial, n, f, senders, many)]
+    faults, sources, rest = sorted(case[:f]), case[f : f + senders], case[f + senders :]
+    messages = [(s, rest[i * many : (i + 1) * many]) for i, s in enumerate(sources)]
+    cube = Hypercube(n, faults)
+    lines = _opening("multicast-wormhole", point, trial, cube, faults)
+    pair = two_partition(cube, exhaustive=True)
+    data: dict[str, Any] = {"faulty_nodes": faults, "messages": [[s, d] for s, d in messages]}
+    data["partition"] = None if pair is None else list(pair)
+    if pair is None:
+        return Explanation("\n".join([*lines, "  no fault-tolerant 2-partition"]), data)
+    net = Supercube(n, frozenset(faults), pair)
+    lines.append(f"  P = {set(pair)}; multicasts, all at once:")
+    lines += [f"    {i}: {cube.label(s)} to {', '.join(map(cube.label, d))}" for i, (s, d) in enumerate(messages)]
+    alone = [(s, [d]) for s, nodes in messages for d in nodes]
+    for name, what, sent, copies in (
+        ("deadlock", "one virtual channel", messages, 1),
+        ("deadlock_repaired", "two virtual channels", messages, 2),
+        ("deadlock_separate", "two, and a message for each destination", alone, 2),
+    ):
+        w = simulate_wormhole(cube, sent, pair, copies)
+        data[name] = {"deadlocked": w.deadlocked, "steps": w.steps, "stuck": [list(key) for key in w.held]}
+        lines.append(f"  {what}: {'stops' if w.deadlocked else 'all delivered'} after step {w.steps}")
+        lines += _stuck_text(net, w)
+    return Explanation("\n".join(lines), data)
+
+
+def _stuck_text(net: Supercube, w: Wormhole) -> list[str]:
+    lines = []
+    for key in list(w.held)[:20]:
+        held = "; ".join(channel_text(net, c) for c in sorted(w.held[key])) or "nothing"
+        asked = "; ".join(
+            f"{channel_text(net, c)}, {'free' if other is None else f'held by {other[0]} {other[1]}'}"
+            for c, other in w.waiting[key]
+        )
+        lines.append(f"    {key[0]} {key[1]} holds {held}; asks for {asked}")
+    return lines
+
+
+def _draw_messages(results: Results, sheet: Any) -> None:
+    """Messages that never split on the left, the most that do beside them, with one virtual channel and with two."""
+    many = sorted({int(point["destinations"]) for point, tally in results if tally.trials})
+    few, lot = (many[0], many[-1]) if many else (1, 1)
+    left, middle, right = sheet.panels(3)
+    left.lines(results, "deadlock", x="senders", by="n", at={"destinations": few})
+    left.words(title=f"{_each(few)}, one virtual channel", y="share of trials that deadlock")
+    middle.lines(results, "deadlock", x="senders", by="n", at={"destinations": lot})
+    middle.words(title=f"{_each(lot)}, one virtual channel", y="share of trials that deadlock")
+    right.lines(results, "deadlock_repaired", x="senders", by="n", at={"destinations": lot})
+    right.words(title=f"{_each(lot)}, two virtual channels", y="share of trials that deadlock")
+
+
+def _each(destinations: int) -> str:
+    return (
+        "one destination each: nothing splits"
+        if destinations == 1
+        else f"{destinations} destinations each: messages split"
+    )
+
+
+def _message_notes(results: Results) -> list[str]:
+    done = [(point, tally) for point, tally in results if tally.counts["partitioned"]]
+    lines = []
+    for what, splits in (("never split (1 destination)", False), ("split (more)", True)):
+        some = [(p, t) for p, t in done if (p["destinations"] > 1) == splits]
+        if some:
+            counts = {
+                name: sum(t.counts[name] for _, t in some)
+                for name in ("deadlock", "deadlock_repaired", "deadlock_separate")
+            }
+            trials = sum(t.counts["partitioned"] for _, t in some)
+            lines.append(
+                f"messages that {what}: of {trials:,} trials {counts['deadlock']:,} stop with one virtual channel, "
+                f"{counts['deadlock_repaired']:,} with two, {counts['deadlock_separate']:,} with two and a message a destination"
+            )
+    return lines
+
+
+MULTICAST_WORMHOLE = Study(
+    name="multicast-wormhole",
+    title="Share of random sets of multicasts, all sent at once in Q_n with f random faults, that deadlock",
+    source="Wang, Lin & Kuo, sections 2 and 4.2, Theorem 2",
+    revision=1,
+    axes=(
+        Axis("n", "dimension of the hypercube", int, 3, 8),
+        Axis("f", "number of faulty nodes", int, 0, 64),
+        Axis("senders", "number of sources", int, 2, 64),
+        Axis("destinations", "number of destinations of each", int, 1, 255),
+    ),
+    tally=SIMULATION,
+    statistics=(
+        Proportion(
+            name="deadlock",
+            description="share of trials that stop with one virtual channel",
+            events="deadlock",
+            among="partitioned",
+        ),
+        Proportion(
+            name="deadlock_repaired",
+            description="share that stop with two",
+            events="deadlock_repaired",
+            among="partitioned",
+        ),
+        Proportion(
+            name="deadlock_separate",
+            description="share that stop with two and a message for each destination",
+            events="deadlock_separate",
+            among="partitioned",
+        ),
+        Proportion(
+            name="partitioned",
+            description="probability that a fault-tolerant 2-partition exists",
+            events="partitioned",
+            shown=False,
+        ),
+    ),
+    kernel=_wormhole_kernel,
+    grids=(Grid("default", _wormhole_grid(), 10_000),),
+    check=_check_messages,
+    explain=_explain_messages,
+    figure=_draw_messages,
+    notes=_message_notes,
+)

@@ -1,0 +1,185 @@
+"""How often a fault-tolerant 2-partition exists, and how often Figure 2 finds one: the study ``two-partition``.
+
+Lemma 1 promises one for up to n - 1 faults; section 5.3 says that there may be one for up to 2^(n-2).  Readings A1, A13.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from fastcube.algorithms.partition import conflict, search
+from fastcube.engine.statistics import Proportion
+from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text
+from fastcube.errors import check_range
+from fastcube.exact.partition import mean_good_pairs
+from fastcube.kernels.partition.layout import TALLY
+
+if TYPE_CHECKING:
+    from fastcube.engine.results import Results
+    from fastcube.kernels.jit import Kernel
+
+#: f of the default grid in units of 2^(n/2), besides n - 1 and n.
+_TIMES = [0.25 * i for i in range(1, 13)]
+
+# Lines of one kind that a replay prints; its data has all.
+_LINES = 45
+
+# Largest cube all of whose pairs a replay looks at; above, those up to the answer.
+_ALL_PAIRS = 16
+
+
+def _check(point: Point) -> None:
+    from fastcube.kernels.partition.choice import most_faults
+
+    n = int(point["n"])
+    check_range("f", point["f"], 0, most_faults(n), f"for n={n}")
+
+
+def _kernel(point: Point) -> Kernel:
+    from fastcube.kernels.partition.choice import partition_kernel
+
+    return partition_kernel(int(point["n"]), int(point["f"]))
+
+
+def _grid() -> list[Point]:
+    points: list[Point] = []
+    for n in range(4, 15):
+        wanted = {n - 1, n, *(round(x * 2 ** (n / 2)) for x in _TIMES)}
+        points += [{"n": n, "f": f} for f in sorted(wanted) if f <= 2 ** (n - 2)]
+    return points
+
+
+# ---------------------------------------------------------------- one trial in words
+
+
+def _ruled_out(faults: list[int], n: int, dims: tuple[int, ...]) -> dict[str, Any]:
+    """Dimensions, and the first two faults that differ in nothing else."""
+    found = conflict(faults, sum(1 << i for i in dims))
+    return {"dimensions": list(dims), "conflict": None if found is None else list(found)}
+
+
+def _cut(lines: list[str]) -> list[str]:
+    return lines if len(lines) <= _LINES else [*lines[:_LINES], f"    ... and {len(lines) - _LINES} more"]
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    from fastcube.kernels.sampling import fault_set
+
+    n = int(point["n"])
+    faults = sorted(int(v) for v in fault_set(key, trial, n, int(point["f"])))
+    greedy, pair = search(n, faults, exhaustive=False), search(n, faults, exhaustive=True)
+    pairs = list(itertools.combinations(range(n), 2))
+    if n > _ALL_PAIRS and pair is not None:
+        pairs = pairs[: pairs.index(pair) + 1]
+    alone = [_ruled_out(faults, n, (i,)) for i in range(n)]
+    together = [
+        _ruled_out(faults, n, dims) for dims in (pairs if n <= _ALL_PAIRS or len(faults) < 1000 else pairs[:100])
+    ]
+
+    def line(row: dict[str, Any]) -> str:
+        dims, found = ", ".join(map(str, row["dimensions"])), row["conflict"]
+        text = "no conflict" if found is None else f"{found[0]:0{n}b} and {found[1]:0{n}b} differ in nothing else"
+        return f"    {dims}: {text}"
+
+    shown = ", ".join(f"{v:0{n}b}" for v in faults[:64])
+    lines = [
+        f"trial {trial} of two-partition at {point_text(point)}",
+        f"  {len(faults)} faulty nodes: {shown or 'none'}{', ...' if len(faults) > 64 else ''}",
+        "  dimensions by themselves:",
+        *_cut([line(row) for row in alone]),
+        "  pairs of dimensions, in lexicographic order:",
+        *_cut([line(row) for row in together]),
+        f"  Figure 2: {'none' if greedy is None else f'P = {set(greedy)}'}",
+        f"  exhaustive search: {'none' if pair is None else f'P = {set(pair)}'}",
+    ]
+    data = {
+        "faulty_nodes": faults,
+        "dimensions": alone,
+        "pairs": together,
+        "greedy": None if greedy is None else list(greedy),
+        "exhaustive": None if pair is None else list(pair),
+    }
+    return Explanation("\n".join(lines), data)
+
+
+# ---------------------------------------------------------------- figure and notes
+
+
+def _scaled(point: Point) -> float:
+    return float(point["f"]) / 2 ** (int(point["n"]) / 2)
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    done = sorted((point for point, tally in results if tally.trials), key=_scaled)
+    sizes = sorted({int(point["n"]) for point in done})
+    panels = sheet.panels(2)
+    for panel, statistic, what in zip(
+        panels, ("exists", "greedy"), ("a fault-tolerant 2-partition exists", "Figure 2 finds one"), strict=True
+    ):
+        for i, n in enumerate(sizes):
+            rows = [(_scaled(p), results.estimates(p)[statistic]) for p in done if p["n"] == n]
+            panel.series(f"n = {n}", rows, like=i, of=len(sizes))
+        lemma = [(_scaled(p), results.estimates(p)[statistic].value) for p in done if p["f"] == p["n"] - 1]
+        if lemma:
+            panel.marks([x for x, _ in lemma], [y for _, y in lemma], "Lemma 1: $f = n - 1$")
+        panel.scale = "linear"
+        panel.by = ("n",)
+        panel.words(x="f / 2^(n/2)", y=f"probability that {what}", title=f"{what[0].upper()}{what[1:]}")
+
+
+def half_crossing(results: Results, n: int, statistic: str) -> float | None:
+    """f / 2^(n/2) at which a probability crosses 1/2, interpolated between the grid's points; None when it does not."""
+    rows = sorted(
+        (_scaled(p), results.estimates(p)[statistic].value) for p, tally in results if tally.trials and p["n"] == n
+    )
+    for (x, y), (later, below) in itertools.pairwise(rows):
+        if y >= 0.5 > below:
+            return x + (later - x) * (y - 0.5) / (y - below)
+    return None
+
+
+def _notes(results: Results) -> list[str]:
+    lines = []
+    for n in sorted({int(point["n"]) for point, _ in results}):
+        found = [(what, half_crossing(results, n, name)) for what, name in (("P", "exists"), ("Figure 2", "greedy"))]
+        texts = [f"{what} at {x:.3f} 2^(n/2) = {x * 2 ** (n / 2):.1f}" for what, x in found if x is not None]
+        if texts:
+            lines.append(f"n={n}: 1/2 is crossed by {', by '.join(texts)}")
+    empty = [(p, results.estimates(p)["exists"]) for p, t in results if t.trials and not t.counts["exists"]]
+    if empty:
+        lines.append("no partition seen (upper limit; mean number of good pairs, which bounds the probability):")
+        lines += [
+            f"  {point_text(p)}: < {e.high:.2g}; {float(mean_good_pairs(int(p['n']), int(p['f']))):.3g}"
+            for p, e in empty
+        ]
+    return lines
+
+
+TWO_PARTITION = Study(
+    name="two-partition",
+    title="Probability that Q_n with f random faults has a fault-tolerant 2-partition, and that Figure 2 finds one",
+    source="Wang, Lin & Kuo, sections 3.1 and 5.3, Figure 2",
+    revision=1,
+    axes=(
+        Axis("n", "dimension of the hypercube", int, 2, 62),
+        Axis("f", "number of faulty nodes", int, 0, 65536),
+    ),
+    tally=TALLY,
+    statistics=(
+        Proportion(name="exists", description="probability that a fault-tolerant 2-partition exists", events="exists"),
+        Proportion(name="greedy", description="probability that Figure 2 finds one", events="greedy"),
+        Proportion(
+            name="greedy_given_exists",
+            description="share of the trials with a fault-tolerant 2-partition in which Figure 2 finds it",
+            events="greedy",
+            among="exists",
+        ),
+    ),
+    kernel=_kernel,
+    grids=(Grid("default", _grid(), 1_000_000),),
+    check=_check,
+    explain=_explain,
+    figure=_figure,
+    notes=_notes,
+)

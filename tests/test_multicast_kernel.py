@@ -1,0 +1,250 @@
+"""The kernels of multicasts, dependencies and deadlocks: against the twins, the one-instance functions and the recipe."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reference import multicasting as twin
+from reference import partition as plain
+from reference import wormhole as worm
+
+import fastcube as fc
+from fastcube.kernels.layout import Layout
+from fastcube.kernels.multicasting.layout import TALLY
+from fastcube.kernels.multicasting.trials import MULTICAST, count_channels, multicast_case
+from fastcube.kernels.wormhole.dependencies import DEPENDENCY, cyclic
+from fastcube.kernels.wormhole.layout import DEPENDENCIES, SIMULATION
+from fastcube.kernels.wormhole.trials import WORMHOLE, stops_with, wormhole_case
+
+KEY = 0x5EED0123456789AB
+PATHS = ("shortcut", "hamilton")
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+def recipe():
+    names = {}
+    for text in re.findall(r"```python\n(.*?)```", (DOCS / "random.md").read_text(), re.DOTALL):
+        exec(text, names)
+    return names
+
+
+DOC = recipe()
+
+
+def count(kernel, layout: Layout, point, first, stop):
+    slots = layout.fresh()
+    kernel(np.uint64(KEY), first, stop, np.array(point, np.float64), slots)
+    return layout.read(slots)
+
+
+def labels(values):
+    return np.array(sorted(values), np.uint64)
+
+
+# ---------------------------------------------------------------- the recipe draws the same nodes
+
+
+@pytest.mark.parametrize(
+    ("n", "f", "destinations"), [(3, 0, 1), (3, 2, 5), (4, 4, 6), (8, 8, 200), (9, 3, 20), (10, 8, 512), (17, 3, 40)]
+)
+def test_multicasts_are_those_of_the_recipe(n, f, destinations):
+    for t in (0, 1, 12345, 2**40 + 7):
+        case = multicast_case(np.uint64(KEY), t, n, f, destinations).tolist()
+        assert (case[:f], case[f], sorted(case[f + 1 :])) == DOC["multicast_case"](KEY, t, n, f, destinations)
+
+
+@pytest.mark.parametrize(
+    ("n", "f", "senders", "destinations"), [(3, 2, 4, 5), (4, 0, 16, 8), (5, 4, 8, 1), (8, 7, 64, 3)]
+)
+def test_sets_of_multicasts_are_those_of_the_recipe(n, f, senders, destinations):
+    for t in (0, 3, 54321):
+        case = wormhole_case(np.uint64(KEY), t, n, f, senders, destinations).tolist()
+        sources, rest = case[f : f + senders], case[f + senders :]
+        parts = [rest[i * destinations : (i + 1) * destinations] for i in range(senders)]
+        assert (case[:f], list(zip(sources, parts, strict=True))) == DOC["wormhole_case"](
+            KEY, t, n, f, senders, destinations
+        )
+
+
+# ---------------------------------------------------------------- channels
+
+
+def check(n, faults, s, destinations, pair, path, net):
+    wanted = twin.multicast(n, faults, s, destinations, *pair, path, net)
+    found = count_channels(labels(faults), n, np.uint64(s), labels(destinations), *pair, PATHS.index(path))
+    assert found[:3] == (len(wanted.channels), wanted.detours, wanted.depth), (faults, s, destinations, pair)
+    assert found[0] <= 2**n - 1
+    return found
+
+
+@pytest.mark.parametrize("f", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
+def test_every_multicast_of_q3(f):
+    for faults in itertools.combinations(range(8), f):
+        nonfaulty = [v for v in range(8) if v not in faults]
+        for pair in itertools.combinations(range(3), 2):
+            if not plain.is_fault_tolerant(3, faults, *pair):
+                continue
+            net = twin.Supercube(3, faults, *pair)
+            for s in nonfaulty:
+                others = [v for v in nonfaulty if v != s]
+                for size in range(1, len(others) + 1):
+                    for destinations in itertools.combinations(others, size):
+                        for path in PATHS if f == 0 or size < 3 else PATHS[:1]:
+                            check(3, faults, s, destinations, pair, path, net)
+
+
+def check_random(cases, sizes):
+    rng = random.Random(4)
+    for n in sizes:
+        for _ in range(cases):
+            faults = rng.sample(range(2**n), rng.randrange(n))
+            pair = plain.exhaustive(n, faults)
+            net = twin.Supercube(n, faults, *pair)
+            nonfaulty = [v for v in range(2**n) if v not in faults]
+            s, *destinations = rng.sample(nonfaulty, rng.randrange(2, min(len(nonfaulty), 40)))
+            path = rng.choice(PATHS)
+            found = check(n, faults, s, destinations, pair, path, net)
+            if path == "shortcut" and n < 6:
+                alone = sum(len(twin.multicast(n, faults, s, [d], *pair, path, net).channels) for d in destinations)
+                assert found[3] == alone
+
+
+def test_random_multicasts():
+    check_random(60, (4, 5, 6, 7, 8))
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_random_multicasts():
+    check_random(20_000, (4, 5, 6, 7, 8))
+    check_random(1000, (10,))
+
+
+@pytest.mark.parametrize(("n", "f", "destinations"), [(3, 2, 3), (4, 4, 3), (5, 6, 20), (7, 6, 12), (10, 8, 30)])
+def test_trials_count_what_one_multicast_does(n, f, destinations):
+    first, stop = 3, 28
+    wanted = dict.fromkeys((c.name for c in TALLY.counters), 0)
+    most = (-1, -1)
+    for t in range(first, stop):
+        faults, s, nodes = DOC["multicast_case"](KEY, t, n, f, destinations)
+        cube = fc.Hypercube(n, faults)
+        pair = fc.two_partition(cube, exhaustive=True)
+        if pair is None:
+            continue
+        m = fc.multicast(cube, s, nodes, pair)
+        values = {
+            "channels": m.N,
+            "hamilton": fc.multicast(cube, s, nodes, pair, "hamilton").N,
+            "free": fc.multicast(fc.Hypercube(n), s, nodes).N,
+            "depth": m.depth,
+            "detours": m.detours,
+            "separate": sum(fc.multicast(cube, s, [d], pair).N for d in nodes),
+        }
+        for name, value in values.items():
+            wanted[name] += value
+            wanted[f"{name}_{name}"] += value**2
+        wanted["channels_free"] += values["channels"] * values["free"]
+        wanted["partitioned"] += 1
+        wanted["detoured"] += m.detours > 0
+        most = max(most, (m.N, -t))
+    counts, extremes = count(MULTICAST, TALLY, (n, f, destinations), first, stop)
+    assert counts == wanted
+    assert extremes == {"most_channels": (most[0], abs(most[1]))}
+
+
+def test_the_hamilton_path_is_walked_up_to_n_14():
+    for n, walked in ((14, True), (15, False), (20, False)):
+        counts, _ = count(MULTICAST, TALLY, (n, 2, 5), 0, 20)
+        assert (counts["hamilton"] > 0) == walked
+        assert counts["partitioned"] == 20
+
+
+# ---------------------------------------------------------------- dependencies
+
+
+def check_cycles(n, faults, pair):
+    net = twin.Supercube(n, faults, *pair)
+    for copies, unicast in itertools.product((1, 2), (False, True)):
+        wanted = worm.has_cycle(worm.dependency_arcs(net, copies, unicast))
+        assert cyclic(labels(faults), n, *pair, int(unicast), copies) == wanted, (faults, pair, copies, unicast)
+
+
+def test_cycles_are_those_of_the_twin():
+    for f in (0, 1, 2):
+        for faults in itertools.combinations(range(8), f):
+            for pair in itertools.combinations(range(3), 2):
+                if plain.is_fault_tolerant(3, faults, *pair):
+                    check_cycles(3, faults, pair)
+    rng = random.Random(5)
+    for _ in range(15):
+        faults = rng.sample(range(16), rng.randrange(5))
+        pair = plain.exhaustive(4, faults)
+        if pair is not None:
+            check_cycles(4, faults, pair)
+
+
+@pytest.mark.parametrize(("n", "f"), [(3, 1), (4, 3), (5, 4), (6, 6)])
+def test_trials_count_what_one_graph_shows(n, f):
+    wanted = dict.fromkeys((c.name for c in DEPENDENCIES.counters), 0)
+    for t in range(5, 30):
+        cube = fc.Hypercube(n, DOC["fault_set"](KEY, t, n, f))
+        if fc.two_partition(cube, exhaustive=True) is None:
+            continue
+        wanted["partitioned"] += 1
+        wanted["cyclic"] += fc.dependency_cycle(cube) is not None
+        wanted["cyclic_unicast"] += fc.dependency_cycle(cube, unicast=True) is not None
+        wanted["cyclic_repaired"] += fc.dependency_cycle(cube, virtual_channels=2) is not None
+    assert count(DEPENDENCY, DEPENDENCIES, (n, f), 5, 30)[0] == wanted
+
+
+# ---------------------------------------------------------------- deadlocks
+
+
+def test_random_sets_of_multicasts_stop_as_in_the_simulation():
+    rng = random.Random(6)
+    stopped = 0
+    for _ in range(250):
+        n = rng.randrange(3, 6)
+        faults = rng.sample(range(2**n), rng.randrange(n))
+        pair = plain.exhaustive(n, faults)
+        nonfaulty = [v for v in range(2**n) if v not in faults]
+        size = rng.randrange(1, len(nonfaulty) // 2)
+        sources = rng.sample(nonfaulty, rng.randrange(2, len(nonfaulty)))
+        nodes = [rng.sample([v for v in nonfaulty if v != s], size) for s in sources]
+        for copies in (1, 2):
+            messages = list(zip(sources, nodes, strict=True))
+            w = fc.simulate_wormhole(fc.Hypercube(n, faults), messages, pair, copies)
+            senders, rows = np.array(sources, np.uint64), np.array(nodes, np.uint64)
+            assert w.deadlocked == stops_with(labels(faults), n, *pair, senders, rows, copies)
+            stopped += w.deadlocked
+    assert stopped > 20
+
+
+@pytest.mark.parametrize(
+    ("n", "f", "senders", "destinations"), [(3, 2, 4, 4), (4, 3, 8, 1), (4, 0, 8, 4), (5, 4, 16, 8)]
+)
+def test_trials_count_what_one_simulation_shows(n, f, senders, destinations):
+    wanted = dict.fromkeys((c.name for c in SIMULATION.counters), 0)
+    for t in range(5, 25):
+        faults, messages = DOC["wormhole_case"](KEY, t, n, f, senders, destinations)
+        cube = fc.Hypercube(n, faults)
+        pair = fc.two_partition(cube, exhaustive=True)
+        if pair is None:
+            continue
+        alone = [(s, [d]) for s, nodes in messages for d in nodes]
+        wanted["partitioned"] += 1
+        wanted["deadlock"] += fc.simulate_wormhole(cube, messages, pair).deadlocked
+        wanted["deadlock_repaired"] += fc.simulate_wormhole(cube, messages, pair, 2).deadlocked
+        wanted["deadlock_separate"] += fc.simulate_wormhole(cube, alone, pair, 2).deadlocked
+    assert count(WORMHOLE, SIMULATION, (n, f, senders, destinations), 5, 25)[0] == wanted
+
+
+@pytest.mark.parametrize("n", [7, 8])
+def test_room_for_the_largest_trials(n):
+    counts, _ = count(WORMHOLE, SIMULATION, (n, n - 1, 64, 2**n - n), 0, 2)
+    assert counts["partitioned"] == 2
+    assert counts["deadlock_separate"] == 0
