@@ -115,7 +115,7 @@ def test_fast_form_takes_the_paths_of_the_readings_order(m):
 def behaviours(m, s, t):
     """Every way in which PRACTICAL can go between s and t: (faults, path, reason, asked), no two alike.
 
-    A route depends on the statuses it asks and on nothing else.  So fix them in the order asked, healthy first,
+    A route depends on the statuses it asks and on nothing else.  So fix them in the order asked, nonfaulty first,
     and go through all answers: each fault set of DC(m) agrees with exactly one of the cases.
     """
     fixed: list[tuple[int, bool]] = []
@@ -230,12 +230,12 @@ def test_documented_pairs_are_the_kernels():
     seen: Counter[bool] = Counter()
     for m, rate in ((1, 0.8), (2, 0.7), (5, 0.5), (9, 0.1), (20, 0.3), (30, 0.9)):
         for t in (0, 1, 2, 3, 5, 77, 1002, 2**33 + 1):
-            good, key, s, t_node = kernels.trial_pair(np.uint64(KEY), t, m, rate)
-            assert recipe["dualcube_pair"](KEY, t, m, rate) == ((s, t_node) if good else None)
+            valid, key, s, t_node = kernels.trial_pair(np.uint64(KEY), t, m, rate)
+            assert recipe["dualcube_pair"](KEY, t, m, rate) == ((s, t_node) if valid else None)
             assert key == recipe["words"](KEY, t, 1, 2)[0]
-            if good:
+            if valid:
                 assert not recipe["is_faulty"](KEY, t, int(s), rate)
-            seen[bool(good)] += 1
+            seen[bool(valid)] += 1
     assert seen[True] > 20
     assert seen[False] > 0
 
@@ -254,8 +254,8 @@ def test_pairs_are_uniform_among_nonfaulty_nodes():
     level = 1e-6 / (1 + len(totals))
     assert chdtrc(len(totals) - 1, ((totals - totals.mean()) ** 2 / totals.mean()).sum()) > level
     for faults, table in tables.items():
-        good = [u for u in range(8) if not faults >> u & 1]
-        cells = np.array([table[s, t] for s, t in itertools.permutations(good, 2)])
+        nonfaulty = [u for u in range(8) if not faults >> u & 1]
+        cells = np.array([table[s, t] for s, t in itertools.permutations(nonfaulty, 2)])
         assert table.sum() == cells.sum()
         if len(cells) > 2 and cells.mean() >= 5:
             assert chdtrc(len(cells) - 1, ((cells - cells.mean()) ** 2 / cells.mean()).sum()) > level

@@ -91,7 +91,7 @@ def test_least_faults_and_top_coefficients(n):
     counts = exact.spanning_counts(n)
     assert next(f for f, sets in enumerate(counts) if sets) == math.ceil(n / 2) + 1
     assert counts[-1] == 1
-    assert counts[-2] == (2**n if n > 1 else 0)  # one healthy node has n faulty neighbours
+    assert counts[-2] == (2**n if n > 1 else 0)  # one nonfaulty node has n faulty neighbours
 
 
 def test_critical_rates():

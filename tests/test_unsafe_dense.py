@@ -134,7 +134,7 @@ def labels_of(key, t, k, n, state, row, words, cached):
 
 
 def test_every_number_of_faults_follows_the_law_of_fault_sets():
-    # all sizes, the healthy set drawn above one half; the cached rows serve trials of the same and of other blocks
+    # all sizes, the nonfaulty set drawn above one half; the cached rows serve trials of the same and of other blocks
     words, cached = np.zeros(16 * bernoulli.CACHED_ROWS, np.uint64), np.full(2, -1)
     for n in (1, 2, 3, 5, 7, 9):
         state = np.zeros(max(8, 2**n // 64), np.uint64)

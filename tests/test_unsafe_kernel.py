@@ -157,7 +157,7 @@ def test_no_fault_one_fault_all_faults():
         assert count(unsafe_kernel(n, 1), n, 1, 0, trials) == [0, 0, 0, 0, 0, 0, 0, trials, 0, 0]
         full = count(unsafe_kernel(n, 2**n), n, 2**n, 0, trials)
         assert full == [0, 0, 0, trials, 0, 0, trials, trials, 0, 0]
-        # the one healthy node has n faulty neighbours
+        # the one nonfaulty node has n faulty neighbours
         one = int(n >= 2) * trials
         rest = count(unsafe_kernel(n, 2**n - 1), n, 2**n - 1, 0, trials)
         assert rest == [one, one, one, one, one, one, trials * (2**n > 2), trials, int(n >= 2), 0]

@@ -73,7 +73,7 @@ def exact_spanning(n: int, f: int = 0, links: int = 0) -> ExactSpanning:
     n : int
         1 <= n <= 5.
     f, links : int
-        Faulty nodes and faulty links, one of them 0, as far as the table goes; two healthy nodes at least.
+        Faulty nodes and faulty links, one of them 0, as far as the table goes; two nonfaulty nodes at least.
 
     Raises
     ------

@@ -21,10 +21,10 @@ class PlainTrial:
         self.status: dict[int, bool] = {}
         while True:
             self.s, self.t = rng.getrandbits(2 * m + 1), rng.getrandbits(2 * m + 1)
-            if self.s != self.t and self.good(self.s) and self.good(self.t):
+            if self.s != self.t and self.nonfaulty(self.s) and self.nonfaulty(self.t):
                 break
 
-    def good(self, u: int) -> bool:
+    def nonfaulty(self, u: int) -> bool:
         """Draw a node's status, or recall it."""
         found = self.status.get(u)
         if found is None:
@@ -46,7 +46,7 @@ class PlainTrial:
             for u, path in tree.items():
                 for d in dims:
                     v = u ^ d
-                    if not (u ^ a) & d and v not in tree and v not in new and self.good(v):
+                    if not (u ^ a) & d and v not in tree and v not in new and self.nonfaulty(v):
                         new[v] = [*path, v]
                         break
                 else:
@@ -58,7 +58,7 @@ class PlainTrial:
         path, free = [a], self.dims(a)
         while a != b:
             want = [d for d in free if (a ^ b) & d]
-            step = next(([*p, p[-1] ^ d] for p in self.trees(a, free) for d in want if self.good(p[-1] ^ d)), None)
+            step = next(([*p, p[-1] ^ d] for p in self.trees(a, free) for d in want if self.nonfaulty(p[-1] ^ d)), None)
             if step is None:
                 return None
             path += step[1:]
@@ -68,7 +68,7 @@ class PlainTrial:
 
     def exits(self, a: int) -> Iterator[Path]:
         """Paths from ``a`` out of its cluster."""
-        return ([*p, p[-1] ^ self.cross] for p in self.trees(a, self.dims(a)) if self.good(p[-1] ^ self.cross))
+        return ([*p, p[-1] ^ self.cross] for p in self.trees(a, self.dims(a)) if self.nonfaulty(p[-1] ^ self.cross))
 
     def over(self, a: int, b: int) -> Path | None:
         """A path to another cluster of the same class."""
@@ -76,7 +76,7 @@ class PlainTrial:
         for head in self.exits(a):
             v = (head[-2] & mask) | (b & ~mask)
             first = self.walk(head[-1], v ^ self.cross)
-            if first is None or not self.good(v):
+            if first is None or not self.nonfaulty(v):
                 continue
             second = self.walk(v, b)
             if second is not None:

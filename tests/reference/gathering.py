@@ -8,7 +8,7 @@ R9   FTTC: ``literal`` is Figure 13 character by character; ``comment`` (the hel
      node takes detoured data); ``repaired`` (partitions to those that can deliver, else a detour, else to the sink).
 R10  Sends never block, receives block.
 R11  Steps: n + k; and with every stage at 1, 2 for partitions, or its longest detour if longer.
-R12  Traditional rerouting: u, u^k, u^k^d_i, u^d_i over the lowest k whose three links are good.
+R12  Traditional rerouting: u, u^k, u^k^d_i, u^d_i over the lowest k whose three links are nonfaulty.
 R14  ``arrived`` is what the sink has merged when nothing moves any more; ``blocked`` is who waits for ever.
 R15  Causes of loss: ``mutual``, ``ignored``, ``nopath``, ``blocked``.
 R16  A failing node is active, holds data, and its link to its passive neighbour is faulty.

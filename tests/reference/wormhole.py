@@ -43,11 +43,11 @@ def arcs_of_multicast(
 
 
 def all_arcs(net: Supercube, virtual_channels: int = 1, largest: int | None = None) -> set[tuple[Channel, Channel]]:
-    """The union over all healthy sources and sets of at most ``largest`` healthy destinations."""
-    healthy = [v for v in range(2**net.n) if v not in net.faults]
+    """The union over all nonfaulty sources and sets of at most ``largest`` nonfaulty destinations."""
+    nonfaulty = [v for v in range(2**net.n) if v not in net.faults]
     arcs = set()
-    for s in healthy:
-        others = [v for v in healthy if v != s]
+    for s in nonfaulty:
+        others = [v for v in nonfaulty if v != s]
         for size in range(1, (largest or len(others)) + 1):
             for destinations in itertools.combinations(others, size):
                 arcs.update(arcs_of_multicast(net, s, destinations, virtual_channels))
