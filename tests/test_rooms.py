@@ -154,8 +154,8 @@ def test_pairs_drawn_whole_have_a_status_key_of_their_own(bits, rate):
         keys = DOC["words"](KEY, t, count, 2).tolist()
         ends = (DOC["words"](KEY, t, 2 * count, 6) % np.uint64(2**bits)).tolist()
         for a, (u, v) in enumerate(zip(ends[::2], ends[1::2], strict=True)):
-            good = [int(one_status(np.uint64(keys[a]), np.uint64(x))) >= int(rate * 2**64) for x in (u, v)]
-            if u != v and all(good):
+            nonfaulty = [int(one_status(np.uint64(keys[a]), np.uint64(x))) >= int(rate * 2**64) for x in (u, v)]
+            if u != v and all(nonfaulty):
                 break
         assert (key, s, d) == (keys[a], u, v)
 
