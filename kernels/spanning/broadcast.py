@@ -140,8 +140,8 @@ def _place_dimensions(n, source, fault, dims):
 
 
 @block
-def _write_light(n, d, i, source, fault, dims, parent):
-    """Light tree i, re-rooted at the source."""
+def _write_light(n, d, i, source, fault, dims, parent, pivoted):
+    """Light tree i, re-rooted at the source unless ``pivoted``; the root."""
     _place_dimensions(n, source, fault, dims)
     for v in range(np.int64(1) << n):
         canonical = np.int64(0)
@@ -149,8 +149,12 @@ def _write_light(n, d, i, source, fault, dims, parent):
             canonical |= (((v ^ source) >> dims[p]) & 1) << p
         p = _light(n, d, i, canonical)
         parent[v] = v ^ (np.int64(1) << dims[p]) if p >= 0 else p
-    parent[source ^ (np.int64(1) << dims[i])] = source
+    root = source ^ (np.int64(1) << dims[i])
+    if pivoted:
+        return root
+    parent[root] = source
     parent[source] = ROOT
+    return source
 
 
 @block
@@ -172,17 +176,17 @@ def _write_binomial(source, parent):
 
 
 @block
-def height(parent, source, fault):
-    """Greatest depth of a tree rooted at ``source`` that holds every node but ``fault``; -1 of anything else."""
+def height(parent, root, fault):
+    """Greatest depth of a tree from ``root`` that holds every node but ``fault``; -1 of anything else."""
     size = parent.size
     most = np.int64(0)
     for v in range(size):
         depth = np.int64(0)
         u = np.int64(v)
-        while u != source and parent[u] >= 0 and depth < size:
+        while u != root and parent[u] >= 0 and depth < size:
             u = parent[u]
             depth += 1
-        if u != source and v != fault:
+        if u != root and v != fault:
             return np.int64(-1)
         if v == fault and (depth > 0 or parent[v] != ABSENT):
             return np.int64(-1)
@@ -214,7 +218,7 @@ def steps_of(n, d, packets, source, fault, g):
         if d == 0:
             _write_rooted(n, i, source, g.parent)
         else:
-            _write_light(n, d, i, source, fault, g.dims, g.parent)
+            _write_light(n, d, i, source, fault, g.dims, g.parent, False)
         high = height(g.parent, source, fault)
         if high < 0 or not _claim_links(g.parent, g.used):
             return np.int64(-1)
@@ -274,3 +278,21 @@ def single_and_bound(n, d, packets, source, fault, g):
 def ends(key, t, n, d):
     """Source and faulty node of a trial; see :func:`draw_ends`."""
     return draw_ends(key, t, n, d)
+
+
+@kernel("boolean(int64, int64, int64, boolean, int64[::1])")
+def light_heights(n, source, fault, pivoted, heights):
+    """Heights of the n - 1 light trees of one source and faulty node, from the pivots or re-rooted at the source.
+
+    Whether they span and share no directed link is returned; 2 <= n, and ``heights`` has n - 1 places.
+    """
+    g = room(n)
+    d = bits.popcount(np.uint64(source ^ fault))
+    for v in range(g.used.size):
+        g.used[v] = 0
+    good = True
+    for i in range(n - 1):
+        root = _write_light(n, d, i, source, fault, g.dims, g.parent, pivoted)
+        heights[i] = height(g.parent, root, fault)
+        good &= heights[i] >= 0 and _claim_links(g.parent, g.used)
+    return good

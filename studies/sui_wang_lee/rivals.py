@@ -1,0 +1,107 @@
+"""What a user would write instead of the kernel of Edmonds' number, and the comparisons that `fastcube bench` runs.
+
+Three ways: shortest augmenting paths in plain Python from one node to every other, each flow stopped at the smallest so
+far; NetworkX's ``edge_connectivity``; and SciPy's compiled ``maximum_flow`` from one node to every other.  All draw their own
+fault sets.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable
+
+from fastcube.engine.benchmark import Benchmark, kernel_runner
+from fastcube.engine.study import Study
+
+Graph = dict[int, list[int]]
+
+
+def random_graph(n: int, f: int, rng: random.Random) -> Graph:
+    """Neighbours of every healthy node of Q_n with f random faulty nodes."""
+    faulty = set(rng.sample(range(2**n), f))
+    return {v: [v ^ 1 << k for k in range(n) if v ^ 1 << k not in faulty] for v in range(2**n) if v not in faulty}
+
+
+def with_plain_python(n: int, f: int, trials: int, seed: int = 0) -> int:
+    """Edmonds' number summed over trials: shortest augmenting paths."""
+    rng = random.Random(seed)
+    total = 0
+    for _ in range(trials):
+        graph = random_graph(n, f, rng)
+        first, *others = graph
+        smallest = min(map(len, graph.values()))
+        for t in others:
+            smallest = min(smallest, _paths(graph, first, t, smallest))
+        total += smallest
+    return total
+
+
+def _paths(graph: Graph, s: int, t: int, limit: int) -> int:
+    used: set[tuple[int, int]] = set()
+    for value in range(limit):
+        before, queue = {s: s}, deque([s])
+        while queue and t not in before:
+            v = queue.popleft()
+            for w in graph[v]:
+                if w not in before and (v, w) not in used:
+                    before[w] = v
+                    queue.append(w)
+        if t not in before:
+            return value
+        v = t
+        while v != s:
+            u = before[v]
+            if (v, u) in used:
+                used.remove((v, u))
+            else:
+                used.add((u, v))
+            v = u
+    return limit
+
+
+def with_networkx(n: int, f: int, trials: int, seed: int = 0) -> int:
+    """Edmonds' number summed over trials: ``networkx.edge_connectivity``."""
+    import networkx
+
+    rng = random.Random(seed)
+    return sum(networkx.edge_connectivity(networkx.Graph(random_graph(n, f, rng))) for _ in range(trials))
+
+
+def with_scipy(n: int, f: int, trials: int, seed: int = 0) -> int:
+    """Edmonds' number summed over trials: ``scipy.sparse.csgraph.maximum_flow`` from one node to every other."""
+    import numpy as np
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    rng = random.Random(seed)
+    total = 0
+    for _ in range(trials):
+        graph = random_graph(n, f, rng)
+        place = {v: i for i, v in enumerate(graph)}
+        ends = np.array([(place[v], place[w]) for v, near in graph.items() for w in near])
+        capacity = csr_array((np.ones(len(ends), np.int32), (ends[:, 0], ends[:, 1])), shape=(len(graph),) * 2)
+        smallest = min(map(len, graph.values()))
+        total += min(smallest, *(int(maximum_flow(capacity, 0, t).flow_value) for t in range(1, len(graph))))
+    return total
+
+
+def benchmarks_of(study: Study) -> list[Benchmark]:
+    """The comparisons, for the study ``edge-disjoint-trees``."""
+    out = []
+    for n, f, rivals in (
+        (6, 8, (("plain Python", with_plain_python, 8), ("NetworkX", with_networkx, 4), ("SciPy", with_scipy, 20))),
+        (7, 16, (("plain Python", with_plain_python, 3), ("SciPy", with_scipy, 6))),
+    ):
+        ours = kernel_runner(study, {"n": n, "f": f, "links": 0}, 200_000)
+        for name, rival, trials in rivals:
+            out.append(Benchmark(f"spanning trees, n={n} f={f}", name, ours, _counted(rival, n, f, trials)))
+    return out
+
+
+def _counted(rival: Callable[..., int], n: int, f: int, trials: int) -> Callable[[], int]:
+    def call() -> int:
+        rival(n, f, trials)
+        return trials
+
+    return call

@@ -1,0 +1,161 @@
+"""The claims about edge-disjoint spanning trees: each verdict, and each witness looked at with the plain twin."""
+
+from __future__ import annotations
+
+import json
+
+import numba
+import pytest
+from reference import spanning as twin
+
+import fastcube as fc
+from fastcube.engine.claims import Effort, Verdict
+from fastcube.studies import sui_wang_lee
+from fastcube.studies.sui_wang_lee import claims_edmonds, schedules
+
+OUTCOMES = {
+    "lemma-2": "holds",
+    "lemma-3": "holds",
+    "lemma-4": "holds",
+    "pivoted": "holds",
+    "lemma-5-case-a": "refuted",
+    "lemma-5-case-b": "holds",
+    "lemma-5-optimal": "holds",
+    "lemma-5-last": "holds",
+    "lemma-6": "refuted",
+    "n-2-tall-trees": "refuted",
+    "theorem-1-common-root": "holds",
+    "theorem-1-any-roots": "refuted",
+    "theorem-2": "refuted",
+    "theorem-2-minimal": "refuted",
+    "latency": "refuted",
+    "spanning-graph-height": "holds",
+    "latifi": "holds",
+    "johnsson-ho": "holds",
+    "few-faulty-nodes": "holds",
+    "smallest-nodes": "holds",
+    "smallest-nodes-connected": "holds",
+    "smallest-links": "holds",
+    "smallest-links-connected": "holds",
+    "smallest-mixed": "holds",
+    "smallest-mixed-connected": "holds",
+}
+
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="exhaustive searches need compiled code")
+
+
+@pytest.fixture(scope="module")
+def verdicts() -> dict[str, Verdict]:
+    return {claim.id: claim.decide(Effort(quick=True)) for claim in sui_wang_lee.ledger()}
+
+
+def test_every_claim_is_decided_as_known(verdicts):
+    assert {name: verdict.outcome for name, verdict in verdicts.items()} == OUTCOMES
+
+
+@pytest.mark.slow
+def test_full_effort_says_the_same_of_more(verdicts):
+    full = {claim.id: claim.decide() for claim in sui_wang_lee.ledger()}
+    assert {name: verdict.outcome for name, verdict in full.items()} == OUTCOMES
+    for name in ("lemma-4", "theorem-2", "few-faulty-nodes", "smallest-nodes"):
+        assert full[name].checked != verdicts[name].checked
+
+
+def test_every_witness_replays_and_is_json(verdicts):
+    for verdict in verdicts.values():
+        for witness in verdict.witnesses:
+            assert witness.replay()
+            assert json.loads(json.dumps(witness.value)) == witness.value
+            assert json.loads(json.dumps(witness.data)) == witness.data
+
+
+@pytest.mark.parametrize("claim", ["lemma-5-case-a", "lemma-6", "n-2-tall-trees"])
+def test_heights(verdicts, claim):
+    witness = verdicts[claim].witness
+    n, (fault,) = witness.data["n"], witness.data["faulty_nodes"]
+    trees = twin.spanning_trees(n, 0, fault, pivots=claim == "lemma-5-case-a")
+    assert witness.value == [twin.height(tree) for tree in trees] == [3, 3] and n == 3
+
+
+def test_more_trees_than_theorem_1_says(verdicts):
+    trees = verdicts["theorem-1-any-roots"].witness.value
+    arcs = [arc for tree in trees for arc in twin.arcs(tree)]
+    assert len(trees) == 2 and len(arcs) == len(set(arcs)) == 4
+    assert [twin.height(tree) for tree in trees] == [2, 2] and all(tree[3] == twin.ABSENT for tree in trees)
+
+
+def test_fewer_steps_than_theorem_2_says(verdicts):
+    witness = verdicts["theorem-2"].witness
+    n, (fault,) = witness.data["n"], witness.data["faulty_nodes"]
+    assert witness.value == twin.steps(twin.spanning_trees(n, 0, fault), 0, 1) == 3 < 1 + n
+
+
+def test_shorter_schedules(verdicts):
+    """Carried out here by themselves, step by step."""
+    witnesses = verdicts["theorem-2-minimal"].witnesses
+    assert len(witnesses) == 2
+    for witness in witnesses:
+        n, faulty, packets = (witness.data[name] for name in ("n", "faulty_nodes", "packets"))
+        held = {(0, p) for p in range(packets)}
+        for step in witness.data["schedule"]:
+            assert len({(u, v) for u, v, _ in step}) == len(step)
+            assert all((u, p) in held and (u ^ v).bit_count() == 1 and v not in faulty for u, v, p in step)
+            held |= {(v, p) for _, v, p in step}
+        assert len(held) == packets * (2**n - 1)
+        steps = len(witness.data["schedule"])
+        assert steps == witness.value == twin.fewest_steps(n, 0, packets, faulty)
+        assert steps < fc.broadcast_packets(fc.Hypercube(n, faulty), 0, packets)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "message"),
+    [
+        ([[[0, 1, 0]], [[0, 1, 0], [0, 1, 0]]], "two packets in step 2"),
+        ([[[0, 1, 0], [1, 3, 0]]], "does not hold packet 0 before step 1"),
+        ([[[0, 3, 0]]], "no healthy link from 0 to 3"),
+        ([[[0, 2, 0]]], "no healthy link from 0 to 2"),
+        ([[[0, 1, 0]]], "missing"),
+    ],
+)
+def test_what_is_no_schedule(schedule, message):
+    cube = fc.Hypercube(2, [2])
+    with pytest.raises(ValueError, match=message):
+        schedules.steps_of(cube, 0, 1, schedule)
+    assert schedules.steps_of(cube, 0, 1, [[[0, 1, 0]], [[1, 3, 0]]]) == 2
+
+
+@pytest.mark.parametrize("claim", [name for name in OUTCOMES if name.startswith("smallest")])
+def test_smallest_fault_sets(verdicts, claim):
+    witness = verdicts[claim].witness
+    if witness is None:  # larger than what a quick look goes through
+        assert claim == "smallest-mixed-connected"
+        return
+    n, nodes, links = (witness.data[name] for name in ("n", "faulty_nodes", "faulty_links"))
+    trees, degree = twin.number(n, nodes, links)
+    assert [trees, degree] == witness.value and trees < degree and (trees > 0 or "connected" not in claim)
+    assert (bool(nodes), bool(links)) == ("links" not in claim, "nodes" not in claim)
+
+
+def test_fault_sets_are_all_of_them_up_to_symmetry():
+    """Sets with a fixed node, or a fixed link: as many of all sets as the node, or link, is in."""
+    count = {
+        kind.name: len(list(claims_edmonds.fault_sets(3, kind, 3)))
+        for kind in (claims_edmonds.NODES, claims_edmonds.LINKS)
+    }
+    assert count == {"nodes": 21, "links": 55}
+    assert len(list(claims_edmonds.fault_sets(2, claims_edmonds.MIXED, 2))) == 4
+
+
+# ---------------------------------------------------------------- the rivals of the benchmarks
+
+
+def test_rivals_agree():
+    import random
+
+    from fastcube.studies.sui_wang_lee import rivals
+
+    for n, f in ((3, 2), (4, 5), (5, 8)):
+        rng = random.Random(0)
+        wanted = sum(twin.edge_connectivity(rivals.random_graph(n, f, rng)) for _ in range(6))
+        for rival in (rivals.with_plain_python, rivals.with_networkx, rivals.with_scipy):
+            assert rival(n, f, 6) == wanted
