@@ -133,6 +133,18 @@ def test_mathtext(text, wanted):
     assert mathtext(text) == wanted
 
 
+@pytest.mark.parametrize("text", ["costs $ and $", "$\\frac{$", "$x", "$\\nonsense$", "a $ b ^ { $", "\\$"])
+def test_any_text_can_be_drawn(text):
+    sheet = Sheet()
+    panel = sheet.panel()
+    panel.series(text, [(1, proportion(300, 1000))])
+    panel.stated(0.5, text)
+    panel.curve([1], [0.4], text)
+    panel.words(x=text, y=text, title=text)
+    sheet.title(text)
+    assert sheet.finish() is panel.axes.figure
+
+
 def test_long_titles_are_broken_outside_mathematics():
     text = "Trees $\\lambda + 1 = x$ of Q_n, and the smallest degree $\\delta$"
     assert wrapped(text, 100) == mathtext(text)

@@ -18,13 +18,31 @@ _RULES = (
 
 
 def mathtext(text: str) -> str:
-    """The text with what tables write in plain characters set as mathematics; what stands between ``$`` is left alone."""
+    """The text with what tables write in plain characters set as mathematics; what stands between ``$`` is left alone.
+
+    Text that matplotlib cannot set as mathematics (a results file may hold any) comes as plain characters.
+    """
+    plain = text
     for pattern, replacement in _RULES:
         parts = re.split(r"(\$[^$]*\$)", text)  # what is set already stays
         text = "".join(p if p.startswith("$") else re.sub(pattern, replacement, p) for p in parts)
     parts = re.split(r"(\$[^$]*\$)", text)
     kept = (p if p.startswith("$") else re.sub(r" ([≤≥<>=]) ", "\u00a0\\1\u00a0", p) for p in parts)
-    return "".join(kept)  # a relation stays in one line
+    text = "".join(kept)  # a relation stays in one line
+    return text if _can_be_set(text) else plain.replace("\\$", "$").replace("$", "\\$")
+
+
+def _can_be_set(text: str) -> bool:
+    if "$" not in text:
+        return True
+    from matplotlib.mathtext import MathTextParser
+
+    try:
+        for line in text.splitlines():
+            MathTextParser("path").parse(line)
+    except ValueError:
+        return False
+    return True
 
 
 def _length(text: str) -> int:
