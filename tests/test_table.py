@@ -38,6 +38,11 @@ def test_among_is_what_the_statistic_is_over(routes):
     assert {row["trials"] for row in rows(routes)} == {"200"}
 
 
+def test_a_file_reads_back_where_statistics_are_not_defined(routes, tmp_path):
+    routes.save(tmp_path / "routes.h5")
+    assert as_csv(fc.open_results(tmp_path / "routes.h5")) == as_csv(routes)
+
+
 def test_intervals_say_how_they_are_made(routes):
     kinds = {row["statistic"]: row["interval"] for row in rows(routes)}
     assert (kinds["success"], kinds["length_ratio"], kinds["lookups"]) == ("exact", "asymptotic", "asymptotic")

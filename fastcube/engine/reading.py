@@ -174,9 +174,10 @@ def _rows(raw: Any, name: str, length: int | None, width: int) -> list[list[int]
 def _check_counts(measure: Measure, key: Key, tally: Tally) -> None:
     """Raise ValueError where counters say what no trials can have counted."""
 
+    point = dict(zip((a.name for a in measure.axes), key, strict=True))
+
     def broken(name: str) -> ValueError:
-        point = point_text(dict(zip((a.name for a in measure.axes), key, strict=True)))
-        return ValueError(f"{name} at {point} is not what {tally.trials} trials can give")
+        return ValueError(f"{name} at {point_text(point)} is not what {tally.trials} trials can give")
 
     counts, trials = tally.counts, tally.trials
     for counter in measure.tally.counters:
@@ -189,6 +190,8 @@ def _check_counts(measure: Measure, key: Key, tally: Tally) -> None:
         if trial != -1 and not any(first <= trial < stop for first, stop in tally.ranges):
             raise broken(name)
     for s in measure.statistics:
+        if not s.defined(point):  # what it is among may not have been counted
+            continue
         among = s.trials(counts, trials)
         if not 0 <= among <= trials:
             raise broken(s.among or s.name)
