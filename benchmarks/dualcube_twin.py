@@ -16,8 +16,8 @@ import numpy as np
 from fastcube.engine import registry
 from fastcube.engine.benchmark import Benchmark, kernel_runner
 from fastcube.engine.study import point_key
-from fastcube.kernels.dualcube.layout import ROUTES
-from fastcube.kernels.dualcube.trials import LENGTH, SUCCESS, VALID, trial_pair
+from fastcube.kernels.dualcube.layout import TALLY
+from fastcube.kernels.dualcube.trials import ROUTES, trial_pair
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from reference.dualcube import Practical, lazy_faults
@@ -40,10 +40,11 @@ def ratio(m: int, rate: float) -> float:
 
     kernel = kernel_runner(STUDY, {"m": m, "rate": rate}, 100_000, ROUTES)
     ours, theirs = Benchmark(f"m={m} rate={rate}", "twin", kernel, twin).measure(5)
-    tally = ROUTES.fresh()
-    STUDY.kernel({"m": m, "rate": rate}).compiled(key, 0, TWIN_TRIALS, np.array([m, rate]), tally)
+    slots = TALLY.fresh()
+    ROUTES.compiled(key, 0, TWIN_TRIALS, np.array([m, rate]), slots)
+    counts, _ = TALLY.read(slots)
     links = [len(path) - 1 for path in found if path is not None]
-    if (len(cases), len(links), sum(links)) != (tally[VALID], tally[SUCCESS], tally[LENGTH]):
+    if (len(cases), len(links), sum(links)) != (counts["valid"], counts["delivered"], counts["length"]):
         raise SystemExit(f"the twin and the kernel disagree at m={m} rate={rate}")
     return theirs / ours
 

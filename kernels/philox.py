@@ -64,7 +64,7 @@ def word(key, block, j, purpose):
     return even
 
 
-@block
+@block(always=True)
 def prepare_lanes(key, block, purpose):
     """What all words of blocks ``block``, ..., ``block + 7`` for a purpose share, for :func:`lanes`.
 
@@ -82,7 +82,7 @@ def prepare_lanes(key, block, purpose):
     return (block >> _32) ^ x, p, simd.shift_right(q, s), simd.xor(q, simd.splat(x2))
 
 
-@block
+@block(always=True)
 def lanes(key, prepared, half):
     """Words ``2 half`` and ``2 half + 1`` of the eight prepared blocks, as two vectors; ``half`` is a uint64.
 

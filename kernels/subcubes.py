@@ -5,11 +5,11 @@ are subcubes with free = 0.  Two subcubes within distance 2 are replaced by the 
 distance 3 or more: the maximal subcubes of faulty and unsafe nodes, whatever the order.
 
     one fault set     count = merge_faults(labels, f, base, free)      then base[:count], free[:count]
-    a vector of       close(rows, step, masks, f)                      then fault i's subcube is (rows[i], masks[i]);
-    trials in lanes   measure(rows, step, masks, f)                    their sizes; faults of one subcube have equal masks
+    a vector of       close(rows, stride, masks, f)                    then fault i's subcube is (rows[i], masks[i]);
+    trials in lanes   measure(rows, stride, masks, f)                  their sizes; faults of one subcube have equal masks
 
-    lane    0     1     2   ...     rows + step * 0     label 0 of trials 0, 1, 2, ...
-                                    rows + step * 1     label 1 of them, and so on; masks likewise, without gaps
+    lane    0     1     2   ...     row 0                    label 0 of trials 0, 1, 2, ...
+                                    row 1, stride vectors on  label 1 of them, and so on; masks likewise, without gaps
 """
 
 from __future__ import annotations
@@ -169,13 +169,15 @@ def merge_faults(labels, f, base, free):
 
 
 @block
-def close(rows, step, masks, f):
+def close(rows, stride, masks, f):
     """Masks of the free dimensions of each fault's subcube, for a vector of trials; the twin of :func:`merge` in lanes.
 
-    ``rows`` holds label i of every trial from ``step * i`` on; ``masks``, f rows of one vector, is overwritten.
+    ``rows`` holds label i of every trial from ``stride * i`` vectors on (``stride`` a literal); ``masks``, f rows of one
+    vector, is overwritten.
     """
     zero = simd.like(simd.load(rows, 0), ZERO)
     lanes = simd.lanes_of(zero)
+    step = stride * lanes
     two = simd.like(zero, np.uint64(2))
     for i in range(f):
         simd.store(masks, lanes * i, zero)
@@ -200,7 +202,7 @@ def close(rows, step, masks, f):
 
 
 @block
-def measure(rows, step, masks, f):
+def measure(rows, stride, masks, f):
     """Sizes of the closed subcubes, lane by lane.
 
     Returns vectors of the number of unsafe nodes (modulo two to the lane width, so that 2^w - f is right), of the
@@ -209,6 +211,7 @@ def measure(rows, step, masks, f):
     """
     zero = simd.like(simd.load(rows, 0), ZERO)
     lanes = simd.lanes_of(zero)
+    step = stride * lanes
     two = simd.like(zero, np.uint64(2))
     nodes = simd.sub(zero, simd.like(zero, np.uint64(f)))
     largest = zero

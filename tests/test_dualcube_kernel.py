@@ -17,6 +17,7 @@ from fastcube.engine.study import point_key
 from fastcube.engine.tally import Tally
 from fastcube.kernels.dualcube import trials as kernels
 from fastcube.kernels.dualcube.lanes import Cube, batch_for, route_lengths
+from fastcube.kernels.dualcube.layout import TALLY
 from fastcube.kernels.dualcube.lookups import Recorded, forget, record_for, route_one, route_recorded
 from fastcube.kernels.dualcube.practical import PATH_NODES, TREES, World, route
 from fastcube.kernels.dualcube.trees import room_for
@@ -266,7 +267,7 @@ def test_pairs_are_uniform_among_nonfaulty_nodes():
 
 def run_trials(study, m, rate, first, stop, key=KEY):
     tally = study.tally.fresh()
-    kernels.trials(key, first, stop, np.array([m, rate], float), tally)
+    kernels.TRIALS(key, first, stop, np.array([m, rate], float), tally)
     return tally
 
 
@@ -336,7 +337,7 @@ def test_splitting_changes_nothing(m, rate):
 def test_a_call_adds_to_the_tally():
     study = DUALCUBE_ROUTING
     tally = run_trials(study, 8, 0.4, 0, 600)
-    kernels.trials(KEY, 600, 1000, np.array([8, 0.4]), tally)
+    kernels.TRIALS(KEY, 600, 1000, np.array([8, 0.4]), tally)
     assert tally.tolist() == run_trials(study, 8, 0.4, 0, 1000).tolist()
 
 
@@ -350,8 +351,9 @@ def test_words_past_2_to_the_32_trials():
 
 def test_hopeless_rates_end():
     tally = run_trials(DUALCUBE_ROUTING, 2, 0.999, 0, 20)
-    assert tally[kernels.VOID] + tally[kernels.VALID] == 20
-    assert tally[kernels.VOID] > 15
+    void = tally[TALLY.counter("void")]
+    assert void + tally[TALLY.counter("valid")] == 20
+    assert void > 15
 
 
 @pytest.mark.parametrize("m", [5, 7, 9])

@@ -12,7 +12,8 @@ from fastcube.engine.study import point_key
 from fastcube.errors import ParameterError
 from fastcube.exact.unsafe import all_unsafe_probability, critical_rate
 from fastcube.kernels.unsafe import dense as unsafe_dense
-from fastcube.kernels.unsafe.dense import ALL_UNSAFE, KERNELS, SLOTS
+from fastcube.kernels.unsafe.dense import KERNELS
+from fastcube.kernels.unsafe.layout import DENSE
 from fastcube.studies.lee_hayes.critical import CENTRES, FACTORS, UNSAFE_CRITICAL, counts_of, fault_set
 from fastcube.studies.lee_hayes.threshold import LAMBDA, bracket, corrections, fit, leading_order
 from fastcube.table import as_table
@@ -22,11 +23,10 @@ EXACT = {2: 0.5411961001, 3: 0.3789303033, 4: 0.2321159235, 5: 0.1381092302, 6: 
 
 
 def sample(n, p, trials, seed=1):
-    tally = np.zeros(SLOTS, np.int64)
-    tally[-2:] = -1
+    tally = DENSE.fresh()
     key = np.uint64(point_key("unsafe-critical", seed, {"n": n, "p": p}))
     KERNELS[unsafe_dense.method(n, p)](key, 0, trials, np.array([n, p]), tally)
-    return int(tally[ALL_UNSAFE])
+    return int(tally[DENSE.counter("all_unsafe")])
 
 
 def exact_counts(n, trials=10**12):
@@ -174,13 +174,12 @@ def test_replay_tells_what_the_kernel_counted():
         point = UNSAFE_CRITICAL.point({"n": n, "p": p})
         key = point_key("unsafe-critical", 3, point)
         for t in range(6):
-            tally = np.zeros(SLOTS, np.int64)
-            tally[-2:] = -1
+            tally = DENSE.fresh()
             UNSAFE_CRITICAL.kernel(point)(np.uint64(key), t, t + 1, np.array([n, p]), tally)
             told = UNSAFE_CRITICAL.explain(point, key, t)
-            assert told.data["unsafe_nodes"] == tally[unsafe_dense.UNSAFE_NODES]
-            assert told.data["rounds"] == tally[unsafe_dense.ROUNDS]
-            assert told.data["all_unsafe"] == tally[ALL_UNSAFE]
+            assert told.data["unsafe_nodes"] == tally[DENSE.counter("unsafe_nodes")]
+            assert told.data["rounds"] == tally[DENSE.counter("rounds")]
+            assert told.data["all_unsafe"] == tally[DENSE.counter("all_unsafe")]
             assert told.data["faulty_nodes"] == fault_set(point, key, t).tolist()
             assert f"trial {t} of unsafe-critical at n={n},p={p}" in told.words
 
@@ -203,4 +202,4 @@ def test_impossible_points(values, message):
 
 
 def test_slots_are_those_of_the_kernel():
-    assert UNSAFE_CRITICAL.tally.size == SLOTS
+    assert UNSAFE_CRITICAL.tally == DENSE

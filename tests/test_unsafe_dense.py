@@ -15,7 +15,8 @@ from fastcube.kernels import bernoulli, simd, subcubes
 from fastcube.kernels.jit import kernel
 from fastcube.kernels.sampling import fault_set
 from fastcube.kernels.unsafe import dense as unsafe_dense
-from fastcube.kernels.unsafe.dense import KERNELS, SLOTS
+from fastcube.kernels.unsafe.dense import KERNELS
+from fastcube.kernels.unsafe.layout import DENSE
 
 KEY = 0x9D3F2B1A55AA1234
 
@@ -34,8 +35,7 @@ POINTS = [
 
 
 def tally_of(method, n, p, first, stop, key=KEY):
-    tally = np.zeros(SLOTS, np.int64)
-    tally[-2:] = -1
+    tally = DENSE.fresh()
     KERNELS[method](np.uint64(key), first, stop, np.array([n, p]), tally)
     return tally
 
@@ -48,7 +48,7 @@ def merged(a, b):
 
 def expected(n, p, trials):
     """The tally of some trials, from the plain law and the plain rounds."""
-    out = np.zeros(SLOTS, np.int64)
+    out = DENSE.fresh()
     best = (-1, 1)
     for t in trials:
         faulty = faulty_nodes(KEY, t, n, p)
@@ -209,7 +209,7 @@ def test_every_node_is_faulty_with_probability_p():
     # sum over trials of the number of faults against its exact mean, both laws; level 1e-6 for each of four tests
     for n, p, trials in ((8, 0.1, 40000), (8, 511 / 512, 40000), (10, 0.0097, 40000), (9, 1 / 3, 40000)):
         method = unsafe_dense.method(n, p)
-        faults = tally_of(method, n, p, 0, trials)[unsafe_dense.FAULTS]
+        faults = tally_of(method, n, p, 0, trials)[DENSE.counter("faults")]
         assert abs(faults - trials * 2**n * p) < 5.0 * (trials * 2**n * p * (1 - p)) ** 0.5
 
 

@@ -11,19 +11,13 @@ import pytest
 from reference import unsafe as plain
 
 from fastcube.kernels import sampling
+from fastcube.kernels import tally as tally_room
 from fastcube.kernels.jit import Kernel, kernel
-from fastcube.kernels.unsafe import tally as unsafe_tally
-from fastcube.kernels.unsafe.choice import (
-    MERGED,
-    SIFTED_16_MERGED,
-    SIFTED_16_WHOLE,
-    SIFTED_32,
-    WHOLE,
-    most_faults,
-    unsafe_kernel,
-)
+from fastcube.kernels.unsafe.choice import most_faults, unsafe_kernel
 from fastcube.kernels.unsafe.closed import solve, spare_cubes
-from fastcube.kernels.unsafe.lanes import UNSAFE_LANES_16, UNSAFE_LANES_32
+from fastcube.kernels.unsafe.lanes import LANES_16_MERGED, LANES_16_WHOLE, LANES_32
+from fastcube.kernels.unsafe.layout import SPARSE
+from fastcube.kernels.unsafe.single import MERGED, WHOLE
 from fastcube.kernels.unsafe.small import UNSAFE_SMALL
 
 KEY = 0x5EED0123456789AB
@@ -31,8 +25,7 @@ KEY = 0x5EED0123456789AB
 
 def count(kernel, n, f, first, stop, key=KEY):
     """What a kernel counts: sums as whole numbers, then the extreme with its witness."""
-    tally = np.zeros(int(unsafe_tally.SLOTS), np.int64)
-    tally[unsafe_tally.MAX_ROUNDS :] = -1
+    tally = SPARSE.fresh()
     kernel(np.uint64(key), first, stop, np.array([n, f], np.float64), tally)
     slots = tally.tolist()
     squares = sum(v << 32 * i for i, v in enumerate(slots[2:6]))
@@ -54,7 +47,7 @@ def serving(n, f):
     if n <= 14:
         kernels.append(WHOLE)
     if n >= 7 and 2 * f <= 2**n and f <= 150:
-        kernels += [SIFTED_16_WHOLE, SIFTED_16_MERGED] if n <= 16 else [SIFTED_32]
+        kernels += [LANES_16_WHOLE, LANES_16_MERGED] if n <= 16 else [LANES_32]
     return list(dict.fromkeys(kernels))
 
 
@@ -130,8 +123,7 @@ def test_any_split_adds_up(n, f):
 
 
 def test_a_kernel_adds_to_the_tally_it_is_given():
-    params, tally = np.array([10.0, 5.0]), np.zeros(int(unsafe_tally.SLOTS), np.int64)
-    tally[unsafe_tally.MAX_ROUNDS :] = -1
+    params, tally = np.array([10.0, 5.0]), SPARSE.fresh()
     for first, stop in ((500, 1000), (0, 500), (7, 7)):
         unsafe_kernel(10, 5)(np.uint64(KEY), first, stop, params, tally)
     slots = tally.tolist()
@@ -193,7 +185,7 @@ def test_subcubes_of_more_than_thirty_dimensions_have_unknown_rounds(pairs):
 
 @kernel("void(int64[::1], uint64)")
 def squared(slots, value):
-    unsafe_tally.add_square(slots, np.int64(0), value)
+    tally_room.add_square(slots, np.int64(0), value)
 
 
 def test_squares_are_exact():
@@ -213,8 +205,8 @@ def test_squares_are_exact():
 @pytest.mark.parametrize(
     ("lanes", "wanted"),
     [
-        (UNSAFE_LANES_16, ("vpopcntw", "vpminuw", "vpcompressw", "vpternlogq", "vpmuludq")),
-        (UNSAFE_LANES_32, ("vpopcntd", "vpminud", "vpcompressd", "vpternlogq", "vpmuludq")),
+        (LANES_16_WHOLE, ("vpopcntw", "vpminuw", "vpcompressw", "vpternlogq", "vpmuludq")),
+        (LANES_32, ("vpopcntd", "vpminud", "vpcompressd", "vpternlogq", "vpmuludq")),
         (UNSAFE_SMALL[2], ("vpopcntq", "vpsllvq", "vpternlogq", "vpmuludq")),
     ],
 )

@@ -8,11 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..kernels.layout import Layout
 from .study import Point, Study, point_key
+
+if TYPE_CHECKING:
+    from ..kernels.jit import Kernel
 
 
 @dataclass(frozen=True)
@@ -46,14 +49,14 @@ class Benchmark:
         return best[0], best[1]
 
 
-def kernel_runner(study: Study, point: Point, trials: int, tally: Layout | None = None) -> Callable[[], int]:
-    """A call that runs a study's kernel on ``trials`` trials at a point, as one work item would, or into another tally."""
+def kernel_runner(study: Study, point: Point, trials: int, kernel: Kernel | None = None) -> Callable[[], int]:
+    """A call that runs a study's kernel, or another, on ``trials`` trials at a point, as one work item would."""
     where = study.point(point)
     params = np.array(list(where.values()), np.float64)
     key = np.uint64(point_key(study.name, 0, where))
 
     def call() -> int:
-        study.kernel(where).compiled(key, 0, trials, params, (tally or study.tally).fresh())
+        (kernel or study.kernel(where)).compiled(key, 0, trials, params, study.tally.fresh())
         return trials
 
     return call

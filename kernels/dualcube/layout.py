@@ -27,6 +27,3 @@ TALLY = Layout(
     Extreme("longest", "most links on a delivered route"),
     Extreme("detour", "most links beyond d(s, t) on a delivered route"),
 )
-
-#: The routes alone, without the search and with fewer look-ups, at any m: what the comparisons of speed count.
-ROUTES = Layout(*TALLY.counters[:13], *TALLY.extremes)

@@ -13,10 +13,12 @@ import numpy as np
 
 from .. import simd
 from ..bits import ONE, ZERO, first_lanes, lowest, popcount
-from ..jit import TRIALS_SIGNATURE, block, kernel
+from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel
 from ..pairs import BATCH, Lazy, draw_pairs, pair_arrays
 from ..sampling import status_key, threshold
+from ..tally import add_wide, offer
 from .lanes import Cube, batch_for, pays, route_lengths
+from .layout import TALLY
 from .lookups import Recorded, forget, record_addresses, record_for, route_recorded
 from .practical import LIMIT, PATH_NODES, TREES, World, position_dims
 from .search import draw_nonfaulty, search, words
@@ -29,20 +31,31 @@ SEARCH_M = 9
 #: the reading's order and remembering what was asked takes several times as long as the route.
 LOOKUPS_EVERY = 64
 
-#: Slots of the tally, in this order; those from SEARCH on are there only in studies that search.
-VALID, SUCCESS, EXHAUSTED_FAILURES, LIMIT_FAILURES, VOID = 0, 1, 2, 3, 4
-LENGTH, LENGTH2, DISTANCE, LENGTH_DISTANCE, DISTANCE2 = 5, 6, 7, 8, 9
-COUNTED, LOOKUPS, LOOKUPS2 = 10, 11, 12  # the last has two digits
-SEARCH = 14
-CONNECTED, SHORTEST, LENGTH_SHORTEST, SHORTEST2, MINIMAL = 14, 15, 16, 17, 18
-COUNTERS = 19
-#: Extremes, counted from the end of the tally: longest path, largest excess over d(s, t).
-EXTREMES = 4
+_VALID = TALLY.counter("valid")
+_DELIVERED = TALLY.counter("delivered")
+_EXHAUSTED = TALLY.counter("exhausted")
+_LIMIT = TALLY.counter("limit")
+_VOID = TALLY.counter("void")
+_LENGTH = TALLY.counter("length")
+_LENGTH_LENGTH = TALLY.counter("length_length")
+_DISTANCE = TALLY.counter("distance")
+_LENGTH_DISTANCE = TALLY.counter("length_distance")
+_DISTANCE_DISTANCE = TALLY.counter("distance_distance")
+_COUNTED = TALLY.counter("counted")
+_LOOKUPS = TALLY.counter("lookups")
+_LOOKUPS_LOOKUPS = TALLY.counter("lookups_lookups")
+_CONNECTED = TALLY.counter("connected")
+_SHORTEST = TALLY.counter("shortest")
+_LENGTH_SHORTEST = TALLY.counter("length_shortest")
+_SHORTEST_SHORTEST = TALLY.counter("shortest_shortest")
+_SHORTEST_ROUTES = TALLY.counter("shortest_routes")
+_LONGEST = TALLY.extreme("longest")
+_DETOUR = TALLY.extreme("detour")
 
 _TWO = np.uint64(2)
 # Lengths as unsigned numbers: a tree stopped at its limit, and the longest that is a length.
 _LIMITED = np.uint64(LIMIT % 2**64)
-_LONGEST = np.uint64(2**32)
+_LONGEST_LENGTH = np.uint64(2**32)
 
 
 @block(always=True)
@@ -81,10 +94,7 @@ def _raise(tally, at, wanted, values, trials, row):
     while better:
         lane = lowest(better)
         better &= better - ONE
-        value, trial = np.int64(row[lane]), np.int64(row[8 + lane])
-        if value > tally[at] or (value == tally[at] and trial < tally[at + 1]):
-            tally[at] = value
-            tally[at + 1] = trial
+        offer(tally, at, np.int64(row[lane]), np.int64(row[8 + lane]))
 
 
 @block(always=True)
@@ -97,11 +107,11 @@ def _count_routes(n, m, pairs, lengths, tally):
         active = first_lanes(n - v)
         length = simd.load(lengths, v)
         limited += popcount(simd.bits(simd.equal(length, simd.splat(_LIMITED))) & active)
-        there = simd.bits(simd.less_equal(length, simd.splat(_LONGEST))) & active
+        there = simd.bits(simd.less_equal(length, simd.splat(_LONGEST_LENGTH))) & active
         delivered += popcount(there)
         distance = _distance_lanes(simd.load(pairs.sources, v), simd.load(pairs.targets, v), m)
-        _raise(tally, tally.size - 4, there, length, simd.load(pairs.trials, v), pairs.row)
-        _raise(tally, tally.size - 2, there, simd.sub(length, distance), simd.load(pairs.trials, v), pairs.row)
+        _raise(tally, _LONGEST, there, length, simd.load(pairs.trials, v), pairs.row)
+        _raise(tally, _DETOUR, there, simd.sub(length, distance), simd.load(pairs.trials, v), pairs.row)
         mask = simd.mask(length, there)
         length, distance = simd.select(mask, length, zero), simd.select(mask, distance, zero)
         length1 = simd.add(length1, length)
@@ -109,15 +119,15 @@ def _count_routes(n, m, pairs, lengths, tally):
         distance1 = simd.add(distance1, distance)
         distance2 = simd.add(distance2, simd.mul32(distance, distance))
         product = simd.add(product, simd.mul32(length, distance))
-    tally[VALID] += n
-    tally[SUCCESS] += delivered
-    tally[LIMIT_FAILURES] += limited
-    tally[EXHAUSTED_FAILURES] += n - delivered - limited
-    tally[LENGTH] += np.int64(simd.total(length1))
-    tally[LENGTH2] += np.int64(simd.total(length2))
-    tally[DISTANCE] += np.int64(simd.total(distance1))
-    tally[DISTANCE2] += np.int64(simd.total(distance2))
-    tally[LENGTH_DISTANCE] += np.int64(simd.total(product))
+    tally[_VALID] += n
+    tally[_DELIVERED] += delivered
+    tally[_LIMIT] += limited
+    tally[_EXHAUSTED] += n - delivered - limited
+    tally[_LENGTH] += np.int64(simd.total(length1))
+    tally[_LENGTH_LENGTH] += np.int64(simd.total(length2))
+    tally[_DISTANCE] += np.int64(simd.total(distance1))
+    tally[_DISTANCE_DISTANCE] += np.int64(simd.total(distance2))
+    tally[_LENGTH_DISTANCE] += np.int64(simd.total(product))
 
 
 @block
@@ -125,13 +135,13 @@ def _count_shortest(length, shortest, tally):
     """Tally what the search found: ``shortest`` is -1 for a pair that no nonfaulty path joins."""
     if shortest < 0:
         return
-    tally[CONNECTED] += 1
+    tally[_CONNECTED] += 1
     if length < 0:
         return
-    tally[SHORTEST] += shortest
-    tally[LENGTH_SHORTEST] += length * shortest
-    tally[SHORTEST2] += shortest * shortest
-    tally[MINIMAL] += length == shortest
+    tally[_SHORTEST] += shortest
+    tally[_LENGTH_SHORTEST] += length * shortest
+    tally[_SHORTEST_SHORTEST] += shortest * shortest
+    tally[_SHORTEST_ROUTES] += length == shortest
 
 
 @block
@@ -150,10 +160,9 @@ def _count_lookups(i, n, cube, mask, pairs, record, room, tally):
             forget(record)
             if full:
                 return i
-            tally[COUNTED] += 1
-            tally[LOOKUPS] += count
-            tally[LOOKUPS2] += (count * count) & 0xFFFFFFFF
-            tally[LOOKUPS2 + 1] += (count * count) >> 32
+            tally[_COUNTED] += 1
+            tally[_LOOKUPS] += count
+            add_wide(tally, _LOOKUPS_LOOKUPS, np.uint64(count * count))
         i += 1
     return n
 
@@ -175,42 +184,48 @@ def dualcube_pairs(key, m, limit):
     return Lazy(key, limit, np.int64(2 * m + 1), False)
 
 
-@kernel(TRIALS_SIGNATURE)
-def trials(key, first, stop, params, tally):
-    """Dual-cube routing trials; ``params`` is (m, rate), 1 <= m <= 30, 0 <= rate < 1, checked by the study's axes.
+def _make(searches: bool) -> Kernel:
+    @kernel(TRIALS_SIGNATURE, variant="searched" if searches else "alone")
+    def routes(key, first, stop, params, tally):
+        """Dual-cube routing trials; ``params`` is (m, rate), 1 <= m <= 30, 0 <= rate < 1, checked by the study's axes."""
+        m = np.int64(params[0])
+        limit = threshold(params[1])
+        cube = Cube(np.uint64(m), limit)
+        lazy = dualcube_pairs(key, m, limit)
+        in_lanes = pays(m, params[1])
+        searching = searches and m <= SEARCH_M
+        mask = np.uint64(0 if searching else LOOKUPS_EVERY - 1)
+        room = room_for(PATH_NODES, TREES)
+        pairs = pair_arrays()
+        lengths = np.zeros(BATCH + 16, np.int64)
+        batch = batch_for(BATCH)
+        capacity = np.int64(512)
+        record = record_for(capacity, 0)
+        cubes = np.zeros((3, 2, words(m) if searching else 0), np.uint64)
+        for begin in range(first, stop, BATCH):
+            end = min(begin + BATCH, stop)
+            n = draw_pairs(begin, end, lazy, pairs)
+            tally[_VOID] += end - begin - n
+            route_lengths(in_lanes, n, cube, pairs, lengths, batch, room)
+            _count_routes(n, cube.m, pairs, lengths.view(np.uint64), tally)
+            i = np.int64(0)
+            while i < n:
+                i = _count_lookups(i, n, cube, mask, pairs, record, room, tally)
+                if i < n:
+                    capacity *= 4
+                    record = record_for(capacity, 0)
+            if searching:
+                _count_searches(n, m, limit, pairs, lengths, cubes, tally)
 
-    With a tally of COUNTERS + EXTREMES slots and m <= SEARCH_M every trial also searches the whole cube for a
-    shortest path (unless the route is as short as d(s, t)) and counts its lookups; the slots from SEARCH on stay 0
-    for larger m, and a tally of SEARCH + EXTREMES slots has none.  See the module's constants for the slots.
-    """
-    m = np.int64(params[0])
-    limit = threshold(params[1])
-    cube = Cube(np.uint64(m), limit)
-    lazy = dualcube_pairs(key, m, limit)
-    in_lanes = pays(m, params[1])
-    searching = tally.size == COUNTERS + EXTREMES and m <= SEARCH_M
-    mask = np.uint64(0 if searching else LOOKUPS_EVERY - 1)
-    room = room_for(PATH_NODES, TREES)
-    pairs = pair_arrays()
-    lengths = np.zeros(BATCH + 16, np.int64)
-    batch = batch_for(BATCH)
-    capacity = np.int64(512)
-    record = record_for(capacity, 0)
-    cubes = np.zeros((3, 2, words(m) if searching else 0), np.uint64)
-    for begin in range(first, stop, BATCH):
-        end = min(begin + BATCH, stop)
-        n = draw_pairs(begin, end, lazy, pairs)
-        tally[VOID] += end - begin - n
-        route_lengths(in_lanes, n, cube, pairs, lengths, batch, room)
-        _count_routes(n, cube.m, pairs, lengths.view(np.uint64), tally)
-        i = np.int64(0)
-        while i < n:
-            i = _count_lookups(i, n, cube, mask, pairs, record, room, tally)
-            if i < n:
-                capacity *= 4
-                record = record_for(capacity, 0)
-        if searching:
-            _count_searches(n, m, limit, pairs, lengths, cubes, tally)
+    return routes
+
+
+#: The study's kernel: up to m = SEARCH_M every trial also searches the whole cube for a shortest path (unless the route is
+#: as short as d(s, t)) and counts its lookups.
+TRIALS = _make(searches=True)
+
+#: The routes alone, without the search and with lookups in one trial of LOOKUPS_EVERY at any m; for comparisons of speed.
+ROUTES = _make(searches=False)
 
 
 @kernel("Tuple((boolean, uint64, uint64, uint64))(uint64, int64, int64, float64)")

@@ -20,18 +20,18 @@ import numpy as np
 from .. import bernoulli, bits, simd
 from ..jit import TRIALS_SIGNATURE, block, kernel
 from ..subcubes import merge
+from ..tally import add_wide, offer
 from . import rounds
+from .layout import DENSE
 
-# slots of the tally
-UNSAFE_NODES = 0  #: unsafe nodes (at most 2^30 a trial)
-UNSAFE_SQUARED = 1  #: their square, two digits
-WITH_UNSAFE = 3  #: trials with an unsafe node
-ALL_UNSAFE = 4  #: trials without an active node
-ROUNDS = 5  #: rounds of FIND_UNSAFE
-ROUNDS_SQUARED = 6  #: their square
-FAULTS = 7  #: faulty nodes
-MOST_ROUNDS = 8  #: largest number of rounds, and its smallest trial
-SLOTS = 10
+_UNSAFE_NODES = DENSE.counter("unsafe_nodes")
+_UNSAFE_SQUARED = DENSE.counter("unsafe_nodes_squared")
+_WITH_UNSAFE = DENSE.counter("with_unsafe")
+_ALL_UNSAFE = DENSE.counter("all_unsafe")
+_ROUNDS = DENSE.counter("rounds")
+_ROUNDS_SQUARED = DENSE.counter("rounds_squared")
+_FAULTS = DENSE.counter("faults")
+_MOST_ROUNDS = DENSE.extreme("rounds")
 
 
 def method(n, p):
@@ -45,18 +45,14 @@ def method(n, p):
 def _count(tally, t, n, faults, closed, steps):
     """Add a trial with ``faults`` faulty and ``closed`` faulty or unsafe nodes after ``steps`` rounds."""
     unsafe = closed - faults
-    square = unsafe * unsafe
-    tally[UNSAFE_NODES] += unsafe
-    tally[UNSAFE_SQUARED] += square & 0xFFFFFFFF
-    tally[UNSAFE_SQUARED + 1] += square >> 32
-    tally[WITH_UNSAFE] += unsafe > 0
-    tally[ALL_UNSAFE] += closed == np.int64(1) << n
-    tally[ROUNDS] += steps
-    tally[ROUNDS_SQUARED] += steps * steps
-    tally[FAULTS] += faults
-    if steps > tally[MOST_ROUNDS] or (steps == tally[MOST_ROUNDS] and t < tally[MOST_ROUNDS + 1]):
-        tally[MOST_ROUNDS] = steps
-        tally[MOST_ROUNDS + 1] = t
+    tally[_UNSAFE_NODES] += unsafe
+    add_wide(tally, _UNSAFE_SQUARED, np.uint64(unsafe * unsafe))
+    tally[_WITH_UNSAFE] += unsafe > 0
+    tally[_ALL_UNSAFE] += closed == np.int64(1) << n
+    tally[_ROUNDS] += steps
+    tally[_ROUNDS_SQUARED] += steps * steps
+    tally[_FAULTS] += faults
+    offer(tally, _MOST_ROUNDS, steps, t)
 
 
 @block
@@ -161,7 +157,7 @@ def words_of(n):
 
 @kernel(TRIALS_SIGNATURE)
 def unsafe_digits(key, first, stop, params, tally):
-    """Trials at (n, p) = params with 1 <= n <= 30 and 1/64 <= p <= 1; see ``jit.TRIALS_SIGNATURE`` and the slots above."""
+    """Trials at (n, p) = params with 1 <= n <= 30 and 1/64 <= p <= 1; see ``jit.TRIALS_SIGNATURE`` and ``layout.DENSE``."""
     n = np.int64(params[0])
     head, tail = bernoulli.digit_threshold(params[1])
     state = np.empty(words_of(n), np.uint64)

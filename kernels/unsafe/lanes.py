@@ -22,32 +22,48 @@ cost four seconds of compilation for each f, which 10^10 trials would pay for.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import bits, philox, simd
-from ..jit import Kernel, block, kernel
+from ..bits import ONE, ZERO, first_lanes
+from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..sampling import node_label
-from .queues import add_moments, append, press, run_cubes, shift_down, solve, solve_unrolled, trial_of
+from ..tally import add_wide, offer
+from .queues import Queue, add_moments, append, press, put_row, run_cubes, shift_down, solve, solve_unrolled, trial_of
+from .single import cubes_for, lists_for, merged_trial, whole_trial
 from .tally import (
     ALL_UNSAFE,
-    MAX_ROUNDS,
     MERGING,
+    MOST_ROUNDS,
     ROUNDS,
     ROUNDS_KNOWN,
     ROUNDS_SQUARED,
     UNSAFE,
     UNSAFE_SQUARED,
     WITH_UNSAFE,
-    add_wide,
-    offer,
 )
 
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
-_LOW = np.uint64(0xFFFFFFFF)
-_32 = np.uint64(32)
+# Trials done at once: room for 8 MiB of trials left over, touched as far as needed.
+_CHUNK = np.int64(1 << 20)
+
+
+class Sieve(NamedTuple):
+    """What the stages share; made once a call."""
+
+    n: Any  #: int64
+    f: Any  #: int64
+    parts: Any  #: int64: vectors of trials in a vector of words
+    labels: Any  #: rows of one vector: label k of each trial; f + 1 rows for each part
+    queue: Queue  #: trials with faults within distance 2
+    second: Queue  #: with a subcube of three to six dimensions
+    third: Queue  #: of seven and eight
+    masks: Any  #: f + 1 rows of one vector: free dimensions of each fault's subcube
+    cubes: Any  #: uint64, eight vectors
+    sums: Any  #: uint64, three vectors: unsafe nodes, and their squares in two digits
+    left_over: Any  #: int64: trials that are not counted here
+    left: Any  #: int64, one: how many they are
 
 
 # ---------------------------------------------------------------- 1. filter
@@ -69,7 +85,7 @@ def _draw(key, block, f, parts, pattern, words):
             simd.store(words, at + 8, simd.both(simd.shift_right(odd, byte), used))
 
 
-@block
+@block(always=True)
 def _closer(near, x, y):
     return simd.minimum(near, simd.popcount(simd.xor(x, y)))
 
@@ -113,10 +129,10 @@ def _smallest_distance(labels, at, lanes, f):
 @block
 def _valid(start, step, lanes, first, stop):
     """Bit i tells whether trial ``start + i step`` is in [first, stop)."""
-    out = _ZERO
+    out = ZERO
     for i in range(lanes):
         if first <= start + i * step < stop:
-            out |= _ONE << np.uint64(i)
+            out |= ONE << np.uint64(i)
     return out
 
 
@@ -142,173 +158,191 @@ def _draw_on(key, t, n, f, labels, at, lanes):
     return near
 
 
+@block(always=True)
+def _leave(sieve, trial):
+    """Leave a trial to the plain kernel."""
+    sieve.left_over[sieve.left[0]] = trial
+    sieve.left[0] += 1
+
+
+@block(always=True)
+def _take(key, start, part, rows, near, hit, sieve, lanes, origin):
+    """Queue the trials ``hit`` of a vector; those with a repeated label only if they still have close faults.
+
+    Returns how many are queued.
+    """
+    f, parts = sieve.f, sieve.parts
+    while sieve.n > 32 and hit:
+        _leave(sieve, start + bits.lowest(hit))
+        hit &= hit - ONE
+    repeated = simd.bits(simd.equal(near, simd.xor(near, near))) & hit
+    while repeated:
+        i = bits.lowest(repeated)
+        here = repeated & (~repeated + ONE)
+        repeated ^= here
+        if not _draw_on(key, start + part + parts * i, sieve.n, f, sieve.labels, rows + i, lanes):
+            hit ^= here
+    group = (start - origin) // lanes + part
+    queue = sieve.queue
+    append(queue, lanes, f, hit, sieve.labels, rows, lanes)
+    put_row(queue, lanes, f, simd.compress(simd.mask(near, hit), simd.iota(near)))
+    put_row(queue, lanes, f + 1, simd.like(near, np.uint64(group)))
+    put_row(queue, lanes, f + 2, simd.like(near, np.uint64(group >> (512 // lanes))))
+    queue.filled[0] += bits.popcount(hit)
+    return bits.popcount(hit)
+
+
+# ---------------------------------------------------------------- 2. closure
+
+
+@block(always=True)
+def _close_queue(sieve, lanes, origin, tally):
+    """Close the first vector of the queue and count what it shows; queue what has rounds to run.
+
+    Returns the number of trials left over.
+    """
+    f, queue = sieve.f, sieve.queue
+    if lanes == 32:
+        nodes, largest, free, label, several = solve_unrolled(queue.cells, lanes, sieve.masks, f)
+    else:
+        nodes, largest, free, label, several = solve(queue.cells, lanes, sieve.masks, f)
+    live = first_lanes(queue.filled[0], lanes)
+    unsafe = simd.bits(simd.differ(nodes, simd.xor(nodes, nodes))) & live
+    easy = simd.bits(simd.less_equal(largest, simd.like(nodes, np.uint64(2)))) & unsafe
+    hard = unsafe & ~easy
+    alone = (simd.bits(several) | ~simd.bits(simd.less_equal(largest, simd.like(nodes, np.uint64(8))))) & hard
+    hard ^= alone
+    unsafe ^= alone
+    live ^= alone
+    left = bits.popcount(alone)
+    while alone:
+        _leave(sieve, trial_of(queue, lanes, bits.lowest(alone), origin, sieve.parts))
+        alone &= alone - ONE
+    if hard:
+        in_word = simd.bits(simd.less_equal(largest, simd.like(nodes, np.uint64(6)))) & hard
+        press(sieve.second, lanes, f, in_word, queue, free, label)
+        if in_word != hard:
+            press(sieve.third, lanes, f, hard ^ in_word, queue, free, label)
+    add_moments(simd.select(simd.mask(nodes, unsafe), nodes, simd.xor(nodes, nodes)), 512 // lanes, sieve.sums)
+    tally[WITH_UNSAFE] += bits.popcount(unsafe)
+    tally[ALL_UNSAFE] += bits.popcount(simd.bits(simd.equal(largest, simd.like(nodes, np.uint64(sieve.n)))) & live)
+    tally[ROUNDS] += bits.popcount(easy)
+    tally[ROUNDS_SQUARED] += bits.popcount(easy)
+    while easy and tally[MOST_ROUNDS] <= 1:
+        offer(tally, MOST_ROUNDS, np.int64(1), trial_of(queue, lanes, bits.lowest(easy), origin, sieve.parts))
+        easy &= easy - ONE
+    shift_down(queue, lanes)
+    return left
+
+
 # ---------------------------------------------------------------- all together
 
 
-#: Shape of the lane kernels: as a study's, and room for the trials left over, of which they return the number.
-SIFTING_SIGNATURE = "int64(uint64, int64, int64, float64[::1], int64[::1], int64[::1])"
+@block(always=True)
+def _drain(sieve, lanes, origin, least, tally):
+    """Work on the queues that hold ``least`` columns or more, a vector of each; returns the number of trials left over."""
+    left = np.int64(0)
+    if sieve.queue.filled[0] >= least:
+        left = _close_queue(sieve, lanes, origin, tally)
+    if sieve.second.filled[0] >= least:
+        run_cubes(sieve.second, lanes, sieve.f, 0, sieve.masks, sieve.cubes, origin, sieve.parts, tally)
+        shift_down(sieve.second, lanes)
+    if sieve.third.filled[0] >= least:
+        run_cubes(sieve.third, lanes, sieve.f, 2, sieve.masks, sieve.cubes, origin, sieve.parts, tally)
+        shift_down(sieve.third, lanes)
+    return left
 
 
-def _make(width: int, word: Any) -> Kernel:
+@block
+def _sift(key, first, stop, sieve, lanes, tally):
+    """Count trials first .. stop - 1, but for those that it leaves over: for n > 32 those that pass the filter, otherwise
+    those with two subcubes of three or more dimensions or one of more than eight.
+
+    For each vector of trials 26 f vector operations of the generator and 3/2 f^2 of the filter; then what the trials
+    that pass it cost.
+    """
+    f, parts = sieve.f, sieve.parts
+    width = 512 // lanes
+    words = sieve.labels.view(np.uint64)
+    pattern = ZERO
+    for shift in range(0, 64, width):
+        pattern |= ((ONE << np.uint64(min(sieve.n, width))) - ONE) << np.uint64(shift)
+    two = simd.like(simd.load(sieve.labels, 0), np.uint64(2))
+    merging = np.int64(0)
+    step = lanes * parts
+    origin = first - first % step
+    offer(tally, MOST_ROUNDS, np.int64(0), first)
+    sieve.left[0] = 0
+    start = origin
+    part = np.int64(0)
+    while True:
+        draining = start >= stop
+        hit = ZERO
+        if not draining:
+            if part == 0:
+                _draw(key, np.uint64(8 * (start // step)), f, parts, pattern, words)
+            rows = part * (f + 1) * lanes
+            near = _smallest_distance(sieve.labels, rows, lanes, f)
+            hit = simd.bits(simd.less_equal(near, two))
+            if hit != ZERO:
+                if start < first or start + step > stop:
+                    hit &= _valid(start + part, parts, lanes, first, stop)
+                merging += _take(key, start, part, rows, near, hit, sieve, lanes, origin)
+            part += 1
+            if part == parts:
+                part = np.int64(0)
+                start += step
+        if draining or hit != ZERO:
+            merging -= _drain(sieve, lanes, origin, 1 if draining else lanes, tally)
+        if draining and sieve.queue.filled[0] <= 0 and sieve.second.filled[0] <= 0 and sieve.third.filled[0] <= 0:
+            break
+    sieve.queue.filled[0] = 0
+    sieve.second.filled[0] = 0
+    sieve.third.filled[0] = 0
+    tally[MERGING] += merging
+    tally[ROUNDS_KNOWN] += stop - first - sieve.left[0]
+
+
+def _make(width: int, word: Any, set_up: Any, finish: Any) -> Kernel:
     lanes = 512 // width  # a constant of the closure, with which all callees are specialised
 
-    @kernel(SIFTING_SIGNATURE, variant=f"{width}")
-    def unsafe_lanes(key, first, stop, params, tally, left_over):
-        """Count unsafe nodes and rounds over trials; 1 < f <= 2^(n-1), and n in 7..16 (16 bits) or 17..62 (32 bits).
+    @scratch
+    def sieve_for(n, f, most):
+        parts = np.int64(2 if width == 16 and n <= 8 else 1)
+        return Sieve(
+            n,
+            f,
+            parts,
+            np.zeros(parts * (f + 1) * lanes, word),
+            Queue(np.zeros((f + 3) * 2 * lanes, word), f + 3, np.zeros(1, np.int64)),
+            Queue(np.zeros((f + 5) * 2 * lanes, word), f + 5, np.zeros(1, np.int64)),
+            Queue(np.zeros((f + 5) * 2 * lanes, word), f + 5, np.zeros(1, np.int64)),
+            np.empty((f + 1) * lanes, word),
+            np.empty(64, np.uint64),
+            np.zeros(24, np.uint64),
+            np.empty(most, np.int64),
+            np.zeros(1, np.int64),
+        )
 
-        Parameters
-        ----------
-        key, first, stop, params, tally
-            As every kernel of a study takes them; ``unsafe_tally.py`` says what is counted.
-        left_over : int64 array of at least ``stop - first``
-            Receives the trials that are not counted here: for n > 32 those that pass the filter, otherwise
-            those with two subcubes of three or more dimensions or one of more than eight.
-
-        Returns
-        -------
-        int64
-            Number of trials left over.
-
-        Notes
-        -----
-        For each vector of trials 26 f vector operations of the generator and 3/2 f^2 of the filter; then
-        what the trials that pass it cost.
-        """
-        if first >= stop:
-            return np.int64(0)
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{finish.__name__}")
+    def unsafe_lanes(key, first, stop, params, tally):
+        """Count unsafe nodes and rounds over trials; 1 < f <= 2^(n-1), and n in 7..16 (16 bits) or 17..62 (32 bits)."""
         n = np.int64(params[0])
         f = np.int64(params[1])
-        parts = np.int64(2 if width == 16 and n <= 8 else 1)
-        labels_array = np.empty(parts * (f + 1) * lanes, word)
-        queue_array = np.zeros((f + 3) * 2 * lanes, word)
-        second_array = np.zeros((f + 5) * 2 * lanes, word)
-        third_array = np.zeros((f + 5) * 2 * lanes, word)
-        masks_array = np.empty((f + 1) * lanes, word)
-        cubes_array = np.empty(64, np.uint64)
-        sums_array = np.zeros(24, np.uint64)
-        labels = simd.pointer(labels_array)
-        words = simd.pointer(labels_array.view(np.uint64))
-        queue = simd.pointer(queue_array)
-        second = simd.pointer(second_array)
-        third = simd.pointer(third_array)
-        masks = simd.pointer(masks_array)
-        cubes = simd.pointer(cubes_array)
-        sums = simd.pointer(sums_array)
-        slots = simd.pointer(tally)
-        pattern = _ZERO
-        for shift in range(0, 64, width):
-            pattern |= ((_ONE << np.uint64(n if n < width else width)) - _ONE) << np.uint64(shift)
-        zero = simd.load(queue, 0)
-        two = simd.like(zero, np.uint64(2))
-        six = simd.like(zero, np.uint64(6))
-        eight = simd.like(zero, np.uint64(8))
-        whole = simd.like(zero, np.uint64(n))
-        count = np.int64(0)
-        filled = np.int64(0)
-        filled_third = np.int64(0)
-        left = np.int64(0)
-        merging = np.int64(0)
-        step = lanes * parts
-        origin = first - first % step
-        start = origin
-        part = np.int64(0)
-        rows = np.int64(0)
-        offer(slots, np.int64(0), first)
-        while True:
-            draining = start >= stop
-            if not draining:
-                if part == 0:
-                    _draw(key, np.uint64(8 * (start // step)), f, parts, pattern, words)
-                    rows = np.int64(0)
-                near = _smallest_distance(labels, rows, lanes, f)
-                hit = simd.bits(simd.less_equal(near, two))
-                if hit != _ZERO:
-                    if start < first or start + step > stop:
-                        hit &= _valid(start + part, parts, lanes, first, stop)
-                    while n > 32 and hit:
-                        left_over[left] = start + bits.lowest(hit)
-                        left += 1
-                        hit &= hit - _ONE
-                    repeated = simd.bits(simd.equal(near, zero)) & hit
-                    while repeated:
-                        i = bits.lowest(repeated)
-                        here = repeated & (~repeated + _ONE)
-                        repeated ^= here
-                        if not _draw_on(key, start + part + parts * i, n, f, labels, rows + i, lanes):
-                            hit ^= here
-                    group = (start - origin) // lanes + part
-                    append(queue, lanes, f, count, hit, labels, rows, lanes)
-                    lane = simd.compress(simd.mask(near, hit), simd.iota(near))
-                    simd.store(queue, 2 * lanes * f + count, lane)
-                    simd.store(queue, 2 * lanes * (f + 1) + count, simd.like(near, np.uint64(group)))
-                    simd.store(queue, 2 * lanes * (f + 2) + count, simd.like(near, np.uint64(group >> width)))
-                    count += bits.popcount(hit)
-                    merging += bits.popcount(hit)
-                rows += (f + 1) * lanes
-                part += 1
-                if part == parts:
-                    part = np.int64(0)
-                    start += step
-            if count >= lanes or (draining and count > 0):
-                live = bits.ALL >> np.uint64(64 - (count if count < lanes else lanes))
-                if width == 16:
-                    nodes, largest, free, label, several = solve_unrolled(queue, lanes, masks, f)
-                else:
-                    nodes, largest, free, label, several = solve(queue, lanes, masks, f)
-                unsafe = simd.bits(simd.differ(nodes, zero)) & live
-                easy = simd.bits(simd.less_equal(largest, two)) & unsafe
-                hard = unsafe & ~easy
-                alone = (simd.bits(several) | ~simd.bits(simd.less_equal(largest, eight))) & hard
-                hard ^= alone
-                unsafe ^= alone
-                live ^= alone
-                merging -= bits.popcount(alone)
-                while alone:
-                    left_over[left] = trial_of(queue, lanes, f, bits.lowest(alone), origin, parts)
-                    left += 1
-                    alone &= alone - _ONE
-                if hard:
-                    in_word = simd.bits(simd.less_equal(largest, six)) & hard
-                    filled = press(second, lanes, f, filled, in_word, queue, free, label)
-                    if in_word != hard:
-                        filled_third = press(third, lanes, f, filled_third, hard ^ in_word, queue, free, label)
-                add_moments(simd.select(simd.mask(nodes, unsafe), nodes, zero), width, sums)
-                slots[WITH_UNSAFE] += bits.popcount(unsafe)
-                slots[ALL_UNSAFE] += bits.popcount(simd.bits(simd.equal(largest, whole)) & live)
-                slots[ROUNDS] += bits.popcount(easy)
-                slots[ROUNDS_SQUARED] += bits.popcount(easy)
-                while easy and slots[MAX_ROUNDS] <= 1:
-                    offer(slots, np.int64(1), trial_of(queue, lanes, f, bits.lowest(easy), origin, parts))
-                    easy &= easy - _ONE
-                shift_down(queue, lanes, f + 3)
-                count -= lanes
-            if filled >= lanes or (draining and filled > 0):
-                run_cubes(second, lanes, f, 0, masks, cubes, filled, origin, parts, slots)
-                shift_down(second, lanes, f + 5)
-                filled -= lanes
-            if filled_third >= lanes or (draining and filled_third > 0):
-                run_cubes(third, lanes, f, 2, masks, cubes, filled_third, origin, parts, slots)
-                shift_down(third, lanes, f + 5)
-                filled_third -= lanes
-            if draining and count <= 0 and filled <= 0 and filled_third <= 0:
-                break
-        slots[MERGING] += merging
-        slots[ROUNDS_KNOWN] += stop - first - left
-        add_wide(slots, UNSAFE, simd.total(simd.load(sums, 0)))
-        add_wide(slots, UNSAFE_SQUARED, simd.total(simd.load(sums, 8)))
-        add_wide(slots, UNSAFE_SQUARED + 1, simd.total(simd.load(sums, 16)))
-        simd.keep(labels_array)
-        simd.keep(queue_array)
-        simd.keep(second_array)
-        simd.keep(third_array)
-        simd.keep(masks_array)
-        simd.keep(cubes_array)
-        simd.keep(sums_array)
-        return left
+        sieve = sieve_for(n, f, max(min(stop - first, _CHUNK), 0))
+        spare = set_up(params)
+        for begin in range(first, stop, _CHUNK):
+            _sift(key, begin, min(begin + _CHUNK, stop), sieve, lanes, tally)
+            for i in range(sieve.left[0]):
+                finish(key, sieve.left_over[i], params, spare, tally)
+        add_wide(tally, UNSAFE, simd.total(simd.load(sieve.sums, 0)))
+        add_wide(tally, UNSAFE_SQUARED, simd.total(simd.load(sieve.sums, 8)))
+        add_wide(tally, UNSAFE_SQUARED + np.int64(1), simd.total(simd.load(sieve.sums, 16)))
 
     return unsafe_lanes
 
 
-#: Kernels for 7 <= n <= 16 and for 17 <= n <= 62.
-UNSAFE_LANES_16 = _make(16, np.uint16)
-UNSAFE_LANES_32 = _make(32, np.uint32)
+#: Kernels for 7 <= n <= 16, which finish trials left over on the whole cube or by merging, and for 17 <= n <= 62.
+LANES_16_WHOLE = _make(16, np.uint16, cubes_for, whole_trial)
+LANES_16_MERGED = _make(16, np.uint16, lists_for, merged_trial)
+LANES_32 = _make(32, np.uint32, lists_for, merged_trial)

@@ -216,25 +216,22 @@ def rounds_marked(state, other, marks, d):
         return _rounds_one_vector(state)
     if d == 10:
         return _rounds_two_vectors(state)
-    here = simd.pointer(state)
-    there = simd.pointer(other)
     rounds = np.int64(0)
     if d < 15:
         while True:
-            if not _sweep(here, there, d):
+            if not _sweep(state, other, d):
                 return rounds
-            if not _sweep(there, here, d):
+            if not _sweep(other, state, d):
                 return rounds + 1
             rounds += 2
-    mark = simd.pointer(marks)
     words = np.int64(1) << (d - 15)
     for b in range(words):
-        mark[b] = bits.ALL
-        mark[2 * words + b] = bits.ZERO
+        marks[b] = bits.ALL
+        marks[2 * words + b] = bits.ZERO
     while True:
-        if not _round(here, there, mark, 0, words, 2 * words, words, d):
+        if not _round(state, other, marks, 0, words, 2 * words, words, d):
             return rounds
-        if not _round(there, here, mark, words, 0, 2 * words, words, d):
+        if not _round(other, state, marks, words, 0, 2 * words, words, d):
             return rounds + 1
         rounds += 2
 

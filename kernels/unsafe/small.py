@@ -15,16 +15,17 @@ import numpy as np
 
 from .. import bits, philox, simd
 from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel
+from ..tally import offer
 from .tally import (
     ALL_UNSAFE,
     MERGING,
+    MOST_ROUNDS,
     ROUNDS,
     ROUNDS_KNOWN,
     ROUNDS_SQUARED,
     UNSAFE,
     UNSAFE_SQUARED,
     WITH_UNSAFE,
-    offer,
 )
 
 _ONE = np.uint64(1)
@@ -154,7 +155,7 @@ def _smallest(pack, start):
 def _make(dims: int) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant=f"{6 + dims}")
     def unsafe_small(key, first, stop, params, tally):
-        """Count unsafe nodes and rounds over trials; see ``unsafe_tally.py`` for the tally."""
+        """Count unsafe nodes and rounds over trials; see ``layout.SPARSE`` for the tally."""
         n = np.int64(params[0])
         f = np.int64(params[1])
         size = np.int64(1) << n
@@ -162,10 +163,8 @@ def _make(dims: int) -> Kernel:
         labels = np.uint64(size - 1)
         everything = simd.splat(~_ZERO if n >= 6 else (_ONE << np.uint64(size)) - _ONE)
         room = 2 * count + 16
-        draws_array = np.empty(8 * (room + 2), np.uint64)
-        cubes_array = np.empty(64, np.uint64)
-        draws = simd.pointer(draws_array)
-        cubes = simd.pointer(cubes_array)
+        draws = np.empty(8 * (room + 2), np.uint64)
+        cubes = np.empty(64, np.uint64)
         begin = np.int64(0)
         unsafe = simd.splat(_ZERO)
         squares = simd.splat(_ZERO)
@@ -238,9 +237,7 @@ def _make(dims: int) -> Kernel:
         tally[MERGING] += merging
         tally[ROUNDS_KNOWN] += stop - first
         if first < stop:
-            offer(tally, longest, witness)
-        simd.keep(draws_array)
-        simd.keep(cubes_array)
+            offer(tally, MOST_ROUNDS, longest, witness)
 
     return unsafe_small
 

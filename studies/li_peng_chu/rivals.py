@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 
 from fastcube.engine.benchmark import Benchmark, kernel_runner
 from fastcube.engine.study import Study
-from fastcube.kernels.dualcube.layout import ROUTES
 
 Path = list[int]
 
@@ -133,6 +132,8 @@ def benchmarks_of(study: Study) -> list[Benchmark]:
             return 1000
 
         return call
+
+    from fastcube.kernels.dualcube.trials import ROUTES
 
     out = []
     for m in (5, 9, 20, 30):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Point = Mapping[str, Value]
 
-#: Largest m at which every trial searches the whole cube (``dualcube_trials.SEARCH_M``).
+#: Largest m at which every trial searches the whole cube (``kernels/dualcube/trials.py``: SEARCH_M).
 SEARCHED = 9
 
 RATES = [round(0.05 * i, 2) for i in range(11)]
@@ -31,9 +31,9 @@ def _searched(point: Point) -> bool:
 
 
 def _kernel(_: Point) -> Kernel:
-    from fastcube.kernels.dualcube.trials import trials
+    from fastcube.kernels.dualcube.trials import TRIALS
 
-    return trials
+    return TRIALS
 
 
 STATISTICS = (
