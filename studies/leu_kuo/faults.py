@@ -48,6 +48,11 @@ def node_faults(ns: Iterable[int]) -> list[Point]:
     return [{"n": n, "links": 0, "f": f} for n in ns for f in doubling(n, 2 ** (n - 2))]
 
 
+def by_doubling(panel: Any) -> None:
+    """Numbers of faults on a logarithmic axis: the grids double them."""
+    panel.axes.set_xscale("log")
+
+
 def cube_of(point: Point, key: int, trial: int) -> Hypercube:
     """The cube of one trial."""
     from fastcube.kernels.links import link_set

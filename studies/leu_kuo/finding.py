@@ -10,7 +10,7 @@ from fastcube.engine.statistics import Mean, Proportion
 from fastcube.engine.study import Explanation, Grid, Point, Study
 from fastcube.kernels.trees.layout import FINDING
 
-from .faults import axes_up_to, check, cube_of, link_faults, node_faults, told
+from .faults import axes_up_to, by_doubling, check, cube_of, link_faults, node_faults, told
 
 
 def _kernel(point: Point) -> Any:
@@ -57,6 +57,7 @@ def _figure(results: Results, sheet: Any) -> None:
         if x == "links":
             panel.reference(fixed, "a fixed tree")
         _mark(results, panel, statistic)
+        by_doubling(panel)
     left.scale = "linear"
     left.limits(bottom=0)
     left.words(y="probability of a fault-free tree", title="FIND_TREE's tree has no faulty link")

@@ -16,7 +16,7 @@ from fastcube.engine.statistics import PlainMean, Proportion, Ratio
 from fastcube.engine.study import Explanation, Grid, Point, Study
 from fastcube.kernels.gathering.layout import GATHERING, LARGEST, RUNS, common
 
-from .faults import axes_up_to, check, cube_of, link_faults, listed, node_faults, told
+from .faults import axes_up_to, by_doubling, check, cube_of, link_faults, listed, node_faults, told
 
 #: The algorithms, by the names of RUNS.
 ALGORITHMS = {
@@ -191,48 +191,62 @@ def _gather_figure(results: Results, sheet: Any) -> None:
         x=x,
         at={"n": n},
     )
-    lost.words(y="share of the data lost", title=f"Data lost at n = {n}, and what is cut off from the sink")
+    lost.scale = "log"
+    lost.words(y="share of the data lost", title=f"Data lost at n = {n}, and cut off from the sink")
     comment.lines(results, "lost_comment", x=x, by="n")
     comment.words(y="share of the data lost", title="Data that FTTC comment loses")
     deadlocked.lines(results, "deadlocked_literal", x=x, by="n")
     deadlocked.scale = "linear"
-    deadlocked.words(y="share of trials", title="FTTC literal blocks a node for ever; the others never do")
+    deadlocked.limits(bottom=0)
+    for panel in (lost, comment, deadlocked):
+        by_doubling(panel)
+    deadlocked.words(y="share of trials", title="FTTC literal: a node is blocked for ever")
     sheet.title(results.study.title)
+
+
+#: What the figure of ``rerouting`` calls the slowdowns, and who loses nothing.
+_SLOWDOWNS = {
+    "FTTC comment": "slowdown_comment",
+    "FTTC repaired": "slowdown_repaired",
+    "FTTC: n + k": "slowdown_paper",
+    "rerouting: n + 3k": "slowdown_reroute",
+    "rerouting: n + 2k": "slowdown_reroute_hops",
+}
+_COMPLETE = {
+    "TC": "complete_tc",
+    "rerouting": "complete_reroute",
+    "FTTC comment": "complete_comment",
+    "FTTC repaired": "complete_repaired",
+}
 
 
 def _rerouting_figure(results: Results, sheet: Any) -> None:
     n = _largest(results)
-    kinds = {"faulty links": lambda p: p["n"] == n and p["f"] == 0}
-    if any(p["links"] and p["f"] for p, tally in results if tally.trials):
-        kinds["faulty links, and half as many faulty nodes"] = lambda p: p["n"] == n and p["links"] and p["f"]
-    panels = sheet.panels(len(kinds) + 1)
-    for panel, (kind, at) in zip(panels, kinds.items(), strict=False):
-        panel.compare(
-            results,
-            {
-                "FTTC comment": "slowdown_comment",
-                "FTTC repaired": "slowdown_repaired",
-                "n + k": "slowdown_paper",
-                "rerouting, n + 3k": "slowdown_reroute",
-                "rerouting, n + 2k": "slowdown_reroute_hops",
-            },
-            x=_axis(results),
-            at=at,
-        )
-        panel.stated(2.0, "paper: FTTC < 2")
-        panel.stated(4.0, "paper: rerouting <= 4")
-        panel.scale = "linear"
-        panel.words(y="steps / n", title=f"Slowdown at n = {n}: {kind}")
-    panels[-1].compare(
-        results,
-        {"TC": "complete_tc", "rerouting": "complete_reroute", "FTTC comment": "complete_comment",
-         "FTTC repaired": "complete_repaired"},
-        x=_axis(results),
-        at=kinds["faulty links"],
-    )  # fmt: skip
-    panels[-1].scale = "linear"
-    panels[-1].words(y="share of trials", title=f"All data arrives at n = {n}: faulty links")
+    done = [point for point, tally in results if tally.trials and point["n"] == n]
+    kinds = {
+        "faulty links": [point for point in done if not point["f"]],
+        "faulty links, half as many nodes": [point for point in done if point["links"] and point["f"]],
+    }
+    chosen = {kind: points for kind, points in kinds.items() if points} or {"faulty nodes": done}
+    panels = sheet.panels(len(chosen) + 1)
+    for panel, (kind, points) in zip(panels, chosen.items(), strict=False):
+        _draw(panel, results, _SLOWDOWNS, points)
+        panel.curve([1, 2 ** (n - 1)], [2, 2], "paper: FTTC < 2")
+        panel.curve([1, 2 ** (n - 1)], [4, 4], "paper: rerouting <= 4", linestyle="--")
+        panel.words(x="number of faults", y="steps / n", title=f"Slowdown at n = {n}: {kind}")
+    kind, points = next(iter(chosen.items()))
+    _draw(panels[-1], results, _COMPLETE, points)
+    panels[-1].words(x="number of faults", y="share of trials", title=f"All data arrives at n = {n}: {kind}")
     sheet.title(results.study.title)
+
+
+def _draw(panel: Any, results: Results, statistics: dict[str, str], points: list[Point]) -> None:
+    """A line a statistic over some points, by the number of links, or of nodes where there are none."""
+    for i, (label, name) in enumerate(statistics.items()):
+        pairs = [(float(point["links"] or point["f"]), results.estimates(point)[name]) for point in points]
+        panel.series(label, sorted(pairs, key=lambda pair: pair[0]), like=i, of=len(statistics))
+    panel.scale = "linear"
+    by_doubling(panel)
 
 
 def _slowest_note(results: Results) -> list[str]:

@@ -10,7 +10,7 @@ from fastcube.engine.statistics import Mean, Proportion, Ratio
 from fastcube.engine.study import Explanation, Grid, Point, Study
 from fastcube.kernels.trees.layout import OPTIMA
 
-from .faults import axes_up_to, check, cube_of, link_faults, told
+from .faults import axes_up_to, by_doubling, check, cube_of, link_faults, told
 from .finding import most_faults
 
 
@@ -62,6 +62,8 @@ def _figure(results: Results, sheet: Any) -> None:
             x=x,
             at={"n": n},
         )
+        by_doubling(mean)
+        by_doubling(share)
         mean.words(y="mean faulty links of the tree", title=f"n = {n}: faulty links")
         share.compare(
             results,
