@@ -5,7 +5,7 @@ Both run one kernel: FTTC in three variants, the traditional detour and no toler
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -240,7 +240,7 @@ def _rerouting_figure(results: Results, sheet: Any) -> None:
     sheet.title(results.study.title)
 
 
-def _draw(panel: Any, results: Results, statistics: dict[str, str], points: list[Point]) -> None:
+def _draw(panel: Any, results: Results, statistics: dict[str, str], points: Sequence[Point]) -> None:
     """A line a statistic over some points, by the number of links, or of nodes where there are none."""
     for i, (label, name) in enumerate(statistics.items()):
         pairs = [(float(point["links"] or point["f"]), results.estimates(point)[name]) for point in points]
