@@ -12,7 +12,7 @@ from reference import spanning as twin
 
 import fastcube as fc
 from fastcube.algorithms import spanning
-from fastcube.algorithms.spanning_flows import HealthyGraph
+from fastcube.algorithms.spanning_flows import NonfaultyGraph
 
 
 def all_links(n):
@@ -35,7 +35,7 @@ def nonfaulty(cube):
 
 
 def check_packing(cube, s, trees):
-    """Spanning, rooted at s, over healthy links, no directed link twice."""
+    """Spanning, rooted at s, over nonfaulty links, no directed link twice."""
     seen = set()
     for tree in trees.tolist():
         assert [v for v in range(2**cube.n) if tree[v] != twin.ABSENT] == nonfaulty(cube)
@@ -126,12 +126,12 @@ def test_packings_and_cuts_certify_each_other():
 def test_edmonds_number_is_that_of_the_twin():
     for cube in random_cubes((1, 2, 3, 4, 5, 6), 600, seed=2):
         wanted = twin.number(cube.n, cube.faulty_nodes, cube.faulty_links)
-        assert (fc.max_spanning_trees(cube), HealthyGraph(cube).min_degree) == wanted
+        assert (fc.max_spanning_trees(cube), NonfaultyGraph(cube).min_degree) == wanted
 
 
 def test_edmonds_number_is_that_of_networkx():
     for cube in random_cubes((5, 6, 7), 30, seed=3):
-        graph = networkx.Graph(twin.healthy_graph(cube.n, cube.faulty_nodes, cube.faulty_links))
+        graph = networkx.Graph(twin.nonfaulty_graph(cube.n, cube.faulty_nodes, cube.faulty_links))
         assert fc.max_spanning_trees(cube) == networkx.edge_connectivity(graph)
 
 

@@ -112,8 +112,8 @@ def test_shorter_schedules(verdicts):
     [
         ([[[0, 1, 0]], [[0, 1, 0], [0, 1, 0]]], "two packets in step 2"),
         ([[[0, 1, 0], [1, 3, 0]]], "does not hold packet 0 before step 1"),
-        ([[[0, 3, 0]]], "no healthy link from 0 to 3"),
-        ([[[0, 2, 0]]], "no healthy link from 0 to 2"),
+        ([[[0, 3, 0]]], "no nonfaulty link from 0 to 3"),
+        ([[[0, 2, 0]]], "no nonfaulty link from 0 to 2"),
         ([[[0, 1, 0]]], "missing"),
     ],
 )

@@ -15,7 +15,7 @@ import pytest
 from reference import spanning as twin
 
 import fastcube as fc
-from fastcube.algorithms.spanning_flows import HealthyGraph
+from fastcube.algorithms.spanning_flows import NonfaultyGraph
 from fastcube.exact.spanning import exact_spanning, table
 
 ROOT = Path(__file__).parents[1]
@@ -47,7 +47,7 @@ def test_the_table_is_a_plain_enumeration(n, kind, most):
         joint: Counter = Counter()
         for chosen in itertools.combinations(range(2**n) if kind == "nodes" else links, faults):
             cube = fc.Hypercube(n, chosen) if kind == "nodes" else fc.Hypercube(n, (), chosen)
-            joint[fc.max_spanning_trees(cube), HealthyGraph(cube).min_degree] += 1
+            joint[fc.max_spanning_trees(cube), NonfaultyGraph(cube).min_degree] += 1
         assert joint == table()[n, kind][faults]
 
 

@@ -274,7 +274,7 @@ def test_replay_shows_a_cut(values):
         counts = NUMBER_STUDY.count(point, 1, first=trial).counts
         assert (data["trees"], data["min_degree"]) == (counts["trees"], counts["degree"])
         assert len(data["cut"]) == data["trees"]
-        side, graph = set(data["side"]), twin.healthy_graph(cube.n, cube.faulty_nodes, cube.faulty_links)
+        side, graph = set(data["side"]), twin.nonfaulty_graph(cube.n, cube.faulty_nodes, cube.faulty_links)
         assert len(graph[data["node"]]) == data["min_degree"] and 1 <= len(side) <= len(graph) // 2
         assert sorted([min(u, v), max(u, v)] for u in side for v in graph[u] if v not in side) == data["cut"]
 

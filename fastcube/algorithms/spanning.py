@@ -1,7 +1,7 @@
 """Edge-disjoint spanning trees (Sui, Wang & Lee) of one hypercube, packets broadcast on them, and Edmonds' number.
 
 Around a source s of a cube without faults there are n trees (Johnsson & Ho), around one of a cube with a faulty node
-n - 1 (Algorithm A), and for any other fault set as many as the healthy graph is edge-connected (Edmonds).  Trees are
+n - 1 (Algorithm A), and for any other fault set as many as the nonfaulty graph is edge-connected (Edmonds).  Trees are
 directed away from their root, and edge-disjoint is meant for directed links.  Readings S1-S11.
 """
 
@@ -17,11 +17,11 @@ from ..networks.faults import RandomFaults
 from ..networks.hypercube import Hypercube
 from ..networks.network import Link
 from .registry import Algorithms, check_end
-from .spanning_flows import HealthyGraph
+from .spanning_flows import NonfaultyGraph
 
 #: Entries of the arrays of parents that are made: 2 GiB.
 MOST_ENTRIES = 2**28
-#: Largest cube whose healthy graph is looked at whole: flows on integers of 2^n bits.
+#: Largest cube whose nonfaulty graph is looked at whole: flows on integers of 2^n bits.
 WHOLE = 20
 #: Largest cube in which trees are packed: about n 2^n flows, one for each arc.
 PACKED = 10
@@ -36,7 +36,7 @@ STEPS: Algorithms[int | None] = Algorithms("broadcast_packets", network="cube", 
 
 
 def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: str = "light") -> Trees:
-    """Edge-disjoint spanning trees of the healthy nodes around a source.
+    """Edge-disjoint spanning trees of the nonfaulty nodes around a source.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: st
 
     Notes
     -----
-    ``light``: O(2^n n^2) time; 0.1 s at n = 16, 4 s at n = 20.  ``edmonds``: a flow for each arc of the healthy graph;
+    ``light``: O(2^n n^2) time; 0.1 s at n = 16, 4 s at n = 20.  ``edmonds``: a flow for each arc of the nonfaulty graph;
     0.7 s at n = 8, 7 s at n = 10.
     """
     chosen = TREES.choose(cube, algorithm, {"pivoted": True} if pivoted else {})
@@ -68,7 +68,7 @@ def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: st
 
 
 def broadcast_packets(cube: Hypercube, s: int, packets: int, trees: str = "edst") -> int | None:
-    """Steps until every healthy node holds every one of ``packets`` packets sent from s (readings S8, S10).
+    """Steps until every nonfaulty node holds every one of ``packets`` packets sent from s (readings S8, S10).
 
     All ports at once, store and forward, a packet a directed link a step; packet p goes down tree p mod k of k.
 
@@ -88,7 +88,7 @@ def broadcast_packets(cube: Hypercube, s: int, packets: int, trees: str = "edst"
     Returns
     -------
     int or None
-        0 for a source without another healthy node; None where ``bfs`` or ``edmonds`` find no tree.
+        0 for a source without another nonfaulty node; None where ``bfs`` or ``edmonds`` find no tree.
 
     Notes
     -----
@@ -104,14 +104,14 @@ def broadcast_packets(cube: Hypercube, s: int, packets: int, trees: str = "edst"
 
 
 def max_spanning_trees(cube: Hypercube) -> int:
-    """Edmonds' number: the largest number of edge-disjoint spanning trees of the healthy nodes, whatever the root.
+    """Edmonds' number: the largest number of edge-disjoint spanning trees of the nonfaulty nodes, whatever the root.
 
-    It is the edge connectivity of the graph of healthy nodes and links, 0 when that is disconnected.
+    It is the edge connectivity of the graph of nonfaulty nodes and links, 0 when that is disconnected.
 
     Parameters
     ----------
     cube : Hypercube
-        With listed faults and two healthy nodes at least; n <= 20.
+        With listed faults and two nonfaulty nodes at least; n <= 20.
 
     Notes
     -----
@@ -123,9 +123,9 @@ def max_spanning_trees(cube: Hypercube) -> int:
 
 
 def smallest_cut(cube: Hypercube) -> list[Link]:
-    """Links whose removal separates the healthy nodes, as many as :func:`max_spanning_trees` gives.
+    """Links whose removal separates the nonfaulty nodes, as many as :func:`max_spanning_trees` gives.
 
-    Sorted pairs (u, v), u < v; none when the healthy nodes are not connected.  Parameters as there.
+    Sorted pairs (u, v), u < v; none when the nonfaulty nodes are not connected.  Parameters as there.
     """
     graph = _graph(cube)
     return graph.cut(graph.smallest_cut()[1])
@@ -235,7 +235,7 @@ def edmonds(cube: Hypercube, s: int) -> Trees:
     return np.array(trees, np.int64).reshape(-1, 2**cube.n)
 
 
-def _graph(cube: Hypercube) -> HealthyGraph:
+def _graph(cube: Hypercube) -> NonfaultyGraph:
     if not isinstance(cube, Hypercube):
         raise ParameterError(f"cube must be a Hypercube, got {shown(cube)}")
     faults = _check_listed(cube)
@@ -244,7 +244,7 @@ def _graph(cube: Hypercube) -> HealthyGraph:
         raise ParameterError(
             f"cube must have two nonfaulty nodes at least: any number of trees spans fewer, got {2**cube.n - len(faults)}"
         )
-    return HealthyGraph(cube)
+    return NonfaultyGraph(cube)
 
 
 def _check_listed(cube: Hypercube) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""The healthy graph of a hypercube as bitmasks of nodes: its edge connectivity, a smallest cut, and packings of trees.
+"""The nonfaulty graph of a hypercube as bitmasks of nodes: its edge connectivity, a smallest cut, and packings of trees.
 
 A set of nodes is one Python integer of 2^n bits, so that a step of a search over all nodes is two shifts a dimension.
 Links are two-way, each two directed links (arcs); by Edmonds' theorem the largest number of arc-disjoint spanning
@@ -7,7 +7,7 @@ trees with a common root is then the edge connectivity, whatever the root (readi
 Why most flows are spared.  Let delta be the smallest degree.  A set of k nodes of a hypercube has at most g(k) links
 inside, g(k) = popcount(0) + ... + popcount(k - 1), hence at least k delta - 2 g(k) to the outside, which is delta or
 more for 1 <= k < 2^delta.  So a cut of fewer than delta links has 2^delta nodes or more on either side.  And two nodes
-joined by a link and by delta - 1 healthy squares on it are joined by delta link-disjoint paths: no such cut parts them.
+joined by a link and by delta - 1 nonfaulty squares on it are joined by delta link-disjoint paths: no such cut parts them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def lowest(nodes: Nodes) -> int:
     return (nodes & -nodes).bit_length() - 1
 
 
-class HealthyGraph:
+class NonfaultyGraph:
     """The nonfaulty nodes of a hypercube and the nonfaulty links between them.
 
     Attributes
@@ -77,19 +77,19 @@ class HealthyGraph:
             self.links[k] &= everything ^ set_of(ends[k])
 
     def across(self, nodes: Nodes, k: int) -> Nodes:
-        """The neighbours of a set of nodes across dimension k, whether healthy or not."""
+        """The neighbours of a set of nodes across dimension k, whether nonfaulty or not."""
         low, step = lower(self.n, k), 1 << k
         return (nodes >> step & low) | (nodes & low) << step
 
     def neighbours(self, nodes: Nodes) -> Nodes:
-        """The ends of the healthy links that start in a set."""
+        """The ends of the nonfaulty links that start in a set."""
         out = 0
         for k, ends in enumerate(self.links):
             out |= self.across(nodes & ends, k)
         return out
 
     def layers(self, source: Nodes) -> Iterator[Nodes]:
-        """The nodes at distance 0, 1, 2, ... from a set of healthy nodes."""
+        """The nodes at distance 0, 1, 2, ... from a set of nonfaulty nodes."""
         seen = front = source
         while front:
             yield front
@@ -97,12 +97,12 @@ class HealthyGraph:
             seen |= front
 
     def connected(self, source: Nodes) -> Nodes:
-        """All nodes that have a path to a set of healthy nodes."""
+        """All nodes that have a path to a set of nonfaulty nodes."""
         return functools.reduce(int.__or__, self.layers(source))
 
     @functools.cached_property
     def min_degree(self) -> int:
-        """The smallest number of healthy links at a healthy node."""
+        """The smallest number of nonfaulty links at a nonfaulty node."""
         with_links = [self.nodes] + [0] * self.n  # entry j: the nodes with j links or more, as far as counted
         for ends in self.links:
             for j in reversed(range(self.n)):
@@ -110,11 +110,11 @@ class HealthyGraph:
         return max(j for j in range(self.n + 1) if with_links[j] == self.nodes)
 
     def of_degree(self, degree: int) -> int:
-        """The smallest node with that number of healthy links, which one must have."""
+        """The smallest node with that number of nonfaulty links, which one must have."""
         return next(v for v in members(self.nodes) if sum(ends >> v & 1 for ends in self.links) == degree)
 
     def cut(self, side: Nodes) -> list[Link]:
-        """The healthy links between a set of healthy nodes and the others, sorted, as (u, v) with u < v."""
+        """The nonfaulty links between a set of nonfaulty nodes and the others, sorted, as (u, v) with u < v."""
         found = []
         for k, ends in enumerate(self.links):
             crossing = side & ends & self.across(self.nodes & ~side, k)
@@ -124,7 +124,7 @@ class HealthyGraph:
     # ---------------------------------------------------------------- edge connectivity
 
     def smallest_cut(self) -> tuple[int, Nodes]:
-        """Edge connectivity, and one side of a cut of as many links.  Two healthy nodes at least."""
+        """Edge connectivity, and one side of a cut of as many links.  Two nonfaulty nodes at least."""
         best, side = self.min_degree, 1 << self.of_degree(self.min_degree)
         if best == 0:
             return best, side
@@ -144,7 +144,7 @@ class HealthyGraph:
             core |= 1 << target
 
     def _bound_together(self) -> Nodes:
-        """The largest class of nodes joined by links with at least delta - 1 healthy squares on them each."""
+        """The largest class of nodes joined by links with at least delta - 1 nonfaulty squares on them each."""
         strong = []
         for i, ends in enumerate(self.links):
             squares = [ends] + [0] * (self.min_degree - 1)
@@ -186,7 +186,7 @@ class HealthyGraph:
     # ---------------------------------------------------------------- packings of trees
 
     def packing(self, root: int) -> list[list[int]]:
-        """As many arc-disjoint spanning trees rooted at a healthy node as there are: parents, -1 at the root, -2 absent.
+        """As many arc-disjoint spanning trees rooted at a nonfaulty node as there are: parents, -1 at the root, -2 absent.
 
         Lovasz's proof of Edmonds' theorem: a tree is grown arc by arc, and an arc is taken if without it the arcs
         that are left still reach every node as often as trees are missing.  An arc that was refused once stays so.
@@ -214,7 +214,7 @@ class HealthyGraph:
         return trees
 
 
-def max_flow(graph: HealthyGraph, arcs: list[Nodes], source: Nodes, target: int, limit: int) -> tuple[int, Nodes]:
+def max_flow(graph: NonfaultyGraph, arcs: list[Nodes], source: Nodes, target: int, limit: int) -> tuple[int, Nodes]:
     """The most arc-disjoint paths from a set of nodes to a node, ``limit`` at most: shortest augmenting paths.
 
     ``arcs[k]`` are the tails of the arcs across dimension k.  The second value is what the source still reaches,

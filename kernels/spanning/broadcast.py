@@ -290,9 +290,9 @@ def light_heights(n, source, fault, pivoted, heights):
     d = bits.popcount(np.uint64(source ^ fault))
     for v in range(g.used.size):
         g.used[v] = 0
-    good = True
+    sound = True
     for i in range(n - 1):
         root = _write_light(n, d, i, source, fault, g.dims, g.parent, pivoted)
         heights[i] = height(g.parent, root, fault)
-        good &= heights[i] >= 0 and _claim_links(g.parent, g.used)
-    return good
+        sound &= heights[i] >= 0 and _claim_links(g.parent, g.used)
+    return sound

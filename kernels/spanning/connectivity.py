@@ -1,11 +1,11 @@
-"""Edmonds' number of one fault set on bitmasks: edge connectivity of the healthy nodes and links of Q_n, n <= 12.
+"""Edmonds' number of one fault set on bitmasks: edge connectivity of the nonfaulty nodes and links of Q_n, n <= 12.
 
 A set of nodes is 2^n bits in words of 64; a step across dimension k is a shift inside words for k < 6 and an exchange of
 words above.  Numbers of links or squares of all nodes at once are four bit planes (12 < 16), added to bit by bit.
 
 lambda <= delta, the smallest degree, is known for nothing; most trials are done when lambda >= delta is certified:
 
-1. Nodes joined by a link with delta - 1 healthy squares on it are joined by delta link-disjoint paths, so a cut below
+1. Nodes joined by a link with delta - 1 nonfaulty squares on it are joined by delta link-disjoint paths, so a cut below
    delta parts no class of nodes that such links connect.  The largest class is the core.
 2. A node with ``best`` neighbours in the core or next to it has as many link-disjoint paths into it, and joins it.
 3. A cut of fewer than delta links has 2^delta nodes or more on each side (a set of k nodes has at most g(k) =
@@ -31,10 +31,10 @@ _63 = np.uint64(63)
 
 
 class Graph(NamedTuple):
-    """A healthy graph and the room to work on it; sets of nodes are rows of words."""
+    """A nonfaulty graph and the room to work on it; sets of nodes are rows of words."""
 
-    nodes: np.ndarray  # uint64 (words): the healthy nodes
-    links: np.ndarray  # uint64 (n, words): the nodes with a healthy link to a healthy node across each dimension
+    nodes: np.ndarray  # uint64 (words): the nonfaulty nodes
+    links: np.ndarray  # uint64 (n, words): the nodes with a nonfaulty link to a nonfaulty node across each dimension
     strong: np.ndarray  # uint64 (n, words): likewise, the links that no cut below delta can hold
     flow: np.ndarray  # uint64 (n, words): tails of the directed links in use
     came: np.ndarray  # uint64 (n, words): nodes that a search reached across each dimension
@@ -131,7 +131,7 @@ def _flip(nodes, v):
 
 @block
 def join_links(g):
-    """``links`` of the nodes, as if every link were healthy."""
+    """``links`` of the nodes, as if every link were nonfaulty."""
     for k in range(g.links.shape[0]):
         for w in range(g.nodes.size):
             g.links[k, w] = g.nodes[w] & _across(g.nodes, w, k)
@@ -150,7 +150,7 @@ def cut_link(g, v, k):
 
 @block
 def min_degree(g):
-    """The smallest number of healthy links at a healthy node, one of which there must be."""
+    """The smallest number of nonfaulty links at a nonfaulty node, one of which there must be."""
     for w in range(g.nodes.size):
         a = b = c = d = _ZERO
         for k in range(g.links.shape[0]):
@@ -178,7 +178,7 @@ def min_degree(g):
 
 @block
 def _find_strong(g, delta):
-    """``strong``: the links with delta - 1 healthy squares or more on them."""
+    """``strong``: the links with delta - 1 nonfaulty squares or more on them."""
     n = g.links.shape[0]
     for i in range(n):
         for w in range(g.nodes.size):
@@ -312,7 +312,7 @@ def _flow(g, target, limit):
 
 @block
 def edge_connectivity(g):
-    """(lambda, delta, flows) of a healthy graph with two nodes at least, all int64."""
+    """(lambda, delta, flows) of a nonfaulty graph with two nodes at least, all int64."""
     delta = min_degree(g)
     best = delta
     flows = np.int64(0)
@@ -337,7 +337,7 @@ def edge_connectivity(g):
 
 @kernel("void(int64, uint64[:, ::1], uint64[:, :, ::1], int64[:, ::1])")
 def numbers(n, faulty, links, out):
-    """(lambda, delta, flows) of many fault sets; 1 <= n <= 12 and two healthy nodes each, not checked.
+    """(lambda, delta, flows) of many fault sets; 1 <= n <= 12 and two nonfaulty nodes each, not checked.
 
     Parameters
     ----------

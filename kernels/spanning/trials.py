@@ -101,7 +101,7 @@ def _number_room(params):
 
 @block
 def _draw_graph(key, t, n, f, links, scratch):
-    """The healthy graph of trial ``t``: f distinct faulty nodes and, drawn by themselves, distinct faulty links."""
+    """The nonfaulty graph of trial ``t``: f distinct faulty nodes and, drawn by themselves, distinct faulty links."""
     g = scratch.graph
     size = np.int64(1) << n
     whole = bits.ALL if n >= 6 else (_ONE << np.uint64(size)) - _ONE
@@ -139,5 +139,5 @@ def _number_trial(key, t, params, scratch, tally):
     offer(tally, _LARGEST_GAP, degree - trees, t)
 
 
-#: ``edge-disjoint-trees``: params n, f, links; 2 <= n <= 12, two healthy nodes at least.
+#: ``edge-disjoint-trees``: params n, f, links; 2 <= n <= 12, two nonfaulty nodes at least.
 NUMBER_TRIALS = trials_kernel(_number_room, _number_trial)

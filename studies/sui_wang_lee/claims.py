@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fastcube.algorithms.spanning import light, positions
-from fastcube.algorithms.spanning_flows import HealthyGraph
+from fastcube.algorithms.spanning_flows import NonfaultyGraph
 from fastcube.engine.claims import Effort, Ledger, Verdict, Witness
 from fastcube.networks.hypercube import Hypercube
 
@@ -114,7 +114,7 @@ def lemma_3(effort: Effort) -> Verdict:
     "lemma-4",
     where="Lemma 4",
     states=(
-        "Algorithm A finds n - 1 light EDST's, rooted at s_i, 0 <= i <= n - 2, in Q'_n [spanning trees of the healthy nodes, "
+        "Algorithm A finds n - 1 light EDST's, rooted at s_i, 0 <= i <= n - 2, in Q'_n [spanning trees of the nonfaulty nodes, "
         "no two with a directed edge in common]."
     ),
     group="light trees",
@@ -185,7 +185,7 @@ def lemma_5_optimal(effort: Effort) -> Verdict:
     """Heights against eccentricities of the roots."""
     for n, d, pivots, _ in cases(effort, 2):
         f = fault_at(n, d)
-        graph = HealthyGraph(Hypercube(n, [f]))
+        graph = NonfaultyGraph(Hypercube(n, [f]))
         least = tuple(len(list(graph.layers(1 << (1 << i)))) - 1 for i in range(n - 1))
         if pivots != least:
             return Verdict("refuted", everywhere(effort, 2), heights_witness(f"least heights: {least}", n, d, True))
@@ -253,7 +253,7 @@ def theorem_1_common_root(effort: Effort) -> Verdict:
     """Edmonds' number does not depend on the root; by translation one faulty node does."""
     most = effort.pick(full=16, quick=8)
     for n in effort.each(range(2, most + 1), "edge connectivity of Q'_n"):
-        assert HealthyGraph(Hypercube(n, [0])).smallest_cut()[0] == n - 1
+        assert NonfaultyGraph(Hypercube(n, [0])).smallest_cut()[0] == n - 1
     return Verdict(
         "holds", f"Q'_2, ..., Q'_{most}: the edge connectivity is n - 1, that of a neighbour of the faulty node"
     )

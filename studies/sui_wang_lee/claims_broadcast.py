@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from fastcube.algorithms.spanning import broadcast_packets
-from fastcube.algorithms.spanning_flows import HealthyGraph, members
+from fastcube.algorithms.spanning_flows import NonfaultyGraph, members
 from fastcube.engine.claims import Effort, Verdict, Witness
 from fastcube.networks.hypercube import Hypercube
 
@@ -84,7 +84,7 @@ def _schedule_witness(n: int, d: int, packets: int, steps: int) -> Witness | Non
 
 def _bound(n: int, d: int, packets: int) -> int:
     """Steps that no schedule can beat: what leaves the source last has as far to go as any, and see ``edst-broadcast``."""
-    graph = HealthyGraph(_cube(n, d))
+    graph = NonfaultyGraph(_cube(n, d))
     out, layers = 0, list(graph.layers(1))
     for far, layer in enumerate(layers):
         for v in members(layer):
@@ -143,7 +143,7 @@ def latency(effort: Effort) -> Verdict:
 
 def _spanning_trees_of_q3(d: int) -> Iterator[tuple[int, frozenset[tuple[int, int]]]]:
     """(height, directed links) of every spanning tree of Q'_3 rooted at 0."""
-    graph = HealthyGraph(_cube(3, d))
+    graph = NonfaultyGraph(_cube(3, d))
     nodes = list(members(graph.nodes))
     links = [(v, v | 1 << k) for v in nodes for k in range(3) if not v >> k & 1 and graph.links[k] >> v & 1]
     for chosen in itertools.combinations(links, len(nodes) - 1):
@@ -194,7 +194,7 @@ def latifi(effort: Effort) -> Verdict:
         diameter = 0
         for others in effort.each(itertools.combinations(range(1, 2**n), max(n - 2, 0)), f"Q_{n}"):
             cube = Hypercube(n, (0, *others) if n > 1 else ())
-            graph = HealthyGraph(cube)
+            graph = NonfaultyGraph(cube)
             for v in members(graph.nodes):
                 layers = list(graph.layers(1 << v))
                 far = len(layers) - 1 if sum(map(int.bit_count, layers)) == graph.nodes.bit_count() else 2**n

@@ -1,6 +1,6 @@
 """How many edge-disjoint spanning trees a random fault set leaves: the study ``edge-disjoint-trees``.
 
-The number is Edmonds' (reading S11), the edge connectivity lambda of the healthy graph, and never more than its smallest
+The number is Edmonds' (reading S11), the edge connectivity lambda of the nonfaulty graph, and never more than its smallest
 degree delta; the question is how often it is less.  The grid ``links`` asks the same of faulty links.
 """
 
@@ -63,11 +63,11 @@ def cube_of(key: int, trial: int, point: Point) -> Hypercube:
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
-    from fastcube.algorithms.spanning_flows import HealthyGraph, members
+    from fastcube.algorithms.spanning_flows import NonfaultyGraph, members
 
     cube = cube_of(key, trial, point)
     nodes, links = faults_of(key, trial, point)
-    graph = HealthyGraph(cube)
+    graph = NonfaultyGraph(cube)
     trees, side = graph.smallest_cut()
     degree = graph.min_degree
     low = graph.of_degree(degree)

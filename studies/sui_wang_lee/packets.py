@@ -199,7 +199,7 @@ EDST_BROADCAST = Study(
     statistics=(
         PlainMean(
             name="steps",
-            description="steps until every healthy node has every packet, on the edge-disjoint trees",
+            description="steps until every nonfaulty node has every packet, on the edge-disjoint trees",
             total="steps",
             squares="steps_squared",
         ),

@@ -18,7 +18,7 @@ Graph = dict[int, list[int]]
 
 
 def random_graph(n: int, f: int, rng: random.Random) -> Graph:
-    """Neighbours of every healthy node of Q_n with f random faulty nodes."""
+    """Neighbours of every nonfaulty node of Q_n with f random faulty nodes."""
     faulty = set(rng.sample(range(2**n), f))
     return {v: [v ^ 1 << k for k in range(n) if v ^ 1 << k not in faulty] for v in range(2**n) if v not in faulty}
 

@@ -16,7 +16,7 @@ Schedule = Sequence[Sequence[Move]]
 
 
 def steps_of(cube: Hypercube, s: int, packets: int, schedule: Schedule) -> int:
-    """Carry a schedule out: the number of its steps, after which every healthy node holds every packet.
+    """Carry a schedule out: the number of its steps, after which every nonfaulty node holds every packet.
 
     ValueError for a step that cannot be, and when something is missing in the end.
     """
@@ -27,7 +27,7 @@ def steps_of(cube: Hypercube, s: int, packets: int, schedule: Schedule) -> int:
             raise ValueError(f"a link carries two packets in step {number}")
         for u, v, packet in step:
             if u not in held or v not in held or not cube.is_link(u, v) or cube.is_faulty_link(u, v):
-                raise ValueError(f"there is no healthy link from {u} to {v}")
+                raise ValueError(f"there is no nonfaulty link from {u} to {v}")
             if packet not in held[u]:
                 raise ValueError(f"{u} does not hold packet {packet} before step {number}")
         for _, v, packet in step:

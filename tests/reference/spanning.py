@@ -118,7 +118,7 @@ def binomial(n: int, s: int) -> Tree:
 
 def breadth_first(n: int, s: int, faulty: Iterable[int] = (), links: Iterable[Link] = ()) -> Tree | None:
     """A shortest-path tree, each parent the lowest-numbered neighbour one step nearer to s; None if a node is cut off."""
-    graph = healthy_graph(n, faulty, links)
+    graph = nonfaulty_graph(n, faulty, links)
     far = distances(graph, s)
     if len(far) < len(graph):
         return None
@@ -185,7 +185,7 @@ def deliveries(trees: list[Tree], s: int, packets: int) -> dict[tuple[int, int],
 
 
 def steps(trees: list[Tree], s: int, packets: int) -> int:
-    """Steps until every healthy node holds every packet."""
+    """Steps until every nonfaulty node holds every packet."""
     arrived = deliveries(trees, s, packets)
     nodes = [v for v, parent in enumerate(trees[0]) if parent != ABSENT]
     assert len(arrived) == len(nodes) * packets
@@ -198,7 +198,7 @@ def fewest_steps(n: int, s: int, packets: int, faulty: Iterable[int] = ()) -> in
     The last packet to leave the source leaves in step ceil(M / deg s) or later and has as far to go as any; the
     first to reach v comes in step dist(s, v) or later, and v takes deg v a step.
     """
-    graph = healthy_graph(n, faulty)
+    graph = nonfaulty_graph(n, faulty)
     if len(graph) == 1:
         return 0
     far = distances(graph, s)
@@ -209,8 +209,8 @@ def fewest_steps(n: int, s: int, packets: int, faulty: Iterable[int] = ()) -> in
 # ---------------------------------------------------------------- Edmonds' number
 
 
-def healthy_graph(n: int, faulty: Iterable[int] = (), links: Iterable[Link] = ()) -> dict[int, list[int]]:
-    """Neighbours over healthy links of every healthy node (S11)."""
+def nonfaulty_graph(n: int, faulty: Iterable[int] = (), links: Iterable[Link] = ()) -> dict[int, list[int]]:
+    """Neighbours over nonfaulty links of every nonfaulty node (S11)."""
     out, dead = set(faulty), {frozenset(link) for link in links}
     nodes = [v for v in range(2**n) if v not in out]
     return {
@@ -232,7 +232,7 @@ def distances(graph: dict[int, list[int]], s: int) -> dict[int, int]:
 
 
 def min_degree(graph: dict[int, list[int]]) -> int:
-    """The fewest healthy links at a healthy node."""
+    """The fewest nonfaulty links at a nonfaulty node."""
     return min(len(near) for near in graph.values())
 
 
@@ -274,7 +274,7 @@ def edge_connectivity(graph: dict[int, list[int]]) -> int:
 
 def number(n: int, faulty: Iterable[int] = (), links: Iterable[Link] = ()) -> tuple[int, int]:
     """(Edmonds' number, smallest degree) of a fault set."""
-    graph = healthy_graph(n, faulty, links)
+    graph = nonfaulty_graph(n, faulty, links)
     return edge_connectivity(graph), min_degree(graph)
 
 
