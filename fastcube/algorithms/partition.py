@@ -62,6 +62,32 @@ def search(n: int, faults: Collection[int], exhaustive: bool) -> Pair | None:
     return None
 
 
+def figure_2(n: int, faults: Collection[int], map_back: bool = True) -> tuple[Pair | None, int]:
+    """Figure 2 step by step, and the number of words from which it deletes a digit.
+
+    With ``map_back`` j is mapped back to the cube's numbering (A1), else it is returned as printed, a dimension of the
+    shortened words.  Step 2 tests dimension j of F_1 for repeats; step 1 the same of F.
+    """
+    cut = 0
+
+    def first_free(words: list[int], digits: int) -> tuple[int, list[int]] | None:
+        nonlocal cut
+        for i in range(digits):
+            shorter = [word >> i + 1 << i | word & (1 << i) - 1 for word in words]
+            cut += len(words)
+            if len(set(shorter)) == len(words):
+                return i, shorter
+        return None
+
+    first = first_free(list(faults), n)
+    second = None if first is None else first_free(first[1], n - 1)
+    if first is None or second is None:
+        return None, cut
+    i, j = first[0], second[0]
+    k = j + 1 if map_back and j >= i else j
+    return (min(i, k), max(i, k)), cut
+
+
 def two_partition(cube: Hypercube, exhaustive: bool = False) -> Pair | None:
     """A fault-tolerant 2-partition: two dimensions such that every 2-cube along them has at most one fault.
 

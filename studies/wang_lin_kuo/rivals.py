@@ -1,0 +1,111 @@
+"""What a user would write instead, and the comparisons that ``fastcube bench`` runs.
+
+For the search two ways: sets of words in plain Python, and NumPy on many trials at a time, sorting the words along each
+dimension.  For multicasts and dependency graphs the plain functions of :mod:`fastcube.algorithms`, which do one at a time
+what a paper's reader would write down.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+
+import numpy as np
+
+from fastcube.algorithms.multicasting import multicast
+from fastcube.algorithms.partition import two_partition
+from fastcube.algorithms.wormhole import dependency_cycle
+from fastcube.engine.benchmark import Benchmark, kernel_runner
+from fastcube.engine.study import Study
+from fastcube.networks.hypercube import Hypercube
+
+
+def with_sets(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, int]:
+    """Trials with a fault-tolerant pair, and those in which Figure 2 finds one: words without two digits, in a set."""
+    rng = random.Random(seed)
+    exists = greedy = 0
+    for _ in range(trials):
+        faults = rng.sample(range(2**n), f)
+        pair = next(
+            (
+                (i, j)
+                for i, j in itertools.combinations(range(n), 2)
+                if len({v & ~(1 << i | 1 << j) for v in faults}) == f
+            ),
+            None,
+        )
+        if pair is not None:
+            exists += 1
+            greedy += all(len({v & ~(1 << i) for v in faults}) < f for i in range(pair[0]))
+    return exists, greedy
+
+
+def with_numpy(n: int, f: int, trials: int, seed: int = 0) -> int:
+    """Trials with a fault-tolerant pair: all that are left at once, sorted without the pair's two digits."""
+    labels = np.random.default_rng(seed).integers(0, 2**n, (trials, f), dtype=np.uint32)
+    ordered = np.sort(labels, axis=1)
+    left = labels[(ordered[:, 1:] != ordered[:, :-1]).all(axis=1)]  # distinct faults only
+    found = 0
+    for i, j in itertools.combinations(range(n), 2):
+        words = np.sort(left & np.uint32(2**n - 1 - (1 << i | 1 << j)), axis=1)
+        good = (words[:, 1:] != words[:, :-1]).all(axis=1)
+        found += int(good.sum())
+        left = left[~good]
+    return found
+
+
+def multicasts(n: int, f: int, destinations: int, trials: int, seed: int = 0) -> int:
+    """All statistics of study ``multicast`` by one multicast after another; the sum of N."""
+    rng = random.Random(seed)
+    total = 0
+    for _ in range(trials):
+        s, *nodes = rng.sample(range(2**n), 1 + f + destinations)
+        cube = Hypercube(n, nodes[:f])
+        wanted = nodes[f:]
+        pair = two_partition(cube, exhaustive=True)
+        if pair is not None:
+            total += multicast(cube, s, wanted, pair).N
+            multicast(cube, s, wanted, pair, "hamilton")
+            multicast(Hypercube(n), s, wanted)
+            for d in wanted:
+                multicast(cube, s, [d], pair)
+    return total
+
+
+def graphs(n: int, f: int, trials: int, seed: int = 0) -> int:
+    """The three graphs of study ``multicast-deadlock``, one fault set after another; the cycles found."""
+    rng = random.Random(seed)
+    found = 0
+    for _ in range(trials):
+        cube = Hypercube(n, rng.sample(range(2**n), f))
+        pair = two_partition(cube, exhaustive=True)
+        if pair is not None:
+            for copies, unicast in ((1, False), (1, True), (2, False)):
+                found += dependency_cycle(cube, pair, copies, unicast) is not None
+    return found
+
+
+def benchmarks_of(search: Study, channels: Study, cycles: Study) -> list[Benchmark]:
+    """The comparisons, for the studies ``two-partition``, ``multicast`` and ``multicast-deadlock``."""
+    out = []
+    for n, f, ours_trials, slow, fast in ((7, 8, 2_000_000, 500, 20_000), (10, 5, 10_000_000, 5_000, 100_000),
+                                          (10, 16, 2_000_000, 500, 20_000), (12, 64, 200_000, 50, 1_000),
+                                          (10, 256, 100_000, 50, 500), (12, 1024, 50_000, 10, 100)):  # fmt: skip
+        name, ours = f"2-partition, n={n} f={f}", kernel_runner(search, {"n": n, "f": f}, ours_trials)
+        out.append(Benchmark(name, "plain Python", ours, _counted(slow, with_sets, n, f, slow)))
+        out.append(Benchmark(name, "NumPy", ours, _counted(fast, with_numpy, n, f, fast)))
+    ours = kernel_runner(channels, {"n": 10, "f": 8, "destinations": 128}, 20_000)
+    theirs = _counted(3, multicasts, 10, 8, 128, 3)
+    out.append(Benchmark("multicast, n=10 f=8, 128 destinations", "plain Python", ours, theirs))
+    ours = kernel_runner(cycles, {"n": 5, "f": 4}, 20_000)
+    out.append(Benchmark("dependency graphs, n=5 f=4", "plain Python", ours, _counted(5, graphs, 5, 4, 5)))
+    return out
+
+
+def _counted(trials: int, function: Callable[..., object], *args: object) -> Callable[[], int]:
+    def call() -> int:
+        function(*args)
+        return trials
+
+    return call
