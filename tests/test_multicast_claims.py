@@ -41,7 +41,7 @@ OUTCOMES = {
     "table-3-row-10": "undecided",
     "fault-overhead": "holds",
     "fault-overhead-relative": "refuted",
-    "at-most-2.62-percent": "refuted",
+    "channel-percentage": "refuted",
     "theorem-2-unicast": "refuted",
     "theorem-2-graph": "refuted",
     "theorem-2-replication": "refuted",

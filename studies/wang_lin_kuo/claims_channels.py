@@ -79,6 +79,7 @@ def worst_case(effort: Effort) -> Verdict:
 
 def _table_2(n: int, printed: str) -> Callable[[Effort], Verdict]:
     def decide(effort: Effort) -> Verdict:
+        """The worst case's share."""
         digits = len(printed.partition(".")[2])
         python = f"100 * (2**{n} - 1) / ({n} * 2**{n})"
         witness = Witness.of("100 (2^n - 1) / (n 2^n)", python, {"n": n})
@@ -122,6 +123,7 @@ def _far(printed: float, counter: str, f: int, destinations: int) -> str:
 
 def _row(row: dict[str, float]) -> Callable[[Effort], Verdict]:
     def decide(effort: Effort) -> Verdict:
+        """Random multicasts at the row's point, by both readings."""
         f, destinations, printed = int(row["f"]), int(row["destinations"]), row["N"]
         tally = _measured(effort, f, destinations)
         told, away = [], []
@@ -210,7 +212,7 @@ def fault_overhead_relative(effort: Effort) -> Verdict:
 
 
 @ledger.claim(
-    "at-most-2.62-percent",
+    "channel-percentage",
     where="section 5.2",
     states=(
         "The required channel percentage in a 10-cube is at most 2.62% if the number of destination "

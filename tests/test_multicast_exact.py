@@ -1,0 +1,142 @@
+"""The studies of Wang, Lin & Kuo meet the exact values at level 1e-6."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numba
+import pytest
+from reference import multicasting, wormhole
+from reference import partition as plain
+from scipy.special import bdtr, bdtrc
+
+import fastcube as fc
+from fastcube.engine import registry
+from fastcube.engine.statistics import Proportion
+from fastcube.exact.multicasting import exact_multicast
+from fastcube.exact.partition import exact_partition
+from fastcube.exact.wormhole import counts, exact_cycles
+
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="millions of trials need compiled code")
+
+LEVEL = 1e-6
+SEED = 20240607
+
+
+def check_share(study, tally, name, wanted):
+    statistic = study.statistic(name)
+    assert isinstance(statistic, Proportion)
+    among = statistic.trials(tally.counts, tally.trials)
+    events = tally.counts[statistic.events]
+    if wanted is None:
+        assert among == 0
+        return
+    p = float(wanted)
+    assert bdtr(events, among, p) > LEVEL / 2, (name, events, among, p)
+    assert events == 0 or bdtrc(events - 1, among, p) > LEVEL / 2, (name, events, among, p)
+
+
+# ---------------------------------------------------------------- two-partition
+
+
+@pytest.mark.parametrize(
+    ("n", "f"),
+    [(2, 1), (3, 2), (4, 3), (4, 4), (5, 4), (5, 5), (5, 6), (5, 7), (5, 8), (6, 5), (6, 6),
+     pytest.param(6, 7, marks=pytest.mark.slow)],
+)  # fmt: skip
+def test_searches_succeed_as_often_as_they_must(n, f):
+    study = registry.find("two-partition")
+    tally = study.count({"n": n, "f": f}, 300_000, SEED)
+    for name, wanted in exact_partition(n, f).items():
+        check_share(study, tally, name, wanted)
+
+
+# ---------------------------------------------------------------- multicast
+
+
+def check_mean(tally, total, squares, wanted, most):
+    """Bernstein, with the variance estimated from very many trials."""
+    trials = tally.counts["partitioned"]
+    mean = tally.counts[total] / trials
+    variance = tally.counts[squares] / trials - mean**2
+    a = math.log(2 / LEVEL) / trials
+    error = a * most / 3 + math.sqrt((a * most / 3) ** 2 + 2 * a * variance)
+    assert abs(mean - float(wanted)) <= error, (total, mean, float(wanted), error)
+
+
+@pytest.mark.parametrize(
+    ("n", "f", "destinations"),
+    [*((3, f, d) for f in (0, 1, 2) for d in range(1, 8 - f)), (4, 0, 1), (4, 0, 3), (4, 1, 1), (4, 2, 1),
+     pytest.param(4, 1, 2, marks=pytest.mark.slow), pytest.param(4, 3, 1, marks=pytest.mark.slow)],
+)  # fmt: skip
+def test_multicasts_take_as_many_channels_as_they_must(n, f, destinations):
+    study = registry.find("multicast")
+    exact = exact_multicast(n, f, destinations)
+    tally = study.count({"n": n, "f": f, "destinations": destinations}, 100_000, SEED)
+    check_share(study, tally, "partitioned", exact["partitioned"])
+    most = 2**n - 1
+    check_mean(tally, "channels", "channels_channels", exact["channels"], most)
+    check_mean(tally, "hamilton", "hamilton_hamilton", exact["channels_hamilton"], most)
+    check_mean(tally, "free", "free_free", exact["channels"] / exact["fault_ratio"], most)
+    check_mean(tally, "depth", "depth_depth", exact["depth"], most)
+    check_mean(tally, "detours", "detours_detours", exact["detours"], most)
+    check_mean(tally, "separate", "separate_separate", exact["channels_separate"], most * destinations)
+
+
+def test_exact_means_of_the_twin():
+    total = many = 0
+    for fault in range(8):
+        pair = plain.exhaustive(3, [fault])
+        net = multicasting.Supercube(3, [fault], *pair)
+        nonfaulty = [v for v in range(8) if v != fault]
+        for s in nonfaulty:
+            for wanted in itertools.combinations([v for v in nonfaulty if v != s], 2):
+                total += len(multicasting.multicast(3, [fault], s, wanted, *pair, net=net).channels)
+                many += 1
+    assert exact_multicast(3, 1, 2)["channels"] == Fraction(total, many)
+
+
+# ---------------------------------------------------------------- multicast-deadlock
+
+
+@pytest.mark.parametrize(("n", "f"), [(3, 0), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (4, 4)])
+def test_graphs_have_cycles_as_often_as_they_must(n, f):
+    study = registry.find("multicast-deadlock")
+    tally = study.count({"n": n, "f": f}, 50_000, SEED)
+    for name, wanted in exact_cycles(n, f).items():
+        check_share(study, tally, name, wanted)
+
+
+def test_counts_of_cyclic_fault_sets_are_those_of_the_twin():
+    for f in (0, 1, 2):
+        wanted = {"partitioned": 0, "cyclic": 0, "cyclic_unicast": 0, "cyclic_repaired": 0}
+        for faults in itertools.combinations(range(8), f):
+            pair = plain.exhaustive(3, faults)
+            if pair is None:
+                continue
+            net = multicasting.Supercube(3, faults, *pair)
+            wanted["partitioned"] += 1
+            wanted["cyclic"] += wormhole.has_cycle(wormhole.dependency_arcs(net))
+            wanted["cyclic_unicast"] += wormhole.has_cycle(wormhole.dependency_arcs(net, 1, True))
+            wanted["cyclic_repaired"] += wormhole.has_cycle(wormhole.dependency_arcs(net, 2))
+        assert counts(3, f) == wanted
+
+
+# ---------------------------------------------------------------- bad input
+
+BAD = [
+    (lambda: exact_partition(7, 1), "n must be in [1, 6] for an enumeration, got 7"),
+    (lambda: exact_partition(6, 9), "f must be in [0, 7] for an enumeration at n=6"),
+    (lambda: exact_multicast(4, 2, 5), "n, f and destinations must leave at most 100000 multicasts to enumerate"),
+    (lambda: exact_multicast(3, 3, 1), "f must be in [0, 2] for n=3, got 3"),
+    (lambda: exact_cycles(6, 1), "n must be in [3, 5] for an enumeration, got 6"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), BAD)
+def test_bad_input(call, message):
+    with pytest.raises(fc.ParameterError) as caught:
+        call()
+    assert str(caught.value).startswith(message)
