@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import contextlib
 import operator
+import os
+import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
@@ -55,7 +57,36 @@ def of_study(what: str) -> Iterator[None]:
     except FastcubeError:
         raise
     except Exception as error:
-        raise StudyError(f"{what} failed: {type(error).__name__}: {' '.join(str(error).split())}") from error
+        raise StudyError(f"{what} failed: {type(error).__name__}: {_reason(error)}{_place(error)}") from error
+
+
+def _reason(error: BaseException) -> str:
+    """What an error says, on one line; of what Numba's compiler says the line that names the cause."""
+    lines = [line.strip() for line in _COLOURS.sub("", str(error)).splitlines()]
+    if type(error).__module__.startswith("numba."):
+        telling = [
+            line for line in lines if line.startswith(("Untyped global", "No implementation", "Cannot", "Invalid"))
+        ]
+        lines = telling or [line for line in lines if line and not line.startswith(("Failed in", "During:", "-"))]
+        lines = lines[:1]
+    return plain_text(" ".join(lines))
+
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_FILE_LINE = re.compile(r'File "([^"]+)", line (\d+)')
+
+
+def _place(error: BaseException) -> str:
+    """Where a user's code raised: file and line; empty when that is in here."""
+    places = [(file, int(line)) for file, line in _FILE_LINE.findall(_COLOURS.sub("", str(error)))]
+    walk = error.__traceback__
+    while walk is not None:
+        places.append((walk.tb_frame.f_code.co_filename, walk.tb_lineno))
+        walk = walk.tb_next
+    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
+    outside = [(f, n) for f, n in places if not os.path.abspath(f).startswith((here, "<")) and "site-packages" not in f]  # noqa: PTH100
+    outside = [(f, n) for f, n in outside if f.endswith(".py")]
+    return f" ({plain_text(outside[-1][0])}, line {outside[-1][1]})" if outside else ""
 
 
 class TrialOverlapError(FastcubeError, ValueError):

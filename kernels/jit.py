@@ -1,4 +1,4 @@
-"""Compilation: where machine code is cached, and the three decorators that every kernel uses.
+"""Compilation: the three decorators that every kernel uses.
 
 This is the only module that names ``numba.njit``.  A function of ``kernels/`` is one of three kinds:
 
@@ -12,12 +12,8 @@ interpreter lock, compiled on first use and cached on disk.
 
 Numba hands a caller's settings on to what it compiles for it first, so each decorator states all of its own.
 
-Numba's own cache answers with old code when a callee in another file was edited, and two processes that
-store different signatures or CPU types under one index can swap machine code.  So the cache folder's name
-carries a hash of all kernel sources, numba's version, Python's version and the CPU; every kernel has one
-signature, hence all writers of an entry write the same thing.  The root is the first writable one of
-``$FASTCUBE_CACHE_DIR``, ``$XDG_CACHE_HOME/fastcube``, ``~/.cache/fastcube`` and the temporary directory;
-without any, or when it is full or damaged, kernels are compiled in memory and a warning says so.
+Where machine code is cached, and what is checked before it is loaded, is in ``cache.py``; without a folder, or when it
+is full or damaged, kernels are compiled in memory and a warning says so.
 ``numba.config.CACHE_DIR`` is set only while a kernel of ours is being declared, so a user's own cached functions
 keep their place.
 """
@@ -26,107 +22,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
-import os
-import platform
-import sys
-import tempfile
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding
 import numba
 
-import fastcube.kernels
+from .cache import Entry, cache_folder, folder_of, warn
 
 _DECLARING = threading.RLock()
-
-
-def _tag() -> str:
-    """Name everything that numba's own cache key forgets: callees, constants, interpreter, CPU."""
-    digest = hashlib.sha256()
-    for folder in fastcube.kernels.__path__:
-        for path in sorted((root := Path(folder).resolve()).rglob("*.py")):
-            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    cpu = os.environ.get("NUMBA_CPU_NAME") or llvmlite.binding.get_host_cpu_name()
-    features = os.environ.get("NUMBA_CPU_FEATURES") or llvmlite.binding.get_host_cpu_features().flatten()
-    digest.update(features.encode())
-    for name in sorted(os.environ):
-        if name.startswith("NUMBA_") and name not in {
-            "NUMBA_CACHE_DIR",
-            "NUMBA_NUM_THREADS",
-        }:  # may change machine code
-            digest.update(f"{name}={os.environ[name]}\0".encode())
-    return f"{digest.hexdigest()[:16]}-numba{numba.__version__}-py{platform.python_version()}-{cpu}"
-
-
-def _roots() -> Iterator[Path]:
-    if named := os.environ.get("FASTCUBE_CACHE_DIR"):
-        yield Path(named)
-    if xdg := os.environ.get("XDG_CACHE_HOME"):
-        yield Path(xdg) / "fastcube"
-    with contextlib.suppress(RuntimeError):  # no home folder
-        yield Path.home() / ".cache" / "fastcube"
-    # the cache holds pickles: in a folder that all users share, ours has a name and an owner of its own
-    with contextlib.suppress(OSError):  # no temporary folder either
-        yield Path(tempfile.gettempdir()) / f"fastcube-{os.getuid()}"
-
-
-def _usable(folder: Path) -> bool:
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if folder.stat().st_uid != os.getuid():
-            return False
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
-
-
-@functools.cache
-def cache_folder() -> Path | None:
-    """Folder of this version's machine code, made if need be; None when no root is writable."""
-    tag = _tag()
-    folder = next((root / tag for root in _roots() if _usable(root / tag)), None)
-    if folder is None:
-        _warn("no folder for compiled kernels can be written, each run compiles anew; set FASTCUBE_CACHE_DIR")
-    return folder
-
-
-@functools.cache  # once each
-def _warn(text: str) -> None:
-    warnings.warn(text, RuntimeWarning, stacklevel=3)
-
-
-def _sources(code: Callable[..., Any]) -> list[Path] | None:
-    """All files that a function from outside of this package may be made of; None when it has no file.
-
-    Of a function in a package all of that package's, else the files beside its own.
-    """
-    file = Path(code.__code__.co_filename)
-    if not file.is_file():
-        return None
-    package = getattr(sys.modules.get(code.__module__), "__package__", "") or ""
-    return sorted(
-        file.resolve().parents[package.count(".")].rglob("*.py") if package else file.resolve().parent.glob("*.py")
-    )
-
-
-def _folder_of(code: Callable[..., Any] | None) -> Path | None:
-    """Where machine code that holds this function is cached: with ours, or in a folder named by the hash of its sources."""
-    folder = cache_folder()
-    if code is None or folder is None or code.__module__.startswith(fastcube.kernels.__name__ + "."):
-        return folder
-    if (sources := _sources(code)) is None:
-        return None
-    digest = hashlib.sha256()
-    for path in sources:
-        digest.update(str(path).encode(errors="surrogateescape") + b"\0" + path.read_bytes() + b"\0")
-    return folder / f"code-{digest.hexdigest()[:16]}"
 
 
 @contextlib.contextmanager
@@ -189,9 +95,18 @@ def block(function: Callable[..., Any] | None = None, *, always: bool = False) -
     return declared if numba.config.DISABLE_JIT else _without_references(declared)
 
 
-def scratch(function: Callable[..., Any]) -> Any:
-    """As :func:`block`, for what allocates: the arrays that a kernel needs, set up once a call, or rarely."""
-    return numba.njit(nogil=True, error_model="numpy", _nrt=True, forceinline=False)(function)
+def scratch(function: Callable[..., Any], *, bounds_checked: bool = False) -> Any:
+    """As :func:`block`, for what allocates: the arrays that a kernel needs, set up once a call, or rarely.
+
+    With ``bounds_checked`` an index outside of its array raises IndexError, instead of reading or writing there.
+    """
+    options = {"nogil": True, "error_model": "numpy", "_nrt": True, "forceinline": False}
+    return numba.njit(**options, **({"boundscheck": True} if bounds_checked else {}))(function)
+
+
+def jit_disabled() -> bool:
+    """Whether NUMBA_DISABLE_JIT leaves all functions as Python."""
+    return bool(numba.config.DISABLE_JIT)
 
 
 class Kernel:
@@ -243,11 +158,18 @@ class Kernel:
         return dispatcher
 
     def _declared(self, cache: bool) -> Any:
-        return numba.njit(self.signature, nogil=True, error_model="numpy", cache=cache)(self.function)
+        dispatcher = numba.njit(nogil=True, error_model="numpy", cache=cache)(self.function)
+        entry = Entry(Path(dispatcher._cache._cache_file._index_path)) if cache else None
+        known = entry is not None and entry.verified()
+        dispatcher.compile(self.signature)
+        dispatcher.disable_compile()
+        if entry is not None and not known:
+            entry.seal()
+        return dispatcher
 
     def _from_cache(self) -> Any:
         """Loaded, or compiled and stored; None where that cannot be."""
-        with _caching_in(_folder_of(self.code)) as possible:
+        with _caching_in(folder_of(self.code)) as possible:
             if not (self.cache and possible):
                 return None
             try:
@@ -256,9 +178,7 @@ class Kernel:
                 raise
             except Exception as error:  # a damaged file raises anything
                 problem = error
-        _warn(
-            f"compiled kernels in {cache_folder()} cannot be used ({type(problem).__name__}): remove it, or make room"
-        )
+        warn(f"compiled kernels in {cache_folder()} cannot be used ({type(problem).__name__}): remove it, or make room")
         return None
 
     def __call__(self, *args: Any) -> Any:

@@ -14,7 +14,7 @@ from fastcube import kernels
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 
 PROBE = """
-from .jit import cache_folder, kernel
+from .jit import kernel
 from .helper import offset
 
 @kernel("int64(int64)")
@@ -33,7 +33,7 @@ def offset(x):
     return {}
 """
 CALL = (
-    "import sys; from fastcube.kernels import probe; from fastcube.kernels.jit import cache_folder; "
+    "import sys; from fastcube.kernels import probe; from fastcube.kernels.cache import cache_folder; "
     "print(probe.probe(10), probe.other(0), cache_folder())"
 )
 
@@ -76,7 +76,7 @@ def call(package, **variables):
 
 def place(package, **variables):
     """The cache folder that a new process takes."""
-    code = "from fastcube.kernels.jit import cache_folder; print(cache_folder())"
+    code = "from fastcube.kernels.cache import cache_folder; print(cache_folder())"
     return Path(subprocess.run(
         [sys.executable, "-c", code], env=environment(package, **variables), stdout=subprocess.PIPE, text=True, check=True,
         cwd="/",
@@ -136,15 +136,6 @@ def test_the_first_root_that_can_be_written_is_used(package, tmp_path):
     assert place(package, **roots).parent == temporary / f"fastcube-{os.getuid()}"
 
 
-def test_a_folder_of_another_user_is_not_trusted(package, tmp_path):
-    if os.geteuid():
-        pytest.skip("only root can give a folder away")
-    folder = place(package, FASTCUBE_CACHE_DIR=tmp_path / "theirs", XDG_CACHE_HOME=tmp_path / "mine")
-    os.chown(folder, 12345, 12345)
-    found = place(package, FASTCUBE_CACHE_DIR=tmp_path / "theirs", XDG_CACHE_HOME=tmp_path / "mine")
-    assert found.parent == tmp_path / "mine" / "fastcube"
-
-
 def test_a_read_only_installation_and_home(package, tmp_path):
     with mounted(tmp_path / "disk", "size=16m") as disk:
         shutil.copytree(package, disk / "fastcube")
@@ -183,22 +174,49 @@ def warm(tmp_path_factory):
     return package, call(package, FASTCUBE_CACHE_DIR=folder / "cache")[2]
 
 
-@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
-@pytest.mark.parametrize("contents", [b"", b"\x80\x04torn", bytes(range(256))])
-def test_a_damaged_cache_is_one_warning_and_right_results(warm, tmp_path, suffix, contents):
+@pytest.mark.parametrize("suffix", ["nbi", "nbc", "sha256"])
+@pytest.mark.parametrize("damage", ["empty", "torn", "one bit"])
+def test_a_damaged_entry_is_compiled_anew_and_never_loaded(warm, tmp_path, suffix, damage):
     package, compiled = warm
     folder = shutil.copytree(compiled, tmp_path / "cache" / compiled.name)
     damaged = [*folder.rglob(f"*.{suffix}")]
     for file in damaged:
-        file.write_bytes(contents)
-    answer = call(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")
+        whole = file.read_bytes()
+        middle = len(whole) // 2
+        flipped = whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
+        file.write_bytes({"empty": b"", "torn": whole[:middle], "one bit": flipped}[damage])
+    assert call(package, FASTCUBE_CACHE_DIR=tmp_path / "cache") == (11, 2, folder, "")
     assert len(damaged) == 2
-    assert answer[:3] == (11, 2, folder)
-    assert answer[3].count(f"compiled kernels in {folder} cannot be used") == 1
+    mended = stored(folder)
+    assert call(package, FASTCUBE_CACHE_DIR=tmp_path / "cache") == (11, 2, folder, "")
+    assert stored(folder) == mended
+
+
+@pytest.mark.parametrize(("change", "why"), [
+    (lambda root, inner: root.chmod(0o777), "can be written by others"),
+    (lambda root, inner: inner.chmod(0o775), "can be written by others"),
+    (lambda root, inner: os.chown(root, 12345, 12345), "belongs to another user"),
+    (lambda root, inner: (inner.rename(root / "elsewhere"), inner.symlink_to(root / "elsewhere")), "is a link"),
+])  # fmt: skip
+def test_folders_that_others_could_write_are_not_trusted(package, tmp_path, change, why):
+    if os.geteuid():
+        pytest.skip("only root can give a folder away")
+    roots = {"FASTCUBE_CACHE_DIR": tmp_path / "theirs", "XDG_CACHE_HOME": tmp_path / "mine"}
+    change(tmp_path / "theirs", place(package, **roots))
+    found = call(package, **roots)
+    assert found[2].parent == tmp_path / "mine" / "fastcube"
+    assert found[3].count("compiled kernels are not kept in") == 1
+    assert why in found[3]
+
+
+def test_a_root_that_is_a_link_to_scratch_is_followed(package, tmp_path):
+    (tmp_path / "scratch").mkdir(mode=0o700)
+    (tmp_path / "link").symlink_to(tmp_path / "scratch")
+    assert place(package, FASTCUBE_CACHE_DIR=tmp_path / "link").parent == tmp_path / "scratch"
 
 
 def test_a_full_disk_is_one_warning_and_right_results(package, tmp_path):
-    with mounted(tmp_path / "disk", "size=8k") as disk:
+    with mounted(tmp_path / "disk", "size=8k,mode=700") as disk:
         answer = call(package, FASTCUBE_CACHE_DIR=disk)
     assert answer[:2] == (11, 2)
     assert answer[3].count("cannot be used (OSError): remove it, or make room") == 1
@@ -229,7 +247,8 @@ def test_processes_that_start_cold_at_once(package, tmp_path):
     out, said = answers.pop()
     assert (out.split()[:2], said) == (["11", "2"], "")
     folder = Path(out.split()[2])
-    assert {path.suffix for path in folder.rglob("*") if path.is_file()} == {".nbi", ".nbc"}, "temporary files are left"
+    kinds = {path.suffix for path in folder.rglob("*") if path.is_file()}
+    assert kinds == {".nbi", ".nbc", ".sha256"}, "temporary files are left"
     assert call(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")[:2] == (11, 2)
 
 

@@ -93,6 +93,77 @@ def test_what_a_study_cannot_be_made_of_is_refused_in_one_line(changes, message)
     assert "\n" not in str(error.value)
 
 
+# ---------------------------------------------------------------- trials that break their promises
+
+BROKEN = """
+import fastcube as fc
+
+@fc.trial
+def trial(key, t, params, out):
+    {}
+
+STUDY = fc.trial_study("broken", "", [fc.Axis("a", "", int, 0, 9)], [fc.Output("x", "", 5)], trial, [{{"a": 1}}], trials=50)
+"""
+
+
+@pytest.mark.parametrize(("body", "words"), [
+    ("out[int(params[0]) + t // 7] = 1", "IndexError: index is out of bounds"),
+    ("out[0] = 6 * (t == 31)", "output x of broken must be in [0, 5], got 6 in trial 31 at a=1"),
+    ("out[0] = -(t == 3)", "an output is negative"),
+    ("out[0] = undefined_name", "name 'undefined_name' is not defined"),
+    ("out[0] = len(t)", ""),
+    ("raise ValueError('mine')", "ValueError: mine"),
+])  # fmt: skip
+def test_a_trial_that_breaks_a_promise_stops_the_run_in_one_line(body, words, tmp_path):
+    file = tmp_path / "broken.py"
+    file.write_text(BROKEN.format(body))
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_DISABLE_JIT"}
+    done = subprocess.run([sys.executable, "-m", "fastcube", "run", str(file), "--progress", "none"], cwd=tmp_path,
+                          env=environment, capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert words in done.stderr
+    assert "trial" in done.stderr
+
+
+def test_a_trial_without_its_decorator_is_one_line(tmp_path):
+    file = tmp_path / "bare.py"
+    file.write_text(BROKEN.format("out[0] = 1").replace("@fc.trial\n", ""))
+    done = subprocess.run([sys.executable, "-m", "fastcube", "run", str(file)], cwd=tmp_path, capture_output=True, text=True,
+                          env={k: v for k, v in os.environ.items() if k != "NUMBA_DISABLE_JIT"}, check=False)  # fmt: skip
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "trial of broken must be jitted: write @fc.trial above it" in done.stderr
+    assert "bare.py, line 4" in done.stderr
+
+
+def test_other_code_is_refused_and_named(tmp_path):
+    """Edit the study's file, or one that it imports: old results are neither shown as its own, nor added to, nor merged."""
+    file = tmp_path / "mine.py"
+    (tmp_path / "helper.py").write_text("BONUS = 1\n")
+    file.write_text(
+        BROKEN.format("out[0] = helper.BONUS").replace("import fastcube as fc", "import fastcube as fc\nimport helper")
+    )
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "fastcube", *arguments]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False,
+                              env={**os.environ, "PYTHONPATH": str(tmp_path)})  # fmt: skip
+
+    assert run("run", "mine.py", "-o", "r.h5", "--shard", "0/2").returncode == 0
+    file.write_text(file.read_text() + "# a comment\n")
+    again = run("run", "mine.py", "-o", "r.h5", "--shard", "0/2")
+    assert again.returncode == 0, again.stderr
+    (tmp_path / "helper.py").write_text("BONUS = 2\n")
+    refused = run("run", "mine.py", "-o", "r.h5", "--shard", "0/2")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "has other code of broken than this run: helper.py changed; use another output, or --force" in refused.stderr
+    assert run("run", "mine.py", "-o", "s.h5", "--shard", "1/2").returncode == 0
+    merged = run("merge", "r.h5", "s.h5", "-o", "m.h5")
+    assert (merged.returncode, merged.stderr.count("\n")) == (2, 1)
+    assert "helper.py changed" in merged.stderr
+    assert run("show", "r.h5").returncode == 0
+
+
 # ---------------------------------------------------------------- trials_kernel
 
 LAYOUT = Layout(

@@ -13,7 +13,7 @@ from ..errors import plain_text
 def _environment() -> None:
     import llvmlite.binding
 
-    from ..kernels.jit import cache_folder
+    from ..kernels.cache import cache_folder
 
     folder = cache_folder()
     click.echo(f"fastcube  {version()}" + (f" (git {revision})" if (revision := git_revision()) else ""))

@@ -6,7 +6,7 @@ import click
 
 from ..engine import registry
 from ..engine.grid import build
-from ..kernels.jit import cache_folder
+from ..kernels.cache import cache_folder
 from . import options
 
 

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MissingDependencyError, ParameterError, check_range
+from ..errors import MissingDependencyError, ParameterError, check_range, of_study
 from . import registry
 from .provenance import available_cpus
-from .study import Value, point_key
+from .study import Value, point_key, point_text
+from .tally import Tally
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,18 @@ def work(item: Item) -> Done:
     """Run one item in this process: a pure function of the item, on any machine."""
     study = registry.find(*item.study)
     point = dict(item.point)
-    kernel = study.kernel(point).compiled
+    what = f"trials {item.first}..{item.stop - 1} of {study.name} at {point_text(point)}"
+    with of_study(what):
+        kernel = study.kernel(point).compiled
     slots = study.tally.fresh()
     params = np.array(list(point.values()), np.float64)
     key = np.uint64(point_key(study.name, item.seed, point))
     begin = time.perf_counter()
-    kernel(key, np.int64(item.first), np.int64(item.stop), params, slots)
-    return Done(item, slots, time.perf_counter() - begin)
+    with of_study(what):
+        kernel(key, np.int64(item.first), np.int64(item.stop), params, slots)
+    seconds = time.perf_counter() - begin
+    study.verify(point, Tally.from_slots(study.tally, item.first, item.stop, slots))
+    return Done(item, slots, seconds)
 
 
 @dataclass(frozen=True)

@@ -220,6 +220,8 @@ class Study(Measure):
         ``figure(results, sheet)`` draws the paper's figure on the panels it asks for (:mod:`fastcube.plot` shows how).
     notes : callable
         ``notes(results)`` gives lines to print under the table: what the paper states, bounds, closed forms.
+    verify : callable
+        ``verify(point, tally)`` raises StudyError for trials that broke what the study promises of each, such as a bound.
     """
 
     kernel: Callable[[Point], Kernel]
@@ -228,6 +230,7 @@ class Study(Measure):
     check: Callable[[Point], None] = lambda point: None
     figure: Callable[[Results, Any], None] | None = None
     notes: Callable[[Results], list[str]] | None = None
+    verify: Callable[[Point, Tally], None] = lambda point, tally: None
     path: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:

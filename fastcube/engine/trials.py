@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ParameterError, nearest
-from ..kernels.jit import scratch
+from ..errors import ParameterError, StudyError, nearest, shown
+from ..kernels.jit import jit_disabled, scratch
 from ..kernels.layout import Counter, Extreme, Layout
 from ..kernels.tally import add_wide
 from ..kernels.trials import trials_kernel
 from .fingerprint import of_function
 from .statistics import Mean, Point, Proportion, Ratio, Statistic
 from .study import Axis, Explanation, Grid, Study, point_text
+from .tally import Tally
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,9 @@ def trial(function: Callable[..., None]) -> Any:
     ``key`` (uint64) and ``t`` (int64) are what the random words of ``fastcube.kernels.philox`` and the fault sets of
     ``fastcube.kernels.sampling`` ask for; ``params`` holds the point's axis values as float64; ``out`` is an int64
     array, all zeros, one place for each output; ``scratch`` is what the study's set-up made.  A set-up,
-    ``set_up(params)``, is jitted by this decorator too.
+    ``set_up(params)``, is jitted by this decorator too.  An index outside of its array raises IndexError, at a small price.
     """
-    return scratch(function)
+    return scratch(function, bounds_checked=True)
 
 
 class _Room(NamedTuple):
@@ -91,6 +92,8 @@ def _parts(trial: Any, set_up: Any, outputs: Sequence[Output], layout: Layout) -
             trial(key, t, params, scratch.own, out)
         for i in range(count):
             value = out[i]
+            if value < 0:
+                raise ValueError("an output is negative")
             if among[i] >= 0 and out[among[i]] == 0:
                 continue
             add_wide(tally, totals[i], np.uint64(value))
@@ -112,7 +115,11 @@ def _check_trial(name: str, trial: Any, set_up: Any) -> None:
         if given is None:
             continue
         if not callable(given):
-            raise ParameterError(f"{what} of {name} must be a function, got {given!r}")
+            raise ParameterError(f"{what} of {name} must be a function, got {shown(given)}")
+        if not hasattr(given, "py_func") and not jit_disabled():
+            code = getattr(given, "__code__", None)
+            where = "" if code is None else f" ({code.co_filename}, line {code.co_firstlineno})"
+            raise ParameterError(f"{what} of {name} must be jitted: write @fc.trial above it{where}")
         takes = list(inspect.signature(getattr(given, "py_func", given)).parameters)
         if len(takes) != len(names):
             raise ParameterError(f"{what} of {name} must take ({', '.join(names)}), got ({', '.join(takes)})")
@@ -194,7 +201,22 @@ def trial_study(
         grids=(Grid("default", list(points), trials),),
         check=check,
         explain=explain or outcome,
+        verify=_promise(name, outputs),
     )
+
+
+def _promise(name: str, outputs: Sequence[Output]) -> Callable[[Point, Tally], None]:
+    """Hold the largest values against the declared bounds; the extreme knows the trial."""
+
+    def verify(point: Point, tally: Tally) -> None:
+        for output in outputs:
+            most = output.bound(point) if callable(output.bound) else output.bound
+            value, t = tally.extremes[output.name]
+            if value > most:
+                raise StudyError(f"output {output.name} of {name} must be in [0, {most}], got {value} in trial {t} "
+                                 f"at {point_text(point)}")  # fmt: skip
+
+    return verify
 
 
 def _counters(output: Output) -> list[Counter]:
