@@ -73,6 +73,14 @@ def _fitting(columns: list[list[str]], least: int) -> int:
     return max(least, sum(end - 2 <= WIDTH for end in ends))
 
 
+def _folded(line: str) -> list[str]:
+    """A line of notes, in several of at most WIDTH characters where it is longer."""
+    if len(line) <= WIDTH:
+        return [line]
+    indent = line[: len(line) - len(line.lstrip())]
+    return textwrap.wrap(line, WIDTH, subsequent_indent=indent + "  ", replace_whitespace=False)
+
+
 def as_table(results: Results) -> str:
     """One line a point: axes, trials, each statistic with half the width of its 95% interval; then the study's notes.
 
@@ -95,7 +103,7 @@ def as_table(results: Results) -> str:
     with of_study(f"notes of {study.name}"):
         notes = notes_of(results) if notes_of else []
     head = textwrap.wrap(f"{study.title} ({study.source})" if study.source else study.title, WIDTH)
-    return "\n".join([*head, "", *lines, *([""] if notes else []), *notes])
+    return "\n".join([*head, "", *lines, *([""] if notes else []), *(part for line in notes for part in _folded(line))])
 
 
 def as_csv(results: Results) -> str:

@@ -245,6 +245,16 @@ def test_figure_of_one_point_and_of_large_cubes():
     assert len(artists(axes, ARROW)) > 70 and label_is_free(axes) == 1
 
 
+def test_an_axis_that_goes_with_x_makes_no_lines_of_its_own(fractions):
+    panel = Panel(None)
+    panel.lines(fractions, "rounds", x="n", at=lambda point: point["f"] == point["n"] - 4)  # one f for each n
+    assert len(panel.drawn) == 1 and len(panel.drawn[0].x) == 7
+
+
+def test_saturated_shares_are_not_a_window_of_intervals():
+    assert drawn([(x, proportion(100, 100)) for x in range(5)]).get_ylim()[0] <= 0
+
+
 def test_figures_of_two_panels_share_looks_and_a_legend():
     figure = fc.run("dualcube-routing", m=[5, 6], rate=[0.1, 0.2, 0.3], trials=200).plot()
     left, right = figure.axes

@@ -11,7 +11,7 @@ from ..engine.study import Grid, Study
 def _grid_text(study: Study, grid: Grid) -> str:
     parts = []
     for axis in study.axes:
-        values = list(dict.fromkeys(point[axis.name] for point in grid.points))
+        values = sorted({point[axis.name] for point in grid.points})
         shown = (
             ",".join(map(str, values)) if len(values) <= 12 else f"{min(values)}..{max(values)} ({len(values)} values)"
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..engine.estimate import Estimate
@@ -92,7 +93,7 @@ class Panel:
 
     def lines(self, results: Results, statistic: str, x: str | None = None, by: str | None = None,
               at: Mapping[str, object] | Callable[[Point], bool] | None = None, factor: float = 1.0) -> None:  # fmt: skip
-        """One line of the statistic against the axis ``x`` for each value of ``by`` and of all other axes that vary.
+        """One line of the statistic against the axis ``x`` for each value of ``by``, and of other axes that tell points apart.
 
         ``x`` is by default the axis of most values; where it has one value only, and ``by`` has several, the two change
         places.  ``at`` keeps some points: ``{"n": 8}``, or a function of the point.  ``factor`` multiplies what is drawn
@@ -105,7 +106,10 @@ class Panel:
         x = x or max(names, key=lambda name: count[name])
         if by is not None and count[x] <= 1 < count[by]:
             x, by = by, x
-        keys = [name for name in names if name == by or (name != x and count[name] > 1)]
+        keys = [name for name in names if name == by]
+        for name in (name for name in names if name not in (x, by) and count[name] > 1):
+            if len({tuple(point[k] for k in (x, *keys)) for point in chosen}) < len(chosen):
+                keys = [k for k in names if k in (name, *keys)]
         whole = sorted({tuple(point[name] for name in keys) for point in done})
         at_key: dict[tuple[Any, ...], list[Point]] = {}
         for point in chosen:
@@ -263,7 +267,7 @@ class Panel:
         self.axes.set_xlabel(wrapped(words.get("x", ""), int(box.width / dpi * 13)))
         self.axes.set_ylabel(wrapped(words.get("y", ""), int(box.height / dpi * 13)))
         if "title" in words:
-            self.axes.set_title(wrapped(words["title"], int(box.width / dpi * 11)), fontsize="medium")
+            self.axes.set_title(wrapped(words["title"], int(box.width / dpi * 12.5)), fontsize="medium")
         self.axes.grid(color=GREY, alpha=0.25, linewidth=0.5)
         self.axes.set_axisbelow(True)
 
@@ -279,6 +283,10 @@ class Panel:
             values += [v for _, y, _ in self._dotted for v in y if v > lowest / 1e3]
         else:
             values += [v for _, y, _ in self._dotted for v in y]
+        if not log and min(values) >= 0:
+            level = [e.value for e in estimates]
+            if max(level) - min(level) < max(e.high - e.low for e in estimates) and not self.statements:
+                values.append(0.0)  # nothing to see from near: not a window filled by the intervals
         low, high = placing.limits(values, log, 0.1 if arrows else 0.04)
         low, high = self._limits.get("bottom", low), self._limits.get("top", high)
         self.axes.set_ylim(low - 0.07 * (high - low) if arrows and not log and low >= 0 else low, high)
@@ -323,7 +331,9 @@ class Panel:
             return
         width = self.axes.get_window_extent().width / self.axes.figure.dpi * 72
         most = max(len(group) for group in found.values())
-        step = min(7.0, 0.75 * width / len({x for line in self.drawn for x in line.x}) / most)
+        at = sorted(self.axes.transData.transform((x, self.axes.get_ylim()[1]))[0] for x in found)
+        closest = min((b - a for a, b in pairwise(at)), default=math.inf) / self.axes.figure.dpi * 72
+        step = min(7.0, 0.85 * min(closest, width) / most) if most > 1 else 7.0
         if step < _CLOSEST:  # no room: one arrow stands for all at an x, at the highest limit
             found = {x: [(max(y for y, _ in group), {**group[0][1], "color": GREY})] for x, group in found.items()}
             most = 1

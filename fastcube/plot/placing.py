@@ -45,7 +45,7 @@ def _gap(at: Sequence[float]) -> float:
 
 def _geometric(at: Sequence[float]) -> bool:
     """Whether ascending values are spread better on a logarithmic axis: powers of two, say."""
-    if len(at) < 4 or at[0] <= 0 or at[-1] < DECADES * at[0]:
+    if len(at) < 4 or at[0] <= 0 or at[-1] < 8 * at[0]:
         return False
     return _gap([math.log(x) for x in at]) > 2 * _gap(at)
 

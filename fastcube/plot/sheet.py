@@ -79,7 +79,7 @@ class Sheet:
         if self._given is None and len({panel.by for panel in self._panels}) == 1:
             entries = {label: handle for panel in self._panels for label, handle in panel.legend.items()}
             if entries:
-                how = {"loc": "outside right center", "fontsize": 8, "frameon": False}
+                how = {"loc": "outside right center", "fontsize": 8, "frameon": False, "ncols": 1 + len(entries) // 30}
                 self.figure.legend(entries.values(), entries.keys(), **how)
             return
         for panel in self._panels:
