@@ -1,8 +1,11 @@
 """Gathering on one cube against the twin, where every node runs its program and a scheduler moves the messages."""
 
 import random
+import subprocess
+import sys
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from reference import gathering as twin
@@ -191,3 +194,24 @@ def test_every_cause_occurs():
             for algorithm, variant in RUNS:
                 seen.update(k for k, x in fc.gather(cube, tree, algorithm, variant).lost_by.items() if x)
     assert set(seen) == {"mutual", "ignored", "nopath", "blocked"}
+
+
+# ---------------------------------------------------------------- applications
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+
+
+@pytest.mark.parametrize("name", ["matvec.py", "sorting.py"])
+def test_applications(name):
+    for options in ([], ["--links", "14", "--nodes", "2", "--seed", "3"], ["--links", "0", "--nodes", "0"]):
+        done = subprocess.run([sys.executable, EXAMPLES / name, *options], capture_output=True, text=True, check=True)
+        assert "wrong" not in done.stdout.split("literal")[0]
+        assert "right answer" in done.stdout.split("repaired")[1]
+    assert done.stdout.count("right answer") == 3  # nothing is faulty
+
+
+def test_what_the_documents_print_of_them():
+    text = (EXAMPLES.parent / "docs" / "trees.md").read_text()
+    for name in ("matvec.py", "sorting.py"):
+        done = subprocess.run([sys.executable, EXAMPLES / name], capture_output=True, text=True, check=True)
+        assert done.stdout in text

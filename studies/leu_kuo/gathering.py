@@ -233,9 +233,11 @@ def _rerouting_figure(results: Results, sheet: Any) -> None:
         _draw(panel, results, _SLOWDOWNS, points)
         panel.curve([1, 2 ** (n - 1)], [2, 2], "paper: FTTC < 2")
         panel.curve([1, 2 ** (n - 1)], [4, 4], "paper: rerouting <= 4", linestyle="--")
+        panel.by = ("slowdown",)  # a legend of its own
         panel.words(x="number of faults", y="steps / n", title=f"Slowdown at n = {n}: {kind}")
     kind, points = next(iter(chosen.items()))
     _draw(panels[-1], results, _COMPLETE, points)
+    panels[-1].by = ("complete",)
     panels[-1].words(x="number of faults", y="share of trials", title=f"All data arrives at n = {n}: {kind}")
     sheet.title(results.study.title)
 

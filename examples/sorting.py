@@ -1,0 +1,34 @@
+"""Merge sort on a hypercube: each node sorts its own numbers, a communication tree merges them (Leu & Kuo, section 2.1).
+
+python examples/sorting.py --links 8 --nodes 1 --seed 0
+"""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+from gathered import arguments, faulty_cube, holders, report
+
+
+def merge(a: list[int], b: list[int]) -> list[int]:
+    """Two sorted lists as one."""
+    return list(heapq.merge(a, b))
+
+
+def deal(numbers: list[int], m: int) -> list[list[int]]:
+    """A sorted list in m sorted parts."""
+    return [numbers[k::m] for k in range(m)]
+
+
+def main() -> None:
+    options = arguments(__doc__ or "", n=5)
+    numbers = np.random.default_rng(options.seed).integers(0, 1000, 200)
+    cube = faulty_cube(options.n, options.links, options.nodes, options.seed)
+    nodes = holders(cube)
+    data = {v: sorted(numbers[at :: len(nodes)].tolist()) for at, v in enumerate(nodes)}
+    report(cube, data, deal, merge, lambda result: result == np.sort(numbers).tolist())
+
+
+if __name__ == "__main__":
+    main()
