@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .engine.study import Axis, Explanation, Grid, Study
     from .engine.trials import Output, trial, trial_study
     from .errors import FastcubeError, MissingDependencyError, ParameterError, ResultFileError
+    from .exact.broadcasting import exact_broadcast
+    from .exact.routing import exact_routing
     from .exact.trees import exact_gather, exact_trees
     from .exact.unsafe import exact_unsafe
     from .kernels.layout import Counter, Extreme, Layout
@@ -65,6 +67,8 @@ _HOMES = {
     "trial": "engine.trials",
     "trial_study": "engine.trials",
     "dependency_cycle": "algorithms.wormhole",
+    "exact_broadcast": "exact.broadcasting",
+    "exact_routing": "exact.routing",
     "exact_gather": "exact.trees",
     "exact_trees": "exact.trees",
     "exact_unsafe": "exact.unsafe",

@@ -472,6 +472,15 @@ def total(x: Any) -> Any:
     return x.sum(dtype=np.uint64)
 
 
+@operation(
+    lambda x: types.uint64 if isinstance(x, Vector) and x.bits == 64 else None,
+    lambda b, t, x: _call(b, f"llvm.vector.reduce.or.{_suffix(t[0])}", ir.IntType(64), x),
+)
+def union(x: Any) -> Any:
+    """The bits set in any 64-bit lane."""
+    return np.bitwise_or.reduce(x)
+
+
 def _emit_compress(b: Any, t: Any, m: Any, x: Any) -> Any:
     return _call(
         b, f"llvm.experimental.vector.compress.{_suffix(t[1])}", x.type, x, m, ir.Constant(x.type, ir.Undefined)

@@ -13,7 +13,7 @@ from ..networks.hypercube import Hypercube
 from .paths import ROUTING, Route
 from .unsafe import find_unsafe
 
-#: Nodes that ROUTE2's searches for one message may expand before the message ends as ``limit``.
+#: Nodes that ROUTE2's searches for one message may expand, beside those it passes; then it ends as ``limit``.
 MOST_EXPANDED = 2**16
 
 
@@ -105,7 +105,6 @@ def route2(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
         seen: set[int] = set()  # entered, and nothing found behind them
         stack = [(curr, bits_down(curr ^ t))]
         first: list[int] = []
-        count()
         while stack:
             node, bits = stack[-1]
             for bit in bits:

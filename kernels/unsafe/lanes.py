@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import bits, philox, simd
+from .. import bits, simd
 from ..bits import ONE, ZERO, first_lanes
+from ..fault_lanes import draw_on, draw_rows, smallest_distance, valid_lanes
 from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..sampling import node_label
 from ..tally import add_wide, offer
 from .queues import Queue, add_moments, append, press, put_row, run_cubes, shift_down, solve, solve_unrolled, trial_of
 from .single import cubes_for, lists_for, merged_trial, whole_trial
@@ -70,95 +70,6 @@ class Sieve(NamedTuple):
 
 
 @block(always=True)
-def _draw(key, block, f, parts, pattern, words):
-    """Fill the rows of the labels' ``words`` with the first f labels of a vector of trials, or of two (``parts``)."""
-    prepared = philox.prepare_lanes(key, block, philox.LABELS)
-    used = simd.splat(pattern)
-    byte = simd.splat(np.uint64(8))
-    for k in range(0, f, 2):
-        even, odd = philox.lanes(key, prepared, np.uint64(k >> 1))
-        simd.store(words, 8 * k, simd.both(even, used))
-        simd.store(words, 8 * k + 8, simd.both(odd, used))
-        if parts == 2:
-            at = 8 * (f + 1 + k)
-            simd.store(words, at, simd.both(simd.shift_right(even, byte), used))
-            simd.store(words, at + 8, simd.both(simd.shift_right(odd, byte), used))
-
-
-@block(always=True)
-def _closer(near, x, y):
-    return simd.minimum(near, simd.popcount(simd.xor(x, y)))
-
-
-@block(always=True)
-def _smallest_distance(labels, at, lanes, f):
-    """Smallest distance between two of the f faults, lane by lane, over all f (f - 1) / 2 pairs.
-
-    Four rows at a time are held against each earlier one, so that each load serves four pairs.
-    """
-    first = simd.load(labels, at)
-    n0 = simd.like(first, np.uint64(255))
-    n1 = n0
-    n2 = n0
-    n3 = n0
-    rest = f & 3
-    for i in range(1, rest):
-        x = simd.load(labels, at + i * lanes)
-        for j in range(i):
-            n0 = _closer(n0, x, simd.load(labels, at + j * lanes))
-    for i in range(rest, f, 4):
-        x0 = simd.load(labels, at + i * lanes)
-        x1 = simd.load(labels, at + (i + 1) * lanes)
-        x2 = simd.load(labels, at + (i + 2) * lanes)
-        x3 = simd.load(labels, at + (i + 3) * lanes)
-        n0 = _closer(n0, x0, x1)
-        n1 = _closer(n1, x0, x2)
-        n2 = _closer(n2, x0, x3)
-        n3 = _closer(n3, x1, x2)
-        n0 = _closer(n0, x1, x3)
-        n1 = _closer(n1, x2, x3)
-        for j in range(i):
-            y = simd.load(labels, at + j * lanes)
-            n0 = _closer(n0, x0, y)
-            n1 = _closer(n1, x1, y)
-            n2 = _closer(n2, x2, y)
-            n3 = _closer(n3, x3, y)
-    return simd.minimum(simd.minimum(n0, n1), simd.minimum(n2, n3))
-
-
-@block
-def _valid(start, step, lanes, first, stop):
-    """Bit i tells whether trial ``start + i step`` is in [first, stop)."""
-    out = ZERO
-    for i in range(lanes):
-        if first <= start + i * step < stop:
-            out |= ONE << np.uint64(i)
-    return out
-
-
-@block
-def _draw_on(key, t, n, f, labels, at, lanes):
-    """Replace the repeated labels of one trial, in column ``at`` of the rows; whether two are within distance 2."""
-    taken = np.int64(0)
-    j = np.int64(0)
-    near = False
-    while taken < f:
-        x = np.uint64(labels[at + j * lanes]) if j < f else node_label(key, t, j, n)
-        new = True
-        close = False
-        for i in range(taken):
-            apart = bits.popcount(x ^ np.uint64(labels[at + i * lanes]))
-            new &= apart != 0
-            close |= apart <= 2
-        if new:
-            labels[at + taken * lanes] = x
-            taken += 1
-            near |= close
-        j += 1
-    return near
-
-
-@block(always=True)
 def _leave(sieve, trial):
     """Leave a trial to the plain kernel."""
     sieve.left_over[sieve.left[0]] = trial
@@ -180,7 +91,7 @@ def _take(key, start, part, rows, near, hit, sieve, lanes, origin):
         i = bits.lowest(repeated)
         here = repeated & (~repeated + ONE)
         repeated ^= here
-        if not _draw_on(key, start + part + parts * i, sieve.n, f, sieve.labels, rows + i, lanes):
+        if not draw_on(key, start + part + parts * i, sieve.n, f, sieve.labels, rows + i, lanes):
             hit ^= here
     group = (start - origin) // lanes + part
     queue = sieve.queue
@@ -280,13 +191,13 @@ def _sift(key, first, stop, sieve, lanes, tally):
         hit = ZERO
         if not draining:
             if part == 0:
-                _draw(key, np.uint64(8 * (start // step)), f, parts, pattern, words)
+                draw_rows(key, np.uint64(8 * (start // step)), f, parts, pattern, words)
             rows = part * (f + 1) * lanes
-            near = _smallest_distance(sieve.labels, rows, lanes, f)
+            near = smallest_distance(sieve.labels, rows, lanes, f)
             hit = simd.bits(simd.less_equal(near, two))
             if hit != ZERO:
                 if start < first or start + step > stop:
-                    hit &= _valid(start + part, parts, lanes, first, stop)
+                    hit &= valid_lanes(start + part, parts, lanes, first, stop)
                 merging += _take(key, start, part, rows, near, hit, sieve, lanes, origin)
             part += 1
             if part == parts:

@@ -1,10 +1,13 @@
-"""Lee & Hayes (1988), "Routing and Broadcasting in Faulty Hypercube Computers": unsafe nodes."""
+"""Lee & Hayes (1988), "Routing and Broadcasting in Faulty Hypercube Computers"."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .broadcasting import BROADCAST
 from .critical import UNSAFE_CRITICAL
+from .routing import ROUTING
+from .routing_rate import ROUTING_RATE
 from .unsafe import UNSAFE_FRACTION
 
 if TYPE_CHECKING:
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STUDIES", "benchmarks", "ledger"]
 
-STUDIES = (UNSAFE_FRACTION, UNSAFE_CRITICAL)
+STUDIES = (UNSAFE_FRACTION, UNSAFE_CRITICAL, ROUTING, ROUTING_RATE, BROADCAST)
 
 
 def ledger() -> Ledger:

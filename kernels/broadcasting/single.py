@@ -1,0 +1,102 @@
+"""Broadcasting trials one at a time: any n, faults and links; the form that the lanes must equal, and that finishes theirs.
+
+A trial runs BROADCAST and, where Q_n is not unsafe, BROADCAST1(1) and BROADCAST2(1) from one source on one fault set.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..bits import ONE
+from ..faults import Faults, close, draw, faults_for, is_closed, is_safe
+from ..jit import block, scratch
+from ..tally import add_square, add_wide, offer
+from ..trials import trials_kernel
+from .descent import REACHED, STEPS, Descent, aware, descent_for, plain
+from .tally import TALLY
+
+_NOT_UNSAFE, _UNSAFE_SOURCE = TALLY.counter("not_unsafe"), TALLY.counter("unsafe_source")
+_LIMIT, _MOST = TALLY.counter("limit"), TALLY.extreme("broadcast2_steps")
+
+
+class Trial(NamedTuple):
+    """What a trial needs; made by :func:`trial_for`."""
+
+    n: Any  #: int64
+    faults: Faults
+    descent: Descent
+
+
+@scratch
+def trial_for(params):
+    """Scratch for trials at (n, f, links) = params."""
+    n, f, links = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
+    return Trial(n, faults_for(n, f, links, np.int64(1)), descent_for(n, f + links))
+
+
+def recording(name: str) -> Any:
+    """The block ``record(tally, reached, nonfaulty, steps)`` that enters one broadcast of the algorithm ``name``."""
+    trials, complete = TALLY.counter(f"{name}_trials"), TALLY.counter(f"{name}_complete")
+    reached_, reached2 = TALLY.counter(f"{name}_reached"), TALLY.counter(f"{name}_reached_squared")
+    steps_, steps2 = TALLY.counter(f"{name}_steps"), TALLY.counter(f"{name}_steps_squared")
+
+    @block
+    def record(tally, reached, nonfaulty, steps):
+        tally[trials] += 1
+        tally[complete] += reached == nonfaulty
+        tally[steps_] += steps
+        tally[steps2] += steps * steps
+        add_wide(tally, reached_, np.uint64(reached))
+        add_square(tally, reached2, np.uint64(reached))
+
+    return record
+
+
+_record, _record1 = recording("broadcast"), recording("broadcast1")
+_record1_unsafe, _record2 = recording("broadcast1_unsafe"), recording("broadcast2")
+
+
+@block
+def finish(trial, s, t, tally):
+    """Count trial ``t``, whose faulty nodes and links are drawn, from source ``s``.
+
+    From an active source BROADCAST2 is BROADCAST1.
+    """
+    n, faults, d = trial.n, trial.faults, trial.descent
+    whole = (ONE << np.uint64(n)) - ONE
+    found = d.found
+    nonfaulty = (np.int64(1) << n) - faults.size[0]
+    plain(faults, s, n, d)
+    _record(tally, found[REACHED], nonfaulty, found[STEPS])
+    close(faults)
+    if not is_safe(faults, n):
+        return
+    tally[_NOT_UNSAFE] += 1
+    unsafe = is_closed(faults, s)
+    tally[_UNSAFE_SOURCE] += unsafe
+    fits = aware(faults, s, whole, False, d)
+    reached, steps = found[REACHED], found[STEPS]
+    if unsafe:
+        fits = fits and aware(faults, s, whole, True, d)
+    if not fits:
+        tally[_LIMIT] += 1
+        return
+    if unsafe:
+        _record1_unsafe(tally, reached, nonfaulty, steps)
+    else:
+        _record1(tally, reached, nonfaulty, steps)
+    _record2(tally, found[REACHED], nonfaulty, found[STEPS])
+    offer(tally, _MOST, found[STEPS], t)
+
+
+@block
+def run(key, t, params, scratch, tally):
+    """Draw and count trial ``t``."""
+    draw(key, t, scratch.n, scratch.faults)
+    finish(scratch, scratch.faults.ends[0], t, tally)
+
+
+#: Trials at (n, f, links) = params; see :data:`fastcube.kernels.broadcasting.tally.TALLY`.
+BROADCAST_SINGLE = trials_kernel(trial_for, run)

@@ -1,0 +1,29 @@
+"""The tally of the broadcasting kernels by name."""
+
+from __future__ import annotations
+
+from ..layout import Counter, Extreme, Layout
+
+
+def _broadcasts(name: str, title: str) -> tuple[Counter, ...]:
+    """What is counted of one algorithm's broadcasts."""
+    return (
+        Counter(f"{name}_trials", f"{title} broadcasts"),
+        Counter(f"{name}_complete", f"{title} broadcasts that reach every nonfaulty node"),
+        Counter(f"{name}_reached", "nonfaulty nodes that they reach", digits=2),
+        Counter(f"{name}_reached_squared", "squares of that", digits=4),
+        Counter(f"{name}_steps", "their last time units in which a nonfaulty node receives"),
+        Counter(f"{name}_steps_squared", "squares of that"),
+    )
+
+
+TALLY = Layout(
+    Counter("not_unsafe", "trials with an active node"),
+    Counter("unsafe_source", "with an active node: trials with an unsafe source"),
+    Counter("limit", "with an active node: trials whose descents would enter more than 2^22 regions"),
+    *_broadcasts("broadcast", "BROADCAST"),
+    *_broadcasts("broadcast1", "with an active node: BROADCAST1, from active sources,"),
+    *_broadcasts("broadcast1_unsafe", "with an active node: BROADCAST1, from unsafe sources,"),
+    *_broadcasts("broadcast2", "with an active node: BROADCAST2"),
+    Extreme("broadcast2_steps", "with an active node: most time units of BROADCAST2"),
+)

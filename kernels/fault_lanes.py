@@ -1,0 +1,146 @@
+"""Fault sets in lanes: a vector of trials drawn at once, and those with close faults queued.
+
+Lanes are trials.  Row k of ``labels`` holds fault k of a vector of trials; xor, popcount and minimum over all pairs give
+each trial's smallest distance.  Distance 0 is a repeated label: its trial is drawn on, by itself.  Most trials have no
+two faults within distance 2, hence no unsafe node; the others are pressed together into a queue, to be closed a vector at a
+time (:func:`fastcube.kernels.subcubes.close`).
+
+A queue has rows of two vectors, one row a label, and columns that are trials; behind the labels come three rows that
+tell the trial (lane, and low and high half of the group).  New columns are appended behind the first ``count``, and
+once a vector is full its columns are worked on and the rest shifted down.  ``lanes`` is the number of lanes, a
+literal with which all blocks here are specialised.
+
+Lanes have 16 bits for n <= 16 and 32 bits above, where for n > 32 they hold the low 32 bits.  For n <= 8 a word holds eight
+trials in 64 bits, which are split into two vectors (``parts``), of the even and of the odd trials.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import bits, philox, simd
+from .jit import block
+from .sampling import node_label
+
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+
+
+# ---------------------------------------------------------------- a vector of trials
+
+
+@block(always=True)
+def draw_rows(key, block, f, parts, pattern, words):
+    """Fill the rows of the labels' ``words`` with the first f labels of a vector of trials, or of two (``parts``)."""
+    prepared = philox.prepare_lanes(key, block, philox.LABELS)
+    used = simd.splat(pattern)
+    byte = simd.splat(np.uint64(8))
+    for k in range(0, f, 2):
+        even, odd = philox.lanes(key, prepared, np.uint64(k >> 1))
+        simd.store(words, 8 * k, simd.both(even, used))
+        simd.store(words, 8 * k + 8, simd.both(odd, used))
+        if parts == 2:
+            at = 8 * (f + 1 + k)
+            simd.store(words, at, simd.both(simd.shift_right(even, byte), used))
+            simd.store(words, at + 8, simd.both(simd.shift_right(odd, byte), used))
+
+
+@block
+def _closer(near, x, y):
+    return simd.minimum(near, simd.popcount(simd.xor(x, y)))
+
+
+@block(always=True)
+def smallest_distance(labels, at, lanes, f):
+    """Smallest distance between two of the f faults, lane by lane, over all f (f - 1) / 2 pairs.
+
+    Four rows at a time are held against each earlier one, so that each load serves four pairs.
+    """
+    first = simd.load(labels, at)
+    n0 = simd.like(first, np.uint64(255))
+    n1 = n0
+    n2 = n0
+    n3 = n0
+    rest = f & 3
+    for i in range(1, rest):
+        x = simd.load(labels, at + i * lanes)
+        for j in range(i):
+            n0 = _closer(n0, x, simd.load(labels, at + j * lanes))
+    for i in range(rest, f, 4):
+        x0 = simd.load(labels, at + i * lanes)
+        x1 = simd.load(labels, at + (i + 1) * lanes)
+        x2 = simd.load(labels, at + (i + 2) * lanes)
+        x3 = simd.load(labels, at + (i + 3) * lanes)
+        n0 = _closer(n0, x0, x1)
+        n1 = _closer(n1, x0, x2)
+        n2 = _closer(n2, x0, x3)
+        n3 = _closer(n3, x1, x2)
+        n0 = _closer(n0, x1, x3)
+        n1 = _closer(n1, x2, x3)
+        for j in range(i):
+            y = simd.load(labels, at + j * lanes)
+            n0 = _closer(n0, x0, y)
+            n1 = _closer(n1, x1, y)
+            n2 = _closer(n2, x2, y)
+            n3 = _closer(n3, x3, y)
+    return simd.minimum(simd.minimum(n0, n1), simd.minimum(n2, n3))
+
+
+@block
+def valid_lanes(start, step, lanes, first, stop):
+    """Bit i tells whether trial ``start + i step`` is in [first, stop)."""
+    out = _ZERO
+    for i in range(lanes):
+        if first <= start + i * step < stop:
+            out |= _ONE << np.uint64(i)
+    return out
+
+
+@block
+def draw_on(key, t, n, f, labels, at, lanes):
+    """Replace the repeated labels of one trial, in column ``at`` of the rows; whether two are within distance 2."""
+    taken = np.int64(0)
+    j = np.int64(0)
+    near = False
+    while taken < f:
+        x = np.uint64(labels[at + j * lanes]) if j < f else node_label(key, t, j, n)
+        new = True
+        close = False
+        for i in range(taken):
+            apart = bits.popcount(x ^ np.uint64(labels[at + i * lanes]))
+            new &= apart != 0
+            close |= apart <= 2
+        if new:
+            labels[at + taken * lanes] = x
+            taken += 1
+            near |= close
+        j += 1
+    return near
+
+
+# ---------------------------------------------------------------- queues
+
+
+@block
+def append(queue, lanes, rows, count, chosen, source, at, step):
+    """Press the chosen lanes of ``rows`` rows together behind the ``count`` columns of the queue's rows."""
+    for k in range(rows):
+        row = simd.load(source, at + k * step)
+        simd.store(queue, 2 * lanes * k + count, simd.compress(simd.mask(row, chosen), row))
+
+
+@block
+def shift_down(queue, lanes, rows):
+    """Drop the first vector of columns."""
+    for k in range(rows):
+        simd.store(queue, 2 * lanes * k, simd.load(queue, 2 * lanes * k + lanes))
+
+
+@block
+def trial_of(queue, lanes, row, column, origin, parts):
+    """The trial of a column, from its rows lane, low group and high group."""
+    lane = np.int64(queue[2 * lanes * row + column])
+    group = np.int64(queue[2 * lanes * (row + 1) + column])
+    group |= np.int64(queue[2 * lanes * (row + 2) + column]) << (512 // lanes)
+    part = group & (parts - 1)
+    return origin + (group - part) * lanes + lane * parts + part

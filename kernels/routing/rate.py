@@ -1,0 +1,209 @@
+"""Routing trials in which every node is faulty with a rate, decided when asked: ROUTE, ROUTE1(k), ROUTE2(k).
+
+A trial is redrawn whole until its ends differ and are nonfaulty (R20; :mod:`fastcube.kernels.pairs`).
+
+Trials go through in batches.  The walks to nearer neighbours are vectors of trials: each pass asks the
+status of every walk's next one and squeezes out the walks that are done, so no walk waits for its own hash.  A walk
+that is told of no fault is ROUTE's, which ROUTE1(k) and ROUTE2(k) follow, since it is the first path that they try at each node.
+With k = 1 a walk goes on from the next nearer neighbour where one is faulty, as ROUTE1(1) = ROUTE2(1) does, and
+scalar code takes over only where all are; it need not know the nodes before, which are farther from t than those that
+follow until the message comes back to one, and then goes round.  With k > 1 scalar code routes what ROUTE loses.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import simd
+from ..bits import ALL, ONE, ZERO, first_lanes, popcount
+from ..jit import TRIALS_SIGNATURE, block, kernel, scratch
+from ..pairs import BATCH, Lazy, Pairs, draw_pairs, pair_arrays
+from ..sampling import status, status_lanes, threshold
+from .record import recording
+from .rules import LIMIT, Search, making, search_for, walking
+from .tally import RATE_TALLY
+
+#: Set in a walk's number once it was told of a fault.
+_TOLD = np.uint64(1 << 32)
+
+_VALID = RATE_TALLY.counter("valid")
+_ROUTE_DELIVERED = RATE_TALLY.counter("route_delivered")
+_MINIMAL1, _MINIMAL2 = RATE_TALLY.counter("route1_minimal"), RATE_TALLY.counter("route2_minimal")
+_LIMIT = RATE_TALLY.counter("route2_limit")
+_EXCESS1, _EXCESS2 = RATE_TALLY.extreme("route1_excess"), RATE_TALLY.extreme("route2_excess")
+_record1, _record1_minimal = recording(RATE_TALLY, "route1")
+_record2, _record2_minimal = recording(RATE_TALLY, "route2")
+
+
+@block(always=True)
+def _blocked(world, x, bit):
+    """Whether the node behind a link is faulty; ``world`` is (status key, threshold)."""
+    return status(world[0], x ^ bit) < world[1]
+
+
+_route1, _route2 = making(_blocked)
+_walk1, _walk2 = walking(_route1), walking(_route2, searching=True)
+
+
+class Batch(NamedTuple):
+    """Scratch for a batch of trials; made by :func:`batch_for`."""
+
+    pairs: Pairs
+    way: Any  #: uint64, 5 rows: key, node, dimensions left, dimensions left to ask here, and number of each walk
+    ended: Any  #: uint64, 2 rows: where all nearer neighbours are faulty, or ROUTE's is: dimensions left, number
+    search: Search
+
+
+@scratch
+def batch_for(k):
+    """Scratch for a batch with searches of depth k."""
+    size = BATCH + 16
+    return Batch(pair_arrays(), np.zeros((5, size), np.uint64), np.zeros((2, size), np.uint64), search_for(k))
+
+
+@block(always=True)
+def _go_on(at, chosen, key, node, rest, ask, number, batch):
+    """Write the chosen lanes to the walks under way; returns their number now."""
+    way = batch.way
+    mask = simd.mask(key, chosen)
+    simd.store(way[0], at, simd.compress(mask, key))
+    simd.store(way[1], at, simd.compress(mask, node))
+    simd.store(way[2], at, simd.compress(mask, rest))
+    simd.store(way[3], at, simd.compress(mask, ask))
+    simd.store(way[4], at, simd.compress(mask, number))
+    return at + popcount(chosen)
+
+
+@block
+def walk_batch(drawn, limit, deep, batch):
+    """Walk from s towards t, over nearer neighbours alone, until each walk is one link away or cannot go on.
+
+    Returns
+    -------
+    ended : int64
+        Number of walks that cannot go on: with ``deep`` those told of a fault, otherwise those told of faults only.
+    told : int64
+        Number of walks told of a fault.
+    """
+    one = simd.splat(ONE)
+    zero = simd.splat(ZERO)
+    least = simd.splat(limit)
+    told_bit = simd.splat(_TOLD)
+    eight = simd.iota(zero)
+    count = np.int64(0)
+    for v in range(0, drawn, 8):
+        live = first_lanes(drawn - v)
+        s = simd.load(batch.pairs.sources, v)
+        rest = simd.xor(s, simd.load(batch.pairs.targets, v))
+        far = simd.bits(simd.differ(simd.both(rest, simd.sub(rest, one)), zero)) & live
+        number = simd.add(simd.splat(np.uint64(v)), eight)
+        count = _go_on(count, far, simd.load(batch.pairs.keys, v), s, rest, rest, number, batch)
+    ended = np.int64(0)
+    told = np.int64(0)
+    way = batch.way
+    while count > 0:
+        kept = np.int64(0)
+        for v in range(0, count, 8):
+            live = first_lanes(count - v)
+            key, node, rest = simd.load(way[0], v), simd.load(way[1], v), simd.load(way[2], v)
+            ask, number = simd.load(way[3], v), simd.load(way[4], v)
+            bit = simd.top(ask)
+            there = simd.xor(node, bit)
+            good = simd.less_equal(least, status_lanes(key, there))
+            node = simd.select(good, there, node)
+            rest = simd.select(good, simd.xor(rest, bit), rest)
+            ask = simd.select(good, rest, simd.xor(ask, bit))
+            bad = live & ~simd.bits(good)
+            far = simd.bits(simd.differ(simd.both(rest, simd.sub(rest, one)), zero)) & live
+            if bad:
+                told += popcount(bad & simd.bits(simd.equal(simd.both(number, told_bit), zero)))
+                number = simd.select(simd.mask(number, bad), simd.either(number, told_bit), number)
+                out = bad if deep else bad & simd.bits(simd.equal(ask, zero))
+                if out:
+                    mask = simd.mask(rest, out)
+                    simd.store(batch.ended[0], ended, simd.compress(mask, rest))
+                    simd.store(batch.ended[1], ended, simd.compress(mask, number))
+                    ended += popcount(out)
+                    far &= ~out
+            kept = _go_on(kept, far, key, node, rest, ask, number, batch)
+        count = kept
+    return ended, told
+
+
+@block
+def _sums(drawn, batch):
+    """Sum of the Hamming distances of the trials drawn, and of their squares."""
+    total = simd.splat(ZERO)
+    squares = total
+    for v in range(0, drawn, 8):
+        h = simd.popcount(simd.xor(simd.load(batch.pairs.sources, v), simd.load(batch.pairs.targets, v)))
+        if drawn - v < 8:
+            h = simd.select(simd.mask(h, ALL >> np.uint64(64 - (drawn - v))), h, simd.sub(h, h))
+        total = simd.add(total, h)
+        squares = simd.add(squares, simd.mul32(h, h))
+    return np.int64(simd.total(total)), np.int64(simd.total(squares))
+
+
+@block
+def _finish(ended, drawn, told, first, limit, whole, k, batch, tally):
+    """Route what the walks left over, and count the batch."""
+    total, squares = _sums(drawn, batch)
+    for j in range(ended):
+        i = np.int64(batch.ended[1, j] & ~_TOLD)
+        s, t = batch.pairs.sources[i], batch.pairs.targets[i]
+        h = popcount(s ^ t)
+        total -= h
+        squares -= h * h
+        world = (batch.pairs.keys[i], limit)
+        at = np.int64(batch.pairs.trials[i])
+        if k == 1:
+            rest = batch.ended[0, j]
+            links1 = _walk1(world, t ^ rest, t, whole, k, batch.search)
+            links1 += h - popcount(rest) if links1 >= 0 else 0
+            links2 = links1
+        else:
+            links1 = _walk1(world, s, t, whole, k, batch.search)
+            links2 = _walk2(world, s, t, whole, k, batch.search)
+        _record1(tally, links1, h, at)
+        _record2(tally, links2, h, at)
+        tally[_MINIMAL1] += links1 == h
+        tally[_MINIMAL2] += links2 == h
+        tally[_LIMIT] += links2 == LIMIT
+        batch.pairs.trials[i] = ALL  # not among those that follow
+    minimal = drawn - ended
+    least = ALL >> ONE
+    if tally[_EXCESS1] < 0 or tally[_EXCESS1 + 1] > first or tally[_EXCESS2 + 1] > first:
+        for i in range(drawn):
+            least = min(least, batch.pairs.trials[i])
+    tally[_VALID] += drawn
+    tally[_ROUTE_DELIVERED] += drawn - told
+    tally[_MINIMAL1] += minimal
+    tally[_MINIMAL2] += minimal
+    _record1_minimal(tally, minimal, total, squares, np.int64(least))
+    _record2_minimal(tally, minimal, total, squares, np.int64(least))
+
+
+@kernel(TRIALS_SIGNATURE)
+def routing_rate(key, first, stop, params, tally):
+    """Trials at (n, rate, k) = params, 1 <= n <= 62, 0 <= rate < 1, 1 <= k <= n; see ``tally.RATE_TALLY``."""
+    n = np.int64(params[0])
+    limit = threshold(params[1])
+    k = np.int64(params[2])
+    whole = (ONE << np.uint64(n)) - ONE
+    lazy = Lazy(key, limit, n, True)
+    batch = batch_for(k)
+    for begin in range(first, stop, BATCH):
+        end = min(begin + BATCH, stop)
+        drawn = draw_pairs(begin, end, lazy, batch.pairs)
+        ended, told = walk_batch(drawn, limit, k > 1, batch)
+        _finish(ended, drawn, told, begin, limit, whole, k, batch, tally)
+
+
+@kernel("Tuple((boolean, uint64, uint64, uint64))(uint64, int64, int64, float64)")
+def rate_trial(key, trial, n, rate):
+    """One trial's draw: whether it is not void, its status key, s and t."""
+    batch = batch_for(np.int64(1))
+    drawn = draw_pairs(trial, trial + 1, Lazy(key, threshold(rate), n, True), batch.pairs)
+    return drawn == 1, batch.pairs.keys[0], batch.pairs.sources[0], batch.pairs.targets[0]

@@ -1,0 +1,262 @@
+"""What ROUTE1(k), ROUTE2(k) and ROUTE3(1) do at a node, and a message's way by such a rule (Lee & Hayes 1988, section 3).
+
+A rule is a block ``rule(world, curr, apart, whole, k, search) -> bit``: at node ``curr``, whose label differs from the
+destination's in the dimensions ``apart``, it gives the single bit of the dimension to send on, ZERO when no link
+passes, or CUT when its search expands too much.  ``whole`` is the mask of all n dimensions.  Bits are tried from the most
+significant down, because the paper counts links from the left.  :func:`walking` makes a message's way of a rule, so that
+a user's own rule may be walked on the same faults as the paper's::
+
+    @block
+    def mine(world, curr, apart, whole, k, search): ...
+
+    walk_mine = walking(mine)
+    links = walk_mine(faults, s, t, whole, np.int64(1), search)      # or STUCK, LIVELOCK, LIMIT
+
+``world`` holds the faults, :class:`fastcube.kernels.faults.Faults` or what a ``blocked`` of one's own takes; the rules know it by
+the block ``blocked(world, x, bit)`` alone, whether a link or the node behind it is faulty.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import faults as listed
+from ..bits import ALL, ONE, ZERO, popcount, top
+from ..jit import block, scratch
+from ..labels import LabelSet, add, clear, label_set
+
+#: What becomes of a message that is not delivered; delivered ones are told by their links, 0 or more.
+STUCK, LIVELOCK, LIMIT, LOST = np.int64(-1), np.int64(-2), np.int64(-3), np.int64(-4)
+
+#: Nodes that ROUTE2's searches for one message may expand.
+MOST_EXPANDED = np.int64(1 << 16)
+
+#: What a rule gives in place of a bit when its search is cut off.
+CUT = ALL
+
+
+class Search(NamedTuple):
+    """Scratch of ROUTE2's searches, made by :func:`search_for`."""
+
+    nodes: Any  #: uint64, 64: the nodes of the path tried
+    left: Any  #: uint64, 64: the bits left to try at each
+    seen: LabelSet  #: the nodes entered before
+    expanded: Any  #: int64, 1: nodes expanded for this message
+    path: Any  #: uint64: the way of a message that is cut off
+
+
+@scratch
+def search_for(k):
+    """Scratch for searches of depth k; a node two links away is entered once at most, so up to k = 2 none is remembered."""
+    deep = np.int64(1 << 16) if k > 2 else np.int64(0)
+    return Search(
+        np.zeros(64, np.uint64),
+        np.zeros(64, np.uint64),
+        label_set(deep),
+        np.zeros(1, np.int64),
+        np.zeros(2 * deep, np.uint64),
+    )
+
+
+def walking(rule: Any, searching: bool = False) -> Any:
+    """The block ``walk(world, s, t, whole, k, search)``: links on a message's way, or why it ends elsewhere.
+
+    ``searching`` tells that the rule may give CUT.
+
+    Every rule is memoryless (R8), so a node reached again proves a livelock.  A walk goes back to the node before,
+    or meets the node that it passed at the last power of two of its links (Brent 1980): no path is kept.
+    """
+
+    @block
+    def go(world, s, t, whole, k, search):
+        curr = s
+        before = ALL
+        mark = s
+        links = np.int64(0)
+        power = np.int64(1)
+        while curr != t:
+            bit = rule(world, curr, curr ^ t, whole, k, search)
+            if bit == ZERO:
+                return STUCK
+            if bit == CUT:
+                return LIMIT
+            there = curr ^ bit
+            if there in (before, mark):
+                return LIVELOCK
+            before = curr
+            curr = there
+            links += 1
+            if links == power:
+                mark = curr
+                power += power
+        return links
+
+    @block
+    def cut(world, s, t, whole, k, search):
+        """Whether a message that was cut off reached a node twice before: LIVELOCK, or LIMIT."""
+        search.expanded[0] = 0
+        curr = s
+        for at in range(search.path.size):
+            for i in range(at):
+                if search.path[i] == curr:
+                    return LIVELOCK
+            search.path[at] = curr
+            bit = rule(world, curr, curr ^ t, whole, k, search)
+            if bit == CUT:
+                return LIMIT
+            curr ^= bit
+        return LIMIT
+
+    @block
+    def walk(world, s, t, whole, k, search):
+        search.expanded[0] = 0
+        links = go(world, s, t, whole, k, search)
+        return cut(world, s, t, whole, k, search) if links == LIMIT else links
+
+    return walk if searching else go
+
+
+def making(blocked: Any) -> Any:
+    """ROUTE1's and ROUTE2's rules for a block ``blocked(world, x, bit)``."""
+
+    @block
+    def others(world, curr, apart, whole, k):
+        """The first g whose path curr(g, f_1, ..., f_l, g) has no fault among its first k nodes (R6); ZERO for none."""
+        steps = min(k, popcount(apart) + 2)
+        rest = whole & ~apart
+        while rest:
+            g = top(rest)
+            rest ^= g
+            clear_path = not blocked(world, curr, g)
+            y = curr ^ g
+            left = apart
+            j = np.int64(1)
+            while clear_path and j < steps:
+                bit = top(left) if left else g
+                left &= ~bit
+                clear_path = not blocked(world, y, bit)
+                y ^= bit
+                j += 1
+            if clear_path:
+                return g
+        return ZERO
+
+    @block
+    def route1(world, curr, apart, whole, k, search):
+        """ROUTE1(k), Figure 4: the cyclic shifts of the minimal path f_1, ..., f_l, then the others (R4-R6)."""
+        steps = min(k, popcount(apart))
+        rest = apart
+        while rest:
+            first = top(rest)
+            rest ^= first
+            y = curr
+            left = apart & (first | (first - ONE))
+            clear_path = True
+            for _ in range(steps):
+                if left == ZERO:
+                    left = apart & ~(first | (first - ONE))
+                bit = top(left)
+                left ^= bit
+                if blocked(world, y, bit):
+                    clear_path = False
+                    break
+                y ^= bit
+            if clear_path:
+                return first
+        return others(world, curr, apart, whole, k)
+
+    @block
+    def route2(world, curr, apart, whole, k, search):
+        """ROUTE2(k): all minimal paths in lexicographic order, by their first k nodes, then as ROUTE1(k) (R7).
+
+        Depth first.  What is found behind a node depends on the node alone, so none is entered twice.
+        """
+        goal = min(k, popcount(apart))
+        nodes, left = search.nodes, search.left
+        nodes[0] = curr
+        left[0] = apart
+        depth = np.int64(0)
+        first = ZERO
+        clear(search.seen)
+        while depth >= 0:
+            if left[depth] == ZERO:
+                depth -= 1
+                continue
+            bit = top(left[depth])
+            left[depth] ^= bit
+            if depth == 0:
+                first = bit
+            if blocked(world, nodes[depth], bit):
+                continue
+            if depth + 1 == goal:
+                return first
+            y = nodes[depth] ^ bit
+            if goal > 2 and not add(search.seen, y):
+                continue
+            if search.expanded[0] == MOST_EXPANDED:
+                return CUT
+            search.expanded[0] += 1
+            depth += 1
+            nodes[depth] = y
+            left[depth] = y ^ curr ^ apart
+        return others(world, curr, apart, whole, k)
+
+    return route1, route2
+
+
+@block
+def route3_rule(world, curr, apart, whole, k, search):
+    """ROUTE3(1), Figure 6: active neighbours nearer, then unsafe ones nearer, then active ones farther (R10, R11).
+
+    ``world`` is a Faults that is closed.  A faulty link ends in faulty or unsafe nodes, so none leads to an active one.
+    """
+    rest = apart
+    while rest:
+        bit = top(rest)
+        rest ^= bit
+        if not listed.is_closed(world, curr ^ bit):
+            return bit
+    rest = apart
+    while rest:
+        bit = top(rest)
+        rest ^= bit
+        if not listed.blocked(world, curr, bit):
+            return bit
+    rest = whole & ~apart
+    while rest:
+        bit = top(rest)
+        rest ^= bit
+        if not listed.is_closed(world, curr ^ bit):
+            return bit
+    return ZERO
+
+
+route1_rule, route2_rule = making(listed.blocked)
+walk1, walk2, walk3 = walking(route1_rule), walking(route2_rule, searching=True), walking(route3_rule)
+
+
+@block
+def on_route(e, r):
+    """Whether ROUTE's path from s to t passes a node y, or a subcube, with e = y ^ s and r = y ^ t outside its free dimensions.
+
+    The path corrects the bits from the most significant down: after some of them a node agrees with t down to a bit
+    and with s below.  So y is on it iff the bits in which it differs from t all lie below the lowest in which it
+    differs from s; and a subcube meets the path iff that holds of its fixed dimensions, because its free ones can be chosen.
+    """
+    return r & (e | (ZERO - e)) == ZERO
+
+
+@block
+def route_passes(faults, s, t):
+    """Whether no faulty node and no faulty link lies on ROUTE's path."""
+    for i in range(faults.size[0]):
+        if on_route(faults.labels[i] ^ s, faults.labels[i] ^ t):
+            return False
+    for i in range(faults.size[1]):  # a shortest path with both ends of a link on it uses the link
+        x = faults.lower[i]
+        y = x | ONE << faults.dims[i]
+        if on_route(x ^ s, x ^ t) and on_route(y ^ s, y ^ t):
+            return False
+    return True

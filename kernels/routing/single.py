@@ -1,0 +1,118 @@
+"""Routing trials one at a time: any n, faults, links and k; the form that the lanes must equal, and that finishes theirs.
+
+A trial runs ROUTE, ROUTE1(k), ROUTE2(k) and, where Q_n is not unsafe, ROUTE3(1) on one fault set between one pair of ends,
+and compares them with the shortest feasible path up to n = 12.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..bits import ONE, ZERO, popcount
+from ..faults import Faults, close, draw, faults_for, is_safe
+from ..jit import block, scratch
+from ..trials import trials_kernel
+from .record import (
+    NOT_UNSAFE,
+    ROUTE_DELIVERED,
+    SAME_SUBCUBE,
+    record1,
+    record2,
+    record3,
+    record_compared,
+    record_limit,
+    record_shortest,
+)
+from .rules import LOST, Search, on_route, route_passes, search_for, walk1, walk2, walk3
+from .search import SEARCHED, Cube, cube_for, shortest
+
+
+class Trial(NamedTuple):
+    """What a trial needs; made by :func:`trial_for`."""
+
+    n: Any  #: int64
+    k: Any  #: int64
+    faults: Faults
+    search: Search
+    cube: Cube
+
+
+@scratch
+def trial_for(params):
+    """Scratch for trials at (n, f, links, k) = params."""
+    n = np.int64(params[0])
+    k = np.int64(params[3])
+    faults = faults_for(n, np.int64(params[1]), np.int64(params[2]), np.int64(2))
+    return Trial(n, k, faults, search_for(k), cube_for(n))
+
+
+@block
+def same_subcube(faults, s, t):
+    """Whether two nonfaulty nodes are in one maximal unsafe subcube (R21)."""
+    found = False
+    for i in range(faults.size[3]):
+        found |= ((faults.base[i] ^ s) | (faults.base[i] ^ t)) & ~faults.free[i] == ZERO
+    return found
+
+
+@block
+def meets_closed(faults, s, t):
+    """Whether a faulty or unsafe node lies on ROUTE's path."""
+    for i in range(faults.size[3]):
+        fixed = ~faults.free[i]
+        if on_route((faults.base[i] ^ s) & fixed, (faults.base[i] ^ t) & fixed):
+            return True
+    return False
+
+
+@block
+def finish(trial, passes, meets, safe, s, t, at, tally):
+    """Route and count one trial whose faults are closed.
+
+    ``passes`` tells whether no fault, and ``meets`` whether a faulty or unsafe node, lies on ROUTE's path.  Without faults on
+    it ROUTE1 and ROUTE2 take that path: it is the first that they try at each of its nodes.  Without faulty or unsafe
+    nodes on it ROUTE3 does: the first nearer neighbour is active.  ROUTE2(1) is ROUTE1(1): both send to the first nearer
+    neighbour that is nonfaulty, and are the same where there is none.
+    """
+    faults, search = trial.faults, trial.search
+    whole = (ONE << np.uint64(trial.n)) - ONE
+    h = popcount(s ^ t)
+    links1 = h
+    links2 = h
+    links3 = LOST
+    if not passes:
+        links1 = walk1(faults, s, t, whole, trial.k, search)
+        links2 = links1 if trial.k == 1 else walk2(faults, s, t, whole, trial.k, search)
+    tally[ROUTE_DELIVERED] += passes
+    record1(tally, links1, h, at)
+    record2(tally, links2, h, at)
+    record_limit(tally, links2)
+    if safe:
+        links3 = walk3(faults, s, t, whole, trial.k, search) if meets else h
+        tally[NOT_UNSAFE] += 1
+        record3(tally, links3, h, at)
+        record_compared(tally, links1, links3)
+        tally[SAME_SUBCUBE] += same_subcube(faults, s, t)
+    if trial.n <= SEARCHED:
+        least = h  # nothing is shorter
+        if h not in (links1, links2, links3):
+            least = shortest(faults, s, t, trial.n, trial.cube)
+        record_shortest(tally, links1, links2, links3, least)
+
+
+@block
+def run(key, t, params, scratch, tally):
+    """Draw, close, route and count trial ``t``."""
+    faults = scratch.faults
+    draw(key, t, scratch.n, faults)
+    close(faults)
+    source, target = faults.ends[0], faults.ends[1]
+    passes = route_passes(faults, source, target)
+    meets = meets_closed(faults, source, target)
+    finish(scratch, passes, meets, is_safe(faults, scratch.n), source, target, t, tally)
+
+
+#: Trials at (n, f, links, k) = params; see :data:`fastcube.kernels.routing.tally.TALLY`.
+ROUTING_SINGLE = trials_kernel(trial_for, run)

@@ -1,0 +1,63 @@
+"""The tally of the routing kernels by name: one layout for faults that are drawn, one for faults with a rate."""
+
+from __future__ import annotations
+
+from ..layout import Counter, Extreme, Layout
+
+
+def _routes(name: str) -> tuple[Counter, ...]:
+    """What is counted of one algorithm's routes."""
+    title = f"{name.upper()} routes"
+    return (
+        Counter(f"{name}_delivered", f"{title} delivered"),
+        Counter(f"{name}_stuck", f"{title} stuck: no link passes"),
+        Counter(f"{name}_livelock", f"{title} that reach a node twice"),
+        Counter(f"{name}_detours", f"delivered {title} longer than the Hamming distance"),
+        Counter(f"{name}_links", f"links on delivered {title}"),
+        Counter(f"{name}_distance", f"Hamming distances of delivered {title}"),
+        Counter(f"{name}_links_links", "squares of the links"),
+        Counter(f"{name}_links_distance", "products of links and Hamming distance"),
+        Counter(f"{name}_distance_distance", "squares of the Hamming distances"),
+    )
+
+
+def _longer(name: str) -> Counter:
+    return Counter(
+        f"{name}_longer", f"delivered {name.upper()} routes longer than the shortest feasible path (n <= 12)"
+    )
+
+
+_LIMIT = Counter("route2_limit", "ROUTE2 routes cut off: the searches would expand more than 2^16 nodes")
+
+#: f faulty nodes and K faulty links; ROUTE3 is counted in the trials that ``not_unsafe`` counts.
+TALLY = Layout(
+    Counter("not_unsafe", "trials with an active node"),
+    Counter("route_delivered", "ROUTE routes delivered"),
+    *_routes("route1"),
+    _longer("route1"),
+    *_routes("route2"),
+    _longer("route2"),
+    _LIMIT,
+    *_routes("route3"),
+    _longer("route3"),
+    Counter("same_subcube", "with an active node: trials whose ends are unsafe and in one maximal unsafe subcube"),
+    Counter("route3_better", "with an active node: ROUTE3 delivers, and ROUTE1 does not or over more links"),
+    Counter("route1_better", "with an active node: ROUTE1 delivers, and ROUTE3 does not or over more links"),
+    Counter("reachable", "trials with a feasible path (n <= 12)"),
+    Extreme("route1_excess", "most links beyond the Hamming distance on a delivered ROUTE1 route"),
+    Extreme("route2_excess", "most links beyond the Hamming distance on a delivered ROUTE2 route"),
+    Extreme("route3_excess", "with an active node: most links beyond the Hamming distance on a delivered ROUTE3 route"),
+)
+
+#: Every node faulty with a rate.
+RATE_TALLY = Layout(
+    Counter("valid", "trials with two nonfaulty ends; the others are void"),
+    Counter("route_delivered", "ROUTE routes delivered"),
+    *_routes("route1"),
+    Counter("route1_minimal", "ROUTE1 routes delivered over the Hamming distance"),
+    *_routes("route2"),
+    Counter("route2_minimal", "ROUTE2 routes delivered over the Hamming distance"),
+    _LIMIT,
+    Extreme("route1_excess", "most links beyond the Hamming distance on a delivered ROUTE1 route"),
+    Extreme("route2_excess", "most links beyond the Hamming distance on a delivered ROUTE2 route"),
+)

@@ -1,0 +1,201 @@
+"""Lee & Hayes (1988), section 4: BROADCAST, BROADCAST1(1) and BROADCAST2(1) on the same fault sets from the same sources.
+
+Readings R11-R15, R17 and R19.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastcube.engine.statistics import Mean, Proportion, Statistic
+from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, product_grid
+from fastcube.errors import check_range
+from fastcube.kernels.broadcasting.tally import TALLY
+from fastcube.networks.hypercube import Hypercube
+
+from .messages import faults_in_words, trial_of
+from .routing import MOST, most_links, most_nodes, share
+
+if TYPE_CHECKING:
+    from fastcube.engine.results import Results
+    from fastcube.kernels.jit import Kernel
+
+
+def _check(point: Point) -> None:
+    n = int(point["n"])
+    check_range("f", point["f"], 0, most_nodes(n, 1), f"for n={n}, which leaves a nonfaulty node")
+    check_range("links", point["links"], 0, most_links(n), f"for n={n}")
+
+
+def _kernel(point: Point) -> Kernel:
+    from fastcube.kernels.broadcasting.choice import broadcast_kernel
+
+    return broadcast_kernel(int(point["n"]), int(point["f"]), int(point["links"]))
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    from fastcube.algorithms.broadcasting import broadcast
+    from fastcube.algorithms.unsafe import find_unsafe
+    from fastcube.errors import ParameterError
+    from fastcube.kernels.faults import trial_faults
+
+    n = int(point["n"])
+    nodes, links, ends = trial_faults(key, trial, n, int(point["f"]), int(point["links"]), 1)
+    cube = Hypercube(n, nodes, links.tolist())
+    s = int(ends[0])
+    unsafe = find_unsafe(cube)
+    source = "unsafe" if any(s in part for part in unsafe.subcubes) else "active"
+    data: dict[str, Any] = {
+        "faulty_nodes": sorted(int(v) for v in nodes),
+        "faulty_links": sorted([int(u), int(v)] for u, v in links),
+        "s": s,
+        "not_unsafe": not unsafe.all_unsafe,
+    }
+    nonfaulty = 2**n - len(nodes)
+    lines = [*trial_of("broadcast", point, trial), *faults_in_words(cube, unsafe)]
+    lines.append(f"  from {cube.label(s)}, which is {source}, to {nonfaulty} nonfaulty nodes")
+    for algorithm in ("BROADCAST", "BROADCAST1", "BROADCAST2"):
+        try:
+            found = broadcast(cube, s, algorithm)
+        except ParameterError as error:  # an unsafe subcube is too large
+            data[algorithm] = None
+            lines.append(f"  {algorithm}: {error}")
+            continue
+        data[algorithm] = {"reached": found.reached, "steps": found.steps, "copies": found.copies}
+        all_of = "all" if found.reached == nonfaulty else f"{found.reached}"
+        lost = f", {found.lost} of them lost" if found.lost else ""
+        lines.append(f"  {algorithm}: {all_of} reached in {found.steps} time units by {found.copies} copies{lost}")
+    return Explanation("\n".join(lines), data)
+
+
+# ---------------------------------------------------------------- figures and notes
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    by = "f" if len({point["f"] for point, _ in results}) > 2 else "links"
+    plain, unsafe, steps = sheet.panels(3)
+    plain.lines(results, "broadcast_coverage", x="n", by=by)
+    plain.words(y="share of the nonfaulty nodes", title="BROADCAST: coverage")
+    unsafe.lines(results, "broadcast1_unsafe_coverage", x="n", by=by)
+    unsafe.words(y="share of the nonfaulty nodes", title="BROADCAST1 from unsafe sources: coverage")
+    steps.lines(results, "broadcast2_steps", x="n", by=by)
+    steps.stated(lambda point: point["n"], "paper: n from active sources")
+    steps.stated(lambda point: point["n"] + 1, "paper: at most n + 1")
+    steps.words(y="mean number of time units", title="BROADCAST2: steps")
+    for panel in (plain, unsafe, steps):
+        panel.scale = "linear"
+    sheet.title(
+        "Broadcasting among random faults in Q_n (shaded: 95% intervals; where Q_n is not unsafe, but for BROADCAST)"
+    )
+
+
+def _notes(results: Results) -> list[str]:
+    trials = complete = active = unsafe = unsafe_complete = late = limits = 0
+    for point, tally in results:
+        trials += tally.counts["broadcast2_trials"]
+        complete += tally.counts["broadcast2_complete"]
+        active += tally.counts["broadcast1_trials"] - tally.counts["broadcast1_complete"]
+        unsafe += tally.counts["broadcast1_unsafe_trials"]
+        unsafe_complete += tally.counts["broadcast1_unsafe_complete"]
+        late += tally.extremes["broadcast2_steps"][0] > int(point["n"]) + 1
+        limits += tally.counts["limit"]
+    where = "every point" if not late else f"all but {late} points"
+    lines = [
+        f"Theorem 6, BROADCAST2 reaches all: in {complete:,} of {trials:,} trials; within n + 1 units at {where}",
+        f"Theorem 5, BROADCAST1 from active sources reaches all: but for {active:,} trials",
+        f"BROADCAST1 from unsafe sources, where it is not meant to run, reaches all: in {unsafe_complete:,} of {unsafe:,}",
+    ]
+    if limits:
+        lines.append(f"trials whose descents would enter more than 2^22 regions, in no share: {limits}")
+    return lines
+
+
+# ---------------------------------------------------------------- the study
+
+_TITLES = {
+    "broadcast2": "BROADCAST2(1), where some node is active",
+    "broadcast1": "BROADCAST1(1) from active sources",
+    "broadcast1_unsafe": "BROADCAST1(1) from unsafe sources, where some node is active",
+    "broadcast": "BROADCAST",
+}
+
+
+def _nonfaulty(point: Point) -> float:
+    return float(2 ** int(point["n"]) - int(point["f"]))
+
+
+def _most_steps(point: Point) -> float:
+    """Every CONTROL has at least one bit less a unit later; BROADCAST2's source may add a unit."""
+    return float(point["n"] + 1)
+
+
+def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Statistic, ...]:
+    title, among = _TITLES[name], f"{name}_trials"
+    coverage = Mean(
+        name=f"{name}_coverage",
+        description=f"{title}: mean share of the nonfaulty nodes that receive",
+        total=f"{name}_reached",
+        squares=f"{name}_reached_squared",
+        nonzero=among,
+        among=among,
+        unit=_nonfaulty,
+        shown=name in ("broadcast", "broadcast1_unsafe"),
+    )
+    whole = share(
+        f"{name}_complete", f"{name}_complete", f"{title}: share that reach every nonfaulty node", among, shown
+    )
+    if not steps:
+        return whole, coverage
+    return whole, coverage, Mean(
+        name=f"{name}_steps",
+        description=f"{title}: mean number of time units until the last nonfaulty node receives",
+        total=f"{name}_steps",
+        squares=f"{name}_steps_squared",
+        nonzero=among,
+        among=among,
+        bound=_most_steps,
+        shown=shown,
+    )  # fmt: skip
+
+
+BROADCAST = Study(
+    name="broadcast",
+    title="Broadcasting among f random faulty nodes and K faulty links in Q_n",
+    source="Lee & Hayes 1988, section 4",
+    revision=1,
+    axes=(
+        Axis("n", "dimension of the hypercube", int, 1, 62),
+        Axis("f", "number of faulty nodes", int, 0, MOST),
+        Axis("links", "number of faulty links", int, 0, MOST),
+    ),
+    tally=TALLY,
+    statistics=(
+        *_statistics("broadcast2", shown=True),
+        *_statistics("broadcast1"),
+        *_statistics("broadcast1_unsafe", steps=False),
+        *_statistics("broadcast"),
+        Proportion(
+            name="not_unsafe",
+            description="share of fault sets that leave an active node",
+            events="not_unsafe",
+            shown=False,
+        ),
+        Proportion(
+            name="unsafe_source",
+            description="share of sources that are unsafe, where some node is active",
+            events="unsafe_source",
+            among="not_unsafe",
+            shown=False,
+        ),
+    ),
+    kernel=_kernel,
+    grids=(
+        Grid("nodes", product_grid(n=range(4, 13), f=[1, 2, 3, 4, 6, 8], links=[0]), 10**6),
+        Grid("large", [{"n": n, "f": f, "links": 0} for n in (16, 20, 30, 40, 60) for f in (n // 2, n, 2 * n)], 10**6),
+        Grid("links", product_grid(n=range(4, 11), f=[0, 2], links=range(1, 5)), 200_000),
+    ),
+    check=_check,
+    explain=_explain,
+    figure=_figure,
+    notes=_notes,
+)

@@ -1,0 +1,73 @@
+"""Trials of routing and broadcasting in words: faults, unsafe subcubes, and paths with the paper's link indices."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from fastcube.engine.study import Point, point_text
+
+if TYPE_CHECKING:
+    from fastcube.algorithms.paths import Route
+    from fastcube.algorithms.unsafe import Unsafe
+    from fastcube.engine.estimate import Estimate
+    from fastcube.networks.hypercube import Hypercube
+
+#: Items of one line.
+_MOST = 32
+
+
+def known(e: Estimate) -> bool:
+    """Whether there is anything to estimate from."""
+    return not math.isnan(e.value)
+
+
+def trial_of(study: str, point: Point, trial: int) -> list[str]:
+    """The first line."""
+    return [f"trial {trial} of {study} at {point_text(point)}; links are counted from the left, 1 to {point['n']}"]
+
+
+def _listed(items: Iterable[str]) -> str:
+    texts = list(items)
+    return (", ".join(texts[:_MOST]) + (", ..." if len(texts) > _MOST else "")) if texts else "none"
+
+
+def faults_in_words(cube: Hypercube, unsafe: Unsafe) -> list[str]:
+    """What is faulty, and what that makes unsafe."""
+    nodes = sorted(cube.faulty_nodes)  # type: ignore[arg-type]
+    lines = [f"  faulty nodes ({len(nodes)}): {_listed(map(cube.label, nodes))}"]
+    if cube.faulty_links:
+        pairs = sorted(cube.faulty_links)
+        lines.append(
+            f"  faulty links ({len(pairs)}): {_listed(f'{cube.label(u)} : {cube.label(v)}' for u, v in pairs)}"
+        )
+    large = [str(part) for part in unsafe.subcubes if part.dimension]
+    lines.append(f"  maximal unsafe subcubes ({len(large)}): {_listed(large)}")
+    if unsafe.all_unsafe:
+        lines.append(
+            f"  Q_{cube.n} is unsafe: no node is active, and this trial does not count for algorithms that assume one"
+        )
+    return lines
+
+
+def link_index(cube: Hypercube, u: int, v: int) -> int:
+    """The paper's index of the link between two neighbours: 1 for the most significant bit."""
+    return cube.n - (u ^ v).bit_length() + 1
+
+
+def route_in_words(cube: Hypercube, name: str, found: Route) -> list[str]:
+    """What became of one message."""
+    path = found.path
+    steps = [f"-{link_index(cube, u, v)}-> {cube.label(v)}" for u, v in itertools.pairwise(path)]
+    if found.outcome == "delivered":
+        head = f"  {name}: delivered over {found.length} link{'s' * (found.length != 1)}"
+    else:
+        head = f"  {name}: {found.outcome}: {found.reason}"
+    lines = [head, f"    {cube.label(path[0])}"]
+    for step in steps:
+        if len(lines[-1]) + len(step) > 110:
+            lines.append("     ")
+        lines[-1] += f" {step}"
+    return lines

@@ -1,0 +1,324 @@
+"""Lee & Hayes (1988), section 3: ROUTE, ROUTE1(k), ROUTE2(k) and ROUTE3(1) on the same fault sets and messages.
+
+The paper measures none of them; it argues from the average number of unsafe nodes (Figure 8) that fewer than 15% of the
+messages can have the extra delay of two.  ``routing`` counts the messages.  Readings R4-R11, R16, R18, R19 and R21.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from fastcube.engine.statistics import Proportion, Ratio
+from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text, product_grid
+from fastcube.errors import check_range
+from fastcube.kernels.routing.tally import TALLY
+from fastcube.networks.hypercube import Hypercube
+
+from .messages import faults_in_words, known, route_in_words, trial_of
+
+if TYPE_CHECKING:
+    from fastcube.engine.results import Results
+    from fastcube.kernels.jit import Kernel
+
+#: What section 3.2 concludes from Figure 8: fewer messages than this can have the extra delay of two.
+STATED = 0.15
+
+#: Largest n at which a detour or a failure is followed by an exact search (``kernels/routing/search.py``).
+SEARCHED = 12
+
+#: Most faulty nodes, and most faulty links.
+MOST = 65536
+
+#: Points with fewer lost messages than this say more by their closed form.
+_RARE = 100
+
+
+def most_nodes(n: int, ends: int) -> int:
+    """Most faulty nodes of Q_n that leave so many nonfaulty ones, and that are served."""
+    return min(int(2**n) - ends, MOST)
+
+
+def most_links(n: int) -> int:
+    """Most faulty links of Q_n that are served."""
+    return min(n * int(2 ** (n - 1)), MOST)
+
+
+def _check(point: Point) -> None:
+    n = int(point["n"])
+    check_range("f", point["f"], 0, most_nodes(n, 2), f"for n={n}, which leaves two nonfaulty nodes")
+    check_range("links", point["links"], 0, most_links(n), f"for n={n}")
+    check_range("k", point["k"], 1, n, f"for n={n}")
+
+
+def _kernel(point: Point) -> Kernel:
+    from fastcube.kernels.routing.choice import routing_kernel
+
+    return routing_kernel(int(point["n"]), int(point["f"]), int(point["links"]))
+
+
+def _searched(point: Point) -> bool:
+    return int(point["n"]) <= SEARCHED
+
+
+# ---------------------------------------------------------------- one trial in full
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    from fastcube.algorithms.paths import route
+    from fastcube.algorithms.unsafe import find_unsafe
+    from fastcube.kernels.faults import trial_faults
+
+    n, k = int(point["n"]), int(point["k"])
+    nodes, links, ends = trial_faults(key, trial, n, int(point["f"]), int(point["links"]), 2)
+    cube = Hypercube(n, nodes, links.tolist())
+    s, t = (int(end) for end in ends)
+    unsafe = find_unsafe(cube)
+    data: dict[str, Any] = {
+        "faulty_nodes": sorted(int(v) for v in nodes),
+        "faulty_links": sorted([int(u), int(v)] for u, v in links),
+        "s": s,
+        "t": t,
+        "k": k,
+        "not_unsafe": not unsafe.all_unsafe,
+    }
+    lines = [*trial_of("routing", point, trial), *faults_in_words(cube, unsafe)]
+    lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.metric(s, t)}")
+    for algorithm in ("ROUTE", "ROUTE1", "ROUTE2", "ROUTE3"):
+        found = route(cube, s, t, algorithm, **({"k": k} if algorithm in ("ROUTE1", "ROUTE2") else {}))
+        data[algorithm] = {"outcome": found.outcome, "path": found.path}
+        name = f"{algorithm}({k})" if algorithm in ("ROUTE1", "ROUTE2") else algorithm
+        lines += route_in_words(cube, name, found)
+    return Explanation("\n".join(lines), data)
+
+
+# ---------------------------------------------------------------- figures and notes
+
+
+def same_delay(results: Results, panel: Any, by: str) -> None:
+    """The share of messages with a detour, and of those with both ends in one unsafe subcube."""
+    links = {point["links"] for point, _ in results}
+    first = {"k": min(point["k"] for point, _ in results)}
+    at = first if len(links) > 1 or by == "links" else first | {"links": min(links)}
+    panel.lines(results, "route3_detour", x="n", by=by, at=at)
+    panel.reference(
+        lambda point: results.estimates(point)["same_subcube"].value or math.nan, "both ends in one unsafe subcube"
+    )
+    panel.stated(STATED, "paper: < 15% for f <= floor(n/2), n >= 5")
+    panel.scale = "log"
+    panel.words(y="share of ROUTE3's messages with a detour", title="ROUTE3: messages with the extra delay")
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    by = "f" if len({point["f"] for point, _ in results}) > 2 else "links"
+    left, right = sheet.panels(2)
+    same_delay(results, left, by)
+    done = [point for point, tally in results if tally.trials]
+    n = max(point["n"] for point in done)
+    at = {"n": n, "k": min(point["k"] for point in done)}
+    at[{"f": "links", "links": "f"}[by]] = min(point[{"f": "links", "links": "f"}[by]] for point in done)
+    names = {"ROUTE": "route_lost", "ROUTE1": "route1_failed", "ROUTE2": "route2_failed"}
+    for i, (name, of) in enumerate(
+        (("ROUTE", "route"), ("ROUTE1", "route1"), ("ROUTE2", "route2"), ("ROUTE3", "route3"))
+    ):
+        pairs = []
+        for point, tally in results:
+            if tally.trials and all(point[axis] == value for axis, value in at.items()):
+                pairs.append((point[by], undelivered(results, point, of)))
+        label = f"{name}({at['k']})" if name in ("ROUTE1", "ROUTE2") else name
+        right.series(label + (", where Q_n is not unsafe" if of == "route3" else ""), sorted(pairs), i, len(names) + 1)
+    right.scale = "log"
+    right.words(
+        x="f, faulty nodes" if by == "f" else "faulty links",
+        y="share of messages not delivered",
+        title=f"Not delivered, on the same fault sets of Q_{n} (arrows: upper limits)",
+    )
+    sheet.title("Routing among random faults in Q_n (shaded: 95% intervals)")
+
+
+def undelivered(results: Results, point: Point, algorithm: str) -> Any:
+    """One minus the share delivered, with its interval."""
+    from dataclasses import replace
+
+    e = results.estimates(point)[f"{algorithm}_delivered"]
+    return replace(e, value=1 - e.value, low=1 - e.high, high=1 - e.low)
+
+
+def faults_on_route(n: int, f: int) -> Fraction:
+    """Mean number of faulty nodes on ROUTE's path between two random nonfaulty nodes, f of the others faulty.
+
+    The path has h - 1 nodes between its ends, and h is n 2^(n-1) / (2^n - 1) on average.  Bounds the share of messages
+    that ROUTE loses, and to first order in f is that share.
+    """
+    if n == 1:
+        return Fraction(0)
+    return Fraction(f, 2**n - 2) * (Fraction(n * 2 ** (n - 1), 2**n - 1) - 1)
+
+
+def _notes(results: Results) -> list[str]:
+    rows = [(p, results.estimates(p)["route3_detour"]) for p, tally in results if tally.trials]
+    stated = [(p, e) for p, e in rows if known(e) and p["n"] >= 5 and 1 <= p["f"] <= p["n"] // 2 and not p["links"]]
+    lines = []
+    if stated:
+        below = sum(e.high < STATED for _, e in stated)
+        most = max(stated, key=lambda row: row[1].value)
+        lines.append(
+            f"paper: the extra delay of two for less than 15% of the messages (f <= floor(n/2), n >= 5): so at {below} of "
+            f"{len(stated)} points, at most {100 * most[1].value:.3g}% at {point_text(most[0])}"
+        )
+    rare = []
+    for point, tally in results:
+        if tally.trials and not _searched(point) and not point["links"] and point["f"]:
+            lost = tally.trials - tally.counts["route_delivered"]
+            if lost < _RARE:
+                mean = float(faults_on_route(int(point["n"]), int(point["f"])))
+                rare.append(f"  {point_text(point)}: ROUTE lost {lost} of {tally.trials:,}; closed form {mean:.3g}")
+    if rare:
+        lines.append("Messages seldom meet a fault: beside what ROUTE lost, the mean number of faults on its path,")
+        lines.append("f (n 2^(n-1)/(2^n - 1) - 1)/(2^n - 2), which bounds the share and is it to first order:")
+        lines += rare
+    limits = sum(tally.counts["route2_limit"] for _, tally in results)
+    if limits:
+        lines.append(f"ROUTE2 routes cut off after expanding 2^16 nodes: {limits}")
+    return lines
+
+
+# ---------------------------------------------------------------- the study
+
+_NAMES = {"route1": "ROUTE1(k)", "route2": "ROUTE2(k)", "route3": "ROUTE3(1)"}
+
+
+def _of(name: str) -> str:
+    return " of those with an active node" if name == "route3" else ""
+
+
+def share(name: str, counter: str, description: str, among: str | None = None, shown: bool = False) -> Proportion:
+    """The share of all trials, or of those that ``among`` counts."""
+    return Proportion(name=name, description=description, events=counter, among=among, shown=shown)
+
+
+def detour(name: str, shown: bool = False) -> Proportion:
+    """The share of an algorithm's delivered routes that are detours."""
+    return share(
+        f"{name}_detour",
+        f"{name}_detours",
+        f"share of delivered {_NAMES[name]} routes{_of(name)} longer than the Hamming distance",
+        f"{name}_delivered",
+        shown,
+    )
+
+
+def length(name: str) -> Ratio:
+    """Links over Hamming distances of an algorithm's delivered routes."""
+    return Ratio(
+        name=f"{name}_length",
+        description=f"links on delivered {_NAMES[name]} routes{_of(name)} over their Hamming distances",
+        numerator=f"{name}_links",
+        denominator=f"{name}_distance",
+        squares=(f"{name}_links_links", f"{name}_links_distance", f"{name}_distance_distance"),
+        nonzero=f"{name}_delivered",
+        among=f"{name}_delivered",
+        shown=False,
+    )
+
+
+def ended(name: str, how: str, words: str, among: str | None = None) -> Proportion:
+    """The share of an algorithm's messages that end otherwise."""
+    return share(f"{name}_{how}", f"{name}_{how}", f"share of {_NAMES[name]} messages{_of(name)} that {words}", among)
+
+
+def _longer(name: str) -> Proportion:
+    return Proportion(
+        name=f"{name}_longer",
+        description=f"share of delivered {_NAMES[name]} routes{_of(name)} longer than the shortest feasible path (n <= 12)",
+        events=f"{name}_longer",
+        among=f"{name}_delivered",
+        defined=_searched,
+        shown=False,
+    )
+
+
+_AGAIN, _NOWHERE = "reach a node twice", "find no link to go on"
+_SAFE = "not_unsafe"
+
+ROUTING = Study(
+    name="routing",
+    title="Routing among f random faulty nodes and K faulty links in Q_n",
+    source="Lee & Hayes 1988, section 3",
+    revision=1,
+    axes=(
+        Axis("n", "dimension of the hypercube", int, 1, 62),
+        Axis("f", "number of faulty nodes", int, 0, MOST),
+        Axis("links", "number of faulty links", int, 0, MOST),
+        Axis("k", "radius within which a node of ROUTE1 and ROUTE2 knows the faults", int, 1, 62),
+    ),
+    tally=TALLY,
+    statistics=(
+        detour("route3", shown=True),
+        share(
+            "route3_delivered",
+            "route3_delivered",
+            "share of messages that ROUTE3(1) delivers, where some node is active",
+            _SAFE,
+            True,
+        ),
+        share("route_delivered", "route_delivered", "share of messages that ROUTE delivers", shown=True),
+        share("route1_delivered", "route1_delivered", "share of messages that ROUTE1(k) delivers", shown=True),
+        share("route2_delivered", "route2_delivered", "share of messages that ROUTE2(k) delivers"),
+        share("not_unsafe", "not_unsafe", "share of fault sets that leave an active node"),
+        ended("route1", "livelock", _AGAIN),
+        ended("route2", "livelock", _AGAIN),
+        ended("route1", "stuck", _NOWHERE),
+        ended("route2", "stuck", _NOWHERE),
+        ended("route3", "livelock", _AGAIN, _SAFE),
+        ended("route3", "stuck", _NOWHERE, _SAFE),
+        detour("route1"),
+        detour("route2"),
+        length("route1"),
+        length("route2"),
+        length("route3"),
+        share(
+            "same_subcube",
+            "same_subcube",
+            "share of messages, where some node is active, whose ends are unsafe and in one maximal unsafe subcube",
+            _SAFE,
+        ),
+        share(
+            "route3_better",
+            "route3_better",
+            "share of messages, where some node is active, that ROUTE3(1) delivers and ROUTE1(k) does not or over more links",
+            _SAFE,
+        ),
+        share(
+            "route1_better",
+            "route1_better",
+            "share of messages, where some node is active, that ROUTE1(k) delivers and ROUTE3(1) does not or over more links",
+            _SAFE,
+        ),
+        _longer("route1"),
+        _longer("route2"),
+        _longer("route3"),
+        Proportion(
+            name="reachable",
+            description="share of messages that some feasible path joins to their destination (n <= 12)",
+            events="reachable",
+            defined=_searched,
+            shown=False,
+        ),
+    ),
+    kernel=_kernel,
+    grids=(
+        Grid("nodes", product_grid(n=range(5, 13), f=range(1, 9), links=[0], k=[1, 2]), 10**6),
+        Grid(
+            "large",
+            [{"n": n, "f": f, "links": 0, "k": 1} for n in (14, 16, 18, 20, 22, 24) for f in (n // 2, n, 2 * n, 4 * n)],
+            10**6,
+        ),
+        Grid("links", product_grid(n=range(5, 11), f=[0, 2], links=range(1, 5), k=[1]), 200_000),
+    ),
+    check=_check,
+    explain=_explain,
+    figure=_figure,
+    notes=_notes,
+)

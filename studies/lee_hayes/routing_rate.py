@@ -1,0 +1,153 @@
+"""Lee & Hayes (1988), section 3.1: ROUTE, ROUTE1(k) and ROUTE2(k) where every node is faulty with a rate.
+
+Faults are decided when a node is asked for, so Q_60 costs what a message visits.  For k = 1 the share of ROUTE1's messages
+that are delivered over the Hamming distance, and ROUTE's delivered ones, have closed forms.  Readings R4-R9, R16, R20.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text, product_grid
+from fastcube.errors import check_range
+from fastcube.exact.routing import minimal_share, plain_share
+from fastcube.kernels.routing.tally import RATE_TALLY
+from fastcube.networks.hypercube import Hypercube
+
+from .messages import known, route_in_words, trial_of
+from .routing import length, share
+
+if TYPE_CHECKING:
+    from fastcube.engine.results import Results
+    from fastcube.kernels.jit import Kernel
+
+RATES = [round(0.05 * i, 2) for i in range(11)]
+
+#: Points off their closed form by more than so many standard errors are named.
+_FAR = 4.5
+
+
+def _check(point: Point) -> None:
+    check_range("k", point["k"], 1, int(point["n"]), f"for n={point['n']}")
+
+
+def _kernel(_: Point) -> Kernel:
+    from fastcube.kernels.routing.rate import routing_rate
+
+    return routing_rate
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    from fastcube.algorithms.paths import route
+    from fastcube.kernels.routing.rate import rate_trial
+    from fastcube.networks.faults import RandomFaults
+
+    n, rate, k = int(point["n"]), float(point["rate"]), int(point["k"])
+    drawn, status_key, s, t = rate_trial(key, trial, n, rate)
+    lines = trial_of("routing-rate", point, trial)
+    if not drawn:
+        lines.append("  void: none of 2^20 attempts gives two nonfaulty ends")
+        return Explanation("\n".join(lines), {"void": True, "rate": rate, "k": k})
+    cube = Hypercube(n, RandomFaults(rate, int(status_key)))
+    s, t = int(s), int(t)
+    data: dict[str, Any] = {"status_key": int(status_key), "rate": rate, "s": s, "t": t, "k": k}
+    lines.append(f"  every node faulty with probability {rate}, by status key {int(status_key):#x}")
+    lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.metric(s, t)}")
+    for algorithm in ("ROUTE", "ROUTE1", "ROUTE2"):
+        found = route(cube, s, t, algorithm, **({} if algorithm == "ROUTE" else {"k": k}))
+        data[algorithm] = {"outcome": found.outcome, "path": found.path}
+        lines += route_in_words(cube, algorithm if algorithm == "ROUTE" else f"{algorithm}({k})", found)
+    return Explanation("\n".join(lines), data)
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    ks = sorted({point["k"] for point, tally in results if tally.trials})
+    panels = sheet.panels(2, rows=len(ks))
+    for i, k in enumerate(ks):
+        left, right = panels[2 * i : 2 * i + 2]
+        left.lines(results, "route1_minimal", x="rate", by="n", at={"k": k})
+        if k == 1:
+            left.reference(lambda p: float(minimal_share(p["n"], p["rate"])), "closed form, greedy minimal routing")
+        left.scale = "linear"
+        left.words(y="share of messages", title=f"ROUTE1({k}): delivered over the Hamming distance")
+        right.lines(results, "route_delivered", x="rate", by="n", at={"k": k})
+        right.reference(lambda p: float(plain_share(p["n"], p["rate"])), "closed form, ROUTE")
+        right.scale = "linear"
+        for line in (lines := _delivered(results, k)):
+            right.series(None, line, like=lines.index(line), of=len(lines), joined=False)
+        right.words(y="share of messages", title=f"ROUTE (lines) and ROUTE1({k}) (marks): delivered")
+    sheet.title("Routing with every node faulty at a rate (shaded: 95% intervals)")
+
+
+def _delivered(results: Results, k: Any) -> list[list[tuple[float, Any]]]:
+    """ROUTE1's delivered shares against the rate, a list for each n."""
+    by: dict[Any, list[tuple[float, Any]]] = {}
+    for point, tally in results:
+        if tally.trials and point["k"] == k:
+            by.setdefault(point["n"], []).append((point["rate"], results.estimates(point)["route1_delivered"]))
+    return [sorted(pairs, key=lambda pair: pair[0]) for _, pairs in sorted(by.items())]
+
+
+def _notes(results: Results) -> list[str]:
+    lines, far, compared = [], [], 0
+    for point, tally in results:
+        if not tally.trials:
+            continue
+        closed = {"route_delivered": plain_share}
+        if point["k"] == 1:
+            closed["route1_minimal"] = minimal_share
+        for name, form in closed.items():
+            e = results.estimates(point)[name]
+            if known(e):
+                value = float(form(int(point["n"]), float(point["rate"])))
+                compared += 1
+                if abs(e.value - value) > _FAR * e.stderr + 1e-12 and not e.low <= value <= e.high:
+                    far.append(f"  {point_text(point)}: {name} {e.value:.6g}, closed form {value:.6g}")
+    lines.append(
+        "closed forms: route_delivered sum_h C(n,h)/(2^n-1) (1-p)^(h-1); for k = 1 route1_minimal "
+        "sum_h C(n,h)/(2^n-1) prod_{m=2..h} (1-p^m)"
+    )
+    lines.append(f"  {compared - len(far)} of {compared} estimates agree with them")
+    lines += far
+    void = sum(tally.trials - tally.counts["valid"] for _, tally in results)
+    limits = sum(tally.counts["route2_limit"] for _, tally in results)
+    if void or limits:
+        lines.append(f"void trials: {void}; ROUTE2 routes cut off after expanding 2^16 nodes: {limits}")
+    return lines
+
+
+def _of_valid(name: str, description: str, shown: bool = False) -> Any:
+    return share(name, name, description, "valid", shown)
+
+
+ROUTING_RATE = Study(
+    name="routing-rate",
+    title="Routing in Q_n with every node faulty at a rate",
+    source="Lee & Hayes 1988, section 3.1",
+    revision=1,
+    axes=(
+        Axis("n", "dimension of the hypercube", int, 2, 62),
+        Axis("rate", "node failure rate", float, 0, 1, open_above=True),
+        Axis("k", "radius within which a node of ROUTE1 and ROUTE2 knows the faults", int, 1, 62),
+    ),
+    tally=RATE_TALLY,
+    statistics=(
+        _of_valid("route1_minimal", "share of messages that ROUTE1(k) delivers over the Hamming distance", True),
+        _of_valid("route_delivered", "share of messages that ROUTE delivers", True),
+        _of_valid("route1_delivered", "share of messages that ROUTE1(k) delivers", True),
+        _of_valid("route2_delivered", "share of messages that ROUTE2(k) delivers", True),
+        _of_valid("route2_minimal", "share of messages that ROUTE2(k) delivers over the Hamming distance"),
+        _of_valid("route1_livelock", "share of ROUTE1(k) messages that reach a node twice"),
+        _of_valid("route2_livelock", "share of ROUTE2(k) messages that reach a node twice"),
+        _of_valid("route1_stuck", "share of ROUTE1(k) messages that find no link to go on"),
+        _of_valid("route2_stuck", "share of ROUTE2(k) messages that find no link to go on"),
+        length("route1"),
+        length("route2"),
+    ),
+    kernel=_kernel,
+    grids=(Grid("rates", product_grid(n=[6, 8, 10, 15, 20, 30, 45, 60], rate=RATES, k=[1, 2]), 10**6),),
+    check=_check,
+    explain=_explain,
+    figure=_figure,
+    notes=_notes,
+)

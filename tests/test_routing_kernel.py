@@ -1,0 +1,358 @@
+"""The kernels of routing and routing-rate: against the plain twin, replayed trials, each other, exact values, closed forms."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+
+import numba
+import numpy as np
+import pytest
+from reference.routing import Cube
+from scipy.special import bdtr, bdtrc
+
+import fastcube as fc
+from fastcube.engine import registry
+from fastcube.engine.statistics import Proportion
+from fastcube.engine.study import point_key
+from fastcube.exact import routing as exact
+from fastcube.kernels import faults as listed
+from fastcube.kernels.bits import ONE
+from fastcube.kernels.faults import trial_faults
+from fastcube.kernels.jit import kernel
+from fastcube.kernels.routing import rules
+from fastcube.kernels.routing.choice import routing_kernel
+from fastcube.kernels.routing.lanes import ROUTING_LANES_16, ROUTING_LANES_32
+from fastcube.kernels.routing.rate import rate_trial
+from fastcube.kernels.routing.single import ROUTING_SINGLE
+from fastcube.kernels.routing.tally import TALLY
+
+compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="many trials need compiled code")
+
+ROUTING = registry.find("routing")
+RATE = registry.find("routing-rate")
+LEVEL = 1e-6
+
+
+def enter(counts, extremes, name, outcome, links, h, trial):
+    """What a tally holds of one algorithm's route."""
+    if outcome != "delivered":
+        counts[f"{name}_{outcome}"] += 1
+        return
+    products = {"delivered": 1, "detours": links > h, "links": links, "distance": h, "links_links": links * links,
+                "links_distance": links * h, "distance_distance": h * h}  # fmt: skip
+    for what, value in products.items():
+        counts[f"{name}_{what}"] += value
+    if links - h > extremes.get(name, (-1, 0))[0]:
+        extremes[name] = links - h, trial
+
+
+def expected(cases):
+    """Counters and extremes of (trial, cube, s, t, k) by the twin."""
+    counts, extremes = Counter(), {}
+    for trial, cube, s, t, k in cases:
+        safe, h = not cube.is_unsafe(), (s ^ t).bit_count()
+        counts["not_unsafe"] += safe
+        counts["route_delivered"] += cube.route("ROUTE", s, t)[0] == "delivered"
+        found = {}
+        for name in ("route1", "route2", "route3"):
+            if name != "route3" or safe:
+                outcome, path = cube.route(name.upper(), s, t, k)
+                found[name] = len(path) - 1 if outcome == "delivered" else None
+                enter(counts, extremes, name, outcome, found[name], h, trial)
+        if safe:
+            counts["same_subcube"] += cube.same_subcube(s, t)
+            one, three = (found[name] if found[name] is not None else np.inf for name in ("route1", "route3"))
+            counts["route3_better"] += three < one
+            counts["route1_better"] += one < three
+        if cube.n <= 12:
+            shortest = cube.shortest(s, t)
+            counts["reachable"] += shortest is not None
+            for name, links in found.items():
+                counts[f"{name}_longer"] += links is not None and links > shortest
+    return counts, extremes
+
+
+def check(tally, counts, extremes):
+    assert tally.counts == {name: counts[name] for name in tally.counts}
+    for name, value in tally.extremes.items():
+        assert value == extremes.get(name.removesuffix("_excess"), (-1, -1)), name
+
+
+def drawn(point, first, stop):
+    """The trials of a point, for the twin."""
+    key = point_key("routing", 0, point)
+    n, f, links, k = point.values()
+    for trial in range(first, stop):
+        nodes, pairs, (s, t) = trial_faults(key, trial, n, f, links, 2)
+        yield trial, Cube(n, nodes.tolist(), [tuple(pair) for pair in pairs.tolist()]), int(s), int(t), k
+
+
+def at(n, f, links=0, k=1):
+    return {"n": n, "f": f, "links": links, "k": k}
+
+
+POINTS = [at(1, 0), at(2, 2, k=2), at(3, 6), at(4, 3, 2, 3), at(5, 8), at(5, 8, k=3), at(5, 20), at(6, 0, 4, 2),
+          at(7, 5, k=2), at(8, 6), at(8, 4, k=5), at(9, 9, 3), at(10, 12, k=2)]  # fmt: skip
+
+
+@compiled
+@pytest.mark.parametrize("point", POINTS, ids=str)
+def test_kernel_is_the_twin(point):
+    tally = ROUTING.count(point, 120, first=37)
+    check(tally, *expected(drawn(point, 37, 157)))
+
+
+@compiled
+@pytest.mark.slow
+@pytest.mark.parametrize("n", range(4, 11))
+def test_kernel_is_the_twin_on_many_trials(n):
+    for f, links, k in itertools.product((1, 2, n // 2, n, 2 * n), (0, 2), (1, 2, n)):
+        if f <= 2**n - 2:
+            tally = ROUTING.count(at(n, f, links, k), 500)
+            check(tally, *expected(drawn(at(n, f, links, k), 0, 500)))
+
+
+@compiled
+def test_replayed_trials_add_up():
+    for point in (at(5, 8, k=2), at(8, 6, 2), at(14, 60)):
+        tally = ROUTING.count(point, 60)
+        counts, key = Counter(), point_key("routing", 0, point)
+        for trial in range(60):
+            data = ROUTING.explain(point, key, trial).data
+            assert (data["k"], len(data["faulty_nodes"]), len(data["faulty_links"])) == (
+                point["k"],
+                point["f"],
+                point["links"],
+            )
+            counts["not_unsafe"] += data["not_unsafe"]
+            for name in ("ROUTE", "ROUTE1", "ROUTE2", "ROUTE3"):
+                if name != "ROUTE3" or data["not_unsafe"]:
+                    counts[f"{name.lower()}_{data[name]['outcome']}"] += 1
+                    counts[f"{name.lower()}_links"] += (
+                        len(data[name]["path"]) - 1 if data[name]["outcome"] == "delivered" else 0
+                    )
+        for name, count in counts.items():
+            if name not in ("route_lost", "route_links"):
+                assert tally.counts[name] == count, (point, name)
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("lanes", "points"),
+    [
+        (ROUTING_LANES_16, [at(7, 5), at(8, 4), at(8, 4, k=2), at(8, 4, k=5), at(9, 8, k=3), at(12, 6), at(16, 40)]),
+        (ROUTING_LANES_32, [at(17, 40, k=2), at(20, 10), at(30, 15), at(33, 9), at(60, 31), at(62, 2)]),
+    ],
+)
+def test_lanes_equal_one_trial_at_a_time(lanes, points):
+    for point in points:
+        for first, stop in ((0, 3000), (777, 3333)):
+            tallies = []
+            for form in (lanes, ROUTING_SINGLE):
+                slots = TALLY.fresh()
+                form(np.uint64(11), first, stop, np.array(list(point.values()), np.float64), slots)
+                tallies.append(TALLY.read(slots))
+            assert tallies[0] == tallies[1], point
+
+
+def test_which_kernel_serves():
+    assert routing_kernel(8, 4, 0) is routing_kernel(16, 8, 0) is ROUTING_LANES_16
+    assert routing_kernel(17, 4, 0) is routing_kernel(62, 60, 0) is ROUTING_LANES_32
+    for n, f, links in ((6, 3, 0), (8, 4, 1), (8, 40, 0), (20, 1, 0)):
+        assert routing_kernel(n, f, links) is ROUTING_SINGLE
+
+
+@compiled
+def test_trials_split_anywhere():
+    for study, point in ((ROUTING, at(8, 4, k=2)), (RATE, {"n": 20, "rate": 0.3, "k": 1})):
+        whole = study.count(point, 3000)
+        parts = [study.count(point, stop - first, first=first) for first, stop in ((0, 7), (7, 1500), (1500, 3000))]
+        total = parts[0] + parts[1] + parts[2]
+        assert (total.counts, total.extremes) == (whole.counts, whole.extremes)
+
+
+# ---------------------------------------------------------------- every message of small cubes
+
+
+def exactly(n, f, k):
+    """The statistics over all fault sets without node 0 and all destinations, by the twin."""
+    cases = [
+        (0, Cube(n, faults), 0, t, k)
+        for faults in itertools.combinations(range(1, 2**n), f)
+        for t in range(1, 2**n)
+        if t not in faults
+    ]
+    counts, _ = expected(cases)
+    return {
+        name: exact.share_of(counts[events], len(cases) if among is None else counts[among])
+        for name, (events, among) in exact._SHARES.items()
+    }
+
+
+@compiled
+@pytest.mark.parametrize(("n", "most"), [(1, 0), (2, 2), (3, 6), pytest.param(4, 5, marks=pytest.mark.slow)], ids=str)
+def test_all_messages_are_the_twins(n, most):
+    for f, k in itertools.product(range(most + 1), range(1, n + 1)):
+        assert fc.exact_routing(n, f, k) == exactly(n, f, k), (n, f, k)
+
+
+def test_exact_values_name_the_studys_statistics():
+    assert list(exact._SHARES) == [s.name for s in ROUTING.statistics]
+    for s in ROUTING.statistics:
+        if isinstance(s, Proportion):
+            assert exact._SHARES[s.name] == (s.events, s.among)
+
+
+@compiled
+@pytest.mark.parametrize(("n", "f", "k"), [(3, 3, 1), (4, 2, 2), (4, 6, 1), (4, 9, 4), (5, 2, 1), (5, 4, 2)])
+def test_monte_carlo_agrees_with_exact_values(n, f, k):
+    tally, values = ROUTING.count(at(n, f, k=k), 100_000), fc.exact_routing(n, f, k)
+    for statistic in ROUTING.statistics:
+        if isinstance(statistic, Proportion) and values[statistic.name] is not None:
+            among = statistic.trials(tally.counts, tally.trials)
+            agrees(tally.counts[statistic.events], among, float(values[statistic.name]), (n, f, k, statistic.name))
+
+
+def agrees(events, trials, p, what):
+    assert bdtr(events, trials, p) > LEVEL / 2, what
+    assert events == 0 or bdtrc(events - 1, trials, p) > LEVEL / 2, what
+
+
+# ---------------------------------------------------------------- faults with a rate
+
+
+@compiled
+@pytest.mark.parametrize("n", [3, 10, 30, 60])
+def test_closed_forms(n):
+    for rate in (0.0, 0.1, 0.4):
+        tally = RATE.count({"n": n, "rate": rate, "k": 1}, 200_000)
+        assert tally.counts["valid"] == tally.trials
+        agrees(tally.counts["route1_minimal"], tally.trials, float(exact.minimal_share(n, rate)), (n, rate))
+        agrees(tally.counts["route_delivered"], tally.trials, float(exact.plain_share(n, rate)), (n, rate))
+
+
+def test_closed_forms_at_the_ends():
+    assert exact.minimal_share(2, 0.5) == (2 + 1 - exact.Fraction(1, 4)) / 3
+    assert exact.plain_share(2, 0.5) == exact.Fraction(2 + exact.Fraction(1, 2)) / 3
+    assert exact.minimal_share(60, 0.0) == exact.plain_share(60, 0.0) == 1
+
+
+@compiled
+@pytest.mark.parametrize(("n", "rate", "k"), [(2, 0.6, 1), (6, 0.3, 2), (10, 0.5, 1), (20, 0.2, 3), (60, 0.3, 1)])
+def test_rate_kernel_is_the_twin(n, rate, k):
+    point = {"n": n, "rate": rate, "k": k}
+    tally, key = RATE.count(point, 300, first=99), point_key("routing-rate", 0, point)
+    counts, extremes = Counter(), {}
+    for trial in range(99, 399):
+        valid, status_key, s, t = rate_trial(key, trial, n, rate)
+        assert valid
+        counts["valid"] += 1
+        faults = fc.random_faults(rate).__class__(rate, int(status_key))
+        cube, s, t = Cube(n, faults.__contains__), int(s), int(t)
+        counts["route_delivered"] += cube.route("ROUTE", s, t)[0] == "delivered"
+        for name in ("route1", "route2"):
+            outcome, path = cube.route(name.upper(), s, t, k)
+            h = (s ^ t).bit_count()
+            enter(counts, extremes, name, outcome, len(path) - 1, h, trial)
+            counts[f"{name}_minimal"] += outcome == "delivered" and len(path) - 1 == h
+    check(tally, counts, extremes)
+
+
+@compiled
+def test_replayed_rate_trial():
+    point = {"n": 30, "rate": 0.3, "k": 2}
+    found = RATE.explain(point, point_key("routing-rate", 0, point), 5)
+    assert set(found.data) == {"status_key", "rate", "s", "t", "k", "ROUTE", "ROUTE1", "ROUTE2"}
+    assert "ROUTE1(2): delivered over" in found.words or "ROUTE1(2): " in found.words
+
+
+# ---------------------------------------------------------------- one message on any faults
+
+
+@kernel("void(int64, uint64[::1], uint64[:, ::1], uint64, uint64, int64, int64[::1])", cache=False)
+def route_all(n, nodes, links, s, t, k, out):
+    """The rules of kernels/routing/rules.py on given faults."""
+    faults = listed.faults_for(n, nodes.size, links.shape[0], 2)
+    faults.labels[: nodes.size] = nodes
+    for i in range(links.shape[0]):
+        faults.lower[i], faults.dims[i] = links[i, 0], links[i, 1]
+    listed.remember(faults)
+    listed.close(faults)
+    search = rules.search_for(k)
+    whole = (ONE << np.uint64(n)) - ONE
+    out[0] = rules.route_passes(faults, s, t)
+    out[1] = rules.walk1(faults, s, t, whole, k, search)
+    out[2] = rules.walk2(faults, s, t, whole, k, search)
+    out[3] = rules.walk3(faults, s, t, whole, k, search)
+
+
+CODES = {"stuck": -1, "livelock": -2, "limit": -3, "lost": -4}
+
+
+@compiled
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [4, 7, 10, 60])
+def test_rules_on_faults_around_the_ends(n):
+    rng = random.Random(n)
+    for _ in range(3000):
+        s, t = rng.getrandbits(n), rng.getrandbits(n)
+        nodes, links = set(), set()
+        for _ in range(rng.randrange(3 * n)):
+            x = rng.choice([s, t, s ^ (s ^ t) & rng.getrandbits(n)])
+            for _ in range(rng.randrange(1, 4)):
+                x ^= 1 << rng.randrange(n)
+            i = rng.randrange(n)
+            if rng.random() < 0.1:
+                links.add((x & ~(1 << i), i))
+            else:
+                nodes.add(x)
+        nodes -= {s, t}
+        k = rng.randrange(1, min(n, 5) + 1)
+        out = np.zeros(4, np.int64)
+        rows = np.array(sorted(links), np.uint64).reshape(-1, 2)
+        route_all(n, np.array(sorted(nodes), np.uint64), rows, np.uint64(s), np.uint64(t), k, out)
+        cube = Cube(n, nodes, [(x, x | 1 << i) for x, i in links])
+        wanted = [int(cube.route("ROUTE", s, t)[0] == "delivered")]
+        for name in ("ROUTE1", "ROUTE2", "ROUTE3"):
+            outcome, path = cube.route(name, s, t, k)
+            wanted.append(len(path) - 1 if outcome == "delivered" else CODES[outcome])
+        assert out.tolist() == wanted, (n, nodes, links, s, t, k)
+
+
+# ---------------------------------------------------------------- what is refused
+
+BAD = [
+    ("routing", at(3, 7), "f must be in [0, 6] for n=3, which leaves two nonfaulty nodes, got 7"),
+    ("routing", at(3, 0, 13), "links must be in [0, 12] for n=3, got 13"),
+    ("routing", at(3, 0, 0, 4), "k must be in [1, 3] for n=3, got 4"),
+    ("routing", at(3, 0, 0, 0), "k must be in [1, 62], got 0"),
+    ("routing", at(63, 0), "n must be in [1, 62], got 63"),
+    ("routing", at(30, 65537), "f must be in [0, 65536], got 65537"),
+    ("routing-rate", {"n": 5, "rate": 1.0, "k": 1}, "rate must be in [0, 1), got 1.0"),
+    ("routing-rate", {"n": 5, "rate": -0.1, "k": 1}, "rate must be in [0, 1), got -0.1"),
+    ("routing-rate", {"n": 5, "rate": 0.5, "k": 6}, "k must be in [1, 5] for n=5, got 6"),
+    ("routing-rate", {"n": 1, "rate": 0.5, "k": 1}, "n must be in [2, 62], got 1"),
+]
+
+
+@pytest.mark.parametrize(("study", "point", "message"), BAD)
+def test_impossible_points(study, point, message):
+    with pytest.raises(fc.ParameterError) as error:
+        registry.find(study).point(point)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((3, 7), "f must be in [0, 6] for n=3, got 7"),
+        ((3, 2, 4), "k must be in [1, 3] for n=3, got 4"),
+        ((6, 5), "n and f must have at most 10000000 messages to enumerate, got 407673126 at n=6, f=5"),
+    ],
+)
+def test_exact_values_that_cannot_be_had(arguments, message):
+    with pytest.raises(fc.ParameterError) as error:
+        fc.exact_routing(*arguments)
+    assert str(error.value) == message
