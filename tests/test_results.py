@@ -7,6 +7,7 @@ import h5py
 import numpy as np
 import pytest
 import xarray
+from forgery import edit, text
 from toy import TOY
 
 import fastcube as fc
@@ -114,25 +115,6 @@ def test_wide_counters_keep_every_bit(tmp_path):
     Results(registry.adopt(TOY), 0, {(1, 0.0): tally}).save(tmp_path / "w.h5")
     assert open_results(tmp_path / "w.h5").tallies[1, 0.0].counts == counts
     assert to_limbs(5 + (7 << 62) + (1 << 124), 3) == [5, 7, 1]
-
-
-def edit(file, change):
-    """Change a file as another program might, and end it in the checksum of what it then holds."""
-    file.write_bytes(file.read_bytes()[: -hdf5._TRAILER_SIZE])
-    with h5py.File(file, "r+") as f:
-        change(f)
-    seal(file)
-
-
-def seal(file):
-    image = file.read_bytes()
-    file.write_bytes(image + hdf5._TRAILER + hashlib.sha256(image).hexdigest().encode())
-
-
-def text(name, value):
-    return lambda f: f.attrs.create(
-        name, np.array(value.encode()), dtype=h5py.string_dtype("utf-8", max(1, len(value)))
-    )
 
 
 @pytest.mark.parametrize(
