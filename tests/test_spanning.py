@@ -12,7 +12,7 @@ from reference import spanning as twin
 
 import fastcube as fc
 from fastcube.algorithms import spanning
-from fastcube.algorithms.spanning_flows import NonfaultyGraph
+from fastcube.algorithms.spanning_flows import NonfaultyGraph, max_flow
 
 
 def all_links(n):
@@ -133,6 +133,27 @@ def test_edmonds_number_is_that_of_networkx():
     for cube in random_cubes((5, 6, 7), 30, seed=3):
         graph = networkx.Graph(twin.nonfaulty_graph(cube.n, cube.faulty_nodes, cube.faulty_links))
         assert fc.max_spanning_trees(cube) == networkx.edge_connectivity(graph)
+
+
+def test_flows_are_those_of_the_twin():
+    """From one node, where paths must give way to each other; what is still reached is one side of a cut."""
+    rng = random.Random(6)
+    for cube in random_cubes((3, 4, 5, 6), 150, seed=6):
+        graph = NonfaultyGraph(cube)
+        plain = twin.nonfaulty_graph(cube.n, cube.faulty_nodes, cube.faulty_links)
+        for s, t in [rng.sample(sorted(plain), 2) for _ in range(4)]:
+            wanted = twin.flow(plain, s, t, cube.n)
+            assert max_flow(graph, graph.links, 1 << s, t, wanted)[0] == wanted
+            paths, side = max_flow(graph, graph.links, 1 << s, t, cube.n + 1)
+            assert paths == wanted == len(graph.cut(side)) and side >> s & 1 and not side >> t & 1
+
+
+def test_a_path_gives_way_to_another():
+    """One-way arcs of Q_3 in which the first path found, 0-4-6-7, must leave 4-6 for the second."""
+    graph = NonfaultyGraph(fc.Hypercube(3))
+    arcs = [(0, 4), (4, 6), (6, 7), (0, 2), (2, 6), (4, 5), (5, 7)]
+    tails = [sum(1 << u for u, v in arcs if u ^ v == 1 << k) for k in range(3)]
+    assert max_flow(graph, tails, 1, 7, 3)[0] == 2
 
 
 @pytest.mark.parametrize("missing", range(1, 5))

@@ -18,6 +18,8 @@ from scipy.special import bdtr, bdtrc
 import fastcube as fc
 from fastcube.engine import registry
 from fastcube.exact.spanning import exact_spanning, table
+from fastcube.kernels.jit import kernel
+from fastcube.kernels.spanning import connectivity
 from fastcube.kernels.spanning.broadcast import ends
 from fastcube.kernels.spanning.connectivity import numbers
 from fastcube.kernels.spanning.layout import LARGEST, NUMBER
@@ -91,6 +93,29 @@ def test_two_halves_joined_by_few_links(n, kept):
         chosen = set(rng.sample(side, min(kept, len(side))))
         (found,) = kernel_numbers(n, [[]], [[(v, k) for v in side if v not in chosen]])
         assert found[0] == (n if len(chosen) == len(side) else min(len(chosen), n - 1))
+
+
+@kernel("int64(int64, uint64[::1], int64, int64, int64)")
+def one_flow(n, nodes, source, target, limit):
+    """Paths from one node: the core is that node alone."""
+    g = connectivity.graph_arrays(n)
+    g.nodes[:] = nodes
+    connectivity.join_links(g)
+    connectivity._set(g.core, source)
+    return connectivity._flow(g, target, limit)
+
+
+def test_flows_are_those_of_the_twin():
+    """Between single nodes, where paths must give way to each other."""
+    rng = random.Random(6)
+    for n, f in itertools.product((3, 4, 5, 6, 7), (0, 1, 2, 3)):
+        for _ in range(20):
+            faulty = rng.sample(range(2**n), f * 2**n // 8)
+            graph = twin.nonfaulty_graph(n, faulty)
+            mask = sum(1 << v for v in graph)
+            words = np.array([mask >> 64 * w & 2**64 - 1 for w in range(max(2**n // 64, 1))], np.uint64)
+            s, t = rng.sample(sorted(graph), 2)
+            assert one_flow(n, words, s, t, n) == twin.flow(graph, s, t, n)
 
 
 def test_nothing_is_left_between_fault_sets():

@@ -263,7 +263,10 @@ def _grow_core(g, least):
 
 @block
 def _search(g, target):
-    """Whether the core still reaches a node over directed links not in use; ``came`` tells how."""
+    """Whether the core still reaches a node over directed links not in use; ``came`` tells how.
+
+    A link in use one way is free the other way, and a path that takes it so takes the other path back.
+    """
     n, words = g.links.shape
     for w in range(words):
         g.part[w] = g.core[w]
@@ -275,8 +278,7 @@ def _search(g, target):
         for k in range(n):
             for w in range(words):
                 v = w if k < 6 else w ^ (1 << (k - 6))  # the word the step starts from
-                open_ = (g.links[k, v] & ~g.flow[k, v]) | _across(g.flow[k], v, k)
-                step = g.part[v] & open_
+                step = g.part[v] & g.links[k, v] & ~g.flow[k, v]
                 new = (_inside(step, k) if k < 6 else step) & ~g.part[w]
                 g.came[k, w] |= new
                 g.part[w] |= new
