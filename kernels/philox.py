@@ -25,6 +25,7 @@ COUNTS = np.uint64(7)  #: numbers of faults
 NODE_DIGITS = np.uint64(8)  #: leading eight binary digits of each node's uniform number, 64 nodes a word
 NODE_TAILS = np.uint64(9)  #: its next 64 digits, a word a node
 MULTICASTS = np.uint64(10)  #: sources and destinations of multicasts
+PLANTS = np.uint64(15)  #: the pair of faults that a trial plants
 
 _M0 = np.uint64(0xD2511F53)
 _M1 = np.uint64(0xCD9E8D57)

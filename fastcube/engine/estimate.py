@@ -1,13 +1,15 @@
 """Estimates and 95% intervals from exact counts.
 
 Proportions: Clopper-Pearson.  Means of bounded quantities: empirical Bernstein (Maurer & Pontil 2009,
-Theorem 4, two-sided), valid also where the quantity is nearly always zero and sometimes huge.  Ratios of totals:
+Theorem 4, two-sided), valid also where the quantity is nearly always zero and sometimes huge; split by classes of trials
+where its bound lies far above its values.  Ratios of totals:
 delta method, asymptotic.  ``scipy.special`` is imported on first use; ``scipy.stats`` never, it costs 0.6 s.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -74,6 +76,58 @@ def bounded_mean(
     log = math.log(4 / alpha)
     width = math.sqrt(2 * variance * log / trials) + 7 * log * (most - least) / (3 * (trials - 1))
     return Estimate(mean, math.sqrt(variance / trials), max(least, mean - width), min(most, mean + width))
+
+
+@dataclass(frozen=True)
+class Class:
+    """Some of the trials of a mean, and what is known of its quantity there.
+
+    Attributes
+    ----------
+    trials, total, squares : int
+        How many trials are of the class, and sums of the quantity * unit and of its square over them.
+    least, most : float
+        Bounds of the quantity where a trial is of the class.
+    proved : float
+        A bound on the class's share of the mean, the probability of the class times its mean, that needs no data.
+    """
+
+    trials: int
+    total: int
+    squares: int
+    least: float
+    most: float
+    proved: float
+
+
+#: Classes whose proved share is below this part of the first one's are left to the proof, at no level.
+NEGLIGIBLE = 1e-6
+
+
+def mean_of_classes(classes: Sequence[Class], trials: int, unit: float = 1.0, alpha: float = ALPHA) -> Estimate:
+    """Mean over ``trials`` of a quantity that is zero but in some classes of trials, each with bounds of its own.
+
+    The limits are sums over the classes.  A class's share lies between the limits of an empirical Bernstein interval
+    with its bound, between those of the Clopper-Pearson interval of its probability times least and most, and below
+    what is proved: the best of them, all holding together at level 1 - alpha, which the intervals share equally.  Which
+    classes are looked at depends on what is proved of them, never on the data.
+    """
+    if trials == 0:
+        return NOTHING
+    total, squares = sum(c.total for c in classes), sum(c.squares for c in classes)
+    looked_at = [c.proved > NEGLIGIBLE * classes[0].proved for c in classes]
+    own = alpha / (2 * max(1, sum(looked_at)))
+    low, high = 0.0, 0.0
+    for c, look in zip(classes, looked_at, strict=True):
+        if look:
+            mean = bounded_mean(c.total, c.squares, trials, unit, c.most, alpha=own)
+            share = proportion(c.trials, trials, own)
+            low += max(mean.low, share.low * c.least)
+            high += min(mean.high, share.high * c.most, c.proved)
+        else:
+            high += c.proved
+    whole = plain_mean(total, squares, trials, unit)
+    return Estimate(whole.value, whole.stderr, low, high)
 
 
 def plain_mean(total: int, squares: int, trials: int, unit: float = 1.0, alpha: float = ALPHA) -> Estimate:

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import ResultFileError
 from .arrays import arrays, axis_attributes
 from .hdf5 import NetCDF, written_whole
-from .recorded import NUMBERS, describe, numbers_of
+from .recorded import NUMBERS, describe, numbers_of, width_of
 from .results import Results
 from .study import GENERATOR
 
@@ -117,8 +117,16 @@ def _write_raw(results: Results, raw: NetCDF) -> None:
 def _write_numbers(results: Results, raw: NetCDF) -> None:
     """What each statistic takes at each point besides the counters."""
     keys = sorted(results.tallies)
-    raw.dimension("number", len(NUMBERS))
-    for name, values in numbers_of(results.study, keys).items():
-        rows = np.array([values[key] for key in keys], np.float64).reshape(-1, len(NUMBERS))
+    made: set[int] = set()
+    numbers = numbers_of(results.study, keys)
+    for entry in describe(results.study)["statistics"]:
+        name, width = entry["name"], width_of(entry)
+        dimension = "number" if width == len(NUMBERS) else f"number{width}"
+        if width not in made:
+            raw.dimension(dimension, width)
+            made.add(width)
+        rows = np.array([numbers[name][key] for key in keys], np.float64).reshape(-1, width)
         what = f"{name} at each point: whether it is defined, the unit of its totals, its bound, its scale"
-        raw.variable("numbers_" + name, ("point", "number"), rows, units="1", description=what)
+        if width > len(NUMBERS):
+            what += "; then for each class least, most and proved share"
+        raw.variable("numbers_" + name, ("point", dimension), rows, units="1", description=what)

@@ -16,9 +16,9 @@ from ..errors import FormatTooNewError, FormatTooOldError, ResultFileError, Stud
 from .files import FILE_TYPE, FORMAT_VERSION, LIMB_BITS, limbs_of
 from .goal import MOST_TRIALS, Goal
 from .hdf5 import opened, stored, subgroup
-from .recorded import NUMBERS, Key, Recorded, Table, recorded
+from .recorded import Key, Recorded, Table, recorded, width_of
 from .results import Results
-from .statistics import Distribution, Mean, PlainMean, Proportion
+from .statistics import ClassMean, Distribution, Mean, PlainMean, Proportion
 from .study import GENERATOR, NAME, Measure, point_text
 from .tally import Tally, fuse
 
@@ -94,7 +94,7 @@ def _read(file: Any) -> Results:
                 if isinstance(value, str):
                     check_text(name, value)
     keys = _keys(raw, data)
-    table: Table = {s["name"]: _numbers(raw, s["name"], keys) for s in data["statistics"]}
+    table: Table = {s["name"]: _numbers(raw, s, keys) for s in data["statistics"]}
     code = json.loads(_text(file, "code"))
     head = {
         **{name: _text(file, name) for name in ("title", "source")},
@@ -127,10 +127,10 @@ def _keys(raw: Any, data: dict[str, Any]) -> list[Key]:
     return keys
 
 
-def _numbers(raw: Any, name: str, keys: list[Key]) -> dict[Key, tuple[float, ...]]:
-    rows = stored(raw, "numbers_" + name)
-    if rows.shape != (len(keys), len(NUMBERS)) or rows.dtype.kind != "f":
-        raise ValueError(f"numbers_{name} is not of the points")
+def _numbers(raw: Any, entry: dict[str, Any], keys: list[Key]) -> dict[Key, tuple[float, ...]]:
+    rows = stored(raw, "numbers_" + entry["name"])
+    if rows.shape != (len(keys), width_of(entry)) or rows.dtype.kind != "f":
+        raise ValueError(f"numbers_{entry['name']} is not of the points")
     return dict(zip(keys, map(tuple, rows.tolist()), strict=True))
 
 
@@ -199,5 +199,9 @@ def _check_counts(measure: Measure, key: Key, tally: Tally) -> None:
             raise broken(s.events)
         if isinstance(s, Distribution) and sum(counts[s.counter]) > among:
             raise broken(s.counter)
+        if isinstance(s, ClassMean) and (
+            counts[s.reached[0]] > among or any(k < 0 or q * k < x**2 for k, x, q in s.sums(counts))
+        ):
+            raise broken(s.name)
         if isinstance(s, (Mean, PlainMean)) and counts[s.squares] * among < counts[s.total] ** 2:
             raise broken(s.squares)

@@ -12,16 +12,39 @@ from typing import Any
 
 from ..errors import ParameterError, StudyError, StudyMismatchError, of_study
 from ..kernels.layout import Counter, Extreme, Layout
-from .statistics import Difference, Distribution, Mean, PlainMean, Point, Proportion, Ratio, Statistic, Value
+from .statistics import (
+    Bounds,
+    CensoredMean,
+    ClassMean,
+    Difference,
+    Distribution,
+    Mean,
+    PlainMean,
+    Point,
+    Proportion,
+    Ratio,
+    Statistic,
+    Value,
+)
 from .study import Axis, Explanation, Measure, Study
 
 #: The kinds of statistics, by the name that stands in a file.
 KINDS: dict[str, type[Statistic]] = {
-    kind.__name__: kind for kind in (Proportion, Mean, Difference, PlainMean, Ratio, Distribution)
+    kind.__name__: kind
+    for kind in (Proportion, Mean, Difference, CensoredMean, ClassMean, PlainMean, Ratio, Distribution)
 }
 
 #: What a statistic gives at a point, in the order of the file's columns.
 NUMBERS = ("defined", "unit", "bound", "scale")
+
+#: What a :class:`ClassMean` gives for each of its classes besides, in the columns behind those.
+BOUNDS = ("least", "most", "proved")
+
+
+def width_of(entry: Mapping[str, Any]) -> int:
+    """Columns of a statistic's numbers, from its entry in a file."""
+    return len(NUMBERS) + len(BOUNDS) * (len(entry["totals"]) if entry["kind"] == ClassMean.__name__ else 0)
+
 
 Key = tuple[Value, ...]
 
@@ -35,11 +58,12 @@ def describe(measure: Measure) -> dict[str, Any]:
         "axes": [{**asdict(axis), "kind": axis.kind.__name__} for axis in measure.axes],
         "counters": [asdict(counter) for counter in measure.tally.counters],
         "extremes": [asdict(extreme) for extreme in measure.tally.extremes],
-        "statistics": [
-            {"kind": type(s).__name__} | {f.name: v for f in fields(s) if not callable(v := getattr(s, f.name))}
-            for s in measure.statistics
-        ],
+        "statistics": [_entry(s) for s in measure.statistics],
     }
+
+
+def _entry(s: Statistic) -> dict[str, Any]:
+    return {"kind": type(s).__name__} | {f.name: v for f in fields(s) if not callable(v := getattr(s, f.name))}
 
 
 def numbers_of(measure: Measure, keys: Iterable[Key]) -> Table:
@@ -53,9 +77,10 @@ def numbers_of(measure: Measure, keys: Iterable[Key]) -> Table:
                 with of_study(s.name):
                     defined = bool(s.defined(point))
                     given = [float(getattr(s, name)(point)) if hasattr(s, name) else 1.0 for name in NUMBERS[1:]]
-                    out[s.name][key] = (float(defined), *given)
+                    bounds = s.classes(point) if isinstance(s, ClassMean) else ()
+                    out[s.name][key] = (float(defined), *given, *(float(v) for row in bounds for v in row))
             except StudyError:
-                out[s.name][key] = (0.0,) * len(NUMBERS)
+                out[s.name][key] = (0.0,) * width_of(_entry(s))
     return out
 
 
@@ -68,6 +93,17 @@ class _AtPoint:
 
     def __call__(self, point: Point) -> float:
         return self.values[tuple(point.values())][self.column]
+
+
+@dataclass(frozen=True)
+class _ClassesAtPoint:
+    """The bounds of a :class:`ClassMean`'s classes, looked up by the point."""
+
+    values: Mapping[Key, tuple[float, ...]] = field(repr=False)
+
+    def __call__(self, point: Point) -> tuple[Bounds, ...]:
+        flat = iter(self.values[tuple(point.values())][len(NUMBERS) :])
+        return tuple(zip(flat, flat, flat, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,13 +151,13 @@ def recorded(head: Mapping[str, Any], data: Mapping[str, Any], table: Table) -> 
     statistics = []
     for entry in data["statistics"]:
         kind = KINDS[entry["kind"]]
-        given = {name: value for name, value in entry.items() if name != "kind"}
-        if "squares" in given and isinstance(given["squares"], list):
-            given["squares"] = tuple(given["squares"])
+        given: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in entry.items() if n != "kind"}
         values = table[given["name"]]
         for column, name in enumerate(NUMBERS):
             if name in {f.name for f in fields(kind)}:
                 given[name] = _AtPoint(values, column)
+        if kind is ClassMean:
+            given["classes"] = _ClassesAtPoint(values)
         statistics.append(kind(**given))
     axes = tuple(Axis(**{**axis, "kind": kinds[axis["kind"]]}) for axis in data["axes"])
     return Recorded(axes=axes, tally=layout, statistics=tuple(statistics), table=table, **head)

@@ -6,12 +6,13 @@ the unit its totals are counted in, its bound, its scale).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from .estimate import Estimate, bounded_mean, plain_mean, proportion, ratio
+from .estimate import ALPHA, Class, Estimate, bounded_mean, mean_of_classes, plain_mean, proportion, ratio
 
 Value = int | float
 Point = Mapping[str, Value]
@@ -140,6 +141,64 @@ class Difference(Mean):
     def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
         bound = self.bound(point)
         return bounded_mean(counts[self.total], counts[self.squares], trials, self.unit(point), bound, -bound)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CensoredMean(Mean):
+    """A :class:`Mean` of what some trials do not tell: anything in [0, bound(point)] in those that ``unknown`` counts.
+
+    ``total`` and ``squares`` are over the others, so the estimate is a lower one by at most what the interval allows for:
+    the limit of a Clopper-Pearson interval times the bound.  The level is shared equally.
+    """
+
+    unknown: str
+
+    def counters(self) -> tuple[str, ...]:
+        return *super().counters(), self.unknown
+
+    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        total, squares, bound, half = counts[self.total], counts[self.squares], self.bound(point), ALPHA / 2
+        known = bounded_mean(total, squares, trials, self.unit(point), bound, alpha=half)
+        unknown = proportion(counts[self.unknown], trials, half)
+        return replace(known, high=min(bound, known.high + bound * unknown.high))
+
+
+#: Least and most of a quantity in a class of trials, and the proved bound on the class's share of the mean.
+Bounds = tuple[float, float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassMean(Statistic):
+    """Mean of a heavy-tailed quantity, split by classes of trials with bounds of their own (``estimate.mean_of_classes``).
+
+    ``reached`` names for each class the counter of the trials of this class or a later one, ``totals`` and
+    ``squares`` its sums, in units of ``unit(point)``; outside of the classes the quantity is zero.  ``classes`` gives at a
+    point each class's bounds, in units of the mean before ``scale``.  ``nonzero`` counts the trials where it is not zero.
+    """
+
+    reached: tuple[str, ...]
+    totals: tuple[str, ...]
+    squares: tuple[str, ...]
+    nonzero: str
+    classes: Callable[[Point], tuple[Bounds, ...]]
+    unit: Callable[[Point], float] = _one
+    interval: ClassVar[str] = "bounded"
+
+    def counters(self) -> tuple[str, ...]:
+        return *self.reached, *self.totals, *self.squares, self.nonzero
+
+    def count_events(self, counts: Counts) -> int:
+        return int(counts[self.nonzero])
+
+    def sums(self, counts: Counts) -> list[tuple[int, int, int]]:
+        """Trials, total and sum of squares of each class."""
+        reached = [*(int(counts[name]) for name in self.reached), 0]
+        trials = [more - less for more, less in itertools.pairwise(reached)]
+        return [(many, counts[a], counts[b]) for many, a, b in zip(trials, self.totals, self.squares, strict=True)]
+
+    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        known = zip(self.sums(counts), self.classes(point), strict=True)
+        return mean_of_classes([Class(*sums, *bounds) for sums, bounds in known], trials, self.unit(point))
 
 
 @dataclass(frozen=True, kw_only=True)

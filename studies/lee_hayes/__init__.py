@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .broadcasting import BROADCAST
 from .critical import UNSAFE_CRITICAL
+from .rare import UNSAFE_RARE
 from .routing import ROUTING
 from .routing_rate import ROUTING_RATE
 from .unsafe import UNSAFE_FRACTION
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STUDIES", "benchmarks", "ledger"]
 
-STUDIES = (UNSAFE_FRACTION, UNSAFE_CRITICAL, ROUTING, ROUTING_RATE, BROADCAST)
+STUDIES = (UNSAFE_FRACTION, UNSAFE_RARE, UNSAFE_CRITICAL, ROUTING, ROUTING_RATE, BROADCAST)
 
 
 def ledger() -> Ledger:

@@ -51,21 +51,17 @@ def _nodes(point: Point) -> float:
     return float(2 ** int(point["n"]))
 
 
-def _most_rounds(point: Point) -> float:
+def most_rounds(point: Point) -> float:
     """Floor(n^2 / 3) (Przykucki 2012); at least 1, to divide by."""
     return float(max(1, int(point["n"]) ** 2 // 3))
 
 
-def _explain(point: Point, key: int, trial: int) -> Explanation:
-    from fastcube.kernels.sampling import fault_set
-
-    n = int(point["n"])
-    faulty = sorted(int(v) for v in fault_set(key, trial, n, int(point["f"])))
+def told(n: int, faulty: list[int]) -> Explanation:
+    """What FIND_UNSAFE makes of a fault set, in words, and as data."""
     found = find_unsafe(Hypercube(n, faulty_nodes=faulty))
-    lines = [f"trial {trial} of unsafe-fraction at {point_text(point)}"]
-    lines.append(
+    lines = [
         f"  {len(faulty)} faulty nodes: {', '.join(f'{v:0{n}b}' for v in faulty[:64])}{', ...' if len(faulty) > 64 else ''}"
-    )
+    ]
     lines.append(f"  {found.count} unsafe nodes, a fraction of {found.fraction:.6g}, marked in {found.rounds} rounds")
     large = [str(c) for c in found.subcubes if c.dimension > 0]
     lines.append(
@@ -80,6 +76,14 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         "subcubes": large,
     }
     return Explanation("\n".join(lines), data)
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    from fastcube.kernels.sampling import fault_set
+
+    n = int(point["n"])
+    inside = told(n, sorted(int(v) for v in fault_set(key, trial, n, int(point["f"]))))
+    return Explanation(f"trial {trial} of unsafe-fraction at {point_text(point)}\n{inside.words}", inside.data)
 
 
 # ---------------------------------------------------------------- Figure 8
@@ -184,7 +188,7 @@ UNSAFE_FRACTION = Study(
             total="rounds",
             squares="rounds_squared",
             nonzero="with_unsafe",
-            bound=_most_rounds,
+            bound=most_rounds,
             among="rounds_known",
         ),
         Proportion(name="merging", description="probability of two faults within distance 2", events="merging"),

@@ -1,0 +1,231 @@
+"""The study ``unsafe-rare``: unsafe nodes of large cubes under few faults, where plain sampling meets none.
+
+Only fault sets with two faults within distance 2 are drawn (``kernels/unsafe/planting.py``); means over all fault sets
+are S times those of the trials that count, exactly (``docs/proofs.md``).  Its intervals allow for catastrophes that no trial met
+only as far as they are not proved to be rarer.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from fractions import Fraction
+from typing import Any
+
+from fastcube.engine.results import Results
+from fastcube.engine.statistics import Bounds, CensoredMean, ClassMean, Proportion
+from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text
+from fastcube.errors import check_range
+from fastcube.exact.spanned import least_unsafe, most_unsafe, reaching
+from fastcube.exact.unsafe import mean_unsafe_two_faults, merging_pairs
+from fastcube.kernels.unsafe.planting_layout import CLASSES, MARKING, PLANTED
+
+from .unsafe import most_rounds, told
+
+#: A half-width above this share of the estimate is put down to large subcubes in the notes.
+_WIDE = 0.05
+
+#: Dimensions that the figure shows besides merging, each with its line style.
+_SHOWN: dict[int, Any] = {3: "--", 4: "-.", 8: (0, (1, 1))}
+
+
+def _check(point: Point) -> None:
+    n = int(point["n"])
+    check_range("f", point["f"], 2, min(2**n, 4096), f"for n={n}")
+
+
+def _kernel(point: Point) -> Any:
+    from fastcube.kernels.unsafe.planting import PLANTED_TRIALS
+
+    return PLANTED_TRIALS
+
+
+def _scale(point: Point) -> float | Fraction:
+    """S: the expected number of pairs of faults within distance 2."""
+    return merging_pairs(int(point["n"]), int(point["f"]))
+
+
+def _scale_of_fraction(point: Point) -> float | Fraction:
+    return _scale(point) / (1 << int(point["n"]))
+
+
+@functools.cache
+def _classes(n: int, f: int) -> tuple[Bounds, ...]:
+    scale = merging_pairs(n, f)
+    rows: list[Bounds] = []
+    for d, above, probability in zip(MARKING, (*MARKING[1:], n + 1), reaching(n, f, MARKING), strict=True):
+        most = most_unsafe(n, f, min(above - 1, n)) if d <= n else 0
+        rows.append((float(least_unsafe(f, d)) if most else 0.0, float(most), float(probability * most / float(scale))))
+    return tuple(rows)
+
+
+def bounds_of_classes(point: Point) -> tuple[Bounds, ...]:
+    """Least and most unsafe nodes in each class, and what is proved of its share of the mean of a planted trial."""
+    return _classes(int(point["n"]), int(point["f"]))
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    import numpy as np
+
+    from fastcube.kernels.unsafe.planting import planted_set
+
+    n, f = int(point["n"]), int(point["f"])
+    labels, i, j = planted_set(np.uint64(key), trial, n, f)
+    faults = [int(v) for v in labels]
+    before = next(
+        (a, b)
+        for a in range(f)
+        for b in range(a + 1, f)
+        if (a, b) == (i, j) or (faults[a] ^ faults[b]).bit_count() <= 2
+    )
+    inside = told(n, sorted(faults))
+    x, y = faults[i], faults[j]
+    lines = [f"trial {trial} of unsafe-rare at {point_text(point)}"]
+    lines.append(f"  planted at positions {i} and {j}: {x:0{n}b}, {y:0{n}b}, at distance {(x ^ y).bit_count()}")
+    lines.append(
+        "  counts: it is the first pair within distance 2"
+        if before == (i, j)
+        else f"  does not count: positions {before[0]} and {before[1]} come before it and are within distance 2"
+    )
+    data = {"sequence": faults, "planted": [i, j], "counts": before == (i, j)}
+    return Explanation("\n".join([*lines, inside.words]), data | inside.data)
+
+
+# ---------------------------------------------------------------- what is printed and drawn
+
+
+def _first_order(point: Point) -> float:
+    """Expected number of unsafe nodes when pairs of faults are alone: C(f, 2) n (n - 1) / (2^n - 1)."""
+    return float(math.comb(int(point["f"]), 2) * mean_unsafe_two_faults(int(point["n"])))
+
+
+def _notes(results: Results) -> list[str]:
+    wide = []
+    for point, tally in results:
+        e = results.estimates(point)["unsafe_nodes"]
+        if tally.trials and e.value > 0 and e.half_width > _WIDE * e.value:
+            proved = results.study.statistic("unsafe_nodes")
+            assert isinstance(proved, ClassMean)
+            shares = [share for _, _, share in proved.classes(point)]
+            seen = [counted for counted, _, _ in proved.sums(tally.counts)]
+            d = next((d for d, many, share in zip(MARKING, seen, shares, strict=True)
+                      if many < 100 and share > _WIDE * e.value / float(_scale(point))), None)  # fmt: skip
+            what = f", subcubes of {d} dimensions or more" if d is not None else ""
+            wide.append(f"  {point_text(point)}: +- {e.half_width / e.value:.0%}{what}")
+    if not wide:
+        return []
+    return [
+        "Catastrophes may carry the mean number of unsafe nodes, too rare to be seen and not proved to be rarer:",
+        *wide,
+    ]
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    """Left: how likely two faults, and larger subcubes, come together; right: the mean number of unsafe nodes."""
+    from matplotlib.lines import Line2D
+
+    from fastcube.plot.style import GREY
+
+    left, right = sheet.panels(2)
+    left.lines(results, "merging", x="f", by="n")
+    left.reference(lambda point: min(1.0, float(_scale(point))), "alone: $S$, and $S\\,n(n-1)/(n+\\binom{n}{2})$")
+    for d, dashes in _SHOWN.items():
+        start = len(left.drawn)
+        left.lines(results, f"dimension_{d}", x="f", by="n")
+        for line in left.drawn[start:]:
+            line.look = line.look | {"linestyle": dashes, "linewidth": 1.0}
+            line.label = None
+        left.others[f"{d} dimensions or more"] = Line2D([], [], color=GREY, linestyle=dashes, linewidth=1.0)
+    left.scale = "log"
+    left.words(
+        y="probability", title="Two faults within distance 2; a subcube of 3, 4, 8 dimensions or more in the closure"
+    )
+    right.lines(results, "unsafe_nodes", x="f", by="n")
+    right.reference(_first_order, "alone: $S$, and $S\\,n(n-1)/(n+\\binom{n}{2})$")
+    right.scale = "log"
+    right.words(title="Mean number of nonfaulty unsafe nodes")
+
+
+# ---------------------------------------------------------------- the study
+
+
+def _events(d: int) -> str:
+    return "counted" if d == 1 else f"dimension_{d}"
+
+
+def _grid() -> list[Point]:
+    return [{"n": n, "f": f} for n in (16, 20, 24, 30, 40, 50, 60) for f in (n // 2, n, 2 * n, 4 * n)]
+
+
+def _mean(name: str, description: str, scale: Any, shown: bool) -> ClassMean:
+    return ClassMean(
+        name=name,
+        description=description,
+        reached=tuple(f"dimension_{d}" for d in MARKING),
+        totals=tuple(f"unsafe_nodes_{d}" for d in MARKING),
+        squares=tuple(f"unsafe_nodes_squared_{d}" for d in MARKING),
+        nonzero="with_unsafe",
+        classes=bounds_of_classes,
+        scale=scale,
+        shown=shown,
+    )
+
+
+UNSAFE_RARE = Study(
+    name="unsafe-rare",
+    title="Unsafe nodes of Q_n with f random faulty nodes, drawn around a pair within distance 2",
+    source="Lee & Hayes 1988, beyond Figure 8",
+    revision=1,
+    axes=(
+        Axis("n", "dimension of the hypercube", int, 2, 62),
+        Axis("f", "number of faulty nodes", int, 2, 4096),
+    ),
+    tally=PLANTED,
+    statistics=(
+        _mean("unsafe_nodes", "mean number of nonfaulty unsafe nodes", _scale, True),
+        Proportion(
+            name="merging", description="probability of two faults within distance 2", events="counted", scale=_scale
+        ),
+        CensoredMean(
+            name="rounds",
+            description="mean number of rounds of FIND_UNSAFE",
+            total="rounds",
+            squares="rounds_squared",
+            nonzero="with_unsafe",
+            unknown="rounds_unknown",
+            bound=most_rounds,
+            scale=_scale,
+        ),
+        _mean("unsafe_fraction", "mean of (nonfaulty unsafe nodes) / 2^n", _scale_of_fraction, False),
+        Proportion(
+            name="all_unsafe",
+            description="probability that Q_n is unsafe (no node is active)",
+            events="all_unsafe",
+            scale=_scale,
+            shown=False,
+        ),
+        *(
+            Proportion(
+                name=f"dimension_{d}",
+                description=f"probability of a subcube of {d} dimensions or more",
+                events=_events(d),
+                scale=_scale,
+                shown=d == 3,
+                defined=lambda point, d=d: d <= point["n"],  # type: ignore[misc]
+            )
+            for d in CLASSES
+        ),
+        Proportion(
+            name="counted",
+            description="share of the planted trials that count",
+            events="counted",
+            shown=False,
+        ),
+    ),
+    kernel=_kernel,
+    grids=(Grid("default", _grid(), 10**7),),
+    check=_check,
+    explain=_explain,
+    figure=_figure,
+    notes=_notes,
+)

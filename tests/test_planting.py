@@ -1,0 +1,169 @@
+"""Planted fault sets and what the kernel counts of them: the documented recipe, the plain twin, uniformity, any split."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from reference import planting as plain
+from scipy.special import chdtrc
+
+from fastcube.exact.unsafe import enumerated
+from fastcube.kernels.jit import kernel
+from fastcube.kernels.unsafe import planting
+from fastcube.kernels.unsafe.planting import PLANTED_TRIALS, is_first, planted_set
+from fastcube.kernels.unsafe.planting_layout import CLASSES, MARKING, PLANTED
+
+KEY = np.uint64(0x5EED0123456789AB)
+LEVEL = 1e-6
+SLOW = numba.config.DISABLE_JIT
+FEW, MANY = (20, 500) if SLOW else (300, 200_000)
+
+
+def recipe():
+    """The names that the code blocks of docs/random.md define."""
+    names = {}
+    text = (Path(__file__).resolve().parent.parent / "docs" / "random.md").read_text()
+    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(code, names)
+    return names
+
+
+def drawn(t, n, f):
+    faults, i, j = planted_set(KEY, t, n, f)
+    return faults.tolist(), i, j
+
+
+def count(n, f, first, stop):
+    slots = PLANTED.fresh()
+    PLANTED_TRIALS(KEY, first, stop, np.array([n, f], np.float64), slots)
+    return PLANTED.read(slots)
+
+
+POINTS = [(2, 2), (2, 4), (3, 5), (4, 16), (5, 7), (6, 3), (7, 10), (8, 20), (9, 8), (10, 40), (16, 8), (17, 18),
+          (20, 10), (24, 60), (32, 9), (33, 20), (48, 33), (60, 30), (62, 34)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("n", "f"), POINTS)
+def test_draws_are_those_of_the_recipe(n, f):
+    documented = recipe()["planted_sequence"]
+    for t in (0, 1, 2, 3, 5, 14, 1000, 2**33 + 7):
+        assert drawn(t, n, f) == documented(int(KEY), t, n, f)
+
+
+@pytest.mark.parametrize(("n", "f"), POINTS)
+def test_counts_are_those_of_the_plain_twin(n, f):
+    """Sums of everything over trials, where cubes of the rounds are small enough for the twin."""
+    first, stop = 5, 5 + FEW
+    total, most = Counter(), {"rounds": (-1, -1), "largest": (-1, -1)}
+    for t in range(first, stop):
+        faults, i, j = drawn(t, n, f)
+        assert plain.near(faults[i], faults[j]) and len(set(faults)) == f
+        if plain.first_pair(faults) != (i, j):
+            continue
+        unsafe, rounds, largest = plain.outcome(n, faults)
+        reached = [d for d in CLASSES if d <= largest]
+        total.update(["counted", *(f"dimension_{d}" for d in reached[1:])])
+        if reached[-1] > 1:
+            total[f"unsafe_nodes_{reached[-1]}"] += unsafe
+            total[f"unsafe_nodes_squared_{reached[-1]}"] += unsafe**2
+        total.update(
+            {"with_unsafe": unsafe > 0, "all_unsafe": largest == n, "rounds": rounds, "rounds_squared": rounds**2}
+        )
+        for name, value in (("rounds", rounds), ("largest", largest)):
+            if value > most[name][0]:
+                most[name] = (value, t)
+    counts, extremes = count(n, f, first, stop)
+    assert counts == {c.name: total[c.name] for c in PLANTED.counters}
+    assert extremes == most
+
+
+@pytest.mark.parametrize(("n", "f"), [(6, 5), (10, 20), (16, 9), (20, 30), (40, 80), (60, 30)])
+def test_any_split_adds_up(n, f):
+    stop = MANY // 40
+    cuts = [0, 1, 3, 10, 17, stop // 3, stop]
+    parts = [count(n, f, a, b) for a, b in itertools.pairwise(cuts)]
+    whole, extremes = count(n, f, 0, stop)
+    assert {name: sum(c[name] for c, _ in parts) for name in whole} == whole
+    for name, (value, trial) in extremes.items():
+        best = max(e[name][0] for _, e in parts)
+        assert (value, trial) == (best, min(e[name][1] for _, e in parts if e[name][0] == best))
+
+
+# ---------------------------------------------------------------- the law
+
+
+@pytest.mark.parametrize(("n", "f"), [(2, 2), (2, 3), (3, 2), (3, 3)])
+def test_everything_that_can_be_drawn_is_equally_likely(n, f):
+    possible = {(faults, i, j) for faults, i, j in plain.sequences(n, f)}
+    trials = 12 * len(possible) if SLOW else 40 * len(possible)
+    seen = Counter()
+    for t in range(trials):
+        faults, i, j = drawn(t, n, f)
+        seen[tuple(faults), i, j] += 1
+    assert seen.keys() <= possible
+    wanted = trials / len(possible)
+    chi = sum((seen[key] - wanted) ** 2 / wanted for key in possible)
+    assert LEVEL < chdtrc(len(possible) - 1, chi) < 1 - LEVEL
+
+
+@pytest.mark.parametrize(("n", "f"), [(9, 5), (20, 12), (60, 30)])
+def test_masks_positions_and_bits_are_uniform(n, f):
+    trials = 800 if SLOW else 20_000
+    masks, pairs, ones = Counter(), Counter(), np.zeros((f, n), np.int64)
+    for t in range(trials):
+        faults, i, j = drawn(t, n, f)
+        masks[faults[i] ^ faults[j]] += 1
+        pairs[i, j] += 1
+        ones += np.array(faults, np.uint64)[:, None] >> np.arange(n, dtype=np.uint64) & np.uint64(1) == 1
+    for found, kinds in ((masks, n + math.comb(n, 2)), (pairs, math.comb(f, 2))):
+        wanted = trials / kinds
+        chi = sum((v - wanted) ** 2 for v in found.values()) / wanted + (kinds - len(found)) * wanted
+        assert chdtrc(kinds - 1, chi) > LEVEL
+    worst = np.abs(ones - trials / 2).max()
+    assert 2 * f * n * math.exp(-2 * worst**2 / trials) > LEVEL  # Hoeffding's inequality
+
+
+@pytest.mark.parametrize(("n", "f"), [(2, 2), (2, 3), (3, 2), (3, 3), (3, 4)])
+def test_means_are_those_over_all_fault_sets(n, f):
+    """E[g] = S E*[g, counted], by going through everything that can be drawn."""
+    joint = enumerated(n)[f]
+    exact = Fraction(sum(unsafe * many for (unsafe, _), many in joint.items()), math.comb(2**n, f))
+    values, draws = 0, 0
+    for faults, i, j in plain.sequences(n, f):
+        draws += 1
+        if plain.first_pair(faults) == (i, j):
+            values += plain.outcome(n, faults)[0]
+    assert plain.scale(n, f) * Fraction(values, draws) == exact
+
+
+# ---------------------------------------------------------------- parts
+
+
+@kernel("boolean(uint64[::1], int64, int64, int64)")
+def first(labels, f, i, j):
+    return is_first(labels, f, i, j)
+
+
+def test_the_first_pair_is_found_wherever_it_stands():
+    far = [sum(1 << (3 * b + c) for b in range(5) if k >> b & 1 for c in range(3)) for k in range(32)]
+    for f in (2, 7, 8, 9, 17, 32):
+        for i, j in itertools.combinations(range(f), 2):
+            labels = np.array([*far[:f], *[far[0]] * 8], np.uint64)
+            labels[j] = labels[i] ^ np.uint64(1 << 40)
+            for a, b in ((i, j), (0, 1), (i, f - 1), (f - 2, f - 1)):
+                assert first(labels, f, a, b) == ((a, b) <= (i, j)), (f, i, j, a, b)
+
+
+def test_classes_are_the_layouts():
+    assert CLASSES[1:] == MARKING and CLASSES[0] == 1
+    slots = [PLANTED.counter(f"dimension_{d}") for d in MARKING]
+    assert slots == list(range(PLANTED.counter("counted") + 1, PLANTED.counter("counted") + len(CLASSES)))
+    assert planting.PLANTED is PLANTED
