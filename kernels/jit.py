@@ -157,6 +157,19 @@ class Kernel:
             self.__dict__["compiled"] = dispatcher
         return dispatcher
 
+    @property
+    def ready(self) -> bool:
+        """Whether the first use will be quick: compiled in this process, or stored in the cache."""
+        if "compiled" in self.__dict__ or numba.config.DISABLE_JIT:
+            return True
+        with _caching_in(folder_of(self.code)) as possible:
+            if not (self.cache and possible):
+                return False
+            index = numba.njit(nogil=True, error_model="numpy", cache=True)(
+                self.function
+            )._cache._cache_file._index_path
+        return Path(index).exists()
+
     def _declared(self, cache: bool) -> Any:
         dispatcher = numba.njit(nogil=True, error_model="numpy", cache=cache)(self.function)
         entry = Entry(Path(dispatcher._cache._cache_file._index_path)) if cache else None

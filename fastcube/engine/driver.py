@@ -130,6 +130,7 @@ class _Driver:
         keys = [tuple(point.values()) for point in points]
         self.unsaved = any(key not in results.tallies for key in keys)
         self.counted = False  # any trial since the last checkpoint
+        self.begun_counting = False
         empty = Tally.empty(self.study.tally)
         for key in keys:
             results.tallies.setdefault(key, empty)
@@ -190,6 +191,9 @@ class _Driver:
         except self.on.lost as error:
             trials = f"trials {first}..{stop - 1} of {point_text(of_point.point)}"
             raise EngineError(f"the workers of {trials} are gone ({type(error).__name__})") from error
+        if not self.begun_counting:
+            self.begun_counting = True
+            self.progress.first_trials(done.seconds)
         of_point.count(Tally.from_slots(self.study.tally, first, stop, done.slots), done.seconds)
         self.unsaved = self.counted = True
         if not of_point.todo and not of_point.running:
@@ -314,6 +318,14 @@ def _signals(wake: queue.SimpleQueue[Any]) -> Iterator[None]:
             signal.signal(number, old)
 
 
+def _announce_compiling(study: Study, points: Sequence[Mapping[str, Value]], progress: Progress) -> None:
+    """Say that the first use of kernels takes a while.  A kernel that cannot be had is the run's to report."""
+    with contextlib.suppress(Exception):
+        waiting = sum(not kernel.ready for kernel in {id(k): k for k in map(study.kernel, points)}.values())
+        if waiting and progress.style != "none":
+            progress.say(f"fastcube: compiling {waiting} kernel{'s' if waiting > 1 else ''}, once: some seconds each")
+
+
 def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *, grid: str | None = None,
               seed: int = 0, output: str | None = None,
               engine_name: str = "threads", workers: int | None = None, max_seconds: float | None = None,
@@ -357,6 +369,8 @@ def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *
                 file.save(current)
 
         deadline = None if max_seconds is None else begun + max_seconds
+        if engine_name == "threads":
+            _announce_compiling(study, points, progress or Progress("none"))
         with engine(engine_name, workers) as on:
             driver = _Driver(
                 study,

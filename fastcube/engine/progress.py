@@ -41,7 +41,7 @@ class Progress:
         terminal = self.file.isatty() if hasattr(self.file, "isatty") else False
         self.style = ("bar" if terminal else "lines") if style == "auto" else style
         self.every = 0.2 if self.style == "bar" else 30.0
-        self.last = self.begun = time.monotonic()
+        self.last = self.begun = self.counting = time.monotonic()
         self.window: deque[tuple[float, int]] = deque(maxlen=64)
         self.shown = 0
         self.before = 0
@@ -50,6 +50,12 @@ class Progress:
         """Note what was done before this run."""
         self.window.append((self.begun, done))
         self.before = done
+
+    def first_trials(self, seconds: float) -> None:
+        """Note that the first trials have come in after ``seconds`` of work: what went before was compiling, and no rate."""
+        _, done = self.window.popleft()
+        self.counting = time.monotonic() - seconds
+        self.window.appendleft((self.counting, done))
 
     def due(self, final: bool = False) -> bool:
         """Whether :meth:`update` would report now: what it is told costs time to add up."""
@@ -63,7 +69,7 @@ class Progress:
         if self.style == "none":
             return
         self.last = now = time.monotonic()
-        began, before = (self.begun, self.before) if final else self.window[0]
+        began, before = (self.counting, self.before) if final else self.window[0]
         rate = (done - before) / (now - began) if now > began else 0.0
         self.window.append((now, done))
         parts = [f"{100 * done / wanted:5.1f}%" if wanted else f"{done:,} trials", f"{rate:.3g} trials/s"]
