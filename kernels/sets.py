@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from .bits import ONE
 from .jit import block
 
 
@@ -36,13 +35,9 @@ def next_set(n, links, f, state):
 
 
 @block
-def write_set(n, links, f, state, lower, dims, nodes):
-    """The lower ends and dimensions of the links, and the nodes, of a state; all uint64."""
-    for i in range(links):
-        k = np.uint64(state[i] >> (n - 1))
-        rest = np.uint64(state[i]) & ((ONE << np.uint64(n - 1)) - ONE)
-        below = (ONE << k) - ONE
-        lower[i] = (rest & below) | (rest & ~below) << ONE
-        dims[i] = k
-    for i in range(f):
-        nodes[i] = np.uint64(state[links + i])
+def link_at(n, number):
+    """Lower end and dimension, as a single bit, of the link of a number; int64."""
+    k = number >> (n - 1)
+    rest = number & ((np.int64(1) << (n - 1)) - 1)
+    below = (np.int64(1) << k) - 1
+    return (rest & below) | (rest & ~below) << 1, np.int64(1) << k

@@ -15,6 +15,7 @@ from fastcube.kernels.links import link_set
 from fastcube.kernels.sampling import fault_set
 from fastcube.kernels.trees.choice import find_kernel, optimal_kernel
 from fastcube.kernels.trees.enumeration import enumerate_trees
+from fastcube.kernels.trees.lanes import FIND_LANES_5, FIND_LANES_8, MOST
 from fastcube.kernels.trees.lattice import OPTIMAL_8, OPTIMAL_16
 from fastcube.kernels.trees.layout import FINDING, OPTIMA
 from fastcube.kernels.trees.single import FIND_DENSE, FIND_SPARSE
@@ -217,3 +218,34 @@ def test_bad_exact_values():
     ):
         with pytest.raises(fc.ParameterError, match=words):
             call()
+
+
+# ---------------------------------------------------------------- lanes
+
+
+@pytest.mark.parametrize("n", range(4, 13))
+def test_lanes_are_the_plain_path(n):
+    """Every trial the same, first and last vectors cut anywhere, with few links and with more than the lanes are chosen for."""
+    for links in {1, 2, n - 1, n, 2 * n, 31, 32, 64, 128, 2 ** (n - 1), n * 2 ** (n - 1) // 3}:
+        if links > min(MOST, n * 2 ** (n - 1)):
+            continue
+        params = np.array([n, links, 0], np.float64)
+        for first, stop in ((0, 160), (37, 41), (1001, 1061)):
+            plain = FINDING.fresh()
+            FIND_DENSE.compiled(np.uint64(links), first, stop, params, plain)
+            for kernel in [FIND_LANES_5] * (links < 32) + [FIND_LANES_8]:
+                lanes = FINDING.fresh()
+                kernel.compiled(np.uint64(links), first, stop, params, lanes)
+                assert np.array_equal(plain, lanes), (n, links, first, stop)
+
+
+def test_lanes_against_the_twin():
+    for n, links in ((4, 6), (5, 8), (6, 12), (7, 12)):
+        assert find_kernel(n, links, 0) is FIND_LANES_5
+        check_trials(FIND_LANES_5, FINDING, n, links, 0, 40)
+
+
+def test_where_lanes_serve():
+    """Neither faulty nodes nor crowded cubes."""
+    assert find_kernel(12, 64, 0) is FIND_LANES_8
+    assert find_kernel(12, 64, 1) is find_kernel(12, 2048, 0) is FIND_DENSE

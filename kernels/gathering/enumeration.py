@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..jit import kernel
-from ..sets import next_set, write_set
-from ..trees.dead import clear_dead, mark_dead
+from ..sets import next_set
+from ..trees.dead import clear_dead
+from ..trees.enumeration import mark_set
 from .trials import count_gathering, gathering_for
 
 
@@ -13,8 +14,7 @@ def enumerate_gathering(n, links, f, state, first, stop, tally):
     """Count fault sets ``first``, ..., ``stop - 1``, each as one trial; as ``trees.enumeration.enumerate_trees``."""
     s = gathering_for(n, links, f)
     for t in range(first, stop):
-        write_set(n, links, f, state, s.dead.lower, s.dead.dims, s.dead.nodes)
-        count = mark_dead(n, links, f, s.dead)
+        count = mark_set(n, links, f, state, s.dead)
         count_gathering(n, t, count, s, tally)
         clear_dead(count, s.dead)
         next_set(n, links, f, state)

@@ -14,7 +14,7 @@ import numpy as np
 from .. import bits, simd
 from ..bits import ONE
 from ..jit import block, scratch
-from ..links import LinkDraws, distinct_links, link_draws_for
+from ..links import LinkDraws, link_draws_for, mark_distinct_links
 from ..sampling import Draws, draw_faults, drawn, draws_for
 
 #: Lanes of a vector of 16 bits.
@@ -27,8 +27,6 @@ class Dead(NamedTuple):
     words: Any  #: uint16: FAULT of every node, then 0xFFFF up to a whole vector
     low: Any  #: uint16: lower ends of the dead links
     bit: Any  #: uint16: their dimensions, as single bits
-    lower: Any  #: uint64: lower ends of the faulty links as drawn
-    dims: Any  #: uint64: their dimensions
     nodes: Any  #: uint64: the faulty nodes
     link_draws: LinkDraws
     node_draws: Draws
@@ -51,10 +49,8 @@ def dead_for(n, links, f):
         words,
         np.empty(size, np.uint16),
         np.empty(size, np.uint16),
-        np.empty(links, np.uint64),
-        np.empty(links, np.uint64),
         np.empty(max(f, few), np.uint64),
-        link_draws_for(links),
+        link_draws_for(np.int64(0)),
         draws_for(few),
     )
 
@@ -62,42 +58,34 @@ def dead_for(n, links, f):
 @block
 def draw_dead(key, t, n, links, f, dead):
     """Draw trial ``t``'s faulty links and nodes, independent of each other; returns the number of dead links."""
-    distinct_links(key, t, n, links, dead.lower, dead.dims, dead.link_draws)
+    mark_distinct_links(key, t, n, links, dead.words, dead.low, dead.bit, dead.link_draws)
     draw_faults(key, t, n, f, dead.nodes, dead.node_draws)
-    return mark_dead(n, links, f, dead)
+    return add_nodes(n, links, f, dead)
 
 
 @block
-def mark_dead(n, links, f, dead):
-    """List the dead links of ``links`` distinct faulty links and f distinct faulty nodes; ``words`` are clear before.
-
-    Returns their number.
-    """
-    full = np.uint16((1 << n) - 1)
-    count = np.int64(0)
-    for i in range(f):
-        dead.words[dead.nodes[i]] = full
+def add_nodes(n, count, f, dead):
+    """List the links of f faulty nodes that are not among the ``count`` listed; returns the number of dead links."""
     for i in range(f):
         v = np.int64(dead.nodes[i])
         for k in range(n):
-            w = v ^ (np.int64(1) << k)
-            if dead.words[w] == np.uint16(0) or v < w:  # no word of a nonfaulty node is set yet
-                dead.low[count] = np.uint16(min(v, w))
-                dead.bit[count] = np.uint16(1 << k)
+            link = np.int64(1) << k
+            if not dead.words[v] & link:
+                dead.words[v] |= np.uint16(link)
+                dead.words[v ^ link] |= np.uint16(link)
+                dead.low[count] = np.uint16(v & ~link)
+                dead.bit[count] = np.uint16(link)
                 count += 1
-    for i in range(count if f > 0 else 0):
-        dead.words[dead.low[i]] |= dead.bit[i]
-        dead.words[dead.low[i] | dead.bit[i]] |= dead.bit[i]
-    for i in range(links):
-        u = np.int64(dead.lower[i])
-        link = np.uint16(ONE << dead.dims[i])
-        if dead.words[u] & link == np.uint16(0):  # else an end is faulty
-            dead.words[u] |= link
-            dead.words[u | np.int64(link)] |= link
-            dead.low[count] = np.uint16(u)
-            dead.bit[count] = link
-            count += 1
     return count
+
+
+@block
+def add_link(low, bit, at, dead):
+    """List a faulty link as number ``at``; it is in no list yet."""
+    dead.words[low] |= np.uint16(bit)
+    dead.words[low | bit] |= np.uint16(bit)
+    dead.low[at] = np.uint16(low)
+    dead.bit[at] = np.uint16(bit)
 
 
 @block

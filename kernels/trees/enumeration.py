@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
-from ..sets import next_set, write_set
-from .dead import clear_dead, mark_dead
+from ..jit import block, kernel
+from ..sets import link_at, next_set
+from .dead import add_link, add_nodes, clear_dead
 from .lattice import count_optimal, flush, search_for
 from .single import count_dense, dense_for
+
+
+@block
+def mark_set(n, links, f, state, dead):
+    """List the dead links of a state of the enumeration; returns their number."""
+    for i in range(links):
+        low, bit = link_at(n, state[i])
+        add_link(low, bit, i, dead)
+    for i in range(f):
+        dead.nodes[i] = np.uint64(state[links + i])
+    return add_nodes(n, links, f, dead)
 
 
 @kernel("void(int64, int64, int64, int64[::1], int64, int64, int64[::1], int64[::1])")
@@ -30,12 +41,10 @@ def enumerate_trees(n, links, f, state, first, stop, finding, optima):
     steps = np.empty(32, np.int64)
     filled = np.int64(0)
     for t in range(first, stop):
-        write_set(n, links, f, state, dense.dead.lower, dense.dead.dims, dense.dead.nodes)
-        count = mark_dead(n, links, f, dense.dead)
+        count = mark_set(n, links, f, state, dense.dead)
         count_dense(n, t, count, dense, finding)
         clear_dead(count, dense.dead)
-        write_set(n, links, f, state, s.dead.lower, s.dead.dims, s.dead.nodes)
-        count = mark_dead(n, links, f, s.dead)
+        count = mark_set(n, links, f, state, s.dead)
         filled = count_optimal(n, t, count, s, 32, np.uint16(1), filled, steps, optima)
         clear_dead(count, s.dead)
         next_set(n, links, f, state)

@@ -29,6 +29,9 @@ _FAILING_SQUARED = FINDING.counter("failing_squared")
 _WITH_FAILING = FINDING.counter("with_failing")
 _MOST = FINDING.extreme("most_tree_faults")
 
+#: What a trial with a tree without a faulty link adds one to.
+CLEAN = (_SINK, _FAULT_FREE, _UNHINDERED)
+
 
 @block
 def record(tally, t, faults, failing):

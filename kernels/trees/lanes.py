@@ -1,0 +1,356 @@
+"""FIND_TREE under few faulty links, 4 <= n <= 12: lanes are trials, 32 at a time.
+
+1. *Links*: row i holds a link of each trial; rows are drawn until every trial has its number of distinct ones.  What is skipped,
+   repeated or beyond that number is a dead row of its lane: lower end 0xFFFF and no dimension, which never counts.
+2. *Sink*: the first of the 16 lowest labels that ends no link.
+3. *Order*: as ``search.py``, a row at a time.  COST is held as bit planes, bit j of plane b being bit b of COST(j), built by
+   carry-save addition of what each link counts for as a single bit; the least is found by a walk down the planes.
+4. *Failing nodes* are the tree's faulty links less the isolated nodes.  A node is isolated by n links, so ends are counted
+   in 64 cells by their low six bits, up to sixteen; only lanes with a cell as full as n are looked at again.
+
+Trials that do not fit (no sink among the 16 labels, rows used up, a cell that full) are done by themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import bits, philox, simd
+from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
+from ..links import link_lanes
+from .dead import LANES, clear_dead, draw_dead
+from .single import CLEAN, count_dense, dense_for, record
+
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+
+#: Most links: as many lanes' rows as the first caches hold, and COST below 2^8.
+MOST = 128
+
+
+class Rows(NamedTuple):
+    """Scratch for 32 trials, made by :func:`_rows_for`."""
+
+    low: Any  #: uint16: lower ends, row by row; relative to the sink from step 3 on
+    bit: Any  #: uint16: dimensions as single bits
+    ident: Any  #: uint16: a number of each link, the same for the same link
+    cells: Any  #: uint64: bit planes of the cells' counts, five for each of four groups of eight trials
+    faults: Any  #: uint16: faulty links of each tree
+
+
+@block
+def most_rows(links):
+    """Rows for ``links`` distinct links: more than that are left over."""
+    return links + links // 2 + 16
+
+
+@scratch
+def _rows_for(links):
+    size = most_rows(links) * LANES
+    return Rows(
+        np.empty(size, np.uint16),
+        np.empty(size, np.uint16),
+        np.empty(size, np.uint16),
+        np.empty(20 * 8, np.uint64),
+        np.empty(LANES, np.uint16),
+    )
+
+
+# ---------------------------------------------------------------- 1. links
+
+
+@block
+def _is_repeated(ident, rows, row):
+    """Mask of the lanes whose link stands in an earlier row."""
+    near = simd.like(ident, np.uint64(0xFFFF))
+    other = near
+    for j in range(0, row - 1, 2):
+        near = simd.minimum(near, simd.xor(ident, simd.load(rows.ident, j * LANES)))
+        other = simd.minimum(other, simd.xor(ident, simd.load(rows.ident, (j + 1) * LANES)))
+    if row & 1:
+        near = simd.minimum(near, simd.xor(ident, simd.load(rows.ident, (row - 1) * LANES)))
+    zero = simd.sub(near, near)
+    return simd.equal(simd.minimum(near, other), zero)
+
+
+@block
+def _enter(nodes, fields, n, links, rows, row, taken):
+    """Write one place of each trial's sequence as a row; returns the updated numbers of links."""
+    low, bit, skipped = link_lanes(simd.as16(nodes), simd.as16(fields), np.uint64(n))
+    one = simd.like(low, _ONE)
+    dimension = simd.popcount(simd.sub(bit, one))
+    ident = simd.xor(low, simd.shift_left(dimension, simd.like(low, np.uint64(12))))
+    simd.store(rows.ident, row * LANES, ident)
+    full = simd.equal(taken, simd.like(low, np.uint64(links)))
+    dead = simd.mask_or(simd.mask_or(_is_repeated(ident, rows, row), skipped), full)
+    none = simd.sub(low, low)
+    simd.store(rows.low, row * LANES, simd.select(dead, simd.sub(none, one), low))
+    simd.store(rows.bit, row * LANES, simd.select(dead, none, bit))
+    return simd.add(taken, simd.select(dead, none, one))
+
+
+@block
+def _draw(key, block_, n, links, rows):
+    """Fill the rows of 32 trials; returns their number and the lanes with too few links."""
+    drawn = philox.prepare_lanes(key, block_, philox.LINKS)
+    chosen = philox.prepare_lanes(key, block_, philox.DIMENSIONS)
+    taken = simd.like(simd.load(rows.low, 0), _ZERO)
+    every = simd.like(taken, np.uint64(links))
+    row = np.int64(0)
+    short = _ZERO
+    while row + 1 < most_rows(links):
+        even, odd = philox.lanes(key, drawn, np.uint64(row >> 1))
+        low_even, low_odd = philox.lanes(key, chosen, np.uint64(row >> 1))
+        taken = _enter(even, low_even, n, links, rows, row, taken)
+        taken = _enter(odd, low_odd, n, links, rows, row + 1, taken)
+        row += 2
+        if row >= links:
+            short = simd.bits(simd.differ(taken, every))
+            if short == _ZERO:
+                break
+    return row, short
+
+
+# ---------------------------------------------------------------- 2. sink, and cells
+
+
+@block
+def _find_sinks(n, count, rows):
+    """The sinks in lanes, and the lanes without one among the 16 lowest labels."""
+    zero = simd.like(simd.load(rows.low, 0), _ZERO)
+    one = simd.like(zero, _ONE)
+    touched = zero
+    for row in range(count):
+        low = simd.load(rows.low, row * LANES)
+        bit = simd.load(rows.bit, row * LANES)
+        touched = simd.either(touched, simd.either(simd.one_hot(low), simd.one_hot(simd.either(low, bit))))
+    free = simd.without(simd.add(touched, one), touched)
+    none = simd.bits(simd.equal(free, zero))
+    return simd.popcount(simd.sub(free, one)), none
+
+
+@block
+def _count_end(rows, group, ends):
+    """Count one end of a link of eight trials in its cell."""
+    at = group * 40
+    carry = simd.one_hot(ends)
+    for plane in range(4):
+        held = simd.load(rows.cells, at + 8 * plane)
+        simd.store(rows.cells, at + 8 * plane, simd.xor(held, carry))
+        carry = simd.both(held, carry)
+    simd.store(rows.cells, at + 32, simd.either(simd.load(rows.cells, at + 32), carry))
+
+
+@block
+def _as_full_as(n, a, b, c, d, more):
+    """Cells with n ends or more, 4 <= n <= 12, from the planes of 1, 2, 4, 8 and of 16 or more."""
+    full = simd.both(d, c)
+    if n == 4:
+        full = simd.either(d, c)
+    elif n == 5:
+        full = simd.either(d, simd.both(c, simd.either(a, b)))
+    elif n == 6:
+        full = simd.either(d, simd.both(c, b))
+    elif n == 7:
+        full = simd.either(d, simd.both(c, simd.both(b, a)))
+    elif n == 8:
+        full = d
+    elif n == 9:
+        full = simd.both(d, simd.either3(a, b, c))
+    elif n == 10:
+        full = simd.both(d, simd.either(b, c))
+    elif n == 11:
+        full = simd.both(d, simd.either(c, simd.both(b, a)))
+    return simd.either(more, full)
+
+
+@block
+def _crowded(n, count, rows):
+    """Lanes in which some cell holds n ends, so that a node may be isolated."""
+    word = simd.like(simd.load(rows.cells, 0), _ZERO)
+    for at in range(0, 160, 8):
+        simd.store(rows.cells, at, word)
+    six = simd.like(word, np.uint64(63))
+    mask = simd.like(word, np.uint64(0xFFFF))
+    far = simd.like(word, np.uint64(64))
+    for row in range(count):
+        low = simd.as64(simd.load(rows.low, row * LANES))
+        bit = simd.as64(simd.load(rows.bit, row * LANES))
+        for group in range(4):
+            by = simd.like(word, np.uint64(16 * group))
+            u = simd.both(simd.shift_right(low, by), mask)
+            v = simd.either(u, simd.both(simd.shift_right(bit, by), mask))
+            dead = simd.equal(u, mask)
+            _count_end(rows, group, simd.select(dead, far, simd.both(u, six)))
+            _count_end(rows, group, simd.select(dead, far, simd.both(v, six)))
+    out = _ZERO
+    for group in range(4):
+        at = group * 40
+        a = simd.load(rows.cells, at)
+        b = simd.load(rows.cells, at + 8)
+        c = simd.load(rows.cells, at + 16)
+        d = simd.load(rows.cells, at + 24)
+        here = simd.bits(simd.differ(_as_full_as(n, a, b, c, d, simd.load(rows.cells, at + 32)), word))
+        for i in range(8):
+            out |= ((here >> np.uint64(i)) & _ONE) << np.uint64(4 * i + group)
+    return out
+
+
+# ---------------------------------------------------------------- 3. order
+
+
+@block(always=True)
+def _target(rows, at, used, zero, one, faults):
+    """What a row counts for in one iteration, as a single bit or 0; drops the row where its dimension is used up.
+
+    A link of the dimension just used whose lower end is 0 lies in the tree.
+    """
+    low = simd.without(simd.load(rows.low, at), used)
+    bit = simd.load(rows.bit, at)
+    at_sink = simd.equal(low, zero)
+    gone = simd.differ(simd.both(bit, used), zero)
+    faults = simd.select(simd.mask_and(at_sink, gone), simd.add(faults, one), faults)
+    low = simd.select(gone, simd.sub(zero, one), low)
+    simd.store(rows.low, at, low)
+    target = simd.select(simd.mask_without(at_sink, gone), bit, low)
+    single = simd.equal(simd.both(target, simd.sub(target, one)), zero)
+    return simd.select(single, target, zero), faults
+
+
+@block(always=True)
+def _full(x, y, z):
+    """Sum and carry of three bits, lane bit by lane bit."""
+    carry = simd.as16(simd.majority(simd.as64(x), simd.as64(y), simd.as64(z)))
+    return simd.xor(simd.xor(x, y), z), carry
+
+
+@block(always=True)
+def _half(x, y):
+    return simd.xor(x, y), simd.both(x, y)
+
+
+def _make(planes: int) -> Kernel:
+    @block(always=True)
+    def ripple(c2, c3, c4, c5, c6, c7, w):
+        c2, w = _half(c2, w)
+        c3, w = _half(c3, w)
+        c4, w = _half(c4, w)
+        if planes > 5:
+            c5, w = _half(c5, w)
+            c6, w = _half(c6, w)
+            c7, w = _half(c7, w)
+        return c2, c3, c4, c5, c6, c7
+
+    @block(always=True)
+    def lower(least, plane, zero):
+        rest = simd.without(least, plane)
+        return simd.select(simd.equal(rest, zero), least, rest)
+
+    @block
+    def orders(n, count, rows):
+        """FIND_TREE of all lanes; the faulty links of the trees into ``faults``."""
+        zero = simd.like(simd.load(rows.low, 0), _ZERO)
+        one = simd.like(zero, _ONE)
+        rest = simd.like(zero, (_ONE << np.uint64(n)) - _ONE)
+        used = zero
+        faults = zero
+        for _ in range(n):
+            c0 = c1 = c2 = c3 = c4 = c5 = c6 = c7 = zero
+            row = np.int64(0)
+            while row + 4 <= count:
+                a, faults = _target(rows, row * LANES, used, zero, one, faults)
+                b, faults = _target(rows, (row + 1) * LANES, used, zero, one, faults)
+                c, faults = _target(rows, (row + 2) * LANES, used, zero, one, faults)
+                d, faults = _target(rows, (row + 3) * LANES, used, zero, one, faults)
+                c0, u = _full(c0, a, b)
+                c0, v = _full(c0, c, d)
+                c1, w = _full(c1, u, v)
+                c2, c3, c4, c5, c6, c7 = ripple(c2, c3, c4, c5, c6, c7, w)
+                row += 4
+            while row < count:
+                a, faults = _target(rows, row * LANES, used, zero, one, faults)
+                c0, u = _half(c0, a)
+                c1, w = _half(c1, u)
+                c2, c3, c4, c5, c6, c7 = ripple(c2, c3, c4, c5, c6, c7, w)
+                row += 1
+            least = rest
+            if planes > 5:
+                least = lower(least, c7, zero)
+                least = lower(least, c6, zero)
+                least = lower(least, c5, zero)
+            least = lower(least, c4, zero)
+            least = lower(least, c3, zero)
+            least = lower(least, c2, zero)
+            least = lower(least, c1, zero)
+            least = lower(least, c0, zero)
+            used = simd.both(least, simd.sub(zero, least))  # ties: the lowest dimension (R5)
+            rest = simd.without(rest, used)
+        for row in range(count):  # d_0's links
+            _, faults = _target(rows, row * LANES, used, zero, one, faults)
+        simd.store(rows.faults, 0, faults)
+
+    @kernel(TRIALS_SIGNATURE, variant=f"{planes}")
+    def find_tree_lanes(key, first, stop, params, tally):
+        """Count FIND_TREE's trials, 4 <= n <= 12, up to MOST links, no faulty nodes; params are (n, links, f).
+
+        For 32 trials and L links 50 L vector operations of the generator, L^2 to find repeated links, 45 L for cells where
+        n links may isolate a node, and 14 n L for the order.
+        """
+        n = np.int64(params[0])
+        links = np.int64(params[1])
+        rows = _rows_for(links)
+        alone = dense_for(n, links, np.int64(0))
+        origin = first - first % LANES
+        for start in range(origin, stop, LANES):
+            count, left = _draw(key, np.uint64(8 * (start // LANES)), n, links, rows)
+            sinks, none = _find_sinks(n, count, rows)
+            left |= none
+            crowded = _crowded(n, count, rows) if links >= n else _ZERO
+            for row in range(count):
+                low = simd.load(rows.low, row * LANES)
+                bit = simd.load(rows.bit, row * LANES)
+                dead = simd.equal(bit, simd.sub(bit, bit))
+                moved = simd.without(simd.xor(low, sinks), bit)
+                simd.store(rows.low, row * LANES, simd.select(dead, low, moved))
+            orders(n, count, rows)
+            live = bits.ALL >> np.uint64(32)
+            if start < first or start + LANES > stop:
+                for i in range(LANES):
+                    if start + i < first or start + i >= stop:
+                        live &= ~(_ONE << np.uint64(i))
+            faults = simd.load(rows.faults, 0)
+            faulty = simd.bits(simd.differ(faults, simd.sub(faults, faults)))
+            left = (left | (crowded & faulty)) & live
+            _count_lanes(start, live & ~left, faulty, rows, tally)
+            while left:
+                t = start + bits.lowest(left)
+                dead_links = draw_dead(key, t, n, links, np.int64(0), alone.dead)
+                count_dense(n, t, dead_links, alone, tally)
+                clear_dead(dead_links, alone.dead)
+                left &= left - _ONE
+
+    return find_tree_lanes
+
+
+@block
+def _count_lanes(start, live, faulty, rows, tally):
+    """Count the live lanes: those without a faulty link together, the others one by one."""
+    clean = live & ~faulty
+    if clean:
+        record(tally, start + bits.lowest(clean), np.int64(0), np.int64(0))
+        more = bits.popcount(clean) - 1
+        for slot in CLEAN:
+            tally[slot] += more
+    rest = live & faulty
+    while rest:
+        lane = bits.lowest(rest)
+        faults = np.int64(rows.faults[lane])
+        record(tally, start + lane, faults, faults)
+        rest &= rest - _ONE
+
+
+#: Kernels for up to 31 links and up to MOST.
+FIND_LANES_5 = _make(5)
+FIND_LANES_8 = _make(8)
