@@ -239,3 +239,22 @@ def test_grids_hold_each_point_once():
             assert len(points) == len(set(points))
             for point in grid.points:
                 find(name).point(point)
+
+
+@pytest.mark.parametrize(("n", "links", "f"), [(4, 8, 0), (5, 12, 1), (6, 24, 0), (6, 16, 3), (7, 48, 0)])
+def test_more_trials_against_one_cube(n, links, f):
+    """Larger cubes with many faults, where blocked nodes meet failing ones; ``fc.gather`` agrees with the twin elsewhere."""
+    key = np.uint64(point_key("gather", 5, {"n": n, "links": links, "f": f}))
+    for t in range(60 if n < 7 else 15):
+        slots = GATHERING.fresh()
+        GATHER.compiled(key, t, t + 1, np.array([n, links, f], np.float64), slots)
+        counts = GATHERING.read(slots)[0]
+        nodes, pairs = drawn(key, t, n, links, f)
+        cube = fc.Hypercube(n, nodes, pairs)
+        tree = fc.find_tree(cube)
+        for name in RUNS if tree is not None else ():
+            algorithm, variant = RUNS[name]
+            g = fc.gather(cube, tree, algorithm, variant if algorithm == "FTTC" else None)
+            assert counts[f"lost_{name}"] == g.lost * common(n), (t, name)
+            if f"deadlocked_{name}" in counts:
+                assert counts[f"deadlocked_{name}"] == g.deadlocked
