@@ -17,7 +17,7 @@ import fastcube as fc
 from fastcube.kernels.layout import Layout
 from fastcube.kernels.multicasting.layout import TALLY
 from fastcube.kernels.multicasting.trials import MULTICAST, count_channels, multicast_case
-from fastcube.kernels.wormhole.dependencies import DEPENDENCY, cyclic
+from fastcube.kernels.wormhole.dependencies import DEPENDENCY, cyclic, list_arcs
 from fastcube.kernels.wormhole.layout import DEPENDENCIES, SIMULATION
 from fastcube.kernels.wormhole.trials import WORMHOLE, stops_with, wormhole_case
 
@@ -171,6 +171,32 @@ def check_cycles(n, faults, pair):
     for copies, unicast in itertools.product((1, 2), (False, True)):
         wanted = worm.has_cycle(worm.dependency_arcs(net, copies, unicast))
         assert cyclic(labels(faults), n, *pair, int(unicast), copies) == wanted, (faults, pair, copies, unicast)
+
+
+def channels_by_number(net, copies):
+    """The kernel's channels by their numbers."""
+    n, out = net.n, {}
+    for v in range(2**n):
+        at = net.label(v) << 2 | (v >> net.lo & 1) | (v >> net.hi & 1) << 1
+        for j, i in enumerate((net.lo, net.hi, *net.external)):
+            ends = (v, v ^ 1 << i)
+            out[n * at + j] = ends if copies == 1 else (*ends, 0)
+            if j < 2:
+                out[(n << n) + 2 * at + j] = (*ends, 1)
+    return out
+
+
+def test_graphs_are_those_of_the_twin_arc_for_arc():
+    rng = random.Random(8)
+    for n, f in ((3, 0), (3, 1), (3, 2), (3, 2), (4, 2), (4, 3), (4, 4)):
+        faults = rng.sample(range(2**n), f)
+        pairs = [p for p in itertools.combinations(range(n), 2) if plain.is_fault_tolerant(n, faults, *p)]
+        for pair in pairs[:2]:
+            net = twin.Supercube(n, faults, *pair)
+            for copies, unicast in itertools.product((1, 2), (False, True)):
+                named = channels_by_number(net, copies)
+                rows = list_arcs(labels(faults), n, *pair, int(unicast), copies).tolist()
+                assert {(named[c], named[d]) for c, d in rows} == worm.dependency_arcs(net, copies, unicast)
 
 
 def test_cycles_are_those_of_the_twin():

@@ -231,6 +231,23 @@ def cyclic(faulty, n, lo, hi, unicast, copies):
     return np.int64(_cyclic(scratch, n, unicast != 0, copies))
 
 
+@kernel("int64[:, ::1](uint64[::1], int64, int64, int64, int64, int64)")
+def list_arcs(faulty, n, lo, hi, unicast, copies):
+    """The arcs of a given supercube's graph as rows (channel, channel that it waits for), some more than once."""
+    scratch = set_up(np.array([n, faulty.size], np.float64))
+    place_faults(scratch.by_label, faulty, faulty.size, lo, hi, n)
+    graph = scratch.graph
+    build(graph, scratch.by_label, n, unicast != 0, copies)
+    out = np.empty((graph.arcs[0], 2), np.int64)
+    for c in range(graph.head.size):
+        arc = graph.head[c]
+        while arc >= 0:
+            out[arc, 0] = c
+            out[arc, 1] = graph.asked[arc]
+            arc = graph.following[arc]
+    return out
+
+
 @kernel("int64(int64, int64, int64[::1])")
 def count_cyclic(n, f, counts):
     """Visit all sets of f faults of Q_n and add to the slots of the tally as trials do; returns the number of sets."""

@@ -94,7 +94,8 @@ def benchmarks_of(search: Study, channels: Study, cycles: Study) -> list[Benchma
                                           (10, 256, 100_000, 50, 500), (12, 1024, 50_000, 10, 100)):  # fmt: skip
         name, ours = f"2-partition, n={n} f={f}", kernel_runner(search, {"n": n, "f": f}, ours_trials)
         out.append(Benchmark(name, "plain Python", ours, _counted(slow, with_sets, n, f, slow)))
-        out.append(Benchmark(name, "NumPy", ours, _counted(fast, with_numpy, n, f, fast)))
+        if f <= 16:  # of many faults some are the same in nearly every trial
+            out.append(Benchmark(name, "NumPy", ours, _counted(fast, with_numpy, n, f, fast)))
     ours = kernel_runner(channels, {"n": 10, "f": 8, "destinations": 128}, 20_000)
     theirs = _counted(3, multicasts, 10, 8, 128, 3)
     out.append(Benchmark("multicast, n=10 f=8, 128 destinations", "plain Python", ours, theirs))
