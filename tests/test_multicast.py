@@ -88,12 +88,8 @@ def test_a_detour_joins_a_message_that_goes_there_anyway():
 # ---------------------------------------------------------------- against the twin
 
 
-@pytest.mark.parametrize("path", ["shortcut", "hamilton"])
-@pytest.mark.parametrize("f", [0, 1, 2])
-def test_every_multicast_of_q3(f, path):
-    """Every pair, source and destination set of some fault sets; the kernels are held against the twin on all."""
-    every = list(itertools.combinations(range(8), f))
-    for faults in every[:: max(1, len(every) // 4)]:
+def check_every_multicast_of_q3(fault_sets, path):
+    for faults in fault_sets:
         nonfaulty = [v for v in range(8) if v not in faults]
         for pair in itertools.combinations(range(3), 2):
             if plain.is_fault_tolerant(3, faults, *pair):
@@ -103,6 +99,27 @@ def test_every_multicast_of_q3(f, path):
                     for size in range(1, len(others) + 1):
                         for destinations in itertools.combinations(others, size):
                             check(3, faults, s, destinations, pair, path, net)
+
+
+@pytest.mark.parametrize("path", ["shortcut", "hamilton"])
+def test_every_multicast_of_some_faulty_q3(path):
+    check_every_multicast_of_q3([(), (5,), (1, 6), (0, 7)], path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ["shortcut", "hamilton"])
+@pytest.mark.parametrize("f", [0, 1, 2])
+def test_every_multicast_of_q3(f, path):
+    check_every_multicast_of_q3(itertools.combinations(range(8), f), path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "cases"), [(4, 40_000), (5, 40_000), (6, 20_000), (7, 1_000), (8, 500)])
+def test_a_hundred_thousand_random_multicasts(n, cases):
+    rng = random.Random(100 + n)
+    for _ in range(cases):
+        faults, pair, s, destinations = random_case(rng, n, rng.randrange(n + 1))
+        check(n, faults, s, destinations, pair, rng.choice(["shortcut", "hamilton"]))
 
 
 @pytest.mark.parametrize("n", [4, 5, 6, 8])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import fastcube as fc
+from fastcube.cli import main
 from fastcube.engine import registry
 from fastcube.engine.study import point_key
 from fastcube.studies.wang_lin_kuo.channels import table_3
@@ -62,6 +63,27 @@ def test_impossible_points_are_refused(name, values, message):
     with pytest.raises(fc.ParameterError) as caught:
         STUDIES[name].point(values)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "run two-partition --set n=6 --set f=17",
+        "run multicast --set n=4 --set f=4 --set destinations=12",
+        "run multicast --set n=21",
+        "run multicast-deadlock --set n=3 --set f=3",
+        "run multicast-wormhole --set n=3 --set f=1 --set senders=8 --set destinations=1",
+    ],
+)
+def test_impossible_points_on_the_command_line_are_one_line(line, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as exit_:
+        main(line.split())
+    told = capsys.readouterr()
+    assert exit_.value.code == 2
+    assert told.out == ""
+    assert len(told.err.strip().splitlines()) == 1
+    assert not list(tmp_path.iterdir())
 
 
 # ---------------------------------------------------------------- replays
