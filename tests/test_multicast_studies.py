@@ -104,7 +104,7 @@ def test_a_search_is_told_conflict_by_conflict():
                 u, v = row["conflict"]
                 assert {u, v} <= set(data["faulty_nodes"])
                 assert (u ^ v) & ~sum(1 << i for i in row["dimensions"]) == 0
-        assert f"exhaustive search: {'none' if pair is None else f'P = {set(pair)}'}" in told.words
+        assert f"exhaustive search: {'none' if pair is None else f'P = {{{pair[0]}, {pair[1]}}}'}" in told.words
 
 
 def test_a_multicast_is_told_use_by_use():

@@ -19,6 +19,8 @@ from fastcube.errors import check_range
 from fastcube.kernels.multicasting.layout import TALLY
 from fastcube.networks.hypercube import Hypercube
 
+from .partition import pair_text
+
 if TYPE_CHECKING:
     from fastcube.engine.results import Results
     from fastcube.engine.tally import Tally
@@ -87,7 +89,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         "D_H": sorted((d for d in destinations if net.label(d) > here), key=lambda d: (net.label(d), d)),
         "D_L": sorted((d for d in destinations if net.label(d) < here), key=lambda d: (-net.label(d), d)),
     }
-    lines.append(f"  P = {set(pair)}; source {cube.label(s)} in supernode {supernode_text(net, s)}")
+    lines.append(f"  {pair_text(pair)}; source {cube.label(s)} in supernode {supernode_text(net, s)}")
     for name, header in headers.items():
         lines.append(f"  {name}: {', '.join(f'{cube.label(d)} ({net.label(d)})' for d in header) or 'empty'}")
     lines.append(

@@ -18,6 +18,7 @@ from fastcube.networks.hypercube import Hypercube
 
 from .channels import supernode_text
 from .hunting import messages_on
+from .partition import pair_text
 
 if TYPE_CHECKING:
     from fastcube.engine.results import Results
@@ -64,7 +65,7 @@ def _explain_cycles(point: Point, key: int, trial: int) -> Explanation:
     if pair is None:
         return Explanation("\n".join([*lines, "  no fault-tolerant 2-partition"]), data)
     net = Supercube(n, frozenset(faults), pair)
-    lines.append(f"  P = {set(pair)}")
+    lines.append(f"  {pair_text(pair)}")
     for name, what, copies, unicast in (
         ("cyclic", "multicasts, one virtual channel", 1, False),
         ("cyclic_unicast", "messages to one destination, one virtual channel", 1, True),
@@ -199,7 +200,7 @@ def _explain_messages(point: Point, key: int, trial: int) -> Explanation:
     if pair is None:
         return Explanation("\n".join([*lines, "  no fault-tolerant 2-partition"]), data)
     net = Supercube(n, frozenset(faults), pair)
-    lines.append(f"  P = {set(pair)}; multicasts, all at once:")
+    lines.append(f"  {pair_text(pair)}; multicasts, all at once:")
     lines += [f"    {i}: {cube.label(s)} to {', '.join(map(cube.label, d))}" for i, (s, d) in enumerate(messages)]
     alone = [(s, [d]) for s, nodes in messages for d in nodes]
     for name, what, sent, copies in (

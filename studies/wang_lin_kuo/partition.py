@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from fastcube.algorithms.partition import conflict, search
+from fastcube.algorithms.partition import Pair, conflict, search
 from fastcube.engine.statistics import Proportion
 from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text
 from fastcube.errors import check_range
@@ -63,6 +63,11 @@ def _cut(lines: list[str]) -> list[str]:
     return lines if len(lines) <= _LINES else [*lines[:_LINES], f"    ... and {len(lines) - _LINES} more"]
 
 
+def pair_text(pair: Pair | None) -> str:
+    """A pair of dimensions as the paper writes it: ``P = {0, 5}``."""
+    return "none" if pair is None else f"P = {{{pair[0]}, {pair[1]}}}"
+
+
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     from fastcube.kernels.sampling import fault_set
 
@@ -90,8 +95,8 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         *_cut([line(row) for row in alone]),
         "  pairs of dimensions, in lexicographic order:",
         *_cut([line(row) for row in together]),
-        f"  Figure 2: {'none' if greedy is None else f'P = {set(greedy)}'}",
-        f"  exhaustive search: {'none' if pair is None else f'P = {set(pair)}'}",
+        f"  Figure 2: {pair_text(greedy)}",
+        f"  exhaustive search: {pair_text(pair)}",
     ]
     data = {
         "faulty_nodes": faults,
