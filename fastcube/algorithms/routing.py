@@ -137,7 +137,11 @@ def route3(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
     """ROUTE3(1), Figure 6: active neighbours nearer, then unsafe ones nearer, then active ones farther (R10, R11)."""
     if k != 1:
         raise ParameterError(f"k must be 1 for ROUTE3, got {k}")
-    closed = [(part.base, ~part.free) for part in find_unsafe(cube).subcubes]
+    return among_closed(cube, [(part.base, ~part.free) for part in find_unsafe(cube).subcubes], s, t)
+
+
+def among_closed(cube: Hypercube, closed: list[tuple[int, int]], s: int, t: int) -> Route:
+    """ROUTE3(1) among subcubes of faulty and unsafe nodes that are known: a node of each, and its fixed dimensions."""
 
     def active(curr: int, bit: int) -> bool:
         x = curr ^ bit

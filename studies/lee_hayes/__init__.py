@@ -22,7 +22,7 @@ STUDIES = (UNSAFE_FRACTION, UNSAFE_RARE, UNSAFE_CRITICAL, ROUTING, ROUTING_RATE,
 
 def ledger() -> Ledger:
     """What ``fastcube claims`` decides."""
-    from . import claims_rounds  # noqa: F401  (enters its claims)
+    from . import claims_broadcasting, claims_rounds, claims_routing  # noqa: F401  (enter their claims)
     from .claims import ledger
 
     return ledger
@@ -30,6 +30,9 @@ def ledger() -> Ledger:
 
 def benchmarks() -> list[Benchmark]:
     """What ``fastcube bench`` compares."""
-    from .rivals import benchmarks_of
+    from . import rivals, rivals_messages
 
-    return benchmarks_of(UNSAFE_FRACTION, UNSAFE_CRITICAL)
+    return [
+        *rivals.benchmarks_of(UNSAFE_FRACTION, UNSAFE_CRITICAL),
+        *rivals_messages.benchmarks_of(ROUTING, ROUTING_RATE, BROADCAST),
+    ]

@@ -1,0 +1,95 @@
+"""The claims about routing and broadcasting: each verdict, and each witness replayed with the plain twin."""
+
+from __future__ import annotations
+
+import json
+
+import numba
+import pytest
+from reference.broadcasting import broadcast
+from reference.routing import Cube
+
+from fastcube.engine.claims import Effort, Verdict
+from fastcube.studies import lee_hayes
+
+OUTCOMES = {
+    "theorem-1": "holds",
+    "corollary-1-printed": "refuted",
+    "corollary-1": "holds",
+    "theorem-2": "holds",
+    "route2-n": "holds",
+    "route2-1-outcome": "holds",
+    "route2-1-path": "holds",
+    "route2-2-outcome": "refuted",
+    "route2-2-path": "refuted",
+    "route3-active": "holds",
+    "route3-to-unsafe": "holds",
+    "route3-from-unsafe": "holds",
+    "route3-different-subcubes": "holds",
+    "theorem-4": "holds",
+    "theorem-4-attained": "holds",
+    "fifteen-percent-messages": "holds",
+    "two-comparisons": "holds",
+    "theorem-4-links": "holds",
+    "floor-half-faults-routing": "holds",
+    "ceil-half-faults-routing": "holds",
+    "theorem-5": "holds",
+    "theorem-6": "holds",
+    "theorem-6-attained": "holds",
+    "no-node-twice": "holds",
+    "unsafe-nodes-are-silent": "holds",
+    "theorem-6-links": "holds",
+    "floor-half-faults-broadcasting": "holds",
+    "ceil-half-faults-broadcasting": "holds",
+}
+
+
+def decided(effort: Effort) -> dict[str, Verdict]:
+    claims = [c for c in lee_hayes.ledger() if c.id in OUTCOMES]
+    if numba.config.DISABLE_JIT:
+        claims = [c for c in claims if c.id != "fifteen-percent-messages"]
+    return {claim.id: claim.decide(effort) for claim in claims}
+
+
+@pytest.fixture(scope="module")
+def quick() -> dict[str, Verdict]:
+    return decided(Effort(quick=True))
+
+
+def test_quick_effort(quick):
+    assert {name: v.outcome for name, v in quick.items()} == {name: OUTCOMES[name] for name in quick}
+
+
+@pytest.mark.slow
+def test_full_effort():
+    assert {name: v.outcome for name, v in decided(Effort()).items()} == OUTCOMES
+
+
+def test_every_witness_replays_and_is_json(quick):
+    for verdict in quick.values():
+        for witness in verdict.witnesses:
+            assert witness.replay()
+            assert json.loads(json.dumps(witness.value)) == witness.value
+
+
+def test_witnesses_are_the_twins(quick):
+    for name in ("corollary-1-printed", "route2-2-outcome", "route2-2-path", "theorem-4-attained"):
+        data = quick[name].witness.data
+        cube = Cube(data["n"], data["faulty_nodes"], data["faulty_links"])
+        s, t = data["s"], data["t"]
+        if name == "theorem-4-attained":
+            outcome, path = cube.route("ROUTE3", s, t)
+            assert (outcome, len(path) - 1) == ("delivered", cube.shortest(s, t) + 2)
+            assert not cube.is_unsafe()
+            continue
+        one, two = (cube.route(algorithm, s, t, 2) for algorithm in ("ROUTE1", "ROUTE2"))
+        if name == "corollary-1-printed":
+            around = [
+                sum(cube.faulty(x ^ 1 << i) for i in range(cube.n)) for x in range(2**cube.n) if not cube.faulty(x)
+            ]
+            assert max(around) <= 2
+            assert one[0] != "delivered" or len(one[1]) - 1 > cube.shortest(s, t)
+        else:
+            assert one != two
+    data = quick["theorem-6-attained"].witness.data
+    assert broadcast(Cube(data["n"], data["faulty_nodes"]), "BROADCAST2", data["s"]).steps == data["n"] + 1
