@@ -24,7 +24,7 @@ def all_broadcasts(params, tally):
     more = True
     while more:
         remember(trial.faults)
-        finish(trial, ZERO, count, tally)
+        finish(trial, ZERO, count, np.int64(-1), tally)
         count += 1
         more = next_set(labels, f, 1 << n)
     return count

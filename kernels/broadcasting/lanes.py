@@ -152,6 +152,7 @@ def _make(width: int, word: Any) -> Kernel:
                 near = smallest_distance(labels, at, lanes, f)
                 gone, alone, again = silenced(labels, lows, at, f, n)
                 live = bits.ALL >> np.uint64(64 - lanes)
+                known = ZERO
                 if start < first or start + step > stop:
                     live = valid_lanes(start + part, parts, lanes, first, stop)
                 repeated = simd.bits(simd.mask_or(again, simd.equal(near, simd.sub(near, near)))) & live
@@ -163,6 +164,9 @@ def _make(width: int, word: Any) -> Kernel:
                     add_moments(simd.select(simd.mask(gone, easy), gone, simd.sub(gone, gone)), width, moments)
                     if start < least:
                         least = min(least, start + part + parts * bits.lowest(easy))
+                if slow:
+                    simd.store(lows, 0, gone)
+                    known = ~(simd.bits(alone) | repeated)
                 while slow:
                     i = bits.lowest(slow)
                     t = start + part + parts * i
@@ -174,7 +178,8 @@ def _make(width: int, word: Any) -> Kernel:
                         for j in range(f):
                             faults.labels[j] = labels[at + j * lanes + i]
                         remember(faults)
-                        finish(trial, np.uint64(labels[at + f * lanes + i]), t, tally)
+                        lost = np.int64(lows[i]) if known >> np.uint64(i) & ONE else np.int64(-1)
+                        finish(trial, np.uint64(labels[at + f * lanes + i]), t, lost, tally)
                     slow &= slow - ONE
         if easy_trials:
             digits = np.zeros(4, np.int64)

@@ -59,16 +59,21 @@ _record1_unsafe, _record2 = recording("broadcast1_unsafe"), recording("broadcast
 
 
 @block
-def finish(trial, s, t, tally):
+def finish(trial, s, t, silenced, tally):
     """Count trial ``t``, whose faulty nodes and links are drawn, from source ``s``.
 
-    From an active source BROADCAST2 is BROADCAST1.
+    ``silenced`` is the number of offsets that BROADCAST's lost copies silence, where it is known and leaves one that is
+    received in unit n; otherwise -1.  From an active source BROADCAST2 is BROADCAST1.
     """
     n, faults, d = trial.n, trial.faults, trial.descent
     whole = (ONE << np.uint64(n)) - ONE
     found = d.found
     nonfaulty = (np.int64(1) << n) - faults.size[0]
-    plain(faults, s, n, d)
+    if silenced < 0:
+        plain(faults, s, n, d)
+    else:
+        found[REACHED] = (np.int64(1) << n) - silenced
+        found[STEPS] = n
     _record(tally, found[REACHED], nonfaulty, found[STEPS])
     close(faults)
     if not is_safe(faults, n):
@@ -95,7 +100,7 @@ def finish(trial, s, t, tally):
 def run(key, t, params, scratch, tally):
     """Draw and count trial ``t``."""
     draw(key, t, scratch.n, scratch.faults)
-    finish(scratch, scratch.faults.ends[0], t, tally)
+    finish(scratch, scratch.faults.ends[0], t, np.int64(-1), tally)
 
 
 #: Trials at (n, f, links) = params; see :data:`fastcube.kernels.broadcasting.tally.TALLY`.
