@@ -280,9 +280,7 @@ def _decide_tails(key, t, tail, nodes, count, state):
         v = simd.load(nodes, i)
         even, odd = philox.mixed_lanes(key, simd.splat(t), simd.shift_right(v, one), philox.NODE_TAILS)
         drawn = simd.select(simd.equal(simd.both(v, one), one), odd, even)
-        faulty = simd.bits(simd.less_equal(drawn, limit))
-        if count - i < 8:
-            faulty &= (bits.ONE << np.uint64(count - i)) - bits.ONE
+        faulty = simd.bits(simd.less_equal(drawn, limit)) & bits.first_lanes(count - i)
         while faulty:
             x = nodes[i + bits.lowest(faulty)]
             state[np.int64(x >> np.uint64(6))] |= bits.ONE << (x & np.uint64(63))

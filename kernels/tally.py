@@ -1,4 +1,4 @@
-"""Entering one trial into a tally: sums, squares in digits, and extremes with their smallest trial.
+"""Entering trials into a tally: sums, squares in digits, and extremes with their smallest trial; sums over lanes of trials.
 
 Slots come from the subject's :class:`~fastcube.kernels.layout.Layout`.  A counter of one digit needs none of this:
 ``tally[SLOT] += x``.
@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from . import simd
+from .bits import ALL, HALF, LOW32
 from .jit import block
-
-_LOW = np.uint64(0xFFFFFFFF)
-_32 = np.uint64(32)
 
 
 @block
@@ -25,15 +24,15 @@ def offer(tally, slot, value, trial):
 @block
 def add_wide(tally, slot, value):
     """Add a uint64 to a counter of two digits or more."""
-    tally[slot] += np.int64(value & _LOW)
-    tally[slot + 1] += np.int64(value >> _32)
+    tally[slot] += np.int64(value & LOW32)
+    tally[slot + 1] += np.int64(value >> HALF)
 
 
 @block
 def add_square(tally, slot, value):
     """Add the square of a uint64 below 2^63 to a counter of four digits."""
-    low = value & _LOW
-    high = value >> _32
+    low = value & LOW32
+    high = value >> HALF
     cross = low * high
     least = low * low
     rest = least + (cross << np.uint64(33))
@@ -44,5 +43,42 @@ def add_square(tally, slot, value):
 @block
 def add_product(tally, slot, value, factor):
     """Add a uint64 times a uint64 below 2^31 to a counter of three digits."""
-    add_wide(tally, slot, (value & _LOW) * factor)
-    add_wide(tally, slot + np.int64(1), (value >> _32) * factor)
+    add_wide(tally, slot, (value & LOW32) * factor)
+    add_wide(tally, slot + np.int64(1), (value >> HALF) * factor)
+
+
+# ---------------------------------------------------------------- lanes
+
+
+@block(always=True)
+def add_lanes(total, squares, x):
+    """Add vector x of lanes below 2^32, 64 bits wide, and their squares to two vectors of sums."""
+    return simd.add(total, x), simd.add(squares, simd.mul32(x, x))
+
+
+@block
+def add_moments(x, width, sums):
+    """Add lanes of ``width`` bits, below 2^32, and their squares, in two digits, to ``sums``: uint64, three vectors."""
+    low = simd.splat(LOW32)
+    lane = simd.splat(ALL >> np.uint64(64 - width))
+    words = simd.as64(x)
+    total = simd.load(sums, 0)
+    least = simd.load(sums, 8)
+    high = simd.load(sums, 16)
+    for shift in range(0, 64, width):
+        part = simd.both(simd.shift_right(words, simd.splat(np.uint64(shift))), lane)
+        square = simd.mul32(part, part)
+        total = simd.add(total, part)
+        least = simd.add(least, simd.both(square, low))
+        high = simd.add(high, simd.shift_right(square, simd.splat(HALF)))
+    simd.store(sums, 0, total)
+    simd.store(sums, 8, least)
+    simd.store(sums, 16, high)
+
+
+@block
+def count_moments(tally, slot, slot_squared, sums):
+    """Enter sums of :func:`add_moments`: the total in two digits, the squares in three or more."""
+    add_wide(tally, slot, simd.total(simd.load(sums, 0)))
+    add_wide(tally, slot_squared, simd.total(simd.load(sums, 8)))
+    add_wide(tally, slot_squared + np.int64(1), simd.total(simd.load(sums, 16)))

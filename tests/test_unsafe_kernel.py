@@ -53,7 +53,7 @@ def serving(n, f):
 
 def expected(n, f, first, stop):
     """The tally by the plain twin."""
-    out = [0] * 8 + [-1, -1]
+    out = [0] * 40 + [-1, -1]
     for t in range(first, stop):
         faulty = sampling.fault_set(np.uint64(KEY), t, n, f).tolist()
         steps = plain.find_unsafe(n, faulty)
@@ -61,8 +61,9 @@ def expected(n, f, first, stop):
         near = any((x ^ y).bit_count() <= 2 for i, x in enumerate(faulty) for y in faulty[:i])
         trial = (unsafe, unsafe**2, unsafe > 0, unsafe + f == 2**n, rounds, rounds**2, near, 1)
         out[:8] = [a + b for a, b in zip(out, trial, strict=False)]
-        if rounds > out[8]:
-            out[8:] = [rounds, t]
+        out[8 + min(rounds, 31)] += 1
+        if rounds > out[40]:
+            out[40:] = [rounds, t]
     return out
 
 
@@ -143,16 +144,29 @@ def test_the_witness_is_the_smallest_trial_with_the_most_rounds(n, f):
 
 
 def test_no_fault_one_fault_all_faults():
+    trials = 10
+    at_rest, one_round = [trials] + [0] * 31, [0, trials] + [0] * 30
     for n in (1, 2, 6, 7, 8, 9, 16):
-        trials = 10
-        assert count(unsafe_kernel(n, 0), n, 0, 0, trials) == [0, 0, 0, 0, 0, 0, 0, trials, 0, 0]
-        assert count(unsafe_kernel(n, 1), n, 1, 0, trials) == [0, 0, 0, 0, 0, 0, 0, trials, 0, 0]
+        assert count(unsafe_kernel(n, 0), n, 0, 0, trials) == [*[0] * 7, trials, *at_rest, 0, 0]
+        assert count(unsafe_kernel(n, 1), n, 1, 0, trials) == [*[0] * 7, trials, *at_rest, 0, 0]
         full = count(unsafe_kernel(n, 2**n), n, 2**n, 0, trials)
-        assert full == [0, 0, 0, trials, 0, 0, trials, trials, 0, 0]
+        assert full == [0, 0, 0, trials, 0, 0, trials, trials, *at_rest, 0, 0]
         # the one nonfaulty node has n faulty neighbours
         one = int(n >= 2) * trials
         rest = count(unsafe_kernel(n, 2**n - 1), n, 2**n - 1, 0, trials)
-        assert rest == [one, one, one, one, one, one, trials * (2**n > 2), trials, int(n >= 2), 0]
+        law = one_round if one else at_rest
+        assert rest == [one, one, one, one, one, one, trials * (2**n > 2), trials, *law, int(n >= 2), 0]
+
+
+def test_the_law_of_the_rounds_has_their_moments():
+    for n, f in ((6, 9), (8, 12), (10, 7), (12, 60), (30, 40)):
+        *_, rounds, rounds_squared, _, known = count(unsafe_kernel(n, f), n, f, 0, 20000)[:8]
+        law = count(unsafe_kernel(n, f), n, f, 0, 20000)[8:-2]
+        assert sum(law) == known and law[-1] == 0
+        assert (rounds, rounds_squared) == (
+            sum(r * c for r, c in enumerate(law)),
+            sum(r * r * c for r, c in enumerate(law)),
+        )
 
 
 def test_most_faults():

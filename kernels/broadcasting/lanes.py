@@ -20,8 +20,7 @@ from ..bits import ONE, ZERO
 from ..fault_lanes import draw_on, draw_rows, smallest_distance, valid_lanes
 from ..faults import remember
 from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel
-from ..tally import add_square, offer
-from ..unsafe.queues import add_moments
+from ..tally import add_moments, add_square, offer
 from .single import finish, run, trial_for
 from .tally import TALLY
 

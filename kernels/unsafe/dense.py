@@ -73,9 +73,7 @@ def _component(x, free, labels, k, state):
     mask = np.uint64(free)
     for at in range(0, k, 16):
         apart = simd.both(simd.xor(vector, simd.load(labels, at)), outside)
-        inside = simd.bits(simd.equal(apart, zero))
-        if k - at < 16:
-            inside &= (bits.ONE << np.uint64(k - at)) - bits.ONE
+        inside = simd.bits(simd.equal(apart, zero)) & bits.first_lanes(k - at, 16)
         while inside:
             own = bits.gather(np.uint64(labels[at + bits.lowest(inside)]), mask)
             state[np.int64(own >> np.uint64(6))] |= bits.ONE << (own & np.uint64(63))
@@ -110,10 +108,7 @@ def _contains(labels, count, x):
     """Whether ``x`` is among the first ``count`` labels."""
     vector = simd.like(simd.load(labels, 0), x)
     for at in range(0, count, 16):
-        same = simd.bits(simd.equal(vector, simd.load(labels, at)))
-        if count - at < 16:
-            same &= (bits.ONE << np.uint64(count - at)) - bits.ONE
-        if same:
+        if simd.bits(simd.equal(vector, simd.load(labels, at))) & bits.first_lanes(count - at, 16):
             return True
     return False
 

@@ -30,20 +30,10 @@ from .. import bits, simd
 from ..bits import ONE, ZERO, first_lanes
 from ..fault_lanes import draw_on, draw_rows, smallest_distance, valid_lanes
 from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..tally import add_wide, offer
-from .queues import Queue, add_moments, append, press, put_row, run_cubes, shift_down, solve, solve_unrolled, trial_of
+from ..tally import add_moments, count_moments, offer
+from .queues import Queue, append, press, put_row, run_cubes, shift_down, solve, solve_unrolled, trial_of
 from .single import cubes_for, lists_for, merged_trial, whole_trial
-from .tally import (
-    ALL_UNSAFE,
-    MERGING,
-    MOST_ROUNDS,
-    ROUNDS,
-    ROUNDS_KNOWN,
-    ROUNDS_SQUARED,
-    UNSAFE,
-    UNSAFE_SQUARED,
-    WITH_UNSAFE,
-)
+from .tally import ALL_UNSAFE, LAST_BIN, MERGING, MOST_ROUNDS, UNSAFE, UNSAFE_SQUARED, count_rounds
 
 # Trials done at once: room for 8 MiB of trials left over, touched as far as needed.
 _CHUNK = np.int64(1 << 20)
@@ -62,6 +52,7 @@ class Sieve(NamedTuple):
     masks: Any  #: f + 1 rows of one vector: free dimensions of each fault's subcube
     cubes: Any  #: uint64, eight vectors
     sums: Any  #: uint64, three vectors: unsafe nodes, and their squares in two digits
+    reached: Any  #: int64: trials that took r rounds or more, as ``tally.count_rounds``
     left_over: Any  #: int64: trials that are not counted here
     left: Any  #: int64, one: how many they are
 
@@ -135,10 +126,8 @@ def _close_queue(sieve, lanes, origin, tally):
         if in_word != hard:
             press(sieve.third, lanes, f, hard ^ in_word, queue, free, label)
     add_moments(simd.select(simd.mask(nodes, unsafe), nodes, simd.xor(nodes, nodes)), 512 // lanes, sieve.sums)
-    tally[WITH_UNSAFE] += bits.popcount(unsafe)
     tally[ALL_UNSAFE] += bits.popcount(simd.bits(simd.equal(largest, simd.like(nodes, np.uint64(sieve.n)))) & live)
-    tally[ROUNDS] += bits.popcount(easy)
-    tally[ROUNDS_SQUARED] += bits.popcount(easy)
+    sieve.reached[1] += bits.popcount(easy)
     while easy and tally[MOST_ROUNDS] <= 1:
         offer(tally, MOST_ROUNDS, np.int64(1), trial_of(queue, lanes, bits.lowest(easy), origin, sieve.parts))
         easy &= easy - ONE
@@ -156,10 +145,10 @@ def _drain(sieve, lanes, origin, least, tally):
     if sieve.queue.filled[0] >= least:
         left = _close_queue(sieve, lanes, origin, tally)
     if sieve.second.filled[0] >= least:
-        run_cubes(sieve.second, lanes, sieve.f, 0, sieve.masks, sieve.cubes, origin, sieve.parts, tally)
+        run_cubes(sieve.second, lanes, sieve.f, 0, sieve.masks, sieve.cubes, sieve.reached, origin, sieve.parts, tally)
         shift_down(sieve.second, lanes)
     if sieve.third.filled[0] >= least:
-        run_cubes(sieve.third, lanes, sieve.f, 2, sieve.masks, sieve.cubes, origin, sieve.parts, tally)
+        run_cubes(sieve.third, lanes, sieve.f, 2, sieve.masks, sieve.cubes, sieve.reached, origin, sieve.parts, tally)
         shift_down(sieve.third, lanes)
     return left
 
@@ -211,7 +200,7 @@ def _sift(key, first, stop, sieve, lanes, tally):
     sieve.second.filled[0] = 0
     sieve.third.filled[0] = 0
     tally[MERGING] += merging
-    tally[ROUNDS_KNOWN] += stop - first - sieve.left[0]
+    sieve.reached[0] += stop - first - sieve.left[0]
 
 
 def _make(width: int, word: Any, set_up: Any, finish: Any) -> Kernel:
@@ -231,6 +220,7 @@ def _make(width: int, word: Any, set_up: Any, finish: Any) -> Kernel:
             np.empty((f + 1) * lanes, word),
             np.empty(64, np.uint64),
             np.zeros(24, np.uint64),
+            np.zeros(LAST_BIN + 2, np.int64),
             np.empty(most, np.int64),
             np.zeros(1, np.int64),
         )
@@ -246,9 +236,8 @@ def _make(width: int, word: Any, set_up: Any, finish: Any) -> Kernel:
             _sift(key, begin, min(begin + _CHUNK, stop), sieve, lanes, tally)
             for i in range(sieve.left[0]):
                 finish(key, sieve.left_over[i], params, spare, tally)
-        add_wide(tally, UNSAFE, simd.total(simd.load(sieve.sums, 0)))
-        add_wide(tally, UNSAFE_SQUARED, simd.total(simd.load(sieve.sums, 8)))
-        add_wide(tally, UNSAFE_SQUARED + np.int64(1), simd.total(simd.load(sieve.sums, 16)))
+        count_rounds(tally, sieve.reached)
+        count_moments(tally, UNSAFE, UNSAFE_SQUARED, sieve.sums)
 
     return unsafe_lanes
 

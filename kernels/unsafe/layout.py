@@ -13,6 +13,7 @@ SPARSE = Layout(
     Counter("rounds_squared", "rounds of FIND_UNSAFE, squared"),
     Counter("merging", "trials with two faults within distance 2"),
     Counter("rounds_known", "trials whose rounds are known: no subcube of more than 30 dimensions"),
+    Counter("rounds_law", "trials by their rounds of FIND_UNSAFE, 31 or more in the last bin", bins=32),
     Extreme("rounds", "most rounds of FIND_UNSAFE"),
 )
 

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import bits, simd
-from ..bits import HALF, LOW32, ONE, ZERO
+from ..bits import ONE, ZERO
 from ..jit import block
 from ..subcubes import close, measure
 from ..tally import offer
-from .small import round_of_cubes
-from .tally import MOST_ROUNDS, ROUNDS, ROUNDS_SQUARED
+from .small import run_rounds
+from .tally import MOST_ROUNDS
 
 
 class Queue(NamedTuple):
@@ -93,26 +93,6 @@ def solve_unrolled(cells, lanes, masks, f):
     return solve(cells, lanes, masks, f)
 
 
-@block
-def add_moments(nodes, width, sums):
-    """Add the lanes of ``nodes`` and their squares (two digits) to three vectors of 64-bit sums, kept in ``sums``."""
-    low = simd.splat(LOW32)
-    lane = simd.splat((ONE << np.uint64(width)) - ONE)
-    words = simd.as64(nodes)
-    total = simd.load(sums, 0)
-    least = simd.load(sums, 8)
-    high = simd.load(sums, 16)
-    for shift in range(0, 64, width):
-        x = simd.both(simd.shift_right(words, simd.splat(np.uint64(shift))), lane)
-        square = simd.mul32(x, x)
-        total = simd.add(total, x)
-        least = simd.add(least, simd.both(square, low))
-        high = simd.add(high, simd.shift_right(square, simd.splat(HALF)))
-    simd.store(sums, 0, total)
-    simd.store(sums, 8, least)
-    simd.store(sums, 16, high)
-
-
 # ---------------------------------------------------------------- rounds
 
 
@@ -159,7 +139,7 @@ def _build(index, lanes, f, dims, q0, cubes):
 
 
 @block
-def run_cubes(queue, lanes, f, dims, index, cubes, origin, parts, tally):
+def run_cubes(queue, lanes, f, dims, index, cubes, reached, origin, parts, tally):
     """Rounds of the first vector of trials of a second or third queue, all of which have an unsafe node: one or more."""
     per = lanes >> 3
     count = queue.filled[0]
@@ -169,31 +149,13 @@ def run_cubes(queue, lanes, f, dims, index, cubes, origin, parts, tally):
         valid = ZERO
         for i in range(32 >> dims):
             valid |= np.uint64(per * (i & 7) + q0 + (i >> 3) < count and q0 + (i >> 3) < per) << np.uint64(i)
-        rounds = bits.popcount(valid)
-        squares = rounds
-        last = valid
-        at = np.int64(0)
-        r = np.int64(0)
-        while True:
-            changed, _ = round_of_cubes(dims, cubes, at, 4 - at)
-            changed &= valid
-            if changed == ZERO and r > 0:
-                break
-            at = 4 - at
-            r += 1
-            if r > 1:
-                last = changed
-                more = bits.popcount(changed)
-                rounds += more
-                squares += (2 * r - 1) * more
-        tally[ROUNDS] += rounds
-        tally[ROUNDS_SQUARED] += squares
-        if r >= tally[MOST_ROUNDS]:
+        rounds, last, _, _ = run_rounds(dims, cubes, valid, valid, reached)
+        if rounds >= tally[MOST_ROUNDS]:
             while last:
                 i = bits.lowest(last)
                 last &= last - ONE
                 column = per * (i & 7) + q0 + (i >> 3)
-                offer(tally, MOST_ROUNDS, r, trial_of(queue, lanes, column, origin, parts))
+                offer(tally, MOST_ROUNDS, rounds, trial_of(queue, lanes, column, origin, parts))
 
 
 @block

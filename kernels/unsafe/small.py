@@ -11,25 +11,15 @@ lane l of the g-th eight of the trials at work.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from .. import bits, philox, simd
-from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel
-from ..tally import offer
-from .tally import (
-    ALL_UNSAFE,
-    MERGING,
-    MOST_ROUNDS,
-    ROUNDS,
-    ROUNDS_KNOWN,
-    ROUNDS_SQUARED,
-    UNSAFE,
-    UNSAFE_SQUARED,
-    WITH_UNSAFE,
-)
-
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
+from ..bits import ONE, ZERO, first_lanes
+from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
+from ..tally import add_lanes, offer
+from .tally import ALL_UNSAFE, LAST_BIN, MERGING, MOST_ROUNDS, UNSAFE, UNSAFE_SQUARED, count_rounds
 
 
 @block
@@ -45,8 +35,8 @@ def round_of_cubes(dims, cubes, at, to):
     Returns the pack of trials in which a node became unsafe, and the pack of those with two set nodes within
     distance 2: adjacent, or with a common neighbour.
     """
-    changed = _ZERO
-    near = _ZERO
+    changed = ZERO
+    near = ZERO
     for v in range(4):
         x = simd.load(cubes, 8 * (at + v))
         a = simd.neighbour0(x)
@@ -111,10 +101,10 @@ def _complete(dims, key, prepared, draws, room, drawn, field, labels, count, cub
     at = np.int64(0)
     j = count
     while True:
-        lack = _ZERO
+        lack = ZERO
         for g in range(4 >> dims):
             lack |= simd.bits(simd.differ(_sizes(dims, cubes, at, g), wanted)) << np.uint64(8 * g)
-        if lack == _ZERO:
+        if lack == ZERO:
             return drawn
         place = j if j < room else room + (j & 1)
         if j >= drawn and j & 1 == 0:
@@ -130,14 +120,51 @@ def _complete(dims, key, prepared, draws, room, drawn, field, labels, count, cub
         j += 1
 
 
+@block(always=True)
+def _draw(key, prepared, count, draws):
+    """The first ``count`` words of eight trials' sequences (one more for odd counts); returns how many."""
+    drawn = np.int64(0)
+    while drawn < count:
+        even, odd = philox.lanes(key, prepared, np.uint64(drawn >> 1))
+        simd.store(draws, 8 * drawn, even)
+        simd.store(draws, 8 * drawn + 8, odd)
+        drawn += 2
+    return drawn
+
+
+@block(always=True)
+def run_rounds(dims, cubes, valid, unsafe, reached):
+    """FIND_UNSAFE's rounds of the trials ``valid``; adds to ``reached[r]`` how many of them took r rounds or more, r > 0.
+
+    Those of ``unsafe`` take one round at least.  Returns the most rounds, the pack of trials that took as many, the vector
+    from which on the cubes end, and the pack of trials with two set nodes within distance 2.
+    """
+    last = valid
+    close = ZERO
+    at = np.int64(0)
+    r = np.int64(0)
+    while True:
+        changed, near = round_of_cubes(dims, cubes, at, 4 - at)
+        changed &= valid
+        if r == 0:
+            changed |= unsafe
+            close = near & valid
+        if changed == ZERO:
+            return r, last, at, close
+        at = 4 - at
+        r += 1
+        last = changed
+        reached[r] += bits.popcount(changed)
+
+
 @block
 def _valid(dims, start, first, stop):
     """Pack of the trials ``start + g + 8 l`` inside [first, stop)."""
-    out = _ZERO
+    out = ZERO
     for i in range(32 >> dims):
         t = start + (i >> 3) + 8 * (i & 7)
         if first <= t < stop:
-            out |= _ONE << np.uint64(i)
+            out |= ONE << np.uint64(i)
     return out
 
 
@@ -148,96 +175,88 @@ def _smallest(pack, start):
     while pack:
         i = bits.lowest(pack)
         out = min(out, (i >> 3) + 8 * (i & 7))
-        pack &= pack - _ONE
+        pack &= pack - ONE
     return start + out
+
+
+class _Small(NamedTuple):
+    """What the stages share; made once a call."""
+
+    f: Any  #: int64
+    size: Any  #: int64: nodes of the cube
+    count: Any  #: int64: labels to draw, of faulty or else of nonfaulty nodes
+    room: Any  #: int64: words of each lane that are kept
+    draws: Any  #: uint64, room + 2 vectors
+    cubes: Any  #: uint64, eight vectors
+    reached: Any  #: int64: trials that took r rounds or more, as ``tally.count_rounds``
+
+
+@scratch
+def _small_for(n, f):
+    size = np.int64(1) << n
+    count = min(f, size - f)
+    room = 2 * count + 16
+    draws = np.empty(8 * (room + 2), np.uint64)
+    return _Small(f, size, count, room, draws, np.empty(64, np.uint64), np.zeros(LAST_BIN + 2, np.int64))
+
+
+@block(always=True)
+def _fill(dims, key, prepared, small, drawn, field):
+    """The fault sets of the blocks' fields ``field``, ... in the first four vectors of the cubes; returns the words drawn."""
+    first = np.int64(0)
+    labels = np.uint64(small.size - 1)
+    _mark(dims, small.draws, first, small.count, field, labels, small.cubes, first)
+    drawn = _complete(dims, key, prepared, small.draws, small.room, drawn, field, labels, small.count, small.cubes)
+    if small.f > small.count:
+        inside = simd.splat(~ZERO if small.size >= 64 else (ONE << np.uint64(small.size)) - ONE)
+        for v in range(4):
+            simd.store(small.cubes, 8 * v, simd.xor(simd.load(small.cubes, 8 * v), inside))
+    return drawn
+
+
+@block(always=True)
+def _count_nodes(dims, small, at, chosen, total, squares):
+    """Add each trial's unsafe nodes and their squares to two vectors; returns these, and how many trials have all unsafe."""
+    faults = simd.splat(np.uint64(small.f))
+    whole = simd.splat(np.uint64(small.size))
+    all_unsafe = np.int64(0)
+    for g in range(4 >> dims):
+        here = chosen >> np.uint64(8 * g)
+        closed = _sizes(dims, small.cubes, at, g)
+        unsafe = simd.select(simd.mask(closed, here), simd.sub(closed, faults), simd.splat(ZERO))
+        total, squares = add_lanes(total, squares, unsafe)
+        all_unsafe += bits.popcount(simd.bits(simd.equal(closed, whole)) & here)
+    return total, squares, all_unsafe
 
 
 def _make(dims: int) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant=f"{6 + dims}")
     def unsafe_small(key, first, stop, params, tally):
         """Count unsafe nodes and rounds over trials; see ``layout.SPARSE`` for the tally."""
-        n = np.int64(params[0])
-        f = np.int64(params[1])
-        size = np.int64(1) << n
-        count = min(f, size - f)
-        labels = np.uint64(size - 1)
-        everything = simd.splat(~_ZERO if n >= 6 else (_ONE << np.uint64(size)) - _ONE)
-        room = 2 * count + 16
-        draws = np.empty(8 * (room + 2), np.uint64)
-        cubes = np.empty(64, np.uint64)
-        begin = np.int64(0)
-        unsafe = simd.splat(_ZERO)
-        squares = simd.splat(_ZERO)
-        faults = simd.splat(np.uint64(f))
-        whole = simd.splat(np.uint64(size))
-        all_unsafe = np.int64(0)
-        with_unsafe = np.int64(0)
-        merging = np.int64(0)
-        rounds = np.int64(0)
-        rounds_squared = np.int64(0)
-        longest = np.int64(-1)
-        witness = np.int64(-1)
+        small = _small_for(np.int64(params[0]), np.int64(params[1]))
+        total = squares = simd.splat(ZERO)
+        all_unsafe = merging = np.int64(0)
         for start in range(first & ~63, stop, 64):
             prepared = philox.prepare_lanes(key, np.uint64(start >> 3), philox.LABELS)
-            drawn = np.int64(0)
-            while drawn < count:
-                even, odd = philox.lanes(key, prepared, np.uint64(drawn >> 1))
-                simd.store(draws, 8 * drawn, even)
-                simd.store(draws, 8 * drawn + 8, odd)
-                drawn += 2
+            drawn = _draw(key, prepared, small.count, small.draws)
             for field in range(0, 8, 4 >> dims):
-                _mark(dims, draws, begin, count, field, labels, cubes, begin)
-                drawn = _complete(dims, key, prepared, draws, room, drawn, field, labels, count, cubes)
-                if f > count:
-                    for v in range(4):
-                        simd.store(cubes, 8 * v, simd.xor(simd.load(cubes, 8 * v), everything))
-                valid = (_ONE << np.uint64(32 >> dims)) - _ONE
+                drawn = _fill(dims, key, prepared, small, drawn, field)
+                valid = first_lanes(32 >> dims, 32)
                 if start < first or start + 64 > stop:
                     valid = _valid(dims, start + field, first, stop)
-                grown = _ZERO
-                last = valid
-                at = np.int64(0)
-                r = np.int64(0)
-                while True:
-                    changed, near = round_of_cubes(dims, cubes, at, 4 - at)
-                    changed &= valid
-                    if r == 0:
-                        grown = changed
-                        merging += bits.popcount(near & valid)
-                    if changed == _ZERO:
-                        break
-                    at = 4 - at
-                    r += 1
-                    last = changed
-                    more = bits.popcount(changed)
-                    rounds += more
-                    rounds_squared += (2 * r - 1) * more
-                if r >= longest and last != _ZERO and (r > longest or witness >= start):
-                    t = _smallest(last, start + field)
-                    if r > longest or t < witness:
-                        longest = r
-                        witness = t
-                if grown != _ZERO:
-                    with_unsafe += bits.popcount(grown)
-                    for g in range(4 >> dims):
-                        here = grown >> np.uint64(8 * g)
-                        total = _sizes(dims, cubes, at, g)
-                        more = simd.select(simd.mask(total, here), simd.sub(total, faults), simd.splat(_ZERO))
-                        unsafe = simd.add(unsafe, more)
-                        squares = simd.add(squares, simd.mul32(more, more))
-                        all_unsafe += bits.popcount(simd.bits(simd.equal(total, whole)) & here)
-        if f == size:
-            all_unsafe = stop - first
-        tally[UNSAFE] += np.int64(simd.total(unsafe))
+                rounds, last, at, near = run_rounds(dims, small.cubes, valid, ZERO, small.reached)
+                merging += bits.popcount(near)
+                if last != ZERO and rounds >= tally[MOST_ROUNDS]:
+                    offer(tally, MOST_ROUNDS, rounds, _smallest(last, start + field))
+                if rounds > 0:
+                    total, squares, more = _count_nodes(dims, small, at, valid, total, squares)
+                    all_unsafe += more
+        small.reached[0] = stop - first
+        count_rounds(tally, small.reached)
+        tally[UNSAFE] += np.int64(simd.total(total))
         tally[UNSAFE_SQUARED] += np.int64(simd.total(squares))
-        tally[WITH_UNSAFE] += with_unsafe
-        tally[ALL_UNSAFE] += all_unsafe
-        tally[ROUNDS] += rounds
-        tally[ROUNDS_SQUARED] += rounds_squared
+        tally[ALL_UNSAFE] += stop - first if small.f == small.size else all_unsafe
         tally[MERGING] += merging
-        tally[ROUNDS_KNOWN] += stop - first
-        if first < stop:
-            offer(tally, MOST_ROUNDS, longest, witness)
 
     return unsafe_small
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.engine.results import Results
-from fastcube.engine.statistics import Mean, Proportion
+from fastcube.engine.statistics import Distribution, Mean, Proportion
 from fastcube.engine.study import (
     Axis,
     Explanation,
@@ -192,6 +192,13 @@ UNSAFE_FRACTION = Study(
             among="rounds_known",
         ),
         Proportion(name="merging", description="probability of two faults within distance 2", events="merging"),
+        Distribution(
+            name="rounds_law",
+            description="share of trials with each number of rounds of FIND_UNSAFE, 31 or more in the last",
+            counter="rounds_law",
+            label="rounds",
+            among="rounds_known",
+        ),
     ),
     kernel=_kernel,
     grids=(
