@@ -16,7 +16,7 @@ from ..bits import ONE, ZERO, first_lanes, lowest, popcount
 from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel
 from ..pairs import BATCH, Lazy, draw_pairs, pair_arrays
 from ..sampling import status_key, threshold
-from ..tally import add_wide, offer
+from ..tally import add_lanes, add_wide, offer
 from .lanes import Cube, batch_for, pays, route_lengths
 from .layout import TALLY
 from .lookups import Recorded, forget, record_addresses, record_for, route_recorded
@@ -114,10 +114,8 @@ def _count_routes(n, m, pairs, lengths, tally):
         _raise(tally, _DETOUR, there, simd.sub(length, distance), simd.load(pairs.trials, v), pairs.row)
         mask = simd.mask(length, there)
         length, distance = simd.select(mask, length, zero), simd.select(mask, distance, zero)
-        length1 = simd.add(length1, length)
-        length2 = simd.add(length2, simd.mul32(length, length))
-        distance1 = simd.add(distance1, distance)
-        distance2 = simd.add(distance2, simd.mul32(distance, distance))
+        length1, length2 = add_lanes(length1, length2, length)
+        distance1, distance2 = add_lanes(distance1, distance2, distance)
         product = simd.add(product, simd.mul32(length, distance))
     tally[_VALID] += n
     tally[_DELIVERED] += delivered

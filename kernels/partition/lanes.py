@@ -13,16 +13,16 @@ For n > 32 the filter sees the low 32 bits, and the few trials that it does not 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import bits, philox, simd
-from ..bits import ALL, ONE, ZERO
-from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel
+from ..bits import ALL, ONE, ZERO, first_lanes
+from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..sampling import node_label
 from .layout import TALLY
-from .search import list_trial, set_up
+from .search import Scratch, list_trial, set_up
 
 _EXISTS = TALLY.counter("exists")
 _GREEDY = TALLY.counter("greedy")
@@ -86,17 +86,19 @@ def _least_xor(labels, lanes, f):
 @block
 def _draw_on(key, t, n, f, labels, column, lanes):
     """Replace the repeated labels of one trial, in one column of the rows, by the next of its sequence."""
-    taken = np.int64(0)
-    j = np.int64(0)
-    while taken < f:
-        x = np.uint64(labels[column + j * lanes]) if j < f else node_label(key, t, j, n)
-        i = np.int64(0)
-        while i < taken and np.uint64(labels[column + i * lanes]) != x:
-            i += 1
+    # unsigned: Numba looks at each signed index whether it counts from the end, an eighth of all time at n = 8, f = 8
+    at, step, wanted = np.uint64(column), np.uint64(lanes), np.uint64(f)
+    taken = ZERO
+    j = ZERO
+    while taken < wanted:
+        x = np.uint64(labels[at + j * step]) if j < wanted else node_label(key, t, np.int64(j), n)
+        i = ZERO
+        while i < taken and np.uint64(labels[at + i * step]) != x:
+            i += ONE
         if i == taken:
-            labels[column + taken * lanes] = x
-            taken += 1
-        j += 1
+            labels[at + taken * step] = x
+            taken += ONE
+        j += ONE
 
 
 # ---------------------------------------------------------------- 2. search
@@ -168,77 +170,105 @@ def _count_pairs(alone, barred, n, lanes, live, tally):
         tally[_HI] += i * bits.popcount(simd.bits(simd.equal(partners, bit)))
 
 
+# ---------------------------------------------------------------- all together
+
+
+class Sieve(NamedTuple):
+    """What the stages share; made once a call."""
+
+    labels: Any  #: rows of one vector: label k of each trial
+    queue: Any  #: f rows of two vectors: labels of the trials that the filter does not clear
+    noted: Any  #: rows of one vector: differences in one dimension or two
+    barred: Any  #: n rows of one vector: the dimensions that do not go with each
+    alone: Scratch  #: for trials looked at alone
+
+
+@block(always=True)
+def _take(key, start, least, hit, params, sieve, count, lanes, tally):
+    """Press the trials ``hit`` behind the ``count`` columns of the queue; returns how many there are then.
+
+    Repeated labels are replaced; for n > 32 the trials are counted alone.
+    """
+    n, f = np.int64(params[0]), np.int64(params[1])
+    while n > 32 and hit:
+        list_trial(key, start + bits.lowest(hit), params, sieve.alone, tally)
+        hit &= hit - ONE
+    if hit == ZERO:
+        return count
+    repeated = simd.bits(simd.equal(least, simd.xor(least, least))) & hit
+    while repeated:
+        i = bits.lowest(repeated)
+        repeated &= repeated - ONE
+        _draw_on(key, start + i, n, f, sieve.labels, i, lanes)
+    for k in range(f):
+        row = simd.load(sieve.labels, k * lanes)
+        simd.store(sieve.queue, 2 * lanes * k + count, simd.compress(simd.mask(row, hit), row))
+    return count + bits.popcount(hit)
+
+
+@block(always=True)
+def _search_queue(n, f, sieve, count, lanes, tally):
+    """Count the first vector of the queue's columns and drop it; returns how many are left."""
+    alone = _bar_all(sieve.queue, f, sieve.noted, sieve.barred, n, lanes)
+    _count_pairs(alone, sieve.barred, n, lanes, first_lanes(count, lanes), tally)
+    for k in range(f):
+        simd.store(sieve.queue, 2 * lanes * k, simd.load(sieve.queue, 2 * lanes * k + lanes))
+    return max(count - lanes, np.int64(0))
+
+
+@block
+def _sift(key, first, stop, params, sieve, lanes, tally):
+    """Count trials first .. stop - 1.
+
+    For a vector of trials 26 f vector operations of the generator and f^2 of the filter; for a vector of those that it
+    does not clear 3/2 f^2, and 2 n for each pair of faults that meet in one of them.
+    """
+    n, f = np.int64(params[0]), np.int64(params[1])
+    words = sieve.labels.view(np.uint64)
+    width = 512 // lanes
+    pattern = ZERO
+    for shift in range(0, 64, width):
+        pattern |= ((ONE << np.uint64(min(n, width))) - ONE) << np.uint64(shift)
+    three = simd.like(simd.load(sieve.labels, 0), np.uint64(3))
+    cleared = np.int64(0)
+    count = np.int64(0)
+    start = first - first % lanes
+    while start < stop or count > 0:
+        if start < stop:
+            _draw(key, np.uint64(8 * (start // lanes)), f, pattern, words)
+            least = _least_xor(sieve.labels, lanes, f)
+            hit = simd.bits(simd.less_equal(least, three))
+            valid = first_lanes(stop - start, lanes) & ~first_lanes(first - start, lanes)
+            cleared += bits.popcount(valid & ~hit)
+            if hit & valid:
+                count = _take(key, start, least, hit & valid, params, sieve, count, lanes, tally)
+            start += lanes
+        if count >= lanes or (start >= stop and count > 0):
+            count = _search_queue(n, f, sieve, count, lanes, tally)
+    tally[_EXISTS] += cleared
+    tally[_GREEDY] += cleared
+    tally[_HI] += cleared
+
+
 def _make(width: int, word: Any) -> Kernel:
     lanes = 512 // width  # a constant of the closure, with which all callees are specialised
 
+    @scratch
+    def sieve_for(params):
+        n, f = np.int64(params[0]), np.int64(params[1])
+        return Sieve(
+            np.zeros((f + 2) * lanes, word),
+            np.zeros((f + 1) * 2 * lanes, word),
+            np.empty((_NOTED + f) * lanes, word),
+            np.empty(n * lanes, word),
+            set_up(params),
+        )
+
     @kernel(TRIALS_SIGNATURE, variant=f"{width}")
     def partition_lanes(key, first, stop, params, tally):
-        """Trials at (n, f) = params; 2 <= n <= 8, 9 <= n <= 16 or 17 <= n <= 62 by the lanes' width, f <= 2^(n-2).
-
-        For a vector of trials 26 f vector operations of the generator and f^2 of the filter; for a vector of those that it
-        does not clear 3/2 f^2, and 2 n for each pair of faults that meet in one of them.
-        """
-        n = np.int64(params[0])
-        f = np.int64(params[1])
-        labels_array = np.zeros((f + 2) * lanes, word)
-        queue_array = np.zeros((f + 1) * 2 * lanes, word)
-        noted_array = np.empty((_NOTED + f) * lanes, word)
-        barred_array = np.empty(n * lanes, word)
-        scratch = set_up(params)
-        labels = simd.pointer(labels_array)
-        words = simd.pointer(labels_array.view(np.uint64))
-        queue = simd.pointer(queue_array)
-        noted = simd.pointer(noted_array)
-        barred = simd.pointer(barred_array)
-        pattern = ZERO
-        for shift in range(0, 64, width):
-            pattern |= ((ONE << np.uint64(n if n < width else width)) - ONE) << np.uint64(shift)
-        zero = simd.load(queue, 0)
-        three = simd.like(zero, np.uint64(3))
-        every = ALL >> np.uint64(64 - lanes)
-        cleared = np.int64(0)
-        count = np.int64(0)
-        start = first - first % lanes
-        while start < stop or count > 0:
-            if start < stop:
-                _draw(key, np.uint64(8 * (start // lanes)), f, pattern, words)
-                least = _least_xor(labels, lanes, f)
-                hit = simd.bits(simd.less_equal(least, three))
-                valid = every
-                if start < first:
-                    valid &= every << np.uint64(first - start)
-                if start + lanes > stop:
-                    valid &= every >> np.uint64(start + lanes - stop)
-                cleared += bits.popcount(valid & ~hit)
-                hit &= valid
-                while n > 32 and hit:
-                    list_trial(key, start + bits.lowest(hit), params, scratch, tally)
-                    hit &= hit - ONE
-                if hit:
-                    repeated = simd.bits(simd.equal(least, zero)) & hit
-                    while repeated:
-                        i = bits.lowest(repeated)
-                        repeated &= repeated - ONE
-                        _draw_on(key, start + i, n, f, labels, i, lanes)
-                    for k in range(f):
-                        row = simd.load(labels, k * lanes)
-                        simd.store(queue, 2 * lanes * k + count, simd.compress(simd.mask(row, hit), row))
-                    count += bits.popcount(hit)
-                start += lanes
-            if count >= lanes or (start >= stop and count > 0):
-                live = every if count >= lanes else every >> np.uint64(lanes - count)
-                alone = _bar_all(queue, f, noted, barred, n, lanes)
-                _count_pairs(alone, barred, n, lanes, live, tally)
-                for k in range(f):
-                    simd.store(queue, 2 * lanes * k, simd.load(queue, 2 * lanes * k + lanes))
-                count = max(count - lanes, np.int64(0))
-        tally[_EXISTS] += cleared
-        tally[_GREEDY] += cleared
-        tally[_HI] += cleared
-        simd.keep(labels_array)
-        simd.keep(queue_array)
-        simd.keep(noted_array)
-        simd.keep(barred_array)
+        """Trials at (n, f) = params; 2 <= n <= 8, 9 <= n <= 16 or 17 <= n <= 62 by the lanes' width, f <= 2^(n-2)."""
+        sieve = sieve_for(params)
+        _sift(key, first, stop, params, sieve, lanes, tally)
 
     return partition_lanes
 
