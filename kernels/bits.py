@@ -1,4 +1,4 @@
-"""Single words: counting, finding and gathering bits.
+"""Single words: counting, finding and extracting bits.
 
 Masks are ``uint64`` and counts ``int64``; the two never meet without a cast, because in Numba
 ``uint64 + 1`` is an ``int64``.  Shift counts are ``uint64``.
@@ -67,11 +67,11 @@ def top(x: Any) -> Any:
     return np.uint64(1 << (int(x).bit_length() - 1))
 
 
-def _gather_portable(b: Any, x: Any, m: Any) -> Any:
+def _extract_portable(b: Any, x: Any, m: Any) -> Any:
     """Loop over the set bits of the mask."""
     i64 = x.type
     entry, fn = b.block, b.function
-    head, body, done = (fn.append_basic_block(f"gather.{s}") for s in ("head", "body", "done"))
+    head, body, done = (fn.append_basic_block(f"extract.{s}") for s in ("head", "body", "done"))
     b.branch(head)
     b.position_at_end(head)
     rest, out, at = b.phi(i64), b.phi(i64), b.phi(i64)
@@ -89,12 +89,12 @@ def _gather_portable(b: Any, x: Any, m: Any) -> Any:
     return out
 
 
-def _emit_gather(b: Any, t: Any, x: Any, m: Any) -> Any:
-    return _call(b, "llvm.x86.bmi.pext.64", x.type, x, m) if _HAS_PEXT else _gather_portable(b, x, m)
+def _emit_extract(b: Any, t: Any, x: Any, m: Any) -> Any:
+    return _call(b, "llvm.x86.bmi.pext.64", x.type, x, m) if _HAS_PEXT else _extract_portable(b, x, m)
 
 
-@operation(_word, _emit_gather)
-def gather(x: Any, m: Any) -> Any:
+@operation(_word, _emit_extract)
+def extract(x: Any, m: Any) -> Any:
     """The bits of ``x`` at the set positions of ``m``, moved together to the low end (``pext``)."""
     x, m, out, at = int(x), int(m), 0, 0
     while m:

@@ -116,12 +116,12 @@ def _too_few_nonfaulty(status, lazy):
 
 
 @block(always=True)
-def _good_pairs(keys, limit, s, t):
+def _valid_pairs(keys, limit, s, t):
     """The lanes in which s and t are nonfaulty and different, as bits."""
     least = simd.splat(limit)
-    s_good = simd.less_equal(least, status_lanes(keys, s))
-    t_good = simd.less_equal(least, status_lanes(keys, t))
-    return simd.bits(simd.mask_and(simd.mask_and(s_good, t_good), simd.differ(s, t)))
+    s_nonfaulty = simd.less_equal(least, status_lanes(keys, s))
+    t_nonfaulty = simd.less_equal(least, status_lanes(keys, t))
+    return simd.bits(simd.mask_and(simd.mask_and(s_nonfaulty, t_nonfaulty), simd.differ(s, t)))
 
 
 @block(always=True)
@@ -143,7 +143,7 @@ def _status_keys(lazy, trials, i, status):
 
 @block
 def _redraw(first, at, n, lazy, pairs):
-    """Give trial ``at`` of those waiting its first good candidate from number ``first`` on; False when it is void."""
+    """Give trial ``at`` of those waiting its first valid candidate from number ``first`` on; False when it is void."""
     unchecked = lazy.bits <= SEARCHED_BITS and not lazy.whole
     trial = simd.splat(pairs.waiting_trials[at])
     status = simd.splat(pairs.waiting_keys[at])
@@ -155,25 +155,25 @@ def _redraw(first, at, n, lazy, pairs):
         numbers = simd.add(simd.splat(np.uint64(i)), simd.iota(status))
         s, t = _candidates(lazy, trial, numbers)
         status = _status_keys(lazy, trial, numbers, status)
-        good = _good_pairs(status, lazy.limit, s, t)
+        valid = _valid_pairs(status, lazy.limit, s, t)
         if i + 8 > _MOST_PAIRS:
-            good &= first_lanes(np.int64(_MOST_PAIRS - i))
-        if good:
-            lane = lowest(good)
+            valid &= first_lanes(np.int64(_MOST_PAIRS - i))
+        if valid:
+            lane = lowest(valid)
             _keep(n, ONE << np.uint64(lane), status, s, t, trial, pairs)
             return True
     return False
 
 
 @block(always=True)
-def _keep(n, good, status, s, t, trial, pairs):
-    """Append the lanes ``good``; returns the new number."""
-    mask = simd.mask(status, good)
+def _keep(n, valid, status, s, t, trial, pairs):
+    """Append the lanes ``valid``; returns the new number."""
+    mask = simd.mask(status, valid)
     simd.store(pairs.keys, n, simd.compress(mask, status))
     simd.store(pairs.sources, n, simd.compress(mask, s))
     simd.store(pairs.targets, n, simd.compress(mask, t))
     simd.store(pairs.trials, n, simd.compress(mask, trial))
-    return n + popcount(good)
+    return n + popcount(valid)
 
 
 @block(always=True)
@@ -187,7 +187,7 @@ def _wait(count, bad, status, trial, pairs):
 
 @block(always=True)
 def _draw_waiting(n, count, lazy, pairs):
-    """Draw the trials whose first candidate was not good: a candidate of eight trials at a time while many are left,
+    """Draw the trials whose first candidate was not valid: a candidate of eight trials at a time while many are left,
     then eight candidates of a trial; returns the number of trials now."""
     i = np.int64(1)
     while count > _FEW_WAITING and i < _FEW_PAIRS:
@@ -198,9 +198,9 @@ def _draw_waiting(n, count, lazy, pairs):
             number = simd.splat(np.uint64(i))
             s, t = _candidates(lazy, trial, number)
             status = _status_keys(lazy, trial, number, status)
-            good = _good_pairs(status, lazy.limit, s, t) & active
-            n = _keep(n, good, status, s, t, trial, pairs)
-            left = _wait(left, active & ~good, status, trial, pairs)
+            valid = _valid_pairs(status, lazy.limit, s, t) & active
+            n = _keep(n, valid, status, s, t, trial, pairs)
+            left = _wait(left, active & ~valid, status, trial, pairs)
         count = left
         i += 1
     for v in range(count):
@@ -223,7 +223,7 @@ def draw_pairs(first, stop, lazy, pairs):
     Returns
     -------
     int64
-        Number of trials that are not void: that have a good pair among their first 2^20 candidates (and two nonfaulty nodes at
+        Number of trials that are not void: that have a valid pair among their first 2^20 candidates (and two nonfaulty nodes at
         all, which is looked up for 2^19 labels or fewer).
     """
     n = np.int64(0)
@@ -240,7 +240,7 @@ def draw_pairs(first, stop, lazy, pairs):
         s = simd.both(s, _inside(lazy))
         t = simd.both(t, _inside(lazy))
         trial = simd.add(simd.splat(b), simd.iota(status))
-        good = _good_pairs(status, lazy.limit, s, t) & wanted
-        n = _keep(n, good, status, s, t, trial, pairs)
-        count = _wait(count, wanted & ~good, status, trial, pairs)
+        valid = _valid_pairs(status, lazy.limit, s, t) & wanted
+        n = _keep(n, valid, status, s, t, trial, pairs)
+        count = _wait(count, wanted & ~valid, status, trial, pairs)
     return _draw_waiting(n, count, lazy, pairs)

@@ -122,24 +122,24 @@ def test_words():
         out[0] = np.uint64(bits.popcount(x))
         out[1] = np.uint64(bits.lowest(x))
         out[2] = np.uint64(bits.highest(x) + 1)
-        out[3] = bits.gather(x, m)
+        out[3] = bits.extract(x, m)
 
     out = np.zeros(4, np.uint64)
     for x, m in zip(WORDS, reversed(WORDS), strict=True):
         apply(np.uint64(x), np.uint64(m), out)
         places = [i for i in range(64) if m >> i & 1]
-        gathered = sum((x >> p & 1) << i for i, p in enumerate(places))
+        extracted = sum((x >> p & 1) << i for i, p in enumerate(places))
         lowest = next((i for i in range(64) if x >> i & 1), 64)
-        assert [int(v) for v in out] == [x.bit_count(), lowest, x.bit_length(), gathered]
+        assert [int(v) for v in out] == [x.bit_count(), lowest, x.bit_length(), extracted]
 
 
-def test_portable_gather(monkeypatch):
+def test_portable_extract(monkeypatch):
     """The form for CPUs without pext, compiled here too."""
     monkeypatch.setattr(bits, "_HAS_PEXT", False)
 
     @kernel("uint64(uint64, uint64)", cache=False)
     def apply(x, m):
-        return bits.gather(x, m)
+        return bits.extract(x, m)
 
     for x, m in zip(WORDS, reversed(WORDS), strict=True):
         places = [i for i in range(64) if m >> i & 1]

@@ -164,11 +164,11 @@ def _first_attempts(n, cube, pairs, batch, room):
         names = simd.select(simd.equal(simd.both(t, x), zero), high, low)
         apart = simd.both(simd.xor(a, t), names)
         entry = simd.xor(a, apart)
-        good = simd.less_equal(least, status_lanes(key, simd.xor(s, x)))
-        good = simd.mask_and(good, simd.less_equal(least, status_lanes(key, entry)))
-        good = simd.mask_and(good, simd.less_equal(least, status_lanes(key, simd.xor(entry, x))))
+        nonfaulty = simd.less_equal(least, status_lanes(key, simd.xor(s, x)))
+        nonfaulty = simd.mask_and(nonfaulty, simd.less_equal(least, status_lanes(key, entry)))
+        nonfaulty = simd.mask_and(nonfaulty, simd.less_equal(least, status_lanes(key, simd.xor(entry, x))))
         inside = simd.mask_and(same, simd.equal(apart, zero))
-        chosen = simd.bits(simd.mask_or(good, inside)) & active
+        chosen = simd.bits(simd.mask_or(nonfaulty, inside)) & active
         rest = simd.xor(entry, t)
         links = simd.add(simd.popcount(apart), simd.popcount(rest))
         # two cross edges, one when s' is in the class of t (s : s' : s is erased), none inside a cluster
@@ -202,10 +202,10 @@ def _walk_all(count, stuck, limit, batch):
             candidates, numbers = simd.load(way.extras, v), simd.load(way.numbers, v)
             d = simd.top(candidates)
             there = simd.xor(node, d)
-            good = simd.less_equal(least, status_lanes(key, there))
-            node = simd.select(good, there, node)
-            rest = simd.select(good, simd.xor(rest, d), rest)
-            candidates = simd.select(good, rest, simd.xor(candidates, d))
+            nonfaulty = simd.less_equal(least, status_lanes(key, there))
+            node = simd.select(nonfaulty, there, node)
+            rest = simd.select(nonfaulty, simd.xor(rest, d), rest)
+            candidates = simd.select(nonfaulty, rest, simd.xor(candidates, d))
             going = simd.bits(simd.differ(simd.both(rest, simd.sub(rest, one)), zero)) & active
             blocked = simd.bits(simd.equal(candidates, zero)) & going
             if blocked:
@@ -217,7 +217,7 @@ def _walk_all(count, stuck, limit, batch):
 
 
 @block(always=True)
-def _first_good(key, node, dims, pending, limit):
+def _first_nonfaulty(key, node, dims, pending, limit):
     """The first of each lane's ``dims`` across which ``node`` has a nonfaulty neighbour, and the lanes that have one.
 
     Only the lanes ``pending`` are asked.  No pass waits for the last: what it asks does not depend on it.
@@ -229,11 +229,11 @@ def _first_good(key, node, dims, pending, limit):
     pending &= simd.bits(simd.differ(dims, zero))
     while pending:
         d = simd.top(dims)
-        good = simd.bits(simd.less_equal(least, status_lanes(key, simd.xor(node, d)))) & pending
-        found = simd.select(simd.mask(d, good), d, found)
-        has |= good
+        nonfaulty = simd.bits(simd.less_equal(least, status_lanes(key, simd.xor(node, d)))) & pending
+        found = simd.select(simd.mask(d, nonfaulty), d, found)
+        has |= nonfaulty
         dims = simd.xor(dims, d)
-        pending &= ~good & simd.bits(simd.differ(dims, zero))
+        pending &= ~nonfaulty & simd.bits(simd.differ(dims, zero))
     return found, has
 
 
@@ -266,9 +266,9 @@ def _detour_all(first, end, limit, batch):
         key, node, rest = simd.load(stuck.keys, v), simd.load(stuck.nodes, v), simd.load(stuck.rests, v)
         numbers, free = simd.load(stuck.numbers, v), simd.load(stuck.extras, v)
         active = first_lanes(end - v)
-        child, has = _first_good(key, node, simd.without(free, rest), active, limit)
+        child, has = _first_nonfaulty(key, node, simd.without(free, rest), active, limit)
         there = simd.xor(node, child)
-        d, has = _first_good(key, there, rest, has, limit)
+        d, has = _first_nonfaulty(key, there, rest, has, limit)
         simd.store(stuck.extras, end, child)
         for lane in range(8):
             if has >> np.uint64(lane) & ONE:

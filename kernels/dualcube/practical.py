@@ -101,10 +101,10 @@ def _window(dims, most):
 
 
 @block(always=True)
-def _wanted(world, node, want, near, good):
-    """The first of ``want`` across which ``node`` has a nonfaulty neighbour, 0 for none; ``near``: they are in ``good``."""
+def _wanted(world, node, want, near, nonfaulty):
+    """The first of ``want`` across which ``node`` has a nonfaulty neighbour, 0 for none; ``near``: they are in ``nonfaulty``."""
     if near:
-        return top(good & want) if good & want else ZERO
+        return top(nonfaulty & want) if nonfaulty & want else ZERO
     return _first(world, node, want)
 
 
@@ -124,11 +124,11 @@ def _grow_towards(world, a, want, dims, near, trees):
             return EXHAUSTED, ZERO
         for i in range(n, 2 * n):
             offset = node_offset(_WALK, i, trees)
-            good = _ask(world, a ^ offset, window) << low
-            d = _wanted(world, a ^ offset, want, near, good)
+            nonfaulty = _ask(world, a ^ offset, window) << low
+            d = _wanted(world, a ^ offset, want, near, nonfaulty)
             if d:
                 return i, d
-            open_node(_WALK, i, dims & (good | unasked) & ~offset, trees)
+            open_node(_WALK, i, dims & (nonfaulty | unasked) & ~offset, trees)
         n *= 2
     return LIMIT, ZERO
 
@@ -138,7 +138,7 @@ def walk(world, a, b, free, at, room):
     """HYP(a, b) for nonfaulty ``b``; appends the nodes after ``a`` and returns the new length, EXHAUSTED or LIMIT."""
     low, window = _window(free, _EIGHT)
     near = free & ((ONE << low) - ONE) == ZERO
-    good = ZERO
+    nonfaulty = ZERO
     while True:
         want = a ^ b
         if want & (want - np.uint64(1)) == ZERO:
@@ -147,8 +147,8 @@ def walk(world, a, b, free, at, room):
                 at += 1
             return at
         if near:
-            good = _ask(world, a, window) << low
-        d = _wanted(world, a, want, near, good)
+            nonfaulty = _ask(world, a, window) << low
+        d = _wanted(world, a, want, near, nonfaulty)
         if d == ZERO:
             if free == want:
                 return EXHAUSTED
@@ -188,10 +188,10 @@ def next_way(exits, i, n, world, trees):
         found = n
         for j in range(n - 1, first - 1, -1):
             offset = node_offset(tree, j, trees)
-            good = _ask(world, root ^ offset, pattern)
-            refused = ((good ^ _DIMS) & _DIMS) << low
+            nonfaulty = _ask(world, root ^ offset, pattern)
+            refused = ((nonfaulty ^ _DIMS) & _DIMS) << low
             open_node(tree, j, dims & ~(offset | refused), trees)
-            found = j if good >= _WAY else found
+            found = j if nonfaulty >= _WAY else found
         if found < n:
             return found, n
         if n == LIMIT_NODES:

@@ -18,7 +18,7 @@ from ..jit import block
 def label_of(v, lo, hi, n):
     """Label of the supernode of node ``v`` (uint64) of Q_n cut along lo < hi (int64)."""
     inside = ONE << np.uint64(lo) | ONE << np.uint64(hi)
-    a = bits.gather(v, ((ONE << np.uint64(n)) - ONE) & ~inside)
+    a = bits.extract(v, ((ONE << np.uint64(n)) - ONE) & ~inside)
     for shift in (1, 2, 4, 8, 16, 32):
         a ^= a >> np.uint64(shift)
     return np.int64(a)

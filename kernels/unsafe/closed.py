@@ -53,7 +53,7 @@ def rounds_inside(labels, f, base, free, spare):
         word = ZERO
         for i in range(f):
             if contains(base, free, labels[i]):
-                word |= ONE << bits.gather(labels[i], free)
+                word |= ONE << bits.extract(labels[i], free)
         rounds, _ = rounds_word(word, d)
         return rounds
     words = np.int64(1) << max(d - 6, 3)
@@ -64,7 +64,7 @@ def rounds_inside(labels, f, base, free, spare):
     state[:words] = ZERO
     for i in range(f):
         if contains(base, free, labels[i]):
-            x = bits.gather(labels[i], free)
+            x = bits.extract(labels[i], free)
             state[x >> np.uint64(6)] |= ONE << (x & np.uint64(63))
     return rounds_marked(state, other, marks, d)
 

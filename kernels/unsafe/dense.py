@@ -75,7 +75,7 @@ def _component(x, free, labels, k, state):
         apart = simd.both(simd.xor(vector, simd.load(labels, at)), outside)
         inside = simd.bits(simd.equal(apart, zero)) & bits.first_lanes(k - at, 16)
         while inside:
-            own = bits.gather(np.uint64(labels[at + bits.lowest(inside)]), mask)
+            own = bits.extract(np.uint64(labels[at + bits.lowest(inside)]), mask)
             state[np.int64(own >> np.uint64(6))] |= bits.ONE << (own & np.uint64(63))
             inside &= inside - bits.ONE
 
