@@ -243,6 +243,17 @@ def test_the_file_needs_no_study(tmp_path, monkeypatch):
     assert not any(row["high"] > 1 for row in made if isinstance(RARE.statistic(row["statistic"]), Proportion))
 
 
+def test_figure_and_notes():
+    results = fc.run("unsafe-rare", n=[20, 24, 60], f=[20, 40], trials=2000, progress="none")
+    left, right = results.plot().axes
+    assert left.get_yscale() == right.get_yscale() == "log"
+    notes = RARE.notes(results)
+    assert any(line.startswith("  n=20,f=40: +- ") for line in notes) and not any("n=60" in line for line in notes)
+    large = registry.find("unsafe-fraction").grid("large")
+    said = large.notes(fc.run("unsafe-fraction", n=[12, 20], f=[6, 10], trials=2000, progress="none"))
+    assert "n=20,f=10" in said[0] and "n=12" not in said[0] and "unsafe-rare" in said[1]
+
+
 def test_replay():
     point = RARE.point({"n": 9, "f": 8})
     seen = set()

@@ -26,7 +26,7 @@ from .unsafe import most_rounds, told
 _WIDE = 0.05
 
 #: Dimensions that the figure shows besides merging, each with its line style.
-_SHOWN: dict[int, Any] = {3: "--", 4: "-.", 8: (0, (1, 1))}
+_SHOWN: dict[int, Any] = {3: "--", 4: "-.", 8: (0, (6, 1, 1, 1, 1, 1))}
 
 
 def _check(point: Point) -> None:
@@ -110,14 +110,21 @@ def _notes(results: Results) -> list[str]:
             seen = [counted for counted, _, _ in proved.sums(tally.counts)]
             d = next((d for d, many, share in zip(MARKING, seen, shares, strict=True)
                       if many < 100 and share > _WIDE * e.value / float(_scale(point))), None)  # fmt: skip
-            what = f", subcubes of {d} dimensions or more" if d is not None else ""
-            wide.append(f"  {point_text(point)}: +- {e.half_width / e.value:.0%}{what}")
+            if d is not None:
+                wide.append(
+                    f"  {point_text(point)}: +- {e.half_width / e.value:.0%}, subcubes of {d} dimensions or more"
+                )
     if not wide:
         return []
     return [
         "Catastrophes may carry the mean number of unsafe nodes, too rare to be seen and not proved to be rarer:",
         *wide,
     ]
+
+
+def _in_style(lines: list[Any], dashes: Any, width: float) -> None:
+    for line in lines:
+        line.look = line.look | {"linestyle": dashes, "linewidth": width}
 
 
 def _figure(results: Results, sheet: Any) -> None:
@@ -129,11 +136,12 @@ def _figure(results: Results, sheet: Any) -> None:
     left, right = sheet.panels(2)
     left.lines(results, "merging", x="f", by="n")
     left.reference(lambda point: min(1.0, float(_scale(point))), "alone: $S$, and $S\\,n(n-1)/(n+\\binom{n}{2})$")
+    _in_style(left.drawn, "-", 1.5)  # n is told by colour and marker, the dimension by dashes
     for d, dashes in _SHOWN.items():
         start = len(left.drawn)
         left.lines(results, f"dimension_{d}", x="f", by="n")
+        _in_style(left.drawn[start:], dashes, 1.0)
         for line in left.drawn[start:]:
-            line.look = line.look | {"linestyle": dashes, "linewidth": 1.0}
             line.label = None
         left.others[f"{d} dimensions or more"] = Line2D([], [], color=GREY, linestyle=dashes, linewidth=1.0)
     left.scale = "log"
@@ -141,6 +149,7 @@ def _figure(results: Results, sheet: Any) -> None:
         y="probability", title="Two faults within distance 2; a subcube of 3, 4, 8 dimensions or more in the closure"
     )
     right.lines(results, "unsafe_nodes", x="f", by="n")
+    _in_style(right.drawn, "-", 1.5)
     right.reference(_first_order, "alone: $S$, and $S\\,n(n-1)/(n+\\binom{n}{2})$")
     right.scale = "log"
     right.words(title="Mean number of nonfaulty unsafe nodes")
