@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from fastcube.engine.results import Results
@@ -55,7 +56,7 @@ def _figure(results: Results, sheet: Any) -> None:
     for panel, statistic, fixed in ((left, "fault_free", fixed_fault_free), (right, "tree_faults", fixed_faults)):
         panel.lines(results, statistic, x=x, by="n")
         if x == "links":
-            panel.reference(fixed, "a fixed tree")
+            _beside(panel, fixed)
         _mark(results, panel, statistic)
         by_doubling(panel)
     left.scale = "linear"
@@ -63,6 +64,16 @@ def _figure(results: Results, sheet: Any) -> None:
     left.words(y="probability of a fault-free tree", title="FIND_TREE's tree has no faulty link")
     right.words(y="mean faulty links of the tree", title="Faulty links of FIND_TREE's tree")
     sheet.title(results.study.title)
+
+
+def _beside(panel: Any, fixed: Callable[[Point], float]) -> None:
+    """The closed form for a fixed tree, dotted in each line's colour: no x need belong to two of them."""
+    for line in panel.drawn:
+        pairs = [(x, fixed(point)) for x, point in zip(line.x, line.points, strict=True)]
+        if pairs := [(x, y) for x, y in pairs if math.isfinite(y)]:
+            x, y = zip(*pairs, strict=True)
+            panel.axes.plot(x, y, color=line.look["color"], linestyle=":", linewidth=1.2, zorder=1.5)
+    panel.curve([], [], "a fixed tree")
 
 
 def _mark(results: Results, panel: Any, statistic: str) -> None:
