@@ -14,6 +14,7 @@ from fastcube.studies import sui_wang_lee
 from fastcube.studies.sui_wang_lee import claims_edmonds, schedules
 
 OUTCOMES = {
+    "lemma-1": "holds",
     "lemma-2": "holds",
     "lemma-3": "holds",
     "lemma-4": "holds",

@@ -341,7 +341,10 @@ def test_notes_and_figure_of_packets(point, tmp_path):
     results = fc.run("edst-broadcast", trials=2, output=tmp_path / "e.h5", **point)
     notes = "\n".join(BROADCAST_STUDY.notes(results))
     if point["n"] == 3:
-        assert "right in every trial at 0 of 1 points" in notes and "1 step fewer at 1: n=3,d=2,packets=1" in notes
+        assert (
+            "right in every trial at 0 of 1 points" in notes
+            and "1 step fewer at 1:\n    n=3,d=2: packets = 1\n" in notes
+        )
     else:
         assert (
             "ceil(M/n) + n, without: right in every trial at 6 of 6 points" in notes

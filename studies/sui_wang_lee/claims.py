@@ -1,4 +1,4 @@
-"""Claims of Sui, Wang & Lee, "Broadcasting on Faulty Hypercubes", about the trees: Lemmas 2-6 and Theorem 1.
+"""Claims of Sui, Wang & Lee, "Broadcasting on Faulty Hypercubes", about the trees: Lemmas 1-6 and Theorem 1.
 
 Trees are those of readings S1-S9.  Unless a claim is about every n, cubes begin with Q'_3, where the paper begins; Q'_2,
 whose tree it calls obvious, is told apart.  What is found at distance d is found for every source and every faulty node.
@@ -76,7 +76,23 @@ def everywhere(effort: Effort, least: int = 3) -> str:
     return f"every source and every faulty node of Q_{least}, ..., Q_{largest(effort)}"
 
 
-# ---------------------------------------------------------------- Lemmas 2-4
+# ---------------------------------------------------------------- Lemmas 1-4
+
+
+@ledger.claim(
+    "lemma-1",
+    where="Lemma 1",
+    states="For any given node x in Q_n, there exists an automorphism which maps node x to node (0^n) [y -> x XOR y].",
+)
+def lemma_1(effort: Effort) -> Verdict:
+    """Every x: one image a node, and neighbours go to neighbours."""
+    for n in range(1, effort.pick(full=8, quick=6) + 1):
+        cube = Hypercube(n)
+        for x in effort.each(range(2**n), f"Q_{n}"):
+            image = [x ^ y for y in range(2**n)]
+            assert image[x] == 0 and len(set(image)) == 2**n
+            assert all(cube.is_link(image[y], image[z]) for y in range(2**n) for z in cube.neighbours(y))
+    return Verdict("holds", f"every x of Q_1, ..., Q_{n}")
 
 
 @ledger.claim(

@@ -170,11 +170,11 @@ def _compare(results: Results, points: list[Point], formula: str) -> list[str]:
     held = len(points) - sum(map(len, off.values()))
     lines = [f"printed {formula}: right in every trial at {held} of {len(points)} points"]
     for by, where in sorted(off.items()):
-        example = ", ".join(point_text(point) for point in where[:2])
-        more = ", ..." if len(where) > 2 else ""
-        lines.append(
-            f"  {abs(by):g} step{'s' * (abs(by) != 1)} {'fewer' if by < 0 else 'more'} at {len(where)}: {example}{more}"
-        )
+        lines.append(f"  {abs(by):g} step{'s' * (abs(by) != 1)} {'fewer' if by < 0 else 'more'} at {len(where)}:")
+        packets: dict[tuple[int, int], list[str]] = {}
+        for point in where:
+            packets.setdefault((int(point["n"]), int(point["d"])), []).append(str(point["packets"]))
+        lines += [f"    n={n},d={d}: packets = {', '.join(some)}" for (n, d), some in packets.items()]
     return lines
 
 
