@@ -171,10 +171,10 @@ def _compare(results: Results, points: list[Point], formula: str) -> list[str]:
     lines = [f"printed {formula}: right in every trial at {held} of {len(points)} points"]
     for by, where in sorted(off.items()):
         lines.append(f"  {abs(by):g} step{'s' * (abs(by) != 1)} {'fewer' if by < 0 else 'more'} at {len(where)}:")
-        packets: dict[tuple[int, int], list[str]] = {}
+        by_fault: dict[tuple[int, int], list[str]] = {}
         for point in where:
-            packets.setdefault((int(point["n"]), int(point["d"])), []).append(str(point["packets"]))
-        lines += [f"    n={n},d={d}: packets = {', '.join(some)}" for (n, d), some in packets.items()]
+            by_fault.setdefault((int(point["n"]), int(point["d"])), []).append(str(point["packets"]))
+        lines += [f"    n={n},d={d}: packets = {', '.join(some)}" for (n, d), some in by_fault.items()]
     return lines
 
 
