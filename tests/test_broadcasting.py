@@ -86,13 +86,13 @@ def test_all_fault_sets_of_small_cubes():
             check(n, faults, (), 0)
 
 
-@pytest.mark.parametrize("most", [3, pytest.param(15, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("most", [3, pytest.param(15, marks=pytest.mark.exhaustive)])
 def test_all_fault_sets_of_q4(most):
     for faults in fault_sets(4, most):
         check(4, faults, (), 0, listed=False)
 
 
-@pytest.mark.parametrize("most", [1, pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("most", [1, pytest.param(7, marks=pytest.mark.exhaustive)])
 def test_all_of_q3_with_faulty_links(most):
     links = [(x, x ^ 1 << i) for x in range(8) for i in range(3) if not x >> i & 1]
     for chosen in (c for k in (1, 2) for c in itertools.combinations(links, k)):

@@ -81,7 +81,7 @@ def test_kernel_is_the_twin(point):
 
 
 @compiled
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("n", range(3, 11))
 def test_kernel_is_the_twin_on_many_trials(n):
     for f, links in itertools.product((1, 2, n // 2, n, 2 * n), (0, 2)):
@@ -165,7 +165,7 @@ def exactly(n, f):
 @compiled
 @pytest.mark.parametrize(
     ("n", "sizes"),
-    [(1, range(2)), (2, range(4)), (3, range(8)), (4, range(3)), pytest.param(4, range(16), marks=pytest.mark.slow)],
+    [(1, range(2)), (2, range(4)), (3, range(8)), (4, range(3)), pytest.param(4, range(16), marks=pytest.mark.exhaustive)],
     ids=str,
 )
 def test_all_broadcasts_are_the_twins(n, sizes):

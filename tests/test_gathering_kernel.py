@@ -77,7 +77,7 @@ def test_some_sets():
         assert one_set(n, nodes, links) == expected(n, nodes, links), (n, nodes, links)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("n", "most_links", "most_nodes"), [(3, 12, 1), (4, 3, 0), (5, 0, 2)])
 def test_all_sets(n, most_links, most_nodes):
     for links, nodes in sets_of(n, most_links, most_nodes):
@@ -102,7 +102,7 @@ def test_trials(n):
             check_trials(n, links, f, 12 if n < 4 else 3 if n < 6 else 1)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_many_random_trials():
     """10^4 trials, n = 3 .. 6."""
     rng = random.Random(2)

@@ -55,7 +55,7 @@ OUTCOMES = {
 }
 
 
-@pytest.fixture(scope="module", params=["quick", pytest.param("full", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["quick", pytest.param("full", marks=pytest.mark.exhaustive)])
 def verdicts(request):
     if numba.config.DISABLE_JIT:
         pytest.skip("enumerations need compiled code")

@@ -60,7 +60,7 @@ def test_quick_effort(quick):
     assert {name: v.outcome for name, v in quick.items()} == {name: OUTCOMES[name] for name in quick}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_full_effort():
     assert {name: v.outcome for name, v in decided(Effort()).items()} == OUTCOMES
 

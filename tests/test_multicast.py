@@ -106,14 +106,14 @@ def test_every_multicast_of_some_faulty_q3(path):
     check_every_multicast_of_q3([(), (5,), (1, 6), (0, 7)], path)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("path", ["shortcut", "hamilton"])
 @pytest.mark.parametrize("f", [0, 1, 2])
 def test_every_multicast_of_q3(f, path):
     check_every_multicast_of_q3(itertools.combinations(range(8), f), path)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("n", "cases"), [(4, 40_000), (5, 40_000), (6, 20_000), (7, 1_000), (8, 500)])
 def test_a_hundred_thousand_random_multicasts(n, cases):
     rng = random.Random(100 + n)

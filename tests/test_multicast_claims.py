@@ -66,7 +66,7 @@ def test_every_claim_is_decided_as_known(verdicts):
     assert {name: verdict.outcome for name, verdict in verdicts.items()} == OUTCOMES
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_full_effort_says_the_same_of_more(verdicts):
     full = decided(quick=False)
     assert {name: verdict.outcome for name, verdict in full.items()} == OUTCOMES

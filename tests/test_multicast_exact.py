@@ -44,7 +44,7 @@ def check_share(study, tally, name, wanted):
 @pytest.mark.parametrize(
     ("n", "f"),
     [(2, 1), (3, 2), (4, 3), (4, 4), (5, 4), (5, 5), (5, 6), (5, 7), (5, 8), (6, 5), (6, 6),
-     pytest.param(6, 7, marks=pytest.mark.slow)],
+     pytest.param(6, 7, marks=pytest.mark.exhaustive)],
 )  # fmt: skip
 def test_searches_succeed_as_often_as_they_must(n, f):
     study = registry.find("two-partition")
@@ -69,7 +69,7 @@ def check_mean(tally, total, squares, wanted, most):
 @pytest.mark.parametrize(
     ("n", "f", "destinations"),
     [*((3, f, d) for f in (0, 1, 2) for d in range(1, 8 - f)), (4, 0, 1), (4, 0, 3), (4, 1, 1), (4, 2, 1),
-     pytest.param(4, 1, 2, marks=pytest.mark.slow), pytest.param(4, 3, 1, marks=pytest.mark.slow)],
+     pytest.param(4, 1, 2, marks=pytest.mark.exhaustive), pytest.param(4, 3, 1, marks=pytest.mark.exhaustive)],
 )  # fmt: skip
 def test_multicasts_take_as_many_channels_as_they_must(n, f, destinations):
     study = registry.find("multicast")

@@ -82,7 +82,7 @@ def check(n, faults, s, destinations, pair, path, net):
     return found
 
 
-@pytest.mark.parametrize("f", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("f", [0, 1, pytest.param(2, marks=pytest.mark.exhaustive)])
 def test_every_multicast_of_q3(f):
     for faults in itertools.combinations(range(8), f):
         nonfaulty = [v for v in range(8) if v not in faults]
@@ -118,7 +118,7 @@ def test_random_multicasts():
     check_random(dict.fromkeys((4, 5, 6, 7, 8), 60))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_hundred_thousand_random_multicasts():
     check_random({4: 40_000, 5: 40_000, 6: 18_000, 7: 1_500, 8: 500, 10: 1_000})
 

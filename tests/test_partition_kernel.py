@@ -121,7 +121,7 @@ def test_random_and_clustered_fault_sets():
     check_random(150)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_hundred_thousand_random_and_clustered_fault_sets():
     check_random(7200)
 

@@ -107,7 +107,7 @@ def test_kernel_is_the_twin(point):
 
 
 @compiled
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("n", range(4, 11))
 def test_kernel_is_the_twin_on_many_trials(n):
     for f, links, k in itertools.product((1, 2, n // 2, n, 2 * n), (0, 2), (1, 2, n)):
@@ -194,7 +194,7 @@ def exactly(n, f, k):
 
 
 @compiled
-@pytest.mark.parametrize(("n", "most"), [(1, 0), (2, 2), (3, 6), pytest.param(4, 5, marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize(("n", "most"), [(1, 0), (2, 2), (3, 6), pytest.param(4, 5, marks=pytest.mark.exhaustive)], ids=str)
 def test_all_messages_are_the_twins(n, most):
     for f, k in itertools.product(range(most + 1), range(1, n + 1)):
         assert fc.exact_routing(n, f, k) == exactly(n, f, k), (n, f, k)
@@ -294,7 +294,7 @@ CODES = {"stuck": -1, "livelock": -2, "limit": -3, "lost": -4}
 
 
 @compiled
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("n", [4, 7, 10, 60])
 def test_rules_on_faults_around_the_ends(n):
     rng = random.Random(n)

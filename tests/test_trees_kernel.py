@@ -81,7 +81,7 @@ def test_all_small_sets():
             assert one_set(n, nodes, links) == expected(n, nodes, links), (n, nodes, links)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("n", "most_links", "most_nodes"), [(3, 12, 1), (4, 3, 0), (5, 0, 2)])
 def test_all_sets(n, most_links, most_nodes):
     for links, nodes in sets_of(n, most_links, most_nodes):
@@ -137,7 +137,7 @@ def test_optima(n):
             check_trials(OPTIMAL_8, OPTIMA, n, links, f, 66 if n < 4 else 3)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_finding_on_many_random_sets():
     """10^5 trials, n = 4 .. 12."""
     rng = random.Random(1)
@@ -149,7 +149,7 @@ def test_finding_on_many_random_sets():
             check_trials(find_kernel(n, links, f), FINDING, n, links, f, trials)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_optima_on_many_random_sets():
     """10^4 trials, n = 3 .. 6."""
     rng = random.Random(2)

@@ -31,7 +31,7 @@ def cut_cubes(n, f):
 # ---------------------------------------------------------------- dependencies
 
 
-@pytest.mark.parametrize("f", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("f", [0, 1, pytest.param(2, marks=pytest.mark.exhaustive)])
 def test_arcs_are_those_of_all_messages_of_q3(f):
     for faults, pair in cut_cubes(3, f):
         net = multicasting.Supercube(3, faults, *pair)
