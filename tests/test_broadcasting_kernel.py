@@ -165,7 +165,13 @@ def exactly(n, f):
 @compiled
 @pytest.mark.parametrize(
     ("n", "sizes"),
-    [(1, range(2)), (2, range(4)), (3, range(8)), (4, range(3)), pytest.param(4, range(16), marks=pytest.mark.exhaustive)],
+    [
+        (1, range(2)),
+        (2, range(4)),
+        (3, range(8)),
+        (4, range(3)),
+        pytest.param(4, range(16), marks=pytest.mark.exhaustive),
+    ],
     ids=str,
 )
 def test_all_broadcasts_are_the_twins(n, sizes):

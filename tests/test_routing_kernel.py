@@ -194,7 +194,9 @@ def exactly(n, f, k):
 
 
 @compiled
-@pytest.mark.parametrize(("n", "most"), [(1, 0), (2, 2), (3, 6), pytest.param(4, 5, marks=pytest.mark.exhaustive)], ids=str)
+@pytest.mark.parametrize(
+    ("n", "most"), [(1, 0), (2, 2), (3, 6), pytest.param(4, 5, marks=pytest.mark.exhaustive)], ids=str
+)
 def test_all_messages_are_the_twins(n, most):
     for f, k in itertools.product(range(most + 1), range(1, n + 1)):
         assert fc.exact_routing(n, f, k) == exactly(n, f, k), (n, f, k)
