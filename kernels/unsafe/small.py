@@ -22,13 +22,13 @@ from ..tally import add_lanes, offer
 from .tally import ALL_UNSAFE, LAST_BIN, MERGING, MOST_ROUNDS, UNSAFE, UNSAFE_SQUARED, count_rounds
 
 
-@block
+@block(always=True)
 def _pack(dims, v, mask):
     """A mask of vector ``v`` as a pack."""
     return simd.bits(mask) << np.uint64(8 * (v >> dims))
 
 
-@block
+@block(always=True)
 def round_of_cubes(dims, cubes, at, to):
     """One round from vectors ``at .. at + 3`` of ``cubes`` into ``to .. to + 3``.
 
@@ -65,7 +65,7 @@ def round_of_cubes(dims, cubes, at, to):
     return changed, near
 
 
-@block
+@block(always=True)
 def _sizes(dims, cubes, at, g):
     """Numbers of set nodes of the g-th eight trials."""
     v = at + (g << dims)
@@ -76,7 +76,7 @@ def _sizes(dims, cubes, at, g):
     return out
 
 
-@block
+@block(always=True)
 def _mark(dims, draws, begin, end, field, labels, cubes, at):
     """Vectors ``at .. at + 3`` of ``cubes``: the nodes that words ``begin .. end - 1`` hold for fields ``field``, ..."""
     low = simd.splat(labels)
@@ -90,7 +90,7 @@ def _mark(dims, draws, begin, end, field, labels, cubes, at):
         simd.store(cubes, 8 * (at + v), x)
 
 
-@block
+@block(always=True)
 def _complete(dims, key, prepared, draws, room, drawn, field, labels, count, cubes):
     """Draw on, word by word, for the trials whose first ``count`` labels are not distinct.
 
