@@ -237,7 +237,8 @@ def lemma_6(effort: Effort) -> Verdict:
     wrong = [(n, d) for n, d, _, rooted in cases(effort) if max(rooted) != n + 1]
     if not wrong:
         return Verdict("holds", everywhere(effort))
-    others = f"{everywhere(effort)}: not so for (n, H(f,s)) in {wrong} and for no other"
+    assert [max(rooted) for _, rooted in shapes(2).values()] == [2, 1]
+    others = f"{everywhere(effort)}: not so for (n, H(f,s)) in {wrong} and for no other; the one tree of Q'_2 has height 2 or 1"
     return Verdict("refuted", others, heights_witness("heights of the trees rooted at s", *wrong[0], False))
 
 

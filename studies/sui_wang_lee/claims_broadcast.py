@@ -63,7 +63,11 @@ def theorem_2(effort: Effort) -> Verdict:
         f"fc.broadcast_packets(fc.{_cube(n, d).source()}, 0, packets={packets})",
         _data(n, d, packets),
     )
-    checked = f"{everywhere(effort)}, every M: one step fewer for H(f,s) = n - 1 where n = 3 or M mod (n-1) = 1, right elsewhere"
+    assert all(steps_on(shapes(2)[d][1], m) == printed_steps(2, d, m) - d for d in (1, 2) for m in range(1, 9))
+    checked = (
+        f"{everywhere(effort)}, every M: one step fewer for H(f,s) = n - 1 where n = 3 or M mod (n-1) = 1, right elsewhere; "
+        "in Q'_2, with its one tree, H(f,s) steps fewer"
+    )
     return Verdict("refuted", checked, witness)
 
 
