@@ -189,13 +189,12 @@ def two_worms(net, messages, copies):
 
 @pytest.mark.parametrize("f", [0, 1, 2])
 def test_a_second_statement_agrees_on_every_pair_of_unicasts_of_q3(f):
-    for faults in list(itertools.combinations(range(8), f))[:: 1 + f]:
+    for faults in itertools.combinations(range(8), f):
         pair = plain.exhaustive(3, faults)
         net = multicasting.Supercube(3, faults, *pair)
         nonfaulty = [v for v in range(8) if v not in faults]
         unicasts = [(s, [d]) for s, d in itertools.permutations(nonfaulty, 2)]
-        pairs = list(itertools.combinations(unicasts, 2))
-        for messages in pairs[:: 1 + 4 * (f > 0)]:
+        for messages in itertools.combinations(unicasts, 2):
             w = fc.simulate_wormhole(fc.Hypercube(3, faults), messages, pair)
             assert (w.deadlocked, w.steps) == two_worms(net, messages, 1)
 

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from fastcube.algorithms.multicasting import Use, at_source, onward
-from fastcube.algorithms.partition import Pair, Supercube
+from fastcube.algorithms.partition import Pair, Supercube, faults_of
 from fastcube.algorithms.wormhole import Channel, channel_of, simulate_wormhole
 from fastcube.networks.hypercube import Hypercube
 
@@ -74,7 +74,7 @@ def messages_on(
     Tried are messages whose first channels are a stretch of the cycle and which then ask for the first channel of the
     next stretch, all cuts into 2, 3, ... stretches, at most ``most``.
     """
-    net = Supercube(cube.n, frozenset(cube.faulty_nodes), pair)  # type: ignore[arg-type]
+    net = Supercube(cube.n, faults_of(cube), pair)
     length, tried = len(cycle), 0
     for parts in range(2, min(length, most or length) + 1):
         for starts in _splits(length, parts):
