@@ -31,7 +31,7 @@ def estimate_text(e: Estimate) -> str:
     """
     if math.isnan(e.value):
         return "-"
-    if e.value == 0 and e.low == 0:
+    if e.value == 0 and e.low == 0 < e.high:
         return f"< {e.high:.2g}"
     width = e.half_width
     if not 0 < width < math.inf:

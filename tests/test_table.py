@@ -114,6 +114,7 @@ def test_distributions_have_a_row_a_value_up_to_the_largest_seen():
         (proportion(300, 1000), "0.300 ± 0.029"),
         (proportion(2, 1000), "0.0020 [0.0002, 0.0072]"),
         (Estimate(2.0, 0.0, 2.0, 2.0), "2"),
+        (Estimate(0.0, 0.0, 0.0, 0.0), "0"),
         (Estimate(-0.1, 0.01, -0.12, -0.08), "-0.100 ± 0.020"),
     ],
 )
