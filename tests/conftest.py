@@ -5,7 +5,7 @@ import pytest
 
 from fastcube.kernels.layout import Layout
 
-GUARD = 64
+GUARD = 512
 #: No sum of a test's counts comes out so.
 UNTOUCHED = np.int64(0x5AFE5AFE5AFE5AFE)
 
