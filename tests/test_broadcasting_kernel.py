@@ -20,8 +20,8 @@ from fastcube.engine.statistics import Mean, Proportion
 from fastcube.engine.study import point_key
 from fastcube.kernels.broadcasting.choice import broadcast_kernel
 from fastcube.kernels.broadcasting.lanes import BROADCAST_LANES_16, BROADCAST_LANES_32
+from fastcube.kernels.broadcasting.layout import TALLY
 from fastcube.kernels.broadcasting.single import BROADCAST_SINGLE
-from fastcube.kernels.broadcasting.tally import TALLY
 from fastcube.kernels.faults import trial_faults
 
 compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="many trials need compiled code")

@@ -26,9 +26,9 @@ from fastcube.kernels.jit import kernel
 from fastcube.kernels.routing import rules
 from fastcube.kernels.routing.choice import routing_kernel
 from fastcube.kernels.routing.lanes import ROUTING_LANES_16, ROUTING_LANES_32
+from fastcube.kernels.routing.layout import TALLY
 from fastcube.kernels.routing.rate import rate_trial
 from fastcube.kernels.routing.single import ROUTING_SINGLE
-from fastcube.kernels.routing.tally import TALLY
 
 compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="many trials need compiled code")
 

@@ -1,6 +1,6 @@
 """Unsafe nodes of one hypercube (Lee & Hayes 1988, section 3.2): which they are, and when FIND_UNSAFE marks them.
 
-A non-faulty node is unsafe if at least two of its neighbours are faulty or unsafe, or if it ends a faulty link.
+A nonfaulty node is unsafe if at least two of its neighbours are faulty or unsafe, or if it ends a faulty link.
 Faulty and unsafe nodes together form maximal subcubes at pairwise distance at least three (reading R3), which are
 found by merging, in memory proportional to the faults, for any n.  The synchronous rounds (R1) of one subcube
 know nothing of another's, so each is run inside its own d-cube.
@@ -58,7 +58,7 @@ class Unsafe:
     subcubes : tuple of Subcube
         The maximal subcubes of faulty and unsafe nodes, by smallest label; an isolated faulty node is a 0-subcube.
     count : int
-        Number of unsafe nodes, which are non-faulty.
+        Number of unsafe nodes, which are nonfaulty.
     fraction : float
         ``count / 2^n``.
     all_unsafe : bool

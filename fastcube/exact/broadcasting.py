@@ -39,7 +39,7 @@ def exact_broadcast(n: int, f: int) -> dict[str, Fraction | None]:
             f"n and f must have at most {MOST_SETS} fault sets to enumerate, got {sets} at n={n}, f={f}"
         )
     from ..kernels.broadcasting.enumeration import all_broadcasts
-    from ..kernels.broadcasting.tally import TALLY
+    from ..kernels.broadcasting.layout import TALLY
 
     slots = TALLY.fresh()
     trials = int(all_broadcasts(np.array([n, f, 0], np.float64), slots))

@@ -76,7 +76,7 @@ def exact_routing(n: int, f: int, k: int = 1) -> dict[str, Fraction | None]:
             f"n and f must have at most {MOST_MESSAGES} messages to enumerate, got {messages} at n={n}, f={f}"
         )
     from ..kernels.routing.enumeration import all_messages
-    from ..kernels.routing.tally import TALLY
+    from ..kernels.routing.layout import TALLY
 
     slots = TALLY.fresh()
     trials = int(all_messages(np.array([n, f, 0, k], np.float64), slots))

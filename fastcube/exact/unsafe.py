@@ -43,7 +43,7 @@ class ExactUnsafe:
     ----------
     n, f : int
     mean_fraction : Fraction
-        Mean of (non-faulty unsafe nodes) / 2^n.
+        Mean of (nonfaulty unsafe nodes) / 2^n.
     variance_fraction : Fraction
         Its variance.
     all_unsafe : Fraction

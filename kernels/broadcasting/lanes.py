@@ -21,8 +21,8 @@ from ..fault_lanes import draw_on, draw_rows, smallest_distance, valid_lanes
 from ..faults import remember
 from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel
 from ..tally import add_moments, add_square, offer
+from .layout import TALLY
 from .single import finish, run, trial_for
-from .tally import TALLY
 
 #: Most faults in lanes: for n > 32 the sum of so many intervals, each below 2^25, fits a lane.
 MOST_FAULTS = 120

@@ -15,7 +15,7 @@ from ..jit import block, scratch
 from ..tally import add_square, add_wide, offer
 from ..trials import trials_kernel
 from .descent import REACHED, STEPS, Descent, aware, descent_for, plain
-from .tally import TALLY
+from .layout import TALLY
 
 _NOT_UNSAFE, _UNSAFE_SOURCE = TALLY.counter("not_unsafe"), TALLY.counter("unsafe_source")
 _LIMIT, _MOST = TALLY.counter("limit"), TALLY.extreme("broadcast2_steps")
@@ -103,5 +103,5 @@ def run(key, t, params, scratch, tally):
     finish(scratch, scratch.faults.ends[0], t, np.int64(-1), tally)
 
 
-#: Trials at (n, f, links) = params; see :data:`fastcube.kernels.broadcasting.tally.TALLY`.
+#: Trials at (n, f, links) = params; see :data:`fastcube.kernels.broadcasting.layout.TALLY`.
 BROADCAST_SINGLE = trials_kernel(trial_for, run)

@@ -21,9 +21,9 @@ from ..bits import ALL, ONE, ZERO, first_lanes, popcount
 from ..jit import TRIALS_SIGNATURE, block, kernel, scratch
 from ..pairs import BATCH, Lazy, Pairs, draw_pairs, pair_arrays
 from ..sampling import status, status_lanes, threshold
+from .layout import RATE_TALLY
 from .record import recording
 from .rules import LIMIT, Search, making, search_for, walking
-from .tally import RATE_TALLY
 
 #: Set in a walk's number once it was told of a fault.
 _TOLD = np.uint64(1 << 32)
@@ -111,16 +111,16 @@ def walk_batch(drawn, limit, deep, batch):
             ask, number = simd.load(way[3], v), simd.load(way[4], v)
             bit = simd.top(ask)
             there = simd.xor(node, bit)
-            good = simd.less_equal(least, status_lanes(key, there))
-            node = simd.select(good, there, node)
-            rest = simd.select(good, simd.xor(rest, bit), rest)
-            ask = simd.select(good, rest, simd.xor(ask, bit))
-            bad = live & ~simd.bits(good)
+            passed = simd.less_equal(least, status_lanes(key, there))
+            node = simd.select(passed, there, node)
+            rest = simd.select(passed, simd.xor(rest, bit), rest)
+            ask = simd.select(passed, rest, simd.xor(ask, bit))
+            stopped = live & ~simd.bits(passed)
             far = simd.bits(simd.differ(simd.both(rest, simd.sub(rest, one)), zero)) & live
-            if bad:
-                told += popcount(bad & simd.bits(simd.equal(simd.both(number, told_bit), zero)))
-                number = simd.select(simd.mask(number, bad), simd.either(number, told_bit), number)
-                out = bad if deep else bad & simd.bits(simd.equal(ask, zero))
+            if stopped:
+                told += popcount(stopped & simd.bits(simd.equal(simd.both(number, told_bit), zero)))
+                number = simd.select(simd.mask(number, stopped), simd.either(number, told_bit), number)
+                out = stopped if deep else stopped & simd.bits(simd.equal(ask, zero))
                 if out:
                     mask = simd.mask(rest, out)
                     simd.store(batch.ended[0], ended, simd.compress(mask, rest))

@@ -9,8 +9,8 @@ import numpy as np
 from ..jit import block
 from ..layout import Layout
 from ..tally import offer
+from .layout import TALLY
 from .rules import LIMIT, LIVELOCK, STUCK
-from .tally import TALLY
 
 
 def recording(layout: Layout, name: str) -> tuple[Any, Any]:

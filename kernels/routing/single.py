@@ -114,5 +114,5 @@ def run(key, t, params, scratch, tally):
     finish(scratch, passes, meets, is_safe(faults, scratch.n), source, target, t, tally)
 
 
-#: Trials at (n, f, links, k) = params; see :data:`fastcube.kernels.routing.tally.TALLY`.
+#: Trials at (n, f, links, k) = params; see :data:`fastcube.kernels.routing.layout.TALLY`.
 ROUTING_SINGLE = trials_kernel(trial_for, run)

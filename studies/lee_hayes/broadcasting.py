@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastcube.engine.statistics import Mean, Proportion, Statistic
 from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, product_grid
 from fastcube.errors import check_range
-from fastcube.kernels.broadcasting.tally import TALLY
+from fastcube.kernels.broadcasting.layout import TALLY
 from fastcube.networks.hypercube import Hypercube
 
 from .messages import faults_in_words, trial_of

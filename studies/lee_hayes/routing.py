@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fastcube.engine.statistics import Proportion, Ratio
 from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text, product_grid
 from fastcube.errors import check_range
-from fastcube.kernels.routing.tally import TALLY
+from fastcube.kernels.routing.layout import TALLY
 from fastcube.networks.hypercube import Hypercube
 
 from .messages import faults_in_words, known, route_in_words, trial_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text, product_grid
 from fastcube.errors import check_range
 from fastcube.exact.routing import minimal_share, plain_share
-from fastcube.kernels.routing.tally import RATE_TALLY
+from fastcube.kernels.routing.layout import RATE_TALLY
 from fastcube.networks.hypercube import Hypercube
 
 from .messages import known, route_in_words, trial_of

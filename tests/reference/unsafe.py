@@ -2,10 +2,10 @@
 
 Labels are integers, sets are sets; nothing is fast.  Readings of the paper, kept by the compiled code too:
 
-R1  FIND_UNSAFE is synchronous: in step t = 1, 2, ... a non-faulty, unmarked node is marked iff at least two of
+R1  FIND_UNSAFE is synchronous: in step t = 1, 2, ... a nonfaulty, unmarked node is marked iff at least two of
     its neighbours are faulty or were marked in steps before t.  ``rounds`` is the last step that marks a node,
     0 if none does.  It runs to the fixed point (Figure 5 stops after B_n steps, which is not always enough).
-R2  The non-faulty end nodes of a faulty link are marked in step 1, also when the link's other end is faulty.
+R2  The nonfaulty end nodes of a faulty link are marked in step 1, also when the link's other end is faulty.
 R3  The faulty and unsafe nodes form maximal subcubes at pairwise distance at least three, where a faulty node
     by itself is a subcube of dimension 0.  Equivalent construction: start from the faulty nodes and the faulty
     links, and merge subcubes at distance at most two into their smallest enclosing subcube until none are left.
