@@ -359,16 +359,3 @@ def test_notes_and_figure_of_edmonds(point, tmp_path):
     notes = "\n".join(NUMBER_STUDY.notes(results))
     assert "largest delta - lambda: " in notes and ("n=4,f=2,links=0: 1, above" in notes) == (point["links"] == 0)
     results.plot(tmp_path / "e.png")
-
-
-@uncompiled
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "f", "floor"), [(6, 8, 300), (7, 16, 500)])
-def test_far_faster_than_plain_python(n, f, floor):
-    from fastcube.studies import sui_wang_lee
-
-    benchmark = next(
-        b for b in sui_wang_lee.benchmarks() if b.name.endswith(f"n={n} f={f}") and b.rival == "plain Python"
-    )
-    ours, theirs = benchmark.measure()
-    assert theirs / ours > floor
