@@ -186,7 +186,8 @@ def test_csv(run, file):
         "high",
         "interval",
     ]
-    assert len(rows) == 4 * 4
+    assert len([row for row in rows if "=" not in row["statistic"]]) == 4 * 4
+    assert {"rounds=0", "rounds=1"} <= {row["statistic"] for row in rows}
     assert {row["interval"] for row in rows} == {"exact", "bounded"}
     assert {row["trials"] for row in rows} == {"1000"}
     for row in rows:

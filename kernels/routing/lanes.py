@@ -81,7 +81,7 @@ def _make(width: int, word: Any) -> Kernel:
     @block
     def decide(queue, masks, f, n, trial, live, origin, parts, sums, least, tally):
         """Close and count the first vector of the queue's columns; returns how many trials had an active node."""
-        close(queue, 2 * lanes, masks, f)
+        close(queue, 2, masks, f)
         s = simd.load(queue, 2 * lanes * f)
         t = simd.load(queue, 2 * lanes * (f + 1))
         zero = simd.sub(s, s)
