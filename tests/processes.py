@@ -101,6 +101,7 @@ class Running:
         os.set_blocking(self.process.stderr.fileno(), True)
         self.said += self.process.stderr.read().decode()
         lines = [line for line in re.split(r"[\r\n]+", self.said) if line.startswith("fastcube:")]
+        lines = [line for line in lines if not line.startswith("fastcube: compiling")]  # on a cold cache
         return code, lines
 
 
