@@ -30,7 +30,7 @@ POINTS = [
 PLAIN = """
 import json, sys, warnings
 warnings.simplefilter("ignore")  # NumPy scalars warn where machine words wrap around
-from fastcube.engines import Item, work
+from fastcube.engine.engines import Item, work
 for study, point, trials in json.load(sys.stdin):
     print(json.dumps(work(Item((study, None), 5, tuple(point.items()), 3, 3 + trials)).slots.tolist()))
 """
