@@ -8,9 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
-from fastcube.cli import COMMANDS, main
+from fastcube.cli import COMMANDS, group, main
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -74,6 +75,11 @@ GOOD = [
     "replay unsafe-fraction --point n=6,f=4 --trial 12",
     "replay dualcube-routing --point m=3,rate=0.3 --trial 12 --json",
 ]
+
+
+def test_every_command_carries_its_own_name():
+    context = click.Context(group, info_name="fastcube")
+    assert [group.get_command(context, name).name for name in COMMANDS] == list(COMMANDS)
 
 
 @pytest.mark.parametrize("line", GOOD)

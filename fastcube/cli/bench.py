@@ -9,7 +9,7 @@ from ..engine.provenance import cpu_name
 from ..errors import ParameterError
 
 
-@click.command()
+@click.command("bench")
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
     """Our kernels against what a user would write instead, on this machine, one core each.

@@ -71,7 +71,7 @@ def summary(reports: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-@click.command()
+@click.command("claims")
 @click.argument("paper", required=False)
 @click.argument("name", metavar="[ID]", required=False)
 @click.option("--quick", is_flag=True, help="Smaller ranges, seconds instead of minutes.")

@@ -24,7 +24,7 @@ def _environment() -> None:
     click.echo(f"cache     {folder}" if folder else "cache     none: no folder can be written; set FASTCUBE_CACHE_DIR")
 
 
-@click.command()
+@click.command("info")
 @click.argument("file", required=False)
 @click.option("--unchecked", is_flag=True, help="Read a file that another program rewrote.")
 def command(file: str | None, unchecked: bool) -> None:

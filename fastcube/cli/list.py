@@ -19,7 +19,7 @@ def _grid_text(study: Study, grid: Grid) -> str:
     return "; ".join(parts) + f"; {len(grid.points)} points, {grid.trials:,} trials each"
 
 
-@click.command()
+@click.command("list")
 def command() -> None:
     """Studies that can be run, with their source, statistics and grids."""
     for study in registry.studies().values():

@@ -24,7 +24,7 @@ def _check_nothing_lost(merged: Results, held: Results, output: str) -> None:
             )
 
 
-@click.command()
+@click.command("merge")
 @click.argument("shards", nargs=-1, required=True)
 @click.option("-o", "--output", required=True, metavar="FILE", help="Results file to write.")
 def command(shards: tuple[str, ...], output: str) -> None:

@@ -9,7 +9,7 @@ from ..plot import check_target, draw
 from . import options, say
 
 
-@click.command()
+@click.command("plot")
 @click.argument("file")
 @click.option("-o", "--output", required=True, metavar="FIG", help="Figure to write: .png, .svg or .pdf.")
 @options.file

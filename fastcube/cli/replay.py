@@ -19,7 +19,7 @@ def _parse_point(study: Study, text: str) -> dict[str, Value]:
     return study.point(values)
 
 
-@click.command()
+@click.command("replay")
 @click.argument("file")
 @click.option("--point", required=True, metavar="n=10,f=5", help="The point.")
 @click.option("--trial", required=True, metavar="T", help="The trial's index.")

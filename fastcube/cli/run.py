@@ -29,7 +29,7 @@ def _check_slurm_array(study: Study, name: str, goal: Goal) -> None:
     raise ParameterError(f"inside a Slurm array each of N tasks needs its part: fastcube run {study.name} {part}")
 
 
-@click.command()
+@click.command("run")
 @click.argument("study")
 @click.option(
     "-o", "--output", metavar="FILE.h5", help="Results file; by default STUDY.h5, STUDY-NAME.h5 for --grid NAME."

@@ -8,7 +8,7 @@ from ..table import FORMATS
 from . import options
 
 
-@click.command()
+@click.command("show")
 @click.argument("file")
 @click.option("--format", "style", type=click.Choice(list(FORMATS)), default="table", show_default=True)
 @options.file

@@ -70,7 +70,7 @@ def _seconds(time: str) -> int:
     return ((int(days or 0) * 24 + parts[0]) * 60 + parts[1]) * 60 + parts[2]
 
 
-@click.command()
+@click.command("slurm")
 @click.argument("study")
 @click.option("--array", type=int, required=True, metavar="N", help="Number of tasks, each one shard.")
 @click.option("--time", default="01:00:00", show_default=True, help="Time limit of a task, as Slurm takes it.")

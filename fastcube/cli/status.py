@@ -70,7 +70,7 @@ def _trials_for(goal: Goal, results: Results, point: dict[str, Value], tally: Ta
     return math.ceil(min(needs)) if needs else None
 
 
-@click.command()
+@click.command("status")
 @click.argument("files", nargs=-1, required=True)
 @options.goal
 @click.option("--unchecked", is_flag=True, help="Read files that another program rewrote.")

@@ -10,7 +10,7 @@ from ..kernels.cache import cache_folder
 from . import options
 
 
-@click.command()
+@click.command("warmup")
 @click.argument("studies", nargs=-1)
 @options.points
 def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None) -> None:
