@@ -1,11 +1,10 @@
-"""The two end nodes of a trial's message: different, nonfaulty, uniform; three laws (``docs/random.md``).
+"""The two end nodes of a trial's message among lazy faults: different, nonfaulty, uniform (``docs/random.md``).
 
-``draw_faults_and_pair``  among f random faulty nodes: the labels that the trial's sequence gives next.
-``draw_pairs``            among lazy faults, hundreds of trials at a time: candidates s, t are asked until both are nonfaulty,
-                          on the same statuses (``whole`` False), or on new ones each time, so that given s and t all other nodes
-                          are faulty independently (``whole`` True).
+Hundreds of trials at a time: candidates s, t are asked until both are nonfaulty, on the same statuses (``whole`` False), or on
+new ones each time, so that given s and t all other nodes are faulty independently (``whole`` True).
 
-In lanes of trials with f faults the pair needs no code of its own: rows f and f + 1 of the labels are s and t where the
+Among f listed faults the ends are the labels that the trial's sequence gives next (:func:`faults.draw`).  In lanes of trials
+they need no code of their own: rows f and f + 1 of the labels are s and t where the
 f + 2 labels differ, and a trial with a repeated one is drawn again by itself, as for its faults.
 """
 
@@ -18,42 +17,7 @@ import numpy as np
 from . import philox, simd
 from .bits import ONE, ZERO, first_lanes, lowest, popcount
 from .jit import block, scratch
-from .sampling import Draws, distinct_nodes, drawn, others, status_lanes
-
-# ---------------------------------------------------------------- f faulty nodes
-
-
-@block
-def drawn_with_pair(n, f):
-    """How many distinct labels :func:`draw_faults_and_pair` draws; f <= 2^n - 2."""
-    few = drawn(n, f)
-    return f + 2 if few == f else few
-
-
-@block
-def draw_faults_and_pair(key, t, n, f, out, draws: Draws):
-    """Write the faulty nodes of trial ``t`` to ``out`` and return s and t, two different nonfaulty nodes (uint64).
-
-    The faults are those of :func:`sampling.draw_faults`; s and t are the next two distinct labels of the trial's sequence,
-    or for f > 2^(n-1), where nonfaulty nodes are drawn, the first two drawn.  All (fault set, s, t) are equally likely.
-
-    Parameters
-    ----------
-    key : uint64
-    t, n, f : int64
-        1 <= n <= 62, 0 <= f <= 2^n - 2; not checked.
-    out : uint64 array of at least f and at least ``drawn_with_pair(n, f)``
-    draws : Draws
-        From ``draws_for(drawn_with_pair(n, f))``.
-    """
-    count = drawn_with_pair(n, f)
-    distinct_nodes(key, t, n, count, out, draws)
-    if count == f + 2:
-        return out[f], out[f + 1]
-    source, target = out[0], out[1]
-    others(n, count, out)
-    return source, target
-
+from .sampling import status_lanes
 
 # ---------------------------------------------------------------- lazy faults
 

@@ -11,6 +11,7 @@ from toy import TOY
 
 import fastcube as fc
 from fastcube.engine.estimate import plain_mean, proportion
+from fastcube.engine.statistics import Number, Statistic
 from fastcube.engine.tally import Tally
 from fastcube.kernels import tally as blocks
 from fastcube.kernels.jit import kernel
@@ -154,7 +155,7 @@ def test_a_constant_has_a_plain_mean_of_width_0():
 
 
 def test_a_distribution_gives_the_share_of_each_value():
-    shares = fc.Distribution(name="law", counter="values", label="value", **PLAIN).shares(COUNTS, 10, {})
+    shares = fc.Distribution(name="law", counter="values", label="value", **PLAIN).read(COUNTS, 10, {})
     assert shares == [proportion(k, 10) for k in (1, 5, 4, 0)]
 
 
@@ -164,3 +165,9 @@ def test_a_scale_multiplies_estimate_and_interval_and_cuts_probabilities_at_1():
         COUNTS, 10, {}
     )
     assert (scaled.value, scaled.low, scaled.high) == (0.75, 2.5 * plain.low, 1.0)
+
+
+@pytest.mark.parametrize("kind", [Statistic, Number])
+def test_what_statistics_share_is_no_statistic(kind):
+    with pytest.raises(TypeError, match="abstract"):
+        kind(**PLAIN, name="x")

@@ -13,7 +13,7 @@ import pytest
 from machine_code import assembly, has
 from reference import partition as twin
 
-from fastcube.exact.partition import MOST, counts, exact_partition, mean_good_pairs
+from fastcube.exact.partition import MOST, counts, exact_partition, mean_tolerant_pairs
 from fastcube.kernels import sampling
 from fastcube.kernels.jit import kernel
 from fastcube.kernels.partition.bitmap import partition_marked, search_marked
@@ -203,12 +203,12 @@ def test_lemma_1_in_the_counts():
 
 
 @pytest.mark.parametrize("n", [3, 4])
-def test_the_bound_is_the_mean_number_of_good_pairs(n):
+def test_the_bound_is_the_mean_number_of_tolerant_pairs(n):
     for f in range(2 ** (n - 2) + 2):
         sets = list(itertools.combinations(range(2**n), f))
-        good = sum(
+        tolerant = sum(
             twin.is_fault_tolerant(n, faults, *pair) for faults in sets for pair in itertools.combinations(range(n), 2)
         )
-        assert mean_good_pairs(n, f) == Fraction(good, len(sets))
+        assert mean_tolerant_pairs(n, f) == Fraction(tolerant, len(sets))
         wanted = Fraction(math.comb(n, 2) * math.comb(2 ** (n - 2), f) * 4**f, math.comb(2**n, f))
-        assert mean_good_pairs(n, f) == wanted >= exact_partition(n, f)["exists"]
+        assert mean_tolerant_pairs(n, f) == wanted >= exact_partition(n, f)["exists"]

@@ -13,6 +13,7 @@ from reference import unsafe as plain
 from scipy.special import chdtrc
 
 from fastcube.kernels import labels, pairs, paths, sampling, search, subcubes
+from fastcube.kernels.faults import trial_faults
 from fastcube.kernels.jit import block, kernel
 
 KEY = 0x5EED0123456789AB
@@ -102,35 +103,22 @@ def test_two_subcubes():
 # ---------------------------------------------------------------- end nodes
 
 
-@kernel("void(uint64, int64, int64, int64, uint64[::1])")
-def with_pair(key, t, n, f, out):
-    """The faults of a trial, then s and t."""
-    count = pairs.drawn_with_pair(n, f)
-    room = np.empty(max(count, f), np.uint64)
-    s, d = pairs.draw_faults_and_pair(key, t, n, f, room, sampling.draws_for(count))
-    out[:f] = room[:f]
-    out[f] = s
-    out[f + 1] = d
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 9, 17, 33, 62])
 def test_faults_and_pair_are_those_of_the_recipe(n):
     for f in sorted({f for f in (0, 1, 2, 3, 2**n // 2, 2**n // 2 + 1, 2**n - 2, 40) if 0 <= f <= min(2**n - 2, 1000)}):
         for t in (0, 1, 12345, 2**40 + 7):
-            out = np.empty(f + 2, np.uint64)
-            with_pair(np.uint64(KEY), t, n, f, out)
+            drawn, _, ends = trial_faults(np.uint64(KEY), t, n, f, 0, 2)
             faults, s, d = DOC["fault_set_and_pair"](KEY, t, n, f)
-            assert out.tolist() == [*faults, s, d]
+            assert [*drawn.tolist(), *ends.tolist()] == [*faults, s, d]
             assert faults == DOC["fault_set"](KEY, t, n, f)
 
 
 @pytest.mark.parametrize("f", [2, 5])
 def test_faults_and_pair_are_uniform(f):
     counts: Counter[tuple] = Counter()
-    out = np.empty(f + 2, np.uint64)
     for t in range(40_000):
-        with_pair(np.uint64(9), t, 3, f, out)
-        counts[frozenset(out[:f].tolist()), out[f], out[f + 1]] += 1
+        faults, _, ends = trial_faults(np.uint64(9), t, 3, f, 0, 2)
+        counts[frozenset(faults.tolist()), *ends.tolist()] += 1
     cells = np.array(list(counts.values()))
     assert cells.size == {2: 28 * 30, 5: 56 * 6}[f]
     assert chdtrc(cells.size - 1, ((cells - cells.mean()) ** 2 / cells.mean()).sum()) > 1e-6

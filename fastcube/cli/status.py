@@ -56,7 +56,7 @@ def _incomplete(parts: Sequence[Results], whole: Results) -> tuple[int, list[int
 
 def _trials_for(goal: Goal, results: Results, point: dict[str, Value], tally: Tally) -> int | None:
     """Trials that would reach the goal's targets at the variance seen so far; None when it cannot be told."""
-    statistic = results.study.statistics[0] if goal.target is None else results.study.statistic(goal.target)
+    statistic = results.study.target(goal.target)
     if not tally.trials or not statistic.defined(point):
         return None
     estimate = statistic.estimate(tally.counts, tally.trials, point)
@@ -85,7 +85,7 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     study = whole.study
     asked = goal_of(study, None, **goal_options)
     wanted = _wanted(parts)
-    name = asked.target or study.statistics[0].name
+    name = study.target(asked.target).name
     rows = []
     for point, tally in whole:
         lacking = None if wanted is None else size(missing(tally.ranges, 0, wanted))

@@ -276,10 +276,10 @@ class _Driver:
             where = point_text(at.point)
             tally = Tally.total([at.tally, *at.parts])
             if tally.trials:
-                name = self.goal.target or self.study.statistics[0].name
+                statistic = self.study.target(self.goal.target)
                 with contextlib.suppress(Exception):  # a study's own code may fail here as it likes
-                    estimate = self.study.statistic(name).estimate(tally.counts, tally.trials, at.point)
-                    where += f" {name} {estimate.value:.4g} ± {estimate.half_width:.1g}"
+                    estimate = statistic.estimate(tally.counts, tally.trials, at.point)
+                    where += f" {statistic.name} {estimate.value:.4g} ± {estimate.half_width:.1g}"
         self.progress.update(done, wanted, where, final)
 
     def keep(self) -> None:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from ..errors import ParameterError, check_range, of_study, written
 from .grid import parse_count, parse_share
-from .statistics import Distribution, Value
+from .statistics import Value
 from .study import Measure
 from .tally import Tally
 
@@ -55,8 +55,7 @@ class Goal:
         if self.events is not None:
             check_range("events", self.events, 1, MOST_TRIALS)
         if self.target is not None:
-            if isinstance(study.statistic(self.target), Distribution):
-                raise ParameterError(f"target must be a statistic with one number, got the distribution {self.target}")
+            study.target(self.target)
             if not self.adaptive:
                 raise ParameterError("target needs a precision, relative precision or number of events to apply to")
         if self.shard is not None:
@@ -84,7 +83,7 @@ class Goal:
 
     def reached(self, study: Measure, point: Mapping[str, Value], tally: Tally) -> bool:
         """Whether one of the targets is met by a tally; the first to be met stops a point."""
-        statistic = study.statistics[0] if self.target is None else study.statistic(self.target)
+        statistic = study.target(self.target)
         with of_study(f"statistic {statistic.name} of {study.name}"):
             if not statistic.defined(point):
                 return True

@@ -80,11 +80,9 @@ class Results:
         """One estimate, or one for each bin of a distribution.  Raises StudyError when the study's code does."""
         tally = self._tally(point)
         with of_study(f"statistic {statistic.name} of {self.study.name} at {point_text(point)}"):
-            known = tally.trials and statistic.defined(point)
-            if isinstance(statistic, Distribution):
-                bins = len(tally.counts[statistic.counter])
-                return statistic.shares(tally.counts, tally.trials, point) if known else [NOTHING] * bins
-            return [statistic.estimate(tally.counts, tally.trials, point) if known else NOTHING]
+            if tally.trials and statistic.defined(point):
+                return statistic.read(tally.counts, tally.trials, point)
+            return [NOTHING] * (len(tally.counts[statistic.counter]) if isinstance(statistic, Distribution) else 1)
 
     def table(self) -> list[dict[str, Any]]:
         """One row a point and statistic, of a distribution one a value up to the largest seen.

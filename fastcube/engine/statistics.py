@@ -7,6 +7,7 @@ the unit its totals are counted in, its bound, its scale).
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -30,8 +31,8 @@ def _one(_: Point) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Statistic:
-    """What all kinds share.
+class Statistic(ABC):
+    """What all kinds share: a :class:`Number` or a :class:`Distribution`.
 
     Parameters
     ----------
@@ -59,24 +60,17 @@ class Statistic:
     #: How the interval is made: ``exact``, ``bounded`` or ``asymptotic``.
     interval: ClassVar[str]
 
+    @abstractmethod
     def counters(self) -> tuple[str, ...]:
         """The plain counters that it reads, without ``among``."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def read(self, counts: Counts, trials: int, point: Point) -> list[Estimate]:
+        """One estimate, or one for each bin, from the counters of ``trials`` trials."""
 
     def trials(self, counts: Counts, trials: int) -> int:
         """Number of trials that it is over, among ``trials``."""
         return trials if self.among is None else int(counts[self.among])
-
-    def count_events(self, counts: Counts) -> int:
-        """Trials in which the statistic is nonzero."""
-        raise NotImplementedError
-
-    def estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
-        """Estimate with its interval, from the counters of ``trials`` trials."""
-        return self._scaled(self._unscaled(counts, self.trials(counts, trials), point), point)
-
-    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
-        raise NotImplementedError
 
     def _scaled(self, e: Estimate, point: Point) -> Estimate:
         if self.scale is _one:
@@ -86,7 +80,27 @@ class Statistic:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proportion(Statistic):
+class Number(Statistic):
+    """A statistic of one number at a point: what targets refer to."""
+
+    @abstractmethod
+    def count_events(self, counts: Counts) -> int:
+        """Trials in which the statistic is nonzero."""
+
+    def estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        """Estimate with its interval, from the counters of ``trials`` trials."""
+        return self._scaled(self._unscaled(counts, self.trials(counts, trials), point), point)
+
+    def read(self, counts: Counts, trials: int, point: Point) -> list[Estimate]:
+        return [self.estimate(counts, trials, point)]
+
+    @abstractmethod
+    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        """The same over ``trials`` trials that it is over, before ``scale``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proportion(Number):
     """Share of trials (or of those that ``among`` counts) that ``events`` counts: Clopper-Pearson interval."""
 
     events: str
@@ -107,7 +121,7 @@ class Proportion(Statistic):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mean(Statistic):
+class Mean(Number):
     """Mean of a quantity in [0, bound(point)]: empirical Bernstein interval.
 
     ``total`` and ``squares`` count the quantity in units of ``unit(point)`` (2^n for a fraction of nodes);
@@ -168,7 +182,7 @@ Bounds = tuple[float, float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassMean(Statistic):
+class ClassMean(Number):
     """Mean of a heavy-tailed quantity, split by classes of trials with bounds of their own (``estimate.mean_of_classes``).
 
     ``reached`` names for each class the counter of the trials of this class or a later one, ``totals`` and
@@ -202,7 +216,7 @@ class ClassMean(Statistic):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlainMean(Statistic):
+class PlainMean(Number):
     """Mean of any quantity: normal interval, asymptotic; of a constant its width is 0.
 
     ``nonzero`` names the counter of the trials where it is not zero; without it every trial is an event.
@@ -226,7 +240,7 @@ class PlainMean(Statistic):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ratio(Statistic):
+class Ratio(Number):
     """Ratio of the totals of two quantities over the same trials: delta method, asymptotic.
 
     ``numerator`` and ``denominator`` are counters of the totals; ``squares`` names the counters of the sums of
@@ -266,7 +280,7 @@ class Distribution(Statistic):
     def counters(self) -> tuple[str, ...]:
         return ()
 
-    def shares(self, counts: Counts, trials: int, point: Point) -> list[Estimate]:
+    def read(self, counts: Counts, trials: int, point: Point) -> list[Estimate]:
         """Share of each value, from 0 to the last bin."""
         among = self.trials(counts, trials)
         return [self._scaled(proportion(events, among), point) for events in counts[self.counter]]

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import ParameterError, check_range, nearest, shown, written
 from ..kernels.layout import Layout
-from .statistics import Distribution, Point, Statistic, Value
+from .statistics import Distribution, Number, Point, Statistic, Value
 from .tally import Tally
 
 if TYPE_CHECKING:
@@ -199,6 +199,13 @@ class Measure:
         raise ParameterError(
             f"{name} is not a statistic of {self.name}, which has {', '.join(names)}{nearest(name, names)}"
         )
+
+    def target(self, name: str | None = None) -> Number:
+        """The statistic that targets refer to: the one of that name, or the first.  Raises ParameterError."""
+        statistic = self.statistics[0] if name is None else self.statistic(name)
+        if not isinstance(statistic, Number):
+            raise ParameterError(f"target must be a statistic with one number, got the distribution {name}")
+        return statistic
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from ..errors import check_integer
 MOST = {1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 6: 7}
 
 
-def mean_good_pairs(n: int, f: int) -> Fraction:
+def mean_tolerant_pairs(n: int, f: int) -> Fraction:
     """Mean number of fault-tolerant pairs of dimensions: C(n, 2) C(2^(n-2), f) 4^f / C(2^n, f).
 
     A pair is fault-tolerant when the faults lie in f different 2-cubes, in any of four places each.  The mean bounds the

@@ -12,7 +12,7 @@ from fastcube.algorithms.partition import Pair, conflict, search
 from fastcube.engine.statistics import Proportion
 from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text
 from fastcube.errors import check_range
-from fastcube.exact.partition import mean_good_pairs
+from fastcube.exact.partition import mean_tolerant_pairs
 from fastcube.kernels.partition.layout import TALLY
 
 if TYPE_CHECKING:
@@ -153,9 +153,11 @@ def _notes(results: Results) -> list[str]:
             lines.append(f"n={n}: 1/2 is crossed by {', by '.join(texts)}")
     empty = [(p, results.estimates(p)["exists"]) for p, t in results if t.trials and not t.counts["exists"]]
     if empty:
-        lines.append("no partition seen (upper limit; mean number of good pairs, which bounds the probability):")
+        lines.append(
+            "no partition seen (upper limit; mean number of fault-tolerant pairs, which bounds the probability):"
+        )
         lines += [
-            f"  {point_text(p)}: < {e.high:.2g}; {float(mean_good_pairs(int(p['n']), int(p['f']))):.3g}"
+            f"  {point_text(p)}: < {e.high:.2g}; {float(mean_tolerant_pairs(int(p['n']), int(p['f']))):.3g}"
             for p, e in empty
         ]
     return lines
