@@ -236,6 +236,20 @@ def test_an_output_folder_removed_during_the_run(tmp_path):
     assert sum(t.trials for _, t in open_results(here / "r.rescued.h5")) > 0
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without jit a kernel holds Python's lock")
+def test_a_run_that_cannot_write_does_not_wait_for_kernels(tmp_path):
+    """The signal comes while kernels of half an hour run, and the output's folder is gone."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    with Running(*LONG, "-o", folder / "r.h5", cwd=tmp_path) as run:
+        run.wait_for("50.0%").wait_for_file(folder / "r.h5")
+        (folder / "r.h5").unlink()
+        folder.rmdir()
+        code, lines = run.end(signal.SIGTERM)
+    assert (code, len(lines)) == (2, 1)
+    assert {p["work"]: t.trials for p, t in open_results(tmp_path / "r.rescued.h5")} == {0.0: 3, 1e12: 0}
+
+
 def test_a_read_only_folder_is_refused_before_work_begins(tmp_path):
     if os.geteuid():
         (tmp_path / "folder").mkdir(mode=0o555)

@@ -14,7 +14,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -73,7 +73,7 @@ def say(text: str) -> None:
     click.echo(text, err=True)
 
 
-def leave(code: int) -> None:
+def leave(code: int) -> NoReturn:
     """End the process now with this exit code, without waiting for work that was left behind."""
     sys.stdout.flush()
     sys.stderr.flush()

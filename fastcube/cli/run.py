@@ -11,11 +11,12 @@ import click
 
 from ..engine import registry
 from ..engine.driver import FINISHED, WORK_REMAINS, run_study
+from ..engine.engines import left_behind
 from ..engine.goal import Goal, goal_of
 from ..engine.grid import build, parse_count
 from ..engine.progress import Progress
 from ..engine.study import Study
-from ..errors import ParameterError
+from ..errors import FastcubeError, ParameterError
 from ..plot import check_target, draw
 from ..table import as_table
 from . import leave, options, say
@@ -70,8 +71,15 @@ def command(study: str, output: str | None, axes: tuple[str, ...], grid: str | N
         check_target(plot)
     output = output or f"{name}.h5"
     report = Progress(progress)
-    results, code = run_study(chosen, points, goal, grid=grid, seed=number, output=output, engine_name=engine, workers=workers,
-                              max_seconds=max_seconds, progress=report, force=force, checkpoint=checkpoint)  # fmt: skip
+    try:
+        results, code = run_study(chosen, points, goal, grid=grid, seed=number, output=output, engine_name=engine,
+                                  workers=workers, max_seconds=max_seconds, progress=report, force=force,
+                                  checkpoint=checkpoint)  # fmt: skip
+    except FastcubeError as error:
+        if not left_behind():
+            raise
+        say(f"fastcube: {error}")
+        leave(2)
     if code != FINISHED:
         again = "the same mpiexec command" if engine == "mpi" else shlex.join(["fastcube", *sys.argv[1:]])
         why = "work remains" if code == WORK_REMAINS else "interrupted"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -104,7 +105,7 @@ def engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine
     if kind == "threads" and not where:
         count = workers or available_cpus()
         # not a with block: after a signal the driver leaves running items behind instead of waiting for them
-        pool = ThreadPoolExecutor(count, thread_name_prefix="fastcube")
+        pool = ThreadPoolExecutor(count, thread_name_prefix=_THREADS)
         try:
             yield Engine(pool, lambda: count, 0.2, 1e-4)
         finally:
@@ -117,6 +118,18 @@ def engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine
             yield found
     else:
         raise ParameterError(f"engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got {name}")
+
+
+#: What the worker threads' names begin with.
+_THREADS = "fastcube-worker"
+
+
+def left_behind() -> bool:
+    """Whether threads of an engine that was closed are still inside a kernel: Python would wait for them as it exits."""
+    threads = [thread for thread in threading.enumerate() if thread.name.startswith(_THREADS)]
+    for thread in threads:
+        thread.join(0.1)  # one without work ends at once
+    return any(thread.is_alive() for thread in threads)
 
 
 def _launched_ranks() -> int | None:
