@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import itertools
 import json
 import math
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 from .engine.estimate import NOTHING, Estimate
@@ -17,6 +19,9 @@ from .errors import of_study
 
 #: Characters of a line of the terminal table.
 WIDTH = 120
+
+#: Points of the table in a notebook.
+HTML_ROWS = 40
 
 #: What follows an estimate whose interval is asymptotic.
 ASYMPTOTIC = "~"
@@ -104,6 +109,29 @@ def as_table(results: Results) -> str:
         notes = notes_of(results) if notes_of else []
     head = textwrap.wrap(f"{study.title} ({study.source})" if study.source else study.title, WIDTH)
     return "\n".join([*head, "", *lines, *([""] if notes else []), *(part for line in notes for part in _folded(line))])
+
+
+def as_html(results: Results) -> str:
+    """The table as HTML, for notebooks: all that the study shows, at most HTML_ROWS points, all text escaped."""
+    study = results.study
+    columns = _columns(results)
+
+    def row(tag: str, cells: Sequence[str]) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    head, *rows = zip(*columns, strict=True)
+    body = "".join(row("td", cells) for cells in rows[:HTML_ROWS])
+    source = f" ({html.escape(study.source)})" if study.source else ""
+    marked = any(cell.endswith(ASYMPTOTIC) for column in columns for cell in column)
+    notes = [f"{ASYMPTOTIC} asymptotic interval: nearly 95% where trials are many"] if marked else []
+    if len(rows) > HTML_ROWS:
+        notes.append(f"{len(rows) - HTML_ROWS} more points: sel(...) chooses, table() and to_dataframe() have all")
+    return (
+        f"<div><p><b>{html.escape(study.name)}</b>: {html.escape(study.title)}{source}, seed {results.seed}</p>"
+        f'<div style="overflow-x: auto"><table><thead>{row("th", head)}</thead><tbody>{body}</tbody></table></div>'
+        + "".join(f"<p>{html.escape(note)}</p>" for note in notes)
+        + "</div>"
+    )
 
 
 def as_csv(results: Results) -> str:

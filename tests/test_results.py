@@ -1,13 +1,20 @@
 """The results file: whole, exact, readable by others, refused when it is not ours or damaged."""
 
 import hashlib
+import importlib.util
+import io
 import json
+import subprocess
+import sys
+from dataclasses import replace
+from xml.etree import ElementTree
 
 import h5py
 import numpy as np
 import pytest
 import xarray
 from forgery import edit, text
+from test_plot import binned
 from toy import TOY
 
 import fastcube as fc
@@ -17,6 +24,7 @@ from fastcube.engine.reading import open_results
 from fastcube.engine.results import Results, merge
 from fastcube.engine.tally import Tally, fuse
 from fastcube.errors import FormatTooNewError, FormatTooOldError, StudyMismatchError, TrialOverlapError
+from fastcube.table import HTML_ROWS, as_csv
 
 
 @pytest.fixture(scope="module")
@@ -200,3 +208,170 @@ def test_merge_refuses_another_seed_and_names_both_files(tmp_path):
 
 def test_no_temporary_file_stays(file):
     assert [path.name for path in file.parent.iterdir()] == ["toy.h5"]
+
+
+# ---------------------------------------------------------------- Results at home
+
+
+@pytest.fixture(scope="module")
+def squares():
+    """Three labels at two lengths of work."""
+    return fc.run(TOY, a=[1, 2, 3], work=[0.0, 1.0], trials=200)
+
+
+def test_the_repr_is_a_line(squares):
+    assert repr(squares) == "<Results of toy: 6 points (a = 1..3; work = 0.0, 1.0), 200 trials each, seed 0>"
+    assert repr(Results(TOY, 5)) == "<Results of toy: 0 points, 0 trials each, seed 5>"
+    both = Results(TOY, 0, {**squares.tallies, (1, 0.0): Tally.empty(TOY.tally)})
+    assert "0 to 200 trials each" in repr(both)
+
+
+def test_the_notebook_shows_the_table_and_no_markup_of_a_study():
+    study = replace(TOY, title="<script>x</script> & more", statistics=TOY.statistics)
+    results = replace(fc.run(TOY, trials=10), study=study)
+    text = results._repr_html_()
+    assert "<script" not in text and "&lt;script&gt;x&lt;/script&gt; &amp; more" in text
+    root = ElementTree.fromstring(text)
+    assert [cell.text for cell in root.iter("th")] == ["a", "work", "trials", "bit", "octal"]
+    assert [cell.text for cell in root.iter("td")][:3] == ["1", "0.0", "10"]
+
+
+def test_the_notebook_shows_some_of_many_points():
+    empty = Tally.empty(TOY.tally)
+    text = Results(TOY, 0, {(a, 0.0): empty for a in range(HTML_ROWS + 2)})._repr_html_()
+    assert text.count("<tr>") == 1 + HTML_ROWS and "2 more points" in text
+
+
+def test_sel_gives_results_of_some_points(squares):
+    assert sorted(squares.sel(a=[1, 3], work=0).tallies) == [(1, 0.0), (3, 0.0)]
+    assert sorted(squares.sel(a="2:3").tallies) == [(2, 0.0), (2, 1.0), (3, 0.0), (3, 1.0)]
+    assert squares.sel().tallies == squares.tallies
+    one = squares.sel(a=2, work=1.0)
+    assert one.table() == [row for row in squares.table() if (row["a"], row["work"]) == (2, 1.0)]
+    assert one.sel(a=2).digest() == one.digest() != squares.digest()
+
+
+def test_a_selection_is_saved_shown_and_drawn_like_any_results(squares, tmp_path):
+    squares.save(tmp_path / "all.h5")
+    some = open_results(tmp_path / "all.h5").sel(work=0.0)
+    some.save(tmp_path / "some.h5")
+    back = open_results(tmp_path / "some.h5")
+    assert back.digest() == some.digest() == squares.sel(work=0.0).digest()
+    assert as_csv(back) == as_csv(some)
+    with pytest.raises(TrialOverlapError):
+        merge([tmp_path / "all.h5", tmp_path / "some.h5"])
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots(2)
+    assert back.plot(axes=axes) is axes[0].figure
+    assert axes[0].lines or axes[0].collections
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        ({"b": 1}, "b is not an axis of toy, which has a, work"),
+        ({"wrk": 1}, "which has a, work; did you mean work\\?"),
+        ({"a": 4}, r"a must be among 1\.\.3 in these results, got 4"),
+        ({"a": [1, 101]}, r"a must be in \[0, 100\], got 101"),
+        ({"a": 3, "work": 5}, r"no point of these results of toy has a = 3; work = 5\.0"),
+    ],
+)
+def test_what_no_point_has_cannot_be_selected(squares, axes, message):
+    held = replace(squares, tallies={**squares.tallies, (1, 5.0): squares.tallies[1, 1.0]})
+    with pytest.raises(fc.ParameterError, match=message):
+        held.sel(**axes)
+
+
+def test_an_estimate_at_a_point(squares):
+    row = next(r for r in squares.table() if (r["a"], r["work"], r["statistic"]) == (2, 1.0, "octal"))
+    e = squares.estimate("octal", a=2, work=1.0)
+    assert (e.value, e.stderr, e.low, e.high) == (row["estimate"], row["stderr"], row["low"], row["high"])
+    assert squares.sel(work=1).estimate("octal", a=2) == e
+    with pytest.raises(
+        fc.ParameterError, match=r"one point is needed, these results have 2 left: set work = 0\.0, 1\.0"
+    ):
+        squares.estimate("octal", a=2)
+    with pytest.raises(fc.ParameterError, match=r"did you mean octal\?"):
+        squares.estimate("octl", a=2, work=1)
+
+
+def test_a_distribution_has_no_estimate():
+    results = binned()
+    with pytest.raises(fc.ParameterError, match="got the distribution values: see shares"):
+        results.estimate("values", a=1)
+
+
+def test_the_dataframe_has_the_rows_of_csv_with_their_types(squares):
+    pandas = pytest.importorskip("pandas")
+    for results in (squares, binned(), Results(TOY, 0, {(1, 0.0): Tally.empty(TOY.tally)})):
+        frame = results.to_dataframe()
+        read = pandas.read_csv(
+            io.StringIO(as_csv(results)), dtype=dict.fromkeys(("estimate", "stderr", "low", "high"), float)
+        )
+        pandas.testing.assert_frame_equal(frame, read)
+        assert frame.to_dict("records")[0].keys() == results.table()[0].keys()
+    assert squares.to_dataframe()["trials"].dtype == np.int64 and squares.to_dataframe()["work"].dtype == np.float64
+    empty = Results(TOY, 0).to_dataframe()
+    assert len(empty) == 0 and (empty.dtypes == squares.to_dataframe().dtypes).all()
+
+
+def test_polars_and_parquet_as_documented(squares, tmp_path):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(squares.table())
+    assert frame.rows(named=True) == squares.table()
+    frame.write_parquet(tmp_path / "r.parquet")
+    assert polars.read_parquet(tmp_path / "r.parquet").equals(frame)
+    pytest.importorskip("pyarrow")
+    squares.to_dataframe().to_parquet(tmp_path / "p.parquet")
+    assert polars.read_parquet(tmp_path / "p.parquet").equals(frame)
+
+
+@pytest.mark.parametrize(("raw", "group"), [(False, None), (True, "raw")])
+def test_a_dataset_is_what_xarray_shows_of_the_file(squares, tmp_path, raw, group):
+    for results in (squares, binned()):
+        results.save(tmp_path / "r.h5")
+        with (
+            xarray.open_dataset(tmp_path / "r.h5", group=group) as shown,
+            xarray.open_dataset(tmp_path / "r.h5") as root,
+        ):
+            xarray.testing.assert_identical(results.to_xarray(raw=raw), shown.assign_attrs(root.attrs))
+            assert root.attrs["digest"] == results.digest()
+
+
+def test_xarray_opens_all_groups_at_once(done, file):
+    with xarray.open_datatree(file) as tree:
+        xarray.testing.assert_identical(
+            tree["raw"].to_dataset(inherit=False), done.to_xarray(raw=True).drop_attrs(deep=False)
+        )
+        assert set(tree.children) == {"raw", "study", "provenance"}
+
+
+def test_netcdf4_opens_it(done, file):
+    """In a process of its own: netCDF4 and h5py each bring an HDF5 library."""
+    if importlib.util.find_spec("netCDF4") is None:
+        pytest.skip("netCDF4 is not installed")
+    code = (
+        "import sys, json, netCDF4; d = netCDF4.Dataset(sys.argv[1]); "
+        "print(json.dumps([d.digest, list(d.dimensions), d['bit'][:].tolist(), d['raw/count_bit_nonzero'][:].tolist()]))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=True).stdout
+    digest, dimensions, bit, counts = json.loads(shown)
+    assert digest == done.digest() and dimensions == ["a", "work"]
+    assert bit == done.to_xarray()["bit"].values.tolist()
+    assert counts == [tally.counts["bit_nonzero"] for _, tally in done]
+
+
+@pytest.mark.parametrize(
+    ("package", "method", "message"),
+    [
+        ("pandas", "to_dataframe", "to_dataframe needs pandas: pip install 'fastcube[pandas]'"),
+        ("xarray", "to_xarray", "to_xarray needs xarray: pip install 'fastcube[xarray]'"),
+        ("matplotlib", "plot", "plots need matplotlib: pip install 'fastcube[plot]'"),
+    ],
+)
+def test_a_missing_extra_is_one_clear_line(done, monkeypatch, package, method, message):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(fc.MissingDependencyError) as caught:
+        getattr(done, method)()
+    assert str(caught.value) == message

@@ -7,13 +7,15 @@ derived from it when the file is written.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import ResultFileError
 from .arrays import arrays, axis_attributes
-from .hdf5 import NetCDF, written_whole
+from .hdf5 import written_whole
 from .recorded import NUMBERS, describe, numbers_of, width_of
 from .results import Results
 from .study import GENERATOR
@@ -29,17 +31,34 @@ LIMB_BITS = 62
 def save(results: Results, path: str | Path) -> None:
     """Write the file whole and replace what was there.  Raises ResultFileError, leaving the old file in place."""
     with written_whole(Path(path)) as file:
-        _write_estimates(results, file)
-        raw = file.subgroup("raw")
-        _write_raw(results, raw)
-        _write_numbers(results, raw)
+        write_estimates(results, file)
+        write_raw(results, file.subgroup("raw"))
         description = json.dumps(describe(results.study))
         file.subgroup("study").variable("json", (), description, description="axes, counters, statistics, as JSON")
         history = json.dumps(results.history)
         file.subgroup("provenance").variable("json", (), history, description="runs and merges, as JSON")
 
 
-def _write_estimates(results: Results, file: NetCDF) -> None:
+class Sink(Protocol):
+    """What a group is laid out in: one of a file (:class:`~fastcube.engine.hdf5.NetCDF`), or one in memory."""
+
+    group: Any
+
+    def attributes(self, target: Any, **values: Any) -> None:
+        """Set attributes of the group or of a variable."""
+
+    def coordinate(self, name: str, values: Any, **attributes: Any) -> None:
+        """A dimension with its coordinate values."""
+
+    def dimension(self, name: str, length: int) -> None:
+        """A dimension without coordinate values."""
+
+    def variable(self, name: str, dimensions: Sequence[str], values: Any, **attributes: Any) -> None:
+        """An array over dimensions made before."""
+
+
+def write_estimates(results: Results, file: Sink) -> None:
+    """Lay out the root: attributes, coordinates, and the estimates derived from what was counted."""
     study = results.study
     file.attributes(
         file.group,
@@ -80,7 +99,13 @@ def to_limbs(count: int, limbs: int) -> list[int]:
     return [*out, count]
 
 
-def _write_raw(results: Results, raw: NetCDF) -> None:
+def write_raw(results: Results, raw: Sink) -> None:
+    """Lay out the truth: points, ranges of trials, counters, extremes, and each statistic's numbers at the points."""
+    _write_counts(results, raw)
+    _write_numbers(results, raw)
+
+
+def _write_counts(results: Results, raw: Sink) -> None:
     study = results.study
     keys = sorted(results.tallies)
     tallies = [results.tallies[key] for key in keys]
@@ -114,7 +139,7 @@ def _write_raw(results: Results, raw: NetCDF) -> None:
         raw.variable("max_" + extreme.name, ("point", "extreme"), pairs, units="1", description=what)
 
 
-def _write_numbers(results: Results, raw: NetCDF) -> None:
+def _write_numbers(results: Results, raw: Sink) -> None:
     """What each statistic takes at each point besides the counters."""
     keys = sorted(results.tallies)
     made: set[int] = set()

@@ -83,11 +83,22 @@ def parse_values(axis: Axis, text: str) -> list[Value]:
     return list(dict.fromkeys(values))
 
 
-def _listed(axis: Axis, given: Any) -> list[Value]:
+def values_of(axis: Axis, given: Any) -> list[Value]:
+    """Values of an axis as a caller writes them: one, an iterable, or text; each once.  Raises ParameterError."""
     if isinstance(given, str):
         return parse_values(axis, given)
     items = list(given) if isinstance(given, Iterable) else [given]
     return list(dict.fromkeys(axis.check(value) for value in items))
+
+
+def values_text(values: Iterable[Value], most: int = 12) -> str:
+    """Some values of an axis in words: ``5..12`` where they follow each other, ``1, 2, 4``, ``3..40 (21 values)``."""
+    some = sorted(values)
+    if len(some) > 2 and some == list(range(int(some[0]), int(some[0]) + len(some))) and isinstance(some[0], int):
+        return f"{some[0]}..{some[-1]}"
+    if len(some) > most:
+        return f"{some[0]}..{some[-1]} ({len(some)} values)"
+    return ", ".join(map(str, some))
 
 
 def build(study: Study, given: Mapping[str, Any], name: str | None = None) -> list[dict[str, Value]]:
@@ -102,7 +113,7 @@ def build(study: Study, given: Mapping[str, Any], name: str | None = None) -> li
     for axis in given:
         if axis not in axes:
             raise ParameterError(f"{axis} is not an axis of {study.name}, which has {', '.join(axes)}")
-    values = {axis: _listed(axes[axis], given[axis]) for axis in axes if axis in given}
+    values = {axis: values_of(axes[axis], given[axis]) for axis in axes if axis in given}
     _check_number(study, values, grid)
     if not values:
         return [study.point(point) for point in grid]

@@ -10,24 +10,28 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import MissingDependencyError, ParameterError, StudyMismatchError, TrialOverlapError, of_study
+from ..errors import ParameterError, StudyMismatchError, TrialOverlapError, nearest, of_study
 from .estimate import NOTHING, Estimate
 from .goal import Goal
+from .grid import values_of, values_text
 from .recorded import Key, check_same, joined
 from .statistics import Distribution, Statistic, Value
 from .study import GENERATOR, Measure, point_text
 from .tally import Tally
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
 #: Version of what makes two results the same.
 IDENTITY_VERSION = 2
 
 
-@dataclass
+@dataclass(repr=False)
 class Results:
     """Exact tallies of a study at some points.
+
+    Shown short in a console, as a table in a notebook; :func:`fastcube.table.as_table` is what the terminal prints.
 
     Attributes
     ----------
@@ -131,25 +135,131 @@ class Results:
         """SHA-256 of the identity as JSON with sorted keys and no spaces, in hexadecimal."""
         return hashlib.sha256(json.dumps(self.identity(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
-    def to_xarray(self) -> xarray.Dataset:
-        """Estimates on the product of the axes as an ``xarray.Dataset``; raises MissingDependencyError without xarray."""
-        try:
-            import xarray
-        except ImportError:
-            raise MissingDependencyError("to_xarray needs xarray: pip install 'fastcube[xarray]'") from None
-        from .arrays import arrays
+    # ------------------------------------------------------------ choosing
 
-        coordinates, variables = arrays(self)
-        return xarray.Dataset(
-            {name: (dimensions, values, attributes) for name, dimensions, values, attributes in variables},
-            coords={name: (name, values, attributes) for name, values, attributes in coordinates},
-            attrs={"title": self.study.title, "source": self.study.source, "study": self.study.name, "seed": self.seed},
-        )
+    def sel(self, /, **axes: Any) -> Results:
+        """The results at some of the points, as Results: to show, plot, estimate or save.
+
+        What is saved holds these points alone and has a digest of its own; it cannot be merged with what it was
+        selected from, because both hold the same trials.
+
+        Parameters
+        ----------
+        **axes
+            Values of some axes: one, an iterable, or text as on the command line (``"5:8"``).
+
+        Raises
+        ------
+        ParameterError
+            For what is no axis, a value that no point has, or when no point has all of them.
+        """
+        places = {axis.name: i for i, axis in enumerate(self.study.axes)}
+        chosen = {name: set(self._values(name, given)) for name, given in axes.items()}
+        kept = {k: t for k, t in self.tallies.items() if all(k[places[name]] in some for name, some in chosen.items())}
+        if not kept:
+            some = "; ".join(f"{name} = {values_text(values)}" for name, values in chosen.items())
+            raise ParameterError(f"no point of these results of {self.study.name} has {some}")
+        return Results(self.study, self.seed, kept, self.goal, list(self.history), self.grid)
+
+    def _values(self, name: str, given: Any) -> list[Value]:
+        """Values of an axis that a caller asks for, checked: each is one of some point."""
+        known = [axis.name for axis in self.study.axes]
+        if name not in known:
+            raise ParameterError(
+                f"{name} is not an axis of {self.study.name}, which has {', '.join(known)}{nearest(name, known)}"
+            )
+        at = known.index(name)
+        held = {key[at] for key in self.tallies}
+        wanted = values_of(self.study.axes[at], given)
+        for value in wanted:
+            if value not in held:
+                raise ParameterError(f"{name} must be among {values_text(held)} in these results, got {value}")
+        return wanted
+
+    def estimate(self, statistic: str, /, **axes: Any) -> Estimate:
+        """The estimate of a statistic at one point: value, stderr, and the 95% interval low, high.
+
+        NaN where the point does not define it or nothing was counted.
+
+        Parameters
+        ----------
+        statistic : str
+            One of one number; :meth:`shares` reads a distribution.
+        **axes
+            The point; an axis may be left out where all points have the same value of it.
+
+        Raises
+        ------
+        ParameterError
+            For what is no statistic or axis, or unless exactly one point is left.
+        """
+        chosen = self.study.statistic(statistic)
+        if isinstance(chosen, Distribution):
+            raise ParameterError(f"statistic must be one of one number, got the distribution {statistic}: see shares")
+        some = self.sel(**axes)
+        if len(some.tallies) != 1:
+            open_axes = "; ".join(text for name, text in some.spans().items() if name not in axes)
+            raise ParameterError(f"one point is needed, these results have {len(some.tallies)} left: set {open_axes}")
+        return some.read(chosen, some.point(next(iter(some.tallies))))[0]
+
+    def spans(self) -> dict[str, str]:
+        """The values of each axis in words: ``n = 5..12 (8 values)``."""
+        return {
+            axis.name: f"{axis.name} = {values_text({key[i] for key in self.tallies})}"
+            for i, axis in enumerate(self.study.axes)
+        }
+
+    # ------------------------------------------------------------ showing
+
+    def __repr__(self) -> str:
+        done = sorted({tally.trials for tally in self.tallies.values()}) or [0]
+        trials = f"{done[0]:,} trials each" if len(done) == 1 else f"{done[0]:,} to {done[-1]:,} trials each"
+        points = f"{len(self.tallies)} point{'s' * (len(self.tallies) != 1)}"
+        where = f" ({'; '.join(self.spans().values())})" if self.tallies else ""
+        return f"<Results of {self.study.name}: {points}{where}, {trials}, seed {self.seed}>"
+
+    def _repr_html_(self) -> str:
+        from ..table import as_html
+
+        return as_html(self)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The rows of :meth:`table` and of ``fastcube show --format csv`` as a ``pandas.DataFrame``.
+
+        Text is ``str``; axes are int64 or float64, as the study says; trials and among int64; the numbers float64, NaN
+        where nothing is known.  Raises MissingDependencyError without pandas (extra ``fastcube[pandas]``).
+        """
+        from .frames import dataframe
+
+        return dataframe(self)
+
+    def to_xarray(self, raw: bool = False) -> xarray.Dataset:
+        """What ``xarray.open_dataset`` shows of the saved file, with all its attributes, without a file.
+
+        Estimates on the product of the axes, float64, NaN where there is no point; with ``raw`` the exact counters,
+        int64, over the dimension ``point``, as in the file's group ``raw``.  ``docs/format.md`` lists the variables.
+        Raises MissingDependencyError without xarray (extra ``fastcube[xarray]``).
+        """
+        from .frames import dataset
+
+        return dataset(self, raw)
 
     def plot(self, path: str | Path | None = None, axes: Any = None) -> Any:
-        """Draw the study's figure, on ``axes`` when given (as many as it has panels); write it to ``path`` when given.
+        """Draw the study's figure and return the matplotlib figure.
 
-        Returns the matplotlib figure.
+        Parameters
+        ----------
+        path : path, optional
+            File to write: .png, .svg or .pdf.
+        axes : matplotlib axes, or a sequence of them, optional
+            Where to draw, as many as the figure has panels; by default a new figure.
+
+        Raises
+        ------
+        MissingDependencyError
+            Without matplotlib (extra ``fastcube[plot]``).
+        ParameterError
+            For another number of axes, or another kind of file.
         """
         from ..plot import draw
 
