@@ -106,14 +106,15 @@ class Witness:
     @classmethod
     def of(cls, words: str, python: str, data: Mapping[str, Any]) -> Witness:
         """The witness with the value that its expression gives now."""
-        return cls(words, python, _evaluated(python), dict(data))
+        return cls(words, python, evaluated(python), dict(data))
 
     def replay(self) -> bool:
         """Evaluate ``python`` afresh and tell whether it still gives ``value``."""
-        return bool(_evaluated(self.python) == self.value)
+        return bool(evaluated(self.python) == self.value)
 
 
-def _evaluated(python: str) -> Any:
+def evaluated(python: str) -> Any:
+    """The value of a Python expression in the names of ``import fastcube as fc``."""
     import fastcube
 
     return eval(python, {"fc": fastcube})

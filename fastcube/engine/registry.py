@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -19,6 +20,7 @@ from .study import Measure, Study
 if TYPE_CHECKING:
     from .benchmark import Benchmark
     from .claims import Claim, Ledger
+    from .examples import Example
 
 GROUP = "fastcube.studies"
 
@@ -50,6 +52,12 @@ def ledgers() -> dict[str, Ledger]:
     """The ledgers of all installed studies' modules (what their ``ledger()`` gives) by paper."""
     found = [module.ledger() for module in modules() if hasattr(module, "ledger")]
     return {ledger.paper: ledger for ledger in found}
+
+
+def examples(paper: str) -> Mapping[str, Callable[[], Example]]:
+    """The worked examples of an installed paper's package (what its ``worked_examples()`` gives) by name."""
+    found = [m for m in modules() if m.__name__.rpartition(".")[2] == paper and hasattr(m, "worked_examples")]
+    return found[0].worked_examples() if found else {}
 
 
 def claims(paper: str | None = None, name: str | None = None) -> list[Claim]:

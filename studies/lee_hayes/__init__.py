@@ -12,10 +12,13 @@ from .routing_rate import ROUTING_RATE
 from .unsafe import UNSAFE_FRACTION
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from fastcube.engine.benchmark import Benchmark
     from fastcube.engine.claims import Ledger
+    from fastcube.engine.examples import Example
 
-__all__ = ["STUDIES", "benchmarks", "ledger"]
+__all__ = ["STUDIES", "benchmarks", "ledger", "worked_examples"]
 
 STUDIES = (UNSAFE_FRACTION, UNSAFE_RARE, UNSAFE_CRITICAL, ROUTING, ROUTING_RATE, BROADCAST)
 
@@ -26,6 +29,13 @@ def ledger() -> Ledger:
     from .claims import ledger
 
     return ledger
+
+
+def worked_examples() -> Mapping[str, Callable[[], Example]]:
+    """The worked examples that the paper's inventory names."""
+    from .examples import EXAMPLES
+
+    return EXAMPLES
 
 
 def benchmarks() -> list[Benchmark]:

@@ -147,6 +147,27 @@ def active_neighbour(effort: Effort) -> Verdict:
     return Verdict("holds", "all fault sets of Q_1, ..., Q_5, by all sets of nodes that are closed under the rule")
 
 
+@ledger.claim(
+    "one-bad-neighbour",
+    where="section 3.2",
+    states=(
+        "After identifying all the unsafe nodes, the remaining active nodes will each have at most one unsafe or faulty nearest "
+        "neighbor."
+    ),
+    group="closed sets",
+)
+def one_bad_neighbour(effort: Effort) -> Verdict:
+    """All closed sets of Q_1, ..., Q_5: one more neighbour would make the node unsafe."""
+    for n in range(1, 6):
+        for nodes in effort.each(closed_sets(n), f"Q_{n}"):
+            outside = (v for v in range(2**n) if not nodes >> v & 1)
+            if any(sum(nodes >> (v ^ 1 << i) & 1 for i in range(n)) > 1 for v in outside):
+                cube = Hypercube(n, [v for v in range(2**n) if nodes >> v & 1])
+                shown = witness("an active node with two such neighbours", cube, "[str(part) for part in u.subcubes]")
+                return Verdict("refuted", f"fault sets of Q_{n}", shown)
+    return Verdict("holds", "all fault sets of Q_1, ..., Q_5, by all sets of nodes that are closed under the rule")
+
+
 # ---------------------------------------------------------------- how many faults
 
 

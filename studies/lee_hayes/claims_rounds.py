@@ -129,6 +129,50 @@ def rounds_not_tight_odd(_: Effort) -> Verdict:
     return _tight(1)
 
 
+@ledger.claim(
+    "rounds-recursion",
+    where="appendix",
+    states=(
+        "B_n = B_(n-2) + n, which holds for even n, where n >= 4, and B_2 = 1. B_n can be further rewritten in the closed form "
+        "B_n = n^2/4 + n/2 - 1. [When n is odd] B_n = (n-1)^2/4 + (n-1)/2 - 1 + (n-1) = n^2/4 + n - 9/4."
+    ),
+)
+def rounds_recursion(_: Effort) -> Verdict:
+    """The recursion is run; both sides are of degree two, so that three values are enough for each parity."""
+    even = {2: 1}
+    for n in range(4, 63, 2):
+        even[n] = even[n - 2] + n
+    wrong = [n for n in even if even[n] != paper_bound(n)]
+    wrong += [n for n in range(3, 62, 2) if even[n - 1] + n - 1 != paper_bound(n)]
+    if wrong:
+        return Verdict("undecided", f"differs at n = {', '.join(map(str, wrong))}")
+    return Verdict(
+        "holds", "n = 2, ..., 62, and so for all n: differences of polynomials of degree two with more than three zeros"
+    )
+
+
+@ledger.claim(
+    "n-cubed",
+    where="appendix",
+    states="The communication complexity of FIND_UNSAFE is O(n^3) [n time units a step].",
+    group="rounds",
+)
+def n_cubed(_: Effort) -> Verdict:
+    """The loop of Figure 5, and the steps that there can be."""
+    if any(2 * paper_bound(n) > n * n for n in range(4, 63)):
+        return Verdict("undecided", "B_n > n^2/2 for some n >= 4")
+    most = {n: _most_rounds(n) for n in range(2, 6)} | {
+        n: find_unsafe(Hypercube(n, SLOW[n])).rounds for n in range(6, 13)
+    }
+    if any(rounds > n * n // 3 for n, rounds in most.items()):
+        return Verdict("undecided", "more than floor(n^2/3) steps")
+    return Verdict(
+        "holds",
+        "as the loop of Figure 5 runs, n B_n <= n^3/2 for n >= 4; until all are marked, n floor(n^2/3) <= n^3/3, by a cited "
+        "theorem (Przykucki 2012): no fault set of Q_2, ..., Q_5 takes more, and the slowest known up to Q_12 as many",
+    )
+
+
 # ---------------------------------------------------------------- worked examples
 
 

@@ -1,0 +1,216 @@
+"""Worked examples of Lee & Hayes (1988): its figures and messages run, and a smallest case for each kind of pair of Figure 7."""
+
+from __future__ import annotations
+
+from fastcube.algorithms.broadcasting import broadcast
+from fastcube.algorithms.paths import Route, route
+from fastcube.algorithms.unsafe import find_unsafe
+from fastcube.engine.examples import Drawing, Example
+from fastcube.networks.hypercube import Hypercube
+
+#: Faulty nodes of Figures 3, 10 (and 11), 12.
+FIGURE_3, FIGURE_10, FIGURE_12 = (0b0000, 0b0101, 0b0110), (0b0101, 0b1100), (0b0000, 0b0110, 0b1101)
+
+
+def _drawn(n: int, faulty: tuple[int, ...], arrows: tuple[tuple[int, int, str], ...] = (), times: bool = False,
+           caption: str = "") -> Drawing:  # fmt: skip
+    """A cube with its unsafe nodes grey, the steps that mark them inside where they are wanted."""
+    unsafe = find_unsafe(Hypercube(n, faulty))
+    marked = unsafe.nodes.tolist()
+    inside = {v: str(step) for v, step in zip(marked, unsafe.round_of.tolist(), strict=True)} if times else {}
+    return Drawing(n, faulty, tuple(marked), inside=inside, arrows=arrows, caption=caption)
+
+
+def _passed(found: Route) -> tuple[tuple[int, int, str], ...]:
+    return tuple((u, v, str(i)) for i, (u, v) in enumerate(zip(found.path, found.path[1:], strict=False), 1))
+
+
+def _routed(words: str, n: int, faulty: tuple[int, ...], s: int, t: int, value: list[int], algorithm: str = "ROUTE3",
+            k: int = 1) -> Example:  # fmt: skip
+    """The path of one message, by an algorithm and with the list of faults that it needs."""
+    options = f", k={k}" if k > 1 else ""
+    python = f"fc.route(fc.Hypercube({n}, {list(faulty)}), {s}, {t}, algorithm='{algorithm}'{options}).path"
+    arrows = _passed(
+        route(Hypercube(n, faulty), s, t, algorithm, k=k) if k > 1 else route(Hypercube(n, faulty), s, t, algorithm)
+    )
+    name = f"{algorithm}({k})" if algorithm in ("ROUTE1", "ROUTE2") else algorithm
+    drawn = (_drawn(n, faulty, arrows, caption=f"{name} from {s:0{n}b} to {t:0{n}b}"),) if n <= 4 else ()
+    return Example(words, python, value, drawn)
+
+
+# ---------------------------------------------------------------- section 2
+
+
+def f_and_g() -> Example:
+    """ROUTE1 takes link f_1, then f_2, ...; with those neighbours faulty g_1, and with that one too g_2."""
+    links = "(lambda p: [7 - (u ^ v).bit_length() for u, v in zip(p, p[1:])][:3])"
+    path = "fc.route(fc.Hypercube(6, F), 0b001101, 0b001010, algorithm='ROUTE1').path"
+    python = f"[{links}({path}) for F in ([], [9, 15, 12], [9, 15, 12, 45])]"
+    words = (
+        "from 001101 to 001010 ROUTE1(1) takes the links f_1, f_2, f_3; with the neighbours on them faulty it begins with g_1 "
+        "(and returns, since it forgets), with that one faulty too with g_2"
+    )
+    return Example(words, python, [[4, 5, 6], [1, 1], [2, 2]])
+
+
+def disjoint_paths() -> Example:
+    """The paths between two nodes of Q_4 at distance 2, one for each first link."""
+    cube = "fc.Hypercube(4, [w for w in (1, 2, 4, 8) if w != v])"
+    paths = f"[fc.route({cube}, 0, 3, algorithm='ROUTE1', k=4).path for v in (1, 2, 4, 8)]"
+    python = f"(lambda p: [[len(q) - 1 for q in p], len({{x for q in p for x in q[1:-1]}})])({paths})"
+    words = "0000 to 0011, r = 2: lengths of the paths by each first link, and their inner nodes, all different (1 + 1 + 3 + 3)"
+    return Example(words, python, [[2, 2, 4, 4], 8])
+
+
+def figure_1a() -> Example:
+    """The text's message."""
+    words = "from 00000 to 01101 via 01000 and 01100, links 2, 3, 5"
+    return _routed(words, 5, (), 0b00000, 0b01101, [0b00000, 0b01000, 0b01100, 0b01101], "ROUTE")
+
+
+def _told(n: int, faulty: tuple[int, ...], s: int, algorithm: str, words: str, value: list[int]) -> Example:
+    found = broadcast(Hypercube(n, faulty), s, algorithm)
+    arrows = tuple((u, v, str(time)) for time, u, v in found.sends)
+    caption = f"{algorithm} from {s:0{n}b}, with the time unit of each copy"
+    call = f"fc.broadcast(fc.Hypercube({n}, {list(faulty)}), {s}, algorithm='{algorithm}')"
+    python = f"(lambda b: [b.reached, b.steps, b.copies])({call})"
+    return Example(words, python, value, (_drawn(n, faulty, arrows, caption=caption),))
+
+
+def figure_1b() -> Example:
+    """Figure 2's broadcast."""
+    return _told(4, (), 0, "BROADCAST", "nodes reached, time units and copies in Q_4 without faults", [16, 4, 15])
+
+
+# ---------------------------------------------------------------- section 3
+
+
+def figure_3() -> Example:
+    """The figure's faults: which nodes are unsafe, and when they are marked."""
+    found = f"fc.find_unsafe(fc.Hypercube(4, {list(FIGURE_3)}))"
+    python = f"(lambda u: [list(pair) for pair in zip(u.nodes.tolist(), u.round_of.tolist())])({found})"
+    words = "unsafe nodes beside the three faulty ones, and the step that marks each"
+    value = [[0b0001, 1], [0b0010, 1], [0b0011, 2], [0b0100, 1], [0b0111, 1]]
+    return Example(words, python, value, (_drawn(4, FIGURE_3, times=True, caption="steps of FIND_UNSAFE"),))
+
+
+def figure_3_first() -> Example:
+    """ROUTE loses it to 0110, ROUTE1(1) knows of that fault."""
+    calls = [f"fc.route(fc.Hypercube(4, [0, 5, 6]), 14, 4, algorithm='{name}')" for name in ("ROUTE", "ROUTE1")]
+    python = f"[[r.outcome, r.path] for r in ({', '.join(calls)})]"
+    value = [["lost", [0b1110]], ["delivered", [0b1110, 0b1100, 0b0100]]]
+    arrows = _passed(route(Hypercube(4, FIGURE_3), 14, 4, "ROUTE1"))
+    return Example(
+        "ROUTE and ROUTE1(1) from 1110 to 0100", python, value, (_drawn(4, FIGURE_3, arrows, caption="ROUTE1(1)"),)
+    )
+
+
+def figure_3_second() -> Example:
+    """By 1111, 1101 and 1100."""
+    words = "ROUTE3 from 0111 to 0100, which minimal paths do not join: four links, a minimal feasible path"
+    return _routed(words, 4, FIGURE_3, 0b0111, 0b0100, [0b0111, 0b1111, 0b1101, 0b1100, 0b0100])
+
+
+def figure_3_third() -> Example:
+    """By 1101 instead of 1110, as short."""
+    return _routed(
+        "ROUTE3 from 1111 to 0100: three links", 4, FIGURE_3, 0b1111, 0b0100, [0b1111, 0b1101, 0b1100, 0b0100]
+    )
+
+
+def figure_4() -> Example:
+    """With its nearest neighbours' faults alone ROUTE1 comes back to where it was; with those at distance two it does not."""
+    call = "fc.route(fc.Hypercube(4, [0, 5, 6]), 7, 4, algorithm='ROUTE1', k=k)"
+    python = f"[[r.outcome, r.path] for r in ({call} for k in (1, 2))]"
+    value = [["livelock", [0b0111, 0b1111, 0b0111]], ["delivered", [0b0111, 0b1111, 0b1101, 0b1100, 0b0100]]]
+    arrows = _passed(route(Hypercube(4, FIGURE_3), 7, 4, "ROUTE1", k=2))
+    words = "ROUTE1(1) and ROUTE1(2) from 0111 to 0100 among the faults of Figure 3"
+    return Example(words, python, value, (_drawn(4, FIGURE_3, arrows, caption="ROUTE1(2)"),))
+
+
+def figure_6() -> Example:
+    """ROUTE3's three loops, one after the other, in one message."""
+    words = "minimal paths begin at faulty nodes: 0111 sends to its active neighbour (third loop), and active nodes carry it on"
+    return _routed(words, 4, FIGURE_3, 0b0111, 0b0100, [0b0111, 0b1111, 0b1101, 0b1100, 0b0100])
+
+
+def figure_7_active() -> Example:
+    """Nodes a and b of the figure."""
+    words = "active to active: 0010 is faulty, so that 0001 is sent to"
+    return _routed(words, 4, (0b0010, 0b1110), 0b0000, 0b0011, [0b0000, 0b0001, 0b0011])
+
+
+def figure_7_to_unsafe() -> Example:
+    """Nodes c and d."""
+    return _routed("active to unsafe, the node between active", 3, (0b010, 0b111), 0b000, 0b011, [0b000, 0b001, 0b011])
+
+
+def figure_7_from_unsafe() -> Example:
+    """The reverse case."""
+    return _routed("unsafe to active, the node between active", 3, (0b001, 0b010), 0b000, 0b101, [0b000, 0b100, 0b101])
+
+
+def figure_7_different_subcubes() -> Example:
+    """Nodes e and f; no smaller cube has two such subcubes with unsafe nodes at distance three."""
+    words = "unsafe in 000** to unsafe in 111**, all nodes between them active"
+    return _routed(words, 5, (1, 2, 28, 31), 0b00000, 0b11101, [0, 16, 24, 25, 29])
+
+
+def figure_7_inside() -> Example:
+    """Nodes i and j."""
+    words = "both unsafe in 0***, along a minimal path inside of it"
+    return _routed(words, 4, (0b0001, 0b0010, 0b0101), 0b0000, 0b0110, [0b0000, 0b0100, 0b0110])
+
+
+def figure_7_detour() -> Example:
+    """Nodes g and h."""
+    words = (
+        "both unsafe in 0***: blocked inside of it at 0100, and so two links more than the minimal feasible path of 3"
+    )
+    value = [0b0000, 0b0100, 0b1100, 0b1110, 0b1111, 0b0111]
+    return _routed(words, 4, (0b0001, 0b0101, 0b0110), 0b0000, 0b0111, value)
+
+
+# ---------------------------------------------------------------- section 4 and the appendix
+
+
+def figure_10() -> Example:
+    """Four units, the dimension of the cube."""
+    words = "nodes reached, time units and copies from the active source 0000"
+    return _told(4, FIGURE_10, 0b0000, "BROADCAST1", words, [14, 4, 13])
+
+
+def figure_11() -> Example:
+    """One unit more."""
+    words = "nodes reached, time units and copies from the unsafe source 0100"
+    return _told(4, FIGURE_10, 0b0100, "BROADCAST2", words, [14, 5, 13])
+
+
+def figure_12() -> Example:
+    """All of Q_4 is unsafe after five steps."""
+    python = f"(lambda u: [u.rounds, u.all_unsafe])(fc.find_unsafe(fc.Hypercube(4, {list(FIGURE_12)})))"
+    drawn = _drawn(4, FIGURE_12, times=True, caption="steps of FIND_UNSAFE")
+    return Example("steps until all of Q_4 is unsafe", python, [5, True], (drawn,))
+
+
+EXAMPLES = {
+    "f-and-g": f_and_g,
+    "disjoint-paths": disjoint_paths,
+    "figure-1a": figure_1a,
+    "figure-1b": figure_1b,
+    "figure-3": figure_3,
+    "figure-3-first": figure_3_first,
+    "figure-3-second": figure_3_second,
+    "figure-3-third": figure_3_third,
+    "figure-4": figure_4,
+    "figure-6": figure_6,
+    "figure-7-active": figure_7_active,
+    "figure-7-to-unsafe": figure_7_to_unsafe,
+    "figure-7-from-unsafe": figure_7_from_unsafe,
+    "figure-7-different-subcubes": figure_7_different_subcubes,
+    "figure-7-inside": figure_7_inside,
+    "figure-7-detour": figure_7_detour,
+    "figure-10": figure_10,
+    "figure-11": figure_11,
+    "figure-12": figure_12,
+}
