@@ -9,10 +9,13 @@ from .gathering import GATHER, REROUTING
 from .optimal import OPTIMAL_TREE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from fastcube.engine.benchmark import Benchmark
     from fastcube.engine.claims import Ledger
+    from fastcube.engine.examples import Example
 
-__all__ = ["STUDIES", "benchmarks", "ledger"]
+__all__ = ["STUDIES", "benchmarks", "ledger", "worked_examples"]
 
 STUDIES = (FIND_TREE, OPTIMAL_TREE, GATHER, REROUTING)
 
@@ -23,6 +26,13 @@ def ledger() -> Ledger:
     from .claims import ledger
 
     return ledger
+
+
+def worked_examples() -> Mapping[str, Callable[[], Example]]:
+    """The worked examples that the paper's inventory names."""
+    from .examples import EXAMPLES
+
+    return EXAMPLES
 
 
 def benchmarks() -> list[Benchmark]:
