@@ -114,7 +114,7 @@ def test_every_multicast_of_q3(f, path):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("n", "cases"), [(4, 40_000), (5, 40_000), (6, 20_000), (7, 1_000), (8, 500)])
+@pytest.mark.parametrize(("n", "cases"), [(4, 40_000), (5, 40_000), (6, 20_000), (7, 1_000), (8, 500), (10, 1_000)])
 def test_a_hundred_thousand_random_multicasts(n, cases):
     rng = random.Random(100 + n)
     for _ in range(cases):

@@ -43,7 +43,7 @@ def check_share(study, tally, name, wanted):
 
 @pytest.mark.parametrize(
     ("n", "f"),
-    [(2, 1), (3, 2), (4, 3), (4, 4), (5, 4), (5, 5), (5, 6), (5, 7), (5, 8), (6, 5), (6, 6),
+    [*((n, f) for n in (2, 3, 4, 5) for f in range(2 ** (n - 2) + 1)), *((6, f) for f in range(7)),
      pytest.param(6, 7, marks=pytest.mark.exhaustive)],
 )  # fmt: skip
 def test_searches_succeed_as_often_as_they_must(n, f):

@@ -8,6 +8,7 @@ import fastcube as fc
 from fastcube.cli import main
 from fastcube.engine import registry
 from fastcube.engine.study import point_key
+from fastcube.studies.wang_lin_kuo import deadlock, hunting
 from fastcube.studies.wang_lin_kuo.channels import table_3
 
 STUDIES = {
@@ -135,6 +136,33 @@ def test_a_cycle_comes_with_messages_that_deadlock():
                 assert fc.simulate_wormhole(cube, data["cyclic_unicast_messages"]).deadlocked
         assert data["cyclic_repaired"] is None
     assert found
+
+
+def test_a_hunt_tells_among_which_it_found_nothing(monkeypatch):
+    cycle = [
+        (0, 1),
+        (1, 3),
+        (3, 2),
+        (2, 0),
+    ]  # of no dependency graph: messages that begin with its stretches do not wait
+    hunt = hunting.messages_on(fc.Hypercube(3), (0, 1), cycle)
+    assert hunt.messages is None
+    assert not hunt.cut
+    (told,) = deadlock._hunt_text(fc.Hypercube(3), hunt)
+    assert told.strip() == (
+        f"no deadlock found in {hunt.tried} sets of messages that begin with stretches of this cycle, 6 a stretch at most: "
+        "all cuts into stretches were tried"
+    )
+    data = next(d for t in range(20) if (d := replay("multicast-deadlock", t, n=3, f=2).data).get("cyclic_unicast"))
+    cube = fc.Hypercube(3, data["faulty_nodes"])
+    pair = tuple(data["partition"])
+    cycle = [tuple(channel) for channel in data["cyclic_unicast"]]
+    found = hunting.messages_on(cube, pair, cycle, unicast=True)
+    assert found.messages == data["cyclic_unicast_messages"]
+    monkeypatch.setattr(hunting, "SETS", found.tried - 1)
+    stopped = hunting.messages_on(cube, pair, cycle, unicast=True)
+    assert (stopped.messages, stopped.tried, stopped.cut) == (None, found.tried - 1, True)
+    assert "the limit of the search was reached" in deadlock._hunt_text(cube, stopped)[0]
 
 
 def test_a_set_of_multicasts_is_told_with_what_is_stuck():

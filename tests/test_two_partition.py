@@ -64,8 +64,8 @@ def test_all_fault_sets_of_small_cubes(n):
             check_against_twin(n, faults)
 
 
-def test_all_sets_of_at_most_four_faults_of_q4():
-    for f in range(5):
+def test_all_sets_of_at_most_five_faults_of_q4():
+    for f in range(6):
         for faults in itertools.combinations(range(16), f):
             check_against_twin(4, faults)
 

@@ -40,7 +40,7 @@ def _smallest_cycle(effort: Effort, unicast: bool) -> Verdict:
                 cycle = None if pair is None else dependency_cycle(cube, pair, 1, unicast)
                 if pair is None or cycle is None:
                     continue
-                messages = messages_on(cube, pair, cycle, 1, unicast)
+                messages = messages_on(cube, pair, cycle, 1, unicast).messages
                 text = "True" if unicast else "False"
                 python = f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, unicast={text})]"
                 shown = Witness.of("a shortest cycle of channels, each waiting for the next", python, data_of(cube))

@@ -17,7 +17,7 @@ from fastcube.kernels.wormhole.layout import DEPENDENCIES, SIMULATION
 from fastcube.networks.hypercube import Hypercube
 
 from .channels import supernode_text
-from .hunting import messages_on
+from .hunting import CANDIDATES, Hunt, messages_on
 from .partition import pair_text
 
 if TYPE_CHECKING:
@@ -78,18 +78,22 @@ def _explain_cycles(point: Point, key: int, trial: int) -> Explanation:
             continue
         lines.append(f"  {what}: a shortest cycle has {len(cycle)} channels, each waiting for the next:")
         lines += [f"    {channel_text(net, channel)}" for channel in cycle]
-        messages = messages_on(cube, pair, cycle, copies, unicast)
-        data[f"{name}_messages"] = messages
-        lines += _messages_text(cube, messages)
+        hunt = messages_on(cube, pair, cycle, copies, unicast)
+        data[f"{name}_messages"] = hunt.messages
+        data[f"{name}_tried"] = {"sets": hunt.tried, "cut": hunt.cut}
+        lines += _hunt_text(cube, hunt)
     return Explanation("\n".join(lines), data)
 
 
-def _messages_text(cube: Hypercube, messages: list[tuple[int, list[int]]] | None) -> list[str]:
-    if messages is None:
-        return ["    no deadlock found among the messages that begin with stretches of this cycle"]
+def _hunt_text(cube: Hypercube, hunt: Hunt) -> list[str]:
+    """The fewest messages found, or that none was found, and among which."""
+    kind = f"messages that begin with stretches of this cycle, {CANDIDATES} a stretch at most"
+    if hunt.messages is None:
+        end = "the limit of the search was reached" if hunt.cut else "all cuts into stretches were tried"
+        return [f"    no deadlock found in {hunt.tried:,} sets of {kind}: {end}"]
     return [
-        f"    {len(messages)} messages that deadlock on it, the fewest among those that begin with stretches of it:",
-        *(f"      {cube.label(s)} to {', '.join(map(cube.label, d))}" for s, d in messages),
+        f"    {len(hunt.messages)} messages that deadlock on it, the fewest tried: set {hunt.tried:,}, by size, of {kind}:",
+        *(f"      {cube.label(s)} to {', '.join(map(cube.label, d))}" for s, d in hunt.messages),
     ]
 
 
@@ -228,16 +232,18 @@ def _stuck_text(net: Supercube, w: Wormhole) -> list[str]:
 
 
 def _draw_messages(results: Results, sheet: Any) -> None:
-    """Messages that never split on the left, the most that do beside them, with one virtual channel and with two."""
-    many = sorted({int(point["destinations"]) for point, tally in results if tally.trials})
-    few, lot = (many[0], many[-1]) if many else (1, 1)
-    left, middle, right = sheet.panels(3)
-    left.lines(results, "deadlock", x="senders", by="n", at={"destinations": few})
-    left.words(title=f"{_each(few)}, one virtual channel", y="share of trials that deadlock")
-    middle.lines(results, "deadlock", x="senders", by="n", at={"destinations": lot})
-    middle.words(title=f"{_each(lot)}, one virtual channel", y="share of trials that deadlock")
-    right.lines(results, "deadlock_repaired", x="senders", by="n", at={"destinations": lot})
-    right.words(title=f"{_each(lot)}, two virtual channels", y="share of trials that deadlock")
+    """A column for each of at most four numbers of destinations, messages that never split first; a row for 1 and 2 channels."""
+    many = sorted({int(point["destinations"]) for point, tally in results if tally.trials}) or [1]
+    columns = sorted({many[round(i * (len(many) - 1) / 3)] for i in range(4)})
+    panels = iter(sheet.panels(len(columns), 2))
+    most = max((tally.trials for _, tally in results), default=1) or 1
+    for statistic, channels in (("deadlock", "one virtual channel"), ("deadlock_repaired", "two virtual channels")):
+        for destinations in columns:
+            panel = next(panels)
+            panel.lines(results, statistic, x="senders", by="n", at={"destinations": destinations})
+            panel.scale = "log"
+            panel.limits(bottom=0.4 / most, top=1.3)
+            panel.words(y=f"share of trials that deadlock, {channels}", title=_each(destinations))
 
 
 def _each(destinations: int) -> str:

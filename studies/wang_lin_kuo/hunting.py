@@ -8,7 +8,8 @@ do when some hold a longer stretch of the cycle by the time they come to the nex
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from fastcube.algorithms.multicasting import Use, at_source, onward
 from fastcube.algorithms.partition import Pair, Supercube, faults_of
@@ -17,9 +18,17 @@ from fastcube.networks.hypercube import Hypercube
 
 Message = tuple[int, list[int]]
 
-# Candidates for one stretch, and sets of messages, that are tried.
-_CANDIDATES = 6
-_SETS = 4000
+#: Most messages for one stretch, and most sets of messages, that are tried.
+CANDIDATES = 6
+SETS = 4000
+
+
+class Hunt(NamedTuple):
+    """What a search for messages that deadlock has found, and among which."""
+
+    messages: list[Message] | None  #: the first set that deadlocks, of those with the fewest messages; None without one
+    tried: int  #: sets of messages tried, that one included
+    cut: bool  #: whether it ended at ``SETS``
 
 
 def _chain(net: Supercube, message: Message, copies: int) -> list[tuple[Channel, ...]]:
@@ -50,15 +59,9 @@ def _messages_over(net: Supercube, stretch: Sequence[Channel], copies: int, unic
             if any(way[: len(stretch)] == tuple(stretch) for way in _chain(net, message, copies)):
                 found.append(message)
                 break
-        if len(found) == _CANDIDATES:
+        if len(found) == CANDIDATES:
             break
     return found
-
-
-def _splits(length: int, parts: int) -> Iterator[list[int]]:
-    """Cuts of a cycle into so many stretches, as the places where they begin."""
-    for cut in itertools.combinations(range(length), parts):
-        yield list(cut)
 
 
 def messages_on(
@@ -67,26 +70,25 @@ def messages_on(
     cycle: Sequence[Channel],
     copies: int = 1,
     unicast: bool = False,
-    most: int | None = None,
-) -> list[Message] | None:
-    """The fewest messages found that deadlock on a cycle; None when none of those tried do.
+) -> Hunt:
+    """The fewest messages found that deadlock on a cycle.
 
     Tried are messages whose first channels are a stretch of the cycle and which then ask for the first channel of the
-    next stretch, all cuts into 2, 3, ... stretches, at most ``most``.
+    next stretch: all cuts of the cycle into 2, 3, ... stretches, ``CANDIDATES`` messages a stretch, ``SETS`` sets in all.
     """
     net = Supercube(cube.n, faults_of(cube), pair)
     length, tried = len(cycle), 0
-    for parts in range(2, min(length, most or length) + 1):
-        for starts in _splits(length, parts):
+    for parts in range(2, length + 1):
+        for starts in itertools.combinations(range(length), parts):
             choices = []
             for i, at in enumerate(starts):
                 end = starts[(i + 1) % parts] + (length if i + 1 == parts else 0)
                 stretch = [cycle[k % length] for k in range(at, end + 1)]
                 choices.append(_messages_over(net, stretch, copies, unicast))
             for messages in itertools.product(*choices):
+                if tried == SETS:
+                    return Hunt(None, tried, True)
                 tried += 1
                 if simulate_wormhole(cube, messages, pair, copies).deadlocked:
-                    return [(s, sorted(d)) for s, d in messages]
-                if tried > _SETS:
-                    return None
-    return None
+                    return Hunt([(s, sorted(d)) for s, d in messages], tried, False)
+    return Hunt(None, tried, False)
