@@ -27,7 +27,7 @@ OUTCOMES = {
     "find-tree-fault-free": "refuted",
     "top-down-fault-free": "refuted",
     "largest-gap": "refuted",
-    "sink-with-fault": "undecided",
+    "sink-with-fault": "refuted",
     "fewest-links-without-sink": "holds",
     "detect": "holds",
     "last-stage": "holds",
@@ -102,3 +102,12 @@ def test_the_twin_sees_the_missed_trees(verdicts):
         fault = trees.detect(data["n"], (), data["faulty_links"])
         assert trees.faulty_links(data["n"], fault, *find(data["n"], fault)[:2])
         assert trees.exhaust(data["n"], fault)
+
+
+def test_the_twin_sees_the_better_sink(verdicts):
+    data = verdicts["sink-with-fault"].witness.data
+    links = [tuple(link) for link in data["faulty_links"]]
+    fault = trees.detect(4, (), links)
+    clean = min(trees.best_order(4, fault, v)[0] for v in range(16) if fault[v] == 0)
+    every = min(trees.best_order(4, fault, v)[0] for v in range(16))
+    assert [clean, every] == verdicts["sink-with-fault"].witness.value == [2, 1]

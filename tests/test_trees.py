@@ -9,6 +9,7 @@ from reference import trees as twin
 
 import fastcube as fc
 from fastcube.errors import ParameterError
+from fastcube.studies.leu_kuo.claims_questions import WORSE_SINK
 
 
 def links_of(n):
@@ -55,6 +56,10 @@ def check(n, nodes, links):
 def test_small_cubes():
     for case in small_fault_sets():
         check(*case)
+
+
+def test_a_better_tree_than_any_sinks():
+    check(4, (), sorted(WORSE_SINK.faulty_links))
 
 
 def test_random_fault_sets():

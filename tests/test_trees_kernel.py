@@ -19,6 +19,7 @@ from fastcube.kernels.trees.lanes import FIND_LANES_5, FIND_LANES_8, MOST
 from fastcube.kernels.trees.lattice import OPTIMAL_8, OPTIMAL_16
 from fastcube.kernels.trees.layout import FINDING, OPTIMA
 from fastcube.kernels.trees.single import FIND_DENSE, FIND_SPARSE
+from fastcube.studies.leu_kuo.claims_questions import WORSE_SINK
 
 
 def numbered(n):
@@ -79,6 +80,14 @@ def test_all_small_sets():
     for n, most_links, most_nodes in ((1, 1, 1), (2, 4, 1), (3, 2, 1)):
         for links, nodes in sets_of(n, most_links, most_nodes):
             assert one_set(n, nodes, links) == expected(n, nodes, links), (n, nodes, links)
+
+
+def test_a_sink_with_a_faulty_link_is_no_sink():
+    """Where a label with a faulty link has the better tree: 2 faulty links over sinks, 1 over all labels."""
+    links = sorted(WORSE_SINK.faulty_links)
+    found = one_set(4, (), links)
+    assert found == expected(4, (), links)
+    assert (found[1]["optimum"], found[1]["any_sink"]) == (2, 1)
 
 
 @pytest.mark.exhaustive

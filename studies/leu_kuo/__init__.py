@@ -22,7 +22,7 @@ STUDIES = (FIND_TREE, OPTIMAL_TREE, GATHER, REROUTING)
 
 def ledger() -> Ledger:
     """What ``fastcube claims`` decides."""
-    from . import claims_gathering  # noqa: F401  (enters its claims)
+    from . import claims_gathering, claims_questions  # noqa: F401  (enter their claims)
     from .claims import ledger
 
     return ledger

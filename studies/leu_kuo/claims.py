@@ -10,9 +10,8 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 
-from fastcube.algorithms.trees import CommunicationTree, detect, exhaust, find_tree, optimal_tree
+from fastcube.algorithms.trees import CommunicationTree, detect, exhaust, find_tree
 from fastcube.engine.claims import Effort, Ledger, Verdict, Witness
 from fastcube.exact.trees import exact_trees
 from fastcube.networks.hypercube import Hypercube
@@ -54,8 +53,6 @@ def random_cubes(effort: Effort, n: int, count: int, seed: int) -> Iterator[Hype
         effort.step(f"Q_{n}")
         yield Hypercube(n, (), rng.sample(every, rng.randint(2, 2 ** (n - 1))))
 
-
-FEW = [(1, 0), (2, 0), (2, 1), *((3, k) for k in range(5))]
 
 # ---------------------------------------------------------------- section 2
 
@@ -222,195 +219,6 @@ def equation_8(effort: Effort) -> Verdict:
         terms = sum((i + 1) * 2 ** (n - i - 1) * (i + 1) + 2 ** (n - i - 1) for i in range(1, n))
         assert terms == 6 * 2**n - n * n - 4 * n - 7
     return Verdict("holds", "the sum for n = 1, ..., 62; the scan for a sink adds at most 2^n steps")
-
-
-# ---------------------------------------------------------------- what the paper does not ask
-
-
-@ledger.claim(
-    "fault-free-below-n",
-    where="after section 3.1",
-    states="[At most n - 1 faulty links always leave a fault-free tree, and n do not.]",
-    ours=True,
-)
-def fault_free_below_n(effort: Effort) -> Verdict:
-    """By induction: a dimension without a faulty link is crossed for nothing, and one half has at most half of the rest."""
-    sizes = [(n, k) for n in (1, 2, 3, 4) for k in range(n)] + [(5, k) for k in range(effort.pick(full=5, quick=3))]
-    for n, links in effort.each(sizes, "all link sets"):
-        assert exact_trees(n, links).fault_free_exists == 1
-    for n in range(2, effort.pick(full=9, quick=7)):
-        best = optimal_tree(_at_one_node(n), any_sink=True)
-        assert best is not None
-        assert best.faulty_links
-    words = "n faulty links, one in each dimension, without a fault-free tree: as many do for every n tried"
-    return Verdict(
-        "holds",
-        "proved: n - 1 links leave a dimension without one, to cross first; of the halves one has at most (n-1)/2 <= n - 2 of "
-        f"the n - 1 links, and so on; all such sets of Q_1, ..., Q_4 and of Q_5 up to {effort.pick(4, 2)} links; for n links, "
-        f"Q_2, ..., Q_{n}",
-        witness(words, _at_one_node(3), "len(fc.optimal_tree(cube, any_sink=True).faulty_links)"),
-    )
-
-
-def _at_one_node(n: int) -> Hypercube:
-    """n faulty links, one in each dimension, all at one node: every tree crosses one of them last, or at that node."""
-    return Hypercube(n, (), [(0, 1 << k) for k in range(n)])
-
-
-@ledger.claim(
-    "find-tree-fault-free",
-    where="section 3.1",
-    states="[FIND_TREE finds a fault-free tree whenever there is one; or at least with up to n - 1 faulty links.]",
-    ours=True,
-    correction="it always does with one faulty link, and not with two",
-)
-def find_tree_fault_free(effort: Effort) -> Verdict:
-    """All pairs of links of Q_3; one link, for all n by symmetry of the rule's first choice."""
-    bad = first_cube(effort, FEW, _missed(find_tree))
-    assert bad is not None
-    for n in effort.each(range(1, effort.pick(full=9, quick=6)), "one faulty link"):
-        assert exact_trees(n, 1).fault_free == 1 or n == 1
-    words = "FIND_TREE's tree has a faulty link, though there is a fault-free tree"
-    python = "[len(fc.find_tree(cube).faulty_links), len(fc.optimal_tree(cube).faulty_links)]"
-    return Verdict(
-        "refuted", f"link sets by size; one faulty link never hurts in Q_2, ..., Q_{n}", witness(words, bad, python)
-    )
-
-
-def _missed(find: Callable[[Hypercube], CommunicationTree | None]) -> Callable[[Hypercube], bool]:
-    """Whether there is a fault-free tree and the rule's is another."""
-
-    def missed(cube: Hypercube) -> bool:
-        tree, best = find(cube), optimal_tree(cube)
-        return best is not None and not best.faulty_links and (tree is None or bool(tree.faulty_links))
-
-    return missed
-
-
-@ledger.claim(
-    "top-down-fault-free",
-    where="reading R20",
-    states="[TOP_DOWN finds a fault-free tree whenever there is one.]",
-    ours=True,
-    correction="it does in Q_1, Q_2, Q_3, in Q_4 with up to 5 faulty links, and always with up to n - 1",
-)
-def top_down_fault_free(effort: Effort) -> Verdict:
-    """Exact shares of both up to the first size where they differ, then sets of that size in order."""
-    sizes = [(n, k) for n in (2, 3) for k in range(n * 2 ** (n - 1) + 1)] + [(4, k) for k in range(6)]
-    for n, links in effort.each(sizes, "all link sets"):
-        exact = exact_trees(n, links)
-        assert exact.fault_free_top_down == exact.fault_free_exists
-    bad = first_cube(effort, [(4, 6)], _missed(lambda cube: find_tree(cube, "TOP_DOWN")))
-    assert bad is not None
-    words = "TOP_DOWN's tree has a faulty link, though there is a fault-free tree"
-    python = '[len(fc.find_tree(cube, "TOP_DOWN").faulty_links), len(fc.optimal_tree(cube).faulty_links)]'
-    return Verdict(
-        "refuted", "all link sets of Q_2, Q_3 and of Q_4 up to 5, then by order", witness(words, bad, python)
-    )
-
-
-@ledger.claim(
-    "largest-gap",
-    where="section 3.1",
-    states="[FIND_TREE's tree has at most one faulty link more than the best one.]",
-    ours=True,
-    correction="gaps of 2 at n = 3, of 5 at n = 4 and of more above; ratios without bound, since the best may have none",
-)
-def largest_gap(effort: Effort) -> Verdict:
-    """Exact for Q_2, Q_3 and Q_4 up to some links; drawn above."""
-    worst = {n: max(exact_trees(n, k).largest_gap or 0 for k in range(n * 2 ** (n - 1) + 1)) for n in (2, 3)}
-    worst[4] = max(exact_trees(4, k).largest_gap or 0 for k in range(effort.pick(full=7, quick=5)))
-    down, ratio = dict.fromkeys(range(2, 7), 0), Fraction(1)
-    for n in range(2, 7):
-        for cube in random_cubes(effort, n, effort.pick(full=1500, quick=60), seed=n):
-            trees = find_tree(cube), find_tree(cube, "TOP_DOWN"), optimal_tree(cube)
-            found, crossed, best = (0 if tree is None else len(tree.faulty_links) for tree in trees)
-            if trees[0] is not None:
-                worst[n] = max(worst.get(n, 0), found - best)
-                down[n] = max(down[n], crossed - best)
-                ratio = max(ratio, Fraction(crossed, best)) if best else ratio
-    bad = first_cube(effort, [(3, 3)], lambda cube: _gap(cube) > 1)
-    assert bad is not None
-    checked = "largest gap found, FIND_TREE / TOP_DOWN: " + ", ".join(
-        f"Q_{n} {worst[n]} / {down[n]}" for n in range(2, 7)
-    )
-    python = "[len(fc.find_tree(cube).faulty_links), len(fc.optimal_tree(cube).faulty_links)]"
-    return Verdict("refuted", checked, witness("two more than the best", bad, python))
-
-
-def _gap(cube: Hypercube) -> int:
-    tree, best = find_tree(cube), optimal_tree(cube)
-    return 0 if tree is None or best is None else len(tree.faulty_links) - len(best.faulty_links)
-
-
-@ledger.claim(
-    "sink-with-fault",
-    where="section 3.1",
-    states="[A sink with a faulty link never has a better tree than the best sink without.]",
-    ours=True,
-)
-def sink_with_fault(effort: Effort) -> Verdict:
-    """Exact for Q_2, Q_3 and Q_4 up to some links; drawn above."""
-    top = effort.pick(full=6, quick=4)
-    sizes = [(n, k) for n in (2, 3) for k in range(n * 2 ** (n - 1) + 1)] + [(4, k) for k in range(top + 1)]
-    for n, links in effort.each(sizes, "all link sets"):
-        exact = exact_trees(n, links)
-        assert exact.optimum == exact.optimum_any_sink
-    for n in (4, 5, 6):
-        for cube in random_cubes(effort, n, effort.pick(full=3000, quick=100), seed=n):
-            best, free = optimal_tree(cube), optimal_tree(cube, any_sink=True)
-            assert free is not None
-            if best is not None and len(free.faulty_links) < len(best.faulty_links):
-                words = "a sink with a faulty link has the better tree"
-                python = (
-                    "[len(fc.optimal_tree(cube).faulty_links), len(fc.optimal_tree(cube, any_sink=True).faulty_links)]"
-                )
-                return Verdict(
-                    "refuted",
-                    f"all link sets of Q_2, Q_3, of Q_4 up to {top}; drawn above",
-                    witness(words, cube, python),
-                )
-    return Verdict(
-        "undecided", f"no case in all link sets of Q_2, Q_3, of Q_4 up to {top} links, nor drawn in Q_4, Q_5, Q_6"
-    )
-
-
-#: Fewest nodes that, with their neighbours, are all of Q_n: the domination numbers for n = 1, ..., 6.
-DOMINATION = (1, 2, 2, 4, 7, 12)
-
-
-@ledger.claim(
-    "fewest-links-without-sink",
-    where="after Theorem 3",
-    states="[2^(n-1) faulty links at the least leave no sink, and 1, 2, 2, 4, 7, 12 faulty nodes for n = 1, ..., 6.]",
-    ours=True,
-)
-def fewest_without_sink(effort: Effort) -> Verdict:
-    """No sink means an edge cover by links, of 2^(n-1) at the least, or a dominating set of nodes: by integer programming."""
-    largest = effort.pick(full=6, quick=4)
-    for n in range(1, largest + 1):
-        effort.step(f"Q_{n}")
-        nodes = _dominating(n)
-        assert len(nodes) == DOMINATION[n - 1]
-        assert find_tree(Hypercube(n, nodes)) is None
-    return Verdict(
-        "holds",
-        "links: proved, a perfect matching; nodes: a sink is a node with no faulty one within distance 1, so that fewest are a "
-        f"dominating set, by scipy.optimize.milp for Q_1, ..., Q_{largest}",
-        witness("2 faulty nodes, antipodal, leave no sink in Q_3", Hypercube(3, [0, 7]), "fc.find_tree(cube) is None"),
-    )
-
-
-def _dominating(n: int) -> list[int]:
-    """A smallest dominating set of Q_n."""
-    import numpy as np
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
-    near = np.array([[(u ^ v).bit_count() <= 1 for v in range(2**n)] for u in range(2**n)], float)
-    found = milp(
-        np.ones(2**n), constraints=LinearConstraint(near, 1, np.inf), integrality=np.ones(2**n), bounds=Bounds(0, 1)
-    )
-    return [int(v) for v in np.flatnonzero(np.asarray(found.x) > 0.5)]
 
 
 @ledger.claim(

@@ -27,11 +27,14 @@ class Supercube:
         self.n, self.faults, self.lo, self.hi = n, set(faults), lo, hi
         self.external = [i for i in range(n) if i not in (lo, hi)]
         self.position = {word: at for at, word in enumerate(gray_words(n - 2))}
+        self.labels: dict[int, int] = {}
 
     def label(self, v: int) -> int:
         """l(v): the place of v's supernode on the Hamilton path (A2)."""
-        word = sum((v >> i & 1) << at for at, i in enumerate(self.external))
-        return self.position[word]
+        if v not in self.labels:
+            word = sum((v >> i & 1) << at for at, i in enumerate(self.external))
+            self.labels[v] = self.position[word]
+        return self.labels[v]
 
     def buddies(self, v: int) -> list[int]:
         """The neighbours inside the supernode, across the lower dimension first."""
