@@ -175,7 +175,7 @@ def sink_with_fault(effort: Effort) -> Verdict:
     python = "[len(fc.optimal_tree(cube).faulty_links), len(fc.optimal_tree(cube, any_sink=True).faulty_links)]"
     return Verdict(
         "refuted",
-        f"no case in all link sets of Q_2, Q_3 and of Q_4 up to {top} links, nor in all node sets of these; one with 9 links; a sink "
+        f"no case in all link sets of Q_2, Q_3 and of Q_4 up to {top} links, nor in all node sets; one with 9 links; a sink "
         f"whose neighbours' other links are all faulty, Q_4, ..., Q_{n}: n(n-1)/2 against n + 1",
         witness(words, WORSE_SINK, python),
     )
