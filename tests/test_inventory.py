@@ -105,3 +105,15 @@ def test_printed_values_are_read_by_name():
         lee.item("figure-88")
     with pytest.raises(ParameterError, match="paper must be"):
         inv.inventory("lee_heyes")
+
+
+def test_table_3_stands_in_its_item_as_in_its_rows():
+    wang = inv.inventory("wang_lin_kuo")
+    table = wang.tables["table3"]
+    printed = {p.name: (p.value, p.point) for p in wang.item("table-3").printed}
+    for row, f, destinations, channels, percent in table["rows"]:
+        point = {"n": table["n"], "f": f, "destinations": destinations}
+        assert printed.pop(f"N, row {row}") == (channels, point)
+        assert printed.pop(f"percent, row {row}") == (percent, point)
+        assert round(100 * channels / (10 * 2**10), 2) == percent
+    assert not printed

@@ -9,8 +9,11 @@ from .deadlock import MULTICAST_DEADLOCK, MULTICAST_WORMHOLE
 from .partition import TWO_PARTITION
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from fastcube.engine.benchmark import Benchmark
     from fastcube.engine.claims import Ledger
+    from fastcube.engine.examples import Example
 
 STUDIES = (TWO_PARTITION, MULTICAST, MULTICAST_DEADLOCK, MULTICAST_WORMHOLE)
 
@@ -21,6 +24,13 @@ def ledger() -> Ledger:
     from .claims import ledger
 
     return ledger
+
+
+def worked_examples() -> Mapping[str, Callable[[], Example]]:
+    """The worked examples that the paper's inventory names."""
+    from .examples import EXAMPLES
+
+    return EXAMPLES
 
 
 def benchmarks() -> list[Benchmark]:

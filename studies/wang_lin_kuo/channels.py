@@ -6,8 +6,6 @@ Readings A5 (shortcuts or the Hamilton path), A11 (what is counted), A13 and A16
 from __future__ import annotations
 
 import functools
-import importlib.resources
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,7 @@ from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.engine.statistics import Mean, PlainMean, Proportion, Ratio
 from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text
 from fastcube.errors import check_range
+from fastcube.inventory import inventory
 from fastcube.kernels.multicasting.layout import TALLY
 from fastcube.networks.hypercube import Hypercube
 
@@ -33,8 +32,7 @@ HAMILTON = 14
 @functools.cache
 def table_3() -> tuple[dict[str, Any], ...]:
     """The rows of Table 3 as printed: row, f, destinations, N, percent."""
-    text = (importlib.resources.files("fastcube.data") / "wang_lin_kuo.json").read_text()
-    table = json.loads(text)["table3"]
+    table = inventory("wang_lin_kuo").tables["table3"]
     return tuple(dict(zip(table["columns"], row, strict=True)) for row in table["rows"])
 
 
