@@ -18,11 +18,17 @@ import fastcube as fc
 from fastcube.engine import registry
 from fastcube.engine.statistics import Mean, Proportion
 from fastcube.engine.study import point_key
+from fastcube.kernels.bits import ONE
 from fastcube.kernels.broadcasting.choice import broadcast_kernel
+from fastcube.kernels.broadcasting.counted import broadcast_counted
+from fastcube.kernels.broadcasting.descent import NOBODY, descent_for
 from fastcube.kernels.broadcasting.lanes import BROADCAST_LANES_16, BROADCAST_LANES_32
 from fastcube.kernels.broadcasting.layout import TALLY
+from fastcube.kernels.broadcasting.lists import descend_listed
+from fastcube.kernels.broadcasting.registers import descend_8, descend_16
 from fastcube.kernels.broadcasting.single import BROADCAST_SINGLE
-from fastcube.kernels.faults import trial_faults
+from fastcube.kernels.faults import close, draw, faults_for, is_closed, trial_faults
+from fastcube.kernels.jit import kernel
 
 compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="many trials need compiled code")
 
@@ -108,6 +114,7 @@ def test_replayed_trials_add_up():
 @pytest.mark.parametrize(
     ("lanes", "points"),
     [
+        (broadcast_counted, [at(3, 2), at(4, 2), at(4, 7), at(5, 4), at(6, 3), at(8, 2)]),
         (BROADCAST_LANES_16, [at(2, 1), at(4, 2), at(4, 5), at(6, 3), at(8, 4), at(8, 6), at(12, 6), at(16, 40)]),
         (BROADCAST_LANES_32, [at(17, 30), at(20, 10), at(32, 9), at(33, 9), at(60, 30), at(62, 31)]),
     ],
@@ -123,7 +130,43 @@ def test_lanes_equal_one_trial_at_a_time(lanes, points):
             assert tallies[0] == tallies[1], point
 
 
+@kernel("int64(uint64, int64, int64, int64)")
+def differing_descents(key, n, f, trials):
+    """In how many trials the three descents differ; -1 when no trial had an unsafe source."""
+    faults, d = faults_for(n, f, np.int64(0), np.int64(1)), descent_for(n, f)
+    found = np.zeros((3, 5), np.int64)
+    whole = (ONE << np.uint64(n)) - ONE
+    differ, unsafe = np.int64(0), np.int64(0)
+    for t in range(trials):
+        draw(key, t, n, faults)
+        close(faults)
+        s = faults.ends[0]
+        silent = s ^ ONE if t & 1 else NOBODY
+        unsafe += is_closed(faults, s)
+        d.found[:] = 0
+        descend_listed(faults, s, whole, t & 3, silent, d)
+        found[0] = d.found
+        d.found[:] = 0
+        descend_16(faults, s, whole, t & 3, silent, d)
+        found[1] = d.found
+        d.found[:] = 0
+        if f <= 8:
+            descend_8(faults, s, whole, t & 3, silent, d)
+            found[2] = d.found
+        else:
+            found[2] = found[1]
+        differ += np.any(found[0] != found[1]) or np.any(found[0] != found[2])
+    return differ if unsafe else -1
+
+
+@compiled
+@pytest.mark.parametrize(("n", "f"), [(3, 2), (6, 5), (8, 8), (9, 16), (10, 13)])
+def test_descents_agree(n, f):
+    assert differing_descents(np.uint64(5), n, f, 2000) == 0
+
+
 def test_which_kernel_serves():
+    assert broadcast_kernel(4, 2, 0) is broadcast_kernel(6, 3, 0) is broadcast_counted
     assert broadcast_kernel(2, 1, 0) is broadcast_kernel(16, 8, 0) is BROADCAST_LANES_16
     assert broadcast_kernel(17, 4, 0) is broadcast_kernel(62, 60, 0) is BROADCAST_LANES_32
     for n, f, links in ((1, 0, 0), (8, 0, 0), (8, 4, 1), (8, 128, 0), (20, 121, 0)):

@@ -2,8 +2,11 @@
 
 A node x that receives CONTROL, a mask M, answers for the region {x ^ m : m subset of M}.  Its i-th copy, in dimension b, takes
 over the part with bit b flipped and the bits used before not: the regions of its copies are disjoint, so no node
-receives twice.  A region is entered only when a subcube of unsafe nodes meets it; :func:`covered` counts the others.
+receives twice.  A region is entered only when a subcube with unsafe nodes meets it; :func:`covered` counts the others.
 BROADCAST's regions are intervals of offsets, which a lost copy silences whole (:func:`plain`).
+
+:func:`descending` makes the descent, of what a node sees of the subcubes: in ``lists.py`` from a list of them for each region, in
+``registers.py`` from a few that stay in registers.
 """
 
 from __future__ import annotations
@@ -13,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import simd
-from ..bits import ALL, ONE, ZERO, first_lanes, lowest, popcount, top
-from ..faults import blocked, is_closed, is_faulty
+from ..bits import ALL, ONE, ZERO, lowest, popcount, top
+from ..faults import blocked, is_faulty
 from ..jit import block, scratch
 
 #: Regions that one descent may enter.
@@ -26,7 +29,7 @@ REACHED, STEPS, COPIES, ENTERED, LOST = np.int64(0), np.int64(1), np.int64(2), n
 #: In place of a silent source.
 NOBODY = ALL
 
-_8 = np.int64(8)
+_1 = np.int64(1)
 
 
 class Descent(NamedTuple):
@@ -41,6 +44,16 @@ class Descent(NamedTuple):
     base: Any  #: uint64: those subcubes, as in Faults
     free: Any  #: uint64
     levels: Any  #: int64, 64: how many outermost intervals have 2^i offsets
+
+
+class Seen(NamedTuple):
+    """What a node sees of the subcubes that meet its region."""
+
+    closed: Any  #: uint64: dimensions of CONTROL in which its neighbour is faulty or unsafe
+    met: Any  #: uint64: the others in which the copy's region meets a subcube with unsafe nodes
+    singles: Any  #: int64: faulty nodes in the regions of all other copies
+    first: Any  #: int64: where a list of them begins
+    last: Any  #: int64: and ends
 
 
 @scratch
@@ -60,6 +73,41 @@ def descent_for(n, subcubes):
     )  # fmt: skip
 
 
+# ---------------------------------------------------------------- vectors of subcubes, from a node
+
+
+@block(always=True)
+def offsets(base, free, x):
+    """The fixed dimensions in which subcubes differ from a node."""
+    return simd.without(simd.xor(base, simd.like(base, x)), free)
+
+
+@block(always=True)
+def neighbours_in(apart, free):
+    """Dimensions in which a node, at offsets ``apart`` that are not its own, has a neighbour in each subcube."""
+    zero = simd.sub(apart, apart)
+    beside = simd.equal(simd.both(apart, simd.sub(apart, simd.like(apart, ONE))), zero)
+    return simd.select(simd.equal(apart, zero), free, simd.select(beside, apart, zero))
+
+
+@block(always=True)
+def copies_into(apart, free, active):
+    """The highest of the ``active`` dimensions in which each subcube is apart, or 0, and all whose copies' regions it meets.
+
+    A subcube's fixed offset goes with the copy in its highest active dimension, h; a free dimension above h may be chosen
+    to be in the offset, and then takes it.
+    """
+    zero = simd.sub(apart, apart)
+    fixed = simd.both(apart, simd.like(apart, active))
+    none = simd.equal(fixed, zero)
+    high = simd.select(none, zero, simd.top(fixed))
+    below = simd.select(none, zero, simd.either(high, simd.sub(high, simd.like(apart, ONE))))
+    return high, simd.either(high, simd.without(simd.both(free, simd.like(apart, active)), below))
+
+
+# ---------------------------------------------------------------- one node's copies
+
+
 @block
 def covered(found, m, faults, time):
     """Count a region of m dimensions whose node got the message at ``time`` and that only single faults lie in.
@@ -70,266 +118,115 @@ def covered(found, m, faults, time):
     dimensions from time + i on, each of this kind; the last of them has one dimension, q, whose other node is next to the
     skipped fault and so nonfaulty, and receives in unit time + m.
     """
-    nodes = (np.int64(1) << m) - faults
+    nodes = (_1 << m) - faults
     found[REACHED] += nodes
     found[COPIES] += nodes - 1
     found[STEPS] = max(found[STEPS], time + m if m > 1 or faults == 0 else time)
 
 
 @block(always=True)
-def _filter(d, x, outside, lo, hi):
-    """Press those of the subcubes lo .. hi - 1 that meet the region of x together behind hi.
-
-    Returns their end, and whether all are single nodes.
-    """
-    zero = simd.splat(ZERO)
-    node = simd.splat(x)
-    mask = simd.splat(outside)
-    end = hi
-    single = True
-    for at in range(lo, hi, _8):
-        base, free = simd.load(d.base, at), simd.load(d.free, at)
-        apart = simd.both(simd.without(simd.xor(base, node), free), mask)
-        keep = simd.bits(simd.equal(apart, zero)) & (ALL >> np.uint64(64 - min(_8, hi - at)))
-        chosen = simd.mask(base, keep)
-        single &= simd.bits(simd.differ(free, zero)) & keep == ZERO
-        simd.store(d.base, end, simd.compress(chosen, base))
-        simd.store(d.free, end, simd.compress(chosen, free))
-        end += popcount(keep)
-    return end, single
+def _wait(d, waiting, x, control, time, seen):
+    """Let a node that received wait behind so many others; returns how many wait."""
+    d.nodes[waiting], d.controls[waiting], d.times[waiting] = x, control, time
+    d.first[waiting], d.last[waiting] = seen.first, seen.last
+    return waiting + _1
 
 
 @block(always=True)
-def _closed_bits(d, x, lo, hi):
-    """Dimensions in which x has a faulty or unsafe neighbour in the subcubes lo .. hi - 1."""
-    zero = simd.splat(ZERO)
-    one = simd.splat(ONE)
-    node = simd.splat(x)
-    out = zero
-    for at in range(lo, hi, _8):
-        free = simd.load(d.free, at)
-        apart = simd.without(simd.xor(simd.load(d.base, at), node), free)
-        beside = simd.select(simd.equal(simd.both(apart, simd.sub(apart, one)), zero), apart, zero)
-        here = simd.select(simd.equal(apart, zero), free, beside)
-        if hi - at < _8:
-            here = simd.select(simd.mask(here, ALL >> np.uint64(64 - (hi - at))), here, zero)
-        out = simd.either(out, here)
-    return simd.union(out)
+def _to_active(d, waiting, x, control, time, seen):
+    """Count x and its copies to active nodes; those whose regions are to be entered wait.  Returns how many wait.
+
+    The i-th of a copies gets a region of m - i dimensions: 2^m - 2^(m - a) nodes in all.  The others are :func:`covered`, and
+    all done at time + m, but for one of a single dimension with a fault if there is no other.
+    """
+    found = d.found
+    active = control & ~seen.closed
+    m = popcount(control)
+    nodes = (_1 << m) - (_1 << (m - popcount(active))) - seen.singles
+    left = seen.met
+    while left:
+        bit = left & (ZERO - left)
+        left ^= bit
+        sent = active & (ZERO - bit)
+        i = popcount(sent)
+        nodes -= _1 << (m - i)
+        waiting = _wait(d, waiting, x ^ bit, control & ~sent, time + i, seen)
+    last = active & ~seen.met
+    if last:
+        short = seen.singles == 1 and last & (last - ONE) == ZERO and popcount(active & (ZERO - last)) == m - 1
+        time += m - np.int64(short)
+    found[ENTERED] += 1
+    found[REACHED] += 1 + nodes
+    found[COPIES] += nodes + popcount(seen.met)
+    found[STEPS] = max(found[STEPS], time)
+    return waiting
 
 
 @block(always=True)
-def _met_bits(d, x, active, lo, hi):
-    """Those of the active dimensions of x whose copies' regions the subcubes lo .. hi - 1 meet.
-
-    A subcube's fixed offset from x goes with the copy in its highest active dimension, h; a free dimension above h may be
-    chosen to be in the offset, and then takes it.
-    """
-    zero = simd.splat(ZERO)
-    one = simd.splat(ONE)
-    node = simd.splat(x)
-    mask = simd.splat(active)
-    out = zero
-    for at in range(lo, hi, _8):
-        free = simd.load(d.free, at)
-        fixed = simd.both(simd.without(simd.xor(simd.load(d.base, at), node), free), mask)
-        none = simd.equal(fixed, zero)
-        h = simd.select(none, zero, simd.top(fixed))
-        below = simd.select(none, zero, simd.either(h, simd.sub(h, one)))
-        here = simd.either(h, simd.without(simd.both(free, mask), below))
-        if hi - at < _8:
-            here = simd.select(simd.mask(here, ALL >> np.uint64(64 - (hi - at))), here, zero)
-        out = simd.either(out, here)
-    return simd.union(out)
-
-
-@block
-def _refused_bits(faults, x, bits, silent):
-    """Those of the dimensions ``bits`` in which x sends to no unsafe node: faulty ones, and the silent source."""
-    out = ZERO
-    while bits:
-        bit = bits & (ZERO - bits)
-        bits ^= bit
-        if x ^ bit == silent or blocked(faults, x, bit):
-            out |= bit
-    return out
-
-
-@block
-def descend(faults, x, control, time, silent, d):
-    """Add to ``d.found`` what follows from x receiving ``control`` at ``time`` under BROADCAST1's rule.
-
-    ``faults`` is a Faults that is closed; no copy goes to ``silent`` (NOBODY for BROADCAST1).  Returns False when more than
-    MOST_REGIONS regions were to be entered.
-    """
+def _to_unsafe(d, waiting, x, control, time, unsafe, seen):
+    """Send from x to its neighbours ``unsafe`` after the active ones, with what is left of CONTROL; returns how many wait."""
     found = d.found
-    closed = faults.size[3]
-    for at in range(0, closed, _8):
-        simd.store(d.base, at, simd.load(faults.base, at))
-        simd.store(d.free, at, simd.load(faults.free, at))
-    d.nodes[0], d.controls[0], d.times[0] = x, control, time
-    d.first[0], d.last[0] = 0, closed
-    waiting = np.int64(1)
-    while waiting > 0:
-        waiting -= 1
-        x, control, time = d.nodes[waiting], d.controls[waiting], d.times[waiting]
-        lo = d.last[waiting]
-        hi, single = _filter(d, x, ~control, d.first[waiting], lo)
-        m = popcount(control)
-        if single:
-            covered(found, m, hi - lo, time)
-            continue
-        if found[ENTERED] == MOST_REGIONS:
-            return False
-        found[ENTERED] += 1
-        found[REACHED] += 1
-        found[STEPS] = max(found[STEPS], time)
-        closed_bits = _closed_bits(d, x, lo, hi) & control
-        active = control & ~closed_bits
-        met = _met_bits(d, x, active, lo, hi)
-        if active & ~met:  # clean regions: the last of their nodes receives when the whole region would be done
-            found[STEPS] = max(found[STEPS], time + m)
-        rest = control
-        size = m
-        left = active
-        while left:
-            bit = top(left)
-            left ^= bit
-            rest ^= bit
-            size -= 1
-            time += 1
-            if bit & met:
-                found[COPIES] += 1
-                d.nodes[waiting], d.controls[waiting], d.times[waiting] = x ^ bit, rest, time
-                d.first[waiting], d.last[waiting] = lo, hi
-                waiting += 1
-            else:
-                found[REACHED] += np.int64(1) << size
-                found[COPIES] += np.int64(1) << size
-        if closed_bits:
-            left = closed_bits & ~_refused_bits(faults, x, closed_bits, silent)
-            while left:
-                bit = top(left)
-                left ^= bit
-                rest ^= bit
-                time += 1
-                found[COPIES] += 1
-                d.nodes[waiting], d.controls[waiting], d.times[waiting] = x ^ bit, rest, time
-                d.first[waiting], d.last[waiting] = lo, hi
-                waiting += 1
-    return True
-
-
-@block
-def descend_few(faults, x, control, time, silent, d):
-    """:func:`descend` for at most eight faulty nodes and no faulty link: subcubes and faults stay in registers.
-
-    What meets a region meets its sender's, so nothing is kept from node to node; half the time of :func:`descend`.
-    """
-    found = d.found
-    zero = simd.splat(ZERO)
-    one = simd.splat(ONE)
-    closed = first_lanes(faults.size[3])
-    base, free = simd.load(faults.base, 0), simd.load(faults.free, 0)
-    faulty = simd.load(faults.labels, 0)
-    named = simd.mask(faulty, first_lanes(faults.size[0]))
-    large = simd.bits(simd.differ(free, zero)) & closed
-    d.nodes[0], d.controls[0], d.times[0] = x, control, time
-    waiting = np.int64(1)
-    reached = copies = entered = steps = np.int64(0)
-    while waiting > 0:
-        waiting -= 1
-        x, control, time = d.nodes[waiting], d.controls[waiting], d.times[waiting]
-        node = simd.splat(x)
-        apart = simd.without(simd.xor(base, node), free)
-        meets = simd.bits(simd.equal(simd.both(apart, simd.splat(~control)), zero)) & closed
-        m = popcount(control)
-        if meets & large == ZERO:  # as ``covered``
-            single = popcount(meets)
-            reached += (np.int64(1) << m) - single
-            copies += (np.int64(1) << m) - single - 1
-            steps = max(steps, time + m if m > 1 or single == 0 else time)
-            continue
-        if found[ENTERED] + entered == MOST_REGIONS:
-            return False
-        entered += 1
-        reached += 1
-        steps = max(steps, time)
-        chosen = simd.mask(apart, meets)
-        beside = simd.select(simd.equal(simd.both(apart, simd.sub(apart, one)), zero), apart, zero)
-        here = simd.select(simd.equal(apart, zero), free, beside)
-        closed_bits = simd.union(simd.select(chosen, here, zero)) & control
-        active = control & ~closed_bits
-        fixed = simd.both(apart, simd.splat(active))
-        none = simd.equal(fixed, zero)
-        h = simd.select(none, zero, simd.top(fixed))
-        below = simd.select(none, zero, simd.either(h, simd.sub(h, one)))
-        here = simd.either(h, simd.without(simd.both(free, simd.splat(active)), below))
-        met = simd.union(simd.select(chosen, here, zero))
-        if active & ~met:
-            steps = max(steps, time + m)
-        rest = control
-        size = m
-        left = active
-        while left:
-            bit = top(left)
-            left ^= bit
-            rest ^= bit
-            size -= 1
-            time += 1
-            if bit & met:
-                copies += 1
-                d.nodes[waiting], d.controls[waiting], d.times[waiting] = x ^ bit, rest, time
-                waiting += 1
-            else:
-                reached += np.int64(1) << size
-                copies += np.int64(1) << size
-        if closed_bits:
-            off = simd.xor(faulty, node)
-            refused = simd.select(simd.equal(simd.both(off, simd.sub(off, one)), zero), off, zero)
-            left = closed_bits & ~simd.union(simd.select(named, refused, zero))
-            while left:
-                bit = top(left)
-                left ^= bit
-                if x ^ bit != silent:
-                    rest ^= bit
-                    time += 1
-                    copies += 1
-                    d.nodes[waiting], d.controls[waiting], d.times[waiting] = x ^ bit, rest, time
-                    waiting += 1
-    found[REACHED] += reached
-    found[COPIES] += copies
-    found[ENTERED] += entered
-    found[STEPS] = max(found[STEPS], steps)
-    return True
-
-
-@block
-def _descend(faults, x, control, time, silent, d):
-    if faults.size[0] <= _8 and faults.size[1] == 0:
-        return descend_few(faults, x, control, time, silent, d)
-    return descend(faults, x, control, time, silent, d)
-
-
-@block
-def aware(faults, s, whole, handing, d):
-    """Run BROADCAST1(1) from s into ``d.found``, or BROADCAST2(1) from an unsafe s (``handing``, R15).
-
-    ``whole`` is the mask of all dimensions.  Returns False when it was cut off.
-    """
-    found = d.found
-    found[:] = 0
-    if not handing:
-        return _descend(faults, s, whole, np.int64(0), NOBODY, d)
-    found[REACHED] = 1
-    found[ENTERED] = 1
-    rest = whole
-    while rest:
-        bit = top(rest)
+    time += popcount(control & ~seen.closed)
+    rest = seen.closed
+    while unsafe:
+        bit = top(unsafe)
+        unsafe ^= bit
         rest ^= bit
-        if not is_closed(faults, s ^ bit):
-            found[COPIES] = 1
-            return _descend(faults, s ^ bit, whole, np.int64(1), s, d)
-    return True
+        time += 1
+        found[COPIES] += 1
+        if rest:
+            waiting = _wait(d, waiting, x ^ bit, rest, time, seen)
+        else:  # a region of one node
+            found[ENTERED] += 1
+            found[REACHED] += 1
+            found[STEPS] = max(found[STEPS], time)
+    return waiting
+
+
+def descending(hold: Any, look: Any, refused: Any) -> Any:
+    """The block ``descend(faults, x, whole, time, silent, d)``: add to ``d.found`` what follows from x receiving CONTROL
+    ``whole``, all dimensions, at ``time`` under BROADCAST1's rule.
+
+    ``faults`` is a Faults that is closed; no copy goes to ``silent`` (NOBODY for BROADCAST1).  It returns False when more than
+    MOST_REGIONS regions are to be entered.
+
+    Parameters
+    ----------
+    hold : block
+        ``hold(faults, d) -> held``: what ``look`` needs; ``held.closed`` and ``held.large`` are the numbers of all subcubes and
+        of those with unsafe nodes.
+    look : block
+        ``look(held, d, x, control, first, last) -> Seen``.
+    refused : block
+        ``refused(held, faults, x, bits)``: those of the dimensions ``bits`` in which no copy can be sent.
+    """
+
+    @block
+    def descend(faults, x, whole, time, silent, d):
+        held = hold(faults, d)
+        if held.large == 0:
+            covered(d.found, popcount(whole), held.closed, time)
+            return True
+        waiting = _wait(d, np.int64(0), x, whole, time, Seen(ZERO, ZERO, np.int64(0), np.int64(0), held.closed))
+        while waiting > 0:
+            if d.found[ENTERED] >= MOST_REGIONS:
+                return False
+            waiting -= 1
+            x, control, time = d.nodes[waiting], d.controls[waiting], d.times[waiting]
+            seen = look(held, d, x, control, d.first[waiting], d.last[waiting])
+            waiting = _to_active(d, waiting, x, control, time, seen)
+            if seen.closed:
+                unsafe = seen.closed & ~refused(held, faults, x, seen.closed)
+                off = x ^ silent
+                if off & (off - ONE) == ZERO:
+                    unsafe &= ~off
+                waiting = _to_unsafe(d, waiting, x, control, time, unsafe, seen)
+        return d.found[ENTERED] <= MOST_REGIONS
+
+    return descend
+
+
+# ---------------------------------------------------------------- BROADCAST
 
 
 @block

@@ -14,7 +14,8 @@ from ..faults import Faults, close, draw, faults_for, is_closed, is_safe
 from ..jit import block, scratch
 from ..tally import add_square, add_wide, offer
 from ..trials import trials_kernel
-from .descent import REACHED, STEPS, Descent, aware, descent_for, plain
+from .aware import aware
+from .descent import REACHED, STEPS, Descent, descent_for, plain
 from .layout import TALLY
 
 _NOT_UNSAFE, _UNSAFE_SOURCE = TALLY.counter("not_unsafe"), TALLY.counter("unsafe_source")

@@ -1,0 +1,44 @@
+"""BROADCAST1(1) and BROADCAST2(1) by the descent that suits the faults (readings R14, R15)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bits import LOW32, top
+from ..faults import is_closed
+from ..jit import block
+from .descent import COPIES, ENTERED, NOBODY, REACHED
+from .lists import descend_listed
+from .registers import descend_8, descend_16
+
+
+@block
+def _descend(faults, x, whole, time, silent, d):
+    f, links = faults.size[0], faults.size[1]
+    if f <= 16 and links == 0 and whole <= LOW32:
+        return descend_16(faults, x, whole, time, silent, d)
+    if f <= 8 and links == 0:
+        return descend_8(faults, x, whole, time, silent, d)
+    return descend_listed(faults, x, whole, time, silent, d)
+
+
+@block
+def aware(faults, s, whole, handing, d):
+    """Run BROADCAST1(1) from s into ``d.found``, or BROADCAST2(1) from an unsafe s (``handing``, R15).
+
+    ``whole`` is the mask of all dimensions.  Returns False when it was cut off.
+    """
+    found = d.found
+    found[:] = 0
+    if not handing:
+        return _descend(faults, s, whole, np.int64(0), NOBODY, d)
+    found[REACHED] = 1
+    found[ENTERED] = 1
+    rest = whole
+    while rest:
+        bit = top(rest)
+        rest ^= bit
+        if not is_closed(faults, s ^ bit):
+            found[COPIES] = 1
+            return _descend(faults, s ^ bit, whole, np.int64(1), s, d)
+    return True

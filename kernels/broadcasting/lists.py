@@ -1,0 +1,90 @@
+"""Descents among any number of subcubes and faulty links: each region's subcubes are pressed together into a list of its own."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import simd
+from ..bits import ZERO, first_lanes, popcount
+from ..faults import blocked
+from ..jit import block
+from .descent import Seen, copies_into, descending, neighbours_in, offsets
+
+_8 = np.int64(8)
+
+
+class Listed(NamedTuple):
+    """How many subcubes ``d.base`` and ``d.free`` begin with."""
+
+    closed: Any  #: int64
+    large: Any  #: int64: of one dimension or more
+
+
+@block
+def _hold(faults, d):
+    closed = faults.size[3]
+    large = np.int64(0)
+    for at in range(0, closed, _8):
+        base, free = simd.load(faults.base, at), simd.load(faults.free, at)
+        simd.store(d.base, at, base)
+        simd.store(d.free, at, free)
+        large += popcount(simd.bits(simd.differ(free, simd.sub(free, free))) & first_lanes(closed - at))
+    return Listed(closed, large)
+
+
+@block(always=True)
+def _filter(d, x, control, lo, hi):
+    """Press those of the subcubes lo .. hi - 1 that meet the region of x together behind hi; returns their end."""
+    end = hi
+    for at in range(lo, hi, _8):
+        base, free = simd.load(d.base, at), simd.load(d.free, at)
+        outside = simd.both(offsets(base, free, x), simd.like(base, ~control))
+        keep = simd.bits(simd.equal(outside, simd.sub(base, base))) & first_lanes(hi - at)
+        chosen = simd.mask(base, keep)
+        simd.store(d.base, end, simd.compress(chosen, base))
+        simd.store(d.free, end, simd.compress(chosen, free))
+        end += popcount(keep)
+    return end
+
+
+@block(always=True)
+def _look(held, d, x, control, lo, hi):
+    end = _filter(d, x, control, lo, hi)
+    zero = simd.splat(ZERO)
+    beside = zero
+    for at in range(hi, end, _8):
+        free = simd.load(d.free, at)
+        here = neighbours_in(offsets(simd.load(d.base, at), free, x), free)
+        beside = simd.either(beside, simd.select(simd.mask(here, first_lanes(end - at)), here, zero))
+    closed = simd.union(beside) & control
+    active = control & ~closed
+    met = zero
+    for at in range(hi, end, _8):
+        free = simd.load(d.free, at)
+        _, into = copies_into(offsets(simd.load(d.base, at), free, x), free, active)
+        large = simd.bits(simd.differ(free, zero)) & first_lanes(end - at)
+        met = simd.either(met, simd.select(simd.mask(into, large), into, zero))
+    entered = simd.union(met)
+    singles = np.int64(0)
+    for at in range(hi, end, _8):
+        free = simd.load(d.free, at)
+        high, _ = copies_into(offsets(simd.load(d.base, at), free, x), free, active)
+        elsewhere = simd.bits(simd.differ(simd.both(high, simd.splat(active & ~entered)), zero))
+        singles += popcount(elsewhere & simd.bits(simd.equal(free, zero)) & first_lanes(end - at))
+    return Seen(closed, entered, singles, hi, end)
+
+
+@block(always=True)
+def _refused(held, faults, x, bits):
+    out = ZERO
+    while bits:
+        bit = bits & (ZERO - bits)
+        bits ^= bit
+        if blocked(faults, x, bit):
+            out |= bit
+    return out
+
+
+descend_listed = descending(_hold, _look, _refused)
