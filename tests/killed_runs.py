@@ -82,7 +82,8 @@ def main(output, how, kills):
             assert trials >= before, "lost trials"
             grown += trials > before
             before = trials
-    goal = Goal(trials=1000 + max((t.ranges[-1][1] for _, t in open_results(output) if t.ranges), default=0))
+    done = [t.ranges[-1][1] for _, t in open_results(output) if t.ranges] if output.exists() else []
+    goal = Goal(trials=1000 + max(done, default=0))
     resumed, _ = run_study(TOY, points[:1], goal, output=str(output))
     undisturbed = fc.run(TOY, a=1, work=100, trials=goal.trials)
     resumed.tallies = {key: tally for key, tally in resumed.tallies.items() if key == (1, 100.0)}
