@@ -8,10 +8,13 @@ from .edmonds import EDGE_DISJOINT_TREES
 from .packets import EDST_BROADCAST
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from fastcube.engine.benchmark import Benchmark
     from fastcube.engine.claims import Ledger
+    from fastcube.engine.examples import Example
 
-__all__ = ["STUDIES", "benchmarks", "ledger"]
+__all__ = ["STUDIES", "benchmarks", "ledger", "worked_examples"]
 
 STUDIES = (EDST_BROADCAST, EDGE_DISJOINT_TREES)
 
@@ -22,6 +25,13 @@ def ledger() -> Ledger:
     from .claims import ledger
 
     return ledger
+
+
+def worked_examples() -> Mapping[str, Callable[[], Example]]:
+    """The worked examples that the paper's inventory names."""
+    from .examples import EXAMPLES
+
+    return EXAMPLES
 
 
 def benchmarks() -> list[Benchmark]:
