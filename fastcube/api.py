@@ -78,7 +78,7 @@ def run(
     """
     chosen = registry.adopt(study) if isinstance(study, Study) else registry.find(study)
     goal = goal_of(
-        chosen, chosen.grid(grid).trials,
+        chosen, chosen.grid(grid),
         trials=trials, precision=precision, relative=relative, events=events, target=target, shard=shard,
     )  # fmt: skip
     results, code = run_study(

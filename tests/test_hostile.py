@@ -103,6 +103,7 @@ HOSTILE = {
     "a witness that did not run": replaced("raw/max_octal", np.array([[7, 10**6]] * 4)),
     "missing counter": lambda f: f.__delitem__("raw/count_bit_nonzero"),
     "goal of another type": text("goal", "[1, 2]"),
+    "trials of a point of another type": text("goal", '{"trials": 10, "each": {"a=1,work=0.0": "many"}}'),
     "history of another type": replaced("provenance/json", '{"a": 1}'),
     "history of no runs": replaced("provenance/json", "[1, 2]"),
     "no JSON": replaced("study/json", "{" * 50),

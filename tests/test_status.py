@@ -9,6 +9,7 @@ from toy import TOY
 
 import fastcube as fc
 from fastcube.cli import main
+from fastcube.cli.list import _grid_text
 from fastcube.cli.slurm import _seconds
 from fastcube.cli.status import array_list
 from fastcube.engine import registry
@@ -130,6 +131,30 @@ def test_status_of_one_run(cli):
     assert cli("status", "r.h5")[1].splitlines()[-1] == "complete"
     fc.run(find(TOY_FILE), trials=10**6, work=1e5, a=1, output="r.h5", max_seconds=0.2)
     assert cli("status", "r.h5")[1].splitlines()[-1] == "not complete: run the same command again"
+
+
+def test_a_grid_may_give_each_point_its_own_trials(cli, tmp_path):
+    # a = 1 takes 100, a = 2 takes 200; off the grid, the fewest
+    file = tmp_path / "uneven.py"
+    file.write_text(
+        "from pathlib import Path\n"
+        f"exec(compile(Path({TOY_FILE!r}).read_text(), 'toy', 'exec'))\n"
+        "import dataclasses\n"
+        "own = dataclasses.replace(TOY.grids[0], name='uneven', trials=lambda point: 100 * point['a'])\n"
+        "TOY = dataclasses.replace(TOY, grids=(*TOY.grids, own))\n"
+    )
+    assert cli("run", file, "--grid", "uneven", "--shard", "1/4", "-o", "1.h5", "--progress", "none")[0] == 0
+    assert [t.ranges for _, t in open_results("1.h5")] == [((25, 50),), ((50, 100),)]
+    told = json.loads(cli("status", "--json", "1.h5")[1])
+    assert [(p["wanted"], p["missing"]) for p in told["points"]] == [(100, 75), (200, 150)]
+    assert told["shards"] == {"count": 4, "resubmit": [0, 2, 3], "array": "0,2-3"}
+    code, script, _ = cli("slurm", file, "--grid", "uneven", "--array", "4")
+    assert code == 0 and "--trials" not in script and "the grid's trials of each point in 4 shards" in script
+    run = find(str(file))
+    assert [t.trials for _, t in fc.run(run, grid="uneven", a=[1, 2, 3])] == [100, 200, 100]
+    assert [t.trials for _, t in fc.run(run, grid="uneven", trials=7)] == [7, 7]
+    assert "100 to 200 trials each" in _grid_text(run, run.grid("uneven"))
+    assert "5,000 trials each" in _grid_text(run, run.grid())
 
 
 def test_status_tells_the_trials_that_would_reach_a_target(cli):

@@ -14,8 +14,9 @@ from fastcube.exact.unsafe import all_unsafe_probability, critical_rate
 from fastcube.kernels.unsafe import dense as unsafe_dense
 from fastcube.kernels.unsafe.dense import KERNELS
 from fastcube.kernels.unsafe.layout import DENSE
+from fastcube.studies.lee_hayes import fine
 from fastcube.studies.lee_hayes.critical import CENTRES, FACTORS, UNSAFE_CRITICAL, counts_of, fault_set
-from fastcube.studies.lee_hayes.threshold import LAMBDA, bracket, corrections, fit, leading_order
+from fastcube.studies.lee_hayes.threshold import LAMBDA, bracket, corrections, fit, leading_order, sharp
 from fastcube.table import as_table
 
 #: Where P(Q_n unsafe) = 1/2, n = 2..6.
@@ -126,6 +127,75 @@ def test_bracket_and_fit_say_when_they_do_not_know():
     assert fit([(0.1, 10, 100), (0.2, 20, 100), (0.3, 30, 100), (0.4, 40, 100), (0.5, 45, 100)]) is None
     assert fit([(0.1, 0, 100), (0.2, 50, 100), (0.3, 100, 100)]) is None
     assert fit([(0.1, 1, 2), (0.2, 1, 2), (0.3, 1, 2), (0.4, 1, 2)]) is None
+
+
+# ---------------------------------------------------------------- points close to p_1/2
+
+
+def quantile(n, q):
+    low, high = 0.0, 1.0
+    while (p := (low + high) / 2) not in (low, high):
+        low, high = (p, high) if all_unsafe_probability(n, p) < q else (low, p)
+    return p
+
+
+def close_points(n, apart, off, trials):
+    # as the grid fine has them, the known places wrong by a factor
+    groups = (
+        (0.2, (0.98, 1.02), trials // 4),
+        (0.5, (1 - apart, 1, 1 + apart), trials),
+        (0.8, (0.98, 1.02), trials // 4),
+    )
+    return [(quantile(n, q) * off * factor, many) for q, factors, many in groups for factor in factors]
+
+
+@pytest.mark.parametrize("n", [4, 5, 6])
+@pytest.mark.parametrize(("apart", "off"), [(0.01, 1), (0.01, 1.003), (0.02, 0.997)])
+def test_points_close_by_leave_the_fit_no_error(n, apart, off):
+    # from 10^16 trials nothing but the model's error is left: below a fiftieth of the half-width that is wanted, and allowed for
+    counts = [(p, round(m * all_unsafe_probability(n, p)), m) for p, m in close_points(n, apart, off, 10**16)]
+    known = sharp(counts)
+    ratio = quantile(n, 0.8) / quantile(n, 0.2)
+    for (value, low, high), exact, most in ((known.half, EXACT[n], 2e-6), (known.ratio, ratio, 1e-5)):
+        assert value == pytest.approx(exact, rel=most)
+        assert low < exact < high < low * (1 + 4e-4)
+
+
+def test_limits_from_points_close_by_cover():
+    # 400 samples of the exact curve of n = 5: the 95% limits hold the exact values in about 95%
+    rng = np.random.default_rng(7)
+    curve = [(p, m, all_unsafe_probability(5, p)) for p, m in close_points(5, 0.01, 1.002, 40_000)]
+    exact = EXACT[5], quantile(5, 0.8) / quantile(5, 0.2)
+    covered = np.zeros(2, int)
+    for _ in range(400):
+        known = sharp([(p, int(rng.binomial(m, share)), m) for p, m, share in curve])
+        covered += [low < e < high for (_, low, high), e in zip((known.half, known.ratio), exact, strict=True)]
+    assert ((covered >= 366) & (covered <= 399)).all()
+
+
+def test_fine_grid():
+    grid = UNSAFE_CRITICAL.grid("fine")
+    by_n = {n: [p["p"] for p in grid.points if p["n"] == n] for n in range(7, 25)}
+    for n, rates in by_n.items():
+        assert rates == sorted(rates) and len(set(rates)) == 7
+        many = [grid.trials({"n": n, "p": p}) for p in rates]
+        assert many == [fine.PLACES[n][3] // 4] * 2 + [fine.PLACES[n][3]] * 3 + [fine.PLACES[n][3] // 4] * 2
+        # se(p_1/2) = sqrt(1 / (4 N)) / P'(p), with the slope that p_.8 / p_.2 shows
+        low, half, high, trials = fine.PLACES[n]
+        slope = 2 * math.log(4) / math.log(high / low) / 4
+        assert 1.96 * math.sqrt(0.25 / (3 * trials)) / slope < fine.wanted(n)
+        assert n not in CENTRES or abs(half / CENTRES[n] - 1) < 0.01
+    assert [fine.of_grid(7, [(p, 1, 2), (0.3, 1, 2)]) for p in (by_n[7][3], 0.2)] == [[(by_n[7][3], 1, 2)], []]
+    assert fine.of_grid(5, [(0.3, 1, 2)]) == [(0.3, 1, 2)]
+
+
+def test_table_and_figure_of_the_fine_grid(tmp_path):
+    few = fc.run(UNSAFE_CRITICAL, grid="fine", n=[7, 8], trials=2000)
+    text = as_table(few)
+    assert "wider than the trials are for (1e-4 up to n = 16, 1e-3 above): n = 7, 8" in text
+    few.plot(tmp_path / "figure.png")
+    none = fc.run(UNSAFE_CRITICAL, grid="fine", n=7, p=0.0449, trials=2000)
+    assert "7  too few points or trials" in as_table(none)
 
 
 # ---------------------------------------------------------------- the study

@@ -16,7 +16,9 @@ def _grid_text(study: Study, grid: Grid) -> str:
             ",".join(map(str, values)) if len(values) <= 12 else f"{min(values)}..{max(values)} ({len(values)} values)"
         )
         parts.append(f"{axis.name} = {shown}")
-    return "; ".join(parts) + f"; {len(grid.points)} points, {grid.trials:,} trials each"
+    least, most = (choose(grid.trials_of_points().values()) for choose in (min, max))
+    each = f"{least:,} trials each" if least == most else f"{least:,} to {most:,} trials each"
+    return "; ".join(parts) + f"; {len(grid.points)} points, {each}"
 
 
 @click.command("list")

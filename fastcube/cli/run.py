@@ -62,7 +62,7 @@ def command(study: str, output: str | None, axes: tuple[str, ...], grid: str | N
     points or a tighter target extend what the output holds.
     """
     chosen = registry.find(study)
-    goal = goal_of(chosen, chosen.grid(grid).trials, **goal_options)
+    goal = goal_of(chosen, chosen.grid(grid), **goal_options)
     name = options.default_name(chosen, grid)
     _check_slurm_array(chosen, name, goal)
     points = build(chosen, options.parse_axes(axes), grid)

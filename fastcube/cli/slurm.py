@@ -19,7 +19,7 @@ _TIME = re.compile(r"\d+(:\d{1,2}){0,2}|\d+-\d{1,2}(:\d{1,2}){0,2}")
 
 _SCRIPT = """\
 #!/bin/bash
-# {study}: trials 0 .. {trials} - 1 of each point in {array} shards, one task each.  Submit with: sbatch THIS_FILE
+# {study}: {trials} of each point in {array} shards, one task each.  Submit with: sbatch THIS_FILE
 #SBATCH --job-name={name}
 #SBATCH --array=0-{last}{throttle}
 #SBATCH --time={time}
@@ -97,7 +97,7 @@ def command(study: str, array: int, time: str, cpus: int, at_once: int | None, m
         check_range("at-once", at_once, 1, array)
     if _seconds(time) <= margin:
         raise ParameterError(f"time must be longer than the margin of {margin} s, got {time}")
-    goal = goal_of(chosen, chosen.grid(grid).trials, trials=trials)
+    goal = goal_of(chosen, chosen.grid(grid), trials=trials)
     build(chosen, options.parse_axes(axes), grid)
     number = parse_count("seed", seed)
     check_range("seed", number, 0, 2**63 - 1)
@@ -108,12 +108,14 @@ def command(study: str, array: int, time: str, cpus: int, at_once: int | None, m
     sets = "" if grid is None else f" --grid {shlex.quote(grid)}"
     sets += "".join(f" --set {shlex.quote(text)}" for text in axes)
     full = study if chosen.path is None else chosen.path + study.partition(".py")[2]
+    each = "" if goal.each else f" --trials {goal.trials}"
+    trials_text = "the grid's trials" if goal.each else f"trials 0 .. {goal.trials} - 1"
     values: dict[str, Any] = {
         "study": shlex.quote(full), "name": f"fastcube-{chosen.name}", "array": array, "last": array - 1,
-        "trials": goal.trials, "time": time, "cpus": cpus, "margin": margin, "sets": sets,
+        "trials": trials_text, "time": time, "cpus": cpus, "margin": margin, "sets": sets,
         "throttle": "" if at_once is None else f"%{at_once}",
         "directives": "".join(f"#SBATCH {option}\n" for option in sbatch),
         "fastcube": f"{shlex.quote(sys.executable)} -m fastcube", "output": shlex.quote(name),
-        "run": f"{sets} --trials {goal.trials} --seed {number}",
+        "run": f"{sets}{each} --seed {number}",
     }  # fmt: skip
     click.echo(_SCRIPT.format(**values), nl=False)

@@ -30,11 +30,11 @@ def array_list(tasks: Sequence[int]) -> str:
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
-def _wanted(parts: Sequence[Results]) -> int | None:
-    """Trials a point that all files together should hold; None when a target decides."""
+def _wanted(parts: Sequence[Results], point: dict[str, Value]) -> int | None:
+    """Trials of a point that all files together should hold; None when a target decides."""
     if any(part.goal.adaptive for part in parts):
         return None
-    return max(part.goal.trials or 0 for part in parts)
+    return max(0 if part.goal.trials is None else part.goal.trials_at(point) for part in parts)
 
 
 def _incomplete(parts: Sequence[Results], whole: Results) -> tuple[int, list[int]] | None:
@@ -42,14 +42,15 @@ def _incomplete(parts: Sequence[Results], whole: Results) -> tuple[int, list[int
 
     Only the ranges count, so merged files and shards of a coarser partition are seen for what they hold.
     """
-    goals = [part.goal for part in parts if part.goal.shard is not None]
+    goals = [(g.trials, g.shard[1], i) for i, g in enumerate(p.goal for p in parts) if g.shard and g.trials]
     if not goals:
         return None
-    trials, count = max((goal.trials or 0, goal.shard[1]) for goal in goals if goal.shard is not None)
+    _, count, at = max(goals)
+    most = parts[at].goal
     again = []
     for index in range(count):
-        bounds = Goal(trials, shard=(index, count)).bounds()
-        if any(missing(tally.ranges, *bounds) for tally in whole.tallies.values()):
+        mine = replace(most, shard=(index, count))
+        if any(missing(tally.ranges, *mine.bounds(point)) for point, tally in whole):
             again.append(index)
     return count, again
 
@@ -84,10 +85,10 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     whole = combine(list(zip(files, parts, strict=True)))
     study = whole.study
     asked = goal_of(study, None, **goal_options)
-    wanted = _wanted(parts)
     name = study.target(asked.target).name
     rows = []
     for point, tally in whole:
+        wanted = _wanted(parts, point)
         lacking = None if wanted is None else size(missing(tally.ranges, 0, wanted))
         estimate = whole.estimates(point)[name]
         rows.append({
@@ -133,7 +134,7 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
         click.echo(
             f"resubmit: --array={array_list(again)} (of {count})" if again else f"all {count} shards are complete"
         )
-    elif wanted is None:
+    elif any(row["wanted"] is None for row in rows):
         click.echo("trials wanted depend on the target of the run")
     else:
         click.echo("complete" if complete else "not complete: run the same command again")

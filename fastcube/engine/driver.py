@@ -144,7 +144,7 @@ class _Driver:
 
     def _first_stage(self, of_point: _PointWork) -> None:
         if not self.goal.adaptive:
-            of_point.plan(*self.goal.bounds())
+            of_point.plan(*self.goal.bounds(of_point.point))
         else:
             last = of_point.tally.ranges[-1][1] if of_point.tally.ranges else 0
             of_point.plan(0, self._cap(max(FIRST_PREFIX, 1 << max(0, last - 1).bit_length())))
@@ -405,11 +405,11 @@ def _check_partition(results: Results, goal: Goal, path: str) -> None:
     """Raise ParameterError when a shard's file holds trials of other shards: merging would find them twice."""
     if goal.shard is None:
         return
-    first, stop = goal.bounds()
     for point, tally in results:
+        first, stop = goal.bounds(point)
         if tally.ranges and (tally.ranges[0][0] < first or tally.ranges[-1][1] > stop):
             held = f"trials {tally.ranges[0][0]}..{tally.ranges[-1][1] - 1} of {point_text(point)}"
-            mine = f"shard {goal.shard[0]}/{goal.shard[1]} of {goal.trials} trials is {first}..{stop - 1}"
+            mine = f"shard {goal.shard[0]}/{goal.shard[1]} of {goal.trials_at(point)} trials is {first}..{stop - 1}"
             raise ParameterError(
                 f"{path} holds {held}, but {mine}; use another output, or trials and shards that divide alike"
             )

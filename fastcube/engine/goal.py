@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 
 from ..errors import ParameterError, check_range, of_study, written
 from .grid import parse_count, parse_share
 from .statistics import Value
-from .study import Measure
+from .study import Grid, Measure, Point, point_text
 from .tally import Tally
 
 #: Precision and events are judged on the complete prefixes [0, 2^k), k from here.
@@ -35,6 +35,8 @@ class Goal:
         The statistic meant; None for the study's first.
     shard : (int, int) or None
         ``(I, N)``: trials floor(T I / N) .. floor(T (I + 1) / N) - 1 of each point.
+    each : dict
+        Trials of the points, by :func:`point_text`, that take another number of them.
     """
 
     trials: int | None = None
@@ -43,6 +45,7 @@ class Goal:
     events: int | None = None
     target: str | None = None
     shard: tuple[int, int] | None = None
+    each: Mapping[str, int] = field(default_factory=dict)
 
     def check(self, study: Measure) -> None:
         """Raise ParameterError for values out of range or that do not go together."""
@@ -72,14 +75,19 @@ class Goal:
         """Whether the number of trials depends on what is counted."""
         return self.precision is not None or self.relative is not None or self.events is not None
 
-    def bounds(self) -> tuple[int, int]:
-        """First trial and trial after the last, for a fixed number of trials."""
+    def trials_at(self, point: Point) -> int:
+        """Trials of a point, for a fixed number of them."""
         if self.trials is None:
-            raise ValueError("an adaptive goal has no fixed bounds")
+            raise ValueError("an adaptive goal has no fixed number of trials")
+        return self.each.get(point_text(point), self.trials)
+
+    def bounds(self, point: Point) -> tuple[int, int]:
+        """First trial of a point and trial after the last, for a fixed number of trials."""
+        trials = self.trials_at(point)
         if self.shard is None:
-            return 0, self.trials
+            return 0, trials
         index, count = self.shard
-        return self.trials * index // count, self.trials * (index + 1) // count
+        return trials * index // count, trials * (index + 1) // count
 
     def reached(self, study: Measure, point: Mapping[str, Value], tally: Tally) -> bool:
         """Whether one of the targets is met by a tally; the first to be met stops a point."""
@@ -97,7 +105,7 @@ class Goal:
 
     def whole(self) -> Goal:
         """The goal of all shards together."""
-        return Goal(self.trials, self.precision, self.relative, self.events, self.target)
+        return replace(self, shard=None)
 
     def to_json(self) -> str:
         """As JSON text."""
@@ -109,12 +117,14 @@ class Goal:
         values = json.loads(text)
         if values.get("shard") is not None:
             values["shard"] = tuple(values["shard"])
+        if not all(isinstance(trials, int) for trials in values.get("each", {}).values()):
+            raise ValueError("the goal names no numbers of trials")
         return cls(**values)
 
 
 def goal_of(
     study: Measure,
-    default: int | None,
+    default: Grid | None,
     *,
     trials: object = None,
     precision: object = None,
@@ -123,7 +133,7 @@ def goal_of(
     target: str | None = None,
     shard: object = None,
 ) -> Goal:
-    """The goal that a user states, by command line or from Python; without any, ``default`` trials.
+    """The goal that a user states, by command line or from Python; without any, the trials of the grid ``default``.
 
     Counts and shares may be numbers of any type or text (``1e6``, ``1%``); a shard is ``"I/N"`` or (I, N).  Raises
     ParameterError.
@@ -137,9 +147,19 @@ def goal_of(
         None if shard is None else _parse_shard(shard),
     )
     if out.trials is None and not out.adaptive:
-        out = Goal(default, target=target, shard=out.shard)
+        out = _of_grid(default, out)
     out.check(study)
     return out
+
+
+def _of_grid(grid: Grid | None, asked: Goal) -> Goal:
+    """What was asked for, with the grid's trials.  Points off the grid take the fewest of them."""
+    if grid is None:
+        return asked
+    if not callable(grid.trials):
+        return replace(asked, trials=grid.trials)
+    each = grid.trials_of_points()
+    return replace(asked, trials=min(each.values()), each=each)
 
 
 def _parse_shard(given: object) -> tuple[int, int]:

@@ -102,17 +102,21 @@ class Grid:
         What ``--grid`` calls it.
     points : sequence of points
         Need not be a product.
-    trials : int
-        Default number of trials a point.
+    trials : int or callable
+        Default number of trials a point; as a callable, that of each of its points.
     figure, notes : callable, optional
         In place of the study's own.
     """
 
     name: str
     points: Sequence[Point]
-    trials: int
+    trials: int | Callable[[Point], int]
     figure: Callable[[Results, Any], None] | None = None
     notes: Callable[[Results], list[str]] | None = None
+
+    def trials_of_points(self) -> dict[str, int]:
+        """Default number of trials of each point, by :func:`point_text`."""
+        return {point_text(p): self.trials(p) if callable(self.trials) else self.trials for p in self.points}
 
 
 @dataclass(frozen=True, kw_only=True)

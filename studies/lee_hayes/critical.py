@@ -22,7 +22,8 @@ from fastcube.kernels.unsafe.layout import DENSE
 from fastcube.networks.hypercube import Hypercube
 from fastcube.plot.style import GREY
 
-from .threshold import LAMBDA, Count, Curve, bracket, corrections, fit, leading_order
+from . import fine
+from .threshold import LAMBDA, Count, Curve, bracket, corrections, counts_of, fit, leading_order
 
 #: p_1/2 to two or three digits, about which the default grid is laid: n = 2..6 exact, the rest from 40,000 trials or more.
 CENTRES = {
@@ -91,15 +92,6 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 # ---------------------------------------------------------------- what the counts say
 
 
-def counts_of(results: Results) -> dict[int, list[Count]]:
-    """For each n the points (p, trials in which Q_n was unsafe, trials), by p."""
-    out: dict[int, list[Count]] = {}
-    for point, tally in results:
-        if tally.trials:
-            out.setdefault(int(point["n"]), []).append((float(point["p"]), tally.counts["all_unsafe"], tally.trials))
-    return out
-
-
 def _known(n: int) -> float:
     return critical_rate(n) if 1 <= n <= 6 else math.nan
 
@@ -147,7 +139,19 @@ def _figure(results: Results, sheet: Any) -> None:
         return
     left, right = sheet.panels(2)
     _draw_probability(left, drawn)
-    _draw_threshold(right, {n: curve for n, (_, curve) in drawn.items()})
+    _draw_threshold(right, {n: curve.quantile() for n, (_, curve) in drawn.items()})
+
+
+def _fine_figure(results: Results, sheet: Any) -> None:
+    """Left: p_1/2 in units in which its limit is lambda, against 1 / sqrt n.  Right: p_.8 / p_.2."""
+    known = {n: values for n, values in fine.sharp_values(results).items() if values is not None}
+    left, right = sheet.panels(2)
+    _draw_threshold(left, {n: values.half for n, values in known.items()})
+    right.series(
+        "fitted, 95% limits", [(n, _estimate(values.ratio)) for n, values in known.items()], like=1, joined=False
+    )
+    right.scale = "linear"
+    right.words(x="n", y="$p_{.8}\\,/\\,p_{.2}$", title="The threshold sharpens slowly with $n$")
 
 
 def _draw_probability(panel: Any, drawn: dict[int, tuple[list[Count], Curve]]) -> None:
@@ -166,11 +170,13 @@ def _draw_probability(panel: Any, drawn: dict[int, tuple[list[Count], Curve]]) -
     )
 
 
-def _draw_threshold(panel: Any, curves: dict[int, Curve]) -> None:
-    fitted = []
-    for n, curve in curves.items():
-        p, low, high = (LAMBDA / leading_order(n) * value for value in curve.quantile())
-        fitted.append((n**-0.5, Estimate(p, math.nan, low, high)))
+def _estimate(limits: tuple[float, float, float], by: float = 1.0) -> Estimate:
+    value, low, high = limits
+    return Estimate(by * value, math.nan, by * low, by * high)
+
+
+def _draw_threshold(panel: Any, halves: dict[int, tuple[float, float, float]]) -> None:
+    fitted = [(n**-0.5, _estimate(limits, LAMBDA / leading_order(n))) for n, limits in halves.items()]
     panel.series("fitted, 95% limits", fitted, like=1, joined=False)
     exact = range(2, 7)
     panel.marks(
@@ -222,7 +228,11 @@ UNSAFE_CRITICAL = Study(
         ),
     ),
     kernel=_kernel,
-    grids=(Grid("default", _grid(), 100_000),),
+    grids=(
+        Grid("default", _grid(), 100_000),
+        Grid("fine", fine.points(range(7, 25)), fine.trials, _fine_figure, fine.notes),
+        Grid("fine-28", fine.points(range(25, 29)), fine.trials, _fine_figure, fine.notes),
+    ),
     explain=_explain,
     figure=_figure,
     notes=_notes,

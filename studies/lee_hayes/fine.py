@@ -1,0 +1,112 @@
+"""The grid ``fine`` of ``unsafe-critical``: p_1/2 of n = 7..24 to four digits, n = 25..28 in ``fine-28``.
+
+Seven points an n: three within 1% (2% above n = 16) of p_1/2, two within 2% of p_.2 and two of p_.8.  A polynomial of degree 5
+in log p goes nearly through the three groups whatever the curve's shape between them, so that p_q is told by the points next
+to it; where those lie was taken from other trials than these (another seed).  What the fit is off is measured, and allowed
+for, as the distance to the fit of two degrees less.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from fastcube.engine.results import Results
+from fastcube.engine.study import Point
+
+from .threshold import Count, Sharp, corrections, counts_of, leading_order, sharp
+
+#: p_.2, p_1/2 and p_.8, and trials of each point about p_1/2.  Above n = 24 by extrapolation.
+PLACES: dict[int, tuple[float, float, float, int]] = {
+    7: (0.0299, 0.04494, 0.0641, 50_000_000), 8: (0.01764, 0.02599, 0.0365, 45_000_000),
+    9: (0.01074, 0.015565, 0.0216, 45_000_000), 10: (0.00672, 0.009688, 0.01337, 42_000_000),
+    11: (0.00438, 0.006307, 0.00866, 42_000_000), 12: (0.002964, 0.004264, 0.00578, 42_000_000),
+    13: (0.002076, 0.0029536, 0.00395, 37_000_000), 14: (0.001484, 0.002087, 0.00276, 37_000_000),
+    15: (0.00108, 0.001501, 0.001958, 32_000_000), 16: (0.000797, 0.0010952, 0.001411, 32_000_000),
+    17: (0.000594, 0.00081, 0.001033, 280_000), 18: (0.000448, 0.0006075, 0.00077, 280_000),
+    19: (0.000342, 0.00046, 0.00058, 280_000), 20: (0.000262, 0.000351, 0.00044, 280_000),
+    21: (0.0002044, 0.0002717, 0.00034, 250_000), 22: (0.0001601, 0.0002117, 0.000264, 250_000),
+    23: (0.0001262, 0.0001661, 0.0002065, 250_000), 24: (0.0001002, 0.0001312, 0.0001626, 250_000),
+    25: (8.02e-05, 0.0001044, 0.0001289, 250_000), 26: (6.45e-05, 8.352e-05, 0.0001028, 250_000),
+    27: (5.22e-05, 6.723e-05, 8.25e-05, 250_000), 28: (4.24e-05, 5.442e-05, 6.66e-05, 250_000),
+}  # fmt: skip
+
+#: Points about p_.2 and p_.8 have this part of the trials of those about p_1/2.
+_OUTSIDE = 4
+
+
+def wanted(n: int) -> float:
+    """Half-width of p_1/2, as a share of it, that the trials are for."""
+    return 1e-4 if n <= 16 else 1e-3
+
+
+def _rates(n: int) -> tuple[list[float], list[float]]:
+    """p of the points about p_1/2, and of those about p_.2 and p_.8."""
+    low, half, high, _ = PLACES[n]
+    apart = 0.01 if n <= 16 else 0.02
+    inside = [half * factor for factor in (1 - apart, 1, 1 + apart)]
+    outside = [p * factor for p in (low, high) for factor in (0.98, 1.02)]
+    return [float(f"{p:.5g}") for p in inside], [float(f"{p:.5g}") for p in outside]
+
+
+def points(dimensions: Sequence[int]) -> list[Point]:
+    """Points of some n, by p."""
+    return [{"n": n, "p": p} for n in dimensions for p in sorted(itertools.chain(*_rates(n)))]
+
+
+def trials(point: Point) -> int:
+    """Trials of a point of the grid."""
+    n = int(point["n"])
+    inside, _ = _rates(n)
+    most = PLACES[n][3]
+    return most if point["p"] in inside else most // _OUTSIDE
+
+
+def of_grid(n: int, counts: Sequence[Count]) -> list[Count]:
+    """Those counts that lie on the grid, where it has the n: others are too far apart to be fitted with them."""
+    if n not in PLACES:
+        return list(counts)
+    rates = set(itertools.chain(*_rates(n)))
+    return [count for count in counts if count[0] in rates]
+
+
+def sharp_values(results: Results) -> dict[int, Sharp | None]:
+    """What is known of each n from the grid's points; None from too few."""
+    return {n: sharp(of_grid(n, counts)) for n, counts in counts_of(results).items()}
+
+
+_HEADER = (
+    f"{'n':>2}  {'p_1/2':>12}  {'95% limits':>24}  {'+- rel.':>7}  {'p_.8/p_.2':>9}  {'95% limits':>18}"
+    f"  {'leading':>9}  {'ratio':>7}  {'proved factors':>14}"
+)
+
+
+def notes(results: Results) -> list[str]:
+    """The table of p_1/2."""
+    lines = [
+        "p_q is where Q_n is unsafe with probability q: logistic regression on a quintic in log p, 95% limits by the delta",
+        "method (asymptotic), widened by the distance to the cubic's p_q.  +- rel.: half-width over p_1/2.",
+        "leading: (16 lambda / n^2) 2^(-2 sqrt n), lambda = 1.16577; ratio: p_1/2 over it, which for n large enough lies between",
+        "the proved factors 1 + log n / sqrt n and 1 + 5 (log n)^2 / sqrt n (Balogh, Bollobas & Morris 2010).",
+        "",
+        _HEADER,
+    ]
+    wide = []
+    for n, known in sharp_values(results).items():
+        if known is None:
+            lines.append(f"{n:>2}  too few points or trials")
+            continue
+        p, low, high = known.half
+        ratio, least, most = known.ratio
+        leading, bounds = leading_order(n), corrections(n)
+        width = (high - low) / 2 / p
+        lines.append(
+            f"{n:>2}  {p:>12.7g}  {f'[{low:.7g}, {high:.7g}]':>24}  {width:>7.2g}  {ratio:>9.5f}"
+            f"  {f'[{least:.5f}, {most:.5f}]':>18}  {leading:>9.4g}  {p / leading:>7.5f}"
+            f"  {f'{bounds[0]:.3f}, {bounds[1]:.1f}':>14}"
+        )
+        if width > wanted(n):
+            wide.append(n)
+    if wide:
+        lines.append(f"wider than the trials are for (1e-4 up to n = 16, 1e-3 above): n = {', '.join(map(str, wide))}")
+    return lines
