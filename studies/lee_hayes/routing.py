@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fastcube.engine.statistics import Proportion, Ratio
 from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text, product_grid
 from fastcube.errors import check_range
+from fastcube.inventory import inventory
 from fastcube.kernels.routing.layout import TALLY
 from fastcube.networks.hypercube import Hypercube
 
@@ -21,9 +22,6 @@ from .messages import faults_in_words, known, route_in_words, trial_of
 if TYPE_CHECKING:
     from fastcube.engine.results import Results
     from fastcube.kernels.jit import Kernel
-
-#: What section 3.2 concludes from Figure 8: fewer messages than this can have the extra delay of two.
-STATED = 0.15
 
 #: Largest n at which a detour or a failure is followed by an exact search (``kernels/routing/search.py``).
 SEARCHED = 12
@@ -105,7 +103,7 @@ def same_delay(results: Results, panel: Any, by: str) -> None:
     panel.reference(
         lambda point: results.estimates(point)["same_subcube"].value or math.nan, "both ends in one unsafe subcube"
     )
-    panel.stated(STATED, "paper: < 15% for f <= floor(n/2), n >= 5")
+    panel.stated(_limit(), "paper: < 15% for f <= floor(n/2), n >= 5")
     panel.scale = "log"
     panel.words(y="share of ROUTE3's messages with a detour", title="ROUTE3: messages with the extra delay")
 
@@ -156,12 +154,17 @@ def faults_on_route(n: int, f: int) -> Fraction:
     return Fraction(f, 2**n - 2) * (Fraction(n * 2 ** (n - 1), 2**n - 1) - 1)
 
 
+def _limit() -> float:
+    """What section 3.2 concludes from Figure 8: a smaller share of messages can have the extra delay of two."""
+    return inventory("lee_hayes").value("fifteen-percent-messages")
+
+
 def _notes(results: Results) -> list[str]:
     rows = [(p, results.estimates(p)["route3_detour"]) for p, tally in results if tally.trials]
     stated = [(p, e) for p, e in rows if known(e) and p["n"] >= 5 and 1 <= p["f"] <= p["n"] // 2 and not p["links"]]
     lines = []
     if stated:
-        below = sum(e.high < STATED for _, e in stated)
+        below = sum(e.high < _limit() for _, e in stated)
         most = max(stated, key=lambda row: row[1].value)
         lines.append(
             f"paper: the extra delay of two for less than 15% of the messages (f <= floor(n/2), n >= 5): so at {below} of "

@@ -24,11 +24,9 @@ from fastcube.engine.study import (
 )
 from fastcube.errors import check_range
 from fastcube.exact.unsafe import merging_pairs
+from fastcube.inventory import inventory
 from fastcube.kernels.unsafe.layout import SPARSE
 from fastcube.networks.hypercube import Hypercube
-
-#: What section 3.2 states of Figure 8: below this for f <= floor(n/2) and n >= 5.
-STATED = 0.15
 
 #: Where fewer pairs of faults within distance 2 than this are expected, plain sampling sees little.
 _RARE = 0.01
@@ -94,10 +92,15 @@ def _stated(point: Point) -> bool:
     return int(point["n"]) >= 5 and 1 <= int(point["f"]) <= int(point["n"]) // 2
 
 
+def _limit() -> float:
+    """What section 3.2 states of Figure 8: below this for f <= floor(n/2) and n >= 5."""
+    return inventory("lee_hayes").value("fifteen-percent")
+
+
 def _figure(results: Results, sheet: Any) -> None:
     panel = sheet.panel()
     panel.lines(results, "unsafe_fraction", x="n", by="f")
-    panel.stated(STATED, "paper: < 15% for f <= floor(n/2), n >= 5", where=_stated)
+    panel.stated(_limit(), "paper: < 15% for f <= floor(n/2), n >= 5", where=_stated)
     panel.words(
         y="average fraction of unsafe nodes", title="Average fraction of unsafe nodes in Q_n with $f$ faulty nodes"
     )
@@ -111,8 +114,8 @@ def _notes(results: Results) -> list[str]:
     ]
     if not rows:
         return []
-    above = [point_text(point) for point, e in rows if e.low >= STATED]
-    below = [point for point, e in rows if e.high < STATED]
+    above = [point_text(point) for point, e in rows if e.low >= _limit()]
+    below = [point for point, e in rows if e.high < _limit()]
     lines = [f"paper: less than 15% unsafe for f <= floor(n/2), n >= 5: so at {len(below)} of {len(rows)} points"]
     if above:
         lines.append(f"  not so at {', '.join(above)}")

@@ -21,6 +21,9 @@ HUNTED = 300
 #: Faults of Q_8, the fewest and the first of these, among which it is 4-safe and the greedy T_4(0) of reading B2 stops.
 STOP_8_4 = (32, 64, 129, 130, 132, 136)
 
+#: The same in Q_10, the fewest faults that stop T_4(0) there.
+STOP_10_4 = (128, 256, 513, 514, 516, 520, 528, 544)
+
 
 def fault_limit(m: int, k: int) -> int:
     """The paper's bound: |F| < 2^k (m - k + 1)."""

@@ -16,7 +16,7 @@ from fastcube.algorithms.shortest import distance
 from fastcube.engine.claims import Effort, Verdict, Witness
 from fastcube.networks.dualcube import DualCube
 
-from .cases import HUNTED, STOP_8_4, Case, all_cases, fault_limit, hunt, nonfaulty_others, reach
+from .cases import HUNTED, STOP_8_4, STOP_10_4, Case, all_cases, fault_limit, hunt, nonfaulty_others, reach
 from .claims import ledger, witness
 
 SMALL = [(1, 0), (2, 0), (2, 1)]
@@ -293,10 +293,6 @@ def _repaired_cases(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
             yield k, dual, t
 
 
-#: Faults in the cluster of node 0 of DC(10) that stop the greedy T_4(0): the fewest, found as STOP_8_4.
-_STOP_10_4 = (128, 256, 513, 514, 516, 520, 528, 544)
-
-
 @ledger.claim(
     "theorem-1-repaired",
     where="Algorithm 3 and Theorem 1",
@@ -308,7 +304,7 @@ def theorem_1_repaired(effort: Effort) -> Verdict:
     """The repaired algorithms: small cases and the hunt, then the first size at which they need a tree T_4."""
     routes, _ = _repaired(effort)
     few = effort.pick("", " with at most 2 faults")
-    dual = DualCube(10, _STOP_10_4)
+    dual = DualCube(10, STOP_10_4)
     assert dual.is_safe(5)
     t = next(t for t in nonfaulty_others(dual) if offline(dual, 0, t, 5, "repaired").outcome == "failed")
     return Verdict(

@@ -8,7 +8,7 @@ from fastcube.engine.claims import Effort, Verdict
 from fastcube.engine.estimate import Estimate, proportion
 
 from .claims import ledger
-from .routing import DUALCUBE_ROUTING
+from .routing import DUALCUBE_ROUTING, printed
 
 SIZES = range(5, 10)
 
@@ -39,7 +39,7 @@ def success_ninety(effort: Effort) -> Verdict:
     """Intervals at level 1e-6 above 0.9 at every published m, at rates up to 0.299."""
     rates = [0.05, 0.1, 0.15, 0.2, 0.25, 0.29, 0.299]
     trials, found = _successes(effort, rates)
-    above = [e for e in found.values() if e.low > 0.9]
+    above = [e for e in found.values() if e.low > printed("success-ninety", "percent delivered, above")]
     least = min(found, key=lambda point: found[point].value)
     return Verdict(
         "holds" if len(above) == len(found) else "undecided",
@@ -61,8 +61,9 @@ def success_fifty(effort: Effort) -> Verdict:
     """Intervals at level 1e-6 against 0.5 over the published grid from rate 0.3 on."""
     rates = [0.3, 0.35, 0.4, 0.45, 0.5]
     trials, found = _successes(effort, rates)
-    above = [point for point, e in found.items() if e.low > 0.5]
-    below = [f"{e.value:.4f} at {point}" for point, e in found.items() if e.high < 0.5]
+    half = printed("success-fifty", "percent delivered, above")
+    above = [point for point, e in found.items() if e.low > half]
+    below = [f"{e.value:.4f} at {point}" for point, e in found.items() if e.high < half]
     return Verdict(
         "holds" if len(above) > len(found) / 2 else "undecided",
         f"{trials:,} trials each at m = 5..9, rates {rates}: above, at level 1e-6, at {len(above)} of {len(found)} points, "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastcube.engine.statistics import PlainMean, Proportion, Ratio
 from fastcube.engine.study import Axis, Explanation, Grid, Study, Value, product_grid
+from fastcube.inventory import inventory
 from fastcube.kernels.dualcube.layout import TALLY
 
 if TYPE_CHECKING:
@@ -189,15 +190,31 @@ def _connected_about(point: Point) -> float:
     return max(0.0, 1 - 2 * float(point["rate"]) ** (int(point["m"]) + 1))
 
 
+def printed(item: str, name: str) -> float:
+    """A share that the paper prints in percent."""
+    return inventory("li_peng_chu").value(item, name) / 100
+
+
+def _stated() -> tuple[tuple[float, float], tuple[float, float]]:
+    """Above which success rate, and below (up to) which failure rate: the two sentences on Figure 1."""
+    most, many = "success-ninety", "success-fifty"
+    above = "percent delivered, above"
+    return (
+        (printed(most, above), printed(most, "failure rate, percent, below")),
+        (printed(many, above), printed(many, "failure rate, percent, up to")),
+    )
+
+
 def figure(results: Results, sheet: Any) -> None:
     """Figures 1 and 2 side by side: success rate, and path length in percent, against the failure rate."""
     of = "Figure" if any(_searched(point) for point, _ in results) else "As Figure"
+    (ninety, low), (fifty, high) = _stated()
     left, right = sheet.panels(2)
     left.lines(results, "success", x="rate", by="m")
     left.scale = "linear"
     left.limits(bottom=0)
-    left.stated(0.9, "paper: > 90% below 30%", where=lambda point: point["rate"] < 0.3)
-    left.stated(0.5, "paper: in most cases > 50% up to 50%", where=lambda point: point["rate"] <= 0.5)
+    left.stated(ninety, "paper: > 90% below 30%", where=lambda point: point["rate"] < low)
+    left.stated(fifty, "paper: in most cases > 50% up to 50%", where=lambda point: point["rate"] <= high)
     left.words(y="successful routing rate", title=f"{of} 1: pairs that the route joins")
     _draw_lengths(results, right)
     right.words(title=f"{of} 2: length of the paths found")
@@ -219,17 +236,18 @@ def _draw_lengths(results: Results, panel: Any) -> None:
 def notes(results: Results) -> list[str]:
     """The paper's statements beside what was measured, failures by reason, and the approximation for large m."""
     lines = []
+    (ninety, low), (fifty, high) = _stated()
     below, above, upto, over = 0, 0, 0, 0
     for point, tally in results:
         if not tally.trials:
             continue
         estimate = results.estimates(point)["success"]
-        if point["rate"] < 0.3:
-            below += estimate.low > 0.9
-            above += estimate.high <= 0.9
-        if point["rate"] <= 0.5:
-            upto += estimate.low > 0.5
-            over += estimate.high <= 0.5
+        if point["rate"] < low:
+            below += estimate.low > ninety
+            above += estimate.high <= ninety
+        if point["rate"] <= high:
+            upto += estimate.low > fifty
+            over += estimate.high <= fifty
     lines.append(f'"success rate > 90% if the node failure rate is below 30%": so at {below} points, not at {above}')
     lines.append(f'"in most cases > 50% up to 50%": so at {upto} points, not at {over}')
     limits = sum(tally.counts["limit"] for _, tally in results)

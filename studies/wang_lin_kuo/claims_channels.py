@@ -9,6 +9,7 @@ from collections.abc import Callable
 from fastcube.algorithms.multicasting import multicast
 from fastcube.engine.claims import Effort, Verdict, Witness
 from fastcube.engine.tally import Tally
+from fastcube.inventory import inventory
 
 from .channels import MULTICAST, deviation, table_3
 from .claims import cut_cubes, data_of, ledger
@@ -181,7 +182,7 @@ def fault_overhead(effort: Effort) -> Verdict:
             largest = max(largest, abs(_mean(tally, "channels") - _mean(tally, "free")) / _CHANNELS)
     trials = effort.pick(full=100_000, quick=5_000)
     checked = f"{trials:,} random multicasts at each row with faults: at most {100 * largest:.4f}% of the channels"
-    if largest < 0.001:
+    if largest < inventory("wang_lin_kuo").value("fault-overhead") / 100:
         return Verdict("holds", checked)
     point = "n=10, f=8, destinations=128"
     python = f'fc.run("multicast", {point}, trials=5000).estimates(dict({point}))["fault_ratio"].low'
@@ -202,8 +203,9 @@ def fault_overhead(effort: Effort) -> Verdict:
 def fault_overhead_relative(effort: Effort) -> Verdict:
     """The ratio of the totals, on the same multicasts."""
     point = "n=10, f=8, destinations=16"
-    python = f'fc.run("multicast", {point}, trials=20000).estimates(dict({point}))["fault_ratio"].low > 1.001'
-    words = "the 95% interval of N over N without faults lies above 1.001"
+    over = 1 + inventory("wang_lin_kuo").value("fault-overhead") / 100
+    python = f'fc.run("multicast", {point}, trials=20000).estimates(dict({point}))["fault_ratio"].low > {over}'
+    words = f"the 95% interval of N over N without faults lies above {over}"
     witness = Witness.of(words, python, {"n": 10, "f": 8, "destinations": 16})
     tally = _measured(effort, 8, 16)
     ratio = _mean(tally, "channels") / _mean(tally, "free")
@@ -225,9 +227,12 @@ def fault_overhead_relative(effort: Effort) -> Verdict:
 def at_most_2_62_percent(effort: Effort) -> Verdict:
     """128 destinations without faults."""
     point = "n=10, f=0, destinations=128"
-    python = f'fc.run("multicast", {point}, trials=20000).estimates(dict({point}))["channels"].low > 0.0262 * 10240'
+    percent = inventory("wang_lin_kuo").value("channel-percentage")
+    python = (
+        f'100 * fc.run("multicast", {point}, trials=20000).estimates(dict({point}))["channels"].low > {percent} * 10240'
+    )
     witness = Witness.of(
-        "the 95% interval of N lies above 2.62% of 10,240 channels", python, {"n": 10, "destinations": 128}
+        f"the 95% interval of N lies above {percent}% of 10,240 channels", python, {"n": 10, "destinations": 128}
     )
     tally = _measured(effort, 0, 128)
     shares = [100 * _mean(tally, counter) / _CHANNELS for counter in ("channels", "hamilton")]
