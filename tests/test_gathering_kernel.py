@@ -19,6 +19,7 @@ from fastcube.exact.trees import stored_points
 from fastcube.kernels.gathering.enumeration import enumerate_gathering
 from fastcube.kernels.gathering.layout import GATHERING, common
 from fastcube.kernels.gathering.trials import GATHER
+from fastcube.studies.leu_kuo import rivals
 
 RUNS = {"literal": ("FTTC", "literal"), "comment": ("FTTC", "comment"), "repaired": ("FTTC", "repaired"),
         "reroute": ("REROUTE", "comment"), "tc": ("TC", "comment")}  # fmt: skip
@@ -213,6 +214,14 @@ def test_replay_agrees_with_the_tally(name):
                 lost = Fraction(data["runs"][run]["lost"])
                 assert lost * common(values["n"]) == counts[f"lost_{run}"]
                 assert f"{lost} are lost" in told.words or lost == 0
+
+
+def test_the_rival_of_the_benchmark_loses_as_much():
+    for values in ({"n": 4, "links": 8, "f": 0}, {"n": 5, "links": 0, "f": 6}):
+        study = find("gather")
+        counts = study.count(study.point(values), 40).counts
+        lost = sum(counts[f"lost_{variant}"] for variant in ("literal", "comment", "repaired"))
+        assert lost == rivals.gathered(study, values, 40) * common(values["n"]) > 0
 
 
 @pytest.mark.parametrize(

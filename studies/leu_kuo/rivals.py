@@ -1,24 +1,28 @@
-"""What a user would write instead of the kernels: FIND_TREE, the optimum and FTTC in plain Python."""
+"""What a user would write instead of the kernels: FIND_TREE and the optimum in plain Python, and FTTC one cube at a time.
+
+For ``gather`` :func:`fastcube.find_tree` and :func:`fastcube.gather` run the three variants on the kernel's own fault sets:
+plain Python as well, ten times as fast as messages between simulated nodes.
+"""
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable
 from fractions import Fraction
 
+from fastcube.algorithms import trees
+from fastcube.algorithms.gathering import VARIANTS, gather
 from fastcube.engine.benchmark import Benchmark, kernel_runner
-from fastcube.engine.study import Study
+from fastcube.engine.study import Point, Study, point_key
+from fastcube.networks.hypercube import Hypercube
 
 
-def fault_words(n: int, links: int, f: int, rng: random.Random) -> list[int]:
-    """FAULT of every node under random faulty links and nodes."""
+def fault_words(n: int, links: int, rng: random.Random) -> list[int]:
+    """FAULT of every node under random faulty links."""
     fault = [0] * 2**n
-    dead = [
-        (e % 2**n, e // 2**n)
-        for e in rng.sample([k * 2**n + u for k in range(n) for u in range(2**n) if not u >> k & 1], links)
-    ]
-    dead += [(v, k) for v in rng.sample(range(2**n), f) for k in range(n)]
-    for u, k in dead:
+    for e in rng.sample([k * 2**n + u for k in range(n) for u in range(2**n) if not u >> k & 1], links):
+        u, k = e % 2**n, e // 2**n
         fault[u] |= 1 << k
         fault[u ^ 1 << k] |= 1 << k
     return fault
@@ -60,78 +64,54 @@ def fewest(n: int, fault: list[int]) -> int:
     return int(best)
 
 
-def comment(n: int, fault: list[int], sink: int, d: list[int], repaired: bool) -> Fraction:
-    """What FTTC delivers, ``comment`` or ``repaired``, with fractions; detours by breadth-first search."""
-    full = 2**n - 1
-    held = {v: Fraction(fault[v] != full) for v in range(2**n)}
-    nodes = list(range(2**n))
-    late = Fraction(0)
-    for i in range(n):
-        active = [v for v in nodes if (v ^ sink) >> d[i] & 1]
-        nodes = [v for v in nodes if not (v ^ sink) >> d[i] & 1]
-        for v in active:
-            if not fault[v] >> d[i] & 1 or fault[v] == full:
-                continue
-            amount, held[v] = held[v], Fraction(0)
-            partners = [v ^ 1 << d[j] for j in range(i + 1, n) if not fault[v] >> d[j] & 1]
-            if repaired:
-                partners = [w for w in partners if not fault[w] >> d[i] & 1]
-            for w in partners:
-                if not fault[w] >> d[i] & 1:
-                    held[w] += amount / len(partners)
-            if not partners and joined(n, fault, v, v ^ 1 << d[i]):
-                held[v ^ 1 << d[i]] += amount
-            elif not partners and repaired and joined(n, fault, v, sink):
-                late += amount
-        for v in active:
-            if not fault[v] >> d[i] & 1:
-                held[v ^ 1 << d[i]] += held[v]
-    return held[sink] + late
+def gathered(study: Study, point: Point, trials: int) -> Fraction:
+    """Units that the three variants lose on the first trials of a study, over FIND_TREE's tree."""
+    from fastcube.kernels.links import link_set
+    from fastcube.kernels.sampling import fault_set
+
+    n, links, f = (int(point[name]) for name in ("n", "links", "f"))
+    key, lost = point_key(study.name, 0, study.point(point)), Fraction(0)
+    for t in range(trials):
+        pairs = [(int(u), int(u) | 1 << int(k)) for u, k in link_set(key, t, n, links)]
+        cube = Hypercube(n, fault_set(key, t, n, f).tolist(), pairs)
+        tree = trees.find_tree(cube)
+        if tree is not None:
+            lost += sum(gather(cube, tree, "FTTC", variant).lost for variant in VARIANTS)
+    return lost
 
 
-def joined(n: int, fault: list[int], s: int, t: int) -> bool:
-    """Whether nonfaulty links join two nodes."""
-    seen, front = {s}, [s]
-    while front:
-        u = front.pop()
-        new = [u ^ 1 << k for k in range(n) if not fault[u] >> k & 1 and u ^ 1 << k not in seen]
-        seen.update(new)
-        front += new
-    return t in seen
-
-
-def _plain(n: int, links: int, f: int, what: str, trials: int) -> Callable[[], int]:
+def _plain(n: int, links: int, optimum: bool, trials: int) -> Callable[[], int]:
     def call() -> int:
         rng = random.Random(1)
         for _ in range(trials):
-            fault = fault_words(n, links, f, rng)
-            tree = find_tree(n, fault)
-            if tree is not None and what == "optimum":
+            fault = fault_words(n, links, rng)
+            if find_tree(n, fault) is not None and optimum:
                 fewest(n, fault)
-            elif tree is not None and what == "gather":
-                for repaired in (False, True):
-                    comment(n, fault, *tree, repaired)
         return trials
 
     return call
 
 
-def benchmarks_of(find: Study, optimal: Study, gather: Study) -> list[Benchmark]:
+def benchmarks_of(find: Study, optimal: Study, gathering: Study) -> list[Benchmark]:
     """The comparisons, for the studies ``find-tree``, ``optimal-tree`` and ``gather``."""
     out = []
-    for study, what, cases in (
-        (find, "tree", ((7, 8, 0, 400_000, 500), (7, 32, 0, 200_000, 500), (12, 64, 0, 100_000, 10))),
-        (optimal, "optimum", ((6, 12, 0, 100_000, 2), (8, 16, 0, 50_000, 1))),
-        (
-            gather,
-            "gather",
-            ((5, 12, 0, 100_000, 100), (7, 32, 0, 50_000, 20), (8, 64, 0, 40_000, 10), (7, 0, 8, 50_000, 20)),
-        ),
-    ):
-        for n, links, f, ours, theirs in cases:
-            point = {"n": n, "links": links, "f": f}
-            name = f"{study.name}, n={n} links={links} f={f}"
-            out.append(
-                Benchmark(name, "plain Python", kernel_runner(study, point, ours), _plain(n, links, f, what, theirs))
-            )
+
+    def enter(study: Study, point: Point, ours: int, theirs: Callable[[], int]) -> None:
+        name = f"{study.name}, " + " ".join(f"{axis}={value}" for axis, value in point.items())
+        out.append(Benchmark(name, "plain Python", kernel_runner(study, point, ours), theirs))
+
+    for n, links, ours, theirs in ((7, 8, 400_000, 500), (7, 32, 200_000, 500), (12, 64, 100_000, 10)):
+        enter(find, {"n": n, "links": links, "f": 0}, ours, _plain(n, links, False, theirs))
+    for n, links, ours, theirs in ((6, 12, 100_000, 2), (8, 16, 50_000, 1)):
+        enter(optimal, {"n": n, "links": links, "f": 0}, ours, _plain(n, links, True, theirs))
+    for n, links, f, ours, theirs in (
+        (5, 12, 0, 100_000, 100), (7, 32, 0, 50_000, 50), (8, 64, 0, 40_000, 20), (7, 0, 8, 50_000, 50),
+    ):  # fmt: skip
+        point: Point = {"n": n, "links": links, "f": f}
+        enter(gathering, point, ours, functools.partial(_gathered, gathering, point, theirs))
     return out
+
+
+def _gathered(study: Study, point: Point, trials: int) -> int:
+    gathered(study, point, trials)
+    return trials
