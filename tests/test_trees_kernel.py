@@ -2,10 +2,12 @@
 
 import itertools
 import random
+import re
 from math import comb
 
 import numpy as np
 import pytest
+from machine_code import assembly, has
 from reference import trees as twin
 from test_trees import links_of
 
@@ -259,3 +261,11 @@ def test_where_lanes_serve():
     """Neither faulty nodes nor crowded cubes."""
     assert find_kernel(12, 64, 0) is FIND_LANES_8
     assert find_kernel(12, 64, 1) is find_kernel(12, 2048, 0) is FIND_DENSE
+
+
+@pytest.mark.skipif(not has("avx512bitalg"), reason="this CPU counts no bits in vectors")
+def test_lanes_are_vectors_in_the_machine_code():
+    """Generator, repeated links, sinks, dimensions and the carry-save adders of COST, each over 512 bits."""
+    text = assembly(FIND_LANES_5)
+    for instruction in ("vpmuludq", "vpminuw", "vpsllvw", "vpopcntw", "vpternlogq", "vptestmw"):
+        assert re.search(rf"{instruction}\s.*%zmm", text), instruction
