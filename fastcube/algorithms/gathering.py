@@ -1,8 +1,6 @@
 """Gathering over a communication tree of one hypercube: TC, FTTC and traditional rerouting (Leu & Kuo, section 3).
 
-A node sends all it holds at its active stage, waits before only for what its program names, and never again after.
-At one stage failing nodes wait for nothing, their helpers wait for them, and passive nodes for both.  So a run is a
-single sweep over the stages, whatever the timing (readings R8 to R18).
+What is counted, and the algorithms by name; ``gathering_run.py`` runs them.
 """
 
 from __future__ import annotations
@@ -12,45 +10,19 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import ParameterError, check_range, shown
 from ..networks.hypercube import Hypercube
+from .gathering_run import BLOCKED, CAUSES, Flow, Plan, Run, Send
 from .registry import Algorithms
-from .shortest import distance
-from .trees import CommunicationTree, detect
+from .trees import CommunicationTree
 
 #: Largest cube whose 2^n programs are run, and the largest whose data is followed by origin.
 LARGEST = 16
 BY_ORIGIN = 10
 
 VARIANTS = ("literal", "comment", "repaired")
-
-#: What becomes of a message that is not merged: causes of loss (R15), and the sink's mail.
-MUTUAL, IGNORED, NOPATH, BLOCKED = CAUSES = ("mutual", "ignored", "nopath", "blocked")
-LATE = "late"
-
-
-class Plan(NamedTuple):
-    """What one failing node does: ``partners`` share its data equally, or it goes to ``target`` over ``hops`` links.
-
-    ``target`` is -1 where there is no path.
-    """
-
-    stage: int
-    node: int
-    partners: tuple[int, ...]
-    target: int
-    hops: int
-
-
-class _Send(NamedTuple):
-    """A message as it was sent: ``share`` of them make up the sender's data; ``cause`` of its loss, or None: merged."""
-
-    sender: int
-    target: int
-    share: int
-    cause: str | None
 
 
 @dataclass(frozen=True)
@@ -101,7 +73,7 @@ class Gathering:
     steps_sync: int
     result: Any
     plans: tuple[Plan, ...]
-    _sends: tuple[_Send, ...]
+    _sends: tuple[Send, ...]
     _holders: tuple[int, ...]
 
     @property
@@ -206,19 +178,19 @@ class Pieces:
 @GATHERING.register(Hypercube, "FTTC", options={"variant": VARIANTS}, default=True)
 def fttc(cube: Hypercube, tree: CommunicationTree, pieces: Pieces, variant: str = "comment") -> Gathering:
     """Figure 13, in three variants (reading R9)."""
-    return _Run(cube, tree, "FTTC", variant).outcome(pieces)
+    return _outcome(Run(cube, tree, "FTTC", variant), pieces)
 
 
 @GATHERING.register(Hypercube, "TC")
 def tc(cube: Hypercube, tree: CommunicationTree, pieces: Pieces) -> Gathering:
     """Figure 6: what is sent over a faulty link is lost (reading R18)."""
-    return _Run(cube, tree, "TC", None).outcome(pieces)
+    return _outcome(Run(cube, tree, "TC", None), pieces)
 
 
 @GATHERING.register(Hypercube, "REROUTE")
 def reroute(cube: Hypercube, tree: CommunicationTree, pieces: Pieces) -> Gathering:
     """The traditional detour of three hops over the lowest dimension that has one (readings R12 and R18)."""
-    return _Run(cube, tree, "REROUTE", None).outcome(pieces)
+    return _outcome(Run(cube, tree, "REROUTE", None), pieces)
 
 
 def _check_pieces(
@@ -247,199 +219,26 @@ def _check_pieces(
     return dict(data), checked, merge
 
 
-class _Run:
-    """One gathering, stage by stage."""
-
-    def __init__(self, cube: Hypercube, tree: CommunicationTree, algorithm: str, variant: str | None) -> None:
-        self.cube, self.tree, self.n = cube, tree, cube.n
-        self.algorithm, self.variant = algorithm, variant
-        self.fault: list[int] = detect(cube).tolist()
-        full = 2**self.n - 1
-        self.holders = [v for v in range(2**self.n) if self.fault[v] != full]
-        self.holds = [word != full for word in self.fault]
-        self.plans = {(p.stage, p.node): p for p in self._planned()}
-
-    def _actives(self, i: int) -> list[int]:
-        """The active nodes of stage i, ascending."""
-        d = self.tree.order
-        nodes = [self.tree.sink ^ 1 << d[i]]
-        for j in range(i + 1, self.n):
-            nodes += [v ^ 1 << d[j] for v in nodes]
-        return sorted(nodes)
-
-    def _planned(self) -> list[Plan]:
-        return [
-            self._plan(i, v)
-            for i, d in enumerate(self.tree.order)
-            for v in self._actives(i)
-            if self.holds[v] and self.fault[v] >> d & 1
-        ]
-
-    def _plan(self, i: int, v: int) -> Plan:
-        """What a failing node does; follows from tree and faults alone (R16)."""
-        d, fault = self.tree.order, self.fault
-        passive = v ^ 1 << d[i]
-        if self.algorithm == "TC":
-            return Plan(i, v, (), -1, 0)
-        if self.algorithm == "REROUTE":
-            around = (k for k in range(self.n) if k != d[i])
-            found = any(not (fault[v] >> k | fault[v ^ 1 << k] >> d[i] | fault[passive] >> k) & 1 for k in around)
-            return Plan(i, v, (), passive, 3) if found else Plan(i, v, (), -1, 0)
-        partners = [v ^ 1 << d[j] for j in range(i + 1, self.n) if not fault[v] >> d[j] & 1]
-        if self.variant == "repaired":
-            partners = [w for w in partners if not fault[w] >> d[i] & 1]
-        if partners:
-            return Plan(i, v, tuple(partners), -1, 0)
-        for target in (passive, self.tree.sink) if self.variant == "repaired" else (passive,):
-            hops = distance(self.cube, v, target)
-            if hops is not None:
-                return Plan(i, v, (), target, hops)
-        return Plan(i, v, (), -1, 0)
-
-    # ------------------------------------------------------------ who waits for whom
-
-    def _awaited(self, i: int, v: int) -> list[int]:
-        """Active neighbours that a node which can send waits for first, in the order of its program (R9, R17)."""
-        d, fault = self.tree.order, self.fault
-        if self.algorithm != "FTTC":
-            return []
-        asking = [v ^ 1 << d[j] for j in range(i + 1, self.n) if self.variant == "literal" or not fault[v] >> d[j] & 1]
-        return [w for w in asking if fault[w] >> d[i] & 1]
-
-    def _receives(self, i: int, passive: int) -> bool:
-        """Whether a passive node waits for its active neighbour (R9, R18)."""
-        d = self.tree.order[i]
-        if not self.fault[passive] >> d & 1:
-            return True
-        plan = self.plans.get((i, passive ^ 1 << d))
-        return plan is not None and plan.target == passive and self.variant != "literal"
-
-    # ------------------------------------------------------------ the sweep
-
-    def outcome(self, pieces: Pieces) -> Gathering:
-        """Run it with amounts, and again with the user's pieces if there are any."""
-        unit = math.prod(
-            math.lcm(*range(1, self.n - i)) for i in range(self.n - 1)
-        )  # every partition is a whole number
-        amounts = _Flow(self, dict.fromkeys(self.holders, unit), lambda x, m: [x // m] * m, lambda x, y: x + y)
-        result = None
-        if pieces.data is not None:
-            own = _check_pieces(self.holders, pieces, self.algorithm == "FTTC")
-            result = _Flow(self, *own).held.get(self.tree.sink)
-        k = len({stage for stage, _ in self.plans})
-        paper, sync = self.n + k, self._steps()
-        if self.algorithm == "TC":
-            paper = sync = self.n
-        elif self.algorithm == "REROUTE":
-            paper, sync = self.n + 3 * k, self.n + 2 * k
-        arrived = Fraction(amounts.held.get(self.tree.sink, 0), unit)
-        lost_by = {cause: Fraction(sum(amounts.lost.get(cause, ())), unit) for cause in CAUSES}
-        lost_by[BLOCKED] = len(self.holders) - arrived - sum(lost_by.values())
-        return Gathering(
-            self.cube, self.tree, self.algorithm, self.variant,
-            expected=len(self.holders), arrived=arrived, stranded=Fraction(self._stranded()), lost_by=lost_by,
-            blocked=tuple(sorted(amounts.blocked)), steps_paper=paper, steps_sync=sync, result=result,
-            plans=tuple(self.plans.values()), _sends=tuple(amounts.sends), _holders=tuple(self.holders),
-        )  # fmt: skip
-
-    def _steps(self) -> int:
-        longest = [1] * self.n
-        for plan in self.plans.values():
-            longest[plan.stage] = max(longest[plan.stage], 2 if plan.partners else plan.hops)
-        return sum(longest)
-
-    def _stranded(self) -> int:
-        """Holders that nonfaulty links do not join to the sink."""
-        seen = bytearray(2**self.n)
-        seen[self.tree.sink] = 1
-        front = [self.tree.sink]
-        while front:
-            u = front.pop()
-            for k in range(self.n):
-                v = u ^ 1 << k
-                if not seen[v] and not self.fault[u] >> k & 1:
-                    seen[v] = 1
-                    front.append(v)
-        return sum(not seen[v] for v in self.holders)
-
-
-class _Flow:
-    """What each node holds, stage by stage, for any pieces that can be split and merged.
-
-    Attributes
-    ----------
-    held : dict
-        What each node holds at the end; what was sent is gone.
-    lost : dict of cause to list of pieces
-    blocked : set of int
-    sends : list of _Send
-    """
-
-    def __init__(
-        self,
-        run: _Run,
-        held: dict[int, Any],
-        split: Callable[[Any, int], list[Any]],
-        merge: Callable[[Any, Any], Any],
-    ) -> None:
-        self.run, self.held, self.split, self.merge = run, held, split, merge
-        self.lost: dict[str, list[Any]] = {}
-        self.blocked: set[int] = set()
-        self.sends: list[_Send] = []
-        self.late: list[Any] = []
-        for i in range(run.n):
-            self._stage(i)
-        sink = run.tree.sink
-        for piece in self.late:
-            held[sink] = merge(held[sink], piece)
-
-    def _stage(self, i: int) -> None:
-        run, bit = self.run, 1 << self.run.tree.order[i]
-        actives = [v for v in run._actives(i) if run.holds[v]]
-        mail: dict[tuple[int, int], tuple[Any, int]] = {}  # (sender, receiver): piece, place in sends
-        for v in actives:
-            if (i, v) in run.plans and v not in self.blocked:
-                self._fail(run.plans[i, v], mail)
-        for v in actives:
-            if (i, v) in run.plans or v in self.blocked:
-                continue
-            if all(self._receive(v, w, mail) for w in run._awaited(i, v)):
-                self._send(v, v ^ bit, self.held.pop(v), 1, BLOCKED, mail)
-        for v in (u ^ bit for u in run._actives(i)):
-            if run.holds[v] and v not in self.blocked and run._receives(i, v):
-                self._receive(v, v ^ bit, mail)
-
-    def _fail(self, plan: Plan, mail: dict[tuple[int, int], tuple[Any, int]]) -> None:
-        run, piece = self.run, self.held.pop(plan.node)
-        passive = plan.node ^ 1 << run.tree.order[plan.stage]
-        if plan.partners:
-            m = len(plan.partners)
-            for w, part in zip(plan.partners, self.split(piece, m), strict=True):
-                self._send(plan.node, w, part, m, MUTUAL if (plan.stage, w) in run.plans else BLOCKED, mail)
-        elif plan.target < 0:
-            self._send(plan.node, passive, piece, 1, NOPATH, mail)
-        elif plan.target != passive:
-            self.late.append(piece)
-            self.sends.append(_Send(plan.node, plan.target, 1, None))
-        else:
-            self._send(plan.node, passive, piece, 1, IGNORED if run.variant == "literal" else BLOCKED, mail)
-
-    def _send(
-        self, v: int, to: int, piece: Any, share: int, cause: str, mail: dict[tuple[int, int], tuple[Any, int]]
-    ) -> None:
-        """Send a piece that is lost for ``cause`` until it is received."""
-        if cause != BLOCKED:
-            self.lost.setdefault(cause, []).append(piece)
-        else:
-            mail[v, to] = piece, len(self.sends)
-        self.sends.append(_Send(v, to, share, cause))
-
-    def _receive(self, v: int, sender: int, mail: dict[tuple[int, int], tuple[Any, int]]) -> bool:
-        """Wait for a message and merge it; False, and the node is blocked, when it never comes."""
-        if (sender, v) not in mail:
-            self.blocked.add(v)
-            return False
-        piece, at = mail[sender, v]
-        self.held[v] = self.merge(self.held[v], piece)
-        self.sends[at] = self.sends[at]._replace(cause=None)
-        return True
+def _outcome(run: Run, pieces: Pieces) -> Gathering:
+    """Run it with amounts, and again with the user's pieces if there are any."""
+    n, sink = run.n, run.tree.sink
+    unit = math.prod(math.lcm(*range(1, n - i)) for i in range(n - 1))  # every partition is a whole number
+    amounts = Flow(run, dict.fromkeys(run.holders, unit), lambda x, m: [x // m] * m, lambda x, y: x + y)
+    result = None
+    if pieces.data is not None:
+        result = Flow(run, *_check_pieces(run.holders, pieces, run.algorithm == "FTTC")).held.get(sink)
+    k = len({stage for stage, _ in run.plans})
+    paper, sync = n + k, run.steps()
+    if run.algorithm == "TC":
+        paper = sync = n
+    elif run.algorithm == "REROUTE":
+        paper, sync = n + 3 * k, n + 2 * k
+    arrived = Fraction(amounts.held.get(sink, 0), unit)
+    lost_by = {cause: Fraction(sum(amounts.lost.get(cause, ())), unit) for cause in CAUSES}
+    lost_by[BLOCKED] = len(run.holders) - arrived - sum(lost_by.values())
+    return Gathering(
+        run.cube, run.tree, run.algorithm, run.variant,
+        expected=len(run.holders), arrived=arrived, stranded=Fraction(run.stranded()), lost_by=lost_by,
+        blocked=tuple(sorted(amounts.blocked)), steps_paper=paper, steps_sync=sync, result=result,
+        plans=tuple(run.plans.values()), _sends=tuple(amounts.sends), _holders=tuple(run.holders),
+    )  # fmt: skip

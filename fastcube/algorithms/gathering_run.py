@@ -1,0 +1,212 @@
+"""One run of a gathering: what each node's program does, stage by stage, and what becomes of the data (Figure 13).
+
+A node sends all it holds at its active stage, waits before only for what its program names, and never again after.
+At one stage failing nodes wait for nothing, their helpers wait for them, and passive nodes for both.  So a run is a
+single sweep over the stages, whatever the timing (readings R8 to R18).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..networks.hypercube import Hypercube
+from .shortest import distance
+from .trees import CommunicationTree, detect
+
+#: What becomes of a message that is not merged: the causes of loss (R15).
+MUTUAL, IGNORED, NOPATH, BLOCKED = CAUSES = ("mutual", "ignored", "nopath", "blocked")
+
+
+class Plan(NamedTuple):
+    """What one failing node does: ``partners`` share its data equally, or it goes to ``target`` over ``hops`` links.
+
+    ``target`` is -1 where there is no path.
+    """
+
+    stage: int
+    node: int
+    partners: tuple[int, ...]
+    target: int
+    hops: int
+
+
+class Send(NamedTuple):
+    """A message as it was sent: ``share`` of them make up the sender's data; ``cause`` of its loss, or None: merged."""
+
+    sender: int
+    target: int
+    share: int
+    cause: str | None
+
+
+class Run:
+    """One gathering, stage by stage."""
+
+    def __init__(self, cube: Hypercube, tree: CommunicationTree, algorithm: str, variant: str | None) -> None:
+        self.cube, self.tree, self.n = cube, tree, cube.n
+        self.algorithm, self.variant = algorithm, variant
+        self.fault: list[int] = detect(cube).tolist()
+        full = 2**self.n - 1
+        self.holders = [v for v in range(2**self.n) if self.fault[v] != full]
+        self.holds = [word != full for word in self.fault]
+        self.plans = {(p.stage, p.node): p for p in self._planned()}
+
+    def actives(self, i: int) -> list[int]:
+        """The active nodes of stage i, ascending."""
+        d = self.tree.order
+        nodes = [self.tree.sink ^ 1 << d[i]]
+        for j in range(i + 1, self.n):
+            nodes += [v ^ 1 << d[j] for v in nodes]
+        return sorted(nodes)
+
+    def _planned(self) -> list[Plan]:
+        return [
+            self._plan(i, v)
+            for i, d in enumerate(self.tree.order)
+            for v in self.actives(i)
+            if self.holds[v] and self.fault[v] >> d & 1
+        ]
+
+    def _plan(self, i: int, v: int) -> Plan:
+        """What a failing node does; follows from tree and faults alone (R16)."""
+        d, fault = self.tree.order, self.fault
+        passive = v ^ 1 << d[i]
+        if self.algorithm == "TC":
+            return Plan(i, v, (), -1, 0)
+        if self.algorithm == "REROUTE":
+            around = (k for k in range(self.n) if k != d[i])
+            found = any(not (fault[v] >> k | fault[v ^ 1 << k] >> d[i] | fault[passive] >> k) & 1 for k in around)
+            return Plan(i, v, (), passive, 3) if found else Plan(i, v, (), -1, 0)
+        partners = [v ^ 1 << d[j] for j in range(i + 1, self.n) if not fault[v] >> d[j] & 1]
+        if self.variant == "repaired":
+            partners = [w for w in partners if not fault[w] >> d[i] & 1]
+        if partners:
+            return Plan(i, v, tuple(partners), -1, 0)
+        for target in (passive, self.tree.sink) if self.variant == "repaired" else (passive,):
+            hops = distance(self.cube, v, target)
+            if hops is not None:
+                return Plan(i, v, (), target, hops)
+        return Plan(i, v, (), -1, 0)
+
+    # ------------------------------------------------------------ who waits for whom
+
+    def awaited(self, i: int, v: int) -> list[int]:
+        """Active neighbours that a node which can send waits for first, in the order of its program (R9, R17)."""
+        d, fault = self.tree.order, self.fault
+        if self.algorithm != "FTTC":
+            return []
+        asking = [v ^ 1 << d[j] for j in range(i + 1, self.n) if self.variant == "literal" or not fault[v] >> d[j] & 1]
+        return [w for w in asking if fault[w] >> d[i] & 1]
+
+    def receives(self, i: int, passive: int) -> bool:
+        """Whether a passive node waits for its active neighbour (R9, R18)."""
+        d = self.tree.order[i]
+        if not self.fault[passive] >> d & 1:
+            return True
+        plan = self.plans.get((i, passive ^ 1 << d))
+        return plan is not None and plan.target == passive and self.variant != "literal"
+
+    # ------------------------------------------------------------ the sweep
+
+    def steps(self) -> int:
+        longest = [1] * self.n
+        for plan in self.plans.values():
+            longest[plan.stage] = max(longest[plan.stage], 2 if plan.partners else plan.hops)
+        return sum(longest)
+
+    def stranded(self) -> int:
+        """Holders that nonfaulty links do not join to the sink."""
+        seen = bytearray(2**self.n)
+        seen[self.tree.sink] = 1
+        front = [self.tree.sink]
+        while front:
+            u = front.pop()
+            for k in range(self.n):
+                v = u ^ 1 << k
+                if not seen[v] and not self.fault[u] >> k & 1:
+                    seen[v] = 1
+                    front.append(v)
+        return sum(not seen[v] for v in self.holders)
+
+
+class Flow:
+    """What each node holds, stage by stage, for any pieces that can be split and merged.
+
+    Attributes
+    ----------
+    held : dict
+        What each node holds at the end; what was sent is gone.
+    lost : dict of cause to list of pieces
+    blocked : set of int
+    sends : list of Send
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        held: dict[int, Any],
+        split: Callable[[Any, int], list[Any]],
+        merge: Callable[[Any, Any], Any],
+    ) -> None:
+        self.run, self.held, self.split, self.merge = run, held, split, merge
+        self.lost: dict[str, list[Any]] = {}
+        self.blocked: set[int] = set()
+        self.sends: list[Send] = []
+        self.late: list[Any] = []
+        for i in range(run.n):
+            self._stage(i)
+        sink = run.tree.sink
+        for piece in self.late:
+            held[sink] = merge(held[sink], piece)
+
+    def _stage(self, i: int) -> None:
+        run, bit = self.run, 1 << self.run.tree.order[i]
+        actives = [v for v in run.actives(i) if run.holds[v]]
+        mail: dict[tuple[int, int], tuple[Any, int]] = {}  # (sender, receiver): piece, place in sends
+        for v in actives:
+            if (i, v) in run.plans and v not in self.blocked:
+                self._fail(run.plans[i, v], mail)
+        for v in actives:
+            if (i, v) in run.plans or v in self.blocked:
+                continue
+            if all(self._receive(v, w, mail) for w in run.awaited(i, v)):
+                self._send(v, v ^ bit, self.held.pop(v), 1, BLOCKED, mail)
+        for v in (u ^ bit for u in run.actives(i)):
+            if run.holds[v] and v not in self.blocked and run.receives(i, v):
+                self._receive(v, v ^ bit, mail)
+
+    def _fail(self, plan: Plan, mail: dict[tuple[int, int], tuple[Any, int]]) -> None:
+        run, piece = self.run, self.held.pop(plan.node)
+        passive = plan.node ^ 1 << run.tree.order[plan.stage]
+        if plan.partners:
+            m = len(plan.partners)
+            for w, part in zip(plan.partners, self.split(piece, m), strict=True):
+                self._send(plan.node, w, part, m, MUTUAL if (plan.stage, w) in run.plans else BLOCKED, mail)
+        elif plan.target < 0:
+            self._send(plan.node, passive, piece, 1, NOPATH, mail)
+        elif plan.target != passive:
+            self.late.append(piece)
+            self.sends.append(Send(plan.node, plan.target, 1, None))
+        else:
+            self._send(plan.node, passive, piece, 1, IGNORED if run.variant == "literal" else BLOCKED, mail)
+
+    def _send(
+        self, v: int, to: int, piece: Any, share: int, cause: str, mail: dict[tuple[int, int], tuple[Any, int]]
+    ) -> None:
+        """Send a piece that is lost for ``cause`` until it is received."""
+        if cause != BLOCKED:
+            self.lost.setdefault(cause, []).append(piece)
+        else:
+            mail[v, to] = piece, len(self.sends)
+        self.sends.append(Send(v, to, share, cause))
+
+    def _receive(self, v: int, sender: int, mail: dict[tuple[int, int], tuple[Any, int]]) -> bool:
+        """Wait for a message and merge it; False, and the node is blocked, when it never comes."""
+        if (sender, v) not in mail:
+            self.blocked.add(v)
+            return False
+        piece, at = mail[sender, v]
+        self.held[v] = self.merge(self.held[v], piece)
+        self.sends[at] = self.sends[at]._replace(cause=None)
+        return True
