@@ -1,8 +1,14 @@
-"""A matrix times a vector on a hypercube: partial sums gathered over communication trees (Leu & Kuo, section 2.1).
+"""
+A matrix times a vector
+=======================
+
+Partial sums are gathered over communication trees of a hypercube (Leu & Kuo, section 2.1).
 
 Without faults as in Figure 2: node (i, j) of the Gray-code grid holds a block of A and a part of x; sums go along the rows to
 the first column, then along that to node (1, 1).  Under faults the entries of A are dealt to all nodes that hold data, and
 one tree over the whole cube gathers partial sums by row.
+
+::
 
     python examples/matvec.py --links 8 --nodes 1 --seed 0
 """

@@ -1,6 +1,12 @@
-"""Merge sort on a hypercube: each node sorts its own numbers, a communication tree merges them (Leu & Kuo, section 2.1).
+"""
+Merge sort
+==========
 
-python examples/sorting.py --links 8 --nodes 1 --seed 0
+Each node sorts its own numbers, a communication tree of the hypercube merges them (Leu & Kuo, section 2.1).
+
+::
+
+    python examples/sorting.py --links 8 --nodes 1 --seed 0
 """
 
 from __future__ import annotations

@@ -1,0 +1,52 @@
+"""
+Wang, Lin & Kuo: multicast in wormhole hypercubes
+=================================================
+
+A 2-partition cuts a faulty cube into supernodes of four with at most one fault each; a multicast then follows a
+Hamilton path of them. Does it exist, what does a multicast cost, and does it never deadlock, as the paper states?
+"""
+
+# %%
+# Partitions
+# ----------
+# How often f random faults leave a 2-partition, and how often the greedy search of Figure 2 finds one. Up to n - 1
+# faults always do.
+
+import fastcube as fc
+
+partitions = fc.run("two-partition", n=[5, 6, 7, 8], trials=100_000)
+partitions.plot()
+
+# %%
+# One multicast
+# -------------
+
+cube = fc.Hypercube(4, faulty_nodes=[0b0101, 0b1000])
+m = fc.multicast(cube, 0b0000, [0b0011, 0b1110, 0b1111, 0b0100])
+print("2-partition", m.partition, "; channels", m.N, "; delivered to", [cube.label(v) for v in sorted(m.delivered)])
+
+# %%
+# Table 3
+# -------
+# Channels that a multicast takes in Q_10, beside what the paper prints.
+
+table_3 = fc.run("multicast", trials=2_000)
+table_3.plot()
+
+# %%
+# Theorem 2: no deadlock
+# ----------------------
+# With n - 1 faults two messages to one destination each can wait for one another for ever. In Q_3 with faults 000 and
+# 111:
+
+cube = fc.Hypercube(3, faulty_nodes=[0b000, 0b111])
+w = fc.simulate_wormhole(cube, [(0b011, [0b101]), (0b100, [0b010])])
+print("deadlocked:", w.deadlocked)
+w = fc.simulate_wormhole(cube, [(0b011, [0b101]), (0b100, [0b010])], virtual_channels=2)
+print("with a second virtual channel:", w.deadlocked)
+
+# %%
+# How often the channel dependency graph has a cycle, with one and with two virtual channels.
+
+deadlock = fc.run("multicast-deadlock", n=[3, 4, 5], trials=500)
+deadlock.plot()
