@@ -8,6 +8,7 @@ text.  A comment ``<!-- needs: mpi -->`` above a block says what it takes, ``<!-
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,10 @@ from processes import CLEAN, MPI_ENVIRONMENT, PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(?:^<!-- (?P<note>[^>]*) -->\n)?^```console\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
-DOCUMENTS = [path for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]) if BLOCK.search(path.read_text())]
+MADE = {"gallery", "_build"}  # by Sphinx
+PAGES = sorted(p for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")) if not MADE & set(p.parts))
+SHOWN_FILE = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)  # a file that the reader is told to save
+DOCUMENTS = [path for path in PAGES if BLOCK.search(path.read_text())]
 # said on a cold cache, and every 30 s by a run that takes so long: not at the end, where "elapsed" stands
 PASSING = re.compile(r"fastcube: compiling|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?!.*elapsed$).* trials/s  ")
 VARYING = [
@@ -74,11 +78,17 @@ def run(text, folder):
 
 
 def examples(wanted):
-    return [pytest.param(path, wanted, id=path.name) for path in DOCUMENTS if f"needs: {wanted}" in path.read_text()]
+    return [
+        pytest.param(path, wanted, id=str(path.relative_to(ROOT)))
+        for path in DOCUMENTS
+        if f"needs: {wanted}" in path.read_text()
+    ]
 
 
 def check(path, folder, wanted=None):
     text = path.read_text()
+    for file in SHOWN_FILE.findall(text):
+        shutil.copy(path.parent / file, folder)
     for block in BLOCK.finditer(text):
         note = block["note"] or ""
         need = note.removeprefix("needs: ") if note.startswith("needs: ") else None
@@ -91,7 +101,7 @@ def check(path, folder, wanted=None):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_console_examples_print_what_is_shown(path, tmp_path):
     check(path, tmp_path)
 

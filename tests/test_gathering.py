@@ -211,7 +211,7 @@ def test_applications(name):
 
 
 def test_what_the_documents_print_of_them():
-    text = (EXAMPLES.parent / "docs" / "trees.md").read_text()
+    text = (EXAMPLES.parent / "docs" / "papers" / "leu_kuo.md").read_text()
     for name in ("matvec.py", "sorting.py"):
         done = subprocess.run([sys.executable, EXAMPLES / name], capture_output=True, text=True, check=True)
         assert done.stdout in text

@@ -27,7 +27,7 @@ VARIANTS = ("literal", "comment", "repaired")
 
 @dataclass(frozen=True)
 class Gathering:
-    """What a gathering delivers, loses and costs; made by :func:`gather`.
+    """What a gathering delivers, loses and costs; made by :func:`fastcube.gather`.
 
     Attributes
     ----------

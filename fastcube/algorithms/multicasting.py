@@ -37,7 +37,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Multicast:
-    """What :func:`multicast` gives.
+    """What :func:`fastcube.multicast` gives.
 
     Attributes
     ----------

@@ -50,7 +50,7 @@ def find_unsafe(cube: Hypercube) -> Unsafe:
 
 
 class Unsafe:
-    """The unsafe nodes of one hypercube; made by :func:`find_unsafe`.
+    """The unsafe nodes of one hypercube; made by :func:`fastcube.find_unsafe`.
 
     Attributes
     ----------

@@ -197,7 +197,7 @@ def dependency_cycle(
 
 @dataclass(frozen=True)
 class Wormhole:
-    """What :func:`simulate_wormhole` gives.
+    """What :func:`fastcube.simulate_wormhole` gives.
 
     Attributes
     ----------

@@ -305,7 +305,7 @@ def combine(parts: Sequence[tuple[str, Results]]) -> Results:
 def merge(paths: Sequence[str | Path]) -> Results:
     """Add the results files of disjoint trials, in any order and nesting; at least one.
 
-    Raises as :func:`open_results` and :func:`combine`.
+    Raises as :func:`fastcube.open_results`; StudyMismatchError or TrialOverlapError when they do not belong together.
     """
     from .provenance import provenance
     from .reading import open_results

@@ -1,0 +1,74 @@
+"""How Sphinx builds the site: ``sphinx-build -W -n docs docs/_build``, without network and without a warning."""
+
+from importlib import metadata
+
+from sphinx_gallery.scrapers import figure_rst
+
+project = "fastcube"
+author = "The fastcube developers"
+copyright = "The fastcube developers, Apache-2.0"  # noqa: A001  (Sphinx's name)
+release = metadata.version("fastcube")
+version = release
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "numpydoc",
+    "sphinx_click",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.zip", "gallery/**/*.md5"]
+
+html_theme = "furo"
+html_title = f"fastcube {release}"
+html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+
+myst_enable_extensions = ["attrs_block", "deflist"]
+myst_heading_anchors = 3
+
+# Docstrings say types in words; annotations would say them again, as links to projects that this site cannot ask.
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "show-inheritance": False}
+numpydoc_show_class_members = False  # autodoc lists them
+numpydoc_validation_checks = set()
+
+# What docstrings name but has no page: inner rooms, and other people's classes.
+nitpick_ignore_regex = [
+    ("py:.*", r"fastcube\.(kernels|engine|networks|algorithms|studies|exact|plot)(\..*)?"),
+    ("py:.*", r"(numpy|np|xarray|h5py|matplotlib|concurrent|pathlib)\..*"),
+]
+
+
+def figures(block, block_vars, gallery_conf):
+    """A cell's figure: what its last line gives.  ``Results.plot`` makes figures without pyplot, which the gallery looks at."""
+    last = block_vars["example_globals"].get("___")
+    if not hasattr(last, "savefig"):
+        return ""
+    path = next(block_vars["image_path_iterator"])
+    last.savefig(path)
+    return figure_rst([path], gallery_conf["src_dir"])
+
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py",
+    "ignore_pattern": r"(isolated|gathered)\.py",  # files that the others use: a study to run by name, and helpers
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "only_warn_on_example_error": False,
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "min_reported_time": 5,
+    "plot_gallery": True,
+    "reset_modules": (),
+    "capture_repr": ("_repr_html_",),
+    "image_scrapers": (figures,),
+    "copyfile_regex": r"isolated\.py|gathered\.py",
+}
+suppress_warnings = ["config.cache"]  # the gallery's settings hold what cannot be pickled

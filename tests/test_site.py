@@ -1,0 +1,84 @@
+"""The site's sources: public names, classes that they return and commands have a page each, and pages a place in the contents."""
+
+import importlib
+import inspect
+import re
+import typing
+from pathlib import Path
+
+import fastcube as fc
+from fastcube.cli import COMMANDS
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+REFERENCE = "\n".join(path.read_text() for path in sorted(DOCS.glob("api/*.rst")))
+SHOWN = set(re.findall(r"^\.\. auto\w+:: fastcube\.(\S+)$", REFERENCE, re.MULTILINE))
+
+
+def own(kind):
+    """The classes of ours in a type, however deep."""
+    if inspect.isclass(kind) and kind.__module__.startswith("fastcube."):
+        yield kind
+    for inner in typing.get_args(kind):
+        yield from own(inner)
+
+
+def returned_by(thing):
+    """The classes of ours that a function, or a class's public methods and properties, are annotated to return."""
+    members = vars(thing).items() if inspect.isclass(thing) else [("", thing)]
+    for name, member in members:
+        function = getattr(member, "fget", None) or getattr(member, "func", None) or member
+        if name.startswith("_") or not inspect.isfunction(function) or "return" not in function.__annotations__:
+            continue
+        # names that are imported for type checkers alone are not there; those of ours are looked up by hand
+        for word in re.findall(r"\w+", str(function.__annotations__["return"])):
+            yield from own(getattr(importlib.import_module(function.__module__), word, None))
+
+
+def test_every_public_name_has_its_page():
+    assert set(fc.__all__) <= SHOWN
+
+
+def test_every_class_that_is_returned_has_its_page():
+    known = {
+        getattr(importlib.import_module("fastcube." + p), c) for p, _, c in (n.rpartition(".") for n in SHOWN) if p
+    }
+    waiting, seen = [getattr(fc, name) for name in fc.__all__ if name != "__version__"], set()
+    known |= {thing for thing in waiting if inspect.isclass(thing)}
+    missing = set()
+    while waiting:
+        thing = waiting.pop()
+        if thing in seen:
+            continue
+        seen.add(thing)
+        found = set(returned_by(thing))
+        missing |= found - known
+        waiting += found
+    assert not missing
+
+
+def test_what_has_a_page_is_there():
+    for name in SHOWN:
+        module, _, last = name.rpartition(".")
+        assert hasattr(importlib.import_module("fastcube." + module) if module else fc, last), name
+
+
+def test_every_command_has_its_name_and_its_page():
+    for name in COMMANDS:
+        command = importlib.import_module(f"fastcube.cli.{name}").command
+        assert command.name == name
+    shown = re.findall(r"^\.\. click:: fastcube\.cli\.(\w+):command\n   :prog: fastcube (\w+)$",
+                       (DOCS / "cli.rst").read_text(), re.MULTILINE)  # fmt: skip
+    assert shown == [(name, name) for name in COMMANDS]
+
+
+def test_every_page_is_in_a_table_of_contents():
+    places = {}
+    for page in DOCS.rglob("*.md"):
+        for block in re.findall(r"^```\{toctree\}\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE):
+            for line in block.splitlines():
+                if line and not line.startswith(":"):
+                    places[(page.parent / line).resolve()] = page
+    pages = [p for p in (*DOCS.rglob("*.md"), *DOCS.rglob("*.rst")) if not {"gallery", "_build"} & set(p.parts)]
+    for page in pages:
+        if page != DOCS / "index.md" and page.name != "sg_execution_times.rst":
+            assert page.with_suffix("").resolve() in places, page
