@@ -31,8 +31,9 @@ def estimate_text(e: Estimate) -> str:
     """The estimate with its 95% interval.
 
     ``0.01234 ± 0.00056`` to two digits of the half-width where the interval is about symmetric,
-    ``0.00150 [0.00110, 0.00250]`` elsewhere, ``< 3.7e-06`` when nothing was seen, ``> 0.9963`` when nothing else was,
-    ``-`` where nothing is known.
+    ``0.00150 [0.00110, 0.00250]`` elsewhere, ``< 3.7e-06`` when nothing was seen, ``> 0.9963`` when nothing else was; the
+    same of a share times something small is ``6.91e-13 ± 2.55e-19``, by the distance to its lower limit.  ``-`` where nothing
+    is known.
     """
     if math.isnan(e.value):
         return "-"
@@ -43,8 +44,8 @@ def estimate_text(e: Estimate) -> str:
         return f"{e.value:.6g}"
     digits = max(0, 1 - math.floor(math.log10(width)))
     style = f".{digits}f" if digits <= 8 else ".2e"
-    if e.low < e.value == e.high:
-        return f"> {e.low:{style}}"
+    if e.low < e.value == e.high:  # at the bound: of a share it is 1, which goes without saying
+        return f"> {e.low:{style}}" if e.high >= 1 else f"{e.value:{style}} ± {e.value - e.low:{style}}"
     if 0.8 < (e.high - e.value) / width < 1.2 and (width < e.value / 2 or e.low < 0):
         return f"{e.value:{style}} ± {width:{style}}"
     if 0 < e.value < 10.0**-digits:  # too small for the digits of the interval

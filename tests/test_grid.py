@@ -90,6 +90,7 @@ def test_a_key_depends_on_values_alone():
         (Estimate(4.1e-15, 4e-15, 0.0, 1.02e-5), "4.1e-15 [0, 1e-05]"),
         (Estimate(12.5, 1.0, 10.5, 14.5), "12.5 ± 2.0"),
         (Estimate(1.0, 0.0, 0.9, 1.0), "> 0.900"),
+        (Estimate(6.905e-13, 0.0, 6.904e-13, 6.905e-13), "6.91e-13 ± 1.00e-16"),
     ],
 )
 def test_estimate_text(estimate, text):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections import Counter
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numba
 import numpy as np
 import pytest
+from reference import planting as planted
 from reference import unsafe as plain
 from scipy.special import bdtr, bdtrc
 
@@ -52,11 +55,9 @@ KNOWN = [(2, 2), (2, 4), (3, 2), (3, 4), (3, 8), (4, 3), (4, 7), (4, 12), (5, 2)
          (40, 2), (62, 2), (62, 3)]  # fmt: skip
 
 
-@compiled
-@pytest.mark.parametrize(("n", "f"), KNOWN)
-def test_exact_values(n, f):
+def check_exactly(tally, n, f):
+    """A tally is what the exact values allow."""
     wanted, scale = exact_unsafe(n, f), merging_pairs(n, f)
-    tally = RARE.count({"n": n, "f": f}, TRIALS, seed=5)
     check_share(tally, "counted", wanted.merging / scale)
     check_share(tally, "all_unsafe", wanted.all_unsafe / scale)
     mean = wanted.mean_fraction * 2**n / scale
@@ -66,6 +67,67 @@ def test_exact_values(n, f):
         most = wanted.max_rounds
         check_mean(tally.counts["rounds"], TRIALS, wanted.mean_rounds / scale, most * wanted.mean_rounds / scale, most)
     assert tally.counts["rounds_unknown"] == 0
+
+
+@compiled
+@pytest.mark.parametrize(("n", "f"), KNOWN)
+def test_exact_values(n, f):
+    check_exactly(RARE.count({"n": n, "f": f}, TRIALS, seed=5), n, f)
+
+
+def _first(faults, i, j):
+    return planted.first_pair(faults) == (i, j)
+
+
+def _last(faults, i, j):
+    return planted.first_pair(faults[::-1]) == (len(faults) - 1 - j, len(faults) - 1 - i)
+
+
+#: What a draw may do wrong: which planted sequences it draws, how often, and which of them it counts.
+DRAWS = {
+    "right": (lambda faults, i, j: 1, _first),
+    "every planted pair counts": (lambda faults, i, j: 1, lambda faults, i, j: True),
+    "masks of weight 2 only": (lambda faults, i, j: (faults[i] ^ faults[j]).bit_count() == 2, _first),
+    "the pair's number halved": (lambda faults, i, j: j * (j - 1) // 2 + i < 3, _first),
+    "the last pair counts": (lambda faults, i, j: 1, _last),
+    "the second fault a link away twice as often": (lambda faults, i, j: 3 - (faults[i] ^ faults[j]).bit_count(), _first),
+}  # fmt: skip
+
+
+def expected(n, f, weight, counts):
+    """The tally that so many trials have on average, from everything that can be drawn."""
+    whole, sums = 0, Counter()
+    for faults, i, j in planted.sequences(n, f):
+        often = int(weight(faults, i, j))
+        whole += often
+        if counts(faults, i, j):
+            unsafe, rounds, largest = outcome_of(n, frozenset(faults))
+            for name, value in (
+                ("counted", 1),
+                ("all_unsafe", largest == n),
+                ("unsafe_nodes_2", unsafe),
+                ("rounds", rounds),
+            ):
+                sums[name] += often * value
+    share = Fraction(TRIALS, whole)
+    return SimpleNamespace(trials=TRIALS, counts=Counter({name: round(share * s) for name, s in sums.items()}))
+
+
+@functools.cache
+def outcome_of(n, faults):
+    return planted.outcome(n, sorted(faults))
+
+
+@pytest.mark.parametrize("flaw", DRAWS)
+def test_exact_values_refute_flawed_draws(flaw):
+    refuted = []
+    for n, f in ((3, 4), (4, 3)):
+        tally = expected(n, f, *DRAWS[flaw])
+        try:
+            check_exactly(tally, n, f)
+        except AssertionError:
+            refuted.append((n, f))
+    assert bool(refuted) == (flaw not in ("right", "the last pair counts"))  # any rule that counts one pair will do
 
 
 @compiled
@@ -215,6 +277,20 @@ def test_bounds_of_known_probabilities():
         joint, _ = column_types(n, 3)
         above = sum(many for (unsafe, _), many in joint.items() if unsafe >= 2**3 - 3) / math.comb(2**n, 3)
         assert above <= spanned.reaching(n, 3, (3,))[0] < 3 * above
+
+
+def test_bounds_of_plain_sampling():
+    """Unsafe nodes and rounds of unsafe-fraction: no fault set of a small cube has more, and few faults reach them."""
+    study = registry.find("unsafe-fraction")
+    fraction, rounds = (study.statistic(name).bound for name in ("unsafe_fraction", "rounds"))
+    known = {(n, f): sets for n in range(1, 6) for f, sets in enumerate(enumerated(n)) if sets}
+    known |= {(n, f): column_types(n, f)[0] for n in (6, 9, 15) for f in (2, 3, 4)}
+    for (n, f), sets in known.items():
+        point = {"n": n, "f": f}
+        unsafe, most = max(u for u, _ in sets), max(r for _, r in sets)
+        assert unsafe <= fraction(point) * 2**n and most <= rounds(point), point
+        if n > 5:
+            assert (unsafe, rounds(point) - most) == (4 ** (f - 1) - f, f == 4)
 
 
 def test_bounds_fall_with_the_dimension():

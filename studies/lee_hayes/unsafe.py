@@ -23,6 +23,7 @@ from fastcube.engine.study import (
     product_grid,
 )
 from fastcube.errors import check_range
+from fastcube.exact.spanned import most_unsafe
 from fastcube.exact.unsafe import merging_pairs
 from fastcube.inventory import inventory
 from fastcube.kernels.unsafe.layout import SPARSE
@@ -49,9 +50,15 @@ def _nodes(point: Point) -> float:
     return float(2 ** int(point["n"]))
 
 
+def _most_fraction(point: Point) -> float:
+    """No f faults make more nodes unsafe (``docs/proofs.md``): 4^(f-1) - f of them while f is small."""
+    n = int(point["n"])
+    return most_unsafe(n, int(point["f"]), n) / 2**n
+
+
 def most_rounds(point: Point) -> float:
-    """Floor(n^2 / 3) (Przykucki 2012); at least 1, to divide by."""
-    return float(max(1, int(point["n"]) ** 2 // 3))
+    """Floor(d^2 / 3) (Przykucki 2012), d the most dimensions of a subcube that f faults make: n or 2 (f - 1)."""
+    return float(max(0, min(int(point["n"]), 2 * (int(point["f"]) - 1))) ** 2 // 3)
 
 
 def told(n: int, faulty: list[int]) -> Explanation:
@@ -176,6 +183,7 @@ UNSAFE_FRACTION = Study(
             squares="unsafe_nodes_squared",
             nonzero="with_unsafe",
             unit=_nodes,
+            bound=_most_fraction,
         ),
         Proportion(
             name="all_unsafe", description="probability that Q_n is unsafe (no node is active)", events="all_unsafe"
