@@ -21,6 +21,7 @@ OUTCOMES = {
     "theorem-3": "holds",
     "theorem-3-links": "holds",
     "active-neighbour": "holds",
+    "one-bad-neighbour": "holds",
     "least-faults": "holds",
     "half-faults": "holds",
     "half-faults-links": "refuted",
@@ -30,6 +31,8 @@ OUTCOMES = {
     "rounds-enough": "refuted",
     "rounds-tight-even": "refuted",
     "rounds-not-tight-odd": "refuted",
+    "rounds-recursion": "holds",
+    "n-cubed": "holds",
     "figure-3": "holds",
     "figure-12": "holds",
 }

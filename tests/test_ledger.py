@@ -12,10 +12,10 @@ import pytest
 from processes import PATIENCE, Running, fastcube
 
 import fastcube as fc
-from fastcube.cli.claims import _folded, summary
 from fastcube.engine import registry
 from fastcube.engine.claims import Effort, Ledger, Verdict, Witness
 from fastcube.engine.deciding import decide
+from fastcube.ledger import folded, summary
 
 TOY = str(Path(__file__).with_name("toy_ledger.py"))
 NAMES = ["slowest-first", "false", "repaired", "again", "breaks", "dies", "last"]
@@ -120,7 +120,7 @@ def test_the_command_prints_claims_and_counts_ours_apart():
 
 
 def test_one_claim_as_json():
-    done = fastcube("claims", TOY, "false", "--json")
+    done = fastcube("claims", TOY, "false", "--format", "json")
     assert (done.returncode, [report["id"] for report in json.loads(done.stdout)]) == (0, ["false"])
 
 
@@ -199,11 +199,11 @@ def test_claims_say_where_and_what(claim):
 def test_an_expression_is_broken_at_commas_outside_of_strings():
     python = "f(fc.Hypercube(4, faulty_nodes=[0b0000, 0b0001]), 'a, b', \"c, d\", g(1,2))"
     for width in (20, 30, 60, 200):
-        lines = _folded(python, width)
+        lines = folded(python, width)
         assert " ".join(lines) == python
         assert eval("\n".join(lines), {"f": lambda *a: a, "fc": fc, "g": lambda *a: a})[1:] == ("a, b", "c, d", (1, 2))
-    assert len(_folded(python, 200)) == 1
-    assert max(map(len, _folded(python, 40))) <= 40
+    assert len(folded(python, 200)) == 1
+    assert max(map(len, folded(python, 40))) <= 40
 
 
 def test_summary_of_no_claim_of_ours():

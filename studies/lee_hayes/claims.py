@@ -244,6 +244,10 @@ _TWO_LINKS = Hypercube(4, (), [(0b0000, 0b0001), (0b1100, 0b1110)])
         "links counted, cannot make Q_n unsafe]."
     ),
     ours=True,
+    correction=(
+        "K faulty links and f faulty nodes cannot while 3K + 2f < n + 2: a link spans one dimension, and merging adds at most "
+        "two (proved as half-faults); some with 3K + 2f = n + 2 do in Q_1 to Q_4."
+    ),
 )
 def half_faults_links(effort: Effort) -> Verdict:
     """Sets of faulty links in order of n and size."""
@@ -317,7 +321,7 @@ def fifteen_percent(effort: Effort) -> Verdict:
         "system is less than 15% for n >= 5 [for every fault set]."
     ),
     ours=True,
-    correction="It holds on average (fifteen-percent).",
+    correction="It holds on average over fault sets (fifteen-percent).",
 )
 def fifteen_percent_always(effort: Effort) -> Verdict:
     """Fault sets in order of n and size."""

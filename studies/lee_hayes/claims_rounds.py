@@ -111,6 +111,7 @@ def _tight(parity: int) -> Verdict:
     "rounds-tight-even",
     where="appendix",
     states="B_n is a tight bound when n is even.",
+    correction="So for n = 2 and 4; from n = 6 on it is exceeded, the most steps being floor(n^2/3) (Przykucki 2012).",
     group="rounds",
 )
 def rounds_tight_even(_: Effort) -> Verdict:
@@ -122,6 +123,7 @@ def rounds_tight_even(_: Effort) -> Verdict:
     "rounds-not-tight-odd",
     where="appendix",
     states="B_n is not a tight bound when n is odd.",
+    correction="It is attained for n = 3 and 9 and exceeded from n = 11 on, the most steps being floor(n^2/3) (Przykucki 2012).",
     group="rounds",
 )
 def rounds_not_tight_odd(_: Effort) -> Verdict:

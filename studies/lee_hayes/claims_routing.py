@@ -214,7 +214,7 @@ def theorem_1(effort: Effort) -> Verdict:
     states=(
         "If k <= 2 and no non-faulty node has more than k faulty nodes in its 1-neighborhood, then ROUTE1(k) is optimal."
     ),
-    correction="See corollary-1 for the k-neighborhood, for which it is argued.",
+    correction="As far as checked, it holds with at most k faulty nodes in the k-neighborhood, as it is argued (corollary-1).",
 )
 def corollary_1_printed(effort: Effort) -> Verdict:
     """k = 1, 2."""
@@ -270,6 +270,12 @@ def _differ(k: int, path: bool) -> Check:
     return check
 
 
+_EQUAL_LENGTHS = (
+    "Both are optimal, and so of one length, where no nonfaulty node has more than 2 faulty nodes in its 2-neighborhood "
+    "(corollary-1 and theorem-2, in their ranges); elsewhere ROUTE2(2) tries minimal paths that ROUTE1(2) does not."
+)
+
+
 def _equal(k: int, path: bool) -> None:
     what = "path" if path else "outcome"
 
@@ -277,6 +283,7 @@ def _equal(k: int, path: bool) -> None:
         f"route2-{k}-{what}",
         where="section 3.1",
         states=f"One can easily see that ROUTE2({k}) = ROUTE1({k}) [{'same path' if path else 'same outcome and length'}].",
+        correction=_EQUAL_LENGTHS if k > 1 else "",
     )
     def equal(effort: Effort) -> Verdict:
         """Both algorithms on the same messages."""

@@ -74,7 +74,7 @@ def property_1(effort: Effort) -> Verdict:
     where="Property 1",
     states="[The n! x 2^n trees are different as sets of links.]",
     ours=True,
-    correction="n! 2^(n-1) sets of links: the ends of the last stage's link are the sinks of two trees with the same links",
+    correction="There are n! 2^(n-1) sets of links: both ends of the last stage's link are sinks of a tree with these links.",
 )
 def property_1_links(effort: Effort) -> Verdict:
     """Trees by their undirected links."""
@@ -164,7 +164,7 @@ def example_2(effort: Effort) -> Verdict:
     "equation-7",
     where="equation (7)",
     states="COST(j) = sum over u in USED_N and k in USED_D of FAULT(neib(u, j))[k].",
-    correction="k runs over the dimensions that are not in USED_D, as the text beneath and Example 2 have it",
+    correction="k runs over the dimensions that are not in USED_D, as the text beneath and Example 2 have it.",
 )
 def equation_7(effort: Effort) -> Verdict:
     """As printed every COST of the first iteration is an empty sum; Example 2 prints 1, 0, 1 and chooses dimension 1."""
@@ -196,6 +196,7 @@ def theorem_3(effort: Effort) -> Verdict:
     "theorem-3-raised",
     where="Theorem 3",
     states="[2^(n-1) can be raised: 2^(n-1) faulty links always leave a sink.]",
+    correction="2^(n-1) faulty links are the fewest that can leave no sink, for every n: a perfect matching does.",
     ours=True,
 )
 def theorem_3_raised(effort: Effort) -> Verdict:

@@ -95,7 +95,7 @@ def theorem_5(effort: Effort) -> Verdict:
     "theorem-5-detours",
     where="Theorem 5",
     states="The communication slowdown is less than 2 [with the detours of m = 0, which the paper omits, at their length].",
-    correction="it can be more: a detour has 3 links or more",
+    correction="It is as the paper counts, without detours (theorem-5); a detour has 3 links or more.",
 )
 def theorem_5_detours(effort: Effort) -> Verdict:
     """Steps with every stage at 1, 2 for partitions, or its longest detour."""
@@ -124,7 +124,7 @@ def rerouting_slowdown(effort: Effort) -> Verdict:
     where="section 3.2",
     states="[The traditional rerouting strategy, a detour path of three hops, always delivers.]",
     ours=True,
-    correction="only where some dimension has three nonfaulty links around the faulty one",
+    correction="It does where some dimension has three nonfaulty links around the faulty one.",
 )
 def rerouting_delivers(effort: Effort) -> Verdict:
     """Lost data among sets with a sink and no isolated node."""
@@ -154,7 +154,8 @@ _NO_CYCLE = (
 
 
 @ledger.claim("theorem-6-literal", where="Theorem 6", states="Algorithm FTTC is deadlock-free [Figure 13 by its letter].",
-              correction="a helper waits for ever where its link to the failing neighbour is faulty too")  # fmt: skip
+              correction="By the comments beside it it is (theorem-6-comment); by its letter a helper waits for ever where its "
+              "link to the failing neighbour is faulty too.")  # fmt: skip
 def theorem_6_literal(effort: Effort) -> Verdict:
     """The first link set that blocks a node."""
     bad = first_run(effort, lambda g: g.deadlocked, "literal")
@@ -219,9 +220,16 @@ def _always(variant: str, correction: str) -> None:
         return Verdict("refuted", "link sets by size", shown(words, bad, what, f', variant="{variant}"'))
 
 
-_always("literal", "helpers wait for ever")
-_always("comment", "failing neighbours send each other partitions that neither waits for, or there is no path")
-_always("repaired", "nodes that are not isolated can still be cut off from the sink together; nothing else is lost")
+_always("literal", "Helpers wait for ever; repaired, only the stranded data is lost (repaired-loses-the-stranded).")
+_always(
+    "comment",
+    "Failing neighbours send each other partitions that neither waits for, or there is no path; repaired, only the stranded "
+    "data is lost (repaired-loses-the-stranded).",
+)
+_always(
+    "repaired",
+    "Nodes that are not isolated can be cut off from the sink together; nothing else is lost (repaired-loses-the-stranded).",
+)
 
 
 @ledger.claim(
@@ -243,7 +251,7 @@ def repaired_loses_the_stranded(effort: Effort) -> Verdict:
     where="section 3.2",
     states="The probability that m = 0 is small [below 5% of the sets of 2^(n-1) faulty links with a sink have a failing node "
     "with m = 0].",
-    correction="so from n = 4 on; it falls with n",
+    correction="So for n = 4 with the numbers of faulty links that were enumerated; 5.8% at n = 3.",
 )
 def m_0_small(effort: Effort) -> Verdict:
     """Exact for Q_3, and for Q_4 up to some links."""
@@ -259,7 +267,7 @@ def m_0_small(effort: Effort) -> Verdict:
     "theorem-7",
     where="Theorem 7",
     states="FIND_TREE, FTTC and UDD can tolerate at least 2^(n-1) link failures [all data of non-isolated nodes arrives].",
-    correction="Theorem 3 promises a sink below 2^(n-1) only",
+    correction="Theorem 3 promises a sink below 2^(n-1) only, and a perfect matching of 2^(n-1) links leaves none.",
 )
 def theorem_7(effort: Effort) -> Verdict:
     """A perfect matching leaves no sink, though no node is isolated from n = 2 on."""
@@ -299,9 +307,9 @@ def _cut_off(effort: Effort) -> Verdict:
                    shown(words, cube, "str(g.lost)", ', variant="repaired"'))  # fmt: skip
 
 
-_theorem_7("literal", "helpers wait for ever, from n = 3 and two links on")
-_theorem_7("comment", "so for n = 3; from n = 4 and four links on partitions are lost")
-_theorem_7("repaired", "so unless nodes are cut off together, which takes 2(n-1) links")
+_theorem_7("literal", "Helpers wait for ever, from n = 3 and two links on; see theorem-7-repaired.")
+_theorem_7("comment", "So for n = 3; from n = 4 and four links on partitions are lost; see theorem-7-repaired.")
+_theorem_7("repaired", "So unless nodes are cut off together, which takes 2(n-1) links.")
 
 
 # ---------------------------------------------------------------- examples and node failures
@@ -368,7 +376,7 @@ def faulty_as_isolated(effort: Effort) -> Verdict:
     "computation-slowdown",
     where="section 3.3",
     states="It is obvious that the computation slowdown is N/(N - f), where f is the number of faulty nodes.",
-    correction="N over the number of nodes that hold data: isolated ones hold none either (reading R13)",
+    correction="It is N over the number of nodes that hold data: isolated ones hold none either (reading R13).",
 )
 def computation_slowdown(effort: Effort) -> Verdict:
     """A faulty node can isolate another."""

@@ -51,7 +51,7 @@ def _at_one_node(n: int) -> Hypercube:
     where="section 3.1",
     states="[FIND_TREE finds a fault-free tree whenever there is one; or at least with up to n - 1 faulty links.]",
     ours=True,
-    correction="it always does with one faulty link, and not with two",
+    correction="It always does with one faulty link, and not with two.",
 )
 def find_tree_fault_free(effort: Effort) -> Verdict:
     """All pairs of links of Q_3; one link, for all n by symmetry of the rule's first choice."""
@@ -81,7 +81,7 @@ def _missed(find: Callable[[Hypercube], CommunicationTree | None]) -> Callable[[
     where="reading R20",
     states="[TOP_DOWN finds a fault-free tree whenever there is one.]",
     ours=True,
-    correction="it does in Q_1, Q_2, Q_3, in Q_4 with up to 5 faulty links, and always with up to n - 1",
+    correction="It does in Q_1, Q_2, Q_3, in Q_4 with up to 5 faulty links, and always with up to n - 1.",
 )
 def top_down_fault_free(effort: Effort) -> Verdict:
     """Exact shares of both up to the first size where they differ, then sets of that size in order."""
@@ -103,7 +103,7 @@ def top_down_fault_free(effort: Effort) -> Verdict:
     where="section 3.1",
     states="[FIND_TREE's tree has at most one faulty link more than the best one.]",
     ours=True,
-    correction="gaps of 2 at n = 3, of 5 at n = 4 and of more above; ratios without bound, since the best may have none",
+    correction="There are gaps of 2 at n = 3, of 5 at n = 4 and of more above; no ratio bounds it, as the best may have none.",
 )
 def largest_gap(effort: Effort) -> Verdict:
     """Exact for Q_2, Q_3 and Q_4 up to some links; drawn above."""
@@ -155,7 +155,7 @@ def surrounded(n: int) -> Hypercube:
     where="section 3.1",
     states="[A sink with a faulty link never has a better tree than the best sink without.]",
     ours=True,
-    correction="with 9 faulty links in Q_4 it has; the best tree of the one sink left can cross n(n-1)/2, another's n + 1",
+    correction="With 9 faulty links in Q_4 it has; the best tree of the one sink left can cross n(n-1)/2, another's n + 1.",
 )
 def sink_with_fault(effort: Effort) -> Verdict:
     """Exact for Q_2, Q_3 and Q_4 up to some links; then a witness found by taking links from ``surrounded(4)``."""

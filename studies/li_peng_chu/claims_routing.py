@@ -85,6 +85,7 @@ def lemma_1(effort: Effort) -> Verdict:
         f"For {CONDITIONS}, s and t in different clusters of one class, [there is] a fault-free path "
         "s -> u -> v over one virtual edge (u : v), s -> u in the cluster of s."
     ),
+    correction="A fault-free path from s to t exists, if not always over one virtual edge (theorem-1-path).",
 )
 def lemma_2(effort: Effort) -> Verdict:
     """Existence of a path over one virtual edge, in order of m, k and size."""
@@ -222,6 +223,7 @@ def algorithm_1(effort: Effort) -> Verdict:
     "algorithm-2",
     where="Algorithm 2 and Lemma 2",
     states="Cluster_Routing, as printed, finds that path [|F in C_s| >= |F in C_t|, as it demands].",
+    correction="A fault-free path to t exists (theorem-1-path); one over a single virtual edge need not (lemma-2).",
     group="printed",
 )
 def algorithm_2(effort: Effort) -> Verdict:
@@ -297,6 +299,10 @@ def _repaired_cases(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
     "theorem-1-repaired",
     where="Algorithm 3 and Theorem 1",
     states=f"[With the repairs of reading B6] DualCube_Routing finds a fault-free path for {CONDITIONS}.",
+    correction=(
+        "It does wherever tried in DC(1) to DC(6); a path exists always (theorem-1-path), and a tree that is found by halves "
+        "(tree-exists)."
+    ),
     ours=True,
     group="repaired",
 )

@@ -35,8 +35,8 @@ def _data(n: int, d: int, packets: int) -> dict[str, object]:
     where="Theorem 2",
     states="The communication complexity of the broadcasting algorithm based on the spanning graph is ceil(M/(n-1)) + n.",
     correction=(
-        "one step fewer in Q'_3 for H(f,s) = 2, and in Q'_n, n >= 4, for H(f,s) = n - 1 and M mod (n - 1) = 1, when the packet "
-        "left over goes down the tree of height n"
+        "It is one step fewer in Q'_3 for H(f,s) = 2, and in Q'_n, n >= 4, for H(f,s) = n - 1 and M mod (n - 1) = 1, when the "
+        "packet left over goes down the tree of height n."
     ),
     group="light trees",
 )
@@ -101,7 +101,7 @@ def _bound(n: int, d: int, packets: int) -> int:
     "theorem-2-minimal",
     where="Theorem 2",
     states="... ceil(M/(n-1)) + n, which is the minimal complexity [the fewest steps of any schedule].",
-    correction="schedules of fewer steps are found for most n, d and M",
+    correction="Schedules of fewer steps are found for most n, d and M.",
 )
 def theorem_2_minimal(effort: Effort) -> Verdict:
     """A search over schedules for the smallest n and M, and beside it the bound that no schedule can beat."""
@@ -132,7 +132,7 @@ def theorem_2_minimal(effort: Effort) -> Verdict:
     "latency",
     where="abstract; section IV; conclusion",
     states="Broadcasting based on the spanning graph has an optimal latency: n + 1 is the minimal value for beta [one packet].",
-    correction="n, which flooding takes, or n - 1 where the antipode of s is faulty",
+    correction="It is n, which flooding takes, or n - 1 where the antipode of s is faulty.",
 )
 def latency(effort: Effort) -> Verdict:
     """A single packet sent over all links at once reaches every node in as many steps as the node is far."""
