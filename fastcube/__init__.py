@@ -34,9 +34,11 @@ if TYPE_CHECKING:
     from .networks.dualcube import DualCube
     from .networks.faults import random_faults
     from .networks.hypercube import Hypercube
+    from .report import reproduce
 
 _HOMES = {
     "run": "api",
+    "reproduce": "report",
     "DualCube": "networks.dualcube",
     "FastcubeError": "errors",
     "MissingDependencyError": "errors",

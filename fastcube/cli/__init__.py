@@ -29,6 +29,7 @@ COMMANDS = {
     "merge": "Add results of disjoint trials, exactly.",
     "status": "Trials done, wanted and missing; what to resubmit.",
     "replay": "Show one trial in full.",
+    "reproduce": "Everything that the papers print, measured, in one report.",
     "claims": "The ledger of the papers' claims, decided by code.",
     "slurm": "Print a job-array script (does not submit).",
     "warmup": "Compile a study's kernels ahead of a job array.",

@@ -10,24 +10,29 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import queue
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TextIO
 
 from . import registry
 from .claims import Claim, Effort
-from .driver import FINISHED, INTERRUPTED, TERMINATED
+from .driver import FINISHED, INTERRUPTED, TERMINATED, WORK_REMAINS
 from .progress import Progress
 from .provenance import available_cpus
 
 Report = dict[str, Any]
 
-_CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED}
+_CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
+
+#: Launchers signal a process and then its group: a repeat within this time is no second wish.
+_SAME_SIGNAL = 0.2
 
 
 class _Worker:
@@ -68,16 +73,25 @@ class _Worker:
 
 @contextlib.contextmanager
 def _signals(heard: queue.SimpleQueue[Any]) -> Iterator[None]:
-    """SIGINT and SIGTERM are heard like a worker; only where the main thread waits, as signals are its own."""
+    """A first signal is heard like a worker, a second ends the process; only where the main thread waits."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, lambda got, _: heard.put((None, got))) for number in _CODES}
+    first: list[float] = []
+
+    def handler(number: int, frame: object) -> None:
+        if not first:
+            first.append(time.monotonic())
+            heard.put((None, _CODES[signal.Signals(number)]))
+        elif time.monotonic() - first[0] > _SAME_SIGNAL:
+            os._exit(_CODES[signal.Signals(number)])  # workers end with their input
+
+    before = {number: signal.signal(number, handler) for number in _CODES}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, old in before.items():
+            signal.signal(number, old)
 
 
 class _Deciding:
@@ -161,14 +175,13 @@ class _Deciding:
                 where.append(f"{paper}{worker.jobs[0].id}{told}")
         self.progress.count(len(self.reports), len(self.claims), "claims", "; ".join(where), final)
 
-    def run(self) -> int:
+    def run(self, deadline: float) -> int:
         while self.given < len(self.claims):
             with contextlib.suppress(queue.Empty):
-                number, message = self.heard.get(timeout=max(0.05, self.progress.every))
+                patience = max(0.05, self.progress.every)
+                number, message = self.heard.get(timeout=max(0.0, min(patience, deadline - time.monotonic())))
                 if number is None:
-                    for claim in self.claims[self.given :]:  # those that waited for one before them
-                        self.pass_on(claim)
-                    return _CODES[message]
+                    return self.stop(message)
                 if message is None:
                     self.died(number)
                 elif "report" in message:
@@ -179,8 +192,16 @@ class _Deciding:
                     self.next(number)
                 else:
                     self.cases[number] = message["cases"], message["where"]
+            if time.monotonic() >= deadline and self.given < len(self.claims):
+                return self.stop(WORK_REMAINS)
             self.show()
         return FINISHED
+
+    def stop(self, code: int) -> int:
+        """Pass on the reports that waited for one before them."""
+        for claim in self.claims[self.given :]:
+            self.pass_on(claim)
+        return code
 
 
 def _failed(claim: Claim, quick: bool, why: str) -> Report:
@@ -200,6 +221,7 @@ def decide(
     file: str | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
+    max_seconds: float | None = None,
 ) -> int:
     """Decide claims side by side.
 
@@ -217,19 +239,22 @@ def decide(
         Processes at once; by default what affinity and Slurm allow.
     progress : Progress, optional
         Where to show how far it is; by default nowhere.
+    max_seconds : float, optional
+        Stop after this time.
 
     Returns
     -------
     int
-        0, or 130 and 143 where SIGINT and SIGTERM stopped it; what was taken before stands.
+        0; 130 and 143 where SIGINT and SIGTERM stopped it, 75 where SIGUSR1 or the time did; what was taken before stands.
     """
     if not claims:
         return FINISHED
+    begun = time.monotonic()
     heard: queue.SimpleQueue[Any] = queue.SimpleQueue()
     with _signals(heard):
         deciding = _Deciding(claims, quick, file, workers, progress or Progress("none"), take, heard)
         try:
-            code = deciding.run()
+            code = deciding.run(math.inf if max_seconds is None else begun + max_seconds)
             if code == FINISHED:
                 deciding.show(final=True)
             return code

@@ -131,18 +131,28 @@ def written_whole(path: Path) -> Iterator[NetCDF]:
     The old file stays as it was until then, and after any failure.  HDF5 builds the file in memory, so that the disk
     sees one sequential write, and a full disk is one plain OSError instead of a half-open HDF5 file.
     """
-    temporary = _temporary(path)
     try:
         memory = io.BytesIO()
         with h5py.File(memory, "w", **_NEW) as file:
             yield NetCDF(file)
         image = memory.getbuffer()
+        replace_whole(path, image, _TRAILER + hashlib.sha256(image).hexdigest().encode())
+    except ResultFileError:
+        raise
+    except (OSError, RuntimeError) as error:  # h5py raises either
+        raise ResultFileError(f"{path} cannot be written: {reason(error)}") from error
+
+
+def replace_whole(path: Path, *parts: bytes | memoryview) -> None:
+    """Put these bytes in place of the file in one step; the old one stays after any failure.  Raises ResultFileError."""
+    temporary = _temporary(path)
+    try:
         with temporary.open("wb") as raw:
-            _write_all(raw.fileno(), image, _TRAILER + hashlib.sha256(image).hexdigest().encode())
+            _write_all(raw.fileno(), *parts)
             os.fsync(raw.fileno())
         temporary.replace(path)
         _sync_folder(path.parent)
-    except (OSError, RuntimeError) as error:  # h5py raises either
+    except OSError as error:
         raise ResultFileError(f"{path} cannot be written: {reason(error)}") from error
     finally:
         with contextlib.suppress(OSError):

@@ -1,0 +1,46 @@
+"""``fastcube reproduce``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+
+import click
+
+from ..engine.driver import WORK_REMAINS
+from ..report import make, prepare
+from ..report.content import content
+from . import leave, say
+
+
+@click.command()
+@click.option("-o", "--output", metavar="FOLDER", required=True, help="Folder of the report; made, or gone on with.")
+@click.option("--quick", is_flag=True, help="Fewer trials and smaller ranges: minutes instead of an hour.")
+@click.option(
+    "--paper", "papers", multiple=True, metavar="NAME", help="One paper only, such as lee_hayes; may be repeated."
+)
+@click.option("--workers", type=int, metavar="N", help="Items at once; by default what affinity and Slurm allow.")
+@click.option("--max-seconds", type=float, metavar="S", help="Stop after this time with exit status 75.")
+@click.option("--progress", default="auto", metavar="P", show_default=True, help="auto, bar, lines or none.")
+@click.option("--force", is_flag=True, help="Make everything anew.")
+def command(output: str, quick: bool, papers: tuple[str, ...], workers: int | None, max_seconds: float | None,
+            progress: str, force: bool) -> int:  # fmt: skip
+    """Measure and decide everything that five papers print, and put it beside their words: FOLDER/report.html.
+
+    One HTML file with plots, verdicts and the smallest witnesses, which needs no network.  Run the same command again to
+    go on; a full run continues a quick one's trials.
+    """
+    maker = make(output, prepare(papers or None, quick), workers, max_seconds, progress, force)
+    code: int = maker.run()
+    if code:
+        why = "work remains" if code == WORK_REMAINS else "interrupted"
+        say(f"fastcube: {why}; what is done is in {output}; go on with: {shlex.join(['fastcube', *sys.argv[1:]])}")
+        leave(code)
+    for paper in content(maker.plan, maker.folder)["papers"]:
+        keys = [item["verdict"]["word"] for item in paper["items"]]
+        counts = ", ".join(
+            f"{keys.count(word)} {word}" for word in dict.fromkeys(sorted(keys, key=keys.count, reverse=True))
+        )
+        click.echo(f"{paper['short']}: {len(keys)} items: {counts}")
+    say(f"report in {maker.folder.page} ({maker.folder.page.stat().st_size / 1e6:.2f} MB)")
+    return 1 if maker.failed else 0

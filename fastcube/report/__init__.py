@@ -1,0 +1,96 @@
+"""``fastcube reproduce``: everything that the papers print beside what is measured, in one HTML file.
+
+``plan.py`` lists the pieces, ``running.py`` makes them, ``folder.py`` keeps them, ``judging.py`` compares what is printed with
+what is measured, ``content.py`` says what the page shows and ``render.py`` writes it by the templates beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .plan import Plan
+    from .running import Maker
+
+
+def prepare(papers: Sequence[str] | None, quick: bool) -> Plan:
+    """The plan for some papers, or all; raises what can be raised before anything is computed."""
+    from .plan import installed, plan_of
+    from .render import check_extra
+
+    check_extra()
+    return plan_of(installed(papers), quick)
+
+
+def reproduce(
+    folder: str | Path,
+    *,
+    quick: bool = False,
+    papers: str | Sequence[str] | None = None,
+    workers: Any = None,
+    max_seconds: Any = None,
+    progress: str = "none",
+    force: bool = False,
+) -> Path:
+    """Measure and decide everything that the papers print, and write it beside their words into ``folder/report.html``.
+
+    Call it again to go on where it stopped, or with full effort after a quick one: what is there is kept and extended.
+
+    Parameters
+    ----------
+    folder : path
+        Made when it does not exist; gets results files, verdicts and the report.
+    quick : bool
+        Minutes instead of an hour: fewer trials, smaller ranges.
+    papers : str or sequence of str, optional
+        ``lee_hayes``, ``leu_kuo``, ``sui_wang_lee``, ``wang_lin_kuo``, ``li_peng_chu``; by default all.
+    workers : int, optional
+        As of :func:`fastcube.run`.
+    max_seconds : float, optional
+        Stop after this time with what is done; call again to go on.
+    progress : str
+        ``auto``, ``bar``, ``lines`` or ``none``.
+    force : bool
+        Make everything anew.
+
+    Returns
+    -------
+    Path
+        The report.
+
+    Raises
+    ------
+    ParameterError, StudyMismatchError, ResultFileError, MissingDependencyError
+    KeyboardInterrupt, SystemExit
+        After SIGINT or SIGTERM, with everything that was done kept.
+    """
+    from ..engine.driver import INTERRUPTED, TERMINATED
+
+    names = [papers] if isinstance(papers, str) else papers
+    maker = make(folder, prepare(names, quick), workers, max_seconds, progress, force)
+    code = maker.run()
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
+    if code == TERMINATED:
+        raise SystemExit(TERMINATED)
+    return maker.folder.page
+
+
+def make(folder: str | Path, plan: Plan, workers: Any, max_seconds: Any, progress: str, force: bool) -> Maker:
+    """What makes the pieces of a plan, with all arguments checked."""
+    from ..engine.grid import parse_count, parse_number
+    from ..errors import ParameterError
+    from .folder import Folder
+    from .running import Maker, Whole
+
+    whole = Whole(progress, plan)
+    count = None if workers is None else parse_count("workers", workers)
+    if count is not None and count < 1:
+        raise ParameterError(f"workers must be at least 1, got {count}")
+    seconds = None if max_seconds is None else parse_number("max_seconds", max_seconds)
+    if seconds is not None and not seconds > 0:
+        raise ParameterError(f"max-seconds must be positive, got {seconds}")
+    return Maker(plan, Folder(folder), workers=count, max_seconds=seconds, progress=whole, force=force,
+                 say=lambda text: whole.say(f"fastcube: {text}"))  # fmt: skip

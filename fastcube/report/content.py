@@ -1,0 +1,312 @@
+"""What the page says, as plain data: each item of each paper with what is printed, measured and decided.
+
+Made of the plan and the folder alone, in their order and without a clock, so that the same folder gives the same page.
+A plot or a claim that several items name is shown at the first and linked from the others.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from typing import Any
+
+from ..engine.estimate import Estimate
+from ..inventory import Inventory, Item, Shown
+from . import judging
+from .cubes import cube_svg, drawing_of, in_words
+from .folder import Folder
+from .plan import ClaimPiece, ExamplePiece, Paper, Plan, StudyPiece
+
+#: Outcomes of claims as verdicts.
+_OUTCOMES = {"holds": "holds", "refuted": "refuted", "undecided": "undecided"}
+
+#: Characters of a value or a range in the table of all items.
+_SHORT = 110
+
+
+def verdict(key: str) -> dict[str, str]:
+    """A verdict for the page: key, word and mark."""
+    word, mark = judging.WORDS[key]
+    return {"key": key, "word": word, "mark": mark}
+
+
+def short(text: str, most: int = _SHORT) -> str:
+    """The text on one line, cut at a word."""
+    return textwrap.shorten(text, most, placeholder=" ...") if len(text) > most else text
+
+
+def title_of(item: Item) -> str:
+    """``Figure 8``; of a statement its id in words."""
+    if item.number:
+        return f"{item.kind.capitalize()} {item.number}"
+    words = item.id.replace("-", " ")
+    return words[:1].upper() + words[1:]
+
+
+class Content:
+    """Everything on the page; made by :func:`content`."""
+
+    def __init__(self, plan: Plan, folder: Folder) -> None:
+        self.plan, self.folder = plan, folder
+        self.studies = {(piece.study.name, piece.grid.name): piece for piece in plan.studies}
+        self.first_grid = {piece.study.name: piece.study.grids[0].name for piece in plan.studies}
+        self.claims = {(piece.paper.name, piece.claim.id): piece for piece in plan.claims}
+        self.examples = {(piece.paper.name, piece.key): piece for piece in plan.examples}
+        self.drawn = {piece.name: folder.drawn(piece, stale=True) for piece in plan.studies}
+        self.reports = {piece.name: folder.verdict(piece) for piece in plan.claims}
+        self.gave = {piece.name: folder.example(piece, stale=True) for piece in plan.examples}
+        self.home = self._figures()  # where each plot, claim and example is shown
+
+    def _figures(self) -> dict[str, str]:
+        """The items whose figure or table a study's plot is: where it is shown, before all others."""
+        best: dict[str, tuple[int, str]] = {}
+        for paper in self.plan.papers:
+            for item in paper.inventory.items:
+                for shown in item.shown_by:
+                    piece = self.studies.get((shown.study, shown.grid or self.first_grid.get(shown.study, "")))
+                    if piece is None or item.kind not in ("figure", "table"):
+                        continue
+                    rank = int(shown.statistic != piece.study.statistics[0].name), f"{paper.name}-{item.id}"
+                    if piece.name not in best or rank[0] < best[piece.name][0]:
+                        best[piece.name] = rank
+        return {f"study {name}": anchor for name, (_, anchor) in best.items()}
+
+    # ------------------------------------------------------------ one piece
+
+    def _place(self, name: str, anchor: str) -> str:
+        """The anchor of what shows it first; empty for the first itself."""
+        first = self.home.setdefault(name, anchor)
+        return "" if first == anchor else first
+
+    def study(self, piece: StudyPiece, anchor: str) -> dict[str, Any]:
+        """A plot with its table and the lines that make it again."""
+        drawn = self.drawn[piece.name]
+        out: dict[str, Any] = {"name": piece.name, "title": piece.study.title, "source": piece.study.source, "drawn": drawn,
+               "elsewhere": self._place(f"study {piece.name}", anchor), "hours": piece.goal is None}  # fmt: skip
+        if drawn is None:
+            return out
+        have = drawn["have"]
+        least, most = min(have.values()), max(have.values())
+        own = have == piece.grid.trials_of_points()
+        out["size"] = f"{len(have)} points of {least:,}{f' to {most:,}' if most > least else ''} trials"
+        out["tables"] = [table for table in drawn["tables"] if table["columns"]]
+        # what the lines make is what the file holds, unless some points have trials besides
+        out["exact"] = drawn["trials"] == sum(have.values()) and (own or least == most)
+        other = "" if piece.grid.name == piece.study.grids[0].name else piece.grid.name
+        options = f"{f' --grid {other}' if other else ''}{'' if own else f' --trials {least}'} --seed {drawn['seed']}"
+        out["shell"] = f"fastcube run {piece.study.name}{options} -o {piece.name}.h5"
+        keywords = f"{f', grid={other!r}' if other else ''}{'' if own else f', trials={least}'}, seed={drawn['seed']}"
+        out["python"] = f"fc.run({piece.study.name!r}{keywords}).digest()"
+        out["gives"] = repr(drawn["digest"])
+        return out
+
+    def claim(self, piece: ClaimPiece, anchor: str) -> dict[str, Any]:
+        """A claim with its verdict and witnesses."""
+        claim, report = piece.claim, self.reports[piece.name]
+        key = "missing" if report is None else _OUTCOMES[report["outcome"]]
+        quick = " --quick" if report is not None and report["effort"] == "quick" else ""
+        return {
+            "id": claim.id, "name": piece.name, "statement": claim.statement, "where": claim.where, "ours": claim.ours,
+            "verdict": verdict(key), "elsewhere": self._place(f"claim {piece.name}", anchor),
+            "checked": "" if report is None else report["checked"], "effort": "" if report is None else report["effort"],
+            "correction": "" if report is None else report["correction"],
+            "witnesses": [] if report is None else [self._witness(w) for w in report["witnesses"]],
+            "shell": f"fastcube claims {claim.paper} {claim.id}{quick}",
+        }  # fmt: skip
+
+    def _witness(self, witness: dict[str, Any]) -> dict[str, Any]:
+        told = witness.get("told", {})
+        drawing = drawing_of(told)
+        return {
+            "words": witness["words"], "python": witness["python"], "gives": repr(witness["value"]),
+            "lines": told.get("lines", []),
+            "svg": "" if drawing is None else cube_svg(drawing), "caption": "" if drawing is None else in_words(drawing),
+        }  # fmt: skip
+
+    def example(self, piece: ExamplePiece, anchor: str) -> dict[str, Any]:
+        """A worked example with what its line gives."""
+        made, gave = piece.make(), self.gave[piece.name]
+        key = "missing" if gave is None else "shown" if gave["same"] else "different"
+        cubes = [{"svg": cube_svg(d), "caption": d.caption or in_words(d)} for d in made.cubes]
+        return {"name": piece.key, "words": made.words, "python": made.python, "gives": "" if gave is None else gave["gave"],
+                "wanted": repr(made.value), "verdict": verdict(key), "cubes": cubes,
+                "failed": "" if gave is None else gave["failed"],
+                "elsewhere": self._place(f"example {piece.name}", anchor)}  # fmt: skip
+
+    # ------------------------------------------------------------ one item
+
+    def _numbers(self, item: Item, inventory: Inventory) -> list[dict[str, Any]]:
+        """The printed numbers, each beside what is measured at its point."""
+        runs = judging.runs_of(item, inventory.tables)
+        out = []
+        for printed in item.printed:
+            row: dict[str, Any] = {"name": printed.name, "printed": judging.printed_text(printed), "judged": []}
+            for of, shown in judging.asked([item]):
+                if of is printed:
+                    judged = self._judged(printed, shown, runs)
+                    row["judged"].append({"statistic": judged.statistic, "measured": judged.measured, "words": judged.words,
+                                          "verdict": verdict(judged.key)})  # fmt: skip
+            out.append(row)
+        return out
+
+    def _judged(self, printed: Any, shown: Shown, runs: int | None) -> judging.Judged:
+        grid = shown.grid or self.first_grid.get(shown.study, "")
+        piece = self.studies.get((shown.study, grid))
+        drawn = None if piece is None else self.drawn[piece.name]
+        found = [
+            entry
+            for entry in ([] if drawn is None else drawn["estimates"])
+            if entry["statistic"] == shown.statistic
+            and all(entry["point"].get(name) == value for name, value in printed.point.items())
+        ]
+        if len(found) != 1:
+            return judging.Judged(shown.statistic, "-", "missing")
+        e = Estimate(
+            *(float("nan") if found[0][k] is None else found[0][k] for k in ("value", "stderr", "low", "high"))
+        )
+        return judging.judge(printed, shown.statistic, e, found[0]["among"], runs)
+
+    def item(self, paper: Paper, item: Item) -> dict[str, Any]:
+        """All of an item."""
+        anchor = f"{paper.name}-{item.id}"
+        studies: dict[str, dict[str, Any]] = {}
+        claims, examples = [], []
+        for shown in item.shown_by:
+            if shown.study:
+                piece = self.studies.get((shown.study, shown.grid or self.first_grid.get(shown.study, "")))
+                if piece is not None and piece.name not in studies:
+                    studies[piece.name] = self.study(piece, anchor)
+            elif shown.claim and (paper.name, shown.claim) in self.claims:
+                claims.append(self.claim(self.claims[paper.name, shown.claim], anchor))
+            elif shown.example and (paper.name, shown.example) in self.examples:
+                examples.append(self.example(self.examples[paper.name, shown.example], anchor))
+        numbers = self._numbers(item, paper.inventory)
+        of_claims = [c["verdict"]["key"] for c in claims if not c["ours"]] or [c["verdict"]["key"] for c in claims]
+        of_numbers = self._of_numbers(numbers)
+        shows = ["missing" if s["drawn"] is None and not s["hours"] else "shown" for s in studies.values()]
+        shows += [e["verdict"]["key"] for e in examples]
+        key = judging.of_item(of_claims, of_numbers, shows, bool(item.concept))
+        return {
+            "anchor": anchor, "title": title_of(item), "kind": item.kind, "place": item.place, "quote": item.quote,
+            "reading": item.reading, "drawing": item.drawing, "concept": item.concept, "numbers": numbers, "claims": claims,
+            "studies": list(studies.values()), "examples": examples, "verdict": verdict(key),
+            "printed": self._printed(item), "measured": self._measured(item, numbers, claims, list(studies.values()), examples),
+        }  # fmt: skip
+
+    @staticmethod
+    def _of_numbers(numbers: list[dict[str, Any]]) -> list[str]:
+        """A verdict a number: where several readings are measured, one that agrees is enough."""
+        out = []
+        for row in numbers:
+            keys = [j["verdict"]["key"] for j in row["judged"]]
+            if keys:
+                out.append(next(k for k in ("holds", "undecided", "different", "missing") if k in keys))
+        return out
+
+    @staticmethod
+    def _printed(item: Item) -> str:
+        if item.printed:
+            some = "; ".join(f"{p.name}: {judging.printed_text(p)}" for p in item.printed[:3])
+            return some + (f"; ... ({len(item.printed)} numbers)" if len(item.printed) > 3 else "")
+        return short(item.quote)
+
+    def _measured(
+        self, item: Item, numbers: list[Any], claims: list[Any], studies: list[Any], examples: list[Any]
+    ) -> str:
+        """What the table of all items says was measured."""
+        if item.concept:
+            return short(item.concept)
+        parts = []
+        judged = self._of_numbers(numbers)
+        if judged and set(judged) != {"missing"}:
+            many = [row["judged"][0]["measured"] for row in numbers if row["judged"]]
+            parts.append(many[0] if len(judged) == 1 else f"{judged.count('holds')} of {len(judged)} numbers agree")
+        if len(claims) == 1 and claims[0]["checked"]:
+            parts.append(f"{claims[0]['verdict']['word']}: {claims[0]['checked']}")
+        elif claims:
+            keys = [c["verdict"]["key"] for c in claims]
+            counts = ", ".join(f"{keys.count(k)} {verdict(k)['word']}" for k in judging.ORDER if k in keys)
+            parts.append(f"{len(claims)} claims: {counts}")
+        done = [e for e in examples if e["gives"]]
+        if len(examples) == 1 and done:
+            parts.append(f"gives {done[0]['gives']}")
+        elif done:
+            parts.append(f"{len(done)} of {len(examples)} examples run")
+        if not parts:
+            parts += [s["size"] for s in studies if s["drawn"]]
+        return short("; ".join(parts)) or "-"
+
+    # ------------------------------------------------------------ papers
+
+    def paper(self, paper: Paper) -> dict[str, Any]:
+        """A paper's items, what is measured beyond it, and what its inventory does not name."""
+        held = paper.inventory
+        items = [self.item(paper, item) for item in held.items]
+        beyond = [self.item(paper, item) for item in held.beyond]
+        rest = f"{paper.name}-more"
+        studies = [
+            self.study(p, rest) for p in self.plan.studies if p.paper is paper and f"study {p.name}" not in self.home
+        ]
+        claims = [
+            self.claim(p, rest) for p in self.plan.claims if p.paper is paper and f"claim {p.name}" not in self.home
+        ]
+        whole = f"{', '.join(held.authors)}, {held.title}" + (f", {held.published}" if held.published else "")
+        return {"name": paper.name, "short": held.short, "whole": whole, "year": held.year, "items": items, "beyond": beyond,
+                "rest": rest, "studies": studies, "claims": claims}  # fmt: skip
+
+    def provenance(self) -> dict[str, Any]:
+        """Which software and machines made what, from the results files and verdicts."""
+        runs, software, machines = [], set(), set()
+        for piece in self.plan.studies:
+            drawn = self.drawn[piece.name]
+            if drawn is None:
+                continue
+            last = drawn["history"][-1]
+            environment, resources = last["environment"], last["resources"]
+            libraries = ", ".join(f"{name} {version}" for name, version in environment["libraries"].items())
+            revision = f" ({last['software']['git_revision']})" if last["software"].get("git_revision") else ""
+            software.add(
+                f"fastcube {last['software']['version']}{revision}, Python {environment['python']}, {libraries}"
+            )
+            machines.add(f"{environment['cpu']}, {environment['cpus']} processors, {environment['os']}")
+            runs.append({"name": piece.name, "trials": f"{drawn['trials']:,}", "seed": drawn["seed"], "digest": drawn["digest"],
+                         "written": resources["written"], "seconds": f"{resources.get('seconds', 0):.1f}"})  # fmt: skip
+        reports = [report for report in self.reports.values() if report is not None]
+        efforts = [
+            f"{sum(r['effort'] == e for r in reports)} {e}"
+            for e in ("full", "quick")
+            if any(r["effort"] == e for r in reports)
+        ]
+        hashes = sorted({report["sources"] for report in reports})
+        return {"runs": runs, "software": sorted(software), "machines": sorted(machines), "efforts": ", ".join(efforts),
+                "hashes": hashes}  # fmt: skip
+
+
+def _counts(keys: Iterable[str]) -> list[dict[str, Any]]:
+    found = list(keys)
+    return [
+        {**verdict(key), "count": found.count(key)}
+        for key in ("holds", "refuted", "different", "undecided", "shown", "concept", "missing")
+    ]
+
+
+def content(plan: Plan, folder: Folder) -> dict[str, Any]:
+    """What the templates take."""
+    all_of = Content(plan, folder)
+    papers = [all_of.paper(paper) for paper in plan.papers]
+    items = [item for paper in papers for item in paper["items"]]
+    claims = {p.name: (p.claim.ours, all_of.reports[p.name]) for p in plan.claims}
+    outcomes = {
+        whose: _counts(
+            "missing" if report is None else _OUTCOMES[report["outcome"]]
+            for mine, report in claims.values()
+            if mine == ours
+        )
+        for ours, whose in ((False, "theirs"), (True, "ours"))
+    }
+    return {
+        "papers": papers, "counts": _counts(item["verdict"]["key"] for item in items), "items": len(items), "outcomes": outcomes,
+        "claims": {whose: sum(c["count"] for c in counts) for whose, counts in outcomes.items()},
+        "provenance": all_of.provenance(),
+        "missing": sum(item["verdict"]["key"] == "missing" for item in items),
+    }  # fmt: skip

@@ -1,0 +1,162 @@
+"""Small cubes drawn as the papers draw them: faulty nodes black, unsafe ones grey, times inside; larger ones as strings.
+
+Q_4 is two 3-cubes beside each other.  Colours are classes of the page's style sheet, so that a drawing follows dark mode.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..engine.examples import Drawing
+
+#: Dimensions up to here are drawn.
+LARGEST = 4
+
+#: Where a step along each dimension leads, in the units of the drawing: so that no link passes over a node.
+_STEPS = ((84.0, 0.0), (0.0, -84.0), (40.0, -34.0), (220.0, 48.0))
+_RADIUS = 12.0
+_MARGIN = 30.0
+
+#: Faulty nodes and links named in words, at most.
+_NAMED = 32
+
+
+def label(v: int, n: int) -> str:
+    """A node as n bits."""
+    return format(v, f"0{n}b")
+
+
+def link_text(u: int, v: int, n: int) -> str:
+    """A link as a ternary string: the bit that differs is ``*``."""
+    return "".join("*" if a != b else a for a, b in zip(label(u, n), label(v, n), strict=True))
+
+
+def _place(v: int) -> tuple[float, float]:
+    x = sum(_STEPS[i][0] for i in range(LARGEST) if v >> i & 1)
+    y = sum(_STEPS[i][1] for i in range(LARGEST) if v >> i & 1)
+    return x, y
+
+
+def in_words(drawing: Drawing) -> str:
+    """The drawing in words: its text alternative."""
+    n = drawing.n
+    parts = [f"Q_{n}"]
+    if drawing.faulty_nodes:
+        parts.append("faulty nodes " + ", ".join(label(v, n) for v in drawing.faulty_nodes))
+    if drawing.faulty_links:
+        parts.append("faulty links " + ", ".join(link_text(u, v, n) for u, v in drawing.faulty_links))
+    if drawing.grey:
+        parts.append("unsafe nodes " + ", ".join(label(v, n) for v in drawing.grey))
+    if drawing.inside:
+        parts.append("inside " + ", ".join(f"{label(v, n)}: {text}" for v, text in sorted(drawing.inside.items())))
+    if drawing.arrows:
+        parts.append(
+            "sent " + ", ".join(f"{label(u, n)} to {label(v, n)} {word}".strip() for u, v, word in drawing.arrows)
+        )
+    return "; ".join(parts)
+
+
+def _line(u: int, v: int, kind: str, short: float = 0.0) -> str:
+    (a, b), (c, d) = _place(u), _place(v)
+    length = ((c - a) ** 2 + (d - b) ** 2) ** 0.5 or 1.0
+    e, f = (c - a) / length * short, (d - b) / length * short
+    return f'<path class="{kind}" d="M {a + e:.1f} {b + f:.1f} L {c - e:.1f} {d - f:.1f}"/>'
+
+
+def _arrow(u: int, v: int, word: str) -> str:
+    """An arrow beside its link, with its word at two fifths of the way."""
+    (a, b), (c, d) = _place(u), _place(v)
+    length = ((c - a) ** 2 + (d - b) ** 2) ** 0.5
+    x, y = (c - a) / length, (d - b) / length
+    px, py = -4 * y, 4 * x  # to the side, so that both ways are seen
+    tip = (c - x * (_RADIUS + 2) + px, d - y * (_RADIUS + 2) + py)
+    tail = (a + x * (_RADIUS + 2) + px, b + y * (_RADIUS + 2) + py)
+    left = (tip[0] - 8 * x - 4 * y, tip[1] - 8 * y + 4 * x)
+    right = (tip[0] - 8 * x + 4 * y, tip[1] - 8 * y - 4 * x)
+    at = f'x="{a + 0.4 * (c - a) + 3 * px:.1f}" y="{b + 0.4 * (d - b) + 3 * py + 4:.1f}"'
+    text = f'<text class="word" {at}>{html.escape(word)}</text>'
+    way = f"M {tail[0]:.1f} {tail[1]:.1f} L {tip[0]:.1f} {tip[1]:.1f}"
+    head = f"M {tip[0]:.1f} {tip[1]:.1f} L {left[0]:.1f} {left[1]:.1f} L {right[0]:.1f} {right[1]:.1f} z"
+    return f'<path class="sent" d="{way}"/><path class="head" d="{head}"/>' + (text if word else "")
+
+
+def cube_svg(drawing: Drawing) -> str:
+    """The drawing as an ``<svg>`` element of the classes cube, link, broken, node, faulty, unsafe, inside, name, sent, head.
+
+    Raises ValueError beyond dimension 4.
+    """
+    n = drawing.n
+    if not 1 <= n <= LARGEST:
+        raise ValueError(f"a cube is drawn for 1 <= n <= {LARGEST}, got {n}")
+    nodes = range(2**n)
+    broken = {frozenset(link) for link in drawing.faulty_links}
+    parts = []
+    for u in nodes:
+        for i in range(n):
+            v = u ^ 1 << i
+            if u < v:
+                parts.append(_line(u, v, "broken" if frozenset((u, v)) in broken else "link", _RADIUS))
+    for u, v, word in drawing.arrows:
+        parts.append(_arrow(u, v, word))
+    for v in nodes:
+        x, y = _place(v)
+        kind = "faulty" if v in drawing.faulty_nodes else "unsafe" if v in drawing.grey else "plain"
+        parts.append(f'<circle class="node {kind}" cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS:g}"/>')
+        if v in drawing.inside:
+            text = html.escape(drawing.inside[v])
+            parts.append(f'<text class="inside {kind}" x="{x:.1f}" y="{y + 4:.1f}">{text}</text>')
+        parts.append(f'<text class="name" x="{x - 8:.1f}" y="{y + _RADIUS + 12:.1f}">{label(v, n)}</text>')
+    places = [_place(v) for v in nodes]
+    left, top = min(x for x, _ in places) - _MARGIN - 12, min(y for _, y in places) - _MARGIN
+    width, height = max(x for x, _ in places) + _MARGIN - left, max(y for _, y in places) + _MARGIN + 6 - top
+    words = html.escape(in_words(drawing), quote=True)
+    box = f'viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    return f'<svg class="cube" {box} role="img" aria-label="{words}">{"".join(parts)}</svg>'
+
+
+def told(data: Mapping[str, Any], unsafe: bool) -> dict[str, Any]:
+    """A witness' network for the page: ``drawing`` (fields of a Drawing) up to Q_4, and ``lines`` of strings for any other.
+
+    With ``unsafe``, its unsafe nodes too, and inside of each the round in which it became so.  Empty where the data do not
+    hold a hypercube.
+    """
+    n = data.get("n")
+    if not isinstance(n, int) or not 1 <= n <= 62 or "network" in data or "faulty_nodes" not in data:
+        return {}
+    nodes = [int(v) for v in data["faulty_nodes"]]
+    links = [(int(u), int(v)) for u, v in data.get("faulty_links", ())]
+    found = _unsafe(n, nodes, links) if unsafe else None
+    if n <= LARGEST:
+        inside = (
+            {} if found is None else {int(v): str(int(r)) for v, r in zip(found.nodes, found.round_of, strict=True)}
+        )
+        return {"drawing": {"n": n, "faulty_nodes": nodes, "faulty_links": links, "inside": sorted(inside.items())}}
+    lines = [_listed("faulty nodes", [label(v, n) for v in nodes])] if nodes else []
+    lines += [_listed("faulty links", [link_text(u, v, n) for u, v in links])] if links else []
+    if found is not None:
+        lines.append(_listed("unsafe subcubes", [str(part) for part in found.subcubes]))
+    return {"lines": lines}
+
+
+def _unsafe(n: int, nodes: Sequence[int], links: Sequence[tuple[int, int]]) -> Any:
+    from ..algorithms.unsafe import find_unsafe
+    from ..networks.hypercube import Hypercube
+
+    return find_unsafe(Hypercube(n, nodes, links))
+
+
+def _listed(what: str, names: Sequence[str]) -> str:
+    more = f", ... ({len(names)} in all)" if len(names) > _NAMED else ""
+    return f"{what}: {', '.join(names[:_NAMED])}{more}"
+
+
+def drawing_of(told: Mapping[str, Any]) -> Drawing | None:
+    """The drawing of :func:`told`, as it comes back from JSON."""
+    held = told.get("drawing")
+    if held is None:
+        return None
+    inside = {int(v): str(text) for v, text in held["inside"]}
+    links = tuple((int(u), int(v)) for u, v in held["faulty_links"])
+    return Drawing(held["n"], tuple(held["faulty_nodes"]), tuple(sorted(inside)), links, inside)

@@ -1,0 +1,128 @@
+"""The folder of a report: results files, what is drawn of them, verdicts, and the page itself.
+
+    STUDY[-GRID].h5          results, which every other command reads too
+    drawn/STUDY[-GRID].json  the figure and numbers of one, made again when the file or the package's sources change
+    claims/PAPER-ID.json     a verdict, with its effort and the hash of the sources that decided it
+    examples/PAPER-NAME.json what a worked example gave
+    report.html              the page: made of all these and nothing else
+
+A file that is not as it was written counts as not there.  All are replaced whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..engine.hdf5 import check_writable, reason, replace_whole
+from ..errors import ResultFileError
+from .plan import ClaimPiece, ExamplePiece, StudyPiece
+
+#: What can change how a report looks and not what is true.
+_LOOKS = {"report", "plot", "cli"}
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@functools.cache
+def sources(*, looks: bool) -> str:
+    """Hash of the package's sources and data; with ``looks``, of those too that only change what is shown."""
+    total = hashlib.sha256()
+    for place, folders, files in os.walk(_PACKAGE, followlinks=True):
+        inside = Path(place).relative_to(_PACKAGE)
+        folders[:] = sorted(f for f in folders if f != "__pycache__" and (looks or inside.parts or f not in _LOOKS))
+        for name in sorted(files):
+            if name.endswith((".py", ".json")):
+                total.update(f"{inside / name}\0".encode() + (Path(place) / name).read_bytes())
+    return total.hexdigest()[:16]
+
+
+class Folder:
+    """The folder of one report.  Raises ResultFileError at once when it cannot be made or written."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        try:
+            for name in ("", "drawn", "claims", "examples"):
+                (self.path / name).mkdir(parents=True, exist_ok=True)
+            check_writable(self.page)
+        except OSError as error:
+            raise ResultFileError(f"output folder {self.path} cannot be written: {reason(error)}") from error
+
+    @property
+    def page(self) -> Path:
+        """The report itself."""
+        return self.path / "report.html"
+
+    def results(self, piece: StudyPiece) -> Path:
+        """The results file of a grid."""
+        return self.path / f"{piece.name}.h5"
+
+    # ------------------------------------------------------------ what is drawn of results
+
+    def _stamp(self, piece: StudyPiece) -> str:
+        """What a figure is made from: the checksum that ends the results file, and the sources."""
+        with contextlib.suppress(OSError), self.results(piece).open("rb") as file:
+            file.seek(-64, os.SEEK_END)
+            return f"{file.read(64).decode('ascii', 'replace')} {sources(looks=True)}"
+        return ""
+
+    def drawn(self, piece: StudyPiece, *, stale: bool = False) -> dict[str, Any] | None:
+        """What was drawn of a grid's results; None where there is nothing, or (unless ``stale``) other results by now."""
+        held = _read(self.path / "drawn" / f"{piece.name}.json")
+        return held if held is not None and (stale or held.get("stamp") == self._stamp(piece)) else None
+
+    def put_drawn(self, piece: StudyPiece, drawn: Mapping[str, Any]) -> None:
+        """Keep what was drawn."""
+        _write(self.path / "drawn" / f"{piece.name}.json", {"stamp": self._stamp(piece), **drawn})
+
+    # ------------------------------------------------------------ verdicts and examples
+
+    def verdict(self, piece: ClaimPiece) -> dict[str, Any] | None:
+        """The verdict on a claim, whoever decided it; None where there is none."""
+        return _read(self.path / "claims" / f"{piece.name}.json")
+
+    def stands(self, piece: ClaimPiece, quick: bool) -> bool:
+        """Whether a verdict of these sources and this effort, or of full effort, is there."""
+        held = self.verdict(piece)
+        if held is None or held.get("sources") != sources(looks=False) or "failed" in held:
+            return False
+        return held.get("effort") == "full" or (quick and held.get("effort") == "quick")
+
+    def put_verdict(self, piece: ClaimPiece, report: Mapping[str, Any]) -> None:
+        """Keep what :meth:`~fastcube.engine.claims.Claim.report` gave."""
+        _write(self.path / "claims" / f"{piece.name}.json", {"sources": sources(looks=False), **report})
+
+    def example(self, piece: ExamplePiece, *, stale: bool = False) -> dict[str, Any] | None:
+        """What an example gave; None where it was not run, or (unless ``stale``) not by these sources."""
+        held = _read(self.path / "examples" / f"{piece.name}.json")
+        return held if held is not None and (stale or held.get("sources") == sources(looks=False)) else None
+
+    def put_example(self, piece: ExamplePiece, gave: Mapping[str, Any]) -> None:
+        """Keep what an example gave."""
+        _write(self.path / "examples" / f"{piece.name}.json", {"sources": sources(looks=False), **gave})
+
+    def put_page(self, text: str) -> None:
+        """Replace the report, unless it says just this already."""
+        content = text.encode()
+        with contextlib.suppress(OSError):
+            if self.page.read_bytes() == content:
+                return
+        replace_whole(self.page, content)
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    with contextlib.suppress(OSError, ValueError):
+        held = json.loads(path.read_text(encoding="utf-8"))
+        return held if isinstance(held, dict) else None
+    return None
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    replace_whole(path, json.dumps(content, indent=1, sort_keys=True).encode())

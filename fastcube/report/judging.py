@@ -1,0 +1,104 @@
+"""What is printed beside what is measured: verdicts on numbers and on items.
+
+A printed number was rounded: it stands for all within half a unit of its last digit.  It agrees where that and the measured
+95% interval meet.  Where the paper averaged a few runs only, its number scatters too: it also agrees within two standard
+deviations of such a mean, does not beyond six, and in between is not decided.  Nothing here is tuned to what is printed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..engine.estimate import Estimate
+from ..inventory import Item, Printed, Shown
+from ..table import estimate_text
+
+#: Verdicts, worst first.
+ORDER = ("refuted", "different", "undecided", "missing", "holds", "shown", "concept")
+
+#: What they are called, and a mark that tells them apart without colour.
+WORDS = {
+    "holds": ("holds", "✓"),
+    "refuted": ("refuted", "✗"),
+    "different": ("not reproduced", "≠"),
+    "undecided": ("not decided", "?"),
+    "shown": ("shown", "●"),
+    "concept": ("no data in it", "–"),
+    "missing": ("not computed yet", "…"),
+}
+
+#: Standard deviations of a mean of the paper's few runs: up to here it agrees, from there it does not.
+NEAR, FAR = 2.0, 6.0
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A printed number beside one statistic: ``key`` is a verdict of :data:`WORDS`, ``words`` says by how much it differs."""
+
+    statistic: str
+    measured: str
+    key: str
+    words: str = ""
+
+
+def printed_text(printed: Printed) -> str:
+    """The number with the digits that the paper gives it."""
+    return printed.value if isinstance(printed.value, str) else f"{printed.value:.{printed.digits or 0}f}"
+
+
+def runs_of(item: Item, tables: Mapping[str, Any]) -> int | None:
+    """How many runs the paper averaged in a table, where its inventory says so."""
+    table = tables.get(item.id.replace("-", ""), {})
+    runs = table.get("averaged_over") if isinstance(table, Mapping) else None
+    return runs if isinstance(runs, int) else None
+
+
+def asked(items: Iterable[Item]) -> Iterable[tuple[Printed, Shown]]:
+    """The printed numbers that have a point and a statistic to be compared with, one for each statistic."""
+    for item in items:
+        for printed in item.printed:
+            if printed.point and not isinstance(printed.value, str):
+                for shown in item.shown_by:
+                    if shown.study and printed.statistic in ("", shown.statistic):
+                        yield printed, shown
+
+
+def judge(printed: Printed, statistic: str, e: Estimate, among: int, runs: int | None) -> Judged:
+    """A printed number beside an estimate over ``among`` trials; ``runs`` is how many the paper averaged, if it says."""
+    value = float(printed.value)
+    half = 0.5 * 10.0 ** -(printed.digits or 0)
+    measured = estimate_text(e)
+    if math.isnan(e.value):
+        return Judged(statistic, measured, "missing")
+    gap = value - e.value
+    share = f"{100 * gap / e.value:+.2g}%" if e.value else f"{gap:+.3g}"
+    if e.low <= value + half and value - half <= e.high:
+        return Judged(statistic, measured, "holds", "agrees")
+    if runs is None:
+        return Judged(statistic, measured, "different", f"printed is {share} away")
+    scatter = e.stderr * math.sqrt(among / runs)
+    away = gap / scatter if scatter > 0 else math.inf
+    words = f"printed is {share} away, {away:+.1f} standard deviations of a mean of {runs}"
+    key = "holds" if abs(away) <= NEAR else "undecided" if abs(away) < FAR else "different"
+    return Judged(statistic, measured, key, words)
+
+
+def worst(keys: Iterable[str]) -> str:
+    """The worst of some verdicts; ``missing`` where there are none."""
+    found = set(keys)
+    return next((key for key in ORDER if key in found), "missing")
+
+
+def of_item(claims: list[str], numbers: list[str], shown: list[str], concept: bool) -> str:
+    """The verdict on an item, from those on its claims, its printed numbers, and its plots and examples.
+
+    A number that is not reproduced is that, even where a claim restates it.
+    """
+    if concept:
+        return "concept"
+    if "different" in numbers:
+        return "different"
+    return worst([*claims, *numbers] or shown) if "missing" not in shown else worst([*claims, *numbers, *shown])

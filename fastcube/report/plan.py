@@ -1,0 +1,177 @@
+"""What ``fastcube reproduce`` makes: a piece for each grid of each study, each claim and each worked example of the papers.
+
+How many trials a quick run takes of a grid, and what pieces cost, is measured beforehand and kept as data
+(``data/reproduce.json``, made by ``benchmarks/reproduce_budget.py``); a grid of which it says nothing takes a hundredth of its
+trials.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..engine import registry
+from ..engine.goal import Goal, goal_of
+from ..engine.study import point_text
+from ..errors import ParameterError, listed, nearest
+from ..inventory import Inventory, inventory, papers
+
+if TYPE_CHECKING:
+    from ..engine.claims import Claim
+    from ..engine.examples import Example
+    from ..engine.study import Grid, Study
+
+#: CPU seconds that a piece is taken to cost where nothing is known of it.
+_UNKNOWN = 5.0
+
+#: Of a quick run's trials, where nothing is known: a share of the grid's own.
+_SHARE = 100
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One paper: what it prints, and the code that shows it.
+
+    Parameters
+    ----------
+    inventory : Inventory
+    studies : tuple of Study
+    claims : tuple of Claim
+    examples : dict
+        Functions that give worked examples, by name.
+    file : str, optional
+        The Python file that holds the claims; by default they are of an installed package.
+    """
+
+    inventory: Inventory
+    studies: tuple[Study, ...]
+    claims: tuple[Claim, ...]
+    examples: Mapping[str, Callable[[], Example]]
+    file: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The paper's short name."""
+        return self.inventory.paper
+
+
+@dataclass(frozen=True)
+class StudyPiece:
+    """One grid of a study; ``goal`` is None for one that is shown where its file is there and never run."""
+
+    paper: Paper
+    study: Study
+    grid: Grid
+    goal: Goal | None
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """What its files are called: the study, and the grid unless it is the first."""
+        return self.study.name if self.grid.name == self.study.grids[0].name else f"{self.study.name}-{self.grid.name}"
+
+    def done(self, have: Mapping[str, int]) -> bool:
+        """Whether trials from the first on, by the point's text, reach the goal."""
+        goal = self.goal
+        points = [self.study.point(point) for point in self.grid.points]
+        return goal is None or all(have.get(point_text(point), 0) >= goal.trials_at(point) for point in points)
+
+
+@dataclass(frozen=True)
+class ClaimPiece:
+    """One claim."""
+
+    paper: Paper
+    claim: Claim
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """What its file is called."""
+        return f"{self.paper.name}-{self.claim.id}"
+
+
+@dataclass(frozen=True)
+class ExamplePiece:
+    """One worked example; ``key`` is its name in the paper's inventory."""
+
+    paper: Paper
+    key: str
+    make: Callable[[], Example]
+    seconds: float = 0.5
+
+    @property
+    def name(self) -> str:
+        """What its file is called."""
+        return f"{self.paper.name}-{self.key}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All pieces, in the order in which they are made."""
+
+    papers: tuple[Paper, ...]
+    quick: bool
+    studies: tuple[StudyPiece, ...] = field(default=())
+    claims: tuple[ClaimPiece, ...] = field(default=())
+    examples: tuple[ExamplePiece, ...] = field(default=())
+
+    def __iter__(self) -> Iterator[StudyPiece | ClaimPiece | ExamplePiece]:
+        return iter((*self.studies, *self.claims, *self.examples))
+
+    def __len__(self) -> int:
+        return len(self.studies) + len(self.claims) + len(self.examples)
+
+
+def installed(names: Sequence[str] | None = None) -> tuple[Paper, ...]:
+    """The papers of those names, or all, in the order in which they are told.  Raises ParameterError."""
+    known = papers()
+    for name in names or ():
+        if name not in known:
+            raise ParameterError(f"paper must be {listed(known)}, got {name}{nearest(name, known)}")
+    modules = {module.__name__.rpartition(".")[2]: module for module in registry.modules()}
+    out = []
+    for name in known:
+        if names and name not in names:
+            continue
+        module = modules.get(name)
+        studies = () if module is None else tuple(module.STUDIES)
+        claims = () if module is None or not hasattr(module, "ledger") else tuple(module.ledger())
+        out.append(Paper(inventory(name), studies, claims, registry.examples(name)))
+    return tuple(out)
+
+
+@functools.cache
+def budget() -> Mapping[str, Any]:
+    """Trials and CPU seconds of pieces, as they were measured."""
+    held: Mapping[str, Any] = json.loads((importlib.resources.files("fastcube.data") / "reproduce.json").read_text())
+    return held
+
+
+def _study(paper: Paper, study: Study, grid: Grid, quick: bool) -> StudyPiece:
+    entry = budget()["studies"].get(study.name, {}).get(grid.name)
+    if entry is None:
+        least = min(grid.trials_of_points().values())
+        entry = {"quick": max(1, least // _SHARE), "seconds": (_UNKNOWN, _UNKNOWN)}
+    if not entry["quick"]:
+        return StudyPiece(paper, study, grid, None, 0.0)
+    goal = Goal(entry["quick"]) if quick else goal_of(study, grid)
+    return StudyPiece(paper, study, grid, goal, entry["seconds"][not quick])
+
+
+def plan_of(chosen: Sequence[Paper], quick: bool) -> Plan:
+    """The pieces of some papers, with quick or full effort."""
+    studies, claims, examples = [], [], []
+    for paper in chosen:
+        for study in paper.studies:
+            for grid in study.grids:
+                studies.append(_study(paper, study, grid, quick))
+        costs = budget()["claims"].get(paper.name, {})
+        for claim in paper.claims:
+            claims.append(ClaimPiece(paper, claim, costs.get(claim.id, (_UNKNOWN, _UNKNOWN))[not quick]))
+        examples += [ExamplePiece(paper, key, make) for key, make in paper.examples.items()]
+    return Plan(tuple(chosen), quick, tuple(studies), tuple(claims), tuple(examples))

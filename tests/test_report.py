@@ -1,0 +1,258 @@
+"""The report of a toy paper: what is made when, what is said of it, and that the same folder gives the same page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html.parser
+import json
+import re
+
+import pytest
+from toy_paper import paper
+
+from fastcube.engine.driver import WORK_REMAINS
+from fastcube.engine.estimate import Estimate
+from fastcube.engine.examples import Drawing
+from fastcube.errors import ParameterError, ResultFileError
+from fastcube.inventory import Printed
+from fastcube.report import make
+from fastcube.report import plan as planning
+from fastcube.report.cubes import cube_svg, link_text, told
+from fastcube.report.judging import judge, of_item
+from fastcube.report.plan import budget, installed, plan_of
+
+CLAIMS = ("false", "repaired", "last")
+
+pytest.importorskip("jinja2")
+
+
+@pytest.fixture(autouse=True)
+def few_trials(monkeypatch):
+    """A budget for the toy study."""
+    grids = {"default": {"quick": 2000, "full": 5000, "seconds": [0.1, 0.2]}}
+    monkeypatch.setattr(planning, "budget", lambda: {"studies": {"toy": grids}, "claims": {}})
+
+
+def made(folder, quick=True, claims=CLAIMS, **how):
+    maker = make(
+        folder,
+        plan_of([paper(*claims)], quick),
+        how.get("workers", 1),
+        how.get("max_seconds"),
+        "none",
+        how.get("force", False),
+    )
+    return maker, maker.run()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a quick report."""
+    with pytest.MonkeyPatch.context() as patch:
+        grids = {"default": {"quick": 2000, "full": 5000, "seconds": [0.1, 0.2]}}
+        patch.setattr(planning, "budget", lambda: {"studies": {"toy": grids}, "claims": {}})
+        place = tmp_path_factory.mktemp("report")
+        _, code = made(place)
+    assert code == 0
+    return place
+
+
+def files(folder):
+    return {
+        str(p.relative_to(folder)): (p.stat().st_mtime_ns, p.read_bytes()) for p in folder.rglob("*") if p.is_file()
+    }
+
+
+class Page(html.parser.HTMLParser):
+    """Text of the page by the id of the item, and whatever could ask for something."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.at, self.text, self.asks, self.ids, self.styles = "", {}, [], [], 0
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        named = dict(attrs)
+        if tag == "article":
+            self.at = named["id"]
+        self.ids += [named["id"]] if "id" in named else []
+        self.styles += "style" in named or any(name.startswith("on") for name in named)
+        self.asks += [v for k, v in attrs if k in ("src", "href", "action", "data") and not v.startswith("#")]
+
+    def handle_data(self, data):
+        self.text[self.at] = " ".join(f"{self.text.get(self.at, '')} {data}".split())
+
+
+def page(folder):
+    return Page((folder / "report.html").read_text())
+
+
+# ---------------------------------------------------------------- what it says
+
+
+def test_every_item_has_its_words_numbers_and_verdict(folder):
+    text = page(folder).text
+    assert "Bits & <b>bytes</b>." in text["toy-figure-1"]
+    assert "the drawing lacking" in text["toy-figure-1"]
+    assert "2 points of 2,000 trials, seed 0" in text["toy-figure-1"]
+    assert re.search(r"near 0\.5 0\.\d+ ± 0\.0\d+ ✓ holds agrees", text["toy-table-1"])
+    assert re.search(r"far 0\.75 0\.\d+ ± 0\.0\d+ ≠ not reproduced printed is \+\d+% away", text["toy-table-1"])
+    assert "nowhere 0.5 - … not computed yet" in text["toy-table-1"]
+    assert "refuted" in text["toy-sizes"]
+    assert "instead Q_n has 2^n nodes." in text["toy-sizes"]
+    assert "witness a cube of another size" in text["toy-sizes"]
+    assert "python 2 ** fc.Hypercube(2).n" in text["toy-sizes"]
+    assert "gives 4" in text["toy-sizes"]
+    assert "Q_3 has 8 nodes" in text["toy-three"]
+    assert "no data in it a drawing of a word" in text["toy-figure-2"]
+    assert "not decided" in text["toy-end"]
+
+
+def test_the_page_asks_for_nothing_and_allows_only_its_own_style_and_script(folder):
+    parsed = page(folder)
+    assert parsed.asks == []
+    assert parsed.styles == 0
+    assert len(set(parsed.ids)) == len(parsed.ids)
+    text = (folder / "report.html").read_text()
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
+    policy = policy.replace("&#39;", "'")
+    assert policy.startswith("default-src 'none'")
+    for tag in ("style", "script"):
+        ((inside),) = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.S)
+        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+        assert tag != "script" or inside.count("\n") < 200
+
+
+def test_every_point_that_is_drawn_stands_in_the_table(folder):
+    drawn = json.loads((folder / "drawn" / "toy.json").read_text())
+    cells = {cell for t in drawn["tables"] for c in t["columns"] for cell in c["cells"]}
+    titles = re.findall(r"<title>(?:[^<]*; )?[^<:]*: ([^<]*)</title>", drawn["svg"])
+    assert titles
+    assert set(titles) <= cells
+    assert "#000000" not in drawn["svg"]
+    assert " style=" not in drawn["svg"]
+
+
+# ---------------------------------------------------------------- what is made when
+
+
+def test_a_second_run_makes_nothing_and_a_full_one_goes_on(folder, tmp_path):
+    before = files(folder)
+    maker, code = made(folder)
+    assert code == 0
+    assert files(folder) == before
+    assert maker.progress.made == 0.0
+    _, code = made(folder, quick=False)
+    after = files(folder)
+    assert {name for name in before if after[name] != before[name]} == {
+        "toy.h5", "drawn/toy.json", "report.html", *(f"claims/toy-{name}.json" for name in CLAIMS)}  # fmt: skip
+    assert "2 points of 5,000 trials" in page(folder).text["toy-figure-1"]
+    made(folder)  # quick is less than what there is
+    assert files(folder) == after
+
+
+def test_verdicts_of_other_sources_are_decided_anew(tmp_path):
+    made(tmp_path, claims=("last",))
+    verdict = tmp_path / "claims" / "toy-last.json"
+    held = json.loads(verdict.read_text())
+    verdict.write_text(json.dumps(held | {"sources": "others", "checked": "elsewhere"}))
+    made(tmp_path, claims=("last",))
+    assert json.loads(verdict.read_text()) == held
+    verdict.write_text("{")
+    made(tmp_path, claims=("last",))
+    assert json.loads(verdict.read_text()) == held
+
+
+def test_what_is_missing_is_said_and_made_the_next_time(tmp_path):
+    _, code = made(tmp_path, max_seconds=1e-6)
+    assert code == WORK_REMAINS
+    text = page(tmp_path).text
+    assert "not computed yet" in text["toy-sizes"]
+    _, code = made(tmp_path)
+    assert code == 0
+    assert "refuted" in page(tmp_path).text["toy-sizes"]
+
+
+def test_a_claim_that_breaks_is_told_and_tried_again(tmp_path):
+    maker, code = made(tmp_path, claims=("breaks", "repaired"))
+    assert (code, maker.failed) == (0, 1)
+    maker, _ = made(tmp_path, claims=("breaks", "repaired"))
+    assert maker.failed == 1
+    assert "deciding failed: AssertionError" in (tmp_path / "report.html").read_text()
+
+
+# ---------------------------------------------------------------- judging
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "runs", "key"),
+    [
+        (0.52, 2, None, "holds"),
+        (0.6, 1, None, "different"),
+        (0.5, 1, None, "holds"),
+        (0.6, 1, 10, "holds"),
+        (0.9, 1, 10, "undecided"),
+        (2.0, 1, 10, "different"),
+    ],
+)
+def test_printed_numbers_are_judged_by_their_digits_and_their_own_scatter(value, digits, runs, key):
+    # the standard deviation of one trial is 0.316, of a mean of 10 it is 0.1
+    estimate = Estimate(0.52, 0.00316, 0.51, 0.53)
+    assert judge(Printed("x", value, digits), "bit", estimate, 10_000, runs).key == key
+
+
+def test_an_item_takes_the_worst_of_its_parts():
+    assert of_item(["holds", "refuted"], [], ["shown"], False) == "refuted"
+    assert of_item(["refuted"], ["different"], [], False) == "different"
+    assert of_item(["holds"], ["undecided"], ["shown"], False) == "undecided"
+    assert of_item(["holds"], [], ["missing"], False) == "missing"
+    assert of_item([], [], ["shown"], False) == "shown"
+    assert of_item([], [], [], False) == "missing"
+    assert of_item([], [], [], True) == "concept"
+
+
+# ---------------------------------------------------------------- drawings
+
+
+def test_a_cube_is_drawn_with_its_faults_and_times():
+    svg = cube_svg(Drawing(4, (0, 5), (1,), ((2, 3),), {1: "7"}, ((0, 1, "<2>"),)))
+    assert (svg.count("<circle"), svg.count('class="node faulty"'), svg.count('class="node unsafe"')) == (16, 2, 1)
+    assert (svg.count('class="link"'), svg.count('class="broken"')) == (31, 1)
+    assert ">7</text>" in svg
+    assert "&lt;2&gt;" in svg
+    with pytest.raises(ValueError, match="1 <= n <= 4"):
+        cube_svg(Drawing(5))
+
+
+def test_witnesses_are_drawn_or_written_as_ternary_strings():
+    small = told({"n": 3, "faulty_nodes": [0, 3], "faulty_links": []}, unsafe=True)
+    assert small["drawing"]["inside"] == [(1, "1"), (2, "1")]
+    large = told({"n": 5, "faulty_nodes": [0, 3], "faulty_links": [[16, 20]]}, unsafe=True)
+    assert large["lines"][:2] == ["faulty nodes: 00000, 00011", "faulty links: 10*00"]
+    assert large["lines"][2] == "unsafe subcubes: *0***"
+    assert told({"network": "DualCube", "m": 2, "faulty_nodes": []}, unsafe=True) == {}
+    assert link_text(0, 4, 3) == "*00"
+
+
+# ---------------------------------------------------------------- the plan of the papers
+
+
+def test_the_budget_knows_what_there_is():
+    grids = {(study.name, grid.name) for p in installed() for study in p.studies for grid in study.grids}
+    claims = {(p.name, claim.id) for p in installed() for claim in p.claims}
+    assert {(study, grid) for study, held in budget.__wrapped__()["studies"].items() for grid in held} <= grids
+    assert {(p, claim) for p, held in budget.__wrapped__()["claims"].items() for claim in held} <= claims
+
+
+def test_bad_arguments_are_one_line_before_anything_is_made(tmp_path):
+    with pytest.raises(ParameterError, match=r"paper must be lee_hayes, .*, got lee_haye; did you mean lee_hayes\?"):
+        installed(["lee_haye"])
+    for bad in ({"workers": 0}, {"max_seconds": -1}):
+        with pytest.raises(ParameterError, match="must be"):
+            made(tmp_path / "none", **bad)
+    assert not (tmp_path / "none").exists()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ResultFileError, match=r"output folder .*file cannot be written"):
+        made(tmp_path / "file")

@@ -1,0 +1,53 @@
+"""A paper of a user's own that prints what the toy study counts: for the report's tests."""
+
+from pathlib import Path
+
+from toy import TOY
+
+from fastcube.engine import registry
+from fastcube.engine.examples import Drawing, Example
+from fastcube.inventory import of_data
+from fastcube.report.plan import Paper
+
+FILE = str(Path(__file__).parent / "toy_ledger.py")
+
+INVENTORY = of_data({
+    "paper": "toy",
+    "title": "Bits <of> words",
+    "authors": ["A. Nobody"],
+    "year": None,
+    "published": "",
+    "short": "Nobody",
+    "items": [
+        {"id": "figure-1", "kind": "figure", "number": "1", "place": "section 1", "quote": "Bits & <b>bytes</b>.",
+         "drawing": "lacking", "shown_by": [{"study": "toy", "statistic": "bit"}]},
+        {"id": "table-1", "kind": "table", "number": "1", "place": "section 1", "quote": "A bit is one half of the time.",
+         "shown_by": [{"study": "toy", "statistic": "bit"}],
+         "printed": [
+             {"name": "near", "value": 0.5, "digits": 1, "point": {"a": 1}, "statistic": "bit"},
+             {"name": "far", "value": 0.75, "digits": 2, "point": {"a": 2}, "statistic": "bit"},
+             {"name": "nowhere", "value": 0.5, "digits": 1, "point": {"a": 3}, "statistic": "bit"},
+         ]},
+        {"id": "sizes", "kind": "statement", "place": "section 2", "quote": "All cubes have 8 nodes.",
+         "shown_by": [{"claim": "false"}]},
+        {"id": "three", "kind": "statement", "place": "section 2", "quote": "So do 3-cubes.",
+         "shown_by": [{"claim": "repaired"}, {"example": "three"}]},
+        {"id": "figure-2", "kind": "figure", "number": "2", "place": "section 3", "quote": "A word.",
+         "concept": "a drawing of a word"},
+    ],
+    "beyond": [
+        {"id": "end", "kind": "statement", "place": "here", "quote": "There is an end.", "shown_by": [{"claim": "last"}]},
+    ],
+    "misprints": [],
+})  # fmt: skip
+
+
+def three() -> Example:
+    """A 3-cube with one faulty node."""
+    return Example("Q_3 has 8 nodes", "2 ** fc.Hypercube(3).n", 8, (Drawing(3, (5,), (1, 2), inside={1: "4"}),))
+
+
+def paper(*claims: str) -> Paper:
+    """The paper with some claims of the toy ledger."""
+    known = {claim.id: claim for claim in registry.claims(FILE)}
+    return Paper(INVENTORY, (TOY,), tuple(known[name] for name in claims), {"three": three}, FILE)
