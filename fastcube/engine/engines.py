@@ -7,6 +7,7 @@ bytes.  Nothing here schedules: that is the executor's job, and the driver only 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import threading
 import time
@@ -190,6 +191,8 @@ def _dask(where: str, workers: int | None) -> Iterator[Engine]:
         lost = (KilledWorker, BrokenExecutor, CancelledError)
         yield Engine(client.get_executor(pure=False), lambda: workers or threads.now(), 2.0, 3e-3, lost)
     finally:
+        # a scheduler that is slow to say goodbye makes asyncio tell of a TimeoutError that nobody waits for any more
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)
         client.close(timeout=2)
 
 
