@@ -22,6 +22,9 @@ _PIECES = re.compile(r"""(?:'[^']*'|"[^"]*"|[^,'"]|,(?! ))*(?:, )?""")
 #: What Markdown would take for markup in prose.
 _MARKUP = re.compile(r"([\\`*<\[\]|])")
 
+#: What it would take for a list, a heading or a quotation at the beginning of a line.
+_OPENING = re.compile(r"^(\d*)([-+>=#.)])(?=\s)")
+
 
 def folded(python: str, width: int) -> list[str]:
     """A Python expression on lines of at most ``width``, broken at commas, so that it can be pasted."""
@@ -85,8 +88,9 @@ def plain(words: str) -> str:
 
 
 def _paragraph(words: str, indent: str = "") -> str:
-    return "\n".join(textwrap.wrap(words, WIDTH, initial_indent=indent, subsequent_indent=indent,
-                                   break_long_words=False, break_on_hyphens=False))  # fmt: skip
+    """Wrapped prose; a line that would begin as a list, a heading or a quotation does so no longer."""
+    lines = textwrap.wrap(words, WIDTH - len(indent), break_long_words=False, break_on_hyphens=False)
+    return "\n".join(indent + _OPENING.sub(r"\1\\\2", line) for line in lines)
 
 
 def _claim(report: Report) -> Iterator[str]:
@@ -113,7 +117,8 @@ def misprints(found: Inventory) -> str:
 def markdown(reports: Sequence[Report], only: str | None = None, whole: bool = True) -> str:
     """Claims with their verdicts by paper; those of one outcome if ``only`` names it; with misprints of ``whole`` papers."""
     parts = ["# What the papers state, decided by code"]
-    command = f"fastcube claims{f' --only {only}' if only else ''} --format markdown"
+    quick = " --quick" if any(report["effort"] == "quick" for report in reports) else ""
+    command = f"fastcube claims{quick}{f' --only {only}' if only else ''} --format markdown"
     parts.append(
         _paragraph(
             f"Made by `{command}`. A claim marked *ours* is a repair, a case of a vague remark, or about an algorithm that the "

@@ -15,7 +15,7 @@ import fastcube as fc
 from fastcube.engine import registry
 from fastcube.engine.claims import Effort, Ledger, Verdict, Witness
 from fastcube.engine.deciding import decide
-from fastcube.ledger import folded, summary
+from fastcube.ledger import folded, markdown, summary
 
 TOY = str(Path(__file__).with_name("toy_ledger.py"))
 NAMES = ["slowest-first", "false", "repaired", "again", "breaks", "dies", "last"]
@@ -122,6 +122,35 @@ def test_the_command_prints_claims_and_counts_ours_apart():
 def test_one_claim_as_json():
     done = fastcube("claims", TOY, "false", "--format", "json")
     assert (done.returncode, [report["id"] for report in json.loads(done.stdout)]) == (0, ["false"])
+
+
+def test_claims_as_markdown_read_as_they_are_printed():
+    words = "|N(T)| >= 2^k * [k] " + "of n " * 18 + "and - 1 < 2"
+    reports = [registry.claims(TOY, name)[0].report(Effort(quick=True)) for name in ("false", "repaired")]
+    page = markdown([{**reports[0], "statement": words}, reports[1]], "refuted")
+    assert "\n> \\|N(T)\\| >= 2^k \\* \\[k\\] of n" in page
+    assert "\n> \\- 1 \\< 2\n" in page
+    assert "**Instead:** Q_n has 2^n nodes." in page
+    assert "```py\n2 ** fc.Hypercube(2).n\n# gives 4\n```" in page
+    assert "1 claim of the paper: 0 hold, 1 refuted, 0 not decided; 1 claim of ours: 1 holds" in page
+    assert "repaired" not in page
+    assert "`fastcube claims --quick --only refuted --format markdown`" in flat(page)
+
+
+def flat(page):
+    return " ".join(page.split())
+
+
+def test_only_one_outcome_is_shown_and_all_are_counted():
+    done = fastcube("claims", TOY, "false", "--only", "holds")
+    assert done.stdout == "1 claim of the papers: 0 hold, 1 refuted, 0 not decided\n"
+    for option, message in (
+        ("--only", "only must be holds, refuted or undecided"),
+        ("--format", "format must be text, json or"),
+    ):
+        done = fastcube("claims", TOY, option, "html")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert message in done.stderr
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
