@@ -17,7 +17,7 @@ from .engine.registry import code_of
 from .engine.results import Results
 from .errors import of_study
 
-#: Characters of a line of the terminal table.
+#: Characters of a line of the table where no terminal says how wide it is.
 WIDTH = 120
 
 #: Points of the table in a notebook.
@@ -73,29 +73,29 @@ def _columns(results: Results) -> list[list[str]]:
     return columns
 
 
-def _fitting(columns: list[list[str]], least: int) -> int:
-    """How many columns, from the left and at least ``least``, fit a line of WIDTH characters."""
+def _fitting(columns: list[list[str]], least: int, width: int) -> int:
+    """How many columns, from the left and at least ``least``, fit a line of ``width`` characters."""
     ends = list(itertools.accumulate(2 + max(map(len, column)) for column in columns))
-    return max(least, sum(end - 2 <= WIDTH for end in ends))
+    return max(least, sum(end - 2 <= width for end in ends))
 
 
-def _folded(line: str) -> list[str]:
-    """A line of notes, in several of at most WIDTH characters where it is longer."""
-    if len(line) <= WIDTH:
+def folded(line: str, width: int) -> list[str]:
+    """A line of text, in several of at most ``width`` characters where it is longer, indented by two more."""
+    if len(line) <= width:
         return [line]
     indent = line[: len(line) - len(line.lstrip())]
-    return textwrap.wrap(line, WIDTH, subsequent_indent=indent + "  ", replace_whitespace=False)
+    return textwrap.wrap(line, width, subsequent_indent=indent + "  ", replace_whitespace=False)
 
 
-def as_table(results: Results) -> str:
+def as_table(results: Results, width: int = WIDTH) -> str:
     """One line a point: axes, trials, each statistic with half the width of its 95% interval; then the study's notes.
 
-    Statistics that the study does not show or that no point defines, and columns that lines of WIDTH characters do not
-    hold, are left out.
+    Statistics that the study does not show or that no point defines are left out, and those that lines of ``width``
+    characters do not hold, last first; a line under the table names these.  Rows are never wrapped.
     """
     study = results.study
     columns = _columns(results)
-    fit = _fitting(columns, least=len(study.axes) + 2)
+    fit = _fitting(columns, len(study.axes) + 1, width)
     kept = [[cell.rjust(max(map(len, column))) for cell in column] for column in columns[:fit]]
     lines = ["  ".join(cells).rstrip() for cells in zip(*kept, strict=True)]
     lines.insert(1, "  ".join("-" * len(column[0]) for column in kept))
@@ -103,13 +103,14 @@ def as_table(results: Results) -> str:
         lines += ["", f"{ASYMPTOTIC} asymptotic interval: nearly 95% where trials are many"]
     if fit < len(columns):
         left_out = ", ".join(column[0] for column in columns[fit:])
-        lines += ["", *textwrap.wrap(f"left out for width, in csv and json: {left_out}", WIDTH)]
+        lines += ["", *folded(f"left out for width, in csv and json: {left_out}", width)]
     code = code_of(study)
     notes_of = None if code is None else code.grid_of(results).notes or code.notes
     with of_study(f"notes of {study.name}"):
         notes = notes_of(results) if notes_of else []
-    head = textwrap.wrap(f"{study.title} ({study.source})" if study.source else study.title, WIDTH)
-    return "\n".join([*head, "", *lines, *([""] if notes else []), *(part for line in notes for part in _folded(line))])
+    head = textwrap.wrap(f"{study.title} ({study.source})" if study.source else study.title, width)
+    told = [part for line in notes for part in folded(line, width)]
+    return "\n".join([*head, "", *lines, *([""] if notes else []), *told])
 
 
 def as_html(results: Results) -> str:

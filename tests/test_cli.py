@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from fastcube.cli import COMMANDS, group, main
+from fastcube.cli import COMMANDS, coloured, group, main
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -92,7 +92,13 @@ def test_good_lines(run, line):
 #: line, and what its one line of complaint must hold
 BAD = [
     ("nonsense", "No such command 'nonsense'"),
+    ("shwo x.h5", "No such command 'shwo'; did you mean show?"),
     ("run", "Missing argument 'STUDY'"),
+    ("run unsafe-fractoin", "did you mean unsafe-fraction?"),
+    ("run unsafe-fraction --grid figure8", "did you mean figure-8?"),
+    ("run routing --set link=3", "link is not an axis of routing, which has n, f, links, k; did you mean links?"),
+    ("run unsafe-fraction --events 3 --target unsafe_fractions", "did you mean unsafe_fraction?"),
+    ("run unsafe-fraction --triels 3", "No such option"),
     ("run nobody", "study must be one of"),
     ("run nobody.py", "nobody.py does not exist"),
     ("run unsafe-fraction --frobnicate", "No such option"),
@@ -270,6 +276,29 @@ def test_without_matplotlib_plot_is_one_line_before_anything_is_computed(tmp_pat
     assert done.returncode == 2
     assert done.stderr == "fastcube: plots need matplotlib: pip install 'fastcube[plot]'\n"
     assert list(tmp_path.iterdir()) == []
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(("out", "environment", "expected"), [
+    (Terminal(), {}, "\x1b[32m\x1b[1mholds\x1b[0m"), (Terminal(), {"NO_COLOR": "1"}, "holds"),
+    (Terminal(), {"TERM": "dumb"}, "holds"), (io.StringIO(), {}, "holds"),
+])  # fmt: skip
+def test_colours_are_for_terminals_that_want_them(monkeypatch, out, environment, expected):
+    for name, value in {"NO_COLOR": "", "TERM": "xterm", **environment}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stdout", out)
+    assert coloured("holds", "green") == expected
+
+
+def test_a_table_fits_the_terminal(run, file, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    _, out, _ = run(f"show {file}")
+    assert max(map(len, out.splitlines())) <= 50 and "left out for width" in out
+    assert run(f"show {file} --format csv")[1].startswith("study,n,f,")
 
 
 def test_a_closed_pipe_is_no_error(file):

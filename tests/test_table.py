@@ -93,6 +93,20 @@ def test_columns_that_do_not_fit_are_named():
     assert max(map(len, text.splitlines())) <= WIDTH
 
 
+@pytest.mark.parametrize("width", [30, 40, 80, 100, 120, 200])
+def test_a_narrow_terminal_loses_statistics_and_never_wraps(routes, width):
+    lines = as_table(routes, width).splitlines()
+    assert max(map(len, lines)) <= width
+    top = next(i for i, line in enumerate(lines) if line.split()[:3] == ["m", "rate", "trials"])
+    assert [line.split()[0] for line in lines[top + 2 : top + 6]] == ["5", "5", "10", "10"]  # a line a point
+    kept = lines[top].split()[3:]
+    names = [s.name for s in routes.study.statistics if s.shown]
+    assert kept == names[: len(kept)]
+    told = " ".join(lines).partition("left out for width, in csv and json: ")[2]
+    assert all(name in told for name in names[len(kept) :]) and bool(told) == (len(kept) < len(names))
+    assert len(kept) == {30: 0, 200: len(names)}.get(width, len(kept))
+
+
 def test_distributions_have_a_row_a_value_up_to_the_largest_seen():
     results = binned()
     found = [(row["a"], row["statistic"], row["estimate"]) for row in rows(results) if row["statistic"] != "some"]

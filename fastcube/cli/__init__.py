@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -18,7 +19,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..errors import FastcubeError
+from ..errors import FastcubeError, nearest
 
 #: One line of help a command, here so that ``--help`` imports none of them.
 COMMANDS = {
@@ -43,6 +44,14 @@ class _Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS]  # `list` is here the module of that command, once it is loaded
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            raise click.UsageError(f"No such command '{name}'{nearest(name, COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
@@ -72,6 +81,19 @@ def group() -> None:
 def say(text: str) -> None:
     """Talk: to standard error."""
     click.echo(text, err=True)
+
+
+def width(otherwise: int = 120) -> int:
+    """Characters of a line of standard output: the terminal's (or $COLUMNS), ``otherwise`` where it is none."""
+    if sys.stdout.isatty() or "COLUMNS" in os.environ:
+        return max(20, shutil.get_terminal_size().columns)
+    return otherwise
+
+
+def coloured(text: str, colour: str) -> str:
+    """The text, in a colour on a terminal that has colours; never where $NO_COLOR is set.  The words say it too."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty()
+    return text if plain else click.style(text, fg=colour, bold=True)
 
 
 def leave(code: int) -> NoReturn:

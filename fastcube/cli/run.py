@@ -19,7 +19,7 @@ from ..engine.study import Study
 from ..errors import FastcubeError, ParameterError
 from ..plot import check_target, draw
 from ..table import as_table
-from . import leave, options, say
+from . import leave, options, say, width
 
 
 def _check_slurm_array(study: Study, name: str, goal: Goal) -> None:
@@ -85,7 +85,7 @@ def command(study: str, output: str | None, axes: tuple[str, ...], grid: str | N
         why = "work remains" if code == WORK_REMAINS else "interrupted"
         say(f"fastcube: {why}; checkpoint written to {output}; go on with: {again}")
         leave(code)
-    click.echo(as_table(results))
+    click.echo(as_table(results, width()))
     say(f"results in {output}")
     if plot is not None:
         draw(results, plot)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ..table import FORMATS
-from . import options
+from ..table import FORMATS, as_table
+from . import options, width
 
 
 @click.command("show")
@@ -14,4 +14,5 @@ from . import options
 @options.file
 def command(file: str, style: str, unchecked: bool, study: str | None) -> None:
     """Print the estimates in a results file, with 95% intervals."""
-    click.echo(FORMATS[style](options.read(file, unchecked, study)))
+    results = options.read(file, unchecked, study)
+    click.echo(as_table(results, width()) if style == "table" else FORMATS[style](results))

@@ -101,18 +101,17 @@ def values_text(values: Iterable[Value], most: int = 12) -> str:
     return ", ".join(map(str, some))
 
 
-def build(study: Study, given: Mapping[str, Any], name: str | None = None) -> list[dict[str, Value]]:
+def build(study: Study, given: Mapping[str, Any], grid_name: str | None = None) -> list[dict[str, Value]]:
     """Points of a run: the grid of that name, the first by default, changed where axes are given.
 
     With every axis given, their product; an impossible combination is an error.  With some given, each of their
     combinations takes the grid's points that have it, or else the grid's values of the other axes as far as they are
     possible there.  Raises ParameterError.
     """
-    grid = study.grid(name).points
+    grid = study.grid(grid_name).points
     axes = {axis.name: axis for axis in study.axes}
-    for axis in given:
-        if axis not in axes:
-            raise ParameterError(f"{axis} is not an axis of {study.name}, which has {', '.join(axes)}")
+    for name in given:
+        study.axis(name)
     values = {axis: values_of(axes[axis], given[axis]) for axis in axes if axis in given}
     _check_number(study, values, grid)
     if not values:

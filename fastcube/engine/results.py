@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ParameterError, StudyMismatchError, TrialOverlapError, nearest, of_study
+from ..errors import ParameterError, StudyMismatchError, TrialOverlapError, of_study
 from .estimate import NOTHING, Estimate
 from .goal import Goal
 from .grid import values_of, values_text
@@ -163,14 +163,10 @@ class Results:
 
     def _values(self, name: str, given: Any) -> list[Value]:
         """Values of an axis that a caller asks for, checked: each is one of some point."""
-        known = [axis.name for axis in self.study.axes]
-        if name not in known:
-            raise ParameterError(
-                f"{name} is not an axis of {self.study.name}, which has {', '.join(known)}{nearest(name, known)}"
-            )
-        at = known.index(name)
+        axis = self.study.axis(name)
+        at = self.study.axes.index(axis)
         held = {key[at] for key in self.tallies}
-        wanted = values_of(self.study.axes[at], given)
+        wanted = values_of(axis, given)
         for value in wanted:
             if value not in held:
                 raise ParameterError(f"{name} must be among {values_text(held)} in these results, got {value}")

@@ -183,16 +183,22 @@ class Measure:
     def point(self, values: Mapping[str, object]) -> dict[str, Value]:
         """Check a point's values; return them in the order of the axes.  Raises ParameterError."""
         for name in values:
-            if name not in [a.name for a in self.axes]:
-                raise ParameterError(
-                    f"{name} is not an axis of {self.name}, which has {', '.join(a.name for a in self.axes)}"
-                )
+            self.axis(name)
         for axis in self.axes:
             if axis.name not in values:
                 raise ParameterError(
                     f"{axis.name} is missing: a point of {self.name} is {point_text({a.name: '...' for a in self.axes})}"
                 )
         return {axis.name: axis.check(values[axis.name]) for axis in self.axes}
+
+    def axis(self, name: str) -> Axis:
+        """The axis of that name.  Raises ParameterError."""
+        names = [axis.name for axis in self.axes]
+        if name not in names:
+            raise ParameterError(
+                f"{name} is not an axis of {self.name}, which has {', '.join(names)}{nearest(name, names)}"
+            )
+        return self.axes[names.index(name)]
 
     def statistic(self, name: str) -> Statistic:
         """The statistic of that name.  Raises ParameterError."""
