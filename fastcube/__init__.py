@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from .algorithms.unsafe import find_unsafe
     from .algorithms.wormhole import dependency_cycle, simulate_wormhole
     from .api import run
+    from .engine.drawn import fault_sets
     from .engine.reading import open_results
     from .engine.results import Results, merge
     from .engine.statistics import Difference, Distribution, Mean, PlainMean, Proportion, Ratio
-    from .engine.study import Axis, Explanation, Grid, Study
+    from .engine.study import Axis, Draw, Explanation, Grid, Study
     from .engine.trials import Output, trial, trial_study
     from .errors import FastcubeError, MissingDependencyError, ParameterError, ResultFileError
     from .exact.broadcasting import exact_broadcast
@@ -54,6 +55,7 @@ _HOMES = {
     "route": "algorithms.paths",
     "Results": "engine.results",
     "merge": "engine.results",
+    "fault_sets": "engine.drawn",
     "open_results": "engine.reading",
     "Difference": "engine.statistics",
     "Distribution": "engine.statistics",
@@ -62,6 +64,7 @@ _HOMES = {
     "Proportion": "engine.statistics",
     "Ratio": "engine.statistics",
     "Axis": "engine.study",
+    "Draw": "engine.study",
     "Explanation": "engine.study",
     "Grid": "engine.study",
     "Study": "engine.study",

@@ -74,6 +74,7 @@ GOOD = [
     "slurm unsafe-fraction --array 8 --time 2:00:00 --trials 1e9 --sbatch --account=x",
     "replay unsafe-fraction --point n=6,f=4 --trial 12",
     "replay dualcube-routing --point m=3,rate=0.3 --trial 12 --json",
+    "faults unsafe-fraction --set n=8 --set f=4 --stop 10 --first 5 --seed 3",
 ]
 
 
@@ -152,6 +153,8 @@ BAD = [
     ("replay unsafe-fraction --point n=5 --trial 1", "f is missing"),
     ("replay unsafe-fraction --point n=5,f=99 --trial 1", "f must be in [0, 32] for n=5, got 99"),
     ("replay unsafe-fraction --point n=5,f=2 --trial -1", "trial must be in [0, "),
+    ("faults unsafe-fraction --set n=8 --set f=4", "Missing option '--stop'"),
+    ("faults unsafe-fraction --set n=8 --set f=4 --first 9 --stop 3", "stop must be in [9, "),
     ("claims nobody", "nobody"),
     ("claims lee_hayes theorm-3", "got theorm-3; did you mean theorem-3?"),
     ("claims --workers 0", "0 is not in the range"),

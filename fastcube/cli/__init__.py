@@ -31,6 +31,7 @@ COMMANDS = {
     "status": "Trials done, wanted and missing; what to resubmit.",
     "replay": "Show one trial in full.",
     "reproduce": "Everything that the papers print, measured, in one report.",
+    "faults": "Write trials' own fault sets as CSV.",
     "claims": "The ledger of the papers' claims, decided by code.",
     "slurm": "Print a job-array script (does not submit).",
     "warmup": "Compile a study's kernels ahead of a job array.",
@@ -74,8 +75,36 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+@click.option(
+    "-v", "--verbose", count=True, expose_value=False, callback=lambda ctx, param, count: log(count),
+    help="Say what happens, -vv in detail: the logger `fastcube` of Python's logging.",
+)  # fmt: skip
 def group() -> None:
     """Exact Monte Carlo for fault-tolerant communication in hypercube networks."""
+
+
+def log(count: int) -> None:
+    """Let the ``fastcube`` logger speak on standard error: INFO for 1, DEBUG from 2 on; 0 leaves it as it is."""
+    if not count:
+        return
+    import logging
+
+    logger = logging.getLogger("fastcube")
+    logger.setLevel(min(logging.DEBUG if count > 1 else logging.INFO, logger.level or logging.CRITICAL))
+    if not any(getattr(handler, "of_command_line", False) for handler in logger.handlers):
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s  %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%S"))
+        handler.of_command_line = True  # type: ignore[attr-defined]
+        logger.addHandler(handler)
+
+
+def logging_is_on() -> bool:
+    """Whether ``-v`` was given: a bar that is rewritten would be broken by its lines."""
+    if "logging" not in sys.modules:
+        return False
+    import logging
+
+    return logging.getLogger("fastcube").isEnabledFor(logging.INFO)
 
 
 def say(text: str) -> None:
@@ -124,6 +153,8 @@ def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point; a user's mistake ends in one line on standard error and exit status 2."""
+    if "_FASTCUBE_COMPLETE" in os.environ:
+        from . import completing  # noqa: F401  (its shells take the place of click's)
     warnings.showwarning = _say_warning  # one line, without the place in our code
     try:
         with _early_signals():

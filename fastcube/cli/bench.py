@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import click
 
-from ..engine import registry
-from ..engine.provenance import cpu_name
 from ..errors import ParameterError
 
 
@@ -17,6 +15,9 @@ def command(name: str | None) -> None:
     NAME picks the comparisons whose name or rival holds it.  Comparisons with a library that is not installed are
     left out and named.
     """
+    from ..engine import registry
+    from ..engine.provenance import cpu_name
+
     benchmarks = [b for b in registry.benchmarks() if name is None or name in b.name or name in b.rival]
     if not benchmarks:
         raise ParameterError(f"no benchmark holds {name}; see `fastcube bench` for all of them")

@@ -3,38 +3,41 @@
 from __future__ import annotations
 
 import json
-import shutil
 from typing import Any
 
 import click
 
-from ..engine import registry
-from ..engine.deciding import decide
-from ..engine.progress import Progress
 from ..errors import ParameterError, listed
-from ..ledger import OUTCOMES, markdown, summary, text
-from . import leave, say
+from . import coloured, completing, leave, options, say, width
+
+_COLOURS = {"holds": "green", "refuted": "red", "undecided": "yellow"}
 
 FORMATS = ("text", "json", "markdown")
 
 
 @click.command("claims")
-@click.argument("paper", required=False)
-@click.argument("name", metavar="[ID]", required=False)
+@click.argument("paper", required=False, shell_complete=completing.papers)
+@click.argument("name", metavar="[ID]", required=False, shell_complete=completing.claims)
 @click.option("--quick", is_flag=True, help="Smaller ranges, seconds instead of minutes.")
 @click.option(
     "--format",
     "style",
     default="text",
     metavar="F",
+    shell_complete=completing.one_of(*FORMATS),
     show_default=True,
     help="text, json, or markdown, with the papers' misprints.",
 )
-@click.option("--only", metavar="OUTCOME", help="Show those alone that are refuted, holds or undecided.")
+@click.option(
+    "--only",
+    metavar="OUTCOME",
+    shell_complete=completing.one_of(*_COLOURS),
+    help="Show those alone that are refuted, holds or undecided.",
+)
 @click.option(
     "--workers", type=click.IntRange(1), metavar="N", help="Claims at once; by default what affinity and Slurm allow."
 )
-@click.option("--progress", default="auto", metavar="P", show_default=True, help="auto, bar, lines or none.")
+@options.progress
 def command(
     paper: str | None,
     name: str | None,
@@ -50,6 +53,11 @@ def command(
     expression in the names of `import fastcube as fc`, with the value it gives.  A claim marked [ours] is a repair, a
     case of a vague remark, or about an algorithm that the paper does not give.
     """
+    from ..engine import registry
+    from ..engine.deciding import decide
+    from ..engine.progress import Progress
+    from ..ledger import OUTCOMES, markdown, summary, text
+
     if style not in FORMATS:
         raise ParameterError(f"format must be {listed(FORMATS)}, got {style}")
     if only is not None and only not in OUTCOMES:
@@ -62,7 +70,8 @@ def command(
     def take(report: dict[str, Any]) -> None:
         reports.append(report)
         if style == "text" and only in (None, report["outcome"]):
-            click.echo(text(report, max(40, shutil.get_terminal_size((100, 24)).columns)))
+            title, end, rest = text(report, max(40, width(100))).partition(f" {OUTCOMES[report['outcome']]}\n")
+            click.echo(title + coloured(end, _COLOURS[report["outcome"]]) + rest)
         if "failed" in report:
             say(f"fastcube: deciding {report['paper']} {report['id']} failed: {report['failed']}")
 

@@ -6,13 +6,14 @@ import platform
 
 import click
 
-from ..engine.provenance import available_cpus, cpu_name, git_revision, library_versions, version
 from ..errors import plain_text
+from . import completing
 
 
 def _environment() -> None:
     import llvmlite.binding
 
+    from ..engine.provenance import available_cpus, cpu_name, git_revision, library_versions, version
     from ..kernels.cache import cache_folder
 
     folder = cache_folder()
@@ -25,7 +26,7 @@ def _environment() -> None:
 
 
 @click.command("info")
-@click.argument("file", required=False)
+@click.argument("file", required=False, shell_complete=completing.files)
 @click.option("--unchecked", is_flag=True, help="Read a file that another program rewrote.")
 def command(file: str | None, unchecked: bool) -> None:
     """Without FILE, the environment; with it, the identity and digest of a results file."""

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from ..engine.output import OutputFile
-from ..engine.reading import open_results
-from ..engine.results import Results, merge
-from ..engine.study import point_text
-from ..engine.tally import missing
 from ..errors import ParameterError
-from . import say
+from . import completing, say
+
+if TYPE_CHECKING:
+    from ..engine.results import Results
 
 
 def _check_nothing_lost(merged: Results, held: Results, output: str) -> None:
     """Raise FastcubeError when the output holds trials of its own: replacing it would lose them."""
+    from ..engine.study import point_text
+    from ..engine.tally import missing
+
     merged.check_same_study(held, "the merge", output)
     for key, tally in held.tallies.items():
         ranges = merged.tallies[key].ranges if key in merged.tallies else ()
@@ -25,10 +28,16 @@ def _check_nothing_lost(merged: Results, held: Results, output: str) -> None:
 
 
 @click.command("merge")
-@click.argument("shards", nargs=-1, required=True)
-@click.option("-o", "--output", required=True, metavar="FILE", help="Results file to write.")
+@click.argument("shards", nargs=-1, required=True, shell_complete=completing.files)
+@click.option(
+    "-o", "--output", required=True, metavar="FILE", shell_complete=completing.files, help="Results file to write."
+)
 def command(shards: tuple[str, ...], output: str) -> None:
     """Add the results of disjoint trials of one study and seed; exact, in any order and nesting."""
+    from ..engine.output import OutputFile
+    from ..engine.reading import open_results
+    from ..engine.results import merge
+
     file = OutputFile(output)
     merged = merge(shards)
     if file.path.exists():

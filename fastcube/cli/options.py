@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..engine.reading import open_results
-from ..engine.recorded import Recorded
-from ..engine.results import Results
-from ..engine.study import Study
 from ..errors import ParameterError
+from . import completing, log
+
+if TYPE_CHECKING:
+    from ..engine.results import Results
+    from ..engine.study import Study
 
 
 def points(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options ``--grid`` and ``--set``, the latter collected as text by axis."""
-    command = click.option("--grid", metavar="NAME", help="Another grid than the study's first (see `fastcube list`).")(
-        command
-    )
+    command = click.option(
+        "--grid", metavar="NAME", shell_complete=completing.grids,
+        help="Another grid than the study's first (see `fastcube list`).",
+    )(command)  # fmt: skip
     return click.option(
-        "--set", "axes", multiple=True, metavar="AXIS=VALUES",
+        "--set", "axes", multiple=True, metavar="AXIS=VALUES", shell_complete=completing.axes,
         help="Values of an axis: one, a list a,b,c, or an inclusive range lo:hi[:step].  Repeat for other axes.",
     )(command)  # fmt: skip
 
@@ -39,7 +41,12 @@ def parse_axes(given: tuple[str, ...]) -> dict[str, str]:
 def file(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options of commands that read results: ``--unchecked`` and ``--study``."""
     for option in (
-        click.option("--study", metavar="FILE.py", help="File of the study, for its own notes, figure and replay."),
+        click.option(
+            "--study",
+            metavar="FILE.py",
+            shell_complete=completing.files,
+            help="File of the study, for its own notes, figure and replay.",
+        ),
         click.option("--unchecked", is_flag=True, help="Read a file that another program rewrote."),
     ):
         command = option(command)
@@ -48,6 +55,9 @@ def file(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def read(path: str, unchecked: bool, study: str | None = None) -> Results:
     """Results from a file, with the study that the user names: its code runs, none that the file names."""
+    from ..engine.reading import open_results
+    from ..engine.recorded import Recorded
+
     results = open_results(path, unchecked=unchecked)
     if study is not None and isinstance(results.study, Recorded):
         results.study = results.study.study(study)
@@ -67,8 +77,25 @@ def goal(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--precision", metavar="W", help="Stop at this half-width of the target's 95% interval."),
         click.option("--relative", metavar="R", help="The same as a share of the estimate, such as 1%."),
         click.option("--events", metavar="K", help="Stop at this many trials with a nonzero target."),
-        click.option("--target", metavar="STAT", help="Statistic that these refer to; by default the study's first."),
+        click.option("--target", metavar="STAT", shell_complete=completing.statistics,
+                     help="Statistic that these refer to; by default the study's first."),
         click.option("--shard", metavar="I/N", help="Compute part I of N only, 0 <= I < N."),
     )):  # fmt: skip
         command = option(command)
     return command
+
+
+def progress(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Option ``--progress``."""
+    return click.option(
+        "--progress", default="auto", metavar="P", show_default=True,
+        shell_complete=completing.one_of("auto", "bar", "lines", "none"), help="auto, bar, lines or none.",
+    )(command)  # fmt: skip
+
+
+def verbose(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Option ``-v``, also after the command's name."""
+    return click.option(
+        "-v", "--verbose", count=True, expose_value=False, callback=lambda ctx, param, count: log(count),
+        help="Say what happens with cache, kernels, workers and checkpoints; -vv each item of work.",
+    )(command)  # fmt: skip

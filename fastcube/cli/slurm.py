@@ -9,11 +9,8 @@ from typing import Any
 
 import click
 
-from ..engine import registry
-from ..engine.goal import goal_of
-from ..engine.grid import build, parse_count
 from ..errors import ParameterError, check_range, shown
-from . import options
+from . import completing, options
 
 _TIME = re.compile(r"\d+(:\d{1,2}){0,2}|\d+-\d{1,2}(:\d{1,2}){0,2}")
 
@@ -71,7 +68,7 @@ def _seconds(time: str) -> int:
 
 
 @click.command("slurm")
-@click.argument("study")
+@click.argument("study", shell_complete=completing.studies)
 @click.option("--array", type=int, required=True, metavar="N", help="Number of tasks, each one shard.")
 @click.option("--time", default="01:00:00", show_default=True, help="Time limit of a task, as Slurm takes it.")
 @click.option("--cpus", type=int, default=1, show_default=True, help="Processors of a task; as many worker threads.")
@@ -89,6 +86,10 @@ def _seconds(time: str) -> int:
 def command(study: str, array: int, time: str, cpus: int, at_once: int | None, margin: int, sbatch: tuple[str, ...],
             trials: str | None, axes: tuple[str, ...], grid: str | None, seed: str, output: str | None) -> None:  # fmt: skip
     """Print a job-array script for a study: checkpointed, requeued when time runs out, safe to resubmit in part."""
+    from ..engine import registry
+    from ..engine.goal import goal_of
+    from ..engine.grid import build, parse_count
+
     chosen = registry.find(study)
     check_range("array", array, 1, 1_000_000)
     check_range("cpus", cpus, 1, 4096)

@@ -6,17 +6,17 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..engine.goal import Goal, goal_of
-from ..engine.reading import open_results
-from ..engine.results import Results, combine
-from ..engine.study import Value
-from ..engine.tally import Tally, missing, size
-from ..table import estimate_text, plain
-from . import options
+from . import completing, options
+
+if TYPE_CHECKING:
+    from ..engine.goal import Goal
+    from ..engine.results import Results
+    from ..engine.study import Value
+    from ..engine.tally import Tally
 
 
 def array_list(tasks: Sequence[int]) -> str:
@@ -42,6 +42,8 @@ def _incomplete(parts: Sequence[Results], whole: Results) -> tuple[int, list[int
 
     Only the ranges count, so merged files and shards of a coarser partition are seen for what they hold.
     """
+    from ..engine.tally import missing
+
     goals = [(g.trials, g.shard[1], i) for i, g in enumerate(p.goal for p in parts) if g.shard and g.trials]
     if not goals:
         return None
@@ -72,7 +74,7 @@ def _trials_for(goal: Goal, results: Results, point: dict[str, Value], tally: Ta
 
 
 @click.command("status")
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1, required=True, shell_complete=completing.files)
 @options.goal
 @click.option("--unchecked", is_flag=True, help="Read files that another program rewrote.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
@@ -81,6 +83,12 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
 
     With a target (--precision, --relative, --events) also the trials that would reach it.
     """
+    from ..engine.goal import goal_of
+    from ..engine.reading import open_results
+    from ..engine.results import combine
+    from ..engine.tally import missing, size
+    from ..table import estimate_text, plain
+
     parts = [open_results(file, unchecked=unchecked) for file in files]
     whole = combine(list(zip(files, parts, strict=True)))
     study = whole.study

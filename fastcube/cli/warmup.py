@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import click
 
-from ..engine import registry
-from ..engine.grid import build
-from ..kernels.cache import cache_folder
-from . import options
+from . import completing, options
 
 
 @click.command("warmup")
-@click.argument("studies", nargs=-1)
+@click.argument("studies", nargs=-1, shell_complete=completing.studies)
 @options.points
+@options.verbose
 def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None) -> None:
     """Compile the kernels of studies (all by default) at their default points, or those set, and say how long it took."""
+    from ..engine import registry
+    from ..engine.grid import build
+    from ..kernels.cache import cache_folder
+
     chosen = [registry.find(name) for name in studies] or list(registry.studies().values())
     given = options.parse_axes(axes)
     for study in chosen:

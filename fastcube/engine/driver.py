@@ -8,6 +8,7 @@ a trial is a pure function of (study, seed, point, index), and tallies of disjoi
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import queue
 import signal
@@ -47,6 +48,9 @@ _SAME_SIGNAL = 0.2
 _MOST_AT_ONCE = 2**30
 
 _CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
+
+
+_LOG = logging.getLogger("fastcube.driver")
 
 
 @dataclass(eq=False)
@@ -138,7 +142,7 @@ class _Driver:
         self.open: list[_PointWork] = []
         for of_point in self.works.values():
             self._first_stage(of_point)
-        progress.start(sum(w.done for w in self.works.values()))
+        progress.start(self._done())
 
     # ------------------------------------------------------------ stages of a point
 
@@ -194,6 +198,7 @@ class _Driver:
         if not self.begun_counting:
             self.begun_counting = True
             self.progress.first_trials(done.seconds)
+        _LOG.debug("trials %d..%d of %s in %.3f s", first, stop - 1, point_text(of_point.point), done.seconds)
         of_point.count(Tally.from_slots(self.study.tally, first, stop, done.slots), done.seconds)
         self.unsaved = self.counted = True
         if not of_point.todo and not of_point.running:
@@ -242,6 +247,7 @@ class _Driver:
         try:
             self.save(self.results)
             self.unsaved = self.counted = False
+            _LOG.info("checkpoint of %d trials in %.2f s", self._done(), time.monotonic() - begun)
         except ResultFileError as error:  # keep computing: the next checkpoint or the end may find room
             self.progress.say(f"fastcube: checkpoint failed: {error}")
         now = time.monotonic()
@@ -257,12 +263,16 @@ class _Driver:
         if code == FINISHED and not self.unsaved:
             return code  # nothing was computed and no point added: the file stays as it is
         self.save(self.results)
+        _LOG.info("%d trials done and saved", self._done())
         if self.progress.due(final=True):
             self._report(final=True)
         return code
 
+    def _done(self) -> int:
+        return sum(w.done for w in self.works.values())
+
     def _report(self, final: bool = False) -> None:
-        done = sum(w.done for w in self.works.values())
+        done = self._done()
         wanted = None
         if not self.goal.adaptive:
             wanted = (
@@ -321,6 +331,10 @@ def _signals(wake: queue.SimpleQueue[Any]) -> Iterator[None]:
 def _announce_compiling(study: Study, points: Sequence[Mapping[str, Value]], progress: Progress) -> None:
     """Say that the first use of kernels takes a while.  A kernel that cannot be had is the run's to report."""
     with contextlib.suppress(Exception):
+        if _LOG.isEnabledFor(logging.INFO):
+            from ..kernels.cache import cache_folder
+
+            _LOG.info("compiled kernels are kept in %s", cache_folder() or "no folder: none can be written")
         waiting = sum(not kernel.ready for kernel in {id(k): k for k in map(study.kernel, points)}.values())
         if waiting and progress.style != "none":
             progress.say(f"fastcube: compiling {waiting} kernel{'s' if waiting > 1 else ''}, once: some seconds each")
@@ -372,6 +386,8 @@ def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *
         if engine_name == "threads":
             _announce_compiling(study, points, progress or Progress("none"))
         with engine(engine_name, workers) as on:
+            where = (study.name, len(points), seed, on.workers(), engine_name)
+            _LOG.info("%s: points %d, seed %d, workers %d (%s)", *where)
             driver = _Driver(
                 study,
                 results,

@@ -26,6 +26,11 @@ from .provenance import available_cpus
 from .study import Value, point_key, point_text
 from .tally import Tally
 
+_LOG = logging.getLogger("fastcube.kernels")
+
+#: The worker that tells the log of a kernel; others may have waited for it.
+_FIRST: dict[str, int] = {}
+
 
 @dataclass(frozen=True)
 class Item:
@@ -47,13 +52,25 @@ class Done:
     seconds: float
 
 
+def _compiled(kernel: Any) -> Any:
+    """The kernel's machine code, with a word to the log when this is its first use."""
+    if not _LOG.isEnabledFor(logging.INFO) or "compiled" in vars(kernel):
+        return kernel.compiled
+    how = "loaded from the cache" if kernel.ready else "compiled"
+    compiled = kernel.compiled
+    me = threading.get_ident()
+    if _FIRST.setdefault(repr(kernel), me) == me:
+        _LOG.info("%r %s in %.2f s", kernel, how, kernel.seconds)
+    return compiled
+
+
 def work(item: Item) -> Done:
     """Run one item in this process: a pure function of the item, on any machine."""
     study = registry.find(*item.study)
     point = dict(item.point)
     what = f"trials {item.first}..{item.stop - 1} of {study.name} at {point_text(point)}"
     with of_study(what):
-        kernel = study.kernel(point).compiled
+        kernel = _compiled(study.kernel(point))
     slots = study.tally.fresh()
     params = np.array(list(point.values()), np.float64)
     key = np.uint64(point_key(study.name, item.seed, point))

@@ -44,7 +44,7 @@ def dataframe(results: Results) -> pandas.DataFrame:
     )
 
 
-class _InMemory:
+class InMemory:
     """Takes what ``hdf5.NetCDF`` takes, and keeps it for a dataset."""
 
     def __init__(self) -> None:
@@ -71,10 +71,10 @@ def dataset(results: Results, raw: bool = False) -> xarray.Dataset:
         import xarray
     except ImportError:
         raise MissingDependencyError("to_xarray needs xarray: pip install 'fastcube[xarray]'") from None
-    root = _InMemory()
+    root = InMemory()
     write_estimates(results, root)
     if not raw:
         return xarray.Dataset(root.variables, root.coordinates, root.group)
-    truth = _InMemory()
+    truth = InMemory()
     write_raw(results, truth)
     return xarray.Dataset(truth.variables, truth.coordinates, root.group)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from .results import Results
 
 __all__ = [
-    "GENERATOR", "Axis", "Explanation", "Grid", "Measure", "Point", "Study", "Value", "point_key", "point_text", "product_grid",
+    "GENERATOR", "Axis", "Draw", "Explanation", "Grid", "Measure", "Point", "Study", "Value", "point_key", "point_text",
+    "product_grid",
 ]  # fmt: skip
 
 #: Version of the rules by which (key, trial) becomes random numbers; part of every key and of a result's identity.
@@ -90,6 +91,23 @@ class Explanation:
 
     words: str
     data: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What one trial draws, before any algorithm runs.
+
+    Parameters
+    ----------
+    network : Hypercube or DualCube
+        With the trial's faults.
+    others : dict
+        What is drawn besides, by the names of ``Explanation.data``: an int, or a list of ints as long in every trial, such
+        as ``{"s": 3, "destinations": [1, 6]}``; the same names in every trial.
+    """
+
+    network: Any
+    others: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -233,6 +251,8 @@ class Study(Measure):
         Raises ParameterError for a point whose values are each in range but impossible together.
     explain : callable
         ``explain(point, key, trial)`` replays one trial with the one-instance functions.
+    draw : callable, optional
+        ``draw(point, key, trial)`` gives the trial's :class:`Draw`, which ``explain`` tells too: ``fc.fault_sets``.
     figure : callable
         ``figure(results, sheet)`` draws the paper's figure on the panels it asks for (:mod:`fastcube.plot` shows how).
     notes : callable
@@ -245,6 +265,7 @@ class Study(Measure):
     grids: tuple[Grid, ...]
     explain: Callable[[Point, int, int], Explanation]
     check: Callable[[Point], None] = lambda point: None
+    draw: Callable[[Point, int, int], Draw] | None = None
     figure: Callable[[Results, Any], None] | None = None
     notes: Callable[[Results], list[str]] | None = None
     verify: Callable[[Point, Tally], None] = lambda point, tally: None

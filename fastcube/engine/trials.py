@@ -16,7 +16,7 @@ from ..kernels.tally import add_wide
 from ..kernels.trials import trials_kernel
 from .fingerprint import of_function
 from .statistics import Mean, Point, Proportion, Ratio, Statistic
-from .study import Axis, Explanation, Grid, Study, point_text
+from .study import Axis, Draw, Explanation, Grid, Study, point_text
 from .tally import Tally
 
 
@@ -161,13 +161,14 @@ def trial_study(
     revision: int = 1,
     check: Callable[[Point], None] = lambda point: None,
     explain: Callable[[Point, int, int], Explanation] | None = None,
+    draw: Callable[[Point, int, int], Draw] | None = None,
 ) -> Study:
     """Make a study of a jitted scalar trial (see :func:`trial`).
 
     Every output becomes a statistic of its name, a counter of its total, of its squares and of the trials where
     it is nonzero, and an extreme.  ``points`` is its one grid.  ``revision`` must be raised by hand when the trial's
-    meaning changes.  Raises ParameterError for a trial that does not take what it is given, or an output that names
-    another one which is not there.
+    meaning changes.  ``draw`` is for :func:`fastcube.fault_sets`.  Raises ParameterError for a trial that does not take
+    what it is given, or an output that names another one which is not there.
     """
     _check_trial(name, trial, set_up)
     _check_outputs(name, outputs)
@@ -201,6 +202,7 @@ def trial_study(
         grids=(Grid("default", list(points), trials),),
         check=check,
         explain=explain or outcome,
+        draw=draw,
         verify=_promise(name, outputs),
     )
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fastcube.engine.drawn import faulty_nodes
 from fastcube.engine.statistics import Mean, Proportion, Statistic
-from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, product_grid
+from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, product_grid
 from fastcube.errors import check_range
 from fastcube.kernels.broadcasting.layout import TALLY
 from fastcube.networks.hypercube import Hypercube
@@ -33,25 +34,30 @@ def _kernel(point: Point) -> Kernel:
     return broadcast_kernel(int(point["n"]), int(point["f"]), int(point["links"]))
 
 
-def _explain(point: Point, key: int, trial: int) -> Explanation:
-    from fastcube.algorithms.broadcasting import broadcast
-    from fastcube.algorithms.unsafe import find_unsafe
-    from fastcube.errors import ParameterError
+def _draw(point: Point, key: int, trial: int) -> Draw:
     from fastcube.kernels.faults import trial_faults
 
     n = int(point["n"])
     nodes, links, ends = trial_faults(key, trial, n, int(point["f"]), int(point["links"]), 1)
-    cube = Hypercube(n, nodes, links.tolist())
-    s = int(ends[0])
+    return Draw(Hypercube(n, nodes, links.tolist()), {"s": int(ends[0])})
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    from fastcube.algorithms.broadcasting import broadcast
+    from fastcube.algorithms.unsafe import find_unsafe
+    from fastcube.errors import ParameterError
+
+    drawn = _draw(point, key, trial)
+    cube, s, nodes = drawn.network, drawn.others["s"], faulty_nodes(drawn)
     unsafe = find_unsafe(cube)
     source = "unsafe" if any(s in part for part in unsafe.subcubes) else "active"
     data: dict[str, Any] = {
-        "faulty_nodes": sorted(int(v) for v in nodes),
-        "faulty_links": sorted([int(u), int(v)] for u, v in links),
+        "faulty_nodes": nodes,
+        "faulty_links": [list(link) for link in sorted(cube.faulty_links)],
         "s": s,
         "not_unsafe": not unsafe.all_unsafe,
     }
-    nonfaulty = 2**n - len(nodes)
+    nonfaulty = 2**cube.bits - len(nodes)
     lines = [*trial_of("broadcast", point, trial), *faults_in_words(cube, unsafe)]
     lines.append(f"  from {cube.label(s)}, which is {source}, to {nonfaulty} nonfaulty nodes")
     for algorithm in ("BROADCAST", "BROADCAST1", "BROADCAST2"):
@@ -196,6 +202,7 @@ BROADCAST = Study(
     ),
     check=_check,
     explain=_explain,
+    draw=_draw,
     figure=_figure,
     notes=_notes,
 )

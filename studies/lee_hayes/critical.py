@@ -16,7 +16,7 @@ from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.engine.estimate import Estimate, proportion
 from fastcube.engine.results import Results
 from fastcube.engine.statistics import Mean, Point, Proportion
-from fastcube.engine.study import Axis, Explanation, Grid, Study, point_text
+from fastcube.engine.study import Axis, Draw, Explanation, Grid, Study, point_text
 from fastcube.exact.unsafe import critical_rate
 from fastcube.kernels.unsafe.layout import DENSE
 from fastcube.networks.hypercube import Hypercube
@@ -64,6 +64,10 @@ def fault_set(point: Point, key: int, trial: int) -> np.ndarray:
     state = np.zeros(max(8, 2**n // 64), np.uint64)
     fault_state(np.uint64(key), trial, n, float(point["p"]), state)
     return np.flatnonzero(np.unpackbits(state.view(np.uint8), bitorder="little"))
+
+
+def _draw(point: Point, key: int, trial: int) -> Draw:
+    return Draw(Hypercube(int(point["n"]), fault_set(point, key, trial)))
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
@@ -234,6 +238,7 @@ UNSAFE_CRITICAL = Study(
         Grid("fine-28", fine.points(range(25, 29)), fine.trials, _fine_figure, fine.notes),
     ),
     explain=_explain,
+    draw=_draw,
     figure=_figure,
     notes=_notes,
 )

@@ -14,11 +14,12 @@ from typing import Any
 
 from fastcube.engine.results import Results
 from fastcube.engine.statistics import Bounds, CensoredMean, ClassMean, Proportion
-from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text
+from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
 from fastcube.errors import check_range
 from fastcube.exact.spanned import least_unsafe, most_unsafe, reaching
 from fastcube.exact.unsafe import mean_unsafe_two_faults, merging_pairs
 from fastcube.kernels.unsafe.planting_layout import CLASSES, MARKING, PLANTED
+from fastcube.networks.hypercube import Hypercube
 
 from .unsafe import most_rounds, told
 
@@ -64,14 +65,20 @@ def bounds_of_classes(point: Point) -> tuple[Bounds, ...]:
     return _classes(int(point["n"]), int(point["f"]))
 
 
-def _explain(point: Point, key: int, trial: int) -> Explanation:
+def _draw(point: Point, key: int, trial: int) -> Draw:
     import numpy as np
 
     from fastcube.kernels.unsafe.planting import planted_set
 
+    n = int(point["n"])
+    labels, i, j = planted_set(np.uint64(key), trial, n, int(point["f"]))
+    return Draw(Hypercube(n, labels), {"sequence": labels.tolist(), "planted": [int(i), int(j)]})
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
     n, f = int(point["n"]), int(point["f"])
-    labels, i, j = planted_set(np.uint64(key), trial, n, f)
-    faults = [int(v) for v in labels]
+    drawn = _draw(point, key, trial).others
+    faults, (i, j) = drawn["sequence"], drawn["planted"]
     before = next(
         (a, b)
         for a in range(f)
@@ -235,6 +242,7 @@ UNSAFE_RARE = Study(
     grids=(Grid("default", _grid(), 10**7),),
     check=_check,
     explain=_explain,
+    draw=_draw,
     figure=_figure,
     notes=_notes,
 )

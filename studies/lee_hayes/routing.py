@@ -10,8 +10,9 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from fastcube.engine.drawn import faulty_nodes
 from fastcube.engine.statistics import Proportion, Ratio
-from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text, product_grid
+from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, point_text, product_grid
 from fastcube.errors import check_range
 from fastcube.inventory import inventory
 from fastcube.kernels.routing.layout import TALLY
@@ -63,19 +64,25 @@ def _searched(point: Point) -> bool:
 # ---------------------------------------------------------------- one trial in full
 
 
+def _draw(point: Point, key: int, trial: int) -> Draw:
+    from fastcube.kernels.faults import trial_faults
+
+    n = int(point["n"])
+    nodes, links, ends = trial_faults(key, trial, n, int(point["f"]), int(point["links"]), 2)
+    return Draw(Hypercube(n, nodes, links.tolist()), {"s": int(ends[0]), "t": int(ends[1])})
+
+
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     from fastcube.algorithms.paths import route
     from fastcube.algorithms.unsafe import find_unsafe
-    from fastcube.kernels.faults import trial_faults
 
-    n, k = int(point["n"]), int(point["k"])
-    nodes, links, ends = trial_faults(key, trial, n, int(point["f"]), int(point["links"]), 2)
-    cube = Hypercube(n, nodes, links.tolist())
-    s, t = (int(end) for end in ends)
+    k = int(point["k"])
+    drawn = _draw(point, key, trial)
+    cube, s, t = drawn.network, drawn.others["s"], drawn.others["t"]
     unsafe = find_unsafe(cube)
     data: dict[str, Any] = {
-        "faulty_nodes": sorted(int(v) for v in nodes),
-        "faulty_links": sorted([int(u), int(v)] for u, v in links),
+        "faulty_nodes": faulty_nodes(drawn),
+        "faulty_links": [list(link) for link in sorted(cube.faulty_links)],
         "s": s,
         "t": t,
         "k": k,
@@ -322,6 +329,7 @@ ROUTING = Study(
     ),
     check=_check,
     explain=_explain,
+    draw=_draw,
     figure=_figure,
     notes=_notes,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text, product_grid
+from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, point_text, product_grid
 from fastcube.errors import check_range
 from fastcube.exact.routing import minimal_share, plain_share
 from fastcube.kernels.routing.layout import RATE_TALLY
@@ -37,21 +37,30 @@ def _kernel(_: Point) -> Kernel:
     return routing_rate
 
 
-def _explain(point: Point, key: int, trial: int) -> Explanation:
-    from fastcube.algorithms.paths import route
+def _draw(point: Point, key: int, trial: int) -> Draw:
     from fastcube.kernels.routing.rate import rate_trial
     from fastcube.networks.faults import RandomFaults
 
-    n, rate, k = int(point["n"]), float(point["rate"]), int(point["k"])
+    n, rate = int(point["n"]), float(point["rate"])
     drawn, status_key, s, t = rate_trial(key, trial, n, rate)
+    ends = {"s": int(s), "t": int(t)} if drawn else {"s": -1, "t": -1}
+    return Draw(
+        Hypercube(n, RandomFaults(rate, int(status_key))), {"status_key": int(status_key), **ends, "void": not drawn}
+    )
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    from fastcube.algorithms.paths import route
+
+    rate, k = float(point["rate"]), int(point["k"])
+    drawn = _draw(point, key, trial)
+    cube, status_key, s, t = drawn.network, *(drawn.others[name] for name in ("status_key", "s", "t"))
     lines = trial_of("routing-rate", point, trial)
-    if not drawn:
+    if drawn.others["void"]:
         lines.append("  void: none of 2^20 attempts gives two nonfaulty ends")
         return Explanation("\n".join(lines), {"void": True, "rate": rate, "k": k})
-    cube = Hypercube(n, RandomFaults(rate, int(status_key)))
-    s, t = int(s), int(t)
-    data: dict[str, Any] = {"status_key": int(status_key), "rate": rate, "s": s, "t": t, "k": k}
-    lines.append(f"  every node faulty with probability {rate}, by status key {int(status_key):#x}")
+    data: dict[str, Any] = {"status_key": status_key, "rate": rate, "s": s, "t": t, "k": k}
+    lines.append(f"  every node faulty with probability {rate}, by status key {status_key:#x}")
     lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.metric(s, t)}")
     for algorithm in ("ROUTE", "ROUTE1", "ROUTE2"):
         found = route(cube, s, t, algorithm, **({} if algorithm == "ROUTE" else {"k": k}))
@@ -148,6 +157,7 @@ ROUTING_RATE = Study(
     grids=(Grid("rates", product_grid(n=[6, 8, 10, 15, 20, 30, 45, 60], rate=RATES, k=[1, 2]), 10**6),),
     check=_check,
     explain=_explain,
+    draw=_draw,
     figure=_figure,
     notes=_notes,
 )

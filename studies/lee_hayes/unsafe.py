@@ -11,10 +11,12 @@ import math
 from typing import Any
 
 from fastcube.algorithms.unsafe import find_unsafe
+from fastcube.engine.drawn import faulty_nodes
 from fastcube.engine.results import Results
 from fastcube.engine.statistics import Distribution, Mean, Proportion
 from fastcube.engine.study import (
     Axis,
+    Draw,
     Explanation,
     Grid,
     Point,
@@ -83,11 +85,16 @@ def told(n: int, faulty: list[int]) -> Explanation:
     return Explanation("\n".join(lines), data)
 
 
-def _explain(point: Point, key: int, trial: int) -> Explanation:
+def draw_nodes(point: Point, key: int, trial: int) -> Draw:
+    """f distinct faulty nodes of Q_n."""
     from fastcube.kernels.sampling import fault_set
 
     n = int(point["n"])
-    inside = told(n, sorted(int(v) for v in fault_set(key, trial, n, int(point["f"]))))
+    return Draw(Hypercube(n, fault_set(key, trial, n, int(point["f"]))))
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    inside = told(int(point["n"]), faulty_nodes(draw_nodes(point, key, trial)))
     return Explanation(f"trial {trial} of unsafe-fraction at {point_text(point)}\n{inside.words}", inside.data)
 
 
@@ -213,6 +220,7 @@ UNSAFE_FRACTION = Study(
     ),
     check=_check,
     explain=_explain,
+    draw=draw_nodes,
     figure=_figure,
     notes=_notes,
 )

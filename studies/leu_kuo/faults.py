@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from fastcube.algorithms.trees import CommunicationTree, find_tree
-from fastcube.engine.study import Axis, Point, point_text
+from fastcube.engine.study import Axis, Draw, Point, point_text
 from fastcube.errors import check_range
 from fastcube.networks.hypercube import Hypercube
 
@@ -61,6 +61,11 @@ def cube_of(point: Point, key: int, trial: int) -> Hypercube:
     n = int(point["n"])
     links = [(u, u | 1 << k) for u, k in link_set(key, trial, n, int(point["links"])).tolist()]
     return Hypercube(n, fault_set(key, trial, n, int(point["f"])), links)
+
+
+def draw(point: Point, key: int, trial: int) -> Draw:
+    """What a trial of all studies of trees draws: faulty links and nodes."""
+    return Draw(cube_of(point, key, trial))
 
 
 def listed(items: Iterable[str], empty: str = "none") -> str:

@@ -11,7 +11,7 @@ from fastcube.engine.statistics import Mean, Proportion
 from fastcube.engine.study import Explanation, Grid, Point, Study
 from fastcube.kernels.trees.layout import FINDING
 
-from .faults import axes_up_to, by_doubling, check, cube_of, link_faults, node_faults, told
+from .faults import axes_up_to, by_doubling, check, cube_of, draw, link_faults, node_faults, told
 
 
 def _kernel(point: Point) -> Any:
@@ -145,6 +145,7 @@ FIND_TREE = Study(
     ),
     check=check,
     explain=explain,
+    draw=draw,
     figure=_figure,
     notes=_notes,
 )  # fmt: skip

@@ -16,7 +16,7 @@ from fastcube.engine.statistics import PlainMean, Proportion, Ratio
 from fastcube.engine.study import Explanation, Grid, Point, Study
 from fastcube.kernels.gathering.layout import GATHERING, LARGEST, RUNS, common
 
-from .faults import axes_up_to, by_doubling, check, cube_of, link_faults, listed, node_faults, told
+from .faults import axes_up_to, by_doubling, check, cube_of, draw, link_faults, listed, node_faults, told
 
 #: The algorithms, by the names of RUNS.
 ALGORITHMS = {
@@ -289,6 +289,7 @@ GATHER = Study(
     grids=(Grid("links", link_faults(range(3, 9)), 10**5), Grid("nodes", node_faults(range(3, 9)), 10**5)),
     check=check,
     explain=_explain("gather", ("literal", "comment", "repaired")),
+    draw=draw,
     figure=_gather_figure,
 )
 
@@ -325,6 +326,7 @@ REROUTING = Study(
     ),
     check=check,
     explain=_explain("rerouting", ("comment", "repaired", "reroute", "tc")),
+    draw=draw,
     figure=_rerouting_figure,
     notes=_slowest_note,
 )

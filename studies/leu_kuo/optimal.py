@@ -10,7 +10,7 @@ from fastcube.engine.statistics import Mean, Proportion, Ratio
 from fastcube.engine.study import Explanation, Grid, Point, Study
 from fastcube.kernels.trees.layout import OPTIMA
 
-from .faults import axes_up_to, by_doubling, check, cube_of, link_faults, told
+from .faults import axes_up_to, by_doubling, check, cube_of, draw, link_faults, told
 from .finding import most_faults
 
 
@@ -138,6 +138,7 @@ OPTIMAL_TREE = Study(
     grids=(Grid("links", link_faults(range(4, 11)), 50_000),),
     check=check,
     explain=explain,
+    draw=draw,
     figure=_figure,
     notes=_notes,
 )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fastcube.engine.statistics import PlainMean, Proportion, Ratio
-from fastcube.engine.study import Axis, Explanation, Grid, Study, Value, product_grid
+from fastcube.engine.study import Axis, Draw, Explanation, Grid, Study, Value, product_grid
 from fastcube.inventory import inventory
 from fastcube.kernels.dualcube.layout import TALLY
 
@@ -87,21 +87,31 @@ STATISTICS = (
 # ---------------------------------------------------------------- one trial in full
 
 
-def explain(point: Point, key: int, trial: int) -> Explanation:
-    """Replay one trial: the faulty nodes met, the path with its dimensions, or why and where it failed."""
-    from fastcube.algorithms.dualcube import practical
-    from fastcube.algorithms.shortest import distance
+def draw(point: Point, key: int, trial: int) -> Draw:
+    """A dual-cube with lazy faults, and two nonfaulty ends; -1 and void where none were found."""
     from fastcube.kernels.dualcube.trials import trial_pair
     from fastcube.networks.dualcube import DualCube
     from fastcube.networks.faults import RandomFaults
 
     m, rate = int(point["m"]), float(point["rate"])
     drawn, status_key, s, t = trial_pair(key, trial, m, rate)
-    data: dict[str, Any] = {"status_key": int(status_key), "void": not drawn}
-    if not drawn:
+    ends = {"s": int(s), "t": int(t)} if drawn else {"s": -1, "t": -1}
+    return Draw(
+        DualCube(m, RandomFaults(rate, int(status_key))), {"status_key": int(status_key), **ends, "void": not drawn}
+    )
+
+
+def explain(point: Point, key: int, trial: int) -> Explanation:
+    """Replay one trial: the faulty nodes met, the path with its dimensions, or why and where it failed."""
+    from fastcube.algorithms.dualcube import practical
+    from fastcube.algorithms.shortest import distance
+
+    m, rate = int(point["m"]), float(point["rate"])
+    drawn = draw(point, key, trial)
+    dual, s, t = drawn.network, drawn.others["s"], drawn.others["t"]
+    data: dict[str, Any] = {name: drawn.others[name] for name in ("status_key", "void")}
+    if data["void"]:
         return Explanation(f"DC({m}), failure rate {rate}: no two nonfaulty nodes, the trial is void", data)
-    dual = DualCube(m, RandomFaults(rate, int(status_key)))
-    s, t = int(s), int(t)
     result = practical(dual, s, t)
     shortest = distance(dual, s, t) if m <= SEARCHED else None
     met = [u for u in result.asked if dual.is_faulty(u)]
@@ -283,6 +293,7 @@ DUALCUBE_ROUTING = Study(
         Grid("large", product_grid(m=[10, 12, 15, 20, 25, 30], rate=RATES), 100_000),
     ),
     explain=explain,
+    draw=draw,
     figure=figure,
     notes=notes,
 )

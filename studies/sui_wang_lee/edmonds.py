@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastcube.engine.estimate import Estimate
 from fastcube.engine.statistics import Mean, Proportion
-from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text
+from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
 from fastcube.errors import check_range
 from fastcube.kernels.spanning.layout import LARGEST, NUMBER
 from fastcube.networks.hypercube import Hypercube
@@ -60,6 +60,10 @@ def cube_of(key: int, trial: int, point: Point) -> Hypercube:
 
 
 # ---------------------------------------------------------------- one trial in words
+
+
+def _draw(point: Point, key: int, trial: int) -> Draw:
+    return Draw(cube_of(key, trial, point))
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
@@ -239,6 +243,7 @@ EDGE_DISJOINT_TREES = Study(
     grids=(Grid("nodes", _node_grid(), 10_000), Grid("links", _link_grid(), 10_000)),
     check=_check,
     explain=_explain,
+    draw=_draw,
     figure=_figure,
     notes=_notes,
 )

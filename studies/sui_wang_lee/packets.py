@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from fastcube.engine.drawn import faulty_nodes
 from fastcube.engine.statistics import PlainMean, Proportion
-from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text
+from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
 from fastcube.errors import check_range
 from fastcube.kernels.spanning.layout import BROADCAST, LARGEST
 from fastcube.networks.hypercube import Hypercube
@@ -44,15 +45,24 @@ def _kernel(point: Point) -> Kernel:
 # ---------------------------------------------------------------- one trial in words
 
 
+def _draw_ends(point: Point, key: int, trial: int) -> Draw:
+    import numpy as np
+
+    from fastcube.kernels.spanning.broadcast import ends
+
+    n, d = int(point["n"]), int(point["d"])
+    s, f = (int(v) for v in ends(np.uint64(key), trial, n, d))
+    return Draw(Hypercube(n, [f] if d else []), {"s": s})
+
+
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     import numpy as np
 
     from fastcube.algorithms.spanning import depths, light, positions
-    from fastcube.kernels.spanning.broadcast import ends
 
     n, d, packets = (int(point[name]) for name in ("n", "d", "packets"))
-    s, f = (int(v) for v in ends(np.uint64(key), trial, n, d))
-    cube = Hypercube(n, [f] if d else [])
+    drawn = _draw_ends(point, key, trial)
+    cube, s, f = drawn.network, drawn.others["s"], next(iter(faulty_nodes(drawn)), -1)
     levels = [depths(tree) for tree in light(cube, s)]
     heights = [int(level.max()) for level in levels]
     shares = [(packets - i + len(levels) - 1) // len(levels) for i in range(len(levels))]
@@ -225,6 +235,7 @@ EDST_BROADCAST = Study(
     grids=(Grid("theorem-2", _grid(), 16),),
     check=_check,
     explain=_explain,
+    draw=_draw_ends,
     figure=_figure,
     notes=_notes,
 )

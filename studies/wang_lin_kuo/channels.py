@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from fastcube.algorithms.multicasting import multicast
 from fastcube.algorithms.partition import Supercube, two_partition
+from fastcube.engine.drawn import faulty_nodes
 from fastcube.engine.statistics import Mean, PlainMean, Proportion, Ratio
-from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text
+from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
 from fastcube.errors import check_range
 from fastcube.inventory import inventory
 from fastcube.kernels.multicasting.layout import TALLY
@@ -64,12 +65,18 @@ def supernode_text(net: Supercube, v: int) -> str:
     return f"{net.supernode(v)} ({net.label(v)})"
 
 
-def _explain(point: Point, key: int, trial: int) -> Explanation:
+def _draw(point: Point, key: int, trial: int) -> Draw:
     from fastcube.kernels.multicasting.trials import multicast_case
 
     n, f = int(point["n"]), int(point["f"])
     case = [int(v) for v in multicast_case(key, trial, n, f, int(point["destinations"]))]
-    faults, s, destinations = sorted(case[:f]), case[f], sorted(case[f + 1 :])
+    return Draw(Hypercube(n, case[:f]), {"source": case[f], "destinations": sorted(case[f + 1 :])})
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    n, f = int(point["n"]), int(point["f"])
+    drawn = _draw(point, key, trial)
+    faults, s, destinations = faulty_nodes(drawn), drawn.others["source"], drawn.others["destinations"]
     cube = Hypercube(n, faults)
     names = ", ".join(map(cube.label, faults[:64]))
     lines = [f"trial {trial} of multicast at {point_text(point)}"]
@@ -256,6 +263,7 @@ MULTICAST = Study(
     grids=(Grid("default", [_row_point(row) for row in table_3()], 100_000),),
     check=_check,
     explain=_explain,
+    draw=_draw,
     figure=_figure,
     notes=_notes,
 )

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.algorithms.wormhole import Channel, Wormhole, dependency_cycle, simulate_wormhole
+from fastcube.engine.drawn import faulty_nodes
 from fastcube.engine.statistics import Proportion
-from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text
+from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
 from fastcube.errors import check_range
 from fastcube.kernels.wormhole.layout import DEPENDENCIES, SIMULATION
 from fastcube.networks.hypercube import Hypercube
 
 from .channels import supernode_text
 from .hunting import CANDIDATES, Hunt, messages_on
-from .partition import pair_text
+from .partition import draw_nodes, pair_text
 
 if TYPE_CHECKING:
     from fastcube.engine.results import Results
@@ -54,10 +55,8 @@ def _dependency_kernel(point: Point) -> Kernel:
 
 
 def _explain_cycles(point: Point, key: int, trial: int) -> Explanation:
-    from fastcube.kernels.sampling import fault_set
-
     n = int(point["n"])
-    faults = sorted(int(v) for v in fault_set(key, trial, n, int(point["f"])))
+    faults = faulty_nodes(draw_nodes(point, key, trial))
     cube = Hypercube(n, faults)
     lines = _opening("multicast-deadlock", point, trial, cube, faults)
     pair = two_partition(cube, exhaustive=True)
@@ -158,6 +157,7 @@ MULTICAST_DEADLOCK = Study(
     ),
     check=_check_faults,
     explain=_explain_cycles,
+    draw=draw_nodes,
     figure=_draw_cycles,
 )
 
@@ -189,13 +189,20 @@ def _wormhole_grid() -> list[Point]:
     ]
 
 
-def _explain_messages(point: Point, key: int, trial: int) -> Explanation:
+def _draw_trial(point: Point, key: int, trial: int) -> Draw:
+    """Faults, sources, and each source's destinations one after another."""
     from fastcube.kernels.wormhole.trials import wormhole_case
 
     n, f, senders, many = (int(point[name]) for name in ("n", "f", "senders", "destinations"))
     case = [int(v) for v in wormhole_case(key, trial, n, f, senders, many)]
-    faults, sources, rest = sorted(case[:f]), case[f : f + senders], case[f + senders :]
-    messages = [(s, rest[i * many : (i + 1) * many]) for i, s in enumerate(sources)]
+    return Draw(Hypercube(n, case[:f]), {"sources": case[f : f + senders], "destinations": case[f + senders :]})
+
+
+def _explain_messages(point: Point, key: int, trial: int) -> Explanation:
+    n, many = int(point["n"]), int(point["destinations"])
+    drawn = _draw_trial(point, key, trial)
+    faults, rest = faulty_nodes(drawn), drawn.others["destinations"]
+    messages = [(s, rest[i * many : (i + 1) * many]) for i, s in enumerate(drawn.others["sources"])]
     cube = Hypercube(n, faults)
     lines = _opening("multicast-wormhole", point, trial, cube, faults)
     pair = two_partition(cube, exhaustive=True)
@@ -314,6 +321,7 @@ MULTICAST_WORMHOLE = Study(
     grids=(Grid("default", _wormhole_grid(), 10_000),),
     check=_check_messages,
     explain=_explain_messages,
+    draw=_draw_trial,
     figure=_draw_messages,
     notes=_message_notes,
 )

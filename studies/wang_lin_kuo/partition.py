@@ -9,11 +9,13 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from fastcube.algorithms.partition import Pair, conflict, search
+from fastcube.engine.drawn import faulty_nodes
 from fastcube.engine.statistics import Proportion
-from fastcube.engine.study import Axis, Explanation, Grid, Point, Study, point_text
+from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
 from fastcube.errors import check_range
 from fastcube.exact.partition import mean_tolerant_pairs
 from fastcube.kernels.partition.layout import TALLY
+from fastcube.networks.hypercube import Hypercube
 
 if TYPE_CHECKING:
     from fastcube.engine.results import Results
@@ -68,11 +70,17 @@ def pair_text(pair: Pair | None) -> str:
     return "none" if pair is None else f"P = {{{pair[0]}, {pair[1]}}}"
 
 
-def _explain(point: Point, key: int, trial: int) -> Explanation:
+def draw_nodes(point: Point, key: int, trial: int) -> Draw:
+    """f distinct faulty nodes of Q_n."""
     from fastcube.kernels.sampling import fault_set
 
     n = int(point["n"])
-    faults = sorted(int(v) for v in fault_set(key, trial, n, int(point["f"])))
+    return Draw(Hypercube(n, fault_set(key, trial, n, int(point["f"]))))
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    n = int(point["n"])
+    faults = faulty_nodes(draw_nodes(point, key, trial))
     greedy, pair = search(n, faults, exhaustive=False), search(n, faults, exhaustive=True)
     pairs = list(itertools.combinations(range(n), 2))
     if n > _ALL_PAIRS and pair is not None:
@@ -187,6 +195,7 @@ TWO_PARTITION = Study(
     grids=(Grid("default", _grid(), 1_000_000),),
     check=_check,
     explain=_explain,
+    draw=draw_nodes,
     figure=_figure,
     notes=_notes,
 )

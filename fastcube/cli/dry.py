@@ -1,0 +1,64 @@
+"""What ``fastcube run --dry-run`` prints: points, trials, time and file size, with nothing run but a measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from . import say
+
+if TYPE_CHECKING:
+    from ..engine.goal import Goal
+    from ..engine.study import Study, Value
+
+
+def _targets(goal: Goal) -> str:
+    """When an adaptive run stops, in words."""
+    parts = [f"{name} {value}" for name in ("precision", "relative", "events") if (value := getattr(goal, name))]
+    return " or ".join(parts) + (f", at most {goal.trials:,} trials a point" if goal.trials else "")
+
+
+def show_plan(study: Study, points: Sequence[dict[str, Value]], goal: Goal, *, grid: str | None, seed: int, output: str,
+              engine: str, workers: int | None, force: bool) -> None:  # fmt: skip
+    """Print what the run would do.  Raises as the run would for an output that cannot be written or is of another study."""
+    from ..engine.output import OutputFile
+    from ..engine.planning import (
+        MEASURED,
+        SECONDS,
+        bytes_text,
+        file_bytes,
+        kernels_ready,
+        measured_seconds,
+        seconds_text,
+    )
+    from ..engine.provenance import available_cpus
+    from ..engine.results import Results
+    from ..engine.tally import missing, size
+
+    held = OutputFile(output).resume(Results(study, seed), force).tallies
+    whole = Results(study, seed, dict.fromkeys((tuple(p.values()) for p in points), None))  # type: ignore[arg-type]
+    click.echo(f"study   {study.name}: {study.title}")
+    click.echo(f"points  {len(points)} ({'; '.join(whole.spans().values())})")
+    if not kernels_ready(study, points):
+        say("fastcube: compiling, once: some seconds each kernel")
+    seconds = measured_seconds(study, points)
+    cores = (workers or available_cpus()) if engine == "threads" else 1
+    where = f"{cores} workers" if cores > 1 else "one core"
+    measured = f"{min(MEASURED, len(points))} of the points ran for {SECONDS} s in all on one core, now"
+    if goal.adaptive:
+        click.echo(f"trials  until {_targets(goal)}: how many is not known before")
+        million = seconds_text(1e6 * sum(seconds) / cores)
+        click.echo(f"time    {million} for every million trials of each point on {where} ({measured})")
+    else:
+        asked = [stop - first for first, stop in map(goal.bounds, points)]
+        ranges = [held[key].ranges if (key := tuple(p.values())) in held else () for p in points]
+        left = [size(missing(r, *goal.bounds(p))) for r, p in zip(ranges, points, strict=True)]
+        each = f"{min(asked):,}" if min(asked) == max(asked) else f"{min(asked):,} to {max(asked):,}"
+        click.echo(f"trials  {each} a point, {sum(asked):,} in all, {sum(asked) - sum(left):,} of them in {output}")
+        total = sum(n * s for n, s in zip(left, seconds, strict=True)) / cores
+        click.echo(f"time    {seconds_text(total) if sum(left) else 'none'} on {where} ({measured})")
+    if engine != "threads":
+        click.echo(f"        with {engine} about that over the number of its cores, if they are like this one")
+    click.echo(f"file    {output}, at most {bytes_text(file_bytes(study, points, goal, study.grid(grid).name))}")

@@ -1,0 +1,32 @@
+"""``fastcube faults``."""
+
+from __future__ import annotations
+
+import csv
+import sys
+
+import click
+
+from . import completing, options
+
+
+@click.command("faults")
+@click.argument("study", shell_complete=completing.studies)
+@options.points
+@click.option("--seed", default="0", metavar="S", show_default=True, help="0 .. 2^63 - 1.")
+@click.option("--first", default="0", metavar="T", show_default=True, help="The first trial.")
+@click.option("--stop", required=True, metavar="T", help="The trial after the last.")
+def command(study: str, axes: tuple[str, ...], grid: str | None, seed: str, first: str, stop: str) -> None:
+    """Write trials' own fault sets as CSV, for other simulators: what a run counts and replay shows.
+
+    A row a trial: the axes, trial, faulty_nodes (labels), faulty_links (u-v) and what else is drawn, such as source and
+    destination.
+    """
+    from ..engine import registry
+    from ..engine.drawn import rows
+    from ..engine.grid import build, parse_count
+
+    chosen = registry.find(study)
+    points = build(chosen, options.parse_axes(axes), grid)
+    counts = {name: parse_count(name, given) for name, given in (("seed", seed), ("first", first), ("stop", stop))}
+    csv.writer(sys.stdout, lineterminator="\n").writerows(rows(chosen, points, **counts))
