@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +38,7 @@ def kernels_ready(study: Study, points: Sequence[Point]) -> bool:
 
 
 def measured_seconds(study: Study, points: Sequence[Mapping[str, Value]], seconds: float = SECONDS) -> list[float]:
-    """Seconds of one trial at each point, on one core of this machine, now.
+    """CPU seconds of one trial at each point, on one core of this machine, now.
 
     Trials from 0 on run at up to MEASURED of the points, evenly spread, for ``seconds`` in all besides compiling; between
     these the logarithm is interpolated by the points' place.
@@ -50,10 +51,13 @@ def measured_seconds(study: Study, points: Sequence[Mapping[str, Value]], second
 
 
 def _one_trial(study: Study, point: Mapping[str, Value], seconds: float) -> float:
-    """Seconds a trial at one point, from the last of ever longer items that together take about ``seconds``."""
-    count, took = 1, 0.0
+    """CPU seconds a trial at one point, from the last of ever longer items that together take about ``seconds``."""
+    count, first = 1, Item((study.name, study.path), 0, tuple(point.items()), 0, 1)
+    work(first)  # compiles
     while True:
-        took = work(Item((study.name, study.path), 0, tuple(point.items()), 0, count)).seconds
+        begin = time.thread_time()  # other work on this machine does not count
+        work(replace(first, stop=count))
+        took = time.thread_time() - begin
         if took >= seconds / 4 or count >= 2**30:
             return max(took, 1e-9) / count
         count *= 4 if took < seconds / 16 else 2
