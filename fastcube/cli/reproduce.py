@@ -7,21 +7,26 @@ import sys
 
 import click
 
-from ..engine.driver import WORK_REMAINS
-from ..report import make, prepare
-from ..report.content import content
-from . import leave, say
+from . import completing, leave, options, say
 
 
-@click.command()
-@click.option("-o", "--output", metavar="FOLDER", required=True, help="Folder of the report; made, or gone on with.")
+@click.command("reproduce")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FOLDER",
+    required=True,
+    shell_complete=completing.files,
+    help="Folder of the report; made, or gone on with.",
+)
 @click.option("--quick", is_flag=True, help="Fewer trials and smaller ranges: minutes instead of an hour.")
 @click.option(
-    "--paper", "papers", multiple=True, metavar="NAME", help="One paper only, such as lee_hayes; may be repeated."
-)
+    "--paper", "papers", multiple=True, metavar="NAME", shell_complete=completing.papers,
+    help="One paper only, such as lee_hayes; may be repeated.",
+)  # fmt: skip
 @click.option("--workers", type=int, metavar="N", help="Items at once; by default what affinity and Slurm allow.")
 @click.option("--max-seconds", type=float, metavar="S", help="Stop after this time with exit status 75.")
-@click.option("--progress", default="auto", metavar="P", show_default=True, help="auto, bar, lines or none.")
+@options.progress
 @click.option("--force", is_flag=True, help="Make everything anew.")
 def command(output: str, quick: bool, papers: tuple[str, ...], workers: int | None, max_seconds: float | None,
             progress: str, force: bool) -> int:  # fmt: skip
@@ -30,6 +35,10 @@ def command(output: str, quick: bool, papers: tuple[str, ...], workers: int | No
     One HTML file with plots, verdicts and the smallest witnesses, which needs no network.  Run the same command again to
     go on; a full run continues a quick one's trials.
     """
+    from ..engine.driver import WORK_REMAINS
+    from ..report import make, prepare
+    from ..report.content import content
+
     maker = make(output, prepare(papers or None, quick), workers, max_seconds, progress, force)
     code: int = maker.run()
     if code:
