@@ -55,7 +55,7 @@ def _nodes(point: Point) -> float:
 def _most_fraction(point: Point) -> float:
     """No f faults make more nodes unsafe (``docs/proofs.md``): 4^(f-1) - f of them while f is small."""
     n = int(point["n"])
-    return most_unsafe(n, int(point["f"]), n) / 2**n
+    return float(most_unsafe(n, int(point["f"]), n) / 2**n)
 
 
 def most_rounds(point: Point) -> float:
