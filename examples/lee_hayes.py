@@ -21,8 +21,8 @@ figure_8.plot()
 # %%
 # One cube
 # --------
-# Faults 0000, 0110 and 1101 of Q_4 look harmless. Node 0010 has two faulty neighbours, so it is unsafe, and so on;
-# after five rounds no node is left. The paper's bound on the rounds is 4 at n = 4 for a cube that is not all unsafe.
+# Faults 0000, 0110 and 1101 of Q_4 look harmless. Node 0010 has two faulty neighbours, so it is unsafe, and so on; after
+# five rounds, as many as the paper's bound allows, no node is left.
 
 cube = fc.Hypercube(4, faulty_nodes=[0b0000, 0b0110, 0b1101])
 unsafe = fc.find_unsafe(cube)
