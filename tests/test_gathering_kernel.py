@@ -1,5 +1,6 @@
 """The gathering kernel against the twin's message-passing nodes, set by set and trial by trial; exact tables; studies."""
 
+import functools
 import itertools
 import json
 import random
@@ -27,8 +28,13 @@ RUNS = {"literal": ("FTTC", "literal"), "comment": ("FTTC", "comment"), "repaire
 
 def expected(n, nodes, links):
     """The tally of one fault set, by the twin, and its steps."""
+    return expected_of(n, tuple(trees.detect(n, nodes, links)))
+
+
+@functools.lru_cache(2**13)
+def expected_of(n, fault):
+    """The same by FAULT words, which links of faulty nodes do not change."""
     out = dict.fromkeys([c.name for c in GATHERING.counters], 0)
-    fault = trees.detect(n, nodes, links)
     tree = trees.find_tree(n, fault)
     if tree is None:
         return out, None

@@ -110,7 +110,7 @@ def test_exact_means_of_the_twin():
 # ---------------------------------------------------------------- multicast-deadlock
 
 
-@pytest.mark.parametrize(("n", "f"), [(3, 0), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (4, 4)])
+@pytest.mark.parametrize(("n", "f"), [(3, 0), (3, 1), (3, 2), (4, 0), (4, 1), (4, 2), (4, 3), (4, 4)])
 def test_graphs_have_cycles_as_often_as_they_must(n, f):
     study = registry.find("multicast-deadlock")
     tally = study.count({"n": n, "f": f}, 50_000, SEED)
