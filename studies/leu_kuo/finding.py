@@ -51,18 +51,25 @@ def fixed_faults(point: Point) -> float:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    x = "links" if any(point["links"] for point, _ in results) else "f"
+    """Trees without a faulty link, and their faulty links; failing nodes over faulty nodes, of which each has one."""
     left, right = sheet.panels(2)
-    for panel, statistic, fixed in ((left, "fault_free", fixed_fault_free), (right, "tree_faults", fixed_faults)):
-        panel.lines(results, statistic, x=x, by="n")
-        if x == "links":
+    if any(point["links"] for point, _ in results):
+        for panel, statistic, fixed in ((left, "fault_free", fixed_fault_free), (right, "tree_faults", fixed_faults)):
+            panel.lines(results, statistic, x="links", by="n")
             _beside(panel, fixed)
-        _mark(results, panel, statistic)
+            _mark(results, panel)
+        left.words(y="probability of a fault-free tree", title="FIND_TREE's tree has no faulty link")
+        right.words(y="mean faulty links of the tree", title="Faulty links of FIND_TREE's tree")
+    else:
+        for panel, statistic in ((left, "unhindered"), (right, "failing")):
+            panel.lines(results, statistic, x="f", by="n")
+            _mark(results, panel)
+        left.words(y="probability of a tree without a failing node", title="FIND_TREE's tree has no failing node")
+        right.words(y="mean failing nodes of the tree", title="Failing nodes of FIND_TREE's tree")
+    for panel in (left, right):
         by_doubling(panel)
     left.scale = "linear"
     left.limits(bottom=0)
-    left.words(y="probability of a fault-free tree", title="FIND_TREE's tree has no faulty link")
-    right.words(y="mean faulty links of the tree", title="Faulty links of FIND_TREE's tree")
     sheet.title(results.study.title)
 
 
@@ -76,7 +83,7 @@ def _beside(panel: Any, fixed: Callable[[Point], float]) -> None:
     panel.curve([], [], "a fixed tree")
 
 
-def _mark(results: Results, panel: Any, statistic: str) -> None:
+def _mark(results: Results, panel: Any) -> None:
     """Theorem 3's 2^(n-1) on each line, and a broad line for the paper's typical N = 128."""
     at = []
     for line in panel.drawn:
