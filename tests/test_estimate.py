@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from scipy import stats
 
-from fastcube.engine.estimate import bounded_mean, proportion, ratio
+from fastcube.engine.estimate import Estimate, bounded_mean, proportion, ratio
 
 
 @pytest.mark.parametrize(("events", "trials"), [(0, 10), (1, 10), (5, 10), (10, 10), (3, 10**6), (999_999, 10**6)])
@@ -69,6 +69,14 @@ def test_one_trial_knows_only_the_range():
 def test_nothing_counted_is_nan():
     for e in (proportion(0, 0), bounded_mean(0, 0, 0), ratio(0, 0, 0, 0, 0, 0), ratio(0, 0, 0, 0, 0, 5)):
         assert all(math.isnan(v) for v in (e.value, e.stderr, e.low, e.high))
+
+
+def test_a_ratio_of_nothing_seen_has_an_upper_limit_where_it_is_bounded():
+    assert ratio(0, 5000, 0, 0, 50_000, 500) == Estimate(0.0, 0.0, 0.0, 0.0)
+    assert ratio(0, 5000, 0, 0, 50_000, 500, 3.0) == Estimate(0.0, 0.0, 0.0, 3 * proportion(0, 500).high)
+    one = ratio(1, 5000, 1, 10, 50_000, 500, 1.0)
+    assert one.low == 0.0 < one.value < one.high < 1
+    assert ratio(1, 5000, 1, 10, 50_000, 500).low < 0
 
 
 def test_ratio_agrees_with_resampling():

@@ -144,14 +144,30 @@ def plain_mean(total: int, squares: int, trials: int, unit: float = 1.0, alpha: 
     return Estimate(mean, stderr, mean - width, mean + width)
 
 
-def ratio(numerator: int, denominator: int, nn: int, nd: int, dd: int, trials: int, alpha: float = ALPHA) -> Estimate:
-    """Ratio of two totals over the same trials, from the sums and the sums of products; delta method, asymptotic."""
+def ratio(
+    numerator: int,
+    denominator: int,
+    nn: int,
+    nd: int,
+    dd: int,
+    trials: int,
+    bound: float = 0.0,
+    alpha: float = ALPHA,
+) -> Estimate:
+    """Ratio of two totals over the same trials, from the sums and the sums of products; delta method, asymptotic.
+
+    With a ``bound`` one trial's ratio lies in [0, bound], and the limits are clipped there.  Where nothing was seen the upper
+    limit is then the bound times that of the share of trials that give anything, as if their denominators were like the others.
+    """
     if trials < 2 or denominator == 0:
         return NOTHING
+    if bound and numerator == 0:
+        return Estimate(0.0, 0.0, 0.0, bound * proportion(0, trials, alpha).high)
     from scipy.special import ndtri
 
     r = Fraction(numerator, denominator)
     residual = float(nn - 2 * r * nd + r * r * dd)
     stderr = math.sqrt(max(0.0, residual) * trials / (trials - 1)) / denominator
     z = float(ndtri(1 - alpha / 2))
-    return Estimate(float(r), stderr, float(r) - z * stderr, float(r) + z * stderr)
+    low, high = float(r) - z * stderr, float(r) + z * stderr
+    return Estimate(float(r), stderr, max(0.0, low) if bound else low, min(bound, high) if bound else high)

@@ -30,6 +30,10 @@ def _one(_: Point) -> float:
     return 1.0
 
 
+def _none(_: Point) -> float:
+    return 0.0
+
+
 @dataclass(frozen=True, kw_only=True)
 class Statistic(ABC):
     """What all kinds share: a :class:`Number` or a :class:`Distribution`.
@@ -244,13 +248,16 @@ class Ratio(Number):
     """Ratio of the totals of two quantities over the same trials: delta method, asymptotic.
 
     ``numerator`` and ``denominator`` are counters of the totals; ``squares`` names the counters of the sums of
-    numerator^2, numerator * denominator and denominator^2; ``nonzero`` counts trials with a nonzero numerator.
+    numerator^2, numerator * denominator and denominator^2; ``nonzero`` counts trials with a nonzero numerator.  ``bound``
+    is the most that one trial's ratio can be, before ``scale``, and 0 where that is not known: no upper limit is then
+    made where nothing was seen.
     """
 
     numerator: str
     denominator: str
     squares: tuple[str, str, str]
     nonzero: str
+    bound: Callable[[Point], float] = _none
     interval: ClassVar[str] = "asymptotic"
 
     def counters(self) -> tuple[str, ...]:
@@ -261,7 +268,7 @@ class Ratio(Number):
 
     def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
         nn, nd, dd = (counts[name] for name in self.squares)
-        return ratio(counts[self.numerator], counts[self.denominator], nn, nd, dd, trials)
+        return ratio(counts[self.numerator], counts[self.denominator], nn, nd, dd, trials, self.bound(point))
 
 
 @dataclass(frozen=True, kw_only=True)

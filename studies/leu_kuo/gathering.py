@@ -115,6 +115,11 @@ def _parts(point: Point) -> Fraction:
     return Fraction(1, common(int(point["n"])))
 
 
+def _whole(point: Point) -> float:
+    """All the data of a trial, in the same units a node."""
+    return float(common(int(point["n"])))
+
+
 def _complete(run: str, shown: bool = True) -> Proportion:
     what = f"share, among trials with a sink, in which {RUNS[run]} loses nothing"
     return Proportion(name=f"complete_{run}", description=what, events=f"complete_{run}", among="sink", shown=shown)
@@ -128,6 +133,7 @@ def _lost(run: str, shown: bool = True) -> Ratio:
         denominator="expected",
         squares=(f"lost_{run}_squared", f"lost_{run}_expected", "expected_squared"),
         nonzero=f"lossy_{run}",
+        bound=_whole,
         among="sink",
         scale=_parts,
         shown=shown,
@@ -166,6 +172,7 @@ _STRANDED = Ratio(
     denominator="expected",
     squares=("stranded_squared", "stranded_expected", "expected_squared"),
     nonzero="with_stranded",
+    bound=lambda _: 1.0,
     among="sink",
     shown=False,
 )
@@ -183,24 +190,27 @@ def _largest(results: Results) -> int:
 
 
 def _gather_figure(results: Results, sheet: Any) -> None:
-    x, n = _axis(results), _largest(results)
-    lost, comment, deadlocked = sheet.panels(3)
-    lost.compare(
-        results,
-        {"literal": "lost_literal", "comment": "lost_comment", "repaired": "lost_repaired", "cut off": "stranded"},
-        x=x,
-        at={"n": n},
-    )
-    lost.scale = "log"
-    lost.words(y="share of the data lost", title=f"Data lost at n = {n}, and cut off from the sink")
-    comment.lines(results, "lost_comment", x=x, by="n")
-    comment.words(y="share of the data lost", title="Data that FTTC comment loses")
+    """What each variant loses, with what is cut off beside ``repaired``, and how often ``literal`` deadlocks."""
+    x = _axis(results)
+    *lost, deadlocked = sheet.panels(4)
+    for panel, variant in zip(lost, ("literal", "comment", "repaired"), strict=True):
+        panel.lines(results, f"lost_{variant}", x=x, by="n")
+        panel.scale = "log"
+        panel.limits(bottom=1e-7, top=1.5)
+        panel.words(y="share of the data lost", title=f"FTTC {variant}")
+    cut = [
+        (point[x], results.estimates(point)["stranded"].value)
+        for point, tally in results
+        if tally.counts["with_stranded"]
+    ]
+    if cut:
+        lost[-1].marks([at for at, _ in cut], [value for _, value in cut], "cut off from the sink")
     deadlocked.lines(results, "deadlocked_literal", x=x, by="n")
     deadlocked.scale = "linear"
     deadlocked.limits(bottom=0)
-    for panel in (lost, comment, deadlocked):
-        by_doubling(panel)
     deadlocked.words(y="share of trials", title="FTTC literal: a node is blocked for ever")
+    for panel in (*lost, deadlocked):
+        by_doubling(panel)
     sheet.title(results.study.title)
 
 
