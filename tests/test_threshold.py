@@ -159,6 +159,10 @@ def test_points_close_by_leave_the_fit_no_error(n, apart, off):
     for (value, low, high), exact, most in ((known.half, EXACT[n], 2e-6), (known.ratio, ratio, 1e-5)):
         assert value == pytest.approx(exact, rel=most)
         assert low < exact < high < low * (1 + 4e-4)
+    assert (
+        sharp([(p, events + (many >> 20 if i == 3 else 0), many) for i, (p, events, many) in enumerate(counts)]).chance
+        < 1e-6
+    )
 
 
 def test_limits_from_points_close_by_cover():

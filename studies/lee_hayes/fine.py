@@ -31,6 +31,9 @@ PLACES: dict[int, tuple[float, float, float, int]] = {
     27: (5.22e-05, 6.723e-05, 8.25e-05, 250_000), 28: (4.24e-05, 5.442e-05, 6.66e-05, 250_000),
 }  # fmt: skip
 
+#: Samples whose chi-square is less likely than this are named.
+_UNLIKELY = 1e-3
+
 #: Points about p_.2 and p_.8 have this part of the trials of those about p_1/2.
 _OUTSIDE = 4
 
@@ -91,7 +94,7 @@ def notes(results: Results) -> list[str]:
         "",
         _HEADER,
     ]
-    wide = []
+    wide, off = [], []
     for n, known in sharp_values(results).items():
         if known is None:
             lines.append(f"{n:>2}  too few points or trials")
@@ -107,6 +110,12 @@ def notes(results: Results) -> list[str]:
         )
         if width > wanted(n):
             wide.append(n)
+        if known.chance < _UNLIKELY:
+            off.append(n)
     if wide:
         lines.append(f"wider than the trials are for (1e-4 up to n = 16, 1e-3 above): n = {', '.join(map(str, wide))}")
+    if off:
+        lines.append(
+            f"counts that lie off the curve as one sample in {1 / _UNLIKELY:,.0f} does: n = {', '.join(map(str, off))}"
+        )
     return lines

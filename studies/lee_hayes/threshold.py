@@ -95,6 +95,8 @@ class Curve:
         Inverse of the Fisher information; where asked for, times the dispersion where that is above 1.
     dispersion : float
         Pearson's chi-square over its degrees of freedom; near 1 when the polynomial describes the counts.
+    freedom : int
+        Degrees of freedom: points less coefficients.
     reach : (float, float)
         Smallest and largest x fitted.
     """
@@ -103,6 +105,7 @@ class Curve:
     coefficients: Array
     covariance: Array
     dispersion: float
+    freedom: int
     reach: tuple[float, float]
 
     def quantile(self, q: float = 0.5) -> tuple[float, float, float]:
@@ -165,15 +168,16 @@ def fit(counts: Sequence[Count], degree: int = DEGREE, dispersed: bool = True) -
     if not np.isfinite(covariance).all():
         return None
     scaled = np.asarray(covariance * (max(1.0, dispersion) if dispersed else 1.0), np.float64)
-    return Curve(scale, coefficients, scaled, dispersion, (float(x.min()), float(x.max())))
+    return Curve(scale, coefficients, scaled, dispersion, len(used) - terms, (float(x.min()), float(x.max())))
 
 
 @dataclass(frozen=True)
 class Sharp:
-    """p_1/2 and p_.8 / p_.2, each (value, lower limit, upper limit)."""
+    """p_1/2 and p_.8 / p_.2, each (value, lower limit, upper limit), and how likely counts lie so far off the fitted curve."""
 
     half: tuple[float, float, float]
     ratio: tuple[float, float, float]
+    chance: float
 
 
 def sharp(counts: Sequence[Count]) -> Sharp | None:
@@ -186,7 +190,11 @@ def sharp(counts: Sequence[Count]) -> Sharp | None:
     curve, lower = fit(counts, DEGREE, False), fit(counts, DEGREE - 2, False)
     if curve is None or lower is None:
         return None
-    return Sharp(_apart(curve.quantile(), lower.quantile()), _apart(curve.ratio(0.8, 0.2), lower.ratio(0.8, 0.2)))
+    from scipy.special import chdtrc
+
+    chance = float(chdtrc(curve.freedom, curve.freedom * curve.dispersion))
+    ratio = _apart(curve.ratio(0.8, 0.2), lower.ratio(0.8, 0.2))
+    return Sharp(_apart(curve.quantile(), lower.quantile()), ratio, chance)
 
 
 def _apart(known: tuple[float, float, float], other: tuple[float, float, float]) -> tuple[float, float, float]:
