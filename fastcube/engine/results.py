@@ -31,7 +31,7 @@ IDENTITY_VERSION = 2
 class Results:
     """Exact tallies of a study at some points.
 
-    Shown short in a console, as a table in a notebook; :func:`fastcube.table.as_table` is what the terminal prints.
+    Shown short in a console, as a table in a notebook; ``fastcube.table.as_table`` is what the terminal prints.
 
     Attributes
     ----------
