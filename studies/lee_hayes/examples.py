@@ -53,6 +53,25 @@ def f_and_g() -> Example:
     return Example(words, python, [[4, 5, 6], [1, 1], [2, 2]])
 
 
+def subcube() -> Example:
+    """Two faults span it."""
+    python = (
+        "(lambda u: [[str(part) for part in u.subcubes], u.nodes.tolist()])(fc.find_unsafe(fc.Hypercube(4, [4, 7])))"
+    )
+    words = "the unsafe subcube of the faults 0100 and 0111, and the nodes in it that are unsafe: 0101 and 0110"
+    return Example(
+        words, python, [["01**"], [5, 6]], (_drawn(4, (4, 7), caption="01**: two faulty nodes and two unsafe ones"),)
+    )
+
+
+def minimal_paths() -> Example:
+    """Every order of the r dimensions."""
+    nearer = "(v for v in c.neighbours(u) if c.metric(v, 7) < c.metric(u, 7))"
+    count = f"lambda f, u: 1 if u == 7 else sum(f(f, v) for v in {nearer})"
+    python = f"(lambda c: (lambda paths: paths(paths, 0))({count}))(fc.Hypercube(4))"
+    return Example("minimal paths from 0000 to 0111 in Q_4, r = 3: r! = 6", python, 6)
+
+
 def disjoint_paths() -> Example:
     """The paths between two nodes of Q_4 at distance 2, one for each first link."""
     cube = "fc.Hypercube(4, [w for w in (1, 2, 4, 8) if w != v])"
@@ -195,6 +214,8 @@ def figure_12() -> Example:
 
 EXAMPLES = {
     "f-and-g": f_and_g,
+    "subcube": subcube,
+    "minimal-paths": minimal_paths,
     "disjoint-paths": disjoint_paths,
     "figure-1a": figure_1a,
     "figure-1b": figure_1b,
