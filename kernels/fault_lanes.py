@@ -16,6 +16,8 @@ trials in 64 bits, which are split into two vectors (``parts``), of the even and
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from . import bits, philox, simd
@@ -86,6 +88,16 @@ def smallest_distance(labels, at, lanes, f):
     return simd.minimum(simd.minimum(n0, n1), simd.minimum(n2, n3))
 
 
+@block(always=True)
+def lane_pattern(n, lanes):
+    """The bits of a word that are labels' in Q_n, or their low 32 bits."""
+    width = 512 // lanes
+    pattern = _ZERO
+    for shift in range(0, 64, width):
+        pattern |= ((_ONE << np.uint64(min(n, width))) - _ONE) << np.uint64(shift)
+    return pattern
+
+
 @block
 def valid_lanes(start, step, lanes, first, stop):
     """Bit i tells whether trial ``start + i step`` is in [first, stop)."""
@@ -121,26 +133,52 @@ def draw_on(key, t, n, f, labels, at, lanes):
 # ---------------------------------------------------------------- queues
 
 
+class Queue(NamedTuple):
+    """Trials pressed together."""
+
+    cells: Any  #: unsigned, rows of two vectors
+    rows: Any  #: int64: how many
+    filled: Any  #: int64, one: columns in use
+
+
 @block
-def append(queue, lanes, rows, count, chosen, source, at, step):
-    """Press the chosen lanes of ``rows`` rows together behind the ``count`` columns of the queue's rows."""
+def append(queue, lanes, rows, chosen, source, at, step):
+    """Press the chosen lanes of ``rows`` rows together behind the filled columns of the queue's first rows."""
     for k in range(rows):
         row = simd.load(source, at + k * step)
-        simd.store(queue, 2 * lanes * k + count, simd.compress(simd.mask(row, chosen), row))
+        simd.store(queue.cells, 2 * lanes * k + queue.filled[0], simd.compress(simd.mask(row, chosen), row))
 
 
 @block
-def shift_down(queue, lanes, rows):
+def put_row(queue, lanes, k, row):
+    """Write a vector behind the filled columns of row ``k``."""
+    simd.store(queue.cells, 2 * lanes * k + queue.filled[0], row)
+
+
+@block(always=True)
+def put_trials(queue, lanes, kind, chosen, group):
+    """Write which trials the chosen lanes of a group are, vectors like ``kind``, and count them in."""
+    row = queue.rows - 3
+    put_row(queue, lanes, row, simd.compress(simd.mask(kind, chosen), simd.iota(kind)))
+    put_row(queue, lanes, row + 1, simd.like(kind, np.uint64(group)))
+    put_row(queue, lanes, row + 2, simd.like(kind, np.uint64(group >> (512 // lanes))))
+    queue.filled[0] += bits.popcount(chosen)
+
+
+@block
+def shift_down(queue, lanes):
     """Drop the first vector of columns."""
-    for k in range(rows):
-        simd.store(queue, 2 * lanes * k, simd.load(queue, 2 * lanes * k + lanes))
+    for k in range(queue.rows):
+        simd.store(queue.cells, 2 * lanes * k, simd.load(queue.cells, 2 * lanes * k + lanes))
+    queue.filled[0] -= lanes
 
 
 @block
-def trial_of(queue, lanes, row, column, origin, parts):
+def trial_of(queue, lanes, column, origin, parts):
     """The trial of a column, from its rows lane, low group and high group."""
-    lane = np.int64(queue[2 * lanes * row + column])
-    group = np.int64(queue[2 * lanes * (row + 1) + column])
-    group |= np.int64(queue[2 * lanes * (row + 2) + column]) << (512 // lanes)
+    row = queue.rows - 3
+    lane = np.int64(queue.cells[2 * lanes * row + column])
+    group = np.int64(queue.cells[2 * lanes * (row + 1) + column])
+    group |= np.int64(queue.cells[2 * lanes * (row + 2) + column]) << (512 // lanes)
     part = group & (parts - 1)
     return origin + (group - part) * lanes + lane * parts + part

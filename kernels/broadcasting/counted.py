@@ -21,7 +21,7 @@ import numpy as np
 
 from .. import bits, simd
 from ..bits import ONE, ZERO
-from ..fault_lanes import draw_on, draw_rows, valid_lanes
+from ..fault_lanes import draw_on, draw_rows, lane_pattern, valid_lanes
 from ..faults import remember
 from ..jit import TRIALS_SIGNATURE, block, kernel, scratch
 from ..routing.enumeration import next_set
@@ -161,7 +161,7 @@ def broadcast_counted(key, first, stop, params, tally):
     f = np.int64(params[1])
     counts = counts_for(params)
     words = counts.labels.view(np.uint64)
-    pattern = ((ONE << np.uint64(n)) - ONE) * np.uint64(0x0101010101010101)
+    pattern = lane_pattern(n, _LANES)
     for start in range(first - first % _LANES, stop, _LANES):
         draw_rows(key, np.uint64(8 * (start // _LANES)), f + 1, 1, pattern, words)
         live = bits.ALL

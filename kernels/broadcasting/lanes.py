@@ -11,18 +11,18 @@ For n > 32 lanes hold the low 32 bits: what is close, the source or in an interv
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import bits, simd
 from ..bits import ONE, ZERO
-from ..fault_lanes import draw_on, draw_rows, smallest_distance, valid_lanes
+from ..fault_lanes import draw_on, draw_rows, lane_pattern, smallest_distance, valid_lanes
 from ..faults import remember
-from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel
+from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally import add_moments, add_square, offer
 from .layout import TALLY
-from .single import finish, run, trial_for
+from .single import Trial, finish, run, trial_for
 
 #: Most faults in lanes: for n > 32 the sum of so many intervals, each below 2^25, fits a lane.
 MOST_FAULTS = 120
@@ -81,117 +81,165 @@ def _complete(name: str) -> Any:
 _record1_complete, _record2_complete = _complete("broadcast1"), _complete("broadcast2")
 
 
+class Work(NamedTuple):
+    """Scratch of the kernel."""
+
+    trial: Trial
+    f: Any  #: int64
+    parts: Any  #: int64: vectors that a word's labels are split into
+    labels: Any  #: f + 2 rows of one vector for each part: labels of the trials, the sources behind the faults
+    lows: Any  #: f + 1 rows: -low of each fault's offset; then the offsets silenced
+    moments: Any  #: uint64, three vectors: sums of the offsets silenced in the trials that lanes decide
+    easy: Any  #: int64: how many these are, how many complete BROADCASTs, the smallest trial
+    digits: Any  #: int64, four: zeros, then the square of the number of nonfaulty nodes
+
+
+# ---------------------------------------------------------------- a vector of trials
+
+
+@block(always=True)
+def _holds(work, at, x, first, last, inside, lanes):
+    """Lanes in which x is in the interval of one of the faults first .. last - 1 too."""
+    for k in range(first, last):
+        apart = simd.xor(x, simd.load(work.labels, at + k * lanes))
+        within = simd.both(apart, simd.load(work.lows, k * lanes))
+        inside = simd.mask_or(inside, simd.equal(within, simd.sub(x, x)))
+    return inside
+
+
+@block(always=True)
+def _silenced(work, at, lanes):
+    """Offsets that BROADCAST's lost copies silence, lane by lane; lanes to be run by themselves; lanes with a repeat."""
+    n, f, labels, lows = work.trial.n, work.f, work.labels, work.lows
+    source = simd.load(labels, at + f * lanes)
+    zero = simd.sub(source, source)
+    nowhere = simd.differ(zero, zero)
+    gone = zero
+    again = nowhere
+    for i in range(f):
+        e = simd.xor(simd.load(labels, at + i * lanes), source)
+        again = simd.mask_or(again, simd.equal(e, zero))
+        low = simd.both(e, simd.sub(zero, e))
+        gone = simd.either(gone, low)
+        simd.store(lows, i * lanes, simd.sub(zero, low))
+    alone = nowhere
+    if n > 32:
+        alone = simd.less_equal(simd.like(zero, ONE << np.uint64(25)), gone)
+    gone = zero
+    for i in range(f):
+        x = simd.load(labels, at + i * lanes)
+        inside = _holds(work, at, x, 0, i, nowhere, lanes)
+        inside = _holds(work, at, x, i + 1, f, inside, lanes)
+        gone = simd.sub(gone, simd.select(inside, zero, simd.load(lows, i * lanes)))
+        if n > 32:
+            alone = simd.mask_or(alone, inside)
+    if n <= 32:
+        alone = simd.less_equal(simd.like(zero, ONE << np.uint64(n - 1)), gone)
+    return gone, alone, again
+
+
+@block(always=True)
+def _enter(work, gone, easy, start, part, lanes):
+    """Enter the trials ``easy`` of a vector, in which all is decided."""
+    zero = simd.sub(gone, gone)
+    complete = simd.bits(simd.equal(gone, simd.like(gone, work.f))) & easy
+    add_moments(simd.select(simd.mask(gone, easy), gone, zero), 512 // lanes, work.moments)
+    work.easy[0] += bits.popcount(easy)
+    work.easy[1] += bits.popcount(complete)
+    if start < work.easy[2]:
+        work.easy[2] = min(work.easy[2], start + part + work.parts * bits.lowest(easy))
+
+
+@block
+def _run(key, work, slow, repeated, known, start, part, at, params, lanes, tally):
+    """Run the trials ``slow`` of a vector by themselves; where ``known``, what BROADCAST loses is in ``work.lows``."""
+    trial, f = work.trial, work.f
+    while slow:
+        i = bits.lowest(slow)
+        here = slow & (ZERO - slow)
+        slow ^= here
+        t = start + part + work.parts * i
+        if trial.n > 32:
+            run(key, t, params, trial, tally)
+            continue
+        if repeated & here:
+            draw_on(key, t, trial.n, f + 1, work.labels, at + i, lanes)
+        for j in range(f):
+            trial.faults.labels[j] = work.labels[at + j * lanes + i]
+        remember(trial.faults)
+        lost = np.int64(work.lows[i]) if known & here else np.int64(-1)
+        finish(trial, np.uint64(work.labels[at + f * lanes + i]), t, lost, tally)
+
+
+@block
+def _sift(key, first, stop, params, work, lanes, tally):
+    """Decide trials first .. stop - 1 in lanes where that can be, and run the others."""
+    n, f, parts = work.trial.n, work.f, work.parts
+    words = work.labels.view(np.uint64)
+    pattern = lane_pattern(n, lanes)
+    two = simd.like(simd.load(work.labels, 0), np.uint64(2))
+    step = lanes * parts
+    for start in range(first - first % step, stop, step):
+        draw_rows(key, np.uint64(8 * (start // step)), f + 1, parts, pattern, words)
+        for part in range(parts):
+            at = part * (f + 2) * lanes
+            near = smallest_distance(work.labels, at, lanes, f)
+            gone, alone, again = _silenced(work, at, lanes)
+            live = bits.ALL >> np.uint64(64 - lanes)
+            if start < first or start + step > stop:
+                live = valid_lanes(start + part, parts, lanes, first, stop)
+            repeated = simd.bits(simd.mask_or(again, simd.equal(near, simd.sub(near, near)))) & live
+            slow = (simd.bits(simd.mask_or(alone, simd.less_equal(near, two))) & live) | repeated
+            easy = live & ~slow
+            if easy:
+                _enter(work, gone, easy, start, part, lanes)
+            if slow:
+                simd.store(work.lows, 0, gone)
+                known = ~(simd.bits(alone) | repeated)
+                _run(key, work, slow, repeated, known, start, part, at, params, lanes, tally)
+
+
+@block
+def _count(work, tally):
+    """Enter the trials that lanes decided."""
+    n, easy, complete = work.trial.n, work.easy[0], work.easy[1]
+    nonfaulty = (ONE << np.uint64(n)) - np.uint64(work.f)
+    add_square(work.digits, np.int64(0), nonfaulty)
+    tally[_NOT_UNSAFE] += easy
+    tally[_COMPLETE] += complete
+    _record_silenced(tally, easy, n, work.moments)
+    _record1_complete(tally, easy, n, nonfaulty, work.digits)
+    _record2_complete(tally, easy, n, nonfaulty, work.digits)
+    offer(tally, _MOST, n, work.easy[2])
+
+
 def _make(width: int, word: Any) -> Kernel:
     lanes = 512 // width  # a constant of the closure, with which all callees are specialised
 
-    @block(always=True)
-    def silenced(labels, lows, at, f, n):
-        """Offsets that BROADCAST's lost copies silence, lane by lane; lanes to be run by themselves; lanes with a repeat."""
-        source = simd.load(labels, at + f * lanes)
-        zero = simd.sub(source, source)
-        gone = zero
-        again = simd.differ(zero, zero)
-        for i in range(f):
-            e = simd.xor(simd.load(labels, at + i * lanes), source)
-            again = simd.mask_or(again, simd.equal(e, zero))
-            low = simd.both(e, simd.sub(zero, e))
-            gone = simd.either(gone, low)
-            simd.store(lows, i * lanes, simd.sub(zero, low))
-        alone = simd.mask_without(again, again)
-        if n > 32:
-            alone = simd.less_equal(simd.like(zero, ONE << np.uint64(25)), gone)
-        gone = zero
-        for i in range(f):
-            x = simd.load(labels, at + i * lanes)
-            inside = simd.differ(zero, zero)
-            for k in range(i):
-                y = simd.xor(x, simd.load(labels, at + k * lanes))
-                inside = simd.mask_or(inside, simd.equal(simd.both(y, simd.load(lows, k * lanes)), zero))
-            for k in range(i + 1, f):
-                y = simd.xor(x, simd.load(labels, at + k * lanes))
-                inside = simd.mask_or(inside, simd.equal(simd.both(y, simd.load(lows, k * lanes)), zero))
-            low = simd.sub(zero, simd.load(lows, i * lanes))
-            gone = simd.add(gone, simd.select(inside, zero, low))
-            if n > 32:
-                alone = simd.mask_or(alone, inside)
-        if n <= 32:
-            alone = simd.less_equal(simd.like(zero, ONE << np.uint64(n - 1)), gone)
-        return gone, alone, again
+    @scratch
+    def work_for(params, stop):
+        n, f = np.int64(params[0]), np.int64(params[1])
+        parts = np.int64(2 if width == 16 and n <= 8 else 1)
+        return Work(
+            trial_for(params),
+            f,
+            parts,
+            np.zeros(parts * (f + 2) * lanes, word),
+            np.zeros((f + 1) * lanes, word),
+            np.zeros(24, np.uint64),
+            np.array([0, 0, stop]),
+            np.zeros(4, np.int64),
+        )
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}")
     def broadcast_lanes(key, first, stop, params, tally):
         """Trials at (n, f, 0) = params; 0 < f <= MOST_FAULTS, f < 2^(n-1), and n in 2..16 (16 bits) or 17..62 (32 bits)."""
         if first >= stop:
             return
-        trial = trial_for(params)
-        faults = trial.faults
-        n = np.int64(params[0])
-        f = np.int64(params[1])
-        parts = np.int64(2 if width == 16 and n <= 8 else 1)
-        row = f + 2
-        labels_array = np.empty(parts * row * lanes, word)
-        lows_array = np.empty((f + 1) * lanes, word)
-        moments = np.zeros(24, np.uint64)
-        labels = simd.pointer(labels_array)
-        words = simd.pointer(labels_array.view(np.uint64))
-        lows = simd.pointer(lows_array)
-        pattern = ZERO
-        for shift in range(0, 64, width):
-            pattern |= ((ONE << np.uint64(n if n < width else width)) - ONE) << np.uint64(shift)
-        full = simd.like(simd.load(labels, 0), np.uint64(f))
-        two = simd.like(full, np.uint64(2))
-        easy_trials = np.int64(0)
-        complete = np.int64(0)
-        least = stop
-        step = lanes * parts
-        for start in range(first - first % step, stop, step):
-            draw_rows(key, np.uint64(8 * (start // step)), f + 1, parts, pattern, words)
-            for part in range(parts):
-                at = part * row * lanes
-                near = smallest_distance(labels, at, lanes, f)
-                gone, alone, again = silenced(labels, lows, at, f, n)
-                live = bits.ALL >> np.uint64(64 - lanes)
-                known = ZERO
-                if start < first or start + step > stop:
-                    live = valid_lanes(start + part, parts, lanes, first, stop)
-                repeated = simd.bits(simd.mask_or(again, simd.equal(near, simd.sub(near, near)))) & live
-                slow = (simd.bits(simd.mask_or(alone, simd.less_equal(near, two))) & live) | repeated
-                easy = live & ~slow
-                if easy:
-                    easy_trials += bits.popcount(easy)
-                    complete += bits.popcount(simd.bits(simd.equal(gone, full)) & easy)
-                    add_moments(simd.select(simd.mask(gone, easy), gone, simd.sub(gone, gone)), width, moments)
-                    if start < least:
-                        least = min(least, start + part + parts * bits.lowest(easy))
-                if slow:
-                    simd.store(lows, 0, gone)
-                    known = ~(simd.bits(alone) | repeated)
-                while slow:
-                    i = bits.lowest(slow)
-                    t = start + part + parts * i
-                    if n > 32:
-                        run(key, t, params, trial, tally)
-                    else:
-                        if repeated >> np.uint64(i) & ONE:
-                            draw_on(key, t, n, f + 1, labels, at + i, lanes)
-                        for j in range(f):
-                            faults.labels[j] = labels[at + j * lanes + i]
-                        remember(faults)
-                        lost = np.int64(lows[i]) if known >> np.uint64(i) & ONE else np.int64(-1)
-                        finish(trial, np.uint64(labels[at + f * lanes + i]), t, lost, tally)
-                    slow &= slow - ONE
-        if easy_trials:
-            digits = np.zeros(4, np.int64)
-            nonfaulty = (ONE << np.uint64(n)) - np.uint64(f)
-            add_square(digits, np.int64(0), nonfaulty)
-            tally[_NOT_UNSAFE] += easy_trials
-            tally[_COMPLETE] += complete
-            _record_silenced(tally, easy_trials, n, moments)
-            _record1_complete(tally, easy_trials, n, nonfaulty, digits)
-            _record2_complete(tally, easy_trials, n, nonfaulty, digits)
-            offer(tally, _MOST, n, least)
-        simd.keep(labels_array)
-        simd.keep(lows_array)
+        work = work_for(params, stop)
+        _sift(key, first, stop, params, work, lanes, tally)
+        if work.easy[0]:
+            _count(work, tally)
 
     return broadcast_lanes
 

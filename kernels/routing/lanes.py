@@ -18,19 +18,30 @@ and such trials are run by themselves.  The others need no more than the high bi
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import bits, philox, simd
 from ..bits import ONE, ZERO
-from ..fault_lanes import append, draw_on, draw_rows, shift_down, smallest_distance, trial_of, valid_lanes
+from ..fault_lanes import (
+    Queue,
+    append,
+    draw_on,
+    draw_rows,
+    lane_pattern,
+    put_trials,
+    shift_down,
+    smallest_distance,
+    trial_of,
+    valid_lanes,
+)
 from ..faults import remember
-from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel
+from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..subcubes import close
 from .record import NOT_UNSAFE, REACHABLE, ROUTE_DELIVERED, record1_minimal, record2_minimal, record3_minimal
 from .search import SEARCHED
-from .single import finish, run, trial_for
+from .single import Trial, finish, run, trial_for
 
 #: Up to this k trials without close faults are decided in lanes.
 DECIDED = 3
@@ -74,181 +85,255 @@ def _as_is(h, key, block, f, n):
     return h
 
 
-def _make(width: int, word: Any) -> Kernel:
-    lanes = 512 // width  # a constant of the closure, with which all callees are specialised
-    add_high = _add_high if width == 32 else _as_is
+class Work(NamedTuple):
+    """Scratch of the kernel."""
+
+    trial: Trial
+    f: Any  #: int64
+    parts: Any  #: int64: vectors that a word's labels are split into
+    decided: Any  #: bool: whether k <= DECIDED
+    labels: Any  #: f + 3 rows of one vector for each part: labels of the trials, the ends behind the faults
+    queue: Queue  #: trials with close faults: labels and ends
+    masks: Any  #: f + 1 rows of one vector: free dimensions of each fault's subcube
+    sums: Any  #: uint64, six vectors: Hamming distances and their squares, of the trials counted below but the second
+    counted: Any  #: int64: trials decided by the filter, those that ROUTE delivers, those of the queue, safe ones of the queue
+    first: Any  #: int64: smallest trials with minimal routes of ROUTE1, and of ROUTE3
+
+
+#: Where the sums of the trials stand that the queue decides, its safe ones, and those that the filter decides.
+_QUEUED, _SAFE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
+
+
+# ---------------------------------------------------------------- 1. filter
+
+
+@block(always=True)
+def _look(work, at, lanes):
+    """Smallest distance of two faults; offset between the ends; lanes with faults on ROUTE's path, and with a repeated label."""
+    f = work.f
+    s = simd.load(work.labels, at + f * lanes)
+    t = simd.load(work.labels, at + (f + 1) * lanes)
+    near = smallest_distance(work.labels, at, lanes, f)
+    apart = simd.xor(s, t)
+    zero = simd.sub(s, s)
+    same = simd.minimum(near, apart)
+    on = simd.differ(zero, zero)
+    for i in range(f):
+        x = simd.load(work.labels, at + i * lanes)
+        e = simd.xor(x, s)
+        r = simd.xor(x, t)
+        on = simd.mask_or(on, _on_route(e, r, zero))
+        same = simd.minimum(same, simd.minimum(e, r))
+    return near, apart, simd.bits(on), simd.bits(simd.equal(same, zero))
+
+
+@block(always=True)
+def _enter(work, h, easy, lost, start, part, lanes):
+    """Enter the trials ``easy`` of a vector, of Hamming distances h, in which all is decided."""
+    work.counted[0] += bits.popcount(easy)
+    work.counted[1] += bits.popcount(easy & ~lost)
+    _sum(h, easy, 512 // lanes, work.sums, _FILTERED)
+    if start < work.first[0] or start < work.first[1]:
+        at = start + part + work.parts * bits.lowest(easy)
+        work.first[0] = min(work.first[0], at)
+        work.first[1] = min(work.first[1], at)
+
+
+@block(always=True)
+def _take(key, work, hit, again, near, start, part, rows, origin, params, lanes, tally):
+    """Queue the trials ``hit`` of a vector, repeated labels drawn on; for n > 32 run them."""
+    n, f = work.trial.n, work.f
+    while n > 32 and hit:
+        run(key, start + bits.lowest(hit), params, work.trial, tally)
+        hit &= hit - ONE
+    again &= hit
+    while again:
+        i = bits.lowest(again)
+        draw_on(key, start + part + work.parts * i, n, f + 2, work.labels, rows + i, lanes)
+        again &= again - ONE
+    append(work.queue, lanes, f + 2, hit, work.labels, rows, lanes)
+    put_trials(work.queue, lanes, near, hit, (start - origin) // lanes + part)
+
+
+# ---------------------------------------------------------------- 2. closure
+
+
+@block(always=True)
+def _meet(work, lanes):
+    """Of the queue's first vector: Hamming distances; trials in which a fault is on ROUTE's path, in which a faulty or unsafe
+    node is, and in which all nodes are unsafe."""
+    f, cells = work.f, work.queue.cells
+    close(cells, 2, work.masks, f)
+    s = simd.load(cells, 2 * lanes * f)
+    t = simd.load(cells, 2 * lanes * (f + 1))
+    zero = simd.sub(s, s)
+    whole = simd.like(s, (ONE << np.uint64(work.trial.n)) - ONE)
+    lost = simd.differ(s, s)
+    met = lost
+    dead = lost
+    for i in range(f):
+        x = simd.load(cells, 2 * lanes * i)
+        m = simd.load(work.masks, lanes * i)
+        e = simd.xor(x, s)
+        r = simd.xor(x, t)
+        lost = simd.mask_or(lost, _on_route(e, r, zero))
+        met = simd.mask_or(met, _on_route(simd.without(e, m), simd.without(r, m), zero))
+        dead = simd.mask_or(dead, simd.equal(m, whole))
+    return simd.popcount(simd.xor(s, t)), simd.bits(lost), simd.bits(met), simd.bits(dead)
+
+
+@block(always=True)
+def _find_first(work, easy, safe, origin, lanes):
+    """Look for the smallest trials among those of the queue's first vector; they are in the order of their groups."""
+    if trial_of(work.queue, lanes, 0, origin, work.parts) >= max(work.first[0], work.first[1]) + lanes * work.parts:
+        return
+    while easy:
+        i = bits.lowest(easy)
+        at = trial_of(work.queue, lanes, i, origin, work.parts)
+        work.first[0] = min(work.first[0], at)
+        if safe >> np.uint64(i) & ONE:
+            work.first[1] = min(work.first[1], at)
+        easy &= easy - ONE
+
+
+@block(always=True)
+def _walk(work, column, lost, met, dead, origin, lanes, tally):
+    """Route the trial of a column of the queue in scalar code."""
+    f, cells, faults = work.f, work.queue.cells, work.trial.faults
+    for j in range(f):
+        x = cells[2 * lanes * j + column]
+        faults.labels[j] = x
+        faults.base[j] = x
+        faults.free[j] = work.masks[lanes * j + column]
+    faults.size[3] = f
+    remember(faults)
+    s, t = np.uint64(cells[2 * lanes * f + column]), np.uint64(cells[2 * lanes * (f + 1) + column])
+    here = ONE << np.uint64(column)
+    at = trial_of(work.queue, lanes, column, origin, work.parts)
+    finish(work.trial, lost & here == ZERO, met & here != ZERO, dead & here == ZERO, s, t, at, tally)
+
+
+@block
+def _close_queue(work, origin, lanes, tally):
+    """Close and count the first vector of the queue's columns."""
+    h, lost, met, dead = _meet(work, lanes)
+    live = bits.first_lanes(work.queue.filled[0], lanes)
+    hard = (lost | (met & ~dead)) & live
+    easy = live & ~hard
+    safe = easy & ~dead
+    _sum(h, easy, 512 // lanes, work.sums, _QUEUED)
+    _sum(h, safe, 512 // lanes, work.sums, _SAFE)
+    work.counted[2] += bits.popcount(easy)
+    work.counted[3] += bits.popcount(safe)
+    _find_first(work, easy, safe, origin, lanes)
+    while hard:
+        _walk(work, bits.lowest(hard), lost, met, dead, origin, lanes, tally)
+        hard &= hard - ONE
+    shift_down(work.queue, lanes)
+
+
+# ---------------------------------------------------------------- all together
+
+
+def _sifting(add_high: Any) -> Any:
+    """The block ``sift(key, first, stop, params, work, lanes, tally)``: count trials in lanes, or leave them to scalar code."""
 
     @block
-    def decide(queue, masks, f, n, trial, live, origin, parts, sums, least, tally):
-        """Close and count the first vector of the queue's columns; returns how many trials had an active node."""
-        close(queue, 2, masks, f)
-        s = simd.load(queue, 2 * lanes * f)
-        t = simd.load(queue, 2 * lanes * (f + 1))
-        zero = simd.sub(s, s)
-        whole = simd.like(s, (ONE << np.uint64(n)) - ONE)
-        on1 = simd.differ(s, s)
-        on3 = on1
-        dead = on1
-        for i in range(f):
-            x = simd.load(queue, 2 * lanes * i)
-            m = simd.load(masks, lanes * i)
-            e = simd.xor(x, s)
-            r = simd.xor(x, t)
-            on1 = simd.mask_or(on1, _on_route(e, r, zero))
-            on3 = simd.mask_or(on3, _on_route(simd.without(e, m), simd.without(r, m), zero))
-            dead = simd.mask_or(dead, simd.equal(m, whole))
-        unsafe = simd.bits(dead)
-        lost = simd.bits(on1)
-        met = simd.bits(on3)
-        hard = (lost | (met & ~unsafe)) & live
-        easy = live & ~hard
-        safe = easy & ~unsafe
-        h = simd.popcount(simd.xor(s, t))
-        _sum(h, easy, width, sums, 0)
-        _sum(h, safe, width, sums, 16)
-        least[2] += bits.popcount(easy)
-        least[3] += bits.popcount(safe)
-        if trial_of(queue, lanes, f + 2, 0, origin, parts) < max(least[0], least[1]) + lanes * parts:
-            rest = easy
-            while rest:
-                i = bits.lowest(rest)
-                at = trial_of(queue, lanes, f + 2, i, origin, parts)
-                least[0] = min(least[0], at)
-                if safe >> np.uint64(i) & ONE:
-                    least[1] = min(least[1], at)
-                rest &= rest - ONE
-        faults = trial.faults
-        while hard:
-            i = bits.lowest(hard)
-            for j in range(f):
-                faults.labels[j] = queue[2 * lanes * j + i]
-                faults.base[j] = queue[2 * lanes * j + i]
-                faults.free[j] = masks[lanes * j + i]
-            faults.size[3] = f
-            remember(faults)
-            source, target = np.uint64(queue[2 * lanes * f + i]), np.uint64(queue[2 * lanes * (f + 1) + i])
-            passes = lost >> np.uint64(i) & ONE == ZERO
-            meets = met >> np.uint64(i) & ONE != ZERO
-            active = unsafe >> np.uint64(i) & ONE == ZERO
-            at = trial_of(queue, lanes, f + 2, i, origin, parts)
-            finish(trial, passes, meets, active, source, target, at, tally)
-            hard &= hard - ONE
-
-    @kernel(TRIALS_SIGNATURE, variant=f"{width}")
-    def routing_lanes(key, first, stop, params, tally):
-        """Trials at (n, f, 0, k) = params; 1 < f <= 2^(n-1) - 2, and n in 7..16 (16 bits) or 17..62 (32 bits)."""
-        if first >= stop:
-            return
-        trial = trial_for(params)
-        n = np.int64(params[0])
-        f = np.int64(params[1])
-        decided = np.int64(params[3]) <= DECIDED
-        parts = np.int64(2 if width == 16 and n <= 8 else 1)
-        row = f + 3
-        labels_array = np.empty(parts * row * lanes, word)
-        queue_array = np.zeros((f + 5) * 2 * lanes, word)
-        masks_array = np.empty((f + 1) * lanes, word)
-        sums = np.zeros(48, np.uint64)
-        least = np.zeros(
-            4, np.int64
-        )  # smallest trials with minimal routes of ROUTE1 and ROUTE3, and how many queued ones
-        least[0] = stop
-        least[1] = stop
-        labels = simd.pointer(labels_array)
-        words = simd.pointer(labels_array.view(np.uint64))
-        queue = simd.pointer(queue_array)
-        masks = simd.pointer(masks_array)
-        pattern = ZERO
-        for shift in range(0, 64, width):
-            pattern |= ((ONE << np.uint64(n if n < width else width)) - ONE) << np.uint64(shift)
-        zero = simd.load(queue, 0)
-        two = simd.like(zero, np.uint64(2))
-        count = np.int64(0)
-        passed = np.int64(0)
-        easy_trials = np.int64(0)
+    def sift(key, first, stop, params, work, lanes, tally):
+        n, f, parts = work.trial.n, work.f, work.parts
+        words = work.labels.view(np.uint64)
+        pattern = lane_pattern(n, lanes)
+        two = simd.like(simd.load(work.labels, 0), np.uint64(2))
         step = lanes * parts
         origin = first - first % step
         start = origin
         part = np.int64(0)
-        rows = np.int64(0)
         while True:
             draining = start >= stop
             if not draining:
+                block = np.uint64(8 * (start // step))
                 if part == 0:
-                    draw_rows(key, np.uint64(8 * (start // step)), f + 2, parts, pattern, words)
-                    rows = np.int64(0)
-                s = simd.load(labels, rows + f * lanes)
-                t = simd.load(labels, rows + (f + 1) * lanes)
-                near = smallest_distance(labels, rows, lanes, f)
-                apart = simd.xor(s, t)
-                same = simd.minimum(near, apart)
-                on = simd.differ(zero, zero)
-                for i in range(f):
-                    x = simd.load(labels, rows + i * lanes)
-                    e = simd.xor(x, s)
-                    r = simd.xor(x, t)
-                    on = simd.mask_or(on, _on_route(e, r, zero))
-                    same = simd.minimum(same, simd.minimum(e, r))
+                    draw_rows(key, block, f + 2, parts, pattern, words)
+                rows = part * (f + 3) * lanes
+                near, apart, lost, again = _look(work, rows, lanes)
                 live = bits.ALL >> np.uint64(64 - lanes)
                 if start < first or start + step > stop:
                     live = valid_lanes(start + part, parts, lanes, first, stop)
-                repeated = simd.bits(simd.equal(same, zero)) & live
-                lost = simd.bits(on)
-                hit = (simd.bits(simd.less_equal(near, two)) & live) | repeated
-                if not decided or n > 32:
-                    hit |= lost & live
+                hit = simd.bits(simd.less_equal(near, two)) | again
+                if not work.decided or n > 32:
+                    hit |= lost
+                hit &= live
                 easy = live & ~hit
                 if easy:
                     h = simd.popcount(apart)
                     if n > 32:
-                        h = add_high(h, key, np.uint64(8 * (start // step)), f, n)
-                    easy_trials += bits.popcount(easy)
-                    passed += bits.popcount(easy & ~lost)
-                    _sum(h, easy, width, sums, 32)
-                    if start < least[0] or start < least[1]:
-                        at = start + part + parts * bits.lowest(easy)
-                        least[0] = min(least[0], at)
-                        least[1] = min(least[1], at)
-                if n > 32:
-                    while hit:
-                        run(key, start + bits.lowest(hit), params, trial, tally)
-                        hit &= hit - ONE
+                        h = add_high(h, key, block, f, n)
+                    _enter(work, h, easy, lost, start, part, lanes)
                 if hit:
-                    while repeated:
-                        i = bits.lowest(repeated)
-                        draw_on(key, start + part + parts * i, n, f + 2, labels, rows + i, lanes)
-                        repeated &= repeated - ONE
-                    group = (start - origin) // lanes + part
-                    append(queue, lanes, f + 2, count, hit, labels, rows, lanes)
-                    lane = simd.compress(simd.mask(near, hit), simd.iota(near))
-                    simd.store(queue, 2 * lanes * (f + 2) + count, lane)
-                    simd.store(queue, 2 * lanes * (f + 3) + count, simd.like(near, np.uint64(group)))
-                    simd.store(queue, 2 * lanes * (f + 4) + count, simd.like(near, np.uint64(group >> width)))
-                    count += bits.popcount(hit)
-                rows += row * lanes
+                    _take(key, work, hit, again, near, start, part, rows, origin, params, lanes, tally)
                 part += 1
                 if part == parts:
                     part = np.int64(0)
                     start += step
-            if count >= lanes or (draining and count > 0):
-                live = bits.ALL >> np.uint64(64 - (count if count < lanes else lanes))
-                decide(queue, masks, f, n, trial, live, origin, parts, sums, least, tally)
-                shift_down(queue, lanes, f + 5)
-                count -= lanes
-            if draining and count <= 0:
+            if work.queue.filled[0] >= (1 if draining else lanes):
+                _close_queue(work, origin, lanes, tally)
+            if draining and work.queue.filled[0] <= 0:
                 break
-        both1, both2 = np.int64(simd.total(simd.load(sums, 32))), np.int64(simd.total(simd.load(sums, 40)))
-        total, squares = np.int64(simd.total(simd.load(sums, 0))), np.int64(simd.total(simd.load(sums, 8)))
-        tally[ROUTE_DELIVERED] += passed + least[2]
-        tally[REACHABLE] += easy_trials + least[2] if n <= SEARCHED else 0
-        tally[NOT_UNSAFE] += easy_trials + least[3]
-        record1_minimal(tally, easy_trials + least[2], both1 + total, both2 + squares, least[0])
-        record2_minimal(tally, easy_trials + least[2], both1 + total, both2 + squares, least[0])
-        total, squares = np.int64(simd.total(simd.load(sums, 16))), np.int64(simd.total(simd.load(sums, 24)))
-        record3_minimal(tally, easy_trials + least[3], both1 + total, both2 + squares, least[1])
-        simd.keep(labels_array)
-        simd.keep(queue_array)
-        simd.keep(masks_array)
+
+    return sift
+
+
+@block
+def _count(work, tally):
+    """Enter the trials that lanes decided."""
+    sums, decided, delivered = work.sums, work.counted[0], work.counted[1]
+    queued, safe = work.counted[2], work.counted[3]
+    tally[ROUTE_DELIVERED] += delivered + queued
+    tally[REACHABLE] += decided + queued if work.trial.n <= SEARCHED else 0
+    tally[NOT_UNSAFE] += decided + safe
+    total, squares = _both_sums(sums, _QUEUED)
+    record1_minimal(tally, decided + queued, total, squares, work.first[0])
+    record2_minimal(tally, decided + queued, total, squares, work.first[0])
+    total, squares = _both_sums(sums, _SAFE)
+    record3_minimal(tally, decided + safe, total, squares, work.first[1])
+
+
+@block
+def _both_sums(sums, at):
+    """Sum of the Hamming distances, and of their squares, of the trials that the filter decides and of others."""
+    total = simd.add(simd.load(sums, _FILTERED), simd.load(sums, at))
+    squares = simd.add(simd.load(sums, _FILTERED + 8), simd.load(sums, at + 8))
+    return np.int64(simd.total(total)), np.int64(simd.total(squares))
+
+
+def _make(width: int, word: Any) -> Kernel:
+    lanes = 512 // width  # a constant of the closure, with which all callees are specialised
+    sift = _sifting(_add_high if width == 32 else _as_is)
+
+    @scratch
+    def work_for(params, stop):
+        n, f = np.int64(params[0]), np.int64(params[1])
+        parts = np.int64(2 if width == 16 and n <= 8 else 1)
+        return Work(
+            trial_for(params),
+            f,
+            parts,
+            np.int64(params[3]) <= DECIDED,
+            np.zeros(parts * (f + 3) * lanes, word),
+            Queue(np.zeros((f + 5) * 2 * lanes, word), f + 5, np.zeros(1, np.int64)),
+            np.zeros((f + 1) * lanes, word),
+            np.zeros(48, np.uint64),
+            np.zeros(4, np.int64),
+            np.array([stop, stop]),
+        )
+
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}")
+    def routing_lanes(key, first, stop, params, tally):
+        """Trials at (n, f, 0, k) = params; 1 < f <= 2^(n-1) - 2, and n in 7..16 (16 bits) or 17..62 (32 bits)."""
+        if first < stop:
+            work = work_for(params, stop)
+            sift(key, first, stop, params, work, lanes, tally)
+            _count(work, tally)
 
     return routing_lanes
 

@@ -28,10 +28,21 @@ import numpy as np
 
 from .. import bits, simd
 from ..bits import ONE, ZERO, first_lanes
-from ..fault_lanes import draw_on, draw_rows, smallest_distance, valid_lanes
+from ..fault_lanes import (
+    Queue,
+    append,
+    draw_on,
+    draw_rows,
+    lane_pattern,
+    put_trials,
+    shift_down,
+    smallest_distance,
+    trial_of,
+    valid_lanes,
+)
 from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally import add_moments, count_moments, offer
-from .queues import Queue, append, press, put_row, run_cubes, shift_down, solve, solve_unrolled, trial_of
+from .queues import press, run_cubes, solve, solve_unrolled
 from .single import cubes_for, lists_for, merged_trial, whole_trial
 from .tally import ALL_UNSAFE, LAST_BIN, MERGING, MOST_ROUNDS, UNSAFE, UNSAFE_SQUARED, count_rounds
 
@@ -87,10 +98,7 @@ def _take(key, start, part, rows, near, hit, sieve, lanes, origin):
     group = (start - origin) // lanes + part
     queue = sieve.queue
     append(queue, lanes, f, hit, sieve.labels, rows, lanes)
-    put_row(queue, lanes, f, simd.compress(simd.mask(near, hit), simd.iota(near)))
-    put_row(queue, lanes, f + 1, simd.like(near, np.uint64(group)))
-    put_row(queue, lanes, f + 2, simd.like(near, np.uint64(group >> (512 // lanes))))
-    queue.filled[0] += bits.popcount(hit)
+    put_trials(queue, lanes, near, hit, group)
     return bits.popcount(hit)
 
 
@@ -162,11 +170,8 @@ def _sift(key, first, stop, sieve, lanes, tally):
     that pass it cost.
     """
     f, parts = sieve.f, sieve.parts
-    width = 512 // lanes
     words = sieve.labels.view(np.uint64)
-    pattern = ZERO
-    for shift in range(0, 64, width):
-        pattern |= ((ONE << np.uint64(min(sieve.n, width))) - ONE) << np.uint64(shift)
+    pattern = lane_pattern(sieve.n, lanes)
     two = simd.like(simd.load(sieve.labels, 0), np.uint64(2))
     merging = np.int64(0)
     step = lanes * parts

@@ -12,59 +12,16 @@ down.  ``lanes`` is the number of lanes, a literal with which all blocks here ar
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from .. import bits, simd
 from ..bits import ONE, ZERO
+from ..fault_lanes import append, put_row, trial_of
 from ..jit import block
 from ..subcubes import close, measure
 from ..tally import offer
 from .small import run_rounds
 from .tally import MOST_ROUNDS
-
-
-class Queue(NamedTuple):
-    """Trials pressed together."""
-
-    cells: Any  #: unsigned, rows of two vectors
-    rows: Any  #: int64: how many
-    filled: Any  #: int64, one: columns in use
-
-
-@block
-def append(queue, lanes, rows, chosen, source, at, step):
-    """Press the chosen lanes of ``rows`` rows together behind the filled columns of the queue's first rows."""
-    for k in range(rows):
-        row = simd.load(source, at + k * step)
-        simd.store(queue.cells, 2 * lanes * k + queue.filled[0], simd.compress(simd.mask(row, chosen), row))
-
-
-@block
-def put_row(queue, lanes, k, row):
-    """Write a vector behind the filled columns of row ``k``."""
-    simd.store(queue.cells, 2 * lanes * k + queue.filled[0], row)
-
-
-@block
-def shift_down(queue, lanes):
-    """Drop the first vector of columns."""
-    for k in range(queue.rows):
-        simd.store(queue.cells, 2 * lanes * k, simd.load(queue.cells, 2 * lanes * k + lanes))
-    queue.filled[0] -= lanes
-
-
-@block
-def trial_of(queue, lanes, column, origin, parts):
-    """The trial of a column, from its rows lane, low group and high group."""
-    row = queue.rows - 3
-    lane = np.int64(queue.cells[2 * lanes * row + column])
-    group = np.int64(queue.cells[2 * lanes * (row + 1) + column])
-    group |= np.int64(queue.cells[2 * lanes * (row + 2) + column]) << (512 // lanes)
-    part = group & (parts - 1)
-    return origin + (group - part) * lanes + lane * parts + part
-
 
 # ---------------------------------------------------------------- closure
 
