@@ -11,6 +11,7 @@ from reference.routing import Cube
 
 from fastcube.engine.claims import Effort, Verdict
 from fastcube.studies import lee_hayes
+from fastcube.studies.lee_hayes.cases import climbed
 
 OUTCOMES = {
     "theorem-1": "holds",
@@ -93,3 +94,20 @@ def test_witnesses_are_the_twins(quick):
             assert one != two
     data = quick["theorem-6-attained"].witness.data
     assert broadcast(Cube(data["n"], data["faulty_nodes"]), "BROADCAST2", data["s"]).steps == data["n"] + 1
+
+
+def test_climbed_cases_keep_the_conditions_and_come_again():
+    few = lambda world: len(world.cube.faulty_nodes) <= 3  # noqa: E731
+    runs = [[(world.cube.n, world.cube.faulty_nodes, s, t) for world, s, t in climbed(Effort(quick=True), few, lambda *_: 0)]
+            for _ in range(2)]  # fmt: skip
+    assert len(runs[0]) > 50
+    assert runs[0] == runs[1]
+    assert all(len(faults) <= 3 and not {s, t} & faults for _, faults, s, t in runs[0])
+
+
+def test_climbs_go_toward_the_bound():
+    """Climbs that gain the bits of all faults hold more of them than climbs that gain nothing."""
+    bits = lambda world, s, t: sum(x.bit_count() for x in world.cube.faulty_nodes)  # noqa: E731
+    met = list(climbed(Effort(), lambda world: True, bits))
+    level = list(climbed(Effort(), lambda world: True, lambda world, s, t: 0))
+    assert sum(bits(*case) for case in met) / len(met) > 1.2 * sum(bits(*case) for case in level) / len(level)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from fastcube.algorithms.broadcasting import broadcast
 from fastcube.engine.claims import Effort, Verdict, Witness
 
+from .cases import Toward, World, checked_range, climbed, hunted, hunted_range, worlds
 from .claims import ledger
-from .claims_routing import World, checked_range, hunted, worlds
 
 #: What is wrong with a broadcast from a node: (words, a Python expression in which ``b`` is the broadcast).
 Wrong = tuple[str, str] | None
@@ -31,6 +32,17 @@ def _range(effort: Effort, links: bool = False) -> str:
     return checked_range(effort, links).replace("messages", "broadcasts")
 
 
+def _units_and_missed(algorithm: str) -> Toward:
+    """Units that a broadcast takes, and nonfaulty nodes that it misses."""
+
+    def units(world: World, s: int, _: int) -> int:
+        found = broadcast(world.cube, s, algorithm)
+        nonfaulty = 2**world.cube.n - len(world.cube.faulty_nodes)  # type: ignore[arg-type]
+        return found.steps + nonfaulty - found.reached
+
+    return units
+
+
 def _decide(effort: Effort, algorithm: str, check: Check, links: bool = False,
             applies: Callable[[World], bool] = lambda world: world.safe) -> Verdict:  # fmt: skip
     """Refuted by the first broadcast that ``check`` finds wrong in a world that the claim ``applies`` to."""
@@ -43,10 +55,11 @@ def _decide(effort: Effort, algorithm: str, check: Check, links: bool = False,
             )
     where = _range(effort, links)
     if not links:
-        for world, s, _ in effort.each(hunted(effort), "hunting"):
+        cases = itertools.chain(hunted(effort), climbed(effort, applies, _units_and_missed(algorithm)))
+        for world, s, _ in effort.each(cases, "hunting"):
             if applies(world) and (wrong := check(world, s)):
                 return Verdict("refuted", f"holds for {where}; hunted above", _witness(world, s, algorithm, wrong))
-        where += f"; hunted on {effort.pick(2000, 100)} broadcasts in Q_5, ..., Q_8"
+        where += f"; {hunted_range(effort, 'broadcasts')}"
     return Verdict("holds", where)
 
 

@@ -1,133 +1,29 @@
 """Claims of Lee & Hayes (1988) about routing: section 3, and its extension to faulty links in section 5.
 
 Each is decided on all small cases in the order of n and then of the number of faults, so that a witness is smallest in that
-order, and where it holds there hunted above on faults crowded around the ends.  Translations carry every
-message to one from node 0, but the order of the dimensions counts.
+order, and where it holds there hunted above (``cases.py``).
 """
 
 from __future__ import annotations
 
 import itertools
-import random
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
 
 from fastcube.algorithms.paths import Route, route
-from fastcube.algorithms.routing import among_closed, bits_down
+from fastcube.algorithms.routing import bits_down
 from fastcube.algorithms.shortest import distance
-from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.engine.claims import Effort, Verdict, Witness
 from fastcube.engine.estimate import proportion
 from fastcube.exact.routing import exact_routing
 from fastcube.exact.unsafe import merging_pairs
 from fastcube.inventory import inventory
-from fastcube.networks.hypercube import Hypercube
 
+from .cases import Toward, World, checked_range, climbed, hunted, hunted_range, worlds
 from .claims import ledger
-
-#: All fault sets without node 0 of at most so many nodes, by n; and with faulty links, (nodes, links).
-_FULL, _QUICK = {1: 1, 2: 3, 3: 7, 4: 15, 5: 2}, {1: 1, 2: 3, 3: 7, 4: 3}
-_LINKS_FULL = {1: (0, 1), 2: (2, 2), 3: (3, 2), 4: (1, 2)}
-_LINKS_QUICK = {1: (0, 1), 2: (2, 2), 3: (2, 2)}
-
-
-@dataclass(frozen=True)
-class World:
-    """One fault set, and what its nodes are."""
-
-    cube: Hypercube
-
-    @cached_property
-    def closed(self) -> list[tuple[int, int]]:
-        """Subcubes of faulty and unsafe nodes: a node and the fixed dimensions of each."""
-        return [(part.base, ~part.free) for part in find_unsafe(self.cube).subcubes]
-
-    @property
-    def safe(self) -> bool:
-        """Whether some node is active."""
-        return all(fixed & (2**self.cube.n - 1) for _, fixed in self.closed)
-
-    def part(self, x: int) -> int | None:
-        """Which subcube a node is in; None for an active one."""
-        return next((i for i, (base, fixed) in enumerate(self.closed) if (x ^ base) & fixed == 0), None)
-
-    def route3(self, s: int, t: int) -> Route:
-        """ROUTE3(1)."""
-        return among_closed(self.cube, self.closed, s, t)
-
-    def too_long(self, found: Route, s: int, t: int, beyond: int = 0) -> bool:
-        """Whether a route is longer by more than ``beyond`` than the shortest feasible one, or fails where there is one."""
-        if found.length is not None and found.length <= self.cube.metric(s, t) + beyond:
-            return False
-        shortest = distance(self.cube, s, t)
-        return shortest is not None and (found.length is None or found.length > shortest + beyond)
-
-    def around(self, x: int, k: int) -> int:
-        """Faulty nodes in the k-neighborhood of a node."""
-        return sum((x ^ y).bit_count() <= k for y in self.cube.faulty_nodes)  # type: ignore[union-attr]
-
-    @cached_property
-    def _crowded(self) -> dict[tuple[int, int], bool]:
-        return {}
-
-    def crowded(self, k: int, radius: int) -> bool:
-        """Whether some nonfaulty node has more than k faulty nodes within a radius."""
-        if len(self.cube.faulty_nodes) <= k:  # type: ignore[arg-type]
-            return False
-        if (k, radius) not in self._crowded:
-            nonfaulty = (x for x in range(2**self.cube.n) if not self.cube.is_faulty(x))
-            self._crowded[k, radius] = any(self.around(x, radius) > k for x in nonfaulty)
-        return self._crowded[k, radius]
-
 
 #: What is wrong with a message: (words, the call that shows it); None when nothing is.
 Wrong = tuple[str, str] | None
 Check = Callable[[World, int, int], Wrong]
-
-
-def worlds(effort: Effort, links: bool = False) -> Iterator[World]:
-    """Fault sets without node 0, in the order of n and of their size."""
-    if links:
-        for n, (nodes, most) in effort.pick(_LINKS_FULL, _LINKS_QUICK).items():
-            every = [(x, x ^ 1 << i) for x in range(2**n) for i in range(n) if not x >> i & 1]
-            for k in range(1, most + 1):
-                for f in range(nodes + 1):
-                    for pairs in itertools.combinations(every, k):
-                        for chosen in itertools.combinations(range(1, 2**n), f):
-                            yield World(Hypercube(n, chosen, pairs))
-        return
-    for n, most in effort.pick(_FULL, _QUICK).items():
-        for f in range(most + 1):
-            for chosen in itertools.combinations(range(1, 2**n), f):
-                yield World(Hypercube(n, chosen))
-
-
-def checked_range(effort: Effort, links: bool = False) -> str:
-    """The cases of :func:`worlds` in words."""
-    if links:
-        sizes = effort.pick(_LINKS_FULL, _LINKS_QUICK)
-        return "all messages of " + ", ".join(
-            f"Q_{n} with at most {most} faulty link{'s' * (most > 1)} and {nodes} faulty nodes"
-            for n, (nodes, most) in sizes.items()
-        )
-    sizes2 = effort.pick(_FULL, _QUICK)
-    return "all messages of " + ", ".join(f"Q_{n} with at most {most} faults" for n, most in sizes2.items())
-
-
-def hunted(effort: Effort) -> Iterator[tuple[World, int, int]]:
-    """Messages of Q_5, ..., Q_8 with faults crowded around both ends and the way between them."""
-    rng = random.Random(1988)
-    for _ in range(effort.pick(2000, 100)):
-        n = rng.randrange(5, 9)
-        s, t = rng.sample(range(2**n), 2)
-        faults = set()
-        for _ in range(rng.randrange(2, 2 * n)):
-            x = rng.choice([s, t, s ^ (s ^ t) & rng.getrandbits(n)])
-            for _ in range(rng.randrange(1, 4)):
-                x ^= 1 << rng.randrange(n)
-            faults.add(x)
-        yield World(Hypercube(n, faults - {s, t})), s, t
 
 
 def witness(world: World, s: int, t: int, wrong: tuple[str, str]) -> Witness:
@@ -143,10 +39,28 @@ def witness(world: World, s: int, t: int, wrong: tuple[str, str]) -> Witness:
     return Witness.of(wrong[0], f"(lambda c: {wrong[1]})(fc.{cube.source()})", data)
 
 
+def beyond(algorithm: str, k: int = 1) -> Toward:
+    """Links that a message goes beyond its Hamming distance, delivered or not."""
+
+    def links(world: World, s: int, t: int) -> int:
+        aware = algorithm == "ROUTE3"
+        found = world.route3(s, t) if aware else route(world.cube, s, t, algorithm, k=min(k, world.cube.n))
+        return len(found.path) - 1 - world.cube.metric(s, t)
+
+    return links
+
+
+_BEYOND3 = beyond("ROUTE3")
+
+
 def decide(
-    effort: Effort, check: Check, applies: Callable[[World], bool] = lambda _: True, links: bool = False
+    effort: Effort,
+    check: Check,
+    applies: Callable[[World], bool] = lambda _: True,
+    links: bool = False,
+    toward: Toward = _BEYOND3,
 ) -> Verdict:
-    """Refuted by the first message that ``check`` finds wrong in a world that the claim ``applies`` to."""
+    """Refuted by the first message that ``check`` finds wrong in a world that the claim ``applies`` to; ``toward`` is climbed."""
     where = checked_range(effort, links)
     for world in effort.each(worlds(effort, links)):
         if applies(world):
@@ -155,10 +69,11 @@ def decide(
                     found = f"in the order of n and then of the number of faults; {where}"
                     return Verdict("refuted", found, witness(world, 0, t, wrong))
     if not links:
-        for world, s, t in effort.each(hunted(effort), "hunting"):
+        cases = itertools.chain(hunted(effort), climbed(effort, applies, toward))
+        for world, s, t in effort.each(cases, "hunting"):
             if applies(world) and (wrong := check(world, s, t)):
                 return Verdict("refuted", f"holds for {where}; hunted above", witness(world, s, t, wrong))
-        where += f"; hunted on {effort.pick(2000, 100)} messages of Q_5, ..., Q_8"
+        where += f"; {hunted_range(effort, 'messages')}"
     return Verdict("holds", where)
 
 
@@ -205,7 +120,9 @@ def _some_k(algorithm: str, ks: Callable[[World, int], range], crowded: Callable
 )
 def theorem_1(effort: Effort) -> Verdict:
     """All k < r."""
-    return decide(effort, _some_k("ROUTE1", lambda w, r: range(1, r), lambda w, k: w.crowded(k, k)))
+    return decide(
+        effort, _some_k("ROUTE1", lambda w, r: range(1, r), lambda w, k: w.crowded(k, k)), toward=beyond("ROUTE1")
+    )
 
 
 @ledger.claim(
@@ -218,7 +135,11 @@ def theorem_1(effort: Effort) -> Verdict:
 )
 def corollary_1_printed(effort: Effort) -> Verdict:
     """k = 1, 2."""
-    return decide(effort, _some_k("ROUTE1", lambda w, r: range(1, min(2, w.cube.n) + 1), lambda w, k: w.crowded(k, 1)))
+    return decide(
+        effort,
+        _some_k("ROUTE1", lambda w, r: range(1, min(2, w.cube.n) + 1), lambda w, k: w.crowded(k, 1)),
+        toward=beyond("ROUTE1", 2),
+    )
 
 
 @ledger.claim(
@@ -228,7 +149,11 @@ def corollary_1_printed(effort: Effort) -> Verdict:
 )
 def corollary_1(effort: Effort) -> Verdict:
     """k = 1, 2."""
-    return decide(effort, _some_k("ROUTE1", lambda w, r: range(1, min(2, w.cube.n) + 1), lambda w, k: w.crowded(k, k)))
+    return decide(
+        effort,
+        _some_k("ROUTE1", lambda w, r: range(1, min(2, w.cube.n) + 1), lambda w, k: w.crowded(k, k)),
+        toward=beyond("ROUTE1", 2),
+    )
 
 
 @ledger.claim(
@@ -241,7 +166,11 @@ def corollary_1(effort: Effort) -> Verdict:
 )
 def theorem_2(effort: Effort) -> Verdict:
     """k = 1, ..., n - 1."""
-    return decide(effort, _some_k("ROUTE2", lambda w, r: range(1, w.cube.n), lambda w, k: w.crowded(k, k)))
+    return decide(
+        effort,
+        _some_k("ROUTE2", lambda w, r: range(1, w.cube.n), lambda w, k: w.crowded(k, k)),
+        toward=beyond("ROUTE2"),
+    )
 
 
 @ledger.claim(
@@ -252,7 +181,7 @@ def theorem_2(effort: Effort) -> Verdict:
 def route2_n(effort: Effort) -> Verdict:
     """k = n."""
     few = lambda world: len(world.cube.faulty_nodes) < world.cube.n  # noqa: E731  (a condition in one line)
-    return decide(effort, lambda w, s, t: _not_optimal(w, "ROUTE2", s, t, w.cube.n), few)
+    return decide(effort, lambda w, s, t: _not_optimal(w, "ROUTE2", s, t, w.cube.n), few, toward=beyond("ROUTE2", 62))
 
 
 def _differ(k: int, path: bool) -> Check:
@@ -287,7 +216,7 @@ def _equal(k: int, path: bool) -> None:
     )
     def equal(effort: Effort) -> Verdict:
         """Both algorithms on the same messages."""
-        return decide(effort, _differ(k, path))
+        return decide(effort, _differ(k, path), toward=beyond("ROUTE2", k))
 
 
 _equal(1, False)

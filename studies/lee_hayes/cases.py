@@ -1,0 +1,169 @@
+"""Cases to try a claim about routing or broadcasting on: all small ones, and hunted larger ones.
+
+Translations carry every message to one from node 0, but the order of the dimensions counts.  Above the small cubes two hunts go
+on, :func:`hunted` on faults crowded at random around the ends, and :func:`climbed` greedily toward the claim's bound.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from fastcube.algorithms.paths import Route
+from fastcube.algorithms.routing import among_closed
+from fastcube.algorithms.shortest import distance
+from fastcube.algorithms.unsafe import find_unsafe
+from fastcube.engine.claims import Effort
+from fastcube.networks.hypercube import Hypercube
+
+#: All fault sets without node 0 of at most so many nodes, by n; and with faulty links, (nodes, links).
+_FULL, _QUICK = {1: 1, 2: 3, 3: 7, 4: 15, 5: 2}, {1: 1, 2: 3, 3: 7, 4: 3}
+_LINKS_FULL = {1: (0, 1), 2: (2, 2), 3: (3, 2), 4: (1, 2)}
+_LINKS_QUICK = {1: (0, 1), 2: (2, 2), 3: (2, 2)}
+
+#: Messages hunted at random.
+_HUNTED_FULL, _HUNTED_QUICK = 2000, 100
+
+
+@dataclass(frozen=True)
+class World:
+    """One fault set, and what its nodes are."""
+
+    cube: Hypercube
+
+    @cached_property
+    def closed(self) -> list[tuple[int, int]]:
+        """Subcubes of faulty and unsafe nodes: a node and the fixed dimensions of each."""
+        return [(part.base, ~part.free) for part in find_unsafe(self.cube).subcubes]
+
+    @property
+    def safe(self) -> bool:
+        """Whether some node is active."""
+        return all(fixed & (2**self.cube.n - 1) for _, fixed in self.closed)
+
+    def part(self, x: int) -> int | None:
+        """Which subcube a node is in; None for an active one."""
+        return next((i for i, (base, fixed) in enumerate(self.closed) if (x ^ base) & fixed == 0), None)
+
+    def route3(self, s: int, t: int) -> Route:
+        """ROUTE3(1)."""
+        return among_closed(self.cube, self.closed, s, t)
+
+    def too_long(self, found: Route, s: int, t: int, beyond: int = 0) -> bool:
+        """Whether a route is longer by more than ``beyond`` than the shortest feasible one, or fails where there is one."""
+        if found.length is not None and found.length <= self.cube.metric(s, t) + beyond:
+            return False
+        shortest = distance(self.cube, s, t)
+        return shortest is not None and (found.length is None or found.length > shortest + beyond)
+
+    def around(self, x: int, k: int) -> int:
+        """Faulty nodes in the k-neighborhood of a node."""
+        return sum((x ^ y).bit_count() <= k for y in self.cube.faulty_nodes)  # type: ignore[union-attr]
+
+    @cached_property
+    def _crowded(self) -> dict[tuple[int, int], bool]:
+        return {}
+
+    def crowded(self, k: int, radius: int) -> bool:
+        """Whether some nonfaulty node has more than k faulty nodes within a radius."""
+        if len(self.cube.faulty_nodes) <= k:  # type: ignore[arg-type]
+            return False
+        if (k, radius) not in self._crowded:
+            nonfaulty = (x for x in range(2**self.cube.n) if not self.cube.is_faulty(x))
+            self._crowded[k, radius] = any(self.around(x, radius) > k for x in nonfaulty)
+        return self._crowded[k, radius]
+
+
+def worlds(effort: Effort, links: bool = False) -> Iterator[World]:
+    """Fault sets without node 0, in the order of n and of their size."""
+    if links:
+        for n, (nodes, most) in effort.pick(_LINKS_FULL, _LINKS_QUICK).items():
+            every = [(x, x ^ 1 << i) for x in range(2**n) for i in range(n) if not x >> i & 1]
+            for k in range(1, most + 1):
+                for f in range(nodes + 1):
+                    for pairs in itertools.combinations(every, k):
+                        for chosen in itertools.combinations(range(1, 2**n), f):
+                            yield World(Hypercube(n, chosen, pairs))
+        return
+    for n, most in effort.pick(_FULL, _QUICK).items():
+        for f in range(most + 1):
+            for chosen in itertools.combinations(range(1, 2**n), f):
+                yield World(Hypercube(n, chosen))
+
+
+def checked_range(effort: Effort, links: bool = False) -> str:
+    """The cases of :func:`worlds` in words."""
+    if links:
+        sizes = effort.pick(_LINKS_FULL, _LINKS_QUICK)
+        return "all messages of " + ", ".join(
+            f"Q_{n} with at most {most} faulty link{'s' * (most > 1)} and {nodes} faulty nodes"
+            for n, (nodes, most) in sizes.items()
+        )
+    sizes2 = effort.pick(_FULL, _QUICK)
+    return "all messages of " + ", ".join(f"Q_{n} with at most {most} faults" for n, most in sizes2.items())
+
+
+def hunted(effort: Effort) -> Iterator[tuple[World, int, int]]:
+    """Messages of Q_5, ..., Q_8 with faults crowded around both ends and the way between them."""
+    rng = random.Random(1988)
+    for _ in range(effort.pick(_HUNTED_FULL, _HUNTED_QUICK)):
+        n = rng.randrange(5, 9)
+        s, t = rng.sample(range(2**n), 2)
+        faults = set()
+        for _ in range(rng.randrange(2, 2 * n)):
+            x = rng.choice([s, t, s ^ (s ^ t) & rng.getrandbits(n)])
+            for _ in range(rng.randrange(1, 4)):
+                x ^= 1 << rng.randrange(n)
+            faults.add(x)
+        yield World(Hypercube(n, faults - {s, t})), s, t
+
+
+#: How near a case is to what a claim bounds; the greedy hunt never lets it fall.
+Toward = Callable[[World, int, int], int]
+
+#: Climbs of a greedy hunt, and moves of each.
+_CLIMBS_FULL, _CLIMBS_QUICK = (50, 100), (5, 40)
+
+
+def _moved(case: tuple[World, int, int], rng: random.Random) -> tuple[World, int, int] | None:
+    """A case with its ends swapped, or with a fault moved to within two links of an end or a fault; None where that is taken."""
+    world, s, t = case
+    faults = sorted(world.cube.faulty_nodes)  # type: ignore[arg-type]
+    if rng.randrange(8) == 0:
+        return world, t, s
+    gone = rng.choice(faults)
+    there = rng.choice([s, t, *faults])
+    for _ in range(rng.randrange(1, 3)):
+        there ^= 1 << rng.randrange(world.cube.n)
+    if there in (s, t, *faults):
+        return None
+    return World(Hypercube(world.cube.n, {*faults, there} - {gone})), s, t
+
+
+def climbed(effort: Effort, applies: Callable[[World], bool], toward: Toward) -> Iterator[tuple[World, int, int]]:
+    """Messages met on climbs from hunted ones, in worlds that the claim ``applies`` to."""
+    climbs, moves = effort.pick(_CLIMBS_FULL, _CLIMBS_QUICK)
+    rng = random.Random(1989)
+    starts = (case for case in hunted(effort) if applies(case[0]) and case[0].cube.faulty_nodes)
+    for start in itertools.islice(starts, climbs):
+        case, height = start, toward(*start)
+        for _ in range(moves):
+            other = _moved(case, rng)
+            if other is None or not applies(other[0]):
+                continue
+            yield other
+            reached = toward(*other)
+            if reached >= height:
+                case, height = other, reached
+
+
+def hunted_range(effort: Effort, what: str) -> str:
+    """The cases of :func:`hunted` and :func:`climbed` in words."""
+    climbs, moves = effort.pick(_CLIMBS_FULL, _CLIMBS_QUICK)
+    return (
+        f"hunted on {effort.pick(_HUNTED_FULL, _HUNTED_QUICK)} random {what} in Q_5, ..., Q_8 and by {climbs} greedy "
+        f"climb{'s' * (climbs > 1)} of {moves} moves toward the bound"
+    )
