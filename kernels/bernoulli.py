@@ -83,6 +83,61 @@ def _weight_ratio(k, nodes, p, qh, ql):
     return _over(ah, al, bh, bl)
 
 
+@block
+def _support(nodes, p, qh, ql):
+    """Mode of Binomial(nodes, p), and the first and last number of faults whose weights are above 2^-110 of its."""
+    tiny = 2.0**-110
+    mode = min(np.int64((nodes + 1) * p), nodes)
+    first = mode
+    w = 1.0
+    while first > 0 and w > tiny:
+        w /= _weight_ratio(first, nodes, p, qh, ql)[0]
+        first -= 1
+    last = mode
+    w = 1.0
+    while last < nodes and w > tiny:
+        last += 1
+        w *= _weight_ratio(last, nodes, p, qh, ql)[0]
+    return mode, first, last
+
+
+@scratch
+def _summed_weights(nodes, p):
+    """First number of faults, and the sums of the weights from it up to each, the mode's being 1, as double-doubles."""
+    qh = 1.0 - p
+    ql = (1.0 - qh) - p
+    mode, first, last = _support(nodes, p, qh, ql)
+    high = np.zeros(last - first + 1, np.float64)
+    low = np.zeros(last - first + 1, np.float64)
+    high[mode - first] = 1.0
+    for k in range(mode, first, -1):
+        rh, rl = _weight_ratio(k, nodes, p, qh, ql)
+        high[k - 1 - first], low[k - 1 - first] = _over(high[k - first], low[k - first], rh, rl)
+    for k in range(mode + 1, last + 1):
+        rh, rl = _weight_ratio(k, nodes, p, qh, ql)
+        high[k - first], low[k - first] = _times(high[k - 1 - first], low[k - 1 - first], rh, rl)
+    for i in range(1, high.size):
+        high[i], low[i] = _add(high[i - 1], low[i - 1], high[i], low[i])
+    return first, high, low
+
+
+@scratch
+def _thresholds(high, low):
+    """The sums over the last of them, times 2^64, rounded up, as far as they are below 2^64."""
+    out = np.empty(high.size, np.uint64)
+    size = np.int64(0)
+    for i in range(high.size):
+        h, m = _over(high[i], low[i], high[high.size - 1], low[high.size - 1])
+        whole = np.floor(h * _TWO64)
+        rest = np.ceil(h * _TWO64 - whole + m * _TWO64)
+        if whole >= _TWO64 and rest >= 0.0:
+            break
+        # 2^64 itself is 0 modulo 2^64, from which a negative rest is taken away
+        out[size] = (np.uint64(0) if whole >= _TWO64 else np.uint64(whole)) + np.uint64(np.int64(rest))
+        size += 1
+    return out[:size]
+
+
 @scratch
 def binomial_table(n, p):
     """Distribution function of Binomial(2^n, p) as thresholds for a 64-bit uniform number.
@@ -110,50 +165,15 @@ def binomial_table(n, p):
     is rounded up, and a trial's K differs from the exact inversion with probability below 2^-60.  Up to 10 ms (n = 30,
     p near 1/64), some 10 us at n = 16.
     """
-    nodes = np.int64(1) << n
-    tiny = 2.0**-110
-    qh = 1.0 - p
-    ql = (1.0 - qh) - p
-    mode = min(np.int64((nodes + 1) * p), nodes)
-    first = mode
-    w = 1.0
-    while first > 0 and w > tiny:
-        w /= _weight_ratio(first, nodes, p, qh, ql)[0]
-        first -= 1
-    last = mode
-    w = 1.0
-    while last < nodes and w > tiny:
-        last += 1
-        w *= _weight_ratio(last, nodes, p, qh, ql)[0]
-    high = np.zeros(last - first + 1, np.float64)
-    low = np.zeros(last - first + 1, np.float64)
-    high[mode - first] = 1.0
-    for k in range(mode, first, -1):
-        rh, rl = _weight_ratio(k, nodes, p, qh, ql)
-        high[k - 1 - first], low[k - 1 - first] = _over(high[k - first], low[k - first], rh, rl)
-    for k in range(mode + 1, last + 1):
-        rh, rl = _weight_ratio(k, nodes, p, qh, ql)
-        high[k - first], low[k - first] = _times(high[k - 1 - first], low[k - 1 - first], rh, rl)
-    for i in range(1, high.size):
-        high[i], low[i] = _add(high[i - 1], low[i - 1], high[i], low[i])
-    thresholds = np.empty(high.size, np.uint64)
-    size = np.int64(0)
-    for i in range(high.size):
-        h, m = _over(high[i], low[i], high[high.size - 1], low[high.size - 1])
-        whole = np.floor(h * _TWO64)
-        rest = np.ceil(h * _TWO64 - whole + m * _TWO64)
-        if whole >= _TWO64 and rest >= 0.0:
-            break
-        # 2^64 itself is 0 modulo 2^64, from which a negative rest is taken away
-        thresholds[size] = (np.uint64(0) if whole >= _TWO64 else np.uint64(whole)) + np.uint64(np.int64(rest))
-        size += 1
+    first, high, low = _summed_weights(np.int64(1) << n, p)
+    thresholds = _thresholds(high, low)
     guide = np.zeros(256, np.int64)
     i = np.int64(0)
     for b in range(256):
-        while i < size and thresholds[i] <= np.uint64(b) << np.uint64(56):
+        while i < thresholds.size and thresholds[i] <= np.uint64(b) << np.uint64(56):
             i += 1
         guide[b] = i
-    return first, thresholds[:size], guide
+    return first, thresholds, guide
 
 
 @block

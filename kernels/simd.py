@@ -157,19 +157,14 @@ def _of_array(array: Any) -> Any:
     lambda array: types.CPointer(array.dtype) if isinstance(array, types.Array) else None, lambda b, t, array: array
 )
 def pointer(array: Any) -> Any:
-    """The array's address, which the array operations and indexing take in its stead.
+    """The array's address, which the array operations and indexing take in its stead: 1 number for a call to pass, not 7.
 
-    Numba counts a reference, by two atomic additions and with all vector registers spilled, wherever an array is
-    passed to a building block and LLVM fails to prune the pair: 13 of 15 ns in :func:`fastcube.kernels.unsafe.rounds.step`.
-    A pointer is not counted and keeps nothing alive: take it of an array that is an argument of the function it is
-    used in, which the caller holds, or :func:`keep` the array until its last use.
+    For a few arrays that pass through many calls which are not inlined, and for nothing else: the walks of a dual-cube's trees
+    and the record of what they ask (``dualcube.trees.addresses``, ``dualcube.lookups.record_addresses``) are the only users, and
+    5 and 15% faster with it.  A pointer keeps nothing alive: take it of an array that is an argument of the function it
+    is used in, which the caller holds.
     """
     return array
-
-
-@operation(lambda array: types.void if isinstance(array, types.Array) else None, lambda b, t, array: None)
-def keep(array: Any) -> None:
-    """Hold on to an array until here: for one made in the function that takes its pointer."""
 
 
 def _load(b: Any, t: Any, array: Any, offset: Any) -> Any:
