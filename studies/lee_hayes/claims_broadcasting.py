@@ -38,7 +38,7 @@ def _units_and_missed(algorithm: str) -> Toward:
     def units(world: World, s: int, _: int) -> int:
         found = broadcast(world.cube, s, algorithm)
         nonfaulty = 2**world.cube.n - len(world.cube.faulty_nodes)  # type: ignore[arg-type]
-        return found.steps + nonfaulty - found.reached
+        return int(found.steps + nonfaulty - found.reached)
 
     return units
 
