@@ -1,5 +1,6 @@
 """How Sphinx builds the site: ``sphinx-build -W -n docs docs/_build``, without network and without a warning."""
 
+import logging
 from importlib import metadata
 
 from sphinx_gallery.scrapers import figure_rst
@@ -9,6 +10,8 @@ author = "The fastcube developers"
 copyright = "The fastcube developers, Apache-2.0"  # noqa: A001  (Sphinx's name)
 release = metadata.version("fastcube")
 version = release
+
+logging.getLogger("fastcube").setLevel(logging.WARNING)  # a dependency of furo turns all logs on
 
 extensions = [
     "myst_parser",

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import json
 import re
 import typing
 from pathlib import Path
@@ -82,3 +83,13 @@ def test_every_page_is_in_a_table_of_contents():
     for page in pages:
         if page != DOCS / "index.md":
             assert page.with_suffix("").resolve() in places, page
+
+
+def test_the_papers_are_cited_as_the_data_have_them():
+    cited = (DOCS.parent / "CITATION.cff").read_text()
+    for path in DOCS.parent.glob("data/*_*.json"):
+        paper = json.loads(path.read_text())
+        assert f'title: "{paper["title"]}"' in cited
+        for author in paper["authors"]:
+            given, _, family = author.rpartition(" ")
+            assert f"{{family-names: {family}, given-names: {given}}}" in cited
