@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,13 @@ from .engine.grid import build, parse_count, parse_number
 from .engine.progress import Progress
 from .engine.results import Results
 from .engine.study import Study
+from .errors import ParameterError, check_flag, shown
+
+
+def _path(output: object) -> str | None:
+    if output is None or isinstance(output, (str, os.PathLike)):
+        return None if output is None else os.fsdecode(output)
+    raise ParameterError(f"output must be a path, got {shown(output)}")
 
 
 def run(
@@ -77,6 +85,7 @@ def run(
         After SIGINT or SIGTERM, with the checkpoint written.
     """
     chosen = registry.adopt(study) if isinstance(study, Study) else registry.find(study)
+    force = check_flag("force", force)
     goal = goal_of(
         chosen, chosen.grid(grid),
         trials=trials, precision=precision, relative=relative, events=events, target=target, shard=shard,
@@ -87,7 +96,7 @@ def run(
         goal,
         grid=grid,
         seed=parse_count("seed", seed),
-        output=None if output is None else str(output),
+        output=_path(output),
         engine_name=engine,
         workers=None if workers is None else parse_count("workers", workers),
         max_seconds=None if max_seconds is None else parse_number("max_seconds", max_seconds),

@@ -14,15 +14,23 @@ FastcubeError
 from __future__ import annotations
 
 import contextlib
+import math
 import operator
 import os
 import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from fractions import Fraction
+from numbers import Real
+from typing import Any, TypeGuard
 
 
 class FastcubeError(Exception):
-    """Base of every error that fastcube raises on purpose."""
+    """Base of every error that fastcube raises on purpose.  As text one line of printable characters, whatever it quotes."""
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if text.isprintable() else plain_text(text, len(text))
 
 
 class ParameterError(FastcubeError, ValueError):
@@ -148,20 +156,63 @@ def nearest(name: object, known: Iterable[str]) -> str:
     """The end of a message about an unknown name: ``; did you mean route?``, or nothing where none is near."""
     import difflib
 
+    if not isinstance(name, str):
+        return ""
     folded = {other.lower(): other for other in known}
-    close = difflib.get_close_matches(str(name).lower(), folded, n=1)
+    close = difflib.get_close_matches(name[:100].lower(), folded, n=1)
     return f"; did you mean {folded[close[0]]}?" if close else ""
+
+
+def as_integer(value: object) -> int | None:
+    """The value of any integer type as an int; None of anything else, a bool among them."""
+    if type(value) is int:
+        return value
+    if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:  # NumPy's, without importing it
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except Exception:  # of another type, or an object of the user's
+        return None
 
 
 def check_integer(name: str, value: object, low: int, high: int, context: str = "") -> int:
     """The value of any integer type as an int; ParameterError unless it is an integer in [low, high]."""
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
+    number = as_integer(value)
+    if number is None:
         end = f" {context}" if context else ""
-        raise ParameterError(f"{name} must be an integer in [{low}, {high}]{end}, got {shown(value)}") from None
+        raise ParameterError(f"{name} must be an integer in [{low}, {high}]{end}, got {shown(value)}")
     check_range(name, number, low, high, context)
     return number
+
+
+def is_many(value: object) -> TypeGuard[Iterable[Any]]:
+    """Whether a value is a collection: no text or bytes, which are one value, and no array of no dimension."""
+    return (
+        isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray)) and getattr(value, "ndim", 1) > 0
+    )
+
+
+def as_number(value: object) -> int | float | None:
+    """The value of an integer or floating-point type as a Python number; None of anything else, bool and NaN among them."""
+    whole = as_integer(value)
+    if whole is not None:
+        return whole
+    number = float(value) if isinstance(value, Real) and not isinstance(value, (bool, Fraction)) else None
+    return None if number is None or math.isnan(number) else number
+
+
+def check_line(name: str, value: object) -> str:
+    """Text that a results file will hold; ParameterError unless it is one line of printable text."""
+    if isinstance(value, str) and value.isprintable():
+        return value
+    raise ParameterError(f"{name} must be one line of text, got {shown(value)}")
+
+
+def check_flag(name: str, value: object) -> bool:
+    """The value of a bool, NumPy's included; ParameterError for anything else, which Python would take for one."""
+    if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:
+        return bool(value)
+    raise ParameterError(f"{name} must be True or False, got {shown(value)}")
 
 
 def plain_text(text: str, most: int = 200) -> str:

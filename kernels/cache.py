@@ -117,9 +117,9 @@ def _sources(code: Callable[..., Any]) -> list[Path] | None:
     if not file.is_file():
         return None
     package = getattr(sys.modules.get(code.__module__), "__package__", "") or ""
-    return sorted(
-        file.resolve().parents[package.count(".")].rglob("*.py") if package else file.resolve().parent.glob("*.py")
-    )
+    here = file.resolve()
+    found = here.parents[package.count(".")].rglob("*.py") if package else here.parent.glob("*.py")
+    return sorted(path for path in found if path.is_file())  # no folder, no FIFO of such a name
 
 
 def folder_of(code: Callable[..., Any] | None) -> Path | None:

@@ -7,6 +7,7 @@ it is imported, the study takes it whole, and so neither can mean another slot t
 from __future__ import annotations
 
 import difflib
+import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,16 @@ class Counter:
     bins: int = 0
 
     def __post_init__(self) -> None:
+        for slots in ("digits", "bins"):
+            given = getattr(self, slots)
+            try:
+                number = operator.index(given) if type(given) is not bool else None
+            except Exception:  # of another type, or an object of the user's
+                number = None
+            if number is None:
+                raise ValueError(f"a counter's {slots} must be an integer")
+            object.__setattr__(self, slots, number)  # a Python int, which JSON takes
+        _check_texts(self)
         if self.digits < 1 or self.bins < 0 or (self.bins and self.digits > 1):
             raise ValueError(f"counter {self.name} must have digits >= 1, or digits 1 and bins >= 1")
 
@@ -56,6 +67,16 @@ class Extreme:
     name: str
     description: str
 
+    def __post_init__(self) -> None:
+        _check_texts(self)
+
+
+def _check_texts(entry: Counter | Extreme) -> None:
+    """Raise ValueError unless name and description are one line of text, as a results file takes them."""
+    for text in (entry.name, entry.description):
+        if not isinstance(text, str) or not text.isprintable():
+            raise ValueError("name and description of a counter or extreme must be one line of text")
+
 
 class Layout:
     """The counters and extremes of a subject, in the order of their slots.
@@ -67,6 +88,8 @@ class Layout:
     """
 
     def __init__(self, *entries: Counter | Extreme) -> None:
+        if not all(isinstance(e, (Counter, Extreme)) for e in entries):
+            raise ValueError("a layout is made of Counters and Extremes")
         self.counters = tuple(e for e in entries if isinstance(e, Counter))
         self.extremes = tuple(e for e in entries if isinstance(e, Extreme))
         self._counters: dict[str, int] = {}

@@ -237,11 +237,12 @@ def test_a_users_own_cached_functions_keep_their_place(package, tmp_path):
     assert [p for p in (tmp_path / "__pycache__").iterdir() if p.name.startswith("theirs.mine")]
 
 
-def test_processes_that_start_cold_at_once(package, tmp_path):
+@pytest.mark.parametrize("processes", [3, pytest.param(8, marks=pytest.mark.slow)])
+def test_processes_that_start_cold_at_once(processes, package, tmp_path):
     command = [sys.executable, "-W", "error", "-c", CALL]
     variables = environment(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")
     options = {"env": variables, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": "/"}
-    started = [subprocess.Popen(command, **options) for _ in range(4)]
+    started = [subprocess.Popen(command, **options) for _ in range(processes)]
     answers = {process.communicate(timeout=PATIENCE) for process in started}
     assert len(answers) == 1
     out, said = answers.pop()

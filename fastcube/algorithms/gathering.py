@@ -163,6 +163,9 @@ def gather(
         raise ParameterError(f"tree must be a CommunicationTree, got {shown(tree)}")
     if tree.cube != cube:
         raise ParameterError(f"tree must be a tree of the cube, {shown(cube)}, got one of {shown(tree.cube)}")
+    for name, function in (("split", split), ("merge", merge)):
+        if function is not None and not callable(function):
+            raise ParameterError(f"{name} must be a function, got {shown(function)}")
     return chosen(cube, tree, Pieces(data, split, merge))
 
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ..errors import ParameterError, shown
+from ..errors import ParameterError, is_many, shown
 from ..networks.hypercube import Hypercube
 from .partition import Pair, Supercube, check_partition, faults_of
 
@@ -114,7 +114,7 @@ def _inside(net: Supercube, kind: str, w: int, own: list[int]) -> Iterator[Use]:
 
 def supercube(cube: Hypercube, partition: Pair | None, path: str) -> Supercube:
     """The supercube of a partition, or of A13's, for one of the two kinds of path.  Raises ParameterError."""
-    if path not in PATHS:
+    if not isinstance(path, str) or path not in PATHS:
         raise ParameterError(f"path must be {' or '.join(PATHS)}, got {shown(path)}")
     faults = faults_of(cube)
     if path == "hamilton" and cube.n > HAMILTON:
@@ -126,7 +126,7 @@ def check_message(
     cube: Hypercube, net: Supercube, source: str, s: object, name: str, destinations: object
 ) -> tuple[int, frozenset[int]]:
     """Source and destinations without it, as ints; ParameterError with the parameters' names unless all are nonfaulty."""
-    if isinstance(destinations, str | bytes) or not isinstance(destinations, Iterable):
+    if not is_many(destinations):
         raise ParameterError(f"{name} must be labels of nonfaulty nodes for n={cube.n}, got {shown(destinations)}")
     start = _nonfaulty(cube, net, source, s)
     return start, frozenset(_nonfaulty(cube, net, name, d) for d in destinations) - {start}

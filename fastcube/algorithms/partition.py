@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterable
 
-from ..errors import ParameterError, shown
+from ..errors import ParameterError, as_integer, check_flag, is_many, shown
 from ..networks.faults import RandomFaults
 from ..networks.hypercube import Hypercube, Subcube
 
@@ -109,7 +109,7 @@ def two_partition(cube: Hypercube, exhaustive: bool = False) -> Pair | None:
     O(f n^2) look-ups at worst; a dimension or pair is given up at its first conflict.
     """
     faults = sorted(faults_of(cube))
-    return search(cube.n, faults, bool(exhaustive))
+    return search(cube.n, faults, check_flag("exhaustive", exhaustive))
 
 
 def check_partition(cube: Hypercube, partition: object) -> Pair:
@@ -123,13 +123,11 @@ def check_partition(cube: Hypercube, partition: object) -> Pair:
             )
         return found
     wanted = f"partition must be two different dimensions in [0, {cube.n - 1}] for n={cube.n}, got {shown(partition)}"
-    try:
-        i, j = (int(d.__index__()) for d in partition)  # type: ignore[attr-defined]
-    except (TypeError, ValueError, AttributeError):
-        raise ParameterError(wanted) from None
-    if i == j or not (0 <= i < cube.n and 0 <= j < cube.n):
+    given = list(partition) if is_many(partition) else []
+    dims = sorted(d for value in given if (d := as_integer(value)) is not None and 0 <= d < cube.n)
+    if len(given) != 2 or len(set(dims)) != 2:
         raise ParameterError(wanted)
-    lo, hi = min(i, j), max(i, j)
+    lo, hi = dims
     inside = 1 << lo | 1 << hi
     found = conflict(faults, inside)
     if found is not None:

@@ -34,12 +34,11 @@ from __future__ import annotations
 
 import functools
 import importlib
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from ..errors import ParameterError, listed, nearest, shown
+from ..errors import ParameterError, as_integer, listed, nearest, shown
 from ..networks.network import Network
 
 Result = TypeVar("Result")
@@ -140,10 +139,7 @@ def _checked(network: object, algorithm: Algorithm[Any], name: str, value: objec
         return value
     if callable(option):
         return option(network, value)
-    try:
-        plain = value if isinstance(value, str) else operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        plain = None
+    plain = value if isinstance(value, str) else as_integer(value)
     if plain not in option:
         hint = nearest(value, [v for v in option if isinstance(v, str)])
         raise ParameterError(f"{name} must be {listed(option)} for {algorithm.name}, got {shown(value)}{hint}")

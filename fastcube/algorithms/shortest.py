@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..errors import ParameterError
+from ..errors import ParameterError, shown
 from ..networks.dualcube import DualCube
 from ..networks.network import Network
 
@@ -37,6 +37,8 @@ def distance(network: Network, s: int, t: int) -> int | None:
     by faults is exhausted from inside.  It raises ParameterError rather than expand more than 2^21 nodes, which
     takes a cube of more than 20 dimensions with a great many faults.
     """
+    if not isinstance(network, Network):
+        raise ParameterError(f"network must be a Hypercube or DualCube, got {shown(network)}")
     s = network.check_node("s", s)
     t = network.check_node("t", t)
     if network.is_faulty(s) or network.is_faulty(t):

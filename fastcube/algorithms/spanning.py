@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, check_integer, shown
+from ..errors import ParameterError, check_flag, check_integer, shown
 from ..networks.faults import RandomFaults
 from ..networks.hypercube import Hypercube
 from ..networks.network import Link
@@ -61,7 +61,7 @@ def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: st
     ``light``: O(2^n n^2) time; 0.1 s at n = 16, 4 s at n = 20.  ``edmonds``: a flow for each arc of the nonfaulty graph;
     0.7 s at n = 8, 7 s at n = 10.
     """
-    chosen = TREES.choose(cube, algorithm, {"pivoted": True} if pivoted else {})
+    chosen = TREES.choose(cube, algorithm, {"pivoted": True} if check_flag("pivoted", pivoted) else {})
     s = check_end(cube, "s", s)
     _check_listed(cube)
     return chosen(cube, s)

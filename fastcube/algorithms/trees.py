@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, check_range, shown
+from ..errors import ParameterError, as_integer, check_flag, check_integer, check_range, is_many, shown
 from ..networks.faults import RandomFaults
 from ..networks.hypercube import Hypercube
 from .registry import Algorithms
@@ -52,7 +52,9 @@ class CommunicationTree:
         self.cube = check_cube(cube)
         self.sink = cube.check_node("sink", sink)
         self.order = _check_order(cube.n, order)
-        self.costs = tuple(costs)
+        self.costs = tuple(costs) if is_many(costs) else (costs,)
+        if not all(isinstance(cost, dict) for cost in self.costs):
+            raise ParameterError(f"costs must be dicts, one an iteration, got {shown(costs)}")
         self._dead: tuple[Array, Array] | None = None
 
     @property
@@ -94,7 +96,7 @@ class CommunicationTree:
     def role(self, v: int, i: int) -> str:
         """What node v does at stage i: ``active`` (sends), ``passive`` (receives) or ``idle``; equations (1) to (3)."""
         v = self.cube.check_node("v", v)
-        check_range("i", i, 0, self.n - 1, f"for n={self.n}")
+        i = check_integer("i", i, 0, self.n - 1, f"for n={self.n}")
         apart = v ^ self.sink
         if any(apart >> d & 1 for d in self.order[:i]):
             return "idle"
@@ -121,10 +123,8 @@ def check_cube(cube: object) -> Hypercube:
 
 
 def _check_order(n: int, order: object) -> tuple[int, ...]:
-    try:
-        dims = tuple(int(d) if d == int(d) else -1 for d in order)  # type: ignore[attr-defined]
-    except (TypeError, ValueError, OverflowError):
-        dims = ()
+    given = list(order) if is_many(order) else []
+    dims = tuple(-1 if (d := as_integer(value)) is None else d for value in given)
     if sorted(dims) != list(range(n)):
         raise ParameterError(f"order must be a permutation of 0, ..., {n - 1} for n={n}, got {shown(order)}")
     return dims
@@ -360,7 +360,7 @@ def optimal_tree(cube: Hypercube, any_sink: bool = False) -> CommunicationTree |
     """
     check_range("n", check_cube(cube).n, 1, LATTICE, "for the optimal tree over 3^n subcubes")
     labels = np.arange(2**cube.n, dtype=np.uint64)
-    if not any_sink:
+    if not check_flag("any_sink", any_sink):
         labels = labels[detect(cube) == 0]
         if labels.size == 0:
             return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ..errors import ParameterError, check_integer, shown
+from ..errors import ParameterError, check_flag, check_integer, is_many, shown
 from ..networks.hypercube import Hypercube
 from .multicasting import Use, at_source, check_message, onward, supercube
 from .partition import Pair, Supercube
@@ -189,7 +189,9 @@ def dependency_cycle(
     copies = check_copies(virtual_channels)
     if isinstance(cube, Hypercube) and cube.n > LARGEST:
         raise ParameterError(f"n must be in [1, {LARGEST}] for the dependency graph, got {cube.n}")
-    return shortest_cycle(dependency_arcs(supercube(cube, partition, "shortcut"), copies, bool(unicast)))
+    return shortest_cycle(
+        dependency_arcs(supercube(cube, partition, "shortcut"), copies, check_flag("unicast", unicast))
+    )
 
 
 # ---------------------------------------------------------------- simulation
@@ -282,7 +284,7 @@ def simulate_wormhole(
 def _worms(cube: Hypercube, net: Supercube, messages: object, path: str) -> list[_Worm]:
     """The messages of all multicasts, in the order of their turns.  Raises ParameterError."""
     wanted = "messages must be pairs (s, destinations)"
-    if isinstance(messages, str | bytes) or not isinstance(messages, Iterable):
+    if not is_many(messages):
         raise ParameterError(f"{wanted}, got {shown(messages)}")
     worms = []
     for i, message in enumerate(messages):

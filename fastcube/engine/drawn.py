@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, check_range, listed, nearest
+from ..errors import ParameterError, check_range, listed, nearest, written
 from ..networks.faults import RandomFaults
 from . import registry
 from .goal import MOST_TRIALS
@@ -114,9 +114,11 @@ def _value(drawn: Draw, what: str, study: Study) -> Any:
         return faulty_nodes(drawn)
     if what == "faulty_links":
         return sorted(drawn.network.faulty_links)
-    if what not in drawn.others:
+    if not isinstance(what, str) or what not in drawn.others:
         names = ["faulty_nodes", "faulty_links", *drawn.others]
-        raise ParameterError(f"what must be {listed(names)} for {study.name}, got {what}{nearest(what, names)}")
+        raise ParameterError(
+            f"what must be {listed(names)} for {study.name}, got {written(what)}{nearest(what, names)}"
+        )
     return drawn.others[what]
 
 

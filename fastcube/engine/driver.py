@@ -383,9 +383,9 @@ def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *
                 file.save(current)
 
         deadline = None if max_seconds is None else begun + max_seconds
-        if engine_name == "threads":
-            _announce_compiling(study, points, progress or Progress("none"))
         with engine(engine_name, workers) as on:
+            if engine_name == "threads":
+                _announce_compiling(study, points, progress or Progress("none"))
             where = (study.name, len(points), seed, on.workers(), engine_name)
             _LOG.info("%s: points %d, seed %d, workers %d (%s)", *where)
             driver = _Driver(

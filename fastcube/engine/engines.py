@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MissingDependencyError, ParameterError, check_range, of_study
+from ..errors import MissingDependencyError, ParameterError, check_range, of_study, plain_text, written
 from . import registry
 from .provenance import available_cpus
 from .study import Value, point_key, point_text
@@ -117,7 +117,7 @@ def engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine
     Raises ParameterError for another name or a number of workers out of range, MissingDependencyError when the
     extra is not installed.
     """
-    kind, _, where = name.partition(":")
+    kind, _, where = name.partition(":") if isinstance(name, str) else ("", "", "")
     if workers is not None:
         check_range("workers", workers, 1, 4096)
     if kind == "threads" and not where:
@@ -135,7 +135,9 @@ def engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine
         with _dask(where, workers) as found:
             yield found
     else:
-        raise ParameterError(f"engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got {name}")
+        raise ParameterError(
+            f"engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got {written(name)}"
+        )
 
 
 #: What the worker threads' names begin with.
@@ -194,7 +196,7 @@ def _mpi(workers: int | None) -> Iterator[Engine]:
 @contextlib.contextmanager
 def _dask(where: str, workers: int | None) -> Iterator[Engine]:
     if "://" not in where and not Path(where).is_file():
-        raise ParameterError(f"engine dask: scheduler file {where} does not exist")
+        raise ParameterError(f"engine dask: scheduler file {plain_text(where)} does not exist")
     try:
         from distributed import Client, KilledWorker
     except ImportError:
@@ -202,7 +204,7 @@ def _dask(where: str, workers: int | None) -> Iterator[Engine]:
     try:
         client = Client(where, timeout=10) if "://" in where else Client(scheduler_file=where, timeout=10)
     except Exception as error:  # of many types: no answer, another protocol, a file that is no scheduler's
-        raise ParameterError(f"engine dask: no scheduler at {where} ({type(error).__name__})") from None
+        raise ParameterError(f"engine dask: no scheduler at {plain_text(where)} ({type(error).__name__})") from None
     threads = _DaskThreads(client)
     try:
         lost = (KilledWorker, BrokenExecutor, CancelledError)

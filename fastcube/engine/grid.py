@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import math
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError, written
+from ..errors import ParameterError, as_integer, is_many, written
 from .study import Axis, Study, Value, product_grid
 
 #: Most points of a run: each keeps a tally in memory, and a file of this many is read in seconds.
@@ -27,16 +26,15 @@ def parse_count(name: str, given: object) -> int:
                 return int(number)
         except (InvalidOperation, OverflowError, ValueError):
             pass
-    elif not isinstance(given, (bool, np.bool_)):
-        with contextlib.suppress(TypeError):
-            return operator.index(given)  # type: ignore[arg-type]
+    elif (whole := as_integer(given)) is not None:
+        return whole
     raise ParameterError(f"{name} must be a whole number (1e6 is one), got {written(given)}")
 
 
 def parse_number(name: str, given: object, what: str = "a number") -> float:
     """A number of any type, or as text; NaN is none.  Raises ParameterError."""
-    if not isinstance(given, (bool, np.bool_)):
-        with contextlib.suppress(TypeError, ValueError, OverflowError):
+    if not isinstance(given, (bool, np.bool_, bytes, bytearray)):
+        with contextlib.suppress(Exception):  # of another type, or an object of the user's
             number = float(given)  # type: ignore[arg-type]
             if not math.isnan(number):
                 return number
@@ -87,7 +85,7 @@ def values_of(axis: Axis, given: Any) -> list[Value]:
     """Values of an axis as a caller writes them: one, an iterable, or text; each once.  Raises ParameterError."""
     if isinstance(given, str):
         return parse_values(axis, given)
-    items = list(given) if isinstance(given, Iterable) else [given]
+    items = list(given) if is_many(given) else [given]
     return list(dict.fromkeys(axis.check(value) for value in items))
 
 

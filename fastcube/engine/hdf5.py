@@ -189,7 +189,7 @@ def _read_whole(path: Path) -> bytes:
             raise ResultFileError(f"{path} is not a regular file")
         return path.read_bytes()
     except FileNotFoundError:
-        raise ResultFileError(f"{path} does not exist") from None
+        raise ResultFileError(f"{plain_text(str(path))} does not exist") from None
     except (OSError, ValueError, MemoryError) as error:  # ValueError: a name with a NUL
         raise ResultFileError(f"{plain_text(str(path))} cannot be read: {reason(error)}") from error
 

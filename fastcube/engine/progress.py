@@ -12,7 +12,7 @@ import time
 from collections import deque
 from typing import TextIO
 
-from ..errors import ParameterError
+from ..errors import ParameterError, written
 
 STYLES = ("auto", "bar", "lines", "none")
 
@@ -35,8 +35,8 @@ class Progress:
     """
 
     def __init__(self, style: str = "auto", file: TextIO | None = None) -> None:
-        if style not in STYLES:
-            raise ParameterError(f"progress must be one of {', '.join(STYLES)}, got {style}")
+        if not isinstance(style, str) or style not in STYLES:
+            raise ParameterError(f"progress must be one of {', '.join(STYLES)}, got {written(style)}")
         self.file = file or sys.stderr
         terminal = self.file.isatty() if hasattr(self.file, "isatty") else False
         self.style = ("bar" if terminal else "lines") if style == "auto" else style

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from ..errors import FastcubeError, ParameterError, listed, nearest
+from ..errors import FastcubeError, ParameterError, listed, nearest, plain_text, shown, written
 from .fingerprint import of_file
 from .recorded import Recorded
 from .study import Measure, Study
@@ -69,7 +69,9 @@ def claims(paper: str | None = None, name: str | None = None) -> list[Claim]:
     if paper is None:
         return [claim for ledger in known.values() for claim in ledger]
     if paper not in known:
-        raise ParameterError(f"paper must be {listed([*known, 'a Python file'])}, got {paper}{nearest(paper, known)}")
+        raise ParameterError(
+            f"paper must be {listed([*known, 'a Python file'])}, got {written(paper)}{nearest(paper, known)}"
+        )
     return list(known[paper]) if name is None else [known[paper][name]]
 
 
@@ -77,7 +79,7 @@ def _ledger_of_file(path: str) -> Ledger:
     from .claims import Ledger
 
     if not Path(path).is_file():
-        raise ParameterError(f"{path} does not exist")
+        raise ParameterError(f"{plain_text(path)} does not exist")
     found = [value for value in vars(_module_of_file(str(Path(path).resolve()))).values() if isinstance(value, Ledger)]
     if len(found) != 1:
         raise ParameterError(f"{path} must hold one Ledger, it holds {len(found)}")
@@ -122,13 +124,15 @@ def find(name: str, path: str | None = None) -> Study:
     ``name`` may itself be a file, ``my_study.py``, that holds one study, or ``my_study.py:NAME``.
     Raises ParameterError when there is none.
     """
+    if not isinstance(name, str):
+        raise ParameterError(f"study must be a Study, the name of one or a Python file, got {shown(name)}")
     if (name, path) in _LIVE:
         return _LIVE[name, path]
     if path is None:
         file, _, wanted = name.partition(":")
         if file.endswith(".py"):
             if not Path(file).is_file():
-                raise ParameterError(f"{file} does not exist")
+                raise ParameterError(f"{plain_text(file)} does not exist")
             of_file = _studies_of_file(str(Path(file).resolve()))
             if wanted in of_file:
                 return of_file[wanted]
@@ -138,7 +142,7 @@ def find(name: str, path: str | None = None) -> Study:
             return next(iter(of_file.values()))
         if name not in studies():
             raise ParameterError(
-                f"study must be one of {', '.join(studies())} or a Python file, got {name}{nearest(name, studies())}"
+                f"study must be one of {', '.join(studies())} or a Python file, got {written(name)}{nearest(name, studies())}"
             )
         return studies()[name]
     if not Path(path).is_file():

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ParameterError, StudyMismatchError, TrialOverlapError, of_study
+from ..errors import ParameterError, StudyMismatchError, TrialOverlapError, check_integer, of_study, shown
 from .estimate import NOTHING, Estimate
 from .goal import Goal
 from .grid import values_of, values_text
@@ -55,6 +56,11 @@ class Results:
     history: list[dict[str, Any]] = field(default_factory=list)
     grid: str | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.study, Measure):
+            raise ParameterError(f"study must be a Study, got {shown(self.study)}")
+        self.seed = check_integer("seed", self.seed, 0, 2**63 - 1)
+
     # ------------------------------------------------------------ reading
 
     def point(self, key: Key) -> dict[str, Value]:
@@ -78,7 +84,11 @@ class Results:
         return self.read(statistic, point)
 
     def _tally(self, point: Mapping[str, Value]) -> Tally:
-        return self.tallies[tuple(point[a.name] for a in self.study.axes)]
+        try:
+            return self.tallies[tuple(point[a.name] for a in self.study.axes)]
+        except (KeyError, TypeError, IndexError):  # of another type, or none of ours
+            where = point_text(self.study.point(point))
+        raise ParameterError(f"no point of these results of {self.study.name} is {where}")
 
     def read(self, statistic: Statistic, point: Mapping[str, Value]) -> list[Estimate]:
         """One estimate, or one for each bin of a distribution.  Raises StudyError when the study's code does."""
@@ -306,6 +316,8 @@ def merge(paths: Sequence[str | Path]) -> Results:
     from .provenance import provenance
     from .reading import open_results
 
+    if isinstance(paths, (str, bytes, os.PathLike)) or not isinstance(paths, Iterable) or not (paths := list(paths)):
+        raise ParameterError(f"paths must be a list of results files, at least one, got {shown(paths)}")
     parts = [(str(path), open_results(path)) for path in paths]
     out = combine(parts)
     out.history = [provenance(merged=[{"file": p, "digest": part.digest(), "runs": part.history} for p, part in parts])]

@@ -9,10 +9,11 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from ..errors import ParameterError, check_flag, check_line, shown
 from .estimate import ALPHA, Class, Estimate, bounded_mean, mean_of_classes, plain_mean, proportion, ratio
 
 Value = int | float
@@ -63,6 +64,23 @@ class Statistic(ABC):
 
     #: How the interval is made: ``exact``, ``bounded`` or ``asymptotic``.
     interval: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            object.__setattr__(self, item.name, self._checked(item.name, str(item.type), getattr(self, item.name)))
+
+    def _checked(self, name: str, kind: str, given: Any) -> Any:
+        """A field's value; ParameterError unless it is of the kind that the class declares."""
+        if kind == "bool":
+            return check_flag(name, given)
+        if kind == "str" or (kind == "str | None" and given is not None):
+            return check_line(f"{name} of a statistic", given)
+        if kind.startswith("tuple[str"):
+            many = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+            return tuple(check_line(f"{name} of a statistic", one) for one in many)
+        if kind.startswith("Callable") and not callable(given):
+            raise ParameterError(f"{name} of a statistic must be a function, got {shown(given)}")
+        return given
 
     @abstractmethod
     def counters(self) -> tuple[str, ...]:

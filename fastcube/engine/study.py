@@ -14,8 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError, check_range, nearest, shown, written
+from ..errors import (
+    ParameterError,
+    as_integer,
+    as_number,
+    check_flag,
+    check_integer,
+    check_line,
+    check_range,
+    is_many,
+    nearest,
+    shown,
+    written,
+)
 from ..kernels.layout import Layout
+from ..networks.network import Network
 from .statistics import Distribution, Number, Point, Statistic, Value
 from .tally import Tally
 
@@ -61,6 +74,20 @@ class Axis:
     open_above: bool = False
 
     def __post_init__(self) -> None:
+        if self.kind is not int and self.kind is not float:
+            raise ParameterError(f"kind must be int or float for axis {shown(self.name)}, got {shown(self.kind)}")
+        for end in ("low", "high"):
+            number = as_number(getattr(self, end))
+            if number is None:
+                raise ParameterError(
+                    f"{end} must be a number for axis {shown(self.name)}, got {shown(getattr(self, end))}"
+                )
+            object.__setattr__(self, end, number)  # a Python number, which JSON takes
+        if not self.low <= self.high:
+            raise ParameterError(f"low must be at most high for axis {shown(self.name)}, got [{self.low}, {self.high}]")
+        check_line("name", self.name)
+        check_line("description", self.description)
+        object.__setattr__(self, "open_above", check_flag("open_above", self.open_above))
         if self.kind is int and max(abs(self.low), abs(self.high)) > LARGEST_EXACT:
             raise ParameterError(
                 f"{self.name} must have a range within [-2^53, 2^53], beyond which float64 rounds integers, "
@@ -69,20 +96,21 @@ class Axis:
 
     def check(self, value: object) -> Value:
         """Return the value as this axis' kind; raise ParameterError when it is out of range or of another kind."""
+        whole = as_integer(value)
         try:
-            if isinstance(value, (bool, np.bool_)):
+            if isinstance(value, (bool, np.bool_, bytes, bytearray)):
                 raise TypeError
-            number = float(value) + 0.0  # type: ignore[arg-type]  # -0.0 is 0.0
+            number = float(value) + 0.0 if whole is None else whole  # type: ignore[arg-type]  # -0.0 is 0.0
             if self.kind is int and number != int(number):
                 raise ValueError
-        except (TypeError, ValueError, OverflowError):
+        except Exception:  # of another type, or an object of the user's
             what = "an integer" if self.kind is int else "a number"
             raise ParameterError(
                 f"{self.name} must be {what} in [{self.low}, {self.high}], got {written(value)}"
             ) from None
         exact: Value = int(number) if self.kind is int else number
         check_range(self.name, exact, self.low, self.high, open_above=self.open_above)
-        return exact
+        return exact if self.kind is int else float(exact)
 
 
 @dataclass(frozen=True)
@@ -91,6 +119,10 @@ class Explanation:
 
     words: str
     data: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.words, str) or not isinstance(self.data, dict):
+            raise ParameterError(f"words must be text and data a dict, got {shown(self.words)} and {shown(self.data)}")
 
 
 @dataclass(frozen=True)
@@ -108,6 +140,11 @@ class Draw:
 
     network: Any
     others: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.network, Network) or not isinstance(self.others, Mapping):
+            given = f"{shown(self.network)} and {shown(self.others)}"
+            raise ParameterError(f"network and others must be a network and a mapping, got {given}")
 
 
 @dataclass(frozen=True)
@@ -131,6 +168,16 @@ class Grid:
     trials: int | Callable[[Point], int]
     figure: Callable[[Results, Any], None] | None = None
     notes: Callable[[Results], list[str]] | None = None
+
+    def __post_init__(self) -> None:
+        check_line("name", self.name)
+        for what in ("figure", "notes"):
+            if getattr(self, what) is not None and not callable(getattr(self, what)):
+                raise ParameterError(f"{what} of grid {self.name} must be a function, got {shown(getattr(self, what))}")
+        if not is_many(self.points) or not all(isinstance(point, Mapping) for point in self.points):
+            raise ParameterError(f"points of grid {shown(self.name)} must be mappings, got {shown(self.points)}")
+        if not callable(self.trials):
+            object.__setattr__(self, "trials", check_integer("trials", self.trials, 1, 2**60))
 
     def trials_of_points(self) -> dict[str, int]:
         """Default number of trials of each point, by :func:`point_text`."""
@@ -170,6 +217,17 @@ class Measure:
     code: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for what in ("name", "title", "source"):
+            check_line(what, getattr(self, what))
+        if not NAME.fullmatch(self.name):
+            raise ParameterError(
+                f"name of a study must be of letters, digits, - and _, at most 64, got {shown(self.name)}"
+            )
+        self._check_kinds("axes", Axis)
+        self._check_kinds("statistics", Statistic)
+        if not isinstance(self.tally, Layout):
+            raise ParameterError(f"tally of {self.name} must be a Layout, got {shown(self.tally)}")
+        object.__setattr__(self, "revision", check_integer("revision", self.revision, 0, 2**31))
         self._check_names("axes", [a.name for a in self.axes])
         self._check_names("statistics", [s.name for s in self.statistics])
         if isinstance(self.statistics[0], Distribution):
@@ -177,11 +235,17 @@ class Measure:
         for statistic in self.statistics:
             self._check_counters(statistic)
 
+    def _check_kinds(self, what: str, kind: type[Any]) -> None:
+        given = getattr(self, what)
+        if not isinstance(given, (tuple, list)) or not all(isinstance(item, kind) for item in given):
+            raise ParameterError(f"{what} of {self.name} must be a tuple of {kind.__name__}, got {shown(given)}")
+        object.__setattr__(self, what, tuple(given))
+
     def _check_names(self, what: str, names: Sequence[str]) -> None:
-        if not names or len(set(names)) < len(names):
+        if not names or len({shown(name) for name in names}) < len(names):
             raise ParameterError(f"{what} of {self.name} must be one or more of different names, got {names}")
         for name in names:
-            if not NAME.fullmatch(name):
+            if not isinstance(name, str) or not NAME.fullmatch(name):
                 raise ParameterError(
                     f"{what} of {self.name} must have names of letters, digits, - and _, got {shown(name)}"
                 )
@@ -200,6 +264,8 @@ class Measure:
 
     def point(self, values: Mapping[str, object]) -> dict[str, Value]:
         """Check a point's values; return them in the order of the axes.  Raises ParameterError."""
+        if not isinstance(values, Mapping):
+            raise ParameterError(f"point must be a mapping of axes to values, got {shown(values)}")
         for name in values:
             self.axis(name)
         for axis in self.axes:
@@ -212,20 +278,20 @@ class Measure:
     def axis(self, name: str) -> Axis:
         """The axis of that name.  Raises ParameterError."""
         names = [axis.name for axis in self.axes]
-        if name not in names:
+        if not isinstance(name, str) or name not in names:
             raise ParameterError(
-                f"{name} is not an axis of {self.name}, which has {', '.join(names)}{nearest(name, names)}"
+                f"{written(name)} is not an axis of {self.name}, which has {', '.join(names)}{nearest(name, names)}"
             )
         return self.axes[names.index(name)]
 
     def statistic(self, name: str) -> Statistic:
         """The statistic of that name.  Raises ParameterError."""
         for statistic in self.statistics:
-            if statistic.name == name:
+            if isinstance(name, str) and statistic.name == name:
                 return statistic
         names = [s.name for s in self.statistics]
         raise ParameterError(
-            f"{name} is not a statistic of {self.name}, which has {', '.join(names)}{nearest(name, names)}"
+            f"{written(name)} is not a statistic of {self.name}, which has {', '.join(names)}{nearest(name, names)}"
         )
 
     def target(self, name: str | None = None) -> Number:
@@ -273,6 +339,10 @@ class Study(Measure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._check_kinds("grids", Grid)
+        for what in ("kernel", "explain", "check", "verify"):
+            if not callable(getattr(self, what)):
+                raise ParameterError(f"{what} of {self.name} must be a function, got {shown(getattr(self, what))}")
         self._check_names("grids", [g.name for g in self.grids])
 
     def point(self, values: Mapping[str, object]) -> dict[str, Value]:
@@ -284,11 +354,11 @@ class Study(Measure):
     def grid(self, name: str | None = None) -> Grid:
         """The grid of that name; the first by default.  Raises ParameterError."""
         for grid in self.grids:
-            if name in (None, grid.name):
+            if name is None or (isinstance(name, str) and name == grid.name):
                 return grid
         names = [g.name for g in self.grids]
         raise ParameterError(
-            f"grid must be one of {', '.join(names)} for {self.name}, got {name}{nearest(name, names)}"
+            f"grid must be one of {', '.join(names)} for {self.name}, got {written(name)}{nearest(name, names)}"
         )
 
     def grid_of(self, results: Results) -> Grid:
@@ -298,6 +368,9 @@ class Study(Measure):
     def count(self, point: Mapping[str, object], trials: int, seed: int = 0, first: int = 0) -> Tally:
         """Run trials ``first .. first + trials - 1`` at a point, here and now, outside of any driver or file."""
         where = self.point(point)
+        first = check_integer("first", first, 0, 2**60)
+        trials = check_integer("trials", trials, 0, 2**60 - first)
+        seed = check_integer("seed", seed, 0, 2**63 - 1)
         slots = self.tally.fresh()
         params = np.array(list(where.values()), np.float64)
         key = np.uint64(point_key(self.name, seed, where))

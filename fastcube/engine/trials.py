@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ParameterError, StudyError, nearest, shown
+from ..errors import ParameterError, StudyError, as_integer, check_line, is_many, nearest, shown
 from ..kernels.jit import jit_disabled, scratch
 from ..kernels.layout import Counter, Extreme, Layout
 from ..kernels.tally import add_wide
@@ -43,6 +43,20 @@ class Output:
     bound: int | Callable[[Point], int] = 1
     among: str | None = None
     over: str | None = None
+
+    def __post_init__(self) -> None:
+        check_line("name", self.name)
+        check_line("description", self.description)
+        for what in ("among", "over"):
+            if getattr(self, what) is not None:
+                check_line(what, getattr(self, what))
+        if not callable(self.bound):
+            bound = as_integer(self.bound)
+            if bound is None:
+                raise ParameterError(
+                    f"bound must be an integer or a function for output {self.name}, got {shown(self.bound)}"
+                )
+            object.__setattr__(self, "bound", bound)
 
 
 def trial(function: Callable[..., None]) -> Any:
@@ -112,7 +126,7 @@ def _check_trial(name: str, trial: Any, set_up: Any) -> None:
     """Raise ParameterError unless the functions are jitted and take the arguments they will be given."""
     wanted = ["key", "t", "params", *(["scratch"] if set_up is not None else []), "out"]
     for what, given, names in (("trial", trial, wanted), ("set_up", set_up, ["params"])):
-        if given is None:
+        if given is None and what == "set_up":
             continue
         if not callable(given):
             raise ParameterError(f"{what} of {name} must be a function, got {shown(given)}")
@@ -126,7 +140,9 @@ def _check_trial(name: str, trial: Any, set_up: Any) -> None:
 
 
 def _check_outputs(name: str, outputs: Sequence[Output]) -> None:
-    names = [output.name for output in outputs]
+    names = [output.name for output in outputs if isinstance(output, Output)]
+    if len(names) < len(outputs):
+        raise ParameterError(f"outputs of {name} must be Outputs, got {shown(outputs)}")
     if not names or len(set(names)) < len(names):
         raise ParameterError(
             f"outputs of {name} must be one or more of different names, got {', '.join(names) or 'none'}"
@@ -170,6 +186,10 @@ def trial_study(
     meaning changes.  ``draw`` is for :func:`fastcube.fault_sets`.  Raises ParameterError for a trial that does not take
     what it is given, or an output that names another one which is not there.
     """
+    check_line("name", name)
+    for what, given in (("axes", axes), ("outputs", outputs), ("points", points)):
+        if not is_many(given):
+            raise ParameterError(f"{what} of {name} must be a list, got {shown(given)}")
     _check_trial(name, trial, set_up)
     _check_outputs(name, outputs)
     layout = Layout(
@@ -201,7 +221,7 @@ def trial_study(
         kernel=lambda point: kernel,
         grids=(Grid("default", list(points), trials),),
         check=check,
-        explain=explain or outcome,
+        explain=outcome if explain is None else explain,
         draw=draw,
         verify=_promise(name, outputs),
     )

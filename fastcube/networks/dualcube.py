@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
 
-from ..errors import ParameterError, check_integer, check_range
+from ..errors import ParameterError, check_integer, check_range, is_many, shown
 from .faults import Labels, RandomFaults
 from .network import Network
 
@@ -84,6 +84,8 @@ class DualCube(Network):
 
     def class_of(self, label: int) -> int:
         """The node's class, 0 or 1."""
+        if type(label) is not int or not 0 <= label <= self._last:
+            label = self.check_node("label", label)
         return label >> 2 * self._size
 
     def cluster_dims(self, label: int) -> int:
@@ -92,41 +94,53 @@ class DualCube(Network):
 
     def cluster(self, label: int) -> int:
         """The name of the node's cluster in its class, 0 .. 2^m - 1."""
+        label = self.check_node("label", label)
         return (label >> self._size * (1 - self.class_of(label))) & ((1 << self._size) - 1)
 
     def position(self, label: int) -> int:
         """The node's place inside its cluster, 0 .. 2^m - 1."""
+        label = self.check_node("label", label)
         return (label >> self._size * self.class_of(label)) & ((1 << self._size) - 1)
 
     def same_cluster(self, u: int, v: int) -> bool:
         """Whether two nodes are in one cluster."""
+        u, v = self._pair(u, v)
         return (u ^ v) & ~self.cluster_dims(u) == 0
 
     def cross(self, label: int) -> int:
         """The node at the other end of the cross edge."""
+        if type(label) is not int or not 0 <= label <= self._last:
+            label = self.check_node("label", label)
         return label ^ self.cross_bit
 
     def neighbours(self, label: int) -> tuple[int, ...]:
         """The m + 1 neighbours, by ascending bit of the link: the cluster's first, the cross neighbour last."""
-        low = self._size * self.class_of(label)
-        return (*(label ^ (1 << i) for i in range(low, low + self._size)), self.cross(label))
+        if type(label) is not int or not 0 <= label <= self._last:
+            label = self.check_node("label", label)
+        low = self._size * (label >> 2 * self._size)
+        return (*(label ^ (1 << i) for i in range(low, low + self._size)), label ^ self.cross_bit)
 
     def is_link(self, u: int, v: int) -> bool:
         """Whether two nodes are joined by a link."""
+        u, v = self._pair(u, v)
         flipped = u ^ v
         return flipped.bit_count() == 1 and bool(flipped & (self.cluster_dims(u) | self.cross_bit))
 
     def metric(self, u: int, v: int) -> int:
         """d(u, v): Hamming distance, plus 2 for different clusters of one class."""
+        u, v = self._pair(u, v)
         apart = self.class_of(u) == self.class_of(v) and not self.same_cluster(u, v)
         return (u ^ v).bit_count() + 2 * apart
 
     def dimension(self, u: int, v: int) -> int:
         """The paper's index i of the link between u and v: they differ in u_i; 0 is the cross edge."""
+        if not self.is_link(u, v):
+            raise ParameterError(f"u and v must be the ends of a link {self._context}, got {u} and {v}")
         return 2 * self._size + 1 - (u ^ v).bit_length()
 
     def is_safe(self, k: int) -> bool:
         """Whether every node, faulty ones included, has at least k nonfaulty neighbours (reading B1)."""
+        k = check_integer("k", k, 0, self._size + 1, self._context)
         faults: Iterable[int] = self.faulty_nodes if isinstance(self.faulty_nodes, frozenset) else self._drawn()
         met: dict[int, int] = {}
         for fault in faults:
@@ -150,6 +164,8 @@ class DualCube(Network):
 
     def cluster_boundary(self, nodes: Iterable[int]) -> list[int]:
         """N(T) inside the clusters: the neighbours, faulty or not and other than cross neighbours, outside the set."""
+        if not is_many(nodes):
+            raise ParameterError(f"nodes must be labels in {self._range}, got {shown(nodes)}")
         inside = {self.check_node("nodes", node) for node in nodes}
         return sorted({u ^ d for u in inside for d in bits_of(self.cluster_dims(u))} - inside)
 

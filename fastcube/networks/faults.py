@@ -43,6 +43,8 @@ class RandomFaults:
 
     def status(self, label: int) -> int:
         """The hash of a label, uniform on [0, 2^64): the node is faulty iff it is below :attr:`threshold`."""
+        if type(label) is not int or not 0 <= label <= _ALL:
+            label = check_integer("label", label, 0, _ALL)
         z = (self.key + label * _GOLDEN) & _ALL
         z = ((z ^ (z >> 30)) * _MIX1) & _ALL
         z = ((z ^ (z >> 27)) * _MIX2) & _ALL
@@ -55,6 +57,8 @@ class RandomFaults:
 
     def among(self, labels: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Which of many labels are faulty."""
+        if not isinstance(labels, np.ndarray) or labels.dtype != np.uint64:
+            raise ParameterError(f"labels must be an array of uint64, got {shown(labels)}")
         z = labels * np.uint64(_GOLDEN) + np.uint64(self.key)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(_MIX1)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(_MIX2)
@@ -80,8 +84,10 @@ def random_faults(rate: float, seed: int = 0) -> RandomFaults:
         In [0, 2^64 - 1].
     """
     try:
+        if isinstance(rate, (bool, np.bool_, str, bytes)):
+            raise TypeError
         number = float(rate)
-    except (TypeError, ValueError):
+    except Exception:  # of another type, or an object of the user's
         raise ParameterError(f"rate must be a number in [0, 1], got {shown(rate)}") from None
     check_range("rate", number, 0, 1)
     seed = check_integer("seed", seed, 0, _ALL)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..errors import ParameterError, check_integer, shown
 from .faults import Labels
 from .network import Link, Network
 
@@ -41,14 +42,18 @@ class Hypercube(Network):
 
     def neighbours(self, label: int) -> tuple[int, ...]:
         """The n neighbours, across dimension 0 (the least significant bit) first."""
+        if type(label) is not int or not 0 <= label <= self._last:
+            label = self.check_node("label", label)
         return tuple(label ^ (1 << i) for i in range(self._size))
 
     def is_link(self, u: int, v: int) -> bool:
         """Whether two labels differ in exactly one bit."""
+        u, v = self._pair(u, v)
         return (u ^ v).bit_count() == 1
 
     def metric(self, u: int, v: int) -> int:
         """Hamming distance."""
+        u, v = self._pair(u, v)
         return (u ^ v).bit_count()
 
 
@@ -81,10 +86,14 @@ class Subcube:
         return 1 << self.free.bit_count()
 
     def __contains__(self, label: int) -> bool:
+        if type(label) is not int or not 0 <= label < 1 << self.n:
+            label = check_integer("label", label, 0, 2**self.n - 1, f"for n={self.n}")
         return label & ~self.free == self.base
 
     def distance(self, other: Subcube) -> int:
         """Number of dimensions in which one is fixed to 0 and the other to 1 (Lee & Hayes, section 2)."""
+        if not isinstance(other, Subcube) or other.n != self.n:
+            raise ParameterError(f"other must be a Subcube for n={self.n}, got {shown(other)}")
         return ((self.base ^ other.base) & ~(self.free | other.free)).bit_count()
 
     def __str__(self) -> str:

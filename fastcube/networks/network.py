@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import ParameterError, check_integer, shown
+from ..errors import ParameterError, check_integer, is_many, shown
 from .faults import Labels, RandomFaults
 
 Link = tuple[int, int]
@@ -30,7 +30,7 @@ class Network(ABC):
     without faults (:meth:`metric`), and how it calls itself in messages (``title``).
     """
 
-    __slots__ = ("_faulty_links", "_faulty_nodes", "_size")
+    __slots__ = ("_faulty_links", "_faulty_nodes", "_last", "_size")
 
     #: Name of the size parameter, and its largest value.
     parameter: ClassVar[str]
@@ -38,6 +38,7 @@ class Network(ABC):
 
     def __init__(self, size: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
         self._size = check_integer(self.parameter, size, 1, self.largest)
+        self._last = 2**self.bits - 1  # the largest label
         self._faulty_nodes = self._check_nodes("faulty_nodes", faulty_nodes)
         self._faulty_links = self._check_links("faulty_links", faulty_links)
 
@@ -70,19 +71,28 @@ class Network(ABC):
 
     def is_faulty(self, label: int) -> bool:
         """Whether a node is faulty."""
+        if type(label) is not int or not 0 <= label <= self._last:
+            label = self.check_node("label", label)
         return label in self._faulty_nodes
+
+    def _pair(self, u: int, v: int) -> tuple[int, int]:
+        """Two labels, checked."""
+        if type(u) is int and type(v) is int and 0 <= u <= self._last and 0 <= v <= self._last:
+            return u, v
+        return self.check_node("u", u), self.check_node("v", v)
 
     def is_faulty_link(self, u: int, v: int) -> bool:
         """Whether a link is listed as faulty, in either direction; a faulty end node does not make it so."""
+        u, v = self._pair(u, v)
         return ((u, v) if u < v else (v, u)) in self._faulty_links
 
     def check_node(self, name: str, label: object) -> int:
         """The label as an int; ParameterError with the parameter's name unless it is a node's."""
-        return check_integer(name, label, 0, 2**self.bits - 1, self._context)
+        return check_integer(name, label, 0, self._last, self._context)
 
     def label(self, label: int) -> str:
         """A node's label as a bit string."""
-        return label_text(label, self.bits)
+        return label_text(self.check_node("label", label), self.bits)
 
     @property
     def _context(self) -> str:
@@ -90,7 +100,7 @@ class Network(ABC):
 
     @property
     def _range(self) -> str:
-        return f"[0, {2**self.bits - 1}] {self._context}"
+        return f"[0, {self._last}] {self._context}"
 
     def _check_nodes(self, name: str, nodes: Labels) -> frozenset[int] | RandomFaults:
         if isinstance(nodes, RandomFaults):
@@ -100,13 +110,13 @@ class Network(ABC):
                 self.check_node(name, nodes.min())
                 self.check_node(name, nodes.max())
             return frozenset(nodes.tolist())
-        if isinstance(nodes, str | bytes) or not isinstance(nodes, Iterable):
+        if not is_many(nodes):
             raise ParameterError(f"{name} must be labels in {self._range}, got {shown(nodes)}")
         return frozenset(self.check_node(name, label) for label in nodes)
 
     def _check_links(self, name: str, links: Iterable[Link]) -> frozenset[Link]:
         wanted = f"{name} must be pairs (u, v) of adjacent nodes {self._context}"
-        if isinstance(links, str | bytes) or not isinstance(links, Iterable):
+        if not is_many(links):
             raise ParameterError(f"{wanted}, got {shown(links)}")
         found = set()
         for link in links:

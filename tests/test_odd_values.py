@@ -1,0 +1,347 @@
+"""Values of odd types for every argument of every public name, and of the methods of what they return.
+
+An integer of any type means what the plain one means.  Anything else (a bool, a fraction, text, NaN, 10^400, an object whose
+``__index__`` raises, ...) is refused in one line, or means what it says; no call crashes, hangs or takes it for another
+number.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import faulthandler
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from processes import PATIENCE
+from toy import TOY, bits
+
+import fastcube as fc
+from fastcube.engine.recorded import describe
+
+
+class Index:
+    """An integer type of a user's; hashed by identity."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __index__(self):
+        if isinstance(self.value, Exception):
+            raise self.value
+        return self.value
+
+    def __repr__(self):
+        return f"Index({self.value!r})"
+
+
+class Unprintable:
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+
+#: The integer 2 in other types: everywhere what 2 is.
+TWO = {"int64": np.int64(2), "uint8": np.uint8(2), "array of no dimension": np.array(2), "__index__": Index(2)}
+
+ODD = {
+    "bool": True,
+    "numpy bool": np.True_,
+    "half": 1.5,
+    "float": 2.0,
+    "numpy float": np.float64(2.0),
+    "NaN": float("nan"),
+    "infinity": float("inf"),
+    "Fraction": Fraction(7, 2),
+    "Decimal": Decimal("2.5"),
+    "Decimal NaN": Decimal("NaN"),
+    "complex": 2j,
+    "10^400": 10**400,
+    "-10^400": -(10**400),
+    "None": None,
+    "text": "two\nlines\x1b[2J",
+    "digit": "2",
+    "long text": "2" * 100_000,
+    "bytes": b"2",
+    "list": [2],
+    "nested list": [[[2]]],
+    "dict": {2: 2},
+    "array": np.arange(3),
+    "array of floats": np.array([1.5, 2.5]),
+    "structured array": np.zeros(2, [("a", "i8")]),
+    "object": object(),
+    "type": int,
+    "function": lambda *_: 2,
+    "__index__ raises": Index(RuntimeError("two\nlines")),
+    "__index__ gives text": Index("2"),
+    "no text": Unprintable(),
+}
+
+NUMBERS = {"half", "float", "numpy float", "Fraction", "Decimal"}
+LISTS = {"list", "dict", "array"}
+
+#: What an argument takes besides integers, by the type of its usual value.
+TAKES = {bool: {"bool", "numpy bool"}, list: LISTS, type(None): {"None"}, float: NUMBERS}
+
+CUBE = fc.Hypercube(4, faulty_nodes=[3, 8])
+LINKS = fc.Hypercube(4, faulty_links=[(0, 1)])
+DUAL = fc.DualCube(2, faulty_nodes=[3])
+TREE = fc.find_tree(LINKS)
+UNSAFE = fc.find_unsafe(CUBE)
+LAZY = fc.random_faults(0.5)
+POINT = {"a": 1, "work": 0.0}
+RESULTS = fc.run(TOY, **POINT, trials=10)
+AN_EXTREME = fc.Extreme("e", "an extreme")
+AXIS = fc.Axis("a", "an axis", int, 0, 5)
+ABOUT = {"name": "s", "description": "a statistic", "among": None, "units": "1", "shown": True}
+TEXTS = {"digit", "long text"}
+CALLABLE = {"type", "function"}
+OF_STATISTICS = dict.fromkeys(
+    ("name", "description", "units", "events", "total", "squares", "numerator", "denominator", "counter", "label"),
+    TEXTS,
+)
+OF_STATISTICS |= {"among": {"None"} | TEXTS, "nonzero": {"None"} | TEXTS, "unit": CALLABLE, "bound": CALLABLE}
+
+
+def flat(*arguments, **named):
+    """A trial that is not jitted."""
+
+
+def sets(study, **given):
+    """The study is by position only."""
+    return fc.fault_sets(study, **given)
+
+
+def study(**changed):
+    """A Study like TOY, of other parts."""
+    return dataclasses.replace(TOY, **changed)
+
+
+OF_MEAN = {**ABOUT, "total": "a", "squares": "b", "nonzero": "c", "unit": flat, "bound": flat}
+
+#: Calls that work, with what an argument takes besides.  Each argument is replaced by each odd value in turn.
+CALLS = {
+    "run": (fc.run, {"study": TOY, "grid": "default", "trials": 10, "shard": (0, 2), "seed": 3, "engine": "threads",
+                     "workers": 1, "max_seconds": 600.0, "progress": "none", "force": False, "checkpoint": 15.0, **POINT},
+            {"grid": {"None"}, "trials": {"None", "digit"}, "shard": {"None"}, "seed": {"digit"}, "workers": {"None", "digit"},
+             "max_seconds": {"None", "digit", "infinity", "long text"}, "checkpoint": {"None", "digit"},
+             "a": {"float", "numpy float", "digit"} | LISTS, "work": {"digit", "array of floats"} | LISTS}),
+    "run to a target": (fc.run, {"study": TOY, "precision": 0.2, "relative": 0.9, "events": 3, "target": "bit", **POINT},
+                        {"precision": {"None"}, "relative": {"None"}, "events": {"None", "digit"}, "target": {"None"},
+                         "a": {"float", "numpy float", "digit"} | LISTS, "work": {"digit", "array of floats"} | LISTS}),
+    "run into a file": (fc.run, {"study": TOY, **POINT, "trials": 10, "output": None},
+                        {"trials": {"None", "digit"}, "output": {"digit", "text"}, "work": {"digit", "array of floats"} | LISTS,
+                         "a": {"float", "numpy float", "digit"} | LISTS}),
+    "DualCube": (fc.DualCube, {"m": 2, "faulty_nodes": [3, 5]}),
+    "Hypercube": (fc.Hypercube, {"n": 4, "faulty_nodes": [3, 5], "faulty_links": [(0, 1)]}),
+    "random_faults": (fc.random_faults, {"rate": 0.25, "seed": 3}),
+    "broadcast": (fc.broadcast, {"cube": CUBE, "s": 2, "algorithm": "BROADCAST1"}, {"algorithm": {"None"}}),
+    "distance": (fc.distance, {"network": CUBE, "s": 2, "t": 7}),
+    "route": (fc.route, {"network": CUBE, "s": 2, "t": 7, "algorithm": "ROUTE1", "k": 2}),
+    "route OFFLINE": (fc.route, {"network": DUAL, "s": 2, "t": 7, "algorithm": "OFFLINE", "k": 1, "variant": "literal"}),
+    "exact_broadcast": (fc.exact_broadcast, {"n": 3, "f": 2}),
+    "exact_routing": (fc.exact_routing, {"n": 3, "f": 2, "k": 2}),
+    "exact_gather": (fc.exact_gather, {"n": 3, "links": 1, "f": 1}),
+    "exact_trees": (fc.exact_trees, {"n": 3, "links": 1, "f": 1}),
+    "exact_unsafe": (fc.exact_unsafe, {"n": 4, "f": 2}),
+    "find_unsafe": (fc.find_unsafe, {"cube": CUBE}),
+    "broadcast_packets": (fc.broadcast_packets, {"cube": CUBE, "s": 2, "packets": 3, "trees": "bfs"}),
+    "max_spanning_trees": (fc.max_spanning_trees, {"cube": CUBE}),
+    "smallest_cut": (fc.smallest_cut, {"cube": CUBE}),
+    "spanning_trees": (fc.spanning_trees, {"cube": fc.Hypercube(4), "s": 2, "pivoted": True, "algorithm": "light"},
+                       {"algorithm": {"None"}}),
+    "CommunicationTree": (fc.CommunicationTree, {"cube": LINKS, "sink": 2, "order": [0, 1, 2, 3], "costs": ()}),
+    "detect": (fc.detect, {"cube": LINKS}),
+    "exhaust": (lambda cube: list(fc.exhaust(cube)), {"cube": fc.Hypercube(2)}),
+    "find_tree": (fc.find_tree, {"cube": LINKS, "algorithm": "TOP_DOWN"}, {"algorithm": {"None"}}),
+    "gather": (fc.gather, {"cube": LINKS, "tree": TREE, "algorithm": "FTTC", "variant": "comment", "data": None,
+                           "split": None, "merge": None},
+               {"algorithm": {"None"}, "variant": {"None"}, "split": CALLABLE, "merge": CALLABLE}),
+    "optimal_tree": (fc.optimal_tree, {"cube": LINKS, "any_sink": True}),
+    "multicast": (fc.multicast, {"cube": CUBE, "s": 2, "destinations": [7, 12], "partition": (0, 2), "path": "shortcut"},
+                  {"partition": {"None"}}),
+    "dependency_cycle": (fc.dependency_cycle,
+                         {"cube": CUBE, "partition": (0, 2), "virtual_channels": 1, "unicast": False}, {"partition": {"None"}}),
+    "simulate_wormhole": (fc.simulate_wormhole, {"cube": CUBE, "messages": [(2, [7, 12])], "partition": (0, 2),
+                                                 "virtual_channels": 1, "flits": 2, "path": "shortcut"},
+                          {"partition": {"None"}, "flits": {"None"}}),
+    "two_partition": (fc.two_partition, {"cube": CUBE, "exhaustive": True}),
+    "Axis": (fc.Axis, {"name": "a", "description": "an axis", "kind": int, "low": 0, "high": 5, "open_above": False},
+             {"name": TEXTS, "description": TEXTS, "kind": {"type"}, "low": {"half", "float", "numpy float"},
+              "high": {"half", "float", "numpy float"}}),
+    "Output": (fc.Output, {"name": "o", "description": "an output", "bound": 3, "among": None, "over": None},
+               {"name": TEXTS, "description": TEXTS, "bound": {"type", "function", "10^400", "-10^400"}, "among": TEXTS,
+                "over": TEXTS}),
+    "Counter": (fc.Counter, {"name": "c", "description": "a counter", "digits": 2, "bins": 0},
+                {"name": TEXTS, "description": TEXTS, "digits": {"10^400"}}),
+    "Extreme": (fc.Extreme, {"name": "e", "description": "an extreme"}, {"name": TEXTS, "description": TEXTS}),
+    "Layout": (lambda entry: fc.Layout(entry, AN_EXTREME), {"entry": fc.Counter("c", "a counter")}),
+    "Grid": (fc.Grid, {"name": "g", "points": [POINT], "trials": 10, "figure": None, "notes": None},
+             {"name": TEXTS, "trials": CALLABLE, "figure": CALLABLE, "notes": CALLABLE}),
+    "Explanation": (fc.Explanation, {"words": "w", "data": {}}, {"words": {"text"} | TEXTS, "data": {"dict"}}),
+    "Study": (study, {"name": "s", "title": "a title", "source": "a source", "revision": 2, "axes": (AXIS,), "tally": TOY.tally,
+                      "statistics": TOY.statistics, "grids": TOY.grids, "kernel": flat, "explain": flat, "check": flat,
+                      "verify": flat},
+              {"name": {"digit"}, "title": TEXTS, "source": TEXTS, "kernel": CALLABLE, "explain": CALLABLE, "check": CALLABLE,
+               "verify": CALLABLE}),
+    "trial": (fc.trial, {"function": flat}, {"function": {"function"}}),
+    "trial_study": (fc.trial_study, {"name": "t", "title": "a title", "axes": [AXIS], "outputs": [fc.Output("o", "an output")],
+                                     "trial": bits, "points": [{"a": 1}], "set_up": None, "trials": 10, "source": "none",
+                                     "revision": 1, "check": flat, "explain": None},
+                    {"name": {"digit"}, "title": TEXTS, "source": TEXTS, "check": CALLABLE, "trials": CALLABLE,
+                     "explain": CALLABLE}),
+    "Proportion": (fc.Proportion, {**ABOUT, "events": "bit_nonzero"}, OF_STATISTICS),
+    "Mean": (fc.Mean, OF_MEAN, OF_STATISTICS),
+    "Difference": (fc.Difference, OF_MEAN, OF_STATISTICS),
+    "PlainMean": (fc.PlainMean, {**ABOUT, "total": "a", "squares": "b", "nonzero": None, "unit": flat}, OF_STATISTICS),
+    "Ratio": (fc.Ratio, {**ABOUT, "numerator": "a", "denominator": "b", "squares": ("c", "d", "e"), "nonzero": "f"},
+              OF_STATISTICS),
+    "Distribution": (fc.Distribution, {**ABOUT, "counter": "c", "label": "value"}, OF_STATISTICS),
+    "Results": (fc.Results, {"study": TOY, "seed": 0}),
+    "Draw": (fc.Draw, {"network": CUBE, "others": {}}, {"others": {"dict"}}),
+    "fault_sets": (sets,
+                   {"study": "unsafe-fraction", "stop": 3, "what": "faulty_nodes", "seed": 1, "first": 1, "n": 4, "f": 2},
+                   {"stop": {"digit"}, "seed": {"digit"}, "first": {"digit"}, "n": {"float", "numpy float", "digit"} | LISTS,
+                    "f": {"float", "numpy float", "digit"} | LISTS}),
+    "merge": (fc.merge, {"paths": ["no such file"]}),
+    "open_results": (fc.open_results, {"path": "no such file", "unchecked": False}),
+}  # fmt: skip
+#: Methods of what they return.
+METHODS = {
+    "Hypercube": (CUBE, {"neighbours": 1, "is_link": 2, "metric": 2, "is_faulty": 1, "is_faulty_link": 2, "label": 1}),
+    "lazy Hypercube": (fc.Hypercube(4, LAZY), {"is_faulty": 1}),
+    "DualCube": (DUAL, {"class_of": 1, "cluster_dims": 1, "cluster": 1, "position": 1, "same_cluster": 2, "cross": 1,
+                        "neighbours": 1, "is_link": 2, "metric": 2, "dimension": 2, "is_safe": 1, "binomial_tree": 2,
+                        "virtual_edges": 2}),
+    "RandomFaults": (LAZY, {"status": 1, "__contains__": 1}),
+    "Subcube": (UNSAFE.subcubes[0], {"__contains__": 1}),
+    "CommunicationTree": (TREE, {"role": 2}),
+    "Axis": (AXIS, {"check": 1}),
+    "Study": (TOY, {"grid": 1, "statistic": 1, "target": 1, "point": 1, "count": 4}),
+    "Results": (RESULTS, {"estimates": 1, "shares": 2, "estimate of": 3, "sel": 1}),
+}  # fmt: skip
+
+#: Their usual arguments, where 2 and 6 are none.
+USUAL = {
+    "same_cluster": (2, 3),
+    "is_safe": (2,),
+    "binomial_tree": (2, 2),
+    "virtual_edges": (2, 6),
+    "role": (2, 2),
+    "grid": ("default",),
+    "statistic": ("bit",),
+    "target": ("bit",),
+    "point": (POINT,),
+    "count": (POINT, 5, 3, 2),
+    "estimates": (POINT,),
+    "shares": ("bit", POINT),
+    "estimate of": ("bit", 1, 0.0),
+    "sel": (1,),
+}
+
+#: What they take besides.
+MORE = {"check 0": {"float", "numpy float", "digit"}, "grid 0": {"None"}, "target 0": {"None"},
+        "estimate of 1": {"float", "numpy float", "digit"}, "sel 0": {"digit"} | LISTS}  # fmt: skip
+
+
+def allowed(base, name, more):
+    usual = base[name]
+    return TAKES.get(type(usual), set()) | more.get(name, set())
+
+
+def outcome(function, arguments):
+    """What a call gives, or the one line that refuses it."""
+    faulthandler.dump_traceback_later(PATIENCE, exit=True)  # a hang ends here
+    try:
+        return function(**arguments), None
+    except (fc.FastcubeError, TypeError, ValueError) as error:
+        refused = str(error)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+    assert refused.isprintable(), refused
+    assert len(refused) < 600, refused
+    return None, refused
+
+
+def is_slow(call):
+    """Exact values compile kernels that count all fault sets."""
+    return call.startswith("exact_") and call != "exact_unsafe"
+
+
+def text_of(result):
+    """A result for comparing: of a run what it counted."""
+    if isinstance(result, fc.Results):
+        return repr(sorted(result.tallies.items()))
+    if isinstance(result, fc.Study):
+        return repr((describe(result), result.revision, [(grid.name, grid.trials) for grid in result.grids]))
+    return repr(result)
+
+
+def wrong(function, base, name, odd, takes):
+    """What is wrong with a call where the argument ``name`` is an odd value; None when nothing is."""
+    value = {**ODD, **TWO}[odd]
+    try:
+        got, refused = outcome(function, {**base, name: value})
+    except Exception as error:
+        return f"raised {type(error).__name__}: {error}"
+    if odd in TWO:
+        meant, why = outcome(function, {**base, name: 2})
+        same = (refused is None) == (why is None) and (refused is not None or text_of(got) == text_of(meant))
+        return None if same else f"gave {got!r} where 2 gives {meant!r}, {refused}, {why}"
+    if refused is not None:
+        return None
+    if odd not in takes:
+        return f"taken: {text_of(got)[:200]}"
+    if odd in NUMBERS and not isinstance(got, fc.Axis):
+        meant, _ = outcome(function, {**base, name: float(value)})
+        return None if text_of(got) == text_of(meant) else f"gave {got!r} where {float(value)} gives {meant!r}"
+    return None
+
+
+def failures(function, base, more):
+    found = {f"{name}={odd}": wrong(function, base, name, odd, allowed(base, name, more))
+             for name in base for odd in (*ODD, *TWO)}  # fmt: skip
+    return {what: why for what, why in found.items() if why}
+
+
+@pytest.mark.parametrize("call", [pytest.param(c, marks=pytest.mark.slow) if is_slow(c) else c for c in CALLS])
+def test_odd_values_are_refused_or_mean_what_they_say(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    function, base, *more = CALLS[call]
+    assert failures(function, base, more[0] if more else {}) == {}
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_methods_refuse_odd_values(kind):
+    of, methods = METHODS[kind]
+    found = {}
+    for name, count in methods.items():
+        usual = USUAL.get(name, (2, 6)[:count])
+        base = {str(i): value for i, value in enumerate(usual)}
+        method = HOW.get(name) or getattr(of, name)
+        more = {what.split()[-1]: takes for what, takes in MORE.items() if what.rsplit(" ", 1)[0] == name}
+        found |= {f"{name} {what}": why for what, why in failures(positional(method), base, more).items()}
+    assert found == {}
+
+
+HOW = {
+    "estimate of": lambda name, a, work: RESULTS.estimate(name, a=a, work=work),
+    "sel": lambda a: RESULTS.sel(a=a),
+}
+
+
+def positional(method):
+    return lambda **given: method(*given.values())
+
+
+def test_every_public_name_is_tried():
+    missing = {name for name in fc.__all__ if not any(call.split()[0] == name for call in CALLS)}
+    # reproduce would measure all there is where a folder of an odd name can be made
+    assert missing == {
+        "reproduce",
+        "FastcubeError",
+        "MissingDependencyError",
+        "ParameterError",
+        "ResultFileError",
+        "__version__",
+    }
