@@ -33,7 +33,7 @@ def complete(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("re", ["replay"]),
+        ("rep", ["replay", "reproduce"]),
         ("run unsafe-f", ["unsafe-fraction"]),
         ("run my_study", ["file"]),
         ("run unsafe-fraction --grid ", ["figure-8", "large"]),
