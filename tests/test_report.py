@@ -6,19 +6,23 @@ import base64
 import hashlib
 import html.parser
 import json
+import os
 import re
+import signal
+import time
 
 import pytest
 from toy_paper import paper
 
-from fastcube.engine.driver import WORK_REMAINS
+from fastcube.engine.driver import INTERRUPTED, TERMINATED, WORK_REMAINS
 from fastcube.engine.estimate import Estimate
 from fastcube.engine.examples import Drawing
 from fastcube.errors import ParameterError, ResultFileError
 from fastcube.inventory import Printed
-from fastcube.report import make
+from fastcube.report import make, running
 from fastcube.report import plan as planning
 from fastcube.report.cubes import cube_svg, link_text, told
+from fastcube.report.folder import Folder
 from fastcube.report.judging import judge, of_item
 from fastcube.report.plan import budget, installed, plan_of
 
@@ -183,6 +187,63 @@ def test_a_claim_that_breaks_is_told_and_tried_again(tmp_path):
     assert "deciding failed: AssertionError" in (tmp_path / "report.html").read_text()
 
 
+# ---------------------------------------------------------------- signals
+
+CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
+
+
+def then_signal(function, number, before=0.0):
+    """The function, which signals this process when it has run."""
+
+    def wrapped(*arguments, **named):
+        out = function(*arguments, **named)
+        time.sleep(before)
+        os.kill(os.getpid(), number)
+        return out
+
+    return wrapped
+
+
+@pytest.mark.parametrize("number", CODES, ids=lambda n: n.name)
+def test_a_signal_stops_it_with_what_is_done_kept(tmp_path, monkeypatch, number):
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "figure_of", then_signal(running.figure_of, number))
+        assert made(tmp_path, claims=())[1] == CODES[number]
+    assert "not computed yet" in page(tmp_path).text["toy-figure-1"]
+    results = (tmp_path / "toy.h5").read_bytes()
+    assert made(tmp_path, claims=())[1] == 0
+    assert (tmp_path / "toy.h5").read_bytes() == results
+    assert "2 points of 2,000 trials" in page(tmp_path).text["toy-figure-1"]
+
+
+def test_a_signal_among_claims_keeps_the_verdicts_given(tmp_path, monkeypatch):
+    monkeypatch.setattr(Folder, "put_verdict", then_signal(Folder.put_verdict, signal.SIGUSR1))
+    assert made(tmp_path, claims=("repaired", "last"))[1] == WORK_REMAINS
+    assert "ours" in page(tmp_path).text["toy-three"]
+    assert "3-cubes have 8 nodes" in page(tmp_path).text["toy-three"]
+
+
+def test_a_second_signal_ends_it_at_once(tmp_path, monkeypatch):
+    class Exited(BaseException):
+        pass
+
+    def leave(code):
+        raise Exited(code)
+
+    monkeypatch.setattr(running, "figure_of", then_signal(running.figure_of, signal.SIGTERM))
+    first = running.render
+    calls = []
+    monkeypatch.setattr(
+        running,
+        "render",
+        lambda *a: then_signal(first, signal.SIGINT, 0.3)(*a) if calls else calls.append(1) or first(*a),
+    )
+    monkeypatch.setattr(running.os, "_exit", leave)
+    with pytest.raises(Exited) as left:
+        made(tmp_path, claims=())
+    assert left.value.args == (INTERRUPTED,)
+
+
 # ---------------------------------------------------------------- judging
 
 
@@ -219,7 +280,8 @@ def test_an_item_takes_the_worst_of_its_parts():
 def test_a_cube_is_drawn_with_its_faults_and_times():
     svg = cube_svg(Drawing(4, (0, 5), (1,), ((2, 3),), {1: "7"}, ((0, 1, "<2>"),)))
     assert (svg.count("<circle"), svg.count('class="node faulty"'), svg.count('class="node unsafe"')) == (16, 2, 1)
-    assert (svg.count('class="link"'), svg.count('class="broken"')) == (31, 1)
+    link, broken = re.findall(r'<path class="(?:link|broken)" d="([^"]*)"', svg)
+    assert (link.count("M"), broken.count("M")) == (31, 1)
     assert ">7</text>" in svg
     assert "&lt;2&gt;" in svg
     with pytest.raises(ValueError, match="1 <= n <= 4"):

@@ -55,6 +55,12 @@ class Content:
         self.drawn = {piece.name: folder.drawn(piece, stale=True) for piece in plan.studies}
         self.reports = {piece.name: folder.verdict(piece) for piece in plan.claims}
         self.gave = {piece.name: folder.example(piece, stale=True) for piece in plan.examples}
+        self.names = {
+            f"{paper.name}-{item.id}": f"{title_of(item)} of {paper.inventory.short}"
+            for paper in plan.papers
+            for item in (*paper.inventory.items, *paper.inventory.beyond)
+        }
+        self.names |= {f"{paper.name}-more": f"Besides of {paper.inventory.short}" for paper in plan.papers}
         self.home = self._figures()  # where each plot, claim and example is shown
 
     def _figures(self) -> dict[str, str]:
@@ -73,10 +79,10 @@ class Content:
 
     # ------------------------------------------------------------ one piece
 
-    def _place(self, name: str, anchor: str) -> str:
-        """The anchor of what shows it first; empty for the first itself."""
+    def _place(self, name: str, anchor: str) -> dict[str, str]:
+        """Anchor and name of what shows it first; empty for the first itself."""
         first = self.home.setdefault(name, anchor)
-        return "" if first == anchor else first
+        return {} if first == anchor else {"anchor": first, "name": self.names[first]}
 
     def study(self, piece: StudyPiece, anchor: str) -> dict[str, Any]:
         """A plot with its table and the lines that make it again."""

@@ -58,11 +58,12 @@ def in_words(drawing: Drawing) -> str:
     return "; ".join(parts)
 
 
-def _line(u: int, v: int, kind: str, short: float = 0.0) -> str:
+def _way(u: int, v: int) -> str:
+    """A link between the rims of its nodes, as a part of a path."""
     (a, b), (c, d) = _place(u), _place(v)
-    length = ((c - a) ** 2 + (d - b) ** 2) ** 0.5 or 1.0
-    e, f = (c - a) / length * short, (d - b) / length * short
-    return f'<path class="{kind}" d="M {a + e:.1f} {b + f:.1f} L {c - e:.1f} {d - f:.1f}"/>'
+    length = ((c - a) ** 2 + (d - b) ** 2) ** 0.5
+    e, f = (c - a) / length * _RADIUS, (d - b) / length * _RADIUS
+    return f"M{a + e:.0f} {b + f:.0f} {c - e:.0f} {d - f:.0f}"
 
 
 def _arrow(u: int, v: int, word: str) -> str:
@@ -92,22 +93,22 @@ def cube_svg(drawing: Drawing) -> str:
         raise ValueError(f"a cube is drawn for 1 <= n <= {LARGEST}, got {n}")
     nodes = range(2**n)
     broken = {frozenset(link) for link in drawing.faulty_links}
-    parts = []
-    for u in nodes:
-        for i in range(n):
-            v = u ^ 1 << i
-            if u < v:
-                parts.append(_line(u, v, "broken" if frozenset((u, v)) in broken else "link", _RADIUS))
+    links = [(u, u | 1 << i) for u in nodes for i in range(n) if not u >> i & 1]
+    ways = {
+        "link": [_way(*link) for link in links if frozenset(link) not in broken],
+        "broken": [_way(*link) for link in links if frozenset(link) in broken],
+    }
+    parts = [f'<path class="{kind}" d="{"".join(some)}"/>' for kind, some in ways.items() if some]
     for u, v, word in drawing.arrows:
         parts.append(_arrow(u, v, word))
     for v in nodes:
         x, y = _place(v)
         kind = "faulty" if v in drawing.faulty_nodes else "unsafe" if v in drawing.grey else "plain"
-        parts.append(f'<circle class="node {kind}" cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS:g}"/>')
+        parts.append(f'<circle class="node {kind}" cx="{x:.0f}" cy="{y:.0f}" r="{_RADIUS:g}"/>')
         if v in drawing.inside:
             text = html.escape(drawing.inside[v])
-            parts.append(f'<text class="inside {kind}" x="{x:.1f}" y="{y + 4:.1f}">{text}</text>')
-        parts.append(f'<text class="name" x="{x - 8:.1f}" y="{y + _RADIUS + 12:.1f}">{label(v, n)}</text>')
+            parts.append(f'<text class="inside {kind}" x="{x:.0f}" y="{y + 4:.0f}">{text}</text>')
+        parts.append(f'<text class="name" x="{x - 8:.0f}" y="{y + _RADIUS + 12:.0f}">{label(v, n)}</text>')
     places = [_place(v) for v in nodes]
     left, top = min(x for x, _ in places) - _MARGIN - 12, min(y for _, y in places) - _MARGIN
     width, height = max(x for x, _ in places) + _MARGIN - left, max(y for _, y in places) + _MARGIN + 6 - top

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..plot.panel import Line, Panel
 
 _MATHS = (
+    (re.compile(r"\\binom\{([^{}]*)\}\{([^{}]*)\}"), r"C(\1, \2)"), (re.compile(r"\\[,;! ]"), " "),
     (re.compile(r"\\lfloor\s*\{\}"), "⌊"), (re.compile(r"\\rfloor"), "⌋"),
     (re.compile(r"\\lceil\s*\{\}"), "⌈"), (re.compile(r"\\rceil"), "⌉"),
     (re.compile(r"\\(?:le|leq)\b"), "≤"), (re.compile(r"\\(?:ge|geq)\b"), "≥"), (re.compile(r"\\times\b"), "×"),

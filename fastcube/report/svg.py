@@ -271,11 +271,20 @@ def page_svg(figure: Any, prefix: str, words: str, salt: str, titles: Mapping[st
     return _serial(root)
 
 
+def _terse(path: str) -> str:
+    """The same outline in fewer characters: after a move, and after a line, more pairs of numbers are lines."""
+    if not set(path) & set("CQ"):
+        path = path.replace(" L ", " ")
+    return re.sub(r" ?([A-Za-z]) ?", r"\1", path)
+
+
 def _serial(root: ET.Element) -> str:
     """As HTML takes it: without namespaces, empty elements closed."""
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
         if element.tag not in ("text", "tspan", "title"):
             element.text = None
+        if "d" in element.attrib:
+            element.set("d", _terse(element.get("d", "")))
         element.tail = None
-    return ET.tostring(root, encoding="unicode")
+    return ET.tostring(root, encoding="unicode").replace(" />", "/>")

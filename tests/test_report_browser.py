@@ -1,0 +1,163 @@
+"""The report in a real browser: it asks for nothing, all is there without script, and anyone can use it."""
+
+import re
+import shutil
+
+import pytest
+import report_page
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = shutil.which("chromium")
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    return (report_page.folder(tmp_path_factory.mktemp("made")) / "report.html").resolve().as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium (Debian: apt-get install chromium fonts-dejavu-core)")
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: pip install -e '.[browser]'"
+    )
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+class Opened:
+    """A page of the report; knows what it asked for and what it said."""
+
+    def __init__(self, browser, address, scheme="light", script=True, width=1280, policy=True):
+        self.context = browser.new_context(
+            offline=True, color_scheme=scheme, java_script_enabled=script, bypass_csp=not policy,
+            viewport={"width": width, "height": 800}, reduced_motion="reduce",
+        )  # fmt: skip
+        self.page = self.context.new_page()
+        self.asked, self.said = [], []
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.goto(address)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("script", [True, False])
+def test_it_asks_for_one_file_and_says_nothing(browser, address, scheme, script):
+    with Opened(browser, address, scheme, script) as opened:
+        assert opened.asked == [address]
+        assert opened.said == []
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser, address, scheme, width):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    with Opened(browser, address, scheme, width=width, policy=False) as opened:
+        opened.page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
+        found = axe.Axe().run(opened.page).response["violations"]
+        assert [(v["id"], v["help"], [n["html"][:200] for n in v["nodes"][:3]]) for v in found] == []
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_nothing_scrolls_sideways_on_a_telephone(browser, address, script):
+    with Opened(browser, address, script=script, width=375) as opened:
+        wide = opened.page.evaluate(
+            """[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1 &&
+            !e.closest('.wide, svg, code, .hidden, .skip, .ledger thead')).map(e => e.outerHTML.slice(0, 120)).slice(0, 5)"""
+        )
+        assert wide == []
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+def test_every_number_is_there_without_script(browser, address):
+    with Opened(browser, address) as opened, Opened(browser, address, script=False) as bare:
+        with_script = opened.page.locator("main").text_content()
+        without = bare.page.locator("main").text_content()
+        # the script adds only how many items the filter shows, and buttons named as lines are
+        assert set(NUMBER.findall(with_script)) - set(NUMBER.findall(without)) <= set(
+            NUMBER.findall(opened.page.locator("#found").text_content())
+        )
+        assert not bare.page.locator("button:visible, input:visible").count()
+        bare.page.locator("details").last.locator("summary").click()
+        assert bare.page.locator("details").last.locator("table, dl").first.is_visible()
+
+
+def test_the_table_is_filtered_by_keyboard(browser, address):
+    with Opened(browser, address) as opened:
+        page = opened.page
+        rows = "tr[data-verdict]:visible"
+        everything = page.locator(rows).count()
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.id") == "words":
+                break
+        page.keyboard.type("theorem 1")
+        some = page.locator(rows).count()
+        assert 0 < some < everything
+        assert page.locator("#found").text_content() == f"{some} of {everything} items"
+        page.keyboard.press("Control+A")
+        page.keyboard.press("Delete")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Space")
+        kind = page.evaluate("document.activeElement.value")
+        assert page.locator(rows).count() == everything - page.locator(f"tr[data-verdict={kind}]").count()
+
+
+def test_a_line_is_copied_as_it_is_printed(browser, address):
+    with Opened(browser, address) as opened:
+        page = opened.page
+        opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        button = page.locator("button.copy").first
+        button.focus()
+        page.keyboard.press("Enter")
+        page.locator("#told", has_text="Copied").wait_for(state="attached")
+        code = button.locator("xpath=preceding-sibling::code").text_content()
+        assert page.evaluate("navigator.clipboard.readText()") == code
+
+
+def test_a_line_of_a_plot_is_highlighted_and_its_points_read(browser, address):
+    with Opened(browser, address) as opened:
+        page = opened.page
+        plot = page.locator("[data-plot]", has=page.locator(".keys button")).first
+        key = plot.locator(".keys button").first
+        key.focus()
+        page.keyboard.press("Enter")
+        assert key.get_attribute("aria-pressed") == "true"
+        assert plot.locator(".line.lit").count() == 1
+        told = plot.locator(".point").text_content()
+        assert told.startswith(key.text_content())
+        page.keyboard.press("Enter")
+        assert plot.locator(".line.lit").count() == 0
+        assert plot.locator(".point").text_content() == ""
+
+
+def test_plots_follow_dark_mode(browser, address):
+    inks = []
+    for scheme in ("light", "dark"):
+        with Opened(browser, address, scheme) as opened:
+            inks.append(opened.page.evaluate("getComputedStyle(document.querySelector('.plot svg text')).fill"))
+    assert inks[0] != inks[1]
+
+
+def test_it_prints_with_everything_open(browser, address):
+    with Opened(browser, address, "dark", script=False) as opened:
+        opened.page.emulate_media(media="print")
+        assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        table = opened.page.locator("details table.data").first
+        assert table.is_visible()
+        assert table.bounding_box()["height"] > 20
+        assert opened.page.locator("nav").is_hidden()
+    with Opened(browser, address) as opened:
+        assert opened.page.pdf().startswith(b"%PDF")
