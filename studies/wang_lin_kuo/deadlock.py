@@ -115,6 +115,7 @@ def _draw_cycles(results: Results, sheet: Any) -> None:
     for n, panel in _panels_by_n(results, sheet):
         panel.compare(results, shares, x="f", at={"n": n})
         panel.scale = "linear"
+        panel.limits(bottom=0, top=1.03)
         panel.words(y="share with a cyclic dependency graph", title=f"n = {n}")
 
 
