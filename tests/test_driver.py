@@ -380,6 +380,14 @@ def test_items_grow_from_what_finished(monkeypatch):
     assert len(given) < 500
 
 
+def test_trials_that_are_done_together_are_not_parted():
+    """However slow: a lattice of 64 trials costs as much for one."""
+    work = driver._PointWork({}, None, together=64)
+    work.todo.append((5, 200))
+    work.timed, work.seconds, work.largest = 1, 10.0, 1
+    assert [work.take(0.2) for _ in range(4)] == [(5, 64), (64, 128), (128, 192), (192, 200)]
+
+
 def test_items_get_longer_with_many_workers():
     assert Engine(None, lambda: 2, 1.0, 4e-4).length() == 1.0
     assert Engine(None, lambda: 10_000, 1.0, 4e-4).length() == pytest.approx(8.0)

@@ -59,6 +59,7 @@ class _PointWork:
 
     point: dict[str, Value]
     tally: Tally
+    together: int = 1
     first: int = 0
     stop: int = 0
     todo: deque[tuple[int, int]] = field(default_factory=deque)
@@ -87,10 +88,10 @@ class _PointWork:
     def take(self, seconds: float) -> tuple[int, int]:
         """Next range of trials, about ``seconds`` long, and at most 16 times the largest one that has finished.
 
-        So a lucky first trial cannot make an item that runs for hours.
+        So a lucky first trial cannot make an item that runs for hours.  Trials that a kernel does together are never parted.
         """
         first, stop = self.todo.popleft()
-        count = max(1, min(16 * self.largest, self._wish(seconds)))
+        count = max(self.together, min(16 * self.largest, self._wish(seconds)))
         # ends on a multiple of a power of two: lane kernels pay for ragged ends
         aligned = 1 << (count.bit_length() - 1)
         end = min(stop, (first + count) // aligned * aligned)
@@ -138,7 +139,9 @@ class _Driver:
         empty = Tally.empty(self.study.tally)
         for key in keys:
             results.tallies.setdefault(key, empty)
-        self.works = {key: _PointWork(p, results.tallies[key]) for key, p in zip(keys, points, strict=True)}
+        self.works = {
+            key: _PointWork(p, results.tallies[key], study.together) for key, p in zip(keys, points, strict=True)
+        }
         self.open: list[_PointWork] = []
         for of_point in self.works.values():
             self._first_stage(of_point)

@@ -325,6 +325,8 @@ class Study(Measure):
         ``notes(results)`` gives lines to print under the table: what the paper states, bounds, closed forms.
     verify : callable
         ``verify(point, tally)`` raises StudyError for trials that broke what the study promises of each, such as a bound.
+    together : int
+        Trials that a kernel does at the cost of one, where one takes long: the driver hands out no fewer.
     """
 
     kernel: Callable[[Point], Kernel]
@@ -335,6 +337,7 @@ class Study(Measure):
     figure: Callable[[Results, Any], None] | None = None
     notes: Callable[[Results], list[str]] | None = None
     verify: Callable[[Point, Tally], None] = lambda point, tally: None
+    together: int = 1
     path: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:

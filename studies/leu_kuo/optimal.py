@@ -135,6 +135,7 @@ OPTIMAL_TREE = Study(
         _share("fault_free_top_down", "share of trials in which TOP_DOWN's tree has no faulty link", shown=False),
     ),
     kernel=_kernel,
+    together=64,  # a lattice of 64 trials at n = 12 takes 50 ms, also for one
     grids=(Grid("links", link_faults(range(4, 11)), 50_000),),
     check=check,
     explain=explain,
