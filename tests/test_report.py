@@ -18,12 +18,12 @@ from fastcube.engine.driver import INTERRUPTED, TERMINATED, WORK_REMAINS
 from fastcube.engine.estimate import Estimate
 from fastcube.engine.examples import Drawing
 from fastcube.errors import ParameterError, ResultFileError
-from fastcube.inventory import Printed
+from fastcube.inventory import Item, Printed, Shown
 from fastcube.report import make, running
 from fastcube.report import plan as planning
 from fastcube.report.cubes import cube_svg, link_text, told
 from fastcube.report.folder import Folder
-from fastcube.report.judging import judge, of_item
+from fastcube.report.judging import asked, judge, of_item
 from fastcube.report.plan import budget, installed, plan_of
 
 CLAIMS = ("false", "repaired", "last")
@@ -272,6 +272,27 @@ def test_an_item_takes_the_worst_of_its_parts():
     assert of_item([], [], ["shown"], False) == "shown"
     assert of_item([], [], [], False) == "missing"
     assert of_item([], [], [], True) == "concept"
+
+
+def test_numbers_are_compared_with_their_statistic_by_every_reading_of_it():
+    def shown_by(*statistics):
+        return tuple(Shown(study="multicast", statistic=name) for name in statistics)
+
+    printed = (
+        Printed("N", 135, 0, {"f": 0}, "channels"),
+        Printed("percent", 1.3, 1, {"f": 0}),
+        Printed("all", 5, 0, None, "channels"),
+    )
+    item = Item(
+        "table-3",
+        "table",
+        "here",
+        "Table",
+        "3",
+        printed=printed,
+        shown_by=shown_by("channels", "channels_hamilton", "depth"),
+    )
+    assert [(p.name, s.statistic) for p, s in asked([item])] == [("N", "channels"), ("N", "channels_hamilton")]
 
 
 # ---------------------------------------------------------------- drawings

@@ -1,6 +1,5 @@
 """The report in a real browser: it asks for nothing, all is there without script, and anyone can use it."""
 
-import re
 import shutil
 
 import pytest
@@ -9,7 +8,6 @@ import report_page
 pytestmark = pytest.mark.browser
 
 CHROMIUM = shutil.which("chromium")
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 @pytest.fixture(scope="module")
@@ -83,13 +81,13 @@ def test_nothing_scrolls_sideways_on_a_telephone(browser, address, script):
 
 def test_every_number_is_there_without_script(browser, address):
     with Opened(browser, address) as opened, Opened(browser, address, script=False) as bare:
-        with_script = opened.page.locator("main").text_content()
-        without = bare.page.locator("main").text_content()
-        # the script adds only how many items the filter shows, and buttons named as lines are
-        assert set(NUMBER.findall(with_script)) - set(NUMBER.findall(without)) <= set(
-            NUMBER.findall(opened.page.locator("#found").text_content())
-        )
-        assert not bare.page.locator("button:visible, input:visible").count()
+        words = []
+        for page in (opened.page, bare.page):
+            page.evaluate("for (const e of document.querySelectorAll('.keys, #found, button')) e.remove()")  # comforts
+            words.append(page.locator("main").text_content().split())
+        assert words[0] == words[1]
+        assert sum(any(c.isdigit() for c in word) for word in words[1]) > 10
+        assert not bare.page.locator("input:visible").count()
         bare.page.locator("details").last.locator("summary").click()
         assert bare.page.locator("details").last.locator("table, dl").first.is_visible()
 
@@ -103,7 +101,7 @@ def test_the_table_is_filtered_by_keyboard(browser, address):
             page.keyboard.press("Tab")
             if page.evaluate("document.activeElement.id") == "words":
                 break
-        page.keyboard.type("theorem 1")
+        page.keyboard.type("e 1")
         some = page.locator(rows).count()
         assert 0 < some < everything
         assert page.locator("#found").text_content() == f"{some} of {everything} items"

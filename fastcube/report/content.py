@@ -6,8 +6,10 @@ A plot or a claim that several items name is shown at the first and linked from 
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Iterable
+from pathlib import PurePath
 from typing import Any
 
 from ..engine.estimate import Estimate
@@ -194,7 +196,8 @@ class Content:
         key = judging.of_item(of_claims, of_numbers, shows, bool(item.concept))
         return {
             "anchor": anchor, "title": title_of(item), "kind": item.kind, "place": item.place, "quote": item.quote,
-            "reading": item.reading, "drawing": item.drawing, "concept": item.concept, "numbers": numbers, "claims": claims,
+            "reading": item.reading, "drawing": item.drawing, "concept": item.concept, "numbers": numbers,
+            "compared": any(row["judged"] for row in numbers), "claims": claims,
             "studies": list(studies.values()), "examples": examples, "verdict": verdict(key),
             "printed": self._printed(item), "measured": self._measured(item, numbers, claims, list(studies.values()), examples),
         }  # fmt: skip
@@ -262,7 +265,7 @@ class Content:
 
     def provenance(self) -> dict[str, Any]:
         """Which software and machines made what, from the results files and verdicts."""
-        runs, software, machines = [], set(), set()
+        runs, software, machines, commands = [], set(), set(), set()
         for piece in self.plan.studies:
             drawn = self.drawn[piece.name]
             if drawn is None:
@@ -274,6 +277,8 @@ class Content:
             software.add(
                 f"fastcube {last['software']['version']}{revision}, Python {environment['python']}, {libraries}"
             )
+            program, *rest = last["parameters"]["command"] or [""]
+            commands.add(shlex.join([PurePath(program).name, *map(str, rest)]))
             machines.add(f"{environment['cpu']}, {environment['cpus']} processors, {environment['os']}")
             runs.append({"name": piece.name, "trials": f"{drawn['trials']:,}", "seed": drawn["seed"], "digest": drawn["digest"],
                          "written": resources["written"], "seconds": f"{resources.get('seconds', 0):.1f}"})  # fmt: skip
@@ -285,7 +290,7 @@ class Content:
         ]
         hashes = sorted({report["sources"] for report in reports})
         return {"runs": runs, "software": sorted(software), "machines": sorted(machines), "efforts": ", ".join(efforts),
-                "hashes": hashes}  # fmt: skip
+                "hashes": hashes, "commands": sorted(commands)}  # fmt: skip
 
 
 def _counts(keys: Iterable[str]) -> list[dict[str, Any]]:

@@ -57,12 +57,15 @@ def runs_of(item: Item, tables: Mapping[str, Any]) -> int | None:
 
 
 def asked(items: Iterable[Item]) -> Iterable[tuple[Printed, Shown]]:
-    """The printed numbers that have a point and a statistic to be compared with, one for each statistic."""
+    """The printed numbers that have a point and a statistic, with each statistic that they are compared with.
+
+    A statistic whose name goes on (``channels_hamilton`` beside ``channels``) counts by another reading of the same words.
+    """
     for item in items:
         for printed in item.printed:
-            if printed.point and not isinstance(printed.value, str):
+            if printed.point and printed.statistic and not isinstance(printed.value, str):
                 for shown in item.shown_by:
-                    if shown.study and printed.statistic in ("", shown.statistic):
+                    if shown.study and f"{shown.statistic}_".startswith(f"{printed.statistic}_"):
                         yield printed, shown
 
 
