@@ -10,7 +10,10 @@
    by 3 at once, which 1 <= d <= 3 does not allow.  So ROUTE1(k), and ROUTE2(k) which tries these paths among others, always
    finds a minimal one.  ROUTE is lost iff a fault is on its path.  For k > 3 those with a fault on the path are queued.
 2. *closure*: the others are pressed together and closed a vector at a time.  Those whose ROUTE path meets no fault and,
-   when Q_n is not unsafe, no faulty or unsafe node are decided too; the rest are walked in scalar code.
+   when Q_n is not unsafe, no faulty or unsafe node between its ends are decided too: at each node before the last but one the
+   first nearer neighbour is active, and there t is the only one and nonfaulty, so ROUTE3(1) takes that path, also from and to an
+   unsafe end.  Both ends are not in one subcube, which would hold all nodes between them, and is met where there are none.
+   The rest are walked in scalar code.
 
 For n > 32 lanes hold the low 32 bits of the labels: close there, or a fault on the path there, is necessary for either,
 and such trials are run by themselves.  The others need no more than the high bits of their ends.
@@ -158,28 +161,49 @@ def _take(key, work, hit, again, near, start, part, rows, origin, params, lanes,
 # ---------------------------------------------------------------- 2. closure
 
 
+@block
+def _close(cells, masks, f):
+    """:func:`subcubes.close` of the queue's first vector, with its loops unrolled for f = 4 .. 7."""
+    if f == 4:
+        close(cells, 2, masks, 4)
+    elif f == 5:
+        close(cells, 2, masks, 5)
+    elif f == 6:
+        close(cells, 2, masks, 6)
+    elif f == 7:
+        close(cells, 2, masks, 7)
+    else:
+        close(cells, 2, masks, f)
+
+
 @block(always=True)
 def _meet(work, lanes):
     """Of the queue's first vector: Hamming distances; trials in which a fault is on ROUTE's path, in which a faulty or unsafe
-    node is, and in which all nodes are unsafe."""
+    node is between its ends, and in which all nodes are unsafe.
+
+    From the path's second node to its last but one; where the ends are neighbours these are t and s.
+    """
     f, cells = work.f, work.queue.cells
-    close(cells, 2, work.masks, f)
+    _close(cells, work.masks, f)
     s = simd.load(cells, 2 * lanes * f)
     t = simd.load(cells, 2 * lanes * (f + 1))
     zero = simd.sub(s, s)
     whole = simd.like(s, (ONE << np.uint64(work.trial.n)) - ONE)
+    apart = simd.xor(s, t)
+    second = simd.xor(s, simd.top(apart))
+    previous = simd.xor(t, simd.both(apart, simd.sub(zero, apart)))
     lost = simd.differ(s, s)
     met = lost
     dead = lost
     for i in range(f):
         x = simd.load(cells, 2 * lanes * i)
         m = simd.load(work.masks, lanes * i)
-        e = simd.xor(x, s)
-        r = simd.xor(x, t)
-        lost = simd.mask_or(lost, _on_route(e, r, zero))
-        met = simd.mask_or(met, _on_route(simd.without(e, m), simd.without(r, m), zero))
+        lost = simd.mask_or(lost, _on_route(simd.xor(x, s), simd.xor(x, t), zero))
+        e = simd.without(simd.xor(x, second), m)
+        r = simd.without(simd.xor(x, previous), m)
+        met = simd.mask_or(met, _on_route(e, r, zero))
         dead = simd.mask_or(dead, simd.equal(m, whole))
-    return simd.popcount(simd.xor(s, t)), simd.bits(lost), simd.bits(met), simd.bits(dead)
+    return simd.popcount(apart), simd.bits(lost), simd.bits(met), simd.bits(dead)
 
 
 @block(always=True)
