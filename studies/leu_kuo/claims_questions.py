@@ -103,7 +103,9 @@ def top_down_fault_free(effort: Effort) -> Verdict:
     where="section 3.1",
     states="[FIND_TREE's tree has at most one faulty link more than the best one.]",
     ours=True,
-    correction="There are gaps of 2 at n = 3, of 5 at n = 4 and of more above; no ratio bounds it, as the best may have none.",
+    correction=(
+        "There are gaps of 2 at n = 3, 6 at n = 4, 8 at n = 5 and 9 at n = 6; no ratio bounds it, as the best may have none."
+    ),
 )
 def largest_gap(effort: Effort) -> Verdict:
     """Exact for Q_2, Q_3 and Q_4 up to some links; drawn above."""

@@ -147,8 +147,8 @@ def tree_greedy(effort: Effort) -> Verdict:
     where="section 2, proof of Lemma 1",
     states="It was known that for T_k(s) in an m-cube, we have |N(T_k(s))| >= 2^k (m - k) [0 <= k <= m/2].",
     correction=(
-        "All nodes within k fault-free links of s, together with their neighbours, are at least 2^k (m - k + 1), which is "
-        "enough for Lemma 1 (docs/proofs.md)."
+        "Where every node within k - 1 fault-free links of s has k nonfaulty neighbours, all nodes within k such links, together "
+        "with their neighbours, are at least 2^k (m - k + 1), which is enough for Lemma 1 (docs/proofs.md)."
     ),
 )
 def tree_neighbours(effort: Effort) -> Verdict:

@@ -172,8 +172,8 @@ def hypercube_algorithm(effort: Effort) -> Verdict:
     where="Lemma 2, proof",
     states="|N(T_k(s))| >= 2^k (m - k + 1) [in DC(m), cross neighbours counted; 0 <= k <= m/2].",
     correction=(
-        "All nodes within k fault-free links of s in its cluster, together with their neighbours there, are at least "
-        "2^k (m - k + 1) (docs/proofs.md)."
+        "Where every node within k - 1 fault-free links of s in its cluster has k nonfaulty neighbours there, all nodes within k "
+        "such links, together with their neighbours there, are at least 2^k (m - k + 1) (docs/proofs.md)."
     ),
 )
 def lemma_2_neighbours(_: Effort) -> Verdict:

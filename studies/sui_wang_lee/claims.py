@@ -161,7 +161,9 @@ def pivoted(effort: Effort) -> Verdict:
         "For case A [2 <= H(f,s) <= n], heights of n - 2 light EDST's out of the n - 1 light EDST's are n; the other one has "
         "height n - 1."
     ),
-    correction="All n - 1 have height n, but for H(f,s) = n - 1, where one has height n - 1: the lemma's own last paragraph.",
+    correction=(
+        "In Q'_3 to Q'_8 all n - 1 have height n, but for H(f,s) = n - 1, where one has n - 1: the lemma's own last paragraph."
+    ),
     group="light trees",
 )
 def lemma_5_case_a(effort: Effort) -> Verdict:
@@ -229,7 +231,7 @@ def lemma_5_last(effort: Effort) -> Verdict:
     "lemma-6",
     where="Lemma 6",
     states="The diameter of the spanning graph is n + 1 [the greatest height of the trees re-rooted at s].",
-    correction="It is n + 1 for n >= 4; in Q'_3 it is 3 for H(f,s) = 2.",
+    correction="It is n + 1 in Q'_4 to Q'_8, and in Q'_3 but for H(f,s) = 2, where it is 3.",
     group="light trees",
 )
 def lemma_6(effort: Effort) -> Verdict:
@@ -246,7 +248,7 @@ def lemma_6(effort: Effort) -> Verdict:
     "n-2-tall-trees",
     where="section IV, after Lemma 6",
     states="At least n - 2 out of the n - 1 EDST's, rooted at the source node, are of height n + 1.",
-    correction="So for n >= 4; in Q'_3 with H(f,s) = 2 both have height 3.",
+    correction="So in Q'_4 to Q'_8, and in Q'_3 but for H(f,s) = 2, where both have height 3.",
     group="light trees",
 )
 def n_2_tall_trees(effort: Effort) -> Verdict:

@@ -58,7 +58,10 @@ def _smallest_cycle(effort: Effort, unicast: bool) -> Verdict:
     "theorem-2-unicast",
     where="section 4.2, Theorem 2",
     states=f"{_THEOREM_2} [for messages to one destination each, with at most n - 1 faults].",
-    correction="D_H and D_L share the channels inside the supernodes; with a second virtual channel there they do not.",
+    correction=(
+        "With at most one fault in Q_3 they are. D_H and D_L share the channels inside the supernodes; with a second virtual "
+        "channel there, for D_L, no cycle was found in Q_3 to Q_8 (repair-unicast)."
+    ),
     group="cycles",
 )
 def theorem_2_unicast(effort: Effort) -> Verdict:
@@ -72,7 +75,10 @@ def theorem_2_unicast(effort: Effort) -> Verdict:
     states=(
         f"{_THEOREM_2} [the channel dependency graph of all multicasts, A14, has no cycle, with at most n - 1 faults]."
     ),
-    correction="D_H and D_L share the channels inside the supernodes; with a second virtual channel there they do not.",
+    correction=(
+        "With at most one fault in Q_3 it has none. D_H and D_L share the channels inside the supernodes; with a second virtual "
+        "channel there, for D_L, no cycle was found in Q_3 to Q_8 (repair-graph)."
+    ),
     group="cycles",
 )
 def theorem_2_graph(effort: Effort) -> Verdict:
@@ -116,7 +122,10 @@ def _pairs(first: int, second: int) -> Iterator[list[Message]]:
         "message holds all its channels "
         "until all its branches have ended, A15]."
     ),
-    correction="Not even without faults; messages that never split cannot deadlock with a second virtual channel.",
+    correction=(
+        "Not even two multicasts in the fault-free Q_3; messages to one destination each, with a second virtual channel, cannot "
+        "wherever it was looked (repair-unicast)."
+    ),
     group="replication",
 )
 def theorem_2_replication(effort: Effort) -> Verdict:
@@ -210,7 +219,10 @@ def repair_graph(effort: Effort) -> Verdict:
         "deadlock-free."
     ),
     ours=True,
-    correction="Two multicasts of D_H can each hold a branch that the other one waits for.",
+    correction=(
+        "Two multicasts of D_H can each hold a branch that the other one waits for, in the fault-free Q_3 already; messages to "
+        "one destination each are deadlock-free with it wherever it was looked (repair-unicast)."
+    ),
     group="replication",
 )
 def repair_replication(effort: Effort) -> Verdict:
