@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fastcube as fc
-from fastcube.engine.estimate import NOTHING, proportion
+from fastcube.engine.estimate import NOTHING, Estimate, proportion
 from fastcube.plot import style
 from fastcube.plot.panel import Panel
 from fastcube.plot.placing import _covered, limits
@@ -253,6 +253,13 @@ def test_an_axis_that_goes_with_x_makes_no_lines_of_its_own(fractions):
 
 def test_saturated_shares_are_not_a_window_of_intervals():
     assert drawn([(x, proportion(100, 100)) for x in range(5)]).get_ylim()[0] <= 0
+
+
+def test_what_is_known_to_be_zero_has_no_place_on_a_logarithm():
+    none = Estimate(0.0, 0.0, 0.0, 0.0)
+    axes = drawn([(1, none), (2, proportion(1, 10**5)), (3, proportion(10**4, 10**5))])
+    assert axes.get_yscale() == "log" and 0 < axes.get_ylim()[0] < 1e-5
+    assert drawn([(1, none), (2, none)], scale="log").get_yscale() == "linear"
 
 
 def test_figures_of_two_panels_share_looks_and_a_legend():

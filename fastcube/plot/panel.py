@@ -241,6 +241,7 @@ class Panel:
         estimates = [e for line in self.drawn for e in line.estimates if not math.isnan(e.value)]
         if estimates:
             log = self.scale == "log" or (self.scale == "auto" and _spans_decades(estimates))
+            log = log and any(e.value > 0 or without_events(e) for e in estimates)
             self.axes.set_yscale("log" if log else "linear")
             if not log:
                 self.axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 5), useMathText=True)
@@ -372,8 +373,9 @@ def _scaled(e: Estimate, factor: float) -> Estimate:
 
 
 def _spans_decades(estimates: list[Estimate]) -> bool:
-    """Whether the values, and the limits of points without events, are positive and far apart."""
-    if any(e.low < 0 or (e.value <= 0 and not without_events(e)) for e in estimates):
+    """Whether the values, and the limits of points without events, are positive and far apart; what is known to be 0 aside."""
+    unknown = [e for e in estimates if (e.low, e.high) != (0, 0)]
+    if not unknown or any(e.low < 0 or (e.value <= 0 and not without_events(e)) for e in unknown):
         return False
-    values = [e.high if without_events(e) else e.value for e in estimates]
+    values = [e.high if without_events(e) else e.value for e in unknown]
     return max(values) >= placing.DECADES * min(values)
