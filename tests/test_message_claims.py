@@ -23,6 +23,8 @@ OUTCOMES = {
     "route2-1-path": "holds",
     "route2-2-outcome": "refuted",
     "route2-2-path": "refuted",
+    "route1-3": "holds",
+    "conditions-needed": "refuted",
     "route3-active": "holds",
     "route3-to-unsafe": "holds",
     "route3-from-unsafe": "holds",

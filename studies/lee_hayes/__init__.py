@@ -25,7 +25,12 @@ STUDIES = (UNSAFE_FRACTION, UNSAFE_RARE, UNSAFE_CRITICAL, ROUTING, ROUTING_RATE,
 
 def ledger() -> Ledger:
     """What ``fastcube claims`` decides."""
-    from . import claims_broadcasting, claims_rounds, claims_routing  # noqa: F401  (enter their claims)
+    from . import (  # noqa: F401  (enter their claims)
+        claims_broadcasting,
+        claims_rounds,
+        claims_routing,
+        claims_routing_optimality,
+    )
     from .claims import ledger
 
     return ledger

@@ -1,0 +1,77 @@
+"""Claims of Lee & Hayes (1988), section 3.1, about where ROUTE1(k) and ROUTE2(k) are no longer optimal; style as in ``claims``.
+
+An algorithm is optimal among faults when it delivers every message that a nonfaulty path joins, over a shortest one.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from fastcube.algorithms.paths import route
+from fastcube.algorithms.shortest import distance
+from fastcube.engine.claims import Effort, Verdict
+from fastcube.networks.hypercube import Hypercube
+
+from .cases import World, worlds
+from .claims import ledger
+from .claims_routing import witness
+
+
+def _pairs(cube: Hypercube) -> list[tuple[int, int]]:
+    """All messages between different nonfaulty nodes."""
+    return list(itertools.permutations((v for v in range(2**cube.n) if not cube.is_faulty(v)), 2))
+
+
+@ledger.claim(
+    "route1-3",
+    where="section 3.1",
+    states=(
+        "When k >= 3, the disjoint paths no longer cover all minimal paths, hence the routing [ROUTE1(3), with at most 3 faulty "
+        "nodes in every 3-neighborhood] may not be optimal [where there is a minimal path]."
+    ),
+)
+def route1_3(effort: Effort) -> Verdict:
+    """The first message that has a minimal path, over which ROUTE1(3) does not deliver it."""
+    for world in effort.each(worlds(effort)):
+        n = world.cube.n
+        if n >= 3 and not world.crowded(3, 3):
+            for t in range(1, 2**n):
+                if world.cube.is_faulty(t) or distance(world.cube, 0, t) != t.bit_count():
+                    continue
+                if world.too_long(route(world.cube, 0, t, "ROUTE1", k=3), 0, t):
+                    call = f"fc.route(c, 0, {t}, algorithm='ROUTE1', k=3)"
+                    told = "the outcome of ROUTE1(3), and the length of a shortest path"
+                    python = f"[{call}.outcome, fc.distance(c, 0, {t})]"
+                    return Verdict(
+                        "holds", "the first in the order of n and then of the number of faults",
+                        witness(world, 0, t, (told, python)),
+                    )  # fmt: skip
+    return Verdict("undecided", "no such message found")
+
+
+@ledger.claim(
+    "conditions-needed",
+    where="section 3.1, before section 3.2",
+    states=(
+        "ROUTE2(1) is optimal only when no non-faulty node has more than one faulty nearest neighbor. Optimality is lost if the "
+        "conditions stated in Corollary 1 and Theorem 2 are violated [for k = 1, where a nonfaulty path joins all nonfaulty "
+        "nodes, two or more]."
+    ),
+    correction="It is lost for some such fault sets, and for others not: faults 000 and 011 lose it in Q_3, 000 and 101 do not.",
+)
+def conditions_needed(effort: Effort) -> Verdict:
+    """Fault sets in the order of n and size, in which some nonfaulty node has two faulty neighbours."""
+    checked = "fault sets of Q_2, Q_3 in the order of n and then of their size"
+    for n in (2, 3):
+        for faults in effort.each(itertools.chain(*(itertools.combinations(range(2**n), f) for f in range(2**n - 1)))):
+            world = World(Hypercube(n, faults))
+            pairs = _pairs(world.cube)
+            if not world.crowded(1, 1) or any(distance(world.cube, s, t) is None for s, t in pairs):
+                continue
+            if not any(world.too_long(route(world.cube, s, t, "ROUTE2", k=1), s, t) for s, t in pairs):
+                nodes = [v for v in range(2**n) if not world.cube.is_faulty(v)]
+                same = "fc.route(c, s, t, algorithm='ROUTE2', k=1).length == fc.distance(c, s, t)"
+                python = f"all({same} for s in {nodes} for t in {nodes})"
+                told = "ROUTE2(1) takes a shortest path for every message, though a nonfaulty node has two faulty neighbours"
+                return Verdict("refuted", checked, witness(world, *pairs[0], (told, python)))
+    return Verdict("undecided", checked)
