@@ -72,6 +72,29 @@ def success_fifty(effort: Effort) -> Verdict:
 
 
 @ledger.claim(
+    "success-drop",
+    where="section 3, Figure 1",
+    states=(
+        "The successful routing rate drop more deeply when the node failure rate is beyond 30% [reading B7: more from 30% to 50% "
+        "than from 10% to 30%, at every m]."
+    ),
+    ours=True,
+)
+def success_drop(effort: Effort) -> Verdict:
+    """Intervals at level 1e-6 of both falls, at every published m."""
+    trials, found = _successes(effort, [0.1, 0.3, 0.5])
+    falls, sure = [], 0
+    for m in SIZES:
+        few, some, many = (found[f"m={m},rate={rate}"] for rate in (0.1, 0.3, 0.5))
+        falls.append(f"{few.value - some.value:.3f} and {some.value - many.value:.3f} at m = {m}")
+        sure += some.low - many.high > few.high - some.low
+    return Verdict(
+        "holds" if sure == len(SIZES) else "undecided",
+        f"{trials:,} trials each at rates 0.1, 0.3, 0.5: falls of {', '.join(falls)}; at level 1e-6 so at {sure} of {len(SIZES)}",
+    )
+
+
+@ledger.claim(
     "paths-close",
     where="section 3, Figure 2",
     states=(
