@@ -127,6 +127,11 @@ def test_a_hostile_file_is_refused_in_one_line(what, file):
     assert len(said) < 600
 
 
+def test_a_goal_of_a_newer_minor_version_is_read(file):
+    edit(file, text("goal", '{"trials": 10, "soon": [1]}'))
+    assert open_results(file).goal.trials == 10
+
+
 @pytest.mark.parametrize(
     "make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")], ids=["fifo", "folder", "device"]
 )

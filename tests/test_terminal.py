@@ -1,5 +1,7 @@
 """What the terminal offers besides results: completion, studies in full, plans of runs, and the log."""
 
+import errno
+import io
 import json
 import logging
 import os
@@ -12,6 +14,7 @@ import pytest
 from click.shell_completion import ShellComplete
 from test_cli import ROOT, run  # noqa: F401  (a fixture)
 
+from fastcube import cli
 from fastcube.cli import COMMANDS, completing, group, log
 from fastcube.engine import planning, registry
 from fastcube.engine.goal import Goal
@@ -262,3 +265,12 @@ def test_every_command_has_its_line_of_help():
 
     context = click.Context(group)
     assert all(group.get_command(context, name).get_short_help_str() for name in COMMANDS)
+
+
+def test_talk_that_standard_error_does_not_take_ends_nothing(monkeypatch):
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(sys, "stderr", Full())
+    cli.say("a line")

@@ -108,8 +108,9 @@ def logging_is_on() -> bool:
 
 
 def say(text: str) -> None:
-    """Talk: to standard error."""
-    click.echo(text, err=True)
+    """Talk: to standard error.  Work is not lost, nor another exit status given, where that takes none."""
+    with contextlib.suppress(OSError):
+        click.echo(text, err=True)
 
 
 def width(otherwise: int = 120) -> int:
@@ -155,6 +156,9 @@ def main(arguments: list[str] | None = None) -> Any:
     """Entry point; a user's mistake ends in one line on standard error and exit status 2."""
     if "_FASTCUBE_COMPLETE" in os.environ:
         from . import completing  # noqa: F401  (its shells take the place of click's)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the shell (>&-): its number would go to the next file that is opened
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
     warnings.showwarning = _say_warning  # one line, without the place in our code
     try:
         with _early_signals():

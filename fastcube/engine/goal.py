@@ -113,8 +113,8 @@ class Goal:
 
     @classmethod
     def from_json(cls, text: str) -> Goal:
-        """Inverse of :meth:`to_json`."""
-        values = json.loads(text)
+        """Inverse of :meth:`to_json`; fields of a newer minor version of the format are passed over."""
+        values = {name: value for name, value in json.loads(text).items() if name in cls.__dataclass_fields__}
         if values.get("shard") is not None:
             values["shard"] = tuple(values["shard"])
         if not all(isinstance(trials, int) for trials in values.get("each", {}).values()):

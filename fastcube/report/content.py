@@ -14,7 +14,7 @@ from typing import Any
 
 from ..engine.estimate import Estimate
 from ..inventory import Inventory, Item, Shown
-from . import judging
+from . import judging, kept
 from .cubes import cube_svg, drawing_of, in_words
 from .folder import Folder
 from .plan import ClaimPiece, ExamplePiece, Paper, Plan, StudyPiece
@@ -270,10 +270,14 @@ class Content:
             drawn = self.drawn[piece.name]
             if drawn is None:
                 continue
-            last = drawn["history"][-1]
+            last = drawn["history"][-1] if drawn["history"] else {}
+            if not kept.fits(last, kept.RUN):  # written by another program
+                continue
             environment, resources = last["environment"], last["resources"]
             libraries = ", ".join(f"{name} {version}" for name, version in environment["libraries"].items())
-            revision = f" ({last['software']['git_revision']})" if last["software"].get("git_revision") else ""
+            seconds = resources["seconds"] if kept.is_number(resources.get("seconds")) else 0.0
+            git = last["software"].get("git_revision")
+            revision = f" ({git})" if git and kept.is_clean(git) else ""
             software.add(
                 f"fastcube {last['software']['version']}{revision}, Python {environment['python']}, {libraries}"
             )
@@ -281,7 +285,7 @@ class Content:
             commands.add(shlex.join([PurePath(program).name, *map(str, rest)]))
             machines.add(f"{environment['cpu']}, {environment['cpus']} processors, {environment['os']}")
             runs.append({"name": piece.name, "trials": f"{drawn['trials']:,}", "seed": drawn["seed"], "digest": drawn["digest"],
-                         "written": resources["written"], "seconds": f"{resources.get('seconds', 0):.1f}"})  # fmt: skip
+                         "written": resources["written"], "seconds": f"{seconds:.1f}"})  # fmt: skip
         reports = [report for report in self.reports.values() if report is not None]
         efforts = [
             f"{sum(r['effort'] == e for r in reports)} {e}"

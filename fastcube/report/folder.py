@@ -6,7 +6,7 @@
     examples/PAPER-NAME.json what a worked example gave
     report.html              the page: made of all these and nothing else
 
-A file that is not as it was written counts as not there.  All are replaced whole.
+A file that is not as it was written counts as not there (``kept.py``).  All are replaced whole.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any
 
 from ..engine.hdf5 import check_writable, reason, replace_whole
 from ..errors import ResultFileError
+from . import kept
 from .plan import ClaimPiece, ExamplePiece, StudyPiece
 
 #: What can change how a report looks and not what is true.
@@ -75,18 +75,19 @@ class Folder:
 
     def drawn(self, piece: StudyPiece, *, stale: bool = False) -> dict[str, Any] | None:
         """What was drawn of a grid's results; None where there is nothing, or (unless ``stale``) other results by now."""
-        held = _read(self.path / "drawn" / f"{piece.name}.json")
+        held = kept.read(self.path / "drawn" / f"{piece.name}.json", kept.DRAWN)
         return held if held is not None and (stale or held.get("stamp") == self._stamp(piece)) else None
 
     def put_drawn(self, piece: StudyPiece, drawn: Mapping[str, Any]) -> None:
         """Keep what was drawn."""
-        _write(self.path / "drawn" / f"{piece.name}.json", {"stamp": self._stamp(piece), **drawn})
+        kept.write(self.path / "drawn" / f"{piece.name}.json", {"stamp": self._stamp(piece), **drawn})
 
     # ------------------------------------------------------------ verdicts and examples
 
     def verdict(self, piece: ClaimPiece) -> dict[str, Any] | None:
         """The verdict on a claim, whoever decided it; None where there is none."""
-        return _read(self.path / "claims" / f"{piece.name}.json")
+        held = kept.read(self.path / "claims" / f"{piece.name}.json", kept.VERDICT)
+        return held if held is not None and (held["paper"], held["id"]) == (piece.claim.paper, piece.claim.id) else None
 
     def stands(self, piece: ClaimPiece, quick: bool) -> bool:
         """Whether a verdict of these sources and this effort, or of full effort, is there."""
@@ -97,16 +98,16 @@ class Folder:
 
     def put_verdict(self, piece: ClaimPiece, report: Mapping[str, Any]) -> None:
         """Keep what :meth:`~fastcube.engine.claims.Claim.report` gave."""
-        _write(self.path / "claims" / f"{piece.name}.json", {"sources": sources(looks=False), **report})
+        kept.write(self.path / "claims" / f"{piece.name}.json", {"sources": sources(looks=False), **report})
 
     def example(self, piece: ExamplePiece, *, stale: bool = False) -> dict[str, Any] | None:
         """What an example gave; None where it was not run, or (unless ``stale``) not by these sources."""
-        held = _read(self.path / "examples" / f"{piece.name}.json")
+        held = kept.read(self.path / "examples" / f"{piece.name}.json", kept.EXAMPLE)
         return held if held is not None and (stale or held.get("sources") == sources(looks=False)) else None
 
     def put_example(self, piece: ExamplePiece, gave: Mapping[str, Any]) -> None:
         """Keep what an example gave."""
-        _write(self.path / "examples" / f"{piece.name}.json", {"sources": sources(looks=False), **gave})
+        kept.write(self.path / "examples" / f"{piece.name}.json", {"sources": sources(looks=False), **gave})
 
     def put_page(self, text: str) -> None:
         """Replace the report, unless it says just this already."""
@@ -115,14 +116,3 @@ class Folder:
             if self.page.read_bytes() == content:
                 return
         replace_whole(self.page, content)
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    with contextlib.suppress(OSError, ValueError):
-        held = json.loads(path.read_text(encoding="utf-8"))
-        return held if isinstance(held, dict) else None
-    return None
-
-
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    replace_whole(path, json.dumps(content, indent=1, sort_keys=True).encode())

@@ -208,6 +208,8 @@ class Maker:
             return FINISHED
         self.progress.current = piece
         results = open_results(path) if path.exists() and not afresh else None
+        if results is not None:
+            results.check_same_study(Results(piece.study, results.seed), str(path), "the study here")
         code = FINISHED
         if piece.goal is not None and (results is None or not piece.done(prefixes(results))):
             results, code = run_study(
@@ -224,8 +226,7 @@ class Maker:
 
     def _draw(self, piece: StudyPiece, results: Results) -> None:
         results.grid = piece.grid.name
-        if results.study.name == piece.study.name:
-            results.study = piece.study
+        results.study = piece.study
         self.folder.put_drawn(piece, drawn(piece, results, self.plan))
 
     # ------------------------------------------------------------ claims and examples

@@ -1,0 +1,139 @@
+"""What a report's folder keeps, damaged or made to harm: it counts as not there, and the page is made without it."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+
+import pytest
+from toy import TOY
+from toy_paper import paper
+
+from fastcube.engine.results import Results
+from fastcube.errors import StudyMismatchError
+from fastcube.report import kept, make
+from fastcube.report.folder import Folder
+from fastcube.report.plan import plan_of
+from fastcube.report.render import render
+
+#: Found in the place of anything.
+WRONG = (None, True, -1, 10**400, "\x1b[2J", "\ud800", "<script>alert(1)</script>", [], {}, [[]], {"a": 1})
+
+
+def places(held, at=()):
+    """Paths to all values of parsed JSON."""
+    inner = held.items() if isinstance(held, dict) else enumerate(held) if isinstance(held, list) else ()
+    for key, value in inner:
+        yield (*at, key)
+        yield from places(value, (*at, key))
+
+
+def changed(held, at, value):
+    out = copy.deepcopy(held)
+    inner = out
+    for key in at[:-1]:
+        inner = inner[key]
+    inner[at[-1]] = value
+    return out
+
+
+FIGURE = (
+    '<svg viewBox="0 0 9 9"><g class="line"><use href="#a" x="1" fill="#777777"><title>1: 0.5</title></use></g></svg>'
+)
+
+KEPT = {
+    "drawn/toy.json": {
+        "stamp": "s", "svg": FIGURE, "words": "A figure.", "have": {"a=1,work=0.0": 200, "a=2,work=0.0": 200}, "trials": 400,
+        "seed": 0, "digest": "d", "notes": ["a note"],
+        "estimates": [{"point": {"a": a, "work": 0.0}, "statistic": "bit", "among": 200, "value": 0.5, "stderr": 0.03, "low": 0.4,
+                       "high": None} for a in (1, 2)],
+        "history": [{"environment": {"libraries": {"numpy": "2"}, "python": "3", "cpu": "c", "cpus": 2, "os": "o"},
+                     "software": {"version": "1", "git_revision": None}, "resources": {"written": "now", "seconds": 1.5}}],
+        "tables": [{"at": ["1", "2"], "rows": [], "title": "bit", "x": "a", "y": "one bit",
+                    "columns": [{"label": "bit", "cells": ["0.5", "0.5"]}]}],
+    },
+    "claims/toy-false.json": {
+        "sources": "s", "paper": "toy", "id": "false", "outcome": "refuted", "effort": "quick", "checked": "Q_1",
+        "correction": "", "witnesses": [
+            {"words": "w", "python": "1", "value": [4], "told": {"drawing": {
+                "n": 2, "faulty_nodes": [1], "faulty_links": [[0, 1]], "inside": [[2, "1"]]}}},
+            {"words": "w", "python": "1", "value": 4, "told": {"lines": ["faulty nodes: 00000"]}}],
+    },
+    "examples/toy-three.json": {"sources": "s", "gave": "8", "same": True, "failed": ""},
+}  # fmt: skip
+
+
+@pytest.fixture
+def place(tmp_path):
+    out = Folder(tmp_path)
+    for name, held in KEPT.items():
+        kept.write(tmp_path / name, held)
+    return out
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_an_edit_counts_as_not_there(name, place):
+    file = place.path / name
+    file.write_text(file.read_text().replace('": "', '": "2', 1))
+    assert kept.read(file, dict) is None
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_whatever_stands_in_a_sealed_file_the_page_is_made(name, place):
+    """Every field in turn replaced by the wrong values and sealed again."""
+    shape = {"drawn": kept.DRAWN, "claims": kept.VERDICT, "examples": kept.EXAMPLE}[name.partition("/")[0]]
+    file, plan = place.path / name, plan_of([paper("false")], True)
+    held = kept.read(file, shape)
+    assert held == KEPT[name]
+    page = render(plan, place)
+    for i, at in enumerate(places(held)):
+        for wrong in (WRONG[i % len(WRONG)],):
+            kept.write(file, changed(held, at, wrong))
+            if kept.read(file, shape) is not None:  # taken for what was written
+                text = render(plan, place)
+                text.encode()
+                assert "<script>alert" not in text
+                assert "\x1b" not in text
+    kept.write(file, held)
+    assert render(plan, place) == page
+
+
+@pytest.mark.parametrize("text", [
+    "<svg><script>alert(1)</script></svg>", '<svg onload="alert(1)"/>', '<svg><a href="https://x.example"><text>x</text></a></svg>',
+    '<svg><use href="https://x.example/a.svg#b"/></svg>', '<svg><rect fill="url(https://x.example)"/></svg>', "<svg>",
+    '<svg><rect style="position:fixed"/></svg>', "<svg><foreignObject><p>Run this</p></foreignObject></svg>", "</div><p>x",
+    '<!DOCTYPE s [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]><svg>&b;</svg>', "<svg><!-- --></svg>", "<p>words</p>", 7,
+])  # fmt: skip
+def test_a_figure_only_draws(text):
+    assert not kept.is_figure(text)
+
+
+def test_deep_large_and_irregular_files_count_as_not_there(tmp_path):
+    deep, device, large = tmp_path / "deep", tmp_path / "device", tmp_path / "large"
+    deep.write_text("[" * 100_000)
+    device.symlink_to("/dev/zero")
+    with large.open("wb") as file:
+        file.truncate(kept.LARGEST + 1)
+    assert [kept.read(path, dict) for path in (deep, device, large, tmp_path / "none")] == [None] * 4
+
+
+def test_a_verdict_on_another_claim_is_none(place):
+    (piece,) = plan_of([paper("last")], True).claims
+    (place.path / "claims" / "toy-last.json").write_text((place.path / "claims" / "toy-false.json").read_text())
+    assert place.verdict(piece) is None
+
+
+def test_results_of_other_provenance_are_shown_without_it(place):
+    held = KEPT["drawn/toy.json"]
+    for history in ([], [{}], [{"environment": 3}]):
+        kept.write(place.path / "drawn" / "toy.json", held | {"history": history})
+        assert "2 points of 200 trials" in render(plan_of([paper()], True), place)
+
+
+def test_results_of_another_revision_are_refused(tmp_path):
+    Results(dataclasses.replace(TOY, revision=77), 0).save(tmp_path / "toy.h5")
+    before = (tmp_path / "toy.h5").read_bytes()
+    maker = make(tmp_path, plan_of([paper()], True), 1, None, "none", False)
+    with pytest.raises(StudyMismatchError, match=r"the study here has revision 1, .*toy\.h5 has revision 77"):
+        maker.run()
+    assert (tmp_path / "toy.h5").read_bytes() == before
