@@ -117,6 +117,6 @@ def figure_of(results: Results, name: str) -> dict[str, Any]:
     panels = [panel for panel in sheet._panels if panel.axes.get_visible()]
     titles = _titles(panels)
     tables = [_table(panel) for panel in panels]
-    prefix = "p" + hashlib.sha256(name.encode()).hexdigest()[:5]
+    prefix = "p" + hashlib.sha256(name.encode()).hexdigest()[:3]
     svg = page_svg(drawn, prefix, f"{name}-words", results.digest(), titles)
     return {"svg": svg, "words": _words(study.title, [t for t in tables if t["columns"]]), "tables": tables}

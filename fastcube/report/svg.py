@@ -227,6 +227,70 @@ def _hoisted(root: ET.Element) -> None:
                         del use.attrib[name]
 
 
+def _ruled(root: ET.Element) -> None:
+    """Ticks, and the lines of a grid, of one look as one path: a figure has hundreds."""
+    marks = {e.get("id"): e for e in root.iter(f"{_SVG}path") if "id" in e.attrib}
+    for parent in list(root.iter()):
+        found: dict[tuple[tuple[str, str], ...], ET.Element] = {}
+        for child in list(parent):
+            look, way = dict(child.attrib), child.get("d", "")
+            if child.tag == f"{_SVG}use" and not len(child):
+                mark = marks[look.pop("href")[1:]]
+                if not set(mark.get("d", "")) <= set("ML -.0123456789") or "transform" in look:
+                    continue
+                way = _shifted(mark.get("d", ""), float(look.pop("x", 0)), float(look.pop("y", 0)))
+                look = {name: value for name, value in mark.attrib.items() if name not in ("id", "d")} | look
+            elif child.tag != f"{_SVG}path" or look.get("stroke") != "#777777" or {"id", "class"} & set(look):
+                continue
+            look.pop("d", None)
+            key = tuple(sorted(look.items()))
+            if key in found:
+                found[key].set("d", f"{found[key].get('d')} {way}")
+                parent.remove(child)
+            else:
+                child.tag = f"{_SVG}path"
+                child.attrib.clear()
+                child.attrib.update(look, d=way)
+                found[key] = child
+
+
+def _gathered(root: ET.Element) -> None:
+    """Marks of upper limits come one by one: those of one look that follow each other in one group."""
+    for parent in root.iter():
+        last: ET.Element | None = None
+        for group in list(parent):
+            uses = list(group.iter(f"{_SVG}use"))
+            if group.get("class") != "upper-limit-marker" or len(uses) != 1:
+                last = None
+                continue
+            holder = next(e for e in group.iter() if uses[0] in list(e))
+            if last is not None and (holder.attrib, uses[0].get("href")) == (last.attrib, last[-1].get("href")):
+                last.append(uses[0])
+                parent.remove(group)
+            else:
+                last = holder
+
+
+def _shared(root: ET.Element) -> None:
+    """One outline for marks of one form, whatever their colour: where it is set says the colour."""
+    uses = [
+        (use, use.get("stroke", group.get("stroke"))) for group in root.iter() for use in group.findall(f"{_SVG}use")
+    ]
+    forms: dict[str | None, str] = {}
+    for holder in list(root.iter(f"{_SVG}defs")):
+        for mark in holder.findall(f"{_SVG}path"):
+            name = mark.get("id", "")
+            mine = [(use, stroke) for use, stroke in uses if use.get("href") == f"#{name}"]
+            if not mine or set(mark.attrib) - {"id", "d", "stroke"} or any(s != mark.get("stroke") for _, s in mine):
+                continue
+            mark.attrib.pop("stroke", None)
+            first = forms.setdefault(mark.get("d"), name)
+            if first != name:
+                for use, _ in mine:
+                    use.set("href", f"#{first}")
+                holder.remove(mark)
+
+
 def page_svg(figure: Any, prefix: str, words: str, salt: str, titles: Mapping[str, Sequence[str]]) -> str:
     """The figure as an ``<svg>`` element for a page.
 
@@ -258,11 +322,15 @@ def page_svg(figure: Any, prefix: str, words: str, salt: str, titles: Mapping[st
                 element.set(name, _rounded(element.get(name, ""), digits))
     _renamed(root, prefix)
     _pruned(root)
+    _gathered(root)
     _hoisted(root)
     _merged(root)
+    _shared(root)
+    _pruned(root)
     _text(root)
     _named(root, titles)
     _flat(root)
+    _ruled(root)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
     root.set("fill", "currentColor")
@@ -271,11 +339,40 @@ def page_svg(figure: Any, prefix: str, words: str, salt: str, titles: Mapping[st
     return _serial(root)
 
 
+def _tenths(text: str) -> str:
+    """A number of tenths in as few characters as SVG takes: ``-35`` as ``-3.5``, ``6`` as ``.6``."""
+    whole, tenth = divmod(abs(int(text)), 10)
+    return ("-" if text[0] == "-" else "") + (str(whole) if whole or not tenth else "") + (f".{tenth}" if tenth else "")
+
+
 def _terse(path: str) -> str:
-    """The same outline in fewer characters: after a move, and after a line, more pairs of numbers are lines."""
-    if not set(path) & set("CQ"):
-        path = path.replace(" L ", " ")
-    return re.sub(r" ?([A-Za-z]) ?", r"\1", path)
+    """The same outline in fewer characters: lines by their steps from point to point, exact to the tenth."""
+    if not set(path) <= set("MLz -.0123456789"):
+        return re.sub(r" ?([A-Za-z]) ?", r"\1", path)
+    out, here, start, pending = "", (0, 0), (0, 0), "M"
+    tokens = iter(path.split())
+    for token in tokens:
+        if token.isalpha():
+            pending = token
+            if token == "z":
+                out, here = out + "z", start
+            continue
+        x, y = (round(10 * float(number)) for number in (token, next(tokens)))
+        step = [_tenths(str(x - here[0])), _tenths(str(y - here[1]))]
+        letter = "m" if pending == "M" else "l" if pending == "L" and out.endswith("z") else ""
+        start = (x, y) if letter == "m" else start
+        pending, here = "", (x, y)
+        for i, number in enumerate(step):
+            parted = number[0] == "-" or (
+                number[0] == "." and "." in out[-2:]
+            )  # no blank where a sign or a point tells
+            between = letter if i == 0 and letter else "" if parted else " "
+            out += between + number
+    return out
+
+
+#: What an SVG has where nothing is said, or what the page's root says for all.
+_USUAL = {("stroke-linejoin", "miter"), ("stroke-linecap", "square"), ("font-size", "10px")}
 
 
 def _serial(root: ET.Element) -> str:
@@ -284,7 +381,10 @@ def _serial(root: ET.Element) -> str:
         element.tag = element.tag.rpartition("}")[2]
         if element.tag not in ("text", "tspan", "title"):
             element.text = None
+        for name, _ in _USUAL & set(element.attrib.items()):
+            del element.attrib[name]
         if "d" in element.attrib:
             element.set("d", _terse(element.get("d", "")))
         element.tail = None
+    root.set("font-size", "10px")
     return ET.tostring(root, encoding="unicode").replace(" />", "/>")

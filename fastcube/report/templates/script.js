@@ -18,9 +18,13 @@
     }
     return true;
   };
-  for (const button of all("button.copy")) {
-    const code = button.previousElementSibling;
-    button.hidden = false;
+  for (const code of all(".code code")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy";
+    button.setAttribute("aria-label", `Copy the ${code.dataset.kind} line of ${code.closest("[aria-labelledby]").getAttribute("aria-labelledby").replace(/-title$/, "")}`);
+    code.after(button);
     button.addEventListener("click", async () => {
       const done = await copied(code.textContent, code);
       told.textContent = done ? "Copied" : "Selected: copy with the keyboard";
