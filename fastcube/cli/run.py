@@ -63,7 +63,8 @@ def command(study: str, output: str | None, axes: tuple[str, ...], grid: str | N
     points or a tighter target extend what the output holds.
     """
     from ..engine import registry
-    from ..engine.driver import FINISHED, WORK_REMAINS, run_study
+    from ..engine.driver import FINISHED, WORK_REMAINS, check_run, run_study
+    from ..engine.engines import engine as opened
     from ..engine.engines import left_behind
     from ..engine.goal import goal_of
     from ..engine.grid import build, parse_count
@@ -83,6 +84,9 @@ def command(study: str, output: str | None, axes: tuple[str, ...], grid: str | N
     output = output or f"{name}.h5"
     report = Progress("lines" if progress == "auto" and logging_is_on() else progress)
     if dry_run:
+        check_run(chosen, points, goal, number, max_seconds, checkpoint)
+        with opened(engine, workers):
+            pass
         show_plan(
             chosen, points, goal, grid=grid, seed=number, output=output, engine=engine, workers=workers, force=force
         )

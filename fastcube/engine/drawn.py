@@ -18,6 +18,9 @@ from .goal import MOST_TRIALS
 from .grid import parse_count, values_of
 from .study import Draw, Point, Study, Value, point_key
 
+#: Most trials in one array: some kB of Python objects each while it is made.
+MOST_ROWS = 10**6
+
 #: Most labels of a network whose lazily decided faults are listed.
 MOST_LISTED = 2**20
 
@@ -60,7 +63,7 @@ def fault_sets(
     study : str or Study
         Name of an installed study, a Python file that holds one, or a Study.
     stop : int
-        The trial after the last, up to 2^60.
+        The trial after the last, up to 2^60, and up to first + 10^6: ask for more in parts, or for rows of CSV.
     what : str
         ``faulty_nodes``, ``faulty_links``, or what else the study's trials draw, by the name that replay's JSON gives it
         (``s``, ``t``, ``destinations``, ``status_key``, ...).
@@ -85,7 +88,10 @@ def fault_sets(
     chosen = registry.adopt(study) if isinstance(study, Study) else registry.find(study)
     point = _point(chosen, axes)
     counts = {name: parse_count(name, given) for name, given in (("seed", seed), ("first", first), ("stop", stop))}
-    rows = [_value(drawn, what, chosen) for drawn in draws(chosen, point, **counts)]
+    trials = draws(chosen, point, **counts)
+    start = counts["first"]
+    check_range("stop", counts["stop"], start, start + MOST_ROWS, f"for first={start}, in one array")
+    rows = [_value(drawn, what, chosen) for drawn in trials]
     if what == "status_key":
         return np.array(rows, np.uint64)
     if what == "void":

@@ -343,6 +343,19 @@ def _announce_compiling(study: Study, points: Sequence[Mapping[str, Value]], pro
             progress.say(f"fastcube: compiling {waiting} kernel{'s' if waiting > 1 else ''}, once: some seconds each")
 
 
+def check_run(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, seed: int, max_seconds: float | None,
+              checkpoint: float | None) -> None:  # fmt: skip
+    """Raise ParameterError for what :func:`run_study` would refuse before the first trial, engine and output aside."""
+    goal.check(study)
+    check_range("seed", seed, 0, 2**63 - 1)
+    if max_seconds is not None and not max_seconds > 0:
+        raise ParameterError(f"max-seconds must be positive, got {max_seconds}")
+    if checkpoint is not None and not 1 <= checkpoint <= 86400:
+        raise ParameterError(f"checkpoint must be in [1, 86400] seconds, got {checkpoint}")
+    if not points:
+        raise ParameterError(f"no points to run for {study.name}")
+
+
 def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *, grid: str | None = None,
               seed: int = 0, output: str | None = None,
               engine_name: str = "threads", workers: int | None = None, max_seconds: float | None = None,
@@ -354,14 +367,7 @@ def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *
     Raises ParameterError, StudyMismatchError, ResultFileError; work done before a failure to write is saved
     elsewhere and the error says where.
     """
-    goal.check(study)
-    check_range("seed", seed, 0, 2**63 - 1)
-    if max_seconds is not None and not max_seconds > 0:
-        raise ParameterError(f"max-seconds must be positive, got {max_seconds}")
-    if checkpoint is not None and not 1 <= checkpoint <= 86400:
-        raise ParameterError(f"checkpoint must be in [1, 86400] seconds, got {checkpoint}")
-    if not points:
-        raise ParameterError(f"no points to run for {study.name}")
+    check_run(study, points, goal, seed, max_seconds, checkpoint)
     registry.adopt(study)
     begun = time.monotonic()
     wake: queue.SimpleQueue[Any] = queue.SimpleQueue()

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ..engine.hdf5 import check_writable, reason, replace_whole
-from ..errors import ResultFileError
+from ..errors import ParameterError, ResultFileError
 from . import kept
 from .plan import ClaimPiece, ExamplePiece, StudyPiece
 
@@ -44,9 +44,11 @@ def sources(*, looks: bool) -> str:
 
 
 class Folder:
-    """The folder of one report.  Raises ResultFileError at once when it cannot be made or written."""
+    """The folder of one report.  Raises ParameterError for no name, ResultFileError at once when it cannot be made or written."""
 
     def __init__(self, path: str | Path) -> None:
+        if not str(path):
+            raise ParameterError("output must be the name of a folder, got ''")
         self.path = Path(path)
         try:
             for name in ("", "drawn", "claims", "examples"):
