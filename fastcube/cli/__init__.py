@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..errors import FastcubeError, nearest
+from ..errors import FastcubeError, nearest, plain_text
 
 #: One line of help a command, here so that ``--help`` imports none of them.
 COMMANDS = {
@@ -95,6 +95,7 @@ def log(count: int) -> None:
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(asctime)s  %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%S"))
         handler.of_command_line = True  # type: ignore[attr-defined]
+        handler.handleError = lambda record: None  # type: ignore[method-assign]  # a log that cannot be written stops nothing
         logger.addHandler(handler)
 
 
@@ -165,7 +166,8 @@ def main(arguments: list[str] | None = None) -> Any:
             code = group.main(arguments, prog_name="fastcube", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        say("fastcube: " + " ".join(error.format_message().split()))
+        # click repeats what was typed, however long: each word of it as a message takes it
+        say("fastcube: " + " ".join(plain_text(word) for word in error.format_message().split()))
         sys.exit(2)
     except FastcubeError as error:
         say(f"fastcube: {error}")
