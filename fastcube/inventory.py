@@ -41,7 +41,7 @@ class Printed:
     digits : int, optional
         Digits after the point, as printed; None for text.
     point : dict
-        The point of a study that it is a value at, as far as the paper tells; empty elsewhere.
+        The point of a study that it is a value at, as far as the paper tells; None elsewhere.
     statistic : str
         The statistic whose value it is; empty where there is none.
     """

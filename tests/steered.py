@@ -69,7 +69,7 @@ def steer(what, how):
     elif (what, how) == ("saving", "never"):
         OutputFile.save = hold_saving
     elif (what, how) == ("repeats", "none"):
-        driver._SAME_SIGNAL = 0.0
+        driver.SAME_SIGNAL = 0.0
     else:
         raise SystemExit(f"{what}={how}?")
 

@@ -98,7 +98,7 @@ def test_a_signal_that_a_launcher_delivers_twice_is_one(tmp_path, monkeypatch, n
     begun, out = clock.now, tmp_path / "r.h5"
     _, code = run_study(TOY, [TOY.point({"a": 1, "work": 0})], Goal(trials=10**6), output=str(out))
     assert (code, left) == (CODES[number], [])
-    assert clock.now == pytest.approx(begun + driver._SAME_SIGNAL)  # the old handlers are not back before
+    assert clock.now == pytest.approx(begun + driver.SAME_SIGNAL)  # the old handlers are not back before
     assert 0 < open_results(out).tallies[1, 0.0].trials < 10**6
 
 
@@ -107,10 +107,10 @@ def test_a_signal_later_than_that_is_a_second_wish(monkeypatch):
     monkeypatch.setattr(os, "_exit", left.append)
     with driver._signals(wake):
         os.kill(os.getpid(), signal.SIGTERM)
-        clock.now += 0.9 * driver._SAME_SIGNAL
+        clock.now += 0.9 * driver.SAME_SIGNAL
         os.kill(os.getpid(), signal.SIGINT)
         assert left == []
-        clock.now += 0.2 * driver._SAME_SIGNAL
+        clock.now += 0.2 * driver.SAME_SIGNAL
         os.kill(os.getpid(), signal.SIGINT)
     assert left == [INTERRUPTED]
     assert (wake.get_nowait(), wake.empty()) == (TERMINATED, True)

@@ -68,7 +68,7 @@ def _show_full(study: Study) -> None:
     _line("source:", study.source)
     click.echo("\naxes")
     for axis in study.axes:
-        _line(axis.name, _range(axis), 16)
+        _line(axis.name, _range(axis))
     click.echo("\nstatistics, the first is what targets refer to")
     margin = min(36, 7 + max(len(s.name) for s in study.statistics))
     for s in study.statistics:

@@ -23,16 +23,13 @@ from typing import Any, TextIO
 
 from . import registry
 from .claims import Claim, Effort
-from .driver import FINISHED, INTERRUPTED, TERMINATED, WORK_REMAINS
+from .driver import FINISHED, INTERRUPTED, SAME_SIGNAL, TERMINATED, WORK_REMAINS
 from .progress import Progress
 from .provenance import available_cpus
 
 Report = dict[str, Any]
 
 _CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
-
-#: Launchers signal a process and then its group: a repeat within this time is no second wish.
-_SAME_SIGNAL = 0.2
 
 
 class _Worker:
@@ -83,7 +80,7 @@ def _signals(heard: queue.SimpleQueue[Any]) -> Iterator[None]:
         if not first:
             first.append(time.monotonic())
             heard.put((None, _CODES[signal.Signals(number)]))
-        elif time.monotonic() - first[0] > _SAME_SIGNAL:
+        elif time.monotonic() - first[0] > SAME_SIGNAL:
             os._exit(_CODES[signal.Signals(number)])  # workers end with their input
 
     before = {number: signal.signal(number, handler) for number in _CODES}

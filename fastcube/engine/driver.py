@@ -42,7 +42,7 @@ _CHECKPOINT_GROWTH, _CHECKPOINT_AT_MOST = 0.01, 300.0
 _CHECKPOINT_SHARE = 0.05
 
 #: ``timeout``, shells and job launchers signal a process and then its group: a repeat within this time is no second wish.
-_SAME_SIGNAL = 0.2
+SAME_SIGNAL = 0.2
 
 #: A kernel's base-2^32 digits hold the sums of 2^31 trials.
 _MOST_AT_ONCE = 2**30
@@ -315,7 +315,7 @@ def _signals(wake: queue.SimpleQueue[Any]) -> Iterator[None]:
     def handler(number: int, frame: object) -> None:
         now = time.monotonic()
         if first:
-            if now - first[0] > _SAME_SIGNAL:
+            if now - first[0] > SAME_SIGNAL:
                 os._exit(_CODES[signal.Signals(number)])
             return
         first.append(now)
@@ -326,7 +326,7 @@ def _signals(wake: queue.SimpleQueue[Any]) -> Iterator[None]:
         yield
     finally:
         if first:  # a repeat must not meet the old handlers: SIGUSR1 would kill
-            time.sleep(max(0.0, first[0] + _SAME_SIGNAL - time.monotonic()))
+            time.sleep(max(0.0, first[0] + SAME_SIGNAL - time.monotonic()))
         for number, old in before.items():
             signal.signal(number, old)
 

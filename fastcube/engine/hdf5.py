@@ -35,6 +35,9 @@ _TRAILER_SIZE = len(_TRAILER) + 64
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
+#: Arrays of more elements than this are stored compressed.
+PACKED = 4096
+
 #: Deflate packs at most 1032 to 1: what is stored in fewer bytes than that was not written by us.
 _MOST_PACKED = 1100
 _SMALL = 2**16
@@ -62,7 +65,7 @@ class NetCDF:
         if data.dtype.kind in "UO":
             data = data.astype(object)
             return self.group.create_dataset(name, data=data, dtype=h5py.string_dtype("utf-8"), track_times=False)
-        packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True} if data.size > 4096 else {}
+        packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True} if data.size > PACKED else {}
         return self.group.create_dataset(name, data=data, track_times=False, **packed)
 
     def _scale(self, name: str, dataset: h5py.Dataset, label: str) -> None:

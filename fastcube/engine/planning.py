@@ -19,6 +19,7 @@ from .engines import Item, work
 from .files import write_estimates, write_raw
 from .frames import InMemory
 from .goal import Goal
+from .hdf5 import PACKED
 from .provenance import provenance
 from .results import Results
 from .statistics import Point
@@ -27,9 +28,6 @@ from .tally import Tally
 
 #: Points measured, and seconds of trials for all of them.
 MEASURED, SECONDS = 12, 0.5
-
-#: What a sparse array of this many elements or more is compressed in a file (``hdf5.NetCDF``).
-_PACKED = 4096
 
 
 def kernels_ready(study: Study, points: Sequence[Point]) -> bool:
@@ -77,7 +75,7 @@ def file_bytes(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "empty.h5"
         results.save(path)
-        return path.stat().st_size + sum(a.nbytes for a in arrays if a.size > _PACKED)
+        return path.stat().st_size + sum(a.nbytes for a in arrays if a.size > PACKED)
 
 
 def seconds_text(seconds: float) -> str:

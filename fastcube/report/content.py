@@ -19,9 +19,6 @@ from .cubes import cube_svg, drawing_of, in_words
 from .folder import Folder
 from .plan import ClaimPiece, ExamplePiece, Paper, Plan, StudyPiece
 
-#: Outcomes of claims as verdicts.
-_OUTCOMES = {"holds": "holds", "refuted": "refuted", "undecided": "undecided"}
-
 #: Characters of a value or a range in the table of all items.
 _SHORT = 110
 
@@ -111,7 +108,7 @@ class Content:
     def claim(self, piece: ClaimPiece, anchor: str) -> dict[str, Any]:
         """A claim with its verdict and witnesses."""
         claim, report = piece.claim, self.reports[piece.name]
-        key = "missing" if report is None else _OUTCOMES[report["outcome"]]
+        key = "missing" if report is None else report["outcome"]
         quick = " --quick" if report is not None and report["effort"] == "quick" else ""
         return {
             "id": claim.id, "name": piece.name, "statement": claim.statement, "where": claim.where, "ours": claim.ours,
@@ -313,9 +310,7 @@ def content(plan: Plan, folder: Folder) -> dict[str, Any]:
     claims = {p.name: (p.claim.ours, all_of.reports[p.name]) for p in plan.claims}
     outcomes = {
         whose: _counts(
-            "missing" if report is None else _OUTCOMES[report["outcome"]]
-            for mine, report in claims.values()
-            if mine == ours
+            "missing" if report is None else report["outcome"] for mine, report in claims.values() if mine == ours
         )
         for ours, whose in ((False, "theirs"), (True, "ours"))
     }

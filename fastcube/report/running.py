@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..engine.deciding import decide
-from ..engine.driver import FINISHED, INTERRUPTED, TERMINATED, WORK_REMAINS, run_study
+from ..engine.driver import FINISHED, INTERRUPTED, SAME_SIGNAL, TERMINATED, WORK_REMAINS, run_study
 from ..engine.progress import Progress, clock_text
 from ..engine.reading import open_results
 from ..engine.results import Results
@@ -31,9 +31,6 @@ from .render import render
 
 #: Seconds between two reports while claims are decided, and how many times longer than rendering took.
 _RENDER_EVERY, _RENDER_SHARE = 10.0, 20.0
-
-#: A launcher signals a process and then its group: a repeat within this time is no second wish.
-_SAME_SIGNAL = 0.2
 
 _CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
 
@@ -116,7 +113,7 @@ def _signals(stopping: list[int]) -> Iterator[None]:
         code = _CODES[signal.Signals(number)]
         now = time.monotonic()
         if first or stopping:
-            if not first or now - first[0] > _SAME_SIGNAL:
+            if not first or now - first[0] > SAME_SIGNAL:
                 os._exit(code)
             return
         first.append(now)

@@ -13,7 +13,7 @@ from .single import finish, trial_for
 
 @kernel("int64(float64[::1], int64[::1])")
 def all_broadcasts(params, tally):
-    """Count the C(2^n - 1, f) broadcasts at (n, f, 0) = params into a tally of ``tally.TALLY``; returns their number."""
+    """Count the C(2^n - 1, f) broadcasts at (n, f, 0) = params into a tally of ``layout.TALLY``; returns their number."""
     trial = trial_for(params)
     labels = trial.faults.labels
     n = np.int64(params[0])

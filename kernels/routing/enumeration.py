@@ -30,7 +30,7 @@ def next_set(labels, f, nodes):
 
 @kernel("int64(float64[::1], int64[::1])")
 def all_messages(params, tally):
-    """Count all messages at (n, f, 0, k) = params into a tally of ``tally.TALLY``; returns their number.
+    """Count all messages at (n, f, 0, k) = params into a tally of ``layout.TALLY``; returns their number.
 
     C(2^n - 1, f) (2^n - 1 - f) messages; 1 <= n, f <= 2^n - 2, not checked.
     """
