@@ -18,7 +18,7 @@ FASTCUBE = [sys.executable, "-m", "fastcube"]
 PATIENCE = 600
 
 #: Outside any job, whatever started the tests; no plug-in of the environment's changes what is printed.
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "OMPI_", "PMI", "PMIX_"))}
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "OMPI_", "PMI", "PMIX_", "COLUMNS"))}
 
 # the launcher of the same installation first: a virtual environment's wheel, then the system's
 MPIEXEC = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")

@@ -93,7 +93,7 @@ def catalogue() -> dict[str, Any]:
 
 # ---------------------------------------------------------------- what to offer
 
-_Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
+_Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem[str]]"]
 
 
 def files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
