@@ -107,6 +107,7 @@ RUN = {
     "environment": {"libraries": {str: str}, "python": str, "cpu": str, "cpus": int, "os": str},
     "software": {"version": str},
     "resources": {"written": str},
+    "parameters": {"command": [str]},
 }
 
 _TABLE = {

@@ -79,7 +79,7 @@ def with_scipy(n: int, f: int, trials: int, seed: int = 0) -> int:
     for _ in range(trials):
         graph = random_graph(n, f, rng)
         place = {v: i for i, v in enumerate(graph)}
-        ends = np.array([(place[v], place[w]) for v, near in graph.items() for w in near])
+        ends = np.array([(place[v], place[w]) for v, near in graph.items() for w in near], np.int32)
         capacity = csr_array((np.ones(len(ends), np.int32), (ends[:, 0], ends[:, 1])), shape=(len(graph),) * 2)
         smallest = min(map(len, graph.values()))
         total += min(smallest, *(int(maximum_flow(capacity, 0, t).flow_value) for t in range(1, len(graph))))
