@@ -43,6 +43,9 @@ def copied(folder):
     source = Path(kernels.__path__[0]).resolve().parent
     root = source if (source / "__main__.py").exists() else source / "fastcube"
     shutil.copytree(root, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("kernels", "studies", "data"):
+        if not (copy / name).exists():  # an sdist has no links
+            shutil.copytree(source / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     (copy / "kernels" / "probe.py").write_text(PROBE)
     (copy / "kernels" / "helper.py").write_text(HELPER.format(1))
     return copy
