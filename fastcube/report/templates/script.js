@@ -23,7 +23,8 @@
     button.type = "button";
     button.className = "copy";
     button.textContent = "Copy";
-    button.setAttribute("aria-label", `Copy the ${code.dataset.kind} line of ${code.closest("[aria-labelledby]").getAttribute("aria-labelledby").replace(/-title$/, "")}`);
+    const of = code.closest("article, section")?.id;
+    button.setAttribute("aria-label", `Copy the ${code.dataset.kind} line${of ? ` of ${of}` : ""}: ${code.textContent.slice(0, 60)}`);
     code.after(button);
     button.addEventListener("click", async () => {
       const done = await copied(code.textContent, code);
@@ -75,8 +76,9 @@
     keys.className = "keys";
     keys.setAttribute("role", "group");
     keys.setAttribute("aria-label", "Highlight a line and read its points");
-    const names = lines.map((line) => line.querySelector("title").textContent.split(";")[0]);
-    if (lines.length > 1 && lines.length <= 24 && new Set(names).size === names.length) {
+    const said = lines.map((line) => line.querySelector("title").textContent.split(";")[0]);
+    const names = said.map((name, i) => (said.indexOf(name) === said.lastIndexOf(name) ? name : `${name} (${i + 1})`));
+    if (lines.length > 1 && lines.length <= 24) {
       lines.forEach((line, i) => {
         const button = document.createElement("button");
         button.type = "button";
