@@ -135,7 +135,7 @@ def test_a_line_of_a_plot_is_highlighted_and_its_points_read(browser, address):
         assert key.get_attribute("aria-pressed") == "true"
         assert plot.locator(".line.lit").count() == 1
         told = plot.locator(".point").text_content()
-        assert told.startswith(key.text_content())
+        assert told.startswith(key.text_content().partition(" (")[0])  # a name of several panels is numbered
         page.keyboard.press("Enter")
         assert plot.locator(".line.lit").count() == 0
         assert plot.locator(".point").text_content() == ""
