@@ -33,15 +33,15 @@ export FASTCUBE_CACHE_DIR="${{FASTCUBE_CACHE_DIR:-${{TMPDIR:-/tmp}}/fastcube-$(i
 trap : TERM
 # USR1 comes to this shell alone, {margin} s before the time limit; the driver then writes its checkpoint and exits 75.
 trap 'kill -USR1 $driver 2> /dev/null' USR1
-{fastcube} warmup {study}{sets} > /dev/null || exit
 {fastcube} run {study} --shard "$SLURM_ARRAY_TASK_ID/{array}" -o {output}-"$SLURM_ARRAY_TASK_ID".h5{run} --progress lines &
 driver=$!
 wait $driver; code=$?
 while kill -0 $driver 2> /dev/null; do wait $driver; code=$?; done  # a trapped signal ends wait early
 wait $driver 2> /dev/null; last=$?
 [ $last -ne 127 ] && code=$last
-# 75 means in order, work remains.  Nothing else is requeued: after scancel that would raise the dead.
-[ $code -eq 75 ] && scontrol requeue "$SLURM_ARRAY_JOB_ID"_"$SLURM_ARRAY_TASK_ID"
+# 75 means in order, work remains; 138 that USR1 came before the driver listened.  Nothing else is requeued: after scancel
+# that would raise the dead.
+case $code in 75 | 138) scontrol requeue "$SLURM_ARRAY_JOB_ID"_"$SLURM_ARRAY_TASK_ID" ;; esac
 exit $code
 
 # When all tasks are done:
