@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from .engine import registry
-from .engine.driver import INTERRUPTED, TERMINATED, run_study
+from .engine.driver import run_study
 from .engine.goal import goal_of
 from .engine.grid import build, parse_count, parse_number
 from .engine.progress import Progress
 from .engine.results import Results
+from .engine.signals import raise_for
 from .engine.study import Study
 from .errors import ParameterError, check_flag, shown
 
@@ -104,8 +105,5 @@ def run(
         force=force,
         checkpoint=None if checkpoint is None else parse_number("checkpoint", checkpoint),
     )
-    if code == INTERRUPTED:
-        raise KeyboardInterrupt
-    if code == TERMINATED:
-        raise SystemExit(TERMINATED)
+    raise_for(code)
     return results

@@ -4,7 +4,7 @@ import contextlib
 import random
 from concurrent.futures import Executor, Future
 
-from fastcube.engine import driver
+from fastcube.engine import driver, signals
 from fastcube.engine.engines import Done, Engine
 
 
@@ -67,6 +67,7 @@ class Clock:
     def __init__(self, monkeypatch, step=0.0):
         self.now, self.step = 1000.0, step
         monkeypatch.setattr(driver, "time", self)
+        monkeypatch.setattr(signals, "time", self)
 
     def monotonic(self):
         self.now += self.step

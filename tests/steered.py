@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from fastcube.cli import main
-from fastcube.engine import driver
+from fastcube.engine import driver, signals
 from fastcube.engine.output import OutputFile
 
 NEVER = 1e9
@@ -69,7 +69,7 @@ def steer(what, how):
     elif (what, how) == ("saving", "never"):
         OutputFile.save = hold_saving
     elif (what, how) == ("repeats", "none"):
-        driver.SAME_SIGNAL = 0.0
+        signals.SAME_SIGNAL = 0.0
     else:
         raise SystemExit(f"{what}={how}?")
 

@@ -12,11 +12,12 @@ from toy import TOY
 import fastcube as fc
 from fastcube.cli import main
 from fastcube.engine import driver, registry
-from fastcube.engine.driver import FINISHED, WORK_REMAINS, run_study
+from fastcube.engine.driver import run_study
 from fastcube.engine.engines import Engine, Item, engine, work
 from fastcube.engine.goal import Goal
 from fastcube.engine.reading import open_results
 from fastcube.engine.results import Results, combine, merge
+from fastcube.engine.signals import FINISHED, WORK_REMAINS
 from fastcube.engine.study import product_grid
 from fastcube.engine.tally import Tally
 from fastcube.errors import EngineError, StudyMismatchError

@@ -20,14 +20,15 @@ from toy import TOY
 
 import fastcube as fc
 from fastcube.cli import main
-from fastcube.engine import driver, registry
-from fastcube.engine.driver import INTERRUPTED, TERMINATED, WORK_REMAINS, run_study
+from fastcube.engine import driver, registry, signals
+from fastcube.engine.driver import run_study
 from fastcube.engine.engines import work
 from fastcube.engine.goal import Goal
 from fastcube.engine.output import OutputFile
 from fastcube.engine.reading import open_results
 from fastcube.engine.registry import find
 from fastcube.engine.results import Results
+from fastcube.engine.signals import INTERRUPTED, TERMINATED, WORK_REMAINS
 
 CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
 
@@ -98,19 +99,19 @@ def test_a_signal_that_a_launcher_delivers_twice_is_one(tmp_path, monkeypatch, n
     begun, out = clock.now, tmp_path / "r.h5"
     _, code = run_study(TOY, [TOY.point({"a": 1, "work": 0})], Goal(trials=10**6), output=str(out))
     assert (code, left) == (CODES[number], [])
-    assert clock.now == pytest.approx(begun + driver.SAME_SIGNAL)  # the old handlers are not back before
+    assert clock.now == pytest.approx(begun + signals.SAME_SIGNAL)  # the old handlers are not back before
     assert 0 < open_results(out).tallies[1, 0.0].trials < 10**6
 
 
 def test_a_signal_later_than_that_is_a_second_wish(monkeypatch):
     clock, left, wake = Clock(monkeypatch), [], queue.SimpleQueue()
     monkeypatch.setattr(os, "_exit", left.append)
-    with driver._signals(wake):
+    with signals.served(wake.put):
         os.kill(os.getpid(), signal.SIGTERM)
-        clock.now += 0.9 * driver.SAME_SIGNAL
+        clock.now += 0.9 * signals.SAME_SIGNAL
         os.kill(os.getpid(), signal.SIGINT)
         assert left == []
-        clock.now += 0.2 * driver.SAME_SIGNAL
+        clock.now += 0.2 * signals.SAME_SIGNAL
         os.kill(os.getpid(), signal.SIGINT)
     assert left == [INTERRUPTED]
     assert (wake.get_nowait(), wake.empty()) == (TERMINATED, True)

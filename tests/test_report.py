@@ -14,9 +14,9 @@ import time
 import pytest
 from toy_paper import paper
 
-from fastcube.engine.driver import INTERRUPTED, TERMINATED, WORK_REMAINS
 from fastcube.engine.estimate import Estimate
 from fastcube.engine.examples import Drawing
+from fastcube.engine.signals import INTERRUPTED, TERMINATED, WORK_REMAINS
 from fastcube.errors import ParameterError, ResultFileError
 from fastcube.inventory import Item, Printed, Shown
 from fastcube.report import make, running
@@ -238,7 +238,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path, monkeypatch):
         "render",
         lambda *a: then_signal(first, signal.SIGINT, 0.3)(*a) if calls else calls.append(1) or first(*a),
     )
-    monkeypatch.setattr(running.os, "_exit", leave)
+    monkeypatch.setattr(os, "_exit", leave)
     with pytest.raises(Exited) as left:
         made(tmp_path, claims=())
     assert left.value.args == (INTERRUPTED,)

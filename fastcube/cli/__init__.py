@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 import click
 
+from ..engine.signals import CODES
 from ..errors import FastcubeError, nearest, plain_text
 
 #: One line of help a command, here so that ``--help`` imports none of them.
@@ -140,8 +141,11 @@ def _early_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    codes = {signal.SIGTERM: 143, signal.SIGUSR1: 75}
-    before = {number: signal.signal(number, lambda number, _: leave(codes[signal.Signals(number)])) for number in codes}
+
+    def exit_at_once(number: int, frame: object) -> None:
+        leave(CODES[signal.Signals(number)])
+
+    before = {number: signal.signal(number, exit_at_once) for number in (signal.SIGTERM, signal.SIGUSR1)}
     try:
         yield
     finally:

@@ -35,7 +35,7 @@ def command(output: str, quick: bool, papers: tuple[str, ...], workers: int | No
     One HTML file with plots, verdicts and the smallest witnesses, which needs no network.  Run the same command again to
     go on; a full run continues a quick one's trials.
     """
-    from ..engine.driver import WORK_REMAINS
+    from ..engine.signals import WORK_REMAINS
     from ..report import make, prepare
     from ..report.content import content
 

@@ -63,12 +63,13 @@ def command(study: str, output: str | None, axes: tuple[str, ...], grid: str | N
     points or a tighter target extend what the output holds.
     """
     from ..engine import registry
-    from ..engine.driver import FINISHED, WORK_REMAINS, check_run, run_study
+    from ..engine.driver import check_run, run_study
     from ..engine.engines import engine as opened
     from ..engine.engines import left_behind
     from ..engine.goal import goal_of
     from ..engine.grid import build, parse_count
     from ..engine.progress import Progress
+    from ..engine.signals import FINISHED, WORK_REMAINS
     from ..plot import check_target, draw
     from ..table import as_table
     from .dry import show_plan

@@ -13,23 +13,20 @@ import json
 import math
 import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from . import registry
 from .claims import Claim, Effort
-from .driver import FINISHED, INTERRUPTED, SAME_SIGNAL, TERMINATED, WORK_REMAINS
 from .progress import Progress
 from .provenance import available_cpus
+from .signals import FINISHED, WORK_REMAINS, served
 
 Report = dict[str, Any]
-
-_CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
 
 
 class _Worker:
@@ -66,29 +63,6 @@ class _Worker:
             self.process.stdin.close()
         self.listener.join(1.0)  # not for ever: a child of its own may hold the pipe
         return self.process.wait()
-
-
-@contextlib.contextmanager
-def _signals(heard: queue.SimpleQueue[Any]) -> Iterator[None]:
-    """A first signal is heard like a worker, a second ends the process; only where the main thread waits."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    first: list[float] = []
-
-    def handler(number: int, frame: object) -> None:
-        if not first:
-            first.append(time.monotonic())
-            heard.put((None, _CODES[signal.Signals(number)]))
-        elif time.monotonic() - first[0] > SAME_SIGNAL:
-            os._exit(_CODES[signal.Signals(number)])  # workers end with their input
-
-    before = {number: signal.signal(number, handler) for number in _CODES}
-    try:
-        yield
-    finally:
-        for number, old in before.items():
-            signal.signal(number, old)
 
 
 class _Deciding:
@@ -248,7 +222,7 @@ def decide(
         return FINISHED
     begun = time.monotonic()
     heard: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    with _signals(heard):
+    with served(lambda code: heard.put((None, code))):
         deciding = _Deciding(claims, quick, file, workers, progress or Progress("none"), take, heard)
         try:
             code = deciding.run(math.inf if max_seconds is None else begun + max_seconds)

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import queue
-import signal
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,11 +25,9 @@ from .output import OutputFile
 from .progress import Progress
 from .provenance import provenance
 from .results import Results
+from .signals import FINISHED, WORK_REMAINS, served
 from .study import Study, Value, point_text
 from .tally import Tally, missing, size
-
-#: Exit codes: finished; in order, work remains, run again; and after SIGINT and SIGTERM, as shells count.
-FINISHED, WORK_REMAINS, INTERRUPTED, TERMINATED = 0, 75, 130, 143
 
 _FIRST_CHECKPOINT, _CHECKPOINT_EVERY = 2.0, 15.0
 #: They come less often as a run gets long, because thousands of them may share one file system: each 1% of the time
@@ -41,14 +36,8 @@ _CHECKPOINT_GROWTH, _CHECKPOINT_AT_MOST = 0.01, 300.0
 #: Checkpoints of large files come less often, so that they take at most this share of the time.
 _CHECKPOINT_SHARE = 0.05
 
-#: ``timeout``, shells and job launchers signal a process and then its group: a repeat within this time is no second wish.
-SAME_SIGNAL = 0.2
-
 #: A kernel's base-2^32 digits hold the sums of 2^31 trials.
 _MOST_AT_ONCE = 2**30
-
-_CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
-
 
 _LOG = logging.getLogger("fastcube.driver")
 
@@ -304,33 +293,6 @@ class _Driver:
                 self.save(self.results)
 
 
-@contextlib.contextmanager
-def _signals(wake: queue.SimpleQueue[Any]) -> Iterator[None]:
-    """Turn SIGINT, SIGTERM and SIGUSR1 into events of the queue; the second one exits at once.  Main thread only."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    first: list[float] = []
-
-    def handler(number: int, frame: object) -> None:
-        now = time.monotonic()
-        if first:
-            if now - first[0] > SAME_SIGNAL:
-                os._exit(_CODES[signal.Signals(number)])
-            return
-        first.append(now)
-        wake.put(_CODES[signal.Signals(number)])
-
-    before = {number: signal.signal(number, handler) for number in _CODES}
-    try:
-        yield
-    finally:
-        if first:  # a repeat must not meet the old handlers: SIGUSR1 would kill
-            time.sleep(max(0.0, first[0] + SAME_SIGNAL - time.monotonic()))
-        for number, old in before.items():
-            signal.signal(number, old)
-
-
 def _announce_compiling(study: Study, points: Sequence[Mapping[str, Value]], progress: Progress) -> None:
     """Say that the first use of kernels takes a while.  A kernel that cannot be had is the run's to report."""
     with contextlib.suppress(Exception):
@@ -371,7 +333,7 @@ def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *
     registry.adopt(study)
     begun = time.monotonic()
     wake: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    with _signals(wake):
+    with served(wake.put):
         results = Results(study, seed)
         file = None
         if output is not None:

@@ -66,15 +66,11 @@ def reproduce(
     KeyboardInterrupt, SystemExit
         After SIGINT or SIGTERM, with everything that was done kept.
     """
-    from ..engine.driver import INTERRUPTED, TERMINATED
+    from ..engine.signals import raise_for
 
     names = [papers] if isinstance(papers, str) else papers
     maker = make(folder, prepare(names, quick), workers, max_seconds, progress, force)
-    code = maker.run()
-    if code == INTERRUPTED:
-        raise KeyboardInterrupt
-    if code == TERMINATED:
-        raise SystemExit(TERMINATED)
+    raise_for(maker.run())
     return maker.folder.page
 
 

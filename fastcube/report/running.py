@@ -7,19 +7,17 @@ examples, which take less than writing it.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
+from ..engine.claims import evaluated
 from ..engine.deciding import decide
-from ..engine.driver import FINISHED, INTERRUPTED, SAME_SIGNAL, TERMINATED, WORK_REMAINS, run_study
+from ..engine.driver import run_study
 from ..engine.progress import Progress, clock_text
 from ..engine.reading import open_results
 from ..engine.results import Results
+from ..engine.signals import FINISHED, INTERRUPTED, TERMINATED, WORK_REMAINS, served
 from ..engine.study import point_text
 from ..table import plain
 from .cubes import told
@@ -32,8 +30,6 @@ from .render import render
 #: Seconds between two reports while claims are decided, and how many times longer than rendering took.
 _RENDER_EVERY, _RENDER_SHARE = 10.0, 20.0
 
-_CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
-
 
 class Stopped(BaseException):
     """A signal, or the time is up; ``code`` is the exit code.  Passes all ``except Exception``."""
@@ -41,6 +37,10 @@ class Stopped(BaseException):
     def __init__(self, code: int) -> None:
         super().__init__(code)
         self.code = code
+
+
+def _stop(code: int) -> NoReturn:
+    raise Stopped(code)
 
 
 class Whole(Progress):
@@ -101,32 +101,6 @@ class Whole(Progress):
         self._write(parts, (self.skipped + self.made + part) / self.whole if self.whole else 1.0, final)
 
 
-@contextlib.contextmanager
-def _signals(stopping: list[int]) -> Iterator[None]:
-    """Raise :class:`Stopped` at the first signal of SIGINT, SIGTERM, SIGUSR1, and exit at once at the second."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    first: list[float] = []
-
-    def handler(number: int, frame: object) -> None:
-        code = _CODES[signal.Signals(number)]
-        now = time.monotonic()
-        if first or stopping:
-            if not first or now - first[0] > SAME_SIGNAL:
-                os._exit(code)
-            return
-        first.append(now)
-        raise Stopped(code)
-
-    before = {number: signal.signal(number, handler) for number in _CODES}
-    try:
-        yield
-    finally:
-        for number, old in before.items():
-            signal.signal(number, old)
-
-
 class Maker:
     """Makes what is missing of a plan in a folder.
 
@@ -158,13 +132,12 @@ class Maker:
             plan, folder, workers, progress, force, say)  # fmt: skip
         self.deadline = None if max_seconds is None else time.monotonic() + max_seconds
         self.failed = 0
-        self.stopping: list[int] = []
         self.rendered = -1e9
         self.rendering = 0.0
 
     def run(self) -> int:
         """Make all pieces; returns the exit code of a run."""
-        with _signals(self.stopping):
+        with served(_stop):
             try:
                 self.render()
                 code = self._make()
@@ -172,7 +145,6 @@ class Maker:
                 self.render()
             except Stopped as stopped:
                 code = stopped.code
-                self.stopping.append(code)
                 self.progress.show(final=True)
                 self.render()
         return code
@@ -231,8 +203,6 @@ class Maker:
     def _example(self, piece: ExamplePiece) -> None:
         made = self.force or self.folder.example(piece) is None
         if made:
-            from ..engine.claims import evaluated
-
             example = piece.make()
             try:
                 gave, failed = evaluated(example.python), ""
