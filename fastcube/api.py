@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,7 @@ from .engine.progress import Progress
 from .engine.results import Results
 from .engine.signals import raise_for
 from .engine.study import Study
-from .errors import ParameterError, check_flag, shown
-
-
-def _path(output: object) -> str | None:
-    if output is None or isinstance(output, (str, os.PathLike)):
-        return None if output is None else os.fsdecode(output)
-    raise ParameterError(f"output must be a path, got {shown(output)}")
+from .errors import check_flag, check_path
 
 
 def run(
@@ -97,7 +90,7 @@ def run(
         goal,
         grid=grid,
         seed=parse_count("seed", seed),
-        output=_path(output),
+        output=None if output is None else str(check_path("output", output)),
         engine_name=engine,
         workers=None if workers is None else parse_count("workers", workers),
         max_seconds=None if max_seconds is None else parse_number("max_seconds", max_seconds),

@@ -22,7 +22,11 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
+from pathlib import Path
 from typing import Any, TypeGuard
+
+#: Characters of a message that quotes more, such as a path of thousands: its begin and its end.
+_LONGEST = 900
 
 
 class FastcubeError(Exception):
@@ -30,7 +34,8 @@ class FastcubeError(Exception):
 
     def __str__(self) -> str:
         text = super().__str__()
-        return text if text.isprintable() else plain_text(text, len(text))
+        line = text if text.isprintable() else plain_text(text, len(text))
+        return line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]} ... {line[-_LONGEST // 2 + 5 :]}"
 
 
 class ParameterError(FastcubeError, ValueError):
@@ -199,6 +204,17 @@ def as_number(value: object) -> int | float | None:
         return whole
     number = float(value) if isinstance(value, Real) and not isinstance(value, (bool, Fraction)) else None
     return None if number is None or math.isnan(number) else number
+
+
+def check_path(name: str, value: object) -> Path:
+    """A path that this system takes; ParameterError for bytes, numbers, text with a NUL, and names that it cannot encode."""
+    try:
+        path = None if isinstance(value, bytes) else os.fsdecode(os.fsencode(value))  # type: ignore[arg-type]
+    except Exception:  # of another type, an object of the user's, or half a surrogate pair
+        path = None
+    if path is None or "\0" in path:
+        raise ParameterError(f"{name} must be a path, got {shown(value)}")
+    return Path(path)
 
 
 def check_line(name: str, value: object) -> str:

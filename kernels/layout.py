@@ -118,7 +118,8 @@ class Layout:
 
     @staticmethod
     def _slot(places: dict[str, int], kind: str, name: str) -> Any:
-        if name not in places:
+        if not isinstance(name, str) or name not in places:
+            name = str(name)[:60] if isinstance(name, str) else f"a {type(name).__name__}"
             near = difflib.get_close_matches(name, places, 1)
             raise KeyError(f"{name} is not a{'n' if kind == 'extreme' else ''} {kind} of the layout, which has "
                            f"{', '.join(places) or 'none'}{f'; did you mean {near[0]}?' if near else ''}")  # fmt: skip
@@ -132,8 +133,14 @@ class Layout:
         return slots
 
     def read(self, slots: Any) -> tuple[dict[str, int | tuple[int, ...]], dict[str, tuple[int, int]]]:
-        """Counters (tuples where they have bins) and extremes that a kernel left in ``slots``, as exact integers."""
-        values = [int(v) for v in slots]
+        """Counters (tuples where they have bins) and extremes that a kernel left in ``slots``, as exact integers.
+
+        Raises ValueError for any other array.
+        """
+        given = np.asarray(slots)
+        if given.shape != (self.size,) or given.dtype.kind not in "iu":
+            raise ValueError(f"slots must be {self.size} integers, got an array of {given.dtype}, shape {given.shape}")
+        values = given.tolist()
         counts: dict[str, int | tuple[int, ...]] = {}
         for counter in self.counters:
             at = self._counters[counter.name]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, check_range, listed, nearest, written
+from ..errors import ParameterError, check_line, check_range, listed, nearest, written
 from ..networks.faults import RandomFaults
 from . import registry
 from .goal import MOST_TRIALS
@@ -86,6 +86,7 @@ def fault_sets(
         is faulty at a rate: there ``RandomFaults(rate, status_key)`` of :mod:`fastcube.networks.faults` decides each.
     """
     chosen = registry.adopt(study) if isinstance(study, Study) else registry.find(study)
+    what = check_line("what", what)
     point = _point(chosen, axes)
     counts = {name: parse_count(name, given) for name, given in (("seed", seed), ("first", first), ("stop", stop))}
     trials = draws(chosen, point, **counts)
@@ -120,7 +121,7 @@ def _value(drawn: Draw, what: str, study: Study) -> Any:
         return faulty_nodes(drawn)
     if what == "faulty_links":
         return sorted(drawn.network.faulty_links)
-    if not isinstance(what, str) or what not in drawn.others:
+    if what not in drawn.others:
         names = ["faulty_nodes", "faulty_links", *drawn.others]
         raise ParameterError(
             f"what must be {listed(names)} for {study.name}, got {written(what)}{nearest(what, names)}"

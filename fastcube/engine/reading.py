@@ -12,7 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FormatTooNewError, FormatTooOldError, ResultFileError, StudyMismatchError, check_text
+from ..errors import (
+    FormatTooNewError,
+    FormatTooOldError,
+    ResultFileError,
+    StudyMismatchError,
+    check_flag,
+    check_path,
+    check_text,
+)
 from .files import FILE_TYPE, FORMAT_VERSION, LIMB_BITS, limbs_of
 from .goal import MOST_TRIALS, Goal
 from .hdf5 import opened, stored, subgroup
@@ -42,8 +50,8 @@ def open_results(path: str | Path, *, unchecked: bool = False) -> Results:
     StudyMismatchError
         For another generator of random numbers.
     """
-    path = Path(path)
-    with opened(path, unchecked) as file:
+    path = check_path("path", path)
+    with opened(path, check_flag("unchecked", unchecked)) as file:
         if _text(file, "filetype") != FILE_TYPE:
             raise ResultFileError(f"{path} is not a fastcube results file")
         major, minor = (int(v) for v in np.asarray(file.attrs["format_version"]).reshape(2))

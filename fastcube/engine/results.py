@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ParameterError, StudyMismatchError, TrialOverlapError, check_integer, of_study, shown
+from ..errors import (
+    ParameterError,
+    StudyMismatchError,
+    TrialOverlapError,
+    check_flag,
+    check_integer,
+    check_path,
+    is_many,
+    of_study,
+    shown,
+)
 from .estimate import NOTHING, Estimate
 from .goal import Goal
 from .grid import values_of, values_text
@@ -65,6 +74,8 @@ class Results:
 
     def point(self, key: Key) -> dict[str, Value]:
         """The point as a mapping of axis names to values."""
+        if not isinstance(key, tuple) or len(key) != len(self.study.axes):
+            raise ParameterError(f"key must be a tuple of {len(self.study.axes)} values, got {shown(key)}")
         return dict(zip((a.name for a in self.study.axes), key, strict=True))
 
     def __iter__(self) -> Iterator[tuple[dict[str, Value], Tally]]:
@@ -86,12 +97,14 @@ class Results:
     def _tally(self, point: Mapping[str, Value]) -> Tally:
         try:
             return self.tallies[tuple(point[a.name] for a in self.study.axes)]
-        except (KeyError, TypeError, IndexError):  # of another type, or none of ours
+        except (KeyError, TypeError, IndexError, ValueError):  # of another type, or none of ours
             where = point_text(self.study.point(point))
         raise ParameterError(f"no point of these results of {self.study.name} is {where}")
 
     def read(self, statistic: Statistic, point: Mapping[str, Value]) -> list[Estimate]:
         """One estimate, or one for each bin of a distribution.  Raises StudyError when the study's code does."""
+        if not isinstance(statistic, Statistic):
+            raise ParameterError(f"statistic must be a Statistic, got {shown(statistic)}")
         tally = self._tally(point)
         with of_study(f"statistic {statistic.name} of {self.study.name} at {point_text(point)}"):
             if tally.trials and statistic.defined(point):
@@ -248,7 +261,7 @@ class Results:
         """
         from .frames import dataset
 
-        return dataset(self, raw)
+        return dataset(self, check_flag("raw", raw))
 
     def plot(self, path: str | Path | None = None, axes: Any = None) -> Any:
         """Draw the study's figure and return the matplotlib figure.
@@ -275,6 +288,8 @@ class Results:
 
     def check_same_study(self, other: Results, mine: str, theirs: str) -> None:
         """Raise StudyMismatchError unless both count the same study with the same seed."""
+        if not isinstance(other, Results):
+            raise ParameterError(f"other must be Results, got {shown(other)}")
         check_same(self.study, other.study, mine, theirs)
         if self.seed != other.seed:
             raise StudyMismatchError(f"{theirs} has seed {other.seed}, {mine} has seed {self.seed}")
@@ -283,7 +298,7 @@ class Results:
         """Write the file whole and replace what was there.  Raises ResultFileError, leaving the old file in place."""
         from .files import save
 
-        save(self, path)
+        save(self, check_path("path", path))
 
 
 def combine(parts: Sequence[tuple[str, Results]]) -> Results:
@@ -316,9 +331,10 @@ def merge(paths: Sequence[str | Path]) -> Results:
     from .provenance import provenance
     from .reading import open_results
 
-    if isinstance(paths, (str, bytes, os.PathLike)) or not isinstance(paths, Iterable) or not (paths := list(paths)):
+    if not is_many(paths) or not (paths := list(paths)):
         raise ParameterError(f"paths must be a list of results files, at least one, got {shown(paths)}")
-    parts = [(str(path), open_results(path)) for path in paths]
+    names = [check_path("path", path) for path in paths]
+    parts = [(str(name), open_results(name)) for name in names]
     out = combine(parts)
     out.history = [provenance(merged=[{"file": p, "digest": part.digest(), "runs": part.history} for p, part in parts])]
     return out

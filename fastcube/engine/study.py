@@ -366,6 +366,8 @@ class Study(Measure):
 
     def grid_of(self, results: Results) -> Grid:
         """The grid that results were asked for, where this study has it; else the first."""
+        if not hasattr(results, "grid"):
+            raise ParameterError(f"results must be Results, got {shown(results)}")
         return next((g for g in self.grids if g.name == results.grid), self.grids[0])
 
     def count(self, point: Mapping[str, object], trials: int, seed: int = 0, first: int = 0) -> Tally:

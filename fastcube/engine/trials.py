@@ -67,6 +67,8 @@ def trial(function: Callable[..., None]) -> Any:
     array, all zeros, one place for each output; ``scratch`` is what the study's set-up made.  A set-up,
     ``set_up(params)``, is jitted by this decorator too.  An index outside of its array raises IndexError, at a small price.
     """
+    if not inspect.isfunction(function):
+        raise ParameterError(f"trial must be a function, got {shown(function)}")
     return scratch(function, bounds_checked=True)
 
 

@@ -146,7 +146,12 @@ class Network(ABC):
         return self.source(most=16)
 
     def source(self, most: int | None = None) -> str:
-        """Python text that makes this network, labels as bit strings; ``most`` cuts long fault sets with '...'."""
+        """Python text that makes this network, labels as bit strings; ``most`` cuts long fault sets with '...'.
+
+        Raises ParameterError for anything else there.
+        """
+        if most is not None:
+            most = check_integer("most", most, 0, 2**63 - 1)
 
         def listed(items: Iterable[Any], write: Any) -> str:
             texts = [write(item) for item in sorted(items)]

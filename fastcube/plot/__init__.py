@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from ..engine.hdf5 import reason
 from ..engine.registry import code_of
 from ..engine.statistics import Distribution
-from ..errors import MissingDependencyError, ParameterError, ResultFileError, of_study
+from ..errors import MissingDependencyError, ParameterError, ResultFileError, check_path, of_study
 
 if TYPE_CHECKING:
     from ..engine.results import Results
@@ -40,10 +40,11 @@ FORMATS = (".png", ".svg", ".pdf")
 
 def check_target(path: str | Path) -> None:
     """Raise before anything is computed: MissingDependencyError without matplotlib, ParameterError for another format."""
-    if Path(path).suffix.lower() not in FORMATS:
+    path = check_path("path", path)
+    if path.suffix.lower() not in FORMATS:
         raise ParameterError(f"plot must end in one of {', '.join(FORMATS)}, got {path}")
-    if not Path(path).parent.is_dir():
-        raise ResultFileError(f"plot folder {Path(path).parent} does not exist")
+    if not path.parent.is_dir():
+        raise ResultFileError(f"plot folder {path.parent} does not exist")
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -89,7 +90,7 @@ def draw(results: Results, path: str | Path | None = None, axes: Any = None) -> 
     Returns the matplotlib figure.  Raises as :func:`check_target`, ParameterError when the axes are not as many as the
     panels, and ResultFileError when the file cannot be written.
     """
-    check_target(path or "x.png")
+    check_target("x.png" if path is None else path)
     from .sheet import Sheet
 
     sheet = Sheet(axes)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from ..errors import ParameterError
+from ..errors import ParameterError, is_many, shown
 from .panel import Panel
 from .words import mathtext
 
@@ -23,9 +22,10 @@ class Sheet:
     """
 
     def __init__(self, axes: Any = None) -> None:
-        self._given = (
-            None if axes is None else list(axes) if isinstance(axes, Sequence) or hasattr(axes, "flat") else [axes]
-        )
+        many = axes if is_many(axes) else [axes]
+        self._given = None if axes is None else [a for row in many for a in (row if is_many(row) else [row])]
+        if not all(hasattr(a, "plot") and hasattr(a, "figure") for a in self._given or ()):
+            raise ParameterError(f"axes must be matplotlib axes, got {shown(axes)}")
         self._panels: list[Panel] = []
         self._title = ""
         self.figure: Any = None
@@ -52,7 +52,7 @@ class Sheet:
                 unused.remove()
             del axes[count:]
         else:
-            axes = [a for row in self._given for a in (row if hasattr(row, "__iter__") else [row])]
+            axes = self._given
             if len(axes) != count:
                 raise ParameterError(f"axes must be {count} for this figure, got {len(axes)}")
             self.figure = axes[0].figure

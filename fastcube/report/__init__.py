@@ -67,9 +67,14 @@ def reproduce(
         After SIGINT or SIGTERM, with everything that was done kept.
     """
     from ..engine.signals import raise_for
+    from ..errors import ParameterError, check_flag, check_path, is_many, shown
 
-    names = [papers] if isinstance(papers, str) else papers
-    maker = make(folder, prepare(names, quick), workers, max_seconds, progress, force)
+    if papers is not None and not is_many(names := [papers] if isinstance(papers, str) else papers):
+        raise ParameterError(f"papers must be names of papers, got {shown(papers)}")
+    place, flags = check_path("folder", folder), (check_flag("quick", quick), check_flag("force", force))
+    maker = make(
+        place, prepare(None if papers is None else list(names), flags[0]), workers, max_seconds, progress, flags[1]
+    )
     raise_for(maker.run())
     return maker.folder.page
 
@@ -77,14 +82,14 @@ def reproduce(
 def make(folder: str | Path, plan: Plan, workers: Any, max_seconds: Any, progress: str, force: bool) -> Maker:
     """What makes the pieces of a plan, with all arguments checked."""
     from ..engine.grid import parse_count, parse_number
-    from ..errors import ParameterError
+    from ..errors import ParameterError, check_range
     from .folder import Folder
     from .running import Maker, Whole
 
     whole = Whole(progress, plan)
     count = None if workers is None else parse_count("workers", workers)
-    if count is not None and count < 1:
-        raise ParameterError(f"workers must be at least 1, got {count}")
+    if count is not None:
+        check_range("workers", count, 1, 4096)
     seconds = None if max_seconds is None else parse_number("max_seconds", max_seconds)
     if seconds is not None and not seconds > 0:
         raise ParameterError(f"max-seconds must be positive, got {seconds}")

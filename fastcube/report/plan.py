@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..engine import registry
 from ..engine.goal import Goal, goal_of
 from ..engine.study import point_text
-from ..errors import ParameterError, listed, nearest
+from ..errors import ParameterError, listed, nearest, written
 from ..inventory import Inventory, inventory, papers
 
 if TYPE_CHECKING:
@@ -131,8 +131,8 @@ def installed(names: Sequence[str] | None = None) -> tuple[Paper, ...]:
     """The papers of those names, or all, in the order in which they are told.  Raises ParameterError."""
     known = papers()
     for name in names or ():
-        if name not in known:
-            raise ParameterError(f"paper must be {listed(known)}, got {name}{nearest(name, known)}")
+        if not isinstance(name, str) or name not in known:
+            raise ParameterError(f"paper must be {listed(known)}, got {written(name)}{nearest(name, known)}")
     modules = {module.__name__.rpartition(".")[2]: module for module in registry.modules()}
     out = []
     for name in known:
