@@ -44,6 +44,10 @@ class Printed:
         The point of a study that it is a value at, as far as the paper tells; None elsewhere.
     statistic : str
         The statistic whose value it is; empty where there is none.
+    unit : float
+        What it is printed in, of the statistic's own: 102.4 for a percentage of 10,240 channels.
+    claim : str
+        The claim that decides this number by itself; empty where the item's verdict is its own.
     """
 
     name: str
@@ -51,6 +55,8 @@ class Printed:
     digits: int | None = None
     point: Mapping[str, Any] | None = None
     statistic: str = ""
+    unit: float = 1.0
+    claim: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,8 @@ class Item:
         Why there is no data in it, where nothing shows it.
     drawing : str
         What is lacking of a figure's drawing.
+    title : str
+        What a statement is called, where its id in words reads badly.
     """
 
     id: str
@@ -98,6 +106,7 @@ class Item:
     shown_by: tuple[Shown, ...] = ()
     concept: str = ""
     drawing: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -257,6 +266,12 @@ def missing(found: Inventory) -> list[str]:
             out.append(f"{found.paper} {item.id}: there is no claim {shown.claim}")
         if shown.example and shown.example not in examples:
             out.append(f"{found.paper} {item.id}: there is no example {shown.example}")
+    out += [
+        f"{found.paper} {item.id}: there is no claim {printed.claim}"
+        for item in found.items
+        for printed in item.printed
+        if printed.claim and printed.claim not in claims
+    ]
     named = {kind: {getattr(shown, kind) for _, shown in found.shown()} for kind in ("study", "claim", "example")}
     own = {"study": {study.name for study in module.STUDIES}, "claim": claims, "example": set(examples)}
     out += [

@@ -22,21 +22,27 @@ class Lines(html.parser.HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.lines, self.inside = [], False
+        self.lines, self.inside, self.gives = [], "", False
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         named = dict(attrs)
         if tag == "code" and "data-kind" in named:
-            self.lines.append([named["data-kind"], "", named.get("data-gives")])
-            self.inside = True
+            self.lines.append([named["data-kind"], "", None])
+            self.inside = "code"
+        elif tag == "p":
+            self.gives = named.get("class") == "gives"
+        elif tag == "samp" and self.gives:  # what the line before it gives
+            self.lines[-1][2] = ""
+            self.inside = "samp"
 
     def handle_endtag(self, tag):
-        self.inside = self.inside and tag != "code"
+        if tag == self.inside:
+            self.inside = ""
 
     def handle_data(self, data):
         if self.inside:
-            self.lines[-1][1] += data
+            self.lines[-1][1 if self.inside == "code" else 2] += data
 
 
 def lines(page):

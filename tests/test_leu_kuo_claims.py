@@ -43,7 +43,7 @@ OUTCOMES = {
     "always-comment": "refuted",
     "always-repaired": "refuted",
     "repaired-loses-the-stranded": "holds",
-    "m-0-small": "refuted",
+    "m-0-small": "undecided",
     "theorem-7": "refuted",
     "theorem-7-literal": "refuted",
     "theorem-7-comment": "refuted",

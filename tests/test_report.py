@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html.parser
+import itertools
 import json
 import os
 import re
@@ -19,11 +20,13 @@ from fastcube.engine.examples import Drawing
 from fastcube.engine.signals import INTERRUPTED, TERMINATED, WORK_REMAINS
 from fastcube.errors import ParameterError, ResultFileError
 from fastcube.inventory import Item, Printed, Shown
-from fastcube.report import make, running
+from fastcube.networks.dualcube import DualCube
+from fastcube.report import duals, make, running
 from fastcube.report import plan as planning
 from fastcube.report.cubes import cube_svg, link_text, told
+from fastcube.report.figures import unset
 from fastcube.report.folder import Folder
-from fastcube.report.judging import asked, judge, of_item
+from fastcube.report.judging import asked, judge, of_claims, of_item
 from fastcube.report.plan import budget, installed, plan_of
 
 CLAIMS = ("false", "repaired", "last")
@@ -103,6 +106,10 @@ def test_every_item_has_its_words_numbers_and_verdict(folder):
     assert re.search(r"near 0\.5 0\.\d+ ± 0\.0\d+ ✓ holds agrees", text["toy-table-1"])
     assert re.search(r"far 0\.75 0\.\d+ ± 0\.0\d+ ≠ not reproduced printed is \+\d+% away", text["toy-table-1"])
     assert "nowhere 0.5 - … not computed yet" in text["toy-table-1"]
+    assert re.search(r"percent 50 (49|50)\.\d+ ± \d\.\d+ ✓ holds agrees", text["toy-table-1"])
+    assert "nodes 8 claim false ✗ refuted" in text["toy-sizes"]
+    assert text["toy-sizes"].startswith("Every size section 2")
+    assert 'shell python3 -c "import fastcube as fc; print(2 ** fc.Hypercube(3).n)"' in text["toy-three"]
     assert "refuted" in text["toy-sizes"]
     assert "instead Q_n has 2^n nodes." in text["toy-sizes"]
     assert "witness a cube of another size" in text["toy-sizes"]
@@ -295,18 +302,51 @@ def test_numbers_are_compared_with_their_statistic_by_every_reading_of_it():
     assert [(p.name, s.statistic) for p, s in asked([item])] == [("N", "channels"), ("N", "channels_hamilton")]
 
 
+def test_a_false_statement_of_ours_says_nothing_against_the_paper():
+    assert of_claims([("holds", False), ("refuted", True)], printed=True) == ["holds"]
+    assert of_claims([("refuted", True), ("holds", True)], printed=True) == ["shown", "holds"]
+    assert of_claims([("refuted", True)], printed=False) == ["refuted"]
+
+
+def test_mathematics_is_told_in_plain_characters():
+    assert unset(r"$\lceil M/(n-1) \rceil + n$, $P(\lambda < \delta)$") == "⌈M/(n-1)⌉ + n, P(λ < δ)"
+    assert unset(r"$\lfloor{}n/2\rfloor$ of $2^{n-1}$, $n^{2}$") == "⌊n/2⌋ of 2^(n-1), n^2"
+    assert unset(r"$\lambda\,(1 + \log n/\sqrt{n})$, $2^{2\sqrt{n}}$") == "λ (1 + log n/√n), 2^(2√n)"
+
+
 # ---------------------------------------------------------------- drawings
 
 
 def test_a_cube_is_drawn_with_its_faults_and_times():
     svg = cube_svg(Drawing(4, (0, 5), (1,), ((2, 3),), {1: "7"}, ((0, 1, "<2>"),)))
-    assert (svg.count("<circle"), svg.count('class="node faulty"'), svg.count('class="node unsafe"')) == (16, 2, 1)
+    assert (svg.count("<circle"), svg.count('class="node faulty"'), svg.count('class="node unsafe"')) == (16, 1, 1)
+    (faulty,) = re.findall(r'<g class="node faulty">(.*?)</g>', svg)
+    assert faulty.count("<circle") == 2
     link, broken = re.findall(r'<path class="(?:link|broken)" d="([^"]*)"', svg)
     assert (link.count("M"), broken.count("M")) == (31, 1)
     assert ">7</text>" in svg
     assert "&lt;2&gt;" in svg
     with pytest.raises(ValueError, match="1 <= n <= 4"):
         cube_svg(Drawing(5))
+
+
+def test_a_dual_cube_is_drawn_with_its_faults_and_ends():
+    svg = duals.dual_svg(2, [1, 20], {0: "s", 5: "t"})
+    (faulty,) = re.findall(r'<g class="node faulty">(.*?)</g>', svg)
+    (link,) = re.findall(r'<path class="link" d="([^"]*)"', svg)
+    assert (svg.count("<circle"), faulty.count("<circle"), link.count("M")) == (32, 2, 32 * 3 // 2)
+    assert duals.in_words(2, [1, 20], {0: "s", 5: "t"}) == "DC(2); faulty nodes 00001, 10100; s = 00000; t = 00101"
+    assert duals.dual_svg(1, [], {}).count("<circle") == 8
+
+
+def test_no_link_of_a_dual_cube_passes_over_another_node():
+    for m in (1, 2):
+        dual = DualCube(m)
+        at = [complex(*duals._place(dual, v)) for v in range(2**dual.bits)]
+        for u, v, w in itertools.permutations(range(len(at)), 3):
+            if u < v and dual.is_link(u, v):
+                along = ((at[w] - at[u]) * (at[v] - at[u]).conjugate()).real / abs(at[v] - at[u]) ** 2
+                assert abs(at[w] - at[u] - min(1, max(0, along)) * (at[v] - at[u])) > 11
 
 
 def test_witnesses_are_drawn_or_written_as_ternary_strings():
@@ -316,6 +356,10 @@ def test_witnesses_are_drawn_or_written_as_ternary_strings():
     assert large["lines"][:2] == ["faulty nodes: 00000, 00011", "faulty links: 10*00"]
     assert large["lines"][2] == "unsafe subcubes: *0***"
     assert told({"network": "DualCube", "m": 2, "faulty_nodes": []}, unsafe=True) == {}
+    drawn = duals.told({"network": "DualCube", "m": 2, "faulty_nodes": [1], "s": 0, "k": 1})
+    assert drawn == {"dual": {"m": 2, "faulty_nodes": [1], "inside": [[0, "s"]]}}
+    assert duals.told({"network": "DualCube", "m": 3, "faulty_nodes": [1]}) == {"lines": ["faulty nodes: 0000001"]}
+    assert duals.told({"n": 3, "faulty_nodes": [1]}) == {}
     assert link_text(0, 4, 3) == "*00"
 
 

@@ -58,6 +58,8 @@ KEPT = {
         "correction": "", "witnesses": [
             {"words": "w", "python": "1", "value": [4], "told": {"drawing": {
                 "n": 2, "faulty_nodes": [1], "faulty_links": [[0, 1]], "inside": [[2, "1"]]}}},
+            {"words": "w", "python": "1", "value": 4, "told": {"dual": {
+                "m": 1, "faulty_nodes": [7], "inside": [[0, "s"]]}}},
             {"words": "w", "python": "1", "value": 4, "told": {"lines": ["faulty nodes: 00000"]}}],
     },
     "examples/toy-three.json": {"sources": "s", "gave": "8", "same": True, "failed": ""},

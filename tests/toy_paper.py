@@ -26,9 +26,11 @@ INVENTORY = of_data({
          "printed": [
              {"name": "near", "value": 0.5, "digits": 1, "point": {"a": 1}, "statistic": "bit"},
              {"name": "far", "value": 0.75, "digits": 2, "point": {"a": 2}, "statistic": "bit"},
+             {"name": "percent", "value": 50, "digits": 0, "point": {"a": 1}, "statistic": "bit", "unit": 0.01},
              {"name": "nowhere", "value": 0.5, "digits": 1, "point": {"a": 3}, "statistic": "bit"},
          ]},
         {"id": "sizes", "kind": "statement", "place": "section 2", "quote": "All cubes have 8 nodes.",
+         "title": "Every size", "printed": [{"name": "nodes", "value": 8, "digits": 0, "claim": "false"}],
          "shown_by": [{"claim": "false"}]},
         {"id": "three", "kind": "statement", "place": "section 2", "quote": "So do 3-cubes.",
          "shown_by": [{"claim": "repaired"}, {"example": "three"}]},

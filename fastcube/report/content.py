@@ -14,7 +14,7 @@ from typing import Any
 
 from ..engine.estimate import Estimate
 from ..inventory import Inventory, Item, Shown
-from . import judging, kept
+from . import duals, judging, kept
 from .cubes import cube_svg, drawing_of, in_words
 from .folder import Folder
 from .plan import ClaimPiece, ExamplePiece, Paper, Plan, StudyPiece
@@ -34,10 +34,17 @@ def short(text: str, most: int = _SHORT) -> str:
     return textwrap.shorten(text, most, placeholder=" ...") if len(text) > most else text
 
 
+def _quoted(python: str) -> str:
+    """A line of Python as one word of a shell, in the quotes that it does not have itself where there are such."""
+    return shlex.quote(python) if set('"$`\\!') & set(python) else f'"{python}"'
+
+
 def title_of(item: Item) -> str:
-    """``Figure 8``; of a statement its id in words."""
+    """``Figure 8``; of a statement its title, or its id in words."""
     if item.number:
         return f"{item.kind.capitalize()} {item.number}"
+    if item.title:
+        return item.title
     words = item.id.replace("-", " ")
     return words[:1].upper() + words[1:]
 
@@ -121,11 +128,15 @@ class Content:
 
     def _witness(self, witness: dict[str, Any]) -> dict[str, Any]:
         told = witness.get("told", {})
-        drawing = drawing_of(told)
+        svg = caption = ""
+        if drawing := drawing_of(told):
+            svg, caption = cube_svg(drawing, told=True), in_words(drawing)
+        elif dual := told.get("dual"):
+            of = dual["m"], dual["faulty_nodes"], {int(v): str(text) for v, text in dual["inside"]}
+            svg, caption = duals.dual_svg(*of), duals.in_words(*of)
         return {
             "words": witness["words"], "python": witness["python"], "gives": repr(witness["value"]),
-            "lines": told.get("lines", []),
-            "svg": "" if drawing is None else cube_svg(drawing), "caption": "" if drawing is None else in_words(drawing),
+            "lines": told.get("lines", []), "svg": svg, "caption": caption,
         }  # fmt: skip
 
     def example(self, piece: ExamplePiece, anchor: str) -> dict[str, Any]:
@@ -133,7 +144,9 @@ class Content:
         made, gave = piece.make(), self.gave[piece.name]
         key = "missing" if gave is None else "shown" if gave["same"] else "different"
         cubes = [{"svg": cube_svg(d), "caption": d.caption or in_words(d)} for d in made.cubes]
-        return {"name": piece.key, "words": made.words, "python": made.python, "gives": "" if gave is None else gave["gave"],
+        shell = f"python3 -c {_quoted(f'import fastcube as fc; print({made.python})')}"
+        return {"name": piece.key, "words": made.words, "python": made.python, "shell": shell,
+                "gives": "" if gave is None else gave["gave"],
                 "wanted": repr(made.value), "verdict": verdict(key), "cubes": cubes,
                 "failed": "" if gave is None else gave["failed"],
                 "elsewhere": self._place(f"example {piece.name}", anchor)}  # fmt: skip
@@ -145,7 +158,18 @@ class Content:
         runs = judging.runs_of(item, inventory.tables)
         out = []
         for printed in item.printed:
-            row: dict[str, Any] = {"name": printed.name, "printed": judging.printed_text(printed), "judged": []}
+            row: dict[str, Any] = {
+                "name": printed.name,
+                "printed": judging.printed_text(printed),
+                "judged": [],
+                "claim": None,
+            }
+            if printed.claim and (of := self.claims.get((inventory.paper, printed.claim))):
+                report = self.reports[of.name]
+                row["claim"] = {
+                    "id": printed.claim,
+                    "verdict": verdict("missing" if report is None else report["outcome"]),
+                }
             for of, shown in judging.asked([item]):
                 if of is printed:
                     judged = self._judged(printed, shown, runs)
@@ -167,7 +191,10 @@ class Content:
         if len(found) != 1:
             return judging.Judged(shown.statistic, "-", "missing")
         e = Estimate(
-            *(float("nan") if found[0][k] is None else found[0][k] for k in ("value", "stderr", "low", "high"))
+            *(
+                float("nan") if found[0][k] is None else found[0][k] / printed.unit
+                for k in ("value", "stderr", "low", "high")
+            )
         )
         return judging.judge(printed, shown.statistic, e, found[0]["among"], runs)
 
@@ -186,7 +213,8 @@ class Content:
             elif shown.example and (paper.name, shown.example) in self.examples:
                 examples.append(self.example(self.examples[paper.name, shown.example], anchor))
         numbers = self._numbers(item, paper.inventory)
-        of_claims = [c["verdict"]["key"] for c in claims if not c["ours"]] or [c["verdict"]["key"] for c in claims]
+        decided = [(c["verdict"]["key"], bool(c["ours"])) for c in claims]
+        of_claims = judging.of_claims(decided, printed=item in paper.inventory.items)
         of_numbers = self._of_numbers(numbers)
         shows = ["missing" if s["drawn"] is None and not s["hours"] else "shown" for s in studies.values()]
         shows += [e["verdict"]["key"] for e in examples]
@@ -257,7 +285,9 @@ class Content:
             self.claim(p, rest) for p in self.plan.claims if p.paper is paper and f"claim {p.name}" not in self.home
         ]
         whole = f"{', '.join(held.authors)}, {held.title}" + (f", {held.published}" if held.published else "")
-        return {"name": paper.name, "short": held.short, "whole": whole, "year": held.year, "items": items, "beyond": beyond,
+        reading = next((item.reading.split(",")[0] for item in held.items if item.reading), "")
+        return {"name": paper.name, "short": held.short, "readings": reading, "whole": whole, "year": held.year,
+                "items": items, "beyond": beyond,
                 "rest": rest, "studies": studies, "claims": claims}  # fmt: skip
 
     def provenance(self) -> dict[str, Any]:

@@ -58,12 +58,16 @@ def in_words(drawing: Drawing) -> str:
     return "; ".join(parts)
 
 
-def _way(u: int, v: int) -> str:
-    """A link between the rims of its nodes, as a part of a path."""
-    (a, b), (c, d) = _place(u), _place(v)
+def rim_to_rim(one: tuple[float, float], other: tuple[float, float], radius: float) -> str:
+    """A link between the rims of two nodes, as a part of a path."""
+    (a, b), (c, d) = one, other
     length = ((c - a) ** 2 + (d - b) ** 2) ** 0.5
-    e, f = (c - a) / length * _RADIUS, (d - b) / length * _RADIUS
+    e, f = (c - a) / length * radius, (d - b) / length * radius
     return f"M{a + e:.0f} {b + f:.0f} {c - e:.0f} {d - f:.0f}"
+
+
+def _way(u: int, v: int) -> str:
+    return rim_to_rim(_place(u), _place(v), _RADIUS)
 
 
 def _arrow(u: int, v: int, word: str) -> str:
@@ -83,8 +87,18 @@ def _arrow(u: int, v: int, word: str) -> str:
     return f'<path class="sent" d="{way}"/><path class="head" d="{head}"/>' + (text if word else "")
 
 
-def cube_svg(drawing: Drawing) -> str:
+def nodes_svg(places: Sequence[tuple[float, float]], kinds: Sequence[str], radius: float) -> list[str]:
+    """The nodes as circles, those of a kind together: what they look like is said once."""
+    held: dict[str, list[str]] = {}
+    for (x, y), kind in zip(places, kinds, strict=True):
+        held.setdefault(kind, []).append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{radius:g}"/>')
+    return [f'<g class="node {kind}">{"".join(circles)}</g>' for kind, circles in held.items()]
+
+
+def cube_svg(drawing: Drawing, *, told: bool = False) -> str:
     """The drawing as an ``<svg>`` element of the classes cube, link, broken, node, faulty, unsafe, inside, name, sent, head.
+
+    Where :func:`in_words` is ``told`` beside it, it has no text alternative of its own.
 
     Raises ValueError beyond dimension 4.
     """
@@ -101,20 +115,27 @@ def cube_svg(drawing: Drawing) -> str:
     parts = [f'<path class="{kind}" d="{"".join(some)}"/>' for kind, some in ways.items() if some]
     for u, v, word in drawing.arrows:
         parts.append(_arrow(u, v, word))
-    for v in nodes:
-        x, y = _place(v)
-        kind = "faulty" if v in drawing.faulty_nodes else "unsafe" if v in drawing.grey else "plain"
-        parts.append(f'<circle class="node {kind}" cx="{x:.0f}" cy="{y:.0f}" r="{_RADIUS:g}"/>')
+    places = [_place(v) for v in nodes]
+    kinds = ["faulty" if v in drawing.faulty_nodes else "unsafe" if v in drawing.grey else "plain" for v in nodes]
+    parts += nodes_svg(places, kinds, _RADIUS)
+    for v, (x, y) in enumerate(places):
         if v in drawing.inside:
             text = html.escape(drawing.inside[v])
-            parts.append(f'<text class="inside {kind}" x="{x:.0f}" y="{y + 4:.0f}">{text}</text>')
-        parts.append(f'<text class="name" x="{x - 8:.0f}" y="{y + _RADIUS + 12:.0f}">{label(v, n)}</text>')
-    places = [_place(v) for v in nodes]
+            parts.append(f'<text class="inside {kinds[v]}" x="{x:.0f}" y="{y + 4:.0f}">{text}</text>')
+    names = (
+        f'<text x="{x - 8:.0f}" y="{y + _RADIUS + 12:.0f}">{label(v, n)}</text>' for v, (x, y) in enumerate(places)
+    )
+    parts.append(f'<g class="name">{"".join(names)}</g>')
+    return svg_of("cube", places, parts, "" if told else in_words(drawing))
+
+
+def svg_of(kind: str, places: Sequence[tuple[float, float]], parts: Sequence[str], words: str) -> str:
+    """The ``<svg>`` element of a class around nodes at their places; ``words`` are its text alternative, if it needs one."""
     left, top = min(x for x, _ in places) - _MARGIN - 12, min(y for _, y in places) - _MARGIN
     width, height = max(x for x, _ in places) + _MARGIN - left, max(y for _, y in places) + _MARGIN + 6 - top
-    words = html.escape(in_words(drawing), quote=True)
     box = f'viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    return f'<svg class="cube" {box} role="img" aria-label="{words}">{"".join(parts)}</svg>'
+    role = f'role="img" aria-label="{html.escape(words, quote=True)}"' if words else 'aria-hidden="true"'
+    return f'<svg class="{kind}" {box} {role}>{"".join(parts)}</svg>'
 
 
 def told(data: Mapping[str, Any], unsafe: bool) -> dict[str, Any]:

@@ -19,19 +19,21 @@ if TYPE_CHECKING:
 
 _MATHS = (
     (re.compile(r"\\binom\{([^{}]*)\}\{([^{}]*)\}"), r"C(\1, \2)"), (re.compile(r"\\[,;! ]"), " "),
-    (re.compile(r"\\lfloor\s*\{\}"), "⌊"), (re.compile(r"\\rfloor"), "⌋"),
-    (re.compile(r"\\lceil\s*\{\}"), "⌈"), (re.compile(r"\\rceil"), "⌉"),
+    (re.compile(r"\\sqrt\{([^{}]*)\}"), r"√\1"),
+    (re.compile(r"\\lfloor\s*(?:\{\})?\s*"), "⌊"), (re.compile(r"\s*\\rfloor"), "⌋"),
+    (re.compile(r"\\lceil\s*(?:\{\})?\s*"), "⌈"), (re.compile(r"\s*\\rceil"), "⌉"),
     (re.compile(r"\\(?:le|leq)\b"), "≤"), (re.compile(r"\\(?:ge|geq)\b"), "≥"), (re.compile(r"\\times\b"), "×"),
-    (re.compile(r"\\[A-Za-z]+\s?"), ""), (re.compile(r"[_^]\{([^{}]*)\}"), r"_\1"), (re.compile(r"[${}]"), ""),
+    (re.compile(r"\\lambda\b"), "λ"), (re.compile(r"\\delta\b"), "δ"), (re.compile(r"\\log\s+"), "log "),
+    (re.compile(r"\^\{(\w*)\}"), r"^\1"), (re.compile(r"\^\{([^{}]*)\}"), r"^(\1)"),
+    (re.compile(r"\\[A-Za-z]+\s?"), ""), (re.compile(r"_\{([^{}]*)\}"), r"_\1"), (re.compile(r"[${}]"), ""),
 )  # fmt: skip
 
 
 def unset(text: str) -> str:
     """What :func:`~fastcube.plot.words.mathtext` set, in plain characters."""
-    powers = re.sub(r"\^\{([^{}]*)\}", r"^\1", text)
     for pattern, plain in _MATHS:
-        powers = pattern.sub(plain, powers)
-    return " ".join(powers.split())
+        text = pattern.sub(plain, text)
+    return " ".join(text.split())
 
 
 def _number(x: float) -> str:

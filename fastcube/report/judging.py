@@ -70,14 +70,14 @@ def asked(items: Iterable[Item]) -> Iterable[tuple[Printed, Shown]]:
 
 
 def judge(printed: Printed, statistic: str, e: Estimate, among: int, runs: int | None) -> Judged:
-    """A printed number beside an estimate over ``among`` trials; ``runs`` is how many the paper averaged, if it says."""
+    """A printed number beside an estimate in its unit, over ``among`` trials; the paper averaged ``runs``, if it says."""
     value = float(printed.value)
     half = 0.5 * 10.0 ** -(printed.digits or 0)
     measured = estimate_text(e)
     if math.isnan(e.value):
         return Judged(statistic, measured, "missing")
     gap = value - e.value
-    share = f"{100 * gap / e.value:+.2g}%" if e.value else f"{gap:+.3g}"
+    share = f"{100 * gap / e.value:+.{1 if abs(gap) < 0.1 * abs(e.value) else 0}f}%" if e.value else f"{gap:+.3g}"
     if e.low <= value + half and value - half <= e.high:
         return Judged(statistic, measured, "holds", "agrees")
     if runs is None:
@@ -93,6 +93,18 @@ def worst(keys: Iterable[str]) -> str:
     """The worst of some verdicts; ``missing`` where there are none."""
     found = set(keys)
     return next((key for key in ORDER if key in found), "missing")
+
+
+def of_claims(decided: Iterable[tuple[str, bool]], printed: bool) -> list[str]:
+    """What claims, each a verdict and whether it is ours, say of an item that the paper ``printed``, or of one beyond it.
+
+    The paper's own come first.  That a statement of ours is false says nothing against what the paper prints.
+    """
+    every = list(decided)
+    theirs = [key for key, ours in every if not ours]
+    if theirs or not printed:
+        return theirs or [key for key, _ in every]
+    return ["shown" if key == "refuted" else key for key, _ in every]
 
 
 def of_item(claims: list[str], numbers: list[str], shown: list[str], concept: bool) -> str:

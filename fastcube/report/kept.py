@@ -32,7 +32,7 @@ _ELEMENTS = frozenset(
 _ATTRIBUTES = frozenset(
     re.findall(
         r"[\w-]+",
-        """aria-labelledby class clip-path cx cy d data-line fill fill-opacity fill-rule font-family font-size font-style
+        """aria-labelledby class clip-path cx cy d fill fill-opacity fill-rule font-family font-size font-style
         font-weight height href id opacity points r role rx ry stroke stroke-dasharray stroke-dashoffset stroke-linecap
         stroke-linejoin stroke-miterlimit stroke-opacity stroke-width text-anchor transform viewBox width x x1 x2 y y1 y2""",
     )
@@ -100,7 +100,18 @@ _DRAWING = {
     "faulty_links": [lambda link: fits(link, [range(16)]) and len(link) == 2],
     "inside": [lambda pair: fits(pair, list) and len(pair) == 2 and fits(pair[0], range(16)) and is_clean(pair[1])],
 }
-_TOLD = (lambda told: told == {}, {"drawing": _DRAWING}, {"lines": [str]})
+
+
+def _whole_dual(dual: Any) -> bool:
+    """Whether it is a dual-cube that is drawn, with labels of its own."""
+    if not fits(dual, {"m": range(1, 3), "faulty_nodes": list, "inside": list}):
+        return False
+    labels = range(2 << 2 * dual["m"])
+    pairs = all(fits(p, list) and len(p) == 2 and fits(p[0], labels) and is_clean(p[1]) for p in dual["inside"])
+    return pairs and fits(dual["faulty_nodes"], [labels])
+
+
+_TOLD = (lambda told: told == {}, {"drawing": _DRAWING}, {"dual": _whole_dual}, {"lines": [str]})
 
 #: What the page takes of a run or merge.
 RUN = {

@@ -56,4 +56,5 @@ def render(plan: Plan, folder: Folder) -> str:
     )
     template = _environment().get_template("report.html")
     page: str = template.render(content(plan, folder), style=style, script=script, policy=policy, version=version())
-    return _OPTIONAL.sub("", page)
+    # in text, and between the double quotes of the templates' attributes, an apostrophe needs no escaping
+    return _OPTIONAL.sub("", page).replace("&#39;", "'")

@@ -20,6 +20,7 @@ from ..engine.results import Results
 from ..engine.signals import FINISHED, INTERRUPTED, TERMINATED, WORK_REMAINS, served
 from ..engine.study import point_text
 from ..table import plain
+from . import duals
 from .cubes import told
 from .figures import figure_of
 from .folder import Folder
@@ -237,7 +238,8 @@ class Maker:
                 self.failed += 1
                 self.say(f"deciding {report['paper']} {report['id']} failed: {report['failed']}")
             for witness in report["witnesses"]:
-                witness["told"] = told(witness["data"], unsafe=piece.paper.name == "lee_hayes")
+                data = witness["data"]
+                witness["told"] = duals.told(data) or told(data, unsafe=piece.paper.name == "lee_hayes")
             self.folder.put_verdict(piece, report)
             self.progress.end(piece, made=True)
             self._render_soon()

@@ -89,7 +89,7 @@ def _renamed(root: ET.Element, prefix: str) -> None:
         if old is None:
             continue
         if old in used:
-            names.setdefault(old, f"{prefix}-{len(names)}")
+            names.setdefault(old, f"{prefix}{len(names)}")
             element.set("id", names[old])
         elif old.partition(" ")[0] in _KINDS:
             kind, _, number = old.partition(" ")
@@ -115,6 +115,8 @@ def _named(root: ET.Element, titles: Mapping[str, Sequence[str]]) -> None:
         if len(marks) == len(texts):
             for mark, text in zip(marks, texts, strict=True):
                 ET.SubElement(mark, f"{_SVG}title").text = text
+    for group in root.iter(f"{_SVG}g"):
+        group.attrib.pop("data-line", None)
 
 
 def _pruned(root: ET.Element) -> None:

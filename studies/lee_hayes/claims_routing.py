@@ -241,13 +241,23 @@ def _safe(world: World) -> bool:
     return world.safe
 
 
-def _optimal_between(ident: str, states: str, between: Callable[[int | None, int | None], bool]) -> None:
+def _by_unsafe(world: World, s: int, t: int) -> Wrong:
+    """A message of ROUTE3 that passes through an unsafe node on its way."""
+    between = [v for v in world.route3(s, t).path[1:-1] if world.part(v) is not None]
+    return ("unsafe nodes between the ends", f"{_call('ROUTE3', s, t)}.path") if between else None
+
+
+def _optimal_between(
+    ident: str, states: str, between: Callable[[int | None, int | None], bool], by_active: bool = False
+) -> None:
     @ledger.claim(ident, where="section 3.2", states=states)
     def optimal(effort: Effort) -> Verdict:
         """ROUTE3 between ends of these kinds, where Q_n is not unsafe."""
 
         def check(world: World, s: int, t: int) -> Wrong:
-            return _route3_wrong(world, s, t, 0) if between(world.part(s), world.part(t)) else None
+            if not between(world.part(s), world.part(t)):
+                return None
+            return _route3_wrong(world, s, t, 0) or (_by_unsafe(world, s, t) if by_active else None)
 
         return decide(effort, check, _safe)
 
@@ -261,8 +271,9 @@ _optimal_between(
 _optimal_between(
     "route3-to-unsafe",
     "When the source node is active and the destination is unsafe, ROUTE3(1) forwards the message to the destination via a "
-    "minimal feasible path [Q_n is not unsafe].",
+    "minimal feasible path in which all intermediate nodes are active [Q_n is not unsafe].",
     lambda a, b: a is None and b is not None,
+    by_active=True,
 )
 _optimal_between(
     "route3-from-unsafe",
@@ -273,8 +284,9 @@ _optimal_between(
 _optimal_between(
     "route3-different-subcubes",
     "If both are unsafe in different maximal unsafe subcubes, ROUTE3(1) forwards the message through one of the minimal paths "
-    "[Q_n is not unsafe].",
+    "with all intermediate nodes active [Q_n is not unsafe].",
     lambda a, b: a is not None and b is not None and a != b,
+    by_active=True,
 )
 
 

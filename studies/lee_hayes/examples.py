@@ -45,12 +45,14 @@ def f_and_g() -> Example:
     """ROUTE1 takes link f_1, then f_2, ...; with those neighbours faulty g_1, and with that one too g_2."""
     links = "(lambda p: [7 - (u ^ v).bit_length() for u, v in zip(p, p[1:])][:3])"
     path = "fc.route(fc.Hypercube(6, F), 0b001101, 0b001010, algorithm='ROUTE1').path"
-    python = f"[{links}({path}) for F in ([], [9, 15, 12], [9, 15, 12, 45])]"
+    none = "[fc.route(fc.Hypercube(6, [13 ^ 1 << i for i in range(6)]), 13, t, algorithm='ROUTE1').outcome for t in (13, 50)]"
+    python = f"[{links}({path}) for F in ([], [9, 15, 12], [9, 15, 12, 45])] + [{none}]"
     words = (
         "from 001101 to 001010 ROUTE1(1) takes the links f_1, f_2, f_3; with the neighbours on them faulty it begins with g_1 "
-        "(and returns, since it forgets), with that one faulty too with g_2"
+        "(and returns, since it forgets), with that one faulty too with g_2; to 001101 itself there is no f_1 to take, and to "
+        "110010, all neighbours being faulty, no g_1"
     )
-    return Example(words, python, [[4, 5, 6], [1, 1], [2, 2]])
+    return Example(words, python, [[4, 5, 6], [1, 1], [2, 2], ["delivered", "stuck"]])
 
 
 def subcube() -> Example:
@@ -126,8 +128,11 @@ def figure_3_first() -> Example:
 
 def figure_3_second() -> Example:
     """By 1111, 1101 and 1100."""
-    words = "ROUTE3 from 0111 to 0100, which minimal paths do not join: four links, a minimal feasible path"
-    return _routed(words, 4, FIGURE_3, 0b0111, 0b0100, [0b0111, 0b1111, 0b1101, 0b1100, 0b0100])
+    words = "from 0111 to 0100: Hamming distance, length of a minimal feasible path, and ROUTE3's path, which has that length"
+    path = [0b0111, 0b1111, 0b1101, 0b1100, 0b0100]
+    drawn = _routed(words, 4, FIGURE_3, 0b0111, 0b0100, path).cubes
+    asked = "[c.metric(7, 4), fc.distance(c, 7, 4), fc.route(c, 7, 4, algorithm='ROUTE3').path]"
+    return Example(words, f"(lambda c: {asked})(fc.Hypercube(4, {list(FIGURE_3)}))", [2, 4, path], drawn)
 
 
 def figure_3_third() -> Example:

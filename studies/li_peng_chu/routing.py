@@ -14,6 +14,7 @@ from fastcube.engine.statistics import PlainMean, Proportion, Ratio
 from fastcube.engine.study import Axis, Draw, Explanation, Grid, Study, Value, product_grid
 from fastcube.inventory import inventory
 from fastcube.kernels.dualcube.layout import TALLY
+from fastcube.table import estimate_text
 
 if TYPE_CHECKING:
     from fastcube.engine.results import Results
@@ -267,8 +268,8 @@ def notes(results: Results) -> list[str]:
     if large:
         lines.append("success beside 1 - 2 p^(m+1), an approximation of P(a nonfaulty path joins the pair):")
         for point in large:
-            value = results.estimates(point)["success"].value
-            lines.append(f"  m={point['m']},rate={point['rate']}: {value:.6f} beside {_connected_about(point):.6f}")
+            reached = estimate_text(results.estimates(point)["success"])
+            lines.append(f"  m={point['m']},rate={point['rate']}: {reached} beside {_connected_about(point):.6f}")
     if any(tally.trials and not _searched(point) for point, tally in results):
         lines.append(
             f"success_connected, length_ratio and minimal need all 2^(2m+1) nodes and are left out above m={SEARCHED}"

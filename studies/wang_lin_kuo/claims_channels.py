@@ -217,6 +217,7 @@ def fault_overhead(effort: Effort) -> Verdict:
         "compared: 16, 64 and 128 destinations]."
     ),
     correction="It is 0.43% with 8 faults and 16 destinations, 0.29% with 64, 0.20% with 128; 0.22% with 4 faults and 16.",
+    ours=True,
     group="table 3",
 )
 def fault_overhead_relative(effort: Effort) -> Verdict:
