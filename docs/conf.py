@@ -1,6 +1,7 @@
 """How Sphinx builds the site: ``sphinx-build -W -n docs docs/_build``, without network and without a warning."""
 
 import logging
+import re
 from importlib import metadata
 
 from sphinx_gallery.scrapers import figure_rst
@@ -56,6 +57,25 @@ def figures(block, block_vars, gallery_conf):
     path = next(block_vars["image_path_iterator"])
     last.savefig(path)
     return figure_rst([path], gallery_conf["src_dir"])
+
+
+#: Pages are read in the repository too, where there is no gallery: there they link to its scripts and show no pictures of it.
+GALLERY = (
+    (re.compile(r"\]\(\.\./((?:\.\./)*)examples/(\w+)\.py\)"), r"](\1gallery/\2.rst)"),
+    (re.compile(r"\]\(\.\./examples/\)"), r"](gallery/index.rst)"),
+    (re.compile(r"<!-- picture (\w+) (\d): (.*?) -->"), r"![\3](../gallery/images/sphx_glr_\1_00\2.png)"),
+)
+
+
+def with_gallery(app, page, source):
+    """A page as the site shows it: with the gallery's pages and pictures."""
+    if not page.startswith("gallery/"):
+        for written, shown in GALLERY:
+            source[0] = written.sub(shown, source[0])
+
+
+def setup(app):
+    app.connect("source-read", with_gallery)
 
 
 sphinx_gallery_conf = {

@@ -1,4 +1,4 @@
-"""The grid ``fine`` of ``unsafe-critical``: p_1/2 of n = 7..24 to four digits, n = 25..28 in ``fine-28``.
+"""The grid ``fine`` of ``unsafe-critical``: p_1/2 of n = 7..24 to 1e-4 of itself (1e-3 above n = 16), n = 25..28 in ``fine-28``.
 
 Seven points an n: three within 1% (2% above n = 16) of p_1/2, two within 2% of p_.2 and two of p_.8.  A polynomial of degree 5
 in log p goes nearly through the three groups whatever the curve's shape between them, so that p_q is told by the points next
