@@ -73,7 +73,7 @@ def _columns(results: Results) -> list[list[str]]:
     return columns
 
 
-def _fitting(columns: list[list[str]], least: int, width: int) -> int:
+def fitting(columns: Sequence[Sequence[str]], least: int, width: int) -> int:
     """How many columns, from the left and at least ``least``, fit a line of ``width`` characters."""
     ends = list(itertools.accumulate(2 + max(map(len, column)) for column in columns))
     return max(least, sum(end - 2 <= width for end in ends))
@@ -95,7 +95,7 @@ def as_table(results: Results, width: int = WIDTH) -> str:
     """
     study = results.study
     columns = _columns(results)
-    fit = _fitting(columns, len(study.axes) + 1, width)
+    fit = fitting(columns, len(study.axes) + 1, width)
     kept = [[cell.rjust(max(map(len, column))) for cell in column] for column in columns[:fit]]
     lines = ["  ".join(cells).rstrip() for cells in zip(*kept, strict=True)]
     lines.insert(1, "  ".join("-" * len(column[0]) for column in kept))

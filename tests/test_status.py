@@ -166,6 +166,19 @@ def test_status_tells_the_trials_that_would_reach_a_target(cli):
     assert "trials for target" in cli("status", "r.h5", "--relative", "1%")[1]
 
 
+def test_status_fits_a_narrow_terminal(cli, monkeypatch):
+    fc.run(TOY, trials=5000).save("r.h5")
+    wide = cli("status", "r.h5", "--relative", "1%")[1]
+    assert "left out" not in wide
+    monkeypatch.setenv("COLUMNS", "36")
+    out = cli("status", "r.h5", "--relative", "1%")[1]
+    head, *_, told, last = out.splitlines()
+    assert head.split() == ["a", "work", "done", "wanted", "missing"]
+    assert told == "left out for width, in --json: trials for target, bit"
+    assert last == wide.splitlines()[-1]
+    assert all(len(line) <= 36 for line in out.splitlines()[:-2])
+
+
 def test_status_of_a_target_run(cli):
     fc.run(find(TOY_FILE), a=1, precision=0.02, output="r.h5")
     assert cli("status", "r.h5")[1].splitlines()[-1] == "trials wanted depend on the target of the run"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import click
 
 from ..errors import ParameterError
+
+#: Characters of a line's numbers.
+_NUMBERS = 38
 
 
 @click.command("bench")
@@ -17,18 +22,28 @@ def command(name: str | None) -> None:
     """
     from ..engine import registry
     from ..engine.provenance import cpu_name
+    from . import width
 
     benchmarks = [b for b in registry.benchmarks() if name is None or name in b.name or name in b.rival]
     if not benchmarks:
         raise ParameterError(f"no benchmark holds {name}; see `fastcube bench` for all of them")
-    click.echo(f"{cpu_name()}, one core, CPU time, best of 3, ours and theirs in turns")
-    click.echo(f"{'':54} {'ours':>12} {'theirs':>12} {'ratio':>9}")
-    click.echo(f"{'what, against what':54} {'trials/s':>12} {'trials/s':>12} {'ours/theirs':>11}")
-    for benchmark in benchmarks:
-        label = f"{benchmark.name}, {benchmark.rival}"
+    names = [f"{benchmark.name}, {benchmark.rival}" for benchmark in benchmarks]
+    longest = max(map(len, names))
+    narrow = width() < longest + _NUMBERS  # then the numbers stand under their name
+
+    def line(label: str, numbers: str) -> None:
+        if narrow and label:
+            click.echo(label)
+        click.echo(numbers if narrow else label.ljust(longest) + numbers)
+
+    for told in textwrap.wrap(f"{cpu_name()}, one core, CPU time, best of 3, ours and theirs in turns", width()):
+        click.echo(told)
+    line("", f" {'ours':>12} {'theirs':>12} {'ratio':>11}")
+    line("what, against what", f" {'trials/s':>12} {'trials/s':>12} {'ours/theirs':>11}")
+    for name_of, benchmark in zip(names, benchmarks, strict=True):
         try:
             ours, theirs = benchmark.measure()
         except ImportError as error:
-            click.echo(f"{label:54} left out: {error.name} is not installed")
+            line(name_of, f" left out: {error.name} is not installed")
             continue
-        click.echo(f"{label:54} {1 / ours:12,.0f} {1 / theirs:12,.0f} {theirs / ours:10,.0f}x")
+        line(name_of, f" {1 / ours:12,.0f} {1 / theirs:12,.0f} {theirs / ours:10,.0f}x")

@@ -87,7 +87,8 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     from ..engine.reading import open_results
     from ..engine.results import combine
     from ..engine.tally import missing, size
-    from ..table import estimate_text, plain
+    from ..table import estimate_text, fitting, plain
+    from . import width
 
     parts = [open_results(file, unchecked=unchecked) for file in files]
     whole = combine(list(zip(files, parts, strict=True)))
@@ -121,22 +122,19 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
             about["shards"] = {"count": shards[0], "resubmit": shards[1], "array": array_list(shards[1])}
         click.echo(json.dumps(about))
         return
-    header = [
-        *(a.name for a in study.axes),
-        "done",
-        "wanted",
-        "missing",
-        name,
-        *(["trials for target"] if asked.adaptive else []),
-    ]
-    lines = [header]
+    names = [*(a.name for a in study.axes), "done", "wanted", "missing"]
+    lines = [[*names, *(["trials for target"] if asked.adaptive else []), name]]
     for row in rows:
-        cells = [*row["point"].values(), row["done"], row["wanted"], row["missing"], row["text"]]
+        cells = [*row["point"].values(), row["done"], row["wanted"], row["missing"]]
         cells += [row["trials_for_target"]] if asked.adaptive else []
-        lines.append(["-" if c is None else f"{c:,}" if isinstance(c, int) else str(c) for c in cells])
-    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    for line in lines:
-        click.echo("  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)))
+        lines.append(["-" if c is None else f"{c:,}" if isinstance(c, int) else str(c) for c in cells] + [row["text"]])
+    columns = list(zip(*lines, strict=True))
+    fit = fitting(columns, len(names), width())
+    kept = [[cell.rjust(max(map(len, column))) for cell in column] for column in columns[:fit]]
+    for cells in zip(*kept, strict=True):
+        click.echo("  ".join(cells))
+    if fit < len(columns):
+        click.echo(f"left out for width, in --json: {', '.join(column[0] for column in columns[fit:])}")
     if shards is not None:
         count, again = shards
         click.echo(
