@@ -131,8 +131,8 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     columns = list(zip(*lines, strict=True))
     fit = fitting(columns, len(names), width())
     kept = [[cell.rjust(max(map(len, column))) for cell in column] for column in columns[:fit]]
-    for cells in zip(*kept, strict=True):
-        click.echo("  ".join(cells))
+    for told in zip(*kept, strict=True):
+        click.echo("  ".join(told))
     if fit < len(columns):
         click.echo(f"left out for width, in --json: {', '.join(column[0] for column in columns[fit:])}")
     if shards is not None:

@@ -164,8 +164,8 @@ class Content:
                 "judged": [],
                 "claim": None,
             }
-            if printed.claim and (of := self.claims.get((inventory.paper, printed.claim))):
-                report = self.reports[of.name]
+            if printed.claim and (piece := self.claims.get((inventory.paper, printed.claim))):
+                report = self.reports[piece.name]
                 row["claim"] = {
                     "id": printed.claim,
                     "verdict": verdict("missing" if report is None else report["outcome"]),
