@@ -1,4 +1,4 @@
-"""How often intervals hold the truth, and how wide they are: ``python benchmarks/coverage.py`` prints the table of statistics.md.
+"""How often intervals hold the truth, and how wide they are: prints the table of ``docs/statistics.md``.
 
 Proportions by summing the binomial law; means and ratios over samples from laws whose mean is known, beside the
 normal interval of a textbook.  The samples are drawn with a seed, so the table is the same everywhere.
