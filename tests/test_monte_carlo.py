@@ -15,7 +15,7 @@ import pytest
 from scipy.special import bdtr, bdtrc
 
 from fastcube.engine import registry
-from fastcube.engine.statistics import Mean, Proportion
+from fastcube.engine.statistics import Mean, Proportion, SplitMean
 from fastcube.engine.study import Study
 from fastcube.engine.tally import Tally
 from fastcube.exact import unsafe as exact
@@ -61,7 +61,8 @@ def check_share(study: Study, tally: Tally, name: str, wanted: Fraction) -> None
 
 def check_mean(study: Study, tally: Tally, name: str, law: Law, value: Callable[[int, int], int]) -> None:
     statistic = study.statistic(name)
-    assert isinstance(statistic, Mean)
+    assert isinstance(statistic, (Mean, SplitMean))
+    squares = statistic.squares if isinstance(statistic, Mean) else statistic.total_squares
     mean = sum(value(*key) * weight for key, weight in law.items())
     variance = sum(value(*key) ** 2 * weight for key, weight in law.items()) - mean**2
     largest = max(value(*key) for key in law)
@@ -72,7 +73,7 @@ def check_mean(study: Study, tally: Tally, name: str, law: Law, value: Callable[
     square = sum(value(*key) ** 2 * weight for key, weight in law.items())
     fourth = sum(value(*key) ** 4 * weight for key, weight in law.items())
     error = a * largest**2 / 3 + math.sqrt((a * largest**2 / 3) ** 2 + 2 * a * float(fourth - square**2))
-    assert abs(tally.counts[statistic.squares] / tally.trials - square) <= error, name
+    assert abs(tally.counts[squares] / tally.trials - square) <= error, name
 
 
 def check(study: Study, tally: Tally, law: Law, everything: Fraction) -> None:

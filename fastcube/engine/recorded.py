@@ -23,6 +23,7 @@ from .statistics import (
     Point,
     Proportion,
     Ratio,
+    SplitMean,
     Statistic,
     Value,
 )
@@ -31,7 +32,7 @@ from .study import Axis, Explanation, Measure, Study
 #: The kinds of statistics, by the name that stands in a file.
 KINDS: dict[str, type[Statistic]] = {
     kind.__name__: kind
-    for kind in (Proportion, Mean, Difference, CensoredMean, ClassMean, PlainMean, Ratio, Distribution)
+    for kind in (Proportion, Mean, Difference, CensoredMean, ClassMean, SplitMean, PlainMean, Ratio, Distribution)
 }
 
 #: What a statistic gives at a point, in the order of the file's columns.
@@ -43,7 +44,9 @@ BOUNDS = ("least", "most", "proved")
 
 def width_of(entry: Mapping[str, Any]) -> int:
     """Columns of a statistic's numbers, from its entry in a file."""
-    return len(NUMBERS) + len(BOUNDS) * (len(entry["totals"]) if entry["kind"] == ClassMean.__name__ else 0)
+    kind = KINDS[entry["kind"]]
+    classes = len(entry["totals"]) + kind.unlisted if issubclass(kind, ClassMean) else 0
+    return len(NUMBERS) + len(BOUNDS) * classes
 
 
 Key = tuple[Value, ...]
@@ -156,7 +159,7 @@ def recorded(head: Mapping[str, Any], data: Mapping[str, Any], table: Table) -> 
         for column, name in enumerate(NUMBERS):
             if name in {f.name for f in fields(kind)}:
                 given[name] = _AtPoint(values, column)
-        if kind is ClassMean:
+        if issubclass(kind, ClassMean):
             given["classes"] = _ClassesAtPoint(values)
         statistics.append(kind(**given))
     axes = tuple(Axis(**{**axis, "kind": kinds[axis["kind"]]}) for axis in data["axes"])

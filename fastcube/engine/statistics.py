@@ -220,6 +220,9 @@ class ClassMean(Number):
     unit: Callable[[Point], float] = _one
     interval: ClassVar[str] = "bounded"
 
+    #: Classes that have no counters of their own.
+    unlisted: ClassVar[int] = 0
+
     def counters(self) -> tuple[str, ...]:
         return *self.reached, *self.totals, *self.squares, self.nonzero
 
@@ -235,6 +238,33 @@ class ClassMean(Number):
     def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
         known = zip(self.sums(counts), self.classes(point), strict=True)
         return mean_of_classes([Class(*sums, *bounds) for sums, bounds in known], trials, self.unit(point))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitMean(ClassMean):
+    """A :class:`ClassMean` whose first class has no counters: it is what the others leave of ``total`` and ``total_squares``.
+
+    At a point where only the first class can be, it is a :class:`Mean` with that class's bound.
+    """
+
+    total: str
+    total_squares: str
+    unlisted: ClassVar[int] = 1
+
+    def counters(self) -> tuple[str, ...]:
+        return *super().counters(), self.total, self.total_squares
+
+    def sums(self, counts: Counts) -> list[tuple[int, int, int]]:
+        later = super().sums(counts)
+        many, total, squares = (sum(column) for column in zip(*later, strict=True))
+        first = counts[self.nonzero] - many, counts[self.total] - total, counts[self.total_squares] - squares
+        return [first, *later]
+
+    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        first, *later = self.classes(point)
+        if any(most for _, most, _ in later):
+            return super()._unscaled(counts, trials, point)
+        return bounded_mean(counts[self.total], counts[self.total_squares], trials, self.unit(point), first[1])
 
 
 @dataclass(frozen=True, kw_only=True)

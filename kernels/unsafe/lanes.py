@@ -42,9 +42,22 @@ from ..fault_lanes import (
 )
 from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally import add_moments, count_moments, offer
+from .layout import SPLIT_ABOVE
 from .queues import press, run_cubes, solve, solve_unrolled
 from .single import cubes_for, lists_for, merged_trial, whole_trial
-from .tally import ALL_UNSAFE, LAST_BIN, MERGING, MOST_ROUNDS, UNSAFE, UNSAFE_SQUARED, count_rounds
+from .tally import (
+    ALL_UNSAFE,
+    LAST_BIN,
+    LEAST,
+    MERGING,
+    MOST_ROUNDS,
+    REACHED,
+    UNSAFE,
+    UNSAFE_IN,
+    UNSAFE_SQUARED,
+    UNSAFE_SQUARED_IN,
+    count_rounds,
+)
 
 # Trials done at once: room for 8 MiB of trials left over, touched as far as needed.
 _CHUNK = np.int64(1 << 20)
@@ -63,6 +76,7 @@ class Sieve(NamedTuple):
     masks: Any  #: f + 1 rows of one vector: free dimensions of each fault's subcube
     cubes: Any  #: uint64, eight vectors
     sums: Any  #: uint64, three vectors: unsafe nodes, and their squares in two digits
+    classes: Any  #: uint64, three vectors for each class of ``layout.CLASSES``: the same of its trials
     reached: Any  #: int64: trials that took r rounds or more, as ``tally.count_rounds``
     left_over: Any  #: int64: trials that are not counted here
     left: Any  #: int64, one: how many they are
@@ -106,6 +120,24 @@ def _take(key, start, part, rows, near, hit, sieve, lanes, origin):
 
 
 @block(always=True)
+def _split(sieve, nodes, unsafe, lanes, tally):
+    """Enter the trials ``unsafe`` of a vector into their classes of unsafe nodes."""
+    zero = simd.xor(nodes, nodes)
+    last = 7 if lanes == 32 else LEAST.size  # classes that fit a lane of 16 bits
+    c = np.int64(0)
+    here = simd.bits(simd.less_equal(simd.like(nodes, LEAST[0]), nodes)) & unsafe
+    while here:
+        tally[REACHED + c] += bits.popcount(here)
+        more = ZERO
+        if c + 1 < last:
+            more = simd.bits(simd.less_equal(simd.like(nodes, LEAST[c + 1]), nodes)) & here
+        if more != here:
+            add_moments(simd.select(simd.mask(nodes, here ^ more), nodes, zero), 512 // lanes, sieve.classes[24 * c :])
+        here = more
+        c += 1
+
+
+@block(always=True)
 def _close_queue(sieve, lanes, origin, tally):
     """Close the first vector of the queue and count what it shows; queue what has rounds to run.
 
@@ -134,6 +166,8 @@ def _close_queue(sieve, lanes, origin, tally):
         if in_word != hard:
             press(sieve.third, lanes, f, hard ^ in_word, queue, free, label)
     add_moments(simd.select(simd.mask(nodes, unsafe), nodes, simd.xor(nodes, nodes)), 512 // lanes, sieve.sums)
+    if sieve.n > SPLIT_ABOVE:
+        _split(sieve, nodes, unsafe, lanes, tally)
     tally[ALL_UNSAFE] += bits.popcount(simd.bits(simd.equal(largest, simd.like(nodes, np.uint64(sieve.n)))) & live)
     sieve.reached[1] += bits.popcount(easy)
     while easy and tally[MOST_ROUNDS] <= 1:
@@ -225,6 +259,7 @@ def _make(width: int, word: Any, set_up: Any, finish: Any) -> Kernel:
             np.empty((f + 1) * lanes, word),
             np.empty(64, np.uint64),
             np.zeros(24, np.uint64),
+            np.zeros(24 * LEAST.size, np.uint64),
             np.zeros(LAST_BIN + 2, np.int64),
             np.empty(most, np.int64),
             np.zeros(1, np.int64),
@@ -243,6 +278,8 @@ def _make(width: int, word: Any, set_up: Any, finish: Any) -> Kernel:
                 finish(key, sieve.left_over[i], params, spare, tally)
         count_rounds(tally, sieve.reached)
         count_moments(tally, UNSAFE, UNSAFE_SQUARED, sieve.sums)
+        for c in range(LEAST.size):
+            count_moments(tally, UNSAFE_IN + 2 * c, UNSAFE_SQUARED_IN + 4 * c, sieve.classes[24 * c :])
 
     return unsafe_lanes
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from ..layout import Counter, Extreme, Layout
 
+#: Above this dimension trials of 8 unsafe nodes and more are counted by classes besides, each from so many nodes on.
+SPLIT_ABOVE = 12
+CLASSES = (8, 32, 128, 512, 2048, 8192, 1 << 15, 1 << 17, 1 << 19)
+
 SPARSE = Layout(
     Counter("unsafe_nodes", "unsafe nodes", 2),
     Counter("unsafe_nodes_squared", "unsafe nodes, squared", 4),
@@ -14,6 +18,12 @@ SPARSE = Layout(
     Counter("merging", "trials with two faults within distance 2"),
     Counter("rounds_known", "trials whose rounds are known: no subcube of more than 30 dimensions"),
     Counter("rounds_law", "trials by their rounds of FIND_UNSAFE, 31 or more in the last bin", bins=32),
+    *(Counter(f"reached_{u}", f"trials with {u} unsafe nodes or more, n > {SPLIT_ABOVE}") for u in CLASSES),
+    *(Counter(f"unsafe_nodes_{u}", f"unsafe nodes in class {u}, n > {SPLIT_ABOVE}", 2) for u in CLASSES),
+    *(
+        Counter(f"unsafe_nodes_squared_{u}", f"unsafe nodes in class {u}, squared, n > {SPLIT_ABOVE}", 4)
+        for u in CLASSES
+    ),
     Extreme("rounds", "most rounds of FIND_UNSAFE"),
 )
 

@@ -49,7 +49,7 @@ def merged_trial(key, t, params, scratch, tally):
     n, f = np.int64(params[0]), np.int64(params[1])
     draw_faults(key, t, n, f, scratch.labels, scratch.draws)
     unsafe, rounds, merging, largest = solve(scratch.labels, f, scratch.base, scratch.free, scratch.spare)
-    record(tally, t, unsafe, rounds, merging, largest == n)
+    record(tally, n, t, unsafe, rounds, merging, largest == n)
 
 
 class Cubes(NamedTuple):
@@ -109,7 +109,7 @@ def whole_trial(key, t, params, scratch, tally):
     for v in range(used):
         closed += bits.popcount(state[v])
     merging = closed > f or _adjacent(state, used, n)
-    record(tally, t, np.uint64(closed - f), rounds, merging, closed == np.int64(1) << n)
+    record(tally, n, t, np.uint64(closed - f), rounds, merging, closed == np.int64(1) << n)
 
 
 MERGED = trials_kernel(lists_for, merged_trial)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..jit import block
 from ..tally import add_square, add_wide, offer
-from .layout import SPARSE
+from .layout import CLASSES, SPARSE, SPLIT_ABOVE
 
 UNSAFE = SPARSE.counter("unsafe_nodes")
 UNSAFE_SQUARED = SPARSE.counter("unsafe_nodes_squared")
@@ -18,6 +18,12 @@ MERGING = SPARSE.counter("merging")
 ROUNDS_KNOWN = SPARSE.counter("rounds_known")
 ROUNDS_LAW = SPARSE.counter("rounds_law")
 MOST_ROUNDS = SPARSE.extreme("rounds")
+REACHED = SPARSE.counter(f"reached_{CLASSES[0]}")
+UNSAFE_IN = SPARSE.counter(f"unsafe_nodes_{CLASSES[0]}")
+UNSAFE_SQUARED_IN = SPARSE.counter(f"unsafe_nodes_squared_{CLASSES[0]}")
+
+#: Least unsafe nodes of each class.
+LEAST = np.array(CLASSES, np.uint64)
 
 #: The last bin of ``rounds_law``.  Cubes of up to eight dimensions stay below it: at most floor(d^2 / 3) = 21 rounds.
 LAST_BIN = np.int64(31)
@@ -35,14 +41,28 @@ def count_rounds(tally, reached):
 
 
 @block
-def record(tally, trial, unsafe, rounds, merging, everything):
-    """Enter one trial: unsafe nodes (uint64), rounds (int64, -1 unknown), and two truth values."""
+def _record_class(tally, unsafe):
+    """Enter a trial's unsafe nodes into their class; fewer than the first class's are in none."""
+    c = np.int64(0)
+    while c < LEAST.size and LEAST[c] <= unsafe:
+        tally[REACHED + c] += 1
+        c += 1
+    if c > 0:
+        add_wide(tally, UNSAFE_IN + 2 * (c - 1), unsafe)
+        add_square(tally, UNSAFE_SQUARED_IN + 4 * (c - 1), unsafe)
+
+
+@block
+def record(tally, n, trial, unsafe, rounds, merging, everything):
+    """Enter one trial of Q_n: unsafe nodes (uint64), rounds (int64, -1 unknown), and two truth values."""
     tally[MERGING] += np.int64(merging)
     tally[ALL_UNSAFE] += np.int64(everything)
     if unsafe != np.uint64(0):
         tally[WITH_UNSAFE] += 1
         add_wide(tally, UNSAFE, unsafe)
         add_square(tally, UNSAFE_SQUARED, unsafe)
+        if n > SPLIT_ABOVE:
+            _record_class(tally, unsafe)
     if rounds >= 0:
         tally[ROUNDS_KNOWN] += 1
         tally[ROUNDS_LAW + min(rounds, LAST_BIN)] += 1
