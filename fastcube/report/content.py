@@ -256,11 +256,13 @@ class Content:
             many = [row["judged"][0]["measured"] for row in numbers if row["judged"]]
             parts.append(many[0] if len(judged) == 1 else f"{judged.count('holds')} of {len(judged)} numbers agree")
         if len(claims) == 1 and claims[0]["checked"]:
-            parts.append(f"{claims[0]['verdict']['word']}: {claims[0]['checked']}")
-        elif claims:
-            keys = [c["verdict"]["key"] for c in claims]
+            whose = "a claim of ours, " if claims[0]["ours"] else ""
+            parts.append(f"{whose}{claims[0]['verdict']['word']}: {claims[0]['checked']}")
+        for ours, words in ((False, "claim"), (True, "of ours")):
+            keys = [c["verdict"]["key"] for c in claims if c["ours"] == ours]
             counts = ", ".join(f"{keys.count(k)} {verdict(k)['word']}" for k in judging.ORDER if k in keys)
-            parts.append(f"{len(claims)} claims: {counts}")
+            if keys and (len(claims) > 1 or not claims[0]["checked"]):
+                parts.append(f"{len(keys)} {words}{'s' if len(keys) > 1 and not ours else ''}: {counts}")
         done = [e for e in examples if e["gives"]]
         if len(examples) == 1 and done:
             parts.append(f"gives {done[0]['gives']}")
