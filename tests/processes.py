@@ -120,5 +120,12 @@ def mounted(folder, options):
         subprocess.run(["umount", "-l", folder], check=True)
 
 
+def fill(folder):
+    """Take all the room that is left."""
+    with contextlib.suppress(OSError), (folder / "filler").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+
+
 def remount_read_only(folder):
     subprocess.run(["mount", "-o", "remount,ro", folder], check=True)

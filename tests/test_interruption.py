@@ -15,7 +15,7 @@ from pathlib import Path
 import numba
 import pytest
 from executors import Clock, Immediate, use
-from processes import CLEAN, PATIENCE, TOY_FILE, Running, fastcube, mounted, remount_read_only, steered
+from processes import CLEAN, PATIENCE, TOY_FILE, Running, fastcube, fill, mounted, remount_read_only, steered
 from toy import TOY
 
 import fastcube as fc
@@ -166,12 +166,6 @@ def test_a_killed_command_resumes_from_its_last_checkpoint(tmp_path):
 
 
 # ---------------------------------------------------------------- disks
-
-
-def fill(folder):
-    with contextlib.suppress(OSError), (folder / "filler").open("wb", buffering=0) as file:
-        while True:
-            file.write(bytes(4096))
 
 
 @pytest.mark.parametrize(

@@ -381,5 +381,5 @@ def test_bad_arguments_are_one_line_before_anything_is_made(tmp_path):
             made(tmp_path / "none", **bad)
     assert not (tmp_path / "none").exists()
     (tmp_path / "file").write_text("")
-    with pytest.raises(ResultFileError, match=r"output folder .*file cannot be written"):
+    with pytest.raises(ResultFileError, match=r"output .*file is not a folder"):
         made(tmp_path / "file")

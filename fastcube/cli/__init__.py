@@ -110,9 +110,13 @@ def logging_is_on() -> bool:
 
 
 def say(text: str) -> None:
-    """Talk: to standard error.  Work is not lost, nor another exit status given, where that takes none."""
+    """Talk: to standard error, names that do not print as Python writes them.
+
+    Work is not lost, nor another exit status given, where that takes none.
+    """
+    shown = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
     with contextlib.suppress(OSError):
-        click.echo(text, err=True)
+        click.echo(shown, err=True)
 
 
 def width(otherwise: int = 120) -> int:

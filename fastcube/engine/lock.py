@@ -22,10 +22,10 @@ _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
 
 @contextlib.contextmanager
-def exclusive(path: Path) -> Iterator[None]:
-    """Hold the lock of ``path``.  Raises OSError where its folder cannot be written, TimeoutError past PATIENCE."""
+def exclusive(path: Path, patience: float = PATIENCE) -> Iterator[None]:
+    """Hold the lock of ``path``.  Raises OSError where its folder cannot be written, TimeoutError past ``patience``."""
     name = path.with_name(f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}.lock")
-    handle = _acquired(name)
+    handle = _acquired(name, patience)
     try:
         yield
     finally:
@@ -34,10 +34,10 @@ def exclusive(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _acquired(name: Path) -> int:
-    until = time.monotonic() + PATIENCE
+def _acquired(name: Path, patience: float) -> int:
+    until = time.monotonic() + patience
     while True:
-        handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -53,6 +53,6 @@ def _acquired(name: Path) -> int:
                     return handle
             os.close(handle)
             continue
-        if time.monotonic() > until:
+        if time.monotonic() >= until:
             raise TimeoutError(errno.ETIMEDOUT, "another process is writing it")
         time.sleep(0.005)

@@ -6,7 +6,7 @@
     examples/PAPER-NAME.json what a worked example gave
     report.html              the page: made of all these and nothing else
 
-A file that is not as it was written counts as not there (``kept.py``).  All are replaced whole.
+A file that is not as it was written counts as not there (``kept.py``).  All are replaced whole, by one process at a time.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ import contextlib
 import functools
 import hashlib
 import os
-from collections.abc import Mapping
+import stat
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..engine.hdf5 import check_writable, reason, replace_whole
+from ..engine.lock import exclusive
 from ..errors import ParameterError, ResultFileError
 from . import kept
-from .plan import ClaimPiece, ExamplePiece, StudyPiece
+from .plan import ClaimPiece, ExamplePiece, Plan, StudyPiece
 
 #: What can change how a report looks and not what is true.
 _LOOKS = {"report", "plot", "cli"}
@@ -54,8 +56,30 @@ class Folder:
             for name in ("", "drawn", "claims", "examples"):
                 (self.path / name).mkdir(parents=True, exist_ok=True)
             check_writable(self.page)
+        except FileExistsError as error:
+            raise ResultFileError(f"output {error.filename} is not a folder") from error
         except OSError as error:
             raise ResultFileError(f"output folder {self.path} cannot be written: {reason(error)}") from error
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other reports out of the folder.  Raises ResultFileError at once where one is being made in it."""
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(exclusive(self.page, patience=0.0))
+            except TimeoutError as error:
+                raise ResultFileError(f"{self.path} is being written by another fastcube reproduce") from error
+            except OSError as error:
+                raise ResultFileError(f"output folder {self.path} cannot be written: {reason(error)}") from error
+            yield
+
+    def check(self, plan: Plan) -> None:
+        """Raise ResultFileError for a folder, a FIFO or a device where a file of the report belongs."""
+        results = (self.results(piece) for piece in plan.studies)
+        for path in (self.page, *results, *(self.place(piece) for piece in plan)):
+            with contextlib.suppress(FileNotFoundError):
+                if not stat.S_ISREG(path.stat().st_mode):
+                    raise ResultFileError(f"{path} is in the way: it is not a regular file")
 
     @property
     def page(self) -> Path:
@@ -65,6 +89,11 @@ class Folder:
     def results(self, piece: StudyPiece) -> Path:
         """The results file of a grid."""
         return self.path / f"{piece.name}.h5"
+
+    def place(self, piece: StudyPiece | ClaimPiece | ExamplePiece) -> Path:
+        """What is kept of a piece as JSON."""
+        kind = {StudyPiece: "drawn", ClaimPiece: "claims", ExamplePiece: "examples"}[type(piece)]
+        return self.path / kind / f"{piece.name}.json"
 
     # ------------------------------------------------------------ what is drawn of results
 
@@ -77,18 +106,18 @@ class Folder:
 
     def drawn(self, piece: StudyPiece, *, stale: bool = False) -> dict[str, Any] | None:
         """What was drawn of a grid's results; None where there is nothing, or (unless ``stale``) other results by now."""
-        held = kept.read(self.path / "drawn" / f"{piece.name}.json", kept.DRAWN)
-        return held if held is not None and (stale or held.get("stamp") == self._stamp(piece)) else None
+        held = kept.read(self.place(piece), kept.DRAWN)
+        return held if held is not None and (stale or held["stamp"] == self._stamp(piece) != "") else None
 
     def put_drawn(self, piece: StudyPiece, drawn: Mapping[str, Any]) -> None:
         """Keep what was drawn."""
-        kept.write(self.path / "drawn" / f"{piece.name}.json", {"stamp": self._stamp(piece), **drawn})
+        kept.write(self.place(piece), {"stamp": self._stamp(piece), **drawn})
 
     # ------------------------------------------------------------ verdicts and examples
 
     def verdict(self, piece: ClaimPiece) -> dict[str, Any] | None:
         """The verdict on a claim, whoever decided it; None where there is none."""
-        held = kept.read(self.path / "claims" / f"{piece.name}.json", kept.VERDICT)
+        held = kept.read(self.place(piece), kept.VERDICT)
         return held if held is not None and (held["paper"], held["id"]) == (piece.claim.paper, piece.claim.id) else None
 
     def stands(self, piece: ClaimPiece, quick: bool) -> bool:
@@ -100,16 +129,16 @@ class Folder:
 
     def put_verdict(self, piece: ClaimPiece, report: Mapping[str, Any]) -> None:
         """Keep what :meth:`~fastcube.engine.claims.Claim.report` gave."""
-        kept.write(self.path / "claims" / f"{piece.name}.json", {"sources": sources(looks=False), **report})
+        kept.write(self.place(piece), {"sources": sources(looks=False), **report})
 
     def example(self, piece: ExamplePiece, *, stale: bool = False) -> dict[str, Any] | None:
         """What an example gave; None where it was not run, or (unless ``stale``) not by these sources."""
-        held = kept.read(self.path / "examples" / f"{piece.name}.json", kept.EXAMPLE)
+        held = kept.read(self.place(piece), kept.EXAMPLE)
         return held if held is not None and (stale or held.get("sources") == sources(looks=False)) else None
 
     def put_example(self, piece: ExamplePiece, gave: Mapping[str, Any]) -> None:
         """Keep what an example gave."""
-        kept.write(self.path / "examples" / f"{piece.name}.json", {"sources": sources(looks=False), **gave})
+        kept.write(self.place(piece), {"sources": sources(looks=False), **gave})
 
     def put_page(self, text: str) -> None:
         """Replace the report, unless it says just this already."""

@@ -19,6 +19,7 @@ from ..engine.reading import open_results
 from ..engine.results import Results
 from ..engine.signals import FINISHED, INTERRUPTED, TERMINATED, WORK_REMAINS, served
 from ..engine.study import point_text
+from ..errors import ResultFileError, StudyMismatchError
 from ..table import plain
 from . import duals
 from .cubes import told
@@ -38,10 +39,6 @@ class Stopped(BaseException):
     def __init__(self, code: int) -> None:
         super().__init__(code)
         self.code = code
-
-
-def _stop(code: int) -> NoReturn:
-    raise Stopped(code)
 
 
 class Whole(Progress):
@@ -133,58 +130,96 @@ class Maker:
             plan, folder, workers, progress, force, say)  # fmt: skip
         self.deadline = None if max_seconds is None else time.monotonic() + max_seconds
         self.failed = 0
+        self.asked = FINISHED
         self.rendered = -1e9
         self.rendering = 0.0
 
     def run(self) -> int:
-        """Make all pieces; returns the exit code of a run."""
-        with served(_stop):
-            try:
-                self.render()
-                code = self._make()
-                self.progress.show(final=True)
-                self.render()
-            except Stopped as stopped:
-                code = stopped.code
-                self.progress.show(final=True)
-                self.render()
+        """Make all pieces; returns the exit code of a run.  Raises ResultFileError for a folder that another run holds."""
+        try:
+            with self.folder.held(), served(self._stop):
+                return self._run()
+        except Stopped as stopped:  # a signal in the instant before or after
+            return stopped.code
+
+    def _run(self) -> int:
+        try:
+            self._check()
+            self.render()
+            code = self._make() or self.asked
+        except (Stopped, Exception):  # code that cannot be interrupted may turn one into the other
+            if not self.asked:
+                raise
+            code = self.asked
+        self.progress.show(final=True)
+        self.render()
         return code
+
+    def _stop(self, code: int) -> NoReturn:
+        self.asked = code
+        raise Stopped(code)
 
     def _make(self) -> int:
         for study in self.plan.studies:
-            if code := self._study(study) or self._late():
+            if code := self._study(study):
                 return code
         for example in self.plan.examples:
-            self._example(example)
-            if code := self._late():
+            if code := self._example(example):
                 return code
         return self._claims()
 
     def _late(self) -> int:
-        return WORK_REMAINS if self.deadline is not None and time.monotonic() >= self.deadline else FINISHED
+        """What to stop with before the next piece: a signal, wherever its exception was lost, or the time."""
+        late = self.deadline is not None and time.monotonic() >= self.deadline
+        return self.asked or (WORK_REMAINS if late else FINISHED)
 
     def _left(self) -> float | None:
         return None if self.deadline is None else max(0.001, self.deadline - time.monotonic())
 
     # ------------------------------------------------------------ studies
 
+    def _afresh(self, piece: StudyPiece) -> bool:
+        return self.force and piece.goal is not None
+
+    def _stands(self, piece: StudyPiece) -> bool:
+        """Whether nothing is to be done for a grid."""
+        held = None if self._afresh(piece) else self.folder.drawn(piece)
+        missing = piece.goal is None and not self.folder.results(piece).exists()
+        return missing or (held is not None and piece.done(held["have"]))
+
+    def _held(self, piece: StudyPiece) -> Results | None:
+        """The results in the folder that a grid goes on from.  Raises ResultFileError or StudyMismatchError for others."""
+        path = self.folder.results(piece)
+        if self._afresh(piece) or not path.exists():
+            return None
+        try:
+            results = open_results(path)
+            results.check_same_study(Results(piece.study, results.seed), str(path), "the study here")
+        except (ResultFileError, StudyMismatchError) as error:
+            raise type(error)(f"{error}; without that file it is made anew") from error
+        return results
+
+    def _check(self) -> None:
+        """Raise before anything is made what is wrong with what is in the folder."""
+        self.folder.check(self.plan)
+        for piece in self.plan.studies:
+            if not self._stands(piece):
+                self._held(piece)
+
     def _study(self, piece: StudyPiece) -> int:
         """Run a grid as far as it is missing, and draw it where that is; returns the exit code."""
-        path = self.folder.results(piece)
-        afresh = self.force and piece.goal is not None
-        held = None if afresh else self.folder.drawn(piece)
-        if (held is not None and piece.done(held["have"])) or (piece.goal is None and not path.exists()):
+        if self._stands(piece):
             self.progress.end(piece, made=False)
             return FINISHED
+        if code := self._late():
+            return code
         self.progress.current = piece
-        results = open_results(path) if path.exists() and not afresh else None
-        if results is not None:
-            results.check_same_study(Results(piece.study, results.seed), str(path), "the study here")
-        code = FINISHED
+        results = self._held(piece)
         if piece.goal is not None and (results is None or not piece.done(prefixes(results))):
             results, code = run_study(
                 piece.study, [piece.study.point(point) for point in piece.grid.points], piece.goal, grid=piece.grid.name,
-                output=str(path), workers=self.workers, max_seconds=self._left(), progress=self.progress, force=afresh,
+                output=str(self.folder.results(piece)), workers=self.workers, max_seconds=self._left(),
+                progress=self.progress, force=self._afresh(piece),
             )  # fmt: skip
         if code in (INTERRUPTED, TERMINATED):
             return code
@@ -201,9 +236,11 @@ class Maker:
 
     # ------------------------------------------------------------ claims and examples
 
-    def _example(self, piece: ExamplePiece) -> None:
+    def _example(self, piece: ExamplePiece) -> int:
         made = self.force or self.folder.example(piece) is None
         if made:
+            if code := self._late():
+                return code
             example = piece.make()
             try:
                 gave, failed = evaluated(example.python), ""
@@ -215,6 +252,7 @@ class Maker:
         self.progress.end(piece, made)
         if made:
             self._render_soon()
+        return FINISHED
 
     def _claims(self) -> int:
         wanted = []
@@ -225,7 +263,7 @@ class Maker:
                 self.progress.end(piece, made=False)
         for file in dict.fromkeys(piece.paper.file for piece in wanted):
             pieces = [piece for piece in wanted if piece.paper.file == file]
-            if code := self._decide(pieces, file):
+            if code := self._late() or self._decide(pieces, file):
                 return code
         return FINISHED
 
