@@ -44,6 +44,18 @@ def test_a_block_works_on_arrays_that_a_scratch_made():
     assert total(5) == 4.0
 
 
+def test_a_block_called_from_python_is_its_plain_function():
+    @block
+    def doubled(x):
+        return 2 * x
+
+    @kernel("int64(int64)", cache=False)
+    def quadrupled(x):
+        return doubled(doubled(x))
+
+    assert [doubled(4), quadrupled(4), doubled(4), doubled("ab")] == [8, 16, 8, "abab"]
+
+
 @pytest.mark.parametrize(
     ("wrong", "problem"),
     [
