@@ -5,13 +5,13 @@ each trial's smallest distance.  Distance 0 is a repeated label: its trial is dr
 two faults within distance 2, hence no unsafe node; the others are pressed together into a queue, to be closed a vector at a
 time (:func:`fastcube.kernels.subcubes.close`).
 
-A queue has rows of two vectors, one row a label, and columns that are trials; behind the labels come three rows that
-tell the trial (lane, and low and high half of the group).  New columns are appended behind the first ``count``, and
+A queue has rows of two vectors, one row a label, and columns that are trials; behind the labels come rows that tell the
+trial (its lane, and the digits of its group).  New columns are appended behind the first ``count``, and
 once a vector is full its columns are worked on and the rest shifted down.  ``lanes`` is the number of lanes, a
 literal with which all blocks here are specialised.
 
-Lanes have 16 bits for n <= 16 and 32 bits above, where for n > 32 they hold the low 32 bits.  For n <= 8 a word holds eight
-trials in 64 bits, which are split into two vectors (``parts``), of the even and of the odd trials.
+Lanes have 8 bits for n <= 8, 16 for n <= 16 and 32 above, where for n > 32 they hold the low 32 bits.  In lanes of 16 bits
+the eight trials that a word holds for n <= 8 are split into two vectors (``parts``), of the even and of the odd trials.
 """
 
 from __future__ import annotations
@@ -156,12 +156,18 @@ def put_row(queue, lanes, k, row):
 
 
 @block(always=True)
+def digits_of(lanes):
+    """Number of rows that tell a group, below 2^32 at least: 4 with lanes of 8 bits, otherwise 2."""
+    return np.int64(4 if lanes == 64 else 2)
+
+
+@block(always=True)
 def put_trials(queue, lanes, kind, chosen, group):
     """Write which trials the chosen lanes of a group are, vectors like ``kind``, and count them in."""
-    row = queue.rows - 3
+    row = queue.rows - 1 - digits_of(lanes)
     put_row(queue, lanes, row, simd.compress(simd.mask(kind, chosen), simd.iota(kind)))
-    put_row(queue, lanes, row + 1, simd.like(kind, np.uint64(group)))
-    put_row(queue, lanes, row + 2, simd.like(kind, np.uint64(group >> (512 // lanes))))
+    for i in range(digits_of(lanes)):
+        put_row(queue, lanes, row + 1 + i, simd.like(kind, np.uint64(group >> (512 // lanes * i))))
     queue.filled[0] += bits.popcount(chosen)
 
 
@@ -175,10 +181,11 @@ def shift_down(queue, lanes):
 
 @block
 def trial_of(queue, lanes, column, origin, parts):
-    """The trial of a column, from its rows lane, low group and high group."""
-    row = queue.rows - 3
+    """The trial of a column, from its lane and the digits of its group."""
+    row = queue.rows - 1 - digits_of(lanes)
     lane = np.int64(queue.cells[2 * lanes * row + column])
-    group = np.int64(queue.cells[2 * lanes * (row + 1) + column])
-    group |= np.int64(queue.cells[2 * lanes * (row + 2) + column]) << (512 // lanes)
+    group = np.int64(0)
+    for i in range(digits_of(lanes)):
+        group |= np.int64(queue.cells[2 * lanes * (row + 1 + i) + column]) << (512 // lanes * i)
     part = group & (parts - 1)
     return origin + (group - part) * lanes + lane * parts + part

@@ -363,6 +363,13 @@ def popcount(x: Any) -> Any:
     return np.bitwise_count(x).astype(x.dtype)
 
 
+@operation(_same, lambda b, t, x: _call(b, f"llvm.bitreverse.{_suffix(t[0])}", x.type, x))
+def reverse(x: Any) -> Any:
+    """The bits of each lane in reverse order (one instruction on x86 for 8)."""
+    ordered = np.unpackbits(x.view(np.uint8).reshape(x.size, -1), axis=1, bitorder="little")[:, ::-1]
+    return np.packbits(ordered, axis=1, bitorder="little").view(x.dtype).reshape(-1)
+
+
 def _emit_top(b: Any, t: Any, x: Any) -> Any:
     kind = x.type
     zeros = _call(b, f"llvm.ctlz.{_suffix(t[0])}", kind, x, ir.IntType(1)(0))

@@ -25,7 +25,7 @@ from fastcube.kernels.faults import trial_faults
 from fastcube.kernels.jit import kernel
 from fastcube.kernels.routing import rules
 from fastcube.kernels.routing.choice import routing_kernel
-from fastcube.kernels.routing.lanes import ROUTING_LANES_16, ROUTING_LANES_32
+from fastcube.kernels.routing.lanes import ROUTING_LANES_8, ROUTING_LANES_16, ROUTING_LANES_32
 from fastcube.kernels.routing.layout import TALLY
 from fastcube.kernels.routing.rate import rate_trial
 from fastcube.kernels.routing.single import ROUTING_SINGLE
@@ -144,7 +144,8 @@ def test_replayed_trials_add_up():
 @pytest.mark.parametrize(
     ("lanes", "points"),
     [
-        (ROUTING_LANES_16, [at(7, 5), at(8, 4), at(8, 4, k=2), at(8, 4, k=5), at(9, 8, k=3), at(12, 6), at(16, 40)]),
+        (ROUTING_LANES_8, [at(7, 5), at(8, 2), at(8, 4), at(8, 6, k=2), at(8, 4, k=5), at(5, 8), at(8, 20)]),
+        (ROUTING_LANES_16, [at(9, 8, k=3), at(10, 5, k=5), at(12, 6), at(16, 40)]),
         (ROUTING_LANES_32, [at(17, 40, k=2), at(20, 10), at(30, 15), at(33, 9), at(60, 31), at(62, 2)]),
     ],
 )
@@ -160,7 +161,8 @@ def test_lanes_equal_one_trial_at_a_time(lanes, points):
 
 
 def test_which_kernel_serves():
-    assert routing_kernel(8, 4, 0) is routing_kernel(16, 8, 0) is ROUTING_LANES_16
+    assert routing_kernel(7, 2, 0) is routing_kernel(8, 4, 0) is ROUTING_LANES_8
+    assert routing_kernel(9, 4, 0) is routing_kernel(16, 8, 0) is ROUTING_LANES_16
     assert routing_kernel(17, 4, 0) is routing_kernel(62, 60, 0) is ROUTING_LANES_32
     for n, f, links in ((6, 3, 0), (8, 4, 1), (8, 40, 0), (20, 1, 0)):
         assert routing_kernel(n, f, links) is ROUTING_SINGLE

@@ -74,10 +74,11 @@ def test_masks_counts_and_compression(width):
         count = simd.both(b, simd.like(a, 7))
         simd.store(out[7], 0, simd.shift_left(one, count))
         simd.store(out[8], 0, simd.shift_right(a, count))
+        simd.store(out[9], 0, simd.reverse(a))
         return simd.bits(few)
 
     x, y = vectors(width)
-    out = np.zeros((9, x.size), x.dtype)
+    out = np.zeros((10, x.size), x.dtype)
     mask = apply(x, y, out)
     counts = np.array([int(v).bit_count() for v in x])
     few = counts <= bound
@@ -91,6 +92,7 @@ def test_masks_counts_and_compression(width):
     assert np.array_equal(out[6], np.arange(x.size))
     assert np.array_equal(out[7], np.ones_like(x) << (y & np.array(7, x.dtype)))
     assert np.array_equal(out[8], x >> (y & np.array(7, x.dtype)))
+    assert [int(v) for v in out[9]] == [int(f"{v:0{width}b}"[::-1], 2) for v in x]
 
 
 def test_views_and_products():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..jit import Kernel
-from .lanes import ROUTING_LANES_16, ROUTING_LANES_32
+from .lanes import ROUTING_LANES_8, ROUTING_LANES_16, ROUTING_LANES_32
 from .single import ROUTING_SINGLE
 
 
@@ -15,4 +15,6 @@ def routing_kernel(n: int, f: int, links: int) -> Kernel:
     close = f * (f - 1) / 2 * n * (n + 1) / 2 / 2**n
     if links or n < 7 or f < 2 or close > 3:
         return ROUTING_SINGLE
+    if n <= 8:
+        return ROUTING_LANES_8
     return ROUTING_LANES_16 if n <= 16 else ROUTING_LANES_32

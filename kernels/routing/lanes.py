@@ -13,7 +13,8 @@
    when Q_n is not unsafe, no faulty or unsafe node between its ends are decided too: at each node before the last but one the
    first nearer neighbour is active, and there t is the only one and nonfaulty, so ROUTE3(1) takes that path, also from and to an
    unsafe end.  Both ends are not in one subcube, which would hold all nodes between them, and is met where there are none.
-   The rest are walked in scalar code.
+   The rest are walked: for n <= 8, where they are many, in lanes as far as they need no detour (``greedy.py``), and the
+   others in scalar code.
 
 For n > 32 lanes hold the low 32 bits of the labels: close there, or a fault on the path there, is necessary for either,
 and such trials are run by themselves.  The others need no more than the high bits of their ends.
@@ -30,6 +31,7 @@ from ..bits import ONE, ZERO
 from ..fault_lanes import (
     Queue,
     append,
+    digits_of,
     draw_on,
     draw_rows,
     lane_pattern,
@@ -42,9 +44,19 @@ from ..fault_lanes import (
 from ..faults import remember
 from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..subcubes import close
-from .record import NOT_UNSAFE, REACHABLE, ROUTE_DELIVERED, record1_minimal, record2_minimal, record3_minimal
+from .greedy import leave, walk
+from .record import (
+    NOT_UNSAFE,
+    REACHABLE,
+    ROUTE_DELIVERED,
+    SAME_SUBCUBE,
+    record1_minimal,
+    record2_minimal,
+    record3_minimal,
+)
 from .search import SEARCHED
 from .single import Trial, finish, run, trial_for
+from .sums import add_chosen
 
 #: Up to this k trials without close faults are decided in lanes.
 DECIDED = 3
@@ -54,21 +66,6 @@ DECIDED = 3
 def _on_route(e, r, zero):
     """Lanes in which the offsets ``e`` from s and ``r`` from t are of a node or subcube on ROUTE's path (``rules.on_route``)."""
     return simd.equal(simd.both(r, simd.either(e, simd.sub(zero, e))), zero)
-
-
-@block(always=True)
-def _sum(h, chosen, width, sums, at):
-    """Add the chosen lanes of ``h``, and their squares, to two vectors of 64-bit sums, kept in ``sums`` from ``at`` on."""
-    words = simd.as64(simd.select(simd.mask(h, chosen), h, simd.sub(h, h)))
-    lane = simd.splat((ONE << np.uint64(width)) - ONE)
-    total = simd.load(sums, at)
-    squares = simd.load(sums, at + 8)
-    for shift in range(0, 64, width):
-        x = simd.both(simd.shift_right(words, simd.splat(np.uint64(shift))), lane)
-        total = simd.add(total, x)
-        squares = simd.add(squares, simd.mul32(x, x))
-    simd.store(sums, at, total)
-    simd.store(sums, at + 8, squares)
 
 
 @block(always=True)
@@ -84,7 +81,7 @@ def _add_high(h, key, block, f, n):
 
 @block(always=True)
 def _as_is(h, key, block, f, n):
-    """In place of :func:`_add_high` in lanes of 16 bits, where n <= 16."""
+    """In place of :func:`_add_high` in lanes of 8 and 16 bits, where n <= 16."""
     return h
 
 
@@ -93,15 +90,19 @@ class Work(NamedTuple):
 
     trial: Trial
     f: Any  #: int64
-    parts: Any  #: int64: vectors that a word's labels are split into
     decided: Any  #: bool: whether k <= DECIDED
-    labels: Any  #: f + 3 rows of one vector for each part: labels of the trials, the ends behind the faults
+    labels: Any  #: f + 3 rows of one vector: labels of the trials, the ends behind the faults
     queue: Queue  #: trials with close faults: labels and ends
     masks: Any  #: f + 1 rows of one vector: free dimensions of each fault's subcube
+    turned: Any  #: 2 f rows of one vector, for walks in lanes
     sums: Any  #: uint64, six vectors: Hamming distances and their squares, of the trials counted below but the second
-    counted: Any  #: int64: trials decided by the filter, those that ROUTE delivers, those of the queue, safe ones of the queue
+    counted: Any  #: int64: see below
     first: Any  #: int64: smallest trials with minimal routes of ROUTE1, and of ROUTE3
 
+
+#: ``counted``: trials decided by the filter, and by the queue; those that ROUTE delivers; safe ones of the queue, and of them
+#: those whose ends are in one subcube.
+_BY_FILTER, _BY_QUEUE, _DELIVERED, _NOT_DEAD, _TOGETHER = range(5)
 
 #: Where the sums of the trials stand that the queue decides, its safe ones, and those that the filter decides.
 _QUEUED, _SAFE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
@@ -111,18 +112,18 @@ _QUEUED, _SAFE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
 
 
 @block(always=True)
-def _look(work, at, lanes):
+def _look(work, lanes):
     """Smallest distance of two faults; offset between the ends; lanes with faults on ROUTE's path, and with a repeated label."""
     f = work.f
-    s = simd.load(work.labels, at + f * lanes)
-    t = simd.load(work.labels, at + (f + 1) * lanes)
-    near = smallest_distance(work.labels, at, lanes, f)
+    s = simd.load(work.labels, f * lanes)
+    t = simd.load(work.labels, (f + 1) * lanes)
+    near = smallest_distance(work.labels, 0, lanes, f)
     apart = simd.xor(s, t)
     zero = simd.sub(s, s)
     same = simd.minimum(near, apart)
     on = simd.differ(zero, zero)
     for i in range(f):
-        x = simd.load(work.labels, at + i * lanes)
+        x = simd.load(work.labels, i * lanes)
         e = simd.xor(x, s)
         r = simd.xor(x, t)
         on = simd.mask_or(on, _on_route(e, r, zero))
@@ -131,19 +132,19 @@ def _look(work, at, lanes):
 
 
 @block(always=True)
-def _enter(work, h, easy, lost, start, part, lanes):
+def _enter(work, h, easy, lost, start, lanes):
     """Enter the trials ``easy`` of a vector, of Hamming distances h, in which all is decided."""
-    work.counted[0] += bits.popcount(easy)
-    work.counted[1] += bits.popcount(easy & ~lost)
-    _sum(h, easy, 512 // lanes, work.sums, _FILTERED)
+    work.counted[_BY_FILTER] += bits.popcount(easy)
+    work.counted[_DELIVERED] += bits.popcount(easy & ~lost)
+    add_chosen(h, easy, 512 // lanes, work.sums, _FILTERED)
     if start < work.first[0] or start < work.first[1]:
-        at = start + part + work.parts * bits.lowest(easy)
+        at = start + bits.lowest(easy)
         work.first[0] = min(work.first[0], at)
         work.first[1] = min(work.first[1], at)
 
 
 @block(always=True)
-def _take(key, work, hit, again, near, start, part, rows, origin, params, lanes, tally):
+def _take(key, work, hit, again, near, start, origin, params, lanes, tally):
     """Queue the trials ``hit`` of a vector, repeated labels drawn on; for n > 32 run them."""
     n, f = work.trial.n, work.f
     while n > 32 and hit:
@@ -152,10 +153,10 @@ def _take(key, work, hit, again, near, start, part, rows, origin, params, lanes,
     again &= hit
     while again:
         i = bits.lowest(again)
-        draw_on(key, start + part + work.parts * i, n, f + 2, work.labels, rows + i, lanes)
+        draw_on(key, start + i, n, f + 2, work.labels, i, lanes)
         again &= again - ONE
-    append(work.queue, lanes, f + 2, hit, work.labels, rows, lanes)
-    put_trials(work.queue, lanes, near, hit, (start - origin) // lanes + part)
+    append(work.queue, lanes, f + 2, hit, work.labels, 0, lanes)
+    put_trials(work.queue, lanes, near, hit, (start - origin) // lanes)
 
 
 # ---------------------------------------------------------------- 2. closure
@@ -209,11 +210,11 @@ def _meet(work, lanes):
 @block(always=True)
 def _find_first(work, easy, safe, origin, lanes):
     """Look for the smallest trials among those of the queue's first vector; they are in the order of their groups."""
-    if trial_of(work.queue, lanes, 0, origin, work.parts) >= max(work.first[0], work.first[1]) + lanes * work.parts:
+    if trial_of(work.queue, lanes, 0, origin, 1) >= max(work.first[0], work.first[1]) + lanes:
         return
     while easy:
         i = bits.lowest(easy)
-        at = trial_of(work.queue, lanes, i, origin, work.parts)
+        at = trial_of(work.queue, lanes, i, origin, 1)
         work.first[0] = min(work.first[0], at)
         if safe >> np.uint64(i) & ONE:
             work.first[1] = min(work.first[1], at)
@@ -233,56 +234,58 @@ def _walk(work, column, lost, met, dead, origin, lanes, tally):
     remember(faults)
     s, t = np.uint64(cells[2 * lanes * f + column]), np.uint64(cells[2 * lanes * (f + 1) + column])
     here = ONE << np.uint64(column)
-    at = trial_of(work.queue, lanes, column, origin, work.parts)
+    at = trial_of(work.queue, lanes, column, origin, 1)
     finish(work.trial, lost & here == ZERO, met & here != ZERO, dead & here == ZERO, s, t, at, tally)
 
 
-@block
-def _close_queue(work, origin, lanes, tally):
-    """Close and count the first vector of the queue's columns."""
-    h, lost, met, dead = _meet(work, lanes)
-    live = bits.first_lanes(work.queue.filled[0], lanes)
-    hard = (lost | (met & ~dead)) & live
-    easy = live & ~hard
-    safe = easy & ~dead
-    _sum(h, easy, 512 // lanes, work.sums, _QUEUED)
-    _sum(h, safe, 512 // lanes, work.sums, _SAFE)
-    work.counted[2] += bits.popcount(easy)
-    work.counted[3] += bits.popcount(safe)
-    _find_first(work, easy, safe, origin, lanes)
-    while hard:
-        _walk(work, bits.lowest(hard), lost, met, dead, origin, lanes, tally)
-        hard &= hard - ONE
-    shift_down(work.queue, lanes)
+def _closing(walking: Any) -> Any:
+    """The block ``close_queue(work, origin, lanes, tally)``: close and count the first vector of the queue's columns."""
+
+    @block
+    def close_queue(work, origin, lanes, tally):
+        h, lost, met, dead = _meet(work, lanes)
+        live = bits.first_lanes(work.queue.filled[0], lanes)
+        lost1, met3, together = walking(work, lost & live, met & ~dead & live, lanes)
+        hard = lost1 | met3
+        easy = live & ~hard
+        safe = easy & ~dead
+        add_chosen(h, easy, 512 // lanes, work.sums, _QUEUED)
+        add_chosen(h, safe, 512 // lanes, work.sums, _SAFE)
+        work.counted[_BY_QUEUE] += bits.popcount(easy)
+        work.counted[_DELIVERED] += bits.popcount(easy & ~lost)
+        work.counted[_NOT_DEAD] += bits.popcount(safe)
+        work.counted[_TOGETHER] += bits.popcount(safe & together)
+        _find_first(work, easy, safe, origin, lanes)
+        while hard:
+            _walk(work, bits.lowest(hard), lost, met, dead, origin, lanes, tally)
+            hard &= hard - ONE
+        shift_down(work.queue, lanes)
+
+    return close_queue
 
 
 # ---------------------------------------------------------------- all together
 
 
-def _sifting(add_high: Any) -> Any:
+def _sifting(add_high: Any, close_queue: Any) -> Any:
     """The block ``sift(key, first, stop, params, work, lanes, tally)``: count trials in lanes, or leave them to scalar code."""
 
     @block
     def sift(key, first, stop, params, work, lanes, tally):
-        n, f, parts = work.trial.n, work.f, work.parts
+        n, f = work.trial.n, work.f
         words = work.labels.view(np.uint64)
         pattern = lane_pattern(n, lanes)
         two = simd.like(simd.load(work.labels, 0), np.uint64(2))
-        step = lanes * parts
-        origin = first - first % step
+        origin = first - first % lanes
         start = origin
-        part = np.int64(0)
-        while True:
-            draining = start >= stop
-            if not draining:
-                block = np.uint64(8 * (start // step))
-                if part == 0:
-                    draw_rows(key, block, f + 2, parts, pattern, words)
-                rows = part * (f + 3) * lanes
-                near, apart, lost, again = _look(work, rows, lanes)
+        while start < stop or work.queue.filled[0] > 0:
+            if start < stop:
+                block = np.uint64(8 * (start // lanes))
+                draw_rows(key, block, f + 2, 1, pattern, words)
+                near, apart, lost, again = _look(work, lanes)
                 live = bits.ALL >> np.uint64(64 - lanes)
-                if start < first or start + step > stop:
-                    live = valid_lanes(start + part, parts, lanes, first, stop)
+                if start < first or start + lanes > stop:
+                    live = valid_lanes(start, 1, lanes, first, stop)
                 hit = simd.bits(simd.less_equal(near, two)) | again
                 if not work.decided or n > 32:
                     hit |= lost
@@ -292,17 +295,12 @@ def _sifting(add_high: Any) -> Any:
                     h = simd.popcount(apart)
                     if n > 32:
                         h = add_high(h, key, block, f, n)
-                    _enter(work, h, easy, lost, start, part, lanes)
+                    _enter(work, h, easy, lost, start, lanes)
                 if hit:
-                    _take(key, work, hit, again, near, start, part, rows, origin, params, lanes, tally)
-                part += 1
-                if part == parts:
-                    part = np.int64(0)
-                    start += step
-            if work.queue.filled[0] >= (1 if draining else lanes):
-                _close_queue(work, origin, lanes, tally)
-            if draining and work.queue.filled[0] <= 0:
-                break
+                    _take(key, work, hit, again, near, start, origin, params, lanes, tally)
+                start += lanes
+            if work.queue.filled[0] >= (lanes if start < stop else 1):
+                close_queue(work, origin, lanes, tally)
 
     return sift
 
@@ -310,9 +308,9 @@ def _sifting(add_high: Any) -> Any:
 @block
 def _count(work, tally):
     """Enter the trials that lanes decided."""
-    sums, decided, delivered = work.sums, work.counted[0], work.counted[1]
-    queued, safe = work.counted[2], work.counted[3]
-    tally[ROUTE_DELIVERED] += delivered + queued
+    sums, decided, queued, safe = work.sums, work.counted[_BY_FILTER], work.counted[_BY_QUEUE], work.counted[_NOT_DEAD]
+    tally[ROUTE_DELIVERED] += work.counted[_DELIVERED]
+    tally[SAME_SUBCUBE] += work.counted[_TOGETHER]
     tally[REACHABLE] += decided + queued if work.trial.n <= SEARCHED else 0
     tally[NOT_UNSAFE] += decided + safe
     total, squares = _both_sums(sums, _QUEUED)
@@ -332,28 +330,28 @@ def _both_sums(sums, at):
 
 def _make(width: int, word: Any) -> Kernel:
     lanes = 512 // width  # a constant of the closure, with which all callees are specialised
-    sift = _sifting(_add_high if width == 32 else _as_is)
+    sift = _sifting(_add_high if width == 32 else _as_is, _closing(walk if width == 8 else leave))
 
     @scratch
     def work_for(params, stop):
-        n, f = np.int64(params[0]), np.int64(params[1])
-        parts = np.int64(2 if width == 16 and n <= 8 else 1)
+        f = np.int64(params[1])
+        rows = f + 3 + digits_of(lanes)
         return Work(
             trial_for(params),
             f,
-            parts,
             np.int64(params[3]) <= DECIDED,
-            np.zeros(parts * (f + 3) * lanes, word),
-            Queue(np.zeros((f + 5) * 2 * lanes, word), f + 5, np.zeros(1, np.int64)),
+            np.zeros((f + 3) * lanes, word),
+            Queue(np.zeros(rows * 2 * lanes, word), rows, np.zeros(1, np.int64)),
             np.zeros((f + 1) * lanes, word),
+            np.zeros(2 * f * lanes, word),
             np.zeros(48, np.uint64),
-            np.zeros(4, np.int64),
+            np.zeros(5, np.int64),
             np.array([stop, stop]),
         )
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}")
     def routing_lanes(key, first, stop, params, tally):
-        """Trials at (n, f, 0, k) = params; 1 < f <= 2^(n-1) - 2, and n in 7..16 (16 bits) or 17..62 (32 bits)."""
+        """Trials at (n, f, 0, k) = params; 1 < f <= 2^(n-1) - 2, and n in 3..8, 9..16 or 17..62 by the lanes' width."""
         if first < stop:
             work = work_for(params, stop)
             sift(key, first, stop, params, work, lanes, tally)
@@ -362,6 +360,7 @@ def _make(width: int, word: Any) -> Kernel:
     return routing_lanes
 
 
-#: Kernels for 7 <= n <= 16 and for 17 <= n <= 62.
+#: Kernels for n <= 8, n <= 16 and n <= 62.
+ROUTING_LANES_8 = _make(8, np.uint8)
 ROUTING_LANES_16 = _make(16, np.uint16)
 ROUTING_LANES_32 = _make(32, np.uint32)

@@ -76,6 +76,22 @@ def _go_on(at, chosen, key, node, rest, ask, number, batch):
     return at + popcount(chosen)
 
 
+@block(always=True)
+def _set_out(drawn, batch):
+    """Begin the walks that have more than one link before them; returns their number."""
+    zero = simd.splat(ZERO)
+    eight = simd.iota(zero)
+    count = np.int64(0)
+    for v in range(0, drawn, 8):
+        s = simd.load(batch.pairs.sources, v)
+        rest = simd.xor(s, simd.load(batch.pairs.targets, v))
+        far = simd.differ(simd.both(rest, simd.sub(rest, simd.splat(ONE))), zero)
+        number = simd.add(simd.splat(np.uint64(v)), eight)
+        key = simd.load(batch.pairs.keys, v)
+        count = _go_on(count, simd.bits(far) & first_lanes(drawn - v), key, s, rest, rest, number, batch)
+    return count
+
+
 @block
 def walk_batch(drawn, limit, deep, batch):
     """Walk from s towards t, over nearer neighbours alone, until each walk is one link away or cannot go on.
@@ -91,15 +107,7 @@ def walk_batch(drawn, limit, deep, batch):
     zero = simd.splat(ZERO)
     least = simd.splat(limit)
     told_bit = simd.splat(_TOLD)
-    eight = simd.iota(zero)
-    count = np.int64(0)
-    for v in range(0, drawn, 8):
-        live = first_lanes(drawn - v)
-        s = simd.load(batch.pairs.sources, v)
-        rest = simd.xor(s, simd.load(batch.pairs.targets, v))
-        far = simd.bits(simd.differ(simd.both(rest, simd.sub(rest, one)), zero)) & live
-        number = simd.add(simd.splat(np.uint64(v)), eight)
-        count = _go_on(count, far, simd.load(batch.pairs.keys, v), s, rest, rest, number, batch)
+    count = _set_out(drawn, batch)
     ended = np.int64(0)
     told = np.int64(0)
     way = batch.way

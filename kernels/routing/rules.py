@@ -60,10 +60,8 @@ def search_for(k):
     )
 
 
-def walking(rule: Any, searching: bool = False) -> Any:
-    """The block ``walk(world, s, t, whole, k, search)``: links on a message's way, or why it ends elsewhere.
-
-    ``searching`` tells that the rule may give CUT.
+def _going(rule: Any) -> Any:
+    """The block ``go(world, s, t, whole, k, search)``: links on a message's way, or STUCK, LIVELOCK, LIMIT.
 
     Every rule is memoryless (R8), so a node reached again proves a livelock.  A walk goes back to the node before,
     or meets the node that it passed at the last power of two of its links (Brent 1980): no path is kept.
@@ -93,9 +91,15 @@ def walking(rule: Any, searching: bool = False) -> Any:
                 power += power
         return links
 
+    return go
+
+
+def _cutting(rule: Any) -> Any:
+    """The block ``cut(world, s, t, whole, k, search)``: why a message that was cut off ends, LIVELOCK if it reached a node
+    twice before, or LIMIT."""
+
     @block
     def cut(world, s, t, whole, k, search):
-        """Whether a message that was cut off reached a node twice before: LIVELOCK, or LIMIT."""
         search.expanded[0] = 0
         curr = s
         for at in range(search.path.size):
@@ -109,17 +113,30 @@ def walking(rule: Any, searching: bool = False) -> Any:
             curr ^= bit
         return LIMIT
 
+    return cut
+
+
+def walking(rule: Any, searching: bool = False) -> Any:
+    """The block ``walk(world, s, t, whole, k, search)``: links on a message's way, or why it ends elsewhere.
+
+    ``searching`` tells that the rule may give CUT.
+    """
+    go = _going(rule)
+    if not searching:
+        return go
+    cut = _cutting(rule)
+
     @block
     def walk(world, s, t, whole, k, search):
         search.expanded[0] = 0
         links = go(world, s, t, whole, k, search)
         return cut(world, s, t, whole, k, search) if links == LIMIT else links
 
-    return walk if searching else go
+    return walk
 
 
-def making(blocked: Any) -> Any:
-    """ROUTE1's and ROUTE2's rules for a block ``blocked(world, x, bit)``."""
+def _detouring(blocked: Any) -> Any:
+    """The block ``others(world, curr, apart, whole, k)``: where ROUTE1(k) and ROUTE2(k) send when no minimal path is open."""
 
     @block
     def others(world, curr, apart, whole, k):
@@ -142,6 +159,12 @@ def making(blocked: Any) -> Any:
             if clear_path:
                 return g
         return ZERO
+
+    return others
+
+
+def _shifting(blocked: Any, others: Any) -> Any:
+    """The rule of ROUTE1(k)."""
 
     @block
     def route1(world, curr, apart, whole, k, search):
@@ -166,6 +189,12 @@ def making(blocked: Any) -> Any:
             if clear_path:
                 return first
         return others(world, curr, apart, whole, k)
+
+    return route1
+
+
+def _searching(blocked: Any, others: Any) -> Any:
+    """The rule of ROUTE2(k)."""
 
     @block
     def route2(world, curr, apart, whole, k, search):
@@ -203,7 +232,13 @@ def making(blocked: Any) -> Any:
             left[depth] = y ^ curr ^ apart
         return others(world, curr, apart, whole, k)
 
-    return route1, route2
+    return route2
+
+
+def making(blocked: Any) -> Any:
+    """ROUTE1's and ROUTE2's rules for a block ``blocked(world, x, bit)``."""
+    others = _detouring(blocked)
+    return _shifting(blocked, others), _searching(blocked, others)
 
 
 @block

@@ -1,0 +1,105 @@
+"""Messages walked in lanes of eight bits, n <= 8, as far as ROUTE1(1) and ROUTE3(1) take them nearer at every link.
+
+A message at ``curr`` is held as ``curr ^ t``, and a fault x as ``x ^ t``, both with their bits reversed, so that the highest
+dimension is the lowest set bit.  Fault x is a neighbour of ``curr`` over the dimension x ^ curr when that is a single
+bit; with the free dimensions of its subcube masked out the same finds the subcube's neighbours, and 0 tells that
+``curr`` is in the subcube, whose nodes are its neighbours over the free dimensions.  A message that no rule takes nearer stays
+where it is, and is left to :mod:`fastcube.kernels.routing.single`.
+"""
+
+from __future__ import annotations
+
+from .. import simd
+from ..jit import block
+
+
+@block(always=True)
+def _turn(cells, masks, turned, f, lanes):
+    """Write faults, as seen from t, and their free dimensions with reversed bits; returns the messages at their sources."""
+    s = simd.load(cells, 2 * lanes * f)
+    t = simd.load(cells, 2 * lanes * (f + 1))
+    for i in range(f):
+        simd.store(turned, 2 * i * lanes, simd.reverse(simd.xor(simd.load(cells, 2 * lanes * i), t)))
+        simd.store(turned, (2 * i + 1) * lanes, simd.reverse(simd.load(masks, i * lanes)))
+    return simd.reverse(simd.xor(s, t))
+
+
+@block(always=True)
+def _single(x, one, zero):
+    """Lanes with at most one bit."""
+    return simd.equal(simd.both(x, simd.sub(x, one)), zero)
+
+
+@block
+def _walk1(turned, apart, f, lanes):
+    """Messages that ROUTE1(1) does not take to t over nearer nodes alone, as bits."""
+    zero = simd.sub(apart, apart)
+    one = simd.like(apart, 1)
+    while True:
+        faulty = zero
+        for i in range(f):
+            x = simd.xor(simd.load(turned, 2 * i * lanes), apart)
+            faulty = simd.either(faulty, simd.select(_single(x, one, zero), x, zero))
+        open_ = simd.without(apart, faulty)
+        bit = simd.both(open_, simd.sub(zero, open_))
+        if simd.bits(simd.differ(bit, zero)) == 0:
+            return simd.bits(simd.differ(apart, zero))
+        apart = simd.xor(apart, bit)
+
+
+@block
+def _walk3(turned, apart, f, lanes):
+    """Messages that ROUTE3(1) does not take to t over nearer nodes alone, as bits; where Q_n is not unsafe."""
+    zero = simd.sub(apart, apart)
+    one = simd.like(apart, 1)
+    while True:
+        faulty = zero
+        closed = zero
+        for i in range(f):
+            x = simd.xor(simd.load(turned, 2 * i * lanes), apart)
+            free = simd.load(turned, (2 * i + 1) * lanes)
+            faulty = simd.either(faulty, simd.select(_single(x, one, zero), x, zero))
+            x = simd.without(x, free)
+            beside = simd.select(simd.equal(x, zero), free, x)
+            closed = simd.either(closed, simd.select(_single(x, one, zero), beside, zero))
+        active = simd.without(apart, closed)
+        open_ = simd.select(simd.differ(active, zero), active, simd.without(apart, faulty))
+        bit = simd.both(open_, simd.sub(zero, open_))
+        if simd.bits(simd.differ(bit, zero)) == 0:
+            return simd.bits(simd.differ(apart, zero))
+        apart = simd.xor(apart, bit)
+
+
+@block(always=True)
+def _together(cells, masks, f, lanes):
+    """Trials whose ends are in one subcube, as bits (``single.same_subcube``)."""
+    s = simd.load(cells, 2 * lanes * f)
+    t = simd.load(cells, 2 * lanes * (f + 1))
+    zero = simd.sub(s, s)
+    found = simd.differ(s, s)
+    for i in range(f):
+        x = simd.load(cells, 2 * lanes * i)
+        outside = simd.without(simd.either(simd.xor(x, s), simd.xor(x, t)), simd.load(masks, i * lanes))
+        found = simd.mask_or(found, simd.equal(outside, zero))
+    return simd.bits(found)
+
+
+@block
+def walk(work, lost, met, lanes):
+    """Of the trials ``lost``, in which ROUTE1 is to be walked, and ``met``, in which ROUTE3 is, those left over; and
+    those whose ends are in one subcube.
+
+    They are the queue's first vector, closed.
+    """
+    cells, masks, turned, f = work.queue.cells, work.masks, work.turned, work.f
+    apart = _turn(cells, masks, turned, f, lanes)
+    if work.trial.k == 1:
+        lost &= _walk1(turned, apart, f, lanes)
+    met &= _walk3(turned, apart, f, lanes)
+    return lost, met, _together(cells, masks, f, lanes)
+
+
+@block(always=True)
+def leave(work, lost, met, lanes):
+    """In place of :func:`walk` where few are to be walked."""
+    return lost, met, lost & ~lost
