@@ -20,6 +20,7 @@ from toy import TOY
 import fastcube as fc
 from fastcube.engine import hdf5, registry
 from fastcube.engine.reading import open_results
+from fastcube.errors import FormatTooNewError
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +85,15 @@ def study(change):
     return edited
 
 
+def goal(**fields):
+    """What the last run was asked for."""
+    return text("goal", json.dumps({"trials": 100, **fields}))
+
+
+def version(*numbers):
+    return lambda f: f.attrs.__setitem__("format_version", np.array(numbers))
+
+
 HOSTILE = {
     "soft link": linked(h5py.SoftLink("/raw/work")),
     "external link": linked(h5py.ExternalLink("other.h5", "/raw/a")),
@@ -113,6 +123,39 @@ HOSTILE = {
     "an unknown kind": study(lambda d: d["statistics"][0].update(kind="Study")),
     "a field that is none": study(lambda d: d["statistics"][0].update(evil=1)),
     "a counter of many bins": study(lambda d: d["counters"][0].update(bins=10**12)),
+    **{
+        f"goal: {name} {value}": goal(**{name: value})
+        for name, value in [
+            ("trials", "x"),
+            ("trials", True),
+            ("trials", 0),
+            ("trials", 1.5),
+            ("events", [1]),
+            ("events", 10**30),
+            ("precision", "x"),
+            ("precision", True),
+            ("precision", 2.0),
+            ("precision", float("nan")),
+            ("relative", []),
+            ("target", 5),
+            ("target", "bit"),
+            ("shard", 5),
+            ("shard", [1]),
+            ("shard", [5, 3]),
+            ("shard", ["0", "2"]),
+            ("shard", [True, 2]),
+            ("shard", [0, 10**12]),
+            ("each", 5),
+            ("each", {"a=1,work=0.0": True}),
+            ("each", {"a=1,work=0.0": -5}),
+        ]
+    },
+    "a target that is none": goal(target="nobody", precision=0.1),
+    "another version": version(3, 0),
+    "half a version": version(2.5, 0.5),
+    "three versions": version(2, 0, 0),
+    "a kind of no type": study(lambda d: d["statistics"][0].update(kind=["Mean"])),
+    "no kind": study(lambda d: d["statistics"][0].pop("kind")),
     "an axis of no kind": study(lambda d: d["axes"][0].update(kind="eval")),
 }
 
@@ -125,6 +168,40 @@ def test_a_hostile_file_is_refused_in_one_line(what, file):
     said = str(error.value)
     assert said.isprintable(), said
     assert len(said) < 600
+
+
+def test_what_this_version_does_not_know_is_named(file):
+    edit(file, study(lambda d: d["statistics"][1].update(kind="Median")))
+    words = "statistic octal is of the kind Median, which this fastcube does not know"
+    with pytest.raises(fc.ResultFileError, match=rf"is damaged: {words}$"):
+        open_results(file)
+    edit(file, version(2, 7))
+    with pytest.raises(FormatTooNewError, match=rf"has format 2\.7, this fastcube reads 2\.0: {words}$"):
+        open_results(file)
+    edit(file, study(lambda d: d["statistics"][1].update(kind="Mean")))
+    assert open_results(file).tallies == fc.run(TOY, a=[1, 2], work=[0.0, 1.0], trials=100).tallies
+    edit(file, study(lambda d: d["statistics"][1].pop("total")))
+    with pytest.raises(FormatTooNewError, match=r"has format 2\.7"):
+        open_results(file)
+
+
+MARKUP = "<img src=x onerror=alert(1)>\"'&</td> $x_{ $ ^ \\frac{1}{"
+
+
+@pytest.mark.parametrize("put", [
+    text("title", MARKUP), text("source", MARKUP), text("grid", MARKUP),
+    *(study(lambda d, part=part: d[part][0].update(description=MARKUP)) for part in ("axes", "counters", "statistics")),
+    study(lambda d: d["statistics"][0].update(units=MARKUP)),
+], ids=["title", "source", "grid", "axis", "counter", "statistic", "units"])  # fmt: skip
+def test_markup_from_a_file_is_text_wherever_results_are_shown(put, file, tmp_path):
+    edit(file, put)
+    results = open_results(file)
+    assert repr(results).isprintable()
+    results.plot(tmp_path / "f.svg")
+    shown = [results._repr_html_(), results.to_xarray()._repr_html_(), (tmp_path / "f.svg").read_text()]
+    assert not any("<img" in page for page in shown)
+    assert len(results.to_dataframe()) == 8
+    assert results.sel(a=1).estimate("bit", work=0.0) == results.estimate("bit", a=1, work=0.0)
 
 
 def test_a_goal_of_a_newer_minor_version_is_read(file):

@@ -11,9 +11,10 @@ import fastcube as fc
 from fastcube.cli import main
 from fastcube.cli.list import _grid_text
 from fastcube.cli.slurm import _seconds
-from fastcube.cli.status import array_list
+from fastcube.cli.status import _incomplete, array_list
 from fastcube.engine import registry
 from fastcube.engine.engines import Item, work
+from fastcube.engine.goal import Goal
 from fastcube.engine.reading import open_results
 from fastcube.engine.registry import find
 from fastcube.engine.results import Results, merge
@@ -124,6 +125,15 @@ def test_status_sees_merged_files_and_a_coarser_partition(cli):
     shard(4, 8, 2000)
     files = ["half.h5", "2of4.h5", "3of4.h5", "4of8.h5"]
     assert cli("status", *files)[1].splitlines()[-1] == "resubmit: --array=5-7 (of 8)"
+
+
+@pytest.mark.parametrize(("trials", "count"), [(1000, 7), (10, 64), (100, 100), (1000, 10**6)])
+def test_status_names_the_shards_whose_trials_are_missing(trials, count):
+    most, part = Goal(trials, shard=(0, count)), Tally.from_slots(TOY.tally, 3, 9, TOY.tally.fresh())
+    results = Results(TOY, 0, {(1, 0.0): part}, most)
+    bounds = [(trials * i // count, trials * (i + 1) // count) for i in range(count)]
+    again = [i for i, (first, stop) in enumerate(bounds) if first < stop and (first < 3 or stop > 9)]
+    assert _incomplete([results], results) == (count, again)
 
 
 def test_status_of_one_run(cli):

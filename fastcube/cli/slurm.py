@@ -87,11 +87,11 @@ def command(study: str, array: int, time: str, cpus: int, at_once: int | None, m
             trials: str | None, axes: tuple[str, ...], grid: str | None, seed: str, output: str | None) -> None:  # fmt: skip
     """Print a job-array script for a study: checkpointed, requeued when time runs out, safe to resubmit in part."""
     from ..engine import registry
-    from ..engine.goal import goal_of
+    from ..engine.goal import MOST_SHARDS, goal_of
     from ..engine.grid import build, parse_count
 
     chosen = registry.find(study)
-    check_range("array", array, 1, 1_000_000)
+    check_range("array", array, 1, MOST_SHARDS)
     check_range("cpus", cpus, 1, 4096)
     check_range("margin", margin, 1, 86400)
     if at_once is not None:

@@ -49,12 +49,13 @@ def _incomplete(parts: Sequence[Results], whole: Results) -> tuple[int, list[int
         return None
     _, count, at = max(goals)
     most = parts[at].goal
-    again = []
-    for index in range(count):
-        mine = replace(most, shard=(index, count))
-        if any(missing(tally.ranges, *mine.bounds(point)) for point, tally in whole):
-            again.append(index)
-    return count, again
+    again: set[int] = set()
+    for point, tally in whole:
+        trials = most.trials_at(point)
+        for first, stop in missing(tally.ranges, 0, trials):
+            touched = range(((first + 1) * count - 1) // trials, (stop * count - 1) // trials + 1)
+            again.update(i for i in touched if trials * i // count < trials * (i + 1) // count)
+    return count, sorted(again)
 
 
 def _trials_for(goal: Goal, results: Results, point: dict[str, Value], tally: Tally) -> int | None:

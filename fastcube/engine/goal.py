@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 
-from ..errors import ParameterError, check_range, of_study, written
+from ..errors import ParameterError, check_integer, check_range, of_study, shown, written
 from .grid import parse_count, parse_share
 from .statistics import Value
 from .study import Grid, Measure, Point, point_text
@@ -17,6 +17,9 @@ FIRST_PREFIX = 2**12
 
 #: The trial index is an int64 in kernels.
 MOST_TRIALS = 2**60
+
+#: A job array has no more tasks.
+MOST_SHARDS = 10**6
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,8 @@ class Goal:
                 raise ParameterError("target needs a precision, relative precision or number of events to apply to")
         if self.shard is not None:
             index, count = self.shard
-            if count < 1 or not 0 <= index < count:
-                raise ParameterError(f"shard must be I/N with 0 <= I < N, got {index}/{count}")
+            if not 1 <= count <= MOST_SHARDS or not 0 <= index < count:
+                raise ParameterError(f"shard must be I/N with 0 <= I < N <= {MOST_SHARDS}, got {index}/{count}")
             if self.adaptive:
                 raise ParameterError(
                     "shard takes a fixed number of trials; precision, relative and events need the whole"
@@ -113,12 +116,30 @@ class Goal:
 
     @classmethod
     def from_json(cls, text: str) -> Goal:
-        """Inverse of :meth:`to_json`; fields of a newer minor version of the format are passed over."""
+        """Inverse of :meth:`to_json`; fields of a newer minor version of the format are passed over.
+
+        Raises ParameterError or ValueError for what it cannot have written.
+        """
         values = {name: value for name, value in json.loads(text).items() if name in cls.__dataclass_fields__}
+        kinds: dict[str, type | tuple[type, ...]] = {
+            "target": str,
+            "shard": list,
+            "precision": float,
+            "relative": float,
+        }
+        for name, kind in kinds.items():
+            if not isinstance(values.get(name), (kind, type(None))):
+                raise ValueError(f"{name} of the goal is {shown(values[name])}")
+        for name in ("trials", "events"):
+            if values.get(name) is not None:
+                check_integer(name, values[name], 1, MOST_TRIALS)
         if values.get("shard") is not None:
-            values["shard"] = tuple(values["shard"])
-        if not all(isinstance(trials, int) for trials in values.get("each", {}).values()):
-            raise ValueError("the goal names no numbers of trials")
+            values["shard"] = _parse_shard([check_integer("shard", part, 0, MOST_SHARDS) for part in values["shard"]])
+        each = values.setdefault("each", {})
+        if not isinstance(each, dict):
+            raise ValueError(f"each of the goal is {shown(each)}")
+        for point, trials in each.items():
+            check_integer(f"trials at {point}", trials, 1, MOST_TRIALS)
         return cls(**values)
 
 

@@ -24,7 +24,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from ..errors import FastcubeError, ResultFileError, plain_text
+from ..errors import FastcubeError, ParameterError, ResultFileError, plain_text
 
 #: Readable by HDF5 1.8 and later (h5dump, ncdump); "latest" would shut those out.
 _NEW = {"libver": ("v108", "v108"), "track_order": True}
@@ -224,12 +224,16 @@ def opened(path: Path, unchecked: bool = False) -> Iterator[h5py.File]:
     try:
         with h5py.File(io.BytesIO(image), "r") as file:
             yield file
+    except ParameterError as error:  # of what the file states
+        raise ResultFileError(f"{path} is damaged: {error}") from error
     except FastcubeError:
         raise
     except MemoryError:
         raise ResultFileError(f"{path} needs more memory than there is") from None
     except Exception as error:  # h5py's and our readers', by what is damaged
-        raise ResultFileError(f"{path} is damaged: {plain_text(str(error))}") from error
+        lacking = isinstance(error, KeyError) and re.fullmatch(r"\w{1,64}", str(error.args[0]))
+        why = f"it has no {error.args[0]}" if lacking else str(error.args[0] if error.args else error)
+        raise ResultFileError(f"{path} is damaged: {plain_text(why)}") from error
 
 
 def stored(group: h5py.Group, name: str) -> Any:

@@ -20,6 +20,7 @@ from ..errors import (
     check_flag,
     check_path,
     check_text,
+    plain_text,
 )
 from .files import FILE_TYPE, FORMAT_VERSION, LIMB_BITS, limbs_of
 from .goal import MOST_TRIALS, Goal
@@ -54,13 +55,24 @@ def open_results(path: str | Path, *, unchecked: bool = False) -> Results:
     with opened(path, check_flag("unchecked", unchecked)) as file:
         if _text(file, "filetype") != FILE_TYPE:
             raise ResultFileError(f"{path} is not a fastcube results file")
-        major, minor = (int(v) for v in np.asarray(file.attrs["format_version"]).reshape(2))
+        version = np.asarray(file.attrs["format_version"])
+        if version.shape != (2,) or version.dtype.kind not in "iu":
+            raise ValueError("its format is no pair of whole numbers")
+        major, minor = version.tolist()
         if major != FORMAT_VERSION[0]:
             error = FormatTooNewError if major > FORMAT_VERSION[0] else FormatTooOldError
             raise error(f"{path} has format {major}.{minor}, this fastcube reads {FORMAT_VERSION[0]}.x")
         if (theirs := _text(file, "generator")) != GENERATOR:
             raise StudyMismatchError(f"{path} has random numbers of {theirs}, this fastcube those of {GENERATOR}")
-        results = _read(file)
+        try:
+            results = _read(file)
+        except Exception as error:
+            if minor <= FORMAT_VERSION[1]:
+                raise
+            mine = ".".join(map(str, FORMAT_VERSION))
+            raise FormatTooNewError(
+                f"{path} has format {major}.{minor}, this fastcube reads {mine}: {plain_text(str(error))}"
+            ) from error
         digest = _text(file, "digest")
     if results.digest() != digest:
         raise ResultFileError(f"{path} is damaged: its contents do not have the digest it states")
@@ -118,6 +130,7 @@ def _read(file: Any) -> Results:
     if not all(isinstance(entry, dict) for entry in history):
         raise ValueError("the provenance is no list of runs")
     goal = Goal.from_json(_text(file, "goal"))
+    goal.check(measure)
     return Results(measure, _whole(file, "seed", 0, 2**63 - 1), tallies, goal, history, _text(file, "grid") or None)
 
 

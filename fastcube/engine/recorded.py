@@ -42,9 +42,17 @@ NUMBERS = ("defined", "unit", "bound", "scale")
 BOUNDS = ("least", "most", "proved")
 
 
+def _kind(entry: Mapping[str, Any]) -> type[Statistic]:
+    """The kind of a statistic, from its entry in a file.  Raises ValueError for one that is not known here."""
+    kind = KINDS.get(str(entry["kind"]))
+    if kind is None:
+        raise ValueError(f"statistic {entry['name']} is of the kind {entry['kind']}, which this fastcube does not know")
+    return kind
+
+
 def width_of(entry: Mapping[str, Any]) -> int:
     """Columns of a statistic's numbers, from its entry in a file."""
-    kind = KINDS[entry["kind"]]
+    kind = _kind(entry)
     classes = len(entry["totals"]) + kind.unlisted if issubclass(kind, ClassMean) else 0
     return len(NUMBERS) + len(BOUNDS) * classes
 
@@ -153,7 +161,7 @@ def recorded(head: Mapping[str, Any], data: Mapping[str, Any], table: Table) -> 
     )
     statistics = []
     for entry in data["statistics"]:
-        kind = KINDS[entry["kind"]]
+        kind = _kind(entry)
         given: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in entry.items() if n != "kind"}
         values = table[given["name"]]
         for column, name in enumerate(NUMBERS):
