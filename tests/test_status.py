@@ -184,7 +184,7 @@ def test_status_fits_a_narrow_terminal(cli, monkeypatch):
     out = cli("status", "r.h5", "--relative", "1%")[1]
     head, *_, told, last = out.splitlines()
     assert head.split() == ["a", "work", "done", "wanted", "missing"]
-    assert told == "left out for width, in --json: trials for target, bit"
+    assert told == "left out for width, in --json: bit, trials for target"
     assert last == wide.splitlines()[-1]
     assert all(len(line) <= 36 for line in out.splitlines()[:-2])
 

@@ -124,11 +124,11 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
         click.echo(json.dumps(about))
         return
     names = [*(a.name for a in study.axes), "done", "wanted", "missing"]
-    lines = [[*names, *(["trials for target"] if asked.adaptive else []), name]]
+    lines = [[*names, name, *(["trials for target"] if asked.adaptive else [])]]
     for row in rows:
-        cells = [*row["point"].values(), row["done"], row["wanted"], row["missing"]]
+        cells = [*row["point"].values(), row["done"], row["wanted"], row["missing"], row["text"]]
         cells += [row["trials_for_target"]] if asked.adaptive else []
-        lines.append(["-" if c is None else f"{c:,}" if isinstance(c, int) else str(c) for c in cells] + [row["text"]])
+        lines.append(["-" if c is None else f"{c:,}" if isinstance(c, int) else str(c) for c in cells])
     columns = list(zip(*lines, strict=True))
     fit = fitting(columns, len(names), width())
     kept = [[cell.rjust(max(map(len, column))) for cell in column] for column in columns[:fit]]
