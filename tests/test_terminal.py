@@ -280,3 +280,25 @@ def test_talk_that_standard_error_does_not_take_ends_nothing(monkeypatch):
 
     monkeypatch.setattr(sys, "stderr", Full())
     cli.say("a line")
+
+
+@pytest.mark.parametrize("columns", [60, 120])
+def test_comparisons_fit_the_terminal(run, monkeypatch, columns):  # noqa: F811
+    class Known:
+        name, rival = "multicast, n=10 f=8, 128 destinations", "plain Python"
+
+        def measure(self):
+            return 1e-6, 2e-3
+
+    class Lacking(Known):
+        rival = "a library"
+
+        def measure(self):
+            raise ImportError(name="library")
+
+    monkeypatch.setattr(registry, "benchmarks", lambda: [Known(), Lacking()])
+    monkeypatch.setenv("COLUMNS", str(columns))
+    out = run("bench")[1]
+    assert all(len(line) <= columns for line in out.splitlines())
+    assert "1,000,000          500      2,000x" in out
+    assert "left out: library is not installed" in out
