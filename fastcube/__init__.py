@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from .algorithms.paths import route
     from .algorithms.shortest import distance
     from .algorithms.spanning import broadcast_packets, max_spanning_trees, smallest_cut, spanning_trees
-    from .algorithms.trees import CommunicationTree, detect, exhaust, find_tree, optimal_tree
+    from .algorithms.trees import CommunicationTree, detect, find_tree
+    from .algorithms.trees_lattice import exhaust, optimal_tree
     from .algorithms.unsafe import find_unsafe
     from .algorithms.wormhole import dependency_cycle, simulate_wormhole
     from .api import run
@@ -84,10 +85,10 @@ _HOMES = {
     "spanning_trees": "algorithms.spanning",
     "CommunicationTree": "algorithms.trees",
     "detect": "algorithms.trees",
-    "exhaust": "algorithms.trees",
+    "exhaust": "algorithms.trees_lattice",
     "find_tree": "algorithms.trees",
     "gather": "algorithms.gathering",
-    "optimal_tree": "algorithms.trees",
+    "optimal_tree": "algorithms.trees_lattice",
     "multicast": "algorithms.multicasting",
     "simulate_wormhole": "algorithms.wormhole",
     "two_partition": "algorithms.partition",

@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba import types
 
 from .jit import block
-from .simd import FEATURES, _call, operation
+from .vectors import FEATURES, call_llvm, operation
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -41,26 +41,29 @@ def _count(*args: Any) -> Any:
     return types.int64 if all(a == types.uint64 for a in args) else None
 
 
-@operation(_count, lambda b, t, x: _call(b, "llvm.ctpop.i64", x.type, x))
+@operation(_count, lambda b, t, x: call_llvm(b, "llvm.ctpop.i64", x.type, x))
 def popcount(x: Any) -> Any:
     """Number of set bits, as an int64."""
     return np.int64(int(x).bit_count())
 
 
-@operation(_count, lambda b, t, x: _call(b, "llvm.cttz.i64", x.type, x, ir.IntType(1)(0)))
+@operation(_count, lambda b, t, x: call_llvm(b, "llvm.cttz.i64", x.type, x, ir.IntType(1)(0)))
 def lowest(x: Any) -> Any:
     """Index of the lowest set bit, as an int64; 64 for zero."""
     return np.int64((int(x) & -int(x)).bit_length() - 1 if x else 64)
 
 
-@operation(_count, lambda b, t, x: b.sub(ir.IntType(64)(63), _call(b, "llvm.ctlz.i64", x.type, x, ir.IntType(1)(0))))
+@operation(
+    _count, lambda b, t, x: b.sub(ir.IntType(64)(63), call_llvm(b, "llvm.ctlz.i64", x.type, x, ir.IntType(1)(0)))
+)
 def highest(x: Any) -> Any:
     """Index of the highest set bit, as an int64; -1 for zero."""
     return np.int64(int(x).bit_length() - 1)
 
 
 @operation(
-    _word, lambda b, t, x: b.lshr(ir.Constant(x.type, 1 << 63), _call(b, "llvm.ctlz.i64", x.type, x, ir.IntType(1)(1)))
+    _word,
+    lambda b, t, x: b.lshr(ir.Constant(x.type, 1 << 63), call_llvm(b, "llvm.ctlz.i64", x.type, x, ir.IntType(1)(1))),
 )
 def top(x: Any) -> Any:
     """The highest set bit alone, of a word that is not zero."""
@@ -90,7 +93,7 @@ def _extract_portable(b: Any, x: Any, m: Any) -> Any:
 
 
 def _emit_extract(b: Any, t: Any, x: Any, m: Any) -> Any:
-    return _call(b, "llvm.x86.bmi.pext.64", x.type, x, m) if _HAS_PEXT else _extract_portable(b, x, m)
+    return call_llvm(b, "llvm.x86.bmi.pext.64", x.type, x, m) if _HAS_PEXT else _extract_portable(b, x, m)
 
 
 @operation(_word, _emit_extract)

@@ -33,6 +33,8 @@ import numba
 
 import fastcube.kernels
 
+from .homes import homes
+
 
 def _tag() -> str:
     """Name everything that numba's own cache key forgets: callees, constants, interpreter, CPU."""
@@ -53,12 +55,7 @@ def _tag() -> str:
 
 
 def _roots() -> Iterator[Path]:
-    if named := os.environ.get("FASTCUBE_CACHE_DIR"):
-        yield Path(named)
-    if xdg := os.environ.get("XDG_CACHE_HOME"):
-        yield Path(xdg) / "fastcube"
-    with contextlib.suppress(RuntimeError):  # no home folder
-        yield Path.home() / ".cache" / "fastcube"
+    yield from homes()
     # the cache holds pickles: in a folder that all users share, ours has a name and an owner of its own
     with contextlib.suppress(OSError):  # no temporary folder either
         yield Path(tempfile.gettempdir()) / f"fastcube-{os.getuid()}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import simd
+from . import neighbours, simd
 from .bits import ONE, ZERO
 from .jit import block
 
@@ -51,23 +51,23 @@ def _spread_inside(x, low, high):
     """``x`` and its neighbours along index bits low .. high-1, those below 9."""
     y = x
     if low <= 0 < high:
-        y = simd.either(y, simd.neighbour0(x))
+        y = simd.either(y, neighbours.neighbour0(x))
     if low <= 1 < high:
-        y = simd.either(y, simd.neighbour1(x))
+        y = simd.either(y, neighbours.neighbour1(x))
     if low <= 2 < high:
-        y = simd.either(y, simd.neighbour2(x))
+        y = simd.either(y, neighbours.neighbour2(x))
     if low <= 3 < high:
-        y = simd.either(y, simd.neighbour3(x))
+        y = simd.either(y, neighbours.neighbour3(x))
     if low <= 4 < high:
-        y = simd.either(y, simd.neighbour4(x))
+        y = simd.either(y, neighbours.neighbour4(x))
     if low <= 5 < high:
-        y = simd.either(y, simd.neighbour5(x))
+        y = simd.either(y, neighbours.neighbour5(x))
     if low <= 6 < high:
-        y = simd.either(y, simd.neighbour6(x))
+        y = simd.either(y, neighbours.neighbour6(x))
     if low <= 7 < high:
-        y = simd.either(y, simd.neighbour7(x))
+        y = simd.either(y, neighbours.neighbour7(x))
     if low <= 8 < high:
-        y = simd.either(y, simd.neighbour8(x))
+        y = simd.either(y, neighbours.neighbour8(x))
     return y
 
 

@@ -12,106 +12,14 @@ cannot prove that they do not overlap stay scalar, and compaction has no loop fo
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
-import llvmlite.binding
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, models, register_model
 
-BITS = 512
-
-
-def _features() -> dict[str, bool]:
-    """What the CPU that numba compiles for has, by LLVM's names (numba's own rule for its two settings)."""
-    if numba.config.CPU_FEATURES is not None:
-        return {f[1:]: f[0] == "+" for f in numba.config.CPU_FEATURES.split(",") if f}
-    if numba.config.CPU_NAME in (None, llvmlite.binding.get_host_cpu_name()):
-        return dict(llvmlite.binding.get_host_cpu_features())
-    return {}
-
-
-FEATURES = _features()
-
-
-class Vector(types.Type):  # type: ignore[misc]
-    """Numba type of ``512 // bits`` unsigned lanes of ``bits`` bits."""
-
-    def __init__(self, bits: int) -> None:
-        self.bits = bits
-        self.lanes = BITS // bits
-        super().__init__(name=f"Vector({self.lanes}xuint{bits})")
-
-
-class Mask(types.Type):  # type: ignore[misc]
-    """Numba type of one bit a lane."""
-
-    def __init__(self, lanes: int) -> None:
-        self.lanes = lanes
-        super().__init__(name=f"Mask({lanes})")
-
-
-@register_model(Vector)
-class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, dmm: Any, fe_type: Vector) -> None:
-        super().__init__(dmm, fe_type, ir.VectorType(ir.IntType(fe_type.bits), fe_type.lanes))
-
-
-@register_model(Mask)
-class _MaskModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, dmm: Any, fe_type: Mask) -> None:
-        super().__init__(dmm, fe_type, ir.VectorType(ir.IntType(1), fe_type.lanes))
-
-
-def operation(
-    result: Callable[..., Any], emit: Callable[..., Any]
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make an operation from its meaning in NumPy (the decorated body), its type rule and its LLVM form.
-
-    Parameters
-    ----------
-    result : callable
-        Maps the argument types to the type of the result, or to None when the operation does not take them.
-    emit : callable
-        ``emit(builder, types, *values)`` appends the instructions and returns the resulting value.
-    """
-
-    def declare(meaning: Callable[..., Any]) -> Callable[..., Any]:
-        if numba.config.DISABLE_JIT:
-            return meaning
-
-        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            values = [
-                context.make_array(t)(context, builder, a).data if isinstance(t, types.Array) else a
-                for t, a in zip(sig.args, args, strict=True)
-            ]
-            out = emit(builder, sig.args, *values)
-            return context.get_dummy_value() if out is None else out
-
-        taken = list(inspect.signature(meaning).parameters.values())
-
-        def typing(typingctx: Any, *args: Any) -> Any:
-            out = result(*args) if len(args) == len(taken) else None
-            return None if out is None else (out(*args), codegen)
-
-        # numba binds arguments by the names in the signature, so the type rule must show the meaning's own
-        first = inspect.Parameter("typingctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        typing.__signature__ = inspect.Signature([first, *taken])  # type: ignore[attr-defined]
-        typing.__name__ = meaning.__name__
-        typing.__doc__ = meaning.__doc__
-        return intrinsic(typing)  # type: ignore[no-any-return]
-
-    return declare
-
-
-def _same(*args: Any) -> Any:
-    """Type rule: vectors of one kind in, the same out."""
-    return args[0] if isinstance(args[0], Vector) and all(a == args[0] for a in args) else None
+from .vectors import BITS, FEATURES, Mask, Vector, call_llvm, llvm_type, operation, same, suffix
 
 
 def _compare(a: Any, b: Any) -> Any:
@@ -122,20 +30,6 @@ def _masks(*args: Any) -> Any:
     return args[0] if isinstance(args[0], Mask) and all(a == args[0] for a in args) else None
 
 
-def _llvm(t: Any) -> Any:
-    return ir.VectorType(ir.IntType(1 if isinstance(t, Mask) else t.bits), t.lanes)
-
-
-def _call(builder: Any, name: str, returns: Any, *values: Any) -> Any:
-    """Call an LLVM intrinsic."""
-    kind = ir.FunctionType(returns, [v.type for v in values])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
-
-
-def _suffix(t: Any) -> str:
-    return f"v{t.lanes}i{1 if isinstance(t, Mask) else t.bits}"
-
-
 def _not(b: Any, x: Any) -> Any:
     return b.xor(x, ir.Constant(x.type, [-1] * x.type.count))
 
@@ -144,7 +38,7 @@ def _not(b: Any, x: Any) -> Any:
 
 
 def _address(b: Any, array: Any, offset: Any, vector: Any) -> Any:
-    return b.bitcast(b.gep(array, [offset]), _llvm(vector).as_pointer())
+    return b.bitcast(b.gep(array, [offset]), llvm_type(vector).as_pointer())
 
 
 def _of_array(array: Any) -> Any:
@@ -206,7 +100,7 @@ def _unsigned(x: Any) -> bool:
 
 
 def _emit_splat(b: Any, t: Any, value: Any) -> Any:
-    return _splat_value(b, _llvm(Vector(t[0].bitwidth)), value)
+    return _splat_value(b, llvm_type(Vector(t[0].bitwidth)), value)
 
 
 @operation(lambda value: Vector(value.bitwidth) if _unsigned(value) else None, _emit_splat)
@@ -216,7 +110,7 @@ def splat(value: Any) -> Any:
 
 
 def _emit_like(b: Any, t: Any, vector: Any, value: Any) -> Any:
-    kind = _llvm(t[0])
+    kind = llvm_type(t[0])
     bits = kind.element.width
     if t[1].bitwidth > bits:
         value = b.trunc(value, kind.element)
@@ -235,10 +129,10 @@ def like(vector: Any, value: Any) -> Any:
 
 
 def _emit_iota(b: Any, t: Any, vector: Any) -> Any:
-    return ir.Constant(_llvm(t[0]), list(range(t[0].lanes)))
+    return ir.Constant(llvm_type(t[0]), list(range(t[0].lanes)))
 
 
-@operation(_same, _emit_iota)
+@operation(same, _emit_iota)
 def iota(vector: Any) -> Any:
     """Lanes 0, 1, 2, ... of the kind of ``vector``."""
     return np.arange(vector.size, dtype=vector.dtype)
@@ -255,43 +149,43 @@ def lanes_of(vector: Any) -> Any:
 # ---------------------------------------------------------------- arithmetic, lane by lane
 
 
-@operation(_same, lambda b, t, x, y: b.xor(x, y))
+@operation(same, lambda b, t, x, y: b.xor(x, y))
 def xor(x: Any, y: Any) -> Any:
     """``x ^ y``."""
     return x ^ y
 
 
-@operation(_same, lambda b, t, x, y: b.and_(x, y))
+@operation(same, lambda b, t, x, y: b.and_(x, y))
 def both(x: Any, y: Any) -> Any:
     """``x & y``."""
     return x & y
 
 
-@operation(_same, lambda b, t, x, y: b.or_(x, y))
+@operation(same, lambda b, t, x, y: b.or_(x, y))
 def either(x: Any, y: Any) -> Any:
     """``x | y``."""
     return x | y
 
 
-@operation(_same, lambda b, t, x, y: b.and_(x, _not(b, y)))
+@operation(same, lambda b, t, x, y: b.and_(x, _not(b, y)))
 def without(x: Any, y: Any) -> Any:
     """``x & ~y``."""
     return x & ~y
 
 
-@operation(_same, lambda b, t, x, y: b.add(x, y))
+@operation(same, lambda b, t, x, y: b.add(x, y))
 def add(x: Any, y: Any) -> Any:
     """Sum modulo two to the lane width."""
     return x + y
 
 
-@operation(_same, lambda b, t, x, y: b.sub(x, y))
+@operation(same, lambda b, t, x, y: b.sub(x, y))
 def sub(x: Any, y: Any) -> Any:
     """Difference modulo two to the lane width."""
     return x - y
 
 
-@operation(_same, lambda b, t, x, y: b.mul(x, y))
+@operation(same, lambda b, t, x, y: b.mul(x, y))
 def mul(x: Any, y: Any) -> Any:
     """Product modulo two to the lane width."""
     return x * y
@@ -303,7 +197,7 @@ def _emit_high(b: Any, t: Any, x: Any, y: Any) -> Any:
     return b.trunc(b.lshr(b.mul(b.zext(x, wide), b.zext(y, wide)), by), x.type)
 
 
-@operation(lambda x, y: _same(x, y) if getattr(x, "bits", 64) < 64 else None, _emit_high)
+@operation(lambda x, y: same(x, y) if getattr(x, "bits", 64) < 64 else None, _emit_high)
 def mul_high(x: Any, y: Any) -> Any:
     """Product divided by two to the lane width: its upper half, of lanes up to 32 bits (one instruction on x86 for 16)."""
     return ((x.astype(np.uint64) * y.astype(np.uint64)) >> np.uint64(8 * x.itemsize)).astype(x.dtype)
@@ -314,13 +208,13 @@ def _emit_wide(b: Any, t: Any, x: Any, y: Any) -> Any:
     return b.mul(b.and_(x, low), b.and_(y, low))
 
 
-@operation(_same, _emit_wide)
+@operation(same, _emit_wide)
 def mul32(x: Any, y: Any) -> Any:
     """64-bit lanes: product of the low 32 bits of each, exact (one instruction on x86)."""
     return (x & np.uint64(0xFFFFFFFF)) * (y & np.uint64(0xFFFFFFFF))
 
 
-@operation(_same, lambda b, t, x, y: b.shl(x, y))
+@operation(same, lambda b, t, x, y: b.shl(x, y))
 def shift_left(x: Any, y: Any) -> Any:
     """``x << y``, each lane by its own count; counts below the lane width only."""
     return x << y
@@ -331,7 +225,7 @@ def _emit_one_hot(b: Any, t: Any, x: Any) -> Any:
     return b.select(b.icmp_unsigned("<", x, width), b.shl(one, x), zero)
 
 
-@operation(_same, _emit_one_hot)
+@operation(same, _emit_one_hot)
 def one_hot(x: Any) -> Any:
     """``1 << x``, and 0 where ``x`` is not below the lane width (one shift on x86)."""
     return np.where(x < 8 * x.itemsize, x.dtype.type(1) << np.minimum(x, 8 * x.itemsize - 1).astype(x.dtype), 0).astype(
@@ -339,31 +233,31 @@ def one_hot(x: Any) -> Any:
     )
 
 
-@operation(_same, lambda b, t, x, y: b.lshr(x, y))
+@operation(same, lambda b, t, x, y: b.lshr(x, y))
 def shift_right(x: Any, y: Any) -> Any:
     """``x >> y``, each lane by its own count; counts below the lane width only."""
     return x >> y
 
 
-@operation(_same, lambda b, t, x, y: _call(b, f"llvm.umin.{_suffix(t[0])}", x.type, x, y))
+@operation(same, lambda b, t, x, y: call_llvm(b, f"llvm.umin.{suffix(t[0])}", x.type, x, y))
 def minimum(x: Any, y: Any) -> Any:
     """Smaller of each pair of lanes."""
     return np.minimum(x, y)
 
 
-@operation(_same, lambda b, t, x, y: _call(b, f"llvm.umax.{_suffix(t[0])}", x.type, x, y))
+@operation(same, lambda b, t, x, y: call_llvm(b, f"llvm.umax.{suffix(t[0])}", x.type, x, y))
 def maximum(x: Any, y: Any) -> Any:
     """Larger of each pair of lanes."""
     return np.maximum(x, y)
 
 
-@operation(_same, lambda b, t, x: _call(b, f"llvm.ctpop.{_suffix(t[0])}", x.type, x))
+@operation(same, lambda b, t, x: call_llvm(b, f"llvm.ctpop.{suffix(t[0])}", x.type, x))
 def popcount(x: Any) -> Any:
     """Number of set bits of each lane, in that lane."""
     return np.bitwise_count(x).astype(x.dtype)
 
 
-@operation(_same, lambda b, t, x: _call(b, f"llvm.bitreverse.{_suffix(t[0])}", x.type, x))
+@operation(same, lambda b, t, x: call_llvm(b, f"llvm.bitreverse.{suffix(t[0])}", x.type, x))
 def reverse(x: Any) -> Any:
     """The bits of each lane in reverse order (one instruction on x86 for 8)."""
     ordered = np.unpackbits(x.view(np.uint8).reshape(x.size, -1), axis=1, bitorder="little")[:, ::-1]
@@ -372,13 +266,13 @@ def reverse(x: Any) -> Any:
 
 def _emit_top(b: Any, t: Any, x: Any) -> Any:
     kind = x.type
-    zeros = _call(b, f"llvm.ctlz.{_suffix(t[0])}", kind, x, ir.IntType(1)(0))
+    zeros = call_llvm(b, f"llvm.ctlz.{suffix(t[0])}", kind, x, ir.IntType(1)(0))
     last = ir.Constant(kind, [t[0].bits - 1] * t[0].lanes)
-    zeros = _call(b, f"llvm.umin.{_suffix(t[0])}", kind, zeros, last)  # a shift by the width would be undefined
+    zeros = call_llvm(b, f"llvm.umin.{suffix(t[0])}", kind, zeros, last)  # a shift by the width would be undefined
     return b.lshr(ir.Constant(kind, [1 << (t[0].bits - 1)] * t[0].lanes), zeros)
 
 
-@operation(_same, _emit_top)
+@operation(same, _emit_top)
 def top(x: Any) -> Any:
     """The highest set bit of each lane alone; 1 for a lane that is zero."""
     return np.array([1 << max(int(lane).bit_length() - 1, 0) for lane in x], x.dtype)
@@ -467,7 +361,7 @@ def select(m: Any, x: Any, y: Any) -> Any:
 
 @operation(
     lambda x: types.uint64 if isinstance(x, Vector) and x.bits == 64 else None,
-    lambda b, t, x: _call(b, f"llvm.vector.reduce.add.{_suffix(t[0])}", ir.IntType(64), x),
+    lambda b, t, x: call_llvm(b, f"llvm.vector.reduce.add.{suffix(t[0])}", ir.IntType(64), x),
 )
 def total(x: Any) -> Any:
     """Sum of 64-bit lanes modulo 2^64."""
@@ -476,7 +370,7 @@ def total(x: Any) -> Any:
 
 @operation(
     lambda x: types.uint64 if isinstance(x, Vector) and x.bits == 64 else None,
-    lambda b, t, x: _call(b, f"llvm.vector.reduce.or.{_suffix(t[0])}", ir.IntType(64), x),
+    lambda b, t, x: call_llvm(b, f"llvm.vector.reduce.or.{suffix(t[0])}", ir.IntType(64), x),
 )
 def union(x: Any) -> Any:
     """The bits set in any 64-bit lane."""
@@ -484,8 +378,8 @@ def union(x: Any) -> Any:
 
 
 def _emit_compress(b: Any, t: Any, m: Any, x: Any) -> Any:
-    return _call(
-        b, f"llvm.experimental.vector.compress.{_suffix(t[1])}", x.type, x, m, ir.Constant(x.type, ir.Undefined)
+    return call_llvm(
+        b, f"llvm.experimental.vector.compress.{suffix(t[1])}", x.type, x, m, ir.Constant(x.type, ir.Undefined)
     )
 
 
@@ -504,7 +398,7 @@ def _emit_low_halves(b: Any, t: Any, x: Any, y: Any) -> Any:
     return b.bitcast(b.shuffle_vector(b.bitcast(x, kind), b.bitcast(y, kind), index), x.type)
 
 
-@operation(_same, _emit_low_halves)
+@operation(same, _emit_low_halves)
 def low_halves(x: Any, y: Any) -> Any:
     """64-bit lanes: the low 32 bits of ``x`` below the low 32 bits of ``y``."""
     return (x & np.uint64(0xFFFFFFFF)) | (y << np.uint64(32))
@@ -515,7 +409,7 @@ def _view_type(to: int) -> Callable[[Any], Any]:
 
 
 def _emit_view(to: int) -> Callable[..., Any]:
-    return lambda b, t, x: b.bitcast(x, _llvm(Vector(to)))
+    return lambda b, t, x: b.bitcast(x, llvm_type(Vector(to)))
 
 
 @operation(_view_type(16), _emit_view(16))
@@ -536,52 +430,7 @@ def as64(x: Any) -> Any:
     return x.view(np.uint64)
 
 
-# ---------------------------------------------------------------- 512 nodes of a hypercube
-
-_HAS_GFNI = FEATURES.get("gfni", False) and FEATURES.get("avx512f", False)
-
-
-def _emit_neighbour(k: int) -> Callable[..., Any]:
-    def shuffle(b: Any, t: Any, x: Any) -> Any:
-        bytes_ = b.bitcast(x, _llvm(Vector(8)))
-        index = ir.Constant(ir.VectorType(ir.IntType(32), 64), [i ^ (1 << (k - 3)) for i in range(64)])
-        return b.bitcast(b.shuffle_vector(bytes_, ir.Constant(bytes_.type, ir.Undefined), index), x.type)
-
-    def affine(b: Any, t: Any, x: Any) -> Any:
-        # the 8 x 8 bit matrix applied to every byte: row i, kept in byte 7 - i, selects input bit i ^ 2^k
-        matrix = sum(1 << (8 * (7 - i) + (i ^ (1 << k))) for i in range(8))
-        kind = _llvm(Vector(8))
-        rows = b.bitcast(ir.Constant(x.type, [matrix] * 8), kind)
-        out = _call(b, "llvm.x86.vgf2p8affineqb.512", kind, b.bitcast(x, kind), rows, ir.IntType(8)(0))
-        return b.bitcast(out, x.type)
-
-    def shifts(b: Any, t: Any, x: Any) -> Any:
-        low = sum(1 << v for v in range(64) if not v >> k & 1)
-        mask, by = (ir.Constant(x.type, [c] * 8) for c in (low, 1 << k))
-        return b.or_(b.and_(b.lshr(x, by), mask), b.shl(b.and_(x, mask), by))
-
-    return shuffle if k > 2 else affine if _HAS_GFNI else shifts
-
-
-def _neighbour(k: int) -> Callable[..., Any]:
-    def neighbour(x: Any) -> Any:
-        """Bit ``v`` of the 512 becomes what bit ``v ^ 2^k`` was: each node looks across dimension k."""
-        v = np.arange(BITS) ^ (1 << k)
-        return np.packbits(np.unpackbits(x.view(np.uint8), bitorder="little")[v], bitorder="little").view(np.uint64)
-
-    neighbour.__name__ = f"neighbour{k}"
-    return operation(lambda x: x if isinstance(x, Vector) and x.bits == 64 else None, _emit_neighbour(k))(neighbour)
-
-
-neighbour0 = _neighbour(0)
-neighbour1 = _neighbour(1)
-neighbour2 = _neighbour(2)
-neighbour3 = _neighbour(3)
-neighbour4 = _neighbour(4)
-neighbour5 = _neighbour(5)
-neighbour6 = _neighbour(6)
-neighbour7 = _neighbour(7)
-neighbour8 = _neighbour(8)
+# ---------------------------------------------------------------- three at once
 
 
 def _ternary(table: int, plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -590,18 +439,18 @@ def _ternary(table: int, plain: Callable[..., Any]) -> Callable[..., Any]:
     def emit(b: Any, t: Any, x: Any, y: Any, z: Any) -> Any:
         if not FEATURES.get("avx512f", False) or t[0].bits != 64:
             return plain(b, x, y, z)
-        return _call(b, "llvm.x86.avx512.pternlog.q.512", x.type, x, y, z, ir.IntType(32)(table))
+        return call_llvm(b, "llvm.x86.avx512.pternlog.q.512", x.type, x, y, z, ir.IntType(32)(table))
 
     return emit
 
 
-@operation(_same, _ternary(0xE8, lambda b, x, y, z: b.or_(b.and_(x, y), b.and_(z, b.or_(x, y)))))
+@operation(same, _ternary(0xE8, lambda b, x, y, z: b.or_(b.and_(x, y), b.and_(z, b.or_(x, y)))))
 def majority(x: Any, y: Any, z: Any) -> Any:
     """Bits set in at least two of the three."""
     return (x & y) | (z & (x | y))
 
 
-@operation(_same, _ternary(0xFE, lambda b, x, y, z: b.or_(b.or_(x, y), z)))
+@operation(same, _ternary(0xFE, lambda b, x, y, z: b.or_(b.or_(x, y), z)))
 def either3(x: Any, y: Any, z: Any) -> Any:
     """``x | y | z``."""
     return x | y | z

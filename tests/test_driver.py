@@ -11,7 +11,7 @@ from toy import TOY
 
 import fastcube as fc
 from fastcube.cli import main
-from fastcube.engine import driver, registry
+from fastcube.engine import driver, items, registry
 from fastcube.engine.driver import run_study
 from fastcube.engine.engines import Engine, Item, engine, work
 from fastcube.engine.goal import Goal
@@ -383,7 +383,7 @@ def test_items_grow_from_what_finished(monkeypatch):
 
 def test_trials_that_are_done_together_are_not_parted():
     """However slow: a lattice of 64 trials costs as much for one."""
-    work = driver._PointWork({}, None, together=64)
+    work = items.PointWork({}, None, together=64)
     work.todo.append((5, 200))
     work.timed, work.seconds, work.largest = 1, 10.0, 1
     assert [work.take(0.2) for _ in range(4)] == [(5, 64), (64, 128), (128, 192), (192, 200)]

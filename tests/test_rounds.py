@@ -9,7 +9,7 @@ import pytest
 from reference.bernoulli import close
 from reference.unsafe import find_unsafe
 
-from fastcube.kernels import simd
+from fastcube.kernels import neighbours, simd, vectors
 from fastcube.kernels.jit import kernel
 from fastcube.kernels.unsafe import rounds
 from fastcube.kernels.unsafe.cube_rounds import rounds_cube
@@ -27,17 +27,17 @@ def word(x, d):
 
 
 @kernel("void(uint64[::1], uint64[::1])", cache=False)
-def neighbours(x, out):
+def across(x, out):
     v = simd.load(x, 0)
-    simd.store(out, 0, simd.neighbour0(v))
-    simd.store(out, 8, simd.neighbour1(v))
-    simd.store(out, 16, simd.neighbour2(v))
-    simd.store(out, 24, simd.neighbour3(v))
-    simd.store(out, 32, simd.neighbour4(v))
-    simd.store(out, 40, simd.neighbour5(v))
-    simd.store(out, 48, simd.neighbour6(v))
-    simd.store(out, 56, simd.neighbour7(v))
-    simd.store(out, 64, simd.neighbour8(v))
+    simd.store(out, 0, neighbours.neighbour0(v))
+    simd.store(out, 8, neighbours.neighbour1(v))
+    simd.store(out, 16, neighbours.neighbour2(v))
+    simd.store(out, 24, neighbours.neighbour3(v))
+    simd.store(out, 32, neighbours.neighbour4(v))
+    simd.store(out, 40, neighbours.neighbour5(v))
+    simd.store(out, 48, neighbours.neighbour6(v))
+    simd.store(out, 56, neighbours.neighbour7(v))
+    simd.store(out, 64, neighbours.neighbour8(v))
 
 
 @kernel("void(uint64[::1], uint64[::1], uint64[::1], uint64[::1])", cache=False)
@@ -167,7 +167,7 @@ def test_neighbours_in_a_vector():
     rng = np.random.default_rng(3)
     x = rng.integers(0, 2**64, 8, np.uint64)
     out = np.empty(72, np.uint64)
-    neighbours(x, out)
+    across(x, out)
     flat = np.unpackbits(x.view(np.uint8), bitorder="little")
     got = np.unpackbits(out.view(np.uint8), bitorder="little").reshape(9, 512)
     for k in range(9):
@@ -185,7 +185,7 @@ def test_functions_of_three_vectors():
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_rounds_compile_to_vectors_of_512_bits():
-    features = simd.FEATURES
+    features = vectors.FEATURES
     if not all(features.get(name) for name in ("avx512f", "avx512bw", "gfni")):
         pytest.skip("this CPU has no AVX-512 with byte and bit permutations")
     (assembly,) = words.compiled.inspect_asm().values()

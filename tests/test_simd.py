@@ -7,7 +7,7 @@ import llvmlite.binding
 import numpy as np
 import pytest
 
-from fastcube.kernels import bits, simd
+from fastcube.kernels import bits, neighbours, simd
 from fastcube.kernels.jit import kernel
 
 RNG = np.random.default_rng(7)
@@ -165,6 +165,6 @@ def test_lanes_are_single_instructions():
 
 
 def test_every_operation_says_what_it_means():
-    for name, value in vars(simd).items():
+    for name, value in [*vars(simd).items(), *vars(neighbours).items()]:
         if not name.startswith("_") and callable(value) and not inspect.isclass(value) and name != "operation":
             assert value.__doc__, name

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from reference.bernoulli import close, distinct_labels, faulty_nodes, number_of_faults, philox_word
 
-from fastcube.kernels import bernoulli, simd, subcubes
+from fastcube.kernels import bernoulli, subcubes, vectors
 from fastcube.kernels.jit import kernel
 from fastcube.kernels.sampling import fault_set
 from fastcube.kernels.unsafe import dense as unsafe_dense
@@ -257,7 +257,7 @@ def merging(bases, frees, count):
 )
 def test_kernels_compile_to_vectors_of_512_bits(part, instructions):
     wanted = ("avx512f", "avx512bw", "avx512vpopcntdq", "avx512vbmi2")
-    missing = [name for name in wanted if not simd.FEATURES.get(name)]
+    missing = [name for name in wanted if not vectors.FEATURES.get(name)]
     if missing:
         pytest.skip(f"this CPU has no {', '.join(missing)}")
     (assembly,) = part.compiled.inspect_asm().values()

@@ -18,7 +18,7 @@ FORMATS = ("text", "json", "markdown")
 @click.command("claims")
 @click.argument("paper", required=False, shell_complete=completing.papers)
 @click.argument("name", metavar="[ID]", required=False, shell_complete=completing.claims)
-@click.option("--quick", is_flag=True, help="Smaller ranges, seconds instead of minutes.")
+@click.option("--quick", is_flag=True, help="Smaller ranges: two minutes of CPU for all five papers.")
 @click.option(
     "--format",
     "style",

@@ -12,13 +12,15 @@ import importlib.util
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import BashComplete, CompletionItem, ZshComplete, add_completion_class
+
+from ..kernels.homes import homes
 
 #: The group of studies; ``registry.GROUP``, which is not imported here.
 GROUP = "fastcube.studies"
@@ -61,26 +63,16 @@ def _made() -> dict[str, Any]:
     }
 
 
-def _homes() -> Iterator[Path]:
-    """Folders for the catalogue, best first: those of compiled kernels (``kernels.cache``, which would load numba)."""
-    if named := os.environ.get("FASTCUBE_CACHE_DIR"):
-        yield Path(named)
-    if xdg := os.environ.get("XDG_CACHE_HOME"):
-        yield Path(xdg) / "fastcube"
-    with contextlib.suppress(RuntimeError):  # no home folder
-        yield Path.home() / ".cache" / "fastcube"
-
-
 def catalogue() -> dict[str, Any]:
     """Studies and claims by name: from the cache folder when it is of what is installed now, else made and kept there."""
     stamp = _stamp()
-    for home in _homes():
+    for home in homes():
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
             known = json.loads((home / "names.json").read_text())
             if known["stamp"] == stamp:
                 return dict(known)
     made = {"stamp": stamp, **_made()}
-    for home in _homes():
+    for home in homes():
         with contextlib.suppress(OSError):
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=home, prefix=".names")

@@ -25,6 +25,16 @@ def _check_slurm_array(study: Study, name: str, goal: Goal) -> None:
     raise ParameterError(f"inside a Slurm array each of N tasks needs its part: fastcube run {study.name} {part}")
 
 
+def _leave_unfinished(code: int, output: str, engine: str) -> None:
+    """Say how to go on, and exit."""
+    from ..engine.signals import WORK_REMAINS
+
+    again = "the same mpiexec command" if engine == "mpi" else shlex.join(["fastcube", *sys.argv[1:]])
+    why = "work remains" if code == WORK_REMAINS else "interrupted"
+    say(f"fastcube: {why}; checkpoint written to {output}; go on with: {again}")
+    leave(code)
+
+
 @click.command("run")
 @click.argument("study", shell_complete=completing.studies)
 @click.option(
@@ -69,7 +79,6 @@ def command(study: str, output: str | None, axes: tuple[str, ...], grid: str | N
     from ..engine.goal import goal_of
     from ..engine.grid import build, parse_count
     from ..engine.progress import Progress
-    from ..engine.signals import FINISHED, WORK_REMAINS
     from ..plot import check_target, draw
     from ..table import as_table
     from .dry import show_plan
@@ -101,11 +110,8 @@ def command(study: str, output: str | None, axes: tuple[str, ...], grid: str | N
             raise
         say(f"fastcube: {error}")
         leave(2)
-    if code != FINISHED:
-        again = "the same mpiexec command" if engine == "mpi" else shlex.join(["fastcube", *sys.argv[1:]])
-        why = "work remains" if code == WORK_REMAINS else "interrupted"
-        say(f"fastcube: {why}; checkpoint written to {output}; go on with: {again}")
-        leave(code)
+    if code:
+        _leave_unfinished(code, output, engine)
     click.echo(as_table(results, width()))
     say(f"results in {output}")
     if plot is not None:

@@ -27,8 +27,8 @@ verdict is *holds* (with the range that was checked), *refuted* (with a witness 
 *undecided*; nothing is ever decided by hand, and ``checked`` names what was looked at and no more.
 
 ``effort`` tells how much to look at and is told how far deciding has come: ``effort.pick(full, quick)`` chooses a
-range, ``effort.each(cases)`` passes cases on and shows progress.  Full is at most a minute or so a claim, quick some seconds
-for a whole paper; only the range may differ, and a claim that is refuted by one effort is refuted by the other.
+range, ``effort.each(cases)`` passes cases on and shows progress.  Full is at most a minute or so a claim, quick half a
+minute for a whole paper; only the range may differ, and a claim that is refuted by one effort is refuted by the other.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Witness:
-    """A case that shows a verdict, in a form that can be replayed.
+class Line:
+    """A line of Python that shows something, and what it gives.
 
     Parameters
     ----------
@@ -94,23 +94,35 @@ class Witness:
         A Python expression in the names of ``import fastcube as fc``; its value is ``value``.
     value : JSON-able
         What the expression gives (lists for tuples).
-    data : dict
-        The network and its faults, as labels, for programs.
     """
 
     words: str
     python: str
     value: Any
+
+    def replay(self) -> bool:
+        """Evaluate ``python`` afresh and tell whether it still gives ``value``."""
+        return bool(evaluated(self.python) == self.value)
+
+
+@dataclass(frozen=True)
+class Witness(Line):
+    """A case that shows a verdict, in a form that can be replayed.
+
+    Parameters
+    ----------
+    words, python, value
+        As of :class:`Line`.
+    data : dict
+        The network and its faults, as labels, for programs.
+    """
+
     data: dict[str, Any]
 
     @classmethod
     def of(cls, words: str, python: str, data: Mapping[str, Any]) -> Witness:
         """The witness with the value that its expression gives now."""
         return cls(words, python, evaluated(python), dict(data))
-
-    def replay(self) -> bool:
-        """Evaluate ``python`` afresh and tell whether it still gives ``value``."""
-        return bool(evaluated(self.python) == self.value)
 
 
 def evaluated(python: str) -> Any:

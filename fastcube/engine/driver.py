@@ -11,23 +11,22 @@ import contextlib
 import logging
 import queue
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import EngineError, ParameterError, ResultFileError, check_range
 from . import registry
-from .engines import Done, Engine, Item, engine, work
+from .engines import Done, Engine, Item, engine, kernels_to_compile, work
 from .goal import FIRST_PREFIX, MOST_TRIALS, Goal
+from .items import PointWork
 from .output import OutputFile
 from .progress import Progress
 from .provenance import provenance
 from .results import Results
 from .signals import FINISHED, WORK_REMAINS, served
 from .study import Study, Value, point_text
-from .tally import Tally, missing, size
+from .tally import Tally, size
 
 _FIRST_CHECKPOINT, _CHECKPOINT_EVERY = 2.0, 15.0
 #: They come less often as a run gets long, because thousands of them may share one file system: each 1% of the time
@@ -36,77 +35,7 @@ _CHECKPOINT_GROWTH, _CHECKPOINT_AT_MOST = 0.01, 300.0
 #: Checkpoints of large files come less often, so that they take at most this share of the time.
 _CHECKPOINT_SHARE = 0.05
 
-#: A kernel's base-2^32 digits hold the sums of 2^31 trials.
-_MOST_AT_ONCE = 2**30
-
 _LOG = logging.getLogger("fastcube.driver")
-
-
-@dataclass(eq=False)
-class _PointWork:
-    """The part of one point still to be done, and how fast its trials run."""
-
-    point: dict[str, Value]
-    tally: Tally
-    together: int = 1
-    first: int = 0
-    stop: int = 0
-    todo: deque[tuple[int, int]] = field(default_factory=deque)
-    running: int = 0
-    parts: list[Tally] = field(default_factory=list)
-    largest: int = 0
-    timed: int = 0
-    seconds: float = 0.0
-
-    def plan(self, first: int, stop: int) -> None:
-        """Queue the missing trials of ``[first, stop)``."""
-        self.first, self.stop = first, stop
-        self.todo = deque(missing(self.tally.ranges, first, stop))
-
-    def _wish(self, seconds: float) -> int:
-        """Trials that take about ``seconds`` at the mean speed so far."""
-        return min(_MOST_AT_ONCE, int(seconds * self.timed / self.seconds)) if self.timed else 1
-
-    def ready(self, seconds: float) -> bool:
-        """Whether to hand out an item: only a few at a time until items have grown to their length.
-
-        Else thousands of workers would be given thousands of single trials.
-        """
-        return bool(self.todo) and (self.running < 16 or self._wish(seconds) <= 16 * self.largest)
-
-    def take(self, seconds: float) -> tuple[int, int]:
-        """Next range of trials, about ``seconds`` long, and at most 16 times the largest one that has finished.
-
-        So a lucky first trial cannot make an item that runs for hours.  Trials that a kernel does together are never parted.
-        """
-        first, stop = self.todo.popleft()
-        count = max(self.together, min(16 * self.largest, self._wish(seconds)))
-        # ends on a multiple of a power of two: lane kernels pay for ragged ends
-        aligned = 1 << (count.bit_length() - 1)
-        end = min(stop, (first + count) // aligned * aligned)
-        if end < stop:
-            self.todo.appendleft((end, stop))
-        self.running += 1
-        return first, end
-
-    def count(self, part: Tally, seconds: float) -> None:
-        """Take in a finished item."""
-        self.running -= 1
-        self.parts.append(part)
-        self.largest = max(self.largest, part.trials)
-        self.timed += part.trials
-        self.seconds += max(seconds, 1e-7)
-
-    def settle(self) -> None:
-        """Add up the finished parts; one sum a stage instead of one an item."""
-        if self.parts:
-            self.tally = Tally.total([self.tally, *self.parts])
-            self.parts = []
-
-    @property
-    def done(self) -> int:
-        """Trials counted."""
-        return self.tally.trials + sum(part.trials for part in self.parts)
 
 
 class _Driver:
@@ -120,7 +49,7 @@ class _Driver:
         self.deadline = deadline
         self.begun, self.every = time.monotonic(), every
         self.next_checkpoint = self.begun + _FIRST_CHECKPOINT
-        self.running: dict[Future[Done], tuple[_PointWork, int, int]] = {}
+        self.running: dict[Future[Done], tuple[PointWork, int, int]] = {}
         keys = [tuple(point.values()) for point in points]
         self.unsaved = any(key not in results.tallies for key in keys)
         self.counted = False  # any trial since the last checkpoint
@@ -129,16 +58,16 @@ class _Driver:
         for key in keys:
             results.tallies.setdefault(key, empty)
         self.works = {
-            key: _PointWork(p, results.tallies[key], study.together) for key, p in zip(keys, points, strict=True)
+            key: PointWork(p, results.tallies[key], study.together) for key, p in zip(keys, points, strict=True)
         }
-        self.open: list[_PointWork] = []
+        self.open: list[PointWork] = []
         for of_point in self.works.values():
             self._first_stage(of_point)
         progress.start(self._done())
 
     # ------------------------------------------------------------ stages of a point
 
-    def _first_stage(self, of_point: _PointWork) -> None:
+    def _first_stage(self, of_point: PointWork) -> None:
         if not self.goal.adaptive:
             of_point.plan(*self.goal.bounds(of_point.point))
         else:
@@ -150,7 +79,7 @@ class _Driver:
     def _cap(self, stop: int) -> int:
         return min(stop, self.goal.trials or MOST_TRIALS)
 
-    def _next_stage(self, of_point: _PointWork) -> bool:
+    def _next_stage(self, of_point: PointWork) -> bool:
         """Judge a complete prefix; plan the next one unless a target is reached.  False when the point is done."""
         while not of_point.todo:
             if of_point.stop >= self._cap(MOST_TRIALS) or self.goal.reached(self.study, of_point.point, of_point.tally):
@@ -300,9 +229,15 @@ def _announce_compiling(study: Study, points: Sequence[Mapping[str, Value]], pro
             from ..kernels.cache import cache_folder
 
             _LOG.info("compiled kernels are kept in %s", cache_folder() or "no folder: none can be written")
-        waiting = sum(not kernel.ready for kernel in {id(k): k for k in map(study.kernel, points)}.values())
+        waiting = kernels_to_compile(study, points)
         if waiting and progress.style != "none":
             progress.say(f"fastcube: compiling {waiting} kernel{'s' if waiting > 1 else ''}, once: some seconds each")
+
+
+def check_seconds(max_seconds: float | None) -> None:
+    """Raise ParameterError unless the time to stop after is positive; None is no limit."""
+    if max_seconds is not None and not max_seconds > 0:
+        raise ParameterError(f"max-seconds must be positive, got {max_seconds}")
 
 
 def check_run(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, seed: int, max_seconds: float | None,
@@ -310,8 +245,7 @@ def check_run(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, s
     """Raise ParameterError for what :func:`run_study` would refuse before the first trial, engine and output aside."""
     goal.check(study)
     check_range("seed", seed, 0, 2**63 - 1)
-    if max_seconds is not None and not max_seconds > 0:
-        raise ParameterError(f"max-seconds must be positive, got {max_seconds}")
+    check_seconds(max_seconds)
     if checkpoint is not None and not 1 <= checkpoint <= 86400:
         raise ParameterError(f"checkpoint must be in [1, 86400] seconds, got {checkpoint}")
     if not points:
@@ -332,6 +266,7 @@ def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *
     check_run(study, points, goal, seed, max_seconds, checkpoint)
     registry.adopt(study)
     begun = time.monotonic()
+    report = progress or Progress("none")
     wake: queue.SimpleQueue[Any] = queue.SimpleQueue()
     with served(wake.put):
         results = Results(study, seed)
@@ -356,36 +291,30 @@ def run_study(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, *
         deadline = None if max_seconds is None else begun + max_seconds
         with engine(engine_name, workers) as on:
             if engine_name == "threads":
-                _announce_compiling(study, points, progress or Progress("none"))
+                _announce_compiling(study, points, report)
             where = (study.name, len(points), seed, on.workers(), engine_name)
             _LOG.info("%s: points %d, seed %d, workers %d (%s)", *where)
             driver = _Driver(
-                study,
-                results,
-                [dict(p) for p in points],
-                goal,
-                on,
-                save,
-                deadline,
-                progress or Progress("none"),
-                wake,
-                checkpoint,
+                study, results, [dict(p) for p in points], goal, on, save, deadline, report, wake, checkpoint
             )
-            try:
-                code = driver.loop()
-            except ResultFileError:  # the save itself failed, and has said where the work is
-                driver.progress.say("")
-                raise
-            except EngineError as error:
-                driver.keep()
-                advice = (
-                    "" if output is None else f"; the work done is in {output}: run the same command again to go on"
-                )
-                raise EngineError(f"{error}{advice}") from error
-            except BaseException:
-                driver.keep()
-                raise
+            code = _driven(driver, output)
     return results, code
+
+
+def _driven(driver: _Driver, output: str | None) -> int:
+    """Run a driver's loop, and keep what was counted when it fails; the exit code."""
+    try:
+        return driver.loop()
+    except ResultFileError:  # the save itself failed, and has said where the work is
+        driver.progress.say("")
+        raise
+    except EngineError as error:
+        driver.keep()
+        advice = "" if output is None else f"; the work done is in {output}: run the same command again to go on"
+        raise EngineError(f"{error}{advice}") from error
+    except BaseException:
+        driver.keep()
+        raise
 
 
 def _check_partition(results: Results, goal: Goal, path: str) -> None:

@@ -12,7 +12,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,8 @@ import numpy as np
 from ..errors import MissingDependencyError, ParameterError, check_range, of_study, plain_text, written
 from . import registry
 from .provenance import available_cpus
-from .study import Value, point_key, point_text
+from .statistics import Point
+from .study import Study, Value, point_key, point_text
 from .tally import Tally
 
 _LOG = logging.getLogger("fastcube.kernels")
@@ -62,6 +63,11 @@ def _compiled(kernel: Any) -> Any:
     if _FIRST.setdefault(repr(kernel), me) == me:
         _LOG.info("%r %s in %.2f s", kernel, how, kernel.seconds)
     return compiled
+
+
+def kernels_to_compile(study: Study, points: Iterable[Point]) -> int:
+    """How many kernels of the points are neither compiled in this process nor in the cache."""
+    return sum(not kernel.ready for kernel in {id(k): k for k in map(study.kernel, points)}.values())
 
 
 def work(item: Item) -> Done:
@@ -110,6 +116,12 @@ class Engine:
         return max(self.item_seconds, 2 * self.workers() * self.handing_out)
 
 
+def check_workers(workers: int | None) -> None:
+    """Raise ParameterError for a number of workers out of range; None leaves it to the engine."""
+    if workers is not None:
+        check_range("workers", workers, 1, 4096)
+
+
 @contextlib.contextmanager
 def engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine]:
     """Open the engine of that name: ``threads``, ``mpi``, ``dask:tcp://HOST:PORT`` or ``dask:FILE.json``.
@@ -118,8 +130,7 @@ def engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine
     extra is not installed.
     """
     kind, _, where = name.partition(":") if isinstance(name, str) else ("", "", "")
-    if workers is not None:
-        check_range("workers", workers, 1, 4096)
+    check_workers(workers)
     if kind == "threads" and not where:
         count = workers or available_cpus()
         # not a with block: after a signal the driver leaves running items behind instead of waiting for them

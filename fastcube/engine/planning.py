@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from . import registry
-from .engines import Item, work
+from .engines import Item, kernels_to_compile, work
 from .files import write_estimates, write_raw
 from .frames import InMemory
 from .goal import Goal
@@ -32,7 +32,7 @@ MEASURED, SECONDS = 12, 0.5
 
 def kernels_ready(study: Study, points: Sequence[Point]) -> bool:
     """Whether the kernels of all points are compiled, here or in the cache."""
-    return all(kernel.ready for kernel in {id(k): k for k in map(study.kernel, points)}.values())
+    return kernels_to_compile(study, points) == 0
 
 
 def measured_seconds(study: Study, points: Sequence[Mapping[str, Value]], seconds: float = SECONDS) -> list[float]:

@@ -200,17 +200,6 @@ def trial_study(
     )
     room, count_trial = _parts(trial, set_up, outputs, layout)
     kernel = trials_kernel(room, count_trial, code=getattr(trial, "py_func", trial))
-
-    def outcome(point: Point, key: int, t: int) -> Explanation:
-        out = np.zeros(len(outputs), np.int64)
-        params = np.array(list(point.values()), np.float64)
-        scratch = () if set_up is None else (set_up(params),)
-        trial(np.uint64(key), t, params, *scratch, out)
-        values = {output.name: int(v) for output, v in zip(outputs, out, strict=True)}
-        words = [f"trial {t} of {name} at {point_text(point)}"]
-        words += [f"  {output.description}: {values[output.name]}" for output in outputs]
-        return Explanation("\n".join(words), values)
-
     return Study(
         name=name,
         title=title,
@@ -223,10 +212,26 @@ def trial_study(
         kernel=lambda point: kernel,
         grids=(Grid("default", list(points), trials),),
         check=check,
-        explain=outcome if explain is None else explain,
+        explain=_told(name, outputs, trial, set_up) if explain is None else explain,
         draw=draw,
         verify=_promise(name, outputs),
     )
+
+
+def _told(name: str, outputs: Sequence[Output], trial: Any, set_up: Any) -> Callable[[Point, int, int], Explanation]:
+    """Explains a trial by what it gives."""
+
+    def explain(point: Point, key: int, t: int) -> Explanation:
+        out = np.zeros(len(outputs), np.int64)
+        params = np.array(list(point.values()), np.float64)
+        scratch = () if set_up is None else (set_up(params),)
+        trial(np.uint64(key), t, params, *scratch, out)
+        values = {output.name: int(v) for output, v in zip(outputs, out, strict=True)}
+        words = [f"trial {t} of {name} at {point_text(point)}"]
+        words += [f"  {output.description}: {values[output.name]}" for output in outputs]
+        return Explanation("\n".join(words), values)
+
+    return explain
 
 
 def _promise(name: str, outputs: Sequence[Output]) -> Callable[[Point, Tally], None]:

@@ -81,17 +81,16 @@ def reproduce(
 
 def make(folder: str | Path, plan: Plan, workers: Any, max_seconds: Any, progress: str, force: bool) -> Maker:
     """What makes the pieces of a plan, with all arguments checked."""
+    from ..engine.driver import check_seconds
+    from ..engine.engines import check_workers
     from ..engine.grid import parse_count, parse_number
-    from ..errors import ParameterError, check_range
     from .folder import Folder
     from .running import Maker, Whole
 
     whole = Whole(progress, plan)
     count = None if workers is None else parse_count("workers", workers)
-    if count is not None:
-        check_range("workers", count, 1, 4096)
+    check_workers(count)
     seconds = None if max_seconds is None else parse_number("max_seconds", max_seconds)
-    if seconds is not None and not seconds > 0:
-        raise ParameterError(f"max-seconds must be positive, got {seconds}")
+    check_seconds(seconds)
     return Maker(plan, Folder(folder), workers=count, max_seconds=seconds, progress=whole, force=force,
                  say=lambda text: whole.say(f"fastcube: {text}"))  # fmt: skip

@@ -75,7 +75,7 @@ class Content:
         for paper in self.plan.papers:
             for item in paper.inventory.items:
                 for shown in item.shown_by:
-                    piece = self.studies.get((shown.study, shown.grid or self.first_grid.get(shown.study, "")))
+                    piece = self._shown(shown)
                     if piece is None or item.kind not in ("figure", "table"):
                         continue
                     rank = int(shown.statistic != piece.study.statistics[0].name), f"{paper.name}-{item.id}"
@@ -84,6 +84,10 @@ class Content:
         return {f"study {name}": anchor for name, (_, anchor) in best.items()}
 
     # ------------------------------------------------------------ one piece
+
+    def _shown(self, shown: Shown) -> StudyPiece | None:
+        """The study's grid that shows something, by default its first; None where that is not made here."""
+        return self.studies.get((shown.study, shown.grid or self.first_grid.get(shown.study, "")))
 
     def _place(self, name: str, anchor: str) -> dict[str, str]:
         """Anchor and name of what shows it first; empty for the first itself."""
@@ -179,8 +183,7 @@ class Content:
         return out
 
     def _judged(self, printed: Any, shown: Shown, runs: int | None) -> judging.Judged:
-        grid = shown.grid or self.first_grid.get(shown.study, "")
-        piece = self.studies.get((shown.study, grid))
+        piece = self._shown(shown)
         drawn = None if piece is None else self.drawn[piece.name]
         found = [
             entry
@@ -205,7 +208,7 @@ class Content:
         claims, examples = [], []
         for shown in item.shown_by:
             if shown.study:
-                piece = self.studies.get((shown.study, shown.grid or self.first_grid.get(shown.study, "")))
+                piece = self._shown(shown)
                 if piece is not None and piece.name not in studies:
                     studies[piece.name] = self.study(piece, anchor)
             elif shown.claim and (paper.name, shown.claim) in self.claims:

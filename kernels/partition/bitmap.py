@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import bits, philox, simd
+from .. import bits, neighbours, philox, simd
 from ..bits import ONE, ZERO
 from ..jit import TRIALS_SIGNATURE, block, kernel, scratch
 from ..sampling import field_width, node_label, store_in_turn
@@ -103,11 +103,11 @@ def meet_marked(state, mask):
         x = simd.load(state, v << 3)
         y = simd.load(state, (v ^ apart) << 3)
         if within & ONE:
-            y = simd.neighbour6(y)
+            y = neighbours.neighbour6(y)
         if within & np.uint64(2):
-            y = simd.neighbour7(y)
+            y = neighbours.neighbour7(y)
         if within & np.uint64(4):
-            y = simd.neighbour8(y)
+            y = neighbours.neighbour8(y)
         if simd.bits(simd.differ(simd.both(x, _across(y, low)), zero)) != ZERO:
             return True
     return False

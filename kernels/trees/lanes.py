@@ -231,7 +231,15 @@ def _half(x, y):
     return simd.xor(x, y), simd.both(x, y)
 
 
-def _make(planes: int) -> Kernel:
+@block(always=True)
+def _lower(least, plane, zero):
+    rest = simd.without(least, plane)
+    return simd.select(simd.equal(rest, zero), least, rest)
+
+
+def _on_planes(planes: int) -> tuple[Any, Any]:
+    """The blocks that add to COST from its plane 2 on, and that find where it is least; it has 5 planes or 8."""
+
     @block(always=True)
     def ripple(c2, c3, c4, c5, c6, c7, w):
         c2, w = _half(c2, w)
@@ -244,9 +252,24 @@ def _make(planes: int) -> Kernel:
         return c2, c3, c4, c5, c6, c7
 
     @block(always=True)
-    def lower(least, plane, zero):
-        rest = simd.without(least, plane)
-        return simd.select(simd.equal(rest, zero), least, rest)
+    def cheapest(rest, c0, c1, c2, c3, c4, c5, c6, c7, zero):
+        least = rest
+        if planes > 5:
+            least = _lower(least, c7, zero)
+            least = _lower(least, c6, zero)
+            least = _lower(least, c5, zero)
+        least = _lower(least, c4, zero)
+        least = _lower(least, c3, zero)
+        least = _lower(least, c2, zero)
+        least = _lower(least, c1, zero)
+        return _lower(least, c0, zero)
+
+    return ripple, cheapest
+
+
+def _ordering(planes: int) -> Any:
+    """The block that finds the orders of 32 trials with so many planes of COST."""
+    ripple, cheapest = _on_planes(planes)
 
     @block
     def orders(n, count, rows):
@@ -275,21 +298,43 @@ def _make(planes: int) -> Kernel:
                 c1, w = _half(c1, u)
                 c2, c3, c4, c5, c6, c7 = ripple(c2, c3, c4, c5, c6, c7, w)
                 row += 1
-            least = rest
-            if planes > 5:
-                least = lower(least, c7, zero)
-                least = lower(least, c6, zero)
-                least = lower(least, c5, zero)
-            least = lower(least, c4, zero)
-            least = lower(least, c3, zero)
-            least = lower(least, c2, zero)
-            least = lower(least, c1, zero)
-            least = lower(least, c0, zero)
+            least = cheapest(rest, c0, c1, c2, c3, c4, c5, c6, c7, zero)
             used = simd.both(least, simd.sub(zero, least))  # ties: the lowest dimension (R5)
             rest = simd.without(rest, used)
         for row in range(count):  # d_0's links
             _, faults = _target(rows, row * LANES, used, zero, one, faults)
         simd.store(rows.faults, 0, faults)
+
+    return orders
+
+
+# ---------------------------------------------------------------- trials
+
+
+@block
+def _move_sinks(sinks, count, rows):
+    """Make lower ends relative to the sinks, where every tree's order is looked for; dead rows stay."""
+    for row in range(count):
+        low = simd.load(rows.low, row * LANES)
+        bit = simd.load(rows.bit, row * LANES)
+        dead = simd.equal(bit, simd.sub(bit, bit))
+        moved = simd.without(simd.xor(low, sinks), bit)
+        simd.store(rows.low, row * LANES, simd.select(dead, low, moved))
+
+
+@block
+def _live(start, first, stop):
+    """The lanes of trials in [first, stop), of those from ``start`` on."""
+    live = bits.ALL >> np.uint64(32)
+    if start < first or start + LANES > stop:
+        for i in range(LANES):
+            if start + i < first or start + i >= stop:
+                live &= ~(_ONE << np.uint64(i))
+    return live
+
+
+def _make(planes: int) -> Kernel:
+    orders = _ordering(planes)
 
     @kernel(TRIALS_SIGNATURE, variant=f"{planes}")
     def find_tree_lanes(key, first, stop, params, tally):
@@ -308,18 +353,9 @@ def _make(planes: int) -> Kernel:
             sinks, none = _find_sinks(n, count, rows)
             left |= none
             crowded = _crowded(n, count, rows) if links >= n else _ZERO
-            for row in range(count):
-                low = simd.load(rows.low, row * LANES)
-                bit = simd.load(rows.bit, row * LANES)
-                dead = simd.equal(bit, simd.sub(bit, bit))
-                moved = simd.without(simd.xor(low, sinks), bit)
-                simd.store(rows.low, row * LANES, simd.select(dead, low, moved))
+            _move_sinks(sinks, count, rows)
             orders(n, count, rows)
-            live = bits.ALL >> np.uint64(32)
-            if start < first or start + LANES > stop:
-                for i in range(LANES):
-                    if start + i < first or start + i >= stop:
-                        live &= ~(_ONE << np.uint64(i))
+            live = _live(start, first, stop)
             faults = simd.load(rows.faults, 0)
             faulty = simd.bits(simd.differ(faults, simd.sub(faults, faults)))
             left = (left | (crowded & faulty)) & live

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import bits, simd
+from .. import bits, neighbours, simd
 from ..jit import block, scratch
 
 _LOW = tuple(bits.LOW)  # a tuple's items are constants in the machine code, an array's are loads
@@ -57,21 +57,21 @@ def rounds_word(x, d):
 @block
 def _inside(x):
     """Planes (one, two) of the set neighbours across the nine dimensions inside a 512-node vector."""
-    a = simd.neighbour0(x)
-    b = simd.neighbour1(x)
-    c = simd.neighbour2(x)
+    a = neighbours.neighbour0(x)
+    b = neighbours.neighbour1(x)
+    c = neighbours.neighbour2(x)
     two = simd.majority(a, b, c)
     one = simd.either3(a, b, c)
-    a = simd.neighbour3(x)
-    b = simd.neighbour4(x)
+    a = neighbours.neighbour3(x)
+    b = neighbours.neighbour4(x)
     p = simd.majority(one, a, b)
     one = simd.either3(one, a, b)
-    a = simd.neighbour5(x)
-    b = simd.neighbour6(x)
+    a = neighbours.neighbour5(x)
+    b = neighbours.neighbour6(x)
     two = simd.either3(two, p, simd.majority(one, a, b))
     one = simd.either3(one, a, b)
-    a = simd.neighbour7(x)
-    b = simd.neighbour8(x)
+    a = neighbours.neighbour7(x)
+    b = neighbours.neighbour8(x)
     two = simd.either(two, simd.majority(one, a, b))
     return simd.either3(one, a, b), two
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import bits, philox, simd
+from .. import bits, neighbours, philox, simd
 from ..bits import ONE, ZERO, first_lanes
 from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally import add_lanes, offer
@@ -42,14 +42,14 @@ def round_of_cubes(dims, cubes, at, to):
     near = ZERO
     for v in range(4):
         x = simd.load(cubes, 8 * (at + v))
-        a = simd.neighbour0(x)
-        b = simd.neighbour1(x)
-        c = simd.neighbour2(x)
+        a = neighbours.neighbour0(x)
+        b = neighbours.neighbour1(x)
+        c = neighbours.neighbour2(x)
         two = simd.majority(a, b, c)
         one = simd.either3(a, b, c)
-        a = simd.neighbour3(x)
-        b = simd.neighbour4(x)
-        c = simd.neighbour5(x)
+        a = neighbours.neighbour3(x)
+        b = neighbours.neighbour4(x)
+        c = neighbours.neighbour5(x)
         two = simd.either3(two, simd.majority(one, a, b), simd.both(simd.either3(one, a, b), c))
         one = simd.either(simd.either3(one, a, b), c)
         if dims == 1:

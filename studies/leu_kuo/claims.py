@@ -11,7 +11,8 @@ import math
 import random
 from collections.abc import Callable, Iterator
 
-from fastcube.algorithms.trees import CommunicationTree, detect, exhaust, find_tree
+from fastcube.algorithms.trees import CommunicationTree, detect, find_tree
+from fastcube.algorithms.trees_lattice import exhaust
 from fastcube.engine.claims import Effort, Ledger, Verdict, Witness
 from fastcube.exact.trees import exact_trees
 from fastcube.networks.hypercube import Hypercube

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from fastcube.algorithms.trees import CommunicationTree, find_tree, optimal_tree
+from fastcube.algorithms.trees import CommunicationTree, find_tree
+from fastcube.algorithms.trees_lattice import optimal_tree
 from fastcube.engine.claims import Effort, Verdict
 from fastcube.exact.trees import exact_trees
 from fastcube.networks.hypercube import Hypercube

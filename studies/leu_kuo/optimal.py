@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastcube.algorithms.trees import CommunicationTree, find_tree, optimal_tree
+from fastcube.algorithms.trees import CommunicationTree, find_tree
+from fastcube.algorithms.trees_lattice import optimal_tree
 from fastcube.engine.results import Results
 from fastcube.engine.statistics import Mean, Proportion, Ratio
 from fastcube.engine.study import Explanation, Grid, Point, Study

@@ -9,7 +9,7 @@ import functools
 import math
 from typing import TYPE_CHECKING, Any
 
-from fastcube.algorithms.multicasting import multicast
+from fastcube.algorithms.multicasting import Multicast, multicast
 from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.engine.drawn import faulty_nodes
 from fastcube.engine.statistics import Mean, PlainMean, Proportion, Ratio
@@ -73,6 +73,19 @@ def _draw(point: Point, key: int, trial: int) -> Draw:
     return Draw(Hypercube(n, case[:f]), {"source": case[f], "destinations": sorted(case[f + 1 :])})
 
 
+def _use_lines(cube: Hypercube, net: Supercube, m: Multicast) -> list[str]:
+    """The channels of a multicast, a line each, the first 200."""
+    lines = [
+        "  channels in order, with the destinations that each message carries; labels of supernodes in parentheses:"
+    ]
+    for use in m.uses[:200]:
+        detour = "  detour: p is faulty" if use.detour else ""
+        carried = " ".join(map(cube.label, use.header[:6])) + (" ..." if len(use.header) > 6 else "")
+        way = f"{cube.label(use.u)} ({net.label(use.u)}) -> {cube.label(use.v)} ({net.label(use.v)})"
+        lines.append(f"    D_{use.kind} {way}: {carried}{detour}")
+    return lines + [f"    ... and {m.N - 200} more"] * (m.N > 200)
+
+
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n, f = int(point["n"]), int(point["f"])
     drawn = _draw(point, key, trial)
@@ -97,16 +110,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     lines.append(f"  {pair_text(pair)}; source {cube.label(s)} in supernode {supernode_text(net, s)}")
     for name, header in headers.items():
         lines.append(f"  {name}: {', '.join(f'{cube.label(d)} ({net.label(d)})' for d in header) or 'empty'}")
-    lines.append(
-        "  channels in order, with the destinations that each message carries; labels of supernodes in parentheses:"
-    )
-    for use in m.uses[:200]:
-        detour = "  detour: p is faulty" if use.detour else ""
-        carried = " ".join(map(cube.label, use.header[:6])) + (" ..." if len(use.header) > 6 else "")
-        way = f"{cube.label(use.u)} ({net.label(use.u)}) -> {cube.label(use.v)} ({net.label(use.v)})"
-        lines.append(f"    D_{use.kind} {way}: {carried}{detour}")
-    if m.N > 200:
-        lines.append(f"    ... and {m.N - 200} more")
+    lines += _use_lines(cube, net, m)
     lines.append(f"  N = {m.N}, depth {m.depth}, {m.detours} detours")
     if n <= HAMILTON:
         lines.append(f"  along the Hamilton path N = {multicast(cube, s, destinations, pair, 'hamilton').N}")

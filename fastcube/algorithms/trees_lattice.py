@@ -1,0 +1,149 @@
+"""All communication trees of a hypercube at once: the best of them, and those without a faulty link (Leu & Kuo, section 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import check_flag, check_range
+from ..networks.hypercube import Hypercube
+from .trees import Array, CommunicationTree, check_cube, dead_links, detect
+
+#: Largest cubes of :func:`optimal_tree`, which holds 3^n numbers twice, and of :func:`exhaust`.
+LATTICE = 14
+EXHAUSTED = 10
+
+_ONE = np.uint64(1)
+
+
+class Lattice:
+    """Faulty links of all trees at once: a shortest path over subcubes.
+
+    The faulty links of the stages to come depend on the subcube that holds the data, not on the sink inside it, so
+    tail[Q] = min over fixed j of cross(Q, j) + tail[Q + j] has 3^n states for all sinks together, and
+    cross(Q, j) = inside[Q + j] - inside[Q] - inside[Q ^ j] needs one number a subcube: the dead links inside.  A
+    subcube is a base-3 number whose digit j is 0 or 1, the fixed bit, or 2: free.
+
+    Attributes
+    ----------
+    inside, tail : int32 arrays of 3^n
+    """
+
+    def __init__(self, cube: Hypercube) -> None:
+        n = self.n = cube.n
+        shape = (3,) * n  # axis a is digit n - 1 - a
+        inside = np.zeros(shape, np.int32)
+        low, bit = dead_links(cube)
+        inside.ravel()[self.index(low, bit)] = 1
+        for axis in range(n):
+            view = np.moveaxis(inside, axis, 0)
+            view[2] += view[0] + view[1]
+        self.inside = inside.ravel()
+        self.tail = self._tails()
+
+    def index(self, base: Array, free: Array) -> NDArray[np.int64]:
+        """Base-3 numbers of subcubes (base, free)."""
+        total = np.zeros(base.shape, np.int64)
+        for j in range(self.n):
+            digit = (base >> np.uint64(j) & _ONE) + np.uint64(2) * (free >> np.uint64(j) & _ONE)
+            total += digit.astype(np.int64) * 3**j
+        return total
+
+    def _tails(self) -> NDArray[np.int32]:
+        every = np.arange(3**self.n)
+        free = sum((every // 3**j % 3 == 2).astype(np.int8) for j in range(self.n))
+        layers = np.split(np.argsort(free, kind="stable"), np.cumsum(np.bincount(free))[:-1])
+        tail = np.zeros(every.size, np.int32)
+        for layer in layers[-2::-1]:
+            best = np.full(layer.size, np.iinfo(np.int32).max, np.int32)
+            for j in range(self.n):
+                digit = layer // 3**j % 3
+                fixed = digit < 2
+                here, grown = layer[fixed], (layer + (2 - digit) * 3**j)[fixed]
+                other = (layer + (1 - 2 * digit) * 3**j)[fixed]
+                cost = self.inside[grown] - self.inside[here] - self.inside[other] + tail[grown]
+                best[fixed] = np.minimum(best[fixed], cost)
+            tail[layer] = best
+        return tail
+
+    def steps(self, at: int) -> Iterator[tuple[int, int, int]]:
+        """(j, cross(Q, j), Q + j) for each fixed dimension of a subcube, ascending."""
+        for j in range(self.n):
+            digit = at // 3**j % 3
+            if digit < 2:
+                grown, other = at + (2 - digit) * 3**j, at + (1 - 2 * digit) * 3**j
+                yield j, int(self.inside[grown] - self.inside[at] - self.inside[other]), grown
+
+    def order(self, at: int) -> tuple[int, ...]:
+        """(d_0, ..., d_{n-1}) of the best tree from a node on, lexicographically smallest from d_{n-1} (R7)."""
+        backwards = []
+        for _ in range(self.n):
+            j, _, at = next(s for s in self.steps(at) if s[1] + self.tail[s[2]] == self.tail[at])
+            backwards.append(j)
+        return tuple(backwards[::-1])
+
+
+def optimal_tree(cube: Hypercube, any_sink: bool = False) -> CommunicationTree | None:
+    """A tree with the fewest faulty links.
+
+    Parameters
+    ----------
+    cube : Hypercube
+        n <= 14.
+    any_sink : bool
+        Over all 2^n labels, those of faulty nodes too, instead of the nodes without a faulty link.
+
+    Returns
+    -------
+    CommunicationTree or None
+        Ties: lowest sink, then lexicographically smallest (d_{n-1}, ..., d_0) (reading R7).  None when every node has a
+        faulty link and ``any_sink`` is not set.
+
+    Notes
+    -----
+    O(n 3^n) time and 3^n numbers: 0.02 s at n = 8, half a minute and 400 MB at n = 14.
+    """
+    check_range("n", check_cube(cube).n, 1, LATTICE, "for the optimal tree over 3^n subcubes")
+    labels = np.arange(2**cube.n, dtype=np.uint64)
+    if not check_flag("any_sink", any_sink):
+        labels = labels[detect(cube) == 0]
+        if labels.size == 0:
+            return None
+    lattice = Lattice(cube)
+    at = lattice.index(labels, np.zeros_like(labels))
+    best = int(np.argmin(lattice.tail[at]))  # the first of several: the lowest
+    return CommunicationTree(cube, int(labels[best]), lattice.order(int(at[best])))
+
+
+def exhaust(cube: Hypercube) -> Iterator[CommunicationTree]:
+    """All fault-free trees (Algorithm EXHAUST, Figure 4), by sink, then by (d_{n-1}, ..., d_0).
+
+    Parameters
+    ----------
+    cube : Hypercube
+        n <= 10.
+
+    Notes
+    -----
+    Walks only what can still be fault-free: a tree costs O(n^2), after O(n 3^n) for the whole cube.
+    """
+    check_range("n", check_cube(cube).n, 1, EXHAUSTED, "to list all fault-free trees")
+    return _fault_free(cube)
+
+
+def _fault_free(cube: Hypercube) -> Iterator[CommunicationTree]:
+    lattice = Lattice(cube)
+
+    def grow(at: int, backwards: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        if len(backwards) == cube.n:
+            yield backwards
+        for j, crossing, grown in lattice.steps(at):
+            if crossing == 0 and lattice.tail[grown] == 0:
+                yield from grow(grown, (*backwards, j))
+
+    labels = np.arange(2**cube.n, dtype=np.uint64)
+    for sink, at in enumerate(lattice.index(labels, np.zeros_like(labels)).tolist()):
+        for backwards in grow(at, ()):
+            yield CommunicationTree(cube, sink, backwards[::-1])

@@ -1,0 +1,119 @@
+"""The types of ``simd.py``'s vectors and masks, and how an operation is declared: its meaning in NumPy beside its LLVM form."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding
+import numba
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, register_model
+
+BITS = 512
+
+
+def _features() -> dict[str, bool]:
+    """What the CPU that numba compiles for has, by LLVM's names (numba's own rule for its two settings)."""
+    if numba.config.CPU_FEATURES is not None:
+        return {f[1:]: f[0] == "+" for f in numba.config.CPU_FEATURES.split(",") if f}
+    if numba.config.CPU_NAME in (None, llvmlite.binding.get_host_cpu_name()):
+        return dict(llvmlite.binding.get_host_cpu_features())
+    return {}
+
+
+FEATURES = _features()
+
+
+class Vector(types.Type):  # type: ignore[misc]
+    """Numba type of ``512 // bits`` unsigned lanes of ``bits`` bits."""
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        self.lanes = BITS // bits
+        super().__init__(name=f"Vector({self.lanes}xuint{bits})")
+
+
+class Mask(types.Type):  # type: ignore[misc]
+    """Numba type of one bit a lane."""
+
+    def __init__(self, lanes: int) -> None:
+        self.lanes = lanes
+        super().__init__(name=f"Mask({lanes})")
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, dmm: Any, fe_type: Vector) -> None:
+        super().__init__(dmm, fe_type, ir.VectorType(ir.IntType(fe_type.bits), fe_type.lanes))
+
+
+@register_model(Mask)
+class _MaskModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, dmm: Any, fe_type: Mask) -> None:
+        super().__init__(dmm, fe_type, ir.VectorType(ir.IntType(1), fe_type.lanes))
+
+
+def operation(
+    result: Callable[..., Any], emit: Callable[..., Any]
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make an operation from its meaning in NumPy (the decorated body), its type rule and its LLVM form.
+
+    Parameters
+    ----------
+    result : callable
+        Maps the argument types to the type of the result, or to None when the operation does not take them.
+    emit : callable
+        ``emit(builder, types, *values)`` appends the instructions and returns the resulting value.
+    """
+
+    def declare(meaning: Callable[..., Any]) -> Callable[..., Any]:
+        if numba.config.DISABLE_JIT:
+            return meaning
+
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            values = [
+                context.make_array(t)(context, builder, a).data if isinstance(t, types.Array) else a
+                for t, a in zip(sig.args, args, strict=True)
+            ]
+            out = emit(builder, sig.args, *values)
+            return context.get_dummy_value() if out is None else out
+
+        taken = list(inspect.signature(meaning).parameters.values())
+
+        def typing(typingctx: Any, *args: Any) -> Any:
+            out = result(*args) if len(args) == len(taken) else None
+            return None if out is None else (out(*args), codegen)
+
+        # numba binds arguments by the names in the signature, so the type rule must show the meaning's own
+        first = inspect.Parameter("typingctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        typing.__signature__ = inspect.Signature([first, *taken])  # type: ignore[attr-defined]
+        typing.__name__ = meaning.__name__
+        typing.__doc__ = meaning.__doc__
+        return intrinsic(typing)  # type: ignore[no-any-return]
+
+    return declare
+
+
+def same(*args: Any) -> Any:
+    """Type rule: vectors of one kind in, the same out."""
+    return args[0] if isinstance(args[0], Vector) and all(a == args[0] for a in args) else None
+
+
+def llvm_type(t: Any) -> Any:
+    """The LLVM type of a vector or mask."""
+    return ir.VectorType(ir.IntType(1 if isinstance(t, Mask) else t.bits), t.lanes)
+
+
+def call_llvm(builder: Any, name: str, returns: Any, *values: Any) -> Any:
+    """Call an LLVM intrinsic."""
+    kind = ir.FunctionType(returns, [v.type for v in values])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
+
+
+def suffix(t: Any) -> str:
+    """What the names of LLVM's intrinsics for vectors of this type end with."""
+    return f"v{t.lanes}i{1 if isinstance(t, Mask) else t.bits}"
