@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -188,8 +189,22 @@ class Kernel:
             )._cache._cache_file._index_path
         return Path(index).exists()
 
+    def _index_key(self, signature: Any, codegen: Any) -> Any:
+        """What finds this kernel in its index, in any process.
+
+        Numba's own key has the pickles of what a function closes over, and of a block that is a number drawn anew in each
+        process: every lane kernel was compiled in every process.  Of ours the folder is named by all sources and the index by
+        the variant, so that the numbers closed over say the rest.
+        """
+        code, cells = self.function.__code__, self.function.__closure__ or ()
+        known = [(name, repr(c.cell_contents)) for name, c in zip(code.co_freevars, cells, strict=True)
+                 if not hasattr(c.cell_contents, "py_func")]  # fmt: skip
+        return signature, codegen.magic_tuple(), (hashlib.sha256(code.co_code).hexdigest(), repr(known))
+
     def _declared(self, cache: bool) -> Any:
         dispatcher = numba.njit(nogil=True, error_model="numpy", cache=cache)(self.function)
+        if cache and self.function.__module__.startswith(f"{__package__}."):
+            dispatcher._cache._index_key = self._index_key
         entry = Entry(Path(dispatcher._cache._cache_file._index_path)) if cache else None
         known = entry is not None and entry.verified()
         dispatcher.compile(self.signature)

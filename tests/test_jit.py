@@ -1,10 +1,16 @@
 """The three kinds of compiled functions: what a block must not do is refused when it is compiled."""
 
+import importlib
+import pkgutil
+from collections import Counter
+
 import numba
 import numpy as np
 import pytest
 
-from fastcube.kernels.jit import block, kernel, scratch
+import fastcube.kernels
+from fastcube.kernels import jit
+from fastcube.kernels.jit import Kernel, block, kernel, scratch
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -69,3 +75,69 @@ def test_a_block_that_allocates_or_lets_arrays_go_is_refused(wrong, problem):
     refused = kernel("float64(int64)", cache=False)(wrong)
     with pytest.raises(numba.core.errors.TypingError, match=problem):
         refused(3)
+
+
+@block
+def telling(n):
+    print("n =", n)
+    return n
+
+
+@scratch
+def telling_array(n):
+    values = np.full(n, 2.5)
+    print(values[0], n > 1)
+    return values
+
+
+def test_a_block_may_print(capsys):
+    """It reads its environment, which numba sets where a function is machine code of its own."""
+
+    @kernel("int64(int64)", cache=False)
+    def told(n):
+        telling_array(n)
+        return telling(n)
+
+    assert told(3) == 3
+    assert capsys.readouterr().out == "2.5 True\nn = 3\n"
+
+
+def test_python_may_call_a_block():
+    assert summed(np.arange(4.0)) == 6.0
+    values, n = made(2)
+    assert (values.tolist(), n) == ([1.0, 1.0], 2)
+
+
+def adding(amount):
+    """A kernel over a block, as the factories of lane kernels make them."""
+
+    @block
+    def add(n):
+        return n + amount
+
+    def total(n):
+        return add(n)
+
+    total.__module__ = f"{fastcube.kernels.__name__}.toy"
+    return kernel("int64(int64)", variant=f"{amount}")(total)
+
+
+def test_a_kernel_over_a_block_is_found_in_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(jit, "folder_of", lambda code: tmp_path)
+    first, again, other = adding(1), adding(1), adding(2)
+    assert [first(3), again(3), other(3)] == [4, 4, 5]
+    hits = [sum(each.compiled.stats.cache_hits.values()) for each in (first, again, other)]
+    assert hits == [0, 1, 0]
+
+
+def test_no_two_kernels_share_a_name():
+    """Their names tell their entries in the cache apart."""
+    found = {}
+    for module in pkgutil.walk_packages(fastcube.kernels.__path__, f"{fastcube.kernels.__name__}."):
+        for value in vars(importlib.import_module(module.name)).values():
+            several = (
+                value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else [value]
+            )
+            found |= {id(each): each for each in several if isinstance(each, Kernel)}
+    names = Counter((each.function.__module__, each.function.__qualname__) for each in found.values())
+    assert len(names) > 30 and max(names.values()) == 1
