@@ -137,7 +137,7 @@ def _figure(results: Results, sheet: Any) -> None:
     right.words(
         x="f, faulty nodes" if by == "f" else "faulty links",
         y="share of messages not delivered",
-        title=f"Not delivered, on the same fault sets of Q_{n} (arrows: upper limits)",
+        title=f"Not delivered, on the same fault sets of Q_{n}",
     )
     sheet.title("Routing among random faults in Q_n (shaded: 95% intervals)")
 
