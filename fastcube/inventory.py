@@ -9,12 +9,11 @@ shown by studies, claims or worked examples, or is a concept with a reason.  Rea
 from __future__ import annotations
 
 import functools
-import importlib.resources
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from . import packaged
 from .errors import ParameterError, listed, nearest
 
 if TYPE_CHECKING:
@@ -157,13 +156,12 @@ class Inventory:
 # ---------------------------------------------------------------- reading
 
 
-def _text(name: str) -> Any:
-    return json.loads((importlib.resources.files("fastcube.data") / f"{name}.json").read_text(encoding="utf-8"))
-
-
 def papers() -> tuple[str, ...]:
-    """The papers in the order in which they are told."""
-    return tuple(_text("papers"))
+    """The papers in the order in which they are told.  Raises ParameterError where the package's data are damaged."""
+    names = packaged.read("papers")
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise ParameterError("data/papers.json of this installation is damaged: it is no list of names")
+    return tuple(names)
 
 
 @functools.cache
@@ -171,7 +169,8 @@ def inventory(paper: str) -> Inventory:
     """The inventory of a paper.  Raises ParameterError, one line, for another name or where its data are malformed."""
     if paper not in papers():
         raise ParameterError(f"paper must be {listed(papers())}, got {paper}{nearest(paper, papers())}")
-    return of_data(_text(paper))
+    with packaged.data_of(paper):
+        return of_data(packaged.read(paper))
 
 
 def of_data(data: Mapping[str, Any]) -> Inventory:

@@ -1,11 +1,11 @@
 """The papers' inventories: nothing is left out, and all that they name is there."""
 
 import copy
-import json
 
 import pytest
 
 from fastcube import inventory as inv
+from fastcube import packaged
 from fastcube.engine import registry
 from fastcube.errors import ParameterError
 
@@ -48,7 +48,7 @@ def test_examples_replay(paper):
 
 @pytest.fixture
 def data():
-    return json.loads((inv.importlib.resources.files("fastcube.data") / "lee_hayes.json").read_text(encoding="utf-8"))
+    return packaged.read("lee_hayes")
 
 
 def item(data, name):

@@ -76,6 +76,40 @@ def test_the_catalogue_is_made_once_and_anew_when_the_studies_change(complete, t
     assert complete("run o") == ["one"] and len(made) == 3
 
 
+ODD = [{}, *({"COMP_WORDS": words, "COMP_CWORD": at} for words, at in [
+    ("fastcube run", "x"), ("fastcube run", ""), ("fastcube run", "9" * 5000), ("fastcube run", "-7"), ("", "0"),
+    ("fastcube run 'a", "2"), ("fastcube run \\", "2"), ("fastcube run \udcff", "2"), ("fastcube show " + "x" * 100_000, "2"),
+])]  # fmt: skip
+
+
+@pytest.mark.parametrize("shell", [completing._Bash, completing._Zsh, completing._Fish])
+@pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
+def test_an_environment_that_no_shell_made_is_no_traceback(complete, monkeypatch, shell, odd):
+    monkeypatch.setattr(completing, "_made", lambda: {"studies": {}, "claims": {}})
+    for name in ("COMP_WORDS", "COMP_CWORD"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in odd.items():
+        monkeypatch.setenv(name, value)
+    shell(group, {}, "fastcube", "_FASTCUBE_COMPLETE").complete().encode()
+
+
+def test_a_catalogue_that_is_not_ours_or_not_as_we_wrote_it_is_made_anew(complete, tmp_path, monkeypatch):
+    monkeypatch.setattr(completing, "_made", lambda: {"studies": {"one": {"title": ""}}, "claims": {}})
+    names = tmp_path / "names.json"
+    assert complete("run o") == ["one"]
+    held = names.read_text()
+    assert "one" in held
+    damage = [lambda: names.write_text(held.replace('"one"', '"one $(reboot)"')), lambda: names.write_text("[" * 100_000),
+              lambda: names.symlink_to("/dev/zero"), lambda: os.mkfifo(names)]  # fmt: skip
+    if not os.geteuid():
+        damage.append(lambda: (names.write_text(held), os.chown(names, 12345, 12345)))
+    for damaged in damage:
+        names.unlink()
+        damaged()
+        monkeypatch.setattr(completing, "_made", lambda: {"studies": {"other": {"title": ""}}, "claims": {}})
+        assert complete("run o") == ["other"]
+
+
 def test_completion_fails_in_silence(complete, monkeypatch):
     monkeypatch.setattr(completing, "catalogue", lambda: 1 / 0)
     assert complete("run un") == []
@@ -105,7 +139,7 @@ def test_completion_loads_nothing_heavy(tmp_path):
         for _ in range(2)
     ]  # fmt: skip
     assert shown[1] == "[]" != shown[0]
-    assert set(json.loads((tmp_path / "names.json").read_text())) == {"stamp", "studies", "claims"}
+    assert set(json.loads((tmp_path / "names.json").read_text())) == {"stamp", "studies", "claims", "sha256"}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -11,6 +11,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Callable, Iterable
 from importlib import metadata
@@ -18,9 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import BashComplete, CompletionItem, ZshComplete, add_completion_class
+from click.shell_completion import BashComplete, CompletionItem, FishComplete, ZshComplete, add_completion_class
 
 from ..kernels.homes import homes
+
+#: Bytes of the largest catalogue that is read; ours has 20 kB.
+_LARGEST = 2**22
 
 #: The group of studies; ``registry.GROUP``, which is not imported here.
 GROUP = "fastcube.studies"
@@ -63,13 +67,26 @@ def _made() -> dict[str, Any]:
     }
 
 
+def _own(path: Path) -> str:
+    """The text of a file that is ours: its names land in the line being typed.  Raises OSError for any other."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), encoding="utf-8") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_size > _LARGEST:
+            raise OSError(f"{path} is not ours")
+        return file.read()
+
+
+def _sum(made: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()
+
+
 def catalogue() -> dict[str, Any]:
     """Studies and claims by name: from the cache folder when it is of what is installed now, else made and kept there."""
     stamp = _stamp()
     for home in homes():
-        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-            known = json.loads((home / "names.json").read_text())
-            if known["stamp"] == stamp:
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
+            known = json.loads(_own(home / "names.json"))
+            if known["stamp"] == stamp and known.pop("sha256") == _sum(known):
                 return dict(known)
     made = {"stamp": stamp, **_made()}
     for home in homes():
@@ -77,7 +94,7 @@ def catalogue() -> dict[str, Any]:
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=home, prefix=".names")
             with os.fdopen(handle, "w") as file:
-                json.dump(made, file)
+                json.dump({**made, "sha256": _sum(made)}, file)
             os.replace(name, home / "names.json")  # noqa: PTH105
             break
     return made
@@ -171,7 +188,19 @@ def one_of(*names: str) -> _Completer:
     return lambda ctx, param, incomplete: _offered(names, incomplete)
 
 
-class _Bash(BashComplete):
+class _Calm:
+    """What a shell's class lacks: in an environment that no shell made, nothing is offered; what is, can be encoded."""
+
+    def complete(self) -> str:
+        """The completions, as the shell's script takes them."""
+        try:
+            text: str = super().complete()  # type: ignore[misc]
+        except (KeyError, ValueError, IndexError):
+            return ""
+        return text.encode(errors="replace").decode()
+
+
+class _Bash(_Calm, BashComplete):
     """Bash, without the blank that would part ``n=`` from its values."""
 
     source_template = BashComplete.source_template.replace(
@@ -179,7 +208,7 @@ class _Bash(BashComplete):
     )
 
 
-class _Zsh(ZshComplete):
+class _Zsh(_Calm, ZshComplete):
     """Zsh, likewise."""
 
     source_template = ZshComplete.source_template.replace(
@@ -189,5 +218,10 @@ class _Zsh(ZshComplete):
     )
 
 
+class _Fish(_Calm, FishComplete):
+    """Fish, as click has it."""
+
+
+add_completion_class(_Fish)
 add_completion_class(_Bash)
 add_completion_class(_Zsh)

@@ -7,11 +7,10 @@ faulty nodes of Q_1 .. Q_4 and of at most 5 of Q_5, all sets of faulty links of 
 from __future__ import annotations
 
 import functools
-import importlib.resources
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 
+from .. import packaged
 from ..errors import ParameterError, check_integer
 
 #: Number of fault sets by (Edmonds' number, smallest degree).
@@ -52,17 +51,20 @@ class ExactSpanning:
 
 @functools.cache
 def table() -> dict[tuple[int, str], list[Joint]]:
-    """The joint counts for 0, 1, 2, ... faults, by (n, "nodes" or "links")."""
-    text = importlib.resources.files("fastcube.data").joinpath("spanning-trees.json").read_text()
-    out = {}
-    for name, sizes in json.loads(text).items():
-        if name.startswith("n="):
-            n, kind = name[2:].split()
-            out[int(n), kind] = [
-                {(int(pair.split(",")[0]), int(pair.split(",")[1])): many for pair, many in sets.items()}
+    """The joint counts for 0, 1, 2, ... faults, by (n, "nodes" or "links").  Raises ParameterError where they are damaged."""
+    with packaged.data_of("spanning-trees"):
+        held = {
+            tuple(name[2:].split()): sizes
+            for name, sizes in packaged.read("spanning-trees").items()
+            if name[:2] == "n="
+        }
+        return {
+            (int(n), kind): [
+                {(int(pair.split(",")[0]), int(pair.split(",")[1])): int(many) for pair, many in sets.items()}
                 for sets in sizes
             ]
-    return out
+            for (n, kind), sizes in held.items()
+        }
 
 
 def exact_spanning(n: int, f: int = 0, links: int = 0) -> ExactSpanning:

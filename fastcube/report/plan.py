@@ -8,16 +8,15 @@ trials.
 from __future__ import annotations
 
 import functools
-import importlib.resources
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .. import packaged
 from ..engine import registry
-from ..engine.goal import Goal, goal_of
+from ..engine.goal import MOST_TRIALS, Goal, goal_of
 from ..engine.study import point_text
-from ..errors import ParameterError, listed, nearest, written
+from ..errors import ParameterError, check_integer, listed, nearest, written
 from ..inventory import Inventory, inventory, papers
 
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ def installed(names: Sequence[str] | None = None) -> tuple[Paper, ...]:
 @functools.cache
 def budget() -> Mapping[str, Any]:
     """Trials and CPU seconds of pieces, as they were measured."""
-    held: Mapping[str, Any] = json.loads((importlib.resources.files("fastcube.data") / "reproduce.json").read_text())
+    held: Mapping[str, Any] = packaged.read("reproduce")
     return held
 
 
@@ -157,14 +156,20 @@ def _study(paper: Paper, study: Study, grid: Grid, quick: bool) -> StudyPiece:
     if entry is None:
         least = min(grid.trials_of_points().values())
         entry = {"quick": max(1, least // _SHARE), "seconds": (_UNKNOWN, _UNKNOWN)}
-    if not entry["quick"]:
+    trials = check_integer("quick", entry["quick"], 0, MOST_TRIALS, f"for {study.name}")
+    if not trials:
         return StudyPiece(paper, study, grid, None, 0.0)
-    goal = Goal(entry["quick"]) if quick else goal_of(study, grid)
-    return StudyPiece(paper, study, grid, goal, entry["seconds"][not quick])
+    goal = Goal(trials) if quick else goal_of(study, grid)
+    return StudyPiece(paper, study, grid, goal, float(entry["seconds"][not quick]))
 
 
 def plan_of(chosen: Sequence[Paper], quick: bool) -> Plan:
-    """The pieces of some papers, with quick or full effort."""
+    """The pieces of some papers, with quick or full effort.  Raises ParameterError where the package's data are damaged."""
+    with packaged.data_of("reproduce"):
+        return _plan(chosen, quick)
+
+
+def _plan(chosen: Sequence[Paper], quick: bool) -> Plan:
     studies, claims, examples = [], [], []
     for paper in chosen:
         for study in paper.studies:
@@ -172,6 +177,6 @@ def plan_of(chosen: Sequence[Paper], quick: bool) -> Plan:
                 studies.append(_study(paper, study, grid, quick))
         costs = budget()["claims"].get(paper.name, {})
         for claim in paper.claims:
-            claims.append(ClaimPiece(paper, claim, costs.get(claim.id, (_UNKNOWN, _UNKNOWN))[not quick]))
+            claims.append(ClaimPiece(paper, claim, float(costs.get(claim.id, (_UNKNOWN, _UNKNOWN))[not quick])))
         examples += [ExamplePiece(paper, key, make) for key, make in paper.examples.items()]
     return Plan(tuple(chosen), quick, tuple(studies), tuple(claims), tuple(examples))

@@ -1,0 +1,91 @@
+"""Damage in the data that come with the package: one line that names the file, whichever command meets it."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+import fastcube as fc
+from fastcube import inventory, packaged
+from fastcube.exact import spanning
+from fastcube.report import plan
+
+READ = packaged.read
+#: Damages tried of a file, evenly among all.
+MOST = 30
+
+NAMES = ("papers", "reproduce", "spanning-trees", *inventory.papers())
+
+
+def used(name):
+    """Read a file as the commands do."""
+    inventory.inventory.cache_clear()
+    plan.budget.cache_clear()
+    if name == "spanning-trees":
+        spanning.table.__wrapped__()
+    else:
+        for paper in inventory.papers():
+            inventory.inventory(paper)
+        plan.plan_of(plan.installed(), quick=True)
+
+
+def damages(data):
+    """The data with each field of the upper three levels removed, and put in the place of another type."""
+
+    def walk(value, path):
+        inside = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+        for key, child in list(inside):
+            yield (*path, key)
+            if len(path) < 3:
+                yield from walk(child, (*path, key))
+
+    for path in [(), *walk(data, ())]:
+        for wrong in (None, 7, "text", [], {}, [[]], "gone"):
+            out = copy.deepcopy({"": data})
+            at = out
+            for key in ("", *path)[:-1]:
+                at = at[key]
+            last = ("", *path)[-1]
+            if wrong == "gone":
+                if path:
+                    del at[last]
+            else:
+                at[last] = wrong
+            yield path, wrong, out[""]
+
+
+@pytest.fixture(autouse=True)
+def clean():
+    yield
+    inventory.inventory.cache_clear()
+    plan.budget.cache_clear()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_damaged_data_are_one_line(name, monkeypatch):
+    whole, at = READ(name), {}
+    monkeypatch.setattr(packaged, "read", lambda asked: at["data"] if asked == name else READ(asked))
+    wrong = {}
+    tried = list(damages(whole))
+    for path, value, data in tried[:: max(1, len(tried) // MOST)]:
+        at["data"] = data
+        try:
+            used(name)
+        except fc.FastcubeError as error:
+            if not str(error).isprintable():
+                wrong[path, str(value)] = str(error)
+        except Exception as error:
+            wrong[path, str(value)] = f"{type(error).__name__}: {error}"
+    assert wrong == {}
+
+
+def test_a_file_that_is_not_json_or_not_there_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(packaged.importlib.resources, "files", lambda _: tmp_path)
+    with pytest.raises(
+        fc.ParameterError, match=r"^data/papers\.json of this installation is damaged: FileNotFoundError"
+    ):
+        inventory.papers()
+    (tmp_path / "papers.json").write_text("{")
+    with pytest.raises(fc.ParameterError, match=r"^data/papers\.json of this installation is damaged: JSONDecodeError"):
+        inventory.papers()
