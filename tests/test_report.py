@@ -21,10 +21,11 @@ from fastcube.engine.signals import INTERRUPTED, TERMINATED, WORK_REMAINS
 from fastcube.errors import ParameterError, ResultFileError
 from fastcube.inventory import Item, Printed, Shown
 from fastcube.networks.dualcube import DualCube
+from fastcube.plot.panel import Panel
 from fastcube.report import duals, make, running
 from fastcube.report import plan as planning
 from fastcube.report.cubes import cube_svg, link_text, told
-from fastcube.report.figures import unset
+from fastcube.report.figures import _table, unset
 from fastcube.report.folder import Folder
 from fastcube.report.judging import asked, judge, of_claims, of_item
 from fastcube.report.plan import budget, installed, plan_of
@@ -312,6 +313,12 @@ def test_mathematics_is_told_in_plain_characters():
     assert unset(r"$\lceil M/(n-1) \rceil + n$, $P(\lambda < \delta)$") == "⌈M/(n-1)⌉ + n, P(λ < δ)"
     assert unset(r"$\lfloor{}n/2\rfloor$ of $2^{n-1}$, $n^{2}$") == "⌊n/2⌋ of 2^(n-1), n^2"
     assert unset(r"$\lambda\,(1 + \log n/\sqrt{n})$, $2^{2\sqrt{n}}$") == "λ (1 + log n/√n), 2^(2√n)"
+
+
+def test_a_line_without_a_legend_is_named_in_its_table():
+    panel = Panel(None)
+    panel.series(None, [(1.0, Estimate(0.5, 0.1, 0.3, 0.7))], told="n = 6, marks")
+    assert [c["label"] for c in _table(panel)["columns"]] == ["n = 6, marks"]
 
 
 # ---------------------------------------------------------------- drawings

@@ -26,7 +26,10 @@ _ARROW, _CLOSEST = 13.0, 2.8
 
 @dataclass
 class Line:
-    """One line: what the legend calls it, where its points are, what they estimate, and how it looks."""
+    """One line: what the legend calls it, where its points are, what they estimate, and how it looks.
+
+    ``told`` is what tables call a line that the legend has no entry for.
+    """
 
     label: str | None
     x: list[float]
@@ -34,6 +37,7 @@ class Line:
     points: list[Point | None]
     look: dict[str, Any]
     joined: bool = True
+    told: str = ""
 
     @property
     def shown(self) -> dict[str, Any]:
@@ -154,12 +158,15 @@ class Panel:
         self._default = {"x": study.statistic(statistic).description, "y": "share of trials", **self._default}
 
     def series(self, label: str | None, pairs: Iterable[tuple[float, Estimate]], like: int | None = None,
-               of: int = 1, joined: bool = True) -> None:  # fmt: skip
-        """A line through any pairs (x, estimate), looking like line ``like`` of ``of``; points alone if not ``joined``."""
+               of: int = 1, joined: bool = True, told: str = "") -> None:  # fmt: skip
+        """A line through any pairs (x, estimate), looking like line ``like`` of ``of``; points alone if not ``joined``.
+
+        ``told`` is what tables call it where ``label`` is None.
+        """
         x, estimates = [list(column) for column in zip(*pairs, strict=True)] or ([], [])
         look = style(len(self.drawn) if like is None else like, max(of, len(self.drawn) + 1 if like is None else 1))
         text = None if label is None else mathtext(label)
-        self.drawn.append(Line(text, x, estimates, [None] * len(x), look, joined))
+        self.drawn.append(Line(text, x, estimates, [None] * len(x), look, joined, told))
 
     def stated(
         self, y: float | Callable[[Point], float], text: str, where: Callable[[Point], bool] = lambda _: True

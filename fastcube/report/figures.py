@@ -50,7 +50,7 @@ def _table(panel: Panel) -> dict[str, Any]:
         cells = {x: estimate_text(e) for x, e in zip(line.x, line.estimates, strict=True)}
         columns.append(
             {
-                "label": unset(line.label or words.get("title") or f"line {i + 1}"),
+                "label": unset(line.label or line.told or words.get("title") or f"line {i + 1}"),
                 "cells": [cells.get(x, "") for x in at],
             }
         )
@@ -79,7 +79,7 @@ def _titles(panels: list[Panel]) -> dict[str, list[str]]:
         logarithmic = panel.axes.get_yscale() == "log"
         for line, artist in zip(panel.drawn, artists, strict=False):
             artist.set_gid(f"line {number}")
-            label = f"{unset(line.label)}; " if line.label else ""
+            label = f"{unset(line.label or line.told)}; " if line.label or line.told else ""
             y = artist.get_ydata()
             out[str(number)] = [
                 f"{label}{_number(x)}: {estimate_text(e)}"

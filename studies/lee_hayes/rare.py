@@ -149,7 +149,7 @@ def _figure(results: Results, sheet: Any) -> None:
         left.lines(results, f"dimension_{d}", x="f", by="n")
         _in_style(left.drawn[start:], dashes, 1.0)
         for line in left.drawn[start:]:
-            line.label = None
+            line.told, line.label = f"{line.label}, {d} dimensions or more", None
         left.others[f"{d} dimensions or more"] = Line2D([], [], color=GREY, linestyle=dashes, linewidth=1.0)
     left.scale = "log"
     left.words(

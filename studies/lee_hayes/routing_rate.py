@@ -82,19 +82,20 @@ def _figure(results: Results, sheet: Any) -> None:
         right.lines(results, "route_delivered", x="rate", by="n", at={"k": k})
         right.reference(lambda p: float(plain_share(p["n"], p["rate"])), "closed form, ROUTE")
         right.scale = "linear"
-        for line in (lines := _delivered(results, k)):
-            right.series(None, line, like=lines.index(line), of=len(lines), joined=False)
+        lines = _delivered(results, k)
+        for j, (n, line) in enumerate(lines.items()):
+            right.series(None, line, like=j, of=len(lines), joined=False, told=f"n = {n}, ROUTE1({k})")
         right.words(y="share of messages", title=f"ROUTE (lines) and ROUTE1({k}) (marks): delivered")
     sheet.title("Routing with every node faulty at a rate (shaded: 95% intervals)")
 
 
-def _delivered(results: Results, k: Any) -> list[list[tuple[float, Any]]]:
-    """ROUTE1's delivered shares against the rate, a list for each n."""
+def _delivered(results: Results, k: Any) -> dict[Any, list[tuple[float, Any]]]:
+    """ROUTE1's delivered shares against the rate, a list for each n, by n."""
     by: dict[Any, list[tuple[float, Any]]] = {}
     for point, tally in results:
         if tally.trials and point["k"] == k:
             by.setdefault(point["n"], []).append((point["rate"], results.estimates(point)["route1_delivered"]))
-    return [sorted(pairs, key=lambda pair: pair[0]) for _, pairs in sorted(by.items())]
+    return {n: sorted(pairs, key=lambda pair: pair[0]) for n, pairs in sorted(by.items())}
 
 
 def _notes(results: Results) -> list[str]:
