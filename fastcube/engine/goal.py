@@ -118,18 +118,9 @@ class Goal:
     def from_json(cls, text: str) -> Goal:
         """Inverse of :meth:`to_json`; fields of a newer minor version of the format are passed over.
 
-        Raises ParameterError or ValueError for what it cannot have written.
+        Raises ParameterError, ValueError or TypeError for what it cannot have written, as far as :meth:`check` does not.
         """
         values = {name: value for name, value in json.loads(text).items() if name in cls.__dataclass_fields__}
-        kinds: dict[str, type | tuple[type, ...]] = {
-            "target": str,
-            "shard": list,
-            "precision": float,
-            "relative": float,
-        }
-        for name, kind in kinds.items():
-            if not isinstance(values.get(name), (kind, type(None))):
-                raise ValueError(f"{name} of the goal is {shown(values[name])}")
         for name in ("trials", "events"):
             if values.get(name) is not None:
                 check_integer(name, values[name], 1, MOST_TRIALS)
