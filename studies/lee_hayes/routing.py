@@ -33,6 +33,9 @@ MOST = 65536
 #: Points with fewer lost messages than this say more by their closed form.
 _RARE = 100
 
+#: Lines that one panel takes; of more, the axis and the lines change places.
+_MOST_LINES = 10
+
 
 def most_nodes(n: int, ends: int) -> int:
     """Most faulty nodes of Q_n that leave so many nonfaulty ones, and that are served."""
@@ -106,7 +109,8 @@ def same_delay(results: Results, panel: Any, by: str) -> None:
     links = {point["links"] for point, _ in results}
     first = {"k": min(point["k"] for point, _ in results)}
     at = first if len(links) > 1 or by == "links" else first | {"links": min(links)}
-    panel.lines(results, "route3_detour", x="n", by=by, at=at)
+    many = len({point[by] for point, _ in results}) > _MOST_LINES  # f in proportion to n
+    panel.lines(results, "route3_detour", x=by if many else "n", by="n" if many else by, at=at)
     panel.reference(
         lambda point: results.estimates(point)["same_subcube"].value or math.nan, "both ends in one unsafe subcube"
     )
