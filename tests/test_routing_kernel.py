@@ -327,6 +327,17 @@ def test_rules_on_faults_around_the_ends(n):
         assert out.tolist() == wanted, (n, nodes, links, s, t, k)
 
 
+@compiled
+@pytest.mark.slow
+def test_a_livelock_of_four_nodes():
+    """Found at random: no walk without a mark ends here (going back to the node before is not met)."""
+    nodes = [1, 2, 12, 17, 18, 19, 20, 22, 29, 30, 35, 43, 46, 48, 50, 52, 54, 56, 57, 59, 60, 61]
+    assert Cube(6, nodes).route("ROUTE1", 31, 32, 3) == ("livelock", [31, 63, 55, 23, 31])
+    out = np.zeros(4, np.int64)
+    route_all(6, np.array(nodes, np.uint64), np.empty((0, 2), np.uint64), np.uint64(31), np.uint64(32), 3, out)
+    assert out[1] == CODES["livelock"]
+
+
 # ---------------------------------------------------------------- what is refused
 
 BAD = [
