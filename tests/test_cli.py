@@ -120,7 +120,7 @@ BAD = [
     ("run unsafe-fraction --events 0", "events must be in [1, "),
     ("run unsafe-fraction --target nothing --events 3", "nothing is not a statistic of unsafe-fraction"),
     ("run unsafe-fraction --target rounds", "target needs a precision"),
-    ("run unsafe-fraction --shard 3/3", "shard must be I/N with 0 <= I < N, got 3/3"),
+    ("run unsafe-fraction --shard 3/3", "shard must be I/N with 0 <= I < N <= 1000000, got 3/3"),
     ("run unsafe-fraction --shard x", "shard must be I/N with 0 <= I < N, got x"),
     ("run unsafe-fraction --shard 0/3 --precision 0.1", "shard takes a fixed number of trials"),
     ("run unsafe-fraction --seed -1", "seed must be in [0, "),

@@ -329,7 +329,7 @@ def test_seeds_out_of_range(seed):
     [
         ({"shard": (0, 2), "precision": 0.1}, "shard takes a fixed number of trials"),
         ({"shard": (0, 2), "events": 5}, "shard takes a fixed number of trials"),
-        ({"shard": (2, 2)}, "shard must be I/N with 0 <= I < N, got 2/2"),
+        ({"shard": (2, 2)}, "shard must be I/N with 0 <= I < N <= 1000000, got 2/2"),
         ({"trials": 0}, "trials must be in"),
         ({"precision": 0.0}, "precision must be in"),
         ({"relative": 2.0}, "relative must be in"),
