@@ -170,7 +170,8 @@ class Entry:
     def seal(self) -> None:
         """Write the checksums of what numba has just stored."""
         with contextlib.suppress(OSError):
+            sums = json.dumps(self._files())  # another process may just be replacing them
             handle, name = tempfile.mkstemp(dir=self.index.parent, prefix=".sum")
             with os.fdopen(handle, "w") as file:
-                json.dump(self._files(), file)
+                file.write(sums)
             os.replace(name, self.sums)  # noqa: PTH105

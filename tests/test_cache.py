@@ -10,6 +10,7 @@ import pytest
 from processes import CLEAN, PATIENCE, TOY_FILE, fastcube, mounted, remount_read_only
 
 from fastcube import kernels
+from fastcube.kernels import cache
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 
@@ -238,6 +239,11 @@ def test_a_users_own_cached_functions_keep_their_place(package, tmp_path):
     variables = {"FASTCUBE_CACHE_DIR": tmp_path / "cache"}
     subprocess.run([sys.executable, script], env=environment(package, **variables), check=True)
     assert [p for p in (tmp_path / "__pycache__").iterdir() if p.name.startswith("theirs.mine")]
+
+
+def test_files_that_another_process_takes_away_leave_nothing_behind(tmp_path):
+    cache.Entry(tmp_path / "gone.nbi").seal()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("processes", [3, pytest.param(8, marks=pytest.mark.slow)])
