@@ -23,6 +23,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.zip", "gallery/**/*.md5"]
 
+smartquotes = False  # options begin with two hyphens
 html_theme = "furo"
 html_title = f"fastcube {release}"
 html_copy_source = False

@@ -10,8 +10,8 @@ them?
 # Figure 8 of the paper
 # ---------------------
 # The average fraction of unsafe nodes among f random faulty ones. The paper states less than 15% for f up to floor(n/2);
-# the grid is the paper's, with fewer trials than ``fastcube run unsafe-fraction`` takes by itself. Where no trial had
-# an unsafe node an arrow marks the upper limit.
+# the grid is the paper's, with fewer trials than ``fastcube run unsafe-fraction`` takes by itself. One
+# fault makes no node unsafe, so f = 1 has no place on the logarithmic axis.
 
 import fastcube as fc
 
