@@ -138,7 +138,8 @@ def written_whole(path: Path) -> Iterator[NetCDF]:
         memory = io.BytesIO()
         with h5py.File(memory, "w", **_NEW) as file:
             yield NetCDF(file)
-        image = memory.getbuffer()
+        # the memory's own bytes, not copied; a view of it kept in an error's traceback makes Python 3.13 complain at the end
+        image = memory.getvalue()
         replace_whole(path, image, _TRAILER + hashlib.sha256(image).hexdigest().encode())
     except ResultFileError:
         raise
