@@ -61,10 +61,12 @@ def figures(block, block_vars, gallery_conf):
 
 
 #: Pages are read in the repository too, where there is no gallery: there they link to its scripts and show no pictures of it.
+#: What a claim says is read in a terminal as well: a page that it names is a link here alone.
 GALLERY = (
     (re.compile(r"\]\(\.\./((?:\.\./)*)examples/(\w+)\.py\)"), r"](\1gallery/\2.rst)"),
     (re.compile(r"\]\(\.\./examples/\)"), r"](gallery/index.rst)"),
     (re.compile(r"<!-- picture (\w+) (\d): (.*?) -->"), r"![\3](../gallery/images/sphx_glr_\1_00\2.png)"),
+    (re.compile(r"(?<!\])\((docs/(\w+)\.md)"), r"([\1](/\2.md)"),
 )
 
 
