@@ -73,10 +73,11 @@ def _columns(results: Results) -> list[list[str]]:
     return columns
 
 
-def fitting(columns: Sequence[Sequence[str]], least: int, width: int) -> int:
-    """How many columns, from the left and at least ``least``, fit a line of ``width`` characters."""
-    ends = list(itertools.accumulate(2 + max(map(len, column)) for column in columns))
-    return max(least, sum(end - 2 <= width for end in ends))
+def fitted(columns: Sequence[Sequence[str]], least: int, width: int) -> list[list[str]]:
+    """The columns, from the left and at least ``least``, that fit a line of ``width`` characters, cells aligned to the right."""
+    widths = [max(map(len, column)) for column in columns]
+    fit = max(least, sum(end - 2 <= width for end in itertools.accumulate(2 + w for w in widths)))
+    return [[cell.rjust(w) for cell in column] for column, w in zip(columns[:fit], widths, strict=False)]
 
 
 def folded(line: str, width: int) -> list[str]:
@@ -95,14 +96,13 @@ def as_table(results: Results, width: int = WIDTH) -> str:
     """
     study = results.study
     columns = _columns(results)
-    fit = fitting(columns, len(study.axes) + 1, width)
-    kept = [[cell.rjust(max(map(len, column))) for cell in column] for column in columns[:fit]]
+    kept = fitted(columns, len(study.axes) + 1, width)
     lines = ["  ".join(cells).rstrip() for cells in zip(*kept, strict=True)]
     lines.insert(1, "  ".join("-" * len(column[0]) for column in kept))
     if any(cell.endswith(ASYMPTOTIC) for column in kept for cell in column):
         lines += ["", f"{ASYMPTOTIC} asymptotic interval: nearly 95% where trials are many"]
-    if fit < len(columns):
-        left_out = ", ".join(column[0] for column in columns[fit:])
+    if len(kept) < len(columns):
+        left_out = ", ".join(column[0] for column in columns[len(kept) :])
         lines += ["", *folded(f"left out for width, in csv and json: {left_out}", width)]
     code = code_of(study)
     notes_of = None if code is None else code.grid_of(results).notes or code.notes

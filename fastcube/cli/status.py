@@ -88,7 +88,7 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     from ..engine.reading import open_results
     from ..engine.results import combine
     from ..engine.tally import missing, size
-    from ..table import estimate_text, fitting, plain
+    from ..table import estimate_text, fitted, plain
     from . import width
 
     parts = [open_results(file, unchecked=unchecked) for file in files]
@@ -130,12 +130,11 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
         cells += [row["trials_for_target"]] if asked.adaptive else []
         lines.append(["-" if c is None else f"{c:,}" if isinstance(c, int) else str(c) for c in cells])
     columns = list(zip(*lines, strict=True))
-    fit = fitting(columns, len(names), width())
-    kept = [[cell.rjust(max(map(len, column))) for cell in column] for column in columns[:fit]]
+    kept = fitted(columns, len(names), width())
     for told in zip(*kept, strict=True):
         click.echo("  ".join(told))
-    if fit < len(columns):
-        click.echo(f"left out for width, in --json: {', '.join(column[0] for column in columns[fit:])}")
+    if len(kept) < len(columns):
+        click.echo(f"left out for width, in --json: {', '.join(column[0] for column in columns[len(kept) :])}")
     if shards is not None:
         count, again = shards
         click.echo(
