@@ -71,10 +71,10 @@ def reproduce(
 
     if papers is not None and not is_many(names := [papers] if isinstance(papers, str) else papers):
         raise ParameterError(f"papers must be names of papers, got {shown(papers)}")
-    place, flags = check_path("folder", folder), (check_flag("quick", quick), check_flag("force", force))
-    maker = make(
-        place, prepare(None if papers is None else list(names), flags[0]), workers, max_seconds, progress, flags[1]
-    )
+    place = check_path("folder", folder)
+    quick, force = check_flag("quick", quick), check_flag("force", force)
+    plan = prepare(None if papers is None else list(names), quick)
+    maker = make(place, plan, workers, max_seconds, progress, force)
     raise_for(maker.run())
     return maker.folder.page
 
