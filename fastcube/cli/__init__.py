@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -19,7 +20,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..engine.signals import CODES
+from ..engine.signals import CODES, WORK_REMAINS
 from ..errors import FastcubeError, nearest, plain_text
 
 #: One line of help a command, here so that ``--help`` imports none of them.
@@ -137,6 +138,13 @@ def leave(code: int) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+def leave_unfinished(code: int, kept: str, again: str | None = None) -> NoReturn:
+    """Say why a command stops, what is ``kept`` and how to go on (as it was called, unless told ``again``), and exit."""
+    why = "work remains" if code == WORK_REMAINS else "interrupted"
+    say(f"fastcube: {why}; {kept}; go on with: {again or shlex.join(['fastcube', *sys.argv[1:]])}")
+    leave(code)
 
 
 @contextlib.contextmanager

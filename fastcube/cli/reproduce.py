@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-
 import click
 
-from . import completing, leave, options, say
+from . import completing, leave_unfinished, options, say
 
 
 @click.command("reproduce")
@@ -35,16 +32,13 @@ def command(output: str, quick: bool, papers: tuple[str, ...], workers: int | No
     One HTML file with plots, verdicts and the smallest witnesses, which needs no network.  Run the same command again to
     go on; a full run continues a quick one's trials.
     """
-    from ..engine.signals import WORK_REMAINS
     from ..report import make, prepare
     from ..report.content import content
 
     maker = make(output, prepare(papers or None, quick), workers, max_seconds, progress, force)
     code: int = maker.run()
     if code:
-        why = "work remains" if code == WORK_REMAINS else "interrupted"
-        say(f"fastcube: {why}; what is done is in {output}; go on with: {shlex.join(['fastcube', *sys.argv[1:]])}")
-        leave(code)
+        leave_unfinished(code, f"what is done is in {output}")
     for paper in content(maker.plan, maker.folder)["papers"]:
         keys = [item["verdict"]["word"] for item in paper["items"]]
         counts = ", ".join(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import FastcubeError, ParameterError
-from . import completing, leave, logging_is_on, options, say, width
+from . import completing, leave, leave_unfinished, logging_is_on, options, say, width
 
 if TYPE_CHECKING:
     from ..engine.goal import Goal
@@ -23,16 +21,6 @@ def _check_slurm_array(study: Study, name: str, goal: Goal) -> None:
         return
     part = f'--shard "$SLURM_ARRAY_TASK_ID/N" -o {name}-"$SLURM_ARRAY_TASK_ID".h5'
     raise ParameterError(f"inside a Slurm array each of N tasks needs its part: fastcube run {study.name} {part}")
-
-
-def _leave_unfinished(code: int, output: str, engine: str) -> None:
-    """Say how to go on, and exit."""
-    from ..engine.signals import WORK_REMAINS
-
-    again = "the same mpiexec command" if engine == "mpi" else shlex.join(["fastcube", *sys.argv[1:]])
-    why = "work remains" if code == WORK_REMAINS else "interrupted"
-    say(f"fastcube: {why}; checkpoint written to {output}; go on with: {again}")
-    leave(code)
 
 
 @click.command("run")
@@ -111,7 +99,8 @@ def command(study: str, output: str | None, axes: tuple[str, ...], grid: str | N
         say(f"fastcube: {error}")
         leave(2)
     if code:
-        _leave_unfinished(code, output, engine)
+        again = "the same mpiexec command" if engine == "mpi" else None
+        leave_unfinished(code, f"checkpoint written to {output}", again)
     click.echo(as_table(results, width()))
     say(f"results in {output}")
     if plot is not None:
