@@ -143,6 +143,36 @@ def test_status_of_one_run(cli):
     assert cli("status", "r.h5")[1].splitlines()[-1] == "not complete: run the same command again"
 
 
+def test_status_names_the_command_that_goes_on(cli, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["/opt/bin/fastcube", "run", "a toy.py", "-o", "r.h5"])
+    fc.run(find(TOY_FILE), trials=10**6, work=1e5, a=1, output="r.h5", max_seconds=0.2)
+    told = "not complete: go on with: fastcube run 'a toy.py' -o r.h5"
+    assert cli("status", "r.h5")[1].splitlines()[-1] == told
+    monkeypatch.setattr("sys.argv", ["/opt/bin/python", "mine.py"])
+    merge(["r.h5"]).save("m.h5")
+    assert cli("status", "m.h5")[1].splitlines()[-1] == "not complete: run the same command again"
+
+
+def test_status_sees_which_shards_a_merged_array_lacks(cli, monkeypatch):
+    for i, form in ((0, ["--shard", "0/4"]), (2, ["--shard=2/4"])):
+        monkeypatch.setattr("sys.argv", ["/opt/fastcube/__main__.py", "run", "toy.py", *form])
+        shard(i, 4, 1000)
+    monkeypatch.setattr("sys.argv", ["fastcube", "merge", "0of4.h5", "2of4.h5", "-o", "half.h5"])
+    merge(["0of4.h5", "2of4.h5"]).save("half.h5")
+    merge(["half.h5"]).save("copy.h5")
+    for file in ("half.h5", "copy.h5"):
+        assert cli("status", file)[1].splitlines()[-1] == "resubmit: --array=1,3 (of 4)"
+    for history in (
+        [{"resources": {"merged": [{"runs": [3]}, 5], "engine": 1}, "parameters": []}],
+        [],
+        [{"resources": 7}],
+    ):
+        half = open_results("half.h5")
+        half.history = history
+        half.save("odd.h5")
+        assert cli("status", "odd.h5")[1].splitlines()[-1] == "not complete: run the same command again"
+
+
 def test_a_grid_may_give_each_point_its_own_trials(cli, tmp_path):
     # a = 1 takes 100, a = 2 takes 200; off the grid, the fewest
     file = tmp_path / "uneven.py"

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+import re
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import plain_text
 from . import completing, options
 
 if TYPE_CHECKING:
@@ -37,6 +41,46 @@ def _wanted(parts: Sequence[Results], point: dict[str, Value]) -> int | None:
     return max(0 if part.goal.trials is None else part.goal.trials_at(point) for part in parts)
 
 
+def _at(entry: Any, *names: str) -> Any:
+    """What stands in a run's record under these names; None where it does not, for a file may hold anything there."""
+    for name in names:
+        entry = entry.get(name) if isinstance(entry, dict) else None
+    return entry
+
+
+def _commands(history: Sequence[Any]) -> Iterator[list[str]]:
+    """The commands that a history names, last first, and those of what was merged."""
+    waiting = [*history]
+    while waiting:
+        run = waiting.pop()
+        command, merged = _at(run, "parameters", "command"), _at(run, "resources", "merged")
+        if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
+            yield command
+        for file in merged if isinstance(merged, list) else []:
+            runs = _at(file, "runs")
+            waiting += runs if isinstance(runs, list) else []
+
+
+def _shards(part: Results) -> int:
+    """Of how many shards a file is one, or was merged by what the commands of its runs say; 0 for none."""
+    if part.goal.shard:
+        return part.goal.shard[1]
+    if not _at(part.history[-1] if part.history else None, "resources", "merged"):
+        return 0
+    asked = (re.search(r"--shard[= ]\d+/(\d{1,6})(?!\S)", " ".join(command)) for command in _commands(part.history))
+    return max((int(found[1]) for found in asked if found), default=0)
+
+
+def _command(part: Results) -> str | None:
+    """The command line of the last run, when that is known to go on with it."""
+    last = part.history[-1:]
+    command = next(_commands(last), [""])
+    if not last or _at(last[0], "resources", "engine") in (None, "mpi") or "run" not in command[1:]:
+        return None
+    known = Path(command[0]).name in ("fastcube", "__main__.py")
+    return plain_text(shlex.join(["fastcube", *command[1:]]), 10_000) if known else None
+
+
 def _incomplete(parts: Sequence[Results], whole: Results) -> tuple[int, list[int]] | None:
     """Number of shards, and those of which any trial is missing; None when no file is a shard.
 
@@ -44,7 +88,9 @@ def _incomplete(parts: Sequence[Results], whole: Results) -> tuple[int, list[int
     """
     from ..engine.tally import missing
 
-    goals = [(g.trials, g.shard[1], i) for i, g in enumerate(p.goal for p in parts) if g.shard and g.trials]
+    counts = [_shards(part) for part in parts]
+    goals = [(part.goal.trials, count, i) for i, (part, count) in enumerate(zip(parts, counts, strict=True))
+             if count and part.goal.trials]  # fmt: skip
     if not goals:
         return None
     _, count, at = max(goals)
@@ -143,4 +189,6 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     elif any(row["wanted"] is None for row in rows):
         click.echo("trials wanted depend on the target of the run")
     else:
-        click.echo("complete" if complete else "not complete: run the same command again")
+        line = _command(parts[0]) if len(parts) == 1 else None
+        go_on = f"go on with: {line}" if line else "run the same command again"
+        click.echo("complete" if complete else f"not complete: {go_on}")
