@@ -228,7 +228,7 @@ def test_figure_8(fractions):
     assert stated.get_xdata().tolist() == list(range(5, 13)) and set(stated.get_ydata()) == {0.15}
     assert label_is_free(axes) == 1
     labels = [text.get_text() for text in axes.figure.legends[0].get_texts()]
-    assert labels[:2] == ["$f = 1$", "$f = 2$"] and "95% interval" in labels
+    assert labels[:2] == ["$f = 2$", "$f = 3$"] and "95% interval" in labels  # f = 1 is not on the scale
 
 
 def test_the_statement_is_drawn_only_where_it_applies():
@@ -243,6 +243,8 @@ def test_figure_of_one_point_and_of_large_cubes():
     assert len(artists(axes, BAR)) == 1 and label_is_free(axes) == 1
     (axes,) = fc.run("unsafe-fraction", n=range(20, 31), trials=10).plot().axes
     assert len(artists(axes, ARROW)) == 66 and label_is_free(axes) == 1  # f = 2, ..., 7
+    labels = [text.get_text() for text in axes.figure.legends[0].get_texts()]
+    assert labels[0] == "$f = 2$"  # upper limits alone are points too
 
 
 def test_an_axis_that_goes_with_x_makes_no_lines_of_its_own(fractions):

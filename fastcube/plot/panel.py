@@ -59,6 +59,11 @@ def without_events(e: Estimate) -> bool:
     return e.value == 0 and e.low == 0 and e.high > 0
 
 
+def seen(e: Estimate, log: bool) -> bool:
+    """Whether there is a value to draw, which 0 on a logarithmic scale is not."""
+    return not (math.isnan(e.value) or without_events(e)) and (e.value > 0 or not log)
+
+
 def _matches(point: Point, at: Mapping[str, object] | Callable[[Point], bool] | None) -> bool:
     if at is None:
         return True
@@ -232,11 +237,13 @@ class Panel:
 
     @property
     def legend(self) -> dict[str, Any]:
-        """What the legend shows: the lines, then everything else."""
+        """What the legend shows: the lines that have a point or an upper limit on the scale, then everything else."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
-        lines = {line.label: Line2D([], [], **line.shown) for line in self.drawn if line.label is not None}
+        log = self.axes.get_yscale() == "log"
+        there = [line for line in self.drawn if any(seen(e, log) or without_events(e) for e in line.estimates)]
+        lines = {line.label: Line2D([], [], **line.shown) for line in there if line.label is not None}
         return {
             **lines,
             **({"95% interval": Patch(color=GREY, alpha=0.3, linewidth=0)} if lines else {}),
@@ -308,15 +315,15 @@ class Panel:
 
     def _draw(self, line: Line, log: bool) -> None:
         """The line where something was seen; the interval as a band between neighbours, as a bar at a point alone."""
-        seen = [not (math.isnan(e.value) or without_events(e)) and (e.value > 0 or not log) for e in line.estimates]
-        banded = [s and (e.low > e.value / 10 or not log) for s, e in zip(seen, line.estimates, strict=True)]
-        y = [e.value if s else math.nan for s, e in zip(seen, line.estimates, strict=True)]
+        drawn = [seen(e, log) for e in line.estimates]
+        banded = [s and (e.low > e.value / 10 or not log) for s, e in zip(drawn, line.estimates, strict=True)]
+        y = [e.value if s else math.nan for s, e in zip(drawn, line.estimates, strict=True)]
         look = line.shown
         self.axes.plot(line.x, y, zorder=3, gid="line", **look)
-        beside = [line.joined and any(banded[max(0, i - 1) : i] + banded[i + 1 : i + 2]) for i in range(len(seen))]
+        beside = [line.joined and any(banded[max(0, i - 1) : i] + banded[i + 1 : i + 2]) for i in range(len(drawn))]
         floor = self.axes.get_ylim()[0]
         for i, e in enumerate(line.estimates):
-            if seen[i] and not (banded[i] and beside[i]):
+            if drawn[i] and not (banded[i] and beside[i]):
                 ends = [max(e.low, floor) if log else e.low, e.high]
                 self.axes.plot([line.x[i]] * 2, ends, color=look["color"], linewidth=0.9, marker="_", markersize=5,
                                alpha=0.7, gid="bar", zorder=2)  # fmt: skip
