@@ -160,6 +160,7 @@ def differing_descents(key, n, f, trials):
 
 
 @compiled
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "f"), [(3, 2), (6, 5), (8, 8), (9, 16), (10, 13)])
 def test_descents_agree(n, f):
     assert differing_descents(np.uint64(5), n, f, 2000) == 0

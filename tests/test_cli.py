@@ -64,16 +64,17 @@ GOOD = [
     "run unsafe-fraction --set n=5 --set f=2 --trials 100 --progress none",
     "run unsafe-fraction --set n=5 --trials 1e2 --seed 9 --workers 1 --progress lines -o x.h5",  # default f, as far as possible
     "run unsafe-fraction --set n=1 --set f=0,1,2 --trials 1",  # the smallest cube, all faulty
-    "run unsafe-fraction --set n=62 --set f=5 --trials 10",
+    "run unsafe-rare --set n=62 --set f=5 --trials 10",
+    pytest.param("run unsafe-fraction --set n=62 --set f=5 --trials 10", marks=pytest.mark.slow),
     "run unsafe-fraction --set n=5:7:2 --set f=2 --trials 100 --shard 0/3",
     "run unsafe-fraction --set n=5 --set f=3 --precision 0.05",
     "run unsafe-fraction --set n=5 --set f=3 --relative 20%",
     "run unsafe-fraction --set n=5 --set f=3 --events 10 --target all_unsafe --trials 1e4",
     "run unsafe-critical --set n=3 --set p=0.3 --trials 100",
-    "run dualcube-routing --set m=2 --set rate=0.2 --trials 100",
+    pytest.param("run dualcube-routing --set m=2 --set rate=0.2 --trials 100", marks=pytest.mark.slow),
     "slurm unsafe-fraction --array 8 --time 2:00:00 --trials 1e9 --sbatch --account=x",
     "replay unsafe-fraction --point n=6,f=4 --trial 12",
-    "replay dualcube-routing --point m=3,rate=0.3 --trial 12 --json",
+    "replay unsafe-critical --point n=3,p=0.3 --trial 12 --json",
     "faults unsafe-fraction --set n=8 --set f=4 --stop 10 --first 5 --seed 3",
 ]
 

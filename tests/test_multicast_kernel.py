@@ -229,6 +229,7 @@ def test_trials_count_what_one_graph_shows(n, f):
 # ---------------------------------------------------------------- deadlocks
 
 
+@pytest.mark.slow
 def test_random_sets_of_multicasts_stop_as_in_the_simulation():
     rng = random.Random(6)
     stopped = 0

@@ -264,13 +264,17 @@ def test_what_is_known_to_be_zero_has_no_place_on_a_logarithm():
     assert drawn([(1, none), (2, none)], scale="log").get_yscale() == "linear"
 
 
-def test_figures_of_two_panels_share_looks_and_a_legend():
-    figure = fc.run("dualcube-routing", m=[5, 6], rate=[0.1, 0.2, 0.3], trials=200).plot()
+@pytest.mark.parametrize(("study", "point", "labels"), [
+    ("two-partition", {"n": [5, 6], "f": [2, 4, 6, 8]}, 0),
+    pytest.param("dualcube-routing", {"m": [5, 6], "rate": [0.1, 0.2, 0.3]}, 2, marks=pytest.mark.slow),
+])  # fmt: skip
+def test_figures_of_two_panels_share_looks_and_a_legend(study, point, labels):
+    figure = fc.run(study, trials=200, **point).plot()
     left, right = figure.axes
     colours = [[line.get_color() for line in artists(axes, LINE)] for axes in (left, right)]
-    assert colours[0] == colours[1]
-    assert len(artists(right, "reference")) == 2
-    assert len(figure.legends) == 1 and label_is_free(left) == 2
+    assert colours[0] == colours[1] and len(set(colours[0])) == 2
+    assert len(figure.legends) == 1 and label_is_free(left) == labels
+    assert len(artists(right, "reference")) == labels
 
 
 def test_on_the_callers_axes(fractions):

@@ -96,11 +96,13 @@ def at(n, f, links=0, k=1):
 
 
 POINTS = [at(1, 0), at(2, 2, k=2), at(3, 6), at(4, 3, 2, 3), at(5, 8), at(5, 8, k=3), at(5, 20), at(6, 0, 4, 2),
-          at(7, 5, k=2), at(8, 6), at(8, 4, k=5), at(9, 9, 3), at(10, 12, k=2)]  # fmt: skip
+          at(7, 5, k=2), at(8, 6), at(8, 4, k=5), at(9, 9, 3)]  # fmt: skip
+#: Lanes of 16 bits: those of 8 and of 32 are compiled from the same source.
+OTHERS = [pytest.param(at(10, 12, k=2), marks=pytest.mark.slow)]
 
 
 @compiled
-@pytest.mark.parametrize("point", POINTS, ids=str)
+@pytest.mark.parametrize("point", POINTS + OTHERS, ids=str)
 def test_kernel_is_the_twin(point):
     tally = ROUTING.count(point, 120, first=37)
     check(tally, *expected(drawn(point, 37, 157)))
@@ -118,7 +120,7 @@ def test_kernel_is_the_twin_on_many_trials(n):
 
 @compiled
 def test_replayed_trials_add_up():
-    for point in (at(5, 8, k=2), at(8, 6, 2), at(14, 60)):
+    for point in (at(5, 8, k=2), at(8, 6, 2), at(20, 60)):
         tally = ROUTING.count(point, 60)
         counts, key = Counter(), point_key("routing", 0, point)
         for trial in range(60):
@@ -145,7 +147,7 @@ def test_replayed_trials_add_up():
     ("lanes", "points"),
     [
         (ROUTING_LANES_8, [at(7, 5), at(8, 2), at(8, 4), at(8, 6, k=2), at(8, 4, k=5), at(5, 8), at(8, 20)]),
-        (ROUTING_LANES_16, [at(9, 8, k=3), at(10, 5, k=5), at(12, 6), at(16, 40)]),
+        pytest.param(ROUTING_LANES_16, [at(9, 8, k=3), at(10, 5, k=5), at(12, 6), at(16, 40)], marks=pytest.mark.slow),
         (ROUTING_LANES_32, [at(17, 40, k=2), at(20, 10), at(30, 15), at(33, 9), at(60, 31), at(62, 2)]),
     ],
 )

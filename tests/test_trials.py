@@ -109,10 +109,12 @@ STUDY = fc.trial_study("broken", "", [fc.Axis("a", "", int, 0, 9)], [fc.Output("
 @pytest.mark.parametrize(("body", "words"), [
     ("out[int(params[0]) + t // 7] = 1", "IndexError: index is out of bounds"),
     ("out[0] = 6 * (t == 31)", "output x of broken must be in [0, 5], got 6 in trial 31 at a=1"),
-    ("out[0] = -(t == 3)", "an output is negative"),
-    ("out[0] = undefined_name", "name 'undefined_name' is not defined"),
     ("out[0] = len(t)", ""),
-    ("raise ValueError('mine')", "ValueError: mine"),
+    *(pytest.param(*case, marks=pytest.mark.slow) for case in (
+        ("out[0] = -(t == 3)", "an output is negative"),
+        ("out[0] = undefined_name", "name 'undefined_name' is not defined"),
+        ("raise ValueError('mine')", "ValueError: mine"),
+    )),
 ])  # fmt: skip
 def test_a_trial_that_breaks_a_promise_stops_the_run_in_one_line(body, words, tmp_path):
     file = tmp_path / "broken.py"
