@@ -98,14 +98,13 @@ def lane_pattern(n, lanes):
     return pattern
 
 
-@block
+@block(always=True)
 def valid_lanes(start, step, lanes, first, stop):
     """Bit i tells whether trial ``start + i step`` is in [first, stop)."""
-    out = _ZERO
-    for i in range(lanes):
-        if first <= start + i * step < stop:
-            out |= _ONE << np.uint64(i)
-    return out
+    if first <= start and start + (lanes - 1) * step < stop:
+        return bits.ALL >> np.uint64(64 - lanes)
+    before, ended = (first - start + step - 1) // step, (stop - start + step - 1) // step
+    return bits.first_lanes(ended, lanes) & ~bits.first_lanes(before, lanes)
 
 
 @block

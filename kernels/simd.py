@@ -19,7 +19,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from .vectors import BITS, FEATURES, Mask, Vector, call_llvm, llvm_type, operation, same, suffix
+from .vectors import BITS, FEATURES, Mask, Vector, addressed, call_llvm, llvm_type, operation, same, suffix
 
 
 def _compare(a: Any, b: Any) -> Any:
@@ -48,17 +48,16 @@ def _of_array(array: Any) -> Any:
 
 
 @operation(
-    lambda array: types.CPointer(array.dtype) if isinstance(array, types.Array) else None, lambda b, t, array: array
+    lambda arrays: addressed(arrays) if isinstance(arrays, types.BaseNamedTuple) else None, lambda b, t, arrays: arrays
 )
-def pointer(array: Any) -> Any:
-    """The array's address, which the array operations and indexing take in its stead: 1 number for a call to pass, not 7.
+def addresses(arrays: Any) -> Any:
+    """A NamedTuple with addresses, which indexing and the operations take, in place of its arrays: 1 number a call each, not 7.
 
-    For a few arrays that pass through many calls which are not inlined, and for nothing else: the walks of a dual-cube's trees
-    and the record of what they ask (``dualcube.trees.addresses``, ``dualcube.lookups.record_addresses``) are the only users, and
-    5 and 15% faster with it.  A pointer keeps nothing alive: take it of an array that is an argument of the function it
-    is used in, which the caller holds.
+    For a few arrays that pass through many calls which are not inlined, and for nothing else: the walks of a dual-cube's
+    trees and the record of what they ask are the only users, and 5 and 15% faster with it.  An address keeps nothing
+    alive: take it of what is an argument of the function it is used in, which the caller holds.
     """
-    return array
+    return arrays
 
 
 def _load(b: Any, t: Any, array: Any, offset: Any) -> Any:

@@ -57,6 +57,24 @@ class _MaskModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(dmm, fe_type, ir.VectorType(ir.IntType(1), fe_type.lanes))
 
 
+def addressed(t: Any) -> Any:
+    """The type of what an operation is given: addresses in place of arrays, also of those in a NamedTuple."""
+    if isinstance(t, types.Array):
+        return types.CPointer(t.dtype)
+    if isinstance(t, types.BaseNamedTuple):
+        return types.BaseTuple.from_types([addressed(part) for part in t.types], t.instance_class)
+    return t
+
+
+def _given(context: Any, builder: Any, t: Any, value: Any) -> Any:
+    if isinstance(t, types.Array):
+        return context.make_array(t)(context, builder, value).data
+    if isinstance(t, types.BaseNamedTuple):
+        parts = zip(t.types, cgutils.unpack_tuple(builder, value), strict=True)
+        return context.make_tuple(builder, addressed(t), [_given(context, builder, *part) for part in parts])
+    return value
+
+
 def operation(
     result: Callable[..., Any], emit: Callable[..., Any]
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -67,7 +85,8 @@ def operation(
     result : callable
         Maps the argument types to the type of the result, or to None when the operation does not take them.
     emit : callable
-        ``emit(builder, types, *values)`` appends the instructions and returns the resulting value.
+        ``emit(builder, types, *values)`` appends the instructions and returns the resulting value; arrays are given by
+        their addresses.
     """
 
     def declare(meaning: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,10 +94,7 @@ def operation(
             return meaning
 
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            values = [
-                context.make_array(t)(context, builder, a).data if isinstance(t, types.Array) else a
-                for t, a in zip(sig.args, args, strict=True)
-            ]
+            values = [_given(context, builder, t, a) for t, a in zip(sig.args, args, strict=True)]
             out = emit(builder, sig.args, *values)
             return context.get_dummy_value() if out is None else out
 

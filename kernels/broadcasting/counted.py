@@ -164,8 +164,5 @@ def broadcast_counted(key, first, stop, params, tally):
     pattern = lane_pattern(n, _LANES)
     for start in range(first - first % _LANES, stop, _LANES):
         draw_rows(key, np.uint64(8 * (start // _LANES)), f + 1, 1, pattern, words)
-        live = bits.ALL
-        if start < first or start + _LANES > stop:
-            live = valid_lanes(start, 1, _LANES, first, stop)
-        _count(key, start, live, n, f, counts)
+        _count(key, start, valid_lanes(start, 1, _LANES, first, stop), n, f, counts)
     _broadcast_once(f, n, counts, tally)

@@ -185,9 +185,7 @@ def _sift(key, first, stop, params, work, lanes, tally):
             at = part * (f + 2) * lanes
             near = smallest_distance(work.labels, at, lanes, f)
             gone, alone, again = _silenced(work, at, lanes)
-            live = bits.ALL >> np.uint64(64 - lanes)
-            if start < first or start + step > stop:
-                live = valid_lanes(start + part, parts, lanes, first, stop)
+            live = valid_lanes(start + part, parts, lanes, first, stop)
             repeated = simd.bits(simd.mask_or(again, simd.equal(near, simd.sub(near, near)))) & live
             slow = (simd.bits(simd.mask_or(alone, simd.less_equal(near, two))) & live) | repeated
             easy = live & ~slow

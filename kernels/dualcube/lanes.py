@@ -20,7 +20,7 @@ from ..bits import ONE, ZERO, first_lanes, lowest, popcount
 from ..jit import block, scratch
 from ..sampling import status_lanes
 from .practical import CLUSTER, EXITS, Exits, World, next_way, position_dims, route, walk
-from .trees import BEFORE, ROOT, SINGLE, addresses, node_offset, plant
+from .trees import BEFORE, ROOT, SINGLE, node_offset, plant
 
 _TWO = np.uint64(2)
 # ``links`` of a trial that is to be routed from the start.
@@ -297,7 +297,7 @@ def route_lengths(in_lanes, n, cube, pairs, lengths, batch, room):
 
     ``in_lanes`` (see :func:`pays`) decides how, not what.
     """
-    place = addresses(room)
+    place = simd.addresses(room)
     links = batch.links
     stuck = batch.stuck
     end = np.int64(0)

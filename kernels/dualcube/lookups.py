@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import simd
 from ..bits import ONE, ZERO
 from ..jit import block, kernel, scratch
 from ..labels import LabelSet, add, clear, label_set
@@ -69,15 +68,6 @@ class Recorded(NamedTuple):
 def record_for(labels, events):
     """A record of up to so many labels and events."""
     return Record(label_set(labels), np.zeros(4 * events, np.uint64), np.zeros(1, np.int64), events)
-
-
-@block(always=True)
-def record_addresses(record):
-    """The record by its addresses, as :func:`trees.addresses`; for a record that is an argument."""
-    asked = record.asked
-    table, places, counts = simd.pointer(asked.table), simd.pointer(asked.places), simd.pointer(asked.counts)
-    events, noted = simd.pointer(record.events), simd.pointer(record.noted)
-    return Record(LabelSet(table, places, counts, asked.capacity), events, noted, record.most)
 
 
 @block

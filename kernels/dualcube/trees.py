@@ -58,16 +58,6 @@ def room_for(nodes, trees):
 
 
 @block(always=True)
-def addresses(room):
-    """The room by its two addresses, for blocks that call others without inlining them: 2 numbers a call and not 14.
-
-    Only for a room that is an argument, which the caller holds.  With arrays a route takes 5% longer, one whose
-    lookups are counted 15%.
-    """
-    return Room(simd.pointer(room.path), simd.pointer(room.trees))
-
-
-@block(always=True)
 def plant(tree, dims, trees):
     """Start tree number ``tree`` as T_0, to grow along ``dims``."""
     trees[tree * STRIDE] = ZERO

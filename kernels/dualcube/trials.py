@@ -19,10 +19,10 @@ from ..sampling import status_key, threshold
 from ..tally import add_lanes, add_wide, offer
 from .lanes import Cube, batch_for, pays, route_lengths
 from .layout import TALLY
-from .lookups import Recorded, forget, record_addresses, record_for, route_recorded
+from .lookups import Recorded, forget, record_for, route_recorded
 from .practical import LIMIT, PATH_NODES, TREES, World, position_dims
 from .search import draw_nonfaulty, search, words
-from .trees import addresses, room_for
+from .trees import room_for
 
 #: Largest m for which trials search the whole cube of 2^(2m+1) nodes.
 SEARCH_M = 9
@@ -148,8 +148,8 @@ def _count_lookups(i, n, cube, mask, pairs, record, room, tally):
 
     Returns n, or the first trial whose lookups the record is too small for.
     """
-    place = addresses(room)
-    book = record_addresses(record)
+    place = simd.addresses(room)
+    book = simd.addresses(record)
     while i < n:
         if pairs.trials[i] & mask == ZERO:
             world = Recorded(World(pairs.keys[i], cube.limit, cube.m), pairs.keys[:0], book)

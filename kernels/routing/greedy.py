@@ -9,6 +9,8 @@ where it is, and is left to :mod:`fastcube.kernels.routing.single`.
 
 from __future__ import annotations
 
+from typing import Any
+
 from .. import simd
 from ..jit import block
 
@@ -25,49 +27,54 @@ def _turn(cells, masks, turned, f, lanes):
 
 
 @block(always=True)
-def _single(x, one, zero):
-    """Lanes with at most one bit."""
-    return simd.equal(simd.both(x, simd.sub(x, one)), zero)
+def _single(x, zero):
+    """The lanes with one bit, 0 elsewhere."""
+    return simd.select(simd.equal(simd.both(x, simd.sub(x, simd.like(x, 1))), zero), x, zero)
 
 
-@block
-def _walk1(turned, apart, f, lanes):
-    """Messages that ROUTE1(1) does not take to t over nearer nodes alone, as bits."""
-    zero = simd.sub(apart, apart)
-    one = simd.like(apart, 1)
-    while True:
-        faulty = zero
-        for i in range(f):
-            x = simd.xor(simd.load(turned, 2 * i * lanes), apart)
-            faulty = simd.either(faulty, simd.select(_single(x, one, zero), x, zero))
-        open_ = simd.without(apart, faulty)
-        bit = simd.both(open_, simd.sub(zero, open_))
-        if simd.bits(simd.differ(bit, zero)) == 0:
-            return simd.bits(simd.differ(apart, zero))
-        apart = simd.xor(apart, bit)
+@block(always=True)
+def _open1(turned, apart, zero, f, lanes):
+    """Dimensions from which ROUTE1(1) takes the lowest."""
+    faulty = zero
+    for i in range(f):
+        x = simd.xor(simd.load(turned, 2 * i * lanes), apart)
+        faulty = simd.either(faulty, _single(x, zero))
+    return simd.without(apart, faulty)
 
 
-@block
-def _walk3(turned, apart, f, lanes):
-    """Messages that ROUTE3(1) does not take to t over nearer nodes alone, as bits; where Q_n is not unsafe."""
-    zero = simd.sub(apart, apart)
-    one = simd.like(apart, 1)
-    while True:
-        faulty = zero
-        closed = zero
-        for i in range(f):
-            x = simd.xor(simd.load(turned, 2 * i * lanes), apart)
-            free = simd.load(turned, (2 * i + 1) * lanes)
-            faulty = simd.either(faulty, simd.select(_single(x, one, zero), x, zero))
-            x = simd.without(x, free)
-            beside = simd.select(simd.equal(x, zero), free, x)
-            closed = simd.either(closed, simd.select(_single(x, one, zero), beside, zero))
-        active = simd.without(apart, closed)
-        open_ = simd.select(simd.differ(active, zero), active, simd.without(apart, faulty))
-        bit = simd.both(open_, simd.sub(zero, open_))
-        if simd.bits(simd.differ(bit, zero)) == 0:
-            return simd.bits(simd.differ(apart, zero))
-        apart = simd.xor(apart, bit)
+@block(always=True)
+def _open3(turned, apart, zero, f, lanes):
+    """Dimensions from which ROUTE3(1) takes the lowest, where Q_n is not unsafe: to active nodes, or to nonfaulty ones."""
+    faulty = zero
+    closed = zero
+    for i in range(f):
+        x = simd.xor(simd.load(turned, 2 * i * lanes), apart)
+        free = simd.load(turned, (2 * i + 1) * lanes)
+        faulty = simd.either(faulty, _single(x, zero))
+        x = simd.without(x, free)
+        beside = simd.select(simd.equal(x, zero), free, _single(x, zero))
+        closed = simd.either(closed, beside)
+    active = simd.without(apart, closed)
+    return simd.select(simd.differ(active, zero), active, simd.without(apart, faulty))
+
+
+def _walking(open_: Any) -> Any:
+    """The block ``walk(turned, apart, f, lanes)``: messages not taken to t over nearer nodes alone, as bits."""
+
+    @block
+    def walk(turned, apart, f, lanes):
+        zero = simd.sub(apart, apart)
+        while True:
+            dims = open_(turned, apart, zero, f, lanes)
+            bit = simd.both(dims, simd.sub(zero, dims))
+            if simd.bits(simd.differ(bit, zero)) == 0:
+                return simd.bits(simd.differ(apart, zero))
+            apart = simd.xor(apart, bit)
+
+    return walk
+
+
+_walk1, _walk3 = _walking(_open1), _walking(_open3)
 
 
 @block(always=True)

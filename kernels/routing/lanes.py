@@ -283,9 +283,7 @@ def _sifting(add_high: Any, close_queue: Any) -> Any:
                 block = np.uint64(8 * (start // lanes))
                 draw_rows(key, block, f + 2, 1, pattern, words)
                 near, apart, lost, again = _look(work, lanes)
-                live = bits.ALL >> np.uint64(64 - lanes)
-                if start < first or start + lanes > stop:
-                    live = valid_lanes(start, 1, lanes, first, stop)
+                live = valid_lanes(start, 1, lanes, first, stop)
                 hit = simd.bits(simd.less_equal(near, two)) | again
                 if not work.decided or n > 32:
                     hit |= lost

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import bits, philox, simd
+from ..fault_lanes import valid_lanes
 from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..links import link_lanes
 from .dead import LANES, clear_dead, draw_dead
@@ -322,17 +323,6 @@ def _move_sinks(sinks, count, rows):
         simd.store(rows.low, row * LANES, simd.select(dead, low, moved))
 
 
-@block
-def _live(start, first, stop):
-    """The lanes of trials in [first, stop), of those from ``start`` on."""
-    live = bits.ALL >> np.uint64(32)
-    if start < first or start + LANES > stop:
-        for i in range(LANES):
-            if start + i < first or start + i >= stop:
-                live &= ~(_ONE << np.uint64(i))
-    return live
-
-
 def _make(planes: int) -> Kernel:
     orders = _ordering(planes)
 
@@ -355,7 +345,7 @@ def _make(planes: int) -> Kernel:
             crowded = _crowded(n, count, rows) if links >= n else _ZERO
             _move_sinks(sinks, count, rows)
             orders(n, count, rows)
-            live = _live(start, first, stop)
+            live = valid_lanes(start, 1, LANES, first, stop)
             faults = simd.load(rows.faults, 0)
             faulty = simd.bits(simd.differ(faults, simd.sub(faults, faults)))
             left = (left | (crowded & faulty)) & live

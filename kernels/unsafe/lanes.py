@@ -51,6 +51,7 @@ from .tally import (
     LEAST,
     MERGING,
     MOST_ROUNDS,
+    NARROW,
     REACHED,
     UNSAFE,
     UNSAFE_IN,
@@ -123,7 +124,7 @@ def _take(key, start, part, rows, near, hit, sieve, lanes, origin):
 def _split(sieve, nodes, unsafe, lanes, tally):
     """Enter the trials ``unsafe`` of a vector into their classes of unsafe nodes."""
     zero = simd.xor(nodes, nodes)
-    last = 7 if lanes == 32 else LEAST.size  # classes that fit a lane of 16 bits
+    last = NARROW if lanes == 32 else LEAST.size
     c = np.int64(0)
     here = simd.bits(simd.less_equal(simd.like(nodes, LEAST[0]), nodes)) & unsafe
     while here:
@@ -224,8 +225,7 @@ def _sift(key, first, stop, sieve, lanes, tally):
             near = smallest_distance(sieve.labels, rows, lanes, f)
             hit = simd.bits(simd.less_equal(near, two))
             if hit != ZERO:
-                if start < first or start + step > stop:
-                    hit &= valid_lanes(start + part, parts, lanes, first, stop)
+                hit &= valid_lanes(start + part, parts, lanes, first, stop)
                 merging += _take(key, start, part, rows, near, hit, sieve, lanes, origin)
             part += 1
             if part == parts:

@@ -25,6 +25,9 @@ UNSAFE_SQUARED_IN = SPARSE.counter(f"unsafe_nodes_squared_{CLASSES[0]}")
 #: Least unsafe nodes of each class.
 LEAST = np.array(CLASSES, np.uint64)
 
+#: Classes that begin below 2^16: all that a lane of 16 bits may hold.
+NARROW = np.int64(sum(least < 1 << 16 for least in CLASSES))
+
 #: The last bin of ``rounds_law``.  Cubes of up to eight dimensions stay below it: at most floor(d^2 / 3) = 21 rounds.
 LAST_BIN = np.int64(31)
 
