@@ -21,6 +21,7 @@ from processes import CLEAN, PATIENCE
 from toy import TOY
 
 import fastcube as fc
+from fastcube import cli
 from fastcube.cli import COMMANDS, group, main
 from fastcube.cli import claims as claims_command
 from fastcube.cli import run as run_command
@@ -179,8 +180,8 @@ def leaves(code):
 def test_2000_lines_in_this_process(seed, place, tmp_path, monkeypatch, capfd):
     folder = Path(shutil.copytree(place, tmp_path / "a" / "b"))
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(run_command, "leave", leaves)
-    monkeypatch.setattr(claims_command, "leave", leaves)
+    for module in (cli, run_command, claims_command):
+        monkeypatch.setattr(module, "leave", leaves)
     rng, log = random.Random(seed), logging.getLogger("fastcube")
     for _ in range(100):
         line = line_of(rng)

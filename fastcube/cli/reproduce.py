@@ -16,7 +16,7 @@ from . import completing, leave_unfinished, options, say
     shell_complete=completing.files,
     help="Folder of the report; made, or gone on with.",
 )
-@click.option("--quick", is_flag=True, help="Fewer trials and smaller ranges: minutes instead of an hour.")
+@click.option("--quick", is_flag=True, help="Fewer trials and smaller ranges: some 5 minutes instead of 20.")
 @click.option(
     "--paper", "papers", multiple=True, metavar="NAME", shell_complete=completing.papers,
     help="One paper only, such as lee_hayes; may be repeated.",
