@@ -18,6 +18,7 @@ import math
 import operator
 import os
 import re
+import sysconfig
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -97,7 +98,8 @@ def _place(error: BaseException) -> str:
         places.append((walk.tb_frame.f_code.co_filename, walk.tb_lineno))
         walk = walk.tb_next
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
-    outside = [(f, n) for f, n in places if not os.path.abspath(f).startswith((here, "<")) and "site-packages" not in f]  # noqa: PTH100
+    known = (here, sysconfig.get_path("stdlib"), "<")  # what compiles a trial goes through functools last
+    outside = [(f, n) for f, n in places if not os.path.abspath(f).startswith(known) and "site-packages" not in f]  # noqa: PTH100
     outside = [(f, n) for f, n in outside if f.endswith(".py")]
     return f" ({plain_text(outside[-1][0])}, line {outside[-1][1]})" if outside else ""
 

@@ -20,6 +20,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -74,6 +75,15 @@ def _place(function: Callable[..., Any]) -> tuple[str, str, int]:
     return function.__module__, function.__qualname__, function.__code__.co_firstlineno
 
 
+def _check(block: Any, called: Callable[..., Any]) -> None:
+    """Raise TypeError unless a block takes as many arguments as the loop calls it with, and those of its names in that order."""
+    own = _python(block)
+    wanted, takes = (list(inspect.signature(f).parameters) for f in (called, own))
+    if len(takes) != len(wanted) or any(a != b and a in wanted for a, b in zip(takes, wanted, strict=True)):
+        words = f"must take ({', '.join(wanted)}), got ({', '.join(takes)})"
+        raise TypeError(f"{own.__qualname__} of {own.__module__} {words}")
+
+
 def trials_kernel(set_up: Any, trial: Any, code: Callable[..., Any] | None = None) -> Kernel:
     """The kernel of a study, ``jit.TRIALS_SIGNATURE``, from a compiled set-up and a compiled trial.
 
@@ -88,11 +98,18 @@ def trials_kernel(set_up: Any, trial: Any, code: Callable[..., Any] | None = Non
     code : callable, optional
         The function whose files the cached machine code depends on; by default the trial.
 
+    Raises
+    ------
+    TypeError
+        More or fewer parameters, or these in another order.
+
     Notes
     -----
     Cached on disk like every kernel, under a name that holds what the two functions close over; where that has no
     certain text (an array, say) it is compiled in each process.
     """
+    _check(set_up, _set_up)
+    _check(trial, _trial)
     own = _python(trial)
     parts = [_constants(_python(set_up)), _constants(own)]
     name = hashlib.sha256(repr([_place(_python(set_up)), _place(own), *parts]).encode()).hexdigest()[:12]

@@ -109,7 +109,7 @@ STUDY = fc.trial_study("broken", "", [fc.Axis("a", "", int, 0, 9)], [fc.Output("
 @pytest.mark.parametrize(("body", "words"), [
     ("out[int(params[0]) + t // 7] = 1", "IndexError: index is out of bounds"),
     ("out[0] = 6 * (t == 31)", "output x of broken must be in [0, 5], got 6 in trial 31 at a=1"),
-    ("out[0] = len(t)", ""),
+    ("out[0] = len(t)", "broken.py, line 6)"),
     *(pytest.param(*case, marks=pytest.mark.slow) for case in (
         ("out[0] = -(t == 3)", "an output is negative"),
         ("out[0] = undefined_name", "name 'undefined_name' is not defined"),
@@ -126,6 +126,7 @@ def test_a_trial_that_breaks_a_promise_stops_the_run_in_one_line(body, words, tm
     assert done.stderr.count("\n") == 1, done.stderr
     assert words in done.stderr
     assert "trial" in done.stderr
+    assert "functools" not in done.stderr  # through which a kernel is compiled
 
 
 def test_a_trial_without_its_decorator_is_one_line(tmp_path):
@@ -194,6 +195,18 @@ def test_a_kernel_of_one_trial_at_a_time():
     counts, extremes = LAYOUT.read(tally)
     assert counts == {"sum": sum(values), "squares": sum(v * v for v in values)}
     assert extremes["largest"] == (max(values), 10 + values.index(max(values)))
+
+
+def test_blocks_that_take_something_else_are_named_when_the_kernel_is_declared():
+    def swapped(key, t, params, tally, scratch):
+        pass
+
+    with pytest.raises(
+        TypeError, match=r"swapped of [\w.]+ must take \(key, t, params, scratch, tally\), got \(key, t, params, t"
+    ):
+        trials_kernel(_room, swapped)
+    with pytest.raises(TypeError, match=r"_trial of [\w.]+ must take \(params\), got \(key"):
+        trials_kernel(_trial, _trial)
 
 
 # ---------------------------------------------------------------- machine code on disk

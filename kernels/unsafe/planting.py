@@ -250,19 +250,19 @@ def _record(tally, t, n, unsafe, rounds, largest):
 
 
 @block
-def _trial(key, t, params, room, tally):
+def _trial(key, t, params, scratch, tally):
     """One planted trial."""
     n = np.int64(params[0])
     f = np.int64(params[1])
-    _draw_low(key, t, n, f - 1, room)
-    mask, pair = _plant(key, t, f, room)
-    if _lonely(mask, f - 1, room.low):
+    _draw_low(key, t, n, f - 1, scratch)
+    mask, pair = _plant(key, t, f, scratch)
+    if _lonely(mask, f - 1, scratch.low):
         d = popcount(mask)
         _record(tally, t, n, np.uint64(2 * (d - 1)), d - 1, d)
         return
-    i, j = planted_faults(key, t, n, f, mask, pair, room)
-    if is_first(room.labels, f, i, j):
-        unsafe, rounds, _, largest = solve(room.labels, f, room.base, room.free, room.spare)
+    i, j = planted_faults(key, t, n, f, mask, pair, scratch)
+    if is_first(scratch.labels, f, i, j):
+        unsafe, rounds, _, largest = solve(scratch.labels, f, scratch.base, scratch.free, scratch.spare)
         _record(tally, t, n, unsafe, rounds, largest)
 
 
