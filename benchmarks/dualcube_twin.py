@@ -13,24 +13,24 @@ from pathlib import Path
 
 import numpy as np
 
-from fastcube.engine import registry
-from fastcube.engine.benchmark import Benchmark, kernel_runner
-from fastcube.engine.study import point_key
-from fastcube.kernels.dualcube.layout import TALLY
-from fastcube.kernels.dualcube.trials import ROUTES, trial_pair
+from fastcube.kernels.dualcube import case
+from fastcube.kernels.dualcube.layout import DUALCUBE_ROUTING
+from fastcube.kernels.dualcube.single import ROUTES
+from fastcube.measure import registry
+from fastcube.running.benchmark import Benchmark, kernel_runner
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from reference.dualcube import Practical, lazy_faults
 
-STUDY = registry.find("dualcube-routing")
+STUDY = registry.study("dualcube-routing")
 RATES = [i / 20 for i in range(11)]
 TWIN_TRIALS = 500
 
 
 def ratio(m: int, rate: float) -> float:
     """The twin's time a route over the kernel's time a trial."""
-    key = np.uint64(point_key(STUDY.name, 0, {"m": m, "rate": rate}))
-    drawn = [trial_pair.compiled(key, trial, m, rate) for trial in range(TWIN_TRIALS)]
+    key = np.uint64(STUDY.key(0, {"m": m, "rate": rate}))
+    drawn = [case.dualcube_routing.compiled(key, trial, m, rate) for trial in range(TWIN_TRIALS)]
     cases = [(lazy_faults(int(status), rate), int(s), int(t)) for valid, status, s, t in drawn if valid]
     found = []
 
@@ -40,9 +40,9 @@ def ratio(m: int, rate: float) -> float:
 
     kernel = kernel_runner(STUDY, {"m": m, "rate": rate}, 100_000, ROUTES)
     ours, theirs = Benchmark(f"m={m} rate={rate}", "twin", kernel, twin).measure(5)
-    slots = TALLY.fresh()
+    slots = DUALCUBE_ROUTING.fresh()
     ROUTES.compiled(key, 0, TWIN_TRIALS, np.array([m, rate]), slots)
-    counts, _ = TALLY.read(slots)
+    counts, _ = DUALCUBE_ROUTING.read(slots)
     links = [len(path) - 1 for path in found if path is not None]
     if (len(cases), len(links), sum(links)) != (counts["valid"], counts["delivered"], counts["length"]):
         raise SystemExit(f"the twin and the kernel disagree at m={m} rate={rate}")

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
-from fastcube.engine.estimate import bounded_mean, plain_mean, proportion, ratio
+from fastcube.measure.estimate import bounded_mean, plain_mean, proportion, ratio
 
 SAMPLES = 4_000
 

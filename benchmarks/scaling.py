@@ -1,7 +1,7 @@
 """What the machinery around the kernels costs: threads, work items, checkpoints, merging.
 
 ``python benchmarks/scaling.py`` prints each figure with what it was measured on; ``--engine dask:FILE.json``, or
-``mpiexec -n 3 python -m mpi4py.futures benchmarks/scaling.py --engine mpi``, measures work items there instead.
+``mpiexec -n 3 python -P -m mpi4py.futures benchmarks/scaling.py --engine mpi``, measures work items there instead.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from pathlib import Path
 import numpy as np
 
 import fastcube as fc
-from fastcube.engine import driver, registry
-from fastcube.engine.driver import run_study
-from fastcube.engine.engines import Done, Engine, Item, engine, work
-from fastcube.engine.goal import Goal
-from fastcube.engine.provenance import available_cpus, cpu_name
-from fastcube.engine.reading import open_results
-from fastcube.engine.results import Results, merge
-from fastcube.engine.tally import Tally
+from fastcube.measure import registry
+from fastcube.measure.goal import Goal
+from fastcube.measure.tally import Tally
+from fastcube.results.provenance import available_cpus, cpu_name
+from fastcube.results.reading import open_results
+from fastcube.results.results import Results, merge
+from fastcube.running import driver
+from fastcube.running.driver import run_study
+from fastcube.running.engines import Done, Engine, Item, Reference, engine, work
 
 
 def threads(seconds: float = 3.0, rounds: int = 3) -> None:
@@ -32,7 +33,7 @@ def threads(seconds: float = 3.0, rounds: int = 3) -> None:
     Others may use the machine, so the processor time that was had is told beside the wall time: trials for each second
     of it, times two, is what two free cores would give.
     """
-    study = registry.find("unsafe-fraction")
+    study = registry.study("unsafe-fraction")
     points = [study.point({"n": 16, "f": 8})]
     best = {1: (0.0, 0.0, 0.0), 2: (0.0, 0.0, 0.0)}
     run_study(study, points, Goal(trials=10**6))  # compile
@@ -62,7 +63,7 @@ class _Instant(Executor):
 
 def driver_alone(items: int = 20_000) -> None:
     """Time of the driver for one work item: hand out, take in, add up."""
-    study = registry.find("unsafe-fraction")
+    study = registry.study("unsafe-fraction")
 
     @contextlib.contextmanager
     def instant(name, workers):  # type: ignore[no-untyped-def]
@@ -81,12 +82,12 @@ def driver_alone(items: int = 20_000) -> None:
 
 def items_of(name: str, workers: int | None, items: int = 2000) -> None:
     """Wall time for one item of one trial through a real engine, all workers busy with such."""
-    study = registry.find("unsafe-fraction")
+    study = registry.study("unsafe-fraction")
     point = tuple(study.point({"n": 8, "f": 4}).items())
     with engine(name, workers) as on:
         for count in (16, items):  # the first to compile
             begin = time.perf_counter()
-            futures = [on.executor.submit(work, Item((study.name, None), 0, point, t, t + 1)) for t in range(count)]
+            futures = [on.executor.submit(work, Item(Reference.to(study), 0, point, t, t + 1)) for t in range(count)]
             for future in futures:
                 future.result()
         seconds = time.perf_counter() - begin
@@ -94,7 +95,7 @@ def items_of(name: str, workers: int | None, items: int = 2000) -> None:
 
 
 def _filled(points: int, first: int, stop: int) -> Results:
-    study = registry.find("unsafe-fraction")
+    study = registry.study("unsafe-fraction")
     results = Results(study, 0)
     for i in range(points):
         counts = {c.name: stop - first for c in study.tally.counters}

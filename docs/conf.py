@@ -1,8 +1,10 @@
 """How Sphinx builds the site: ``sphinx-build -W -n docs docs/_build``, without network and without a warning."""
 
+import gzip
 import logging
 import re
 from importlib import metadata
+from pathlib import Path
 
 from sphinx_gallery.scrapers import figure_rst
 
@@ -65,6 +67,7 @@ def figures(block, block_vars, gallery_conf):
 GALLERY = (
     (re.compile(r"\]\(\.\./((?:\.\./)*)examples/(\w+)\.py\)"), r"](\1gallery/\2.rst)"),
     (re.compile(r"\]\(\.\./examples/\)"), r"](gallery/index.rst)"),
+    (re.compile(r"<!-- drawn ([\w-]+): (.*?) -->"), r"![\2](/pictures/\1.png)"),
     (re.compile(r"<!-- picture (\w+) (\d): (.*?) -->"), r"![\3](../gallery/images/sphx_glr_\1_00\2.png)"),
     (re.compile(r"(?<!\])\((docs/(\w+)\.md)"), r"([\1](/\2.md)"),
 )
@@ -77,7 +80,35 @@ def with_gallery(app, page, source):
             source[0] = written.sub(shown, source[0])
 
 
+def draw_pictures(app):
+    """Figures of the results that are kept: a build draws, and samples only what examples/ ask for."""
+    import fastcube as fc
+
+    (to := Path(app.srcdir, "pictures")).mkdir(exist_ok=True)
+    for kept in sorted(Path(app.srcdir, "results").glob("*.h5.gz")):
+        (whole := to / kept.stem).write_bytes(gzip.decompress(kept.read_bytes()))
+        fc.open_results(whole).plot(path=whole.with_suffix(".png"))
+
+
+#: The gallery's cards: a script a paper, then what is one's own, then programs in a faulty cube.
+CARDS = (
+    *("lee_hayes", "leu_kuo", "li_peng_chu", "sui_wang_lee", "wang_lin_kuo"),
+    *("own_study", "own_rule", "own_network", "sorting", "matvec"),
+)
+
+
+class InOrder:
+    """The place of a script among the cards."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __call__(self, script):
+        return CARDS.index(Path(script).stem)
+
+
 def setup(app):
+    app.connect("builder-inited", draw_pictures, priority=1)  # before the gallery, whose cards show some
     app.connect("source-read", with_gallery)
 
 
@@ -86,7 +117,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py",
     "ignore_pattern": r"(isolated|gathered)\.py",  # files that the others use: a study to run by name, and helpers
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": InOrder,
     "abort_on_example_error": True,
     "only_warn_on_example_error": False,
     "download_all_examples": False,

@@ -3,8 +3,7 @@
 import numpy as np
 
 import fastcube as fc
-from fastcube.engine.study import product_grid
-from fastcube.kernels.sampling import status, status_key, threshold
+from fastcube.blocks import status, status_key, threshold
 
 
 @fc.trial
@@ -33,6 +32,6 @@ STUDY = fc.trial_study(
         fc.Output("nodes", "isolated nodes", lambda point: 2 ** point["n"]),
     ],
     isolated,
-    product_grid(n=[4, 6, 8], p=[0.1, 0.2, 0.3, 0.4, 0.5]),
+    fc.product_grid(n=[4, 6, 8], p=[0.1, 0.2, 0.3, 0.4, 0.5]),
     trials=20_000,
 )

@@ -33,12 +33,9 @@ print(unsafe.rounds, "rounds, all unsafe:", unsafe.all_unsafe, [str(part) for pa
 # -----------------------
 # A trial is a pure function of study, seed, point and its number. Here is trial 5 at n = 6, f = 3, in words.
 
-from fastcube.engine.registry import find
-from fastcube.engine.study import point_key
-
-study = find("unsafe-fraction")
+study = fc.study("unsafe-fraction")
 point = {"n": 6, "f": 3}
-print(study.explain(point, point_key(study.name, 0, point), 5).words)
+print(study.explain(point, study.key(0, point), 5).words)
 
 # %%
 # Routing

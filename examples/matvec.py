@@ -13,6 +13,8 @@ one tree over the whole cube gathers partial sums by row.
     python examples/matvec.py --links 8 --nodes 1 --seed 0
 """
 
+# sphinx_gallery_thumbnail_path = "_static/tree.svg"
+
 from __future__ import annotations
 
 import numpy as np

@@ -15,8 +15,7 @@ revised; the same study as a file to run by name, with checkpoints and on cluste
 import numpy as np
 
 import fastcube as fc
-from fastcube.engine.study import point_key, product_grid
-from fastcube.kernels.sampling import status, status_key, threshold
+from fastcube.blocks import status, status_key, threshold
 
 
 @fc.trial
@@ -45,7 +44,7 @@ def study(name):
             fc.Output("nodes", "nodes cut off", lambda point: 2 ** point["n"]),
         ],
         cut_off,
-        product_grid(n=[4, 6, 8], p=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]),
+        fc.product_grid(n=[4, 6, 8], p=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]),
         trials=20_000,
     )
 
@@ -59,7 +58,7 @@ mine = study("cut-off")
 # trial.
 
 point = {"n": 4, "p": 0.5}
-key = point_key(mine.name, 0, point)
+key = mine.key(0, point)
 told = [mine.explain(point, key, t).data for t in range(1000)]
 counts = mine.count(point, 1000).counts
 assert counts["some_nonzero"] == sum(one["some"] for one in told)

@@ -9,6 +9,8 @@ Each node sorts its own numbers, a communication tree of the hypercube merges th
     python examples/sorting.py --links 8 --nodes 1 --seed 0
 """
 
+# sphinx_gallery_thumbnail_path = "_static/tree.svg"
+
 from __future__ import annotations
 
 import heapq

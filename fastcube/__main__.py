@@ -1,6 +1,28 @@
-"""``python -m fastcube``: the command line, for launchers such as ``mpiexec ... python -m mpi4py.futures -m fastcube``."""
+"""``python -P -m fastcube``: the command line, for launchers such as ``mpiexec ... python -P -m mpi4py.futures -m fastcube``.
 
-from .cli import main
+Without ``-P`` Python imports from the working folder first, whatever lies there.
+
+The entry point is here because signals are served from the first line on: one that asks a run to stop ends the process with its
+exit code while all else is still imported, instead of by default.
+"""
+
+import os
+import signal
+import threading
+
+_CODES = {signal.SIGTERM: 143, signal.SIGUSR1: 75}
+
+
+def _leave(number: int, frame: object) -> None:
+    os._exit(_CODES[signal.Signals(number)])
+
+
+if threading.current_thread() is threading.main_thread():
+    for _number in _CODES:
+        if signal.getsignal(_number) is signal.SIG_DFL:  # what a caller set, or ignores, stays
+            signal.signal(_number, _leave)
+
+from .cli import main  # noqa: E402
 
 if __name__ == "__main__":
     main()

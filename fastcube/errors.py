@@ -7,6 +7,7 @@ FastcubeError
 │   └── FormatTooNewError                written by a newer one
 ├── StudyMismatchError (ValueError)      results of another study, seed or generator
 ├── StudyError (RuntimeError)            code of a study that failed: a statistic, a note, a figure
+│   └── RepeatError                      trials that count otherwise a second time
 ├── TrialOverlapError (ValueError)       the same trials in two tallies that should be added
 └── MissingDependencyError (ImportError) an optional package that is not installed
 """
@@ -26,21 +27,9 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, TypeGuard
 
-#: Characters of a message that quotes more, such as a path of thousands: its begin and its end.
-_LONGEST = 900
-
-
-class FastcubeError(Exception):
-    """Base of every error that fastcube raises on purpose.  As text one line of printable characters, whatever it quotes."""
-
-    def __str__(self) -> str:
-        text = super().__str__()
-        line = text if text.isprintable() else plain_text(text, len(text))
-        return line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]} ... {line[-_LONGEST // 2 + 5 :]}"
-
-
-class ParameterError(FastcubeError, ValueError):
-    """An argument is out of its range; the message names it, the range and the value got."""
+from .kernels.machine.errors import FastcubeError as FastcubeError
+from .kernels.machine.errors import ParameterError as ParameterError
+from .kernels.machine.errors import plain_text as plain_text
 
 
 class ResultFileError(FastcubeError, OSError):
@@ -63,6 +52,10 @@ class StudyError(FastcubeError, RuntimeError):
     """Code of a study that raised: a statistic, its notes, its figure.  What was counted is not touched by it."""
 
 
+class RepeatError(StudyError):
+    """Trials that count otherwise a second time: nothing of the run is kept."""
+
+
 @contextlib.contextmanager
 def of_study(what: str) -> Iterator[None]:
     """Turn whatever a study's own code raises into a StudyError of one line that says what failed."""
@@ -75,33 +68,60 @@ def of_study(what: str) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """What an error says, on one line; of what Numba's compiler says the line that names the cause."""
+    """What an error says, on one line; of what Numba's compiler says what names the cause."""
     lines = [line.strip() for line in _COLOURS.sub("", str(error)).splitlines()]
     if type(error).__module__.startswith("numba."):
-        telling = [
-            line for line in lines if line.startswith(("Untyped global", "No implementation", "Cannot", "Invalid"))
-        ]
-        lines = telling or [line for line in lines if line and not line.startswith(("Failed in", "During:", "-"))]
-        lines = lines[:1]
-    return plain_text(" ".join(lines))
+        lines = [_cause([line for line in lines if line])]
+    return plain_text(" ".join(lines), 400)
 
+
+def _cause(lines: list[str]) -> str:
+    """The cause among what Numba's compiler says: the operation with its types, else the line that tells most."""
+    signature = next((line.removeprefix(">>> ") for line in lines if line.startswith(">>> ")), None)
+    if signature is not None:
+        name, _, types = signature.partition("(")
+        if name == "splat":  # of ours, what a label or a bit comes to in lanes
+            return f"a label or a bit is {types.rstrip(')')}{_LABELS}"
+        mixed = name in _BITWISE and "float64" in signature
+        return f"there is no {signature}{_MIXED if mixed else _LABELS if name in _BITS else ''}"
+    if any("IMPORT_NAME" in line for line in lines):
+        return "import stands inside the function: write it at the top of the file"
+    telling = [line for line in lines if line.startswith(("Untyped global", "Cannot", "Invalid"))]
+    cause = next(iter(telling or [line for line in lines if not line.startswith(("Failed in", "During:", "-"))]), "")
+    inside = re.search(r"callee type: type\(CPUDispatcher\(<function (\w+) at", " ".join(lines))
+    return f"{cause} in {inside[1]}" if inside and cause.startswith("NameError") else cause
+
+
+#: What a user means for masks, and why the compiler sees floats: the commonest mistake.
+_BITWISE = {"xor", "and_", "or_", "lshift", "rshift", "invert", "ixor", "iand", "ior", "ilshift", "irshift"}
+_MIXED = (
+    ": params are floats, write int(params[0]); and a variable that is an int64 in one place and a uint64 in another is a"
+    " float64, start it as np.uint64(0)"
+)
+
+#: Blocks of one word, which others of ours call: a label of another type comes to them from far away.
+_BITS = {"popcount", "lowest", "highest", "top"}
+_LABELS = ": labels and bits are uint64, write np.uint64(...) where a label, a bit or all dimensions are given"
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-_FILE_LINE = re.compile(r'File "([^"]+)", line (\d+)')
+_FILE_LINE = re.compile(r'File "([^"\n]+)", line (\d+)|(?:at|Raised from) (\S[^\n]*) \((\d+)\)')
 
 
 def _place(error: BaseException) -> str:
-    """Where a user's code raised: file and line; empty when that is in here."""
-    places = [(file, int(line)) for file, line in _FILE_LINE.findall(_COLOURS.sub("", str(error)))]
-    walk = error.__traceback__
+    """Where a user's code raised: file and line, the innermost of them; empty when that is in here."""
+    notes = getattr(error, "__notes__", [])
+    told = _FILE_LINE.findall(_COLOURS.sub("", "\n".join([*notes, str(error)])))
+    places = [(a or b, int(m or n)) for a, m, b, n in told]
+    walk, passed = error.__traceback__, []
     while walk is not None:
-        places.append((walk.tb_frame.f_code.co_filename, walk.tb_lineno))
+        passed.append((walk.tb_frame.f_code.co_filename, walk.tb_lineno))
         walk = walk.tb_next
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
     known = (here, sysconfig.get_path("stdlib"), "<")  # what compiles a trial goes through functools last
-    outside = [(f, n) for f, n in places if not os.path.abspath(f).startswith(known) and "site-packages" not in f]  # noqa: PTH100
-    outside = [(f, n) for f, n in outside if f.endswith(".py")]
-    return f" ({plain_text(outside[-1][0])}, line {outside[-1][1]})" if outside else ""
+    for file, line in (*places, *reversed(passed)):
+        if file.endswith(".py") and not os.path.abspath(file).startswith(known) and "site-packages" not in file:  # noqa: PTH100
+            return f" ({plain_text(file)}, line {line})"
+    return ""
 
 
 class TrialOverlapError(FastcubeError, ValueError):
@@ -231,12 +251,6 @@ def check_flag(name: str, value: object) -> bool:
     if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:
         return bool(value)
     raise ParameterError(f"{name} must be True or False, got {shown(value)}")
-
-
-def plain_text(text: str, most: int = 200) -> str:
-    """Text from elsewhere for one line of a terminal: without control characters, cut to ``most`` characters."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= most else line[: most - 3] + "..."
 
 
 def check_text(name: str, text: str, most: int = 10_000) -> str:

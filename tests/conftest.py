@@ -1,13 +1,21 @@
-"""Every tally that a test hands to a kernel lies between guard slots: a kernel that writes past it fails the test."""
+"""Two guards on all tests.
+
+Every tally that a test hands to a kernel lies between guard slots: a kernel that writes past it fails the test.  And a test
+that compiles another kernel than its study's one of the default tests is marked ``kernels``, or fails.
+"""
 
 import numpy as np
 import pytest
+from compiled import is_default, is_ours
 
-from fastcube.kernels.layout import Layout
+from fastcube.kernels.machine.jit import Kernel
+from fastcube.kernels.tally.layout import Layout
 
 GUARD = 512
 #: No sum of a test's counts comes out so.
 UNTOUCHED = np.int64(0x5AFE5AFE5AFE5AFE)
+#: Markers of tests that the default run leaves out.
+LEFT_OUT = ("kernels", "slow", "exhaustive", "mpi", "dask", "slurm", "browser")
 
 
 class Guards:
@@ -41,3 +49,30 @@ def guards(monkeypatch):
     monkeypatch.setattr(Layout, "fresh", lambda self: made.around(self, fresh(self)))
     yield made
     made.check()
+
+
+class Compiling:
+    """The test that runs, from its fixtures on; none while tests are collected, when no kernel of ours may be compiled."""
+
+    item = None
+
+    def may(self, kernel):
+        if self.item is None:
+            return not is_ours(kernel)
+        return is_default(kernel) or any(map(self.item.get_closest_marker, LEFT_OUT))
+
+
+compiling, make = Compiling(), Kernel._from_cache
+
+
+def _from_cache(kernel):
+    assert compiling.may(kernel), f"{kernel} is none of tests/compiled.py: mark what compiles it `kernels`"
+    return make(kernel)
+
+
+Kernel._from_cache = _from_cache
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    compiling.item = item

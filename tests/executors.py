@@ -4,8 +4,8 @@ import contextlib
 import random
 from concurrent.futures import Executor, Future
 
-from fastcube.engine import driver, signals
-from fastcube.engine.engines import Done, Engine
+from fastcube.running import driver, signals
+from fastcube.running.engines import Done, Engine
 
 
 class Immediate(Executor):

@@ -5,7 +5,7 @@ import hashlib
 import h5py
 import numpy as np
 
-from fastcube.engine import hdf5
+from fastcube.results import hdf5
 
 
 def sealed(image):

@@ -17,13 +17,15 @@ from pathlib import Path
 from toy import TOY
 
 import fastcube as fc
-from fastcube.engine import driver, hdf5
-from fastcube.engine.driver import run_study
-from fastcube.engine.goal import Goal
-from fastcube.engine.reading import open_results
+from fastcube.measure.goal import Goal
+from fastcube.results import hdf5
+from fastcube.results.reading import open_results
+from fastcube.running import driver
+from fastcube.running.driver import run_study
 
 driver._FIRST_CHECKPOINT = driver._CHECKPOINT_EVERY = 0.005
 driver._CHECKPOINT_SHARE = 1.0
+hdf5.STALE = 0.0  # a temporary is old at once
 
 
 def wait_for_the_kill(told):
@@ -87,10 +89,17 @@ def main(output, how, kills):
     resumed, _ = run_study(TOY, points[:1], goal, output=str(output))
     undisturbed = fc.run(TOY, a=1, work=100, trials=goal.trials)
     resumed.tallies = {key: tally for key, tally in resumed.tallies.items() if key == (1, 100.0)}
-    print(json.dumps({
-        "half written": half_written, "grown": grown, "left": sorted(os.listdir(output.parent)),  # noqa: PTH208
-        "same": resumed.digest() == undisturbed.digest(), "trials": goal.trials,
-    }))  # fmt: skip
+    print(
+        json.dumps(
+            {
+                "half written": half_written,
+                "grown": grown,
+                "left": sorted(os.listdir(output.parent)),  # noqa: PTH208
+                "same": resumed.digest() == undisturbed.digest(),
+                "trials": goal.trials,
+            }
+        )
+    )
 
 
 main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 TOY_FILE = str(Path(__file__).with_name("toy.py"))
-FASTCUBE = [sys.executable, "-m", "fastcube"]
+FASTCUBE = [sys.executable, "-P", "-m", "fastcube"]
 
 #: Seconds after which a process that should have done something is taken for stuck; no test depends on them.
 PATIENCE = 600

@@ -17,8 +17,8 @@ import time
 from pathlib import Path
 
 from fastcube.cli import main
-from fastcube.engine import driver, signals
-from fastcube.engine.output import OutputFile
+from fastcube.results.output import OutputFile
+from fastcube.running import driver, signals
 
 NEVER = 1e9
 

@@ -10,29 +10,28 @@ from fractions import Fraction
 import numba
 import numpy as np
 import pytest
+from compiled import default_or_marked
 from reference.broadcasting import broadcast as simulate
 from reference.routing import Cube
 from scipy.special import bdtr, bdtrc
 
 import fastcube as fc
-from fastcube.engine import registry
-from fastcube.engine.statistics import Mean, Proportion
-from fastcube.engine.study import point_key
-from fastcube.kernels.bits import ONE
-from fastcube.kernels.broadcasting.choice import broadcast_kernel
-from fastcube.kernels.broadcasting.counted import broadcast_counted
+from fastcube.kernels.broadcasting import case, choice, layout
 from fastcube.kernels.broadcasting.descent import NOBODY, descent_for
 from fastcube.kernels.broadcasting.lanes import BROADCAST_LANES_16, BROADCAST_LANES_32
-from fastcube.kernels.broadcasting.layout import TALLY
 from fastcube.kernels.broadcasting.lists import descend_listed
 from fastcube.kernels.broadcasting.registers import descend_8, descend_16
+from fastcube.kernels.broadcasting.repeats import broadcast_counted
 from fastcube.kernels.broadcasting.single import BROADCAST_SINGLE
-from fastcube.kernels.faults import close, draw, faults_for, is_closed, trial_faults
-from fastcube.kernels.jit import kernel
+from fastcube.kernels.draws.faults import close, draw, faults_for, is_closed
+from fastcube.kernels.machine.bits import ONE
+from fastcube.kernels.machine.jit import kernel
+from fastcube.measure import registry
+from fastcube.measure.statistics import Mean, Proportion
 
 compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="many trials need compiled code")
 
-BROADCAST = registry.find("broadcast")
+BROADCAST = registry.study("broadcast")
 LEVEL = 1e-6
 
 
@@ -70,10 +69,10 @@ def at(n, f, links=0):
 
 def drawn(point, first, stop):
     """The trials of a point, for the twin."""
-    key = point_key("broadcast", 0, point)
+    key = fc.study("broadcast").key(0, point)
     n, f, links = point.values()
     for trial in range(first, stop):
-        nodes, pairs, (s,) = trial_faults(key, trial, n, f, links, 1)
+        nodes, pairs, (s,) = case.broadcast(key, trial, n, f, links)
         yield trial, Cube(n, nodes.tolist(), [tuple(pair) for pair in pairs.tolist()]), f, int(s)
 
 
@@ -81,7 +80,7 @@ POINTS = [at(1, 0), at(1, 1), at(2, 1), at(3, 6), at(4, 3, 2), at(5, 4), at(5, 2
 
 
 @compiled
-@pytest.mark.parametrize("point", POINTS, ids=str)
+@pytest.mark.parametrize("point", default_or_marked("broadcast", POINTS), ids=str)
 def test_kernel_is_the_twin(point):
     check(BROADCAST.count(point, 60, first=37), *expected(drawn(point, 37, 97)))
 
@@ -96,11 +95,12 @@ def test_kernel_is_the_twin_on_many_trials(n):
             check(BROADCAST.count(at(n, f, links), trials), *expected(drawn(at(n, f, links), 0, trials)))
 
 
+@pytest.mark.kernels
 @compiled
 def test_replayed_trials_add_up():
     for point in (at(5, 6), at(8, 6, 2), at(20, 40)):
         tally = BROADCAST.count(point, 60)
-        counts, key = Counter(), point_key("broadcast", 0, point)
+        counts, key = Counter(), fc.study("broadcast").key(0, point)
         for trial in range(60):
             data = BROADCAST.explain(point, key, trial).data
             counts["not_unsafe"] += data["not_unsafe"]
@@ -110,6 +110,7 @@ def test_replayed_trials_add_up():
         assert {name: tally.counts[name] for name in counts} == counts
 
 
+@pytest.mark.kernels
 @compiled
 @pytest.mark.parametrize(
     ("lanes", "points"),
@@ -124,9 +125,9 @@ def test_lanes_equal_one_trial_at_a_time(lanes, points):
         for first, stop in ((0, 2000), (777, 2777)):
             tallies = []
             for form in (lanes, BROADCAST_SINGLE):
-                slots = TALLY.fresh()
+                slots = layout.BROADCAST.fresh()
                 form(np.uint64(11), first, stop, np.array(list(point.values()), np.float64), slots)
-                tallies.append(TALLY.read(slots))
+                tallies.append(layout.BROADCAST.read(slots))
             assert tallies[0] == tallies[1], point
 
 
@@ -167,13 +168,15 @@ def test_descents_agree(n, f):
 
 
 def test_which_kernel_serves():
-    assert broadcast_kernel(4, 2, 0) is broadcast_kernel(6, 3, 0) is broadcast_counted
-    assert broadcast_kernel(2, 1, 0) is broadcast_kernel(16, 8, 0) is BROADCAST_LANES_16
-    assert broadcast_kernel(17, 4, 0) is broadcast_kernel(62, 60, 0) is BROADCAST_LANES_32
+    kernel_at = choice.BROADCAST.kernel
+    assert kernel_at(4, 2, 0) is kernel_at(6, 3, 0) is broadcast_counted
+    assert kernel_at(2, 1, 0) is kernel_at(16, 8, 0) is BROADCAST_LANES_16
+    assert kernel_at(17, 4, 0) is kernel_at(62, 60, 0) is BROADCAST_LANES_32
     for n, f, links in ((1, 0, 0), (8, 0, 0), (8, 4, 1), (8, 128, 0), (20, 121, 0)):
-        assert broadcast_kernel(n, f, links) is BROADCAST_SINGLE
+        assert kernel_at(n, f, links) is BROADCAST_SINGLE
 
 
+@pytest.mark.kernels
 @compiled
 def test_trials_split_anywhere():
     whole = BROADCAST.count(at(9, 6), 3000)
@@ -206,6 +209,7 @@ def exactly(n, f):
     }
 
 
+@pytest.mark.kernels
 @compiled
 @pytest.mark.parametrize(
     ("n", "sizes"),
@@ -223,11 +227,13 @@ def test_all_broadcasts_are_the_twins(n, sizes):
         assert fc.exact_broadcast(n, f) == exactly(n, f), (n, f)
 
 
+@pytest.mark.kernels
 @compiled
 def test_exact_values_name_the_studys_statistics():
     assert list(fc.exact_broadcast(2, 1)) == [s.name for s in BROADCAST.statistics]
 
 
+@pytest.mark.kernels
 @compiled
 @pytest.mark.parametrize(("n", "f"), [(3, 2), (4, 2), (4, 5), (4, 9), (5, 2), (5, 4)])
 def test_monte_carlo_agrees_with_exact_values(n, f):
@@ -266,5 +272,5 @@ def test_impossible_points(point, message):
 
 
 def test_exact_values_that_cannot_be_had():
-    with pytest.raises(fc.ParameterError, match="n and f must have at most 10000000 fault sets to enumerate"):
+    with pytest.raises(fc.ParameterError, match="at most 10,000,000 cases for exact values, got 3,872,894,697"):
         fc.exact_broadcast(6, 5 + 3)

@@ -10,31 +10,35 @@ import pytest
 from processes import CLEAN, PATIENCE, TOY_FILE, fastcube, mounted, remount_read_only
 
 from fastcube import kernels
-from fastcube.kernels import cache
+from fastcube.kernels.machine import cache
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 
 PROBE = """
-from .jit import kernel
+from .machine.jit import kernel
 from .helper import offset
 
 @kernel("int64(int64)")
 def probe(x):
     return x + offset(x)
 
-@kernel("int64(int64)")
-def other(x):
-    return 2 * offset(x)
+def closing_over(shift):
+    @kernel("int64(int64)")
+    def other(x):
+        return 2 * shift(x)
+    return other
+
+other = closing_over(offset)
 """
 HELPER = """
-from .jit import block
+from .machine.jit import block
 
 @block
 def offset(x):
     return {}
 """
 CALL = (
-    "import sys; from fastcube.kernels import probe; from fastcube.kernels.cache import cache_folder; "
+    "import sys; from fastcube.kernels import probe; from fastcube.kernels.machine.cache import cache_folder; "
     "print(probe.probe(10), probe.other(0), cache_folder())"
 )
 
@@ -80,11 +84,17 @@ def call(package, **variables):
 
 def place(package, **variables):
     """The cache folder that a new process takes."""
-    code = "from fastcube.kernels.cache import cache_folder; print(cache_folder())"
-    return Path(subprocess.run(
-        [sys.executable, "-c", code], env=environment(package, **variables), stdout=subprocess.PIPE, text=True, check=True,
-        cwd="/",
-    ).stdout.strip())  # fmt: skip
+    code = "from fastcube.kernels.machine.cache import cache_folder; print(cache_folder())"
+    return Path(
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment(package, **variables),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            cwd="/",
+        ).stdout.strip()
+    )
 
 
 def stored(folder):
@@ -182,7 +192,7 @@ def warm(tmp_path_factory):
     ("nbi", "empty"), ("nbc", "one bit"), ("sha256", "torn"),
     *(pytest.param(suffix, damage, marks=pytest.mark.slow) for suffix, damage in (
         ("nbi", "torn"), ("nbi", "one bit"), ("nbc", "empty"), ("nbc", "torn"), ("sha256", "empty"), ("sha256", "one bit"))),
-])  # fmt: skip
+])  # a table, row by row # fmt: skip
 def test_a_damaged_entry_is_compiled_anew_and_never_loaded(warm, tmp_path, suffix, damage):
     package, compiled = warm
     folder = shutil.copytree(compiled, tmp_path / "cache" / compiled.name)
@@ -199,12 +209,15 @@ def test_a_damaged_entry_is_compiled_anew_and_never_loaded(warm, tmp_path, suffi
     assert stored(folder) == mended
 
 
-@pytest.mark.parametrize(("change", "why"), [
-    (lambda root, inner: root.chmod(0o777), "can be written by others"),
-    (lambda root, inner: inner.chmod(0o775), "can be written by others"),
-    (lambda root, inner: os.chown(root, 12345, 12345), "belongs to another user"),
-    (lambda root, inner: (inner.rename(root / "elsewhere"), inner.symlink_to(root / "elsewhere")), "is a link"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda root, inner: root.chmod(0o777), "can be written by others"),
+        (lambda root, inner: inner.chmod(0o775), "can be written by others"),
+        (lambda root, inner: os.chown(root, 12345, 12345), "belongs to another user"),
+        (lambda root, inner: (inner.rename(root / "elsewhere"), inner.symlink_to(root / "elsewhere")), "is a link"),
+    ],
+)
 def test_folders_that_others_could_write_are_not_trusted(package, tmp_path, change, why):
     if os.geteuid():
         pytest.skip("only root can give a folder away")
@@ -284,3 +297,34 @@ def test_info_tells_the_environment(tmp_path):
     assert Path(lines["cache"]).parent == tmp_path
     assert "LLVM" in lines["cpu"]
     assert "numba" in lines["libraries"]
+
+
+OWN = """
+import fastcube as fc
+
+@fc.trial
+def trial(key, t, params, out):
+    out[0] = {}
+
+{} = fc.trial_study("{}", "a number", [fc.Axis("a", "a label", int, 0, 9)], [fc.Output("x", "a number", 9)], trial, [{{"a": 0}}])
+"""
+
+
+def test_two_users_trials_that_two_processes_compiled(tmp_path):
+    """Numba names what both call alike; a third process that loads both from the cache must not take one for the other."""
+    for name, number in (("ONE", 1), ("TWO", 2)):
+        (tmp_path / f"{name}.py").write_text(OWN.format(number, name, name))
+    totals = "import sys; print(*(vars(__import__(n))[n].count({'a': 0}, 10).counts['x_total'] for n in sys.argv[1:]))"
+    said = []
+    for names in (["ONE"], ["TWO"], ["ONE", "TWO"], ["TWO", "ONE"]):
+        done = subprocess.run(
+            [sys.executable, "-c", totals, *names],
+            cwd=tmp_path,
+            text=True,
+            capture_output=True,
+            timeout=PATIENCE,
+            env={**CLEAN, "FASTCUBE_CACHE_DIR": str(tmp_path / "cache")},
+            check=True,
+        )
+        said.append(done.stdout.split())
+    assert said == [["10"], ["20"], ["10", "20"], ["20", "10"]]

@@ -14,7 +14,7 @@ from toy import TOY
 
 import fastcube as fc
 from fastcube.cli import main
-from fastcube.engine.reading import open_results
+from fastcube.results.reading import open_results
 
 pytestmark = pytest.mark.dask
 
@@ -62,10 +62,27 @@ class Cluster:
 
     def add_worker(self):
         name = f"w{len(self.workers)}"
-        self.workers.append(self._start(
-            "worker", "--scheduler-file", str(self.file), "--nthreads", "1", "--nworkers", "1", "--no-nanny", "--no-dashboard",
-            "--name", name, "--host", "127.0.0.1", "--local-directory", str(self.folder / name), "--death-timeout", str(PATIENCE),
-        ))  # fmt: skip
+        self.workers.append(
+            self._start(
+                "worker",
+                "--scheduler-file",
+                str(self.file),
+                "--nthreads",
+                "1",
+                "--nworkers",
+                "1",
+                "--no-nanny",
+                "--no-dashboard",
+                "--name",
+                name,
+                "--host",
+                "127.0.0.1",
+                "--local-directory",
+                str(self.folder / name),
+                "--death-timeout",
+                str(PATIENCE),
+            )
+        )
         log = self.folder / f"worker-{len(self.workers) - 1}.log"
         self._wait(lambda: "Registered to" in log.read_text())
         return self.workers[-1]

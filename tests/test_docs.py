@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import fastcube as fc
+
 ROOT = Path(__file__).resolve().parent.parent
 MADE = {"gallery", "_build"}  # by Sphinx
 DOCUMENTS = sorted(p for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")) if not MADE & set(p.parts))
@@ -13,6 +15,7 @@ DOCUMENTS = sorted(p for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")) i
 SHOWN_FILE = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)  # a file that the reader is told to save
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_python_examples_run(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -34,6 +37,13 @@ def test_links_lead_somewhere(path):
             assert (path.parent / target).exists(), target
     for script in re.findall(r"<!-- picture (\w+)", text):  # drawn by the build from a script
         assert (ROOT / "examples" / f"{script}.py").exists(), script
+
+
+@pytest.mark.parametrize("study", fc.study_names())
+def test_every_study_has_its_page(study):
+    """One that tells what it measures: of the rooms that name all studies alike, none counts."""
+    told = [p for p in DOCUMENTS if p.parent in (ROOT / "docs", ROOT / "docs" / "papers") and p.stem != "speed"]
+    assert any(re.search(rf"(`|fastcube run ){study}\b(?!-)", path.read_text()) for path in told), study
 
 
 def test_readme_comments_are_what_is_printed(capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import signal
 import subprocess
@@ -17,50 +18,63 @@ from processes import TOY_FILE
 from toy import TOY
 
 import fastcube as fc
-from fastcube.engine import hdf5
-from fastcube.engine.output import OutputFile
-from fastcube.engine.reading import open_results
+from fastcube.results import hdf5
+from fastcube.results.output import OutputFile
+from fastcube.results.reading import open_results
 
 ONE = {"a": 1, "work": 0.0}
 
 
-@pytest.mark.parametrize("given", [
-    {"trials": np.int64(100)}, {"trials": np.uint8(100)}, {"trials": "1e2"}, {"trials": 100, "seed": np.int32(0)},
-    {"trials": 100, "seed": "0"}, {"trials": 400, "shard": (np.int64(0), np.int64(4))}, {"trials": 400, "shard": "0/4"},
-    {"trials": np.int16(100), "workers": np.int64(1), "max_seconds": Fraction(100)},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"trials": np.int64(100)},
+        {"trials": np.uint8(100)},
+        {"trials": "1e2"},
+        {"trials": 100, "seed": np.int32(0)},
+        {"trials": 100, "seed": "0"},
+        {"trials": 400, "shard": (np.int64(0), np.int64(4))},
+        {"trials": 400, "shard": "0/4"},
+        {"trials": np.int16(100), "workers": np.int64(1), "max_seconds": Fraction(100)},
+    ],
+)
 def test_any_integer_type_and_text_as_on_the_command_line(given, tmp_path):
     out = tmp_path / "r.h5"
     results = fc.run(TOY, **ONE, **given, output=out)
-    assert results.tallies == TOY_100
+    assert results.tallies == of_100()
     assert open_results(out).digest() == results.digest()
 
 
-TOY_100 = fc.run(TOY, **ONE, trials=100).tallies
+@functools.cache
+def of_100():
+    return fc.run(TOY, **ONE, trials=100).tallies
 
 
-@pytest.mark.parametrize(("given", "message"), [
-    ({"trials": True}, "trials must be a whole number (1e6 is one), got True"),
-    ({"trials": 1.5}, "trials must be a whole number (1e6 is one), got 1.5"),
-    ({"trials": float("nan")}, "trials must be a whole number (1e6 is one), got nan"),
-    ({"trials": "1e999999999"}, "trials must be a whole number (1e6 is one), got 1e999999999"),
-    ({"trials": 10**400}, "trials must be in [1, 1152921504606846976], got about 10^400"),
-    ({"seed": -1}, "seed must be in [0, 9223372036854775807], got -1"),
-    ({"seed": np.bool_(True)}, "seed must be a whole number"),
-    ({"events": Decimal("1.5")}, "events must be a whole number (1e6 is one), got 1.5"),
-    ({"precision": float("nan")}, "precision must be a number or a percentage, got nan"),
-    ({"precision": False}, "precision must be a number or a percentage, got False"),
-    ({"relative": "x%"}, "relative must be a number or a percentage, got x%"),
-    ({"shard": "²/3"}, "shard must be I/N with 0 <= I < N, got ²/3"),
-    ({"shard": (1, 2, 3)}, "shard must be I/N with 0 <= I < N, got (1, 2, 3)"),
-    ({"shard": 7}, "shard must be I/N with 0 <= I < N, got 7"),
-    ({"max_seconds": "soon"}, "max_seconds must be a number, got soon"),
-    ({"checkpoint": 0.1}, "checkpoint must be in [1, 86400] seconds, got 0.1"),
-    ({"grid": "fine"}, "grid must be one of default for toy, got fine"),
-    ({"a": True}, "a must be an integer in [0, 100], got True"),
-    ({"a": range(101), "work": "0:2000"}, "a run takes at most 100000 points, got 202101 of toy"),
-    ({"work": "0:1e9:1e-3"}, "work range must be lo:hi[:step] with lo <= hi, step > 0 and at most 100000 values"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"trials": True}, "trials must be a whole number (1e6 is one), got True"),
+        ({"trials": 1.5}, "trials must be a whole number (1e6 is one), got 1.5"),
+        ({"trials": float("nan")}, "trials must be a whole number (1e6 is one), got nan"),
+        ({"trials": "1e999999999"}, "trials must be a whole number (1e6 is one), got 1e999999999"),
+        ({"trials": 10**400}, "trials must be in [1, 1152921504606846976], got about 10^400"),
+        ({"seed": -1}, "seed must be in [0, 9223372036854775807], got -1"),
+        ({"seed": np.bool_(True)}, "seed must be a whole number"),
+        ({"events": Decimal("1.5")}, "events must be a whole number (1e6 is one), got 1.5"),
+        ({"precision": float("nan")}, "precision must be a number or a percentage, got nan"),
+        ({"precision": False}, "precision must be a number or a percentage, got False"),
+        ({"relative": "x%"}, "relative must be a number or a percentage, got x%"),
+        ({"shard": "²/3"}, "shard must be I/N with 0 <= I < N, got ²/3"),
+        ({"shard": (1, 2, 3)}, "shard must be I/N with 0 <= I < N, got (1, 2, 3)"),
+        ({"shard": 7}, "shard must be I/N with 0 <= I < N, got 7"),
+        ({"max_seconds": "soon"}, "max_seconds must be a number, got soon"),
+        ({"checkpoint": 0.1}, "checkpoint must be in [1, 86400] seconds, got 0.1"),
+        ({"grid": "fine"}, "grid must be one of default for toy, got fine"),
+        ({"a": True}, "a must be an integer in [0, 100], got True"),
+        ({"a": range(101), "work": "0:2000"}, "a run takes at most 100000 points, got 202101 of toy"),
+        ({"work": "0:1e9:1e-3"}, "work range must be lo:hi[:step] with lo <= hi, step > 0 and at most 100000 values"),
+    ],
+)
 def test_what_cannot_be_meant_is_one_line_before_the_first_trial(given, message, tmp_path):
     with pytest.raises(fc.ParameterError) as error:
         fc.run(TOY, **{**ONE, **given}, output=tmp_path / "r.h5")
@@ -70,7 +84,7 @@ def test_what_cannot_be_meant_is_one_line_before_the_first_trial(given, message,
 
 
 def test_minus_zero_is_zero():
-    assert fc.run(TOY, a=1, work=-0.0, trials=100).tallies == TOY_100
+    assert fc.run(TOY, a=1, work=-0.0, trials=100).tallies == of_100()
 
 
 @pytest.mark.parametrize("length", [200, 225, 250, 255])
@@ -117,7 +131,7 @@ def test_whatever_fails_while_saving_the_work_goes_somewhere(step, number, tmp_p
     elif step == "rename":
         monkeypatch.setattr(hdf5.Path, "replace", failing(hdf5.Path.replace))
     elif step == "open":
-        monkeypatch.setattr(hdf5.Path, "open", failing(hdf5.Path.open))
+        monkeypatch.setattr(hdf5.os, "open", failing(os.open))
     else:
         monkeypatch.setattr(hdf5, "_write_all", failing(hdf5._write_all))
     with pytest.raises(fc.ResultFileError) as error:
@@ -205,7 +219,12 @@ def test_an_exit_in_a_study_file_is_one_line(tmp_path):
 def test_output_that_cannot_be_written_is_one_line(tmp_path):
     fc.run(TOY, **ONE, trials=10, output=tmp_path / "r.h5")
     with open("/dev/full", "w") as full:  # noqa: PTH123
-        done = subprocess.run([sys.executable, "-m", "fastcube", "show", str(tmp_path / "r.h5"), "--study", TOY_FILE],
-                              stdout=full, stderr=subprocess.PIPE, text=True, check=False)  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-m", "fastcube", "show", str(tmp_path / "r.h5"), "--study", TOY_FILE],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "output cannot be written: No space left on device" in done.stderr

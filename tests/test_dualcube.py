@@ -189,15 +189,14 @@ def test_bad_input_is_one_clear_line(call, message):
 
 
 def test_explanations_are_json_and_agree_with_the_twin():
-    from fastcube.engine.study import point_key
-    from fastcube.studies.li_peng_chu import STUDIES
+    from fastcube.studies.li_peng_chu import PAPER
 
     seen = set()
-    for study in STUDIES:
+    for study in PAPER.studies:
         for m, rate in ((5, 0.5), (9, 0.4), (12, 0.45), (1, 0.9)):
             point = study.point({"m": m, "rate": rate})
             for trial in range(12):
-                told = study.explain(point, point_key(study.name, 0, point), trial)
+                told = study.explain(point, study.key(0, point), trial)
                 data = json.loads(json.dumps(told.data))
                 if data["void"]:
                     seen.add("void")

@@ -12,18 +12,17 @@ import pytest
 from reference import dualcube as twin
 from scipy.special import chdtrc
 
-from fastcube.engine.estimate import proportion
-from fastcube.engine.study import point_key
-from fastcube.engine.tally import Tally
-from fastcube.kernels.dualcube import trials as kernels
+from fastcube.kernels.draws.nodes import threshold
+from fastcube.kernels.draws.pairs import BATCH, draw_pairs, pair_arrays
+from fastcube.kernels.dualcube import case, layout
+from fastcube.kernels.dualcube import single as kernels
 from fastcube.kernels.dualcube.lanes import Cube, batch_for, route_lengths
-from fastcube.kernels.dualcube.layout import TALLY
 from fastcube.kernels.dualcube.lookups import Recorded, forget, record_for, route_one, route_recorded
 from fastcube.kernels.dualcube.practical import PATH_NODES, TREES, World, route
 from fastcube.kernels.dualcube.trees import room_for
-from fastcube.kernels.jit import kernel
-from fastcube.kernels.pairs import BATCH, draw_pairs, pair_arrays
-from fastcube.kernels.sampling import threshold
+from fastcube.kernels.machine.jit import kernel
+from fastcube.measure.estimate import proportion
+from fastcube.measure.tally import Tally
 from fastcube.studies.li_peng_chu.routing import DUALCUBE_ROUTING, _connected_about
 
 KEY = 0x1234_5678_9ABC_DEF0
@@ -87,11 +86,13 @@ def agree_with_twin(m, rate, count):
     return done
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("m", range(3, 10))
 def test_random_routes_are_the_twins(m):
     assert all(agree_with_twin(m, rate, 120) == 120 for rate in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
 
 
+@pytest.mark.kernels
 def test_routes_at_m_20_are_the_twins():
     assert sum(agree_with_twin(20, rate, 143) for rate in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)) == 1001
 
@@ -102,6 +103,7 @@ def test_many_random_routes_are_the_twins(m):
     assert sum(agree_with_twin(m, rate, 2100) for rate in np.linspace(0, 0.6, 7)) == 14700
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("m", [1, 2, 3, 5, 7, 9, 12, 20, 30])
 def test_fast_form_takes_the_paths_of_the_readings_order(m):
     for rate in (0.02, 0.25, 0.5, 0.6, 0.7):
@@ -152,10 +154,12 @@ def agree_on_all_fault_sets(m, s, t):
     return cases
 
 
+@pytest.mark.kernels
 def test_all_fault_sets_of_dc_1():
     assert sum(agree_on_all_fault_sets(1, s, t) for s, t in itertools.permutations(range(8), 2)) == 8 * 53
 
 
+@pytest.mark.kernels
 def test_all_fault_sets_of_dc_2_within_a_class():
     # any node can be moved to 0 by a symmetry that keeps classes' dimension order (see the next test)
     assert sum(agree_on_all_fault_sets(2, 0, t) for t in range(1, 16)) == 14_219
@@ -166,6 +170,7 @@ def test_all_fault_sets_of_dc_2():
     assert sum(agree_on_all_fault_sets(2, 0, t) for t in range(1, 32)) == 825_267
 
 
+@pytest.mark.kernels
 def test_moving_a_node_to_0_moves_the_route():
     m = 2
     for s in range(32):
@@ -231,7 +236,7 @@ def test_documented_pairs_are_the_kernels():
     seen: Counter[bool] = Counter()
     for m, rate in ((1, 0.8), (2, 0.7), (5, 0.5), (9, 0.1), (20, 0.3), (30, 0.9)):
         for t in (0, 1, 2, 3, 5, 77, 1002, 2**33 + 1):
-            valid, key, s, t_node = kernels.trial_pair(np.uint64(KEY), t, m, rate)
+            valid, key, s, t_node = case.dualcube_routing(np.uint64(KEY), t, m, rate)
             assert recipe["dualcube_pair"](KEY, t, m, rate) == ((s, t_node) if valid else None)
             assert key == recipe["words"](KEY, t, 1, 2)[0]
             if valid:
@@ -241,6 +246,7 @@ def test_documented_pairs_are_the_kernels():
     assert seen[False] > 0
 
 
+@pytest.mark.kernels
 def test_pairs_are_uniform_among_nonfaulty_nodes():
     # DC(1), one fault set: condition on it, and all ordered pairs of its nonfaulty nodes are alike
     count = 200_000
@@ -301,6 +307,8 @@ def plain_tally(study, m, rate, first, stop):
         if shortest is not None:
             sums["shortest"] = shortest
             counts["shortest_routes"] += length == shortest
+            counts["longer"] += length > shortest
+        counts["detours"] += length > distance
         for (a, x), (b, y) in itertools.combinations_with_replacement(sums.items(), 2):
             if f"{a}_{b}" in counts:
                 counts[f"{a}_{b}"] += x * y
@@ -351,20 +359,19 @@ def test_words_past_2_to_the_32_trials():
 
 def test_hopeless_rates_end():
     tally = run_trials(DUALCUBE_ROUTING, 2, 0.999, 0, 20)
-    void = tally[TALLY.counter("void")]
-    assert void + tally[TALLY.counter("valid")] == 20
+    void = tally[layout.DUALCUBE_ROUTING.counter("void")]
+    assert void + tally[layout.DUALCUBE_ROUTING.counter("valid")] == 20
     assert void > 15
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("m", [5, 7, 9])
 def test_connectivity_is_near_its_approximation(m):
     """P(a nonfaulty path joins the pair) ~ 1 - 2 p^(m+1): never far above it, and close where it is not small."""
     study = DUALCUBE_ROUTING
     for rate in (0.2, 0.3, 0.4):
         point = study.point({"m": m, "rate": rate})
-        counts = Tally.from_slots(
-            study.tally, 0, 3000, run_trials(study, m, rate, 0, 3000, point_key(study.name, 1, point))
-        ).counts
+        counts = Tally.from_slots(study.tally, 0, 3000, run_trials(study, m, rate, 0, 3000, study.key(1, point))).counts
         measured = proportion(counts["connected"], counts["valid"], 1e-6)
         about = _connected_about(point)
         assert measured.low - 0.01 <= about <= measured.high + 0.01

@@ -11,9 +11,8 @@ from toy import TOY
 
 import fastcube as fc
 from fastcube.cli import main
-from fastcube.engine import registry
-from fastcube.engine.drawn import rows
-from fastcube.engine.study import point_key
+from fastcube.measure import registry
+from fastcube.measure.fault_sets import rows
 from fastcube.networks.faults import RandomFaults
 
 
@@ -23,7 +22,8 @@ def small_points():
         for grid in study.grids:
             point = next(p for p in grid.points if any(p.get(a) for a in ("f", "links", "rate", "p", "d")))
             if point.get("m", 0) < 10 and point.get("n", 0) <= 12:
-                yield pytest.param(study, point, id=f"{study.name}-{grid.name}")
+                marks = pytest.mark.kernels if study.name == "rivals" else ()
+                yield pytest.param(study, point, id=f"{study.name}-{grid.name}", marks=marks)
 
 
 def flat(value):
@@ -35,12 +35,12 @@ def flat(value):
 def test_a_trial_draws_what_replay_shows(study, point):
     point = study.point(point)
     for trial in (0, 1, 70):
-        told = study.explain(point, point_key(study.name, 5, point), trial).data
+        told = study.explain(point, study.key(5, point), trial).data
 
         def drawn(what, trial=trial):
             return fc.fault_sets(study.name, what=what, seed=5, first=trial, stop=trial + 1, **point)[0]
 
-        others = dict(study.draw(point, point_key(study.name, 5, point), trial).others)
+        others = dict(study.draw(point, study.key(5, point), trial).others)
         if others.pop("void", False):
             continue
         if "messages" in told:  # sources and destinations, nested
@@ -125,7 +125,7 @@ def test_csv_has_the_same_fault_sets(capsys):
 
 
 def test_csv_of_lazy_faults():
-    study = registry.find("routing-rate")
+    study = registry.study("routing-rate")
     header, row = rows(study, [study.point({"n": 60, "rate": 0.1, "k": 1})], 0, 0, 1)
     cells = dict(zip(header, row, strict=True))
     assert cells["faulty_nodes"] == "lazy"

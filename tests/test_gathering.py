@@ -89,11 +89,14 @@ def test_pieces_take_the_way_of_amounts():
                 full = 2**n - 1
                 holders = [v for v, word in enumerate(detect(n, nodes, links)) if word != full]
                 result = fc.gather(
-                    cube, tree, algorithm, variant,
+                    cube,
+                    tree,
+                    algorithm,
+                    variant,
                     data={v: Counter({v: Fraction(1)}) for v in holders},
                     split=lambda piece, m: [Counter({v: x / m for v, x in piece.items()})] * m,
                     merge=lambda a, b: a + b,
-                ).result  # fmt: skip
+                ).result
                 assert g.result is None
                 assert dict(sorted(result.items())) == g.by_origin if result else not g.by_origin
 

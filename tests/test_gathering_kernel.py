@@ -14,16 +14,17 @@ from reference import trees
 from test_trees_kernel import drawn, faults_at, numbered, sets_of
 
 import fastcube as fc
-from fastcube.engine.registry import find
-from fastcube.engine.study import point_key
-from fastcube.exact.trees import stored_points
-from fastcube.kernels.gathering.enumeration import enumerate_gathering
-from fastcube.kernels.gathering.layout import GATHERING, common
-from fastcube.kernels.gathering.trials import GATHER
-from fastcube.studies.leu_kuo import rivals
+from fastcube.kernels.gathering.layout import GATHER, common
+from fastcube.kernels.gathering.single import GATHER_SINGLE, enumerate_gather
+from fastcube.studies.leu_kuo import enumeration, rivals, tables
 
-RUNS = {"literal": ("FTTC", "literal"), "comment": ("FTTC", "comment"), "repaired": ("FTTC", "repaired"),
-        "reroute": ("REROUTE", "comment"), "tc": ("TC", "comment")}  # fmt: skip
+RUNS = {
+    "literal": ("FTTC", "literal"),
+    "comment": ("FTTC", "comment"),
+    "repaired": ("FTTC", "repaired"),
+    "reroute": ("REROUTE", "comment"),
+    "tc": ("TC", "comment"),
+}
 
 
 def expected(n, nodes, links):
@@ -34,7 +35,7 @@ def expected(n, nodes, links):
 @functools.lru_cache(2**13)
 def expected_of(n, fault):
     """The same by FAULT words, which links of faulty nodes do not change."""
-    out = dict.fromkeys([c.name for c in GATHERING.counters], 0)
+    out = dict.fromkeys([c.name for c in GATHER.counters], 0)
     tree = trees.find_tree(n, fault)
     if tree is None:
         return out, None
@@ -43,10 +44,17 @@ def expected_of(n, fault):
     holders, cut = comment.expected, int(comment.stranded)
     alone = any(not comment.partners(v, i) for i, v in comment.failing)
     out |= {
-        "sink": 1, "expected": holders, "expected_squared": holders**2, "stranded": cut, "stranded_squared": cut**2,
-        "stranded_expected": cut * holders, "with_stranded": int(cut > 0), "avoidable": int(comment.lost > cut),
-        "no_partition": int(alone), "twofold": int(comment.steps_sync >= 2 * n),
-    }  # fmt: skip
+        "sink": 1,
+        "expected": holders,
+        "expected_squared": holders**2,
+        "stranded": cut,
+        "stranded_squared": cut**2,
+        "stranded_expected": cut * holders,
+        "with_stranded": int(cut > 0),
+        "avoidable": int(comment.lost > cut),
+        "no_partition": int(alone),
+        "twofold": int(comment.steps_sync >= 2 * n),
+    }
     for name, run in runs.items():
         lost = run.lost * common(n)
         assert lost.denominator == 1
@@ -54,8 +62,13 @@ def expected_of(n, fault):
         out |= {f"lost_{name}_squared": int(lost) ** 2, f"lost_{name}_expected": int(lost) * holders}
         if f"deadlocked_{name}" in out:
             out[f"deadlocked_{name}"] = int(run.deadlocked)
-    steps = {"comment": comment.steps_sync, "repaired": runs["repaired"].steps_sync, "paper": comment.steps_paper,
-             "reroute": runs["reroute"].steps_paper, "reroute_hops": runs["reroute"].steps_sync}  # fmt: skip
+    steps = {
+        "comment": comment.steps_sync,
+        "repaired": runs["repaired"].steps_sync,
+        "paper": comment.steps_paper,
+        "reroute": runs["reroute"].steps_paper,
+        "reroute_hops": runs["reroute"].steps_sync,
+    }
     for name, value in steps.items():
         out |= {f"steps_{name}": value, f"steps_{name}_squared": value**2}
     return out, comment.steps_sync
@@ -65,18 +78,20 @@ def one_set(n, nodes, links):
     """The tally of one fault set, by the kernel."""
     number = {link: i for i, link in enumerate(numbered(n))}
     state = np.array([*sorted(number[link] for link in links), *sorted(nodes)], np.int64)
-    slots = GATHERING.fresh()
-    enumerate_gathering(n, len(links), len(nodes), state, 0, 1, slots)
-    counts, extremes = GATHERING.read(slots)
+    slots = GATHER.fresh()
+    enumerate_gather(n, len(links), len(nodes), state, 0, 1, slots)
+    counts, extremes = GATHER.read(slots)
     return counts, None if extremes["slowest"][1] < 0 else extremes["slowest"][0]
 
 
+@pytest.mark.kernels
 def test_all_small_sets():
     for n, most_links, most_nodes in ((1, 1, 1), (2, 4, 1)):
         for links, nodes in sets_of(n, most_links, most_nodes):
             assert one_set(n, nodes, links) == expected(n, nodes, links), (n, nodes, links)
 
 
+@pytest.mark.kernels
 def test_some_sets():
     rng = random.Random(1)
     for links, nodes in rng.sample(list(sets_of(3, 4, 2)), 400) + rng.sample(list(sets_of(4, 2, 1)), 150):
@@ -92,14 +107,14 @@ def test_all_sets(n, most_links, most_nodes):
 
 
 def check_trials(n, links, f, trials):
-    key = np.uint64(point_key("gather", 3, {"n": n, "links": links, "f": f}))
-    slots = GATHERING.fresh()
-    GATHER.compiled(key, 7, 7 + trials, np.array([n, links, f], np.float64), slots)
+    key = np.uint64(fc.study("gather").key(3, {"n": n, "links": links, "f": f}))
+    slots = GATHER.fresh()
+    GATHER_SINGLE.compiled(key, 7, 7 + trials, np.array([n, links, f], np.float64), slots)
     sums = None
     for t in range(7, 7 + trials):
         found = expected(n, *drawn(key, t, n, links, f))[0]
         sums = found if sums is None else {name: value + found[name] for name, value in sums.items()}
-    assert GATHERING.read(slots)[0] == sums, (n, links, f)
+    assert GATHER.read(slots)[0] == sums, (n, links, f)
 
 
 @pytest.mark.parametrize("n", range(1, 7))
@@ -119,14 +134,15 @@ def test_many_random_trials():
             check_trials(n, links, rng.choice([0, 0, 1, n // 2]), 50)
 
 
+@pytest.mark.kernels
 def test_largest_cube():
     """Amounts of Q_10 fit: everything held adds up, one trial against the one-cube function."""
     key = np.uint64(5)
-    slots = GATHERING.fresh()
-    GATHER.compiled(key, 0, 1, np.array([10, 400, 30], np.float64), slots)
+    slots = GATHER.fresh()
+    GATHER_SINGLE.compiled(key, 0, 1, np.array([10, 400, 30], np.float64), slots)
     nodes, links = drawn(key, 0, 10, 400, 30)
     cube = fc.Hypercube(10, nodes, links)
-    counts = GATHERING.read(slots)[0]
+    counts = GATHER.read(slots)[0]
     for name, (algorithm, variant) in RUNS.items():
         g = fc.gather(cube, fc.find_tree(cube), algorithm, variant if algorithm == "FTTC" else None)
         assert Fraction(counts[f"lost_{name}"], common(10)) == g.lost
@@ -141,17 +157,18 @@ TABLES = {name: json.loads((DATA / f"exact-{name}.json").read_text())["rows"] fo
 
 def test_tables_hold_all_their_points():
     for rows in TABLES.values():
-        assert [(row["n"], row["links"], row["f"]) for row in rows] == stored_points()
+        assert [{axis: row[axis] for axis in ("n", "links", "f")} for row in rows] == tables.stored_points()
 
 
+@pytest.mark.kernels
 def test_tables_are_what_is_enumerated():
-    for name, exact in (("trees", fc.exact_trees), ("gather", fc.exact_gather)):
-        for row in TABLES[name]:
+    for name, rows in TABLES.items():
+        for row in rows:
             if row["sets"] < 3000:
-                found = vars(exact(row["n"], links=row["links"], f=row["f"]))
-                assert {k: str(v) if isinstance(v, Fraction) else v for k, v in found.items()} == row
+                assert tables.row(name, {axis: row[axis] for axis in ("n", "links", "f")}) == row
 
 
+@pytest.mark.kernels
 def test_exact_values_are_the_twins():
     """Q_2 with two links and up to one node, set by set."""
     for f in (0, 1):
@@ -159,19 +176,20 @@ def test_exact_values_are_the_twins():
         sums = [expected(2, nodes, links)[0] for nodes, links in sets]
         exact = fc.exact_gather(2, links=2, f=f)
         sinks = sum(s["sink"] for s in sums)
-        assert exact.sets == len(sets)
-        assert exact.complete_comment == Fraction(sum(s["complete_comment"] for s in sums), sinks)
-        assert exact.slowdown_comment == Fraction(sum(s["steps_comment"] for s in sums), 2 * sinks)
-        assert exact.stranded == Fraction(sum(s["stranded"] for s in sums), sum(s["expected"] for s in sums))
+        assert enumeration.gather({"n": 2, "links": 2, "f": f}).trials == len(sets)
+        assert exact["complete_comment"] == Fraction(sum(s["complete_comment"] for s in sums), sinks)
+        assert exact["slowdown_comment"] == Fraction(sum(s["steps_comment"] for s in sums), 2 * sinks)
+        assert exact["stranded"] == Fraction(sum(s["stranded"] for s in sums), sum(s["expected"] for s in sums))
 
 
 #: Normal deviate of level 1e-6 over the some 600 comparisons below.
 DEVIATE = 6.1
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("name", ["find-tree", "optimal-tree", "gather", "rerouting"])
 def test_monte_carlo_meets_the_tables(name):
-    study = find(name)
+    study = fc.study(name)
     rows = TABLES["trees" if "tree" in name else "gather"]
     rng = random.Random(3)
     for row in rng.sample(rows, 25) + rows[-6:]:
@@ -195,12 +213,13 @@ def test_monte_carlo_meets_the_tables(name):
 # ---------------------------------------------------------------- studies
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("name", ["find-tree", "optimal-tree", "gather", "rerouting"])
 def test_replay_agrees_with_the_tally(name):
-    study = find(name)
+    study = fc.study(name)
     for values in ({"n": 4, "links": 8, "f": 0}, {"n": 5, "links": 6, "f": 3}, {"n": 3, "links": 4, "f": 1}):
         point = study.point(values)
-        key = point_key(name, 0, point)
+        key = fc.study(name).key(0, point)
         for trial in range(25):
             told = study.explain(point, key, trial)
             data = json.loads(json.dumps(told.data))
@@ -224,7 +243,7 @@ def test_replay_agrees_with_the_tally(name):
 
 def test_the_rival_of_the_benchmark_loses_as_much():
     for values in ({"n": 4, "links": 8, "f": 0}, {"n": 5, "links": 0, "f": 6}):
-        study = find("gather")
+        study = fc.study("gather")
         counts = study.count(study.point(values), 40).counts
         lost = sum(counts[f"lost_{variant}"] for variant in ("literal", "comment", "repaired"))
         assert lost == rivals.gathered(study, values, 40) * common(values["n"]) > 0
@@ -244,26 +263,27 @@ def test_the_rival_of_the_benchmark_loses_as_much():
 )
 def test_bad_points(name, point, words):
     with pytest.raises(fc.ParameterError, match=words):
-        find(name).point(point)
+        fc.study(name).point(point)
 
 
 def test_grids_hold_each_point_once():
     for name in ("find-tree", "optimal-tree", "gather", "rerouting"):
-        for grid in find(name).grids:
+        for grid in fc.study(name).grids:
             points = [tuple(point.items()) for point in grid.points]
             assert len(points) == len(set(points))
             for point in grid.points:
-                find(name).point(point)
+                fc.study(name).point(point)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("n", "links", "f"), [(4, 8, 0), (5, 12, 1), (6, 24, 0), (6, 16, 3), (7, 48, 0)])
 def test_more_trials_against_one_cube(n, links, f):
     """Larger cubes with many faults, where blocked nodes meet failing ones; ``fc.gather`` agrees with the twin elsewhere."""
-    key = np.uint64(point_key("gather", 5, {"n": n, "links": links, "f": f}))
+    key = np.uint64(fc.study("gather").key(5, {"n": n, "links": links, "f": f}))
     for t in range(60 if n < 7 else 15):
-        slots = GATHERING.fresh()
-        GATHER.compiled(key, t, t + 1, np.array([n, links, f], np.float64), slots)
-        counts = GATHERING.read(slots)[0]
+        slots = GATHER.fresh()
+        GATHER_SINGLE.compiled(key, t, t + 1, np.array([n, links, f], np.float64), slots)
+        counts = GATHER.read(slots)[0]
         nodes, pairs = drawn(key, t, n, links, f)
         cube = fc.Hypercube(n, nodes, pairs)
         tree = fc.find_tree(cube)

@@ -1,15 +1,27 @@
 """Points and numbers as a user writes them."""
 
+import math
+from fractions import Fraction
+
+import numpy as np
 import pytest
 
 import fastcube as fc
-from fastcube.engine import grid
-from fastcube.engine.estimate import Estimate
-from fastcube.engine.study import Axis, point_key, point_text
-from fastcube.table import estimate_text
+from fastcube.measure import grid
+from fastcube.measure.grid import parse_count
+from fastcube.measure.study import Axis, point_text
 
 N = Axis("n", "dimension", int, 1, 62)
 P = Axis("p", "probability", float, 0, 1, open_above=True)
+
+
+def test_a_grid_without_a_possible_point_says_why():
+    with pytest.raises(fc.ParameterError) as error:
+        fc.run("rivals-status", n=2, f=2**16)
+    assert str(error.value).startswith(
+        "no point of the grid of rivals-status is possible with n=2,f=65536: f must be in [0, "
+    )
+    assert str(error.value).endswith("got 65536; set links too")
 
 
 @pytest.mark.parametrize(
@@ -70,28 +82,22 @@ def test_shares():
         grid.parse_share("relative", "x%")
 
 
+RATES = fc.study("routing-rate")
+
+
 def test_a_key_depends_on_values_alone():
     """Pinned: the text hashed is ``generator|study|seed|n=10|f=5``; changing it would change every number ever published."""
-    assert point_key("unsafe-fraction", 0, {"n": 10, "f": 5}) == 5919727640356095070
-    assert point_key("s", 1, {"p": 0.1}) != point_key("s", 1, {"p": 0.10000000000000002})
+    assert fc.study("unsafe-fraction").key(0, {"n": 10, "f": 5}) == 5919727640356095070
+    assert RATES.key(1, {"n": 6, "rate": 0.1, "k": 1}) != RATES.key(1, {"n": 6, "rate": 0.10000000000000002, "k": 1})
     assert point_text({"n": 10, "p": 0.25}) == "n=10,p=0.25"
 
 
-@pytest.mark.parametrize(
-    ("estimate", "text"),
-    [
-        (Estimate(0.0123, 0.0002, 0.0119, 0.0127), "0.01230 ± 0.00040"),
-        (Estimate(0.5, 0.1, 0.3, 0.7), "0.50 ± 0.20"),
-        (Estimate(0.0, 0.0, 0.0, 3.7e-6), "< 3.7e-06"),
-        (Estimate(0.001, 0.0005, 0.0, 0.01), "0.0010 [0, 0.0100]"),
-        (Estimate(float("nan"), float("nan"), float("nan"), float("nan")), "-"),
-        (Estimate(3e-11, 1e-11, 1e-12, 9e-11), "3.00e-11 [1.00e-12, 9.00e-11]"),
-        (Estimate(1.0, 0.0, 1.0, 1.0), "1"),
-        (Estimate(4.1e-15, 4e-15, 0.0, 1.02e-5), "4.1e-15 [0, 1e-05]"),
-        (Estimate(12.5, 1.0, 10.5, 14.5), "12.5 ± 2.0"),
-        (Estimate(1.0, 0.0, 0.9, 1.0), "> 0.900"),
-        (Estimate(6.905e-13, 0.0, 6.904e-13, 6.905e-13), "6.91e-13 ± 1.00e-16"),
-    ],
-)
-def test_estimate_text(estimate, text):
-    assert estimate_text(estimate) == text
+@pytest.mark.parametrize("given", [1e4, np.float64(1e4), np.float32(1e4), Fraction(10**4), np.int16(10**4), "1e4"])
+def test_a_count_may_be_of_any_type(given):
+    assert parse_count("trials", given) == 10**4 and type(parse_count("trials", given)) is int
+
+
+@pytest.mark.parametrize("given", [0.5, math.inf, math.nan, Fraction(1, 2), True, 1 + 0j, None])
+def test_what_is_no_whole_number(given):
+    with pytest.raises(fc.ParameterError, match=r"^trials must be a whole number \(1e6 is one\), got "):
+        parse_count("trials", given)

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 
 import h5py
 import numpy as np
@@ -18,9 +19,10 @@ from forgery import edit, sealed, text
 from toy import TOY
 
 import fastcube as fc
-from fastcube.engine import hdf5, registry
-from fastcube.engine.reading import open_results
 from fastcube.errors import FormatTooNewError
+from fastcube.measure import registry
+from fastcube.results import hdf5
+from fastcube.results.reading import open_results
 
 
 @pytest.fixture(scope="module")
@@ -170,13 +172,36 @@ def test_a_hostile_file_is_refused_in_one_line(what, file):
     assert len(said) < 600
 
 
+#: What no trials can have counted, in the first of the points: counters, or extremes.
+IMPOSSIBLE = {
+    "bit_nonzero": {"bit_nonzero": 101},
+    "octal_squares": {"octal_squares": 0},
+    "octal": {"octal": (7, 100)},
+    "bit": {"bit": (1, -2)},
+}
+
+
+@pytest.mark.parametrize("broken", IMPOSSIBLE)
+def test_counts_that_no_trials_can_give_are_refused_under_a_right_digest(broken, whole, file):
+    """A file of another program that computes the digest of what it made up: the counts speak for themselves."""
+    results = open_results(file)
+    first = min(results.tallies)
+    tally = results.tallies[first]
+    change = IMPOSSIBLE[broken]
+    of = "counts" if broken in tally.counts else "extremes"
+    results.tallies[first] = replace(tally, **{of: {**getattr(tally, of), **change}})
+    results.save(file)
+    with pytest.raises(fc.ResultFileError, match=rf"{broken} at a=1,work=0.0 is not what 100 trials can give"):
+        open_results(file)
+
+
 def test_what_this_version_does_not_know_is_named(file):
     edit(file, study(lambda d: d["statistics"][1].update(kind="Median")))
     words = "statistic octal is of the kind Median, which this fastcube does not know"
     with pytest.raises(fc.ResultFileError, match=rf"is damaged: {words}$"):
         open_results(file)
     edit(file, version(2, 7))
-    with pytest.raises(FormatTooNewError, match=rf"has format 2\.7, this fastcube reads 2\.0: {words}$"):
+    with pytest.raises(FormatTooNewError, match=rf"has format 2\.7, this fastcube reads 2\.1: {words}$"):
         open_results(file)
     edit(file, study(lambda d: d["statistics"][1].update(kind="Mean")))
     assert open_results(file).tallies == fc.run(TOY, a=[1, 2], work=[0.0, 1.0], trials=100).tallies
@@ -188,16 +213,25 @@ def test_what_this_version_does_not_know_is_named(file):
 MARKUP = "<img src=x onerror=alert(1)>\"'&</td> $x_{ $ ^ \\frac{1}{"
 
 
-@pytest.mark.parametrize("put", [
-    text("title", MARKUP), text("source", MARKUP), text("grid", MARKUP),
-    *(study(lambda d, part=part: d[part][0].update(description=MARKUP)) for part in ("axes", "counters", "statistics")),
-    study(lambda d: d["statistics"][0].update(units=MARKUP)),
-], ids=["title", "source", "grid", "axis", "counter", "statistic", "units"])  # fmt: skip
+@pytest.mark.parametrize(
+    "put",
+    [
+        text("title", MARKUP),
+        text("source", MARKUP),
+        text("grid", MARKUP),
+        *(
+            study(lambda d, part=part: d[part][0].update(description=MARKUP))
+            for part in ("axes", "counters", "statistics")
+        ),
+        study(lambda d: d["statistics"][0].update(units=MARKUP)),
+    ],
+    ids=["title", "source", "grid", "axis", "counter", "statistic", "units"],
+)
 def test_markup_from_a_file_is_text_wherever_results_are_shown(put, file, tmp_path):
     edit(file, put)
     results = open_results(file)
     assert repr(results).isprintable()
-    results.plot(tmp_path / "f.svg")
+    results.plot(path=tmp_path / "f.svg")
     shown = [results._repr_html_(), results.to_xarray()._repr_html_(), (tmp_path / "f.svg").read_text()]
     assert not any("<img" in page for page in shown)
     assert len(results.to_dataframe()) == 8
@@ -230,11 +264,21 @@ def test_no_code_that_a_file_names_is_run(file, tmp_path):
         "merge r.h5 -o m.h5",
         "plot r.h5 -o r.png",
     ):
-        done = subprocess.run([sys.executable, "-m", "fastcube", *command.split()], cwd=tmp_path, capture_output=True,
-                              text=True, check=False)  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-m", "fastcube", *command.split()],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
-    done = subprocess.run([sys.executable, "-m", "fastcube", "replay", "r.h5", "--point", "a=1,work=0", "--trial", "1"],
-                          cwd=tmp_path, capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "fastcube", "replay", "r.h5", "--point", "a=1,work=0", "--trial", "1"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "--study FILE.py" in done.stderr
     assert not (tmp_path / "ran").exists()
@@ -244,8 +288,13 @@ def test_results_are_read_shown_and_merged_where_their_study_is_not(tmp_path):
     """Another process, that has no toy.py on its path."""
     for i in range(2):
         fc.run(TOY, a=1, work=0.0, trials=100, shard=(i, 2), output=tmp_path / f"s{i}.h5")
-    done = subprocess.run([sys.executable, "-m", "fastcube", "merge", "s0.h5", "s1.h5", "-o", "m.h5"], cwd=tmp_path,
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "fastcube", "merge", "s0.h5", "s1.h5", "-o", "m.h5"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     whole = fc.run(TOY, a=1, work=0.0, trials=100)
     merged = open_results(tmp_path / "m.h5")
@@ -258,9 +307,14 @@ def test_memory_is_bounded_by_what_the_file_justifies(file):
     edit(file, huge)
     code = f"import fastcube as fc\ntry:\n fc.open_results({str(file)!r})\nexcept fc.ResultFileError as e: print(e)"
     limit = 3 * 2**30
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))  # fmt: skip
-    assert "declares more than the file holds" in done.stdout
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert "more than a results file takes" in done.stdout
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import ast
 import graphlib
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -11,15 +12,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+#: What each folder may import of ours.
 FLOORS = {
-    "kernels": ("fastcube.kernels",),
-    "fastcube": ("fastcube.kernels", "fastcube"),
-    "studies": ("fastcube.kernels", "fastcube", "fastcube.studies"),
+    "kernels": {"kernels"},
+    "fastcube": {"kernels", "fastcube"},
+    "studies": {"kernels", "fastcube", "studies"},
 }
 
 
 def sources(floor):
-    links = {ROOT / "fastcube" / name for name in ("kernels", "studies", "data")}
+    links = {ROOT / "fastcube" / name for name in ("kernels", "studies", "data", "readings")}
     return [p for p in sorted((ROOT / floor).rglob("*.py")) if not links & set(p.parents)]
 
 
@@ -43,12 +45,7 @@ def test_imports_run_one_way(floor):
             if name.split(".")[0] == "fastcube":
                 # "fastcube.kernels" itself is the package that jit.py hashes
                 home = next((f for f in ("kernels", "studies") if name.startswith(f"fastcube.{f}")), "fastcube")
-                allowed = {
-                    "kernels": {"kernels"},
-                    "fastcube": {"kernels", "fastcube"},
-                    "studies": {"kernels", "fastcube", "studies"},
-                }
-                assert home in allowed[floor], f"{path.relative_to(ROOT)} imports {name}"
+                assert home in FLOORS[floor], f"{path.relative_to(ROOT)} imports {name}"
 
 
 def at_import(node):
@@ -82,6 +79,60 @@ def test_no_circle_of_imports():
         pytest.fail(" -> ".join(error.args[1]))
 
 
+SHARED = {"machine", "tally", "cube", "draws"}
+SUBJECTS = sorted(p.parent for p in (ROOT / "kernels").glob("*/__init__.py") if p.parent.name not in SHARED)
+#: Names of a subject's files that could stand in any, and names that say what was done instead of what a file is for.
+VAGUE = {"trials", "record", "tally", "enumeration", "search", "dense", "draws"}
+NO_NAMES = {"common", "util", "closed", "counted", "drawn", "found", "kept", "listed", "marked", "merged", "packaged", "planted",
+            "recorded", "sampled", "seen", "shared", "sorted", "spanned"}  # names, as many as a line holds # fmt: skip
+
+
+@pytest.mark.parametrize("folder", SUBJECTS, ids=lambda folder: folder.name)
+def test_subjects_of_kernels_have_the_same_rooms(folder):
+    names = {p.stem for p in folder.glob("*.py")}
+    assert {"layout", "single", "choice", "case"} <= names
+    assert not (VAGUE | NO_NAMES) & {part for name in names for part in name.split("_")}
+    if "lanes" in names:
+        begin = ast.get_docstring(ast.parse((folder / "lanes.py").read_text())).split("\n\n")[1]
+        assert begin.startswith("Entry: ") and "Draws " in begin and "study's key" in " ".join(begin.split())
+
+
+def test_what_is_counted_and_which_kernel_serves_is_known_without_numba():
+    names = [f"fastcube.kernels.{folder.name}.{room}" for folder in SUBJECTS for room in ("layout", "choice")]
+    assert run(f"import sys, {', '.join(names)}; print('numba' in sys.modules)").strip() == "False"
+
+
+def test_no_name_is_a_past_participle_or_says_nothing():
+    for floor in FLOORS:
+        for path in sources(floor):
+            assert path.stem not in NO_NAMES, path
+
+
+def test_the_plan_in_contributing_is_the_tree():
+    """Every room of fastcube/, in the order that they import in, and every folder of kernels/ but the subjects'."""
+    plan = (ROOT / "CONTRIBUTING.md").read_text().split("## The house")[1].split("\n## ")[0]
+    rooms = re.findall(r"^      (\w+)/?  +", plan, re.MULTILINE)
+    assert {room for room in rooms if (ROOT / "kernels" / room).is_dir()} == SHARED
+    named = [room for room in ORDER if room in rooms]
+    assert [room for room in rooms if room in ORDER] == named and set(ORDER) - set(named) == {"resources"}
+    folders = {p.name for p in (ROOT / "fastcube").iterdir() if p.is_dir() and not p.is_symlink()} - {"__pycache__"}
+    assert folders <= set(rooms)
+    files_are_subjects = {"algorithms", "exact", "cli"}
+    for folder in [
+        *(ROOT / "kernels" / room for room in SHARED),
+        *(ROOT / "fastcube" / f for f in folders - files_are_subjects),
+    ]:
+        assert not [p.stem for p in folder.glob("[a-z]*.py") if p.stem not in plan.lower()], folder
+
+
+def test_the_formatter_is_left_alone_for_a_reason():
+    """At most thirty statements keep a layout of their own, each with its reason."""
+    files = [p for floor in (*FLOORS, "tests") for p in sources(floor)]
+    lines = [line for p in files for line in p.read_text().splitlines() if line.endswith("# fmt: skip")]
+    assert 0 < len(lines) <= 30
+    assert all(re.search(r"# \w.* # fmt: skip$", line) for line in lines), lines
+
+
 def test_only_jit_names_njit():
     for path in sources("kernels") + sources("fastcube") + sources("studies"):
         if path.name != "jit.py":
@@ -90,7 +141,7 @@ def test_only_jit_names_njit():
 
 def test_every_package_folder_is_in_pyproject():
     listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
-    found = {"fastcube", "fastcube.data"}
+    found = {"fastcube", "fastcube.data", "fastcube.readings"}
     for floor in FLOORS:
         for path in sources(floor):
             if path.name == "__init__.py":
@@ -100,18 +151,91 @@ def test_every_package_folder_is_in_pyproject():
 
 
 @pytest.mark.skipif((ROOT / "PKG-INFO").exists(), reason="an sdist has no links and needs none")
-@pytest.mark.parametrize("name", ["kernels", "studies", "data"])
-def test_links_of_a_checkout(name):
-    link = ROOT / "fastcube" / name
+@pytest.mark.parametrize("place", ["kernels", "studies", "data", "docs/readings"])
+def test_links_of_a_checkout(place):
+    link = ROOT / "fastcube" / place.rpartition("/")[2]
     assert link.is_symlink()
-    assert str(link.readlink()) == f"../{name}"
+    assert str(link.readlink()) == f"../{place}"
 
 
 def test_no_module_bears_the_name_of_a_public_function():
     import fastcube
 
-    functions = {n for n in fastcube.__all__ if n != "__version__" and not isinstance(getattr(fastcube, n), type)}
-    assert not functions & {p.stem for p in (ROOT / "fastcube").glob("*.py")}
+    functions = {n for n in fastcube.__all__ if n != "__version__" and callable(getattr(fastcube, n))}
+    assert not functions & {p.stem for p in (ROOT / "fastcube").iterdir()}
+
+
+def test_public_functions_stay_callable_after_every_import():
+    """Python binds a submodule over a name of its package that it shares."""
+    code = """
+import importlib, pkgutil, fastcube
+for module in pkgutil.walk_packages(fastcube.__path__, "fastcube."):
+    if "kernels" not in module.name and not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+print([n for n in fastcube.__all__ if n not in ("__version__", "blocks") and not callable(getattr(fastcube, n))])
+"""
+    assert run(code).strip() == "[]"
+
+
+#: Who may import what in fastcube/: each room those before it.
+ORDER = (
+    *("errors", "resources", "networks", "blocks", "algorithms", "measure", "results", "running", "plot", "exact"),
+    *("papers", "cli"),
+)
+#: But for these, and why.
+CLIMBS = {
+    ("measure/study.py", "results"): "for type checkers: a figure and notes take Results",
+    ("results/results.py", "plot"): "Results.plot draws; importing results must not import matplotlib",
+}
+
+
+def test_rooms_import_those_before_them():
+    """Every import, in functions and for type checkers too."""
+    found = set()
+    for path in sources("fastcube"):
+        inside = path.relative_to(ROOT / "fastcube")
+        room = inside.parts[0].removesuffix(".py")
+        if room.startswith("__"):
+            continue
+        for name in imported("fastcube", path):
+            other = name.split(".")[1] if name.startswith("fastcube.") else ""
+            assert other in (*ORDER, "", "kernels", "data"), f"{inside} imports {name}"
+            if other in ORDER and ORDER.index(other) > ORDER.index(room):
+                found.add((inside.as_posix(), other))
+            assert room != "blocks" or other in ("", "errors", "kernels")
+    assert found == set(CLIMBS)
+
+
+def test_no_folder_forwards():
+    """An ``__init__`` below fastcube/ has its own words and code, or nothing: one name, one place."""
+    for path in sources("fastcube"):
+        if path.name == "__init__.py" and path.parent != ROOT / "fastcube":
+            text = path.read_text()
+            assert "__all__" not in text, path
+            for node in ast.parse(text).body:
+                if isinstance(node, ast.ImportFrom) and node.level:
+                    for alias in node.names:
+                        assert text.count(alias.asname or alias.name) > 1, f"{path} passes {alias.name} on"
+
+
+def test_users_need_two_names():
+    """What a person is shown imports fastcube and fastcube.blocks, and nothing deeper."""
+    shown = [
+        ROOT / "README.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "examples").glob("*.py"),
+        *(ROOT / "data").glob("*.json"),
+    ]
+    shown += [p for p in sources("studies") if p.name.startswith(("claims", "examples"))]
+    texts = [(path, path.read_text()) for path in shown if not {"_build", "gallery"} & set(path.parts)]
+    assert len(texts) > 40
+    for path, source in texts:
+        text = source
+        if path.suffix == ".py" and path.parent != ROOT / "examples":  # lines of Python are strings there
+            strings = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+            text = "\n".join(s for s in strings if isinstance(s, str))
+        deep = re.findall(r"(?:import|from|import_module\(.|__import__\(.)\s*fastcube\.(?!blocks\b)\w+.*", text)
+        assert not deep, f"{path}: {deep}"
 
 
 def run(code, **environment):
@@ -146,7 +270,7 @@ def test_kernels_cannot_be_imported_under_another_name():
 def test_reading_does_not_import_numba(tmp_path):
     """Compiled code is for running; looking at results should not wait for numba."""
     code = (
-        "import sys, fastcube.table, fastcube.engine.results, fastcube.engine.driver, fastcube.engine.engines; "
+        "import sys, fastcube.results.table, fastcube.results.results, fastcube.running.driver, fastcube.running.engines; "
         "print('numba' in sys.modules)"
     )
     assert run(code).strip() == "False"

@@ -20,15 +20,15 @@ from toy import TOY
 
 import fastcube as fc
 from fastcube.cli import main
-from fastcube.engine import driver, registry, signals
-from fastcube.engine.driver import run_study
-from fastcube.engine.engines import work
-from fastcube.engine.goal import Goal
-from fastcube.engine.output import OutputFile
-from fastcube.engine.reading import open_results
-from fastcube.engine.registry import find
-from fastcube.engine.results import Results
-from fastcube.engine.signals import INTERRUPTED, TERMINATED, WORK_REMAINS
+from fastcube.measure import registry
+from fastcube.measure.goal import Goal
+from fastcube.results.output import OutputFile
+from fastcube.results.reading import open_results
+from fastcube.results.results import Results
+from fastcube.running import driver, signals
+from fastcube.running.driver import run_study
+from fastcube.running.engines import work
+from fastcube.running.signals import INTERRUPTED, TERMINATED, WORK_REMAINS
 
 CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
 
@@ -123,7 +123,9 @@ def test_max_seconds_says_that_work_remains(tmp_path):
     assert done.stdout == ""
     *_, progress, last = done.stderr.splitlines()
     assert progress.endswith("elapsed")
-    assert last.startswith("fastcube: work remains; checkpoint written to")
+    assert last.startswith(
+        ("fastcube: work remains; checkpoint written to", "fastcube: work remains; no trial is done")
+    )
 
 
 # ---------------------------------------------------------------- SIGKILL
@@ -133,8 +135,12 @@ def kill_often(folder, how, kills):
     script = Path(__file__).with_name("killed_runs.py")
     run = subprocess.run(
         [sys.executable, script, folder / "r.h5", how, str(kills)],
-        capture_output=True, text=True, timeout=PATIENCE, check=False, env={**CLEAN, "OPENBLAS_NUM_THREADS": "1"},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        env={**CLEAN, "OPENBLAS_NUM_THREADS": "1"},
+    )
     assert run.returncode == 0, run.stderr
     told = json.loads(run.stdout)
     assert told["same"]
@@ -175,7 +181,7 @@ def test_a_disk_that_fills_up_or_fails_during_the_run(tmp_path, undisturbed, fai
     (tmp_path / "here").mkdir()
     with mounted(tmp_path / "disk", "size=256k") as disk:
         out = disk / "r.h5"
-        fc.run(find(TOY_FILE), a=[1, 2], trials=1000, output=out)
+        fc.run(fc.study(TOY_FILE), a=[1, 2], trials=1000, output=out)
         with Running(*SHORT, "-o", out, cwd=tmp_path / "here", command=steered(*HELD)) as run:
             run.wait_for("held")
             fail(disk)
@@ -186,7 +192,7 @@ def test_a_disk_that_fills_up_or_fails_during_the_run(tmp_path, undisturbed, fai
         assert lines == [f"fastcube: {out} cannot be written: {words}; the work done is saved in {rescued}"]
         assert out.read_bytes() == held
     assert sum(t.trials for _, t in open_results(rescued)) > 2000
-    assert fc.run(find(TOY_FILE), a=[1, 2], trials=20_001, output=rescued).digest() == undisturbed
+    assert fc.run(fc.study(TOY_FILE), a=[1, 2], trials=20_001, output=rescued).digest() == undisturbed
 
 
 def test_a_failed_checkpoint_does_not_end_a_run(tmp_path):
@@ -206,7 +212,7 @@ def test_a_failed_checkpoint_does_not_end_a_run(tmp_path):
 
 def test_when_nothing_can_be_written_the_old_file_stays(tmp_path):
     out = tmp_path / "r.h5"
-    fc.run(find(TOY_FILE), a=[1, 2], trials=1000, output=out)
+    fc.run(fc.study(TOY_FILE), a=[1, 2], trials=1000, output=out)
     held = out.read_bytes()
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # noqa: E731
     done = fastcube(*SHORT[:-1], "2000", "-o", out, "--progress", "none", preexec_fn=limit)
@@ -241,7 +247,7 @@ def test_a_run_that_cannot_write_does_not_wait_for_kernels(tmp_path):
         folder.rename(tmp_path / "gone")  # at once, also while a checkpoint is being written
         code, lines = run.end(signal.SIGTERM)
     assert (code, len(lines)) == (2, 1)
-    assert {p["work"]: t.trials for p, t in open_results(tmp_path / "r.rescued.h5")} == {0.0: 3, 1e12: 0}
+    assert {p["work"]: t.trials for p, t in open_results(tmp_path / "gone" / "r.rescued.h5")} == {0.0: 3, 1e12: 0}
 
 
 def test_a_read_only_folder_is_refused_before_work_begins(tmp_path):
@@ -310,14 +316,14 @@ def test_a_file_damaged_anywhere_is_refused_in_one_line(tmp_path):
 def test_files_of_another_seed_or_study_are_refused_and_kept(tmp_path, refused):
     out = tmp_path / "r.h5"
     quick = ("run", TOY_FILE, "--trials", "10", "--set", "a=1", "-o", out)
-    fc.run(find(TOY_FILE), a=1, trials=10, seed=5, output=out)
+    fc.run(fc.study(TOY_FILE), a=1, trials=10, seed=5, output=out)
     held = out.read_bytes()
     assert "has seed 5, this run has seed 0; use another output, or --force" in refused(*quick)
     other = tmp_path / "other.py"
     other.write_text(Path(TOY_FILE).read_text().replace('"toy"', '"other"'))
     assert "has study toy, this run has study other" in refused("run", other, *quick[2:], "--seed", "5")
     assert out.read_bytes() == held
-    fc.run(find(TOY_FILE), a=1, trials=10, output=out, force=True)
+    fc.run(fc.study(TOY_FILE), a=1, trials=10, output=out, force=True)
     assert open_results(out).seed == 0
 
 

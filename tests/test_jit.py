@@ -2,15 +2,18 @@
 
 import importlib
 import pkgutil
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
 
 import fastcube.kernels
-from fastcube.kernels import jit
-from fastcube.kernels.jit import Kernel, block, kernel, scratch
+from fastcube.kernels.machine import jit, private
+from fastcube.kernels.machine.jit import Kernel, block, kernel, scratch
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -141,3 +144,38 @@ def test_no_two_kernels_share_a_name():
             found |= {id(each): each for each in several if isinstance(each, Kernel)}
     names = Counter((each.function.__module__, each.function.__qualname__) for each in found.values())
     assert len(names) > 30 and max(names.values()) == 1
+
+
+# ---------------------------------------------------------------- numba's private members
+
+GONE = """
+import numba, sys, warnings
+from fastcube.kernels.machine import private
+if sys.argv[1]:
+    private.hasattr = lambda owner, name: name != sys.argv[1]
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    import toy
+    print(toy.TOY.count({"a": 1, "work": 0.0}, 1000))
+print([str(line.message) for line in said if "lacks" in str(line.message)])
+from fastcube.kernels.draws import philox
+hooks = {"compile", "add_overload", "_compile_for_args"}
+print(sorted(hooks & vars(philox.word).keys()))
+"""
+
+
+@pytest.mark.slow  # three seconds each
+@pytest.mark.parametrize("gone", [name for _, name in (*private.BLOCKS, *private.CACHE)])
+def test_without_a_private_member_of_numba_the_same_is_counted(gone):
+    """Each of those hooked taken away: one line, and plain compilation."""
+    said = []
+    for name in ("", gone):
+        run = [sys.executable, "-c", GONE, name]
+        done = subprocess.run(run, capture_output=True, text=True, check=True, cwd=Path(__file__).parent)
+        said.append(done.stdout.splitlines())
+    (counts, nothing, hooked), (same, line, plain) = said
+    assert (counts, nothing) == (same, "[]")
+    assert line.count(" lacks ") == 1
+    assert f" lacks {gone}: " in line
+    assert hooked.startswith("['_compile_for_args'")
+    assert plain.startswith("[]") == (gone in {name for _, name in private.BLOCKS})

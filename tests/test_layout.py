@@ -10,12 +10,12 @@ import pytest
 from toy import TOY
 
 import fastcube as fc
-from fastcube.engine.estimate import plain_mean, proportion
-from fastcube.engine.statistics import Number, Statistic
-from fastcube.engine.tally import Tally
-from fastcube.kernels import tally as blocks
-from fastcube.kernels.jit import kernel
-from fastcube.kernels.layout import Counter, Extreme, Layout
+from fastcube.kernels.machine.jit import kernel
+from fastcube.kernels.tally import sums as blocks
+from fastcube.kernels.tally.layout import Counter, Extreme, Layout
+from fastcube.measure.estimate import proportion
+from fastcube.measure.statistics import CensoredMean, ClassMean, Number, Statistic
+from fastcube.measure.tally import Tally
 
 LAYOUT = Layout(
     Counter("hits", "trials that hit"),
@@ -32,12 +32,18 @@ def test_slots_follow_the_declaration():
     assert LAYOUT.fresh().tolist() == [0] * 7 + [-1, -1]
 
 
-@pytest.mark.parametrize(("ask", "message"), [
-    (lambda: LAYOUT.counter("hit"), "hit is not a counter of the layout, which has hits, total, values; did you mean hits?"),
-    (lambda: LAYOUT.extreme("smallest"), "smallest is not an extreme of the layout, which has largest"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (
+            lambda: LAYOUT.counter("hit"),
+            "hit is not a counter of the layout, which has hits, total, values; did you mean hits?",
+        ),
+        (lambda: LAYOUT.extreme("smallest"), "smallest is not an extreme of the layout, which has largest"),
+    ],
+)
 def test_a_name_that_is_not_there_is_an_error(ask, message):
-    with pytest.raises(KeyError) as error:
+    with pytest.raises(fc.ParameterError) as error:
         ask()
     assert message in str(error.value)
 
@@ -88,10 +94,17 @@ def test_a_kernel_that_writes_outside_its_tally_is_caught(guards, slot):
 
 def study(**changes):
     given = {
-        "name": "join", "title": "", "source": "", "revision": 1, "axes": (fc.Axis("a", "a label", int, 0, 100),),
-        "tally": LAYOUT, "statistics": (fc.Proportion(name="share", description="", events="hits"),),
-        "kernel": lambda point: None, "grids": (fc.Grid("default", [{"a": 1}], 100),), "explain": lambda *_: None,
-    }  # fmt: skip
+        "name": "join",
+        "title": "",
+        "source": "",
+        "revision": 1,
+        "axes": (fc.Axis("a", "a label", int, 0, 100),),
+        "tally": LAYOUT,
+        "statistics": (fc.Proportion(name="share", description="", events="hits"),),
+        "kernel": lambda point: None,
+        "grids": (fc.Grid("default", [{"a": 1}], 100),),
+        "explain": lambda *_: None,
+    }
     return fc.Study(**{**given, **changes})
 
 
@@ -116,7 +129,7 @@ PLAIN = {"description": ""}
     ({"statistics": ()}, "statistics of join must be one or more of different names"),
     ({"statistics": (fc.Proportion(name="share", events="hits", **PLAIN),) * 2}, "['share', 'share']"),
     ({"grids": ()}, "grids of join must be one or more"),
-])  # fmt: skip
+])  # a table, row by row # fmt: skip
 def test_what_does_not_fit_together_is_refused_when_the_study_is_made(changes, message):
     with pytest.raises(fc.ParameterError) as error:
         study(**changes)
@@ -142,16 +155,12 @@ COUNTS = {"hits": 3, "total": -4, "values": (1, 5, 4, 0), "squares": 30}
 
 
 def test_a_paired_difference_may_be_negative():
-    e = fc.Difference(name="d", total="total", squares="squares", nonzero="hits", bound=lambda point: 2.0,
-                      **PLAIN).estimate(COUNTS, 10, {})  # fmt: skip
+    e = fc.Difference(
+        name="d", total="total", squares="squares", nonzero="hits", bound=lambda point: 2.0, **PLAIN
+    ).estimate(COUNTS, 10, {})
     assert e.value == pytest.approx(-0.4)
     assert e.low == -2.0
     assert -0.4 < e.high <= 2.0
-
-
-def test_a_constant_has_a_plain_mean_of_width_0():
-    e = plain_mean(70, 490, 10)
-    assert (e.value, e.low, e.high, e.stderr) == (7, 7, 7, 0)
 
 
 def test_a_distribution_gives_the_share_of_each_value():
@@ -165,6 +174,54 @@ def test_a_scale_multiplies_estimate_and_interval_and_cuts_probabilities_at_1():
         COUNTS, 10, {}
     )
     assert (scaled.value, scaled.low, scaled.high) == (0.75, 2.5 * plain.low, 1.0)
+
+
+#: Counts of all that can be drawn.
+ALL = {"hits": 3, "among": 4, "total": 6, "squares": 20, "lost": 0, "base": 8, "first": 4, "later": 2}
+EXACT = [
+    (fc.Proportion(name="x", events="hits", **PLAIN), Fraction(3, 10)),
+    (fc.Proportion(name="x", events="hits", among="among", **PLAIN), Fraction(3, 4)),
+    (fc.Proportion(name="x", events="hits", among="lost", **PLAIN), None),
+    (fc.Proportion(name="x", events="hits", defined=lambda point: False, **PLAIN), None),
+    (
+        fc.Mean(name="x", total="total", squares="squares", nonzero="hits", unit=lambda point: 4, **PLAIN),
+        Fraction(6, 40),
+    ),
+    (
+        fc.PlainMean(name="x", total="total", squares="squares", scale=lambda point: Fraction(1, 3), **PLAIN),
+        Fraction(1, 5),
+    ),
+    (
+        fc.Ratio(name="x", numerator="total", denominator="base", squares=("squares",) * 3, nonzero="hits", **PLAIN),
+        Fraction(3, 4),
+    ),
+    (CensoredMean(name="x", total="total", squares="squares", nonzero="hits", unknown="lost", **PLAIN), Fraction(3, 5)),
+    (CensoredMean(name="x", total="total", squares="squares", nonzero="hits", unknown="hits", **PLAIN), None),
+    (
+        ClassMean(
+            name="x",
+            reached=("among", "hits"),
+            totals=("first", "later"),
+            squares=("squares", "squares"),
+            nonzero="hits",
+            classes=lambda point: (),
+            **PLAIN,
+        ),
+        Fraction(3, 5),
+    ),
+]
+
+
+@pytest.mark.parametrize(("statistic", "wanted"), EXACT, ids=lambda x: type(x).__name__)
+def test_exact_values_are_quotients_of_exact_counts(statistic, wanted):
+    assert statistic.exact(ALL, 10, {}) == wanted
+
+
+def test_a_study_without_an_enumeration_has_no_exact_values():
+    with pytest.raises(
+        fc.ParameterError, match="study must be one with an enumeration for exact values, got unsafe-rare"
+    ):
+        fc.study("unsafe-rare").exact({"n": 10, "f": 5})
 
 
 @pytest.mark.parametrize("kind", [Statistic, Number])

@@ -12,10 +12,10 @@ import pytest
 from processes import PATIENCE, Running, fastcube
 
 import fastcube as fc
-from fastcube.engine import registry
-from fastcube.engine.claims import Effort, Ledger, Verdict, Witness
-from fastcube.engine.deciding import decide
-from fastcube.ledger import folded, markdown, summary
+from fastcube.papers import ledgers
+from fastcube.papers.claims import DisagreementError, Effort, Ledger, Verdict, Witness, agree
+from fastcube.papers.deciding import decide
+from fastcube.papers.verdicts import folded, markdown, summary
 
 TOY = str(Path(__file__).with_name("toy_ledger.py"))
 NAMES = ["slowest-first", "false", "repaired", "again", "breaks", "dies", "last"]
@@ -24,9 +24,52 @@ NAMES = ["slowest-first", "false", "repaired", "again", "breaks", "dies", "last"
 # ---------------------------------------------------------------- entering and deciding
 
 
-def test_a_refutation_needs_a_witness():
-    with pytest.raises(ValueError, match="a refuted claim needs a witness"):
-        Verdict("refuted", "everything")
+@pytest.mark.parametrize("outcome", ["refuted", "misprint"])
+def test_a_refutation_needs_a_witness(outcome):
+    with pytest.raises(ValueError, match=f"a claim that is {outcome} needs a witness"):
+        Verdict(outcome, "everything")
+
+
+def test_what_depends_on_the_reading_shows_both():
+    one = Witness("", "3", 3, {})
+    with pytest.raises(ValueError, match="a claim that is depends on the reading needs two witnesses"):
+        Verdict("depends", "everything", one)
+    assert Verdict("depends", "everything", one, (one,)).witnesses == (one, one)
+
+
+def test_a_slip_is_a_misprint_and_no_refutation():
+    ledger = Ledger("paper")
+
+    @ledger.claim("slip", where="", states="", slip="the next line has it right", correction="so", fact="line")
+    def decide(_: Effort) -> Verdict:
+        return Verdict("refuted", "", Witness("", "3", 3, {}))
+
+    report = ledger["slip"].report()
+    assert (report["outcome"], report["correction"], report["fact"]) == ("misprint", "so", "line")
+    assert summary([report]) == "1 claim of the papers: 1 misprint"
+
+
+def test_several_claims_of_one_fact_are_one_refutation():
+    report = {"paper": "toy", "ours": False, "outcome": "refuted", "fact": "one", "definition": False}
+    some = [report, report, {**report, "paper": "other"}, {**report, "fact": "two"}, {**report, "ours": True}]
+    assert summary(some) == "4 claims of the papers: 4 refuted (3 facts)\n1 claim of ours: 1 refuted (1 fact)"
+
+
+def test_two_computations_that_differ_stop_the_decider():
+    agree((1, 2), (1, 2), "pairs")
+    with pytest.raises(DisagreementError, match="pairs: 1 one way, 2 the other"):
+        agree(1, 2, "pairs")
+
+
+def test_effort_counts_what_a_statement_applies_to():
+    effort = Effort()
+    assert [effort.applies(x > 1) for x in range(4)] == [False, False, True, True]
+    witness = Witness("", "3", 3, {})
+    assert effort.first(range(5), lambda x: witness if x == 2 else None) is witness
+    assert (effort.applied, effort.cases) == (5, 3)
+    assert effort.first(range(5), lambda _: None) is None
+    assert Verdict.unless(None, "all") == Verdict("holds", "all")
+    assert Verdict.unless(witness, "all") == Verdict("refuted", "in this order: all", witness)
 
 
 def test_a_wrong_witness_does_not_replay():
@@ -36,7 +79,7 @@ def test_a_wrong_witness_does_not_replay():
 
 
 def test_claims_keep_their_order_and_names_are_taken_once():
-    claims = registry.claims(TOY)
+    claims = ledgers.claims(TOY)
     assert [claim.id for claim in claims] == NAMES
     ledger = Ledger("paper")
     for name in ("b", "a"):
@@ -50,13 +93,13 @@ def test_claims_keep_their_order_and_names_are_taken_once():
 
 
 def test_a_report_is_json():
-    (claim,) = registry.claims(TOY, "false")
+    (claim,) = ledgers.claims(TOY, "false")
     report = claim.report(Effort(quick=True))
     assert json.loads(json.dumps(report)) == report
     assert report["correction"] == "Q_n has 2^n nodes."
     assert (report["effort"], report["ours"], report["outcome"]) == ("quick", False, "refuted")
     assert [w["value"] for w in report["witnesses"]] == [4, 4]
-    (last,) = registry.claims(TOY, "last")
+    (last,) = ledgers.claims(TOY, "last")
     assert last.report()["witnesses"] == []
 
 
@@ -84,7 +127,7 @@ def test_effort_counts_cases_and_tells_now_and_then():
 )
 def test_unknown_papers_and_claims(asked, message):
     with pytest.raises(fc.ParameterError) as error:
-        registry.claims(*asked)
+        ledgers.claims(*asked)
     assert message in str(error.value)
 
 
@@ -94,7 +137,7 @@ def test_unknown_papers_and_claims(asked, message):
 @pytest.mark.parametrize("workers", [1, 3])
 def test_reports_come_in_order_and_nothing_that_breaks_costs_another(workers):
     reports = []
-    assert decide(registry.claims(TOY), reports.append, quick=True, file=TOY, workers=workers) == 0
+    assert decide(ledgers.claims(TOY), reports.append, quick=True, file=TOY, workers=workers) == 0
     assert [report["id"] for report in reports] == NAMES
     outcomes = {report["id"]: report["outcome"] for report in reports}
     assert outcomes["slowest-first"] == outcomes["again"] == outcomes["repaired"] == "holds"
@@ -111,7 +154,7 @@ def test_the_command_prints_claims_and_counts_ours_apart():
     assert "talk of a deciding function" not in done.stdout
     assert "fastcube: deciding toy breaks failed: AssertionError: not like this\n" in done.stderr
     assert done.stdout.endswith(
-        "5 claims of the papers: 1 holds, 1 refuted, 3 not decided\n2 claims of ours: 2 hold, 0 refuted, 0 not decided\n"
+        "5 claims of the papers: 1 holds, 1 refuted (1 fact), 3 not decided\n2 claims of ours: 2 hold\n"
     )
     assert all(len(line) <= 60 for line in done.stdout.splitlines()[:-2])
     assert "toy repaired [ours] (section 2): holds\n" in done.stdout
@@ -125,16 +168,34 @@ def test_one_claim_as_json():
 
 
 def test_claims_as_markdown_read_as_they_are_printed():
-    words = "|N(T)| >= 2^k * [k] " + "of n " * 18 + "and - 1 < 2"
-    reports = [registry.claims(TOY, name)[0].report(Effort(quick=True)) for name in ("false", "repaired")]
+    words = "|N(T)| >= 2^k * [k] " + "of n " * 13 + "so and - 1 < 2"
+    reports = [ledgers.claims(TOY, name)[0].report(Effort(quick=True)) for name in ("false", "repaired")]
     page = markdown([{**reports[0], "statement": words}, reports[1]], "refuted")
-    assert "\n> \\|N(T)\\| >= 2^k \\* \\[k\\] of n" in page
-    assert "\n> \\- 1 \\< 2\n" in page
+    assert "\n**Stated** (section 2): \\|N(T)\\| >= 2^k \\* \\[k\\] of n" in page
+    assert "\n\\- 1 \\< 2\n" in page
     assert "**Instead:** Q_n has 2^n nodes." in page
     assert "```py\n2 ** fc.Hypercube(2).n\n# gives 4\n```" in page
-    assert "1 claim of the paper: 0 hold, 1 refuted, 0 not decided; 1 claim of ours: 1 holds" in page
+    assert "1 claim of the papers: 1 refuted (1 fact); 1 claim of ours: 1 holds" in page
     assert "repaired" not in page
-    assert "`fastcube claims --quick --only refuted --format markdown`" in flat(page)
+    assert "`fastcube claims toy --quick --only refuted --format markdown`" in flat(page)
+
+
+def test_several_claims_of_a_fact_are_one_entry():
+    report = ledgers.claims(TOY, "false")[0].report(Effort(quick=True))
+    other = {
+        **report,
+        "id": "other",
+        "fact": "false",
+        "ours": True,
+        "statement": "Nor [8].",
+        "correction": "It is - 9.",
+    }
+    page = markdown([report, {**other, "id": "same", "correction": report["correction"]}, other])
+    assert re.findall("^### (.*)", page, re.MULTILINE) == ["toy `false`: refuted"]
+    assert "| [toy `false`](#toy-false-refuted) | section 2 | 3 | refuted |" in page
+    assert page.count("**Witness:**") == 1
+    assert "\n- `same`, refuted, ours (section 2): Nor \\[8\\].\n- `other`, refuted" in page
+    assert "`other`, refuted, ours (section 2): Nor \\[8\\]. **Instead:** It is - 9." in page
 
 
 def flat(page):
@@ -143,9 +204,9 @@ def flat(page):
 
 def test_only_one_outcome_is_shown_and_all_are_counted():
     done = fastcube("claims", TOY, "false", "--only", "holds")
-    assert done.stdout == "1 claim of the papers: 0 hold, 1 refuted, 0 not decided\n"
+    assert done.stdout == "1 claim of the papers: 1 refuted (1 fact)\n"
     for option, message in (
-        ("--only", "only must be holds, refuted or undecided"),
+        ("--only", "only must be holds, refuted, misprint, depends, unreproduced or undecided"),
         ("--format", "format must be text, json or"),
     ):
         done = fastcube("claims", TOY, option, "html")
@@ -213,7 +274,7 @@ def _runs(pid: int) -> bool:
 # ---------------------------------------------------------------- the ledgers there are
 
 
-@pytest.mark.parametrize("claim", registry.claims(), ids=lambda claim: f"{claim.paper} {claim.id}")
+@pytest.mark.parametrize("claim", ledgers.claims(), ids=lambda claim: f"{claim.paper} {claim.id}")
 def test_claims_say_where_and_what(claim):
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", claim.id)
     assert claim.where
@@ -236,5 +297,5 @@ def test_an_expression_is_broken_at_commas_outside_of_strings():
 
 
 def test_summary_of_no_claim_of_ours():
-    report = {"ours": False, "outcome": "holds"}
-    assert summary([report]) == "1 claim of the papers: 1 holds, 0 refuted, 0 not decided"
+    report = {"paper": "toy", "ours": False, "outcome": "holds", "fact": "one", "definition": True}
+    assert summary([report]) == "1 claim of the papers: 1 holds (1 by definition)"

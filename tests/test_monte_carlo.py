@@ -14,13 +14,16 @@ import numba
 import pytest
 from scipy.special import bdtr, bdtrc
 
-from fastcube.engine import registry
-from fastcube.engine.statistics import Mean, Proportion, SplitMean
-from fastcube.engine.study import Study
-from fastcube.engine.tally import Tally
 from fastcube.exact import unsafe as exact
+from fastcube.measure import registry
+from fastcube.measure.statistics import Mean, Proportion, SplitMean
+from fastcube.measure.study import Study
+from fastcube.measure.tally import Tally
 
-pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="millions of trials need compiled code")
+pytestmark = [
+    pytest.mark.skipif(numba.config.DISABLE_JIT, reason="millions of trials need compiled code"),
+    pytest.mark.kernels,
+]
 
 LEVEL = 1e-6
 TRIALS = 200_000
@@ -97,7 +100,7 @@ OTHERS = [pytest.param(n, f, marks=pytest.mark.slow) for n, f in ((13, 4), (15, 
 
 @pytest.mark.parametrize(("n", "f"), [*points(), *OTHERS])
 def test_random_sets_of_f_faults(n, f):
-    study = registry.find("unsafe-fraction")
+    study = registry.study("unsafe-fraction")
     values = exact.exact_unsafe(n, f)
     tally = run(study, {"n": n, "f": f})
     check(study, tally, law_of_size(n, f), values.all_unsafe)
@@ -107,7 +110,7 @@ def test_random_sets_of_f_faults(n, f):
 @pytest.mark.parametrize("n", range(1, 7))
 @pytest.mark.parametrize("times", [0.3, 0.7, 1.0, 1.5])
 def test_independent_faults(n, times):
-    study = registry.find("unsafe-critical")
+    study = registry.study("unsafe-critical")
     p = min(0.95, times * exact.critical_rate(n))
     tally = run(study, {"n": n, "p": p})
     law, everything = law_of_rate(n, p)
@@ -117,6 +120,6 @@ def test_independent_faults(n, times):
 
 @pytest.mark.parametrize("p", [0.0, 1.0])
 def test_no_fault_and_all_faulty(p):
-    tally = run(registry.find("unsafe-critical"), {"n": 4, "p": p}, trials=1000)
+    tally = run(registry.study("unsafe-critical"), {"n": 4, "p": p}, trials=1000)
     assert tally.counts["all_unsafe"] == 1000 * p
     assert tally.counts["unsafe_nodes"] == 0

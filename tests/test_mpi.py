@@ -12,7 +12,7 @@ from toy import TOY
 
 import fastcube as fc
 from fastcube.cli import main
-from fastcube.engine.reading import open_results
+from fastcube.results.reading import open_results
 
 pytestmark = pytest.mark.mpi
 
@@ -29,7 +29,7 @@ def _available():
         pytest.skip("there is no mpiexec: pip install 'fastcube[mpi]'")
 
 
-LAUNCH = [MPIEXEC, "-n", "3", sys.executable, "-m", "mpi4py.futures", "-m", "fastcube"]
+LAUNCH = [MPIEXEC, "-n", "3", sys.executable, "-P", "-m", "mpi4py.futures", "-m", "fastcube"]
 
 
 def launched(*arguments):
@@ -106,7 +106,7 @@ def test_a_launcher_of_another_mpi_is_refused(tmp_path):
 def test_without_a_launcher_it_says_how(tmp_path):
     done = fastcube("run", TOY_FILE, "--engine", "mpi", "-o", tmp_path / "r.h5", env=MPI_ENVIRONMENT)
     assert done.returncode == 2
-    assert "engine mpi needs a launcher: mpiexec -n 3 python -m mpi4py.futures -m fastcube run" in done.stderr
+    assert "engine mpi needs a launcher: mpiexec -n 3 python -P -m mpi4py.futures -m fastcube run" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

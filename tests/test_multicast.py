@@ -179,7 +179,7 @@ BAD = [
     (lambda: fc.multicast(FAULTY, 0, [1], path="long"), "path must be shortcut or hamilton, got 'long'"),
     (lambda: fc.multicast(fc.Hypercube(25), 0, [1], path="hamilton"), "n must be in [1, 24] for path='hamilton', got 25"),
     (lambda: fc.multicast(fc.Hypercube(4, fc.random_faults(0.1)), 0, [1]), "faulty_nodes must be listed for a 2-partition"),
-]  # fmt: skip
+]  # a table, row by row # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "message"), BAD)

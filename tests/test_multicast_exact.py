@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from fractions import Fraction
@@ -13,11 +14,8 @@ from reference import partition as plain
 from scipy.special import bdtr, bdtrc
 
 import fastcube as fc
-from fastcube.engine import registry
-from fastcube.engine.statistics import Proportion
-from fastcube.exact.multicasting import MOST, exact_multicast
-from fastcube.exact.partition import exact_partition
-from fastcube.exact.wormhole import counts, exact_cycles
+from fastcube.measure import registry
+from fastcube.measure.statistics import Proportion
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="millions of trials need compiled code")
 
@@ -41,15 +39,19 @@ def check_share(study, tally, name, wanted):
 # ---------------------------------------------------------------- two-partition
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(
     ("n", "f"),
-    [*((n, f) for n in (2, 3, 4, 5) for f in range(2 ** (n - 2) + 1)), *((6, f) for f in range(7)),
-     pytest.param(6, 7, marks=pytest.mark.exhaustive)],
-)  # fmt: skip
+    [
+        *((n, f) for n in (2, 3, 4, 5) for f in range(2 ** (n - 2) + 1)),
+        *((6, f) for f in range(7)),
+        pytest.param(6, 7, marks=pytest.mark.exhaustive),
+    ],
+)
 def test_searches_succeed_as_often_as_they_must(n, f):
-    study = registry.find("two-partition")
+    study = registry.study("two-partition")
     tally = study.count({"n": n, "f": f}, 300_000, SEED)
-    for name, wanted in exact_partition(n, f).items():
+    for name, wanted in study.exact({"n": n, "f": f}).items():
         check_share(study, tally, name, wanted)
 
 
@@ -66,6 +68,41 @@ def check_mean(tally, total, squares, wanted, most):
     assert abs(mean - float(wanted)) <= error, (total, mean, float(wanted), error)
 
 
+#: Most multicasts that are enumerated, a few seconds.
+MOST = 100_000
+
+
+def every_multicast(n, f, destinations):
+    """The study's statistics over all fault sets, sources and destination sets, by the functions of one multicast."""
+    counts = dict.fromkeys(("partitioned", "channels", "hamilton", "free", "depth", "detours", "separate"), 0)
+    for faults in itertools.combinations(range(2**n), f):
+        cube = fc.Hypercube(n, faults)
+        pair = fc.two_partition(cube, exhaustive=True)
+        if pair is None:
+            continue
+        nonfaulty = [v for v in range(2**n) if v not in faults]
+        for s in nonfaulty:
+            others = [v for v in nonfaulty if v != s]
+            alone = {d: fc.multicast(cube, s, [d], pair).N for d in others}
+            for wanted in itertools.combinations(others, destinations):
+                m = fc.multicast(cube, s, wanted, pair)
+                counts["partitioned"] += 1
+                counts["channels"] += m.N
+                counts["hamilton"] += fc.multicast(cube, s, wanted, pair, "hamilton").N
+                counts["free"] += without_faults(n, s, wanted).N
+                counts["depth"] += m.depth
+                counts["detours"] += m.detours
+                counts["separate"] += sum(alone[d] for d in wanted)
+    every = math.comb(2**n, f) * (2**n - f) * math.comb(2**n - f - 1, destinations)
+    point = {"n": n, "f": f, "destinations": destinations}
+    return {s.name: s.exact(counts, every, point) for s in registry.study("multicast").statistics}
+
+
+@functools.lru_cache(2**16)
+def without_faults(n, s, wanted):
+    return fc.multicast(fc.Hypercube(n), s, wanted)
+
+
 # Points of Q_4 that can be enumerated, and those of them that are tried by default.
 AFFORDABLE = [
     (4, f, d) for f in range(5) for d in range(1, 16 - f) if math.comb(16, f) * (16 - f) * math.comb(15 - f, d) <= MOST
@@ -73,6 +110,7 @@ AFFORDABLE = [
 QUICK = [(4, 0, 1), (4, 0, 3), (4, 1, 1), (4, 2, 1)]
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(
     ("n", "f", "destinations"),
     [
@@ -81,8 +119,8 @@ QUICK = [(4, 0, 1), (4, 0, 3), (4, 1, 1), (4, 2, 1)]
     ],
 )
 def test_multicasts_take_as_many_channels_as_they_must(n, f, destinations):
-    study = registry.find("multicast")
-    exact = exact_multicast(n, f, destinations)
+    study = registry.study("multicast")
+    exact = every_multicast(n, f, destinations)
     tally = study.count({"n": n, "f": f, "destinations": destinations}, 100_000, SEED)
     check_share(study, tally, "partitioned", exact["partitioned"])
     most = 2**n - 1
@@ -104,20 +142,22 @@ def test_exact_means_of_the_twin():
             for wanted in itertools.combinations([v for v in nonfaulty if v != s], 2):
                 total += len(multicasting.multicast(3, [fault], s, wanted, *pair, net=net).channels)
                 many += 1
-    assert exact_multicast(3, 1, 2)["channels"] == Fraction(total, many)
+    assert every_multicast(3, 1, 2)["channels"] == Fraction(total, many)
 
 
 # ---------------------------------------------------------------- multicast-deadlock
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f"), [(3, 0), (3, 1), (3, 2), (4, 0), (4, 1), (4, 2), (4, 3), (4, 4)])
 def test_graphs_have_cycles_as_often_as_they_must(n, f):
-    study = registry.find("multicast-deadlock")
+    study = registry.study("multicast-deadlock")
     tally = study.count({"n": n, "f": f}, 50_000, SEED)
-    for name, wanted in exact_cycles(n, f).items():
+    for name, wanted in study.exact({"n": n, "f": f}).items():
         check_share(study, tally, name, wanted)
 
 
+@pytest.mark.kernels
 def test_counts_of_cyclic_fault_sets_are_those_of_the_twin():
     for f in (0, 1, 2):
         wanted = {"partitioned": 0, "cyclic": 0, "cyclic_unicast": 0, "cyclic_repaired": 0}
@@ -130,22 +170,25 @@ def test_counts_of_cyclic_fault_sets_are_those_of_the_twin():
             wanted["cyclic"] += wormhole.has_cycle(wormhole.dependency_arcs(net))
             wanted["cyclic_unicast"] += wormhole.has_cycle(wormhole.dependency_arcs(net, 1, True))
             wanted["cyclic_repaired"] += wormhole.has_cycle(wormhole.dependency_arcs(net, 2))
-        assert counts(3, f) == wanted
+        assert registry.study("multicast-deadlock").enumeration({"n": 3, "f": f}).counts == wanted
 
 
 # ---------------------------------------------------------------- bad input
 
 BAD = [
-    (lambda: exact_partition(7, 1), "n must be in [1, 6] for an enumeration, got 7"),
-    (lambda: exact_partition(6, 9), "f must be in [0, 7] for an enumeration at n=6"),
-    (lambda: exact_multicast(4, 2, 5), "n, f and destinations must leave at most 100000 multicasts to enumerate"),
-    (lambda: exact_multicast(3, 3, 1), "f must be in [0, 2] for n=3, got 3"),
-    (lambda: exact_cycles(6, 1), "n must be in [3, 5] for an enumeration, got 6"),
+    ("two-partition", {"n": 7, "f": 1}, "n must be in [2, 6] for exact values, got 7"),
+    ("two-partition", {"n": 6, "f": 9}, "f must be in [0, 7] for exact values at n=6"),
+    (
+        "multicast",
+        {"n": 3, "f": 0, "destinations": 1},
+        "study must be one with an enumeration for exact values, got multicast",
+    ),
+    ("multicast-deadlock", {"n": 6, "f": 1}, "n must be in [3, 5] for exact values, got 6"),
 ]
 
 
-@pytest.mark.parametrize(("call", "message"), BAD)
-def test_bad_input(call, message):
+@pytest.mark.parametrize(("study", "point", "message"), BAD)
+def test_bad_input(study, point, message):
     with pytest.raises(fc.ParameterError) as caught:
-        call()
+        registry.study(study).exact(point)
     assert str(caught.value).startswith(message)

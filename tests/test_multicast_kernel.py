@@ -4,36 +4,27 @@ from __future__ import annotations
 
 import itertools
 import random
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from documented import recipe
 from reference import multicasting as twin
 from reference import partition as plain
 from reference import wormhole as worm
 
 import fastcube as fc
-from fastcube.kernels.layout import Layout
-from fastcube.kernels.multicasting.layout import TALLY
-from fastcube.kernels.multicasting.trials import MULTICAST, count_channels, multicast_case
-from fastcube.kernels.wormhole.dependencies import DEPENDENCY, cyclic, list_arcs
-from fastcube.kernels.wormhole.layout import DEPENDENCIES, SIMULATION
-from fastcube.kernels.wormhole.trials import WORMHOLE, stops_with, wormhole_case
+from fastcube.kernels.multicasting.case import count_channels, multicast
+from fastcube.kernels.multicasting.layout import MULTICAST
+from fastcube.kernels.multicasting.single import MULTICAST_SINGLE
+from fastcube.kernels.tally.layout import Layout
+from fastcube.kernels.wormhole.case import cyclic, list_arcs, multicast_wormhole, stops_with
+from fastcube.kernels.wormhole.layout import MULTICAST_DEADLOCK, MULTICAST_WORMHOLE
+from fastcube.kernels.wormhole.single import MULTICAST_DEADLOCK_SINGLE, MULTICAST_WORMHOLE_SINGLE
 
 KEY = 0x5EED0123456789AB
 PATHS = ("shortcut", "hamilton")
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-
-
-def recipe():
-    names = {}
-    for text in re.findall(r"```python\n(.*?)```", (DOCS / "random.md").read_text(), re.DOTALL):
-        exec(text, names)
-    return names
-
-
-DOC = recipe()
 
 
 def count(kernel, layout: Layout, point, first, stop):
@@ -54,8 +45,8 @@ def labels(values):
 )
 def test_multicasts_are_those_of_the_recipe(n, f, destinations):
     for t in (0, 1, 12345, 2**40 + 7):
-        case = multicast_case(np.uint64(KEY), t, n, f, destinations).tolist()
-        assert (case[:f], case[f], sorted(case[f + 1 :])) == DOC["multicast_case"](KEY, t, n, f, destinations)
+        faults, s, nodes = multicast(KEY, t, n, f, destinations)
+        assert (faults, s, sorted(nodes)) == recipe()["multicast_case"](KEY, t, n, f, destinations)
 
 
 @pytest.mark.parametrize(
@@ -63,10 +54,8 @@ def test_multicasts_are_those_of_the_recipe(n, f, destinations):
 )
 def test_sets_of_multicasts_are_those_of_the_recipe(n, f, senders, destinations):
     for t in (0, 3, 54321):
-        case = wormhole_case(np.uint64(KEY), t, n, f, senders, destinations).tolist()
-        sources, rest = case[f : f + senders], case[f + senders :]
-        parts = [rest[i * destinations : (i + 1) * destinations] for i in range(senders)]
-        assert (case[:f], list(zip(sources, parts, strict=True))) == DOC["wormhole_case"](
+        faults, sources, parts = multicast_wormhole(KEY, t, n, f, senders, destinations)
+        assert (faults, list(zip(sources, parts, strict=True))) == recipe()["wormhole_case"](
             KEY, t, n, f, senders, destinations
         )
 
@@ -82,6 +71,7 @@ def check(n, faults, s, destinations, pair, path, net):
     return found
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("f", [0, 1, pytest.param(2, marks=pytest.mark.exhaustive)])
 def test_every_multicast_of_q3(f):
     for faults in itertools.combinations(range(8), f):
@@ -114,6 +104,7 @@ def check_random(cases):
                 assert found[3] == alone
 
 
+@pytest.mark.kernels
 def test_random_multicasts():
     check_random(dict.fromkeys((4, 5, 6, 7, 8), 60))
 
@@ -125,11 +116,15 @@ def test_a_hundred_thousand_random_multicasts():
 
 @pytest.mark.parametrize(("n", "f", "destinations"), [(3, 2, 3), (4, 4, 3), (5, 6, 20), (7, 6, 12), (10, 8, 30)])
 def test_trials_count_what_one_multicast_does(n, f, destinations):
-    first, stop = 3, 28
-    wanted = dict.fromkeys((c.name for c in TALLY.counters), 0)
+    check_multicasts(n, f, destinations, 3, 28)
+
+
+def check_multicasts(n, f, destinations, first, stop):
+    """Trials of ``multicast`` by the kernel and by the functions of one multicast, which other tests hold to the twin."""
+    wanted = dict.fromkeys((c.name for c in MULTICAST.counters), 0)
     most = (-1, -1)
     for t in range(first, stop):
-        faults, s, nodes = DOC["multicast_case"](KEY, t, n, f, destinations)
+        faults, s, nodes = recipe()["multicast_case"](KEY, t, n, f, destinations)
         cube = fc.Hypercube(n, faults)
         pair = fc.two_partition(cube, exhaustive=True)
         if pair is None:
@@ -150,14 +145,15 @@ def test_trials_count_what_one_multicast_does(n, f, destinations):
         wanted["partitioned"] += 1
         wanted["detoured"] += m.detours > 0
         most = max(most, (m.N, -t))
-    counts, extremes = count(MULTICAST, TALLY, (n, f, destinations), first, stop)
+    counts, extremes = count(MULTICAST_SINGLE, MULTICAST, (n, f, destinations), first, stop)
     assert counts == wanted
     assert extremes == {"most_channels": (most[0], abs(most[1]))}
 
 
+@pytest.mark.kernels
 def test_the_hamilton_path_is_walked_up_to_n_14():
     for n, walked in ((14, True), (15, False), (20, False)):
-        counts, _ = count(MULTICAST, TALLY, (n, 2, 5), 0, 20)
+        counts, _ = count(MULTICAST_SINGLE, MULTICAST, (n, 2, 5), 0, 20)
         assert (counts["hamilton"] > 0) == walked
         assert counts["partitioned"] == 20
 
@@ -185,6 +181,7 @@ def channels_by_number(net, copies):
     return out
 
 
+@pytest.mark.kernels
 def test_graphs_are_those_of_the_twin_arc_for_arc():
     rng = random.Random(8)
     for n, f in ((3, 0), (3, 1), (3, 2), (3, 2), (4, 2), (4, 3), (4, 4)):
@@ -198,6 +195,7 @@ def test_graphs_are_those_of_the_twin_arc_for_arc():
                 assert {(named[c], named[d]) for c, d in rows} == worm.dependency_arcs(net, copies, unicast)
 
 
+@pytest.mark.kernels
 def test_cycles_are_those_of_the_twin():
     for f in (0, 1, 2):
         for faults in itertools.combinations(range(8), f):
@@ -214,16 +212,21 @@ def test_cycles_are_those_of_the_twin():
 
 @pytest.mark.parametrize(("n", "f"), [(3, 1), (4, 3), (5, 4), (6, 6)])
 def test_trials_count_what_one_graph_shows(n, f):
-    wanted = dict.fromkeys((c.name for c in DEPENDENCIES.counters), 0)
-    for t in range(5, 30):
-        cube = fc.Hypercube(n, DOC["fault_set"](KEY, t, n, f))
+    check_graphs(n, f, 5, 30)
+
+
+def check_graphs(n, f, first, stop):
+    """Trials of ``multicast-deadlock`` by the kernel and by the functions of one graph."""
+    wanted = dict.fromkeys((c.name for c in MULTICAST_DEADLOCK.counters), 0)
+    for t in range(first, stop):
+        cube = fc.Hypercube(n, recipe()["fault_set"](KEY, t, n, f))
         if fc.two_partition(cube, exhaustive=True) is None:
             continue
         wanted["partitioned"] += 1
         wanted["cyclic"] += fc.dependency_cycle(cube) is not None
         wanted["cyclic_unicast"] += fc.dependency_cycle(cube, unicast=True) is not None
         wanted["cyclic_repaired"] += fc.dependency_cycle(cube, virtual_channels=2) is not None
-    assert count(DEPENDENCY, DEPENDENCIES, (n, f), 5, 30)[0] == wanted
+    assert count(MULTICAST_DEADLOCK_SINGLE, MULTICAST_DEADLOCK, (n, f), first, stop)[0] == wanted
 
 
 # ---------------------------------------------------------------- deadlocks
@@ -254,9 +257,15 @@ def test_random_sets_of_multicasts_stop_as_in_the_simulation():
     ("n", "f", "senders", "destinations"), [(3, 2, 4, 4), (4, 3, 8, 1), (4, 0, 8, 4), (5, 4, 16, 8)]
 )
 def test_trials_count_what_one_simulation_shows(n, f, senders, destinations):
-    wanted = dict.fromkeys((c.name for c in SIMULATION.counters), 0)
-    for t in range(5, 25):
-        faults, messages = DOC["wormhole_case"](KEY, t, n, f, senders, destinations)
+    check_simulations((n, f, senders, destinations), 5, 25)
+
+
+def check_simulations(point, first, stop):
+    """Trials of ``multicast-wormhole`` by the kernel and by the functions of one simulation."""
+    n, f, senders, destinations = point
+    wanted = dict.fromkeys((c.name for c in MULTICAST_WORMHOLE.counters), 0)
+    for t in range(first, stop):
+        faults, messages = recipe()["wormhole_case"](KEY, t, n, f, senders, destinations)
         cube = fc.Hypercube(n, faults)
         pair = fc.two_partition(cube, exhaustive=True)
         if pair is None:
@@ -266,11 +275,12 @@ def test_trials_count_what_one_simulation_shows(n, f, senders, destinations):
         wanted["deadlock"] += fc.simulate_wormhole(cube, messages, pair).deadlocked
         wanted["deadlock_repaired"] += fc.simulate_wormhole(cube, messages, pair, 2).deadlocked
         wanted["deadlock_separate"] += fc.simulate_wormhole(cube, alone, pair, 2).deadlocked
-    assert count(WORMHOLE, SIMULATION, (n, f, senders, destinations), 5, 25)[0] == wanted
+    assert count(MULTICAST_WORMHOLE_SINGLE, MULTICAST_WORMHOLE, point, first, stop)[0] == wanted
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("n", [7, 8])
 def test_room_for_the_largest_trials(n):
-    counts, _ = count(WORMHOLE, SIMULATION, (n, n - 1, 64, 2**n - n), 0, 2)
+    counts, _ = count(MULTICAST_WORMHOLE_SINGLE, MULTICAST_WORMHOLE, (n, n - 1, 64, 2**n - n), 0, 2)
     assert counts["partitioned"] == 2
     assert counts["deadlock_separate"] == 0

@@ -6,20 +6,19 @@ import pytest
 
 import fastcube as fc
 from fastcube.cli import main
-from fastcube.engine import registry
-from fastcube.engine.study import point_key
+from fastcube.measure import registry
 from fastcube.studies.wang_lin_kuo import deadlock, hunting
 from fastcube.studies.wang_lin_kuo.channels import table_3
 
 STUDIES = {
-    name: registry.find(name) for name in ("two-partition", "multicast", "multicast-deadlock", "multicast-wormhole")
+    name: registry.study(name) for name in ("two-partition", "multicast", "multicast-deadlock", "multicast-wormhole")
 }
 
 
 def replay(name, trial, **values):
     study = STUDIES[name]
     point = study.point(values)
-    return study.explain(point, point_key(name, 0, point), trial)
+    return study.explain(point, fc.study(name).key(0, point), trial)
 
 
 # ---------------------------------------------------------------- grids
@@ -51,12 +50,18 @@ BAD = [
     ("multicast", {"n": 4, "f": 4, "destinations": 12}, "destinations must be in [1, 11] for n=4, f=4, got 12"),
     ("multicast-deadlock", {"n": 3, "f": 3}, "f must be in [0, 2] for n=3, got 3"),
     ("multicast-deadlock", {"n": 9, "f": 3}, "n must be in [3, 8], got 9"),
-    ("multicast-wormhole", {"n": 3, "f": 1, "senders": 8, "destinations": 1},
-     "senders must be in [2, 7] for n=3, f=1, got 8"),
-    ("multicast-wormhole", {"n": 3, "f": 1, "senders": 2, "destinations": 7},
-     "destinations must be in [1, 6] for n=3, f=1, got 7"),
+    (
+        "multicast-wormhole",
+        {"n": 3, "f": 1, "senders": 8, "destinations": 1},
+        "senders must be in [2, 7] for n=3, f=1, got 8",
+    ),
+    (
+        "multicast-wormhole",
+        {"n": 3, "f": 1, "senders": 2, "destinations": 7},
+        "destinations must be in [1, 6] for n=3, f=1, got 7",
+    ),
     ("multicast-wormhole", {"n": 3, "f": 3, "senders": 2, "destinations": 1}, "f must be in [0, 2] for n=3, got 3"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "values", "message"), BAD)
@@ -182,7 +187,7 @@ def test_a_set_of_multicasts_is_told_with_what_is_stuck():
 @pytest.mark.parametrize(
     ("name", "axes", "note"),
     [
-        ("two-partition", {"n": "7", "f": "6,15,31"}, "1/2 is crossed by P at"),
+        pytest.param("two-partition", {"n": "7", "f": "6,15,31"}, "1/2 is crossed by P at", marks=pytest.mark.kernels),
         (
             "multicast",
             {"n": "10", "f": "8", "destinations": "16"},

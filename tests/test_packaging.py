@@ -16,7 +16,7 @@ pytestmark = [
 ]
 
 USE = (
-    "import fastcube, fastcube.kernels.jit, fastcube.studies.lee_hayes, importlib.resources as r; "
+    "import fastcube, fastcube.kernels.machine.jit, fastcube.studies.lee_hayes, importlib.resources as r; "
     "print(fastcube.find_unsafe(fastcube.Hypercube(4, {0, 6, 13})).rounds, len(list(r.files('fastcube.data').iterdir())) > 1)"
 )
 

@@ -13,31 +13,30 @@ import pytest
 from machine_code import assembly, has
 from reference import partition as twin
 
-from fastcube.exact.partition import MOST, counts, exact_partition, mean_tolerant_pairs
-from fastcube.kernels import sampling
-from fastcube.kernels.jit import kernel
-from fastcube.kernels.partition.bitmap import partition_marked, search_marked
-from fastcube.kernels.partition.choice import most_faults, partition_kernel
-from fastcube.kernels.partition.lanes import PARTITION_LANES
-from fastcube.kernels.partition.layout import TALLY
-from fastcube.kernels.partition.search import PARTITION_LISTED, listed, search_listed
+import fastcube as fc
+from fastcube.exact.closed_forms import mean_tolerant_pairs
+from fastcube.kernels.draws import nodes
+from fastcube.kernels.machine.jit import kernel
+from fastcube.kernels.partition import choice
+from fastcube.kernels.partition.bitmap import search_marked, two_partition_marked
+from fastcube.kernels.partition.lanes import TWO_PARTITION_LANES_16
+from fastcube.kernels.partition.layout import TWO_PARTITION
+from fastcube.kernels.partition.single import TWO_PARTITION_SINGLE, listed, search_listed
+from fastcube.studies.wang_lin_kuo.partition import MOST, counts
 
 KEY = 0x5EED0123456789AB
 
 
 def count(kernel, n, f, first, stop, key=KEY):
-    slots = TALLY.fresh()
+    slots = TWO_PARTITION.fresh()
     kernel(np.uint64(key), first, stop, np.array([n, f], np.float64), slots)
     return slots.tolist()
 
 
-def lanes_of(n):
-    return PARTITION_LANES[0 if n <= 8 else 1 if n <= 16 else 2]
-
-
 def serving(n, f):
     """All kernels that can serve a point."""
-    return [PARTITION_LISTED, *([partition_marked] if n <= 20 else []), *([lanes_of(n)] if f <= 130 else [])]
+    table = choice.TWO_PARTITION
+    return [table.load(name) for name in table.names if table.serves(name, n, f)]
 
 
 def answer(n, faults):
@@ -50,7 +49,7 @@ def answer(n, faults):
 def expected(n, f, first, stop):
     out = [0, 0, 0, 0]
     for t in range(first, stop):
-        lo, hi, greedy = answer(n, sampling.fault_set(np.uint64(KEY), t, n, f).tolist())
+        lo, hi, greedy = answer(n, nodes.fault_set(np.uint64(KEY), t, n, f).tolist())
         if lo >= 0:
             out = [a + b for a, b in zip(out, (1, greedy, lo, hi), strict=True)]
     return out
@@ -84,6 +83,7 @@ def solve(n, faults):
 # ---------------------------------------------------------------- against the twin
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_all_fault_sets_of_small_cubes(n):
     for f in range(2**n + 1):
@@ -91,6 +91,7 @@ def test_all_fault_sets_of_small_cubes(n):
             assert solve(n, faults) == answer(n, faults), faults
 
 
+@pytest.mark.kernels
 def test_all_sets_of_at_most_five_faults_of_q4():
     for f in range(6):
         for faults in itertools.combinations(range(16), f):
@@ -117,6 +118,7 @@ def check_random(sets):
             assert solve(n, faults) == answer(n, faults), (n, faults)
 
 
+@pytest.mark.kernels
 def test_random_and_clustered_fault_sets():
     check_random(150)
 
@@ -130,9 +132,10 @@ def test_a_hundred_thousand_random_and_clustered_fault_sets():
     ("n", "f"),
     [(2, 1), (3, 2), (4, 3), (4, 4), (5, 5), (6, 7), (7, 8), (8, 12), (9, 10), (10, 16), (12, 40), (20, 60), (40, 30)],
 )
-def test_trials_are_those_of_the_twin(n, f):
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.kernels)])
+def test_trials_are_those_of_the_twin(n, f, every):
     wanted = expected(n, f, 60, 160)
-    for served in serving(n, f):
+    for served in serving(n, f) if every else [TWO_PARTITION_SINGLE]:
         assert count(served, n, f, 60, 160) == wanted, served
 
 
@@ -142,31 +145,37 @@ POINTS = [
     (2, 0), (2, 1), (3, 2), (4, 4), (5, 8), (6, 5), (6, 16), (7, 8), (7, 20), (8, 9), (8, 31), (9, 12), (10, 5), (10, 16),
     (10, 40), (11, 33), (12, 20), (12, 64), (13, 37), (14, 50), (16, 90), (17, 64), (20, 130), (21, 60), (32, 100), (33, 130),
     (62, 77),
-]  # fmt: skip
+]  # a table, row by row # fmt: skip
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f"), POINTS)
 def test_kernels_agree_to_the_last_bit(n, f):
     for first, stop in ((0, 2000), (5, 1003), (1000, 1001), (63, 66), (2**33 - 7, 2**33 + 70)):
-        wanted = count(PARTITION_LISTED, n, f, first, stop)
+        wanted = count(TWO_PARTITION_SINGLE, n, f, first, stop)
         for served in serving(n, f):
             assert count(served, n, f, first, stop) == wanted, (served, first, stop)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f"), [(8, 64), (10, 256), (12, 1024), (16, 3000), (20, 700), (9, 128)])
 def test_many_faults(n, f):
     for first in (0, 2**33 + 5):
-        assert count(partition_marked, n, f, first, first + 23) == count(PARTITION_LISTED, n, f, first, first + 23)
+        assert count(two_partition_marked, n, f, first, first + 23) == count(
+            TWO_PARTITION_SINGLE, n, f, first, first + 23
+        )
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f"), [(5, 5), (8, 9), (10, 5), (14, 60), (12, 64), (24, 40)])
 def test_any_split_adds_up(n, f):
     cuts = [0, 1, 2, 65, 1000, 1063, 4097, 9000]
-    served = partition_kernel(n, f)
+    served = choice.TWO_PARTITION.kernel(n, f)
     parts = [count(served, n, f, a, b) for a, b in itertools.pairwise(cuts)]
     assert [sum(column) for column in zip(*parts, strict=True)] == count(served, n, f, 0, 9000)
 
 
+@pytest.mark.kernels
 def test_no_fault_and_one_fault():
     for n in (2, 3, 8, 9, 16, 17, 20, 21, 62):
         for f in (0, 1):
@@ -175,13 +184,14 @@ def test_no_fault_and_one_fault():
 
 
 def test_most_faults():
-    assert [most_faults(n) for n in (2, 8, 18, 62)] == [1, 64, 65536, 65536]
-    assert count(partition_kernel(62, 65536), 62, 65536, 0, 1) == [1, 1, 0, 1]
+    assert [choice.most_faults(n) for n in (2, 8, 18, 62)] == [1, 64, 65536, 65536]
+    assert count(choice.TWO_PARTITION.kernel(62, 65536), 62, 65536, 0, 1) == [1, 1, 0, 1]
 
 
+@pytest.mark.kernels
 @pytest.mark.skipif(not has("avx512bitalg"), reason="this CPU counts no bits in vectors")
 def test_lanes_are_vectors_in_the_machine_code():
-    text = assembly(PARTITION_LANES[1])
+    text = assembly(TWO_PARTITION_LANES_16)
     for instruction in ("vpopcntw", "vpminuw", "vpcompressw", "vptestmw", "vpmuludq"):
         assert re.search(rf"{instruction}\s.*%zmm", text), instruction
 
@@ -189,6 +199,7 @@ def test_lanes_are_vectors_in_the_machine_code():
 # ---------------------------------------------------------------- exact counts
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_enumeration_is_that_of_the_twin(n):
     for f in range(MOST[n] + 1):
@@ -196,12 +207,14 @@ def test_enumeration_is_that_of_the_twin(n):
         assert counts(n, MOST[n])[f] == (sum(a[0] >= 0 for a in found), sum(a[2] for a in found))
 
 
+@pytest.mark.kernels
 def test_lemma_1_in_the_counts():
     for n in (2, 3, 4, 5):
         for f in range(min(n - 1, MOST[n]) + 1):
-            assert exact_partition(n, f)["greedy"] == 1
+            assert fc.study("two-partition").exact({"n": n, "f": f})["greedy"] == 1
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("n", [3, 4])
 def test_the_bound_is_the_mean_number_of_tolerant_pairs(n):
     for f in range(2 ** (n - 2) + 2):
@@ -211,4 +224,6 @@ def test_the_bound_is_the_mean_number_of_tolerant_pairs(n):
         )
         assert mean_tolerant_pairs(n, f) == Fraction(tolerant, len(sets))
         wanted = Fraction(math.comb(n, 2) * math.comb(2 ** (n - 2), f) * 4**f, math.comb(2**n, f))
-        assert mean_tolerant_pairs(n, f) == wanted >= exact_partition(n, f)["exists"]
+        assert mean_tolerant_pairs(n, f) == wanted
+        if 4 * f <= 2**n:
+            assert wanted >= fc.study("two-partition").exact({"n": n, "f": f})["exists"]

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections import Counter
 from fractions import Fraction
-from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
+from documented import recipe
 from reference import planting as plain
 from scipy.special import chdtrc
 
 from fastcube.exact.unsafe import enumerated
-from fastcube.kernels.jit import kernel
-from fastcube.kernels.unsafe import planting
-from fastcube.kernels.unsafe.planting import PLANTED_TRIALS, is_first, planted_set
-from fastcube.kernels.unsafe.planting_layout import CLASSES, MARKING, PLANTED
+from fastcube.kernels.machine.jit import kernel
+from fastcube.kernels.unsafe import case, planting
+from fastcube.kernels.unsafe.layout import DIMENSIONS, MARKING, UNSAFE_RARE
+from fastcube.kernels.unsafe.planting import PLANTED_TRIALS, is_first
 
 KEY = np.uint64(0x5EED0123456789AB)
 LEVEL = 1e-6
@@ -27,28 +26,19 @@ SLOW = numba.config.DISABLE_JIT
 FEW, MANY = (20, 500) if SLOW else (300, 200_000)
 
 
-def recipe():
-    """The names that the code blocks of docs/random.md define."""
-    names = {}
-    text = (Path(__file__).resolve().parent.parent / "docs" / "random.md").read_text()
-    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(code, names)
-    return names
-
-
 def drawn(t, n, f):
-    faults, i, j = planted_set(KEY, t, n, f)
+    faults, i, j = case.unsafe_rare(KEY, t, n, f)
     return faults.tolist(), i, j
 
 
 def count(n, f, first, stop):
-    slots = PLANTED.fresh()
+    slots = UNSAFE_RARE.fresh()
     PLANTED_TRIALS(KEY, first, stop, np.array([n, f], np.float64), slots)
-    return PLANTED.read(slots)
+    return UNSAFE_RARE.read(slots)
 
 
 POINTS = [(2, 2), (2, 4), (3, 5), (4, 16), (5, 7), (6, 3), (7, 10), (8, 20), (9, 8), (10, 40), (16, 8), (17, 18),
-          (20, 10), (24, 60), (32, 9), (33, 20), (48, 33), (60, 30), (62, 34)]  # fmt: skip
+          (20, 10), (24, 60), (32, 9), (33, 20), (48, 33), (60, 30), (62, 34)]  # a table, row by row # fmt: skip
 
 
 @pytest.mark.parametrize(("n", "f"), POINTS)
@@ -60,8 +50,11 @@ def test_draws_are_those_of_the_recipe(n, f):
 
 @pytest.mark.parametrize(("n", "f"), POINTS)
 def test_counts_are_those_of_the_plain_twin(n, f):
+    check_planted(n, f, 5, 5 + FEW)
+
+
+def check_planted(n, f, first, stop):
     """Sums of everything over trials, where cubes of the rounds are small enough for the twin."""
-    first, stop = 5, 5 + FEW
     total, most = Counter(), {"rounds": (-1, -1), "largest": (-1, -1)}
     for t in range(first, stop):
         faults, i, j = drawn(t, n, f)
@@ -69,7 +62,7 @@ def test_counts_are_those_of_the_plain_twin(n, f):
         if plain.first_pair(faults) != (i, j):
             continue
         unsafe, rounds, largest = plain.outcome(n, faults)
-        reached = [d for d in CLASSES if d <= largest]
+        reached = [d for d in DIMENSIONS if d <= largest]
         total.update(["counted", *(f"dimension_{d}" for d in reached[1:])])
         if reached[-1] > 1:
             total[f"unsafe_nodes_{reached[-1]}"] += unsafe
@@ -81,7 +74,7 @@ def test_counts_are_those_of_the_plain_twin(n, f):
             if value > most[name][0]:
                 most[name] = (value, t)
     counts, extremes = count(n, f, first, stop)
-    assert counts == {c.name: total[c.name] for c in PLANTED.counters}
+    assert counts == {c.name: total[c.name] for c in UNSAFE_RARE.counters}
     assert extremes == most
 
 
@@ -100,6 +93,7 @@ def test_any_split_adds_up(n, f):
 # ---------------------------------------------------------------- the law
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f"), [(2, 2), (2, 3), (3, 2), (3, 3)])
 def test_everything_that_can_be_drawn_is_equally_likely(n, f):
     possible = {(faults, i, j) for faults, i, j in plain.sequences(n, f)}
@@ -114,6 +108,7 @@ def test_everything_that_can_be_drawn_is_equally_likely(n, f):
     assert LEVEL < chdtrc(len(possible) - 1, chi) < 1 - LEVEL
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f"), [(9, 5), (20, 12), (60, 30)])
 def test_masks_positions_and_bits_are_uniform(n, f):
     trials = 800 if SLOW else 20_000
@@ -131,6 +126,7 @@ def test_masks_positions_and_bits_are_uniform(n, f):
     assert 2 * f * n * math.exp(-2 * worst**2 / trials) > LEVEL  # Hoeffding's inequality
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f"), [(2, 2), (2, 3), (3, 2), (3, 3), (3, 4)])
 def test_means_are_those_over_all_fault_sets(n, f):
     """E[g] = S E*[g, counted], by going through everything that can be drawn."""
@@ -163,7 +159,7 @@ def test_the_first_pair_is_found_wherever_it_stands():
 
 
 def test_classes_are_the_layouts():
-    assert CLASSES[1:] == MARKING and CLASSES[0] == 1
-    slots = [PLANTED.counter(f"dimension_{d}") for d in MARKING]
-    assert slots == list(range(PLANTED.counter("counted") + 1, PLANTED.counter("counted") + len(CLASSES)))
-    assert planting.PLANTED is PLANTED
+    assert DIMENSIONS[1:] == MARKING and DIMENSIONS[0] == 1
+    slots = [UNSAFE_RARE.counter(f"dimension_{d}") for d in MARKING]
+    assert slots == list(range(UNSAFE_RARE.counter("counted") + 1, UNSAFE_RARE.counter("counted") + len(DIMENSIONS)))
+    assert planting.UNSAFE_RARE is UNSAFE_RARE

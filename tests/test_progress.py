@@ -6,8 +6,8 @@ import re
 import pytest
 
 import fastcube as fc
-from fastcube.engine import progress
-from fastcube.engine.progress import Progress, clock_text
+from fastcube.running import progress
+from fastcube.running.progress import Progress, clock_text
 
 
 class Terminal(io.StringIO):
@@ -80,6 +80,32 @@ def test_the_bar_is_one_line_rewritten(clock):
     assert "██████████░░░░░░░░░░" in text
     assert "200 trials/s" in text
     assert all(len(line) < 80 for line in text.split("\r"))
+
+
+@pytest.mark.parametrize("columns", [24, 40, 60, 80])
+def test_a_narrow_bar_ends_with_a_word(clock, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    file = Terminal()
+    report = Progress("auto", file)
+    report.start(0)
+    where = "n=12,f=7 unsafe_fraction 0.00479 ± 0.00017"
+    tick(report, clock, 1, 500, where=where)
+    line = file.getvalue().strip("\r")
+    assert len(line) < columns
+    whole = [" 50.0%", "500 trials/s", "00:00:01 left", *where.split(" ")]
+    told = line.strip("█░ ")
+    while told:
+        part = next(part for part in whole if told.startswith(part.strip()))
+        told = told[len(part.strip()) :].strip()
+
+
+def test_a_notebook_gets_a_bar_once_a_second(clock):
+    stream = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
+    report = Progress("auto", stream)
+    report.start(0)
+    for step in range(1, 9):
+        tick(report, clock, 0.25, 50 * step)
+    assert (stream.getvalue().count("\r"), stream.getvalue().count("\n")) == (2, 0)
 
 
 def test_messages_do_not_mix_with_the_bar(clock):

@@ -17,14 +17,15 @@ from reference import unsafe as plain
 from scipy.special import bdtr, bdtrc
 
 import fastcube as fc
-from fastcube.engine import registry
-from fastcube.engine.estimate import ALPHA, NEGLIGIBLE, Class, mean_of_classes, proportion
-from fastcube.engine.statistics import ClassMean, Proportion
-from fastcube.exact import spanned
+from fastcube.exact import bounds as proved
 from fastcube.exact.unsafe import column_types, enumerated, exact_unsafe, mean_unsafe_two_faults, merging_pairs
-from fastcube.kernels.unsafe.planting_layout import CLASSES, MARKING
+from fastcube.kernels.unsafe.layout import DIMENSIONS, MARKING
+from fastcube.measure import registry
+from fastcube.measure.estimate import ALPHA, NEGLIGIBLE, Class, mean_of_classes, proportion
+from fastcube.measure.statistics import ClassMean, Proportion
+from fastcube.results.table import as_table
 
-RARE = registry.find("unsafe-rare")
+RARE = registry.study("unsafe-rare")
 LEVEL = 1e-6
 TRIALS = 100_000
 compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="millions of trials need compiled code")
@@ -52,7 +53,7 @@ def sums(tally, name):
 
 KNOWN = [(2, 2), (2, 4), (3, 2), (3, 4), (3, 8), (4, 3), (4, 7), (4, 12), (5, 2), (5, 4), (5, 9), (5, 20), (5, 32),
          (6, 3), (6, 5), (6, 8), (6, 20), (7, 4), (8, 4), (10, 4), (12, 3), (15, 4), (20, 3), (24, 2), (33, 3),
-         (40, 2), (62, 2), (62, 3)]  # fmt: skip
+         (40, 2), (62, 2), (62, 3)]  # a table, row by row # fmt: skip
 
 
 def check_exactly(tally, n, f):
@@ -62,13 +63,14 @@ def check_exactly(tally, n, f):
     check_share(tally, "all_unsafe", wanted.all_unsafe / scale)
     mean = wanted.mean_fraction * 2**n / scale
     square = (wanted.variance_fraction + wanted.mean_fraction**2) * 4**n / scale
-    check_mean(sums(tally, "unsafe_nodes"), TRIALS, mean, square, spanned.most_unsafe(n, f, n))
+    check_mean(sums(tally, "unsafe_nodes"), TRIALS, mean, square, proved.most_unsafe(n, f, n))
     if wanted.mean_rounds is not None:
         most = wanted.max_rounds
         check_mean(tally.counts["rounds"], TRIALS, wanted.mean_rounds / scale, most * wanted.mean_rounds / scale, most)
     assert tally.counts["rounds_unknown"] == 0
 
 
+@pytest.mark.kernels
 @compiled
 @pytest.mark.parametrize(("n", "f"), KNOWN)
 def test_exact_values(n, f):
@@ -90,8 +92,11 @@ DRAWS = {
     "masks of weight 2 only": (lambda faults, i, j: (faults[i] ^ faults[j]).bit_count() == 2, _first),
     "the pair's number halved": (lambda faults, i, j: j * (j - 1) // 2 + i < 3, _first),
     "the last pair counts": (lambda faults, i, j: 1, _last),
-    "the second fault a link away twice as often": (lambda faults, i, j: 3 - (faults[i] ^ faults[j]).bit_count(), _first),
-}  # fmt: skip
+    "the second fault a link away twice as often": (
+        lambda faults, i, j: 3 - (faults[i] ^ faults[j]).bit_count(),
+        _first,
+    ),
+}
 
 
 def expected(n, f, weight, counts):
@@ -139,11 +144,12 @@ def test_two_faults_make_two_unsafe_nodes_or_none():
         check_share(tally, "dimension_2", Fraction(math.comb(n, 2), n + math.comb(n, 2)))
 
 
+@pytest.mark.kernels
 @compiled
 @pytest.mark.parametrize(("n", "f"), [(8, 4), (8, 7), (10, 8), (12, 12), (14, 20), (16, 8), (18, 30), (20, 40)])
 def test_plain_sampling_agrees(n, f):
     point = {"n": n, "f": f}
-    plainly = registry.find("unsafe-fraction")
+    plainly = registry.study("unsafe-fraction")
     ours, theirs = RARE.count(point, TRIALS, seed=7), plainly.count(point, 2 * TRIALS, seed=8)
     for name in ("merging", "unsafe_fraction", "rounds", "all_unsafe"):
         a = RARE.statistic(name).estimate(ours.counts, ours.trials, point)
@@ -153,6 +159,7 @@ def test_plain_sampling_agrees(n, f):
             assert abs(a.value - b.value) < 5 * math.hypot(a.stderr, b.stderr), name
 
 
+@pytest.mark.kernels
 @compiled
 @pytest.mark.parametrize(("n", "f"), [(40, 20), (50, 30), (60, 30), (60, 200)])
 def test_the_limit_of_lonely_pairs(n, f):
@@ -168,6 +175,7 @@ def test_the_limit_of_lonely_pairs(n, f):
 # ---------------------------------------------------------------- intervals
 
 
+@pytest.mark.kernels
 @compiled
 @pytest.mark.parametrize(("n", "f"), [(6, 3), (6, 8), (7, 4), (8, 4)])
 def test_intervals_cover(n, f):
@@ -201,6 +209,7 @@ def test_a_class_that_was_not_met_is_bounded_by_the_best_of_three():
     assert mean_of_classes([Class(1, 7, 49, 2, 10, 9.0)], 1).low >= 0
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f", "share"), [(20, 10, 1e-2), (24, 24, 1e-2), (30, 10, 1e-3), (60, 30, 1e-3)])
 def test_what_is_not_met_in_ten_million_trials_is_narrow(n, f, share):
     """The classes from 6 dimensions on, unseen, add less to the interval than the issue of unseen tails allows."""
@@ -224,7 +233,7 @@ def test_ways_to_merge_are_counted():
             if plain.distance(a, b) <= 2 and plain.enclosing(a, b)[1] == 2**j - 1:
                 found[a[1].bit_count(), b[1].bit_count()] += 1
         for a, b in itertools.product(range(j + 1), repeat=2):
-            assert spanned.ways_to_merge(j, a, b) == found[a, b]
+            assert proved.ways_to_merge(j, a, b) == found[a, b]
 
 
 @pytest.fixture(scope="module")
@@ -246,20 +255,21 @@ def families():
 def test_bounds_hold_for_all_fault_sets(families):
     for (n, f), kinds in families.items():
         sets = sum(kinds.values())
-        assert max(unsafe for _, unsafe in kinds) <= spanned.most_unsafe(n, f, n)
-        for d, bound in zip(CLASSES, spanned.reaching(n, f, CLASSES), strict=True):
+        assert max(unsafe for _, unsafe in kinds) <= proved.most_unsafe(n, f, n)
+        for d, bound in zip(DIMENSIONS, proved.reaching(n, f, DIMENSIONS), strict=True):
             assert sum(many for (largest, _), many in kinds.items() if largest >= d) / sets <= bound, (n, f, d)
         for largest, unsafe in kinds:
             if largest:
-                assert spanned.least_unsafe(f, largest) <= unsafe <= spanned.most_unsafe(n, f, largest), (n, f)
+                assert proved.least_unsafe(f, largest) <= unsafe <= proved.most_unsafe(n, f, largest), (n, f)
 
 
+@pytest.mark.kernels
 @compiled
 @pytest.mark.parametrize(("n", "f"), [(7, 4), (8, 5), (9, 3), (9, 8), (10, 6), (10, 10)])
 def test_bounds_hold_in_samples(n, f):
     tally = RARE.count({"n": n, "f": f}, TRIALS, seed=11)
     scale = float(merging_pairs(n, f))
-    for d, bound in zip(MARKING, spanned.reaching(n, f, MARKING), strict=True):
+    for d, bound in zip(MARKING, proved.reaching(n, f, MARKING), strict=True):
         assert scale * proportion(tally.counts[f"dimension_{d}"], TRIALS, LEVEL).low <= bound, d
 
 
@@ -268,20 +278,20 @@ def test_bounds_of_known_probabilities():
     for n in range(2, 6):
         for f in range(2, 2**n + 1):
             whole = sum(many for (unsafe, _), many in enumerated(n)[f].items() if unsafe + f == 2**n)
-            assert whole / math.comb(2**n, f) <= spanned.reaching(n, f, (n,))[0]
+            assert whole / math.comb(2**n, f) <= proved.reaching(n, f, (n,))[0]
     for n in (3, 10, 30, 62):
-        bound = spanned.reaching(n, 2, (1, 2))
+        bound = proved.reaching(n, 2, (1, 2))
         assert bound[0] == pytest.approx(float(merging_pairs(n, 2)), rel=1e-8)
         assert bound[1] == pytest.approx(math.comb(n, 2) / (2**n - 1), rel=1e-8)
     for n in (8, 12):
         joint, _ = column_types(n, 3)
         above = sum(many for (unsafe, _), many in joint.items() if unsafe >= 2**3 - 3) / math.comb(2**n, 3)
-        assert above <= spanned.reaching(n, 3, (3,))[0] < 3 * above
+        assert above <= proved.reaching(n, 3, (3,))[0] < 3 * above
 
 
 def test_bounds_of_plain_sampling():
     """Unsafe nodes and rounds of unsafe-fraction: no fault set of a small cube has more, and few faults reach them."""
-    study = registry.find("unsafe-fraction")
+    study = registry.study("unsafe-fraction")
     classes, rounds = study.statistic("unsafe_fraction").classes, study.statistic("rounds").bound
     known = {(n, f): sets for n in range(1, 6) for f, sets in enumerate(enumerated(n)) if sets}
     known |= {(n, f): column_types(n, f)[0] for n in (6, 9, 15) for f in (2, 3, 4)}
@@ -295,9 +305,9 @@ def test_bounds_of_plain_sampling():
 
 def test_bounds_fall_with_the_dimension():
     for n, f in ((16, 64), (24, 24), (60, 240), (62, 4096)):
-        bounds = spanned.reaching(n, f, CLASSES)
+        bounds = proved.reaching(n, f, DIMENSIONS)
         assert all(0 <= b <= a <= 1 for a, b in itertools.pairwise(bounds))
-        assert [b == 0 for b in bounds] == [d > n for d in CLASSES]
+        assert [b == 0 for b in bounds] == [d > n for d in DIMENSIONS]
 
 
 # ---------------------------------------------------------------- the study
@@ -307,7 +317,11 @@ def test_the_file_needs_no_study(tmp_path, monkeypatch):
     path = tmp_path / "rare.h5"
     fc.run("unsafe-rare", n=[12, 40], f=[6, 20], trials=2000, output=path, progress="none")
     made = fc.open_results(path).table()
-    monkeypatch.setattr(registry, "find", None)
+
+    def not_installed(*_):
+        raise fc.ParameterError("study must be one of none")
+
+    monkeypatch.setattr(registry, "study", not_installed)
     read = fc.open_results(path)
     assert [list(map(str, row.values())) for row in read.table()] == [list(map(str, row.values())) for row in made]
     for row in made:
@@ -319,13 +333,13 @@ def test_the_file_needs_no_study(tmp_path, monkeypatch):
     assert not any(row["high"] > 1 for row in made if isinstance(RARE.statistic(row["statistic"]), Proportion))
 
 
+@pytest.mark.kernels
 def test_figure_and_notes():
     results = fc.run("unsafe-rare", n=[20, 24, 60], f=[20, 40], trials=2000, progress="none")
-    left, right = results.plot().axes
-    assert left.get_yscale() == right.get_yscale() == "log"
+    assert {axes.get_yscale() for axes in results.plot().axes} == {"log"}
     notes = RARE.notes(results)
     assert any(line.startswith("  n=20,f=40: +- ") for line in notes) and not any("n=60" in line for line in notes)
-    large = registry.find("unsafe-fraction").grid("large")
+    large = registry.study("unsafe-fraction").grid("large")
     said = large.notes(fc.run("unsafe-fraction", n=[12, 20], f=[6, 10], trials=2000, progress="none"))
     assert "n=20,f=10" in said[0] and "n=12" not in said[0] and "unsafe-rare" in said[1]
 
@@ -356,3 +370,10 @@ def test_refused():
     for point in ({"n": 1, "f": 2}, {"n": 20, "f": 1}, {"n": 3, "f": 9}, {"n": 20, "f": 4097}):
         with pytest.raises(fc.ParameterError):
             RARE.point(point)
+
+
+@pytest.mark.kernels
+def test_where_plain_sampling_sees_nothing_the_table_names_the_study_that_does():
+    few = fc.run("unsafe-fraction", n=40, f=4, trials=100)
+    assert "No unsafe node was seen at n=40,f=4: fastcube run unsafe-rare says" in " ".join(as_table(few).split())
+    assert "unsafe-rare" not in as_table(fc.run("unsafe-fraction", n=6, f=4, trials=100))

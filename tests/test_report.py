@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import html.parser
 import itertools
 import json
@@ -15,20 +16,22 @@ import time
 import pytest
 from toy_paper import paper
 
-from fastcube.engine.estimate import Estimate
-from fastcube.engine.examples import Drawing
-from fastcube.engine.signals import INTERRUPTED, TERMINATED, WORK_REMAINS
+import fastcube as fc
 from fastcube.errors import ParameterError, ResultFileError
-from fastcube.inventory import Item, Printed, Shown
+from fastcube.measure.estimate import Estimate
 from fastcube.networks.dualcube import DualCube
+from fastcube.papers.examples import Drawing
+from fastcube.papers.inventory import Item, Printed, Shown
+from fastcube.papers.paper import printed
+from fastcube.papers.report import duals, make, running
+from fastcube.papers.report import plan as planning
+from fastcube.papers.report.agreement import Decided, asked, judge, of_claims, of_item
+from fastcube.papers.report.cubes import cube_svg, link_text, told
+from fastcube.papers.report.figures import _table, figure_of, lines_text, unset
+from fastcube.papers.report.folder import Folder
+from fastcube.papers.report.plan import budget, plan_of
 from fastcube.plot.panel import Panel
-from fastcube.report import duals, make, running
-from fastcube.report import plan as planning
-from fastcube.report.cubes import cube_svg, link_text, told
-from fastcube.report.figures import _table, unset
-from fastcube.report.folder import Folder
-from fastcube.report.judging import asked, judge, of_claims, of_item
-from fastcube.report.plan import budget, installed, plan_of
+from fastcube.running.signals import INTERRUPTED, TERMINATED, WORK_REMAINS
 
 CLAIMS = ("false", "repaired", "last")
 
@@ -88,6 +91,10 @@ class Page(html.parser.HTMLParser):
         self.styles += "style" in named or any(name.startswith("on") for name in named)
         self.asks += [v for k, v in attrs if k in ("src", "href", "action", "data") and not v.startswith("#")]
 
+    def handle_endtag(self, tag):
+        if tag == "article":
+            self.at = ""
+
     def handle_data(self, data):
         self.text[self.at] = " ".join(f"{self.text.get(self.at, '')} {data}".split())
 
@@ -109,27 +116,28 @@ def test_every_item_has_its_words_numbers_and_verdict(folder):
     assert "nowhere 0.5 - … not computed yet" in text["toy-table-1"]
     assert re.search(r"percent 50 (49|50)\.\d+ ± \d\.\d+ ✓ holds agrees", text["toy-table-1"])
     assert "nodes 8 claim false ✗ refuted" in text["toy-sizes"]
-    assert text["toy-sizes"].startswith("Every size section 2")
+    assert "Every size" in text[""]
+    assert text["toy-sizes"].startswith("section 2")
     assert 'shell python3 -c "import fastcube as fc; print(2 ** fc.Hypercube(3).n)"' in text["toy-three"]
     assert "refuted" in text["toy-sizes"]
-    assert "instead Q_n has 2^n nodes." in text["toy-sizes"]
+    assert "instead Q n has 2 n nodes." in text["toy-sizes"]
     assert "witness a cube of another size" in text["toy-sizes"]
     assert "python 2 ** fc.Hypercube(2).n" in text["toy-sizes"]
-    assert "gives 4" in text["toy-sizes"]
-    assert "Q_3 has 8 nodes" in text["toy-three"]
+    assert "prints 4" in text["toy-sizes"]
+    assert "Q 3 has 8 nodes" in text["toy-three"]
     assert "no data in it a drawing of a word" in text["toy-figure-2"]
     assert "not decided" in text["toy-end"]
 
 
 def test_the_page_asks_for_nothing_and_allows_only_its_own_style_and_script(folder):
     parsed = page(folder)
-    assert parsed.asks == []
+    assert all(asked.startswith("data:image/svg+xml;base64,") for asked in parsed.asks)
     assert parsed.styles == 0
     assert len(set(parsed.ids)) == len(parsed.ids)
     text = (folder / "report.html").read_text()
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
     policy = policy.replace("&#39;", "'")
-    assert policy.startswith("default-src 'none'")
+    assert policy.startswith("default-src 'none'; img-src data:;")
     for tag in ("style", "script"):
         ((inside),) = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.S)
         digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
@@ -139,12 +147,22 @@ def test_the_page_asks_for_nothing_and_allows_only_its_own_style_and_script(fold
 
 def test_every_point_that_is_drawn_stands_in_the_table(folder):
     drawn = json.loads((folder / "drawn" / "toy.json").read_text())
-    cells = {cell for t in drawn["tables"] for c in t["columns"] for cell in c["cells"]}
-    titles = re.findall(r"<title>(?:[^<]*; )?[^<:]*: ([^<]*)</title>", drawn["svg"])
-    assert titles
-    assert set(titles) <= cells
-    assert "#000000" not in drawn["svg"]
-    assert " style=" not in drawn["svg"]
+    cells = [cell for t in drawn["tables"] for c in t["columns"] for cell in c["cells"]]
+    text = (folder / "report.html").read_text()
+    assert len(cells) >= 2
+    assert all(html.escape(cell) in text for cell in cells)
+
+
+def test_a_figure_stands_in_the_page_as_an_image_that_is_told(folder):
+    text = (folder / "report.html").read_text()
+    drawn = json.loads((folder / "drawn" / "toy.json").read_text())
+    ((encoded, alt),) = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]*)" alt="([^"]*)">', text)
+    assert base64.b64decode(encoded).decode() == drawn["svg"]
+    assert html.unescape(alt) == drawn["words"]
+    assert re.search(r"against .*line.*, values from [0-9.e-]+ to [0-9.e-]+", drawn["words"])
+    assert "dc:date" not in drawn["svg"]
+    again = figure_of(fc.open_results(folder / "toy.h5"))
+    assert again["svg"] == drawn["svg"]
 
 
 # ---------------------------------------------------------------- what is made when
@@ -159,7 +177,11 @@ def test_a_second_run_makes_nothing_and_a_full_one_goes_on(folder, tmp_path):
     _, code = made(folder, quick=False)
     after = files(folder)
     assert {name for name in before if after[name] != before[name]} == {
-        "toy.h5", "drawn/toy.json", "report.html", *(f"claims/toy-{name}.json" for name in CLAIMS)}  # fmt: skip
+        "toy.h5",
+        "drawn/toy.json",
+        "report.html",
+        *(f"claims/toy-{name}.json" for name in CLAIMS),
+    }
     assert "2 points of 5,000 trials" in page(folder).text["toy-figure-1"]
     made(folder)  # quick is less than what there is
     assert files(folder) == after
@@ -259,11 +281,11 @@ def test_a_second_signal_ends_it_at_once(tmp_path, monkeypatch):
     ("value", "digits", "runs", "key"),
     [
         (0.52, 2, None, "holds"),
-        (0.6, 1, None, "different"),
+        (0.6, 1, None, "unreproduced"),
         (0.5, 1, None, "holds"),
         (0.6, 1, 10, "holds"),
         (0.9, 1, 10, "undecided"),
-        (2.0, 1, 10, "different"),
+        (2.0, 1, 10, "unreproduced"),
     ],
 )
 def test_printed_numbers_are_judged_by_their_digits_and_their_own_scatter(value, digits, runs, key):
@@ -274,7 +296,7 @@ def test_printed_numbers_are_judged_by_their_digits_and_their_own_scatter(value,
 
 def test_an_item_takes_the_worst_of_its_parts():
     assert of_item(["holds", "refuted"], [], ["shown"], False) == "refuted"
-    assert of_item(["refuted"], ["different"], [], False) == "different"
+    assert of_item(["refuted"], ["unreproduced"], [], False) == "unreproduced"
     assert of_item(["holds"], ["undecided"], ["shown"], False) == "undecided"
     assert of_item(["holds"], [], ["missing"], False) == "missing"
     assert of_item([], [], ["shown"], False) == "shown"
@@ -304,9 +326,16 @@ def test_numbers_are_compared_with_their_statistic_by_every_reading_of_it():
 
 
 def test_a_false_statement_of_ours_says_nothing_against_the_paper():
-    assert of_claims([("holds", False), ("refuted", True)], printed=True) == ["holds"]
-    assert of_claims([("refuted", True), ("holds", True)], printed=True) == ["shown", "holds"]
-    assert of_claims([("refuted", True)], printed=False) == ["refuted"]
+    holds, theirs, ours = (
+        Decided("holds", False, False),
+        Decided("refuted", False, True),
+        Decided("refuted", True, False),
+    )
+    assert of_claims([holds, ours], printed=True) == ["holds"]
+    assert of_claims([ours, Decided("holds", True, False)], printed=True) == ["shown", "holds"]
+    assert of_claims([ours], printed=False) == ["refuted"]
+    assert of_claims([holds, theirs], printed=True) == ["holds"]  # a pedantic claim at the side
+    assert of_claims([theirs], printed=True) == ["refuted"]
 
 
 def test_mathematics_is_told_in_plain_characters():
@@ -321,6 +350,27 @@ def test_a_line_without_a_legend_is_named_in_its_table():
     assert [c["label"] for c in _table(panel)["columns"]] == ["n = 6, marks"]
 
 
+def test_a_caption_counts_the_lines_that_are_seen():
+    def column(label, seen):
+        return {"label": label, "cells": ["0"], "drawn": seen}
+
+    tables = [{"columns": [column("f = 1", False), column("f = 2", True), column("f = 3", True)]}]
+    assert lines_text(tables) == "2 lines; with nothing that its scale shows: f = 1"
+    assert lines_text([*tables, {"columns": [column("all", True)]}]).startswith("2 and 1 lines")
+    assert lines_text([{"columns": [column("all", True)]}]) == "1 line"
+
+
+def test_a_line_of_zeros_is_not_seen_on_a_logarithmic_axis():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    axes = plt.figure().add_subplot()
+    axes.set_yscale("log")
+    panel = Panel(axes)
+    for label, value in (("none", 0.0), ("some", 0.5)):
+        panel.series(label, [(1.0, Estimate(value, 0.0, value, value))])
+    plt.close("all")
+    assert [(c["label"], c["drawn"]) for c in _table(panel)["columns"]] == [("none", False), ("some", True)]
+
+
 # ---------------------------------------------------------------- drawings
 
 
@@ -333,8 +383,8 @@ def test_a_cube_is_drawn_with_its_faults_and_times():
     assert (link.count("M"), broken.count("M")) == (31, 1)
     assert ">7</text>" in svg
     assert "&lt;2&gt;" in svg
-    with pytest.raises(ValueError, match="1 <= n <= 4"):
-        cube_svg(Drawing(5))
+    with pytest.raises(ValueError, match="1 <= n <= 6"):
+        cube_svg(Drawing(7))
 
 
 def test_a_dual_cube_is_drawn_with_its_faults_and_ends():
@@ -357,32 +407,53 @@ def test_no_link_of_a_dual_cube_passes_over_another_node():
 
 
 def test_witnesses_are_drawn_or_written_as_ternary_strings():
-    small = told({"n": 3, "faulty_nodes": [0, 3], "faulty_links": []}, unsafe=True)
-    assert small["drawing"]["inside"] == [(1, "1"), (2, "1")]
-    large = told({"n": 5, "faulty_nodes": [0, 3], "faulty_links": [[16, 20]]}, unsafe=True)
-    assert large["lines"][:2] == ["faulty nodes: 00000, 00011", "faulty links: 10*00"]
-    assert large["lines"][2] == "unsafe subcubes: *0***"
-    assert told({"network": "DualCube", "m": 2, "faulty_nodes": []}, unsafe=True) == {}
-    drawn = duals.told({"network": "DualCube", "m": 2, "faulty_nodes": [1], "s": 0, "k": 1})
-    assert drawn == {"dual": {"m": 2, "faulty_nodes": [1], "inside": [[0, "s"]]}}
+    small = told({"n": 3, "faulty_nodes": [0, 3], "faulty_links": []}, None, unsafe=True)
+    assert small["drawings"][0]["inside"] == [[1, "1"], [2, "1"]]
+    large = told({"n": 7, "faulty_nodes": [0, 3], "faulty_links": [[16, 20]]}, None, unsafe=True)
+    assert large["lines"][:2] == ["faulty nodes: 0000000, 0000011", "faulty links: 0010*00"]
+    assert large["lines"][2].startswith("unsafe subcubes: ")
+    assert told({"network": "DualCube", "m": 2, "faulty_nodes": []}, None, unsafe=True) == {}
+    drawn = duals.told({"network": "DualCube", "m": 2, "faulty_nodes": [1], "s": 0, "k": 1, "paths": [[0, 16, 20]]})
+    assert drawn == {"dual": {"m": 2, "faulty_nodes": [1], "inside": [[0, "s"]], "paths": [[0, 16, 20]]}}
+    cluster = duals.told({"network": "DualCube", "m": 6, "faulty_nodes": [8, 16, 56], "k": 3})["drawings"][0]
+    assert (cluster["n"], len(cluster["inside"])) == (6, 8)
     assert duals.told({"network": "DualCube", "m": 3, "faulty_nodes": [1]}) == {"lines": ["faulty nodes: 0000001"]}
     assert duals.told({"n": 3, "faulty_nodes": [1]}) == {}
     assert link_text(0, 4, 3) == "*00"
+
+
+def test_a_value_that_is_links_or_trees_is_drawn_as_arrows_and_messages_name_their_ends():
+    def drawings(value, **data):
+        return told({"n": 2, "faulty_nodes": [], **data}, value, unsafe=False)["drawings"]
+
+    assert [d["arrows"] for d in drawings([[0, 1], [3, 2]])] == [[(0, 1, ""), (3, 2, "")]]
+    assert [d["arrows"] for d in drawings([[-1, 0, 0, 1], [1, -1, 3, 1]])] == [
+        [(0, 1, ""), (0, 2, ""), (1, 3, "")],
+        [(1, 0, ""), (3, 2, ""), (1, 3, "")],
+    ]
+    for other in (3, [], [[0, 3]], [[0, 1], 2], {"a": 1}):
+        assert [d["arrows"] for d in drawings(other)] == [[]]
+    assert drawings(True, messages=[[2, [0, 1]], [3, [1]]])[0]["inside"] == [
+        [0, "t1"],
+        [1, "t12"],
+        [2, "s1"],
+        [3, "s2"],
+    ]
 
 
 # ---------------------------------------------------------------- the plan of the papers
 
 
 def test_the_budget_knows_what_there_is():
-    grids = {(study.name, grid.name) for p in installed() for study in p.studies for grid in study.grids}
-    claims = {(p.name, claim.id) for p in installed() for claim in p.claims}
-    assert {(study, grid) for study, held in budget.__wrapped__()["studies"].items() for grid in held} <= grids
+    grids = {(study.name, grid.name) for p in printed() for study in p.studies for grid in study.grids}
+    claims = {(p.name, claim.id) for p in printed() for claim in p.stated()}
+    assert {(study, grid) for study, held in budget.__wrapped__()["studies"].items() for grid in held} == grids
     assert {(p, claim) for p, held in budget.__wrapped__()["claims"].items() for claim in held} <= claims
 
 
 def test_bad_arguments_are_one_line_before_anything_is_made(tmp_path):
     with pytest.raises(ParameterError, match=r"paper must be lee_hayes, .*, got lee_haye; did you mean lee_hayes\?"):
-        installed(["lee_haye"])
+        printed(["lee_haye"])
     for bad in ({"workers": 0}, {"max_seconds": -1}):
         with pytest.raises(ParameterError, match="must be"):
             made(tmp_path / "none", **bad)

@@ -20,12 +20,12 @@ from toy_paper import paper
 
 import fastcube as fc
 from fastcube.cli import say
-from fastcube.engine.reading import open_results
-from fastcube.engine.signals import FINISHED, INTERRUPTED, TERMINATED, WORK_REMAINS
-from fastcube.report import make, running
-from fastcube.report import plan as planning
-from fastcube.report.folder import Folder
-from fastcube.report.plan import plan_of
+from fastcube.papers.report import make, running
+from fastcube.papers.report import plan as planning
+from fastcube.papers.report.folder import Folder
+from fastcube.papers.report.plan import plan_of
+from fastcube.results.reading import open_results
+from fastcube.running.signals import FINISHED, INTERRUPTED, TERMINATED, WORK_REMAINS
 
 pytest.importorskip("jinja2")
 

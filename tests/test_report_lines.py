@@ -12,7 +12,7 @@ import report_page
 from processes import fastcube
 
 import fastcube as fc
-from fastcube.engine.claims import evaluated
+from fastcube.papers.claims import evaluated
 
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.slow

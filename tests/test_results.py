@@ -18,13 +18,14 @@ from test_plot import binned
 from toy import TOY
 
 import fastcube as fc
-from fastcube.engine import hdf5, registry
-from fastcube.engine.files import to_limbs
-from fastcube.engine.reading import open_results
-from fastcube.engine.results import Results, merge
-from fastcube.engine.tally import Tally, fuse
 from fastcube.errors import FormatTooNewError, FormatTooOldError, StudyMismatchError, TrialOverlapError
-from fastcube.table import HTML_ROWS, as_csv
+from fastcube.measure import registry
+from fastcube.measure.tally import Tally, fuse
+from fastcube.results import hdf5
+from fastcube.results.reading import open_results
+from fastcube.results.results import Results, merge
+from fastcube.results.table import HTML_ROWS, as_csv
+from fastcube.results.writing import to_limbs
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +66,7 @@ def test_counters_are_the_trials_counted_one_by_one(done):
 
 
 def _key(point):
-    from fastcube.engine.study import point_key
-
-    return point_key("toy", 3, point)
+    return TOY.key(3, point)
 
 
 def test_two_files_of_one_result_differ_in_provenance_alone(done, tmp_path):
@@ -129,14 +128,22 @@ def test_wide_counters_keep_every_bit(tmp_path):
     ("change", "error", "message"),
     [
         (text("filetype", "other"), fc.ResultFileError, "is not a fastcube results file"),
-        (lambda f: f.attrs.__setitem__("format_version", [3, 0]), FormatTooNewError, "has format 3.0, this fastcube reads 2.x"),
-        (lambda f: f.attrs.__setitem__("format_version", [1, 9]), FormatTooOldError, "has format 1.9, this fastcube reads 2.x"),
+        (
+            lambda f: f.attrs.__setitem__("format_version", [3, 0]),
+            FormatTooNewError,
+            "has format 3.0, this fastcube reads 2.x",
+        ),
+        (
+            lambda f: f.attrs.__setitem__("format_version", [1, 9]),
+            FormatTooOldError,
+            "has format 1.9, this fastcube reads 2.x",
+        ),
         (lambda f: f.attrs.__setitem__("revision", 9), fc.ResultFileError, "do not have the digest"),
         (text("generator", "x"), StudyMismatchError, "has random numbers of x, this fastcube those of philox"),
         (lambda f: f["raw/count_bit_nonzero"].__setitem__(0, 1), fc.ResultFileError, "do not have the digest"),
         (lambda f: f.__delitem__("raw/ranges"), fc.ResultFileError, "is damaged"),
     ],
-)  # fmt: skip
+)
 def test_files_that_are_not_right_are_refused_in_one_line(file, change, error, message):
     edit(file, change)
     with pytest.raises(error, match=message) as caught:
@@ -342,7 +349,8 @@ def test_a_dataset_is_what_xarray_shows_of_the_file(squares, tmp_path, raw, grou
 def test_xarray_opens_all_groups_at_once(done, file):
     with xarray.open_datatree(file) as tree:
         xarray.testing.assert_identical(
-            tree["raw"].to_dataset(inherit=False), done.to_xarray(raw=True).drop_attrs(deep=False)
+            tree["raw"].to_dataset(inherit=False).drop_attrs(deep=False),
+            done.to_xarray(raw=True).drop_attrs(deep=False),
         )
         assert set(tree.children) == {"raw", "study", "provenance"}
 

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
+from documented import recipe
 from reference import unsafe as plain
 from scipy.special import chdtrc
 
-from fastcube.kernels import labels, pairs, paths, sampling, search, subcubes
-from fastcube.kernels.faults import trial_faults
-from fastcube.kernels.jit import block, kernel
+from fastcube.kernels.cube import bitmask, labels, paths, subcubes
+from fastcube.kernels.draws import nodes, pairs
+from fastcube.kernels.draws.faults import trial_faults
+from fastcube.kernels.machine.jit import block, kernel
 
 KEY = 0x5EED0123456789AB
-
-
-def recipe():
-    names: dict = {}
-    text = (Path(__file__).resolve().parents[1] / "docs" / "random.md").read_text()
-    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(code, names)
-    return names
-
-
-DOC = recipe()
 
 
 # ---------------------------------------------------------------- sets of labels
@@ -108,9 +97,9 @@ def test_faults_and_pair_are_those_of_the_recipe(n):
     for f in sorted({f for f in (0, 1, 2, 3, 2**n // 2, 2**n // 2 + 1, 2**n - 2, 40) if 0 <= f <= min(2**n - 2, 1000)}):
         for t in (0, 1, 12345, 2**40 + 7):
             drawn, _, ends = trial_faults(np.uint64(KEY), t, n, f, 0, 2)
-            faults, s, d = DOC["fault_set_and_pair"](KEY, t, n, f)
+            faults, s, d = recipe()["fault_set_and_pair"](KEY, t, n, f)
             assert [*drawn.tolist(), *ends.tolist()] == [*faults, s, d]
-            assert faults == DOC["fault_set"](KEY, t, n, f)
+            assert faults == recipe()["fault_set"](KEY, t, n, f)
 
 
 @pytest.mark.parametrize("f", [2, 5])
@@ -127,7 +116,7 @@ def test_faults_and_pair_are_uniform(f):
 @kernel("int64(uint64, int64, int64, float64, boolean, uint64[:, ::1])")
 def lazy_pairs(key, bits, stop, rate, whole, out):
     batch = pairs.pair_arrays()
-    n = pairs.draw_pairs(np.int64(0), stop, pairs.Lazy(key, sampling.threshold(rate), bits, whole), batch)
+    n = pairs.draw_pairs(np.int64(0), stop, pairs.Lazy(key, nodes.threshold(rate), bits, whole), batch)
     for i in range(n):
         out[i, 0], out[i, 1], out[i, 2], out[i, 3] = batch.trials[i], batch.keys[i], batch.sources[i], batch.targets[i]
     return n
@@ -139,8 +128,8 @@ def test_pairs_drawn_whole_have_a_status_key_of_their_own(bits, rate):
     assert lazy_pairs(np.uint64(KEY), bits, 64, rate, True, out) == 64
     for t, key, s, d in sorted(out.tolist()):
         count = 2**14
-        keys = DOC["words"](KEY, t, count, 2).tolist()
-        ends = (DOC["words"](KEY, t, 2 * count, 6) % np.uint64(2**bits)).tolist()
+        keys = recipe()["words"](KEY, t, count, 2).tolist()
+        ends = (recipe()["words"](KEY, t, 2 * count, 6) % np.uint64(2**bits)).tolist()
         for a, (u, v) in enumerate(zip(ends[::2], ends[1::2], strict=True)):
             nonfaulty = [int(one_status(np.uint64(keys[a]), np.uint64(x))) >= int(rate * 2**64) for x in (u, v)]
             if u != v and all(nonfaulty):
@@ -150,7 +139,7 @@ def test_pairs_drawn_whole_have_a_status_key_of_their_own(bits, rate):
 
 @kernel("uint64(uint64, uint64)")
 def one_status(key, label):
-    return sampling.status(key, label)
+    return nodes.status(key, label)
 
 
 # ---------------------------------------------------------------- searches and paths
@@ -158,9 +147,9 @@ def one_status(key, label):
 
 @kernel("int64(int64, uint64[::1], uint64, uint64)")
 def shortest(n, faults, s, t):
-    rows = np.empty((3, search.words_of(n)), np.uint64)
-    search.nonfaulty_state(n, faults, faults.size, rows[0])
-    return search.search_cube(n, rows[0], s, t, rows[1], rows[2])
+    rows = np.empty((3, bitmask.words_of(n)), np.uint64)
+    bitmask.nonfaulty_state(n, faults, faults.size, rows[0])
+    return bitmask.search_cube(n, rows[0], s, t, rows[1], rows[2])
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 6, 7, 9, 10, 11])

@@ -9,10 +9,9 @@ import pytest
 from reference.bernoulli import close
 from reference.unsafe import find_unsafe
 
-from fastcube.kernels import neighbours, simd, vectors
-from fastcube.kernels.jit import kernel
+from fastcube.kernels.machine import neighbours, simd, vectors
+from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.unsafe import rounds
-from fastcube.kernels.unsafe.cube_rounds import rounds_cube
 
 
 @kernel("int64(uint64[::1], uint64[::1], int64)", cache=False)
@@ -159,7 +158,7 @@ def test_link_faults_are_marked_in_step_one(d):
         faulty, ends = rng.random(2**d) < p, rng.random(2**d) < q
         want_steps, want = close(faulty, d, ends)
         mask = pack(faulty)
-        assert rounds_cube(mask, pack(ends), np.empty_like(mask), max(d, 9)) == want_steps
+        assert rounds.rounds_cube(mask, pack(ends), np.empty_like(mask), max(d, 9)) == want_steps
         assert (unpack(mask, d) == want).all()
 
 

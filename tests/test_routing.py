@@ -190,11 +190,14 @@ BAD = [
     ({"s": 0, "t": 1, "algorithm": "ROUTE", "k": 1}, "k is not an option of ROUTE, which takes no options"),
     (
         {"s": 0, "t": 1, "algorithm": "ROUTE4"},
-        "algorithm must be ROUTE3, ROUTE, ROUTE1 or ROUTE2 for Hypercube, got 'ROUTE4'; did you mean",
+        (
+            "algorithm must be ROUTE3, ROUTE, ROUTE1, ROUTE2, LEVELS, VECTORS, A1, DFS or SIDETRACK for Hypercube, "
+            "got 'ROUTE4'; did you mean"
+        ),
     ),
     (
         {"s": 0, "t": 1, "algorithm": "PRACTICAL"},
-        "algorithm must be ROUTE3, ROUTE, ROUTE1 or ROUTE2 for Hypercube, got",
+        "algorithm must be ROUTE3, ROUTE, ROUTE1, ROUTE2, LEVELS, VECTORS, A1, DFS or SIDETRACK for Hypercube, got",
     ),
 ]
 

@@ -4,36 +4,33 @@ from __future__ import annotations
 
 import itertools
 import random
-import re
 from collections import Counter
-from pathlib import Path
+from fractions import Fraction
 
 import numba
 import numpy as np
 import pytest
+from compiled import default_or_marked
+from documented import recipe
 from reference.routing import Cube
 from scipy.special import bdtr, bdtrc
 
 import fastcube as fc
-from fastcube.engine import registry
-from fastcube.engine.statistics import Proportion
-from fastcube.engine.study import point_key
-from fastcube.exact import routing as exact
-from fastcube.kernels import faults as listed
-from fastcube.kernels.bits import ONE
-from fastcube.kernels.faults import trial_faults
-from fastcube.kernels.jit import kernel
-from fastcube.kernels.routing import rules
-from fastcube.kernels.routing.choice import routing_kernel
+from fastcube.exact import closed_forms
+from fastcube.kernels.broadcasting.case import broadcast
+from fastcube.kernels.draws import faults as listed
+from fastcube.kernels.machine.bits import ONE
+from fastcube.kernels.machine.jit import kernel
+from fastcube.kernels.routing import case, choice, layout, rules
 from fastcube.kernels.routing.lanes import ROUTING_LANES_8, ROUTING_LANES_16, ROUTING_LANES_32
-from fastcube.kernels.routing.layout import TALLY
-from fastcube.kernels.routing.rate import rate_trial
-from fastcube.kernels.routing.single import ROUTING_SINGLE
+from fastcube.kernels.routing.single import ROUTING_SINGLE, all_messages
+from fastcube.measure import registry
+from fastcube.measure.statistics import Proportion
 
 compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="many trials need compiled code")
 
-ROUTING = registry.find("routing")
-RATE = registry.find("routing-rate")
+ROUTING = registry.study("routing")
+RATE = registry.study("routing-rate")
 LEVEL = 1e-6
 
 
@@ -42,8 +39,15 @@ def enter(counts, extremes, name, outcome, links, h, trial):
     if outcome != "delivered":
         counts[f"{name}_{outcome}"] += 1
         return
-    products = {"delivered": 1, "detours": links > h, "links": links, "distance": h, "links_links": links * links,
-                "links_distance": links * h, "distance_distance": h * h}  # fmt: skip
+    products = {
+        "delivered": 1,
+        "detours": links > h,
+        "links": links,
+        "distance": h,
+        "links_links": links * links,
+        "links_distance": links * h,
+        "distance_distance": h * h,
+    }
     for what, value in products.items():
         counts[f"{name}_{what}"] += value
     if links - h > extremes.get(name, (-1, 0))[0]:
@@ -64,6 +68,9 @@ def expected(cases):
                 found[name] = len(path) - 1 if outcome == "delivered" else None
                 enter(counts, extremes, name, outcome, found[name], h, trial)
         if safe:
+            counts["route_delivered_active"] += cube.route("ROUTE", s, t)[0] == "delivered"
+            for name in ("route1", "route2"):
+                counts[f"{name}_delivered_active"] += found[name] is not None
             counts["same_subcube"] += cube.same_subcube(s, t)
             one, three = (found[name] if found[name] is not None else np.inf for name in ("route1", "route3"))
             counts["route3_better"] += three < one
@@ -84,10 +91,10 @@ def check(tally, counts, extremes):
 
 def drawn(point, first, stop):
     """The trials of a point, for the twin."""
-    key = point_key("routing", 0, point)
+    key = fc.study("routing").key(0, point)
     n, f, links, k = point.values()
     for trial in range(first, stop):
-        nodes, pairs, (s, t) = trial_faults(key, trial, n, f, links, 2)
+        nodes, pairs, (s, t) = case.routing(key, trial, n, f, links)
         yield trial, Cube(n, nodes.tolist(), [tuple(pair) for pair in pairs.tolist()]), int(s), int(t), k
 
 
@@ -96,13 +103,13 @@ def at(n, f, links=0, k=1):
 
 
 POINTS = [at(1, 0), at(2, 2, k=2), at(3, 6), at(4, 3, 2, 3), at(5, 8), at(5, 8, k=3), at(5, 20), at(6, 0, 4, 2),
-          at(7, 5, k=2), at(8, 6), at(8, 4, k=5), at(9, 9, 3)]  # fmt: skip
+          at(7, 5, k=2), at(8, 6), at(8, 4, k=5), at(9, 9, 3)]  # a table, row by row # fmt: skip
 #: Lanes of 16 bits: those of 8 and of 32 are compiled from the same source.
 OTHERS = [pytest.param(at(10, 12, k=2), marks=pytest.mark.slow)]
 
 
 @compiled
-@pytest.mark.parametrize("point", POINTS + OTHERS, ids=str)
+@pytest.mark.parametrize("point", default_or_marked("routing", POINTS) + OTHERS, ids=str)
 def test_kernel_is_the_twin(point):
     tally = ROUTING.count(point, 120, first=37)
     check(tally, *expected(drawn(point, 37, 157)))
@@ -118,11 +125,12 @@ def test_kernel_is_the_twin_on_many_trials(n):
             check(tally, *expected(drawn(at(n, f, links, k), 0, 500)))
 
 
+@pytest.mark.kernels
 @compiled
 def test_replayed_trials_add_up():
     for point in (at(5, 8, k=2), at(8, 6, 2), at(20, 60)):
         tally = ROUTING.count(point, 60)
-        counts, key = Counter(), point_key("routing", 0, point)
+        counts, key = Counter(), fc.study("routing").key(0, point)
         for trial in range(60):
             data = ROUTING.explain(point, key, trial).data
             assert (data["k"], len(data["faulty_nodes"]), len(data["faulty_links"])) == (
@@ -134,6 +142,8 @@ def test_replayed_trials_add_up():
             for name in ("ROUTE", "ROUTE1", "ROUTE2", "ROUTE3"):
                 if name != "ROUTE3" or data["not_unsafe"]:
                     counts[f"{name.lower()}_{data[name]['outcome']}"] += 1
+                    if name != "ROUTE3" and data["not_unsafe"]:
+                        counts[f"{name.lower()}_delivered_active"] += data[name]["outcome"] == "delivered"
                     counts[f"{name.lower()}_links"] += (
                         len(data[name]["path"]) - 1 if data[name]["outcome"] == "delivered" else 0
                     )
@@ -142,6 +152,7 @@ def test_replayed_trials_add_up():
                 assert tally.counts[name] == count, (point, name)
 
 
+@pytest.mark.kernels
 @compiled
 @pytest.mark.parametrize(
     ("lanes", "points"),
@@ -156,20 +167,22 @@ def test_lanes_equal_one_trial_at_a_time(lanes, points):
         for first, stop in ((0, 3000), (777, 3333)):
             tallies = []
             for form in (lanes, ROUTING_SINGLE):
-                slots = TALLY.fresh()
+                slots = layout.ROUTING.fresh()
                 form(np.uint64(11), first, stop, np.array(list(point.values()), np.float64), slots)
-                tallies.append(TALLY.read(slots))
+                tallies.append(layout.ROUTING.read(slots))
             assert tallies[0] == tallies[1], point
 
 
 def test_which_kernel_serves():
-    assert routing_kernel(7, 2, 0) is routing_kernel(8, 4, 0) is ROUTING_LANES_8
-    assert routing_kernel(9, 4, 0) is routing_kernel(16, 8, 0) is ROUTING_LANES_16
-    assert routing_kernel(17, 4, 0) is routing_kernel(62, 60, 0) is ROUTING_LANES_32
+    kernel = choice.ROUTING.kernel
+    assert kernel(7, 2, 0, 1) is kernel(8, 4, 0, 1) is ROUTING_LANES_8
+    assert kernel(9, 4, 0, 1) is kernel(16, 8, 0, 1) is ROUTING_LANES_16
+    assert kernel(17, 4, 0, 1) is kernel(62, 60, 0, 1) is ROUTING_LANES_32
     for n, f, links in ((6, 3, 0), (8, 4, 1), (8, 40, 0), (20, 1, 0)):
-        assert routing_kernel(n, f, links) is ROUTING_SINGLE
+        assert kernel(n, f, links, 1) is ROUTING_SINGLE
 
 
+@pytest.mark.kernels
 @compiled
 def test_trials_split_anywhere():
     for study, point in ((ROUTING, at(8, 4, k=2)), (RATE, {"n": 20, "rate": 0.3, "k": 1})):
@@ -191,12 +204,10 @@ def exactly(n, f, k):
         if t not in faults
     ]
     counts, _ = expected(cases)
-    return {
-        name: exact.share_of(counts[events], len(cases) if among is None else counts[among])
-        for name, (events, among) in exact._SHARES.items()
-    }
+    return {s.name: s.exact(counts, len(cases), at(n, f, k=k)) for s in ROUTING.statistics}
 
 
+@pytest.mark.kernels
 @compiled
 @pytest.mark.parametrize(
     ("n", "most"), [(1, 0), (2, 2), (3, 6), pytest.param(4, 5, marks=pytest.mark.exhaustive)], ids=str
@@ -206,13 +217,28 @@ def test_all_messages_are_the_twins(n, most):
         assert fc.exact_routing(n, f, k) == exactly(n, f, k), (n, f, k)
 
 
-def test_exact_values_name_the_studys_statistics():
-    assert list(exact._SHARES) == [s.name for s in ROUTING.statistics]
-    for s in ROUTING.statistics:
-        if isinstance(s, Proportion):
-            assert exact._SHARES[s.name] == (s.events, s.among)
+def met(n, faults, k, radius, least):
+    """Destinations from node 0 over at least so many links; none where a nonfaulty node has too many faults around it."""
+    nonfaulty = [x for x in range(2**n) if x not in faults]
+    if any(sum((x ^ y).bit_count() <= radius for y in faults) > k for x in nonfaulty):
+        return 0
+    return sum(x.bit_count() >= least for x in nonfaulty if x)
 
 
+@pytest.mark.kernels
+@compiled
+def test_messages_where_no_node_is_crowded():
+    """The hypotheses of Theorems 1 and 2: faults counted around nonfaulty nodes alone, and around each of them."""
+    for n, most in ((2, 2), (3, 6), (4, 4)):
+        for f, k in itertools.product(range(1, most + 1), range(1, n)):
+            for radius, least in ((k, 1), (k, k + 1), (1, 1)):
+                sets = itertools.combinations(range(1, 2**n), f)
+                slots = layout.ROUTING.fresh()
+                messages = all_messages(np.array([n, f, 0, k, radius, least], np.float64), slots)
+                assert messages == sum(met(n, faults, k, radius, least) for faults in sets), (n, f, k, radius, least)
+
+
+@pytest.mark.kernels
 @compiled
 @pytest.mark.parametrize(("n", "f", "k"), [(3, 3, 1), (4, 2, 2), (4, 6, 1), (4, 9, 4), (5, 2, 1), (5, 4, 2)])
 def test_monte_carlo_agrees_with_exact_values(n, f, k):
@@ -231,30 +257,36 @@ def agrees(events, trials, p, what):
 # ---------------------------------------------------------------- faults with a rate
 
 
+@pytest.mark.kernels
 @compiled
 @pytest.mark.parametrize("n", [3, 10, 30, 60])
 def test_closed_forms(n):
     for rate in (0.0, 0.1, 0.4):
         tally = RATE.count({"n": n, "rate": rate, "k": 1}, 200_000)
         assert tally.counts["valid"] == tally.trials
-        agrees(tally.counts["route1_minimal"], tally.trials, float(exact.minimal_share(n, rate)), (n, rate))
-        agrees(tally.counts["route_delivered"], tally.trials, float(exact.plain_share(n, rate)), (n, rate))
+        agrees(tally.counts["route1_minimal"], tally.trials, float(closed_forms.minimal_share(n, rate)), (n, rate))
+        agrees(tally.counts["route_delivered"], tally.trials, float(closed_forms.plain_share(n, rate)), (n, rate))
 
 
 def test_closed_forms_at_the_ends():
-    assert exact.minimal_share(2, 0.5) == (2 + 1 - exact.Fraction(1, 4)) / 3
-    assert exact.plain_share(2, 0.5) == exact.Fraction(2 + exact.Fraction(1, 2)) / 3
-    assert exact.minimal_share(60, 0.0) == exact.plain_share(60, 0.0) == 1
+    assert closed_forms.minimal_share(2, 0.5) == (2 + 1 - Fraction(1, 4)) / 3
+    assert closed_forms.plain_share(2, 0.5) == Fraction(2 + Fraction(1, 2)) / 3
+    assert closed_forms.minimal_share(60, 0.0) == closed_forms.plain_share(60, 0.0) == 1
 
 
 @compiled
 @pytest.mark.parametrize(("n", "rate", "k"), [(2, 0.6, 1), (6, 0.3, 2), (10, 0.5, 1), (20, 0.2, 3), (60, 0.3, 1)])
 def test_rate_kernel_is_the_twin(n, rate, k):
+    check_rate(n, rate, k, 300)
+
+
+def check_rate(n, rate, k, trials):
+    """So many trials of ``routing-rate`` by the kernel and by the twin."""
     point = {"n": n, "rate": rate, "k": k}
-    tally, key = RATE.count(point, 300, first=99), point_key("routing-rate", 0, point)
+    tally, key = RATE.count(point, trials, first=99), fc.study("routing-rate").key(0, point)
     counts, extremes = Counter(), {}
-    for trial in range(99, 399):
-        valid, status_key, s, t = rate_trial(key, trial, n, rate)
+    for trial in range(99, 99 + trials):
+        valid, status_key, s, t = case.routing_rate(key, trial, n, rate)
         assert valid
         counts["valid"] += 1
         faults = fc.random_faults(rate).__class__(rate, int(status_key))
@@ -271,7 +303,7 @@ def test_rate_kernel_is_the_twin(n, rate, k):
 @compiled
 def test_replayed_rate_trial():
     point = {"n": 30, "rate": 0.3, "k": 2}
-    found = RATE.explain(point, point_key("routing-rate", 0, point), 5)
+    found = RATE.explain(point, fc.study("routing-rate").key(0, point), 5)
     assert set(found.data) == {"status_key", "rate", "s", "t", "k", "ROUTE", "ROUTE1", "ROUTE2"}
     assert "ROUTE1(2): delivered over" in found.words or "ROUTE1(2): " in found.words
 
@@ -359,16 +391,16 @@ BAD = [
 @pytest.mark.parametrize(("study", "point", "message"), BAD)
 def test_impossible_points(study, point, message):
     with pytest.raises(fc.ParameterError) as error:
-        registry.find(study).point(point)
+        registry.study(study).point(point)
     assert str(error.value) == message
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((3, 7), "f must be in [0, 6] for n=3, got 7"),
+        ((3, 7), "f must be in [0, 6] for n=3, which leaves two nonfaulty nodes, got 7"),
         ((3, 2, 4), "k must be in [1, 3] for n=3, got 4"),
-        ((6, 5), "n and f must have at most 10000000 messages to enumerate, got 407673126 at n=6, f=5"),
+        ((6, 5), "point must have at most 10,000,000 cases for exact values, got 407,673,126 at n=6,f=5,links=0,k=1"),
     ],
 )
 def test_exact_values_that_cannot_be_had(arguments, message):
@@ -380,27 +412,19 @@ def test_exact_values_that_cannot_be_had(arguments, message):
 # ---------------------------------------------------------------- the recipe of docs/random.md
 
 
-def recipe():
-    names: dict = {}
-    text = (Path(__file__).resolve().parents[1] / "docs" / "random.md").read_text()
-    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(code, names)
-    return names
-
-
 @compiled
 @pytest.mark.parametrize("n", [2, 5, 9, 20, 40])
 def test_trials_are_those_of_the_recipe(n):
     names, key = recipe(), 0x5EED
     for trial in range(8):
         for f in {0, 1, min(2**n - 2, 9)}:
-            nodes, _, ends = trial_faults(key, trial, n, f, 0, 2)
+            nodes, _, ends = case.routing(key, trial, n, f, 0)
             assert (nodes.tolist(), *ends.tolist()) == names["fault_set_and_pair"](key, trial, n, f)
-            nodes, links, ends = trial_faults(key, trial, n, f, 1, 1)
+            nodes, links, ends = broadcast(key, trial, n, f, 1)
             assert (nodes.tolist(), *ends.tolist()) == names["fault_set_and_source"](key, trial, n, f)
             [(lower, dim)] = names["link_set"](key, trial, n, 1)
             assert links.tolist() == [[lower, lower | 1 << dim]]
         for rate in (0.0, 0.3, 0.8):
-            valid, *drawn = rate_trial(key, trial, n, rate)
+            valid, *drawn = case.routing_rate(key, trial, n, rate)
             assert valid
             assert tuple(map(int, drawn)) == names["rate_trial"](key, trial, n, rate)

@@ -5,32 +5,22 @@ from __future__ import annotations
 import importlib.resources
 import itertools
 import json
-import re
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
+from documented import recipe
 from scipy.special import chdtrc
 
-from fastcube.engine.study import point_key
-from fastcube.kernels import links, philox, sampling, simd
-from fastcube.kernels.jit import kernel
+import fastcube as fc
+from fastcube.kernels.draws import links, nodes, philox
+from fastcube.kernels.machine import simd
+from fastcube.kernels.machine.jit import kernel
 
 LEVEL = 1e-6
 KEYS = (0, 1, 0x0123456789ABCDEF, 2**64 - 1)
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-
-
-def recipe():
-    """The names that the code blocks of docs/random.md define."""
-    names = {}
-    for block in re.findall(r"```python\n(.*?)```", (DOCS / "random.md").read_text(), re.DOTALL):
-        exec(block, names)
-    return names
-
-
-DOC = recipe()
 
 
 @kernel("uint64(uint64, uint64, uint64, uint64)")
@@ -54,17 +44,17 @@ def eight_pairs(key, blocks, halves, purpose, out):
 
 @kernel("uint64(uint64, int64, int64, int64)")
 def one_label(key, t, j, n):
-    return sampling.node_label(key, t, j, n)
+    return nodes.node_label(key, t, j, n)
 
 
 @kernel("uint64(uint64, uint64, uint64)")
 def one_status(key, t, label):
-    return sampling.status(sampling.status_key(key, t), label)
+    return nodes.status(nodes.status_key(key, t), label)
 
 
 @kernel("uint64(float64)")
 def one_threshold(rate):
-    return sampling.threshold(rate)
+    return nodes.threshold(rate)
 
 
 # ---------------------------------------------------------------- the generator
@@ -79,7 +69,7 @@ def known_answers():
 @pytest.mark.parametrize(("counter", "key", "output"), known_answers())
 def test_philox_gives_the_known_answers(counter, key, output):
     c0, c1, c2, c3 = counter
-    assert [int(x) for x in DOC["philox"](*counter, *key)] == output
+    assert [int(x) for x in recipe()["philox"](*counter, *key)] == output
     for parity in (0, 1):
         got = one_word(
             np.uint64(key[0] | key[1] << 32), np.uint64(c0 | c1 << 32), np.uint64(2 * c2 + parity), np.uint64(c3)
@@ -111,7 +101,7 @@ def test_lanes_are_the_same_words():
 
 def test_the_recipe_hashes_points_as_the_engine_does():
     for study, seed, point in (("unsafe-fraction", 0, {"n": 10, "f": 5}), ("unsafe-critical", 7, {"n": 8, "p": 0.1})):
-        assert DOC["point_key"](study, seed, point) == point_key(study, seed, point)
+        assert recipe()["point_key"](study, seed, point) == fc.study(study).key(seed, point)
 
 
 # ---------------------------------------------------------------- the recipe regenerates every fault set
@@ -123,7 +113,7 @@ def test_fault_sets_are_those_of_the_recipe(n):
         {f for f in (0, 1, 2, 3, 2**n // 2, 2**n // 2 + 1, 2**n - 1, 2**n, 40, 500) if f <= min(2**n, 2**16)}
     ):
         for key, t in zip(KEYS, (0, 1, 12345, 2**40 + 7), strict=True):
-            assert sampling.fault_set(np.uint64(key), t, n, f).tolist() == DOC["fault_set"](key, t, n, f)
+            assert nodes.fault_set(np.uint64(key), t, n, f).tolist() == recipe()["fault_set"](key, t, n, f)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 16, 17, 32, 33, 60])
@@ -131,7 +121,7 @@ def test_link_sets_are_those_of_the_recipe(n):
     for count in sorted({c for c in (0, 1, 2, 5, 33, 300, n * 2**n // 2) if c <= min(n * 2**n // 2, 2000)}):
         for key, t in zip(KEYS, (0, 3, 54321, 2**40 + 7), strict=True):
             found = links.link_set(np.uint64(key), t, n, count)
-            assert [tuple(row) for row in found.tolist()] == DOC["link_set"](key, t, n, count)
+            assert [tuple(row) for row in found.tolist()] == recipe()["link_set"](key, t, n, count)
 
 
 @kernel("void(uint64, uint64, uint64, uint64, uint16[::1])")
@@ -175,7 +165,7 @@ def test_links_in_lanes_are_those_of_each_trial(n):
 def test_labels_are_the_sequence_of_fault_sets(n):
     key, t, f = 99, 777, min(2 ** (n - 1), 30)
     labels = [int(one_label(np.uint64(key), t, j, n)) for j in range(20 * f)]
-    assert list(dict.fromkeys(labels))[:f] == sampling.fault_set(np.uint64(key), t, n, f).tolist()
+    assert list(dict.fromkeys(labels))[:f] == nodes.fault_set(np.uint64(key), t, n, f).tolist()
 
 
 def test_lazy_statuses_are_those_of_the_recipe():
@@ -184,7 +174,7 @@ def test_lazy_statuses_are_those_of_the_recipe():
         assert int(one_threshold(rate)) == int(rate * 2**64)
         for key, label, t in rng.integers(0, 2**62, (50, 3), np.uint64):
             faulty = one_status(key, t, label) < one_threshold(rate)
-            assert faulty == DOC["is_faulty"](int(key), int(t), int(label), rate)
+            assert faulty == recipe()["is_faulty"](int(key), int(t), int(label), rate)
 
 
 # ---------------------------------------------------------------- uniformity
@@ -198,7 +188,7 @@ def tail(counts, cells):
     return chdtrc(len(cells) - 1, sum((counts[c] - expected) ** 2 for c in cells) / expected)
 
 
-def node_sets(n, f, trials, draw=sampling.fault_set):
+def node_sets(n, f, trials, draw=nodes.fault_set):
     return Counter(tuple(sorted(draw(np.uint64(2024), t, n, f).tolist())) for t in range(trials))
 
 
@@ -226,7 +216,7 @@ def test_all_sets_of_links_are_equally_likely(n, count):
 
 @pytest.mark.parametrize(("n", "low"), [(12, 9), (20, 17), (40, 29), (40, 36)])
 def test_labels_of_larger_cubes_are_uniform_in_any_three_bits(n, low):
-    counts = Counter(int(x) >> low & 7 for t in range(2000) for x in sampling.fault_set(np.uint64(5), t, n, 4))
+    counts = Counter(int(x) >> low & 7 for t in range(2000) for x in nodes.fault_set(np.uint64(5), t, n, 4))
     assert tail(counts, range(8)) > LEVEL
 
 
@@ -264,7 +254,7 @@ def repeats_kept(key, t, n, f):
 
 def modulo_biased(key, t, n, count):
     """A dimension from two bits that hold three of them: 3 is taken for 0 instead of being skipped."""
-    nodes, fields = (DOC["fields"](int(key), t, 16, 64, purpose).tolist() for purpose in (3, 5))
+    nodes, fields = (recipe()["fields"](int(key), t, 16, 64, purpose).tolist() for purpose in (3, 5))
     links = dict.fromkeys((x % 2**n & ~(1 << d % 4 % n), d % 4 % n) for x, d in zip(nodes, fields, strict=True))
     return np.array(list(links)[:count])
 

@@ -7,8 +7,8 @@ import llvmlite.binding
 import numpy as np
 import pytest
 
-from fastcube.kernels import bits, neighbours, simd
-from fastcube.kernels.jit import kernel
+from fastcube.kernels.machine import bits, neighbours, simd
+from fastcube.kernels.machine.jit import kernel
 
 RNG = np.random.default_rng(7)
 WIDTHS = [8, 16, 32, 64]

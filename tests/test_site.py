@@ -1,5 +1,6 @@
 """The site's sources: public names, classes that they return and commands have a page each, and pages a place in the contents."""
 
+import gzip
 import importlib
 import inspect
 import json
@@ -67,8 +68,11 @@ def test_every_command_has_its_name_and_its_page():
     for name in COMMANDS:
         command = importlib.import_module(f"fastcube.cli.{name}").command
         assert command.name == name
-    shown = re.findall(r"^\.\. click:: fastcube\.cli\.(\w+):command\n   :prog: fastcube (\w+)$",
-                       (DOCS / "cli.rst").read_text(), re.MULTILINE)  # fmt: skip
+    shown = re.findall(
+        r"^\.\. click:: fastcube\.cli\.(\w+):command\n   :prog: fastcube (\w+)$",
+        (DOCS / "cli.rst").read_text(),
+        re.MULTILINE,
+    )
     assert shown == [(name, name) for name in COMMANDS]
 
 
@@ -83,6 +87,18 @@ def test_every_page_is_in_a_table_of_contents():
     for page in pages:
         if page != DOCS / "index.md":
             assert page.with_suffix("").resolve() in places, page
+
+
+def test_kept_results_are_small_and_whole(tmp_path):
+    """What the front page's pictures are drawn from: opening a file checks its digest."""
+    drawn = re.findall(r"<!-- drawn ([\w-]+):", (DOCS / "index.md").read_text())
+    kept = {path.name.removesuffix(".h5.gz"): path for path in DOCS.glob("results/*")}
+    assert sorted(drawn) == sorted(kept)
+    for name, path in kept.items():
+        assert path.stat().st_size < 300_000
+        (whole := tmp_path / f"{name}.h5").write_bytes(gzip.decompress(path.read_bytes()))
+        results = fc.open_results(whole)
+        assert results.study.name == name and all(tally.trials >= 10_000 for _, tally in results)
 
 
 def test_the_papers_are_cited_as_the_data_have_them():

@@ -8,7 +8,7 @@ from slurm_cluster import Slurm, missing
 from toy import TOY
 
 import fastcube as fc
-from fastcube.engine.reading import open_results
+from fastcube.results.reading import open_results
 
 pytestmark = pytest.mark.slurm
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import random
@@ -16,18 +17,18 @@ from reference import spanning as twin
 from scipy.special import bdtr, bdtrc
 
 import fastcube as fc
-from fastcube.engine import registry
-from fastcube.exact.spanning import exact_spanning, table
-from fastcube.kernels.jit import kernel
+from fastcube.algorithms.spanning_flows import NonfaultyGraph, max_flow
+from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.spanning import connectivity
-from fastcube.kernels.spanning.broadcast import ends
+from fastcube.kernels.spanning.case import edst_broadcast
 from fastcube.kernels.spanning.connectivity import numbers
-from fastcube.kernels.spanning.layout import LARGEST, NUMBER
-from fastcube.studies.sui_wang_lee.edmonds import cube_of
+from fastcube.kernels.spanning.layout import EDGE_DISJOINT_TREES, LARGEST
+from fastcube.measure import registry
+from fastcube.studies.sui_wang_lee.edmonds import cube_of, joint_counts
 
 KEY = np.uint64(0x5EED0123456789AB)
-BROADCAST_STUDY = registry.find("edst-broadcast")
-NUMBER_STUDY = registry.find("edge-disjoint-trees")
+BROADCAST_STUDY = registry.study("edst-broadcast")
+NUMBER_STUDY = registry.study("edge-disjoint-trees")
 
 uncompiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="too many fault sets for plain Python")
 
@@ -50,6 +51,7 @@ def links_of(n):
 # ---------------------------------------------------------------- Edmonds' number
 
 
+@pytest.mark.kernels
 @uncompiled
 @pytest.mark.parametrize(("n", "kind", "most"), twin.RANGES)
 def test_every_small_fault_set(n, kind, most):
@@ -59,9 +61,10 @@ def test_every_small_fault_set(n, kind, most):
         chosen = list(itertools.combinations(items, faults))
         empty = [[]] * len(chosen)
         found = kernel_numbers(n, chosen) if kind == "nodes" else kernel_numbers(n, empty, chosen)
-        assert Counter(found) == table()[n, kind][faults], faults
+        assert Counter(found) == joint_counts()[n, kind][faults], faults
 
 
+@pytest.mark.kernels
 def test_random_fault_sets_of_nodes_and_links():
     rng = random.Random(4)
     for _ in range(400):
@@ -73,6 +76,7 @@ def test_random_fault_sets_of_nodes_and_links():
         assert kernel_numbers(n, [faulty], [links]) == [wanted], (faulty, links)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("n", [8, 9, 10, 12])
 def test_large_cubes_are_those_of_the_function(n):
     rng = random.Random(n)
@@ -83,6 +87,7 @@ def test_large_cubes_are_those_of_the_function(n):
         assert kernel_numbers(n, [faulty], [links])[0][0] == fc.max_spanning_trees(cube)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("n", [2, 3, 5, 6, 7, 8, 10])
 @pytest.mark.parametrize("kept", [0, 1, 2, 3, 6])
 def test_two_halves_joined_by_few_links(n, kept):
@@ -105,6 +110,7 @@ def one_flow(n, nodes, source, target, limit):
     return connectivity._flow(g, target, limit)
 
 
+@pytest.mark.kernels
 def test_flows_are_those_of_the_twin():
     """Between single nodes, where paths must give way to each other."""
     rng = random.Random(6)
@@ -118,6 +124,7 @@ def test_flows_are_those_of_the_twin():
             assert one_flow(n, words, s, t, n) == twin.flow(graph, s, t, n)
 
 
+@pytest.mark.kernels
 def test_nothing_is_left_between_fault_sets():
     """Many sets in one call, whatever came before."""
     rng = random.Random(9)
@@ -129,20 +136,52 @@ def test_nothing_is_left_between_fault_sets():
 # ---------------------------------------------------------------- the trials
 
 POINTS = [
-    (2, 0, 0), (2, 2, 1), (3, 6, 2), (4, 3, 4), (4, 9, 0), (5, 3, 20), (5, 0, 80), (6, 8, 0), (6, 40, 30), (7, 16, 0),
-]  # fmt: skip
+    (2, 0, 0),
+    (2, 2, 1),
+    (3, 6, 2),
+    (4, 3, 4),
+    (4, 9, 0),
+    (5, 3, 20),
+    (5, 0, 80),
+    (6, 8, 0),
+    (6, 40, 30),
+    (7, 16, 0),
+]
 
 
 @pytest.mark.parametrize(("n", "f", "links"), POINTS)
 def test_trials_are_those_of_the_twin(n, f, links):
-    point = {"n": n, "f": f, "links": links}
+    check_numbers({"n": n, "f": f, "links": links}, 70, 25)
+
+
+def flows_of(cube):
+    """How many flows it takes to know lambda, by the same rules on Python integers."""
+    graph, flows = NonfaultyGraph(cube), 0
+    best = graph.min_degree
+    core = graph._bound_together() if best else graph.nodes
+    while True:
+        core = graph._grown(core, best)
+        rest = graph.nodes & ~core
+        beside = rest & graph.neighbours(core)
+        if rest.bit_count() < 1 << graph.min_degree or not beside:
+            return flows
+        target = beside & -beside
+        best = min(best, max_flow(graph, graph.links, core, target.bit_length() - 1, best)[0])
+        core |= target
+        flows += 1
+
+
+def check_numbers(point, first, trials):
+    """Trials of ``edge-disjoint-trees`` by the kernel and by the twin, flows included."""
+    n, f, links = point.values()
     key = registry_key(NUMBER_STUDY, point)
-    first, trials = 70, 25
-    pairs = []
+    known = functools.cache(lambda nodes, faulty: twin.number(n, nodes, faulty))
+    pairs, flows = [], 0
     for t in range(first, first + trials):
         cube = cube_of(key, t, point)
         assert len(cube.faulty_nodes) == f and len(cube.faulty_links) == links
-        pairs.append(twin.number(n, cube.faulty_nodes, cube.faulty_links))
+        pairs.append(known(frozenset(cube.faulty_nodes), frozenset(cube.faulty_links)))
+        flows += flows_of(cube) if 2**n - f > 1 else 0
     tally = NUMBER_STUDY.count(point, trials, first=first)
     wanted = {f"trees_{k}": sum(trees == k for trees, _ in pairs) for k in range(LARGEST + 1)}
     wanted |= {
@@ -156,17 +195,15 @@ def test_trials_are_those_of_the_twin(n, f, links):
         "degree_met": sum(trees == degree for trees, degree in pairs),
         "degree_met_connected": sum(trees == degree > 0 for trees, degree in pairs),
         "gap": sum(degree - trees for trees, degree in pairs),
+        "flows": flows,
     }
-    assert {name: tally.counts[name] for name in wanted} == wanted
-    assert set(tally.counts) - set(wanted) == {"flows"}
+    assert tally.counts == wanted
     gaps = [degree - trees for trees, degree in pairs]
     assert tally.extremes["largest_gap"] == (max(gaps), first + gaps.index(max(gaps)))
 
 
 def registry_key(study, point, seed=0):
-    from fastcube.engine.study import point_key
-
-    return point_key(study.name, seed, point)
+    return study.key(seed, point)
 
 
 LEVEL = 1e-6
@@ -180,6 +217,7 @@ def check_share(tally, events, wanted, among=None):
     assert seen == 0 or bdtrc(seen - 1, trials, p) > LEVEL / 2, (events, seen / trials, p)
 
 
+@pytest.mark.kernels
 @uncompiled
 @pytest.mark.parametrize(
     ("n", "f", "links"),
@@ -187,19 +225,18 @@ def check_share(tally, events, wanted, among=None):
 )
 def test_monte_carlo_meets_the_exact_values(n, f, links):
     tally = NUMBER_STUDY.count({"n": n, "f": f, "links": links}, 200_000, seed=20261107)
-    exact = exact_spanning(n, f, links)
-    for events, wanted in (
-        ("degree_met", exact.degree_met), ("connected", exact.connected), ("isolated", exact.isolated),
-    ):  # fmt: skip
-        check_share(tally, events, wanted)
-    sets = sum(exact.joint.values())
+    exact = NUMBER_STUDY.exact({"n": n, "f": f, "links": links})
+    for events in ("degree_met", "connected", "isolated"):
+        check_share(tally, events, exact[events])
+    joint = joint_counts()[n, "links" if links else "nodes"][f + links]
     for k in range(n + 1):
-        check_share(tally, f"trees_{k}", sum(many for (trees, _), many in exact.joint.items() if trees == k) / sets)
-    if exact.degree_met_connected is not None:
-        check_share(tally, "degree_met_connected", exact.degree_met_connected, among="connected")
-    for total, wanted in (("trees", exact.trees), ("degree", exact.min_degree)):  # Hoeffding: both lie in [0, n]
+        many = sum(many for (trees, _), many in joint.items() if trees == k)
+        check_share(tally, f"trees_{k}", many / sum(joint.values()))
+    if exact["degree_met_connected"] is not None:
+        check_share(tally, "degree_met_connected", exact["degree_met_connected"], among="connected")
+    for total, wanted in (("trees", exact["trees"]), ("degree", exact["min_degree"])):  # Hoeffding: both lie in [0, n]
         assert abs(tally.counts[total] / tally.trials - wanted) < n * math.sqrt(math.log(2 / LEVEL) / 2 / tally.trials)
-    assert tally.extremes["largest_gap"][0] == exact.largest_gap
+    assert tally.extremes["largest_gap"][0] == max(degree - trees for trees, degree in joint)
 
 
 @pytest.mark.parametrize(("n", "f", "links"), [(4, 8, 3), (7, 30, 100)])
@@ -220,15 +257,16 @@ def test_ends_are_those_of_the_recipe():
     for n, d, t in itertools.product((2, 3, 7, 12), (0, 1, 2, 5, 12), (0, 1, 2**33 + 5)):
         if d <= n:
             s, f = names["source_and_fault"](int(KEY), t, n, d)
-            assert ends(KEY, t, n, d) == (s, -1 if f is None else f)
+            assert edst_broadcast(KEY, t, n, d) == (s, f)
 
 
+@pytest.mark.kernels
 def test_every_fault_at_a_distance_is_drawn_alike():
     for n, d in ((2, 1), (3, 0), (4, 2), (5, 5)):
         cells = 2**n * math.comb(n, d)
-        seen = Counter(ends(KEY, t, n, d) for t in range(60 * cells))
+        seen = Counter(edst_broadcast(KEY, t, n, d) for t in range(60 * cells))
         assert len(seen) == cells
-        assert all((f == -1 if d == 0 else (s ^ f).bit_count() == d) for s, f in seen)
+        assert all((f is None if d == 0 else (s ^ f).bit_count() == d) for s, f in seen)
         squares = sum((many - 60) ** 2 / 60 for many in seen.values())  # chi-squared, cells - 1 degrees of freedom
         assert abs(squares - cells) < 6 * math.sqrt(2 * cells)
 
@@ -237,24 +275,34 @@ def test_every_fault_at_a_distance_is_drawn_alike():
 def test_packets_are_those_of_the_functions(n):
     rng = random.Random(n)
     for d, packets in itertools.product(range(n + 1), (1, 2, n, 3 * n + 1, 2**20)):
-        point, first, trials = {"n": n, "d": d, "packets": packets}, rng.randrange(100), 3
-        tally = BROADCAST_STUDY.count(point, trials, first=first)
-        wanted = Counter(broken=0)
-        most = []
-        for t in range(first, first + trials):
-            s, f = ends(np.uint64(registry_key(BROADCAST_STUDY, point)), t, n, d)
-            cube = fc.Hypercube(n, [f] if d else [])
-            steps = fc.broadcast_packets(cube, s, packets)
-            single = fc.broadcast_packets(cube, s, packets, trees="bfs" if d else "binomial")
-            bound = twin.fewest_steps(n, s, packets, cube.faulty_nodes)
-            assert bound <= steps
-            for name, value in (("steps", steps), ("single", single), ("bound", bound)):
-                wanted[name] += value
-                wanted[f"{name}_squared"] += value**2
-            wanted["as_stated"] += steps == math.ceil(packets / (n - 1 if d else n)) + n
-            most.append(steps)
-        assert tally.counts == wanted
-        assert tally.extremes["most_steps"] == (max(most), first + most.index(max(most)))
+        check_packets({"n": n, "d": d, "packets": packets}, rng.randrange(100), 3)
+
+
+def check_packets(point, first, trials):
+    """Trials of ``edst-broadcast`` by the kernel and by the functions of one broadcast, and the twin's bound."""
+    n, d, packets = point.values()
+
+    @functools.cache
+    def known(s, f):
+        cube = fc.Hypercube(n, [f] if d else [])
+        steps = fc.broadcast_packets(cube, s, packets)
+        single = fc.broadcast_packets(cube, s, packets, trees="bfs" if d else "binomial")
+        bound = twin.fewest_steps(n, s, packets, cube.faulty_nodes)
+        assert bound <= steps
+        return steps, single, bound
+
+    tally = BROADCAST_STUDY.count(point, trials, first=first)
+    wanted = Counter(broken=0)
+    most = []
+    for t in range(first, first + trials):
+        values = known(*edst_broadcast(registry_key(BROADCAST_STUDY, point), t, n, d))  # no fault at d = 0: None
+        for name, value in zip(("steps", "single", "bound"), values, strict=True):
+            wanted[name] += value
+            wanted[f"{name}_squared"] += value**2
+        wanted["as_stated"] += values[0] == math.ceil(packets / (n - 1 if d else n)) + n
+        most.append(values[0])
+    assert tally.counts == wanted
+    assert tally.extremes["most_steps"] == (max(most), first + most.index(max(most)))
 
 
 @uncompiled
@@ -276,7 +324,7 @@ def test_replay_tells_what_the_kernel_counted():
     for trial in (0, 3):
         data = BROADCAST_STUDY.explain(point, key, trial).data
         assert data["steps"] == BROADCAST_STUDY.count(point, 1, first=trial).counts["steps"]
-        assert (data["s"], data["f"]) == ends(np.uint64(key), trial, 6, 5)
+        assert (data["s"], data["f"]) == edst_broadcast(key, trial, 6, 5)
         trees = twin.spanning_trees(6, data["s"], data["f"])
         assert data["heights"] == [twin.height(tree) for tree in trees]
         arrived = twin.deliveries(trees, data["s"], 11)
@@ -331,7 +379,8 @@ def test_grids():
     assert [p["links"] for p in links.points if p["n"] == 4] == list(range(17))
     assert all(NUMBER_STUDY.point(p) == p for p in (*nodes.points, *links.points))
     assert all(BROADCAST_STUDY.point(p) == p for p in BROADCAST_STUDY.grids[0].points)
-    assert len(BROADCAST_STUDY.grids[0].points) == 360 and NUMBER.counter("trees_12") == NUMBER.counter("trees_0") + 12
+    assert len(BROADCAST_STUDY.grids[0].points) == 360
+    assert EDGE_DISJOINT_TREES.counter("trees_12") == EDGE_DISJOINT_TREES.counter("trees_0") + 12
 
 
 @pytest.mark.parametrize(
@@ -350,7 +399,7 @@ def test_notes_and_figure_of_packets(point, tmp_path):
             "ceil(M/n) + n, without: right in every trial at 6 of 6 points" in notes
             and "largest steps / bound" in notes
         )
-    results.plot(tmp_path / "e.png")
+    results.plot(path=tmp_path / "e.png")
 
 
 @pytest.mark.parametrize("point", [{"n": [3, 4], "f": [2, 4], "links": 0}, {"n": 3, "f": 0, "links": [3, 4, 5]}])
@@ -358,4 +407,4 @@ def test_notes_and_figure_of_edmonds(point, tmp_path):
     results = fc.run("edge-disjoint-trees", trials=300, output=tmp_path / "e.h5", **point)
     notes = "\n".join(NUMBER_STUDY.notes(results))
     assert "largest delta - lambda: " in notes and ("n=4,f=2,links=0: 1, above" in notes) == (point["links"] == 0)
-    results.plot(tmp_path / "e.png")
+    results.plot(path=tmp_path / "e.png")

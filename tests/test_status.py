@@ -12,13 +12,12 @@ from fastcube.cli import main
 from fastcube.cli.list import _grid_text
 from fastcube.cli.slurm import _seconds
 from fastcube.cli.status import _incomplete, array_list
-from fastcube.engine import registry
-from fastcube.engine.engines import Item, work
-from fastcube.engine.goal import Goal
-from fastcube.engine.reading import open_results
-from fastcube.engine.registry import find
-from fastcube.engine.results import Results, merge
-from fastcube.engine.tally import Tally, size
+from fastcube.measure import registry
+from fastcube.measure.goal import Goal
+from fastcube.measure.tally import Tally, size
+from fastcube.results.reading import open_results
+from fastcube.results.results import Results, merge
+from fastcube.running.engines import Item, work
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ def cli(capsys, monkeypatch, tmp_path):
 
 
 def shard(i, count, trials, **options):
-    return fc.run(find(TOY_FILE), trials=trials, shard=(i, count), output=f"{i}of{count}.h5", **options)
+    return fc.run(fc.study(TOY_FILE), trials=trials, shard=(i, count), output=f"{i}of{count}.h5", **options)
 
 
 # ---------------------------------------------------------------- merge
@@ -70,7 +69,7 @@ def test_merge_does_not_replace_a_file_that_holds_more(cli):
     shard(1, 2, 1000)
     assert cli("merge", "0of2.h5", "1of2.h5", "-o", "all.h5")[0] == 0
     assert cli("merge", "0of2.h5", "1of2.h5", "-o", "all.h5")[0] == 0
-    extended = fc.run(find(TOY_FILE), trials=1500, output="all.h5").digest()
+    extended = fc.run(fc.study(TOY_FILE), trials=1500, output="all.h5").digest()
     code, _, said = cli("merge", "0of2.h5", "1of2.h5", "-o", "all.h5")
     assert (code, said) == (
         2,
@@ -85,7 +84,7 @@ def test_many_shards_merge_into_the_whole(tmp_path):
         results = Results(study, 0)
         for point in study.grid().points:
             first, stop = 5 * i, 5 * i + 5
-            done = work(Item((study.name, study.path), 0, tuple(point.items()), first, stop))
+            done = work(Item(study, 0, tuple(point.items()), first, stop))
             results.tallies[tuple(point.values())] = Tally.from_slots(study.tally, first, stop, done.slots)
         paths.append(tmp_path / f"{i}.h5")
         results.save(paths[-1])
@@ -137,15 +136,15 @@ def test_status_names_the_shards_whose_trials_are_missing(trials, count):
 
 
 def test_status_of_one_run(cli):
-    fc.run(find(TOY_FILE), trials=1000, output="r.h5")
+    fc.run(fc.study(TOY_FILE), trials=1000, output="r.h5")
     assert cli("status", "r.h5")[1].splitlines()[-1] == "complete"
-    fc.run(find(TOY_FILE), trials=10**6, work=1e5, a=1, output="r.h5", max_seconds=0.2)
+    fc.run(fc.study(TOY_FILE), trials=10**6, work=1e5, a=1, output="r.h5", max_seconds=0.2)
     assert cli("status", "r.h5")[1].splitlines()[-1] == "not complete: run the same command again"
 
 
 def test_status_names_the_command_that_goes_on(cli, monkeypatch):
     monkeypatch.setattr("sys.argv", ["/opt/bin/fastcube", "run", "a toy.py", "-o", "r.h5"])
-    fc.run(find(TOY_FILE), trials=10**6, work=1e5, a=1, output="r.h5", max_seconds=0.2)
+    fc.run(fc.study(TOY_FILE), trials=10**6, work=1e5, a=1, output="r.h5", max_seconds=0.2)
     told = "not complete: go on with: fastcube run 'a toy.py' -o r.h5"
     assert cli("status", "r.h5")[1].splitlines()[-1] == told
     monkeypatch.setattr("sys.argv", ["/opt/bin/python", "mine.py"])
@@ -190,7 +189,7 @@ def test_a_grid_may_give_each_point_its_own_trials(cli, tmp_path):
     assert told["shards"] == {"count": 4, "resubmit": [0, 2, 3], "array": "0,2-3"}
     code, script, _ = cli("slurm", file, "--grid", "uneven", "--array", "4")
     assert code == 0 and "--trials" not in script and "the grid's trials of each point in 4 shards" in script
-    run = find(str(file))
+    run = fc.study(str(file))
     assert [t.trials for _, t in fc.run(run, grid="uneven", a=[1, 2, 3])] == [100, 200, 100]
     assert [t.trials for _, t in fc.run(run, grid="uneven", trials=7)] == [7, 7]
     assert "100 to 200 trials each" in _grid_text(run, run.grid("uneven"))
@@ -198,7 +197,7 @@ def test_a_grid_may_give_each_point_its_own_trials(cli, tmp_path):
 
 
 def test_status_tells_the_trials_that_would_reach_a_target(cli):
-    fc.run(find(TOY_FILE), a=1, trials=4096, output="r.h5")
+    fc.run(fc.study(TOY_FILE), a=1, trials=4096, output="r.h5")
     told = json.loads(cli("status", "r.h5", "--precision", "0.002", "--json")[1])
     need = told["points"][0]["trials_for_target"]
     reached = fc.run(TOY, a=1, precision=0.002)
@@ -220,7 +219,7 @@ def test_status_fits_a_narrow_terminal(cli, monkeypatch):
 
 
 def test_status_of_a_target_run(cli):
-    fc.run(find(TOY_FILE), a=1, precision=0.02, output="r.h5")
+    fc.run(fc.study(TOY_FILE), a=1, precision=0.02, output="r.h5")
     assert cli("status", "r.h5")[1].splitlines()[-1] == "trials wanted depend on the target of the run"
 
 
@@ -235,8 +234,26 @@ def test_array_list(tasks, text):
 
 
 def test_the_script_is_a_shell_script_with_the_shards_spelled_out(cli, tmp_path):
-    code, script, _ = cli("slurm", TOY_FILE, "--array", "64", "--trials", "1e9", "--set", "a=1,2", "--at-once", "8",
-                          "--cpus", "4", "--time", "1-0", "--sbatch", "--account=physics", "--seed", "3")  # fmt: skip
+    code, script, _ = cli(
+        "slurm",
+        TOY_FILE,
+        "--array",
+        "64",
+        "--trials",
+        "1e9",
+        "--set",
+        "a=1,2",
+        "--at-once",
+        "8",
+        "--cpus",
+        "4",
+        "--time",
+        "1-0",
+        "--sbatch",
+        "--account=physics",
+        "--seed",
+        "3",
+    )
     assert code == 0
     for line in (
         "#SBATCH --array=0-63%8",

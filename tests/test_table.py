@@ -3,14 +3,15 @@
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 
 import pytest
 from test_plot import binned
 
 import fastcube as fc
-from fastcube.engine.estimate import NOTHING, Estimate, proportion
-from fastcube.table import ASYMPTOTIC, WIDTH, as_csv, as_json, as_table, estimate_text
+from fastcube.cli import main
+from fastcube.results.table import ASYMPTOTIC, WIDTH, as_csv, as_json, as_table
 
 
 @pytest.fixture(scope="module")
@@ -63,25 +64,42 @@ def test_what_is_not_known_is_empty_and_null(routes):
 
 
 def test_the_terminal_table_marks_asymptotic_intervals(routes):
-    text = as_table(routes)
-    lines = text.splitlines()
+    lines = as_table(routes, 200).splitlines()
     header = next(line for line in lines if line.startswith(" m"))
     assert "minimal" not in header and "lookups" in header  # not shown; csv has it
     assert {"minimal"} <= {row["statistic"] for row in rows(routes)}
     line = next(line for line in lines if line.split()[:2] == ["5", "0.3"])
     assert line.count(ASYMPTOTIC) == 3
     assert any(line.startswith(f"{ASYMPTOTIC} asymptotic interval") for line in lines)
-    assert max(map(len, lines)) <= WIDTH
     assert ASYMPTOTIC not in as_table(fc.run("unsafe-fraction", n=5, f=2, trials=10))
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("trials", [1, 1000])
-@pytest.mark.parametrize("study, points", [
-    ("unsafe-fraction", {}), ("unsafe-critical", {"n": [4, 5, 8]}), ("dualcube-routing", {"m": [5, 9]}),
-    ("unsafe-fraction", {"n": [16, 30, 60], "f": [8, 30]}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "study, points",
+    [
+        ("unsafe-fraction", {}),
+        ("unsafe-critical", {"n": [4, 5, 8]}),
+        ("dualcube-routing", {"m": [5, 9]}),
+        ("unsafe-fraction", {"n": [16, 30, 60], "f": [8, 30]}),
+    ],
+)
 def test_tables_fit_the_terminal(study, points, trials):
     assert max(map(len, as_table(fc.run(study, trials=trials, **points)).splitlines())) <= WIDTH
+
+
+def test_what_is_over_fewer_trials_says_over_how_many():
+    """Routes among the fault sets that leave an active node; and how many statistics stand in csv alone."""
+    results = fc.run("routing", n=5, f=6, links=0, k=1, trials=500)
+    counts = next(iter(results))[1].counts
+    line = next(line for line in as_table(results, 200).splitlines() if line.startswith("5"))
+    assert 0 < counts["route3_delivered"] <= counts["not_unsafe"] < 500
+    cells = re.findall(r"\S of (\d+)", line)
+    assert cells == [str(counts["route3_delivered"]), str(counts["not_unsafe"])]
+    hidden = sum(not s.shown for s in results.study.statistics)
+    assert f"{hidden} more statistics, not shown here: --format csv or json, or table(), has all" in as_table(results)
+    assert f"{hidden} more statistics" in results._repr_html_()
 
 
 def test_columns_that_do_not_fit_are_named():
@@ -89,7 +107,7 @@ def test_columns_that_do_not_fit_are_named():
     wide = replace(results.study.statistics[0], name="w" * 64)
     study = replace(results.study, statistics=(wide, replace(wide, name="x" * 60), replace(wide, name="last")))
     text = as_table(replace(results, study=study))
-    assert "left out for width, in csv and json: " + "x" * 60 + ", last" in text
+    assert "left out for width, 2, in csv and json: " + "x" * 60 + ", last" in text
     assert max(map(len, text.splitlines())) <= WIDTH
 
 
@@ -102,7 +120,7 @@ def test_a_narrow_terminal_loses_statistics_and_never_wraps(routes, width):
     kept = lines[top].split()[3:]
     names = [s.name for s in routes.study.statistics if s.shown]
     assert kept == names[: len(kept)]
-    told = " ".join(" ".join(lines).split()).partition("left out for width, in csv and json: ")[2]
+    told = " ".join(" ".join(lines).split()).partition(" in csv and json: ")[2]
     assert all(name in told for name in names[len(kept) :]) and bool(told) == (len(kept) < len(names))
     assert len(kept) == {30: 0, 200: len(names)}.get(width, len(kept))
 
@@ -119,18 +137,24 @@ def test_distributions_have_a_row_a_value_up_to_the_largest_seen():
     assert header.split()[3:] == [f"value={i}" for i in range(5)] and shown.endswith("csv and json: value=5")
 
 
-@pytest.mark.parametrize(
-    "estimate, text",
-    [
-        (NOTHING, "-"),
-        (proportion(0, 10**6), "< 3.7e-06"),
-        (proportion(10**3, 10**3), "> 0.9963"),
-        (proportion(300, 1000), "0.300 ± 0.029"),
-        (proportion(2, 1000), "0.0020 [0.0002, 0.0072]"),
-        (Estimate(2.0, 0.0, 2.0, 2.0), "2"),
-        (Estimate(0.0, 0.0, 0.0, 0.0), "0"),
-        (Estimate(-0.1, 0.01, -0.12, -0.08), "-0.100 ± 0.020"),
-    ],
-)
-def test_estimates_as_text(estimate, text):
-    assert estimate_text(estimate) == text
+def test_show_chooses_statistics_and_points(tmp_path, capsys):
+    path = str(tmp_path / "r.h5")
+    fc.run("unsafe-fraction", n=[5, 6], f=[1, 2], trials=2000, output=path)
+    for words, wanted in (
+        (["--stat", "merging,rounds", "--where", "n=6"], ["n", "f", "trials", "merging", "rounds"]),
+        (["--where", "f=1", "--where", "n=5:6"], ["n", "f", "trials"]),
+    ):
+        with pytest.raises(SystemExit) as end:
+            main(["show", path, *words])
+        assert end.value.code == 0
+        lines = capsys.readouterr().out.splitlines()
+        head = next(line for line in lines if line.startswith("n "))
+        assert head.split()[: len(wanted)] == wanted
+        assert sum(re.match(r"\d +\d +2,000 ", line) is not None for line in lines) == 2
+    with pytest.raises(SystemExit):
+        main(["show", path, "--stat", "merging", "--format", "csv"])
+    assert {line.split(",")[3] for line in capsys.readouterr().out.splitlines()[1:]} == {"merging"}
+    with pytest.raises(SystemExit) as end:
+        main(["show", path, "--stat", "merge"])
+    assert end.value.code == 2
+    assert "did you mean merging?" in capsys.readouterr().err

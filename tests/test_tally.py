@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from fastcube.engine.tally import Tally, fuse, missing, size
 from fastcube.errors import TrialOverlapError
+from fastcube.measure.tally import Tally, fuse, missing, size
 
 
 def tally(first, stop, count=0, extreme=(-1, -1)):

@@ -16,8 +16,10 @@ from test_cli import ROOT, run  # noqa: F401  (a fixture)
 
 from fastcube import cli
 from fastcube.cli import COMMANDS, completing, group, log
-from fastcube.engine import planning, registry
-from fastcube.engine.goal import Goal
+from fastcube.measure import registry
+from fastcube.measure.goal import Goal
+from fastcube.papers import paper
+from fastcube.running import planning
 
 
 @pytest.fixture
@@ -79,7 +81,7 @@ def test_the_catalogue_is_made_once_and_anew_when_the_studies_change(complete, t
 ODD = [{}, *({"COMP_WORDS": words, "COMP_CWORD": at} for words, at in [
     ("fastcube run", "x"), ("fastcube run", ""), ("fastcube run", "9" * 5000), ("fastcube run", "-7"), ("", "0"),
     ("fastcube run 'a", "2"), ("fastcube run \\", "2"), ("fastcube run \udcff", "2"), ("fastcube show " + "x" * 100_000, "2"),
-])]  # fmt: skip
+])]  # a table, row by row # fmt: skip
 
 
 @pytest.mark.parametrize("shell", [completing._Bash, completing._Zsh, completing._Fish])
@@ -99,8 +101,12 @@ def test_a_catalogue_that_is_not_ours_or_not_as_we_wrote_it_is_made_anew(complet
     assert complete("run o") == ["one"]
     held = names.read_text()
     assert "one" in held
-    damage = [lambda: names.write_text(held.replace('"one"', '"one $(reboot)"')), lambda: names.write_text("[" * 100_000),
-              lambda: names.symlink_to("/dev/zero"), lambda: os.mkfifo(names)]  # fmt: skip
+    damage = [
+        lambda: names.write_text(held.replace('"one"', '"one $(reboot)"')),
+        lambda: names.write_text("[" * 100_000),
+        lambda: names.symlink_to("/dev/zero"),
+        lambda: os.mkfifo(names),
+    ]
     if not os.geteuid():
         damage.append(lambda: (names.write_text(held), os.chown(names, 12345, 12345)))
     for damaged in damage:
@@ -133,11 +139,14 @@ def test_completion_loads_nothing_heavy(tmp_path):
     )
     shown = [
         subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
             env={**os.environ, "FASTCUBE_CACHE_DIR": str(tmp_path)},
         ).stdout.strip()
         for _ in range(2)
-    ]  # fmt: skip
+    ]
     assert shown[1] == "[]" != shown[0]
     assert set(json.loads((tmp_path / "names.json").read_text())) == {"stamp", "studies", "claims", "sha256"}
 
@@ -148,9 +157,11 @@ def test_the_shell_scripts_are_what_the_document_installs(shell, tmp_path):
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     environment = {
-        **os.environ, "FASTCUBE_CACHE_DIR": str(tmp_path), "_FASTCUBE_COMPLETE": f"{shell}_source",
+        **os.environ,
+        "FASTCUBE_CACHE_DIR": str(tmp_path),
+        "_FASTCUBE_COMPLETE": f"{shell}_source",
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-    }  # fmt: skip
+    }
     source = subprocess.run(["fastcube"], env=environment, capture_output=True, text=True, check=True).stdout
     (tmp_path / "script").write_text(source)
     assert {"bash": "compopt -o nospace", "zsh": "ends=(-S '')", "fish": ""}[shell] in source  # "n=" and its value
@@ -170,7 +181,7 @@ def test_the_shell_scripts_are_what_the_document_installs(shell, tmp_path):
 def test_a_study_in_full(run, monkeypatch):  # noqa: F811
     monkeypatch.setattr(planning, "kernels_ready", lambda study, points: False)
     code, out, _ = run("list unsafe-fraction")
-    study = registry.find("unsafe-fraction")
+    study = registry.study("unsafe-fraction")
     assert code == 0
     text = " ".join(out.split())
     assert "n an integer in [1, 62]: dimension of the hypercube" in text
@@ -223,15 +234,17 @@ def test_a_dry_run_of_targets_and_refusals(run, steady):  # noqa: F811
     code, out, err = run("run unsafe-fraction --set n=5 --set f=2 --dry-run -o nowhere/x.h5")
     assert code == 2 and out == "" and "output folder nowhere does not exist" in err
     for options, told in (
-        ("--engine zz", "engine must be threads"), ("--workers 0", "workers must be in [1, 4096], got 0"),
-        ("--max-seconds -3", "max-seconds must be positive"), ("--engine dask:no.json", "scheduler file no.json"),
-    ):  # fmt: skip
+        ("--engine zz", "engine must be threads"),
+        ("--workers 0", "workers must be in [1, 4096], got 0"),
+        ("--max-seconds -3", "max-seconds must be positive"),
+        ("--engine dask:no.json", "scheduler file no.json"),
+    ):
         code, out, err = run(f"run unsafe-fraction --set n=5 --set f=2 --dry-run {options}")
         assert code == 2 and out == "" and told in err
 
 
 def test_seconds_are_measured_at_some_points_and_interpolated(monkeypatch):
-    study = registry.find("unsafe-fraction")
+    study = registry.study("unsafe-fraction")
     points = study.grids[0].points
     asked = []
 
@@ -247,7 +260,7 @@ def test_seconds_are_measured_at_some_points_and_interpolated(monkeypatch):
 
 
 def test_sizes_of_large_grids_are_bounds():
-    study = registry.find("unsafe-critical")
+    study = registry.study("unsafe-critical")
     points = [{"n": n, "p": i / 700} for n in (10, 11) for i in range(600)]
     assert planning.file_bytes(study, points, Goal(10)) > 1200 * 8 * 12
 
@@ -330,7 +343,7 @@ def test_comparisons_fit_the_terminal(run, monkeypatch, columns):  # noqa: F811
         def measure(self):
             raise ImportError(name="library")
 
-    monkeypatch.setattr(registry, "benchmarks", lambda: [Known(), Lacking()])
+    monkeypatch.setattr(paper, "benchmarks", lambda: [Known(), Lacking()])
     monkeypatch.setenv("COLUMNS", str(columns))
     out = run("bench")[1]
     assert all(len(line) <= columns for line in out.splitlines())

@@ -7,27 +7,24 @@ import numpy as np
 import pytest
 
 import fastcube as fc
-from fastcube.engine.estimate import proportion
-from fastcube.engine.study import point_key
 from fastcube.errors import ParameterError
 from fastcube.exact.unsafe import all_unsafe_probability, critical_rate
-from fastcube.kernels.unsafe import dense as unsafe_dense
-from fastcube.kernels.unsafe.dense import KERNELS
-from fastcube.kernels.unsafe.layout import DENSE
+from fastcube.kernels.unsafe import choice, layout
+from fastcube.measure.estimate import proportion
+from fastcube.results.table import as_table
 from fastcube.studies.lee_hayes import fine
 from fastcube.studies.lee_hayes.critical import CENTRES, FACTORS, UNSAFE_CRITICAL, counts_of, fault_set
 from fastcube.studies.lee_hayes.threshold import LAMBDA, bracket, corrections, fit, leading_order, sharp
-from fastcube.table import as_table
 
 #: Where P(Q_n unsafe) = 1/2, n = 2..6.
 EXACT = {2: 0.5411961001, 3: 0.3789303033, 4: 0.2321159235, 5: 0.1381092302, 6: 0.0783173647}
 
 
 def sample(n, p, trials, seed=1):
-    tally = DENSE.fresh()
-    key = np.uint64(point_key("unsafe-critical", seed, {"n": n, "p": p}))
-    KERNELS[unsafe_dense.method(n, p)](key, 0, trials, np.array([n, p]), tally)
-    return int(tally[DENSE.counter("all_unsafe")])
+    tally = layout.UNSAFE_CRITICAL.fresh()
+    key = np.uint64(fc.study("unsafe-critical").key(seed, {"n": n, "p": p}))
+    choice.UNSAFE_CRITICAL.kernel(n, p)(key, 0, trials, np.array([n, p]), tally)
+    return int(tally[layout.UNSAFE_CRITICAL.counter("all_unsafe")])
 
 
 def exact_counts(n, trials=10**12):
@@ -197,7 +194,7 @@ def test_table_and_figure_of_the_fine_grid(tmp_path):
     few = fc.run(UNSAFE_CRITICAL, grid="fine", n=[7, 8], trials=2000)
     text = as_table(few)
     assert "wider than the trials are for (1e-4 up to n = 16, 1e-3 above): n = 7, 8" in text
-    few.plot(tmp_path / "figure.png")
+    few.plot(path=tmp_path / "figure.png")
     none = fc.run(UNSAFE_CRITICAL, grid="fine", n=7, p=0.0449, trials=2000)
     assert "7  too few points or trials" in as_table(none)
 
@@ -210,6 +207,7 @@ def results():
     return fc.run(UNSAFE_CRITICAL, n="2:6,9,10,16", trials=1000)
 
 
+@pytest.mark.kernels
 def test_default_grid_surrounds_every_threshold(results):
     counts = counts_of(results)
     assert list(counts) == [2, 3, 4, 5, 6, 9, 10, 16]
@@ -220,21 +218,24 @@ def test_default_grid_surrounds_every_threshold(results):
         assert fit(points) is not None
 
 
+@pytest.mark.kernels
 def test_table_and_figure(results, tmp_path):
     text = as_table(results)
     rows = {line.split()[0]: line for line in text[text.index("bracket ") :].splitlines()[1:] if line}
     assert "0.1381092302" in rows["5"]
     assert " - " in rows["16"]
-    results.plot(tmp_path / "figure.svg")
+    results.plot(path=tmp_path / "figure.svg")
     assert (tmp_path / "figure.svg").stat().st_size > 10_000
 
 
+@pytest.mark.kernels
 def test_notes_and_figure_with_too_few_points(tmp_path):
     few = fc.run(UNSAFE_CRITICAL, n=[1, 4], p=[0.0, 0.3, 1.0], trials=50)
     assert as_table(few)
-    few.plot(tmp_path / "figure.png")
+    few.plot(path=tmp_path / "figure.png")
 
 
+@pytest.mark.kernels
 def test_extreme_probabilities():
     e = {n: fc.run(UNSAFE_CRITICAL, n=n, p=[0, 1], trials=20) for n in (1, 9, 17)}
     for n, r in e.items():
@@ -243,19 +244,20 @@ def test_extreme_probabilities():
         assert (all_["all_unsafe"], all_["faults"], all_["unsafe_nodes"]) == (20, 20 * 2**n, 0)
 
 
+@pytest.mark.kernels
 def test_replay_tells_what_the_kernel_counted():
     for n, p in ((3, 0.4), (9, 0.0155), (10, 0.0097), (16, 0.0011)):
         point = UNSAFE_CRITICAL.point({"n": n, "p": p})
-        key = point_key("unsafe-critical", 3, point)
+        key = fc.study("unsafe-critical").key(3, point)
         for t in range(6):
-            tally = DENSE.fresh()
+            tally = layout.UNSAFE_CRITICAL.fresh()
             UNSAFE_CRITICAL.kernel(point)(np.uint64(key), t, t + 1, np.array([n, p]), tally)
             told = UNSAFE_CRITICAL.explain(point, key, t)
-            assert told.data["unsafe_nodes"] == tally[DENSE.counter("unsafe_nodes")]
-            assert told.data["rounds"] == tally[DENSE.counter("rounds")]
-            assert told.data["all_unsafe"] == tally[DENSE.counter("all_unsafe")]
+            assert told.data["unsafe_nodes"] == tally[layout.UNSAFE_CRITICAL.counter("unsafe_nodes")]
+            assert told.data["rounds"] == tally[layout.UNSAFE_CRITICAL.counter("rounds")]
+            assert told.data["all_unsafe"] == tally[layout.UNSAFE_CRITICAL.counter("all_unsafe")]
             assert told.data["faulty_nodes"] == fault_set(point, key, t).tolist()
-            assert f"trial {t} of unsafe-critical at n={n},p={p}" in told.words
+            assert f"{len(told.data['faulty_nodes'])} faulty nodes" in told.words
 
 
 @pytest.mark.parametrize(
@@ -276,4 +278,4 @@ def test_impossible_points(values, message):
 
 
 def test_slots_are_those_of_the_kernel():
-    assert UNSAFE_CRITICAL.tally == DENSE
+    assert UNSAFE_CRITICAL.tally == layout.UNSAFE_CRITICAL

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -10,12 +11,11 @@ import numpy as np
 import pytest
 
 import fastcube as fc
-from fastcube.engine.study import point_key
-from fastcube.kernels import philox
-from fastcube.kernels.jit import block, scratch
-from fastcube.kernels.layout import Counter, Extreme, Layout
-from fastcube.kernels.tally import add_square, add_wide, offer
-from fastcube.kernels.trials import trials_kernel
+from fastcube.kernels.draws import philox
+from fastcube.kernels.machine.jit import block, scratch
+from fastcube.kernels.machine.trials import trials_kernel
+from fastcube.kernels.tally.layout import Counter, Extreme, Layout
+from fastcube.kernels.tally.sums import add_square, add_wide, offer
 
 AXES = [fc.Axis("sides", "sides of a die", int, 1, 1000)]
 
@@ -44,7 +44,7 @@ DIE = fc.trial_study("die", "A die", AXES, OUTPUTS, die, [{"sides": 6}], set_up=
 
 
 def faces(sides, trials, seed):
-    key = np.uint64(point_key("die", seed, {"sides": sides}))
+    key = np.uint64(DIE.key(seed, {"sides": sides}))
     with np.errstate(over="ignore"):
         return [
             int(philox.word(key, np.uint64(t), np.uint64(0), philox.LABELS) % np.uint64(sides)) + 1
@@ -63,7 +63,7 @@ def test_a_trial_with_a_set_up_and_its_statistics():
     assert estimates["high_even"].value == sum(f > 3 for f in even) / len(even)
     assert [s.interval for s in DIE.statistics] == ["bounded", "exact", "asymptotic", "exact"]
     assert tally.extremes["face"] == (max(rolled), rolled.index(max(rolled)))
-    told = DIE.explain({"sides": 6}, point_key("die", 9, {"sides": 6}), 3)
+    told = DIE.explain({"sides": 6}, DIE.key(9, {"sides": 6}), 3)
     assert told.data["face"] == rolled[3]
 
 
@@ -72,19 +72,26 @@ def wrong(key, t, out):
     out[0] = 1
 
 
-@pytest.mark.parametrize(("changes", "message"), [
-    ({"trial": wrong}, "trial of die must take (key, t, params, scratch, out), got (key, t, out)"),
-    ({"trial": 7}, "trial of die must be a function, got 7"),
-    ({"set_up": None}, "trial of die must take (key, t, params, out), got (key, t, params, scratch, out)"),
-    ({"set_up": die}, "set_up of die must take (params), got (key, t, params, scratch, out)"),
-    ({"outputs": []}, "outputs of die must be one or more of different names, got none"),
-    ({"outputs": [fc.Output("a", "", among="b")]}, "among of output a must be another output of die, got b"),
-    ({"outputs": [*OUTPUTS, fc.Output("more", "", over="faces")]},
-     "over of output more must be another output of die, got faces; did you mean face?"),
-    ({"outputs": [*OUTPUTS, fc.Output("more", "", over="face", among="even")]},
-     "output more and output face, which it is over, must be among the same"),
-    ({"outputs": [fc.Output("a", "", 2**31)]}, "bound must be in [1, 2147483647] for output a, got 2147483648"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"trial": wrong}, "trial of die must take (key, t, params, scratch, out), got (key, t, out)"),
+        ({"trial": 7}, "trial of die must be a function, got 7"),
+        ({"set_up": None}, "trial of die must take (key, t, params, out), got (key, t, params, scratch, out)"),
+        ({"set_up": die}, "set_up of die must take (params), got (key, t, params, scratch, out)"),
+        ({"outputs": []}, "outputs of die must be one or more of different names, got none"),
+        ({"outputs": [fc.Output("a", "", among="b")]}, "among of output a must be another output of die, got b"),
+        (
+            {"outputs": [*OUTPUTS, fc.Output("more", "", over="faces")]},
+            "over of output more must be another output of die, got faces; did you mean face?",
+        ),
+        (
+            {"outputs": [*OUTPUTS, fc.Output("more", "", over="face", among="even")]},
+            "output more and output face, which it is over, must be among the same",
+        ),
+        ({"outputs": [fc.Output("a", "", 2**31)]}, "bound must be in [1, 2147483647] for output a, got 2147483648"),
+    ],
+)
 def test_what_a_study_cannot_be_made_of_is_refused_in_one_line(changes, message):
     given = {"outputs": OUTPUTS, "trial": die, "set_up": weights, **changes}
     with pytest.raises(fc.ParameterError) as error:
@@ -98,6 +105,14 @@ def test_what_a_study_cannot_be_made_of_is_refused_in_one_line(changes, message)
 BROKEN = """
 import fastcube as fc
 
+@fc.blocks.block
+def share(whole, parts):
+    return whole // parts
+
+@fc.blocks.block
+def entry(params, i):
+    return params[i]
+
 @fc.trial
 def trial(key, t, params, out):
     {}
@@ -106,39 +121,148 @@ STUDY = fc.trial_study("broken", "", [fc.Axis("a", "", int, 0, 9)], [fc.Output("
 """
 
 
-@pytest.mark.parametrize(("body", "words"), [
-    ("out[int(params[0]) + t // 7] = 1", "IndexError: index is out of bounds"),
-    ("out[0] = 6 * (t == 31)", "output x of broken must be in [0, 5], got 6 in trial 31 at a=1"),
-    ("out[0] = len(t)", "broken.py, line 6)"),
-    *(pytest.param(*case, marks=pytest.mark.slow) for case in (
-        ("out[0] = -(t == 3)", "an output is negative"),
-        ("out[0] = undefined_name", "name 'undefined_name' is not defined"),
-        ("raise ValueError('mine')", "ValueError: mine"),
-    )),
-])  # fmt: skip
+MIXED = (
+    "compiling the trial of broken failed: TypingError: there is no xor(float64, uint64): params are floats, write"
+    " int(params[0]); and a variable that is an int64 in one place and a uint64 in another is a float64, start it as"
+    " np.uint64(0) ("
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("out[int(params[0]) + t // 7] = 1", "IndexError: index is out of bounds"),
+        ("out[0] = 6 * (t == 31)", "output x of broken must be in [0, 5], got 6 in trial 31 at a=1"),
+        (
+            "out[0] = 1 // (49 - t)",
+            "ZeroDivisionError: integer division by zero (NUMBA_DISABLE_JIT=1 in the environment tells the line)\n",
+        ),
+        ("out[0] = share(1, 49 - t)", "trial 49 of broken at a=1 failed: ZeroDivisionError: "),
+        ("out[0] = entry(params, t // 49)", "trial 49 of broken at a=1 failed: IndexError: "),
+        ("m = 0\n    if t > 3:\n        m = fc.blocks.ONE\n    out[0] = m ^ fc.blocks.ONE", MIXED),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                (
+                    "out[0] = fc.blocks.popcount(t)",
+                    "there is no popcount(int64): labels and bits are uint64, write np.uint64(...)",
+                ),
+                ("out[0] = len(t)", "broken.py, line 14)"),
+                (
+                    "import random\n    out[0] = random.random() < 0.5",
+                    "import stands inside the function: write it at the top",
+                ),
+                (
+                    "faults = fc.blocks.faults_for(3, 1, 0, 0)\n    out[0] = fc.blocks.is_faulty(faults, t)",
+                    "TypingError: a label or a bit is int64: labels and bits are uint64, write np.uint64(...)",
+                ),
+                ("out[0] = undefined_name", "name 'undefined_name' is not defined in trial ("),
+                ("a = 1\n    out[0] = undefined_name", "broken.py, line 15)"),
+                ("a = 1\n    out[0] = fc.blocks.nothing(a)", "broken.py, line 15)"),
+                ("raise ValueError('mine')", "ValueError: mine"),
+            )
+        ),
+    ],
+)
 def test_a_trial_that_breaks_a_promise_stops_the_run_in_one_line(body, words, tmp_path):
     file = tmp_path / "broken.py"
     file.write_text(BROKEN.format(body))
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_DISABLE_JIT"}
-    done = subprocess.run([sys.executable, "-m", "fastcube", "run", str(file), "--progress", "none"], cwd=tmp_path,
-                          env=environment, capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "fastcube", "run", str(file), "--progress", "none"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
     assert words in done.stderr
     assert "trial" in done.stderr
+    assert "cannot be used" not in done.stderr  # of the cache, which has no part in it
     assert "functools" not in done.stderr  # through which a kernel is compiled
+
+
+@fc.trial
+def table(key, t, params, out):
+    out[0] = params[t]
+
+
+@fc.trial
+def scaled(key, t, params, out):
+    out[0] = -1.5 + 0.25 * (t % 17)
+    out[1] = t
+
+
+VALUED = fc.trial_study(
+    "valued", "", [fc.Axis(f"v{i}", "", float, -1e10, 1e10) for i in range(3)], [fc.Output("x", "", 9)], table, []
+)
+
+
+@pytest.mark.parametrize("value", [0.7, -1.0, 2.0**31, 1e10])
+def test_an_integer_output_is_a_whole_number_in_range(value):
+    point = {"v0": 1, "v1": 0, "v2": value}
+    with pytest.raises(fc.StudyError) as error:
+        fc.run(VALUED, trials=3, **point)
+    told = f"{value:.0f}" if value > 10 else str(value)
+    assert (
+        str(error.value)
+        == f"output x of valued must be a whole number from 0 to its bound, got {float(told)} in trial 2"
+    )
+    assert fc.run(VALUED, trials=3, v0=1, v1=0, v2=9).tallies[1.0, 0.0, 9.0].counts["x_total"] == 10
+
+
+def test_a_float_output_is_counted_in_steps_of_its_range(tmp_path):
+    outputs = [fc.Output("x", "from -1.5 to 2.5", low=-1.5, high=2.5), fc.Output("t", "", 2000)]
+    study = fc.trial_study("scaled", "", [fc.Axis("a", "", int, 0, 1)], outputs, scaled, [{"a": 0}], trials=1700)
+    results = fc.run(study, output=tmp_path / "r.h5")
+    counts = results.tallies[(0,)].counts
+    units = [round((0.25 * (t % 17)) / 4 * 2**30) for t in range(1700)]
+    assert counts["x_total"] == sum(units)
+    assert counts["x_squares"] == sum(u * u for u in units)
+    for e in (results.estimate("x"), fc.open_results(tmp_path / "r.h5").estimate("x")):
+        assert e.value == pytest.approx(-1.5 + 0.25 * 8)
+        assert -1.5 <= e.low < e.value < e.high <= 2.5
+    assert study.explain({"a": 0}, 1, 18).data == {"x": -1.25, "t": 18}
+    with pytest.raises(fc.StudyError, match=r"^output x of scaled must be in \[-1.5, 2.25\], got 2.5 in trial 16$"):
+        narrow = [fc.Output("x", "", low=-1.5, high=2.25), outputs[1]]
+        fc.run(fc.trial_study("scaled", "", [fc.Axis("a", "", int, 0, 1)], narrow, scaled, [{"a": 0}], trials=1700))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"low": 0.0},
+        {"low": 1.0, "high": 1.0},
+        {"low": float("nan"), "high": 1.0},
+        {"low": 0, "high": float("inf")},
+        {"low": 0, "high": 1, "bound": 3},
+        {"low": 0, "high": 1, "over": "y"},
+    ],
+)
+def test_a_range_that_is_none_is_refused(given):
+    with pytest.raises(fc.ParameterError, match="output x"):
+        fc.Output("x", "", **given)
 
 
 def test_a_trial_without_its_decorator_is_one_line(tmp_path):
     file = tmp_path / "bare.py"
     file.write_text(BROKEN.format("out[0] = 1").replace("@fc.trial\n", ""))
-    done = subprocess.run([sys.executable, "-m", "fastcube", "run", str(file)], cwd=tmp_path, capture_output=True, text=True,
-                          env={k: v for k, v in os.environ.items() if k != "NUMBA_DISABLE_JIT"}, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "fastcube", "run", str(file)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={k: v for k, v in os.environ.items() if k != "NUMBA_DISABLE_JIT"},
+        check=False,
+    )
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "trial of broken must be jitted: write @fc.trial above it" in done.stderr
-    assert "bare.py, line 4" in done.stderr
+    assert "bare.py, line 12" in done.stderr
 
 
+@pytest.mark.slow
 def test_other_code_is_refused_and_named(tmp_path):
     """Edit the study's file, or one that it imports: old results are neither shown as its own, nor added to, nor merged."""
     file = tmp_path / "mine.py"
@@ -149,8 +273,14 @@ def test_other_code_is_refused_and_named(tmp_path):
 
     def run(*arguments):
         command = [sys.executable, "-m", "fastcube", *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False,
-                              env={**os.environ, "PYTHONPATH": str(tmp_path)})  # fmt: skip
+        return subprocess.run(
+            command,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        )
 
     assert run("run", "mine.py", "-o", "r.h5", "--shard", "0/2").returncode == 0
     file.write_text(file.read_text() + "# a comment\n")
@@ -159,19 +289,20 @@ def test_other_code_is_refused_and_named(tmp_path):
     (tmp_path / "helper.py").write_text("BONUS = 2\n")
     refused = run("run", "mine.py", "-o", "r.h5", "--shard", "0/2")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
-    assert "has other code of broken than this run: helper.py changed; use another output, or --force" in refused.stderr
+    assert (
+        "has other code of broken than this run: helper.py, mine.py: helper.BONUS changed; use another output, or --force"
+        in refused.stderr
+    )
     assert run("run", "mine.py", "-o", "s.h5", "--shard", "1/2").returncode == 0
     merged = run("merge", "r.h5", "s.h5", "-o", "m.h5")
     assert (merged.returncode, merged.stderr.count("\n")) == (2, 1)
-    assert "helper.py changed" in merged.stderr
+    assert "helper.py, mine.py: helper.BONUS changed" in merged.stderr
     assert run("show", "r.h5").returncode == 0
 
 
 # ---------------------------------------------------------------- trials_kernel
 
-LAYOUT = Layout(
-    Counter("sum", "a sum", 2), Counter("squares", "its squares", 4), Extreme("largest", "largest word")
-)  # fmt: skip
+LAYOUT = Layout(Counter("sum", "a sum", 2), Counter("squares", "its squares", 4), Extreme("largest", "largest word"))
 _SUM, _SQUARES, _LARGEST = LAYOUT.counter("sum"), LAYOUT.counter("squares"), LAYOUT.extreme("largest")
 
 
@@ -231,6 +362,7 @@ for s in (ONE, TWO):
 """
 
 
+@pytest.mark.slow
 def test_machine_code_of_user_trials_is_cached_by_sources_and_constants(tmp_path):
     """Two trials of one function's name differ in what they close over; a file beside it that changes is a new source."""
     (tmp_path / "mine.py").write_text(FILE)
@@ -247,3 +379,57 @@ def test_machine_code_of_user_trials_is_cached_by_sources_and_constants(tmp_path
     assert run() == ["110", "1", "120", "1"]
     (tmp_path / "helper.py").write_text("BONUS = 20\n")
     assert run() == ["210", "0", "220", "0"]
+
+
+@fc.trial
+def two_dice(key, t, params, out):
+    out[0] = 1 + t % 6
+    out[1] = 1 + (t // 6) % 3
+    out[2] = 248
+
+
+def test_an_output_may_ask_for_a_difference_a_distribution_and_a_plain_interval(tmp_path):
+    outputs = [
+        fc.Output("a", "first", 6, minus="b", distribution=True),
+        fc.Output("b", "second", 3),
+        fc.Output("same", "always the same", 256, asymptotic=True),
+    ]
+    study = fc.trial_study("two", "", [fc.Axis("x", "", int, 0, 1)], outputs, two_dice, [{"x": 0}], trials=1800)
+    given = fc.run(study, output=tmp_path / "r.h5")
+    for results in (given, fc.open_results(tmp_path / "r.h5")):
+        gain = results.estimate("a_minus_b")
+        assert gain.value == pytest.approx(3.5 - 2)
+        assert gain.low < 1.5 < gain.high
+        shares = results["a_distribution"][(0,)]
+        assert [e.value for e in shares] == pytest.approx([0, *[1 / 6] * 6])
+        assert results["same"][(0,)].value == 248
+        assert results["a"][(0,)].value == pytest.approx(3.5)
+        kinds = {s.name: (type(s).__name__, s.interval) for s in results.study.statistics}
+        assert kinds["same"] == ("PlainMean", "asymptotic")
+        assert kinds["a_minus_b"] == ("Difference", "bounded")
+        assert len(results) == 1
+        assert results
+        assert "a_minus_b" in str(results)
+    tally = given.tallies[(0,)]
+    assert tally.counts["a_bins"] == (0, *[300] * 6)
+    assert tally.counts["a_minus_total"] == 2700
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (
+            {"bound": 5000, "distribution": True},
+            "bound must be an integer in [1, 4095] for output a, whose distribution is",
+        ),
+        ({"bound": lambda point: 3, "distribution": True}, "bound must be an integer in [1, 4095] for output a"),
+        (
+            {"low": 0, "high": 1, "asymptotic": True},
+            "output a must have low and high, or bound, over, minus or asymptotic",
+        ),
+        ({"asymptotic": 3}, "asymptotic must be True or False, got 3"),
+    ],
+)
+def test_what_an_output_cannot_ask_for_is_refused(given, told):
+    with pytest.raises(fc.ParameterError, match=re.escape(told)):
+        fc.Output("a", "", **given)

@@ -3,12 +3,12 @@
 import pytest
 
 import fastcube as fc
-from fastcube.engine import registry
-from fastcube.engine.estimate import bounded_mean
-from fastcube.exact.spanned import most_unsafe
+from fastcube.exact.bounds import most_unsafe
 from fastcube.kernels.unsafe.layout import CLASSES
+from fastcube.measure import registry
+from fastcube.measure.estimate import bounded_mean
 
-STUDY = registry.find("unsafe-fraction")
+STUDY = registry.study("unsafe-fraction")
 FRACTION = STUDY.statistic("unsafe_fraction")
 
 
@@ -21,12 +21,14 @@ def both(n, f, trials):
     return FRACTION.estimate(counts, trials, point), whole, counts
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f"), [(5, 3), (12, 6), (13, 0), (13, 1), (13, 6), (14, 14), (16, 16), (20, 40)])
 def test_not_split_it_is_a_mean_with_one_bound(n, f):
     split, whole, _ = both(n, f, 10_000)
     assert split == whole
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f", "times"), [(18, 9, 5), (20, 10, 50), (20, 20, 2), (24, 24, 1000), (30, 10, 1000)])
 def test_split_it_is_narrower_around_the_same_value(n, f, times):
     split, whole, _ = both(n, f, 1_000_000)
@@ -35,6 +37,7 @@ def test_split_it_is_narrower_around_the_same_value(n, f, times):
     assert times * (split.high - split.low) < whole.high - whole.low
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f"), [(13, 20), (14, 30), (16, 40), (16, 70), (17, 60)])
 def test_trials_keep_to_the_bounds_of_their_classes(n, f):
     """Points where many classes are met, by lanes, on whole cubes and by merging."""
@@ -51,10 +54,15 @@ def test_trials_keep_to_the_bounds_of_their_classes(n, f):
         assert total**2 <= many * squares <= many * total * (above - 1)
 
 
+@pytest.mark.kernels
 def test_the_file_needs_no_study(tmp_path, monkeypatch):
     made = fc.run("unsafe-fraction", n=[12, 20], f=[6, 10], trials=20_000, output=tmp_path / "r.h5", progress="none")
     wanted = made.table()
-    monkeypatch.setattr(registry, "find", None)
+
+    def not_installed(*_):
+        raise fc.ParameterError("study must be one of none")
+
+    monkeypatch.setattr(registry, "study", not_installed)
     read = fc.open_results(tmp_path / "r.h5").table()
     assert [list(map(str, row.values())) for row in read] == [list(map(str, row.values())) for row in wanted]
 

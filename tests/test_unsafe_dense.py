@@ -9,14 +9,17 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from compiled import default_or_marked
 from reference.bernoulli import close, distinct_labels, faulty_nodes, number_of_faults, philox_word
 
-from fastcube.kernels import bernoulli, subcubes, vectors
-from fastcube.kernels.jit import kernel
-from fastcube.kernels.sampling import fault_set
-from fastcube.kernels.unsafe import dense as unsafe_dense
-from fastcube.kernels.unsafe.dense import KERNELS
-from fastcube.kernels.unsafe.layout import DENSE
+from fastcube.kernels.cube import subcubes
+from fastcube.kernels.draws import bernoulli
+from fastcube.kernels.draws.nodes import fault_set
+from fastcube.kernels.machine import vectors
+from fastcube.kernels.machine.jit import kernel
+from fastcube.kernels.unsafe import case
+from fastcube.kernels.unsafe.choice import UNSAFE_CRITICAL as TABLE
+from fastcube.kernels.unsafe.layout import UNSAFE_CRITICAL as LAYOUT
 
 KEY = 0x9D3F2B1A55AA1234
 
@@ -35,8 +38,8 @@ POINTS = [
 
 
 def tally_of(method, n, p, first, stop, key=KEY):
-    tally = DENSE.fresh()
-    KERNELS[method](np.uint64(key), first, stop, np.array([n, p]), tally)
+    tally = LAYOUT.fresh()
+    TABLE.load(method)(np.uint64(key), first, stop, np.array([n, p]), tally)
     return tally
 
 
@@ -48,7 +51,7 @@ def merged(a, b):
 
 def expected(n, p, trials):
     """The tally of some trials, from the plain law and the plain rounds."""
-    out = DENSE.fresh()
+    out = LAYOUT.fresh()
     best = (-1, 1)
     for t in trials:
         faulty = faulty_nodes(KEY, t, n, p)
@@ -61,25 +64,28 @@ def expected(n, p, trials):
 
 
 def methods(n, p):
-    if p >= bernoulli.MANY:
-        return ["digits"]
-    return ["labels", "merge"] if n >= 9 else ["labels"]
+    return [name for name in TABLE.names if TABLE.serves(name, n, p)]
 
 
-@pytest.mark.parametrize(("n", "p", "trials"), POINTS)
+@pytest.mark.parametrize(("n", "p", "trials"), default_or_marked("unsafe-critical", POINTS))
 def test_kernels_agree_with_plain_python(n, p, trials):
     want = expected(n, p, range(5, 5 + trials))
     for method in methods(n, p):
         assert tally_of(method, n, p, 5, 5 + trials).tolist() == want.tolist(), method
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(
     ("n", "p", "trials"), [(11, 0.004, 3000), (14, 0.0021, 800), (16, 0.0011, 200), (17, 0.0008, 100), (20, 0.00037, 8)]
 )
 def test_merging_agrees_with_the_whole_cube(n, p, trials):
-    assert tally_of("merge", n, p, 0, trials).tolist() == tally_of("labels", n, p, 0, trials).tolist()
+    assert (
+        tally_of("rate.unsafe_merge", n, p, 0, trials).tolist()
+        == tally_of("rate.unsafe_labels", n, p, 0, trials).tolist()
+    )
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(
     ("n", "p"), [(4, 0.01), (7, 0.3), (8, 0.02), (8, 0.01), (10, 0.0097), (10, 0.1), (15, 0.0015), (18, 0.0006)]
 )
@@ -93,7 +99,7 @@ def test_splitting_never_changes_a_bit(n, p):
         assert total.tolist() == whole.tolist()
         # and a kernel adds to what it is given
         tally = parts[0].copy()
-        KERNELS[method](np.uint64(KEY), 4, 40, np.array([n, p]), tally)
+        TABLE.load(method)(np.uint64(KEY), 4, 40, np.array([n, p]), tally)
         assert tally.tolist() == whole.tolist()
 
 
@@ -101,7 +107,7 @@ def test_splitting_never_changes_a_bit(n, p):
 def test_fault_state_is_the_fault_set_of_the_trial(n, p):
     state = np.zeros(max(8, 2**n // 64), np.uint64)
     for t in (0, 1, 2, 7, 1000003):
-        unsafe_dense.fault_state(np.uint64(KEY), t, n, p, state)
+        case.fault_state(np.uint64(KEY), t, n, p, state)
         got = np.unpackbits(state.view(np.uint8), bitorder="little")
         assert not got[2**n :].any()
         assert (got[: 2**n] == faulty_nodes(KEY, t, n, p)).all()
@@ -123,7 +129,7 @@ def test_the_documented_recipe():
     for n, p in ((3, 0.2), (4, 0.0152), (7, 1 / 64), (8, 0.01), (9, 0.7), (10, 0.0097), (16, 0.0011)):
         state = np.zeros(max(8, 2**n // 64), np.uint64)
         for t in (0, 5, 2**33 + 1):
-            unsafe_dense.fault_state(np.uint64(KEY), t, n, p, state)
+            case.fault_state(np.uint64(KEY), t, n, p, state)
             got = np.flatnonzero(np.unpackbits(state.view(np.uint8), bitorder="little"))
             assert got.tolist() == recipe["random_nodes"](KEY, t, n, p)
 
@@ -133,6 +139,7 @@ def labels_of(key, t, k, n, state, row, words, cached):
     bernoulli.label_state(key, t, k, n, state, row, words, cached)
 
 
+@pytest.mark.kernels
 def test_every_number_of_faults_follows_the_law_of_fault_sets():
     # all sizes, the nonfaulty set drawn above one half; the cached rows serve trials of the same and of other blocks
     words, cached = np.zeros(16 * bernoulli.CACHED_ROWS, np.uint64), np.full(2, -1)
@@ -151,7 +158,7 @@ def test_every_number_of_faults_follows_the_law_of_fault_sets():
 
 @kernel("UniTuple(uint64[::1], 2)(int64, float64)", cache=False)
 def table(n, p):
-    first, thresholds, _ = bernoulli.binomial_table(n, p)
+    first, thresholds, _ = bernoulli.binomial_table(1 << n, p)
     return np.full(1, np.uint64(first)), thresholds
 
 
@@ -205,14 +212,16 @@ def test_thresholds_at_large_n(n, p):
     assert worst <= 1  # one part in 2^64
 
 
+@pytest.mark.kernels
 def test_every_node_is_faulty_with_probability_p():
     # sum over trials of the number of faults against its exact mean, both laws; level 1e-6 for each of four tests
     for n, p, trials in ((8, 0.1, 40000), (8, 511 / 512, 40000), (10, 0.0097, 40000), (9, 1 / 3, 40000)):
-        method = unsafe_dense.method(n, p)
-        faults = tally_of(method, n, p, 0, trials)[DENSE.counter("faults")]
+        method = TABLE.fastest(n, p)
+        faults = tally_of(method, n, p, 0, trials)[LAYOUT.counter("faults")]
         assert abs(faults - trials * 2**n * p) < 5.0 * (trials * 2**n * p * (1 - p)) ** 0.5
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("p", "digits"), [(0.3, "head and tail"), (0.5, "one digit"), (1 / 64, "six digits")])
 def test_each_node_has_its_own_number(p, digits):
     # every node and every pair of neighbours of a 9-cube: level 1e-6 over all 5,120 counts is 6.5 standard deviations
@@ -222,7 +231,7 @@ def test_each_node_has_its_own_number(p, digits):
     state = np.zeros(8, np.uint64)
     v = np.arange(2**n)
     for t in range(trials):
-        unsafe_dense.fault_state(np.uint64(KEY + 1), t, n, p, state)
+        case.fault_state(np.uint64(KEY + 1), t, n, p, state)
         x = np.unpackbits(state.view(np.uint8), bitorder="little")
         single += x
         for i in range(n):
@@ -245,6 +254,7 @@ def merging(bases, frees, count):
     return subcubes.merge(bases, frees, count)
 
 
+@pytest.mark.kernels
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 @pytest.mark.parametrize(
     ("part", "instructions"),

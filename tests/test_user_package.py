@@ -11,12 +11,14 @@ import fastcube as fc
 
 FILES = {
     "theirs/__init__.py": """
+import fastcube as fc
+
 from .study import STEPS
 
-STUDIES = (STEPS,)
+PAPER = fc.Paper(__name__, studies=(STEPS,))
 """,
     "theirs/layout.py": """
-from fastcube.kernels.layout import Counter, Layout
+from fastcube.kernels.tally.layout import Counter, Layout
 
 TALLY = Layout(Counter("steps", "steps of all trials"), Counter("squares", "their squares", digits=2),
                Counter("moved", "trials with a step"))
@@ -24,8 +26,8 @@ TALLY = Layout(Counter("steps", "steps of all trials"), Counter("squares", "thei
     "theirs/blocks.py": """
 import numpy as np
 
-from fastcube.kernels import philox
-from fastcube.kernels.jit import block
+from fastcube.kernels.draws import philox
+from fastcube.kernels.machine.jit import block
 
 BONUS = 0
 
@@ -39,9 +41,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastcube.kernels.jit import block, scratch
-from fastcube.kernels.tally import add_wide
-from fastcube.kernels.trials import trials_kernel
+from fastcube.kernels.machine.jit import block, scratch
+from fastcube.kernels.tally.sums import add_wide
+from fastcube.kernels.machine.trials import trials_kernel
 
 from .blocks import steps
 from .layout import TALLY
@@ -71,8 +73,8 @@ KERNEL = trials_kernel(_set_up, _trial)
     "theirs/study.py": """
 import numpy as np
 
-from fastcube.engine.statistics import Mean, Proportion
-from fastcube.engine.study import Axis, Explanation, Grid, Study
+from fastcube.measure.statistics import Mean, Proportion
+from fastcube.measure.study import Axis, Explanation, Grid, Study
 
 from .layout import TALLY
 
@@ -109,7 +111,7 @@ STEPS = Study(
 """,
     "theirs-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n",
     "theirs-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    "theirs-1.0.dist-info/entry_points.txt": "[fastcube.studies]\ntheirs = theirs\n",
+    "theirs-1.0.dist-info/entry_points.txt": "[fastcube.studies]\ntheirs = theirs:PAPER\n",
 }
 
 
@@ -128,8 +130,12 @@ def installed(tmp_path):
     def call(*arguments):
         done = subprocess.run(
             [sys.executable, "-W", "error", "-m", "fastcube", *arguments],
-            cwd=empty, env={**CLEAN, **variables}, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            cwd=empty,
+            env={**CLEAN, **variables},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -147,7 +153,7 @@ def test_a_study_of_an_installed_package(installed, tmp_path):
     results = fc.open_results(empty / "r.h5")
     assert results.study.name == "their-steps"
     assert (steps := results.estimates({"most": 10})["steps"]).low < 4.5 < steps.high
-    assert fastcube("replay", "r.h5", "--point", "most=10", "--trial", "3").splitlines()[0].endswith(" steps")
+    assert fastcube("replay", "r.h5", "--point", "most=10", "--trial", "3").splitlines()[1].endswith(" steps")
 
     kept = machine_code(tmp_path / "cache")
     assert any("code-" in str(path) for path in kept), "not in a folder named by the package's sources"

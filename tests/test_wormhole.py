@@ -102,8 +102,11 @@ def check(n, faults, messages, pair, copies=1, flits=None, path="shortcut"):
     w = fc.simulate_wormhole(fc.Hypercube(n, faults), messages, pair, copies, flits, path)
     wanted = wormhole.simulate(multicasting.Supercube(n, faults, *pair), messages, copies, flits, path)
     assert (w.deadlocked, w.steps, w.arrival, w.held) == (
-        wanted.deadlocked, wanted.steps, wanted.arrival, wanted.held,
-    )  # fmt: skip
+        wanted.deadlocked,
+        wanted.steps,
+        wanted.arrival,
+        wanted.held,
+    )
     assert {key: set(asked) for key, asked in w.waiting.items()} == {
         key: set(asked) for key, asked in wanted.waiting.items()
     }
@@ -237,7 +240,7 @@ BAD = [
     (lambda: fc.simulate_wormhole(CUBE, [], flits="long"), "flits must be an integer in [1, 2147483648], got 'long'"),
     (lambda: fc.simulate_wormhole(CUBE, [], path="x"), "path must be shortcut or hamilton, got 'x'"),
     (lambda: fc.simulate_wormhole(fc.Hypercube(25), [], path="hamilton"), "n must be in [1, 24] for path='hamilton', got 25"),
-]  # fmt: skip
+]  # a table, row by row # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "message"), BAD)

@@ -3,8 +3,8 @@
 import numpy as np
 
 import fastcube as fc
-from fastcube.engine.study import product_grid
-from fastcube.kernels import philox
+from fastcube.kernels.draws import philox
+from fastcube.measure.study import product_grid
 
 
 @fc.trial

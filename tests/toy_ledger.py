@@ -4,7 +4,7 @@ import itertools
 import os
 import time
 
-from fastcube.engine.claims import Effort, Ledger, Verdict, Witness
+from fastcube.papers.claims import Effort, Ledger, Verdict, Witness
 
 ledger = Ledger("toy")
 SHARED = []

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from toy import TOY
 
-from fastcube.engine import registry
-from fastcube.engine.examples import Drawing, Example
-from fastcube.inventory import of_data
-from fastcube.report.plan import Paper
+from fastcube.papers import ledgers
+from fastcube.papers.examples import Drawing, Example
+from fastcube.papers.inventory import of_data
+from fastcube.papers.paper import Paper
 
 FILE = str(Path(__file__).parent / "toy_ledger.py")
 
@@ -19,9 +19,9 @@ INVENTORY = of_data({
     "published": "",
     "short": "Nobody",
     "items": [
-        {"id": "figure-1", "kind": "figure", "number": "1", "place": "section 1", "quote": "Bits & <b>bytes</b>.",
+        {"id": "figure-1", "kind": "figure", "number": "1", "place": "section 1", "stated": "Bits & <b>bytes</b>.",
          "drawing": "lacking", "shown_by": [{"study": "toy", "statistic": "bit"}]},
-        {"id": "table-1", "kind": "table", "number": "1", "place": "section 1", "quote": "A bit is one half of the time.",
+        {"id": "table-1", "kind": "table", "number": "1", "place": "section 1", "stated": "A bit is one half of the time.",
          "shown_by": [{"study": "toy", "statistic": "bit"}],
          "printed": [
              {"name": "near", "value": 0.5, "digits": 1, "point": {"a": 1}, "statistic": "bit"},
@@ -29,19 +29,19 @@ INVENTORY = of_data({
              {"name": "percent", "value": 50, "digits": 0, "point": {"a": 1}, "statistic": "bit", "unit": 0.01},
              {"name": "nowhere", "value": 0.5, "digits": 1, "point": {"a": 3}, "statistic": "bit"},
          ]},
-        {"id": "sizes", "kind": "statement", "place": "section 2", "quote": "All cubes have 8 nodes.",
+        {"id": "sizes", "kind": "statement", "place": "section 2", "stated": "All cubes have 8 nodes.",
          "title": "Every size", "printed": [{"name": "nodes", "value": 8, "digits": 0, "claim": "false"}],
          "shown_by": [{"claim": "false"}]},
-        {"id": "three", "kind": "statement", "place": "section 2", "quote": "So do 3-cubes.",
+        {"id": "three", "kind": "statement", "place": "section 2", "stated": "So do 3-cubes.",
          "shown_by": [{"claim": "repaired"}, {"example": "three"}]},
-        {"id": "figure-2", "kind": "figure", "number": "2", "place": "section 3", "quote": "A word.",
+        {"id": "figure-2", "kind": "figure", "number": "2", "place": "section 3", "stated": "A word.",
          "concept": "a drawing of a word"},
     ],
     "beyond": [
-        {"id": "end", "kind": "statement", "place": "here", "quote": "There is an end.", "shown_by": [{"claim": "last"}]},
+        {"id": "end", "kind": "statement", "place": "here", "stated": "There is an end.", "shown_by": [{"claim": "last"}]},
     ],
     "misprints": [],
-})  # fmt: skip
+})  # a table, row by row # fmt: skip
 
 
 def three() -> Example:
@@ -49,7 +49,20 @@ def three() -> Example:
     return Example("Q_3 has 8 nodes", "2 ** fc.Hypercube(3).n", 8, (Drawing(3, (5,), (1, 2), inside={1: "4"}),))
 
 
+class Toy(Paper):
+    """The paper with some claims of the toy ledger, which is a file."""
+
+    inventory = INVENTORY
+    file = FILE
+
+    def stated(self):
+        known = {claim.id: claim for claim in ledgers.claims(FILE)}
+        return tuple(known[name] for name in self.claims)
+
+    def worked_examples(self):
+        return {"three": three}
+
+
 def paper(*claims: str) -> Paper:
-    """The paper with some claims of the toy ledger."""
-    known = {claim.id: claim for claim in registry.claims(FILE)}
-    return Paper(INVENTORY, (TOY,), tuple(known[name] for name in claims), {"three": three}, FILE)
+    """The paper with these claims."""
+    return Toy("toy", (TOY,), claims)

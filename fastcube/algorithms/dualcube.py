@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError, check_integer
-from ..networks.dualcube import DualCube, bits_of, grow_tree
+from ..networks.dualcube import DualCube, grow_tree
 from ..networks.faults import RandomFaults
+from ..networks.network import bits_down
 from .paths import ROUTING, Route
 
 #: OFFLINE searches and counts whole clusters of 2^m nodes.
@@ -93,7 +94,7 @@ def practical(dual: DualCube, s: int, t: int) -> PracticalRoute:
 
 def search(dual: DualCube, s: int, t: int) -> int | None:
     """Length of a shortest nonfaulty path between nonfaulty nodes by bit-parallel search of all 2^(2m+1)."""
-    from ..kernels.dualcube.search import distance_one
+    from ..kernels.dualcube.shortest import distance_one
 
     length = distance_one(dual.m, *_listed(dual), s, t)
     return None if length < 0 else int(length)
@@ -150,7 +151,7 @@ class _Offline:
         """Faults in a subcube."""
         if isinstance(self.faults, RandomFaults):
             labels = [node & ~dims]
-            for d in bits_of(dims):
+            for d in bits_down(dims):
                 labels += [label | d for label in labels]
             return int(self.faults.among(np.array(labels, np.uint64)).sum())
         return sum((fault ^ node) & ~dims == 0 for fault in self.faults)
@@ -167,7 +168,7 @@ class _Offline:
         """Paths to the nonfaulty nodes of N(T) in the subcube, in (tree insertion, dimension) order."""
         seen = set(tree)
         for u, path in tree.items():
-            for d in bits_of(dims):
+            for d in bits_down(dims):
                 x = u ^ d
                 if x not in seen:
                     seen.add(x)
@@ -182,7 +183,7 @@ class _Offline:
             return [s]
         if k == 0:
             return self.cube_search(s, t, dims)
-        split = next(d for d in bits_of(dims) if (s ^ t) & d)
+        split = next(d for d in bits_down(dims) if (s ^ t) & d)
         rest = dims ^ split
         if self.count(s, rest) < self.count(t, rest):
             return self.into_half(t, s, k, split, dims)[::-1]
@@ -205,7 +206,7 @@ class _Offline:
         queue = deque([s])
         while queue and t not in came:
             u = queue.popleft()
-            for d in bits_of(dims):
+            for d in bits_down(dims):
                 if u ^ d not in came and u ^ d not in self.faults:
                     came[u ^ d] = u
                     queue.append(u ^ d)
@@ -286,7 +287,7 @@ class _Offline:
             back = self.first_exit([path])
             if back is None:
                 continue
-            for d in bits_of(self.dual.cluster_dims(back[-1])):
+            for d in bits_down(self.dual.cluster_dims(back[-1])):
                 if back[-1] ^ d not in self.faults:
                     yield [*head, *back, back[-1] ^ d]
 

@@ -156,6 +156,13 @@ def gather(
     Returns
     -------
     Gathering
+
+    Examples
+    --------
+    >>> cube = fc.Hypercube(3)
+    >>> g = fc.gather(cube, fc.find_tree(cube), "TC")
+    >>> g.arrived, g.expected, g.lost
+    (Fraction(8, 1), 8, Fraction(0, 1))
     """
     chosen = GATHERING.choose(cube, algorithm, {} if variant is None else {"variant": variant})
     check_range("n", cube.n, 1, LARGEST, "for a gathering of 2^n nodes")
@@ -240,8 +247,19 @@ def _outcome(run: Run, pieces: Pieces) -> Gathering:
     lost_by = {cause: Fraction(sum(amounts.lost.get(cause, ())), unit) for cause in CAUSES}
     lost_by[BLOCKED] = len(run.holders) - arrived - sum(lost_by.values())
     return Gathering(
-        run.cube, run.tree, run.algorithm, run.variant,
-        expected=len(run.holders), arrived=arrived, stranded=Fraction(run.stranded()), lost_by=lost_by,
-        blocked=tuple(sorted(amounts.blocked)), steps_paper=paper, steps_sync=sync, result=result,
-        plans=tuple(run.plans.values()), _sends=tuple(amounts.sends), _holders=tuple(run.holders),
-    )  # fmt: skip
+        run.cube,
+        run.tree,
+        run.algorithm,
+        run.variant,
+        expected=len(run.holders),
+        arrived=arrived,
+        stranded=Fraction(run.stranded()),
+        lost_by=lost_by,
+        blocked=tuple(sorted(amounts.blocked)),
+        steps_paper=paper,
+        steps_sync=sync,
+        result=result,
+        plans=tuple(run.plans.values()),
+        _sends=tuple(amounts.sends),
+        _holders=tuple(run.holders),
+    )

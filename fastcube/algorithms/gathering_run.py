@@ -84,7 +84,8 @@ class Run:
         if partners:
             return Plan(i, v, tuple(partners), -1, 0)
         for target in (passive, self.tree.sink) if self.variant == "repaired" else (passive,):
-            hops = distance(self.cube, v, target)
+            apart = self.cube.is_faulty(v) or self.cube.is_faulty(target)
+            hops = None if apart else distance(self.cube, v, target)
             if hops is not None:
                 return Plan(i, v, (), target, hops)
         return Plan(i, v, (), -1, 0)

@@ -171,6 +171,12 @@ def multicast(
     -----
     N is at most 2^n - 1: no message enters a node twice and none the source, except that the source's detours can share
     a buddy with each other and with D_E; and each detour leaves a faulty node out that nothing enters.
+
+    Examples
+    --------
+    >>> m = fc.multicast(fc.Hypercube(3), 0, [1, 2, 4])
+    >>> m.delivered, m.N
+    ({1, 2, 4}, 3)
     """
     net = supercube(cube, partition, path)
     source, wanted = check_message(cube, net, "s", s, "destinations", destinations)

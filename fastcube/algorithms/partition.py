@@ -10,17 +10,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterable
 
-from ..errors import ParameterError, as_integer, check_flag, is_many, shown
+from ..errors import ParameterError, as_integer, check_flag, check_integer, is_many, shown
 from ..networks.faults import RandomFaults
-from ..networks.hypercube import Hypercube, Subcube
+from ..networks.hypercube import Hypercube, Subcube, check_cube
 
 Pair = tuple[int, int]
 
 
 def faults_of(cube: Hypercube) -> frozenset[int]:
     """F: the faulty nodes and both ends of every faulty link (A12).  Raises ParameterError for lazy faults."""
-    if not isinstance(cube, Hypercube):
-        raise ParameterError(f"cube must be a Hypercube, got {shown(cube)}")
+    check_cube(cube)
     nodes = cube.faulty_nodes
     if isinstance(nodes, RandomFaults):
         raise ParameterError(
@@ -66,8 +65,19 @@ def figure_2(n: int, faults: Collection[int], map_back: bool = True) -> tuple[Pa
     """Figure 2 step by step, and the number of words from which it deletes a digit.
 
     With ``map_back`` j is mapped back to the cube's numbering (A1), else it is returned as printed, a dimension of the
-    shortened words.  Step 2 tests dimension j of F_1 for repeats; step 1 the same of F.
+    shortened words.  Step 2 tests dimension j of F_1 for repeats; step 1 the same of F.  Raises ParameterError for n outside
+    2 .. 62 and for labels that are none of Q_n.
+
+    Examples
+    --------
+    >>> fc.figure_2(3, [0, 7])
+    ((0, 1), 4)
     """
+    n = check_integer("n", n, 2, 62)
+    map_back = check_flag("map_back", map_back)
+    if not is_many(faults):
+        raise ParameterError(f"faults must be labels, got {shown(faults)}")
+    words = [check_integer("faults", label, 0, 2**n - 1, f"for n={n}") for label in faults]
     cut = 0
 
     def first_free(words: list[int], digits: int) -> tuple[int, list[int]] | None:
@@ -79,7 +89,7 @@ def figure_2(n: int, faults: Collection[int], map_back: bool = True) -> tuple[Pa
                 return i, shorter
         return None
 
-    first = first_free(list(faults), n)
+    first = first_free(words, n)
     second = None if first is None else first_free(first[1], n - 1)
     if first is None or second is None:
         return None, cut
@@ -107,6 +117,11 @@ def two_partition(cube: Hypercube, exhaustive: bool = False) -> Pair | None:
     Notes
     -----
     O(f n^2) look-ups at worst; a dimension or pair is given up at its first conflict.
+
+    Examples
+    --------
+    >>> fc.two_partition(fc.Hypercube(3, faulty_nodes=[0]))
+    (0, 1)
     """
     faults = sorted(faults_of(cube))
     return search(cube.n, faults, check_flag("exhaustive", exhaustive))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from ..errors import ParameterError, check_integer
 from ..networks.hypercube import Hypercube
+from ..networks.network import bits_down
 from .paths import ROUTING, Route
 from .unsafe import find_unsafe
 
@@ -19,14 +20,6 @@ MOST_EXPANDED = 2**16
 
 class LimitError(Exception):
     """ROUTE2 would expand more than MOST_EXPANDED nodes."""
-
-
-def bits_down(mask: int) -> Iterator[int]:
-    """The set bits of a mask, most significant first."""
-    while mask:
-        bit = 1 << mask.bit_length() - 1
-        yield bit
-        mask ^= bit
 
 
 def blocked(cube: Hypercube, curr: int, bit: int) -> bool:

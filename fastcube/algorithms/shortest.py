@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..errors import ParameterError, shown
+from ..errors import ParameterError
 from ..networks.dualcube import DualCube
+from ..networks.family import CubeNetwork
 from ..networks.network import Network
 
 #: Nodes that a search may expand before it gives up: some ten seconds and 1 GB.  2^21 is more than both sides of
@@ -21,28 +22,35 @@ def distance(network: Network, s: int, t: int) -> int | None:
 
     Parameters
     ----------
-    network : Hypercube or DualCube
+    network : Hypercube, DualCube or network of the cube family
+        The last of at most 2^20 nodes.
     s, t : int
-        Labels.
+        Labels of nonfaulty nodes; ParameterError for faulty ones.
 
     Returns
     -------
     int or None
-        0 for ``s == t``; None when there is no path, which includes a faulty ``s`` or ``t``.
+        0 for ``s == t``; None when there is no path.
 
     Notes
     -----
-    Dual-cubes up to DC(12): breadth-first search of all nodes, 512 an operation.  Otherwise A* search from both
-    ends with the fault-free distance as the estimate.  With few faults it walks almost straight; a region enclosed
-    by faults is exhausted from inside.  It raises ParameterError rather than expand more than 2^21 nodes, which
-    takes a cube of more than 20 dimensions with a great many faults.
+    Networks of the cube family: breadth-first search of all nodes.  Dual-cubes up to DC(12): the same, 512 nodes an
+    operation.  Otherwise A* search from both ends with the fault-free distance as the estimate.  With few faults it walks
+    almost straight; a region enclosed by faults is exhausted from inside.  It raises ParameterError rather than expand more
+    than 2^21 nodes, which takes a cube of more than 20 dimensions with a great many faults.
+
+    Examples
+    --------
+    >>> fc.distance(fc.Hypercube(3, faulty_nodes=[1, 2]), 0, 3)  # not two links by 1 or 2, but four by 4
+    4
     """
-    if not isinstance(network, Network):
-        raise ParameterError(f"network must be a Hypercube or DualCube, got {shown(network)}")
-    s = network.check_node("s", s)
-    t = network.check_node("t", t)
-    if network.is_faulty(s) or network.is_faulty(t):
-        return None
+    from . import survival
+
+    survival.check_network(network)
+    s = survival.check_nonfaulty(network, "s", s)
+    t = survival.check_nonfaulty(network, "t", t)
+    if isinstance(network, CubeNetwork):
+        return survival.search(network, s, t)
     if isinstance(network, DualCube) and network.m <= SEARCHED_WHOLE:
         from .dualcube import search
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, check_flag, check_integer, shown
+from ..errors import ParameterError, check_flag, check_integer
 from ..networks.faults import RandomFaults
-from ..networks.hypercube import Hypercube
+from ..networks.hypercube import Hypercube, check_cube
 from ..networks.network import Link
 from .registry import Algorithms, check_end
 from .spanning_flows import NonfaultyGraph
@@ -60,6 +60,12 @@ def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: st
     -----
     ``light``: O(2^n n^2) time; 0.1 s at n = 16, 4 s at n = 20.  ``edmonds``: a flow for each arc of the nonfaulty graph;
     0.7 s at n = 8, 7 s at n = 10.
+
+    Examples
+    --------
+    >>> fc.spanning_trees(fc.Hypercube(2), 0)  # 1 and 2 by the root, 3 by 1, 2 by 3; and the other way round
+    array([[-1,  0,  3,  1],
+           [-1,  3,  0,  2]])
     """
     chosen = TREES.choose(cube, algorithm, {"pivoted": True} if check_flag("pivoted", pivoted) else {})
     s = check_end(cube, "s", s)
@@ -94,6 +100,13 @@ def broadcast_packets(cube: Hypercube, s: int, packets: int, trees: str = "edst"
     -----
     Trees that share no directed link do not wait for each other, and on a tree packet q (from 0) reaches depth h in
     step q + h; so the steps are the largest of (packets on the tree) - 1 + (height of the tree).
+
+    Examples
+    --------
+    >>> fc.broadcast_packets(fc.Hypercube(3), 0, packets=1, trees="binomial")  # the last node is 3 links away
+    3
+    >>> fc.broadcast_packets(fc.Hypercube(3), 0, packets=100, trees="edst")  # three trees share the packets
+    37
     """
     chosen = STEPS.choose(cube, trees)
     s = check_end(cube, "s", s)
@@ -118,6 +131,11 @@ def max_spanning_trees(cube: Hypercube) -> int:
     What bounds n is bitmasks of 2^n nodes, n^2 of which are combined to show that no cut is smaller than the smallest
     degree, and a flow for each node that is left over, which few or none are: 1 to 10 ms at n = 12, 1 s at n = 16, a
     minute at n = 20 with a quarter of the nodes faulty.
+
+    Examples
+    --------
+    >>> fc.max_spanning_trees(fc.Hypercube(4, faulty_nodes=[1]))  # node 0 has three links left
+    3
     """
     return _graph(cube).smallest_cut()[0]
 
@@ -126,6 +144,11 @@ def smallest_cut(cube: Hypercube) -> list[Link]:
     """Links whose removal separates the nonfaulty nodes, as many as :func:`max_spanning_trees` gives.
 
     Sorted pairs (u, v), u < v; none when the nonfaulty nodes are not connected.  Parameters as there.
+
+    Examples
+    --------
+    >>> fc.smallest_cut(fc.Hypercube(3, faulty_nodes=[1]))  # what node 0 has left
+    [(0, 2), (0, 4)]
     """
     graph = _graph(cube)
     return graph.cut(graph.smallest_cut()[1])
@@ -236,8 +259,7 @@ def edmonds(cube: Hypercube, s: int) -> Trees:
 
 
 def _graph(cube: Hypercube) -> NonfaultyGraph:
-    if not isinstance(cube, Hypercube):
-        raise ParameterError(f"cube must be a Hypercube, got {shown(cube)}")
+    check_cube(cube)
     faults = _check_listed(cube)
     check_integer("n", cube.n, 1, WHOLE, "where all 2^n nodes are looked at")
     if len(faults) > 2**cube.n - 2:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError, as_integer, check_integer, check_range, is_many, shown
 from ..networks.faults import RandomFaults
-from ..networks.hypercube import Hypercube
+from ..networks.hypercube import Hypercube, check_cube
 from .registry import Algorithms
 
 #: Largest cubes of :func:`detect` and of what lists a tree's 2^n - 1 links.
@@ -41,6 +41,12 @@ class CommunicationTree:
     costs : sequence of dict
         The COST of each candidate at each iteration i = n-1, ..., 1, of a tree that FIND_TREE found; no part of its
         identity.
+
+    Examples
+    --------
+    >>> tree = fc.CommunicationTree(fc.Hypercube(2), sink=0, order=[0, 1])
+    >>> sorted(tree.links)  # stage, from, to
+    [(0, 1, 0), (0, 3, 2), (1, 2, 0)]
     """
 
     __slots__ = ("_dead", "costs", "cube", "order", "sink")
@@ -112,13 +118,6 @@ class CommunicationTree:
         return found
 
 
-def check_cube(cube: object) -> Hypercube:
-    """The cube itself; ParameterError unless it is a Hypercube."""
-    if not isinstance(cube, Hypercube):
-        raise ParameterError(f"cube must be a Hypercube, got {shown(cube)}")
-    return cube
-
-
 def _check_order(n: int, order: object) -> tuple[int, ...]:
     given = list(order) if is_many(order) else []
     dims = tuple(-1 if (d := as_integer(value)) is None else d for value in given)
@@ -169,6 +168,11 @@ def detect(cube: Hypercube) -> Array:
     -------
     uint64 array of 2^n
         Bit k of word v is set when v's link in dimension k is faulty, v is faulty, or its neighbour there is.
+
+    Examples
+    --------
+    >>> fc.detect(fc.Hypercube(3, faulty_links=[(0, 4)]))  # bit 2 of either end
+    array([4, 0, 0, 0, 4, 0, 0, 0], dtype=uint64)
     """
     check_range("n", check_cube(cube).n, 1, WORDS, "for a FAULT word of every node")
     words = np.zeros(2**cube.n, np.uint64)
@@ -214,6 +218,12 @@ def find_tree(cube: Hypercube, algorithm: str | None = None) -> CommunicationTre
     Notes
     -----
     D dead links cost FIND_TREE O(n D) and TOP_DOWN O(n^2 D), whatever 2^n is.
+
+    Examples
+    --------
+    >>> tree = fc.find_tree(fc.Hypercube(3, faulty_links=[(0, 1)]))
+    >>> tree.sink, tree.order, tree.faulty_links
+    (2, (2, 1, 0), ())
     """
     return FINDING.choose(cube, algorithm)(cube)
 

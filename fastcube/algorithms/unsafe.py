@@ -13,9 +13,9 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, shown
+from ..errors import ParameterError
 from ..networks.faults import RandomFaults
-from ..networks.hypercube import Hypercube, Subcube
+from ..networks.hypercube import Hypercube, Subcube, check_cube
 
 #: Largest cube whose 2^n node states this module holds: a byte and a 16-bit step a node, and lazy statuses.
 WHOLE = 26
@@ -43,9 +43,16 @@ def find_unsafe(cube: Hypercube) -> Unsafe:
     -----
     f faults cost O(f^2) and memory O(f) (10,000 in Q_60: 0.1 s), or O(n 2^n) time and some 20 * 2^n bytes where that is
     less and n <= 26 (a tenth of Q_20 faulty: 0.2 s; Q_26 with every node marked: a minute).
+
+    Examples
+    --------
+    >>> u = fc.find_unsafe(fc.Hypercube(3, faulty_nodes=[0b000, 0b011]))
+    >>> u.nodes  # 001 and 010 have two faulty neighbours
+    array([1, 2], dtype=uint64)
+    >>> u.rounds, u.count, u.fraction
+    (1, 2, 0.25)
     """
-    if not isinstance(cube, Hypercube):
-        raise ParameterError(f"cube must be a Hypercube, got {shown(cube)}")
+    check_cube(cube)
     return Unsafe(cube)
 
 
@@ -153,7 +160,7 @@ class Unsafe:
         faulty, ends = self._inside(part)
         if part.dimension < COMPILED:
             return int(marking_steps(part.dimension, faulty, ends).max())
-        from ..kernels.unsafe.cube_rounds import rounds_cube
+        from ..kernels.unsafe.rounds import rounds_cube
 
         state, other, marks = (np.zeros(2 ** (part.dimension - 6), np.uint64) for _ in range(3))
         for labels, words in ((faulty, state), (ends, marks)):

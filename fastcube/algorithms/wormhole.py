@@ -185,6 +185,11 @@ def dependency_cycle(
     Returns
     -------
     list of channels, or None
+
+    Examples
+    --------
+    >>> fc.dependency_cycle(fc.Hypercube(4)) is None  # no faults, no cycle
+    True
     """
     copies = check_copies(virtual_channels)
     if isinstance(cube, Hypercube) and cube.n > LARGEST:
@@ -274,6 +279,12 @@ def simulate_wormhole(
     Returns
     -------
     Wormhole
+
+    Examples
+    --------
+    >>> w = fc.simulate_wormhole(fc.Hypercube(3), [(0, [1])])
+    >>> w.deadlocked, w.steps
+    (False, 1)
     """
     copies = check_copies(virtual_channels)
     length = None if flits is None else check_integer("flits", flits, 1, _MOST_FLITS)

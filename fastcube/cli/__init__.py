@@ -1,7 +1,8 @@
 """The command line.  Each command lives in a module of its own and is imported when it is called.
 
-Data goes to standard output, talk to standard error.  Exit 0: done; 2: usage or bad input, one line, no
-traceback; 75: in order, work remains, run again; 130 and 143: interrupted, checkpoint written.
+Data goes to standard output, talk to standard error.  Exit 0: done; 1: ``diff`` found a difference, or deciding a claim
+failed; 2: usage or bad input, one line, no traceback; 75: in order, work remains, run again; 130 and 143: interrupted,
+checkpoint written.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from typing import Any, NoReturn
 
 import click
 
-from ..engine.signals import CODES, WORK_REMAINS
 from ..errors import FastcubeError, nearest, plain_text
+from ..running.signals import CODES, WORK_REMAINS
 
 #: One line of help a command, here so that ``--help`` imports none of them.
 COMMANDS = {
@@ -29,6 +30,8 @@ COMMANDS = {
     "run": "Run a study; resume it when its output exists.",
     "show": "Print results as a table, CSV or JSON.",
     "plot": "Draw the paper's figure from results.",
+    "reliability": "A network's reliability polynomial, from a survival file.",
+    "diff": "Two results beside each other: what differs by more than chance.",
     "merge": "Add results of disjoint trials, exactly.",
     "status": "Trials done, wanted and missing; what to resubmit.",
     "replay": "Show one trial in full.",
@@ -38,6 +41,8 @@ COMMANDS = {
     "slurm": "Print a job-array script (does not submit).",
     "warmup": "Compile a study's kernels ahead of a job array.",
     "info": "Environment and cache folder; identity and digest of a file.",
+    "cite": "BibTeX of fastcube, and of the paper of a study.",
+    "new": "Write a study of your own to begin with, and its test.",
     "bench": "Our kernels against what a user would write instead.",
 }
 
@@ -51,6 +56,11 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] == "help":  # as git, cargo and gh have it
+            args = [*args[1:2], "--help"]
+            if len(args) == 1:
+                click.echo(ctx.get_help(), color=ctx.color)
+                ctx.exit()
         name = args[0]
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             raise click.UsageError(f"No such command '{name}'{nearest(name, COMMANDS)}", ctx)
@@ -69,20 +79,27 @@ class _Commands(click.Group):
 
 def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
-        from ..engine.provenance import version
+        from ..results.provenance import version
 
         click.echo(f"fastcube {version()}")
         ctx.exit()
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 @click.option(
-    "-v", "--verbose", count=True, expose_value=False, callback=lambda ctx, param, count: log(count),
+    "-v",
+    "--verbose",
+    count=True,
+    expose_value=False,
+    callback=lambda ctx, param, count: log(count),
     help="Say what happens, -vv in detail: the logger `fastcube` of Python's logging.",
-)  # fmt: skip
-def group() -> None:
+)
+@click.pass_context
+def group(ctx: click.Context) -> None:
     """Exact Monte Carlo for fault-tolerant communication in hypercube networks."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), color=ctx.color)
 
 
 def log(count: int) -> None:
@@ -183,7 +200,10 @@ def main(arguments: list[str] | None = None) -> Any:
         sys.stdout.flush()
     except click.ClickException as error:
         # click repeats what was typed, however long: each word of it as a message takes it
-        say("fastcube: " + " ".join(plain_text(word) for word in error.format_message().split()))
+        words = " ".join(plain_text(word) for word in error.format_message().split())
+        if isinstance(error, click.MissingParameter) and error.ctx is not None:
+            words = f"{words.removesuffix('.')}; {error.ctx.command_path} -h tells more"
+        say(f"fastcube: {words}")
         sys.exit(2)
     except FastcubeError as error:
         say(f"fastcube: {error}")

@@ -20,14 +20,14 @@ def command(name: str | None) -> None:
     NAME picks the comparisons whose name or rival holds it.  Comparisons with a library that is not installed are
     left out and named.
     """
-    from ..engine import registry
-    from ..engine.provenance import cpu_name
+    from ..papers.paper import benchmarks
+    from ..results.provenance import cpu_name
     from . import width
 
-    benchmarks = [b for b in registry.benchmarks() if name is None or name in b.name or name in b.rival]
-    if not benchmarks:
+    chosen = [b for b in benchmarks() if name is None or name in b.name or name in b.rival]
+    if not chosen:
         raise ParameterError(f"no benchmark holds {name}; see `fastcube bench` for all of them")
-    names = [f"{benchmark.name}, {benchmark.rival}" for benchmark in benchmarks]
+    names = [f"{benchmark.name}, {benchmark.rival}" for benchmark in chosen]
     longest = max(map(len, names))
     narrow = width() < longest + _NUMBERS  # then the numbers stand under their name
 
@@ -40,7 +40,7 @@ def command(name: str | None) -> None:
         click.echo(told)
     line("", f" {'ours':>12} {'theirs':>12} {'ratio':>11}")
     line("what, against what", f" {'trials/s':>12} {'trials/s':>12} {'ours/theirs':>11}")
-    for name_of, benchmark in zip(names, benchmarks, strict=True):
+    for name_of, benchmark in zip(names, chosen, strict=True):
         try:
             ours, theirs = benchmark.measure()
         except ImportError as error:

@@ -3,16 +3,82 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import ParameterError, listed
 from . import coloured, completing, leave, options, say, width
 
-_COLOURS = {"holds": "green", "refuted": "red", "undecided": "yellow"}
+if TYPE_CHECKING:
+    from ..papers.claims import Claim
+
+_COLOURS = {
+    "holds": "green",
+    "refuted": "red",
+    "misprint": "cyan",
+    "depends": "magenta",
+    "unreproduced": "magenta",
+    "undecided": "yellow",
+}
 
 FORMATS = ("text", "json", "markdown")
+
+#: In the place of a paper's name: those of all papers and questions.
+ALL = "all"
+
+
+def _duration(seconds: float) -> str:
+    """A time that was measured elsewhere, for people: two digits of it would be too many."""
+    if seconds < 5:
+        return "seconds"
+    if seconds < 60:
+        return f"{10 * max(1, round(seconds / 10))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _wall(claims: Sequence[Claim], costs: Mapping[tuple[str, str], float], workers: int) -> float:
+    """Seconds that deciding takes side by side: no less than the longest claim or group of one process."""
+    groups: dict[tuple[str, str], float] = {}
+    for claim in claims:
+        name = claim.paper, f"group {claim.group}" if claim.group else claim.id
+        groups[name] = groups.get(name, 0.0) + costs[claim.paper, claim.id]
+    return max(sum(groups.values()) / workers, max(groups.values(), default=0.0))
+
+
+def _list(style: str, workers: int) -> None:
+    """What can be decided: papers, numbers of claims, how long deciding takes here, and what is kept of it."""
+    from ..papers import ledgers
+    from ..papers.deciding import kept_of
+    from ..papers.report.plan import claim_seconds
+
+    rows: list[dict[str, Any]] = []
+    known = ledgers.ledgers()
+    for name, claims in [*((name, list(ledger)) for name, ledger in known.items()), (ALL, ledgers.claims())]:
+        row: dict[str, Any] = {"paper": name, "claims": len(claims), "ours": sum(claim.ours for claim in claims)}
+        for effort, quick in (("quick", True), ("full", False)):
+            row[f"{effort}_seconds"] = round(_wall(claims, claim_seconds(claims, quick), workers), 1)
+            row[f"{effort}_kept"] = len(kept_of(claims, quick))
+        rows.append(row)
+    if style == "json":
+        click.echo(json.dumps(rows, indent=1))
+        return
+    cells = [["paper", "claims", "of ours", "full", "kept", "--quick", "kept"]]
+    for row in rows:
+        times = [
+            cell for e in ("full", "quick") for cell in (_duration(row[f"{e}_seconds"]), str(row[f"{e}_kept"] or "-"))
+        ]
+        cells.append([row["paper"], str(row["claims"]), str(row["ours"] or "-"), *times])
+    wide = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for first, *rest in cells:
+        ends = (cell.rjust(w) for cell, w in zip(rest, wide[1:], strict=True))
+        click.echo("  ".join([first.ljust(wide[0]), *ends]))
+    click.echo(
+        f"\nTimes are those of {workers} process{'es' * (workers > 1)}; what is kept is in the cache, and costs nothing.\n"
+        "Decide one paper's with fastcube claims PAPER, one alone with fastcube claims PAPER ID, all with\n"
+        "fastcube claims all."
+    )
 
 
 @click.command("claims")
@@ -32,12 +98,13 @@ FORMATS = ("text", "json", "markdown")
     "--only",
     metavar="OUTCOME",
     shell_complete=completing.one_of(*_COLOURS),
-    help="Show those alone that are refuted, holds or undecided.",
+    help="Show these alone, by commas: holds, refuted, misprint, depends (on the reading), unreproduced, undecided.",
 )
 @click.option(
     "--workers", type=click.IntRange(1), metavar="N", help="Claims at once; by default what affinity and Slurm allow."
 )
 @options.progress
+@click.option("--force", is_flag=True, help="Decide anew what is in the cache.")
 def command(
     paper: str | None,
     name: str | None,
@@ -46,40 +113,61 @@ def command(
     only: str | None,
     workers: int | None,
     progress: str,
+    force: bool,
 ) -> int:
-    """Decide the papers' claims by code, here and now: holds, refuted with its smallest witness, or not decided.
+    """Decide the papers' claims by code, here and now.  Without a paper: list how many there are, and how long they take.
 
-    All claims, those of one PAPER (or of a Python file with a Ledger), or the one called ID.  A witness is a Python
-    expression in the names of `import fastcube as fc`, with the value it gives.  A claim marked [ours] is a repair, a
-    case of a vague remark, or about an algorithm that the paper does not give.
+    A claim holds in the range that is named, is refuted with its smallest witness, is a misprint that the paper itself
+    corrects, depends on the reading, is a number that is not reproduced, or is not decided.
+
+    Those of one PAPER (or of a Python file with a Ledger), of `all`, or the one called ID.  Verdicts are kept in the
+    cache folder for as long as no source of the package changes.  A witness is a Python expression in the names of
+    `import fastcube as fc`, with the value it gives.  A claim marked [ours] is a repair, a case of a vague remark, or
+    about an algorithm that the paper does not give.
     """
-    from ..engine import registry
-    from ..engine.deciding import decide
-    from ..engine.progress import Progress
-    from ..ledger import OUTCOMES, markdown, summary, text
+    from ..papers import ledgers
+    from ..papers.claims import OUTCOMES
+    from ..papers.deciding import decide, kept_of
+    from ..papers.report.plan import claim_seconds
+    from ..papers.verdicts import markdown, outcome_text, summary, text
+    from ..results.provenance import available_cpus
+    from ..running.progress import Progress
 
     if style not in FORMATS:
         raise ParameterError(f"format must be {listed(FORMATS)}, got {style}")
-    if only is not None and only not in OUTCOMES:
-        raise ParameterError(f"only must be {listed(OUTCOMES)}, got {only}")
-    claims = registry.claims(paper, name)
-    file = paper if paper is not None and paper.endswith(".py") else None
-    reports: list[dict[str, Any]] = []
+    chosen = tuple(only.split(",")) if only is not None else tuple(OUTCOMES)
+    if wrong := [outcome for outcome in chosen if outcome not in OUTCOMES]:
+        raise ParameterError(f"only must be {listed(OUTCOMES)}, got {wrong[0]}")
     bar = Progress(progress)
+    if paper is None:
+        if only is not None or style == "markdown" or quick or force:
+            raise ParameterError("without a paper claims are listed: to decide them name one, or all")
+        _list(style, workers or available_cpus())
+        return 0
+    if paper == ALL and name is not None:
+        raise ParameterError(f"the one claim {name} is a paper's: give the paper's name in the place of all")
+    claims = ledgers.claims(None if paper == ALL else paper, name)
+    file = paper if paper.endswith(".py") else None
+    reports: list[dict[str, Any]] = []
 
     def take(report: dict[str, Any]) -> None:
         reports.append(report)
-        if style == "text" and only in (None, report["outcome"]):
-            title, end, rest = text(report, max(40, width(100))).partition(f" {OUTCOMES[report['outcome']]}\n")
+        if style == "text" and report["outcome"] in chosen:
+            title, end, rest = text(report, max(40, width(100))).partition(f" {outcome_text(report)}\n")
             click.echo(title + coloured(end, _COLOURS[report["outcome"]]) + rest)
         if "failed" in report:
             say(f"fastcube: deciding {report['paper']} {report['id']} failed: {report['failed']}")
 
-    code = decide(claims, take, quick=quick, file=file, workers=workers, progress=bar)
+    costs = {} if file else claim_seconds(claims, quick)
+    known = {} if force else kept_of(claims, quick)
+    left = [] if file else [claim for claim in claims if (claim.paper, claim.id) not in known]
+    if left and (seconds := _wall(left, costs, workers or available_cpus())) >= 5:
+        bar.say(f"fastcube: deciding {len(left)} of {len(claims)} claims takes some {_duration(seconds)}")
+    code = decide(claims, take, quick=quick, file=file, workers=workers, progress=bar, anew=force, seconds=costs)
     if code:
         bar.say(f"fastcube: interrupted after {len(reports)} of {len(claims)} claims")
         leave(code)
-    shown = [report for report in reports if only in (None, report["outcome"])]
+    shown = [report for report in reports if report["outcome"] in chosen]
     if style == "json":
         click.echo(json.dumps(shown, indent=1))
     else:

@@ -21,7 +21,7 @@ from typing import Any
 import click
 from click.shell_completion import BashComplete, CompletionItem, FishComplete, ZshComplete, add_completion_class
 
-from ..kernels.homes import homes
+from ..kernels.machine.homes import homes
 
 #: Bytes of the largest catalogue that is read; ours has 20 kB.
 _LARGEST = 2**22
@@ -51,7 +51,8 @@ def _stamp() -> str:
 
 def _made() -> dict[str, Any]:
     """The catalogue from the studies themselves."""
-    from ..engine import registry
+    from ..measure import registry
+    from ..papers import ledgers
 
     return {
         "studies": {
@@ -63,7 +64,7 @@ def _made() -> dict[str, Any]:
             }
             for study in registry.studies().values()
         },
-        "claims": {paper: [claim.id for claim in ledger] for paper, ledger in registry.ledgers().items()},
+        "claims": {paper: [claim.id for claim in ledger] for paper, ledger in ledgers.ledgers().items()},
     }
 
 

@@ -10,8 +10,8 @@ import click
 from . import say
 
 if TYPE_CHECKING:
-    from ..engine.goal import Goal
-    from ..engine.study import Study, Value
+    from ..measure.goal import Goal
+    from ..measure.study import Study, Value
 
 
 def _targets(goal: Goal) -> str:
@@ -20,11 +20,24 @@ def _targets(goal: Goal) -> str:
     return " or ".join(parts) + (f", at most {goal.trials:,} trials a point" if goal.trials else "")
 
 
-def show_plan(study: Study, points: Sequence[dict[str, Value]], goal: Goal, *, grid: str | None, seed: int, output: str,
-              engine: str, workers: int | None, force: bool) -> None:  # fmt: skip
+def show_plan(
+    study: Study,
+    points: Sequence[dict[str, Value]],
+    goal: Goal,
+    *,
+    grid: str | None,
+    seed: int,
+    output: str,
+    engine: str,
+    workers: int | None,
+    force: bool,
+) -> None:
     """Print what the run would do.  Raises as the run would for an output that cannot be written or is of another study."""
-    from ..engine.output import OutputFile
-    from ..engine.planning import (
+    from ..measure.tally import missing, size
+    from ..results.output import OutputFile
+    from ..results.provenance import available_cpus
+    from ..results.results import Results
+    from ..running.planning import (
         MEASURED,
         SECONDS,
         bytes_text,
@@ -33,9 +46,6 @@ def show_plan(study: Study, points: Sequence[dict[str, Value]], goal: Goal, *, g
         measured_seconds,
         seconds_text,
     )
-    from ..engine.provenance import available_cpus
-    from ..engine.results import Results
-    from ..engine.tally import missing, size
 
     held = OutputFile(output).resume(Results(study, seed), force).tallies
     whole = Results(study, seed, dict.fromkeys((tuple(p.values()) for p in points), None))  # type: ignore[arg-type]

@@ -22,11 +22,11 @@ def command(study: str, axes: tuple[str, ...], grid: str | None, seed: str, firs
     A row a trial: the axes, trial, faulty_nodes (labels), faulty_links (u-v) and what else is drawn, such as source and
     destination.
     """
-    from ..engine import registry
-    from ..engine.drawn import rows
-    from ..engine.grid import build, parse_count
+    from ..measure import registry
+    from ..measure.fault_sets import rows
+    from ..measure.grid import build, parse_count
 
-    chosen = registry.find(study)
+    chosen = registry.study(study)
     points = build(chosen, options.parse_axes(axes), grid)
     counts = {name: parse_count(name, given) for name, given in (("seed", seed), ("first", first), ("stop", stop))}
     csv.writer(sys.stdout, lineterminator="\n").writerows(rows(chosen, points, **counts))

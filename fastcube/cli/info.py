@@ -13,8 +13,8 @@ from . import completing
 def _environment() -> None:
     import llvmlite.binding
 
-    from ..engine.provenance import available_cpus, cpu_name, git_revision, library_versions, version
-    from ..kernels.cache import cache_folder
+    from ..kernels.machine.cache import cache_folder
+    from ..results.provenance import available_cpus, cpu_name, git_revision, library_versions, version
 
     folder = cache_folder()
     click.echo(f"fastcube  {version()}" + (f" (git {revision})" if (revision := git_revision()) else ""))
@@ -33,8 +33,9 @@ def command(file: str | None, unchecked: bool) -> None:
     if file is None:
         _environment()
         return
-    from ..engine.reading import open_results
-    from ..engine.study import GENERATOR
+    from ..measure.study import GENERATOR
+    from ..results.reading import open_results
+    from ..results.table import unheld
 
     results = open_results(file, unchecked=unchecked)
     done = [tally.trials for _, tally in results]
@@ -46,6 +47,8 @@ def command(file: str | None, unchecked: bool) -> None:
         f"points     {len(done)}, with {min(done, default=0):,} to {max(done, default=0):,} trials, {sum(done):,} in all"
     )
     click.echo(f"digest     {results.digest()}")
+    for line in unheld(results):
+        click.echo(f"numbers    {line}")
     for run in results.history:
         written, by, host = (
             plain_text(str(run.get(part, {}).get(name, "?") if isinstance(run.get(part), dict) else "?"))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import completing, width
 
 if TYPE_CHECKING:
-    from ..engine.study import Axis, Grid, Study
+    from ..measure.study import Axis, Choice, Grid, Study
 
 
 def _grid_text(study: Study, grid: Grid) -> str:
-    from ..engine.grid import values_text
+    from ..measure.grid import values_text
 
     parts = [f"{axis.name} = {values_text({point[axis.name] for point in grid.points})}" for axis in study.axes]
     least, most = (choose(grid.trials_of_points().values()) for choose in (min, max))
@@ -32,27 +33,53 @@ def _line(label: str, text: str, margin: int = 16) -> None:
     )
 
 
-def _show_short(study: Study) -> None:
-    click.echo(study.name)
-    _line("title:", study.title)
-    _line("source:", study.source)
-    _line("statistics:", ", ".join(s.name for s in study.statistics))
-    for grid in study.grids:
-        _line(f"grid {grid.name}:", _grid_text(study, grid), max(16, 11 + max(len(g.name) for g in study.grids)))
+def _values(axis: Axis | Choice) -> dict[str, Any]:
+    from ..measure.study import Choice
+
+    if isinstance(axis, Choice):
+        return {"names": axis.names}
+    return {"kind": axis.kind.__name__, "low": axis.low, "high": axis.high, "open_above": axis.open_above}
 
 
-def _range(axis: Axis) -> str:
+def _as_data(study: Study) -> dict[str, Any]:
+    return {
+        "name": study.name,
+        "revision": study.revision,
+        "title": study.title,
+        "source": study.source,
+        "axes": [{"name": a.name, "description": a.description, **_values(a)} for a in study.axes],
+        "statistics": [
+            {
+                "name": s.name,
+                "description": s.description,
+                "kind": type(s).__name__,
+                "among": s.among,
+                "interval": s.interval,
+            }
+            for s in study.statistics
+        ],
+        "grids": [
+            {"name": g.name, "points": len(g.points), "trials": sum(g.trials_of_points().values())} for g in study.grids
+        ],
+    }
+
+
+def _range(axis: Axis | Choice) -> str:
+    from ..measure.study import Choice
+
+    if isinstance(axis, Choice):
+        return f"{', '.join(axis.names)}: {axis.description}"
     kind = "an integer" if axis.kind is int else "a number"
     return f"{kind} in [{axis.low:,}, {axis.high:,}{')' if axis.open_above else ']'}: {axis.description}"
 
 
 def _time(study: Study, grid: Grid) -> str:
     """What the grid takes, measured now where its kernels are compiled."""
-    from ..engine.planning import kernels_ready, measured_seconds, seconds_text
-    from ..engine.provenance import available_cpus
+    from ..results.provenance import available_cpus
+    from ..running.planning import kernels_ready, measured_seconds, seconds_text
 
     if not kernels_ready(study, grid.points):
-        return f"not measured: its kernels are not compiled here yet (fastcube warmup {study.name})"
+        return f"not measured: its kernels are not compiled here yet (fastcube warmup {study.path or study.name})"
     trials = grid.trials_of_points().values()
     core = sum(n * s for n, s in zip(trials, measured_seconds(study, grid.points), strict=True))
     threads = available_cpus()
@@ -61,7 +88,7 @@ def _time(study: Study, grid: Grid) -> str:
 
 
 def _show_full(study: Study) -> None:
-    from ..engine.statistics import Distribution
+    from ..measure.statistics import Distribution
 
     click.echo(f"{study.name}, revision {study.revision}")
     _line("title:", study.title)
@@ -83,16 +110,24 @@ def _show_full(study: Study) -> None:
 
 @click.command("list")
 @click.argument("study", required=False, shell_complete=completing.studies)
-def command(study: str | None) -> None:
-    """Studies that can be run, with their source, statistics and grids; of one STUDY everything.
+@click.option("--json", "as_json", is_flag=True, help="Names, axes, statistics and grids for programs.")
+def command(study: str | None, as_json: bool) -> None:
+    """Studies that can be run, a line each; of one STUDY everything.
 
     That is its axes with their ranges, statistics with their definitions, and grids with the time that they take, measured
     here and now.
     """
-    from ..engine import registry
+    import textwrap
 
-    if study is not None:
-        _show_full(registry.find(study))
-        return
-    for known in registry.studies().values():
-        _show_short(known)
+    from ..measure import registry
+
+    chosen = [*registry.studies().values()] if study is None else [registry.study(study)]
+    if as_json:
+        click.echo(json.dumps([_as_data(known) for known in chosen], indent=1, ensure_ascii=False))
+    elif study is not None:
+        _show_full(chosen[0])
+    else:
+        longest = max(len(known.name) for known in chosen)
+        for known in chosen:
+            room = max(20, width() - longest - 2)
+            click.echo(f"{known.name:<{longest}}  {textwrap.shorten(known.title, room, placeholder=' ...')}")

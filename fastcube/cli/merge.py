@@ -10,13 +10,13 @@ from ..errors import ParameterError
 from . import completing, say
 
 if TYPE_CHECKING:
-    from ..engine.results import Results
+    from ..results.results import Results
 
 
 def _check_nothing_lost(merged: Results, held: Results, output: str) -> None:
     """Raise FastcubeError when the output holds trials of its own: replacing it would lose them."""
-    from ..engine.study import point_text
-    from ..engine.tally import missing
+    from ..measure.study import point_text
+    from ..measure.tally import missing
 
     merged.check_same_study(held, "the merge", output)
     for key, tally in held.tallies.items():
@@ -34,16 +34,16 @@ def _check_nothing_lost(merged: Results, held: Results, output: str) -> None:
 )
 def command(shards: tuple[str, ...], output: str) -> None:
     """Add the results of disjoint trials of one study and seed; exact, in any order and nesting."""
-    from ..engine.output import OutputFile
-    from ..engine.reading import open_results
-    from ..engine.results import merge
+    from ..results.output import OutputFile
+    from ..results.reading import open_results
+    from ..results.results import merge
 
     file = OutputFile(output)
     merged = merge(shards)
     if file.path.exists():
         _check_nothing_lost(merged, open_results(file.path), output)
     file.save(merged)
-    trials = sum(tally.trials for _, tally in merged)
+    trials = merged.trials
     say(
         f"merged {len(shards)} files, {trials:,} trials at {len(merged.tallies)} points, into {output}; digest {merged.digest()}"
     )

@@ -11,29 +11,35 @@ from ..errors import ParameterError
 from . import completing, log
 
 if TYPE_CHECKING:
-    from ..engine.results import Results
-    from ..engine.study import Study
+    from ..measure.study import Study
+    from ..results.results import Results
 
 
 def points(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options ``--grid`` and ``--set``, the latter collected as text by axis."""
     command = click.option(
-        "--grid", metavar="NAME", shell_complete=completing.grids,
+        "--grid",
+        metavar="NAME",
+        shell_complete=completing.grids,
         help="Another grid than the study's first (see `fastcube list`).",
-    )(command)  # fmt: skip
+    )(command)
     return click.option(
-        "--set", "axes", multiple=True, metavar="AXIS=VALUES", shell_complete=completing.axes,
+        "--set",
+        "axes",
+        multiple=True,
+        metavar="AXIS=VALUES",
+        shell_complete=completing.axes,
         help="Values of an axis: one, a list a,b,c, or an inclusive range lo:hi[:step].  Repeat for other axes.",
-    )(command)  # fmt: skip
+    )(command)
 
 
-def parse_axes(given: tuple[str, ...]) -> dict[str, str]:
-    """``n=5:12`` and so on as a mapping; several for one axis join up.  Raises ParameterError."""
+def parse_axes(given: tuple[str, ...], option: str = "set") -> dict[str, str]:
+    """``n=5:12`` and so on as a mapping; several for one axis join up.  Raises ParameterError, which names the option."""
     out: dict[str, str] = {}
     for text in given:
         name, equals, values = text.partition("=")
         if not equals or not name or not values:
-            raise ParameterError(f"set must be AXIS=VALUES, such as n=5:12, got {text}")
+            raise ParameterError(f"{option} must be AXIS=VALUES, such as n=5:12, got {text}")
         out[name] = f"{out[name]},{values}" if name in out else values
     return out
 
@@ -53,15 +59,25 @@ def file(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def read(path: str, unchecked: bool, study: str | None = None) -> Results:
-    """Results from a file, with the study that the user names: its code runs, none that the file names."""
-    from ..engine.reading import open_results
-    from ..engine.recorded import Recorded
+def where(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Option ``--where``: some of a file's points."""
+    return click.option(
+        "--where", multiple=True, metavar="AXIS=VALUES", help="These points, as in run --set.  Repeat for other axes."
+    )(command)
+
+
+def read(path: str, unchecked: bool, study: str | None = None, points: tuple[str, ...] = ()) -> Results:
+    """Results from a file, with the study that the user names: its code runs, none that the file names.
+
+    ``points`` is what ``--where`` was given.
+    """
+    from ..measure.schema import Recorded
+    from ..results.reading import open_results
 
     results = open_results(path, unchecked=unchecked)
     if study is not None and isinstance(results.study, Recorded):
         results.study = results.study.study(study)
-    return results
+    return results.sel(**parse_axes(points)) if points else results
 
 
 def default_name(study: Study, grid: str | None) -> str:
@@ -72,15 +88,21 @@ def default_name(study: Study, grid: str | None) -> str:
 
 def goal(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options that say when a point is done."""
-    for option in reversed((
-        click.option("--trials", metavar="T", help="Trials a point, such as 1e6."),
-        click.option("--precision", metavar="W", help="Stop at this half-width of the target's 95% interval."),
-        click.option("--relative", metavar="R", help="The same as a share of the estimate, such as 1%."),
-        click.option("--events", metavar="K", help="Stop at this many trials with a nonzero target."),
-        click.option("--target", metavar="STAT", shell_complete=completing.statistics,
-                     help="Statistic that these refer to; by default the study's first."),
-        click.option("--shard", metavar="I/N", help="Compute part I of N only, 0 <= I < N."),
-    )):  # fmt: skip
+    for option in reversed(
+        (
+            click.option("--trials", metavar="T", help="Trials a point, such as 1e6."),
+            click.option("--precision", metavar="W", help="Stop at this half-width of the target's 95% interval."),
+            click.option("--relative", metavar="R", help="The same as a share of the estimate, such as 1%."),
+            click.option("--events", metavar="K", help="Stop at this many trials with a nonzero target."),
+            click.option(
+                "--target",
+                metavar="STAT",
+                shell_complete=completing.statistics,
+                help="Statistic that these refer to; by default the study's first.",
+            ),
+            click.option("--shard", metavar="I/N", help="Compute part I of N only, 0 <= I < N."),
+        )
+    ):
         command = option(command)
     return command
 
@@ -88,14 +110,22 @@ def goal(command: Callable[..., Any]) -> Callable[..., Any]:
 def progress(command: Callable[..., Any]) -> Callable[..., Any]:
     """Option ``--progress``."""
     return click.option(
-        "--progress", default="auto", metavar="P", show_default=True,
-        shell_complete=completing.one_of("auto", "bar", "lines", "none"), help="auto, bar, lines or none.",
-    )(command)  # fmt: skip
+        "--progress",
+        default="auto",
+        metavar="P",
+        show_default=True,
+        shell_complete=completing.one_of("auto", "bar", "lines", "none"),
+        help="auto, bar, lines or none.",
+    )(command)
 
 
 def verbose(command: Callable[..., Any]) -> Callable[..., Any]:
     """Option ``-v``, also after the command's name."""
     return click.option(
-        "-v", "--verbose", count=True, expose_value=False, callback=lambda ctx, param, count: log(count),
+        "-v",
+        "--verbose",
+        count=True,
+        expose_value=False,
+        callback=lambda ctx, param, count: log(count),
         help="Say what happens with cache, kernels, workers and checkpoints; -vv each item of work.",
-    )(command)  # fmt: skip
+    )(command)

@@ -18,27 +18,40 @@ from . import completing, leave_unfinished, options, say
 )
 @click.option("--quick", is_flag=True, help="Fewer trials and smaller ranges: some 5 minutes instead of 20.")
 @click.option(
-    "--paper", "papers", multiple=True, metavar="NAME", shell_complete=completing.papers,
+    "--paper",
+    "papers",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completing.papers,
     help="One paper only, such as lee_hayes; may be repeated.",
-)  # fmt: skip
+)
 @click.option("--workers", type=int, metavar="N", help="Items at once; by default what affinity and Slurm allow.")
 @click.option("--max-seconds", type=float, metavar="S", help="Stop after this time with exit status 75.")
 @options.progress
 @click.option("--force", is_flag=True, help="Make everything anew.")
-def command(output: str, quick: bool, papers: tuple[str, ...], workers: int | None, max_seconds: float | None,
-            progress: str, force: bool) -> int:  # fmt: skip
+def command(
+    output: str,
+    quick: bool,
+    papers: tuple[str, ...],
+    workers: int | None,
+    max_seconds: float | None,
+    progress: str,
+    force: bool,
+) -> int:
     """Measure and decide everything that five papers print, and put it beside their words: FOLDER/report.html.
 
     One HTML file with plots, verdicts and the smallest witnesses, which needs no network.  Run the same command again to
     go on; a full run continues a quick one's trials.
     """
-    from ..report import make, prepare
-    from ..report.content import content
+    from ..papers.report import make, prepare
 
-    maker = make(output, prepare(papers or None, quick), workers, max_seconds, progress, force)
+    plan = prepare(papers or None, quick)
+    maker = make(output, plan, workers, max_seconds, progress, force)
     code: int = maker.run()
     if code:
         leave_unfinished(code, f"what is done is in {output}")
+    from ..papers.report.content import content  # asks for the extra, of which prepare() has told
+
     for paper in content(maker.plan, maker.folder)["papers"]:
         keys = [item["verdict"]["word"] for item in paper["items"]]
         counts = ", ".join(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import FastcubeError, ParameterError
-from . import completing, leave, leave_unfinished, logging_is_on, options, say, width
+from . import completing, leave, leave_unfinished, logging_is_on, options, say, sweep, width
 
 if TYPE_CHECKING:
-    from ..engine.goal import Goal
-    from ..engine.study import Study
+    from ..measure.goal import Goal
+    from ..measure.study import Study, Value
 
 
 def _check_slurm_array(study: Study, name: str, goal: Goal) -> None:
@@ -23,12 +24,113 @@ def _check_slurm_array(study: Study, name: str, goal: Goal) -> None:
     raise ParameterError(f"inside a Slurm array each of N tasks needs its part: fastcube run {study.name} {part}")
 
 
+@dataclass
+class _Run:
+    """One run, checked: all that can be refused before the first trial was."""
+
+    study: Study
+    goal: Goal
+    points: list[dict[str, Value]]
+    seed: int
+    output: str
+    options: dict[str, Any]
+
+    def plan(self) -> None:
+        """Print what it would do."""
+        from ..running.driver import check_run
+        from ..running.engines import engine
+        from .dry import show_plan
+
+        given = self.options
+        check_run(self.study, self.points, self.goal, self.seed, given["max_seconds"], given["checkpoint"])
+        with engine(given["engine"], given["workers"]):
+            pass
+        show_plan(
+            self.study,
+            self.points,
+            self.goal,
+            grid=given["grid"],
+            seed=self.seed,
+            output=self.output,
+            engine=given["engine"],
+            workers=given["workers"],
+            force=given["force"],
+        )
+
+    def run(self) -> None:
+        """Run it and print its table; where work remains, or a signal comes, the process ends."""
+        from ..plot import draw
+        from ..results.table import as_table
+        from ..running.driver import run_study
+        from ..running.engines import left_behind
+        from ..running.progress import Progress
+
+        given, output = self.options, self.output
+        progress = given["progress"]
+        report = Progress("lines" if progress == "auto" and logging_is_on() else progress)
+        try:
+            results, code = run_study(
+                self.study,
+                self.points,
+                self.goal,
+                grid=given["grid"],
+                seed=self.seed,
+                output=output,
+                engine_name=given["engine"],
+                workers=given["workers"],
+                max_seconds=given["max_seconds"],
+                progress=report,
+                force=given["force"],
+                checkpoint=given["checkpoint"],
+            )
+        except FastcubeError as error:
+            if not left_behind():
+                raise
+            say(f"fastcube: {error}")
+            leave(2)
+        if code:
+            again = "the same mpiexec command" if given["engine"] == "mpi" else None
+            kept = f"checkpoint written to {output}" if results.trials else f"no trial is done, {output} is not written"
+            leave_unfinished(code, kept, again)
+        click.echo(as_table(results, width()))
+        tallies = ((point, results.tallies[tuple(point.values())]) for point in self.points)
+        if few := self.goal.few_events(self.study, tallies):
+            say(few)
+        say(f"results in {output}")
+        if given["plot"] is not None:
+            draw(results, given["plot"])
+            say(f"figure in {given['plot']}")
+
+
+def prepared(options_of_run: dict[str, Any]) -> _Run:
+    """A run from the command's parameters.  Raises ParameterError."""
+    from ..measure import registry
+    from ..measure.goal import goal_of
+    from ..measure.grid import build, parse_count
+    from ..plot import check_target
+
+    given = dict(options_of_run)
+    chosen = registry.study(given["study"])
+    targets = {name: given[name] for name in ("trials", "precision", "relative", "events", "target", "shard")}
+    goal = goal_of(chosen, chosen.grid(given["grid"]), **targets)
+    name = options.default_name(chosen, given["grid"])
+    _check_slurm_array(chosen, name, goal)
+    points = build(chosen, options.parse_axes(given["axes"]), given["grid"])
+    seed = parse_count("seed", given["seed"])
+    if given["plot"] is not None:
+        check_target(given["plot"])
+    return _Run(chosen, goal, points, seed, given["output"] or f"{name}.h5", given)
+
+
 @click.command("run")
 @click.argument("study", shell_complete=completing.studies)
 @click.option(
-    "-o", "--output", metavar="FILE.h5", shell_complete=completing.files,
+    "-o",
+    "--output",
+    metavar="FILE.h5",
+    shell_complete=completing.files,
     help="Results file; by default STUDY.h5, STUDY-NAME.h5 for --grid NAME.",
-)  # fmt: skip
+)
 @options.points
 @options.goal
 @click.option("--seed", default="0", metavar="S", show_default=True, help="0 .. 2^63 - 1.")
@@ -52,58 +154,34 @@ def _check_slurm_array(study: Study, name: str, goal: Goal) -> None:
 @click.option("--force", is_flag=True, help="Start afresh and replace what the output holds.")
 @click.option("--dry-run", is_flag=True, help="Say points, trials, time and file size, and run nothing.")
 @options.verbose
-def command(study: str, output: str | None, axes: tuple[str, ...], grid: str | None, seed: str, workers: int | None, engine: str,
-            max_seconds: float | None, checkpoint: float | None, progress: str, plot: str | None, force: bool,
-            dry_run: bool, **goal_options: Any) -> int:  # fmt: skip
-    """Run a study: its name (see `fastcube list`) or a Python file that holds one.
+@click.pass_context
+def command(ctx: click.Context, /, study: str, dry_run: bool, **_: Any) -> int:
+    """Run a study: its name (see `fastcube list`), a Python file that holds one, or the runs of a TOML file.
 
     Prints the table of estimates with 95% intervals.  Run the same command again to resume; more trials, other
     points or a tighter target extend what the output holds.
     """
-    from ..engine import registry
-    from ..engine.driver import check_run, run_study
-    from ..engine.engines import engine as opened
-    from ..engine.engines import left_behind
-    from ..engine.goal import goal_of
-    from ..engine.grid import build, parse_count
-    from ..engine.progress import Progress
-    from ..plot import check_target, draw
-    from ..table import as_table
-    from .dry import show_plan
-
-    chosen = registry.find(study)
-    goal = goal_of(chosen, chosen.grid(grid), **goal_options)
-    name = options.default_name(chosen, grid)
-    _check_slurm_array(chosen, name, goal)
-    points = build(chosen, options.parse_axes(axes), grid)
-    number = parse_count("seed", seed)
-    if plot is not None:
-        check_target(plot)
-    output = output or f"{name}.h5"
-    report = Progress("lines" if progress == "auto" and logging_is_on() else progress)
-    if dry_run:
-        check_run(chosen, points, goal, number, max_seconds, checkpoint)
-        with opened(engine, workers):
-            pass
-        show_plan(
-            chosen, points, goal, grid=grid, seed=number, output=output, engine=engine, workers=workers, force=force
-        )
-        return 0
-    try:
-        results, code = run_study(chosen, points, goal, grid=grid, seed=number, output=output, engine_name=engine,
-                                  workers=workers, max_seconds=max_seconds, progress=report, force=force,
-                                  checkpoint=checkpoint)  # fmt: skip
-    except FastcubeError as error:
-        if not left_behind():
-            raise
-        say(f"fastcube: {error}")
-        leave(2)
-    if code:
-        again = "the same mpiexec command" if engine == "mpi" else None
-        leave_unfinished(code, f"checkpoint written to {output}", again)
-    click.echo(as_table(results, width()))
-    say(f"results in {output}")
-    if plot is not None:
-        draw(results, plot)
-        say(f"figure in {plot}")
+    runs = sweep_of(ctx, study) if sweep.is_sweep(study) else [prepared(ctx.params)]
+    for i, one in enumerate(runs):
+        if i:
+            click.echo()
+        if dry_run:
+            one.plan()
+        else:
+            one.run()
     return 0
+
+
+def sweep_of(ctx: click.Context, path: str) -> list[_Run]:
+    """The runs of a sweep file, all checked, outputs too, before the first begins.  Raises ParameterError, ResultFileError."""
+    from ..results.output import OutputFile
+    from ..results.results import Results
+
+    runs = [prepared(given) for given in sweep.runs_of(path, command, ctx)]
+    if (shard := ctx.params.get("shard")) is not None:
+        for one in runs:
+            one.output = sweep.shard_name(one.output, shard)
+    sweep.check_outputs([one.output for one in runs])
+    for one in runs:
+        OutputFile(one.output).resume(Results(one.study, one.seed), one.options["force"])
+    return runs

@@ -10,10 +10,18 @@ from . import completing, options, width
 @click.command("show")
 @click.argument("file", shell_complete=completing.files)
 @click.option("--format", "style", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
+@click.option("--stat", metavar="A,B", help="These statistics, in this order; by default those that the study shows.")
+@options.where
 @options.file
-def command(file: str, style: str, unchecked: bool, study: str | None) -> None:
+def command(
+    file: str, style: str, stat: str | None, where: tuple[str, ...], unchecked: bool, study: str | None
+) -> None:
     """Print the estimates in a results file, with 95% intervals."""
-    from ..table import FORMATS, as_table
+    from ..results.table import as_csv, as_json, as_table
 
-    results = options.read(file, unchecked, study)
-    click.echo(as_table(results, width()) if style == "table" else FORMATS[style](results))
+    results = options.read(file, unchecked, study, where)
+    chosen = None if stat is None else stat.split(",")
+    if style == "table":
+        click.echo(as_table(results, width(), chosen))
+    else:
+        click.echo((as_csv if style == "csv" else as_json)(results, chosen))

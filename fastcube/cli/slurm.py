@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ..errors import ParameterError, check_range, shown
-from . import completing, options
+from . import completing, options, sweep
 
 _TIME = re.compile(r"\d+(:\d{1,2}){0,2}|\d+-\d{1,2}(:\d{1,2}){0,2}")
 
@@ -33,7 +36,7 @@ export FASTCUBE_CACHE_DIR="${{FASTCUBE_CACHE_DIR:-${{TMPDIR:-/tmp}}/fastcube-$(i
 trap : TERM
 # USR1 comes to this shell alone, {margin} s before the time limit; the driver then writes its checkpoint and exits 75.
 trap 'kill -USR1 $driver 2> /dev/null' USR1
-{fastcube} run {study} --shard "$SLURM_ARRAY_TASK_ID/{array}" -o {output}-"$SLURM_ARRAY_TASK_ID".h5{run} --progress lines &
+{fastcube} run {study} --shard "$SLURM_ARRAY_TASK_ID/{array}"{run} --progress lines &
 driver=$!
 wait $driver; code=$?
 while kill -0 $driver 2> /dev/null; do wait $driver; code=$?; done  # a trapped signal ends wait early
@@ -45,9 +48,32 @@ case $code in 75 | 138) scontrol requeue "$SLURM_ARRAY_JOB_ID"_"$SLURM_ARRAY_TAS
 exit $code
 
 # When all tasks are done:
+{after}"""
+
+_AFTER = """\
 #   {fastcube} status {output}-*.h5
 #   {fastcube} merge {output}-*.h5 -o {output}.h5
 """
+
+
+def _outputs_of(
+    path: str,
+    array: int,
+    trials: str | None,
+    axes: tuple[str, ...],
+    grid: str | None,
+    seed: ParameterSource | None,
+    output: str | None,
+) -> list[str]:
+    """The outputs of a sweep's runs, without ``.h5``, each run checked as a shard.  Raises ParameterError."""
+    from .run import command, sweep_of
+
+    of_a_run = {"trials": trials, "set": axes, "grid": grid, "output": output}
+    for name, value in {**of_a_run, "seed": seed is ParameterSource.COMMANDLINE}.items():
+        if value:
+            raise ParameterError(f"{name} must stand in {path}, where each run has its own")
+    runs = sweep_of(command.make_context("run", [path, "--shard", f"0/{array}"]), path)
+    return [one.output.removesuffix(".h5").removesuffix("-0") for one in runs]
 
 
 def _seconds(time: str) -> int:
@@ -83,14 +109,24 @@ def _seconds(time: str) -> int:
 @options.points
 @click.option("--seed", default="0", metavar="S", show_default=True)
 @click.option("-o", "--output", metavar="NAME", help="Shards are NAME-I.h5; by default STUDY, or STUDY-GRID.")
-def command(study: str, array: int, time: str, cpus: int, at_once: int | None, margin: int, sbatch: tuple[str, ...],
-            trials: str | None, axes: tuple[str, ...], grid: str | None, seed: str, output: str | None) -> None:  # fmt: skip
-    """Print a job-array script for a study: checkpointed, requeued when time runs out, safe to resubmit in part."""
-    from ..engine import registry
-    from ..engine.goal import MOST_SHARDS, goal_of
-    from ..engine.grid import build, parse_count
+def command(
+    study: str,
+    array: int,
+    time: str,
+    cpus: int,
+    at_once: int | None,
+    margin: int,
+    sbatch: tuple[str, ...],
+    trials: str | None,
+    axes: tuple[str, ...],
+    grid: str | None,
+    seed: str,
+    output: str | None,
+) -> None:
+    """Print a job-array script for a study or a TOML file of runs: checkpointed, requeued, safe to resubmit in part."""
+    from ..measure.goal import MOST_SHARDS
+    from ..measure.grid import parse_count
 
-    chosen = registry.find(study)
     check_range("array", array, 1, MOST_SHARDS)
     check_range("cpus", cpus, 1, 4096)
     check_range("margin", margin, 1, 86400)
@@ -98,25 +134,58 @@ def command(study: str, array: int, time: str, cpus: int, at_once: int | None, m
         check_range("at-once", at_once, 1, array)
     if _seconds(time) <= margin:
         raise ParameterError(f"time must be longer than the margin of {margin} s, got {time}")
-    goal = goal_of(chosen, chosen.grid(grid), trials=trials)
-    build(chosen, options.parse_axes(axes), grid)
     number = parse_count("seed", seed)
     check_range("seed", number, 0, 2**63 - 1)
     for what, text in (("output", output or ""), *(("sbatch", option) for option in sbatch)):
         if not text.isprintable():
             raise ParameterError(f"{what} must be printable text on one line, got {shown(text)}")
+    task = '"$SLURM_ARRAY_TASK_ID"'
+    values: dict[str, Any] = {
+        "array": array,
+        "last": array - 1,
+        "time": time,
+        "cpus": cpus,
+        "margin": margin,
+        "throttle": "" if at_once is None else f"%{at_once}",
+        "directives": "".join(f"#SBATCH {option}\n" for option in sbatch),
+        "fastcube": f"{shlex.quote(sys.executable)} -P -m fastcube",
+    }
+    if sweep.is_sweep(study):
+        source = click.get_current_context().get_parameter_source("seed")
+        names = _outputs_of(study, array, trials, axes, grid, source, output)
+        values |= {
+            "study": shlex.quote(os.path.abspath(study)),  # noqa: PTH100
+            "name": f"fastcube-{Path(study).stem}",
+            "trials": "the trials",
+            "run": "",
+        }
+    else:
+        names, of_study = _of_study(study, trials, axes, grid, number, output, task)
+        values |= of_study
+    after = "".join(_AFTER.format(fastcube=values["fastcube"], output=shlex.quote(name)) for name in names)
+    click.echo(_SCRIPT.format(**values, after=after), nl=False)
+
+
+def _of_study(
+    study: str, trials: str | None, axes: tuple[str, ...], grid: str | None, number: int, output: str | None, task: str
+) -> tuple[list[str], dict[str, Any]]:
+    """The output's name, and what the script says of one study.  Raises ParameterError."""
+    from ..measure import registry
+    from ..measure.goal import goal_of
+    from ..measure.grid import build
+
+    chosen = registry.study(study)
+    goal = goal_of(chosen, chosen.grid(grid), trials=trials)
+    build(chosen, options.parse_axes(axes), grid)
     name = output or options.default_name(chosen, grid)
     sets = "" if grid is None else f" --grid {shlex.quote(grid)}"
     sets += "".join(f" --set {shlex.quote(text)}" for text in axes)
     full = study if chosen.path is None else chosen.path + study.partition(".py")[2]
     each = "" if goal.each else f" --trials {goal.trials}"
     trials_text = "the grid's trials" if goal.each else f"trials 0 .. {goal.trials} - 1"
-    values: dict[str, Any] = {
-        "study": shlex.quote(full), "name": f"fastcube-{chosen.name}", "array": array, "last": array - 1,
-        "trials": trials_text, "time": time, "cpus": cpus, "margin": margin, "sets": sets,
-        "throttle": "" if at_once is None else f"%{at_once}",
-        "directives": "".join(f"#SBATCH {option}\n" for option in sbatch),
-        "fastcube": f"{shlex.quote(sys.executable)} -m fastcube", "output": shlex.quote(name),
-        "run": f"{sets}{each} --seed {number}",
-    }  # fmt: skip
-    click.echo(_SCRIPT.format(**values), nl=False)
+    return [name], {
+        "study": shlex.quote(full),
+        "name": f"fastcube-{chosen.name}",
+        "trials": trials_text,
+        "run": f" -o {shlex.quote(name)}-{task}.h5{sets}{each} --seed {number}",
+    }

@@ -17,10 +17,10 @@ from ..errors import plain_text
 from . import completing, options
 
 if TYPE_CHECKING:
-    from ..engine.goal import Goal
-    from ..engine.results import Results
-    from ..engine.study import Value
-    from ..engine.tally import Tally
+    from ..measure.goal import Goal
+    from ..measure.study import Value
+    from ..measure.tally import Tally
+    from ..results.results import Results
 
 
 def array_list(tasks: Sequence[int]) -> str:
@@ -86,11 +86,14 @@ def _incomplete(parts: Sequence[Results], whole: Results) -> tuple[int, list[int
 
     Only the ranges count, so merged files and shards of a coarser partition are seen for what they hold.
     """
-    from ..engine.tally import missing
+    from ..measure.tally import missing
 
     counts = [_shards(part) for part in parts]
-    goals = [(part.goal.trials, count, i) for i, (part, count) in enumerate(zip(parts, counts, strict=True))
-             if count and part.goal.trials]  # fmt: skip
+    goals = [
+        (part.goal.trials, count, i)
+        for i, (part, count) in enumerate(zip(parts, counts, strict=True))
+        if count and part.goal.trials
+    ]
     if not goals:
         return None
     _, count, at = max(goals)
@@ -114,7 +117,7 @@ def _trials_for(goal: Goal, results: Results, point: dict[str, Value], tally: Ta
     for target in (goal.precision, None if goal.relative is None else goal.relative * estimate.value):
         if target and estimate.half_width > 0:
             needs.append(tally.trials * (estimate.half_width / target) ** 2)
-    events = statistic.count_events(tally.counts)
+    events = statistic.count_events(tally.counts, tally.trials)
     if goal.events is not None and events:
         needs.append(tally.trials * goal.events / events)
     return math.ceil(min(needs)) if needs else None
@@ -130,11 +133,12 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
 
     With a target (--precision, --relative, --events) also the trials that would reach it.
     """
-    from ..engine.goal import goal_of
-    from ..engine.reading import open_results
-    from ..engine.results import combine
-    from ..engine.tally import missing, size
-    from ..table import estimate_text, fitted, plain
+    from ..measure.goal import goal_of
+    from ..measure.tally import missing, size
+    from ..results.digits import estimate_texts
+    from ..results.reading import open_results
+    from ..results.results import combine
+    from ..results.table import fitted, plain
     from . import width
 
     parts = [open_results(file, unchecked=unchecked) for file in files]
@@ -142,22 +146,30 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     study = whole.study
     asked = goal_of(study, None, **goal_options)
     name = study.target(asked.target).name
-    rows = []
+    rows, estimates = [], []
     for point, tally in whole:
         wanted = _wanted(parts, point)
         lacking = None if wanted is None else size(missing(tally.ranges, 0, wanted))
         estimate = whole.estimates(point)[name]
-        rows.append({
-            "point": point, "done": tally.trials, "wanted": wanted, "missing": lacking,
-            "statistic": name, "estimate": plain(estimate.value), "low": plain(estimate.low), "high": plain(estimate.high),
-            "trials_for_target": _trials_for(replace(asked, shard=None), whole, point, tally) if asked.adaptive else None,
-            "text": estimate_text(estimate),
-        })  # fmt: skip
+        estimates.append(estimate)
+        rows.append(
+            {
+                "point": point,
+                "done": tally.trials,
+                "wanted": wanted,
+                "missing": lacking,
+                "statistic": name,
+                "estimate": plain(estimate.value),
+                "low": plain(estimate.low),
+                "high": plain(estimate.high),
+                "trials_for_target": _trials_for(replace(asked, shard=None), whole, point, tally)
+                if asked.adaptive
+                else None,
+            }
+        )
     shards = _incomplete(parts, whole)
     complete = all(row["missing"] == 0 for row in rows)
     if as_json:
-        for row in rows:
-            del row["text"]
         about: dict[str, Any] = {
             "study": study.name,
             "seed": whole.seed,
@@ -171,8 +183,8 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
         return
     names = [*(a.name for a in study.axes), "done", "wanted", "missing"]
     lines = [[*names, name, *(["trials for target"] if asked.adaptive else [])]]
-    for row in rows:
-        cells = [*row["point"].values(), row["done"], row["wanted"], row["missing"], row["text"]]
+    for row, text in zip(rows, estimate_texts(estimates), strict=True):
+        cells = [*row["point"].values(), row["done"], row["wanted"], row["missing"], text]
         cells += [row["trials_for_target"]] if asked.adaptive else []
         lines.append(["-" if c is None else f"{c:,}" if isinstance(c, int) else str(c) for c in cells])
     columns = list(zip(*lines, strict=True))

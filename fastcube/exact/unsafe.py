@@ -79,6 +79,11 @@ def exact_unsafe(n: int, f: int) -> ExactUnsafe:
     ------
     ParameterError
         Where no exact value is known to this module.
+
+    Examples
+    --------
+    >>> fc.exact_unsafe(4, 2).mean_fraction  # 6 of the 15 other nodes are two links away, and then 2 nodes of 16 are unsafe
+    Fraction(1, 20)
     """
     n = check_integer("n", n, 1, 62)
     f = check_integer("f", f, 0, 2**n, f"for n={n}")
@@ -136,7 +141,7 @@ def merging_pairs(n: int, f: int) -> Fraction:
 @functools.cache
 def enumerated(n: int) -> list[Joint]:
     """For f = 0, ..., 2^n: all fault sets of f nodes by (unsafe nodes, rounds).  1 <= n <= 5; under a second."""
-    from ..kernels.unsafe.enumeration import SHAPE, count_sets
+    from ..kernels.unsafe.single import SHAPE, count_sets
 
     neighbours = [1 << (1 << i) for i in range(5)]
     lanes = 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7

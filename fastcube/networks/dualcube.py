@@ -6,25 +6,17 @@ of class 1 are joined along u_1 .. u_m and named by the rest, nodes of class 0 a
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable
 
 from ..errors import ParameterError, check_integer, check_range, is_many, shown
 from .faults import Labels, RandomFaults
-from .network import Network
+from .network import Network, bits_down
 
 #: Largest m at which all 2^(2m+1) lazily drawn statuses are looked at for :meth:`DualCube.is_safe`.
 _WHOLE = 9
 
 #: Largest m at which whole clusters are searched for :meth:`DualCube.virtual_edges`.
 _CLUSTER = 16
-
-
-def bits_of(mask: int) -> Iterator[int]:
-    """The set bits of a mask, most significant first: dimension order."""
-    while mask:
-        bit = 1 << mask.bit_length() - 1
-        yield bit
-        mask ^= bit
 
 
 def grow_tree(faults: Container[int] | RandomFaults, root: int, k: int, dims: int) -> dict[int, list[int]] | None:
@@ -40,7 +32,7 @@ def grow_tree(faults: Container[int] | RandomFaults, root: int, k: int, dims: in
     for _ in range(k):
         for u, path in list(tree.items()):
             free = dims & ~(u ^ root)
-            child = next((u ^ d for d in bits_of(free) if u ^ d not in tree and u ^ d not in faults), None)
+            child = next((u ^ d for d in bits_down(free) if u ^ d not in tree and u ^ d not in faults), None)
             if child is None:
                 return None
             tree[child] = [*path, child]
@@ -56,6 +48,11 @@ class DualCube(Network):
         Dimension of a cluster, 1 <= m <= 30.
     faulty_nodes : iterable of labels, or :func:`random_faults` with a rate below 1
         Repeats collapse.
+
+    Examples
+    --------
+    >>> fc.DualCube(2, faulty_nodes=[3])
+    DualCube(2, faulty_nodes=[0b00011])
     """
 
     __slots__ = ()
@@ -167,7 +164,7 @@ class DualCube(Network):
         if not is_many(nodes):
             raise ParameterError(f"nodes must be labels in {self._range}, got {shown(nodes)}")
         inside = {self.check_node("nodes", node) for node in nodes}
-        return sorted({u ^ d for u in inside for d in bits_of(self.cluster_dims(u))} - inside)
+        return sorted({u ^ d for u in inside for d in bits_down(self.cluster_dims(u))} - inside)
 
     def virtual_edges(self, s: int, t: int) -> list[tuple[int, int]]:
         """The virtual edges (u, v) that lead from ``s`` into the cluster of ``t`` (section 2), by ascending u.
@@ -198,5 +195,5 @@ class DualCube(Network):
             u = waiting.pop()
             if u not in seen and not self.is_faulty(u):
                 seen.add(u)
-                waiting += (u ^ d for d in bits_of(self.cluster_dims(u)))
+                waiting += (u ^ d for d in bits_down(self.cluster_dims(u)))
         return seen

@@ -21,6 +21,12 @@ class Hypercube(Network):
         Repeats collapse.
     faulty_links : iterable of pairs (u, v)
         (v, u) is the same link.  A link is faulty only when it is listed, whatever the state of its ends.
+
+    Examples
+    --------
+    >>> cube = fc.Hypercube(4, faulty_nodes=[0b0001], faulty_links=[(0, 2), (2, 0)])
+    >>> cube
+    Hypercube(4, faulty_nodes=[0b0001], faulty_links=[(0b0000, 0b0010)])
     """
 
     __slots__ = ()
@@ -101,3 +107,10 @@ class Subcube:
 
     def __repr__(self) -> str:
         return f"Subcube({self})"
+
+
+def check_cube(cube: object) -> Hypercube:
+    """The cube itself; ParameterError unless it is a Hypercube."""
+    if not isinstance(cube, Hypercube):
+        raise ParameterError(f"cube must be a Hypercube, got {shown(cube)}")
+    return cube

@@ -7,15 +7,18 @@ first.  Faults are sets of labels and of links, or lazy (:mod:`fastcube.networks
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import ParameterError, check_integer, is_many, shown
+from ..errors import MissingDependencyError, ParameterError, check_integer, check_range, is_many, shown
 from .faults import Labels, RandomFaults
 
 Link = tuple[int, int]
+
+#: Largest number of bits of a label where all nodes are listed.
+_WHOLE = 20
 
 
 def label_text(label: int, bits: int) -> str:
@@ -23,10 +26,18 @@ def label_text(label: int, bits: int) -> str:
     return format(label, f"0{bits}b")
 
 
-class Network(ABC):
-    """Nodes with labels of ``bits`` bits, links between labels that differ in one bit, and faults; immutable.
+def bits_down(mask: int) -> Iterator[int]:
+    """The set bits of a mask, most significant first: dimension order."""
+    while mask:
+        bit = 1 << mask.bit_length() - 1
+        yield bit
+        mask ^= bit
 
-    A network says which bit flips are links (:meth:`is_link`, :meth:`neighbours`), how far apart two nodes are
+
+class Network(ABC):
+    """Nodes with labels of ``bits`` bits, links between them, and faults; immutable.
+
+    A network says which pairs are links (:meth:`is_link`, :meth:`neighbours`), how far apart two nodes are
     without faults (:meth:`metric`), and how it calls itself in messages (``title``).
     """
 
@@ -59,7 +70,7 @@ class Network(ABC):
 
     @abstractmethod
     def neighbours(self, label: int) -> tuple[int, ...]:
-        """The nodes linked to a node, by ascending dimension of the link, whether faulty or not."""
+        """The nodes linked to a node, whether faulty or not, in an order of the network's."""
 
     @abstractmethod
     def is_link(self, u: int, v: int) -> bool:
@@ -165,11 +176,34 @@ class Network(ABC):
         def link(ends: Link) -> str:
             return f"({node(ends[0])}, {node(ends[1])})"
 
-        parts = [str(self._size)]
+        parts = [self._call]
         if isinstance(self._faulty_nodes, RandomFaults):
             parts.append(f"faulty_nodes={self._faulty_nodes!r}")
         elif self._faulty_nodes:
             parts.append(f"faulty_nodes={listed(self._faulty_nodes, node)}")
         if self._faulty_links:
             parts.append(f"faulty_links={listed(self._faulty_links, link)}")
-        return f"{type(self).__name__}({', '.join(parts)})"
+        return ", ".join(parts) + ")"
+
+    @property
+    def _call(self) -> str:
+        """The begin of that text, up to the size."""
+        return f"{type(self).__name__}({self._size}"
+
+    def to_networkx(self) -> Any:
+        """What is nonfaulty as a ``networkx.Graph``: the nodes that are, and the links between them that are; to 2^20 nodes."""
+        try:
+            import networkx
+        except ImportError:
+            raise MissingDependencyError("networkx is not installed; add it with: pip install networkx") from None
+        check_range(self.parameter, self._size, 1, self.largest if self.bits <= _WHOLE else 0, "to list all nodes")
+        graph = networkx.Graph()
+        alive = [v for v in range(self._last + 1) if not self.is_faulty(v)]
+        graph.add_nodes_from(alive)
+        graph.add_edges_from(
+            (u, v)
+            for u in alive
+            for v in self.neighbours(u)
+            if u < v and v in graph and (u, v) not in self._faulty_links
+        )
+        return graph

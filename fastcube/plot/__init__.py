@@ -15,8 +15,9 @@ A study's ``figure(results, sheet)`` says what to draw; everything else is decid
 Also ``panel.series(label, [(x, estimate), ...])`` for lines of any source, ``panel.marks`` for exact or published values,
 ``panel.curve`` for other curves, ``panel.limits(bottom=0)``, ``panel.scale = "linear"`` (or ``"log"``; by default
 logarithmic where data span two decades), ``panel.shares`` for a distribution, and ``panel.axes``, which are matplotlib's.
-A point without events is an arrow at its upper limit.  Labels and titles are written as in tables (``Q_n``, ``2^n``,
-``floor(n/2)``, ``<=``) and set as mathematics; by default the axes say what the study says of axis and statistic.
+On a logarithmic scale an arrow at the panel's lower edge, one a line at most, says from where on nothing was seen.  Labels
+and titles are written as in tables (``Q_n``, ``2^n``, ``floor(n/2)``, ``<=``) and set as mathematics, letters that stand
+alone in italics; by default the axes say what the study says of axis and statistic.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..engine.hdf5 import reason
-from ..engine.registry import code_of
-from ..engine.statistics import Distribution
-from ..errors import MissingDependencyError, ParameterError, ResultFileError, check_path, of_study
+from ..errors import MissingDependencyError, ParameterError, ResultFileError, check_flag, check_path, of_study
+from ..measure.registry import code_of
+from ..measure.statistics import Distribution
+from ..results.hdf5 import reason
 
 if TYPE_CHECKING:
-    from ..engine.results import Results
-    from ..engine.statistics import Point
+    from ..measure.statistics import Point
+    from ..results.results import Results
     from .sheet import Sheet
 
 FORMATS = (".png", ".svg", ".pdf")
@@ -70,34 +71,58 @@ def _some_points(results: Results) -> Sequence[Point]:
 
 def plain_figure(results: Results, sheet: Sheet) -> None:
     """The figure of a study without one of its own: the statistics that its table shows, and its distributions."""
+    from .words import key_text
+
     first, *rest = results.study.statistics
     chosen = [first, *(s for s in rest if s.shown or isinstance(s, Distribution))][:_PANELS]
     panels = sheet.panels(min(2, len(chosen)), -(-len(chosen) // 2), len(chosen))
     some = _some_points(results)
+    held = {
+        axis.name: some[0][axis.name]
+        for axis in results.study.axes
+        if len({point[axis.name] for point in some}) == 1 < len({point[axis.name] for point, _ in results})
+    }
+    at = f" at {key_text(held)}" if held else ""
     for panel, statistic in zip(panels, chosen, strict=True):
         if isinstance(statistic, Distribution):
             panel.shares(results, statistic.name, at=lambda point: point in some)
         else:
             panel.lines(results, statistic.name)
-        panel.words(title=results.study.title if len(chosen) == 1 else statistic.name)
+        name = statistic.name + at if isinstance(statistic, Distribution) else statistic.name
+        panel.words(title=results.study.title if len(chosen) == 1 else name)
     if len(chosen) > 1:
         sheet.title(results.study.title)
 
 
-def draw(results: Results, path: str | Path | None = None, axes: Any = None) -> Any:
+def draw(
+    results: Results,
+    path: str | Path | None = None,
+    axes: Any = None,
+    statistics: Sequence[str] = (),
+    x: str | None = None,
+    by: str | None = None,
+    log: bool = False,
+    width: str | float = "screen",
+) -> Any:
     """Draw the study's figure, on ``axes`` (as many as it has panels) or a new figure; write it to ``path`` when given.
 
+    Where statistics, ``x``, ``by`` or ``log`` are given, these on one pair of axes instead.  A new figure is ``width`` wide.
+
     Returns the matplotlib figure.  Raises as :func:`check_target`, ParameterError when the axes are not as many as the
-    panels, and ResultFileError when the file cannot be written.
+    panels, for what is no statistic or axis, and for a width that is none, and ResultFileError when the file cannot be written.
     """
     check_target("x.png" if path is None else path)
+    from .selection import selection_figure
     from .sheet import Sheet
 
-    sheet = Sheet(axes)
+    sheet = Sheet(axes, width)
     code = code_of(results.study)
     own = None if code is None else code.grid_of(results).figure or code.figure
     with of_study(f"the figure of {results.study.name}"):
-        (own or plain_figure)(results, sheet)
+        if check_flag("log", log) or statistics or (x, by) != (None, None):
+            selection_figure(results, sheet, statistics, x, by, log)
+        else:
+            (own or plain_figure)(results, sheet)
     figure = sheet.finish()
     if path is not None:
         try:

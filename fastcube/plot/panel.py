@@ -8,20 +8,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ..engine.estimate import Estimate
-from ..engine.study import Point
+from ..measure.estimate import Estimate
+from ..measure.study import Point
 from . import placing
-from .style import GREY, style
+from .style import GREY, SMALLEST, style
 from .words import axis_text, key_text, mathtext, wrapped
 
 if TYPE_CHECKING:
-    from ..engine.results import Results
+    from ..results.results import Results
 
-#: Length of the arrow at a point without events, and the closest that two stand side by side, in points.
-_ARROW, _CLOSEST = 13.0, 2.8
+#: Characters of names that stand beside one another along x.
+_WORDS = 45
+
+#: Length of an arrow, how far apart two stand, and how wide a group of them at one x may be, in points.
+_ARROW, _STEP, _GROUP = 9.0, 6.0, 30.0
+
+#: A statement whose level is farther than this factor from all data is not drawn on a logarithmic scale.
+_FAR = 10.0
 
 
 @dataclass
@@ -61,7 +66,19 @@ def without_events(e: Estimate) -> bool:
 
 def seen(e: Estimate, log: bool) -> bool:
     """Whether there is a value to draw, which 0 on a logarithmic scale is not."""
-    return not (math.isnan(e.value) or without_events(e)) and (e.value > 0 or not log)
+    return not math.isnan(e.value) and (e.value > 0 or not log)
+
+
+def end_of(estimates: Sequence[Estimate]) -> int | None:
+    """The point from which on nothing was seen on a logarithmic scale: beyond the last value, or else before the first.
+
+    The first point of a line on which nothing was seen; None where both ends have a value, for what is between is a gap.
+    """
+    there = [i for i, e in enumerate(estimates) if seen(e, log=True)]
+    none = [i for i, e in enumerate(estimates) if without_events(e)]
+    if not there:
+        return none[0] if none else None
+    return next((i for i in none if i > there[-1]), next((i for i in reversed(none) if i < there[0]), None))
 
 
 def _matches(point: Point, at: Mapping[str, object] | Callable[[Point], bool] | None) -> bool:
@@ -72,12 +89,12 @@ def _matches(point: Point, at: Mapping[str, object] | Callable[[Point], bool] | 
     return all(point[name] == value for name, value in at.items())
 
 
-def arrow(top: float = 0.0) -> Any:
-    """The marker of an upper limit: an arrow down from it, or from ``top`` of its length above."""
+def arrow(top: float) -> Any:
+    """The marker of what lies beyond: an arrow down from ``top`` of its length above its place."""
     from matplotlib.path import Path
 
     m, k = Path.MOVETO, Path.LINETO
-    down = [(0.0, 0.0), (0.0, -1.0), (-0.2, -0.72), (0.0, -1.0), (0.2, -0.72)]
+    down = [(0.0, 0.0), (0.0, -1.0), (-0.25, -0.65), (0.0, -1.0), (0.25, -0.65)]
     return Path([(x, y + top) for x, y in down], [m, k, m, k, k])
 
 
@@ -86,22 +103,31 @@ class Panel:
     """One pair of axes; ``axes`` are matplotlib's, for what the methods here do not draw."""
 
     axes: Any
+    letters: float | None = None  # points of its letters; None on a caller's axes, whose own they are
     drawn: list[Line] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     others: dict[str, Any] = field(default_factory=dict)
     by: tuple[str, ...] = ()
     scale: str = "auto"
+    categories: tuple[str, ...] = ()  # what 0, 1, ... along x stand for
     _words: dict[str, str] = field(default_factory=dict)
     _default: dict[str, str] = field(default_factory=dict)
     _limits: dict[str, Any] = field(default_factory=dict)
     _known: list[tuple[list[float], list[float]]] = field(default_factory=list)
-    _labels: list[Any] = field(default_factory=list)
+    _labels: list[tuple[Statement, Any]] = field(default_factory=list)
     _dotted: list[tuple[list[float], list[float], str]] = field(default_factory=list)
 
     # ------------------------------------------------------------ what to draw
 
-    def lines(self, results: Results, statistic: str, x: str | None = None, by: str | None = None,
-              at: Mapping[str, object] | Callable[[Point], bool] | None = None, factor: float = 1.0) -> None:  # fmt: skip
+    def lines(
+        self,
+        results: Results,
+        statistic: str,
+        x: str | None = None,
+        by: str | None = None,
+        at: Mapping[str, object] | Callable[[Point], bool] | None = None,
+        factor: float = 1.0,
+    ) -> None:
         """One line of the statistic against the axis ``x`` for each value of ``by``, and of other axes that tell points apart.
 
         ``x`` is by default the axis of most values; where it has one value only, and ``by`` has several, the two change
@@ -112,18 +138,25 @@ class Panel:
         done = [point for point, tally in results if tally.trials]
         chosen = [point for point in done if _matches(point, at) and study.statistic(statistic).defined(point)]
         count = {name: len({point[name] for point in chosen}) for name in names}
-        x = x or max(names, key=lambda name: count[name])
-        if by is not None and count[x] <= 1 < count[by]:
+        words = {axis.name for axis in study.axes if axis.kind is str}  # no coordinate of a line
+        x = x or max((name for name in names if name not in words), key=lambda name: count[name])
+        if by is not None and count[x] <= 1 < count[by] and by not in words:
             x, by = by, x
         keys = [name for name in names if name == by]
         for name in (name for name in names if name not in (x, by) and count[name] > 1):
             if len({tuple(point[k] for k in (x, *keys)) for point in chosen}) < len(chosen):
                 keys = [k for k in names if k in (name, *keys)]
-        whole = sorted({tuple(point[name] for name in keys) for point in done})
+        places = [study.axis(name).place for name in keys]
+
+        def order(key: tuple[Any, ...]) -> tuple[Any, ...]:
+            return tuple(place(value) for place, value in zip(places, key, strict=True))
+
+        whole = sorted({tuple(point[name] for name in keys) for point in done}, key=order)
         at_key: dict[tuple[Any, ...], list[Point]] = {}
         for point in chosen:
             at_key.setdefault(tuple(point[name] for name in keys), []).append(point)
-        for key, points in sorted(at_key.items()):
+        for key in sorted(at_key, key=order):
+            points = at_key[key]
             points.sort(key=lambda point: point[x])
             estimates = [_scaled(results.estimates(point)[statistic], factor) for point in points]
             label = key_text(dict(zip(keys, key, strict=True))) or None
@@ -132,8 +165,14 @@ class Panel:
         self.by = self.by or tuple(keys)
         self._describe(results, x, study.statistic(statistic).description)
 
-    def compare(self, results: Results, statistics: Mapping[str, str], x: str | None = None,
-                at: Mapping[str, object] | Callable[[Point], bool] | None = None, factor: float = 1.0) -> None:  # fmt: skip
+    def compare(
+        self,
+        results: Results,
+        statistics: Mapping[str, str],
+        x: str | None = None,
+        at: Mapping[str, object] | Callable[[Point], bool] | None = None,
+        factor: float = 1.0,
+    ) -> None:
         """One line for each of several statistics, ``{label: name}``, against ``x``; ``at`` must fix the other axes."""
         for i, (label, name) in enumerate(statistics.items()):
             one = Panel(None)
@@ -162,8 +201,15 @@ class Panel:
         self.by = self.by or ("shares", *keys)
         self._default = {"x": study.statistic(statistic).description, "y": "share of trials", **self._default}
 
-    def series(self, label: str | None, pairs: Iterable[tuple[float, Estimate]], like: int | None = None,
-               of: int = 1, joined: bool = True, told: str = "") -> None:  # fmt: skip
+    def series(
+        self,
+        label: str | None,
+        pairs: Iterable[tuple[float, Estimate]],
+        like: int | None = None,
+        of: int = 1,
+        joined: bool = True,
+        told: str = "",
+    ) -> None:
         """A line through any pairs (x, estimate), looking like line ``like`` of ``of``; points alone if not ``joined``.
 
         ``told`` is what tables call it where ``label`` is None.
@@ -236,6 +282,11 @@ class Panel:
         self.others.setdefault(mathtext(label), Line2D([], [], **how))
 
     @property
+    def has_something(self) -> bool:
+        """Whether anything would be drawn on it: a value, a curve, or what a study drew on the axes itself."""
+        return any(not math.isnan(e.value) for line in self.drawn for e in line.estimates) or self.axes.has_data()
+
+    @property
     def legend(self) -> dict[str, Any]:
         """What the legend shows: the lines that have a point or an upper limit on the scale, then everything else."""
         from matplotlib.lines import Line2D
@@ -255,7 +306,7 @@ class Panel:
         estimates = [e for line in self.drawn for e in line.estimates if not math.isnan(e.value)]
         if estimates:
             log = self.scale == "log" or (self.scale == "auto" and _spans_decades(estimates))
-            log = log and any(e.value > 0 or without_events(e) for e in estimates)
+            log = log and any(e.value > 0 for e in estimates)
             self.axes.set_yscale("log" if log else "linear")
             if not log:
                 self.axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 5), useMathText=True)
@@ -263,60 +314,76 @@ class Panel:
             self._set_x()
             for line in self.drawn:
                 self._draw(line, log)
-            if any(without_events(e) for e in estimates):
-                self._enter("no events: upper 95% limit", color=GREY, linestyle="none", marker=arrow(0.5), markersize=12,
-                            fillstyle="none")  # fmt: skip
+            if log and any(end_of(line.estimates) is not None for line in self.drawn):
+                how = {"marker": arrow(0.5), "markersize": 10, "fillstyle": "none"}
+                self._enter("none seen here and beyond", color=GREY, linestyle="none", **how)
         elif not self.axes.has_data():
             self.axes.text(0.5, 0.5, "no trials", transform=self.axes.transAxes, ha="center", va="center")
         for x, y, colour in self._dotted:
             alone = {"marker": "_", "markersize": 14} if len(x) == 1 else {}
             self.axes.plot(x, y, color=colour, linestyle=":", linewidth=1.2, zorder=1.5, gid="reference", **alone)
+        low, high = self.axes.get_ylim()
         for statement in self.statements:
-            self._state(statement)
+            if low <= min(statement.y) and max(statement.y) <= high:
+                self._state(statement)
+            else:
+                self._enter(f"{statement.text}: off the scale", linestyle="none")
         self._write()
 
     def _write(self) -> None:
         box = self.axes.get_window_extent()
-        dpi = self.axes.figure.dpi
+        wide, high = ((length / self.axes.figure.dpi * 72) for length in (box.width, box.height))
+        size = self.letters or 10.0
         words = self._default | self._words
-        self.axes.set_xlabel(wrapped(words.get("x", ""), int(box.width / dpi * 13)))
-        self.axes.set_ylabel(wrapped(words.get("y", ""), int(box.height / dpi * 13)))
+        self.axes.set_xlabel(wrapped(words.get("x", ""), int(1.8 * wide / size)), fontsize=size)
+        self.axes.set_ylabel(wrapped(words.get("y", ""), int(1.8 * high / size)), fontsize=size)
         if "title" in words:
-            self.axes.set_title(wrapped(words["title"], int(box.width / dpi * 12.5)), fontsize="medium")
+            self.axes.set_title(wrapped(words["title"], int(1.75 * wide / size)), fontsize=size)
+        if self.letters:
+            self.axes.tick_params(labelsize=max(SMALLEST, 0.9 * size))
+            self.axes.yaxis.get_offset_text().set_fontsize(max(SMALLEST, 0.9 * size))
         self.axes.grid(color=GREY, alpha=0.25, linewidth=0.5)
         self.axes.set_axisbelow(True)
 
     def _set_limits(self, estimates: list[Estimate], log: bool) -> None:
-        arrows = any(without_events(e) for e in estimates)
-        values = [v for e in estimates for v in ((e.high,) if without_events(e) else (e.value, e.low, e.high))]
-        values += [v for statement in self.statements for v in statement.y]
-        values += [v for _, y in self._known for v in y if v > 0 or not log]
+        arrows = log and any(without_events(e) for e in estimates)
+        values = [v for e in estimates if seen(e, log) for v in (e.value, e.low, e.high)]
+        beside = [v for statement in self.statements for v in statement.y]
+        beside += [v for _, y in self._known for v in y if v > 0 or not log]
         if log:
-            seen = [e.high if without_events(e) else e.value for e in estimates]
-            lowest = min(v for v in seen if v > 0)
-            values = [v for v in values if v > lowest / 10]
-            values += [v for _, y, _ in self._dotted for v in y if v > lowest / 1e3]
+            level = [e.value for e in estimates if e.value > 0]
+            values = [v for v in values if v > min(level) / 10]
+            beside = [v for v in beside if min(level) / _FAR < v < max(level) * _FAR]
+            beside += [v for _, y, _ in self._dotted for v in y if v > min(level) / 1e3]
         else:
-            values += [v for _, y, _ in self._dotted for v in y]
+            if all(without_events(e) for e in estimates):  # the limits of what was not seen are the panel's scale
+                beside = [v for v in beside if v < max(values) * _FAR]
+            beside += [v for _, y, _ in self._dotted for v in y]
+        values += beside
         if not log and min(values) >= 0:
             level = [e.value for e in estimates]
             if max(level) - min(level) < max(e.high - e.low for e in estimates) and not self.statements:
                 values.append(0.0)  # nothing to see from near: not a window filled by the intervals
         low, high = placing.limits(values, log, 0.1 if arrows else 0.04)
-        low, high = self._limits.get("bottom", low), self._limits.get("top", high)
-        self.axes.set_ylim(low - 0.07 * (high - low) if arrows and not log and low >= 0 else low, high)
+        self.axes.set_ylim(self._limits.get("bottom", low), self._limits.get("top", high))
         if min(values) < 0:
             self.axes.axhline(0, color=GREY, linewidth=0.8, zorder=1, gid="zero")
 
-    def _set_x(self, room: float = 0.0) -> None:
+    def _set_x(self) -> None:
         values = [x for line in self.drawn for x in line.x] + [x for known, _ in self._known for x in known]
-        placing.set_x(self.axes, values, all(isinstance(x, int) for x in values), room)
+        placing.set_x(self.axes, values, all(isinstance(x, int) for x in values), self.letters or 10.0)
+        if self.categories:
+            turned = {"rotation": 30, "ha": "right"} if sum(map(len, self.categories)) > _WORDS else {}
+            self.axes.set_xticks(range(len(self.categories)), self.categories, **turned)
         self.axes.set_xlim(self._limits.get("left"), self._limits.get("right"))
 
     def _draw(self, line: Line, log: bool) -> None:
         """The line where something was seen; the interval as a band between neighbours, as a bar at a point alone."""
         drawn = [seen(e, log) for e in line.estimates]
-        banded = [s and (e.low > e.value / 10 or not log) for s, e in zip(drawn, line.estimates, strict=True)]
+        banded = [
+            s and (e.low > e.value / 10 or not log) and not without_events(e)
+            for s, e in zip(drawn, line.estimates, strict=True)
+        ]
         y = [e.value if s else math.nan for s, e in zip(drawn, line.estimates, strict=True)]
         look = line.shown
         self.axes.plot(line.x, y, zorder=3, gid="line", **look)
@@ -325,8 +392,17 @@ class Panel:
         for i, e in enumerate(line.estimates):
             if drawn[i] and not (banded[i] and beside[i]):
                 ends = [max(e.low, floor) if log else e.low, e.high]
-                self.axes.plot([line.x[i]] * 2, ends, color=look["color"], linewidth=0.9, marker="_", markersize=5,
-                               alpha=0.7, gid="bar", zorder=2)  # fmt: skip
+                self.axes.plot(
+                    [line.x[i]] * 2,
+                    ends,
+                    color=look["color"],
+                    linewidth=0.9,
+                    marker="_",
+                    markersize=5,
+                    alpha=0.7,
+                    gid="bar",
+                    zorder=2,
+                )
         if line.joined and any(b and n for b, n in zip(banded, beside, strict=True)):
             low, high = [e.low for e in line.estimates], [e.high for e in line.estimates]
             self.axes.fill_between(
@@ -334,48 +410,57 @@ class Panel:
             )
 
     def _draw_arrows(self) -> None:
-        """An arrow down from the upper limit at each point without events; side by side where several share an x."""
-        from matplotlib.transforms import ScaledTranslation
+        """An arrow at the panel's lower edge for each line, in its look, at the point from which on nothing was seen.
 
-        found: dict[float, list[tuple[float, dict[str, Any]]]] = {}
-        for line in self.drawn:
-            for x, e in zip(line.x, line.estimates, strict=True):
-                if without_events(e):
-                    found.setdefault(x, []).append((e.high, line.look))
-        if not found:
+        Arrows at one x stand side by side and, where that would reach the next x, over one another.
+        """
+        from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
+        if self.axes.get_yscale() != "log":
             return
-        width = self.axes.get_window_extent().width / self.axes.figure.dpi * 72
-        most = max(len(group) for group in found.values())
-        at = sorted(self.axes.transData.transform((x, self.axes.get_ylim()[1]))[0] for x in found)
-        closest = min((b - a for a, b in pairwise(at)), default=math.inf) / self.axes.figure.dpi * 72
-        step = min(7.0, 0.85 * min(closest, width) / most) if most > 1 else 7.0
-        if step < _CLOSEST:  # no room: one arrow stands for all at an x, at the highest limit
-            found = {x: [(max(y for y, _ in group), {**group[0][1], "color": GREY})] for x, group in found.items()}
-            most = 1
-        self._set_x((most * step / 2 + 4) / width)
-        for x, group in found.items():
-            for k, (y, look) in enumerate(group):
-                shift = ScaledTranslation((k - (len(group) - 1) / 2) * step / 72, 0, self.axes.figure.dpi_scale_trans)
-                how = {"color": look["color"], "linestyle": "none", "transform": self.axes.transData + shift}
-                self.axes.plot([x], [y], marker=arrow(), markersize=2 * _ARROW, fillstyle="none", markeredgewidth=1.1,
-                               gid="upper-limit", **how)  # fmt: skip
-                mark = {"marker": "_" if look["color"] == GREY else look["marker"], "markersize": look["markersize"]}
-                self.axes.plot([x], [y], zorder=3, markerfacecolor="none", gid="upper-limit-marker", **mark, **how)
+        found: dict[float, list[dict[str, Any]]] = {}
+        for line in self.drawn:
+            if (end := end_of(line.estimates)) is not None:
+                found.setdefault(line.x[end], []).append(line.look)
+        at = {x: self.axes.transData.transform((x, 1.0))[0] for line in self.drawn for x in line.x}
+        for x, looks in found.items():
+            room = min((abs(at[x] - other) for other in at.values() if other != at[x]), default=math.inf)
+            columns = max(1, int(min(_GROUP, 0.8 * room / self.axes.figure.dpi * 72) / _STEP))
+            for k, look in enumerate(looks):
+                row, column = divmod(k, columns)
+                beside = min(columns, len(looks) - row * columns)
+                shift = ((column - (beside - 1) / 2) * _STEP / 72, row * 1.2 * _ARROW / 72)
+                moved = ScaledTranslation(*shift, self.axes.figure.dpi_scale_trans)
+                place = blended_transform_factory(self.axes.transData, self.axes.transAxes) + moved
+                how = {"color": look["color"], "linestyle": "none", "fillstyle": "none", "transform": place}
+                self.axes.plot([x], [0], marker=arrow(1.0), markersize=2 * _ARROW, gid="beyond", **how)
+                above = place + ScaledTranslation(0, _ARROW / 72, self.axes.figure.dpi_scale_trans)
+                how |= {"transform": above, "marker": look["marker"], "markersize": 0.8 * look["markersize"]}
+                self.axes.plot([x], [0], zorder=3, gid="beyond-marker", **how)
 
     def _state(self, statement: Statement) -> None:
         x, y = statement.x, statement.y
         alone = {"marker": "_", "markersize": 40, "markeredgewidth": 1.4} if len(x) == 1 else {}
         self.axes.plot(x, y, color=GREY, linewidth=1.4, zorder=2, gid="statement", **alone)
-        text = self.axes.text(0, 0, mathtext(statement.text), transform=self.axes.transAxes, color=GREY, fontsize=8.5,
-                              va="bottom", ha="left", gid="statement-label")  # fmt: skip
+        text = self.axes.text(
+            0,
+            0,
+            mathtext(statement.text),
+            transform=self.axes.transAxes,
+            color=GREY,
+            fontsize=max(SMALLEST, 0.85 * (self.letters or 10.0)),
+            va="bottom",
+            ha="left",
+            gid="statement-label",
+        )
         text.set_in_layout(False)
-        self._labels.append(text)
+        self._labels.append((statement, text))
 
     def settle(self) -> None:
         """Draw what depends on how large the panel came out: arrows, and each statement's label where it covers nothing."""
         self._draw_arrows()
         taken: list[Any] = []
-        for text, statement in zip(self._labels, self.statements, strict=True):
+        for statement, text in self._labels:
             placing.place(self.axes, text, list(zip(statement.x, statement.y, strict=True)), taken)
 
 
@@ -391,5 +476,5 @@ def _spans_decades(estimates: list[Estimate]) -> bool:
     unknown = [e for e in estimates if (e.low, e.high) != (0, 0)]
     if not unknown or any(e.low < 0 or (e.value <= 0 and not without_events(e)) for e in unknown):
         return False
-    values = [e.high if without_events(e) else e.value for e in unknown]
-    return max(values) >= placing.DECADES * min(values)
+    values = [e.value for e in unknown if e.value > 0]
+    return bool(values) and max(values) >= placing.DECADES * min(values)

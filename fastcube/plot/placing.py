@@ -12,6 +12,9 @@ from .words import broken
 #: Data that span this factor are drawn on a logarithmic axis.
 DECADES = 100.0
 
+#: Pixels of a leader that are as bad as a label on 3 pixels of a line.
+_NEAR = 30.0
+
 #: Most ticks that are set one by one.
 _TICKS = 14
 
@@ -32,8 +35,7 @@ def limits(values: Iterable[float], log: bool, below: float) -> tuple[float, flo
             a, b = (a + b - 1) / 2, (a + b + 1) / 2
         return float(10 ** (a - below * (b - a))), float(10 ** (b + 0.06 * (b - a)))
     if low >= 0 and low < 0.6 * high:
-        bottom = -below * high if below > 0.05 or low < 0.05 * high else 0.0
-        return bottom, high + 0.05 * high
+        return (-below * high if low < 0.05 * high else 0.0), high + 0.05 * high
     span = high - low or abs(high) or 1.0
     return low - max(below, 0.05) * span, high + 0.05 * span
 
@@ -50,25 +52,42 @@ def _geometric(at: Sequence[float]) -> bool:
     return _gap([math.log(x) for x in at]) > 2 * _gap(at)
 
 
-def set_x(axes: Any, values: Sequence[float], integer: bool, room: float = 0.0) -> None:
+def _ticks(at: Sequence[float], along: Sequence[float], share: float) -> list[float]:
+    """The data's values, and where there is no room for the labels of all, as many as keep ``share`` of the axis apart."""
+    whole = along[-1] - along[0] or 1.0
+    kept: list[int] = []
+    for i, x in enumerate(along):
+        if not kept or x - along[kept[-1]] >= share * whole:
+            kept.append(i)
+    return [at[i] for i in kept]
+
+
+def set_x(axes: Any, values: Sequence[float], integer: bool, letters: float) -> None:
     """Scale, limits and ticks of the horizontal axis: ticks where the data are, as far as there is room for their labels.
 
-    ``room`` is the share of the axis that must be free at either end.
+    Round numbers instead for values evenly spaced of which only some have room, and for values of many digits.  ``letters``
+    is the labels' size in points.
     """
-    from matplotlib.ticker import FixedLocator, FormatStrFormatter, MaxNLocator
+    from matplotlib.ticker import FixedLocator, FormatStrFormatter, MaxNLocator, NullFormatter
 
     at = sorted(set(values))
     if log := _geometric(at) or (axes.get_xscale() == "log" and at[0] > 0):
         axes.set_xscale("log")
     along = [math.log(x) for x in at] if log else at
     low, high = along[0], along[-1]
-    pad = max(0.04, room) * (high - low) or (1.0 if integer else 0.1 * abs(high) or 0.1)
+    pad = 0.04 * (high - low) or (1.0 if integer and not log else 0.1 * abs(high) or 0.1)
     axes.set_xlim(*(math.exp(x) if log else x for x in (low - pad, high + pad)))
-    if len(at) <= _TICKS and _gap(along) > 0.045:
-        axes.xaxis.set_major_locator(FixedLocator(at))
+    wide = axes.get_window_extent().width / axes.figure.dpi * 72
+    room = (0.6 * letters * max(len(f"{x:g}") for x in at) + 0.5 * letters) / wide
+    even = not log and len(at) > 2 and at[-1] - at[0] < 1.01 * (len(at) - 1) * _gap(at) * (at[-1] - at[0])
+    short = len(at) == 1 or all(float(f"{x:.3g}") == x or float(x).is_integer() for x in at)
+    if not log and (not short or (even and (len(at) > _TICKS or _gap(along) < room))):
+        most = max(3, min(10, int(1 / room)))
+        axes.xaxis.set_major_locator(MaxNLocator(most, integer=integer, steps=[1, 2, 5, 10]))
+    else:
+        axes.xaxis.set_major_locator(FixedLocator(_ticks(at, along, room)))
         axes.xaxis.set_major_formatter(FormatStrFormatter("%d" if integer else "%g"))
-    elif integer and not log:
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.xaxis.minorticks_off()
 
 
@@ -119,7 +138,7 @@ def _spots(path: Any, size: tuple[float, float], frame: Any) -> list[tuple[float
             x, y = frame.x0 + (frame.width - width) * i / columns, frame.y0 + height * k / 2
             corner = np.clip(path, (x, y), (x + width, y + height))
             far = np.hypot(*(path - corner).T)
-            out.append((1.0 + float(far.min()) / 1e3, x, y, path[int(far.argmin())]))
+            out.append((1.0 + float(far.min()) / _NEAR, x, y, path[int(far.argmin())]))
     return out
 
 

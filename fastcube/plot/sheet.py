@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any
 
 from ..errors import ParameterError, is_many, shown
 from .panel import Panel
-from .words import mathtext
+from .style import SMALLEST
+from .words import length, wrapped
 
-#: Inches of a panel, and of the legend beside the panels.
-_WIDTH, _HEIGHT, _LEGEND = 6.2, 4.6, 1.9
+#: Inches of a figure on a screen, of one panel and of two in a row; and of a panel's least width, for two in a row.
+_SCREEN, _LEAST = (6.6, 9.6), 2.8
+
+#: Inches that a width may have.
+_WIDTHS = (2.5, 20.0)
+
+#: Points of letters on a screen and on paper, and dots of an inch.
+_LETTERS, _DOTS = (10.0, 8.0), (120, 300)
+
+
+def inches(width: object) -> float | None:
+    """The width of a figure: ``"3.3in"`` or 3.3 in inches, None for ``"screen"``.
+
+    Raises ParameterError for anything else, and beyond 2.5 to 20 inches.
+    """
+    if width == "screen":
+        return None
+    number = re.fullmatch(r"(\d+\.?\d*|\.\d+)in", width) if isinstance(width, str) else None
+    value = float(number[1]) if number else width
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _WIDTHS[0] <= value <= _WIDTHS[1]:
+        low, high = _WIDTHS
+        raise ParameterError(f"width must be screen, or {low}in to {high:g}in (3.3in is a column), got {shown(width)}")
+    return float(value)
+
+
+#: How much of a column a panel's own legend may take: about what its axes do, or they would have to make room.
+_UNDER = 0.8
 
 
 class Sheet:
@@ -19,16 +47,27 @@ class Sheet:
     ----------
     axes : matplotlib axes or sequence of them, optional
         The caller's, as many as the figure has panels; by default a new figure of the right size.
+    width : str or number
+        Of a new figure: ``"screen"``, or inches on paper as ``"3.3in"`` or 3.3.  At most two panels stand in a row, and one
+        where two would be narrower than 2.8 inches; no letter is smaller than 7 points.
     """
 
-    def __init__(self, axes: Any = None) -> None:
+    def __init__(self, axes: Any = None, width: str | float = "screen") -> None:
         many = axes if is_many(axes) else [axes]
         self._given = None if axes is None else [a for row in many for a in (row if is_many(row) else [row])]
         if not all(hasattr(a, "plot") and hasattr(a, "figure") for a in self._given or ()):
             raise ParameterError(f"axes must be matplotlib axes, got {shown(axes)}")
+        self._inches = inches(width)
+        if self._inches is not None and axes is not None:
+            raise ParameterError("width is of a new figure: axes have their own")
         self._panels: list[Panel] = []
         self._title = ""
+        self._columns = 1
         self.figure: Any = None
+
+    @property
+    def _letters(self) -> float:
+        return _LETTERS[self._inches is not None]
 
     def panel(self) -> Panel:
         """The one panel of a figure that has one."""
@@ -37,52 +76,114 @@ class Sheet:
     def panels(self, columns: int = 1, rows: int = 1, count: int | None = None) -> list[Panel]:
         """The panels of the figure, row by row, ``count`` of them where the last row is not full; asked for once.
 
-        Raises ParameterError when the caller's axes are not as many.
+        On a new figure ``columns`` are at most two, and as many rows as there have to be; what is left without anything
+        drawn on it goes where another panel has something.  Raises ParameterError when the caller's axes are not as many.
         """
         count = count or columns * rows
         if self._given is None:
             from matplotlib.backends.backend_agg import FigureCanvasAgg
             from matplotlib.figure import Figure
 
-            size = (_WIDTH * columns + _LEGEND, _HEIGHT * rows + 0.4)
-            self.figure = Figure(figsize=size, dpi=150 if columns == 1 else 120, layout="constrained")
+            narrow = self._inches is not None and self._inches < 2 * _LEAST
+            self._columns = 1 if narrow else min(columns, 2)
+            self.figure = Figure(dpi=_DOTS[self._inches is not None], layout="constrained")
             FigureCanvasAgg(self.figure)
-            axes = list(self.figure.subplots(rows, columns, squeeze=False).flat)
-            for unused in axes[count:]:
-                unused.remove()
-            del axes[count:]
+            axes = [self.figure.add_subplot() for _ in range(count)]
+            self._lay_out(axes)
         else:
             axes = self._given
             if len(axes) != count:
                 raise ParameterError(f"axes must be {count} for this figure, got {len(axes)}")
             self.figure = axes[0].figure
-        self._panels = [Panel(a) for a in axes]
+        self._panels = [Panel(a, self._letters if self._given is None else None) for a in axes]
         return self._panels
+
+    def _lay_out(self, axes: list[Any]) -> None:
+        """Put the axes in rows, in a figure of the right size."""
+        columns = min(self._columns, len(axes))
+        rows = -(-len(axes) // columns)
+        wide = self._inches or _SCREEN[columns - 1]
+        self.figure.set_size_inches(wide, rows * (0.72 * min(wide / columns, 6.0) + 0.3) + 0.5)
+        grid = self.figure.add_gridspec(rows, columns)
+        for i, one in enumerate(axes):
+            one.set_subplotspec(grid[i // columns, i % columns])
 
     def title(self, text: str) -> None:
         """A line over all panels; left out on the caller's axes."""
-        self._title = mathtext(text)
+        self._title = text
 
     def finish(self) -> Any:
         """Draw all panels with their legends; returns the matplotlib figure."""
+        if self._given is None:
+            self._drop_empty()
         for panel in self._panels:
             panel.finish()
         self._draw_legends()
         if self._given is None and self._title:
-            self.figure.suptitle(self._title)
+            size = 1.1 * self._letters
+            per_line = int(1.8 * self.figure.get_size_inches()[0] * 72 / size)
+            self.figure.suptitle(wrapped(self._title, per_line), fontsize=size)
         self.figure.draw_without_rendering()  # lays out: only now is it known how large panels are and where lines run
         for panel in self._panels:
             panel.settle()
         return self.figure
 
+    def _drop_empty(self) -> None:
+        kept = [panel for panel in self._panels if panel.has_something]
+        if kept and len(kept) < len(self._panels):
+            for panel in self._panels:
+                if panel not in kept:
+                    panel.axes.remove()
+            self._panels = kept
+            self._lay_out([panel.axes for panel in kept])
+
     def _draw_legends(self) -> None:
+        """One legend under the panels where all tell the same apart, else one under each; inside the caller's axes."""
+        small = max(SMALLEST, 0.85 * self._letters)
+        how: dict[str, Any] = {"fontsize": small, "frameon": False}
         if self._given is None and len({panel.by for panel in self._panels}) == 1:
             entries = {label: handle for panel in self._panels for label, handle in panel.legend.items()}
             if entries:
-                how = {"loc": "outside right center", "fontsize": 8, "frameon": False, "ncols": 1 + len(entries) // 30}
-                self.figure.legend(entries.values(), entries.keys(), **how)
+                rows, look = self._rows(entries, 1, small)
+                self._grow(rows, small)
+                self.figure.legend(entries.values(), entries.keys(), loc="outside lower center", **how, **look)
             return
-        for panel in self._panels:
-            if entries := panel.legend:
-                how = {"loc": "best"} if self._given else {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
-                panel.axes.legend(entries.values(), entries.keys(), fontsize=8, frameon=False, **how)
+        columns = min(self._columns, len(self._panels))
+        for k in range(0, len(self._panels), columns):
+            self._grow(
+                max(self._draw_own(panel, columns, small, how) for panel in self._panels[k : k + columns]), small
+            )
+
+    def _draw_own(self, panel: Panel, columns: int, small: float, how: dict[str, Any]) -> int:
+        """The legend of one panel; returns its rows."""
+        from matplotlib.transforms import ScaledTranslation
+
+        if not (entries := panel.legend):
+            return 0
+        if self._given is not None:
+            panel.axes.legend(entries.values(), entries.keys(), loc="best", **how)
+            return 0
+        rows, look = self._rows(entries, columns, small)
+        lines = 3.4 + 1.2 * panel.axes.get_xlabel().count("\n")  # under the axis: its numbers and words
+        under = ScaledTranslation(0, -lines * self._letters / 72, self.figure.dpi_scale_trans)
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": 0.0}
+        place |= {"bbox_transform": panel.axes.transAxes + under}
+        panel.axes.legend(entries.values(), entries.keys(), **how, **look, **place)
+        return rows
+
+    def _rows(self, entries: dict[str, Any], columns: int, letters: float) -> tuple[int, dict[str, Any]]:
+        """How many rows a legend under one of so many columns of panels has, and how it is set: as wide as there is room."""
+        wide = self.figure.get_size_inches()[0] * 72 / columns / letters
+        if len({panel.by for panel in self._panels}) > 1:
+            wide *= _UNDER
+        widths = [0.55 * max(map(length, label.splitlines())) + 4.0 for label in entries]
+        for rows in range(1, len(widths) + 1):
+            if sum(max(widths[k : k + rows]) for k in range(0, len(widths), rows)) <= wide:
+                break
+        return rows, {"ncols": math.ceil(len(widths) / rows), "columnspacing": 1.2, "handlelength": 2.2}
+
+    def _grow(self, rows: int, letters: float) -> None:
+        """Make a new figure higher by so many rows of a legend."""
+        if self._given is None:
+            wide, high = self.figure.get_size_inches()
+            self.figure.set_size_inches(wide, high + rows * 1.6 * letters / 72)

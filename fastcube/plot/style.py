@@ -10,6 +10,9 @@ COLOURS = ("#2b6cb0", "#d9541e", "#1f8a4c", "#8f5bc9", "#a87400", "#1590a0", "#c
 #: What is not measured: the papers' statements, closed forms, bounds.
 GREY = "#777777"
 
+#: Points below which no letter of a figure is set.
+SMALLEST = 7.0
+
 #: Ends and turns of the colours for more lines than COLOURS has; everything between them keeps the contrast too.
 _RAMP = ("#5b6bd5", "#1590a0", "#1f8a4c", "#7d7d00", "#b56a00", "#d9541e", "#cf4a8c", "#8f5bc9")
 

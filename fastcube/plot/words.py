@@ -11,6 +11,7 @@ _RULES = (
     (r"(?<![\w$])([A-Za-z])_(1/2|[A-Za-z0-9]+)(?![\w$])", r"$\1_{\2}$"),
     (r"(?<![\w$])([A-Za-z0-9])\^\(([^()]*)\)", r"$\1^{\2}$"),
     (r"(?<![\w$])([A-Za-z0-9])\^(-?[A-Za-z0-9]+)(?![\w$])", r"$\1^{\2}$"),
+    (r"(?<![\w$'’-])(\d*)([fHKnpmkMNPdst])(?![\w'’-])", r"\1$\2$"),
     (r"(?<![\w$])([a-z])(?= (?:<=|>=|<|>|=) )", r"$\1$"),
     (r"<=", "≤"),
     (r">=", "≥"),
@@ -45,7 +46,7 @@ def _can_be_set(text: str) -> bool:
     return True
 
 
-def _length(text: str) -> int:
+def length(text: str) -> int:
     """About how many characters are seen of a text with mathematics."""
     return len(re.sub(r"[${}]", "", re.sub(r"\\[A-Za-z]+", "x", text)))
 
@@ -54,7 +55,7 @@ def wrapped(text: str, width: int) -> str:
     """The text set as :func:`mathtext` in lines of about ``width`` characters, broken at spaces outside mathematics."""
     lines = [""]
     for word in re.split(r" (?=(?:[^$]*\$[^$]*\$)*[^$]*$)", mathtext(text)):
-        if lines[-1] and _length(lines[-1]) + 1 + _length(word) > max(20, width):
+        if lines[-1] and length(lines[-1]) + 1 + length(word) > max(20, width):
             lines.append(word)
         else:
             lines[-1] = f"{lines[-1]} {word}".strip()
@@ -71,7 +72,9 @@ def broken(text: str) -> str:
 
 
 def value_text(name: str, value: object) -> str:
-    """``n = 5`` for a legend, a name of one letter in italics."""
+    """``n = 5`` for a legend, a name of one letter in italics; a value that is a name alone."""
+    if isinstance(value, str):
+        return value
     number = f"{value:g}" if isinstance(value, float) else f"{value}"
     return f"${name} = {number}$" if len(name) == 1 else f"{name} = {number}"
 

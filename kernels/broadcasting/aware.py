@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bits import LOW32, top
-from ..faults import is_closed
-from ..jit import block
+from ..draws.faults import is_closed
+from ..machine.bits import LOW32, top
+from ..machine.jit import block
 from .descent import COPIES, ENTERED, NOBODY, REACHED
 from .lists import descend_listed
 from .registers import descend_8, descend_16

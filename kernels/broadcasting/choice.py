@@ -1,17 +1,34 @@
-"""Which of the broadcasting kernels serves which point; wherever two of them serve one they agree to the last bit."""
+"""Which of the broadcasting kernels serves which point."""
 
 from __future__ import annotations
 
-from ..jit import Kernel
-from .counted import broadcast_counted, countable
-from .lanes import BROADCAST_LANES_16, BROADCAST_LANES_32, MOST_FAULTS
-from .single import BROADCAST_SINGLE
+from math import comb
+
+from ..machine.choice import Table, anywhere
+
+#: Most faults in lanes: for n > 32 the sum of so many intervals, each below 2^25, fits a lane.
+MOST_IN_LANES = 120
+
+#: Most sets of offsets: what is counted fits in a second-level cache, and a call broadcasts each set once.
+MOST_SETS = 1 << 16
 
 
-def broadcast_kernel(n: int, f: int, links: int) -> Kernel:
-    """The fastest kernel for f faulty nodes and so many faulty links in Q_n."""
-    if not links and countable(n, f):
-        return broadcast_counted
-    if links or n < 2 or not 0 < f <= MOST_FAULTS or f >= 2 ** (n - 1):
-        return BROADCAST_SINGLE
-    return BROADCAST_LANES_16 if n <= 16 else BROADCAST_LANES_32
+def countable(n: int, f: int, links: int) -> bool:
+    """Whether there are few enough sets of f offsets in Q_n."""
+    return not links and 2 <= n <= 8 and 1 < f < 2 ** (n - 1) and comb(2**n - 1, f) <= MOST_SETS
+
+
+def _in_lanes(n: int, f: int, links: int) -> bool:
+    return not links and 0 < f <= MOST_IN_LANES and f < 2 ** (n - 1)
+
+
+#: At (n, f, links), the fastest first.
+BROADCAST = Table(
+    __package__,
+    {
+        "repeats.broadcast_counted": countable,
+        "lanes.BROADCAST_LANES_16": lambda n, f, links: 2 <= n <= 16 and _in_lanes(n, f, links),
+        "lanes.BROADCAST_LANES_32": lambda n, f, links: n >= 17 and _in_lanes(n, f, links),
+        "single.BROADCAST_SINGLE": anywhere,
+    },
+)

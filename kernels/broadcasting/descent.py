@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import simd
-from ..bits import ALL, ONE, ZERO, lowest, popcount, top
-from ..faults import blocked, is_faulty
-from ..jit import block, scratch
+from ..draws.faults import blocked, is_faulty
+from ..machine import simd
+from ..machine.bits import ALL, ONE, ZERO, lowest, popcount, top
+from ..machine.jit import block, scratch
 
 #: Regions that one descent may enter.
 MOST_REGIONS = np.int64(1 << 22)
@@ -66,11 +66,15 @@ def descent_for(n, subcubes):
     room = (n + 3) * (subcubes + 8) + 16
     return Descent(
         np.zeros(5, np.int64),
-        np.zeros(waiting, np.uint64), np.zeros(waiting, np.uint64), np.zeros(waiting, np.int64),
-        np.zeros(waiting, np.int64), np.zeros(waiting, np.int64),
-        np.zeros(room, np.uint64), np.zeros(room, np.uint64),
+        np.zeros(waiting, np.uint64),
+        np.zeros(waiting, np.uint64),
+        np.zeros(waiting, np.int64),
+        np.zeros(waiting, np.int64),
+        np.zeros(waiting, np.int64),
+        np.zeros(room, np.uint64),
+        np.zeros(room, np.uint64),
         np.zeros(64, np.int64),
-    )  # fmt: skip
+    )
 
 
 # ---------------------------------------------------------------- vectors of subcubes, from a node

@@ -1,4 +1,7 @@
-"""Broadcasting trials under few faulty nodes, n = 2 .. 62: lanes are trials (:mod:`fastcube.kernels.fault_lanes`).
+"""Broadcasting trials under few faulty nodes, n = 2 .. 62: lanes are trials (:mod:`fastcube.kernels.draws.lanes`).
+
+Entry: ``BROADCAST_LANES_16`` and ``_32``, whose work is ``_sift``.  Draws from the study's key as it is: labels 0 .. f of a
+trial's sequence (LABELS, and HIGH_LABELS for n > 32), the source behind the faults.
 
 Where no two faults are within distance 2, no node is unsafe and the whole cube is a region of single faults: BROADCAST1 and
 BROADCAST2 reach every nonfaulty node, the last in unit n (``descent.covered``; n > 1).  BROADCAST loses the outermost of the
@@ -15,25 +18,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import bits, simd
-from ..bits import ONE, ZERO
-from ..fault_lanes import draw_on, draw_rows, lane_pattern, smallest_distance, valid_lanes
-from ..faults import remember
-from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..tally import add_moments, add_square, offer
-from .layout import TALLY
-from .single import Trial, finish, run, trial_for
-
-#: Most faults in lanes: for n > 32 the sum of so many intervals, each below 2^25, fits a lane.
-MOST_FAULTS = 120
+from ..draws.faults import remember
+from ..draws.lanes import draw_on, draw_rows, lane_pattern, smallest_distance, valid_lanes
+from ..machine import bits, simd
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
+from ..tally.sums import add_moments, add_square, offer
+from .layout import BROADCAST
+from .single import Scratch, finish, run, set_up
 
 _LOW = np.uint64(0xFFFFFFFF)
 _32 = np.uint64(32)
 
-_NOT_UNSAFE, _MOST = TALLY.counter("not_unsafe"), TALLY.extreme("broadcast2_steps")
-_TRIALS, _COMPLETE = TALLY.counter("broadcast_trials"), TALLY.counter("broadcast_complete")
-_REACHED, _REACHED2 = TALLY.counter("broadcast_reached"), TALLY.counter("broadcast_reached_squared")
-_STEPS, _STEPS2 = TALLY.counter("broadcast_steps"), TALLY.counter("broadcast_steps_squared")
+_NOT_UNSAFE, _MOST = BROADCAST.counter("not_unsafe"), BROADCAST.extreme("broadcast2_steps")
+_TRIALS, _COMPLETE = BROADCAST.counter("broadcast_trials"), BROADCAST.counter("broadcast_complete")
+_REACHED, _REACHED2 = BROADCAST.counter("broadcast_reached"), BROADCAST.counter("broadcast_reached_squared")
+_STEPS, _STEPS2 = BROADCAST.counter("broadcast_steps"), BROADCAST.counter("broadcast_steps_squared")
 
 
 @block
@@ -59,9 +59,9 @@ def _record_silenced(tally, count, n, moments):
 
 def _complete(name: str) -> Any:
     """The block that enters so many broadcasts of the algorithm ``name`` which reach every nonfaulty node in unit n."""
-    trials, complete = TALLY.counter(f"{name}_trials"), TALLY.counter(f"{name}_complete")
-    reached_, reached2 = TALLY.counter(f"{name}_reached"), TALLY.counter(f"{name}_reached_squared")
-    steps_, steps2 = TALLY.counter(f"{name}_steps"), TALLY.counter(f"{name}_steps_squared")
+    trials, complete = BROADCAST.counter(f"{name}_trials"), BROADCAST.counter(f"{name}_complete")
+    reached_, reached2 = BROADCAST.counter(f"{name}_reached"), BROADCAST.counter(f"{name}_reached_squared")
+    steps_, steps2 = BROADCAST.counter(f"{name}_steps"), BROADCAST.counter(f"{name}_steps_squared")
 
     @block
     def record(tally, count, n, nonfaulty, digits):
@@ -84,7 +84,7 @@ _record1_complete, _record2_complete = _complete("broadcast1"), _complete("broad
 class Work(NamedTuple):
     """Scratch of the kernel."""
 
-    trial: Trial
+    trial: Scratch
     f: Any  #: int64
     parts: Any  #: int64: vectors that a word's labels are split into
     labels: Any  #: f + 2 rows of one vector for each part: labels of the trials, the sources behind the faults
@@ -219,7 +219,7 @@ def _make(width: int, word: Any) -> Kernel:
         n, f = np.int64(params[0]), np.int64(params[1])
         parts = np.int64(2 if width == 16 and n <= 8 else 1)
         return Work(
-            trial_for(params),
+            set_up(params),
             f,
             parts,
             np.zeros(parts * (f + 2) * lanes, word),
@@ -231,7 +231,7 @@ def _make(width: int, word: Any) -> Kernel:
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}")
     def broadcast_lanes(key, first, stop, params, tally):
-        """Trials at (n, f, 0) = params; 0 < f <= MOST_FAULTS, f < 2^(n-1), and n in 2..16 (16 bits) or 17..62 (32 bits)."""
+        """Trials at (n, f, 0) = params; 0 < f <= 120, f < 2^(n-1), and n in 2..16 (16 bits) or 17..62 (32 bits)."""
         if first >= stop:
             return
         work = work_for(params, stop)

@@ -1,8 +1,8 @@
-"""The tally of the broadcasting kernels by name."""
+"""What the broadcasting kernels count."""
 
 from __future__ import annotations
 
-from ..layout import Counter, Extreme, Layout
+from ..tally.layout import Counter, Extreme, Layout
 
 
 def _broadcasts(name: str, title: str) -> tuple[Counter, ...]:
@@ -17,7 +17,7 @@ def _broadcasts(name: str, title: str) -> tuple[Counter, ...]:
     )
 
 
-TALLY = Layout(
+BROADCAST = Layout(
     Counter("not_unsafe", "trials with an active node"),
     Counter("unsafe_source", "with an active node: trials with an unsafe source"),
     Counter("limit", "with an active node: trials whose descents would enter more than 2^22 regions"),

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import simd
-from ..bits import ZERO, first_lanes, popcount
-from ..faults import blocked
-from ..jit import block
+from ..draws.faults import blocked
+from ..machine import simd
+from ..machine.bits import ZERO, first_lanes, popcount
+from ..machine.jit import block
 from .descent import Seen, copies_into, descending, neighbours_in, offsets
 
 _8 = np.int64(8)

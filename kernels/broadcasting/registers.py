@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import simd
-from ..bits import HALF, LOW32, ONE, first_lanes, popcount
-from ..jit import block
+from ..machine import simd
+from ..machine.bits import HALF, LOW32, ONE, first_lanes, popcount
+from ..machine.jit import block
 from .descent import Seen, copies_into, descending, neighbours_in, offsets
 
 _NONE = np.int64(0)

@@ -1,6 +1,7 @@
 """Broadcasting trials one at a time: any n, faults and links; the form that the lanes must equal, and that finishes theirs.
 
 A trial runs BROADCAST and, where Q_n is not unsafe, BROADCAST1(1) and BROADCAST2(1) from one source on one fault set.
+``all_broadcasts`` counts every fault set of a small cube.
 """
 
 from __future__ import annotations
@@ -9,21 +10,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..bits import ONE
-from ..faults import Faults, close, draw, faults_for, is_closed, is_safe
-from ..jit import block, scratch
-from ..tally import add_square, add_wide, offer
-from ..trials import trials_kernel
+from ..draws.faults import Faults, close, draw, faults_for, is_closed, is_safe, remember
+from ..draws.sets import next_choice, spare_zero
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import block, kernel, scratch
+from ..machine.trials import trials_kernel
+from ..tally.sums import add_square, add_wide, offer
 from .aware import aware
 from .descent import REACHED, STEPS, Descent, descent_for, plain
-from .layout import TALLY
+from .layout import BROADCAST
 
-_NOT_UNSAFE, _UNSAFE_SOURCE = TALLY.counter("not_unsafe"), TALLY.counter("unsafe_source")
-_LIMIT, _MOST = TALLY.counter("limit"), TALLY.extreme("broadcast2_steps")
+_NOT_UNSAFE, _UNSAFE_SOURCE = BROADCAST.counter("not_unsafe"), BROADCAST.counter("unsafe_source")
+_LIMIT, _MOST = BROADCAST.counter("limit"), BROADCAST.extreme("broadcast2_steps")
 
 
-class Trial(NamedTuple):
-    """What a trial needs; made by :func:`trial_for`."""
+class Scratch(NamedTuple):
+    """What a trial needs; made by :func:`set_up`."""
 
     n: Any  #: int64
     faults: Faults
@@ -31,17 +33,17 @@ class Trial(NamedTuple):
 
 
 @scratch
-def trial_for(params):
+def set_up(params):
     """Scratch for trials at (n, f, links) = params."""
     n, f, links = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
-    return Trial(n, faults_for(n, f, links, np.int64(1)), descent_for(n, f + links))
+    return Scratch(n, faults_for(n, f, links, np.int64(1)), descent_for(n, f + links))
 
 
 def recording(name: str) -> Any:
     """The block ``record(tally, reached, nonfaulty, steps)`` that enters one broadcast of the algorithm ``name``."""
-    trials, complete = TALLY.counter(f"{name}_trials"), TALLY.counter(f"{name}_complete")
-    reached_, reached2 = TALLY.counter(f"{name}_reached"), TALLY.counter(f"{name}_reached_squared")
-    steps_, steps2 = TALLY.counter(f"{name}_steps"), TALLY.counter(f"{name}_steps_squared")
+    trials, complete = BROADCAST.counter(f"{name}_trials"), BROADCAST.counter(f"{name}_complete")
+    reached_, reached2 = BROADCAST.counter(f"{name}_reached"), BROADCAST.counter(f"{name}_reached_squared")
+    steps_, steps2 = BROADCAST.counter(f"{name}_steps"), BROADCAST.counter(f"{name}_steps_squared")
 
     @block
     def record(tally, reached, nonfaulty, steps):
@@ -104,5 +106,25 @@ def run(key, t, params, scratch, tally):
     finish(scratch, scratch.faults.ends[0], t, np.int64(-1), tally)
 
 
-#: Trials at (n, f, links) = params; see :data:`fastcube.kernels.broadcasting.layout.TALLY`.
-BROADCAST_SINGLE = trials_kernel(trial_for, run)
+#: Trials at (n, f, links) = params; see ``layout.BROADCAST``.
+BROADCAST_SINGLE = trials_kernel(set_up, run)
+
+
+@kernel("int64(float64[::1], int64[::1])")
+def all_broadcasts(params, tally):
+    """Count the C(2^n - 1, f) broadcasts at (n, f, 0) = params into a tally of ``layout.BROADCAST``; returns their number.
+
+    From node 0, among every fault set that spares it: up to translation all there are.
+    """
+    trial = set_up(params)
+    n, f = np.int64(params[0]), np.int64(params[1])
+    chosen = np.arange(f)
+    count = np.int64(0)
+    more = True
+    while more:
+        spare_zero(chosen, f, trial.faults.labels)
+        remember(trial.faults)
+        finish(trial, ZERO, count, np.int64(-1), tally)
+        count += 1
+        more = next_choice(chosen, f, (1 << n) - 1)
+    return count

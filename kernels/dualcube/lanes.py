@@ -1,5 +1,9 @@
 """PRACTICAL routing, lengths only, hundreds of trials at a time: the fast form of ``practical.py`` in lanes.
 
+Entry: ``route_lengths``, to which the kernels of ``single`` give a batch of pairs.  Draws nothing of its own: a status is a hash
+of the label and of the pair's status key, which ``draw_pairs`` draws from the study's key as it is (STATUS_KEYS; PAIRS gives the
+ends).
+
 Most routes succeed at their first attempt: leave the cluster, cross, walk to v', cross, walk to t.  For eight trials
 at once the two walks are set up and the three nodes between them tested; where s itself is not the exit, the
 first attempt's exit is found by scalar code.  All walks then go together: each pass asks every walk's next wanted
@@ -15,10 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import simd
-from ..bits import ONE, ZERO, first_lanes, lowest, popcount
-from ..jit import block, scratch
-from ..sampling import status_lanes
+from ..draws.nodes import status_lanes
+from ..machine import simd
+from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
+from ..machine.jit import block, scratch
 from .practical import CLUSTER, EXITS, Exits, World, next_way, position_dims, route, walk
 from .trees import BEFORE, ROOT, SINGLE, node_offset, plant
 
@@ -31,7 +35,7 @@ class Cube(NamedTuple):
     """The dual-cube of a point."""
 
     m: Any  #: uint64
-    limit: Any  #: uint64: ``sampling.threshold`` of the rate
+    limit: Any  #: uint64: ``nodes.threshold`` of the rate
 
 
 class Walks(NamedTuple):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from ..layout import Counter, Extreme, Layout
+from ..tally.layout import Counter, Extreme, Layout
 
-TALLY = Layout(
+#: Largest m for which trials search the whole cube of 2^(2m+1) nodes.
+SEARCH_M = 9
+
+DUALCUBE_ROUTING = Layout(
     Counter("valid", "trials with two nonfaulty nodes to join"),
     Counter("delivered", "routes delivered"),
     Counter("exhausted", "routes failed: nothing left to try"),
@@ -15,15 +18,17 @@ TALLY = Layout(
     Counter("distance", "d(s, t) of delivered routes"),
     Counter("length_distance", "products of length and d(s, t)"),
     Counter("distance_distance", "squares of d(s, t)"),
+    Counter("detours", "delivered routes longer than d(s, t)"),
     Counter("counted", "trials whose look-ups were counted: all with the search, else those with index 0 mod 64"),
     Counter("lookups", "distinct labels whose status was asked, in those trials"),
     Counter("lookups_lookups", "squares of that", digits=2),
-    # the search of the whole cube, m <= 9; above these stay 0
+    # the search of the whole cube; above SEARCH_M these stay 0
     Counter("connected", "pairs joined by a nonfaulty path"),
     Counter("shortest", "shortest nonfaulty path lengths of delivered routes"),
     Counter("length_shortest", "products of length and shortest length"),
     Counter("shortest_shortest", "squares of the shortest length"),
     Counter("shortest_routes", "delivered routes as short as the shortest nonfaulty path"),
+    Counter("longer", "delivered routes longer than the shortest nonfaulty path"),
     Extreme("longest", "most links on a delivered route"),
     Extreme("detour", "most links beyond d(s, t) on a delivered route"),
 )

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..bits import ONE, ZERO
-from ..jit import block, kernel, scratch
-from ..labels import LabelSet, add, clear, label_set
-from ..paths import erase_loops, first_nonfaulty
-from ..sampling import status
+from ..cube.labels import LabelSet, add, clear, label_set
+from ..cube.paths import erase_loops, first_nonfaulty
+from ..draws.nodes import status
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import block, kernel, scratch
 from .practical import EXHAUSTED, LIMIT, PATH_NODES, TREES, Exits, World, position_dims
 from .trees import (
     BEFORE,

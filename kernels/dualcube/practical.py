@@ -25,11 +25,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import simd
-from ..bits import ONE, ZERO, highest, top
-from ..jit import block
-from ..paths import erase_loops, first_nonfaulty
-from ..sampling import status, status_lanes
+from ..cube.paths import erase_loops, first_nonfaulty
+from ..draws.nodes import status, status_lanes
+from ..machine import simd
+from ..machine.bits import ONE, ZERO, highest, top
+from ..machine.jit import block
 from .trees import BEFORE, LIMIT_NODES, SINGLE, growing, node_offset, open_node, plant, walk_down, walk_up
 
 #: Results of a route other than the number of nodes of its path.
@@ -56,7 +56,7 @@ class World(NamedTuple):
     """Which nodes of which dual-cube are nonfaulty."""
 
     key: Any  #: uint64: status key of the trial
-    limit: Any  #: uint64: ``sampling.threshold`` of the failure rate
+    limit: Any  #: uint64: ``nodes.threshold`` of the failure rate
     m: Any  #: uint64
 
 

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import simd
-from ..bits import ZERO, lowest, top
-from ..jit import block, scratch
-from ..labels import find
+from ..cube.labels import find
+from ..machine import simd
+from ..machine.bits import ZERO, lowest, top
+from ..machine.jit import block, scratch
 
 #: B10: nodes at which a tree stops.
 LIMIT_NODES = 2**14

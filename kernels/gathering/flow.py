@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import bits
-from ..jit import block, scratch
+from ..machine import bits
+from ..machine.jit import block, scratch
 
 
 class Flow(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from ..layout import Counter, Extreme, Layout
+from ..tally.layout import Counter, Extreme, Layout
 
 #: The algorithms, as counters name them.
 RUNS = {
@@ -36,7 +36,7 @@ def common(n: int) -> int:
     return math.prod(math.lcm(*range(1, m + 1)) for m in range(1, n))
 
 
-GATHERING = Layout(
+GATHER = Layout(
     Counter("sink", "trials with a sink"),
     Counter("expected", "nodes that hold data"),
     Counter("expected_squared", "nodes that hold data, squared"),
@@ -59,3 +59,6 @@ GATHERING = Layout(
     Counter("twofold", "trials in which FTTC comment takes 2n steps or more"),
     Extreme("slowest", "most steps of FTTC comment"),
 )
+
+#: Both studies run one kernel.
+REROUTING = GATHER

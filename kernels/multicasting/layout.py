@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from ..layout import Counter, Extreme, Layout
+from ..tally.layout import Counter, Extreme, Layout
 
-TALLY = Layout(
+#: Largest cube in which the Hamilton path is walked.
+HAMILTON = 14
+
+MULTICAST = Layout(
     Counter("partitioned", "trials with a fault-tolerant 2-partition"),
     Counter("channels", "N by shortcuts", digits=2),
     Counter("channels_channels", "squares of that", digits=3),

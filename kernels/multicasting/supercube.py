@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import bits
-from ..bits import ONE
-from ..jit import block
+from ..machine import bits
+from ..machine.bits import ONE
+from ..machine.jit import block
 
 
 @block
@@ -28,6 +28,16 @@ def label_of(v, lo, hi, n):
 def place_of(v, lo, hi):
     """Place of node ``v`` in its supernode."""
     return np.int64(((v >> np.uint64(lo)) & ONE) | ((v >> np.uint64(hi)) & ONE) << ONE)
+
+
+@block
+def place_faults(by_label, labels, count, lo, hi, n):
+    """Masks of faulty places by label, int64, into ``by_label``."""
+    for a in range(by_label.size):
+        by_label[a] = 0
+    for i in range(count):
+        v = labels[i]
+        by_label[label_of(v, lo, hi, n)] |= np.int64(1) << place_of(v, lo, hi)
 
 
 @block(always=True)

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import bits, neighbours, philox, simd
-from ..bits import ONE, ZERO
-from ..jit import TRIALS_SIGNATURE, block, kernel, scratch
-from ..sampling import field_width, node_label, store_in_turn
-from .search import record, searching
+from ..draws import philox
+from ..draws.nodes import field_width, node_label, store_in_turn
+from ..machine import bits, neighbours, simd
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
+from .single import record, searching
 
 _63 = np.uint64(63)
 _6 = np.uint64(6)
@@ -128,7 +129,7 @@ search_marked = searching(meet_somewhere)
 
 
 @kernel(TRIALS_SIGNATURE)
-def partition_marked(key, first, stop, params, tally):
+def two_partition_marked(key, first, stop, params, tally):
     """Trials at (n, f) = params with 2 <= n <= 20 and 0 <= f <= 2^(n-2)."""
     n = np.int64(params[0])
     f = np.int64(params[1])

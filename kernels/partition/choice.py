@@ -1,15 +1,8 @@
-"""The kernels of the search for 2-partitions, and which of them serves which (n, f).
-
-All take ``params`` = (n, f), draw trial t's faults by the same words and fill the same tally, so wherever two of them serve
-a point they agree to the last bit; the choice is one of speed alone.
-"""
+"""Which kernels search for 2-partitions, and which is taken at (n, f)."""
 
 from __future__ import annotations
 
-from ..jit import Kernel
-from .bitmap import partition_marked
-from .lanes import PARTITION_LANES
-from .search import PARTITION_LISTED
+from ..machine.choice import Table, anywhere
 
 # Most faults of Q_0, Q_1, ... for which lanes of trials are the fastest, measured to about a tenth; from Q_21 on the
 # other way is the list.
@@ -22,8 +15,21 @@ def most_faults(n: int) -> int:
     return min(1 << (n - 2), 65536)
 
 
-def partition_kernel(n: int, f: int) -> Kernel:
-    """The fastest kernel for f faults in Q_n, 2 <= n <= 62 and 0 <= f <= most_faults(n)."""
+def _two_partition(n: int, f: int) -> str:
+    """By measured crossings, 2 <= n <= 62 and 0 <= f <= most_faults(n)."""
     if f <= (_LANES[n] if n <= 20 else _LANES_OF_LARGE_CUBES):
-        return PARTITION_LANES[0 if n <= 8 else 1 if n <= 16 else 2]
-    return partition_marked if n <= 20 else PARTITION_LISTED
+        return f"lanes.TWO_PARTITION_LANES_{8 if n <= 8 else 16 if n <= 16 else 32}"
+    return "bitmap.two_partition_marked" if n <= 20 else "single.TWO_PARTITION_SINGLE"
+
+
+TWO_PARTITION = Table(
+    __package__,
+    {
+        "single.TWO_PARTITION_SINGLE": anywhere,
+        "bitmap.two_partition_marked": lambda n, f: n <= 20,
+        "lanes.TWO_PARTITION_LANES_8": lambda n, f: n <= 8,
+        "lanes.TWO_PARTITION_LANES_16": lambda n, f: 8 < n <= 16,
+        "lanes.TWO_PARTITION_LANES_32": lambda n, f: n > 16,
+    },
+    _two_partition,
+)

@@ -1,5 +1,8 @@
 """2-partitions under few faults: lanes are trials, f rows of labels.
 
+Entry: ``TWO_PARTITION_LANES_8``, ``_16`` and ``_32``, by ``_make``, whose work is ``_sift``.  Draws from the study's key as it
+is: a trial's sequence of labels (LABELS, and HIGH_LABELS for n > 32).
+
 Lanes have 8, 16 or 32 bits for n <= 8, n <= 16 and above, as the fields that hold the labels.
 
 1. *filter*: the least xor of two faults, lane by lane over all pairs, is above 3 when no two meet on {0, 1}, which is then the
@@ -17,17 +20,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import bits, philox, simd
-from ..bits import ALL, ONE, ZERO, first_lanes
-from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..sampling import node_label
-from .layout import TALLY
-from .search import Scratch, list_trial, set_up
+from ..draws import philox
+from ..draws.nodes import node_label
+from ..machine import bits, simd
+from ..machine.bits import ALL, ONE, ZERO, first_lanes
+from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
+from .layout import TWO_PARTITION
+from .single import Scratch, list_trial, set_up
 
-_EXISTS = TALLY.counter("exists")
-_GREEDY = TALLY.counter("greedy")
-_LO = TALLY.counter("lo")
-_HI = TALLY.counter("hi")
+_EXISTS = TWO_PARTITION.counter("exists")
+_GREEDY = TWO_PARTITION.counter("greedy")
+_LO = TWO_PARTITION.counter("lo")
+_HI = TWO_PARTITION.counter("hi")
 
 # Noted pairs that are entered in the rows at a time: 4 KiB, so that they and the rows stay in the first cache.
 _NOTED = 64
@@ -265,13 +269,15 @@ def _make(width: int, word: Any) -> Kernel:
         )
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}")
-    def partition_lanes(key, first, stop, params, tally):
+    def two_partition_lanes(key, first, stop, params, tally):
         """Trials at (n, f) = params; 2 <= n <= 8, 9 <= n <= 16 or 17 <= n <= 62 by the lanes' width, f <= 2^(n-2)."""
         sieve = sieve_for(params)
         _sift(key, first, stop, params, sieve, lanes, tally)
 
-    return partition_lanes
+    return two_partition_lanes
 
 
 #: Kernels for n <= 8, n <= 16 and n <= 62.
-PARTITION_LANES = (_make(8, np.uint8), _make(16, np.uint16), _make(32, np.uint32))
+TWO_PARTITION_LANES_8 = _make(8, np.uint8)
+TWO_PARTITION_LANES_16 = _make(16, np.uint16)
+TWO_PARTITION_LANES_32 = _make(32, np.uint32)

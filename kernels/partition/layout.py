@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..layout import Counter, Layout
+from ..tally.layout import Counter, Layout
 
-TALLY = Layout(
+TWO_PARTITION = Layout(
     Counter("exists", "trials with a fault-tolerant 2-partition"),
     Counter("greedy", "trials in which Figure 2 finds one"),
     Counter("lo", "lower dimension of the first fault-tolerant pair, summed over trials with one"),

@@ -1,20 +1,36 @@
-"""Which of the routing kernels serves which point; wherever two of them serve one they agree to the last bit."""
+"""Which of the routing kernels serves which point."""
 
 from __future__ import annotations
 
-from ..jit import Kernel
-from .lanes import ROUTING_LANES_8, ROUTING_LANES_16, ROUTING_LANES_32
-from .single import ROUTING_SINGLE
+from ..machine.choice import Table, anywhere
 
 
-def routing_kernel(n: int, f: int, links: int) -> Kernel:
-    """The fastest kernel for f faulty nodes and so many faulty links in Q_n.
+def _in_lanes(n: int, f: int, links: int) -> bool:
+    """Whether lanes of trials hold f faulty nodes and two ends, drawn as such."""
+    return not links and 1 < f <= 2 ** (n - 1) - 2
 
-    Lanes pay while fault sets with close pairs are few, or small.
-    """
+
+def _routing(n: int, f: int, links: int, k: int) -> str:
+    """Lanes pay while fault sets with close pairs are few, or small."""
     close = f * (f - 1) / 2 * n * (n + 1) / 2 / 2**n
     if links or n < 7 or f < 2 or close > 3:
-        return ROUTING_SINGLE
+        return "single.ROUTING_SINGLE"
     if n <= 8:
-        return ROUTING_LANES_8
-    return ROUTING_LANES_16 if n <= 16 else ROUTING_LANES_32
+        return "lanes.ROUTING_LANES_8"
+    return "lanes.ROUTING_LANES_16" if n <= 16 else "lanes.ROUTING_LANES_32"
+
+
+#: At (n, f, links, k).
+ROUTING = Table(
+    __package__,
+    {
+        "single.ROUTING_SINGLE": anywhere,
+        "lanes.ROUTING_LANES_8": lambda n, f, links, k: 3 <= n <= 8 and _in_lanes(n, f, links),
+        "lanes.ROUTING_LANES_16": lambda n, f, links, k: 9 <= n <= 16 and _in_lanes(n, f, links),
+        "lanes.ROUTING_LANES_32": lambda n, f, links, k: n >= 17 and _in_lanes(n, f, links),
+    },
+    _routing,
+)
+
+#: At (n, rate, k).
+ROUTING_RATE = Table(__package__, {"rate.routing_rate": anywhere})

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import simd
-from ..jit import block
+from ..machine import simd
+from ..machine.jit import block
 
 
 @block(always=True)

@@ -1,4 +1,7 @@
-"""Routing trials under few faulty nodes, n = 7 .. 62: lanes are trials (:mod:`fastcube.kernels.fault_lanes`).
+"""Routing trials under few faulty nodes, n = 7 .. 62: lanes are trials (:mod:`fastcube.kernels.draws.lanes`).
+
+Entry: ``ROUTING_LANES_8``, ``_16`` and ``_32``, whose work is ``sift`` inside ``_sifting``.  Draws from the study's key as
+it is: labels 0 .. f + 1 of a trial's sequence (LABELS, and HIGH_LABELS for n > 32), the ends behind the faults.
 
 1. *filter*: a vector of fault sets with their ends.  Where no two faults are within distance 2 the trial is decided: no
    node is unsafe and every node has at most one faulty neighbour.  Hence while two or more bits differ, one of the nearer
@@ -26,9 +29,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import bits, philox, simd
-from ..bits import ONE, ZERO
-from ..fault_lanes import (
+from ..cube.subcubes import close
+from ..draws import philox
+from ..draws.faults import remember
+from ..draws.lanes import (
     Queue,
     append,
     digits_of,
@@ -41,21 +45,21 @@ from ..fault_lanes import (
     trial_of,
     valid_lanes,
 )
-from ..faults import remember
-from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..subcubes import close
-from .greedy import leave, walk
-from .record import (
-    NOT_UNSAFE,
+from ..machine import bits, simd
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
+from .entry import (
     REACHABLE,
     ROUTE_DELIVERED,
     SAME_SUBCUBE,
     record1_minimal,
     record2_minimal,
     record3_minimal,
+    record_active,
 )
-from .search import SEARCHED
-from .single import Trial, finish, run, trial_for
+from .greedy import leave, walk
+from .layout import SEARCHED
+from .single import Scratch, finish, run, set_up
 from .sums import add_chosen
 
 #: Up to this k trials without close faults are decided in lanes.
@@ -63,7 +67,7 @@ DECIDED = 3
 
 
 @block(always=True)
-def _on_route(e, r, zero):
+def on_path(e, r, zero):
     """Lanes in which the offsets ``e`` from s and ``r`` from t are of a node or subcube on ROUTE's path (``rules.on_route``)."""
     return simd.equal(simd.both(r, simd.either(e, simd.sub(zero, e))), zero)
 
@@ -88,7 +92,7 @@ def _as_is(h, key, block, f, n):
 class Work(NamedTuple):
     """Scratch of the kernel."""
 
-    trial: Trial
+    trial: Scratch
     f: Any  #: int64
     decided: Any  #: bool: whether k <= DECIDED
     labels: Any  #: f + 3 rows of one vector: labels of the trials, the ends behind the faults
@@ -100,9 +104,9 @@ class Work(NamedTuple):
     first: Any  #: int64: smallest trials with minimal routes of ROUTE1, and of ROUTE3
 
 
-#: ``counted``: trials decided by the filter, and by the queue; those that ROUTE delivers; safe ones of the queue, and of them
-#: those whose ends are in one subcube.
-_BY_FILTER, _BY_QUEUE, _DELIVERED, _NOT_DEAD, _TOGETHER = range(5)
+#: ``counted``: trials decided by the filter, and by the queue; those that ROUTE delivers; safe ones of the queue, of them
+#: those whose ends are in one subcube, and those of the queue that ROUTE delivers where no node is active.
+_BY_FILTER, _BY_QUEUE, _DELIVERED, _NOT_DEAD, _TOGETHER, _DELIVERED_DEAD = range(6)
 
 #: Where the sums of the trials stand that the queue decides, its safe ones, and those that the filter decides.
 _QUEUED, _SAFE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
@@ -112,7 +116,7 @@ _QUEUED, _SAFE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
 
 
 @block(always=True)
-def _look(work, lanes):
+def look(work, lanes):
     """Smallest distance of two faults; offset between the ends; lanes with faults on ROUTE's path, and with a repeated label."""
     f = work.f
     s = simd.load(work.labels, f * lanes)
@@ -126,7 +130,7 @@ def _look(work, lanes):
         x = simd.load(work.labels, i * lanes)
         e = simd.xor(x, s)
         r = simd.xor(x, t)
-        on = simd.mask_or(on, _on_route(e, r, zero))
+        on = simd.mask_or(on, on_path(e, r, zero))
         same = simd.minimum(same, simd.minimum(e, r))
     return near, apart, simd.bits(on), simd.bits(simd.equal(same, zero))
 
@@ -163,8 +167,8 @@ def _take(key, work, hit, again, near, start, origin, params, lanes, tally):
 
 
 @block
-def _close(cells, masks, f):
-    """:func:`subcubes.close` of the queue's first vector, with its loops unrolled for f = 4 .. 7."""
+def close_first(cells, masks, f):
+    """:func:`subcubes.close` of a queue's first vector, with its loops unrolled for f = 4 .. 7."""
     if f == 4:
         close(cells, 2, masks, 4)
     elif f == 5:
@@ -185,7 +189,7 @@ def _meet(work, lanes):
     From the path's second node to its last but one; where the ends are neighbours these are t and s.
     """
     f, cells = work.f, work.queue.cells
-    _close(cells, work.masks, f)
+    close_first(cells, work.masks, f)
     s = simd.load(cells, 2 * lanes * f)
     t = simd.load(cells, 2 * lanes * (f + 1))
     zero = simd.sub(s, s)
@@ -199,10 +203,10 @@ def _meet(work, lanes):
     for i in range(f):
         x = simd.load(cells, 2 * lanes * i)
         m = simd.load(work.masks, lanes * i)
-        lost = simd.mask_or(lost, _on_route(simd.xor(x, s), simd.xor(x, t), zero))
+        lost = simd.mask_or(lost, on_path(simd.xor(x, s), simd.xor(x, t), zero))
         e = simd.without(simd.xor(x, second), m)
         r = simd.without(simd.xor(x, previous), m)
-        met = simd.mask_or(met, _on_route(e, r, zero))
+        met = simd.mask_or(met, on_path(e, r, zero))
         dead = simd.mask_or(dead, simd.equal(m, whole))
     return simd.popcount(apart), simd.bits(lost), simd.bits(met), simd.bits(dead)
 
@@ -255,6 +259,7 @@ def _closing(walking: Any) -> Any:
         work.counted[_DELIVERED] += bits.popcount(easy & ~lost)
         work.counted[_NOT_DEAD] += bits.popcount(safe)
         work.counted[_TOGETHER] += bits.popcount(safe & together)
+        work.counted[_DELIVERED_DEAD] += bits.popcount(easy & dead & ~lost)
         _find_first(work, easy, safe, origin, lanes)
         while hard:
             _walk(work, bits.lowest(hard), lost, met, dead, origin, lanes, tally)
@@ -282,7 +287,7 @@ def _sifting(add_high: Any, close_queue: Any) -> Any:
             if start < stop:
                 block = np.uint64(8 * (start // lanes))
                 draw_rows(key, block, f + 2, 1, pattern, words)
-                near, apart, lost, again = _look(work, lanes)
+                near, apart, lost, again = look(work, lanes)
                 live = valid_lanes(start, 1, lanes, first, stop)
                 hit = simd.bits(simd.less_equal(near, two)) | again
                 if not work.decided or n > 32:
@@ -310,7 +315,8 @@ def _count(work, tally):
     tally[ROUTE_DELIVERED] += work.counted[_DELIVERED]
     tally[SAME_SUBCUBE] += work.counted[_TOGETHER]
     tally[REACHABLE] += decided + queued if work.trial.n <= SEARCHED else 0
-    tally[NOT_UNSAFE] += decided + safe
+    delivered = work.counted[_DELIVERED] - work.counted[_DELIVERED_DEAD]
+    record_active(tally, decided + safe, delivered, decided + safe, decided + safe)
     total, squares = _both_sums(sums, _QUEUED)
     record1_minimal(tally, decided + queued, total, squares, work.first[0])
     record2_minimal(tally, decided + queued, total, squares, work.first[0])
@@ -335,7 +341,7 @@ def _make(width: int, word: Any) -> Kernel:
         f = np.int64(params[1])
         rows = f + 3 + digits_of(lanes)
         return Work(
-            trial_for(params),
+            set_up(params),
             f,
             np.int64(params[3]) <= DECIDED,
             np.zeros((f + 3) * lanes, word),
@@ -343,7 +349,7 @@ def _make(width: int, word: Any) -> Kernel:
             np.zeros((f + 1) * lanes, word),
             np.zeros(2 * f * lanes, word),
             np.zeros(48, np.uint64),
-            np.zeros(5, np.int64),
+            np.zeros(6, np.int64),
             np.array([stop, stop]),
         )
 

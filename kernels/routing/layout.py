@@ -1,8 +1,11 @@
-"""The tally of the routing kernels by name: one layout for faults that are drawn, one for faults with a rate."""
+"""What the routing kernels count: among listed faults (ROUTING), and where every node fails by itself (ROUTING_RATE)."""
 
 from __future__ import annotations
 
-from ..layout import Counter, Extreme, Layout
+from ..tally.layout import Counter, Extreme, Layout
+
+#: Largest n at which a detour or a failure is followed by an exact search (:mod:`fastcube.kernels.routing.shortest`).
+SEARCHED = 12
 
 
 def _routes(name: str) -> tuple[Counter, ...]:
@@ -29,13 +32,21 @@ def _longer(name: str) -> Counter:
 
 _LIMIT = Counter("route2_limit", "ROUTE2 routes cut off: the searches would expand more than 2^16 nodes")
 
+
+def _active(name: str) -> Counter:
+    return Counter(f"{name}_delivered_active", f"{name.upper()} routes delivered in trials with an active node")
+
+
 #: f faulty nodes and K faulty links; ROUTE3 is counted in the trials that ``not_unsafe`` counts.
-TALLY = Layout(
+ROUTING = Layout(
     Counter("not_unsafe", "trials with an active node"),
     Counter("route_delivered", "ROUTE routes delivered"),
+    _active("route"),
     *_routes("route1"),
+    _active("route1"),
     _longer("route1"),
     *_routes("route2"),
+    _active("route2"),
     _longer("route2"),
     _LIMIT,
     *_routes("route3"),
@@ -50,7 +61,7 @@ TALLY = Layout(
 )
 
 #: Every node faulty with a rate.
-RATE_TALLY = Layout(
+ROUTING_RATE = Layout(
     Counter("valid", "trials with two nonfaulty ends; the others are void"),
     Counter("route_delivered", "ROUTE routes delivered"),
     *_routes("route1"),

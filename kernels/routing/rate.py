@@ -1,6 +1,6 @@
 """Routing trials in which every node is faulty with a rate, decided when asked: ROUTE, ROUTE1(k), ROUTE2(k).
 
-A trial is redrawn whole until its ends differ and are nonfaulty (R20; :mod:`fastcube.kernels.pairs`).
+A trial is redrawn whole until its ends differ and are nonfaulty (R20; :mod:`fastcube.kernels.draws.pairs`).
 
 Trials go through in batches.  The walks to nearer neighbours are vectors of trials: each pass asks the
 status of every walk's next one and squeezes out the walks that are done, so no walk waits for its own hash.  A walk
@@ -16,25 +16,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import simd
-from ..bits import ALL, ONE, ZERO, first_lanes, popcount
-from ..jit import TRIALS_SIGNATURE, block, kernel, scratch
-from ..pairs import BATCH, Lazy, Pairs, draw_pairs, pair_arrays
-from ..sampling import status, status_lanes, threshold
-from .layout import RATE_TALLY
-from .record import recording
+from ..draws.nodes import status, status_lanes, threshold
+from ..draws.pairs import BATCH, Lazy, Pairs, draw_pairs, pair_arrays
+from ..machine import simd
+from ..machine.bits import ALL, ONE, ZERO, first_lanes, popcount
+from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
+from .entry import recording
+from .layout import ROUTING_RATE
 from .rules import LIMIT, Search, making, search_for, walking
 
 #: Set in a walk's number once it was told of a fault.
 _TOLD = np.uint64(1 << 32)
 
-_VALID = RATE_TALLY.counter("valid")
-_ROUTE_DELIVERED = RATE_TALLY.counter("route_delivered")
-_MINIMAL1, _MINIMAL2 = RATE_TALLY.counter("route1_minimal"), RATE_TALLY.counter("route2_minimal")
-_LIMIT = RATE_TALLY.counter("route2_limit")
-_EXCESS1, _EXCESS2 = RATE_TALLY.extreme("route1_excess"), RATE_TALLY.extreme("route2_excess")
-_record1, _record1_minimal = recording(RATE_TALLY, "route1")
-_record2, _record2_minimal = recording(RATE_TALLY, "route2")
+_VALID = ROUTING_RATE.counter("valid")
+_ROUTE_DELIVERED = ROUTING_RATE.counter("route_delivered")
+_MINIMAL1, _MINIMAL2 = ROUTING_RATE.counter("route1_minimal"), ROUTING_RATE.counter("route2_minimal")
+_LIMIT = ROUTING_RATE.counter("route2_limit")
+_EXCESS1, _EXCESS2 = ROUTING_RATE.extreme("route1_excess"), ROUTING_RATE.extreme("route2_excess")
+_record1, _record1_minimal = recording(ROUTING_RATE, "route1")
+_record2, _record2_minimal = recording(ROUTING_RATE, "route2")
 
 
 @block(always=True)
@@ -195,7 +195,7 @@ def _finish(ended, drawn, told, first, limit, whole, k, batch, tally):
 
 @kernel(TRIALS_SIGNATURE)
 def routing_rate(key, first, stop, params, tally):
-    """Trials at (n, rate, k) = params, 1 <= n <= 62, 0 <= rate < 1, 1 <= k <= n; see ``tally.RATE_TALLY``."""
+    """Trials at (n, rate, k) = params, 1 <= n <= 62, 0 <= rate < 1, 1 <= k <= n; see ``layout.ROUTING_RATE``."""
     n = np.int64(params[0])
     limit = threshold(params[1])
     k = np.int64(params[2])
@@ -207,11 +207,3 @@ def routing_rate(key, first, stop, params, tally):
         drawn = draw_pairs(begin, end, lazy, batch.pairs)
         ended, told = walk_batch(drawn, limit, k > 1, batch)
         _finish(ended, drawn, told, begin, limit, whole, k, batch, tally)
-
-
-@kernel("Tuple((boolean, uint64, uint64, uint64))(uint64, int64, int64, float64)")
-def rate_trial(key, trial, n, rate):
-    """One trial's draw: whether it is not void, its status key, s and t."""
-    batch = batch_for(np.int64(1))
-    drawn = draw_pairs(trial, trial + 1, Lazy(key, threshold(rate), n, True), batch.pairs)
-    return drawn == 1, batch.pairs.keys[0], batch.pairs.sources[0], batch.pairs.targets[0]

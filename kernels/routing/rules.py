@@ -12,8 +12,8 @@ a user's own rule may be walked on the same faults as the paper's::
     walk_mine = walking(mine)
     links = walk_mine(faults, s, t, whole, np.int64(1), search)      # or STUCK, LIVELOCK, LIMIT
 
-``world`` holds the faults, :class:`fastcube.kernels.faults.Faults` or what a ``blocked`` of one's own takes; the rules know it by
-the block ``blocked(world, x, bit)`` alone, whether a link or the node behind it is faulty.
+``world`` holds the faults, :class:`fastcube.kernels.draws.faults.Faults` or what a ``blocked`` of one's own takes; the rules know
+it by the block ``blocked(world, x, bit)`` alone, whether a link or the node behind it is faulty.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import faults as listed
-from ..bits import ALL, ONE, ZERO, popcount, top
-from ..jit import block, scratch
-from ..labels import LabelSet, add, clear, label_set
+from ..cube.labels import LabelSet, add, clear, label_set
+from ..draws import faults as listed
+from ..machine.bits import ALL, ONE, ZERO, popcount, top
+from ..machine.jit import block, scratch
 
 #: What becomes of a message that is not delivered; delivered ones are told by their links, 0 or more.
 STUCK, LIVELOCK, LIMIT, LOST = np.int64(-1), np.int64(-2), np.int64(-3), np.int64(-4)
@@ -116,11 +116,43 @@ def _cutting(rule: Any) -> Any:
     return cut
 
 
-def walking(rule: Any, searching: bool = False) -> Any:
+def _wandering(rule: Any) -> Any:
+    """As :func:`_going` for a rule that draws, whose message may come by a node again; 8 n links are allowed, as V8 has it."""
+
+    @block
+    def wander(world, s, t, whole, k, search, key, trial):
+        curr = s
+        links = np.int64(0)
+        while curr != t:
+            if links == np.int64(8) * popcount(whole):
+                return LIMIT
+            bit = rule(world, curr, curr ^ t, whole, k, search, key, trial, links)
+            if bit == ZERO:
+                return STUCK
+            curr ^= bit
+            links += 1
+        return links
+
+    return wander
+
+
+def walking(rule: Any, searching: bool = False, drawing: bool = False) -> Any:
     """The block ``walk(world, s, t, whole, k, search)``: links on a message's way, or why it ends elsewhere.
 
-    ``searching`` tells that the rule may give CUT.
+    Parameters
+    ----------
+    rule : block
+        As this module has it.
+    searching : bool
+        The rule may give CUT.
+    drawing : bool
+        The rule draws, or remembers: it is ``rule(world, curr, apart, whole, k, search, key, trial, links)`` and the way
+        ``walk(world, s, t, whole, k, search, key, trial)``, where ``links`` (int64) counts the links so far, so that
+        ``below(key, trial, links, m)`` is a new number at each node.  A node met twice is no livelock then; after 8 n links
+        the message ends with LIMIT.
     """
+    if drawing:
+        return _wandering(rule)
     go = _going(rule)
     if not searching:
         return go

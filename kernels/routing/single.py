@@ -1,7 +1,7 @@
 """Routing trials one at a time: any n, faults, links and k; the form that the lanes must equal, and that finishes theirs.
 
 A trial runs ROUTE, ROUTE1(k), ROUTE2(k) and, where Q_n is not unsafe, ROUTE3(1) on one fault set between one pair of ends,
-and compares them with the shortest feasible path up to n = 12.
+and compares them with the shortest feasible path up to n = 12.  ``all_messages`` counts every fault set of a small cube.
 """
 
 from __future__ import annotations
@@ -10,27 +10,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..bits import ONE, ZERO, popcount
-from ..faults import Faults, close, draw, faults_for, is_safe
-from ..jit import block, scratch
-from ..trials import trials_kernel
-from .record import (
-    NOT_UNSAFE,
+from ..draws.faults import Faults, close, draw, faults_for, is_faulty, is_safe, remember
+from ..draws.sets import next_choice, spare_zero
+from ..machine.bits import ONE, ZERO, popcount
+from ..machine.jit import block, kernel, scratch
+from ..machine.trials import trials_kernel
+from .entry import (
     ROUTE_DELIVERED,
     SAME_SUBCUBE,
     record1,
     record2,
     record3,
+    record_active,
     record_compared,
     record_limit,
     record_shortest,
 )
+from .layout import SEARCHED
 from .rules import LOST, Search, on_route, route_passes, search_for, walk1, walk2, walk3
-from .search import SEARCHED, Cube, cube_for, shortest
+from .shortest import Cube, cube_for, shortest
 
 
-class Trial(NamedTuple):
-    """What a trial needs; made by :func:`trial_for`."""
+class Scratch(NamedTuple):
+    """What a trial needs; made by :func:`set_up`."""
 
     n: Any  #: int64
     k: Any  #: int64
@@ -40,12 +42,12 @@ class Trial(NamedTuple):
 
 
 @scratch
-def trial_for(params):
+def set_up(params):
     """Scratch for trials at (n, f, links, k) = params."""
     n = np.int64(params[0])
     k = np.int64(params[3])
     faults = faults_for(n, np.int64(params[1]), np.int64(params[2]), np.int64(2))
-    return Trial(n, k, faults, search_for(k), cube_for(n))
+    return Scratch(n, k, faults, search_for(k), cube_for(n))
 
 
 @block
@@ -91,7 +93,7 @@ def finish(trial, passes, meets, safe, s, t, at, tally):
     record_limit(tally, links2)
     if safe:
         links3 = walk3(faults, s, t, whole, trial.k, search) if meets else h
-        tally[NOT_UNSAFE] += 1
+        record_active(tally, 1, passes, links1 >= 0, links2 >= 0)
         record3(tally, links3, h, at)
         record_compared(tally, links1, links3)
         tally[SAME_SUBCUBE] += same_subcube(faults, s, t)
@@ -114,5 +116,53 @@ def run(key, t, params, scratch, tally):
     finish(scratch, passes, meets, is_safe(faults, scratch.n), source, target, t, tally)
 
 
-#: Trials at (n, f, links, k) = params; see :data:`fastcube.kernels.routing.layout.TALLY`.
-ROUTING_SINGLE = trials_kernel(trial_for, run)
+#: Trials at (n, f, links, k) = params; see ``layout.ROUTING``.
+ROUTING_SINGLE = trials_kernel(set_up, run)
+
+
+@block
+def is_crowded(faults, f, whole, k, radius):
+    """Whether some nonfaulty node has more than k of the f faulty nodes within distance ``radius``; never at radius 0."""
+    for x in range(whole + ONE if radius > 0 and f > k else ZERO):
+        near, nearest = 0, radius
+        for i in range(f):
+            distance = popcount(faults.labels[i] ^ np.uint64(x))
+            near += distance <= radius
+            nearest = min(nearest, distance)
+        if nearest > 0 and near > k:
+            return True
+    return False
+
+
+@kernel("int64(float64[::1], int64[::1])")
+def all_messages(params, tally):
+    """Count all messages at (n, f, 0, k, radius, least) = params into a tally of ``layout.ROUTING``; returns their number.
+
+    Every fault set that spares node 0, and from there every destination: routing is the same after a translation of all
+    labels, so these stand for all pairs of ends.  With ``radius`` > 0 only fault sets of which no nonfaulty node has more
+    than k within that distance, and only destinations over at least ``least`` links; with (0, 1) all C(2^n - 1, f)
+    (2^n - 1 - f) messages.  1 <= n, f <= 2^n - 2, not checked.
+    """
+    trial = set_up(params)
+    faults = trial.faults
+    n = trial.n
+    f = np.int64(params[1])
+    radius, least = np.int64(params[4]), np.int64(params[5])
+    whole = (ONE << np.uint64(n)) - ONE
+    chosen = np.arange(f)
+    count = np.int64(0)
+    more = True
+    while more:
+        spare_zero(chosen, f, faults.labels)
+        if not is_crowded(faults, f, whole, trial.k, radius):
+            remember(faults)
+            close(faults)
+            safe = is_safe(faults, n)
+            for x in range(1, 1 << n):
+                t = np.uint64(x)
+                if popcount(t) >= least and not is_faulty(faults, t):
+                    passes, meets = route_passes(faults, ZERO, t), meets_closed(faults, ZERO, t)
+                    finish(trial, passes, meets, safe, ZERO, t, count, tally)
+                    count += 1
+        more = next_choice(chosen, f, (1 << n) - 1)
+    return count

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import simd
-from ..bits import ONE
-from ..jit import block
+from ..machine import simd
+from ..machine.bits import ONE
+from ..machine.jit import block
 
 
 @block(always=True)

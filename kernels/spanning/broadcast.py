@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import bits, philox
-from ..jit import block, kernel, scratch
-
-_ONE = np.uint64(1)
+from ..machine import bits
+from ..machine.jit import block, kernel, scratch
 
 #: An entry that is not a parent.
 ROOT = np.int64(-1)
@@ -42,43 +40,6 @@ def room(n):
         np.empty(size, np.int64),
         np.empty(n, np.int64),
     )
-
-
-# ---------------------------------------------------------------- the draw
-
-
-@block
-def binomial_coefficient(n, d):
-    """C(n, d), as an int64."""
-    out = np.int64(1)
-    for i in range(d):
-        out = out * (n - i) // (i + 1)
-    return out
-
-
-@block
-def draw_ends(key, t, n, d):
-    """Source of trial ``t``, and the faulty node at distance d from it; int64, -1 for no faulty node (d = 0).
-
-    The source is the low n bits of word 0 of block t for PAIRS.  The faulty node is source ^ m, where m is the r-th
-    smallest mask of d bits among n, from 0, and r the first of words 1, 2, ... whose low b bits are less than C(n, d);
-    b is the number of bits of C(n, d) - 1.
-    """
-    source = np.int64(philox.word(key, np.uint64(t), np.uint64(0), philox.PAIRS) & ((_ONE << np.uint64(n)) - _ONE))
-    if d == 0:
-        return source, np.int64(-1)
-    sets = binomial_coefficient(n, d)
-    low = (_ONE << np.uint64(bits.highest(np.uint64(sets - 1)) + 1)) - _ONE
-    j = np.uint64(1)
-    rank = np.int64(philox.word(key, np.uint64(t), j, philox.PAIRS) & low)
-    while rank >= sets:
-        j += _ONE
-        rank = np.int64(philox.word(key, np.uint64(t), j, philox.PAIRS) & low)
-    mask = np.int64(0)
-    while rank >= 0:
-        mask += 1
-        rank -= np.int64(bits.popcount(np.uint64(mask)) == d)
-    return source, source ^ mask
 
 
 # ---------------------------------------------------------------- the trees, by positions
@@ -272,12 +233,6 @@ def single_and_bound(n, d, packets, source, fault, g):
             alone = (packets + degree - 1) // degree
             bound = max(bound, alone + far - 1 if v == source else g.distance[v] - 1 + alone)
     return single, bound
-
-
-@kernel("UniTuple(int64, 2)(uint64, int64, int64, int64)")
-def ends(key, t, n, d):
-    """Source and faulty node of a trial; see :func:`draw_ends`."""
-    return draw_ends(key, t, n, d)
 
 
 @kernel("boolean(int64, int64, int64, boolean, int64[::1])")

@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import bits
-from ..jit import block, kernel, scratch
+from ..machine import bits
+from ..machine.jit import block, kernel, scratch
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..layout import Counter, Extreme, Layout
+from ..tally.layout import Counter, Extreme, Layout
 
 #: Largest n of both studies.
 LARGEST = 12
 
-BROADCAST = Layout(
+EDST_BROADCAST = Layout(
     Counter("steps", "steps of the packets on the trees", digits=2),
     Counter("steps_squared", "the same, squared", digits=4),
     Counter("single", "steps of the packets on one tree", digits=2),
@@ -19,7 +19,7 @@ BROADCAST = Layout(
     Extreme("most_steps", "most steps of the packets on the trees"),
 )
 
-NUMBER = Layout(
+EDGE_DISJOINT_TREES = Layout(
     *(Counter(f"trees_{k}", f"trials with exactly {k} edge-disjoint spanning trees") for k in range(LARGEST + 1)),
     Counter("trees", "Edmonds' number lambda"),
     Counter("trees_squared", "lambda, squared"),

@@ -1,26 +1,48 @@
-"""Which kernel serves which point; all that serve one count the same to the last bit."""
+"""Which kernels count the trials of FIND_TREE and of the optimum, and which is taken at (n, links, f)."""
 
 from __future__ import annotations
 
-from ..jit import Kernel
-from .lanes import FIND_LANES_5, FIND_LANES_8, MOST
-from .lattice import OPTIMAL_8, OPTIMAL_16
-from .single import FIND_DENSE, FIND_SPARSE
+from ..machine.choice import Table
+
+#: Most links in lanes: as many of their rows as the first caches hold, and COST below 2^8.
+MOST_IN_LANES = 128
 
 
-def find_kernel(n: int, links: int, f: int) -> Kernel:
-    """FIND_TREE's kernel for that many faulty links and nodes of Q_n, 1 <= n <= 62.
+def _sparse(n: int, links: int, f: int) -> bool:
+    """No more than half of the nodes, and some link left."""
+    return f <= 1 << (n - 1) and links < n << (n - 1)
 
-    Lanes pay while few of their cells are as full as n: those trials are done again by themselves.
-    """
+
+def _lanes(most: int, n: int, links: int, f: int) -> bool:
+    return 4 <= n <= 12 and not f and 1 <= links <= most
+
+
+def _find_tree(n: int, links: int, f: int) -> str:
+    """Lanes pay while few of their cells are as full as n: those trials are done again by themselves."""
     if n > 16:
-        return FIND_SPARSE
+        return "single.FIND_TREE_SPARSE"
     ends_a_cell = 2 * links / min(64, 2**n)
-    if f or not (4 <= n <= 12 and 1 <= links <= MOST) or ends_a_cell > 0.37 * n:
-        return FIND_DENSE
-    return FIND_LANES_5 if links < 32 else FIND_LANES_8
+    if not _lanes(MOST_IN_LANES, n, links, f) or ends_a_cell > 0.37 * n:
+        return "single.FIND_TREE_DENSE"
+    return "lanes.FIND_TREE_LANES_5" if links < 32 else "lanes.FIND_TREE_LANES_8"
 
 
-def optimal_kernel(n: int, links: int, f: int) -> Kernel:
-    """The optimum's kernel, 1 <= n <= 12: bytes while no trial has more dead links than they hold."""
-    return OPTIMAL_8 if min(links + n * f, n << (n - 1)) <= 255 else OPTIMAL_16
+FIND_TREE = Table(
+    __package__,
+    {
+        "single.FIND_TREE_DENSE": lambda n, links, f: n <= 16,
+        "single.FIND_TREE_SPARSE": _sparse,
+        "lanes.FIND_TREE_LANES_5": lambda n, links, f: _lanes(31, n, links, f),
+        "lanes.FIND_TREE_LANES_8": lambda n, links, f: _lanes(MOST_IN_LANES, n, links, f),
+    },
+    _find_tree,
+)
+
+#: Lanes of bytes come first: they hold what no trial has more dead links than.
+OPTIMAL_TREE = Table(
+    __package__,
+    {
+        "lattice.OPTIMAL_TREE_8": lambda n, links, f: n <= 12 and min(links + n * f, n << (n - 1)) <= 255,
+        "lattice.OPTIMAL_TREE_16": lambda n, links, f: n <= 12,
+    },
+)

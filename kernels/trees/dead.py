@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import bits, simd
-from ..bits import ONE
-from ..jit import block, scratch
-from ..links import LinkDraws, link_draws_for, mark_distinct_links
-from ..sampling import Draws, draw_faults, drawn, draws_for
+from ..draws.links import LinkDraws, link_draws_for, mark_distinct_links
+from ..draws.nodes import Draws, draw_faults, drawn, draws_for
+from ..machine import bits, simd
+from ..machine.bits import ONE
+from ..machine.jit import block, scratch
 
 #: Lanes of a vector of 16 bits.
 LANES = 32

@@ -1,9 +1,12 @@
 """FIND_TREE under few faulty links, 4 <= n <= 12: lanes are trials, 32 at a time.
 
+Entry: ``FIND_TREE_LANES_5`` and ``_8``, whose work is ``find_tree_lanes`` inside ``_make``.  Draws from the study's key as it
+is: places of a trial's sequence of links (LINKS and DIMENSIONS).
+
 1. *Links*: row i holds a link of each trial; rows are drawn until every trial has its number of distinct ones.  What is skipped,
    repeated or beyond that number is a dead row of its lane: lower end 0xFFFF and no dimension, which never counts.
 2. *Sink*: the first of the 16 lowest labels that ends no link.
-3. *Order*: as ``search.py``, a row at a time.  COST is held as bit planes, bit j of plane b being bit b of COST(j), built by
+3. *Order*: as ``orders.py``, a row at a time.  COST is held as bit planes, bit j of plane b being bit b of COST(j), built by
    carry-save addition of what each link counts for as a single bit; the least is found by a walk down the planes.
 4. *Failing nodes* are the tree's faulty links less the isolated nodes.  A node is isolated by n links, so ends are counted
    in 64 cells by their low six bits, up to sixteen; only lanes with a cell as full as n are looked at again.
@@ -17,18 +20,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import bits, philox, simd
-from ..fault_lanes import valid_lanes
-from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..links import link_lanes
+from ..draws import philox
+from ..draws.lanes import valid_lanes
+from ..draws.links import link_lanes
+from ..machine import bits, simd
+from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from .dead import LANES, clear_dead, draw_dead
-from .single import CLEAN, count_dense, dense_for, record
+from .single import CLEAN, count_dense, record, set_up
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
-
-#: Most links: as many lanes' rows as the first caches hold, and COST below 2^8.
-MOST = 128
 
 
 class Rows(NamedTuple):
@@ -36,7 +37,7 @@ class Rows(NamedTuple):
 
     low: Any  #: uint16: lower ends, row by row; relative to the sink from step 3 on
     bit: Any  #: uint16: dimensions as single bits
-    ident: Any  #: uint16: a number of each link, the same for the same link
+    ident: Any  #: uint16: a number of each link, the same for the same link; 0xFFFF where there is none
     cells: Any  #: uint64: bit planes of the cells' counts, five for each of four groups of eight trials
     faults: Any  #: uint16: faulty links of each tree
 
@@ -78,16 +79,20 @@ def _is_repeated(ident, rows, row):
 
 @block
 def _enter(nodes, fields, n, links, rows, row, taken):
-    """Write one place of each trial's sequence as a row; returns the updated numbers of links."""
+    """Write one place of each trial's sequence as a row; returns the updated numbers of links.
+
+    A skipped place proposes no link: it leaves 0xFFFF, no link's number, lest it forbid its link to a later place.
+    """
     low, bit, skipped = link_lanes(simd.as16(nodes), simd.as16(fields), np.uint64(n))
     one = simd.like(low, _ONE)
     dimension = simd.popcount(simd.sub(bit, one))
     ident = simd.xor(low, simd.shift_left(dimension, simd.like(low, np.uint64(12))))
-    simd.store(rows.ident, row * LANES, ident)
+    none = simd.sub(low, low)
+    nobody = simd.sub(none, one)
+    simd.store(rows.ident, row * LANES, simd.select(skipped, nobody, ident))
     full = simd.equal(taken, simd.like(low, np.uint64(links)))
     dead = simd.mask_or(simd.mask_or(_is_repeated(ident, rows, row), skipped), full)
-    none = simd.sub(low, low)
-    simd.store(rows.low, row * LANES, simd.select(dead, simd.sub(none, one), low))
+    simd.store(rows.low, row * LANES, simd.select(dead, nobody, low))
     simd.store(rows.bit, row * LANES, simd.select(dead, none, bit))
     return simd.add(taken, simd.select(dead, none, one))
 
@@ -328,7 +333,7 @@ def _make(planes: int) -> Kernel:
 
     @kernel(TRIALS_SIGNATURE, variant=f"{planes}")
     def find_tree_lanes(key, first, stop, params, tally):
-        """Count FIND_TREE's trials, 4 <= n <= 12, up to MOST links, no faulty nodes; params are (n, links, f).
+        """Count FIND_TREE's trials, 4 <= n <= 12, up to MOST_IN_LANES links, no faulty nodes; params are (n, links, f).
 
         For 32 trials and L links 50 L vector operations of the generator, L^2 to find repeated links, 45 L for cells where
         n links may isolate a node, and 14 n L for the order.
@@ -336,7 +341,7 @@ def _make(planes: int) -> Kernel:
         n = np.int64(params[0])
         links = np.int64(params[1])
         rows = _rows_for(links)
-        alone = dense_for(n, links, np.int64(0))
+        alone = set_up(params)
         origin = first - first % LANES
         for start in range(origin, stop, LANES):
             count, left = _draw(key, np.uint64(8 * (start // LANES)), n, links, rows)
@@ -377,6 +382,6 @@ def _count_lanes(start, live, faulty, rows, tally):
         rest &= rest - _ONE
 
 
-#: Kernels for up to 31 links and up to MOST.
-FIND_LANES_5 = _make(5)
-FIND_LANES_8 = _make(8)
+#: Kernels for up to 31 links and up to ``choice.MOST_IN_LANES``.
+FIND_TREE_LANES_5 = _make(5)
+FIND_TREE_LANES_8 = _make(8)

@@ -1,5 +1,8 @@
 """The tree with the fewest faulty links, beside FIND_TREE's and TOP_DOWN's, n <= 12: lanes are trials.
 
+Entry: ``OPTIMAL_TREE_8`` and ``_16``, whose work is ``optimal_trees`` inside ``_make``.  Draws from the study's key as it is, one
+trial after another (``dead.draw_dead``).
+
 The faulty links of the stages still to come depend on the subcube Q that holds the data, not on the sink inside it, so
 
     tail[Q] = min over fixed j of cross(Q, j) + tail[Q + j],   cross(Q, j) = inside[Q + j] - inside[Q] - inside[Q ^ j]
@@ -20,38 +23,38 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import simd
-from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..tally import offer
+from ..machine import simd
+from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
+from ..tally.sums import offer
 from .dead import Dead, clear_dead, dead_for, draw_dead, first_sink, most_dead
-from .layout import OPTIMA
-from .search import Room, find_order, room_for, top_down
+from .layout import OPTIMAL_TREE
+from .orders import Room, find_order, room_for, top_down
 
-_SINK = OPTIMA.counter("sink")
-_FAULT_FREE = OPTIMA.counter("fault_free")
-_FAULT_FREE_EXISTS = OPTIMA.counter("fault_free_exists")
-_FAULT_FREE_TOP_DOWN = OPTIMA.counter("fault_free_top_down")
-_OPTIMAL = OPTIMA.counter("optimal")
-_TREE_FAULTS = OPTIMA.counter("tree_faults")
-_TREE_FAULTS_SQUARED = OPTIMA.counter("tree_faults_squared")
-_WITH_TREE_FAULTS = OPTIMA.counter("with_tree_faults")
-_GAP = OPTIMA.counter("gap")
-_GAP_SQUARED = OPTIMA.counter("gap_squared")
-_WITH_GAP = OPTIMA.counter("with_gap")
-_OPTIMUM = OPTIMA.counter("optimum")
-_OPTIMUM_SQUARED = OPTIMA.counter("optimum_squared")
-_WITH_OPTIMUM = OPTIMA.counter("with_optimum")
-_PRODUCT = OPTIMA.counter("product")
-_SAME_SINK = OPTIMA.counter("same_sink")
-_SAME_SINK_SQUARED = OPTIMA.counter("same_sink_squared")
-_WITH_SAME_SINK = OPTIMA.counter("with_same_sink")
-_ANY_SINK = OPTIMA.counter("any_sink")
-_ANY_SINK_SQUARED = OPTIMA.counter("any_sink_squared")
-_WITH_ANY_SINK = OPTIMA.counter("with_any_sink")
-_TOP_DOWN = OPTIMA.counter("top_down")
-_TOP_DOWN_SQUARED = OPTIMA.counter("top_down_squared")
-_WITH_TOP_DOWN = OPTIMA.counter("with_top_down")
-_LARGEST_GAP = OPTIMA.extreme("largest_gap")
+_SINK = OPTIMAL_TREE.counter("sink")
+_FAULT_FREE = OPTIMAL_TREE.counter("fault_free")
+_FAULT_FREE_EXISTS = OPTIMAL_TREE.counter("fault_free_exists")
+_FAULT_FREE_TOP_DOWN = OPTIMAL_TREE.counter("fault_free_top_down")
+_OPTIMAL = OPTIMAL_TREE.counter("optimal")
+_TREE_FAULTS = OPTIMAL_TREE.counter("tree_faults")
+_TREE_FAULTS_SQUARED = OPTIMAL_TREE.counter("tree_faults_squared")
+_WITH_TREE_FAULTS = OPTIMAL_TREE.counter("with_tree_faults")
+_GAP = OPTIMAL_TREE.counter("gap")
+_GAP_SQUARED = OPTIMAL_TREE.counter("gap_squared")
+_WITH_GAP = OPTIMAL_TREE.counter("with_gap")
+_OPTIMUM = OPTIMAL_TREE.counter("optimum")
+_OPTIMUM_SQUARED = OPTIMAL_TREE.counter("optimum_squared")
+_WITH_OPTIMUM = OPTIMAL_TREE.counter("with_optimum")
+_PRODUCT = OPTIMAL_TREE.counter("product")
+_SAME_SINK = OPTIMAL_TREE.counter("same_sink")
+_SAME_SINK_SQUARED = OPTIMAL_TREE.counter("same_sink_squared")
+_WITH_SAME_SINK = OPTIMAL_TREE.counter("with_same_sink")
+_ANY_SINK = OPTIMAL_TREE.counter("any_sink")
+_ANY_SINK_SQUARED = OPTIMAL_TREE.counter("any_sink_squared")
+_WITH_ANY_SINK = OPTIMAL_TREE.counter("with_any_sink")
+_TOP_DOWN = OPTIMAL_TREE.counter("top_down")
+_TOP_DOWN_SQUARED = OPTIMAL_TREE.counter("top_down_squared")
+_WITH_TOP_DOWN = OPTIMAL_TREE.counter("with_top_down")
+_LARGEST_GAP = OPTIMAL_TREE.extreme("largest_gap")
 
 #: Subcubes of so many low digits are gone through together: the others' fixed digits are listed once for 27.
 _LOW = 3
@@ -257,8 +260,13 @@ def flush(n, filled, lattice, lanes, steps, tally):
     for lane in range(filled):
         same = np.int64(lattice.tail[lattice.places[lattice.sinks[lane]] * lanes + lane])
         record_trees(
-            tally, lattice.trials[lane], lattice.faults[lane], np.int64(lattice.clean[lane]), same, np.int64(lattice.least[lane])
-        )  # fmt: skip
+            tally,
+            lattice.trials[lane],
+            lattice.faults[lane],
+            np.int64(lattice.clean[lane]),
+            same,
+            np.int64(lattice.least[lane]),
+        )
 
 
 @block
@@ -325,5 +333,5 @@ def _make(width: int, word: Any) -> Kernel:
 
 
 #: Kernels for points whose trials have up to 255 dead links, and for more.
-OPTIMAL_8 = _make(8, np.uint8)
-OPTIMAL_16 = _make(16, np.uint16)
+OPTIMAL_TREE_8 = _make(8, np.uint8)
+OPTIMAL_TREE_16 = _make(16, np.uint16)

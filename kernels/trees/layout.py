@@ -1,10 +1,10 @@
-"""What the tree kernels count: FIND_TREE by itself (FINDING), and beside TOP_DOWN and the optimum (OPTIMA)."""
+"""What the tree kernels count: FIND_TREE by itself (FIND_TREE), and beside TOP_DOWN and the optimum (OPTIMAL_TREE)."""
 
 from __future__ import annotations
 
-from ..layout import Counter, Extreme, Layout
+from ..tally.layout import Counter, Extreme, Layout
 
-FINDING = Layout(
+FIND_TREE = Layout(
     Counter("sink", "trials with a sink"),
     Counter("fault_free", "trials with a tree without a faulty link"),
     Counter("unhindered", "trials with a tree without a failing node"),
@@ -17,7 +17,7 @@ FINDING = Layout(
     Extreme("most_tree_faults", "most faulty links of FIND_TREE's tree"),
 )
 
-OPTIMA = Layout(
+OPTIMAL_TREE = Layout(
     Counter("sink", "trials with a sink"),
     Counter("fault_free", "trials in which FIND_TREE's tree has no faulty link"),
     Counter("fault_free_exists", "trials in which some tree has no faulty link"),

@@ -1,4 +1,6 @@
-"""FIND_TREE's trials one at a time: the plain path, which the lanes must equal bit for bit, and the one for large cubes."""
+"""FIND_TREE's trials one at a time: the plain path, which the lanes must equal bit for bit, the one for large cubes, and
+the enumeration, n <= 12, beside the optimum's.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +8,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import bits
-from ..bits import ONE, ZERO
-from ..jit import block, scratch
-from ..labels import LabelSet, add, clear, contains, label_set
-from ..links import LinkDraws, distinct_links, link_draws_for
-from ..sampling import Draws, draw_faults, drawn, draws_for
-from ..tally import add_wide, offer
-from ..trials import trials_kernel
-from .dead import Dead, clear_dead, dead_for, draw_dead, first_sink, isolated, most_dead
-from .layout import FINDING
-from .search import Room, find_order, room_for
+from ..cube.labels import LabelSet, add, clear, contains, label_set
+from ..draws.links import LinkDraws, distinct_links, link_draws_for
+from ..draws.nodes import Draws, draw_faults, drawn, draws_for
+from ..draws.sets import link_at, next_set
+from ..machine import bits
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import block, kernel, scratch
+from ..machine.trials import trials_kernel
+from ..tally.sums import add_wide, offer
+from .dead import Dead, add_link, add_nodes, clear_dead, dead_for, draw_dead, first_sink, isolated, most_dead
+from .lattice import count_optimal, flush, search_for
+from .layout import FIND_TREE
+from .orders import Room, find_order, room_for
 
-_SINK = FINDING.counter("sink")
-_FAULT_FREE = FINDING.counter("fault_free")
-_UNHINDERED = FINDING.counter("unhindered")
-_TREE_FAULTS = FINDING.counter("tree_faults")
-_TREE_FAULTS_SQUARED = FINDING.counter("tree_faults_squared")
-_WITH_TREE_FAULTS = FINDING.counter("with_tree_faults")
-_FAILING = FINDING.counter("failing")
-_FAILING_SQUARED = FINDING.counter("failing_squared")
-_WITH_FAILING = FINDING.counter("with_failing")
-_MOST = FINDING.extreme("most_tree_faults")
+_SINK = FIND_TREE.counter("sink")
+_FAULT_FREE = FIND_TREE.counter("fault_free")
+_UNHINDERED = FIND_TREE.counter("unhindered")
+_TREE_FAULTS = FIND_TREE.counter("tree_faults")
+_TREE_FAULTS_SQUARED = FIND_TREE.counter("tree_faults_squared")
+_WITH_TREE_FAULTS = FIND_TREE.counter("with_tree_faults")
+_FAILING = FIND_TREE.counter("failing")
+_FAILING_SQUARED = FIND_TREE.counter("failing_squared")
+_WITH_FAILING = FIND_TREE.counter("with_failing")
+_MOST = FIND_TREE.extreme("most_tree_faults")
 
 #: What a trial with a tree without a faulty link adds one to.
 CLEAN = (_SINK, _FAULT_FREE, _UNHINDERED)
@@ -53,7 +57,7 @@ def record(tally, t, faults, failing):
 # ---------------------------------------------------------------- n <= 16
 
 
-class Dense(NamedTuple):
+class Scratch(NamedTuple):
     """Scratch of the trials for n <= 16."""
 
     dead: Dead
@@ -61,9 +65,12 @@ class Dense(NamedTuple):
 
 
 @scratch
-def dense_for(n, links, f):
-    """Scratch for trials with that many faulty links and nodes."""
-    return Dense(dead_for(n, links, f), room_for(most_dead(n, links, f)))
+def set_up(params):
+    """Room for the trials of a point (n, links, f)."""
+    n = np.int64(params[0])
+    links = np.int64(params[1])
+    f = np.int64(params[2])
+    return Scratch(dead_for(n, links, f), room_for(most_dead(n, links, f)))
 
 
 @block
@@ -80,11 +87,6 @@ def count_dense(n, t, count, scratch, tally):
         record(tally, t, faults, failing)
 
 
-@scratch
-def _set_up_dense(params):
-    return dense_for(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
-
-
 @block
 def _trial_dense(key, t, params, scratch, tally):
     n = np.int64(params[0])
@@ -94,7 +96,7 @@ def _trial_dense(key, t, params, scratch, tally):
 
 
 #: Any trial for n <= 16.
-FIND_DENSE = trials_kernel(_set_up_dense, _trial_dense)
+FIND_TREE_DENSE = trials_kernel(set_up, _trial_dense)
 
 
 # ---------------------------------------------------------------- n > 16
@@ -257,4 +259,47 @@ def _trial_sparse(key, t, params, scratch, tally):
 
 
 #: Any trial for n > 16.
-FIND_SPARSE = trials_kernel(_set_up_sparse, _trial_sparse)
+FIND_TREE_SPARSE = trials_kernel(_set_up_sparse, _trial_sparse)
+
+
+# ---------------------------------------------------------------- all fault sets
+
+
+@block
+def mark_set(n, links, f, state, dead):
+    """List the dead links of a state of the enumeration; returns their number."""
+    for i in range(links):
+        low, bit = link_at(n, state[i])
+        add_link(low, bit, i, dead)
+    for i in range(f):
+        dead.nodes[i] = np.uint64(state[links + i])
+    return add_nodes(n, links, f, dead)
+
+
+@kernel("void(int64, int64, int64, int64[::1], int64, int64, int64[::1], int64[::1])")
+def enumerate_trees(n, links, f, state, first, stop, finding, optima):
+    """Count fault sets ``first``, ..., ``stop - 1``, each as one trial.
+
+    Parameters
+    ----------
+    n, links, f : int64
+        Dimension, 1 <= n <= 12; faulty links and nodes.
+    state : int64 array of ``links + f``
+        Where the enumeration stands; 0, 1, ... for links and nodes at first.
+    first, stop : int64
+    finding, optima : int64 arrays
+        Tallies of the layouts FIND_TREE and OPTIMAL_TREE.
+    """
+    dense = set_up(np.array([n, links, f], np.float64))
+    s = search_for(n, links, f, 32, np.uint16(0))
+    steps = np.empty(32, np.int64)
+    filled = np.int64(0)
+    for t in range(first, stop):
+        count = mark_set(n, links, f, state, dense.dead)
+        count_dense(n, t, count, dense, finding)
+        clear_dead(count, dense.dead)
+        count = mark_set(n, links, f, state, s.dead)
+        filled = count_optimal(n, t, count, s, 32, np.uint16(1), filled, steps, optima)
+        clear_dead(count, s.dead)
+        next_set(n, links, f, state)
+    flush(n, filled, s.lattice, 32, steps, optima)

@@ -1,15 +1,8 @@
-"""The kernels that count unsafe nodes under f random faults in Q_n, and which of them serves which (n, f).
-
-All take ``params`` = (n, f), draw trial t's faults by the same words and fill the same tally (``layout.SPARSE``), so
-wherever two of them serve a point they agree to the last bit; the choice is one of speed alone.
-"""
+"""Which of the unsafe-node kernels serves which point."""
 
 from __future__ import annotations
 
-from ..jit import Kernel
-from .lanes import LANES_16_MERGED, LANES_16_WHOLE, LANES_32
-from .single import MERGED, WHOLE
-from .small import UNSAFE_SMALL
+from ..machine.choice import Table, anywhere
 
 
 def most_faults(n: int) -> int:
@@ -17,17 +10,64 @@ def most_faults(n: int) -> int:
     return min(1 << n, 65536)
 
 
-def unsafe_kernel(n: int, f: int) -> Kernel:
-    """The fastest kernel for f faults in Q_n, 1 <= n <= 62 and 0 <= f <= most_faults(n).
+def _lanes_16(n: int, f: int) -> bool:
+    return 7 <= n <= 16 and f <= 2 ** (n - 1)
 
-    Lanes of trials pay while large subcubes are rare: measured, up to about 2 expected pairs of faults within
-    distance 2 for n = 7 and 8, and 3 beyond, where the whole cube costs more.  A tenth either way changes little.
+
+def _fraction(n: int, f: int) -> str:
+    """Lanes of trials pay while large subcubes are rare: measured, up to about 2 expected pairs of faults within distance 2
+    for n = 7 and 8, and 3 beyond, where the whole cube costs more.  A tenth either way changes little.
     """
     if n <= 6:
-        return UNSAFE_SMALL[0]
+        return "small.SMALL_6"
     close = f * (f - 1) / 2 * n * (n + 1) / 2 / 2**n
     if close > (2 if n <= 8 else 3):
-        return UNSAFE_SMALL[n - 6] if n <= 8 else WHOLE if n <= 20 else MERGED
+        return f"small.SMALL_{n}" if n <= 8 else "single.WHOLE" if n <= 20 else "single.MERGED"
     if n <= 16:
-        return LANES_16_WHOLE if n <= 12 else LANES_16_MERGED
-    return LANES_32
+        return "lanes.LANES_16_WHOLE" if n <= 12 else "lanes.LANES_16_MERGED"
+    return "lanes.LANES_32"
+
+
+#: At (n, f), 1 <= n <= 62 and 0 <= f <= most_faults(n).
+UNSAFE_FRACTION = Table(
+    __package__,
+    {
+        "single.MERGED": anywhere,
+        "single.WHOLE": lambda n, f: n <= 30,
+        "small.SMALL_6": lambda n, f: n <= 6,
+        "small.SMALL_7": lambda n, f: n == 7,
+        "small.SMALL_8": lambda n, f: n == 8,
+        "lanes.LANES_16_WHOLE": _lanes_16,
+        "lanes.LANES_16_MERGED": _lanes_16,
+        "lanes.LANES_32": lambda n, f: n >= 17 and f <= 2 ** (n - 1),
+    },
+    _fraction,
+)
+
+#: At (n, f).
+UNSAFE_RARE = Table(__package__, {"planting.PLANTED_TRIALS": anywhere})
+
+
+def _one_by_one(n: int, p: float) -> bool:
+    """Whether every node is decided by itself; elsewhere the number of faults is drawn first."""
+    from ..draws.bernoulli import MANY  # compiled rooms are imported once a point is asked for
+
+    return p >= MANY
+
+
+def _critical(n: int, p: float) -> str:
+    if _one_by_one(n, p):
+        return "rate.unsafe_digits"
+    return "rate.unsafe_labels" if n < 15 else "rate.unsafe_merge"
+
+
+#: At (n, p), n <= 30.
+UNSAFE_CRITICAL = Table(
+    __package__,
+    {
+        "rate.unsafe_digits": _one_by_one,
+        "rate.unsafe_labels": lambda n, p: not _one_by_one(n, p),
+        "rate.unsafe_merge": lambda n, p: n >= 9 and not _one_by_one(n, p),
+    },
+    _critical,
+)

@@ -1,4 +1,7 @@
-"""Unsafe nodes under few random faults, n = 7 .. 62: lanes are trials.
+"""Unsafe nodes under few random faults, n = 7 .. 62: lanes are trials (:mod:`fastcube.kernels.draws.lanes`).
+
+Entry: ``LANES_16_WHOLE``, ``LANES_16_MERGED`` and ``LANES_32``, whose work is ``_sift``.  Draws from the study's key as it is:
+labels 0 .. f - 1 of a trial's sequence (LABELS, and HIGH_LABELS for n > 32).
 
 Most trials have no two faults within distance 2, hence no unsafe node and no round.  So
 
@@ -26,9 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import bits, simd
-from ..bits import ONE, ZERO, first_lanes
-from ..fault_lanes import (
+from ..draws.lanes import (
     Queue,
     append,
     draw_on,
@@ -40,12 +41,11 @@ from ..fault_lanes import (
     trial_of,
     valid_lanes,
 )
-from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..tally import add_moments, count_moments, offer
-from .layout import SPLIT_ABOVE
-from .queues import press, run_cubes, solve, solve_unrolled
-from .single import cubes_for, lists_for, merged_trial, whole_trial
-from .tally import (
+from ..machine import bits, simd
+from ..machine.bits import ONE, ZERO, first_lanes
+from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
+from ..tally.sums import add_moments, count_moments, offer
+from .entry import (
     ALL_UNSAFE,
     LAST_BIN,
     LEAST,
@@ -59,6 +59,9 @@ from .tally import (
     UNSAFE_SQUARED_IN,
     count_rounds,
 )
+from .layout import SPLIT_ABOVE
+from .queues import press, run_cubes, solve, solve_unrolled
+from .single import cubes_for, lists_for, merged_trial, whole_trial
 
 # Trials done at once: room for 8 MiB of trials left over, touched as far as needed.
 _CHUNK = np.int64(1 << 20)
@@ -267,7 +270,7 @@ def _make(width: int, word: Any, set_up: Any, finish: Any) -> Kernel:
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}_{finish.__name__}")
     def unsafe_lanes(key, first, stop, params, tally):
-        """Count unsafe nodes and rounds over trials; 1 < f <= 2^(n-1), and n in 7..16 (16 bits) or 17..62 (32 bits)."""
+        """Count unsafe nodes and rounds over trials; 0 <= f <= 2^(n-1), and n in 7..16 (16 bits) or 17..62 (32 bits)."""
         n = np.int64(params[0])
         f = np.int64(params[1])
         sieve = sieve_for(n, f, max(min(stop - first, _CHUNK), 0))

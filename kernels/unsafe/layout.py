@@ -1,14 +1,15 @@
-"""What the unsafe-node kernels count: under f faults (SPARSE), and when every node fails by itself (DENSE)."""
+"""What the unsafe-node kernels count: under f faults (UNSAFE_FRACTION), around a planted pair (UNSAFE_RARE), and where every node
+fails by itself (UNSAFE_CRITICAL)."""
 
 from __future__ import annotations
 
-from ..layout import Counter, Extreme, Layout
+from ..tally.layout import Counter, Extreme, Layout
 
 #: Above this dimension trials of 8 unsafe nodes and more are counted by classes besides, each from so many nodes on.
 SPLIT_ABOVE = 12
 CLASSES = (8, 32, 128, 512, 2048, 8192, 1 << 15, 1 << 17, 1 << 19)
 
-SPARSE = Layout(
+UNSAFE_FRACTION = Layout(
     Counter("unsafe_nodes", "unsafe nodes", 2),
     Counter("unsafe_nodes_squared", "unsafe nodes, squared", 4),
     Counter("with_unsafe", "trials with an unsafe node"),
@@ -27,7 +28,28 @@ SPARSE = Layout(
     Extreme("rounds", "most rounds of FIND_UNSAFE"),
 )
 
-DENSE = Layout(
+#: A trial is of the last of these classes that its largest subcube's dimension reaches.
+DIMENSIONS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
+
+#: Those that can have unsafe nodes.
+MARKING = DIMENSIONS[1:]
+
+#: Over planted trials that count; classes are by the largest subcube's dimension.
+UNSAFE_RARE = Layout(
+    Counter("counted", "trials that count: the planted pair is the first within distance 2"),
+    *(Counter(f"dimension_{d}", f"trials with a subcube of {d} dimensions or more") for d in MARKING),
+    *(Counter(f"unsafe_nodes_{d}", f"unsafe nodes in class {d}", 2) for d in MARKING),
+    *(Counter(f"unsafe_nodes_squared_{d}", f"unsafe nodes in class {d}, squared", 4) for d in MARKING),
+    Counter("with_unsafe", "trials with an unsafe node"),
+    Counter("all_unsafe", "trials without an active node"),
+    Counter("rounds", "rounds of FIND_UNSAFE, where they are known"),
+    Counter("rounds_squared", "rounds of FIND_UNSAFE, squared, where they are known"),
+    Counter("rounds_unknown", "trials whose rounds are not known: a subcube of more than 30 dimensions"),
+    Extreme("rounds", "most rounds of FIND_UNSAFE"),
+    Extreme("largest", "dimension of the largest subcube"),
+)
+
+UNSAFE_CRITICAL = Layout(
     Counter("unsafe_nodes", "unsafe nodes"),
     Counter("unsafe_nodes_squared", "unsafe nodes, squared", 2),
     Counter("with_unsafe", "trials with an unsafe node"),

@@ -15,34 +15,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import philox, simd
-from ..bits import ALL, LOW32, ONE, ZERO, first_lanes, popcount
-from ..jit import block, kernel, scratch
-from ..labels import LabelSet, add, clear, label_set
-from ..sampling import field_width, node_label, place
-from ..tally import add_square, add_wide, offer
-from ..trials import trials_kernel
-from .closed import Spare, solve, spare_cubes
-from .planting_layout import CLASSES, MARKING, PLANTED
+from ..cube.labels import LabelSet, add, clear, label_set
+from ..draws import philox
+from ..draws.nodes import field_width, node_label, place
+from ..machine import simd
+from ..machine.bits import ALL, LOW32, ONE, ZERO, first_lanes, popcount
+from ..machine.jit import block, scratch
+from ..machine.trials import trials_kernel
+from ..tally.sums import add_square, add_wide, offer
+from .closure import Spare, solve, spare_cubes
+from .layout import DIMENSIONS, MARKING, UNSAFE_RARE
 
-_COUNTED = PLANTED.counter("counted")  # then dimension_2, dimension_3, ...
-_UNSAFE = PLANTED.counter(f"unsafe_nodes_{MARKING[0]}")
-_SQUARES = PLANTED.counter(f"unsafe_nodes_squared_{MARKING[0]}")
-_WITH_UNSAFE = PLANTED.counter("with_unsafe")
-_ALL_UNSAFE = PLANTED.counter("all_unsafe")
-_ROUNDS = PLANTED.counter("rounds")
-_ROUNDS_SQUARED = PLANTED.counter("rounds_squared")
-_UNKNOWN = PLANTED.counter("rounds_unknown")
-_MOST_ROUNDS = PLANTED.extreme("rounds")
-_LARGEST = PLANTED.extreme("largest")
+_COUNTED = UNSAFE_RARE.counter("counted")  # then dimension_2, dimension_3, ...
+_UNSAFE = UNSAFE_RARE.counter(f"unsafe_nodes_{MARKING[0]}")
+_SQUARES = UNSAFE_RARE.counter(f"unsafe_nodes_squared_{MARKING[0]}")
+_WITH_UNSAFE = UNSAFE_RARE.counter("with_unsafe")
+_ALL_UNSAFE = UNSAFE_RARE.counter("all_unsafe")
+_ROUNDS = UNSAFE_RARE.counter("rounds")
+_ROUNDS_SQUARED = UNSAFE_RARE.counter("rounds_squared")
+_UNKNOWN = UNSAFE_RARE.counter("rounds_unknown")
+_MOST_ROUNDS = UNSAFE_RARE.extreme("rounds")
+_LARGEST = UNSAFE_RARE.extreme("largest")
 
-_CLASSES = np.array(CLASSES, np.int64)
+_CLASSES = np.array(DIMENSIONS, np.int64)
 _HALF = np.uint64(32)
 _EIGHT = np.uint64(8)
 
 
-class Room(NamedTuple):
-    """Scratch for :func:`planted_faults` and the kernel, made by :func:`room`; arrays."""
+class Scratch(NamedTuple):
+    """What :func:`planted_faults` and the kernel need; made by :func:`set_up`."""
 
     words: Any  #: uint64: words of the present block for LABELS, of each 16 the even ones first
     low: Any  #: uint32: low 32 bits of a trial's labels
@@ -57,7 +58,7 @@ class Room(NamedTuple):
 
 
 @scratch
-def room(params):
+def set_up(params):
     """Scratch for params (n, f), 2 <= n <= 62 and 2 <= f <= 2^n."""
     n = np.int64(params[0])
     f = np.int64(params[1])
@@ -67,18 +68,25 @@ def room(params):
         for a in range(b + 1):
             masks[at] = (ONE << np.uint64(a)) | (ONE << np.uint64(b))
             at += 1
-    return Room(
-        np.empty(f + 16, np.uint64), np.empty((f + 33) & ~1, np.uint32), np.empty(8, np.uint64), np.full(2, -1, np.int64),
-        masks, np.empty(f + 8, np.uint64), label_set(f), np.empty(f + 16, np.uint64), np.empty(f + 16, np.uint64),
+    return Scratch(
+        np.empty(f + 16, np.uint64),
+        np.empty((f + 33) & ~1, np.uint32),
+        np.empty(8, np.uint64),
+        np.full(2, -1, np.int64),
+        masks,
+        np.empty(f + 8, np.uint64),
+        label_set(f),
+        np.empty(f + 16, np.uint64),
+        np.empty(f + 16, np.uint64),
         spare_cubes(),
-    )  # fmt: skip
+    )
 
 
 # ---------------------------------------------------------------- the draw
 
 
 @block(always=True)
-def _plant(key, t, f, room):
+def plant(key, t, f, room):
     """The planted pair of a trial: its mask, and the number of its positions among the C(f, 2), an int64."""
     if room.present[1] != t >> 3:
         room.present[1] = t >> 3
@@ -111,7 +119,7 @@ def _draw_words(key, start, count, words):
 
 
 @block(always=True)
-def _draw_low(key, t, n, count, room):
+def draw_low(key, t, n, count, room):
     """Low 32 bits of the first ``count`` labels of a trial's sequence, or of some more."""
     start, shift = place(t, field_width(n))
     if room.present[0] != np.int64(start):
@@ -150,7 +158,7 @@ def _positions(pair):
 def planted_faults(key, t, n, f, mask, pair, room):
     """Write the faults of a planted trial to ``room.labels``, by position; returns the planted positions i < j.
 
-    ``mask`` and ``pair`` from :func:`_plant`, after :func:`_draw_low`.
+    ``mask`` and ``pair`` from :func:`_plant`, after :func:`draw_low`.
 
     x_i is the first label of the trial's sequence and x_j its neighbour by the mask; the others are the next
     distinct labels of the sequence that are neither, in the order of positions.
@@ -254,8 +262,8 @@ def _trial(key, t, params, scratch, tally):
     """One planted trial."""
     n = np.int64(params[0])
     f = np.int64(params[1])
-    _draw_low(key, t, n, f - 1, scratch)
-    mask, pair = _plant(key, t, f, scratch)
+    draw_low(key, t, n, f - 1, scratch)
+    mask, pair = plant(key, t, f, scratch)
     if _lonely(mask, f - 1, scratch.low):
         d = popcount(mask)
         _record(tally, t, n, np.uint64(2 * (d - 1)), d - 1, d)
@@ -267,15 +275,4 @@ def _trial(key, t, params, scratch, tally):
 
 
 #: Planted trials of (n, f), 2 <= n <= 62 and 2 <= f <= min(2^n, 4096).
-PLANTED_TRIALS = trials_kernel(room, _trial)
-
-
-@kernel("Tuple((uint64[::1], int64, int64))(uint64, int64, int64, int64)")
-def planted_set(key, t, n, f):
-    """The faults of a planted trial by position, and the planted positions i < j."""
-    params = np.array([np.float64(n), np.float64(f)])
-    made = room(params)
-    _draw_low(key, t, n, f - 1, made)
-    mask, pair = _plant(key, t, f, made)
-    i, j = planted_faults(key, t, n, f, mask, pair, made)
-    return made.labels[:f].copy(), i, j
+PLANTED_TRIALS = trials_kernel(set_up, _trial)

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import bits, simd
-from ..bits import ONE, ZERO
-from ..fault_lanes import append, put_row, trial_of
-from ..jit import block
-from ..subcubes import close, measure
-from ..tally import offer
+from ..cube.subcubes import close, measure
+from ..draws.lanes import append, put_row, trial_of
+from ..machine import bits, simd
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import block
+from ..tally.sums import offer
+from .entry import MOST_ROUNDS
 from .small import run_rounds
-from .tally import MOST_ROUNDS
 
 # ---------------------------------------------------------------- closure
 

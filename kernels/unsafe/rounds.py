@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import bits, neighbours, simd
-from ..jit import block, scratch
+from ..machine import bits, neighbours, simd
+from ..machine.jit import block, kernel, scratch
 
 _LOW = tuple(bits.LOW)  # a tuple's items are constants in the machine code, an array's are loads
 
@@ -259,3 +259,37 @@ def rounds_words(state, other, d):
     About 5 ns for each 512 nodes visited while the state fits the second-level cache.
     """
     return rounds_marked(state, other, np.empty(marks_words(d), np.uint64), d)
+
+
+@kernel("int64(uint64[::1], uint64[::1], uint64[::1], int64)")
+def rounds_cube(state, ends, other, d):
+    """Run the rounds of one given d-cube, with faulty links (reading R2), to the fixed point.
+
+    Parameters
+    ----------
+    state : uint64 array of max(8, 2^(d-6)) words
+        Faulty nodes: bit ``v & 63`` of word ``v >> 6``.  Ends as the final state.
+    ends : uint64 array of the same length
+        Ends of faulty links, which are marked in step 1.  Not modified.
+    other : uint64 array of the same length
+        Scratch.
+    d : int64
+        Dimension, 9 <= d <= 30.  Not checked.
+
+    Returns
+    -------
+    int64
+        Last round that marks a node; 0 when none does.
+    """
+    linked = False
+    for word in range(ends.size):
+        linked |= ends[word] & ~state[word] != np.uint64(0)
+    if not linked:
+        return rounds_words(state, other, d)
+    for v in range(np.int64(1) << (d - 9)):
+        simd.store(other, v << 3, step(state, v, d))
+    for v in range(np.int64(1) << (d - 9)):
+        simd.store(state, v << 3, simd.load(other, v << 3))
+    for word in range(ends.size):
+        state[word] |= ends[word]
+    return 1 + rounds_words(state, other, d)

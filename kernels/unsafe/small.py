@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import bits, neighbours, philox, simd
-from ..bits import ONE, ZERO, first_lanes
-from ..jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..tally import add_lanes, offer
-from .tally import ALL_UNSAFE, LAST_BIN, MERGING, MOST_ROUNDS, UNSAFE, UNSAFE_SQUARED, count_rounds
+from ..draws import philox
+from ..machine import bits, neighbours, simd
+from ..machine.bits import ONE, ZERO, first_lanes
+from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
+from ..tally.sums import add_lanes, offer
+from .entry import ALL_UNSAFE, LAST_BIN, MERGING, MOST_ROUNDS, UNSAFE, UNSAFE_SQUARED, count_rounds
 
 
 @block(always=True)
@@ -235,7 +236,7 @@ def _count_nodes(dims, small, at, chosen, total, squares):
 def _make(dims: int) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant=f"{6 + dims}")
     def unsafe_small(key, first, stop, params, tally):
-        """Count unsafe nodes and rounds over trials; see ``layout.SPARSE`` for the tally."""
+        """Count unsafe nodes and rounds over trials; see ``layout.UNSAFE_FRACTION`` for the tally."""
         small = _small_for(np.int64(params[0]), np.int64(params[1]))
         total = squares = simd.splat(ZERO)
         all_unsafe = merging = np.int64(0)
@@ -265,4 +266,4 @@ def _make(dims: int) -> Kernel:
 
 
 #: Kernels for n <= 6, n = 7 and n = 8.
-UNSAFE_SMALL = (_make(0), _make(1), _make(2))
+SMALL_6, SMALL_7, SMALL_8 = _make(0), _make(1), _make(2)

@@ -1,7 +1,6 @@
 """Whether the channel dependency graph of a faulty cube has a cycle (reading A14), n <= 8.
 
-``fastcube/algorithms/wormhole.py`` says why these are all the arcs.  Nodes are 4 a + q, with a the label of the supernode and
-q the place in it; channel j < 2 leads across the internal dimension j, channel 2 + k across the k-th external one.
+``fastcube/algorithms/wormhole.py`` says why these are all the arcs.
 """
 
 from __future__ import annotations
@@ -10,17 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..jit import block, kernel, scratch
-from ..multicasting.supercube import buddy_step, first_across, label_of, place_of
-from ..partition.search import Listed, listed, search_listed
-from ..sampling import Draws, draw_faults, drawn, draws_for
-from ..trials import trials_kernel
-from .layout import DEPENDENCIES
-
-_PARTITIONED = DEPENDENCIES.counter("partitioned")
-_CYCLIC = DEPENDENCIES.counter("cyclic")
-_UNICAST = DEPENDENCIES.counter("cyclic_unicast")
-_REPAIRED = DEPENDENCIES.counter("cyclic_repaired")
+from ..machine.jit import block, scratch
+from ..multicasting.supercube import buddy_step, first_across
+from .channels import channel
 
 _ONE = np.int64(1)
 _TWO = np.int64(2)
@@ -52,14 +43,6 @@ def graph_for(n):
         np.empty(channels, np.int64),
         np.zeros(1, np.int64),
     )
-
-
-@block(always=True)
-def channel(v, j, n, copy):
-    """Number of the channel j of node v; inside a supernode those of copy 1 come behind all others."""
-    if copy and j < 2:
-        return (n << n) + 2 * v + j
-    return n * v + j
 
 
 @block
@@ -159,118 +142,3 @@ def is_cyclic(graph):
                 count += 1
             arc = graph.following[arc]
     return left > 0
-
-
-# ---------------------------------------------------------------- trials
-
-
-class Scratch(NamedTuple):
-    """What a trial works in."""
-
-    faults: Listed
-    draws: Draws
-    graph: Graph
-    by_label: Any  #: int64: masks of faulty places
-
-
-@scratch
-def set_up(params):
-    """Room for the trials of a point (n, f)."""
-    n = np.int64(params[0])
-    f = np.int64(params[1])
-    faults = listed(max(f, drawn(n, f)))
-    faults.count[0] = f
-    return Scratch(faults, draws_for(drawn(n, f)), graph_for(n), np.zeros(np.int64(1) << (n - 2), np.int64))
-
-
-@block
-def place_faults(by_label, labels, count, lo, hi, n):
-    """The masks of faulty places of a supercube."""
-    for a in range(by_label.size):
-        by_label[a] = 0
-    for i in range(count):
-        v = labels[i]
-        by_label[label_of(v, lo, hi, n)] |= _ONE << place_of(v, lo, hi)
-
-
-@block
-def _cyclic(scratch, n, unicast, copies):
-    build(scratch.graph, scratch.by_label, n, unicast, copies)
-    return is_cyclic(scratch.graph)
-
-
-@block
-def dependency_trial(key, t, params, scratch, tally):
-    """One trial at (n, f).
-
-    The graph of unicasts is a part of the graph, and the one of two channels maps onto it copy by copy: where it has no
-    cycle they have none.
-    """
-    n = np.int64(params[0])
-    f = np.int64(params[1])
-    draw_faults(key, t, n, f, scratch.faults.labels, scratch.draws)
-    lo, hi, _ = search_listed(scratch.faults, n)
-    if lo < 0:
-        return
-    tally[_PARTITIONED] += 1
-    place_faults(scratch.by_label, scratch.faults.labels, f, lo, hi, n)
-    if _cyclic(scratch, n, False, _ONE):
-        tally[_CYCLIC] += 1
-        tally[_UNICAST] += np.int64(_cyclic(scratch, n, True, _ONE))
-        tally[_REPAIRED] += np.int64(_cyclic(scratch, n, False, _TWO))
-
-
-DEPENDENCY = trials_kernel(set_up, dependency_trial)
-
-
-@kernel("int64(uint64[::1], int64, int64, int64, int64, int64)")
-def cyclic(faulty, n, lo, hi, unicast, copies):
-    """Whether the graph of a given supercube has a cycle, as 0 or 1; the pair must be fault-tolerant."""
-    scratch = set_up(np.array([n, faulty.size], np.float64))
-    place_faults(scratch.by_label, faulty, faulty.size, lo, hi, n)
-    return np.int64(_cyclic(scratch, n, unicast != 0, copies))
-
-
-@kernel("int64[:, ::1](uint64[::1], int64, int64, int64, int64, int64)")
-def list_arcs(faulty, n, lo, hi, unicast, copies):
-    """The arcs of a given supercube's graph as rows (channel, channel that it waits for), some more than once."""
-    scratch = set_up(np.array([n, faulty.size], np.float64))
-    place_faults(scratch.by_label, faulty, faulty.size, lo, hi, n)
-    graph = scratch.graph
-    build(graph, scratch.by_label, n, unicast != 0, copies)
-    out = np.empty((graph.arcs[0], 2), np.int64)
-    for c in range(graph.head.size):
-        arc = graph.head[c]
-        while arc >= 0:
-            out[arc, 0] = c
-            out[arc, 1] = graph.asked[arc]
-            arc = graph.following[arc]
-    return out
-
-
-@kernel("int64(int64, int64, int64[::1])")
-def count_cyclic(n, f, counts):
-    """Visit all sets of f faults of Q_n and add to the slots of the tally as trials do; returns the number of sets."""
-    scratch = set_up(np.array([n, f], np.float64))
-    size = np.int64(1) << n
-    chosen = np.arange(f)
-    total = np.int64(0)
-    while True:
-        total += 1
-        for i in range(f):
-            scratch.faults.labels[i] = np.uint64(chosen[i])
-        lo, hi, _ = search_listed(scratch.faults, n)
-        if lo >= 0:
-            counts[_PARTITIONED] += 1
-            place_faults(scratch.by_label, scratch.faults.labels, f, lo, hi, n)
-            counts[_CYCLIC] += np.int64(_cyclic(scratch, n, False, _ONE))
-            counts[_UNICAST] += np.int64(_cyclic(scratch, n, True, _ONE))
-            counts[_REPAIRED] += np.int64(_cyclic(scratch, n, False, _TWO))
-        i = f - 1
-        while i >= 0 and chosen[i] == size - f + i:
-            i -= 1
-        if i < 0:
-            return total
-        chosen[i] += 1
-        for j in range(i + 1, f):
-            chosen[j] = chosen[j - 1] + 1

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ..layout import Counter, Layout
+from ..tally.layout import Counter, Layout
 
-DEPENDENCIES = Layout(
+MULTICAST_DEADLOCK = Layout(
     Counter("partitioned", "trials with a fault-tolerant 2-partition"),
     Counter("cyclic", "trials whose dependency graph has a cycle"),
     Counter("cyclic_unicast", "trials with a cycle for messages to one destination"),
     Counter("cyclic_repaired", "trials with a cycle with two virtual channels"),
 )
 
-SIMULATION = Layout(
+MULTICAST_WORMHOLE = Layout(
     Counter("partitioned", "trials with a fault-tolerant 2-partition"),
     Counter("deadlock", "trials that stop with one virtual channel"),
     Counter("deadlock_repaired", "trials that stop with two"),

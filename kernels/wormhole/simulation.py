@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..jit import block, scratch
+from ..machine.jit import block, scratch
 from ..multicasting.supercube import buddy_step, first_across, first_steps, next_label, shortcut
-from .dependencies import channel
+from .channels import channel
 
 _NONE = np.int64(-1)
 _WAITING = np.int32(2**31 - 1)  # a request whose node no header has reached

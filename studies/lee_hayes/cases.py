@@ -16,8 +16,8 @@ from fastcube.algorithms.paths import Route
 from fastcube.algorithms.routing import among_closed
 from fastcube.algorithms.shortest import distance
 from fastcube.algorithms.unsafe import find_unsafe
-from fastcube.engine.claims import Effort
 from fastcube.networks.hypercube import Hypercube
+from fastcube.papers.claims import Effort
 
 #: All fault sets without node 0 of at most so many nodes, by n; and with faulty links, (nodes, links).
 _FULL, _QUICK = {1: 1, 2: 3, 3: 7, 4: 15, 5: 2}, {1: 1, 2: 3, 3: 7, 4: 3}
@@ -92,6 +92,19 @@ def worlds(effort: Effort, links: bool = False) -> Iterator[World]:
         for f in range(most + 1):
             for chosen in itertools.combinations(range(1, 2**n), f):
                 yield World(Hypercube(n, chosen))
+
+
+def two_squares() -> Iterator[World]:
+    """Fault sets of Q_5 and Q_6 that make two squares unsafe at distance three or more, node 0 an unsafe node of one."""
+    for n in (5, 6):
+        pairs = list(itertools.combinations([1 << i for i in range(n)], 2))
+        for (a, b), (c, d) in itertools.product(pairs, pairs):
+            for base in range(2**n):
+                if not base & (c | d) and (base & ~(a | b)).bit_count() >= 3:
+                    for faults in ((base, base | c | d), (base | c, base | d)):
+                        world = World(Hypercube(n, (a, b, *faults)))
+                        if len(world.closed) == 2:
+                            yield world
 
 
 def checked_range(effort: Effort, links: bool = False) -> str:

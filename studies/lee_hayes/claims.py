@@ -1,21 +1,21 @@
 """Claims of Lee & Hayes (1988), "Routing and Broadcasting in Faulty Hypercube Computers", about unsafe nodes.
 
-Statements are as printed, ceilings and floors included; where a claim is decided under a reading of the text its
-statement says so in square brackets.  "Q_n is unsafe" means that no node is active.
+Statements are in our words, ceilings and floors as printed; what a reading of the text adds stands in square brackets.
+"Q_n is unsafe" means that no node is active.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from fastcube.algorithms.unsafe import find_unsafe
-from fastcube.engine.claims import Effort, Ledger, Verdict, Witness
 from fastcube.exact.unsafe import exact_unsafe, family_counts, merging_pairs
-from fastcube.inventory import inventory
 from fastcube.networks.hypercube import Hypercube
+from fastcube.papers.claims import Effort, Ledger, Verdict, Witness, agree
+from fastcube.papers.inventory import inventory
 
 from .closed_sets import closed_sets, parts_of
 
@@ -40,6 +40,7 @@ def _shape(effort: Effort, least_dimension: int) -> Verdict:
     """Whether the closed sets are families of subcubes of at least this dimension, at distance at least three."""
     for n in range(1, 6):
         for nodes in effort.each(closed_sets(n), f"Q_{n}"):
+            effort.applies()
             parts = parts_of(nodes, n)
             words = ""
             if parts is None or any(a.distance(b) < 3 for a in parts for b in parts if a is not b):
@@ -63,11 +64,11 @@ def _shape(effort: Effort, least_dimension: int) -> Verdict:
     "theorem-3-printed",
     where="section 3.2, Theorem 3 with its definition",
     states=(
-        "The unsafe and faulty nodes of a hypercube form a set of maximal unsafe subcubes such that the distance between any "
-        'two of them is at least three; "a subcube of dimension 1 or more is an unsafe subcube if it contains only unsafe or '
-        'faulty nodes".'
+        "For every set of faulty nodes of Q_n, n >= 1, the faulty and unsafe nodes together are a family of maximal unsafe "
+        "subcubes, any two of them at distance 3 or more, where an unsafe subcube has dimension 1 at the least."
     ),
     correction="It holds with an isolated faulty node as a subcube of dimension 0 (theorem-3).",
+    slip="The lines beneath the theorem merge single nodes as they merge subcubes: an isolated faulty node is meant to be one.",
     group="closed sets",
 )
 def theorem_3_printed(effort: Effort) -> Verdict:
@@ -79,19 +80,35 @@ def theorem_3_printed(effort: Effort) -> Verdict:
     "theorem-3",
     where="section 3.2, Theorem 3",
     states=(
-        "The unsafe and faulty nodes of a hypercube form a set of maximal unsafe subcubes such that the distance between any "
-        "two of them is at least three [an isolated faulty node counts as a subcube of dimension 0]."
+        "For every set of faulty nodes of Q_n, n >= 1, the faulty and unsafe nodes together are a family of maximal subcubes, "
+        "any "
+        "two of them at distance 3 or more [an isolated faulty node is a subcube of dimension 0]."
     ),
     group="closed sets",
 )
 def theorem_3(effort: Effort) -> Verdict:
-    """Closed sets in order of n."""
+    """Closed sets in order of n; and that FIND_UNSAFE ends in those that the rule leads to."""
+    for cube in effort.each(_small_cases(((1, 0), (2, 0), (3, 0))), "unsafe nodes"):
+        _by_rule(cube)
     return _shape(effort, 0)
 
 
-def _small_cases_with_links() -> Iterator[Hypercube]:
-    """All faulty nodes and links of Q_1 and Q_2; all faulty nodes and at most one faulty link of Q_3."""
-    for n, most in ((1, 1), (2, 4), (3, 1)):
+def _by_rule(cube: Hypercube) -> int:
+    """The faulty and unsafe nodes as the rule marks them one by one, bit v for node v: those that FIND_UNSAFE finds."""
+    nodes = {v for v in range(2**cube.n) if cube.is_faulty(v)}.union(*cube.faulty_links)
+    more = nodes
+    while more:
+        more = {v for v in range(2**cube.n) if v not in nodes and sum(v ^ 1 << i in nodes for i in range(cube.n)) > 1}
+        nodes |= more
+    found = find_unsafe(cube).subcubes
+    inside = {v for v in range(2**cube.n) if any(v in part for part in found)}
+    agree(inside, nodes, f"faulty and unsafe nodes of {cube!r}, by subcubes and by the rule")
+    return sum(1 << v for v in nodes)
+
+
+def _small_cases(sizes: Iterable[tuple[int, int]] = ((1, 1), (2, 4), (3, 1))) -> Iterator[Hypercube]:
+    """All sets of faulty nodes of Q_n with at most so many faulty links, by n."""
+    for n, most in sizes:
         links = [(x, x ^ 1 << i) for x in range(2**n) for i in range(n) if not x >> i & 1]
         some = [chosen for k in range(most + 1) for chosen in itertools.combinations(links, k)]
         for word in range(2**2**n):
@@ -103,9 +120,8 @@ def _small_cases_with_links() -> Iterator[Hypercube]:
     "theorem-3-links",
     where="section 5",
     states=(
-        "A non-faulty node is unsafe if it either has at least two faulty or unsafe nearest neighbors or is an end-node of a "
-        "faulty link. The newly defined unsafe nodes still form a set of disjoint unsafe subcubes [with the faulty nodes, "
-        "an isolated one as a subcube of dimension 0]."
+        "Where a nonfaulty node is also unsafe when one of its links is faulty, the faulty and unsafe nodes of Q_n, n >= 1, are "
+        "disjoint subcubes as before [3 or more apart; an isolated faulty node is one of dimension 0]."
     ),
     group="closed sets",
 )
@@ -113,10 +129,10 @@ def theorem_3_links(effort: Effort) -> Verdict:
     """The closed sets are the same with link faults, so that only their being closed needs another look."""
     verdict = _shape(effort, 0)
     closed = {n: set(closed_sets(n)) for n in (1, 2, 3)}
-    for cube in effort.each(_small_cases_with_links(), "faulty links"):
-        unsafe = find_unsafe(cube)
-        nodes = sum(1 << v for v in range(2**cube.n) if v in unsafe.nodes or cube.is_faulty(v))
-        alone = [part for part in unsafe.subcubes if not part.dimension and not cube.is_faulty(part.base)]
+    for cube in effort.each(_small_cases(), "faulty links"):
+        effort.applies()
+        nodes = _by_rule(cube)
+        alone = [part for part in find_unsafe(cube).subcubes if not part.dimension and not cube.is_faulty(part.base)]
         if nodes not in closed[cube.n] or alone:
             words = "the faulty and unsafe nodes are not closed under the rule, or an unsafe node stands alone"
             return Verdict("refuted", "small cases by size", witness(words, cube, "[str(part) for part in u.subcubes]"))
@@ -131,13 +147,14 @@ def theorem_3_links(effort: Effort) -> Verdict:
 @ledger.claim(
     "active-neighbour",
     where="section 3.2",
-    states="Since Q_n is not unsafe, each unsafe node in Q_n must have at least one active nearest neighbor.",
+    states="Where Q_n, n >= 1, is not unsafe, some neighbour of every unsafe node is active.",
     group="closed sets",
 )
 def active_neighbour(effort: Effort) -> Verdict:
     """All closed sets of Q_1, ..., Q_5 but the whole cube."""
     for n in range(1, 6):
-        for nodes in closed_sets(n)[:-1]:  # the last one is all of Q_n
+        for nodes in effort.each(closed_sets(n)[:-1], f"Q_{n}"):  # the last one is all of Q_n
+            effort.applies()
             inside = [v for v in range(2**n) if nodes >> v & 1]
             if any(all(nodes >> (v ^ 1 << i) & 1 for i in range(n)) for v in inside):
                 words = "a faulty or unsafe node without an active neighbour"
@@ -151,16 +168,15 @@ def active_neighbour(effort: Effort) -> Verdict:
 @ledger.claim(
     "one-bad-neighbour",
     where="section 3.2",
-    states=(
-        "After identifying all the unsafe nodes, the remaining active nodes will each have at most one unsafe or faulty nearest "
-        "neighbor."
-    ),
+    states="Once all unsafe nodes of Q_n, n >= 1, are marked, no active node has two neighbours that are faulty or unsafe.",
+    definition=True,
     group="closed sets",
 )
 def one_bad_neighbour(effort: Effort) -> Verdict:
     """All closed sets of Q_1, ..., Q_5: one more neighbour would make the node unsafe."""
     for n in range(1, 6):
         for nodes in effort.each(closed_sets(n), f"Q_{n}"):
+            effort.applies()
             outside = (v for v in range(2**n) if not nodes >> v & 1)
             if any(sum(nodes >> (v ^ 1 << i) & 1 for i in range(n)) > 1 for v in outside):
                 cube = Hypercube(n, [v for v in range(2**n) if nodes >> v & 1])
@@ -193,12 +209,14 @@ def _few_faults(most: dict[int, int]) -> Iterator[Hypercube]:
 @ledger.claim(
     "half-faults",
     where="section 3.2; with floor(n/2), which is weaker, at its end",
-    states="If the number of faulty nodes in Q_n is no more than ceil(n/2), Q_n can not be unsafe.",
+    states="No set of at most ceil(n/2) faulty nodes makes Q_n unsafe, n >= 1.",
+    fact="least-faults",
 )
 def half_faults(effort: Effort) -> Verdict:
     """All sets of at most ceil(n/2) faults of small cubes, and a proof for the rest."""
     largest = effort.pick(full=6, quick=5)
     for cube in effort.each(_few_faults({n: math.ceil(n / 2) for n in range(1, largest + 1)})):
+        effort.applies()
         if find_unsafe(cube).all_unsafe:
             words = "no node is active"
             return Verdict("refuted", f"fault sets up to Q_{cube.n}", witness(words, cube, "u.all_unsafe"))
@@ -213,7 +231,7 @@ def half_faults(effort: Effort) -> Verdict:
 @ledger.claim(
     "least-faults",
     where="appendix; section 3.2 for a k-subcube",
-    states="The least number of faults needed to make an Q_n unsafe is ceil(n/2 + 1).",
+    states="The fewest faulty nodes that make Q_n unsafe are ceil(n/2 + 1), n >= 1.",
 )
 def least_faults(effort: Effort) -> Verdict:
     """That fewer are not enough as in half-faults; a set of that size for every n."""
@@ -221,7 +239,9 @@ def least_faults(effort: Effort) -> Verdict:
     for n in range(1, 63):
         faults = few_spanning_faults(n)
         if len(faults) != math.ceil(n / 2 + 1) or not find_unsafe(Hypercube(n, faults)).all_unsafe:
-            return Verdict("undecided", f"no fault set of that size found that makes Q_{n} unsafe")
+            words = f"these {math.ceil(n / 2 + 1)} faults leave Q_{n} an active node, and no other set is known"
+            shown = witness(words, Hypercube(n, faults), "u.all_unsafe")
+            return Verdict("undecided", f"no fault set of that size found that makes Q_{n} unsafe", shown)
     return Verdict(
         verdict.outcome,
         f"{verdict.checked}; attained for n = 1, ..., 62",
@@ -239,14 +259,11 @@ _TWO_LINKS = Hypercube(4, (), [(0b0000, 0b0001), (0b1100, 0b1110)])
 @ledger.claim(
     "half-faults-links",
     where="section 5",
-    states=(
-        "The foregoing results can be readily extended to accommodate link failures [here: at most ceil(n/2) faults, faulty "
-        "links counted, cannot make Q_n unsafe]."
-    ),
+    states="[Nor do at most ceil(n/2) faults make Q_n unsafe when faulty links are among them, n >= 1.]",
     ours=True,
     correction=(
         "K faulty links and f faulty nodes cannot while 3K + 2f < n + 2: a link spans one dimension, and merging adds at most "
-        "two (proved as half-faults); some with 3K + 2f = n + 2 do in Q_1 to Q_4."
+        "two (proved as half-faults); one faulty link of Q_1, and two of Q_4, have 3K + 2f = n + 2 and do."
     ),
 )
 def half_faults_links(effort: Effort) -> Verdict:
@@ -256,6 +273,7 @@ def half_faults_links(effort: Effort) -> Verdict:
         for k in range(1, math.ceil(n / 2) + 1):
             for chosen in itertools.combinations(links, k):
                 cube = Hypercube(n, (), chosen)
+                effort.applies()
                 if find_unsafe(cube).all_unsafe:
                     words = f"no node is active: {k} faulty link{'s' * (k > 1)}, and ceil(n/2) is {math.ceil(n / 2)}"
                     return Verdict(
@@ -288,8 +306,8 @@ def _stated_fraction() -> Fraction:
     "fifteen-percent",
     where="section 3.2, Figure 8",
     states=(
-        "As long as the number of faulty nodes is no more than floor(n/2), the percentage of the unsafe nodes present in the "
-        "system is less than 15% for n >= 5 [on average over fault sets]."
+        "With at most floor(n/2) faulty nodes fewer than 15% of the nodes of Q_n are unsafe, n >= 5 [on average over the fault "
+        "sets, as Figure 8 draws it]."
     ),
 )
 def fifteen_percent(effort: Effort) -> Verdict:
@@ -297,6 +315,7 @@ def fifteen_percent(effort: Effort) -> Verdict:
     limit, largest, where = _stated_fraction(), Fraction(0), ""
     for n in range(5, 63):
         for f in range(n // 2 + 1):
+            effort.applies()
             if mean_fraction_at_most(n, f) < limit:
                 continue
             mean = exact_unsafe(n, f).mean_fraction
@@ -317,8 +336,7 @@ def fifteen_percent(effort: Effort) -> Verdict:
     "fifteen-percent-always",
     where="section 3.2, Figure 8, which shows averages",
     states=(
-        "As long as the number of faulty nodes is no more than floor(n/2), the percentage of the unsafe nodes present in the "
-        "system is less than 15% for n >= 5 [for every fault set]."
+        "[With at most floor(n/2) faulty nodes fewer than 15% of the nodes of Q_n are unsafe, n >= 5, whatever the fault set.]"
     ),
     ours=True,
     correction="It holds on average over fault sets (fifteen-percent).",
@@ -326,6 +344,7 @@ def fifteen_percent(effort: Effort) -> Verdict:
 def fifteen_percent_always(effort: Effort) -> Verdict:
     """Fault sets in order of n and size."""
     for cube in effort.each(_few_faults({n: n // 2 for n in (5, 6, 7)})):
+        effort.applies()
         unsafe = find_unsafe(cube)
         if unsafe.count >= _stated_fraction() * 2**cube.n:
             words = f"{unsafe.count} of {2**cube.n} nodes are unsafe: {100 * unsafe.fraction:.1f}%"

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from fastcube.algorithms.broadcasting import broadcast
-from fastcube.engine.claims import Effort, Verdict, Witness
+from fastcube.networks.hypercube import Hypercube
+from fastcube.papers.claims import Effort, Verdict, Witness
 
+from . import small_cubes
 from .cases import Toward, World, checked_range, climbed, hunted, hunted_range, worlds
 from .claims import ledger
 
-#: What is wrong with a broadcast from a node: (words, a Python expression in which ``b`` is the broadcast).
-Wrong = tuple[str, str] | None
-Check = Callable[[World, int], Wrong]
+#: What a claim says of a broadcast from a node: False where it does not apply, True where it is as stated, else what is wrong:
+#: words, and a Python expression in which ``b`` is the broadcast.
+Judged = bool | tuple[str, str]
+Check = Callable[[World, int], Judged]
 
 
 def _witness(world: World, s: int, algorithm: str, wrong: tuple[str, str]) -> Witness:
@@ -43,31 +46,43 @@ def _units_and_missed(algorithm: str) -> Toward:
     return units
 
 
-def _decide(effort: Effort, algorithm: str, check: Check, links: bool = False,
-            applies: Callable[[World], bool] = lambda world: world.safe) -> Verdict:  # fmt: skip
-    """Refuted by the first broadcast that ``check`` finds wrong in a world that the claim ``applies`` to."""
-    for world in effort.each(worlds(effort, links)):
-        if applies(world) and (wrong := check(world, 0)):
-            return Verdict(
-                "refuted",
-                f"in the order of n and of the faults; {_range(effort, links)}",
-                _witness(world, 0, algorithm, wrong),
-            )
-    where = _range(effort, links)
+def _decide(
+    effort: Effort,
+    algorithm: str,
+    check: Check,
+    links: bool = False,
+    within: Callable[[World], bool] = lambda w: w.safe,
+    more: small_cubes.More = ("", ()),
+) -> Verdict:
+    """Refuted by the first broadcast that ``check`` finds wrong in a world that is ``within`` the claim's hypothesis.
+
+    ``more`` worlds, with what they are, come after the small ones.
+    """
+
+    def wrong(world: World, s: int) -> Witness | None:
+        found = within(world) and check(world, s)
+        effort.applies(found is not False)
+        return _witness(world, s, algorithm, found) if isinstance(found, tuple) else None
+
+    where = _range(effort, links) + more[0]
+    for world in effort.each(itertools.chain(worlds(effort, links), more[1])):
+        if shown := wrong(world, 0):
+            return Verdict("refuted", f"in the order of n and of the faults; {where}", shown)
     if not links:
-        cases = itertools.chain(hunted(effort), climbed(effort, applies, _units_and_missed(algorithm)))
+        before = effort.applied
+        cases = itertools.chain(hunted(effort), climbed(effort, within, _units_and_missed(algorithm)))
         for world, s, _ in effort.each(cases, "hunting"):
-            if applies(world) and (wrong := check(world, s)):
-                return Verdict("refuted", f"holds for {where}; hunted above", _witness(world, s, algorithm, wrong))
-        where += f"; {hunted_range(effort, 'broadcasts')}"
-    return Verdict("holds", where)
+            if shown := wrong(world, s):
+                return Verdict("refuted", f"holds for {where}; hunted above", shown)
+        where += f"; {hunted_range(effort, 'broadcasts')}, of which it applied to {effort.applied - before:,}"
+    return Verdict("holds" if effort.applied else "undecided", where)
 
 
-def _all_within(world: World, s: int, algorithm: str, units: int) -> Wrong:
+def _all_within(world: World, s: int, algorithm: str, units: int) -> Judged:
     found = broadcast(world.cube, s, algorithm)
     nonfaulty = 2**world.cube.n - len(world.cube.faulty_nodes)  # type: ignore[arg-type]
     if found.reached == nonfaulty and found.steps <= units:
-        return None
+        return True
     return (
         f"{algorithm} reaches {found.reached} of {nonfaulty} nonfaulty nodes in {found.steps} units",
         "[b.reached, b.steps]",
@@ -78,36 +93,53 @@ def _all_within(world: World, s: int, algorithm: str, units: int) -> Wrong:
     "theorem-5",
     where="section 4, Theorem 5",
     states=(
-        "BROADCAST1(1) broadcasts a message from an active node to all non-faulty nodes in n time units, provided that Q_n is "
-        "not an unsafe cube [within n units]."
+        "Where Q_n is not unsafe, n >= 1, BROADCAST1(1) takes a message from any active node to all nonfaulty ones within n "
+        "units."
     ),
 )
 def theorem_5(effort: Effort) -> Verdict:
     """All active sources."""
 
-    def check(world: World, s: int) -> Wrong:
-        return _all_within(world, s, "BROADCAST1", world.cube.n) if world.part(s) is None else None
+    def check(world: World, s: int) -> Judged:
+        return world.part(s) is None and _all_within(world, s, "BROADCAST1", world.cube.n)
 
-    return _decide(effort, "BROADCAST1", check)
+    def sound(_: int, counts: Mapping[str, int], __: Mapping[str, int]) -> bool:
+        return counts["broadcast1_complete"] == counts["broadcast1_trials"]
+
+    words, suspects = small_cubes.broadcasts(effort, sound, "broadcast1_trials")
+    return _decide(
+        effort,
+        "BROADCAST1",
+        check,
+        more=(words and f"{words}, where it was counted that all are reached, not in which unit", suspects),
+    )
 
 
 @ledger.claim(
     "theorem-6",
     where="section 4, Theorem 6",
     states=(
-        "BROADCAST2(1) broadcasts a message from any non-faulty node to all non-faulty nodes within n+1 time units, provided "
-        "that Q_n is not an unsafe cube."
+        "Where Q_n is not unsafe, n >= 1, BROADCAST2(1) takes a message from any nonfaulty node to all others within n + 1 units."
     ),
 )
 def theorem_6(effort: Effort) -> Verdict:
     """All nonfaulty sources."""
-    return _decide(effort, "BROADCAST2", lambda w, s: _all_within(w, s, "BROADCAST2", w.cube.n + 1))
+
+    def sound(n: int, counts: Mapping[str, int], most: Mapping[str, int]) -> bool:
+        return counts["broadcast2_complete"] == counts["broadcast2_trials"] and most["broadcast2_steps"] <= n + 1
+
+    return _decide(
+        effort,
+        "BROADCAST2",
+        lambda w, s: _all_within(w, s, "BROADCAST2", w.cube.n + 1),
+        more=small_cubes.broadcasts(effort, sound, "broadcast2_trials"),
+    )
 
 
 @ledger.claim(
     "theorem-6-attained",
     where="section 4, Theorem 6",
-    states="[Some broadcast by BROADCAST2(1) takes n+1 time units, Q_n being not unsafe.]",
+    states="[Where Q_n is not unsafe some broadcast by BROADCAST2(1) takes n + 1 units.]",
     ours=True,
 )
 def theorem_6_attained(effort: Effort) -> Verdict:
@@ -124,11 +156,10 @@ def theorem_6_attained(effort: Effort) -> Verdict:
 
 
 def _twice(algorithm: str) -> Check:
-    def check(world: World, s: int) -> Wrong:
+    def check(world: World, s: int) -> Judged:
         targets = [v for _, _, v in broadcast(world.cube, s, algorithm).sends]
-        if len(targets) == len(set(targets)) and s not in targets:
-            return None
-        return "a node receives twice", "[v for _, _, v in b.sends]"
+        once = len(targets) == len(set(targets)) and s not in targets
+        return once or ("a node receives twice", "[v for _, _, v in b.sends]")
 
     return check
 
@@ -145,23 +176,80 @@ def no_node_twice(effort: Effort) -> Verdict:
 
 
 @ledger.claim(
+    "broadcast1-plain",
+    where="section 4",
+    states="Without a fault BROADCAST1(1) sends what BROADCAST sends, copy by copy, in Q_n, n >= 1.",
+)
+def broadcast1_plain(effort: Effort) -> Verdict:
+    """All copies from node 0; translations carry every source to it."""
+    most = effort.pick(full=10, quick=8)
+
+    def wrong(n: int) -> Witness | None:
+        python = f"[fc.broadcast(fc.Hypercube({n}), 0, algorithm=a).sends for a in ('BROADCAST', 'BROADCAST1')]"
+        one, other = (broadcast(Hypercube(n), 0, name).sends for name in ("BROADCAST", "BROADCAST1"))
+        return None if one == other else Witness.of("copies (time, from, to) of both", python, {"n": n, "s": 0})
+
+    return Verdict.unless(effort.first(range(1, most + 1), wrong), f"Q_1, ..., Q_{most}")
+
+
+@ledger.claim(
+    "broadcast2-active",
+    where="section 4",
+    states="From an active node BROADCAST2(1) sends what BROADCAST1(1) sends, copy by copy, in Q_n, n >= 1.",
+)
+def broadcast2_active(effort: Effort) -> Verdict:
+    """All copies from active nodes."""
+
+    def check(world: World, s: int) -> Judged:
+        if world.part(s) is not None:
+            return False
+        one, other = (broadcast(world.cube, s, name).sends for name in ("BROADCAST1", "BROADCAST2"))
+        return one == other or ("copies (time, from, to) of BROADCAST2(1)", "[list(send) for send in b.sends]")
+
+    return _decide(effort, "BROADCAST2", check)
+
+
+@ledger.claim(
+    "unsafe-served-last",
+    where="section 4",
+    states=(
+        "In BROADCAST1(1) from an active node, where Q_n is not unsafe, n >= 1, a node that sends to an unsafe neighbour "
+        "sends to it last."
+    ),
+)
+def unsafe_served_last(effort: Effort) -> Verdict:
+    """The receivers of each node's copies, in their order."""
+
+    def check(world: World, s: int) -> Judged:
+        if world.part(s) is not None:
+            return False
+        last: dict[int, int] = {}
+        for _, u, v in sorted(broadcast(world.cube, s, "BROADCAST1").sends):
+            if u in last and world.part(last[u]) is not None:
+                return f"{u} sends on after its unsafe neighbour", "[list(send) for send in sorted(b.sends)]"
+            last[u] = v
+        return True
+
+    return _decide(effort, "BROADCAST1", check)
+
+
+@ledger.claim(
     "unsafe-nodes-are-silent",
     where="section 4",
     states=(
-        "In this arrangement, no unsafe nodes have to transmit messages since they receive the all-0 control word "
-        "[BROADCAST1(1) from an active source, Q_n not unsafe]."
+        "In BROADCAST1(1) from an active node no unsafe node sends a copy, where Q_n is not unsafe, n >= 1: the CONTROL that it "
+        "receives is 0."
     ),
 )
 def unsafe_nodes_are_silent(effort: Effort) -> Verdict:
     """The senders of all copies."""
 
-    def check(world: World, s: int) -> Wrong:
+    def check(world: World, s: int) -> Judged:
         if world.part(s) is not None:
-            return None
+            return False
         senders = {u for _, u, _ in broadcast(world.cube, s, "BROADCAST1").sends}
-        if all(world.part(u) is None for u in senders):
-            return None
-        return "an unsafe node transmits", "sorted({u for _, u, _ in b.sends})"
+        silent = all(world.part(u) is None for u in senders)
+        return silent or ("an unsafe node sends", "sorted({u for _, u, _ in b.sends})")
 
     return _decide(effort, "BROADCAST1", check)
 
@@ -169,36 +257,34 @@ def unsafe_nodes_are_silent(effort: Effort) -> Verdict:
 @ledger.claim(
     "theorem-6-links",
     where="section 5",
-    states=(
-        "BROADCAST2(1) does not permit unsafe nodes to send out messages to its unsafe neighbors. Hence no messages can pass "
-        "through faulty links, so Theorem 6 can also be directly extended to hypercubes with link failures."
-    ),
+    states="Theorem 6 holds with faulty links too, whose ends are unsafe: no copy goes over a faulty link; n >= 1.",
 )
 def theorem_6_links(effort: Effort) -> Verdict:
     """All nonfaulty sources, with faulty links."""
     return _decide(effort, "BROADCAST2", lambda w, s: _all_within(w, s, "BROADCAST2", w.cube.n + 1), links=True)
 
 
-def _sufficient(ident: str, where: str, states: str, most: Callable[[int], int]) -> None:
-    @ledger.claim(ident, where=where, states=states)
+def _sufficient(ident: str, where: str, states: str, most: Callable[[int], int], ours: bool = False) -> None:
+    @ledger.claim(ident, where=where, states=states, ours=ours)
     def sufficient(effort: Effort) -> Verdict:
         """All broadcasts with so few faults, whether Q_n is unsafe or not."""
 
         def few(world: World) -> bool:
             return len(world.cube.faulty_nodes) <= most(world.cube.n)  # type: ignore[arg-type]
 
-        return _decide(effort, "BROADCAST2", lambda w, s: _all_within(w, s, "BROADCAST2", w.cube.n + 1), applies=few)
+        return _decide(effort, "BROADCAST2", lambda w, s: _all_within(w, s, "BROADCAST2", w.cube.n + 1), within=few)
 
 
 _sufficient(
     "floor-half-faults-broadcasting",
     "section 3.2",
-    "[A sufficient condition for Theorem 6 is that the number of faulty nodes be no more than floor(n/2).]",
+    "[At most floor(n/2) faulty nodes are enough for the bound of Theorem 6, n >= 1.]",
     lambda n: n // 2,
+    ours=True,
 )
 _sufficient(
     "ceil-half-faults-broadcasting",
     "section 5",
-    "When the number of faulty nodes in Q_n is no greater than ceil(n/2), broadcasting can be achieved within n + 1 time units.",
+    "At most ceil(n/2) faulty nodes are enough for the bound of Theorem 6, n >= 1.",
     lambda n: -(-n // 2),
 )

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from fastcube.algorithms.unsafe import find_unsafe
-from fastcube.engine.estimate import Estimate, proportion
-from fastcube.engine.results import Results
-from fastcube.engine.statistics import Mean, Point, Proportion
-from fastcube.engine.study import Axis, Draw, Explanation, Grid, Study, point_text
 from fastcube.exact.unsafe import critical_rate
-from fastcube.kernels.unsafe.layout import DENSE
+from fastcube.kernels.unsafe import layout
+from fastcube.measure.estimate import Estimate, proportion
+from fastcube.measure.statistics import Mean, Point, Proportion
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study
 from fastcube.networks.hypercube import Hypercube
 from fastcube.plot.style import GREY
+from fastcube.results.results import Results
 
 from . import fine
 from .threshold import LAMBDA, Count, Curve, bracket, corrections, counts_of, fit, leading_order
@@ -30,7 +30,7 @@ CENTRES = {
     2: 0.54, 3: 0.38, 4: 0.232, 5: 0.138, 6: 0.0783, 7: 0.0449, 8: 0.026,
     9: 0.0155, 10: 0.0097, 11: 0.00632, 12: 0.00427, 13: 0.00296, 14: 0.00209, 15: 0.0015,
     16: 0.0011, 17: 0.000817, 18: 0.000612, 19: 0.000461, 20: 0.000351,
-}  # fmt: skip
+}  # a table, row by row # fmt: skip
 
 #: The grid's p as multiples of these centres: close together near p_1/2, where a bracket ends on points of the grid.
 FACTORS = (0.4, 0.5, 0.65, 0.75, 0.84, 0.9, 0.95, 0.98, 1.0, 1.02, 1.05, 1.1, 1.18, 1.3, 1.5, 1.8)
@@ -42,9 +42,9 @@ def _bound(point: Point) -> float:
 
 
 def _kernel(point: Point) -> Any:
-    from fastcube.kernels.unsafe.dense import KERNELS, method
+    from fastcube.kernels.unsafe import choice
 
-    return KERNELS[method(int(point["n"]), float(point["p"]))]
+    return choice.UNSAFE_CRITICAL.kernel(*point.values())
 
 
 def _grid() -> list[Point]:
@@ -58,12 +58,10 @@ def _grid() -> list[Point]:
 
 def fault_set(point: Point, key: int, trial: int) -> np.ndarray:
     """The faulty nodes of one trial, ascending."""
-    from fastcube.kernels.unsafe.dense import fault_state
+    from fastcube.kernels.unsafe import case
 
-    n = int(point["n"])
-    state = np.zeros(max(8, 2**n // 64), np.uint64)
-    fault_state(np.uint64(key), trial, n, float(point["p"]), state)
-    return np.flatnonzero(np.unpackbits(state.view(np.uint8), bitorder="little"))
+    faulty: np.ndarray = case.unsafe_critical(key, trial, int(point["n"]), float(point["p"]))
+    return faulty
 
 
 def _draw(point: Point, key: int, trial: int) -> Draw:
@@ -77,7 +75,6 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     largest = max(found.subcubes, key=lambda part: part.dimension, default=None)
     shown = ", ".join(f"{v:0{n}b}" for v in faulty[:32]) + (", ..." if len(faulty) > 32 else "")
     lines = [
-        f"trial {trial} of unsafe-critical at {point_text(point)}",
         f"  {len(faulty)} faulty nodes: {shown or 'none'}",
         f"  {found.count} unsafe nodes, {found.rounds} rounds",
         f"  {len(found.subcubes)} maximal subcubes" + (f", the largest {largest}" if largest else ""),
@@ -155,14 +152,22 @@ def _fine_figure(results: Results, sheet: Any) -> None:
         "fitted, 95% limits", [(n, _estimate(values.ratio)) for n, values in known.items()], like=1, joined=False
     )
     right.scale = "linear"
-    right.words(x="n", y="$p_{.8}\\,/\\,p_{.2}$", title="The threshold sharpens slowly with $n$")
+    right.words(x="n", y="$p_{.8}\\,/\\,p_{.2}$", title="How sharp the threshold is")
+
+
+#: Most dimensions whose curve is drawn.
+_CURVES = 6
 
 
 def _draw_probability(panel: Any, drawn: dict[int, tuple[list[Count], Curve]]) -> None:
-    for i, (n, (counts, curve)) in enumerate(drawn.items()):
+    several = list(drawn)
+    last = min(len(several), _CURVES) - 1
+    chosen = dict.fromkeys(several[round(i * (len(several) - 1) / max(last, 1))] for i in range(last + 1))
+    for i, n in enumerate(chosen):
+        counts, curve = drawn[n]
         half = curve.quantile()[0]
         pairs = [(p / half, proportion(events, trials)) for p, events, trials in counts]
-        panel.series(f"$n = {n}$", pairs, like=i, of=len(drawn))
+        panel.series(f"$n = {n}$", pairs, like=i, of=len(chosen))
     panel.by = ("n",)
     panel.scale = "linear"
     panel.axes.axhline(0.5, color=GREY, linewidth=0.8, zorder=0)
@@ -170,7 +175,7 @@ def _draw_probability(panel: Any, drawn: dict[int, tuple[list[Count], Curve]]) -
     panel.words(
         x="$p\\,/\\,p_{1/2}(n)$",
         y="probability that Q_n is unsafe",
-        title="The threshold sharpens slowly with $n$",
+        title="Where Q_n becomes unsafe, about its own p_1/2",
     )
 
 
@@ -209,7 +214,7 @@ UNSAFE_CRITICAL = Study(
         Axis("n", "dimension of the hypercube", int, 1, 30),
         Axis("p", "probability that a node is faulty", float, 0.0, 1.0),
     ),
-    tally=DENSE,
+    tally=layout.UNSAFE_CRITICAL,
     statistics=(
         Proportion(
             name="all_unsafe", description="probability that Q_n is unsafe (no node is active)", events="all_unsafe"

@@ -5,15 +5,20 @@ from __future__ import annotations
 from fastcube.algorithms.broadcasting import broadcast
 from fastcube.algorithms.paths import Route, route
 from fastcube.algorithms.unsafe import find_unsafe
-from fastcube.engine.examples import Drawing, Example
 from fastcube.networks.hypercube import Hypercube
+from fastcube.papers.examples import Drawing, Example
 
 #: Faulty nodes of Figures 3, 10 (and 11), 12.
 FIGURE_3, FIGURE_10, FIGURE_12 = (0b0000, 0b0101, 0b0110), (0b0101, 0b1100), (0b0000, 0b0110, 0b1101)
 
 
-def _drawn(n: int, faulty: tuple[int, ...], arrows: tuple[tuple[int, int, str], ...] = (), times: bool = False,
-           caption: str = "") -> Drawing:  # fmt: skip
+def _drawn(
+    n: int,
+    faulty: tuple[int, ...],
+    arrows: tuple[tuple[int, int, str], ...] = (),
+    times: bool = False,
+    caption: str = "",
+) -> Drawing:
     """A cube with its unsafe nodes grey, the steps that mark them inside where they are wanted."""
     unsafe = find_unsafe(Hypercube(n, faulty))
     marked = unsafe.nodes.tolist()
@@ -25,8 +30,9 @@ def _passed(found: Route) -> tuple[tuple[int, int, str], ...]:
     return tuple((u, v, str(i)) for i, (u, v) in enumerate(zip(found.path, found.path[1:], strict=False), 1))
 
 
-def _routed(words: str, n: int, faulty: tuple[int, ...], s: int, t: int, value: list[int], algorithm: str = "ROUTE3",
-            k: int = 1) -> Example:  # fmt: skip
+def _routed(
+    words: str, n: int, faulty: tuple[int, ...], s: int, t: int, value: list[int], algorithm: str = "ROUTE3", k: int = 1
+) -> Example:
     """The path of one message, by an algorithm and with the list of faults that it needs."""
     options = f", k={k}" if k > 1 else ""
     python = f"fc.route(fc.Hypercube({n}, {list(faulty)}), {s}, {t}, algorithm='{algorithm}'{options}).path"

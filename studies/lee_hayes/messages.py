@@ -7,12 +7,10 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from fastcube.engine.study import Point, point_text
-
 if TYPE_CHECKING:
     from fastcube.algorithms.paths import Route
     from fastcube.algorithms.unsafe import Unsafe
-    from fastcube.engine.estimate import Estimate
+    from fastcube.measure.estimate import Estimate
     from fastcube.networks.hypercube import Hypercube
 
 #: Items of one line.
@@ -22,11 +20,6 @@ _MOST = 32
 def known(e: Estimate) -> bool:
     """Whether there is anything to estimate from."""
     return not math.isnan(e.value)
-
-
-def trial_of(study: str, point: Point, trial: int) -> list[str]:
-    """The first line."""
-    return [f"trial {trial} of {study} at {point_text(point)}; links are counted from the left, 1 to {point['n']}"]
 
 
 def _listed(items: Iterable[str]) -> str:

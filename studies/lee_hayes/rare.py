@@ -12,22 +12,23 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from fastcube.engine.results import Results
-from fastcube.engine.statistics import Bounds, CensoredMean, ClassMean, Proportion
-from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
 from fastcube.errors import check_range
-from fastcube.exact.spanned import least_unsafe, most_unsafe, reaching
+from fastcube.exact.bounds import least_unsafe, most_unsafe, reaching
 from fastcube.exact.unsafe import mean_unsafe_two_faults, merging_pairs
-from fastcube.kernels.unsafe.planting_layout import CLASSES, MARKING, PLANTED
+from fastcube.kernels.unsafe import layout
+from fastcube.kernels.unsafe.layout import DIMENSIONS, MARKING
+from fastcube.measure.statistics import Bounds, CensoredMean, ClassMean, Proportion
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
 from fastcube.networks.hypercube import Hypercube
+from fastcube.results.results import Results
 
-from .unsafe import most_rounds, told
+from .unsafe import can_span, most_rounds, told
 
 #: A half-width above this share of the estimate is put down to large subcubes in the notes.
 _WIDE = 0.05
 
-#: Dimensions that the figure shows besides merging, each with its line style.
-_SHOWN: dict[int, Any] = {3: "--", 4: "-.", 8: (0, (6, 1, 1, 1, 1, 1))}
+#: Dimensions that the figure shows besides merging.
+_SHOWN = (3, 4, 8)
 
 
 def _check(point: Point) -> None:
@@ -36,9 +37,9 @@ def _check(point: Point) -> None:
 
 
 def _kernel(point: Point) -> Any:
-    from fastcube.kernels.unsafe.planting import PLANTED_TRIALS
+    from fastcube.kernels.unsafe import choice
 
-    return PLANTED_TRIALS
+    return choice.UNSAFE_RARE.kernel(*point.values())
 
 
 def _scale(point: Point) -> float | Fraction:
@@ -66,12 +67,10 @@ def bounds_of_classes(point: Point) -> tuple[Bounds, ...]:
 
 
 def _draw(point: Point, key: int, trial: int) -> Draw:
-    import numpy as np
-
-    from fastcube.kernels.unsafe.planting import planted_set
+    from fastcube.kernels.unsafe import case
 
     n = int(point["n"])
-    labels, i, j = planted_set(np.uint64(key), trial, n, int(point["f"]))
+    labels, i, j = case.unsafe_rare(key, trial, n, int(point["f"]))
     return Draw(Hypercube(n, labels), {"sequence": labels.tolist(), "planted": [int(i), int(j)]})
 
 
@@ -87,8 +86,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     )
     inside = told(n, sorted(faults))
     x, y = faults[i], faults[j]
-    lines = [f"trial {trial} of unsafe-rare at {point_text(point)}"]
-    lines.append(f"  planted at positions {i} and {j}: {x:0{n}b}, {y:0{n}b}, at distance {(x ^ y).bit_count()}")
+    lines = [f"  planted at positions {i} and {j}: {x:0{n}b}, {y:0{n}b}, at distance {(x ^ y).bit_count()}"]
     lines.append(
         "  counts: it is the first pair within distance 2"
         if before == (i, j)
@@ -115,8 +113,14 @@ def _notes(results: Results) -> list[str]:
             assert isinstance(proved, ClassMean)
             shares = [share for _, _, share in proved.classes(point)]
             seen = [counted for counted, _, _ in proved.sums(tally.counts)]
-            d = next((d for d, many, share in zip(MARKING, seen, shares, strict=True)
-                      if many < 100 and share > _WIDE * e.value / float(_scale(point))), None)  # fmt: skip
+            d = next(
+                (
+                    d
+                    for d, many, share in zip(MARKING, seen, shares, strict=True)
+                    if many < 100 and share > _WIDE * e.value / float(_scale(point))
+                ),
+                None,
+            )
             if d is not None:
                 wide.append(
                     f"  {point_text(point)}: +- {e.half_width / e.value:.0%}, subcubes of {d} dimensions or more"
@@ -129,37 +133,22 @@ def _notes(results: Results) -> list[str]:
     ]
 
 
-def _in_style(lines: list[Any], dashes: Any, width: float) -> None:
-    for line in lines:
-        line.look = line.look | {"linestyle": dashes, "linewidth": width}
-
-
 def _figure(results: Results, sheet: Any) -> None:
-    """Left: how likely two faults, and larger subcubes, come together; right: the mean number of unsafe nodes."""
-    from matplotlib.lines import Line2D
-
-    from fastcube.plot.style import GREY
-
-    left, right = sheet.panels(2)
+    """How likely two faults come together, the mean number of unsafe nodes, and the smallest n's larger subcubes."""
+    left, right, larger = sheet.panels(2, count=3)
     left.lines(results, "merging", x="f", by="n")
-    left.reference(lambda point: min(1.0, float(_scale(point))), "alone: $S$, and $S\\,n(n-1)/(n+\\binom{n}{2})$")
-    _in_style(left.drawn, "-", 1.5)  # n is told by colour and marker, the dimension by dashes
-    for d, dashes in _SHOWN.items():
-        start = len(left.drawn)
-        left.lines(results, f"dimension_{d}", x="f", by="n")
-        _in_style(left.drawn[start:], dashes, 1.0)
-        for line in left.drawn[start:]:
-            line.told, line.label = f"{line.label}, {d} dimensions or more", None
-        left.others[f"{d} dimensions or more"] = Line2D([], [], color=GREY, linestyle=dashes, linewidth=1.0)
-    left.scale = "log"
-    left.words(
-        y="probability", title="Two faults within distance 2; a subcube of 3, 4, 8 dimensions or more in the closure"
-    )
+    left.reference(lambda point: float(_scale(point)) if _scale(point) <= 1 else math.nan, "from pairs alone")
+    left.words(y="probability", title="Two faults within distance 2")
     right.lines(results, "unsafe_nodes", x="f", by="n")
-    _in_style(right.drawn, "-", 1.5)
-    right.reference(_first_order, "alone: $S$, and $S\\,n(n-1)/(n+\\binom{n}{2})$")
-    right.scale = "log"
+    right.reference(_first_order, "from pairs alone")
     right.words(title="Mean number of nonfaulty unsafe nodes")
+    n = min((point["n"] for point, tally in results if tally.trials), default=2)
+    subcubes = {f"{d} dimensions or more": f"dimension_{d}" for d in _SHOWN}
+    larger.compare(results, {"two faults within distance 2": "merging", **subcubes}, x="f", at={"n": n})
+    larger.words(y="probability", title=f"Subcubes in the closure at n = {n}")
+    for panel in (left, right, larger):
+        panel.scale = "log"
+    sheet.title(results.study.title)
 
 
 # ---------------------------------------------------------------- the study
@@ -196,7 +185,7 @@ UNSAFE_RARE = Study(
         Axis("n", "dimension of the hypercube", int, 2, 62),
         Axis("f", "number of faulty nodes", int, 2, 4096),
     ),
-    tally=PLANTED,
+    tally=layout.UNSAFE_RARE,
     statistics=(
         _mean("unsafe_nodes", "mean number of nonfaulty unsafe nodes", _scale, True),
         Proportion(
@@ -217,6 +206,7 @@ UNSAFE_RARE = Study(
             name="all_unsafe",
             description="probability that Q_n is unsafe (no node is active)",
             events="all_unsafe",
+            possible=can_span,
             scale=_scale,
             shown=False,
         ),
@@ -228,8 +218,9 @@ UNSAFE_RARE = Study(
                 scale=_scale,
                 shown=d == 3,
                 defined=lambda point, d=d: d <= point["n"],  # type: ignore[misc]
+                possible=lambda point, d=d: can_span({**point, "n": d}),  # type: ignore[misc]
             )
-            for d in CLASSES
+            for d in DIMENSIONS
         ),
         Proportion(
             name="counted",

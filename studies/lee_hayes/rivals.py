@@ -11,8 +11,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fastcube.engine.benchmark import Benchmark, kernel_runner
-from fastcube.engine.study import Study
+from fastcube.running.benchmark import Benchmark, kernel_runner
+
+from .critical import UNSAFE_CRITICAL
+from .unsafe import UNSAFE_FRACTION
 
 
 def with_networkx(n: int, f: int, trials: int, seed: int = 0) -> int:
@@ -82,20 +84,20 @@ def _distinct(n: int, f: int, trials: int) -> Callable[[np.random.Generator], np
     return draw
 
 
-def benchmarks_of(sparse: Study, dense: Study) -> list[Benchmark]:
-    """The comparisons, for the studies ``unsafe-fraction`` and ``unsafe-critical``."""
+def benchmarks() -> list[Benchmark]:
+    """What ``fastcube bench`` compares."""
     out = []
     for n, f, slow, fast in ((8, 4, 300, 2_000), (12, 6, 40, 100)):
-        name, ours = f"unsafe nodes, n={n} f={f}", kernel_runner(sparse, {"n": n, "f": f}, 2_000_000)
+        name, ours = f"unsafe nodes, n={n} f={f}", kernel_runner(UNSAFE_FRACTION, {"n": n, "f": f}, 2_000_000)
         out.append(Benchmark(name, "NetworkX", ours, _counted(slow, with_networkx, n, f, slow)))
         cubes = _counted(fast, with_numpy_cubes, n, _distinct(n, f, fast))
         out.append(Benchmark(name, "NumPy on whole cubes", ours, cubes))
     for n, f, trials in ((16, 8, 100_000), (30, 15, 100_000), (60, 30, 50_000)):
-        ours = kernel_runner(sparse, {"n": n, "f": f}, 2_000_000)
+        ours = kernel_runner(UNSAFE_FRACTION, {"n": n, "f": f}, 2_000_000)
         pairs = _counted(trials, with_numpy_pairs, n, f, trials)
         out.append(Benchmark(f"unsafe nodes, n={n} f={f}", "NumPy on pairs", ours, pairs))
     for n, p, ours_trials, trials in ((10, 0.0097, 100_000, 300), (16, 0.0011, 5_000, 4)):
-        ours = kernel_runner(dense, {"n": n, "p": p}, ours_trials)
+        ours = kernel_runner(UNSAFE_CRITICAL, {"n": n, "p": p}, ours_trials)
         cubes = _counted(
             trials, with_numpy_cubes, n, lambda rng, n=n, p=p, trials=trials: rng.random((trials, 2**n)) < p
         )

@@ -6,8 +6,11 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fastcube.engine.benchmark import Benchmark, kernel_runner
-from fastcube.engine.study import Study
+from fastcube.running.benchmark import Benchmark, kernel_runner
+
+from .broadcasting import BROADCAST
+from .routing import ROUTING
+from .routing_rate import ROUTING_RATE
 
 Bad = Callable[[int], bool]
 
@@ -161,8 +164,8 @@ def broadcast_plainly(n: int, f: int, trials: int, seed: int = 0) -> int:
     return total
 
 
-def benchmarks_of(routing: Study, rate: Study, broadcast: Study) -> list[Benchmark]:
-    """The comparisons."""
+def benchmarks() -> list[Benchmark]:
+    """What ``fastcube bench`` compares."""
 
     def plain(function: Callable[..., Any], trials: int, *arguments: Any) -> Callable[[], int]:
         def call() -> int:
@@ -173,12 +176,12 @@ def benchmarks_of(routing: Study, rate: Study, broadcast: Study) -> list[Benchma
 
     out = []
     for n, f in ((8, 4), (12, 6), (20, 10), (60, 30)):
-        ours = kernel_runner(routing, {"n": n, "f": f, "links": 0, "k": 1}, 2_000_000)
+        ours = kernel_runner(ROUTING, {"n": n, "f": f, "links": 0, "k": 1}, 2_000_000)
         out.append(Benchmark(f"routing, n={n} f={f}", "plain Python", ours, plain(route_plainly, 1000, n, f)))
     for n, p in ((20, 0.3), (60, 0.5)):
-        ours = kernel_runner(rate, {"n": n, "rate": p, "k": 1}, 1_000_000)
+        ours = kernel_runner(ROUTING_RATE, {"n": n, "rate": p, "k": 1}, 1_000_000)
         out.append(Benchmark(f"routing, n={n} rate={p}", "plain Python", ours, plain(rate_plainly, 1000, n, p)))
     for n, f in ((6, 3), (10, 5)):
-        ours = kernel_runner(broadcast, {"n": n, "f": f, "links": 0}, 200_000)
+        ours = kernel_runner(BROADCAST, {"n": n, "f": f, "links": 0}, 200_000)
         out.append(Benchmark(f"broadcasting, n={n} f={f}", "plain Python", ours, plain(broadcast_plainly, 20, n, f)))
     return out

@@ -7,28 +7,32 @@ messages can have the extra delay of two.  ``routing`` counts the messages.  Rea
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fastcube.engine.drawn import faulty_nodes
-from fastcube.engine.statistics import Proportion, Ratio
-from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, point_text, product_grid
-from fastcube.errors import check_range
-from fastcube.inventory import inventory
-from fastcube.kernels.routing.layout import TALLY
-from fastcube.networks.hypercube import Hypercube
+import numpy as np
 
-from .messages import faults_in_words, known, route_in_words, trial_of
+from fastcube.errors import check_integer, check_range
+from fastcube.kernels.routing import layout
+from fastcube.measure.fault_sets import faulty_nodes
+from fastcube.measure.statistics import Proportion, Ratio
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, check_cases, point_text, product_grid
+from fastcube.measure.tally import Tally
+from fastcube.networks.hypercube import Hypercube
+from fastcube.papers.inventory import inventory
+
+from .messages import faults_in_words, known, route_in_words
 
 if TYPE_CHECKING:
-    from fastcube.engine.results import Results
-    from fastcube.kernels.jit import Kernel
-
-#: Largest n at which a detour or a failure is followed by an exact search (``kernels/routing/search.py``).
-SEARCHED = 12
+    from fastcube.kernels.machine.jit import Kernel
+    from fastcube.results.results import Results
 
 #: Most faulty nodes, and most faulty links.
 MOST = 65536
+
+#: Messages that an enumeration may take, some ten seconds.
+_MOST_CASES = 10**7
 
 #: Points with fewer lost messages than this say more by their closed form.
 _RARE = 100
@@ -55,23 +59,38 @@ def _check(point: Point) -> None:
 
 
 def _kernel(point: Point) -> Kernel:
-    from fastcube.kernels.routing.choice import routing_kernel
+    from fastcube.kernels.routing import choice
 
-    return routing_kernel(int(point["n"]), int(point["f"]), int(point["links"]))
+    return choice.ROUTING.kernel(*point.values())
+
+
+def _enumeration(point: Point) -> Tally:
+    """All fault sets without node 0, and from there all messages.
+
+    Routing knows no translation of all labels from another, so these stand for all; it does know the order of the dimensions.
+    """
+    from fastcube.kernels.routing.single import all_messages
+
+    n, f = int(point["n"]), int(point["f"])
+    check_integer("links", point["links"], 0, 0, "for exact values")
+    messages = check_cases(math.comb(2**n - 1, f) * (2**n - 1 - f), _MOST_CASES, point)
+    slots = layout.ROUTING.fresh()
+    all_messages(np.array([n, f, 0, point["k"], 0, 1], np.float64), slots)
+    return Tally.from_slots(layout.ROUTING, 0, messages, slots)
 
 
 def _searched(point: Point) -> bool:
-    return int(point["n"]) <= SEARCHED
+    return int(point["n"]) <= layout.SEARCHED
 
 
 # ---------------------------------------------------------------- one trial in full
 
 
 def _draw(point: Point, key: int, trial: int) -> Draw:
-    from fastcube.kernels.faults import trial_faults
+    from fastcube.kernels.routing import case
 
     n = int(point["n"])
-    nodes, links, ends = trial_faults(key, trial, n, int(point["f"]), int(point["links"]), 2)
+    nodes, links, ends = case.routing(key, trial, n, int(point["f"]), int(point["links"]))
     return Draw(Hypercube(n, nodes, links.tolist()), {"s": int(ends[0]), "t": int(ends[1])})
 
 
@@ -91,7 +110,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         "k": k,
         "not_unsafe": not unsafe.all_unsafe,
     }
-    lines = [*trial_of("routing", point, trial), *faults_in_words(cube, unsafe)]
+    lines = [f"  links are counted from the left, 1 to {point['n']}", *faults_in_words(cube, unsafe)]
     lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.metric(s, t)}")
     for algorithm in ("ROUTE", "ROUTE1", "ROUTE2", "ROUTE3"):
         found = route(cube, s, t, algorithm, **({"k": k} if algorithm in ("ROUTE1", "ROUTE2") else {}))
@@ -114,7 +133,11 @@ def same_delay(results: Results, panel: Any, by: str) -> None:
     panel.reference(
         lambda point: results.estimates(point)["same_subcube"].value or math.nan, "both ends in one unsafe subcube"
     )
-    panel.stated(_limit(), "paper: < 15% for f <= floor(n/2), n >= 5")
+    panel.stated(
+        _limit(),
+        "paper: < 15% for f <= floor(n/2), n >= 5",
+        where=lambda point: int(point["n"]) >= 5 and int(point["f"]) <= int(point["n"]) // 2,
+    )
     panel.scale = "log"
     panel.words(y="share of ROUTE3's messages with a detour", title="ROUTE3: messages with the extra delay")
 
@@ -123,34 +146,47 @@ def _figure(results: Results, sheet: Any) -> None:
     by = "f" if len({point["f"] for point, _ in results}) > 2 else "links"
     left, right = sheet.panels(2)
     same_delay(results, left, by)
-    done = [point for point, tally in results if tally.trials]
-    n = max(point["n"] for point in done)
+    n = telling(results)
+    done = [point for point, tally in results if tally.trials and point["n"] == n]
     at = {"n": n, "k": min(point["k"] for point in done)}
     at[{"f": "links", "links": "f"}[by]] = min(point[{"f": "links", "links": "f"}[by]] for point in done)
-    names = {"ROUTE": "route_lost", "ROUTE1": "route1_failed", "ROUTE2": "route2_failed"}
-    for i, (name, of) in enumerate(
-        (("ROUTE", "route"), ("ROUTE1", "route1"), ("ROUTE2", "route2"), ("ROUTE3", "route3"))
+    for i, (label, statistic) in enumerate(
+        (
+            ("ROUTE", "route_delivered"),
+            (f"ROUTE1({at['k']})", "route1_delivered"),
+            (f"ROUTE2({at['k']})", "route2_delivered"),
+            ("ROUTE3, which loses all where Q_n is unsafe", "route3_delivered_all"),
+        )
     ):
         pairs = []
         for point, tally in results:
             if tally.trials and all(point[axis] == value for axis, value in at.items()):
-                pairs.append((point[by], undelivered(results, point, of)))
-        label = f"{name}({at['k']})" if name in ("ROUTE1", "ROUTE2") else name
-        right.series(label + (", where Q_n is not unsafe" if of == "route3" else ""), sorted(pairs), i, len(names) + 1)
+                pairs.append((point[by], undelivered(results, point, statistic)))
+        right.series(label, sorted(pairs), i, 4)
     right.scale = "log"
     right.words(
-        x="f, faulty nodes" if by == "f" else "faulty links",
+        x="f, number of faulty nodes" if by == "f" else "K, number of faulty links",
         y="share of messages not delivered",
-        title=f"Not delivered, on the same fault sets of Q_{n}",
+        title=f"Not delivered, over all fault sets of Q_{n}",
     )
     sheet.title("Routing among random faults in Q_n (shaded: 95% intervals)")
 
 
-def undelivered(results: Results, point: Point, algorithm: str) -> Any:
-    """One minus the share delivered, with its interval."""
+def telling(results: Results) -> int:
+    """The n at which most points have messages that ROUTE1, ROUTE2 or ROUTE3 loses; the largest of several."""
+    lossy: dict[int, int] = {}
+    for point, tally in results:
+        if tally.trials:
+            lost = sum(tally.counts[f"{name}_delivered"] < tally.trials for name in ("route1", "route2", "route3"))
+            lossy[int(point["n"])] = lossy.get(int(point["n"]), 0) + lost
+    return max(lossy, key=lambda n: (lossy[n], n))
+
+
+def undelivered(results: Results, point: Point, statistic: str) -> Any:
+    """One minus a share delivered, with its interval."""
     from dataclasses import replace
 
-    e = results.estimates(point)[f"{algorithm}_delivered"]
+    e = results.estimates(point)[statistic]
     return replace(e, value=1 - e.value, low=1 - e.high, high=1 - e.low)
 
 
@@ -212,26 +248,50 @@ def share(name: str, counter: str, description: str, among: str | None = None, s
     return Proportion(name=name, description=description, events=counter, among=among, shown=shown)
 
 
+def _faulty(point: Point) -> bool:
+    """Whether anything is faulty: without faults no route is a detour."""
+    return bool(point["f"] or point["links"])
+
+
 def detour(name: str, shown: bool = False) -> Proportion:
     """The share of an algorithm's delivered routes that are detours."""
-    return share(
-        f"{name}_detour",
-        f"{name}_detours",
-        f"share of delivered {_NAMES[name]} routes{_of(name)} longer than the Hamming distance",
-        f"{name}_delivered",
-        shown,
+    return Proportion(
+        name=f"{name}_detour",
+        description=f"share of delivered {_NAMES[name]} routes{_of(name)} longer than the Hamming distance",
+        events=f"{name}_detours",
+        among=f"{name}_delivered",
+        possible=_faulty,
+        shown=shown,
     )
 
 
-def length(name: str) -> Ratio:
-    """Links over Hamming distances of an algorithm's delivered routes."""
+def most_length(radius: Callable[[Point], int]) -> Callable[[Point], float]:
+    """A bound on the links over the Hamming distance of a delivered route, by the k of its rule.
+
+    A route visits no node twice, and leaves a minimal path only at nodes with a fault among the first k links toward t or the
+    nodes behind them, each time for two links.
+    """
+
+    def bound(point: Point) -> float:
+        n, k = int(point["n"]), radius(point)
+        near = [math.comb(n, i) for i in range(k + 1)]
+        blind = int(point["f"]) * (sum(near) - 1) + 2 * int(point["links"]) * sum(near[:-1])
+        return float(1 + 2 * min(2 ** (n - 1), blind))
+
+    return bound
+
+
+def length(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> Ratio:
+    """Links over Hamming distances of an algorithm's delivered routes: one, and what its detours add."""
     return Ratio(
         name=f"{name}_length",
         description=f"links on delivered {_NAMES[name]} routes{_of(name)} over their Hamming distances",
         numerator=f"{name}_links",
         denominator=f"{name}_distance",
         squares=(f"{name}_links_links", f"{name}_links_distance", f"{name}_distance_distance"),
-        nonzero=f"{name}_delivered",
+        nonzero=f"{name}_detours",
+        base=1,
+        bound=bound,
         among=f"{name}_delivered",
         shown=False,
     )
@@ -260,14 +320,14 @@ ROUTING = Study(
     name="routing",
     title="Routing among f random faulty nodes and K faulty links in Q_n",
     source="Lee & Hayes 1988, section 3",
-    revision=1,
+    revision=2,
     axes=(
         Axis("n", "dimension of the hypercube", int, 1, 62),
         Axis("f", "number of faulty nodes", int, 0, MOST),
         Axis("links", "number of faulty links", int, 0, MOST),
         Axis("k", "radius within which a node of ROUTE1 and ROUTE2 knows the faults", int, 1, 62),
     ),
-    tally=TALLY,
+    tally=layout.ROUTING,
     statistics=(
         detour("route3", shown=True),
         share(
@@ -280,6 +340,20 @@ ROUTING = Study(
         share("route_delivered", "route_delivered", "share of messages that ROUTE delivers", shown=True),
         share("route1_delivered", "route1_delivered", "share of messages that ROUTE1(k) delivers", shown=True),
         share("route2_delivered", "route2_delivered", "share of messages that ROUTE2(k) delivers"),
+        *(
+            share(
+                f"{name}_delivered_active",
+                f"{name}_delivered_active",
+                f"share of messages that {title} delivers, where some node is active",
+                _SAFE,
+            )
+            for name, title in (("route", "ROUTE"), ("route1", "ROUTE1(k)"), ("route2", "ROUTE2(k)"))
+        ),
+        share(
+            "route3_delivered_all",
+            "route3_delivered",
+            "share of all messages that ROUTE3(1) delivers, none of them where no node is active",
+        ),
         share("not_unsafe", "not_unsafe", "share of fault sets that leave an active node"),
         ended("route1", "livelock", _AGAIN),
         ended("route2", "livelock", _AGAIN),
@@ -289,9 +363,9 @@ ROUTING = Study(
         ended("route3", "stuck", _NOWHERE, _SAFE),
         detour("route1"),
         detour("route2"),
-        length("route1"),
-        length("route2"),
-        length("route3"),
+        length("route1", most_length(lambda point: int(point["k"]))),
+        length("route2", most_length(lambda point: int(point["k"]))),
+        length("route3", most_length(lambda _: 1)),
         share(
             "same_subcube",
             "same_subcube",
@@ -332,6 +406,7 @@ ROUTING = Study(
         Grid("links", product_grid(n=range(5, 11), f=[0, 2], links=range(1, 5), k=[1]), 200_000),
     ),
     check=_check,
+    enumeration=_enumeration,
     explain=_explain,
     draw=_draw,
     figure=_figure,

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, point_text, product_grid
 from fastcube.errors import check_range
-from fastcube.exact.routing import minimal_share, plain_share
-from fastcube.kernels.routing.layout import RATE_TALLY
+from fastcube.exact.closed_forms import minimal_share, plain_share
+from fastcube.kernels.routing import layout
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text, product_grid
 from fastcube.networks.hypercube import Hypercube
 
-from .messages import known, route_in_words, trial_of
+from .messages import known, route_in_words
 from .routing import length, share
 
 if TYPE_CHECKING:
-    from fastcube.engine.results import Results
-    from fastcube.kernels.jit import Kernel
+    from fastcube.kernels.machine.jit import Kernel
+    from fastcube.results.results import Results
 
 RATES = [round(0.05 * i, 2) for i in range(11)]
 
@@ -31,18 +31,18 @@ def _check(point: Point) -> None:
     check_range("k", point["k"], 1, int(point["n"]), f"for n={point['n']}")
 
 
-def _kernel(_: Point) -> Kernel:
-    from fastcube.kernels.routing.rate import routing_rate
+def _kernel(point: Point) -> Kernel:
+    from fastcube.kernels.routing import choice
 
-    return routing_rate
+    return choice.ROUTING_RATE.kernel(*point.values())
 
 
 def _draw(point: Point, key: int, trial: int) -> Draw:
-    from fastcube.kernels.routing.rate import rate_trial
+    from fastcube.kernels.routing import case
     from fastcube.networks.faults import RandomFaults
 
     n, rate = int(point["n"]), float(point["rate"])
-    drawn, status_key, s, t = rate_trial(key, trial, n, rate)
+    drawn, status_key, s, t = case.routing_rate(key, trial, n, rate)
     ends = {"s": int(s), "t": int(t)} if drawn else {"s": -1, "t": -1}
     return Draw(
         Hypercube(n, RandomFaults(rate, int(status_key))), {"status_key": int(status_key), **ends, "void": not drawn}
@@ -55,7 +55,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     rate, k = float(point["rate"]), int(point["k"])
     drawn = _draw(point, key, trial)
     cube, status_key, s, t = drawn.network, *(drawn.others[name] for name in ("status_key", "s", "t"))
-    lines = trial_of("routing-rate", point, trial)
+    lines = [f"  links are counted from the left, 1 to {point['n']}"]
     if drawn.others["void"]:
         lines.append("  void: none of 2^20 attempts gives two nonfaulty ends")
         return Explanation("\n".join(lines), {"void": True, "rate": rate, "k": k})
@@ -76,11 +76,11 @@ def _figure(results: Results, sheet: Any) -> None:
         left, right = panels[2 * i : 2 * i + 2]
         left.lines(results, "route1_minimal", x="rate", by="n", at={"k": k})
         if k == 1:
-            left.reference(lambda p: float(minimal_share(p["n"], p["rate"])), "closed form, greedy minimal routing")
+            left.reference(lambda p: float(minimal_share(p["n"], p["rate"])), "closed form")
         left.scale = "linear"
         left.words(y="share of messages", title=f"ROUTE1({k}): delivered over the Hamming distance")
         right.lines(results, "route_delivered", x="rate", by="n", at={"k": k})
-        right.reference(lambda p: float(plain_share(p["n"], p["rate"])), "closed form, ROUTE")
+        right.reference(lambda p: float(plain_share(p["n"], p["rate"])), "closed form")
         right.scale = "linear"
         lines = _delivered(results, k)
         for j, (n, line) in enumerate(lines.items()):
@@ -140,7 +140,7 @@ ROUTING_RATE = Study(
         Axis("rate", "node failure rate", float, 0, 1, open_above=True),
         Axis("k", "radius within which a node of ROUTE1 and ROUTE2 knows the faults", int, 1, 62),
     ),
-    tally=RATE_TALLY,
+    tally=layout.ROUTING_RATE,
     statistics=(
         _of_valid("route1_minimal", "share of messages that ROUTE1(k) delivers over the Hamming distance", True),
         _of_valid("route_delivered", "share of messages that ROUTE delivers", True),

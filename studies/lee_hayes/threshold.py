@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fastcube.engine.estimate import ALPHA, proportion
-from fastcube.engine.results import Results
+from fastcube.measure.estimate import ALPHA, proportion
+from fastcube.results.results import Results
 
 #: The 97.5% point of the normal law.
 _NORMAL = 1.959963984540054

@@ -12,25 +12,17 @@ import math
 from typing import Any
 
 from fastcube.algorithms.unsafe import find_unsafe
-from fastcube.engine.drawn import faulty_nodes
-from fastcube.engine.results import Results
-from fastcube.engine.statistics import Bounds, Distribution, Mean, Proportion, SplitMean
-from fastcube.engine.study import (
-    Axis,
-    Draw,
-    Explanation,
-    Grid,
-    Point,
-    Study,
-    point_text,
-    product_grid,
-)
 from fastcube.errors import check_range
-from fastcube.exact.spanned import most_unsafe, reaching
+from fastcube.exact.bounds import most_unsafe, reaching
 from fastcube.exact.unsafe import merging_pairs
-from fastcube.inventory import inventory
-from fastcube.kernels.unsafe.layout import CLASSES, SPARSE, SPLIT_ABOVE
+from fastcube.kernels.unsafe import layout
+from fastcube.kernels.unsafe.layout import CLASSES, SPLIT_ABOVE
+from fastcube.measure.fault_sets import faulty_nodes
+from fastcube.measure.statistics import Bounds, Distribution, Mean, Proportion, SplitMean
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text, product_grid
 from fastcube.networks.hypercube import Hypercube
+from fastcube.papers.inventory import inventory
+from fastcube.results.results import Results
 
 #: Where fewer pairs of faults within distance 2 than this are expected, plain sampling sees little.
 _RARE = 0.01
@@ -48,9 +40,9 @@ def _check(point: Point) -> None:
 
 
 def _kernel(point: Point) -> Any:
-    from fastcube.kernels.unsafe.choice import unsafe_kernel
+    from fastcube.kernels.unsafe import choice
 
-    return unsafe_kernel(int(point["n"]), int(point["f"]))
+    return choice.UNSAFE_FRACTION.kernel(*point.values())
 
 
 def _nodes(point: Point) -> float:
@@ -88,6 +80,11 @@ def most_rounds(point: Point) -> float:
     return float(max(0, min(int(point["n"]), 2 * (int(point["f"]) - 1))) ** 2 // 3)
 
 
+def can_span(point: Point) -> bool:
+    """Whether f faults can make all of Q_n unsafe, which takes ceil(n/2) + 1 of them."""
+    return int(point["f"]) > (int(point["n"]) + 1) // 2
+
+
 def told(n: int, faulty: list[int]) -> Explanation:
     """What FIND_UNSAFE makes of a fault set, in words, and as data."""
     found = find_unsafe(Hypercube(n, faulty_nodes=faulty))
@@ -112,15 +109,14 @@ def told(n: int, faulty: list[int]) -> Explanation:
 
 def draw_nodes(point: Point, key: int, trial: int) -> Draw:
     """f distinct faulty nodes of Q_n."""
-    from fastcube.kernels.sampling import fault_set
+    from fastcube.kernels.unsafe import case
 
     n = int(point["n"])
-    return Draw(Hypercube(n, fault_set(key, trial, n, int(point["f"]))))
+    return Draw(Hypercube(n, case.unsafe_fraction(key, trial, n, int(point["f"]))))
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
-    inside = told(int(point["n"]), faulty_nodes(draw_nodes(point, key, trial)))
-    return Explanation(f"trial {trial} of unsafe-fraction at {point_text(point)}\n{inside.words}", inside.data)
+    return told(int(point["n"]), faulty_nodes(draw_nodes(point, key, trial)))
 
 
 # ---------------------------------------------------------------- Figure 8
@@ -151,14 +147,19 @@ def _notes(results: Results) -> list[str]:
         for point, tally in results
         if tally.trials and _stated(point)
     ]
+    none = [p for p, tally in results if tally.trials and p["f"] > 1 and not tally.counts["with_unsafe"]]
+    advice = []
+    if none:
+        where = point_text(none[0]) + (f" and {len(none) - 1} more" if len(none) > 1 else "")
+        advice.append(f"No unsafe node was seen at {where}: fastcube run unsafe-rare says how rare they are.")
     if not rows:
-        return []
+        return advice
     above = [point_text(point) for point, e in rows if e.low >= _limit()]
     below = [point for point, e in rows if e.high < _limit()]
     lines = [f"paper: less than 15% unsafe for f <= floor(n/2), n >= 5: so at {len(below)} of {len(rows)} points"]
     if above:
         lines.append(f"  not so at {', '.join(above)}")
-    return lines
+    return lines + advice
 
 
 # ---------------------------------------------------------------- large cubes
@@ -168,12 +169,18 @@ def _large_grid() -> list[Point]:
     return [{"n": n, "f": f} for n in (12, 14, 16, 18, 20) for f in (n // 4, n // 2, n, 3 * n // 2, 2 * n)]
 
 
+def _close_pairs(point: Point) -> float:
+    """The mean number of close pairs where it is a bound of a probability: up to 1, else NaN."""
+    pairs = float(merging_pairs(int(point["n"]), int(point["f"]))) if point["f"] > 1 else math.nan
+    return pairs if pairs <= 1 else math.nan
+
+
 def _large_figure(results: Results, sheet: Any) -> None:
     """The share of trials in which any node can be unsafe, with the bound that holds where none was seen."""
     panel = sheet.panel()
     panel.lines(results, "merging", x="f", by="n")
     panel.reference(
-        lambda point: min(1.0, float(merging_pairs(int(point["n"]), int(point["f"])))) if point["f"] > 1 else math.nan,
+        _close_pairs,
         "expected close pairs:\n$\\binom{f}{2}(n + \\binom{n}{2})\\,/\\,(2^n - 1)$",
     )
     panel.words(
@@ -206,7 +213,7 @@ UNSAFE_FRACTION = Study(
         Axis("n", "dimension of the hypercube", int, 1, 62),
         Axis("f", "number of faulty nodes", int, 0, 65536),
     ),
-    tally=SPARSE,
+    tally=layout.UNSAFE_FRACTION,
     statistics=(
         SplitMean(
             name="unsafe_fraction",
@@ -221,7 +228,10 @@ UNSAFE_FRACTION = Study(
             unit=_nodes,
         ),
         Proportion(
-            name="all_unsafe", description="probability that Q_n is unsafe (no node is active)", events="all_unsafe"
+            name="all_unsafe",
+            description="probability that Q_n is unsafe (no node is active)",
+            events="all_unsafe",
+            possible=can_span,
         ),
         Mean(
             name="rounds",
@@ -232,7 +242,12 @@ UNSAFE_FRACTION = Study(
             bound=most_rounds,
             among="rounds_known",
         ),
-        Proportion(name="merging", description="probability of two faults within distance 2", events="merging"),
+        Proportion(
+            name="merging",
+            description="probability of two faults within distance 2",
+            events="merging",
+            possible=lambda point: int(point["f"]) > 1,
+        ),
         Distribution(
             name="rounds_law",
             description="share of trials with each number of rounds of FIND_UNSAFE, 31 or more in the last",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastcube.algorithms.gathering import gather
 from fastcube.algorithms.trees import CommunicationTree, detect, find_tree
-from fastcube.engine.examples import Drawing, Example
 from fastcube.networks.hypercube import Hypercube
+from fastcube.papers.examples import Drawing, Example
 
 #: Faulty links of Example 2 (Figures 9 and 12), of Example 3 (Figure 14) and of Example 4 (Figure 16, with node 111).
 LINKS_2, LINKS_3, LINKS_4 = ((4, 5), (5, 7), (1, 3)), ((11, 10), (11, 9)), ((4, 6), (4, 0))
@@ -43,9 +43,15 @@ def figure_1() -> Example:
 
 #: Figure 2 as printed.
 GRID = (
-    (0, 8, 24, 16), (1, 9, 25, 17), (3, 11, 27, 19), (2, 10, 26, 18),
-    (6, 14, 30, 22), (7, 15, 31, 23), (5, 13, 29, 21), (4, 12, 28, 20),
-)  # fmt: skip
+    (0, 8, 24, 16),
+    (1, 9, 25, 17),
+    (3, 11, 27, 19),
+    (2, 10, 26, 18),
+    (6, 14, 30, 22),
+    (7, 15, 31, 23),
+    (5, 13, 29, 21),
+    (4, 12, 28, 20),
+)
 
 
 def figure_2() -> Example:

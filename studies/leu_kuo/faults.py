@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from fastcube.algorithms.trees import CommunicationTree, find_tree
-from fastcube.engine.study import Axis, Draw, Point, point_text
 from fastcube.errors import check_range
+from fastcube.measure.study import Axis, Point
 from fastcube.networks.hypercube import Hypercube
 
 #: Most faulty links and most faulty nodes of a point.
@@ -53,19 +53,9 @@ def by_doubling(panel: Any) -> None:
     panel.axes.set_xscale("log")
 
 
-def cube_of(point: Point, key: int, trial: int) -> Hypercube:
-    """The cube of one trial."""
-    from fastcube.kernels.links import link_set
-    from fastcube.kernels.sampling import fault_set
-
-    n = int(point["n"])
-    links = [(u, u | 1 << k) for u, k in link_set(key, trial, n, int(point["links"])).tolist()]
-    return Hypercube(n, fault_set(key, trial, n, int(point["f"])), links)
-
-
-def draw(point: Point, key: int, trial: int) -> Draw:
-    """What a trial of all studies of trees draws: faulty links and nodes."""
-    return Draw(cube_of(point, key, trial))
+def values_of(point: Point) -> tuple[int, int, int]:
+    """n, links and f."""
+    return int(point["n"]), int(point["links"]), int(point["f"])
 
 
 def listed(items: Iterable[str], empty: str = "none") -> str:
@@ -79,14 +69,11 @@ def link_text(cube: Hypercube, u: int, v: int) -> str:
     return f"{cube.label(u)}-{cube.label(v)}"
 
 
-def told(
-    point: Point, cube: Hypercube, study: str, trial: int
-) -> tuple[CommunicationTree | None, list[str], dict[str, Any]]:
+def told(cube: Hypercube) -> tuple[CommunicationTree | None, list[str], dict[str, Any]]:
     """FIND_TREE's tree in a trial, with words and data that all studies of trees begin with."""
     tree = find_tree(cube)
     links, nodes = sorted(cube.faulty_links), sorted(cube.faulty_nodes)  # type: ignore[arg-type]
     lines = [
-        f"trial {trial} of {study} at {point_text(point)}",
         f"  {len(links)} faulty links: {listed(link_text(cube, u, v) for u, v in links)}",
         f"  {len(nodes)} faulty nodes: {listed(cube.label(v) for v in nodes)}",
     ]

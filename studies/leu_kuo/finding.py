@@ -6,18 +6,20 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from fastcube.engine.results import Results
-from fastcube.engine.statistics import Mean, Proportion
-from fastcube.engine.study import Explanation, Grid, Point, Study
-from fastcube.kernels.trees.layout import FINDING
+from fastcube.kernels.trees import layout
+from fastcube.measure.statistics import Mean, Proportion
+from fastcube.measure.study import Draw, Explanation, Grid, Point, Study
+from fastcube.networks.hypercube import Hypercube
+from fastcube.results.results import Results
 
-from .faults import axes_up_to, by_doubling, check, cube_of, draw, link_faults, node_faults, told
+from . import enumeration
+from .faults import axes_up_to, by_doubling, check, link_faults, node_faults, told, values_of
 
 
 def _kernel(point: Point) -> Any:
-    from fastcube.kernels.trees.choice import find_kernel
+    from fastcube.kernels.trees import choice
 
-    return find_kernel(int(point["n"]), int(point["links"]), int(point["f"]))
+    return choice.FIND_TREE.kernel(*point.values())
 
 
 def most_faults(point: Point) -> float:
@@ -26,9 +28,19 @@ def most_faults(point: Point) -> float:
     return float(max(1, min(2**n - 1, int(point["links"]) + n * int(point["f"]))))
 
 
+def _cube(point: Point, key: int, trial: int) -> Hypercube:
+    from fastcube.kernels.trees import case
+
+    return Hypercube(int(point["n"]), *case.find_tree(key, trial, *values_of(point)))
+
+
+def _draw(point: Point, key: int, trial: int) -> Draw:
+    return Draw(_cube(point, key, trial))
+
+
 def explain(point: Point, key: int, trial: int) -> Explanation:
     """One trial in words and as data."""
-    _, lines, data = told(point, cube_of(point, key, trial), "find-tree", trial)
+    _, lines, data = told(_cube(point, key, trial))
     return Explanation("\n".join(lines), data)
 
 
@@ -84,14 +96,12 @@ def _beside(panel: Any, fixed: Callable[[Point], float]) -> None:
 
 
 def _mark(results: Results, panel: Any) -> None:
-    """Theorem 3's 2^(n-1) on each line, and a broad line for the paper's typical N = 128."""
+    """Theorem 3's 2^(n-1) on each line."""
     at = []
     for line in panel.drawn:
         for x, e, point in zip(line.x, line.estimates, line.points, strict=True):
             if point["f"] == 0 and point["links"] == 2 ** (int(point["n"]) - 1):
                 at.append((x, e.value))
-        if line.points[0]["n"] == 7:
-            line.look |= {"linewidth": 3.0}
     if at := [pair for pair in at if math.isfinite(pair[1])]:
         panel.marks([x for x, _ in at], [y for _, y in at], "Theorem 3's 2^(n-1)")
 
@@ -112,11 +122,13 @@ FIND_TREE = Study(
     name="find-tree",
     title="FIND_TREE's communication tree under random faults",
     source="Leu & Kuo, section 3.1, Figure 10",
-    revision=1,
+    revision=2,
     axes=axes_up_to(62),
-    tally=FINDING,
+    tally=layout.FIND_TREE,
     statistics=(
-        Proportion(name="fault_free", description="share of trials with a tree without a faulty link", events="fault_free"),
+        Proportion(
+            name="fault_free", description="share of trials with a tree without a faulty link", events="fault_free"
+        ),
         Proportion(name="sink", description="share of trials with a sink: a node with FAULT = 0", events="sink"),
         Proportion(
             name="unhindered", description="share of trials with a tree without a failing node", events="unhindered"
@@ -151,8 +163,9 @@ FIND_TREE = Study(
         ),
     ),
     check=check,
+    enumeration=enumeration.find_tree,
     explain=explain,
-    draw=draw,
+    draw=_draw,
     figure=_figure,
     notes=_notes,
-)  # fmt: skip
+)

@@ -11,12 +11,15 @@ from typing import Any
 
 from fastcube.algorithms.gathering import Gathering, gather
 from fastcube.algorithms.trees import CommunicationTree
-from fastcube.engine.results import Results
-from fastcube.engine.statistics import PlainMean, Proportion, Ratio
-from fastcube.engine.study import Explanation, Grid, Point, Study
-from fastcube.kernels.gathering.layout import GATHERING, LARGEST, RUNS, common
+from fastcube.kernels.gathering import layout
+from fastcube.kernels.gathering.layout import LARGEST, RUNS, common
+from fastcube.measure.statistics import PlainMean, Proportion, Ratio
+from fastcube.measure.study import Draw, Explanation, Grid, Point, Study
+from fastcube.networks.hypercube import Hypercube
+from fastcube.results.results import Results
 
-from .faults import axes_up_to, by_doubling, check, cube_of, draw, link_faults, listed, node_faults, told
+from . import enumeration
+from .faults import axes_up_to, by_doubling, check, link_faults, listed, node_faults, told, values_of
 
 #: The algorithms, by the names of RUNS.
 ALGORITHMS = {
@@ -28,20 +31,48 @@ ALGORITHMS = {
 }
 
 
-def _kernel(_: Point) -> Any:
-    from fastcube.kernels.gathering.trials import GATHER
+def _gather_kernel(point: Point) -> Any:
+    from fastcube.kernels.gathering import choice
 
-    return GATHER
+    return choice.GATHER.kernel(*point.values())
+
+
+def _rerouting_kernel(point: Point) -> Any:
+    from fastcube.kernels.gathering import choice
+
+    return choice.REROUTING.kernel(*point.values())
 
 
 # ---------------------------------------------------------------- replay
 
 
-def _explain(name: str, runs: tuple[str, ...]) -> Callable[[Point, int, int], Explanation]:
+def _gather_cube(point: Point, key: int, trial: int) -> Hypercube:
+    from fastcube.kernels.gathering import case
+
+    return Hypercube(int(point["n"]), *case.gather(key, trial, *values_of(point)))
+
+
+def _rerouting_cube(point: Point, key: int, trial: int) -> Hypercube:
+    from fastcube.kernels.gathering import case
+
+    return Hypercube(int(point["n"]), *case.rerouting(key, trial, *values_of(point)))
+
+
+def _gather_draw(point: Point, key: int, trial: int) -> Draw:
+    return Draw(_gather_cube(point, key, trial))
+
+
+def _rerouting_draw(point: Point, key: int, trial: int) -> Draw:
+    return Draw(_rerouting_cube(point, key, trial))
+
+
+def _explain(
+    cube_of: Callable[[Point, int, int], Hypercube], runs: tuple[str, ...]
+) -> Callable[[Point, int, int], Explanation]:
     def explain(point: Point, key: int, trial: int) -> Explanation:
         """One trial in words and as data, run by run."""
         cube = cube_of(point, key, trial)
-        tree, lines, data = told(point, cube, name, trial)
+        tree, lines, data = told(cube)
         data["runs"] = None
         if tree is not None:
             found = {run: gather(cube, tree, *ALGORITHMS[run]) for run in runs}
@@ -149,13 +180,16 @@ def _stages(point: Point) -> float:
     return float(point["n"])
 
 
-def _slowdown(name: str, description: str, shown: bool = True) -> PlainMean:
+def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) -> PlainMean:
+    """Steps over n: one, and what failing stages add; ``most`` is a bound where each of n stages adds a known number."""
     return PlainMean(
         name=f"slowdown_{name}",
         description=f"mean of ({description}) / n, among trials with a sink",
         total=f"steps_{name}",
         squares=f"steps_{name}_squared",
         unit=_stages,
+        bound=lambda _: float(most),
+        base=1,
         among="sink",
         shown=shown,
     )
@@ -196,7 +230,6 @@ def _gather_figure(results: Results, sheet: Any) -> None:
     for panel, variant in zip(lost, ("literal", "comment", "repaired"), strict=True):
         panel.lines(results, f"lost_{variant}", x=x, by="n")
         panel.scale = "log"
-        panel.limits(bottom=1e-7, top=1.5)
         panel.words(y="share of the data lost", title=f"FTTC {variant}")
     cut = [
         (point[x], results.estimates(point)["stranded"].value)
@@ -235,7 +268,7 @@ def _rerouting_figure(results: Results, sheet: Any) -> None:
     done = [point for point, tally in results if tally.trials and point["n"] == n]
     kinds = {
         "faulty links": [point for point in done if not point["f"]],
-        "faulty links, half as many nodes": [point for point in done if point["links"] and point["f"]],
+        "$K$ faulty links and $K/2$ faulty nodes": [point for point in done if point["links"] and point["f"]],
     }
     chosen = {kind: points for kind, points in kinds.items() if points} or {"faulty nodes": done}
     panels = sheet.panels(len(chosen) + 1)
@@ -279,7 +312,7 @@ GATHER = Study(
     source="Leu & Kuo, section 3.2, Figure 13",
     revision=1,
     axes=axes_up_to(LARGEST),
-    tally=GATHERING,
+    tally=layout.GATHER,
     statistics=(
         _complete("comment"),
         _complete("literal"),
@@ -295,11 +328,12 @@ GATHER = Study(
         _share("no_partition", "a failing node has no active neighbour to give a partition to"),
         _SINK,
     ),
-    kernel=_kernel,
+    kernel=_gather_kernel,
     grids=(Grid("links", link_faults(range(3, 9)), 10**5), Grid("nodes", node_faults(range(3, 9)), 10**5)),
     check=check,
-    explain=_explain("gather", ("literal", "comment", "repaired")),
-    draw=draw,
+    enumeration=enumeration.gather,
+    explain=_explain(_gather_cube, ("literal", "comment", "repaired")),
+    draw=_gather_draw,
     figure=_gather_figure,
 )
 
@@ -309,13 +343,13 @@ REROUTING = Study(
     source="Leu & Kuo, section 3.2, Theorem 5",
     revision=1,
     axes=axes_up_to(LARGEST),
-    tally=GATHERING,
+    tally=layout.REROUTING,
     statistics=(
         _slowdown("comment", "steps of FTTC comment"),
         _slowdown("repaired", "steps of FTTC repaired"),
-        _slowdown("paper", "n + k"),
-        _slowdown("reroute", "n + 3k", shown=False),
-        _slowdown("reroute_hops", "n + 2k"),
+        _slowdown("paper", "n + k", 2),
+        _slowdown("reroute", "n + 3k", 4, shown=False),
+        _slowdown("reroute_hops", "n + 2k", 3),
         _share("twofold", "FTTC comment takes 2n steps or more", shown=False),
         _complete("tc"),
         _complete("reroute"),
@@ -325,7 +359,7 @@ REROUTING = Study(
         _lost("reroute", shown=False),
         _SINK,
     ),
-    kernel=_kernel,
+    kernel=_rerouting_kernel,
     grids=(
         Grid(
             "links",
@@ -335,8 +369,9 @@ REROUTING = Study(
         ),
     ),
     check=check,
-    explain=_explain("rerouting", ("comment", "repaired", "reroute", "tc")),
-    draw=draw,
+    enumeration=enumeration.gather,
+    explain=_explain(_rerouting_cube, ("comment", "repaired", "reroute", "tc")),
+    draw=_rerouting_draw,
     figure=_rerouting_figure,
     notes=_slowest_note,
 )

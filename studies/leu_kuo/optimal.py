@@ -6,25 +6,37 @@ from typing import Any
 
 from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.algorithms.trees_lattice import optimal_tree
-from fastcube.engine.results import Results
-from fastcube.engine.statistics import Mean, Proportion, Ratio
-from fastcube.engine.study import Explanation, Grid, Point, Study
-from fastcube.kernels.trees.layout import OPTIMA
+from fastcube.kernels.trees import layout
+from fastcube.measure.statistics import Mean, Proportion, Ratio
+from fastcube.measure.study import Draw, Explanation, Grid, Point, Study
+from fastcube.networks.hypercube import Hypercube
+from fastcube.results.results import Results
 
-from .faults import axes_up_to, by_doubling, check, cube_of, draw, link_faults, told
+from . import enumeration
+from .faults import axes_up_to, by_doubling, check, link_faults, told, values_of
 from .finding import most_faults
 
 
 def _kernel(point: Point) -> Any:
-    from fastcube.kernels.trees.choice import optimal_kernel
+    from fastcube.kernels.trees import choice
 
-    return optimal_kernel(int(point["n"]), int(point["links"]), int(point["f"]))
+    return choice.OPTIMAL_TREE.kernel(*point.values())
+
+
+def _cube(point: Point, key: int, trial: int) -> Hypercube:
+    from fastcube.kernels.trees import case
+
+    return Hypercube(int(point["n"]), *case.optimal_tree(key, trial, *values_of(point)))
+
+
+def _draw(point: Point, key: int, trial: int) -> Draw:
+    return Draw(_cube(point, key, trial))
 
 
 def explain(point: Point, key: int, trial: int) -> Explanation:
     """One trial in words and as data, the best trees too."""
-    cube = cube_of(point, key, trial)
-    tree, lines, data = told(point, cube, "optimal-tree", trial)
+    cube = _cube(point, key, trial)
+    tree, lines, data = told(cube)
     found = {
         "top_down": find_tree(cube, "TOP_DOWN"),
         "optimum": optimal_tree(cube),
@@ -113,7 +125,7 @@ OPTIMAL_TREE = Study(
     source="after Leu & Kuo, sections 2.2 and 3.1",
     revision=1,
     axes=axes_up_to(12),
-    tally=OPTIMA,
+    tally=layout.OPTIMAL_TREE,
     statistics=(
         _share("optimal", "share, among trials with a sink, in which FIND_TREE's tree is one of the best", "sink"),
         _mean("gap", "faulty links of FIND_TREE's tree beyond the optimum", "gap"),
@@ -123,7 +135,8 @@ OPTIMAL_TREE = Study(
             numerator="tree_faults",
             denominator="optimum",
             squares=("tree_faults_squared", "product", "optimum_squared"),
-            nonzero="with_tree_faults",
+            nonzero="with_gap",
+            base=1,
             among="sink",
         ),
         _mean("tree_faults", "faulty links of FIND_TREE's tree", "tree_faults"),
@@ -139,8 +152,9 @@ OPTIMAL_TREE = Study(
     together=64,  # a lattice of 64 trials at n = 12 takes 50 ms, also for one
     grids=(Grid("links", link_faults(range(4, 11)), 50_000),),
     check=check,
+    enumeration=enumeration.optimal_tree,
     explain=explain,
-    draw=draw,
+    draw=_draw,
     figure=_figure,
     notes=_notes,
 )

@@ -13,9 +13,13 @@ from fractions import Fraction
 
 from fastcube.algorithms import trees
 from fastcube.algorithms.gathering import VARIANTS, gather
-from fastcube.engine.benchmark import Benchmark, kernel_runner
-from fastcube.engine.study import Point, Study, point_key
+from fastcube.measure.study import Point, Study
 from fastcube.networks.hypercube import Hypercube
+from fastcube.running.benchmark import Benchmark, kernel_runner
+
+from .finding import FIND_TREE
+from .gathering import GATHER
+from .optimal import OPTIMAL_TREE
 
 
 def fault_words(n: int, links: int, rng: random.Random) -> list[int]:
@@ -66,14 +70,12 @@ def fewest(n: int, fault: list[int]) -> int:
 
 def gathered(study: Study, point: Point, trials: int) -> Fraction:
     """Units that the three variants lose on the first trials of a study, over FIND_TREE's tree."""
-    from fastcube.kernels.links import link_set
-    from fastcube.kernels.sampling import fault_set
+    from fastcube.kernels.gathering import case
 
     n, links, f = (int(point[name]) for name in ("n", "links", "f"))
-    key, lost = point_key(study.name, 0, study.point(point)), Fraction(0)
+    key, lost = study.key(0, study.point(point)), Fraction(0)
     for t in range(trials):
-        pairs = [(int(u), int(u) | 1 << int(k)) for u, k in link_set(key, t, n, links)]
-        cube = Hypercube(n, fault_set(key, t, n, f).tolist(), pairs)
+        cube = Hypercube(n, *case.gather(key, t, n, links, f))
         tree = trees.find_tree(cube)
         if tree is not None:
             lost += sum(gather(cube, tree, "FTTC", variant).lost for variant in VARIANTS)
@@ -92,8 +94,8 @@ def _plain(n: int, links: int, optimum: bool, trials: int) -> Callable[[], int]:
     return call
 
 
-def benchmarks_of(find: Study, optimal: Study, gathering: Study) -> list[Benchmark]:
-    """The comparisons, for the studies ``find-tree``, ``optimal-tree`` and ``gather``."""
+def benchmarks() -> list[Benchmark]:
+    """What ``fastcube bench`` compares."""
     out = []
 
     def enter(study: Study, point: Point, ours: int, theirs: Callable[[], int]) -> None:
@@ -101,14 +103,17 @@ def benchmarks_of(find: Study, optimal: Study, gathering: Study) -> list[Benchma
         out.append(Benchmark(name, "plain Python", kernel_runner(study, point, ours), theirs))
 
     for n, links, ours, theirs in ((7, 8, 400_000, 500), (7, 32, 200_000, 500), (12, 64, 100_000, 10)):
-        enter(find, {"n": n, "links": links, "f": 0}, ours, _plain(n, links, False, theirs))
+        enter(FIND_TREE, {"n": n, "links": links, "f": 0}, ours, _plain(n, links, False, theirs))
     for n, links, ours, theirs in ((6, 12, 100_000, 2), (8, 16, 50_000, 1)):
-        enter(optimal, {"n": n, "links": links, "f": 0}, ours, _plain(n, links, True, theirs))
+        enter(OPTIMAL_TREE, {"n": n, "links": links, "f": 0}, ours, _plain(n, links, True, theirs))
     for n, links, f, ours, theirs in (
-        (5, 12, 0, 100_000, 100), (7, 32, 0, 50_000, 50), (8, 64, 0, 40_000, 20), (7, 0, 8, 50_000, 50),
-    ):  # fmt: skip
+        (5, 12, 0, 100_000, 100),
+        (7, 32, 0, 50_000, 50),
+        (8, 64, 0, 40_000, 20),
+        (7, 0, 8, 50_000, 50),
+    ):
         point: Point = {"n": n, "links": links, "f": f}
-        enter(gathering, point, ours, functools.partial(_gathered, gathering, point, theirs))
+        enter(GATHER, point, ours, functools.partial(_gathered, GATHER, point, theirs))
     return out
 
 

@@ -11,7 +11,11 @@ import random
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Container, Iterator
 
-from fastcube.networks.dualcube import DualCube, bits_of
+from fastcube.algorithms.dualcube import offline
+from fastcube.algorithms.paths import Route
+from fastcube.networks.dualcube import DualCube
+from fastcube.networks.network import bits_down
+from fastcube.papers.claims import agree
 
 Case = tuple[DualCube, int]
 
@@ -71,6 +75,17 @@ def hunt(m: int, k: int, seed: int, cases: int = HUNTED, always: Collection[int]
         yield DualCube(m, faults), t
 
 
+def routed(dual: DualCube, t: int, k: int, variant: str) -> Route:
+    """What Algorithm 3 does with a message from 0, which is delivered over links that are there and past no fault."""
+    found = offline(dual, 0, t, k, variant)
+    if found.outcome == "delivered":
+        path = found.path
+        linked = all(dual.is_link(u, v) for u, v in itertools.pairwise(path))
+        whole = path[0] == 0 and path[-1] == t and linked and not any(map(dual.is_faulty, path))
+        agree(whole, True, f"whether {path} is a nonfaulty path from 0 to {t} of {dual!r}")
+    return found
+
+
 def nonfaulty_others(dual: DualCube) -> Iterator[int]:
     """The nonfaulty nodes but node 0, ascending."""
     return (t for t in range(1, 2**dual.bits) if not dual.is_faulty(t))
@@ -123,6 +138,78 @@ def tree_faults(
     return min(found, key=lambda f: (len(f), f), default=None)
 
 
+def grown(faults: Container[int], root: int, k: int, dims: int, highest: bool) -> dict[int, int] | None:
+    """A fault-free T_k(root) grown stage by stage, each node taking its highest or lowest free dimension; None where it stops.
+
+    With ``highest`` this is the tree of reading B2; the paper leaves the choice open.
+    """
+    tree = {root: root}
+    for _ in range(k):
+        for u in list(tree):
+            free = [d for d in bits_down(dims & ~(u ^ root)) if u ^ d not in tree and u ^ d not in faults]
+            if not free:
+                return None
+            tree[u ^ (max(free) if highest else min(free))] = u
+    return tree
+
+
+def across(faults: Container[int], s: int, t: int, k: int, dims: int, highest: bool) -> list[int] | None:
+    """Hypercube_Routing's path from s to t (reading B5) with trees of :func:`grown`; None where a step finds nothing.
+
+    ``dims`` are the dimensions of the cube; for k = 0 it is a shortest fault-free path.
+    """
+    if s == t:
+        return [s]
+    if k == 0:
+        return shortest(faults, s, t, dims)
+    d = max(bits_down((s ^ t) & dims))
+    inside = [v for v in _all(s, dims) if v in faults]
+    if 2 * sum((v ^ t) & d == 0 for v in inside) > len(inside):
+        path = (
+            across(faults, t, s, k, dims, highest) if 2 * sum((v ^ s) & d == 0 for v in inside) <= len(inside) else None
+        )
+        return None if path is None else path[::-1]
+    tree = grown(faults, s, k, dims, highest)
+    if tree is None:
+        return None
+    beside = {x: u for u in tree for x in (u ^ b for b in bits_down(dims)) if x not in tree and x not in faults}
+    for x, u in (*tree.items(), *beside.items()):
+        if not (x ^ t) & d or x ^ d not in faults:
+            way = [x] if x in tree else [x, u]
+            while way[-1] != s:
+                way.append(tree[way[-1]])
+            way = way[::-1] + ([x ^ d] if (x ^ t) & d else [])
+            rest = across(faults, way[-1], t, k - 1, dims ^ d, highest)
+            if rest is not None:
+                return way + rest[1:]
+    return None
+
+
+def _all(root: int, dims: int) -> list[int]:
+    """The nodes of the cube of a node along some dimensions."""
+    nodes = [root]
+    for d in bits_down(dims):
+        nodes += [v ^ d for v in nodes]
+    return nodes
+
+
+def shortest(faults: Container[int], s: int, t: int, dims: int) -> list[int] | None:
+    """A shortest fault-free path inside a cube."""
+    before, queue = {s: s}, deque([s])
+    while queue and t not in before:
+        u = queue.popleft()
+        for v in (u ^ d for d in bits_down(dims)):
+            if v not in before and v not in faults:
+                before[v] = u
+                queue.append(v)
+    if t not in before:
+        return None
+    path = [t]
+    while path[-1] != s:
+        path.append(before[path[-1]])
+    return path[::-1]
+
+
 def keeps_safe(n: int, k: int, faults: frozenset[int]) -> bool:
     """Whether Q_n with these faults is k-safe."""
     beside: dict[int, int] = {}
@@ -152,6 +239,6 @@ def tree_by_halves(faults: Container[int], root: int, k: int, dims: int) -> dict
     """
     if k == 0:
         return {root: root}
-    d = next(d for d in bits_of(dims) if root ^ d not in faults)
+    d = next(d for d in bits_down(dims) if root ^ d not in faults)
     far = tree_by_halves(faults, root ^ d, k - 1, dims ^ d)
     return {**tree_by_halves(faults, root, k - 1, dims ^ d), **far, root ^ d: root}

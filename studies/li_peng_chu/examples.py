@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastcube.engine.examples import Example
+from fastcube.papers.examples import Example
 
 #: Two faults that leave DC(2) 1-safe, and ends in the same cluster, in another one of the class, and in the other class.
 _FAULTS, _ENDS = [2, 17], (3, 9, 31)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 
-from fastcube.engine.benchmark import Benchmark, kernel_runner
-from fastcube.engine.study import Study
+from fastcube.running.benchmark import Benchmark, kernel_runner
+
+from .routing import DUALCUBE_ROUTING
 
 Path = list[int]
 
@@ -123,8 +124,8 @@ def in_plain_python(m: int, rate: float, trials: int, seed: int = 0) -> tuple[in
     return delivered, links, asked
 
 
-def benchmarks_of(study: Study) -> list[Benchmark]:
-    """The comparisons, for the study ``dualcube-routing``."""
+def benchmarks() -> list[Benchmark]:
+    """What ``fastcube bench`` compares."""
 
     def plain(m: int, rate: float) -> Callable[[], int]:
         def call() -> int:
@@ -133,11 +134,11 @@ def benchmarks_of(study: Study) -> list[Benchmark]:
 
         return call
 
-    from fastcube.kernels.dualcube.trials import ROUTES
+    from fastcube.kernels.dualcube.single import ROUTES
 
     out = []
     for m in (5, 9, 20, 30):
         for rate in (0.1, 0.3, 0.5):
-            ours = kernel_runner(study, {"m": m, "rate": rate}, 200_000, ROUTES)
+            ours = kernel_runner(DUALCUBE_ROUTING, {"m": m, "rate": rate}, 200_000, ROUTES)
             out.append(Benchmark(f"dual-cube routing, m={m} rate={rate}", "plain Python", ours, plain(m, rate)))
     return out

@@ -10,32 +10,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fastcube.engine.statistics import PlainMean, Proportion, Ratio
-from fastcube.engine.study import Axis, Draw, Explanation, Grid, Study, Value, product_grid
-from fastcube.inventory import inventory
-from fastcube.kernels.dualcube.layout import TALLY
-from fastcube.table import estimate_text
+from fastcube.kernels.dualcube import layout
+from fastcube.measure.statistics import PlainMean, Proportion, Ratio
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, Value, product_grid
+from fastcube.papers.inventory import inventory
+from fastcube.results.digits import estimate_text
 
 if TYPE_CHECKING:
-    from fastcube.engine.results import Results
-    from fastcube.kernels.jit import Kernel
+    from fastcube.kernels.machine.jit import Kernel
+    from fastcube.results.results import Results
 
 Point = Mapping[str, Value]
-
-#: Largest m at which every trial searches the whole cube (``kernels/dualcube/trials.py``: SEARCH_M).
-SEARCHED = 9
 
 RATES = [round(0.05 * i, 2) for i in range(11)]
 
 
 def _searched(point: Point) -> bool:
-    return point["m"] <= SEARCHED
+    return point["m"] <= layout.SEARCH_M
 
 
-def _kernel(_: Point) -> Kernel:
-    from fastcube.kernels.dualcube.trials import TRIALS
+def _kernel(point: Point) -> Kernel:
+    from fastcube.kernels.dualcube import choice
 
-    return TRIALS
+    return choice.DUALCUBE_ROUTING.kernel(*point.values())
 
 
 STATISTICS = (
@@ -53,7 +50,8 @@ STATISTICS = (
         numerator="length",
         denominator="shortest",
         squares=("length_length", "length_shortest", "shortest_shortest"),
-        nonzero="delivered",
+        nonzero="longer",
+        base=1,
         among="delivered",
         defined=_searched,
     ),
@@ -63,7 +61,8 @@ STATISTICS = (
         numerator="length",
         denominator="distance",
         squares=("length_length", "length_distance", "distance_distance"),
-        nonzero="delivered",
+        nonzero="detours",
+        base=1,
         among="delivered",
     ),
     Proportion(
@@ -90,12 +89,12 @@ STATISTICS = (
 
 def draw(point: Point, key: int, trial: int) -> Draw:
     """A dual-cube with lazy faults, and two nonfaulty ends; -1 and void where none were found."""
-    from fastcube.kernels.dualcube.trials import trial_pair
+    from fastcube.kernels.dualcube import case
     from fastcube.networks.dualcube import DualCube
     from fastcube.networks.faults import RandomFaults
 
     m, rate = int(point["m"]), float(point["rate"])
-    drawn, status_key, s, t = trial_pair(key, trial, m, rate)
+    drawn, status_key, s, t = case.dualcube_routing(key, trial, m, rate)
     ends = {"s": int(s), "t": int(t)} if drawn else {"s": -1, "t": -1}
     return Draw(
         DualCube(m, RandomFaults(rate, int(status_key))), {"status_key": int(status_key), **ends, "void": not drawn}
@@ -114,7 +113,7 @@ def explain(point: Point, key: int, trial: int) -> Explanation:
     if data["void"]:
         return Explanation(f"DC({m}), failure rate {rate}: no two nonfaulty nodes, the trial is void", data)
     result = practical(dual, s, t)
-    shortest = distance(dual, s, t) if m <= SEARCHED else None
+    shortest = distance(dual, s, t) if m <= layout.SEARCH_M else None
     met = [u for u in result.asked if dual.is_faulty(u)]
     dims = [dual.dimension(u, v) for u, v in zip(result.path, result.path[1:], strict=False)]
     data |= {
@@ -131,7 +130,7 @@ def explain(point: Point, key: int, trial: int) -> Explanation:
         "asked": list(result.asked),
         "events": [vars(e) for e in result.events],
     }
-    if m <= SEARCHED:
+    if m <= layout.SEARCH_M:
         data["shortest"] = shortest
     return Explanation("\n".join(_words(dual, data, result.events)), data)
 
@@ -272,7 +271,7 @@ def notes(results: Results) -> list[str]:
             lines.append(f"  m={point['m']},rate={point['rate']}: {reached} beside {_connected_about(point):.6f}")
     if any(tally.trials and not _searched(point) for point, tally in results):
         lines.append(
-            f"success_connected, length_ratio and minimal need all 2^(2m+1) nodes and are left out above m={SEARCHED}"
+            f"success_connected, length_ratio and minimal need all 2^(2m+1) nodes and are left out above m={layout.SEARCH_M}"
         )
     return lines
 
@@ -281,12 +280,12 @@ DUALCUBE_ROUTING = Study(
     name="dualcube-routing",
     title="Practical fault-tolerant routing in dual-cubes",
     source="Li, Peng & Chu, section 3, Figures 1 and 2",
-    revision=1,
+    revision=2,
     axes=(
         Axis("m", "dimension of a cluster; DC(m) has 2^(2m+1) nodes", int, 1, 30),
         Axis("rate", "node failure rate", float, 0, 1, open_above=True),
     ),
-    tally=TALLY,
+    tally=layout.DUALCUBE_ROUTING,
     statistics=STATISTICS,
     kernel=_kernel,
     grids=(

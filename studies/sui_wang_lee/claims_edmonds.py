@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fastcube.engine.claims import Effort, Verdict, Witness
+from fastcube.algorithms.spanning import max_spanning_trees
 from fastcube.networks.hypercube import Hypercube
+from fastcube.papers.claims import Effort, Verdict, Witness, agree
 
 from .claims import ledger
 
@@ -93,7 +94,8 @@ def _look_for_firsts(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hyp
                 short = np.flatnonzero((trees < degree) & (trees >= least))
                 if short.size and found[least] is None:
                     nodes, links = chunk[int(short[0])]
-                    found[least] = Hypercube(n, nodes, [(v, v | 1 << k) for v, k in links])
+                    cube = found[least] = Hypercube(n, nodes, [(v, v | 1 << k) for v, k in links])
+                    agree(max_spanning_trees(cube), int(trees[short[0]]), f"lambda of {cube!r}, twice computed")
     return found[0], found[1]
 
 
@@ -103,13 +105,13 @@ def _witness(cube: Hypercube) -> Witness:
         "faulty_nodes": [v for v in range(2**cube.n) if cube.is_faulty(v)],
         "faulty_links": sorted(list(link) for link in cube.faulty_links),
     }
-    return Witness.of("[lambda, delta]", PAIR.format(cube.source()), data)
+    return Witness.of("the edge connectivity and the least degree of what is left", PAIR.format(cube.source()), data)
 
 
 @ledger.claim(
     "few-faulty-nodes",
     where="beyond Theorem 1",
-    states="lambda = delta for every set of at most n - 1 faulty nodes.",
+    states="[lambda = delta for every set of at most n - 1 faulty nodes of Q_n, n >= 1.]",
     ours=True,
     group="edmonds",
 )

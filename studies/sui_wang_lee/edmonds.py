@@ -6,18 +6,23 @@ degree delta; the question is how often it is less.  The grid ``links`` asks the
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from fastcube.engine.estimate import Estimate
-from fastcube.engine.statistics import Mean, Proportion
-from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
-from fastcube.errors import check_range
-from fastcube.kernels.spanning.layout import LARGEST, NUMBER
+from fastcube import resources
+from fastcube.errors import check_integer, check_range
+from fastcube.kernels.spanning import layout
+from fastcube.kernels.spanning.layout import LARGEST
+from fastcube.measure.estimate import Estimate
+from fastcube.measure.statistics import Mean, Proportion
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
+from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 
 if TYPE_CHECKING:
-    from fastcube.engine.results import Results
-    from fastcube.kernels.jit import Kernel
+    from fastcube.kernels.machine.jit import Kernel
+    from fastcube.results.results import Results
 
 #: Shares of faulty nodes or links of the grids, in parts of 32.
 _PARTS = range(17)
@@ -36,27 +41,70 @@ def _check(point: Point) -> None:
 
 
 def _kernel(point: Point) -> Kernel:
-    from fastcube.kernels.spanning.trials import NUMBER_TRIALS
+    from fastcube.kernels.spanning import choice
 
-    return NUMBER_TRIALS
+    return choice.EDGE_DISJOINT_TREES.kernel(*point.values())
 
 
 def faults_of(key: int, trial: int, point: Point) -> tuple[list[int], list[tuple[int, int]]]:
     """The faulty nodes and faulty links of a trial, sorted."""
-    import numpy as np
-
-    from fastcube.kernels.links import link_set
-    from fastcube.kernels.sampling import fault_set
+    from fastcube.kernels.spanning import case
 
     n, f, links = (int(point[name]) for name in ("n", "f", "links"))
-    nodes = sorted(int(v) for v in fault_set(np.uint64(key), trial, n, f))
-    drawn = [(int(v), int(k)) for v, k in link_set(np.uint64(key), trial, n, links)]
-    return nodes, sorted((v, v | 1 << k) for v, k in drawn)
+    return case.edge_disjoint_trees(key, trial, n, f, links)
 
 
 def cube_of(key: int, trial: int, point: Point) -> Hypercube:
     """The hypercube of a trial."""
     return Hypercube(int(point["n"]), *faults_of(key, trial, point))
+
+
+#: Number of fault sets by (Edmonds' number lambda, smallest degree delta).
+Joint = dict[tuple[int, int], int]
+
+
+@functools.cache
+def joint_counts() -> dict[tuple[int, str], list[Joint]]:
+    """``data/spanning-trees.json``: by (n, "nodes" or "links"), the joint counts for 0, 1, 2, ... faults.
+
+    By enumeration in plain Python: all sets of faulty nodes up to Q_4 and of at most 5 of Q_5, all sets of faulty links up to
+    Q_3 and of at most 4 of Q_4.  Raises ParameterError where the file is damaged.
+    """
+    out = {}
+    with resources.damage_named("spanning-trees"):
+        for name, sizes in resources.read("spanning-trees").items():
+            if name[:2] == "n=":
+                n, kind = name[2:].split()
+                out[int(n), kind] = [{_pair(pair): int(many) for pair, many in joint.items()} for joint in sizes]
+    return out
+
+
+def _pair(text: str) -> tuple[int, int]:
+    trees, degree = map(int, text.split(","))
+    return trees, degree
+
+
+def _enumeration(point: Point) -> Tally:
+    n, f, links = (int(point[name]) for name in ("n", "f", "links"))
+    kind, name, faults = ("links", "links", links) if links else ("nodes", "f", f)
+    check_integer("n", n, 2, max(n for n, held in joint_counts() if held == kind), "for exact values")
+    check_integer("f", f, 0, 0 if links else f, f"for exact values at links={links}")
+    sizes = joint_counts()[n, kind]
+    joint = sizes[check_integer(name, faults, 0, len(sizes) - 1, f"for exact values at n={n}")]
+
+    def many(met: Callable[[int, int], int]) -> int:
+        return sum(sets * met(trees, degree) for (trees, degree), sets in joint.items())
+
+    counts = {
+        "trees": many(lambda trees, degree: trees),
+        "degree": many(lambda trees, degree: degree),
+        "connected": many(lambda trees, degree: trees > 0),
+        "isolated": many(lambda trees, degree: degree == 0),
+        "degree_met": many(lambda trees, degree: trees == degree),
+        "degree_met_connected": many(lambda trees, degree: trees == degree > 0),
+    }
+    gaps = {"largest_gap": (max(degree - trees for trees, degree in joint), 0)}
+    return Tally(((0, sum(joint.values())),), counts, gaps)
 
 
 # ---------------------------------------------------------------- one trial in words
@@ -81,8 +129,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     def listed(texts: list[str]) -> str:
         return (", ".join(texts[:64]) + ", ..." * (len(texts) > 64)) or "none"
 
-    lines = [f"trial {trial} of edge-disjoint-trees at {point_text(point)}"]
-    lines.append(f"  {len(nodes)} faulty nodes: {listed([cube.label(v) for v in nodes])}")
+    lines = [f"  {len(nodes)} faulty nodes: {listed([cube.label(v) for v in nodes])}"]
     if links:
         lines.append(f"  {len(links)} faulty links: {listed([_link_text(cube, *link) for link in links])}")
     lines.append(
@@ -210,7 +257,7 @@ EDGE_DISJOINT_TREES = Study(
         Axis("f", "number of faulty nodes", int, 0, 2**LARGEST - 2),
         Axis("links", "number of faulty links", int, 0, all_links(LARGEST)),
     ),
-    tally=NUMBER,
+    tally=layout.EDGE_DISJOINT_TREES,
     statistics=(
         Mean(
             name="trees",
@@ -242,6 +289,7 @@ EDGE_DISJOINT_TREES = Study(
     kernel=_kernel,
     grids=(Grid("nodes", _node_grid(), 10_000), Grid("links", _link_grid(), 10_000)),
     check=_check,
+    enumeration=_enumeration,
     explain=_explain,
     draw=_draw,
     figure=_figure,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fastcube.algorithms.spanning import spanning_trees
-from fastcube.engine.examples import Drawing, Example
 from fastcube.networks.hypercube import Hypercube
+from fastcube.papers.examples import Drawing, Example
 
 
-def _trees(words: str, n: int, faulty: tuple[int, ...], pivoted: bool, value: list[list[int]],
-           which: slice = slice(None)) -> Example:  # fmt: skip
+def _trees(
+    words: str, n: int, faulty: tuple[int, ...], pivoted: bool, value: list[list[int]], which: slice = slice(None)
+) -> Example:
     """Some of the trees around 0: parents of nodes 0, 1, ..., and each tree drawn with the dimensions of its links."""
     cube = Hypercube(n, faulty)
     call = f"fc.spanning_trees(fc.Hypercube({n}{f', {list(faulty)}' if faulty else ''}), 0{', pivoted=True' if pivoted else ''})"

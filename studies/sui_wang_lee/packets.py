@@ -10,21 +10,22 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from fastcube.engine.drawn import faulty_nodes
-from fastcube.engine.statistics import PlainMean, Proportion
-from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
 from fastcube.errors import check_range
-from fastcube.kernels.spanning.layout import BROADCAST, LARGEST
+from fastcube.kernels.spanning import layout
+from fastcube.kernels.spanning.layout import LARGEST
+from fastcube.measure.fault_sets import faulty_nodes
+from fastcube.measure.statistics import PlainMean, Proportion
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
 from fastcube.networks.hypercube import Hypercube
 
 if TYPE_CHECKING:
-    from fastcube.engine.results import Results
-    from fastcube.kernels.jit import Kernel
+    from fastcube.kernels.machine.jit import Kernel
+    from fastcube.results.results import Results
 
 PACKETS = (1, 4, 16, 64, 256, 1024)
 
 #: The cubes that the figure shows, as far as they are in the file.
-_DRAWN = (4, 7, 10)
+_DRAWN = (4, 10)
 
 
 def printed_steps(n: int, d: int, packets: int) -> int:
@@ -37,22 +38,20 @@ def _check(point: Point) -> None:
 
 
 def _kernel(point: Point) -> Kernel:
-    from fastcube.kernels.spanning.trials import BROADCAST_TRIALS
+    from fastcube.kernels.spanning import choice
 
-    return BROADCAST_TRIALS
+    return choice.EDST_BROADCAST.kernel(*point.values())
 
 
 # ---------------------------------------------------------------- one trial in words
 
 
 def _draw_ends(point: Point, key: int, trial: int) -> Draw:
-    import numpy as np
-
-    from fastcube.kernels.spanning.broadcast import ends
+    from fastcube.kernels.spanning import case
 
     n, d = int(point["n"]), int(point["d"])
-    s, f = (int(v) for v in ends(np.uint64(key), trial, n, d))
-    return Draw(Hypercube(n, [f] if d else []), {"s": s})
+    s, f = case.edst_broadcast(key, trial, n, d)
+    return Draw(Hypercube(n, [] if f is None else [f]), {"s": s})
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
@@ -71,7 +70,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     steps = int(done.max())
     last = np.flatnonzero(done == steps).tolist()
     dims = positions(n, s, f)[::-1] if d else None
-    lines = [f"trial {trial} of edst-broadcast at {point_text(point)}", f"  source s = {cube.label(s)}"]
+    lines = [f"  source s = {cube.label(s)}"]
     if d:
         lines.append(f"  faulty node f = {cube.label(f)}, at distance d = {d}")
         lines.append(
@@ -110,7 +109,7 @@ def _figure(results: Results, sheet: Any) -> None:
     """Steps against M: one tree, n rooted trees without a fault, n - 1 light trees around one."""
     done = _done(results)
     there = sorted({int(point["n"]) for point in done})
-    chosen = [n for n in _DRAWN if n in there] or there[:3]
+    chosen = [n for n in _DRAWN if n in there] or there[:2]
     panels = sheet.panels(max(len(chosen), 1))
     for n, panel in zip(chosen, panels, strict=False):
         _draw(results, panel, n, [point for point in done if point["n"] == n])
@@ -205,7 +204,7 @@ EDST_BROADCAST = Study(
         Axis("d", "distance from source to faulty node; 0: no fault", int, 0, LARGEST),
         Axis("packets", "packets M that are broadcast", int, 1, 2**20),
     ),
-    tally=BROADCAST,
+    tally=layout.EDST_BROADCAST,
     statistics=(
         PlainMean(
             name="steps",

@@ -11,8 +11,9 @@ import random
 from collections import deque
 from collections.abc import Callable
 
-from fastcube.engine.benchmark import Benchmark, kernel_runner
-from fastcube.engine.study import Study
+from fastcube.running.benchmark import Benchmark, kernel_runner
+
+from .edmonds import EDGE_DISJOINT_TREES
 
 Graph = dict[int, list[int]]
 
@@ -86,14 +87,14 @@ def with_scipy(n: int, f: int, trials: int, seed: int = 0) -> int:
     return total
 
 
-def benchmarks_of(study: Study) -> list[Benchmark]:
-    """The comparisons, for the study ``edge-disjoint-trees``."""
+def benchmarks() -> list[Benchmark]:
+    """What ``fastcube bench`` compares."""
     out = []
     for n, f, rivals in (
         (6, 8, (("plain Python", with_plain_python, 8), ("NetworkX", with_networkx, 4), ("SciPy", with_scipy, 20))),
         (7, 16, (("plain Python", with_plain_python, 3), ("SciPy", with_scipy, 6))),
     ):
-        ours = kernel_runner(study, {"n": n, "f": f, "links": 0}, 200_000)
+        ours = kernel_runner(EDGE_DISJOINT_TREES, {"n": n, "f": f, "links": 0}, 200_000)
         for name, rival, trials in rivals:
             out.append(Benchmark(f"spanning trees, n={n} f={f}", name, ours, _counted(rival, n, f, trials)))
     return out

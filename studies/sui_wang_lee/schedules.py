@@ -1,40 +1,10 @@
-"""Schedules of a broadcast, step by step: carrying one out, and searching for a short one.
-
-A schedule is a list of steps, each a list of (tail, head, packet): every directed link carries at most one packet in a
-step, which its tail held before the step.
-"""
+"""Schedules of a broadcast, searched for short ones; ``fc.schedule_steps`` carries one out."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 
 from fastcube.networks.hypercube import Hypercube
-
-Move = Sequence[int]
-Schedule = Sequence[Sequence[Move]]
-
-
-def steps_of(cube: Hypercube, s: int, packets: int, schedule: Schedule) -> int:
-    """Carry a schedule out: the number of its steps, after which every nonfaulty node holds every packet.
-
-    ValueError for a step that cannot be, and when something is missing in the end.
-    """
-    held = {v: set(range(packets)) if v == s else set() for v in range(2**cube.n) if not cube.is_faulty(v)}
-    for number, step in enumerate(schedule, start=1):
-        links = [(u, v) for u, v, _ in step]
-        if len(links) != len(set(links)):
-            raise ValueError(f"a link carries two packets in step {number}")
-        for u, v, packet in step:
-            if u not in held or v not in held or not cube.is_link(u, v) or cube.is_faulty_link(u, v):
-                raise ValueError(f"there is no nonfaulty link from {u} to {v}")
-            if packet not in held[u]:
-                raise ValueError(f"{u} does not hold packet {packet} before step {number}")
-        for _, v, packet in step:
-            held[v].add(packet)
-    if any(len(there) < packets for there in held.values()):
-        raise ValueError("a packet is missing somewhere")
-    return len(schedule)
 
 
 def search(cube: Hypercube, s: int, packets: int, steps: int, tries: int = 300) -> list[list[list[int]]] | None:

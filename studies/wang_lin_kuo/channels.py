@@ -11,23 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from fastcube.algorithms.multicasting import Multicast, multicast
 from fastcube.algorithms.partition import Supercube, two_partition
-from fastcube.engine.drawn import faulty_nodes
-from fastcube.engine.statistics import Mean, PlainMean, Proportion, Ratio
-from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
 from fastcube.errors import check_range
-from fastcube.inventory import inventory
-from fastcube.kernels.multicasting.layout import TALLY
+from fastcube.kernels.multicasting import layout
+from fastcube.kernels.multicasting.layout import HAMILTON
+from fastcube.measure.fault_sets import faulty_nodes
+from fastcube.measure.statistics import Mean, PlainMean, Proportion, Ratio
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study
 from fastcube.networks.hypercube import Hypercube
+from fastcube.papers.inventory import inventory
 
 from .partition import pair_text
 
 if TYPE_CHECKING:
-    from fastcube.engine.results import Results
-    from fastcube.engine.tally import Tally
-    from fastcube.kernels.jit import Kernel
-
-#: Largest cube in which the Hamilton path is walked.
-HAMILTON = 14
+    from fastcube.kernels.machine.jit import Kernel
+    from fastcube.measure.tally import Tally
+    from fastcube.results.results import Results
 
 
 @functools.cache
@@ -44,9 +42,9 @@ def _check(point: Point) -> None:
 
 
 def _kernel(point: Point) -> Kernel:
-    from fastcube.kernels.multicasting.trials import MULTICAST as COMPILED
+    from fastcube.kernels.multicasting import choice
 
-    return COMPILED
+    return choice.MULTICAST.kernel(*point.values())
 
 
 def _most(point: Point) -> float:
@@ -66,11 +64,11 @@ def supernode_text(net: Supercube, v: int) -> str:
 
 
 def _draw(point: Point, key: int, trial: int) -> Draw:
-    from fastcube.kernels.multicasting.trials import multicast_case
+    from fastcube.kernels.multicasting import case
 
-    n, f = int(point["n"]), int(point["f"])
-    case = [int(v) for v in multicast_case(key, trial, n, f, int(point["destinations"]))]
-    return Draw(Hypercube(n, case[:f]), {"source": case[f], "destinations": sorted(case[f + 1 :])})
+    n = int(point["n"])
+    faults, s, destinations = case.multicast(key, trial, n, int(point["f"]), int(point["destinations"]))
+    return Draw(Hypercube(n, faults), {"source": s, "destinations": sorted(destinations)})
 
 
 def _use_lines(cube: Hypercube, net: Supercube, m: Multicast) -> list[str]:
@@ -92,8 +90,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     faults, s, destinations = faulty_nodes(drawn), drawn.others["source"], drawn.others["destinations"]
     cube = Hypercube(n, faults)
     names = ", ".join(map(cube.label, faults[:64]))
-    lines = [f"trial {trial} of multicast at {point_text(point)}"]
-    lines.append(f"  {f} faulty nodes: {names or 'none'}{', ...' if f > 64 else ''}")
+    lines = [f"  {f} faulty nodes: {names or 'none'}{', ...' if f > 64 else ''}"]
     data: dict[str, Any] = {"faulty_nodes": faults, "source": s, "destinations": destinations}
     pair = two_partition(cube, exhaustive=True)
     if pair is None:
@@ -202,7 +199,7 @@ MULTICAST = Study(
         Axis("f", "number of faulty nodes", int, 0, 2**18),
         Axis("destinations", "number of destinations", int, 1, 2**20),
     ),
-    tally=TALLY,
+    tally=layout.MULTICAST,
     statistics=(
         Mean(
             name="channels",
@@ -230,6 +227,7 @@ MULTICAST = Study(
             denominator="free",
             squares=("channels_channels", "channels_free", "free_free"),
             nonzero=_AMONG,
+            base=1,
             among=_AMONG,
         ),
         PlainMean(
@@ -237,6 +235,7 @@ MULTICAST = Study(
             description="mean of the most channels in a row to a destination",
             total="depth",
             squares="depth_depth",
+            bound=_most,
             among=_AMONG,
             shown=False,
         ),
@@ -246,6 +245,7 @@ MULTICAST = Study(
             total="detours",
             squares="detours_detours",
             nonzero="detoured",
+            bound=_most,
             among=_AMONG,
             shown=False,
         ),

@@ -6,21 +6,23 @@ import itertools
 import random
 from collections.abc import Iterator
 
-from fastcube.algorithms.partition import two_partition
+from fastcube.algorithms.multicasting import PATHS
+from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.algorithms.wormhole import dependency_cycle
-from fastcube.engine.claims import Effort, Verdict, Witness
 from fastcube.networks.hypercube import Hypercube
+from fastcube.papers.claims import Effort, Verdict, Witness, agree
 
 from .channels import MULTICAST
 from .claims import data_of, ledger
 from .hunting import Message, messages_on
+from .letter import buddies, has_cycle, rules
 
 #: Two multicasts that stop in Q_3 without a fault, with one virtual channel or two.  At 110 the first, and at 111
 #: the second, needs the
 #: channel inside the supernode and a branch at once.
 BRANCHES: tuple[Message, ...] = ((2, [4, 5]), (3, [4, 5]))
 
-_THEOREM_2 = "The proposed fault-tolerant multicast algorithms in Fig. 16 and Fig. 17 are deadlock-free"
+_THEOREM_2 = "No messages of the multicasts of Figures 16 and 17 wait for one another for ever in Q_n, n >= 3"
 
 
 def _stops(cube: Hypercube, messages: list[Message], copies: int) -> Witness:
@@ -32,35 +34,48 @@ def _stops(cube: Hypercube, messages: list[Message], copies: int) -> Witness:
 
 def _smallest_cycle(effort: Effort, unicast: bool) -> Verdict:
     """Fault sets by n and size; the first with a cycle, and the fewest messages found that stop on it."""
-    for n in (3, 4):
-        for f in range(n):
-            for faults in effort.each(itertools.combinations(range(2**n), f), f"Q_{n}"):
-                cube = Hypercube(n, faults)
-                pair = two_partition(cube, exhaustive=True)
-                cycle = None if pair is None else dependency_cycle(cube, pair, 1, unicast)
-                if pair is None or cycle is None:
-                    continue
-                messages = messages_on(cube, pair, cycle, 1, unicast).messages
-                text = "True" if unicast else "False"
-                python = f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, unicast={text})]"
-                shown = Witness.of("a shortest cycle of channels, each waiting for the next", python, data_of(cube))
-                checked = (
-                    f"all sets of at most {f - 1} faults of Q_3 have no cycle [P from A13]; the "
-                    f"first set of {f} that has"
-                )
-                if messages is None:
-                    return Verdict("undecided", f"{checked} one: no messages found that stop", shown)
-                return Verdict("refuted", f"{checked} one", _stops(cube, messages, 1), (shown,))
+    sets = ((n, f, faults) for n in (3, 4) for f in range(n) for faults in itertools.combinations(range(2**n), f))
+    for n, f, faults in effort.each(sets, "fault sets"):
+        cube = Hypercube(n, faults)
+        pair = two_partition(cube, exhaustive=True)
+        cycle = None if pair is None else dependency_cycle(cube, pair, 1, unicast)
+        if not effort.applies(pair is not None) or pair is None or cycle is None:
+            continue
+        messages = messages_on(cube, pair, cycle, 1, unicast).messages
+        python = f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, unicast={unicast})]"
+        shown = Witness.of("a shortest cycle of channels, each waiting for the next", python, data_of(cube))
+        checked = (
+            f"all sets of at most {f - 1} faults of Q_{n} have no cycle [P from A13]; the first set of {f} that has one"
+        )
+        if messages is None:
+            return Verdict("undecided", f"{checked}: no messages found that stop", shown)
+        net = Supercube(n, frozenset(faults), pair)
+        cyclic = {(path, name): has_cycle(net, path, rule) for path in PATHS for name, rule in rules(net).items()}
+        every = [has_cycle(net, path, choice) for path in PATHS for choice in buddies(net)]
+        if not all(cyclic.values()):
+            return Verdict("undecided", f"{checked}; but not by every fixed rule for the buddy", shown)
+        return Verdict(
+            "refuted",
+            f"{checked}, with the lowest buddy and with the highest, on both paths; of all {len(every)} choices of a path and "
+            "of a buddy "
+            f"node by node, which Figure 15 leaves open, {sum(every)} have a cycle",
+            _stops(cube, messages, 1),
+            (shown,),
+        )
     return Verdict("holds", "all sets of at most n - 1 faults of Q_3 and Q_4")
 
 
 @ledger.claim(
     "theorem-2-unicast",
     where="section 4.2, Theorem 2",
-    states=f"{_THEOREM_2} [for messages to one destination each, with at most n - 1 faults].",
+    states=(
+        f"{_THEOREM_2}, with at most n - 1 faults [one destination each; the buddy across the lowest or the highest "
+        "dimension, on either path]."
+    ),
+    fact="theorem-2",
     correction=(
-        "With at most one fault in Q_3 they are. D_H and D_L share the channels inside the supernodes; with a second virtual "
-        "channel there, for D_L, no cycle was found in Q_3 to Q_8 (repair-unicast)."
+        "With at most one fault in Q_3 they do not. D_H and D_L share the channels inside the supernodes; with a second virtual "
+        "channel there, for D_L, no cycle was found wherever it was looked for (repair-unicast)."
     ),
     group="cycles",
 )
@@ -72,12 +87,11 @@ def theorem_2_unicast(effort: Effort) -> Verdict:
 @ledger.claim(
     "theorem-2-graph",
     where="section 4.2, Theorem 2",
-    states=(
-        f"{_THEOREM_2} [the channel dependency graph of all multicasts, A14, has no cycle, with at most n - 1 faults]."
-    ),
+    states=f"{_THEOREM_2}, with at most n - 1 faults [the channel dependency graph of all multicasts, A14, has no cycle].",
+    fact="theorem-2",
     correction=(
         "With at most one fault in Q_3 it has none. D_H and D_L share the channels inside the supernodes; with a second virtual "
-        "channel there, for D_L, no cycle was found in Q_3 to Q_8 (repair-graph)."
+        "channel there, for D_L, no cycle was found wherever it was looked for (repair-graph)."
     ),
     group="cycles",
 )
@@ -96,7 +110,7 @@ def _replication(effort: Effort, copies: int) -> Verdict:
     for total in range(2, most + 1):
         for first in range(1, total):
             for messages in effort.each(_pairs(first, total - first), "pairs of multicasts of Q_3"):
-                tried += 1
+                tried += effort.applies()
                 if simulate_wormhole(cube, messages, None, copies).deadlocked:
                     return Verdict("refuted", "pairs of multicasts of Q_3 by size", _stops(cube, messages, copies))
     witness = _stops(cube, list(BRANCHES), copies)
@@ -118,12 +132,13 @@ def _pairs(first: int, second: int) -> Iterator[list[Message]]:
     "theorem-2-replication",
     where="sections 2 and 4.2, Theorem 2",
     states=(
-        f"{_THEOREM_2} [for multicasts whose branches replicate flit by flit as section 2 assumes: a "
-        "message holds all its channels "
-        "until all its branches have ended, A15]."
+        f"{_THEOREM_2} [branches of a multicast replicate flit by flit, as section 2 assumes: it holds all its channels until "
+        "all its "
+        "branches have ended, A15]."
     ),
     correction=(
-        "Not even two multicasts in the fault-free Q_3; messages to one destination each, with a second virtual channel, cannot "
+        "Two multicasts can in the fault-free Q_3, by the letter of Figure 17 too, where both buddies are destinations: 010 to "
+        "100, 101, 111 and 011 to 100, 101, 110. Messages to one destination each, with a second virtual channel, cannot "
         "wherever it was looked (repair-unicast)."
     ),
     group="replication",
@@ -145,13 +160,13 @@ def _no_cycle(effort: Effort, unicast: bool) -> Verdict:
         for f in range(most_faults(n) + 1):
             for faults in effort.each(itertools.combinations(range(2**n), f), f"Q_{n}"):
                 cube = Hypercube(n, faults)
-                if two_partition(cube, exhaustive=True) is not None and _has_cycle(cube, unicast):
+                if effort.applies(two_partition(cube, exhaustive=True) is not None) and _has_cycle(cube, unicast):
                     return _cycle_found(cube, unicast, f"Q_{n}")
     rng, many = random.Random(0), effort.pick(full=200, quick=20)
     for n in range(4, 9):
         for _ in effort.each(range(many), f"random fault sets of Q_{n}"):
             cube = Hypercube(n, rng.sample(range(2**n), rng.randrange(1, 2 * n)))
-            if two_partition(cube, exhaustive=True) is not None and _has_cycle(cube, unicast):
+            if effort.applies(two_partition(cube, exhaustive=True) is not None) and _has_cycle(cube, unicast):
                 return _cycle_found(cube, unicast, "random fault sets")
     what = " and ".join(f"Q_{n}" for n in sizes)
     return Verdict("holds", f"all fault sets of {what} with a partition, and {many} random ones for each n = 4, ..., 8")
@@ -160,12 +175,15 @@ def _no_cycle(effort: Effort, unicast: bool) -> Verdict:
 def _has_cycle(cube: Hypercube, unicast: bool) -> bool:
     import numpy as np
 
-    from fastcube.kernels.wormhole.dependencies import cyclic
+    from fastcube.kernels.wormhole.case import cyclic
 
-    pair = two_partition(cube, exhaustive=True)
-    assert pair is not None
+    lo, hi = two_partition(cube, exhaustive=True) or (0, 1)
     faults = np.array(sorted(cube.faulty_nodes), np.uint64)  # type: ignore[arg-type]
-    return bool(cyclic(faults, cube.n, *pair, int(unicast), 2))
+    found = bool(cyclic(faults, cube.n, lo, hi, int(unicast), 2))
+    if cube.n == 3:
+        slow = dependency_cycle(cube, virtual_channels=2, unicast=unicast) is not None
+        agree(found, slow, f"whether {cube!r} has a cycle with two virtual channels")
+    return found
 
 
 def _cycle_found(cube: Hypercube, unicast: bool, where: str) -> Verdict:
@@ -177,9 +195,9 @@ def _cycle_found(cube: Hypercube, unicast: bool, where: str) -> Verdict:
     "repair-unicast",
     where="section 4.2, Theorem 2",
     states=(
-        "With a second virtual channel inside the supernodes, for D_L, messages to one destination each "
-        "are deadlock-free, so "
-        "that one message per destination never stops."
+        "[With a second virtual channel inside the supernodes, for D_L, messages to one destination each never wait for one "
+        "another for "
+        "ever in Q_n, n >= 3: one message a destination never stops.]"
     ),
     ours=True,
     group="repair",
@@ -199,8 +217,9 @@ def repair_unicast(effort: Effort) -> Verdict:
     "repair-graph",
     where="section 4.2, Theorem 2",
     states=(
-        "With a second virtual channel inside the supernodes, for D_L, the dependency graph of all "
-        "multicasts has no cycle."
+        "[With a second virtual channel inside the supernodes, for D_L, the dependency graph of all multicasts of Q_n, n >= "
+        "3, has no "
+        "cycle.]"
     ),
     ours=True,
     group="repair",
@@ -214,9 +233,9 @@ def repair_graph(effort: Effort) -> Verdict:
     "repair-replication",
     where="sections 2 and 4.2, Theorem 2",
     states=(
-        "With a second virtual channel inside the supernodes, for D_L, multicasts whose branches "
-        "replicate flit by flit are "
-        "deadlock-free."
+        "[With a second virtual channel inside the supernodes, for D_L, multicasts whose branches replicate flit by flit "
+        "never stop in "
+        "Q_n, n >= 3.]"
     ),
     ours=True,
     correction=(

@@ -6,24 +6,27 @@ But D_H and D_L share the channels inside the supernodes.  Readings A14 (the dep
 
 from __future__ import annotations
 
+import functools
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.algorithms.wormhole import Channel, Wormhole, dependency_cycle, simulate_wormhole
-from fastcube.engine.drawn import faulty_nodes
-from fastcube.engine.statistics import Proportion
-from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
-from fastcube.errors import check_range
-from fastcube.kernels.wormhole.layout import DEPENDENCIES, SIMULATION
+from fastcube.errors import check_integer, check_range
+from fastcube.kernels.wormhole import layout
+from fastcube.measure.fault_sets import faulty_nodes
+from fastcube.measure.statistics import Proportion
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study
+from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 
 from .channels import supernode_text
 from .hunting import CANDIDATES, Hunt, messages_on
-from .partition import draw_nodes, pair_text
+from .partition import pair_text
 
 if TYPE_CHECKING:
-    from fastcube.engine.results import Results
-    from fastcube.kernels.jit import Kernel
+    from fastcube.kernels.machine.jit import Kernel
+    from fastcube.results.results import Results
 
 
 def _check_faults(point: Point) -> None:
@@ -40,25 +43,32 @@ def channel_text(net: Supercube, channel: Channel) -> str:
     return f"{u:0{net.n}b} -> {v:0{net.n}b} ({where}{copy})"
 
 
-def _opening(name: str, point: Point, trial: int, cube: Hypercube, faults: list[int]) -> list[str]:
+def _opening(cube: Hypercube, faults: list[int]) -> list[str]:
     names = ", ".join(map(cube.label, faults))
-    return [f"trial {trial} of {name} at {point_text(point)}", f"  {len(faults)} faulty nodes: {names or 'none'}"]
+    return [f"  {len(faults)} faulty nodes: {names or 'none'}"]
 
 
 # ---------------------------------------------------------------- multicast-deadlock
 
 
-def _dependency_kernel(point: Point) -> Kernel:
-    from fastcube.kernels.wormhole.dependencies import DEPENDENCY
+def _deadlock_kernel(point: Point) -> Kernel:
+    from fastcube.kernels.wormhole import choice
 
-    return DEPENDENCY
+    return choice.MULTICAST_DEADLOCK.kernel(*point.values())
+
+
+def _draw_nodes(point: Point, key: int, trial: int) -> Draw:
+    from fastcube.kernels.wormhole import case
+
+    n = int(point["n"])
+    return Draw(Hypercube(n, case.multicast_deadlock(key, trial, n, int(point["f"]))))
 
 
 def _explain_cycles(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
-    faults = faulty_nodes(draw_nodes(point, key, trial))
+    faults = faulty_nodes(_draw_nodes(point, key, trial))
     cube = Hypercube(n, faults)
-    lines = _opening("multicast-deadlock", point, trial, cube, faults)
+    lines = _opening(cube, faults)
     pair = two_partition(cube, exhaustive=True)
     data: dict[str, Any] = {"faulty_nodes": faults, "partition": None if pair is None else list(pair)}
     if pair is None:
@@ -98,12 +108,7 @@ def _hunt_text(cube: Hypercube, hunt: Hunt) -> list[str]:
 
 def _panels_by_n(results: Results, sheet: Any) -> list[tuple[int, Any]]:
     sizes = sorted({int(point["n"]) for point, tally in results if tally.trials})
-    columns = min(3, max(1, len(sizes)))
-    panels = sheet.panels(columns, -(-max(1, len(sizes)) // columns))
-    for spare in panels[len(sizes) :]:
-        spare.axes.set_visible(False)
-        spare.by = ("statistic",)
-    return list(zip(sizes, panels, strict=False))
+    return list(zip(sizes, sheet.panels(2, count=max(1, len(sizes))), strict=False))
 
 
 def _draw_cycles(results: Results, sheet: Any) -> None:
@@ -116,7 +121,22 @@ def _draw_cycles(results: Results, sheet: Any) -> None:
         panel.compare(results, shares, x="f", at={"n": n})
         panel.scale = "linear"
         panel.limits(bottom=0, top=1.03)
-        panel.words(y="share with a cyclic dependency graph", title=f"n = {n}")
+        panel.words(y="share with a cyclic graph", title=f"n = {n}")
+    sheet.title(results.study.title)
+
+
+@functools.cache
+def _counts(n: int, f: int) -> Tally:
+    from fastcube.kernels.wormhole.single import count_cyclic
+
+    slots = layout.MULTICAST_DEADLOCK.fresh()
+    return Tally.from_slots(layout.MULTICAST_DEADLOCK, 0, int(count_cyclic(n, f, slots)), slots)
+
+
+def _enumeration(point: Point) -> Tally:
+    """All fault sets: up to 10.5 million of Q_5, a minute."""
+    n, f = int(point["n"]), int(point["f"])
+    return _counts(check_integer("n", n, 3, 5, "for exact values"), f)
 
 
 MULTICAST_DEADLOCK = Study(
@@ -128,7 +148,7 @@ MULTICAST_DEADLOCK = Study(
         Axis("n", "dimension of the hypercube", int, 3, 8),
         Axis("f", "number of faulty nodes", int, 0, 64),
     ),
-    tally=DEPENDENCIES,
+    tally=layout.MULTICAST_DEADLOCK,
     statistics=(
         Proportion(
             name="partitioned", description="probability that a fault-tolerant 2-partition exists", events="partitioned"
@@ -152,13 +172,14 @@ MULTICAST_DEADLOCK = Study(
             among="partitioned",
         ),
     ),
-    kernel=_dependency_kernel,
+    kernel=_deadlock_kernel,
     grids=(
         Grid("default", [{"n": n, "f": f} for n in range(3, 8) for f in range(min(2 * n, 2 ** (n - 2)) + 1)], 2_000),
     ),
     check=_check_faults,
+    enumeration=_enumeration,
     explain=_explain_cycles,
-    draw=draw_nodes,
+    draw=_draw_nodes,
     figure=_draw_cycles,
 )
 
@@ -174,9 +195,9 @@ def _check_messages(point: Point) -> None:
 
 
 def _wormhole_kernel(point: Point) -> Kernel:
-    from fastcube.kernels.wormhole.trials import WORMHOLE
+    from fastcube.kernels.wormhole import choice
 
-    return WORMHOLE
+    return choice.MULTICAST_WORMHOLE.kernel(*point.values())
 
 
 def _wormhole_grid() -> list[Point]:
@@ -192,11 +213,12 @@ def _wormhole_grid() -> list[Point]:
 
 def _draw_trial(point: Point, key: int, trial: int) -> Draw:
     """Faults, sources, and each source's destinations one after another."""
-    from fastcube.kernels.wormhole.trials import wormhole_case
+    from fastcube.kernels.wormhole import case
 
     n, f, senders, many = (int(point[name]) for name in ("n", "f", "senders", "destinations"))
-    case = [int(v) for v in wormhole_case(key, trial, n, f, senders, many)]
-    return Draw(Hypercube(n, case[:f]), {"sources": case[f : f + senders], "destinations": case[f + senders :]})
+    faults, sources, destinations = case.multicast_wormhole(key, trial, n, f, senders, many)
+    others = {"sources": sources, "destinations": list(itertools.chain.from_iterable(destinations))}
+    return Draw(Hypercube(n, faults), others)
 
 
 def _explain_messages(point: Point, key: int, trial: int) -> Explanation:
@@ -205,7 +227,7 @@ def _explain_messages(point: Point, key: int, trial: int) -> Explanation:
     faults, rest = faulty_nodes(drawn), drawn.others["destinations"]
     messages = [(s, rest[i * many : (i + 1) * many]) for i, s in enumerate(drawn.others["sources"])]
     cube = Hypercube(n, faults)
-    lines = _opening("multicast-wormhole", point, trial, cube, faults)
+    lines = _opening(cube, faults)
     pair = two_partition(cube, exhaustive=True)
     data: dict[str, Any] = {"faulty_nodes": faults, "messages": [[s, d] for s, d in messages]}
     data["partition"] = None if pair is None else list(pair)
@@ -240,18 +262,16 @@ def _stuck_text(net: Supercube, w: Wormhole) -> list[str]:
 
 
 def _draw_messages(results: Results, sheet: Any) -> None:
-    """A column for each of at most four numbers of destinations, messages that never split first; a row for 1 and 2 channels."""
+    """A row for each of at most three numbers of destinations, messages that never split first; a column for 1 and 2 channels."""
     many = sorted({int(point["destinations"]) for point, tally in results if tally.trials}) or [1]
-    columns = sorted({many[round(i * (len(many) - 1) / 3)] for i in range(4)})
-    panels = iter(sheet.panels(len(columns), 2))
-    most = max((tally.trials for _, tally in results), default=1) or 1
-    for statistic, channels in (("deadlock", "one virtual channel"), ("deadlock_repaired", "two virtual channels")):
-        for destinations in columns:
+    rows = sorted({many[round(i * (len(many) - 1) / 2)] for i in range(3)})
+    panels = iter(sheet.panels(2, len(rows)))
+    for destinations in rows:
+        for statistic, channels in (("deadlock", "one virtual channel"), ("deadlock_repaired", "two virtual channels")):
             panel = next(panels)
             panel.lines(results, statistic, x="senders", by="n", at={"destinations": destinations})
-            panel.scale = "log"
-            panel.limits(bottom=0.4 / most, top=1.3)
-            panel.words(y=f"share of trials that deadlock, {channels}", title=_each(destinations))
+            panel.words(y="share of trials that deadlock", title=f"{_each(destinations)}; {channels}")
+    sheet.title(results.study.title)
 
 
 def _each(destinations: int) -> str:
@@ -291,7 +311,7 @@ MULTICAST_WORMHOLE = Study(
         Axis("senders", "number of sources", int, 2, 64),
         Axis("destinations", "number of destinations of each", int, 1, 255),
     ),
-    tally=SIMULATION,
+    tally=layout.MULTICAST_WORMHOLE,
     statistics=(
         Proportion(
             name="deadlock",

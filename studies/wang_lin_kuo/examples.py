@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastcube.algorithms.multicasting import multicast
 from fastcube.algorithms.partition import Supercube
-from fastcube.engine.examples import Drawing, Example
 from fastcube.networks.hypercube import Hypercube
+from fastcube.papers.examples import Drawing, Example
 
 from .claims import DESTINATIONS_18, FIGURE_18, SECTION_5_3, SOURCE_18
 
@@ -119,7 +119,7 @@ def figure_18() -> Example:
     value = [
         [12, 8], [12, 13], [8, 10], [8, 24], [13, 5], [24, 28], [5, 7],
         [5, 1], [28, 29], [28, 20], [1, 0], [20, 16], [0, 2], [16, 17],
-    ]  # fmt: skip
+    ]  # a table, row by row # fmt: skip
     return Example(
         "the channels of the multicast from 01100", f"[list(channel) for channel in {_CALL_18}.channels]", value
     )

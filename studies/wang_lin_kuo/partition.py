@@ -5,21 +5,26 @@ Lemma 1 promises one for up to n - 1 faults; section 5.3 says that there may be 
 
 from __future__ import annotations
 
+import functools
 import itertools
+import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fastcube.algorithms.partition import Pair, conflict, search
-from fastcube.engine.drawn import faulty_nodes
-from fastcube.engine.statistics import Proportion
-from fastcube.engine.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
-from fastcube.errors import check_range
-from fastcube.exact.partition import mean_tolerant_pairs
-from fastcube.kernels.partition.layout import TALLY
+from fastcube.errors import check_integer, check_range
+from fastcube.exact.closed_forms import mean_tolerant_pairs
+from fastcube.kernels.partition import layout
+from fastcube.measure.fault_sets import faulty_nodes
+from fastcube.measure.statistics import Proportion
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
+from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 
 if TYPE_CHECKING:
-    from fastcube.engine.results import Results
-    from fastcube.kernels.jit import Kernel
+    from fastcube.kernels.machine.jit import Kernel
+    from fastcube.results.results import Results
 
 #: f of the default grid in units of 2^(n/2), besides n - 1 and n.
 _TIMES = [0.25 * i for i in range(1, 13)]
@@ -32,16 +37,41 @@ _ALL_PAIRS = 16
 
 
 def _check(point: Point) -> None:
-    from fastcube.kernels.partition.choice import most_faults
+    from fastcube.kernels.partition import choice
 
     n = int(point["n"])
-    check_range("f", point["f"], 0, most_faults(n), f"for n={n}")
+    check_range("f", point["f"], 0, choice.most_faults(n), f"for n={n}")
+
+
+#: Most faults enumerated in Q_n: all that can have a partition up to n = 5, and 7 in Q_6 (some seconds).
+MOST = {2: 1, 3: 2, 4: 4, 5: 8, 6: 7}
+
+
+@functools.cache
+def counts(n: int, most: int) -> tuple[tuple[int, int], ...]:
+    """For f = 0 .. most: fault sets of Q_n with a fault-tolerant 2-partition, and those in which Figure 2 finds one."""
+    from fastcube.kernels.partition.single import count_partitions
+
+    with_zero = np.zeros((most + 2, 2), np.int64)
+    if most:  # of no faults there is one set, and none with node 0 among them
+        count_partitions(n, most, with_zero)
+    return (1, 1), *(
+        (int(exists) * 2**n // f, int(greedy) * 2**n // f) for f, (exists, greedy) in enumerate(with_zero[1:-1], 1)
+    )
+
+
+def _enumeration(point: Point) -> Tally:
+    n, f = int(point["n"]), int(point["f"])
+    check_integer("n", n, 2, max(MOST), "for exact values")
+    check_integer("f", f, 0, MOST[n], f"for exact values at n={n}")
+    exists, greedy = counts(n, MOST[n] if n < 6 else f)[f]
+    return Tally(((0, math.comb(2**n, f)),), {"exists": exists, "greedy": greedy}, {})
 
 
 def _kernel(point: Point) -> Kernel:
-    from fastcube.kernels.partition.choice import partition_kernel
+    from fastcube.kernels.partition import choice
 
-    return partition_kernel(int(point["n"]), int(point["f"]))
+    return choice.TWO_PARTITION.kernel(*point.values())
 
 
 def _grid() -> list[Point]:
@@ -70,17 +100,16 @@ def pair_text(pair: Pair | None) -> str:
     return "none" if pair is None else f"P = {{{pair[0]}, {pair[1]}}}"
 
 
-def draw_nodes(point: Point, key: int, trial: int) -> Draw:
-    """f distinct faulty nodes of Q_n."""
-    from fastcube.kernels.sampling import fault_set
+def _draw(point: Point, key: int, trial: int) -> Draw:
+    from fastcube.kernels.partition import case
 
     n = int(point["n"])
-    return Draw(Hypercube(n, fault_set(key, trial, n, int(point["f"]))))
+    return Draw(Hypercube(n, case.two_partition(key, trial, n, int(point["f"]))))
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
-    faults = faulty_nodes(draw_nodes(point, key, trial))
+    faults = faulty_nodes(_draw(point, key, trial))
     greedy, pair = search(n, faults, exhaustive=False), search(n, faults, exhaustive=True)
     pairs = list(itertools.combinations(range(n), 2))
     if n > _ALL_PAIRS and pair is not None:
@@ -97,7 +126,6 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
     shown = ", ".join(f"{v:0{n}b}" for v in faults[:64])
     lines = [
-        f"trial {trial} of two-partition at {point_text(point)}",
         f"  {len(faults)} faulty nodes: {shown or 'none'}{', ...' if len(faults) > 64 else ''}",
         "  dimensions by themselves:",
         *_cut([line(row) for row in alone]),
@@ -138,7 +166,8 @@ def _figure(results: Results, sheet: Any) -> None:
             panel.marks([x for x, _ in lemma], [y for _, y in lemma], "Lemma 1: $f = n - 1$")
         panel.scale = "linear"
         panel.by = ("n",)
-        panel.words(x="f / 2^(n/2)", y=f"probability that {what}", title=f"{what[0].upper()}{what[1:]}")
+        panel.words(x="f / 2^(n/2)", y="probability", title=f"{what[0].upper()}{what[1:]}")
+    sheet.title("Fault-tolerant 2-partitions of Q_n with f random faulty nodes")
 
 
 def half_crossing(results: Results, n: int, statistic: str) -> float | None:
@@ -180,7 +209,7 @@ TWO_PARTITION = Study(
         Axis("n", "dimension of the hypercube", int, 2, 62),
         Axis("f", "number of faulty nodes", int, 0, 65536),
     ),
-    tally=TALLY,
+    tally=layout.TWO_PARTITION,
     statistics=(
         Proportion(name="exists", description="probability that a fault-tolerant 2-partition exists", events="exists"),
         Proportion(name="greedy", description="probability that Figure 2 finds one", events="greedy"),
@@ -194,8 +223,9 @@ TWO_PARTITION = Study(
     kernel=_kernel,
     grids=(Grid("default", _grid(), 1_000_000),),
     check=_check,
+    enumeration=_enumeration,
     explain=_explain,
-    draw=draw_nodes,
+    draw=_draw,
     figure=_figure,
     notes=_notes,
 )

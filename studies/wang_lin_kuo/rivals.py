@@ -16,9 +16,12 @@ import numpy as np
 from fastcube.algorithms.multicasting import multicast
 from fastcube.algorithms.partition import two_partition
 from fastcube.algorithms.wormhole import dependency_cycle
-from fastcube.engine.benchmark import Benchmark, kernel_runner
-from fastcube.engine.study import Study
 from fastcube.networks.hypercube import Hypercube
+from fastcube.running.benchmark import Benchmark, kernel_runner
+
+from .channels import MULTICAST
+from .deadlock import MULTICAST_DEADLOCK
+from .partition import TWO_PARTITION
 
 
 def with_sets(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, int]:
@@ -86,20 +89,25 @@ def graphs(n: int, f: int, trials: int, seed: int = 0) -> int:
     return found
 
 
-def benchmarks_of(search: Study, channels: Study, cycles: Study) -> list[Benchmark]:
-    """The comparisons, for the studies ``two-partition``, ``multicast`` and ``multicast-deadlock``."""
+def benchmarks() -> list[Benchmark]:
+    """What ``fastcube bench`` compares."""
     out = []
-    for n, f, ours_trials, slow, fast in ((7, 8, 2_000_000, 500, 20_000), (10, 5, 10_000_000, 5_000, 100_000),
-                                          (10, 16, 2_000_000, 500, 20_000), (12, 64, 200_000, 50, 1_000),
-                                          (10, 256, 100_000, 50, 500), (12, 1024, 50_000, 10, 100)):  # fmt: skip
-        name, ours = f"2-partition, n={n} f={f}", kernel_runner(search, {"n": n, "f": f}, ours_trials)
+    for n, f, ours_trials, slow, fast in (
+        (7, 8, 2_000_000, 500, 20_000),
+        (10, 5, 10_000_000, 5_000, 100_000),
+        (10, 16, 2_000_000, 500, 20_000),
+        (12, 64, 200_000, 50, 1_000),
+        (10, 256, 100_000, 50, 500),
+        (12, 1024, 50_000, 10, 100),
+    ):
+        name, ours = f"2-partition, n={n} f={f}", kernel_runner(TWO_PARTITION, {"n": n, "f": f}, ours_trials)
         out.append(Benchmark(name, "plain Python", ours, _counted(slow, with_sets, n, f, slow)))
         if f <= 16:  # of many faults some are the same in nearly every trial
             out.append(Benchmark(name, "NumPy", ours, _counted(fast, with_numpy, n, f, fast)))
-    ours = kernel_runner(channels, {"n": 10, "f": 8, "destinations": 128}, 20_000)
+    ours = kernel_runner(MULTICAST, {"n": 10, "f": 8, "destinations": 128}, 20_000)
     theirs = _counted(3, multicasts, 10, 8, 128, 3)
     out.append(Benchmark("multicast, n=10 f=8, 128 destinations", "plain Python", ours, theirs))
-    ours = kernel_runner(cycles, {"n": 5, "f": 4}, 20_000)
+    ours = kernel_runner(MULTICAST_DEADLOCK, {"n": 5, "f": 4}, 20_000)
     out.append(Benchmark("dependency graphs, n=5 f=4", "plain Python", ours, _counted(5, graphs, 5, 4, 5)))
     return out
 

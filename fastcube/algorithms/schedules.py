@@ -1,0 +1,80 @@
+"""Carrying out a schedule of a broadcast, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import ParameterError, as_integer, check_integer, check_range, is_many, shown
+from ..networks.hypercube import Hypercube, check_cube
+
+#: Every node is looked at, and every packet at every node.
+MOST_N, MOST_PACKETS = 20, 10**6
+
+#: A list of steps, each a list of (tail, head, packet).
+Schedule = Sequence[Sequence[Sequence[int]]]
+
+
+def _step(number: int, step: object) -> list[tuple[int, int, int]]:
+    """A step's moves; ParameterError for what is none."""
+    moves = [tuple(map(as_integer, move)) if is_many(move) else () for move in step] if is_many(step) else [()]
+    if any(len(move) != 3 or None in move for move in moves):
+        raise ParameterError(f"schedule must hold lists of (tail, head, packet), got {shown(step)} as step {number}")
+    return moves  # type: ignore[return-value]
+
+
+def schedule_steps(cube: Hypercube, s: int, packets: int, schedule: Schedule) -> int:
+    """Carry out a schedule of a broadcast from ``s``: the number of its steps, after which every nonfaulty node has every packet.
+
+    Parameters
+    ----------
+    cube : Hypercube
+        n at most 20.
+    s : int
+        The source, which holds packets 0 .. ``packets`` - 1.
+    packets : int
+        1 .. 10^6.
+    schedule : list of steps
+        Each a list of (tail, head, packet): every directed nonfaulty link carries at most one packet in a step, which
+        its tail held before the step.
+
+    Raises
+    ------
+    ParameterError
+        For a step that cannot be, and when a packet is missing somewhere in the end.
+
+    Examples
+    --------
+    >>> fc.schedule_steps(fc.Hypercube(2), 0, 1, [[(0, 1, 0)], [(0, 2, 0), (1, 3, 0)]])
+    2
+    """
+    check_cube(cube)
+    check_range("n", cube.n, 1, MOST_N)
+    packets = check_integer("packets", packets, 1, MOST_PACKETS)
+    s = check_integer("s", s, 0, 2**cube.n - 1, f"for n={cube.n}")
+    held: dict[int, set[int]] = {v: set() for v in range(2**cube.n) if not cube.is_faulty(v)}
+    if s not in held:
+        raise ParameterError(f"s must be a nonfaulty node of Q_{cube.n}, got {s}")
+    held[s] = set(range(packets))
+    if not is_many(schedule):
+        raise ParameterError(f"schedule must be a list of steps, got {shown(schedule)}")
+    steps = [_step(number, step) for number, step in enumerate(schedule, start=1)]
+    for number, step in enumerate(steps, start=1):
+        links = [(u, v) for u, v, _ in step]
+        if len(links) != len(set(links)):
+            raise ParameterError(
+                f"schedule must send one packet over a link in a step, in step {number} a link carries two"
+            )
+        for u, v, packet in step:
+            if u not in held or v not in held or not cube.is_link(u, v) or cube.is_faulty_link(u, v):
+                raise ParameterError(
+                    f"schedule must use nonfaulty links, in step {number} there is none from {u} to {v}"
+                )
+            if packet not in held[u]:
+                raise ParameterError(
+                    f"schedule must send what a node holds, {u} does not hold packet {packet} before step {number}"
+                )
+        for _, v, packet in step:
+            held[v].add(packet)
+    if any(len(there) < packets for there in held.values()):
+        raise ParameterError("schedule must bring every packet everywhere, one is missing somewhere in the end")
+    return len(steps)

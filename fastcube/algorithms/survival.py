@@ -1,0 +1,157 @@
+"""What the faults leave of one network: its parts, distances among the nonfaulty nodes, their eccentricity and diameter."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError, check_range, shown
+from ..networks.dualcube import DualCube
+from ..networks.family import TABLED, CubeNetwork, families
+from ..networks.faults import RandomFaults
+from ..networks.network import Network
+
+#: Largest number of bits of a label where :func:`diameter` searches from every node.
+_EVERY = 14
+
+
+@dataclass(frozen=True)
+class Survival:
+    """The parts into which faults divide the nonfaulty nodes.
+
+    Attributes
+    ----------
+    connected : bool
+        Whether there is exactly one part (N5: without nonfaulty nodes a network is not connected).
+    isolated : int
+        Number of nonfaulty nodes without a nonfaulty neighbour over a nonfaulty link; one survivor is isolated too.
+    components : list of int
+        Numbers of nodes of the parts, descending.
+    largest : int
+        The first of these; 0 where there is none.
+    """
+
+    connected: bool
+    isolated: int
+    components: list[int]
+    largest: int
+
+
+def survives(network: Network) -> Survival:
+    """What the faults leave of a network: how many parts, how large, how many isolated nodes.
+
+    Parameters
+    ----------
+    network : Hypercube, DualCube or network of the cube family
+        Of at most 2^20 nodes.
+
+    Examples
+    --------
+    >>> s = fc.survives(fc.Hypercube(3, faulty_nodes=[1, 2, 4]))
+    >>> s.connected, s.isolated, s.components  # node 0, and four others
+    (False, 1, [4, 1])
+    """
+    from ..kernels.cube.tables import part_sizes
+
+    sizes: list[int] = sorted(part_sizes(*tabled(network)).tolist(), reverse=True)
+    return Survival(len(sizes) == 1, sizes.count(1), sizes, sizes[0] if sizes else 0)
+
+
+def eccentricity(network: Network, v: int) -> int | None:
+    """The largest distance from ``v`` to a nonfaulty node among nonfaulty nodes; None when one cannot be reached.
+
+    At most 2^20 nodes.  Raises ParameterError for a faulty ``v``.
+
+    Examples
+    --------
+    >>> fc.eccentricity(fc.Hypercube(3), 0)
+    3
+    >>> fc.eccentricity(fc.Hypercube(3, faulty_nodes=[7]), 0)  # the opposite node does not count
+    2
+    """
+    from ..kernels.cube.tables import OPEN, lengths_from
+
+    v = check_nonfaulty(check_network(network), "v", v)
+    length = lengths_from(*tabled(network), v)
+    return None if (length == OPEN).any() else int(length.max())
+
+
+def diameter(network: Network) -> int | None:
+    """The largest distance between two nonfaulty nodes among these; None when two are apart, or when there is none.
+
+    At most 2^14 nodes, from each of which all are searched.
+
+    Examples
+    --------
+    >>> fc.diameter(fc.Hypercube(3))
+    3
+    >>> fc.diameter(fc.Hypercube(3, faulty_nodes=[1, 2, 4])) is None  # node 0 is cut off
+    True
+    """
+    from ..kernels.cube.tables import widest
+
+    check_network(network)
+    check_range("bits of a label", network.bits, 1, _EVERY, "to search from every node")
+    found = int(widest(*tabled(network)))
+    return None if found < 0 else found
+
+
+def search(network: Network, s: int, t: int) -> int | None:
+    """Length of the shortest nonfaulty path between nonfaulty nodes that were checked before."""
+    from ..kernels.cube.tables import lengths_from
+
+    found = int(lengths_from(*tabled(network), s)[t])
+    return None if found < 0 else found
+
+
+def check_network(network: object) -> Network:
+    """The network; ParameterError for anything else."""
+    if not isinstance(network, Network):
+        raise ParameterError(f"network must be a network, got {shown(network)}")
+    return network
+
+
+def check_nonfaulty(network: Network, name: str, label: object) -> int:
+    """The label as an int; ParameterError unless it is a nonfaulty node's."""
+    v = network.check_node(name, label)
+    if network.is_faulty(v):
+        raise ParameterError(f"{name} must be a nonfaulty node, got {v} ({network.label(v)})")
+    return v
+
+
+def tabled(network: Network) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.uint64]]:
+    """A network as ``kernels/cube/tables.py`` takes it: its table, the faulty nodes, and ``cut``, the faulty links."""
+    check_network(network)
+    check_range("bits of a label", network.bits, 1, TABLED, "to hold all nodes")
+    table = _table(network)
+    nodes = len(table)
+    if isinstance(network.faulty_nodes, RandomFaults):
+        faulty = network.faulty_nodes.among(np.arange(nodes, dtype=np.uint64))
+    else:
+        faulty = np.zeros(nodes, np.bool_)
+        faulty[list(network.faulty_nodes)] = True
+    cut = np.zeros(nodes if network.faulty_links else 0, np.uint64)
+    for link in network.faulty_links:
+        for u, v in (link, link[::-1]):
+            cut[u] |= np.bitwise_or.reduce(np.uint64(1) << np.flatnonzero(table[u] == v).astype(np.uint64))
+    return table, faulty, cut
+
+
+def _table(network: Network) -> NDArray[np.int32]:
+    if isinstance(network, CubeNetwork):
+        return network.family.table(network.n)
+    if isinstance(network, DualCube):
+        return _dual_table(network.m)
+    return families()["hypercube"].table(network.bits)
+
+
+@functools.lru_cache(maxsize=4)
+def _dual_table(m: int) -> NDArray[np.int32]:
+    """Of the dual-cube: the m links of each node's cluster, by ascending bit, and its cross edge."""
+    v: NDArray[Any] = np.arange(2 << 2 * m, dtype=np.int32)
+    low = m * (v >> 2 * m)
+    return np.stack([*(v ^ (1 << (low + i)) for i in range(m)), v ^ (1 << 2 * m)], axis=1).astype(np.int32)

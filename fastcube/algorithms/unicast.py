@@ -1,0 +1,453 @@
+"""Rival rules for one message in a hypercube among faults, and the words that they read (reading V, docs/readings/rivals.md).
+
+Every word is full outside of the maximal unsafe subcubes of Lee & Hayes (V5), also with faulty links: a node outside has at
+most one neighbour inside, so n - 1 full ones over nonfaulty links, which is enough for every level and every bit.  So
+words are computed inside each subcube, where the neighbours outside count as full.
+"""
+
+from __future__ import annotations
+
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError, as_integer, check_integer, shown
+from ..networks.hypercube import Hypercube, Subcube, check_cube
+from ..networks.network import bits_down
+from .paths import ROUTING, Route
+from .routing import blocked
+from .unsafe import Unsafe, gather, scatter
+
+#: Largest n whose 2^n words are given as an array, and largest subcube whose words are computed.
+WHOLE = 20
+
+#: Hops of a DFS, and hops of a SIDETRACK divided by n, after which one more is ``limit`` (V8).
+DFS_HOPS, SIDETRACK_HOPS = 2**16, 8
+
+Plane = NDArray[np.bool_]
+
+
+def _across(plane: Plane, i: int) -> Plane:
+    """What each node's neighbour across dimension i has."""
+    return plane.reshape(-1, 2, 2**i)[:, ::-1].reshape(-1)
+
+
+class _Words(ABC):
+    """What the words of one cube share: its maximal unsafe subcubes, and a word inside of each that is asked for."""
+
+    def __init__(self, cube: Hypercube) -> None:
+        check_cube(cube)
+        self.cube = cube
+        self._unsafe = Unsafe(cube)
+        self._solved: dict[Subcube, Any] = {}
+
+    def _part(self, v: int) -> Subcube | None:
+        return next((part for part in self._unsafe.subcubes if v in part), None)
+
+    def _of(self, part: Subcube) -> Any:
+        """The word inside of a subcube."""
+        if part.dimension > WHOLE:
+            raise ParameterError(
+                f"words are computed in unsafe subcubes of at most {WHOLE} dimensions, got one of {part.dimension}: {part}"
+            )
+        if part not in self._solved:
+            self._solved[part] = self._solve(part)
+        return self._solved[part]
+
+    @abstractmethod
+    def _solve(self, part: Subcube) -> Any:
+        """The word inside of a subcube, computed."""
+
+    def _masks(self, part: Subcube) -> tuple[Plane, Plane]:
+        """The nonfaulty nodes of a subcube, and the ends of faulty links."""
+        faulty, ends = self._unsafe._inside(part)
+        masks = np.ones(part.size, np.bool_), np.zeros(part.size, np.bool_)
+        masks[0][faulty], masks[1][ends] = False, True
+        return masks
+
+    def _whole(self, words: NDArray[Any]) -> NDArray[Any]:
+        """Full words of all 2^n nodes, with those of the subcubes put in."""
+        for part in self._unsafe.subcubes:
+            inside = scatter(np.arange(part.size, dtype=np.uint64), part)
+            words[inside] = self._of(part)
+        return words
+
+    @functools.cached_property
+    def safe(self) -> int:
+        """Number of nonfaulty nodes that the word calls safe."""
+        parts = self._unsafe.subcubes
+        return int(2**self.cube.n) - sum(part.size for part in parts) + sum(map(self._safe_in, parts))
+
+    @abstractmethod
+    def _safe_in(self, part: Subcube) -> int:
+        """Number of nonfaulty nodes of a subcube that the word calls safe."""
+
+    def _check_whole(self, what: str) -> None:
+        if self.cube.n > WHOLE:
+            raise ParameterError(f"n must be in [1, {WHOLE}] for {what}, got {self.cube.n}; one node's at any n")
+
+
+def _at(part: Subcube, v: int) -> int:
+    """A node's label in the d-cube of its subcube."""
+    return int(gather(np.array([v], np.uint64), part.free)[0])
+
+
+class SafetyLevels(_Words):
+    """Wu's safety levels (V3, V6); made by :func:`fastcube.safety_levels`.
+
+    Attributes
+    ----------
+    cube : Hypercube
+    levels : int64 array, (2^n,)
+        Each node's own level, 0 for a faulty one; n <= 20.
+    rounds : int
+        Synchronous rounds until no shown level changes.
+    safe : int
+        Number of nodes whose own level is n.
+    """
+
+    @functools.cached_property
+    def levels(self) -> NDArray[np.int64]:
+        """Each node's own level."""
+        self._check_whole("levels")
+        out = self._whole(np.full(2**self.cube.n, self.cube.n, np.int64))
+        for v in self._unsafe._ends.tolist():
+            out[v] = self.level(v)
+        return out
+
+    @functools.cached_property
+    def rounds(self) -> int:
+        """The largest shown level below n of a nonfaulty node, 0 if there is none."""
+        levels = (self._of(part) for part in self._unsafe.subcubes)
+        return max((int(own[own < self.cube.n].max(initial=0)) for own in levels), default=0)
+
+    def level(self, v: int) -> int:
+        """A node's own level, in [0, n]; any n."""
+        v = self.cube.check_node("v", v)
+        ends = v in self._unsafe._ends
+        if not ends or self.cube.is_faulty(v):
+            return self.shown(v)
+        over = (0 if self.cube.is_faulty_link(v, x) else self.shown(x) for x in self.cube.neighbours(v))
+        return next((k for k, x in enumerate(sorted(over)) if x < k), self.cube.n)
+
+    def shown(self, v: int) -> int:
+        """The level that a node shows to its neighbours: 0 at the end of a faulty link."""
+        v = self.cube.check_node("v", v)
+        part = self._part(v)
+        return self.cube.n if part is None else int(self._of(part)[_at(part, v)])
+
+    def _safe_in(self, part: Subcube) -> int:
+        ends = [v for v in self._unsafe._ends.tolist() if v in part]
+        return int((self._of(part) == self.cube.n).sum()) + sum(self.level(v) == self.cube.n for v in ends)
+
+    def _solve(self, part: Subcube) -> NDArray[np.int64]:
+        nonfaulty, ends = self._masks(part)
+        plane = nonfaulty & ~ends
+        total = plane.astype(np.int64)
+        for k in range(1, part.dimension):
+            plane = plane & (_count(~plane, part.dimension) <= k)
+            total += plane
+        return np.where(plane, self.cube.n, total)
+
+
+class SafetyVectors(_Words):
+    """Wu's safety vectors (V4); made by :func:`fastcube.safety_vectors`.
+
+    Attributes
+    ----------
+    cube : Hypercube
+    vectors : bool array, (2^n, n)
+        Column k - 1 is bit k; n <= 20.
+    rounds : int
+        The largest k - 1 for which a nonfaulty node has bit k = 0, k >= 2; 0 if there is none.
+    safe : int
+        Number of nodes whose bits are all 1.
+    """
+
+    @functools.cached_property
+    def vectors(self) -> Plane:
+        """Each node's bits 1 .. n."""
+        self._check_whole("vectors")
+        return self._whole(np.ones((2**self.cube.n, self.cube.n), np.bool_))
+
+    @functools.cached_property
+    def rounds(self) -> int:
+        """The last bit that some nonfaulty node lacks, less one."""
+        rounds = 0
+        for part in self._unsafe.subcubes:
+            lacking = ~self._of(part)[self._masks(part)[0]].all(axis=0)
+            rounds = max(rounds, int(np.flatnonzero(lacking).max(initial=0)))
+        return rounds
+
+    def vector(self, v: int) -> Plane:
+        """A node's bits 1 .. n, bool (n,); any n."""
+        v = self.cube.check_node("v", v)
+        part = self._part(v)
+        return np.ones(self.cube.n, np.bool_) if part is None else self._of(part)[_at(part, v)].copy()
+
+    def _safe_in(self, part: Subcube) -> int:
+        return int(self._of(part).all(axis=1).sum())
+
+    def _solve(self, part: Subcube) -> Plane:
+        nonfaulty, ends = self._masks(part)
+        out = np.repeat(nonfaulty[:, None], self.cube.n, axis=1)
+        out[:, 0] &= ~ends
+        cut = self._cut(part)
+        for k in range(1, part.dimension):
+            out[:, k] &= _count(~out[:, k - 1], part.dimension, cut) <= k
+        return out
+
+    def _cut(self, part: Subcube) -> Plane:
+        """Row i: the nodes of a subcube whose link across its i-th free dimension is faulty."""
+        out = np.zeros((part.dimension, part.size), np.bool_)
+        free = sorted(1 << i for i in range(self.cube.n) if part.free >> i & 1)
+        for u, v in self.cube.faulty_links:
+            if u in part:
+                out[free.index(u ^ v), [_at(part, u), _at(part, v)]] = True
+        return out
+
+
+class WuFernandez(_Words):
+    """Wu and Fernandez's marking (V2); made by :func:`fastcube.wu_fernandez`.
+
+    Attributes
+    ----------
+    cube : Hypercube
+    marked : bool array, (2^n,)
+        The marked nodes, which are nonfaulty; n <= 20.
+    rounds : int
+        The last synchronous round that marks a node.
+    safe : int
+        Number of nonfaulty nodes that are not marked.
+    """
+
+    @functools.cached_property
+    def marked(self) -> Plane:
+        """Which nodes are marked."""
+        self._check_whole("marked")
+        out = np.zeros(2**self.cube.n, np.bool_)
+        for part in self._unsafe.subcubes:
+            out[scatter(np.arange(part.size, dtype=np.uint64), part)] = self._of(part)[0]
+        return out
+
+    @functools.cached_property
+    def rounds(self) -> int:
+        """The last round that marks a node, 0 if none does."""
+        return max((self._of(part)[1] for part in self._unsafe.subcubes), default=0)
+
+    def _safe_in(self, part: Subcube) -> int:
+        return int((self._masks(part)[0] & ~self._of(part)[0]).sum())
+
+    def _solve(self, part: Subcube) -> tuple[Plane, int]:
+        nonfaulty, _ = self._masks(part)
+        faulty, marked, rounds = ~nonfaulty, np.zeros(part.size, np.bool_), 0
+        twice = _count(faulty, part.dimension) >= 2
+        while True:
+            new = nonfaulty & ~marked & (twice | (_count(faulty | marked, part.dimension) >= 3))
+            if not new.any():
+                return marked, rounds
+            marked, rounds = marked | new, rounds + 1
+
+
+def _count(plane: Plane, d: int, cut: Plane | None = None) -> NDArray[np.int8]:
+    """Numbers of each node's neighbours that are in a plane, or behind a link that row i of ``cut`` names."""
+    out = np.zeros(plane.size, np.int8)
+    for i in range(d):
+        out += _across(plane, i) if cut is None else _across(plane, i) | cut[i]
+    return out
+
+
+def safety_levels(cube: Hypercube) -> SafetyLevels:
+    """The safety levels of a hypercube's nodes (Wu 1995, 1997; reading V3, V6).
+
+    Parameters
+    ----------
+    cube : Hypercube
+        Any n for one node's level and the rounds, where no unsafe subcube has more than 20 dimensions; n <= 20 for all
+        levels, n <= 26 with lazy faults.
+
+    Returns
+    -------
+    SafetyLevels
+
+    Examples
+    --------
+    >>> fc.safety_levels(fc.Hypercube(3)).levels  # without faults n everywhere
+    array([3, 3, 3, 3, 3, 3, 3, 3])
+    """
+    return SafetyLevels(cube)
+
+
+def safety_vectors(cube: Hypercube) -> SafetyVectors:
+    """The safety vectors of a hypercube's nodes (Wu 1998; reading V4); ``cube`` as for :func:`safety_levels`.
+
+    Returns
+    -------
+    SafetyVectors
+
+    Examples
+    --------
+    >>> fc.safety_vectors(fc.Hypercube(2, faulty_nodes=[3])).vectors
+    array([[ True,  True],
+           [ True,  True],
+           [ True,  True],
+           [False, False]])
+    """
+    return SafetyVectors(cube)
+
+
+def wu_fernandez(cube: Hypercube) -> WuFernandez:
+    """Wu and Fernandez's marking of a hypercube with faulty nodes (reading V2); ``cube`` as for :func:`safety_levels`.
+
+    Returns
+    -------
+    WuFernandez
+
+    Raises
+    ------
+    ParameterError
+        The cube has faulty links, for which the marking is not defined.
+
+    Examples
+    --------
+    >>> fc.wu_fernandez(fc.Hypercube(3, faulty_nodes=[0, 3])).marked  # the two with two faulty neighbours
+    array([False,  True,  True, False, False, False, False, False])
+    """
+    if isinstance(cube, Hypercube) and cube.faulty_links:
+        raise ParameterError(f"faulty_links must be empty for wu_fernandez, got {len(cube.faulty_links)} faulty links")
+    return WuFernandez(cube)
+
+
+# ---------------------------------------------------------------- rules
+
+
+def _good(cube: Hypercube, u: int, mask: int) -> Iterator[int]:
+    """The bits of a mask, most significant first, over which a hop from u is good."""
+    return (bit for bit in bits_down(mask) if not blocked(cube, u, bit))
+
+
+def _all(cube: Hypercube) -> int:
+    return int(2**cube.n - 1)
+
+
+def _informed(cube: Hypercube, s: int, t: int, first: int | None, rule: Callable[[int], int | None]) -> Route:
+    """Send over ``first``, then over the preferred bits that ``rule`` names."""
+    if s == t:
+        return Route("delivered", [s])
+    if first is None:
+        return Route("refused", [s], f"no neighbour of {cube.label(s)} promises a path")
+    path, bit = [s], first
+    while True:
+        path.append(path[-1] ^ bit)
+        if path[-1] == t:
+            return Route("delivered", path)
+        found = rule(path[-1])
+        if found is None:
+            return Route("stuck", path, f"no neighbour of {cube.label(path[-1])} is near enough to safe")
+        bit = found
+
+
+@ROUTING.register(Hypercube, "LEVELS")
+def by_levels(cube: Hypercube, s: int, t: int) -> Route:
+    """LEVELS (Wu 1997; V7): over the preferred bit of the highest level, or at once over a spare one, or refused."""
+    words = safety_levels(cube)
+
+    def highest(u: int, mask: int) -> int | None:
+        return max(_good(cube, u, mask), key=lambda bit: words.shown(u ^ bit), default=None)
+
+    h, first = (s ^ t).bit_count(), highest(s, s ^ t)
+    near = first is not None and (h == 1 or words.shown(s ^ first) >= h - 1)
+    if not near and (h == 1 or words.level(s) < h):
+        first = highest(s, _all(cube) & ~(s ^ t))
+        if first is not None and words.shown(s ^ first) < h + 1:
+            first = None
+    return _informed(cube, s, t, first, lambda u: highest(u, u ^ t))
+
+
+@ROUTING.register(Hypercube, "VECTORS")
+def by_vectors(cube: Hypercube, s: int, t: int) -> Route:
+    """VECTORS (Wu 1998; V7): over the first preferred bit whose neighbour has the bit of the distance left, else as LEVELS."""
+    words = safety_vectors(cube)
+
+    def first_with(u: int, mask: int, k: int) -> int | None:
+        for bit in _good(cube, u, mask) if k <= cube.n else ():
+            if k == 0 or words.vector(u ^ bit)[k - 1]:
+                return bit
+        return None
+
+    h = (s ^ t).bit_count()
+    first = first_with(s, s ^ t, h - 1)
+    if first is None:
+        first = first_with(s, _all(cube) & ~(s ^ t), h + 1)
+    return _informed(cube, s, t, first, lambda u: first_with(u, u ^ t, (u ^ t).bit_count() - 1))
+
+
+@ROUTING.register(Hypercube, "A1")
+def a1(cube: Hypercube, s: int, t: int) -> Route:
+    """Algorithm A1 (Chen & Shin 1990; V7): the message carries the bits that are left and a tag of those tried."""
+    left, tag, path = list(bits_down(s ^ t)), 0, [s]
+    while left:
+        u = path[-1]
+        bit = next((bit for bit in left if not blocked(cube, u, bit)), None)
+        if bit is not None:
+            left.remove(bit)
+        else:
+            tag |= sum(left)
+            bit = next(_good(cube, u, _all(cube) & ~tag), None)
+            if bit is None:
+                return Route("stuck", path, f"{cube.label(u)} has no good link that was not tried")
+            tag |= bit
+            left.append(bit)
+        path.append(u ^ bit)
+    return Route("delivered", path)
+
+
+@ROUTING.register(Hypercube, "DFS")
+def dfs(cube: Hypercube, s: int, t: int) -> Route:
+    """Depth-first search (Chen & Shin 1990; V7, V8): the message remembers the nodes it has seen; steps back are hops."""
+    seen, came, path = {s}, [], [s]
+    while path[-1] != t:
+        u = path[-1]
+        bits = (bit for mask in (u ^ t, _all(cube) & ~(u ^ t)) for bit in _good(cube, u, mask))
+        bit = next((bit for bit in bits if u ^ bit not in seen), None)
+        if bit is not None:
+            came.append(bit)
+            seen.add(u ^ bit)
+        elif came:
+            bit = came.pop()
+        else:
+            return Route("stuck", path, f"every node that {cube.label(s)} reaches was seen")
+        if len(path) > DFS_HOPS:
+            return Route("limit", path, f"more than {DFS_HOPS} hops")
+        path.append(u ^ bit)
+    return Route("delivered", path)
+
+
+def _check_seed(cube: Hypercube, seed: object) -> tuple[int, int]:
+    """The key and the trial of a seed."""
+    pair = (seed, 0) if as_integer(seed) is not None else seed
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise ParameterError(f"seed must be an integer or a pair (key, trial), got {shown(seed)}")
+    return check_integer("seed", pair[0], 0, 2**64 - 1), check_integer("trial of seed", pair[1], 0, 2**63 - 1)
+
+
+@ROUTING.register(Hypercube, "SIDETRACK", options={"seed": _check_seed})
+def sidetrack(cube: Hypercube, s: int, t: int, seed: tuple[int, int] = (0, 0)) -> Route:
+    """Sidetracking (Gordon & Stout 1988; V8): a random good preferred bit, else a random good spare one; 8n hops."""
+    from ..kernels.draws.philox import CHOICES, word
+
+    path = [s]
+    while path[-1] != t:
+        u = path[-1]
+        bits = list(_good(cube, u, u ^ t)) or list(_good(cube, u, _all(cube) & ~(u ^ t)))
+        if not bits:
+            return Route("stuck", path, f"no link of {cube.label(u)} passes")
+        if len(path) > SIDETRACK_HOPS * cube.n:
+            return Route("limit", path, f"more than {SIDETRACK_HOPS}n hops")
+        x = int(word(np.uint64(seed[0]), np.uint64(seed[1]), np.uint64(len(path) - 1), CHOICES)) >> 32
+        path.append(u ^ bits[x * len(bits) >> 32])
+    return Route("delivered", path)

@@ -1,0 +1,114 @@
+"""What stands inside a trial: the compiled functions that studies and rules of one's own, and the built-in ones, are made of.
+
+``import fastcube as fc`` and write ``fc.blocks.draw(...)`` in a trial, or import the names; both compile alike.  Each is
+described where it lives; the site shows them on one page.  What draws random numbers: ``docs/random.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable as _Callable
+from typing import Any as _Any
+
+import numpy as _np
+
+from .errors import ParameterError as _ParameterError
+from .kernels.draws.faults import (
+    Faults,
+    blocked,
+    close,
+    draw,
+    is_closed,
+    is_faulty,
+    is_faulty_link,
+    is_safe,
+)
+from .kernels.draws.faults import faults_for as _faults_for
+from .kernels.draws.nodes import status, status_key, threshold
+from .kernels.draws.philox import word
+from .kernels.draws.stream import below, link_status, link_status_key, uniform
+from .kernels.machine.bits import ONE, ZERO, highest, lowest, popcount, top
+from .kernels.machine.jit import TRIALS_SIGNATURE, kernel
+from .kernels.machine.jit import block as _block
+from .kernels.machine.jit import scratch as _scratch
+from .kernels.machine.trials import trials_kernel
+from .kernels.routing.rules import (
+    LIMIT,
+    LIVELOCK,
+    LOST,
+    STUCK,
+    making,
+    route3_rule,
+    route_passes,
+    search_for,
+    walk1,
+    walk2,
+    walk3,
+    walking,
+)
+from .kernels.tally.sums import add_product, add_square, add_wide, offer
+from .kernels.unicast.rules import BETWEEN, KEY, MEETS, PASSES, REFUSED, SAFE, TOGETHER, TRIAL, blocked_bits
+from .kernels.unicast.words import forget_words, level, vector_bit, words_for
+
+_ONE = _np.int64(1)
+
+
+def block(function: _Callable[..., _Any] | None = None, *, always: bool = False) -> _Any:
+    """Make a function that trials, rules and other blocks may call: ``@fc.blocks.block``.
+
+    It is compiled into what calls it, with the types it is called with; called from Python it runs as Python.  It makes no array:
+    what does is a :func:`scratch`.  An index outside of its array and a division by zero stop the run with the trial.
+
+    Parameters
+    ----------
+    always : bool
+        It is never left a call: for a few lines that are called very often.
+    """
+    return _block(function, always=always, checked=True)
+
+
+def scratch(function: _Callable[..., _Any]) -> _Any:
+    """Likewise, for what makes arrays, a set-up for instance: ``@fc.blocks.scratch``."""
+    return _scratch(function, checked=True)
+
+
+@scratch
+def faults_for(n, f, links, ends):  # type: ignore[no-untyped-def]
+    """Room for one trial's faults in Q_n: f faulty nodes, so many faulty links, and distinct nonfaulty ends of messages.
+
+    Parameters
+    ----------
+    n : int64
+        1 .. 62.
+    f, links, ends : int64
+        f + ends at most 2^n, links at most n 2^(n-1).
+
+    Returns
+    -------
+    Faults
+        For ``draw``, ``close`` and ``blocked``; what it holds is filled by them.
+
+    Raises
+    ------
+    ParameterError
+        Out of these ranges: once a call of a set-up, from compiled code too.
+    """
+    if n < 1 or n > 62:
+        raise _ParameterError("n must be in [1, 62], got {}", n)
+    if ends < 0 or ends > _ONE << n:
+        raise _ParameterError("ends must be in [0, {}] for n={}, got {}", _ONE << n, n, ends)
+    if f < 0 or f > (_ONE << n) - ends:
+        raise _ParameterError("f must be in [0, {}] for n={}, ends={}, got {}", (_ONE << n) - ends, n, ends, f)
+    if links < 0 or (n < 59 and links > n << (n - 1)):  # above, no number of links is too large
+        raise _ParameterError("links must be in [0, {}] for n={}, got {}", n << (n - 1) if n < 59 else links, n, links)
+    return _faults_for(n, f, links, ends)
+
+
+#: The list; a test compiles each.
+__all__ = [
+    "BETWEEN", "KEY", "LIMIT", "LIVELOCK", "LOST", "MEETS", "ONE", "PASSES", "REFUSED", "SAFE", "STUCK", "TOGETHER", "TRIAL",
+    "TRIALS_SIGNATURE", "ZERO", "Faults", "add_product", "add_square", "add_wide", "below", "block", "blocked", "blocked_bits",
+    "close", "draw", "faults_for", "forget_words", "highest", "is_closed", "is_faulty", "is_faulty_link", "is_safe", "kernel",
+    "level", "link_status", "link_status_key", "lowest", "making", "offer", "popcount", "route3_rule", "route_passes", "scratch",
+    "search_for", "status", "status_key", "threshold", "top", "trials_kernel", "uniform", "vector_bit", "walk1", "walk2",
+    "walk3", "walking", "word", "words_for",
+]  # names, as many as a line holds # fmt: skip

@@ -1,0 +1,75 @@
+"""``fastcube new``: the templates are in ``cli/templates``; NAME, MODULE, RUN and PATH in them stand for what they say."""
+
+from __future__ import annotations
+
+import importlib.util
+import keyword
+import re
+import shlex
+from importlib.resources import files
+from pathlib import Path
+
+import click
+
+from ..errors import ParameterError, ResultFileError, plain_text
+from . import say
+
+#: What is written, each from its template.
+_FILE = {"{name}.py": "study.py", "test_{name}.py": "test_study.py"}
+_PACKAGE = {
+    "{name}/pyproject.toml": "pyproject.toml",
+    "{name}/{name}/__init__.py": "__init__.py",
+    "{name}/{name}/study.py": "study.py",
+    "{name}/tests/test_{name}.py": "test_study.py",
+}
+
+
+def _check_name(name: str) -> None:
+    """Raise ParameterError unless a module, a study and a package may be called so."""
+    from ..measure.registry import study_names
+
+    shown = plain_text(name, 60)
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,59}", name) or keyword.iskeyword(name):
+        mended = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
+        able = mended != name and mended.isidentifier() and mended.isascii() and len(mended) <= 60
+        hint = f"; {mended} is one" if able and not keyword.iskeyword(mended) else ""
+        raise ParameterError(
+            f"name must be a Python identifier, no keyword, of at most 60 characters, got {shown}{hint}"
+        )
+    if name in study_names():
+        raise ParameterError(f"name must be one that no study has, got {shown}")
+    if importlib.util.find_spec(name) is not None and not Path(f"{name}.py").exists():
+        raise ParameterError(f"name must be one that no module has, got {shown}: a file of that name would hide it")
+
+
+def _written(template: str, words: dict[str, str]) -> str:
+    text = (files(__package__) / "templates" / f"{template}.txt").read_text("utf-8")
+    return re.sub(r"\b(NAME|MODULE|RUN|PATH)\b", lambda found: words[found[0]], text)
+
+
+@click.command("new")
+@click.argument("name")
+@click.option("--package", is_flag=True, help="A folder that pip installs, with the study in `fastcube list`.")
+def command(name: str, package: bool) -> None:
+    """Write a study that runs, NAME.py, and its test, test_NAME.py, to be changed into your own.
+
+    Nothing is overwritten.
+    """
+    _check_name(name)
+    targets = {Path(path.format(name=name)): template for path, template in (_PACKAGE if package else _FILE).items()}
+    for path in [Path(name)] if package else targets:
+        if path.exists() or path.is_symlink():
+            raise ParameterError(f"{path} exists and is not overwritten: take another name, or another folder")
+    run = f"fastcube run {name}" if package else f"fastcube run {name}.py"
+    test = next(path for path in targets if path.name.startswith("test_"))
+    words = {"NAME": name, "MODULE": f"{name}.study" if package else name, "RUN": f"`{run}`", "PATH": str(test)}
+    try:
+        for path, template in targets.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as file:
+                file.write(_written(template, words))
+    except OSError as error:
+        raise ResultFileError(f"{path} cannot be written: {error.strerror}") from None
+    say(f"written: {', '.join(str(path) for path in targets)}")
+    first = [f"pip install --editable {shlex.quote('./' + name)}"] if package else []
+    say(f"go on with: {' && '.join([*first, f'python {test}', f'{run} --trials 1e4'])}")

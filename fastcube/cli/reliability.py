@@ -1,0 +1,71 @@
+"""``fastcube reliability``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from . import completing, options, say
+
+
+@click.command("reliability")
+@click.argument("file", shell_complete=completing.files)
+@click.option("--rate", required=True, metavar="P,P,...", help="Node failure rates: values, or ranges lo:hi:step.")
+@click.option("--plot", "figure", metavar="FIG", shell_complete=completing.files, help="The polynomials as a figure.")
+@options.file
+def command(file: str, rate: str, figure: str | None, unchecked: bool, study: str | None) -> None:
+    """Probability that a network stays connected at a node failure rate, from a survival file over all f.
+
+    A network at a rate is a line: the probability and, on the same faults, its difference to the hypercube, each with a
+    95% interval (normal, asymptotic).  Numbers of faults that the file lacks widen it.
+    """
+    from ..measure.grid import parse_values
+    from ..measure.study import Axis
+    from ..results.digits import estimate_text
+    from ..results.reliability import crossing, groups, reliability
+
+    if figure is not None:
+        from ..plot import check_target
+
+        check_target(figure)
+    rates = [float(p) for p in parse_values(Axis("rate", "node failure rate", float, 0, 1), rate)]
+    results = options.read(file, unchecked, study)
+    rows = [["network", "n", "rate", "connected", "less the hypercube"]]
+    some = list(groups(results))
+    for name, n, own in some:
+        for p in rates:
+            gain = "" if name == "hypercube" else estimate_text(reliability(own, p, against="hypercube"))
+            rows.append([name, str(n), f"{p:g}", estimate_text(reliability(own, p)), gain])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for name, n, own in some:
+        if name != "hypercube":
+            found = crossing(own)
+            told = (
+                "undecided" if found.rate is None else f"{found.rate:.6f}, decided in [{found.low:g}, {found.high:g}]"
+            )
+            click.echo(f"{name} and hypercube cross, n={n}: {told}")
+    if figure is not None:
+        _draw(some, rates, figure)
+        say(f"figure in {figure}")
+
+
+def _draw(some: list[tuple[str, int, Any]], rates: list[float], figure: str) -> None:
+    from ..plot.sheet import Sheet
+    from ..results.reliability import reliability
+
+    sheet = Sheet(None)
+    above, below = sheet.panels(1, 2)
+    for i, (name, n, own) in enumerate(some):
+        label = f"{name}, n = {n}"
+        above.series(label, [(p, reliability(own, p)) for p in rates], like=i, of=len(some))
+        if name != "hypercube":
+            pairs = [(p, reliability(own, p, against="hypercube")) for p in rates]
+            below.series(label, pairs, like=i, of=len(some))
+    above.scale = below.scale = "linear"
+    above.words(x="node failure rate", y="P(connected)", title="Node reliability")
+    below.words(x="node failure rate", y="less the hypercube", title="Difference on the same faults")
+    sheet.title("Reliability polynomials")
+    sheet.finish().savefig(figure)

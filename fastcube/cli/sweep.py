@@ -1,0 +1,114 @@
+"""A sweep: several runs in a TOML file, each a table ``[[run]]`` of the options of ``fastcube run`` under their own names.
+
+A table becomes the words of a command line and is read as those are, so that a file can say what a command line can, and
+nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from ..errors import ParameterError, check_path, nearest, plain_text, shown
+
+#: Options of the whole command, not of a run.
+_NOT_IN_TABLES = {"help", "verbose", "dry-run"}
+#: Options that a sweep's runs have each of their own.
+_OWN = {"output": "output", "axes": "set", "grid": "grid", "plot": "plot"}
+
+
+def is_sweep(study: str) -> bool:
+    """Whether what stands for a study is the name of a sweep file."""
+    return study.endswith(".toml")
+
+
+def _text(where: str, value: Any) -> str:
+    if isinstance(value, list) and value and not any(isinstance(part, (list, dict)) for part in value):
+        return ",".join(_text(where, part) for part in value)
+    if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        return str(value)
+    raise ParameterError(f"{where} must be text, a number or a list of them, got {shown(value)}")
+
+
+def _words(where: str, table: Mapping[str, Any], flags: Mapping[str, bool]) -> list[str]:
+    """The command line that a table stands for."""
+    if not isinstance(table.get("study"), str):
+        raise ParameterError(f"study of {where} must be the name of a study or a file, got {shown(table.get('study'))}")
+    words = []
+    for name, value in table.items():
+        if name == "study":
+            continue
+        if name not in flags:
+            raise ParameterError(f"{where} has no option {plain_text(name, 60)}{nearest(name, flags)}")
+        if name == "set":
+            if not isinstance(value, dict):
+                raise ParameterError(f"set of {where} must be a table of axes, got {shown(value)}")
+            for axis, values in value.items():
+                words += ["--set", f"{axis}={_text(f'{axis} of {where}', values)}"]
+        elif flags[name]:
+            if not isinstance(value, bool):
+                raise ParameterError(f"{name} of {where} must be true or false, got {shown(value)}")
+            words += [f"--{name}"] * value
+        else:
+            words.append(f"--{name}={_text(f'{name} of {where}', value)}")
+    return [*words, "--", table["study"]]
+
+
+def runs_of(path: str, command: click.Command, given: click.Context) -> list[dict[str, Any]]:
+    """The parameters of each run of a sweep file; options that were given on the command line stand in place of the file's.
+
+    With ``--shard I/N`` there each output is ``NAME-I.h5``.  Raises ParameterError.
+    """
+    typed = {
+        name: value
+        for name, value in given.params.items()
+        if given.get_parameter_source(name) is ParameterSource.COMMANDLINE and name != "study"
+    }
+    for name in typed.keys() & _OWN.keys():
+        raise ParameterError(f"{_OWN[name]} must stand in {plain_text(path)}, where each run has its own")
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    flags = {max(option.opts, key=len)[2:]: option.is_flag for option in options}
+    flags = {name: flag for name, flag in flags.items() if name not in _NOT_IN_TABLES}
+    out = []
+    for i, table in enumerate(_tables(path), 1):
+        where = f"run {i} of {plain_text(path)}"
+        try:
+            of_table = command.make_context("run", _words(where, table, flags), parent=given.parent)
+        except click.UsageError as error:
+            raise ParameterError(f"{where}: {error.format_message()}") from None
+        out.append({**of_table.params, **typed})
+    return out
+
+
+def _tables(path: str) -> list[dict[str, Any]]:
+    try:
+        text = check_path("sweep", path).read_bytes().decode()
+        whole = tomllib.loads(text)
+    except OSError as error:
+        raise ParameterError(f"{plain_text(path)} cannot be read: {error.strerror}") from None
+    except ValueError as error:  # no UTF-8, no TOML
+        raise ParameterError(f"{plain_text(path)} is not TOML: {plain_text(str(error))}") from None
+    runs = whole.get("run")
+    if set(whole) != {"run"} or not isinstance(runs, list) or not runs or not all(isinstance(t, dict) for t in runs):
+        has = ", ".join(plain_text(name, 40) for name in whole) or "nothing"
+        raise ParameterError(f"{plain_text(path)} must hold tables [[run]] and nothing else, got {has}")
+    return runs
+
+
+def shard_name(output: str, shard: str) -> str:
+    """The output of a shard: ``NAME-I.h5``."""
+    path = Path(output)
+    return os.fspath(path.with_name(f"{path.stem}-{shard.partition('/')[0]}{path.suffix}"))
+
+
+def check_outputs(outputs: list[str]) -> None:
+    """Raise ParameterError where two runs would write one file."""
+    for i, name in enumerate(outputs):
+        if Path(name).resolve() in {Path(other).resolve() for other in outputs[:i]}:
+            raise ParameterError(f"output must be different for each run, got {plain_text(name)} twice")

@@ -1,0 +1,66 @@
+"""Closed forms, exact at every n: routing under a failure rate, what BROADCAST reaches, and a bound for 2-partitions."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from ..errors import check_range
+
+
+def _over_distances(n: int, share: list[Fraction]) -> Fraction:
+    """Mean of ``share[h]`` over the Hamming distance h of two different random nodes."""
+    total = sum((math.comb(n, h) * share[h] for h in range(1, n + 1)), Fraction(0))
+    return total / Fraction(2**n - 1)
+
+
+def minimal_share(n: int, rate: float) -> Fraction:
+    """Share of messages that ROUTE1(1) delivers over the Hamming distance, every other node faulty with a rate.
+
+    At distance m the message goes on over a nearer neighbour unless all m are faulty, and from m = 1 in any case:
+    sum_h C(n, h)/(2^n - 1) prod_{m=2}^{h} (1 - p^m), exact for the float ``rate``.
+    """
+    check_range("rate", rate, 0, 1, open_above=True)
+    p = Fraction(rate)
+    share = [Fraction(1), Fraction(1)]
+    for m in range(2, n + 1):
+        share.append(share[-1] * (1 - p**m))
+    return _over_distances(n, share)
+
+
+def plain_share(n: int, rate: float) -> Fraction:
+    """Share of messages that ROUTE delivers, every other node faulty with a rate: sum_h C(n, h)/(2^n - 1) (1 - p)^(h - 1)."""
+    check_range("rate", rate, 0, 1, open_above=True)
+    p = Fraction(rate)
+    return _over_distances(n, [(1 - p) ** max(h - 1, 0) for h in range(n + 1)])
+
+
+def mean_reached(n: int, f: int, links: int = 0) -> Fraction:
+    """Mean number of nodes that BROADCAST reaches from a nonfaulty source, the source among them.
+
+    The copy for a node h links away passes h - 1 nodes over h links, of its own tree: all of these, and the node, must be
+    nonfaulty.  f faulty nodes are drawn among the 2^n - 1 others, and faulty links among all n 2^(n-1), so the mean is the sum of
+    C(n, h) C(2^n - 1 - h, f) / C(2^n - 1, f) C(n 2^(n-1) - h, links) / C(n 2^(n-1), links) over h = 0 .. n.
+    """
+    others, every = 2**n - 1, n * 2 ** (n - 1)
+    total, alive = Fraction(1), Fraction(1)
+    for h in range(1, n + 1):
+        if f + h > others or links + h > every:
+            break
+        alive *= Fraction(others - f - h + 1, others - h + 1) * Fraction(every - links - h + 1, every - h + 1)
+        total += math.comb(n, h) * alive
+    return total
+
+
+def mean_tolerant_pairs(n: int, f: int) -> Fraction:
+    """Mean number of fault-tolerant pairs of dimensions: C(n, 2) C(2^(n-2), f) 4^f / C(2^n, f).
+
+    A pair is fault-tolerant when the faults lie in f different 2-cubes, in any of four places each.  The mean bounds the
+    probability that there is one.
+    """
+    if n < 2:
+        return Fraction(0)
+    cubes, share = 2 ** (n - 2), Fraction(math.comb(n, 2))
+    for i in range(f):
+        share *= Fraction(4 * (cubes - i), 4 * cubes - i)
+    return share

@@ -1,0 +1,245 @@
+"""Exact values for survival: fault sets that leave a small network connected, and moments of the number of isolated nodes.
+
+Reading N11.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import perm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError, as_number, check_integer, check_range, shown
+from ..networks.family import Family, find
+
+#: Largest n of which all sets of faulty nodes are looked at, and most links of which all sets are counted.
+_SMALL, _MOST_LINKS = 4, 32
+
+#: Largest n at which pairs of nodes are counted for a network that has no formula.
+_COUNTED = 16
+
+
+@dataclass(frozen=True)
+class ExactSurvival:
+    """Numbers of fault sets that leave a network connected.
+
+    Attributes
+    ----------
+    nodes : list of int
+        ``nodes[f]``: of the sets of f faulty nodes, f = 0 .. 2^n - 1 (of 2^n none: no node is left).
+    links : list of int
+        ``links[k]``: of the sets of k faulty links; ParameterError for a network of more than 32 links.
+    """
+
+    family: Family
+    n: int
+
+    @functools.cached_property
+    def nodes(self) -> list[int]:
+        near = [0] * 2**self.n
+        for u, v in _links(self.family, self.n):
+            near[u] |= 1 << v
+            near[v] |= 1 << u
+        connected = _connected(near)
+        faults = 2**self.n - np.bitwise_count(np.flatnonzero(connected))
+        return np.bincount(faults, minlength=2**self.n).tolist()  # type: ignore[no-any-return]
+
+    @functools.cached_property
+    def links(self) -> list[int]:
+        links = _links(self.family, self.n)
+        if len(links) > _MOST_LINKS:
+            raise ParameterError(
+                f"links of {self.family.name} at n={self.n} must be at most {_MOST_LINKS} for all sets "
+                f"of them to be counted, got {len(links)}"
+            )
+        return _spanning(links, 2**self.n)
+
+
+def exact_survival(name: str | Family, n: int) -> ExactSurvival:
+    """Numbers of sets of faulty nodes, and of faulty links, that leave a network connected.
+
+    Parameters
+    ----------
+    name : str or Family
+        One of :func:`fastcube.families`, or a family of your own.
+    n : int
+        At most 4.
+
+    Examples
+    --------
+    >>> fc.exact_survival("hypercube", 2).nodes  # of the six pairs of nodes two leave opposite ones apart
+    [1, 4, 4, 4]
+    >>> fc.exact_survival("hypercube", 2).links  # a cycle of four links does without any one
+    [1, 4, 0, 0, 0]
+    """
+    family = find(name)
+    check_range("n", check_integer("n", n, 1, 62), 1, _SMALL, "to look at all sets of faults")
+    return ExactSurvival(family, family.check_size(n))
+
+
+def _links(family: Family, n: int) -> list[tuple[int, int]]:
+    """All links (u, v), u < v, in order of v: few nodes are then waiting for a link at any time."""
+    table = family.table(n).tolist()
+    return sorted(
+        {(min(v, w), max(v, w)) for v, row in enumerate(table) for w in row if w != v}, key=lambda link: link[::-1]
+    )
+
+
+def _connected(near: list[int]) -> NDArray[np.bool_]:
+    """Whether each set of nodes, a bitmask, is connected and not empty."""
+    sets = np.arange(1 << len(near), dtype=np.int64)
+    reached = sets & -sets
+    while True:
+        more = reached.copy()
+        for v, others in enumerate(near):
+            more |= np.where(more >> v & 1, others, 0) & sets
+        if (more == reached).all():
+            whole: NDArray[np.bool_] = (reached == sets) & (sets > 0)
+            return whole
+        reached = more
+
+
+def _spanning(links: list[tuple[int, int]], nodes: int) -> list[int]:
+    """Numbers of sets of k links whose removal leaves all nodes joined, by a frontier of partitions.
+
+    Links are taken one by one.  What matters of the choices so far is how they join the nodes that still have links to come: a
+    partition of these, by each one's smallest member.  With each goes how many choices lead to it, by the number removed: the
+    digits, base 2^64, of one integer.
+    """
+    last = {v: i for i, link in enumerate(links) for v in link}
+    first: dict[int, int] = {}
+    for i, link in enumerate(links):
+        for v in link:
+            first.setdefault(v, i)
+    states: Counter[tuple[tuple[int, int], ...]] = Counter({(): 1})
+    for i, link in enumerate(links):
+        after: Counter[tuple[tuple[int, int], ...]] = Counter()
+        ended = [v for v in link if last[v] == i]
+        for state, ways in states.items():
+            part = dict(state) | {v: v for v in link if first[v] == i}
+            a, b = sorted((part[link[0]], part[link[1]]))
+            joined = {v: a if p == b else p for v, p in part.items()}
+            for chosen, weight in ((joined, ways), (part, ways << 64)):
+                closed = _closed(chosen, ended, whole=i == len(links) - 1)
+                if closed is not None:
+                    after[closed] += weight
+        states = after
+    total = states[()]
+    return [total >> 64 * k & 2**64 - 1 for k in range(len(links) + 1)]
+
+
+def _closed(part: dict[int, int], ended: list[int], whole: bool) -> tuple[tuple[int, int], ...] | None:
+    """The partition without nodes that have no links to come; None where that leaves some apart for good."""
+    left = {v: p for v, p in part.items() if v not in ended}
+    if whole:
+        return () if len(set(part.values())) == 1 else None
+    if any(part[v] not in left.values() for v in ended):
+        return None
+    name: dict[int, int] = {}
+    return tuple((v, name.setdefault(left[v], v)) for v in sorted(left))
+
+
+# ---------------------------------------------------------------- isolated nodes
+
+
+@dataclass(frozen=True)
+class Isolated:
+    """The number X of isolated nodes of a network under random faults (N11).
+
+    Attributes
+    ----------
+    mean : Fraction
+        E X.
+    low, high : Fraction
+        A bracket of P(X >= 1), from E X and E C(X, 2): of isolation, not of being apart, for which ``hidden`` comes on top.
+    """
+
+    mean: Fraction
+    low: Fraction
+    high: Fraction
+
+
+def isolated(
+    name: str | Family, n: int, *, f: int | None = None, rate: float | None = None, links: int | None = None
+) -> Isolated:
+    """Mean of the number of isolated nodes under random faults, and a bracket of the probability that there is one.
+
+    Parameters
+    ----------
+    name : str or Family
+        The hypercube at every n; another network at n <= 16, where pairs of its nodes are counted, but for ``links``.
+    n : int
+    f, rate, links : int, float, int
+        One of them: f distinct faulty nodes; every node faulty with this probability; so many distinct faulty links of a
+        matched network (N3), at every n.
+
+    Examples
+    --------
+    >>> fc.isolated("hypercube", 3, f=3).mean  # each of 8 nodes by one of the 56 fault sets
+    Fraction(1, 7)
+    """
+    family = find(name)
+    n = family.check_size(n)
+    given = {what: x for what, x in (("f", f), ("rate", rate), ("links", links)) if x is not None}
+    if len(given) != 1:
+        some = ", ".join(f"{what}={shown(x)}" for what, x in given.items())
+        raise ParameterError(f"one of f, rate and links must be given, got {some or 'none'}")
+    nodes = 1 << n
+    if links is not None:
+        if not family.matched:
+            raise ParameterError(
+                f"links must be left out for {family.name}, whose links have no names in common with others (N3)"
+            )
+        many = n * nodes // 2
+        k = check_integer("links", links, 0, many, f"for n={n}")
+        near, far = many, nodes * (nodes - 1) // 2 - many
+
+        def among(b: int) -> Fraction:
+            return Fraction(perm(k, b), perm(many, b))
+
+        return _bracket(nodes, nodes * among(n), near * among(2 * n - 1) + far * among(2 * n))
+    degrees, shared = _counts(family, n)
+    alone = _by_rate(rate) if rate is not None else _by_number(check_integer("f", f, 0, nodes, f"for n={n}"), nodes)
+    first = sum((count * alone(b, 1) for b, count in degrees.items()), Fraction(0))
+    second = sum((count * alone(b, 2) for b, count in shared.items()), Fraction(0))
+    return _bracket(nodes, first, second)
+
+
+def _by_rate(rate: object) -> Callable[[int, int], Fraction]:
+    number = as_number(rate)
+    if number is None or not 0 <= number <= 1:
+        raise ParameterError(f"rate must be a number in [0, 1], got {shown(rate)}")
+    p = Fraction(number)
+    return lambda b, living: p**b * (1 - p) ** living
+
+
+def _by_number(f: int, nodes: int) -> Callable[[int, int], Fraction]:
+    """P(b given nodes are faulty and so many others are not), f of all faulty."""
+    return lambda b, living: Fraction(perm(f, b) * perm(nodes - f, living), perm(nodes, b + living))
+
+
+def _counts(family: Family, n: int) -> tuple[dict[int, int], dict[int, int]]:
+    """Numbers of nodes by neighbours, and of pairs that are not adjacent by neighbours together."""
+    nodes = 1 << n
+    if family.name == "hypercube":
+        close = nodes * n * (n - 1) // 4
+        return {n: nodes}, {2 * n - 2: close, 2 * n: nodes * (nodes - 1 - n) // 2 - close}
+    check_range("n", n, 1, _COUNTED, f"to count pairs of nodes of {family.name}")
+    from ..kernels.cube.tables import shared_neighbours
+
+    table = family.table(n)
+    degrees = Counter((table != np.arange(nodes)[:, None]).sum(axis=1).tolist())
+    shared = {b: count for b, count in enumerate(shared_neighbours(table).tolist()) if count}
+    return dict(degrees), shared
+
+
+def _bracket(nodes: int, first: Fraction, second: Fraction) -> Isolated:
+    """From S1 = E X and S2 = E C(X, 2): S1 - S2 <= P(X >= 1) <= S1 - 2 S2 / N."""
+    low, high = max(first - second, Fraction(0)), min(first - 2 * second / nodes, Fraction(1))
+    return Isolated(first, low, high)

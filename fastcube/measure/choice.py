@@ -1,0 +1,88 @@
+"""An axis of names: one coordinate of a point whose values are words, such as the network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import ParameterError, check_flag, check_line, is_many, nearest, shown, written
+
+#: What the values of an axis of names are.
+WORD = re.compile(r"[a-z0-9-]{1,64}")
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """One coordinate of a point that is a name.
+
+    Parameters
+    ----------
+    name, description : str
+        As those of an :class:`Axis`.
+    names : sequence of str
+        Its values in their order, each of at most 64 of a-z, 0-9 and -.  A kernel gets a name as its place here; the place
+        stands in no key and no file.
+    keyed : bool
+        Whether the name is part of the random key.  Where it is not, points that differ in it alone have the same trials.
+
+    Examples
+    --------
+    >>> fc.Choice("rule", "the rule", ("greedy", "careful")).parameter("careful")
+    1.0
+    """
+
+    name: str
+    description: str
+    names: tuple[str, ...]
+    keyed: bool = True
+
+    #: What its values are.
+    kind = str
+
+    def __post_init__(self) -> None:
+        check_line("name", self.name)
+        check_line("description", self.description)
+        object.__setattr__(self, "keyed", check_flag("keyed", self.keyed))
+        if not is_many(self.names):
+            raise ParameterError(f"names of axis {self.name} must be a list, got {shown(self.names)}")
+        names = tuple(self.names)
+        for word in names:
+            if not isinstance(word, str) or not WORD.fullmatch(word):
+                raise ParameterError(
+                    f"names of axis {self.name} must be of a-z, 0-9 and -, at most 64, got {shown(word)}"
+                )
+        if not names or len(set(names)) < len(names):
+            raise ParameterError(
+                f"names of axis {self.name} must be one or more, each once, got {', '.join(names) or 'none'}"
+            )
+        object.__setattr__(self, "names", names)
+
+    def check(self, value: object) -> Any:
+        """The name; ParameterError, with the nearest one, unless it is one of the axis."""
+        if isinstance(value, str) and value in self.names:
+            return str(value)
+        raise ParameterError(
+            f"{self.name} must be one of {', '.join(self.names)}, got {written(value)}{nearest(value, self.names)}"
+        )
+
+    def place(self, value: Any) -> tuple[int, str]:
+        """What sorts names: their order, those that are not known here last."""
+        return self.names.index(value) if value in self.names else len(self.names), value
+
+    def parameter(self, value: Any) -> float:
+        """What a kernel gets: the name's place."""
+        return float(self.names.index(value))
+
+    def with_names(self, more: Iterable[Any]) -> Choice:
+        """The same axis with other names behind its own."""
+        others = sorted(set(more) - set(self.names))
+        return Choice(self.name, self.description, (*self.names, *others), self.keyed)
+
+    # A later fastcube knows more names: files of one axis are still of one study.
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Choice) and (self.name, self.keyed) == (other.name, other.keyed)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.keyed))

@@ -1,0 +1,156 @@
+"""The fingerprint of a user's code: what tells one version of a study from another.
+
+Two things make a trial what it is.  Its text, and that of all that it calls: the syntax trees of their files and of those
+these import from beside them, without docstrings and comments, because what cannot change a trial does not count; of functions
+without a file, such as a notebook's, their own.  And what the compiler freezes: values of their globals, closures and defaults,
+wherever those came from (``kernels/machine/frozen.py``).  An installed package raises its study's ``revision`` instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import functools
+import hashlib
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from ..kernels.machine import frozen
+
+#: The entry points of installed packages of studies.
+GROUP = "fastcube.studies"
+
+
+def _bare(tree: ast.Module) -> str:
+    """The source again, from the tree without docstrings: the same text in every Python version that has the syntax."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) or not body:
+            continue
+        first = body[0]
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            node.body = body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def _imported(tree: ast.Module, folder: Path) -> Iterator[Path]:
+    """Files beside a file that it imports."""
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for name in names:
+            place = folder.joinpath(*name.split("."))
+            yield from (p for p in (place.with_suffix(".py"), place / "__init__.py") if p.is_file())
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def _text_of_file(file: Path) -> tuple[str, ast.Module | None]:
+    """A file without what cannot change a trial, and its tree; one that cannot be parsed as it is."""
+    source = file.read_bytes()
+    try:
+        tree = ast.parse(source)
+        return _bare(tree), tree
+    except (SyntaxError, ValueError):
+        return source.decode(errors="surrogateescape"), None
+
+
+def of_file(path: Path) -> dict[str, str]:
+    """Hash of each file, by its path from the folder of the first; a file that cannot be parsed counts by its bytes."""
+    path = path.resolve()
+    out: dict[str, str] = {}
+    waiting = [path]
+    while waiting:
+        file = waiting.pop()
+        name = file.relative_to(path.parent).as_posix()
+        if name not in out:
+            text, tree = _text_of_file(file)
+            out[name] = _hash(text)
+            waiting += () if tree is None else _imported(tree, path.parent)
+    return dict(sorted(out.items()))
+
+
+@functools.cache
+def _packages_of_studies() -> set[str]:
+    return {point.value.partition(":")[0].partition(".")[0] for point in metadata.entry_points(group=GROUP)}
+
+
+@functools.cache
+def _installed(module: str) -> bool:
+    """Whether a module's text is a package's that says itself when it changes: ours, one of studies, or one in site-packages."""
+    top = module.partition(".")[0]
+    if top in {"fastcube", *sys.stdlib_module_names, *_packages_of_studies()}:
+        return True
+    file = getattr(sys.modules.get(module), "__file__", None) or ""
+    return module != "__main__" and not {"site-packages", "dist-packages"}.isdisjoint(Path(file).resolve().parts)
+
+
+def _is_users(module: str) -> bool:
+    return not _installed(module)
+
+
+def _own_text(function: FunctionType) -> str:
+    """The text of a function without a file: from a notebook's memory, else what Python compiled it to."""
+    try:
+        return _bare(ast.parse(textwrap.dedent(inspect.getsource(function))))
+    except (OSError, SyntaxError, TypeError, ValueError):
+        return frozen.compiled_text(function.__code__)
+
+
+def _of_text(function: FunctionType) -> dict[str, str]:
+    """What holds a function's text, its own place first: its file and those beside it, its file in a package, or itself."""
+    file, module = Path(function.__code__.co_filename), frozen.home(function)
+    if not file.is_file():
+        return {function.__qualname__: _hash(_own_text(function))}
+    if not getattr(sys.modules.get(module), "__package__", ""):
+        files = of_file(file)
+        return {file.name: files.pop(file.name), **files}
+    inside = Path(*module.split(".")) / "__init__" if file.stem == "__init__" else Path(*module.split("."))
+    return {inside.with_suffix(".py").as_posix(): _hash(_text_of_file(file)[0])}
+
+
+def of_functions(*roots: Any) -> dict[str, str]:
+    """Fingerprint of functions, compiled or not, and of all that they call, by file or function, and value; none of installed."""
+    found: dict[str, set[str]] = {}
+    for function, values in frozen.used(roots, _is_users):
+        if _is_users(frozen.home(function)):
+            texts = _of_text(function)
+            own = next(iter(texts))
+            for name, value in values:
+                texts[f"{own}: {name}"] = _hash(str(value))
+            for name, of_text in texts.items():
+                found.setdefault(name, set()).add(of_text)
+    return {
+        name: parts.pop() if len(parts) == 1 else _hash(" ".join(sorted(parts)))
+        for name, parts in sorted(found.items())
+    }
+
+
+def place_of(root: Any, error: BaseException) -> str:
+    """Where a user's function that ``root`` compiles in reads the name, or attribute, that an error says is not there.
+
+    ``File "FILE", line N`` of the first such place, as tracebacks have it; empty where the error says nothing of the kind.
+    """
+    found = re.search(r"name '(\w+)' is not defined|has no attribute '(\w+)'", str(error))
+    if found is None:
+        return ""
+    steps = {"LOAD_GLOBAL"} if found[1] else {"LOAD_ATTR", "LOAD_METHOD"}
+    for function, _ in frozen.used([root], _is_users):
+        if found[1] in function.__globals__ or not _is_users(frozen.home(function)):
+            continue
+        for step in dis.get_instructions(function):
+            if step.opname in steps and step.argval == found[found.lastindex or 0] and step.positions:
+                return f'File "{function.__code__.co_filename}", line {step.positions.lineno}'
+    return ""

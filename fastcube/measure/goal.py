@@ -1,0 +1,222 @@
+"""When a run may stop: a number of trials, a precision, a number of events; and which shard of the trials it takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+
+from ..errors import ParameterError, check_integer, check_range, of_study, shown, written
+from .grid import parse_count, parse_share
+from .statistics import Value
+from .study import Grid, Measure, Point, point_text
+from .tally import Tally
+
+#: Precision and events are judged on the complete prefixes [0, 2^k), k from here.
+FIRST_PREFIX = 2**12
+
+#: The trial index is an int64 in kernels.
+MOST_TRIALS = 2**60
+
+#: Where a run stops on fewer events, its estimate is off by more than about 2% on average (docs/statistics.md).
+FEW_EVENTS = 100
+
+#: A job array has no more tasks.
+MOST_SHARDS = 10**6
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What to reach at every point.
+
+    Parameters
+    ----------
+    trials : int or None
+        Trials a point; None for as many as the targets need.
+    precision, relative : float or None
+        Half-width of the 95% interval of the target statistic, absolute or as a share of the estimate.
+    events : int or None
+        Trials where the target statistic is nonzero.
+    target : str or None
+        The statistic meant; None for the study's first.
+    shard : (int, int) or None
+        ``(I, N)``: trials floor(T I / N) .. floor(T (I + 1) / N) - 1 of each point.
+    each : dict
+        Trials of the points, by :func:`point_text`, that take another number of them.
+    """
+
+    trials: int | None = None
+    precision: float | None = None
+    relative: float | None = None
+    events: int | None = None
+    target: str | None = None
+    shard: tuple[int, int] | None = None
+    each: Mapping[str, int] = field(default_factory=dict)
+
+    def check(self, study: Measure) -> None:
+        """Raise ParameterError for values out of range or that do not go together."""
+        if self.trials is not None:
+            check_range("trials", self.trials, 1, MOST_TRIALS)
+        for name in ("precision", "relative"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < 1:
+                raise ParameterError(f"{name} must be in (0, 1), got {value}")
+        if self.events is not None:
+            check_range("events", self.events, 1, MOST_TRIALS)
+        if self.target is not None:
+            study.target(self.target)
+            if not self.adaptive:
+                raise ParameterError("target needs a precision, relative precision or number of events to apply to")
+        if self.shard is not None:
+            index, count = self.shard
+            if not 1 <= count <= MOST_SHARDS or not 0 <= index < count:
+                raise ParameterError(f"shard must be I/N with 0 <= I < N <= {MOST_SHARDS}, got {index}/{count}")
+            if self.adaptive:
+                raise ParameterError(
+                    "shard takes a fixed number of trials; precision, relative and events need the whole"
+                )
+
+    def check_points(self, study: Measure, points: Iterable[Point]) -> None:
+        """Raise ParameterError for a point where only events would end the run, and none can be."""
+        if not self.adaptive or self.trials is not None or self.precision is not None:
+            return
+        statistic = study.target(self.target)
+        for point in points:
+            with of_study(f"statistic {statistic.name} of {study.name}"):
+                vain = statistic.defined(point) and not statistic.can_occur(point)
+            if vain:
+                what = "relative" if self.events is None else "events"
+                raise ParameterError(
+                    f"{what} of {statistic.name} would never be reached at {point_text(point)}, "
+                    f"where it is proved to be 0: leave the point out, or give trials too"
+                )
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the number of trials depends on what is counted."""
+        return self.precision is not None or self.relative is not None or self.events is not None
+
+    def trials_at(self, point: Point) -> int:
+        """Trials of a point, for a fixed number of them."""
+        if self.trials is None:
+            raise ValueError("an adaptive goal has no fixed number of trials")
+        return self.each.get(point_text(point), self.trials)
+
+    def bounds(self, point: Point) -> tuple[int, int]:
+        """First trial of a point and trial after the last, for a fixed number of trials."""
+        trials = self.trials_at(point)
+        if self.shard is None:
+            return 0, trials
+        index, count = self.shard
+        return trials * index // count, trials * (index + 1) // count
+
+    def reached(self, study: Measure, point: Mapping[str, Value], tally: Tally) -> bool:
+        """Whether one of the targets is met by a tally; the first to be met stops a point."""
+        statistic = study.target(self.target)
+        with of_study(f"statistic {statistic.name} of {study.name}"):
+            if not statistic.defined(point):
+                return True
+            if self.events is not None and statistic.count_events(tally.counts, tally.trials) >= self.events:
+                return True
+            if not statistic.settled(tally.counts, tally.trials, point):
+                return False
+            estimate = statistic.estimate(tally.counts, tally.trials, point)
+        width = estimate.half_width
+        if self.precision is not None and width <= self.precision:
+            return True
+        return self.relative is not None and estimate.value > 0 and width <= self.relative * estimate.value
+
+    def few_events(self, study: Measure, rows: Iterable[tuple[Point, Tally]]) -> str | None:
+        """One line where runs have stopped on fewer than :data:`FEW_EVENTS` events, whose estimates are biased; else None."""
+        if not self.adaptive:
+            return None
+        statistic, few = study.target(self.target), []
+        for point, tally in rows:
+            if statistic.defined(point) and tally.trials and self.reached(study, point, tally):
+                events = statistic.count_events(tally.counts, tally.trials)
+                if events < FEW_EVENTS:
+                    few.append((events, point_text(point)))
+        if not few:
+            return None
+        more = f" and {len(few) - 1} more point{'s' * (len(few) > 2)}" if len(few) > 1 else ""
+        return (
+            f"few events: {few[0][0]} of {statistic.name} at {few[0][1]}{more}; where a run stops on fewer than "
+            f"{FEW_EVENTS} its estimate is biased"
+        )
+
+    def whole(self) -> Goal:
+        """The goal of all shards together."""
+        return replace(self, shard=None)
+
+    def to_json(self) -> str:
+        """As JSON text."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Goal:
+        """Inverse of :meth:`to_json`; fields of a newer minor version of the format are passed over.
+
+        Raises ParameterError, ValueError or TypeError for what it cannot have written, as far as :meth:`check` does not.
+        """
+        values = {name: value for name, value in json.loads(text).items() if name in cls.__dataclass_fields__}
+        for name in ("trials", "events"):
+            if values.get(name) is not None:
+                check_integer(name, values[name], 1, MOST_TRIALS)
+        if values.get("shard") is not None:
+            values["shard"] = _parse_shard([check_integer("shard", part, 0, MOST_SHARDS) for part in values["shard"]])
+        each = values.setdefault("each", {})
+        if not isinstance(each, dict):
+            raise ValueError(f"each of the goal is {shown(each)}")
+        for point, trials in each.items():
+            check_integer(f"trials at {point}", trials, 1, MOST_TRIALS)
+        return cls(**values)
+
+
+def goal_of(
+    study: Measure,
+    default: Grid | None,
+    *,
+    trials: object = None,
+    precision: object = None,
+    relative: object = None,
+    events: object = None,
+    target: str | None = None,
+    shard: object = None,
+) -> Goal:
+    """The goal that a user states, by command line or from Python; without any, the trials of the grid ``default``.
+
+    Counts and shares may be numbers of any type or text (``1e6``, ``1%``); a shard is ``"I/N"`` or (I, N).  Raises
+    ParameterError.
+    """
+    out = Goal(
+        None if trials is None else parse_count("trials", trials),
+        None if precision is None else parse_share("precision", precision),
+        None if relative is None else parse_share("relative", relative),
+        None if events is None else parse_count("events", events),
+        target,
+        None if shard is None else _parse_shard(shard),
+    )
+    if out.trials is None and not out.adaptive:
+        out = _of_grid(default, out)
+    out.check(study)
+    return out
+
+
+def _of_grid(grid: Grid | None, asked: Goal) -> Goal:
+    """What was asked for, with the grid's trials.  Points off the grid take the fewest of them."""
+    if grid is None:
+        return asked
+    if not callable(grid.trials):
+        return replace(asked, trials=grid.trials)
+    each = grid.trials_of_points()
+    return replace(asked, trials=min(each.values()), each=each)
+
+
+def _parse_shard(given: object) -> tuple[int, int]:
+    parts = given.split("/") if isinstance(given, str) else given
+    if not isinstance(parts, (tuple, list)) or len(parts) != 2:
+        raise ParameterError(f"shard must be I/N with 0 <= I < N, got {written(given)}")
+    try:
+        return parse_count("shard", parts[0]), parse_count("shard", parts[1])
+    except ParameterError:
+        raise ParameterError(f"shard must be I/N with 0 <= I < N, got {written(given)}") from None

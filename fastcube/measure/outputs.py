@@ -1,0 +1,237 @@
+"""What a user's trial gives: its outputs, the counters that each is counted in, and the statistics that are read from these."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ..errors import ParameterError, as_integer, as_number, check_flag, check_line, nearest, shown
+from ..kernels.tally.layout import Counter
+from .statistics import Difference, Distribution, Mean, PlainMean, Point, Proportion, Ratio, ShiftedMean, Statistic
+
+#: The most that an integer output can be, and the steps of a float one: squares of both fit an int64.
+LARGEST, STEPS = 2**31 - 1, 2.0**30
+
+#: Values of an output whose distribution is counted.
+MOST_BINS = 4096
+
+
+@dataclass(frozen=True)
+class Output:
+    """One number that a trial gives: an integer in [0, bound], bound < 2^31, which may depend on the point, or a float.
+
+    With ``bound`` 1 the study reports a proportion, else a mean.  A trial that gives anything else stops the run,
+    with its number; the largest value is stored with its trial.
+
+    Parameters
+    ----------
+    name, description : str
+    bound : int or callable
+        Largest value, or a function of the point that gives it.
+    among : str, optional
+        Another output: only trials where that is not zero are counted, and the statistic is over them.
+    over : str, optional
+        Another output: the statistic is the total of this one over the total of that one (asymptotic interval).
+    low, high : float, optional
+        Both or none.  The output is then a float v in [low, high], counted as round((v - low) / (high - low) * 2^30), so
+        that sums are exact; + - * / and sqrt give the same bits on every machine, exp, log and sin may not.
+
+    asymptotic : bool
+        A mean with the normal interval, marked ``~``, in place of the one that its bound proves: far narrower where the trials
+        vary little beside the bound, and nearly 95% where they are many.
+    minus : str, optional
+        Another output of the same trials: a further statistic NAME_minus_OTHER, the mean difference: which of two is better.  Its
+        standard error is that of paired trials; its interval holds at any number of them, and is wide at few.
+    distribution : bool
+        A further statistic NAME_distribution, the share of trials with each value; its bound must then be a number, at most 4095.
+
+    Raises
+    ------
+    ParameterError
+    """
+
+    name: str
+    description: str
+    bound: int | Callable[[Point], int] = 1
+    among: str | None = None
+    over: str | None = None
+    low: float | None = None
+    high: float | None = None
+    asymptotic: bool = False
+    minus: str | None = None
+    distribution: bool = False
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it is counted in steps of 2^-30 of its range."""
+        return self.low is not None
+
+    def __post_init__(self) -> None:
+        check_line("name", self.name)
+        check_line("description", self.description)
+        for what in ("asymptotic", "distribution"):
+            object.__setattr__(self, what, check_flag(what, getattr(self, what)))
+        for what in ("among", "over", "minus"):
+            if getattr(self, what) is not None:
+                check_line(what, getattr(self, what))
+        if not callable(self.bound):
+            bound = as_integer(self.bound)
+            if bound is None:
+                raise ParameterError(
+                    f"bound must be an integer or a function for output {self.name}, got {shown(self.bound)}"
+                )
+            object.__setattr__(self, "bound", bound)
+        if self.low is not None or self.high is not None:
+            self._check_range()
+        if self.distribution and (not isinstance(self.bound, int) or self.bound >= MOST_BINS or self.is_float):
+            raise ParameterError(
+                f"bound must be an integer in [1, {MOST_BINS - 1}] for output {self.name}, whose distribution "
+                f"is asked for, got {shown(self.bound)}"
+            )
+
+    def _check_range(self) -> None:
+        low, high = as_number(self.low), as_number(self.high)
+        if low is None or high is None or not -math.inf < low < high < math.inf or math.isinf(float(high) - float(low)):
+            raise ParameterError(
+                f"low and high must be numbers, low below high, for output {self.name}, "
+                f"got {shown(self.low)} and {shown(self.high)}"
+            )
+        if self.bound != 1 or self.over is not None or self.minus is not None or self.asymptotic:
+            raise ParameterError(
+                f"output {self.name} must have low and high, or bound, over, minus or asymptotic, got both"
+            )
+        object.__setattr__(self, "low", float(low))
+        object.__setattr__(self, "high", float(high))
+
+
+def check_outputs(name: str, outputs: Sequence[Output]) -> None:
+    names = [output.name for output in outputs if isinstance(output, Output)]
+    if len(names) < len(outputs):
+        raise ParameterError(f"outputs of {name} must be Outputs, got {shown(outputs)}")
+    if not names or len(set(names)) < len(names):
+        raise ParameterError(
+            f"outputs of {name} must be one or more of different names, got {', '.join(names) or 'none'}"
+        )
+    for output in outputs:
+        if isinstance(output.bound, int) and not 1 <= output.bound < 2**31:
+            raise ParameterError(f"bound must be in [1, {2**31 - 1}] for output {output.name}, got {output.bound}")
+        for what in ("among", "over", "minus"):
+            other = getattr(output, what)
+            if other in names and outputs[names.index(other)].is_float:
+                raise ParameterError(f"{what} of output {output.name} must be an integer output, got {other}")
+            if other is not None and other not in names:
+                raise ParameterError(
+                    f"{what} of output {output.name} must be another output of {name}, got {other}{nearest(other, names)}"
+                )
+        for other, how in ((output.over, "over"), (output.minus, "minus")):
+            if other is not None and {o.among for o in outputs if o.name == other} != {output.among}:
+                raise ParameterError(
+                    f"output {output.name} and output {other}, which it is {how}, must be among the same"
+                )
+
+
+def counters(output: Output) -> list[Counter]:
+    what = output.description
+    product = [Counter(f"{output.name}_product", f"products of {output.name} and {output.over}", 2)]
+    return [
+        Counter(f"{output.name}_total", f"total of: {what}", 2),
+        Counter(f"{output.name}_squares", f"sum of squares of: {what}", 2),
+        Counter(f"{output.name}_nonzero", f"trials with a nonzero: {what}"),
+        *(product if output.over else []),
+        *(_of_difference(output) if output.minus else []),
+        *(
+            [Counter(f"{output.name}_bins", f"trials by value of: {what}", bins=output.bound + 1)]
+            if output.distribution and isinstance(output.bound, int)
+            else []
+        ),
+    ]
+
+
+def _of_difference(output: Output) -> list[Counter]:
+    what = f"{output.name} minus {output.minus}"
+    return [
+        Counter(f"{output.name}_minus_total", f"total of: {what}"),
+        Counter(f"{output.name}_minus_squares", f"sum of squares of: {what}", 2),
+        Counter(f"{output.name}_minus_nonzero", f"trials with a nonzero: {what}"),
+    ]
+
+
+def _most(output: Output) -> Callable[[Point], int]:
+    bound = output.bound
+    return bound if callable(bound) else lambda point: bound
+
+
+def further(output: Output, outputs: Sequence[Output]) -> Iterator[Statistic]:
+    """What an output is asked for besides its own statistic."""
+    among = f"{output.among}_nonzero" if output.among else None
+    if output.minus:
+        mine, theirs = _most(output), _most(next(o for o in outputs if o.name == output.minus))
+        yield Difference(
+            name=f"{output.name}_minus_{output.minus}",
+            description=f"{output.description}: how much more than {output.minus}",
+            total=f"{output.name}_minus_total",
+            squares=f"{output.name}_minus_squares",
+            nonzero=f"{output.name}_minus_nonzero",
+            bound=lambda point: max(mine(point), theirs(point)),
+            among=among,
+        )
+    if output.distribution:
+        yield Distribution(
+            name=f"{output.name}_distribution",
+            description=f"{output.description}: share of each value",
+            counter=f"{output.name}_bins",
+            label=output.name,
+            shown=True,
+            among=among,
+        )
+
+
+def statistic_of(output: Output) -> Statistic:
+    total, squares, nonzero = (f"{output.name}_{suffix}" for suffix in ("total", "squares", "nonzero"))
+    among = f"{output.among}_nonzero" if output.among else None
+    if output.over:
+        products = (squares, f"{output.name}_product", f"{output.over}_squares")
+        return Ratio(
+            name=output.name,
+            description=output.description,
+            numerator=total,
+            squares=products,
+            denominator=f"{output.over}_total",
+            nonzero=nonzero,
+            among=among,
+        )
+    if output.low is not None and output.high is not None:
+        span = output.high - output.low
+        return ShiftedMean(
+            name=output.name,
+            description=output.description,
+            total=total,
+            squares=squares,
+            nonzero=nonzero,
+            unit=lambda point: STEPS,
+            scale=lambda point: span,
+            least=output.low,
+            among=among,
+        )
+    if output.asymptotic:
+        return PlainMean(
+            name=output.name,
+            description=output.description,
+            total=total,
+            squares=squares,
+            nonzero=nonzero,
+            bound=_most(output),
+            among=among,
+        )
+    if output.bound == 1:
+        return Proportion(name=output.name, description=output.description, events=nonzero, among=among)
+    return Mean(
+        name=output.name,
+        description=output.description,
+        total=total,
+        squares=squares,
+        nonzero=nonzero,
+        bound=_most(output),
+        among=among,
+    )

@@ -1,0 +1,273 @@
+"""A measure as data: what a results file states of its study, so that it is read and merged where the study is not.
+
+:func:`describe` and :func:`numbers_of` are written; :func:`recorded` makes a :class:`Recorded` of them again, whose
+statistics read their numbers at a point (unit, bound, scale, whether they are defined) from the file's table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from ..errors import ParameterError, StudyError, StudyMismatchError, of_study
+from ..kernels.tally.layout import Counter, Extreme, Layout
+from .statistics import (
+    Bounds,
+    CensoredMean,
+    ClassMean,
+    Difference,
+    Distribution,
+    Mean,
+    PlainMean,
+    Point,
+    Proportion,
+    Ratio,
+    ShiftedMean,
+    SplitMean,
+    Statistic,
+    Value,
+)
+from .study import Axis, Choice, Explanation, Measure, Study
+
+#: The kinds of statistics, by the name that stands in a file.
+KINDS: dict[str, type[Statistic]] = {
+    kind.__name__: kind
+    for kind in (
+        Proportion,
+        Mean,
+        ShiftedMean,
+        Difference,
+        CensoredMean,
+        ClassMean,
+        SplitMean,
+        PlainMean,
+        Ratio,
+        Distribution,
+    )
+}
+
+#: What a statistic gives at a point, in the order of the file's columns.
+NUMBERS = ("defined", "unit", "bound", "scale")
+
+#: A class of no fault set has a least number above its largest, and a share of nothing but what rounding may hide.
+_NEVER = 1e-200
+
+#: What a :class:`ClassMean` gives for each of its classes besides, in the columns behind those.
+BOUNDS = ("least", "most", "proved")
+
+
+def _kind(entry: Mapping[str, Any]) -> type[Statistic]:
+    """The kind of a statistic, from its entry in a file.  Raises ValueError for one that is not known here."""
+    kind = KINDS.get(str(entry["kind"]))
+    if kind is None:
+        raise ValueError(f"statistic {entry['name']} is of the kind {entry['kind']}, which this fastcube does not know")
+    return kind
+
+
+def width_of(entry: Mapping[str, Any]) -> int:
+    """Columns of a statistic's numbers, from its entry in a file."""
+    kind = _kind(entry)
+    classes = len(entry["totals"]) + kind.unlisted if issubclass(kind, ClassMean) else 0
+    return len(NUMBERS) + len(BOUNDS) * classes
+
+
+def width_of_statistic(statistic: Statistic) -> int:
+    """Columns of a statistic's numbers."""
+    return width_of(_entry(statistic))
+
+
+Key = tuple[Value, ...]
+
+#: Numbers of each statistic at each point.
+Table = dict[str, dict[Key, tuple[float, ...]]]
+
+
+def describe(measure: Measure, keys: Iterable[Key] = ()) -> dict[str, Any]:
+    """Axes, counters, extremes and statistics, as data for JSON; without functions.
+
+    An axis of names has those of the points ``keys`` too, which a later fastcube may have made.
+    """
+    columns = list(zip(*keys, strict=True)) or [()] * len(measure.axes)
+    axes = [
+        axis.with_names(used) if isinstance(axis, Choice) else axis
+        for axis, used in zip(measure.axes, columns, strict=True)
+    ]
+    return {
+        "axes": [{**asdict(axis), "kind": axis.kind.__name__} for axis in axes],
+        "counters": [asdict(counter) for counter in measure.tally.counters],
+        "extremes": [asdict(extreme) for extreme in measure.tally.extremes],
+        "statistics": [_entry(s) for s in measure.statistics],
+    }
+
+
+def _entry(s: Statistic) -> dict[str, Any]:
+    return {"kind": type(s).__name__} | {f.name: v for f in fields(s) if not callable(v := getattr(s, f.name))}
+
+
+def numbers_of(measure: Measure, keys: Iterable[Key]) -> Table:
+    """Numbers of each statistic at points given by their values; not defined where the study's code fails or gives none."""
+    out: Table = {s.name: {} for s in measure.statistics}
+    names = [axis.name for axis in measure.axes]
+    for key in keys:
+        point = dict(zip(names, key, strict=True))
+        for s in measure.statistics:
+            try:
+                with of_study(s.name):
+                    defined = bool(s.defined(point))
+                    given = [float(getattr(s, name)(point)) if hasattr(s, name) else 1.0 for name in NUMBERS[1:]]
+                    bounds = s.classes(point) if isinstance(s, ClassMean) else ()
+                    row = (float(defined), *given, *(float(v) for row in bounds for v in row))
+                    out[s.name][key] = check_numbers(row)
+            except (StudyError, ValueError):
+                out[s.name][key] = (0.0,) * width_of(_entry(s))
+    return out
+
+
+def check_numbers(row: tuple[float, ...]) -> tuple[float, ...]:
+    """A statistic's numbers at a point.  Raises ValueError for what no unit, bound, scale or class is, where it is defined."""
+    defined, unit, bound, scale, *classes = row
+    flat = iter(classes)
+    if defined not in {0.0, 1.0}:
+        raise ValueError("a statistic is neither defined nor not")
+    if defined and not (
+        all(map(math.isfinite, row))
+        and (unit > 0 and bound >= 0 and scale > 0)
+        and all(
+            min(least, most, proved) >= 0 and (least <= most or proved < _NEVER)
+            for least, most, proved in zip(flat, flat, flat, strict=True)
+        )
+    ):
+        raise ValueError("a unit, bound or scale of a statistic is none")
+    return row
+
+
+def same_numbers(mine: tuple[float, ...], stated: tuple[float, ...]) -> bool:
+    """Whether a file states what a statistic is as the study here does: defined, unit and scale; its bounds are only used."""
+    return all(math.isclose(mine[i], stated[i], rel_tol=1e-9) for i in (0, *((1, 3) if mine[0] else ())))
+
+
+@dataclass(frozen=True)
+class _AtPoint:
+    """One of a statistic's numbers, looked up by the point."""
+
+    values: Mapping[Key, tuple[float, ...]] = field(repr=False)
+    column: int
+
+    def __call__(self, point: Point) -> float:
+        return self.values[tuple(point.values())][self.column]
+
+
+@dataclass(frozen=True)
+class _ClassesAtPoint:
+    """The bounds of a :class:`ClassMean`'s classes, looked up by the point."""
+
+    values: Mapping[Key, tuple[float, ...]] = field(repr=False)
+
+    def __call__(self, point: Point) -> tuple[Bounds, ...]:
+        flat = iter(self.values[tuple(point.values())][len(NUMBERS) :])
+        return tuple(zip(flat, flat, flat, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded(Measure):
+    """A measure as a file states it.
+
+    Parameters
+    ----------
+    table : dict
+        The statistics' numbers at the file's points.
+    unheld : tuple of str
+        Statistics that are the file's own word: no study that is here defines them so.
+    """
+
+    table: Table = field(repr=False)
+    unheld: tuple[str, ...] = ()
+
+    def study(self, path: str | None = None) -> Study:
+        """The study itself: as it ran in this process, installed, or in the file that the caller names.
+
+        Raises ParameterError when there is none here, StudyMismatchError when it counts otherwise.
+        """
+        from . import registry
+
+        study = registry.adopted(self.name, self.mark()) if path is None else None
+        if study is None and path is None and self.code:
+            raise ParameterError(
+                f"{self.name} is a study of {', '.join(self.code)}: name its file with --study FILE.py"
+            )
+        study = study or registry.study(self.name, path)
+        check_same(self, study, "these results", "the study here")
+        return study
+
+    def explain(self, point: Point, key: int, trial: int) -> Explanation:
+        """As the installed study's own."""
+        return self.study().explain(point, key, trial)
+
+
+def recorded(head: Mapping[str, Any], data: Mapping[str, Any], table: Table, unheld: Iterable[str] = ()) -> Recorded:
+    """The measure that :func:`describe` and :func:`numbers_of` wrote down; ``head`` holds name, title, source, revision, code.
+
+    Raises KeyError, TypeError, ValueError or ParameterError for data that they cannot have written.
+    """
+    layout = Layout(
+        *(Counter(**_typed(c, Counter)) for c in data["counters"]),
+        *(Extreme(**_typed(e, Extreme)) for e in data["extremes"]),
+    )
+    statistics = []
+    for entry in data["statistics"]:
+        kind = _kind(entry)
+        given: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in entry.items() if n != "kind"}
+        values = table[given["name"]]
+        for column, name in enumerate(NUMBERS):
+            if name in {f.name for f in fields(kind)}:
+                given[name] = _AtPoint(values, column)
+        if issubclass(kind, ClassMean):
+            given["classes"] = _ClassesAtPoint(values)
+        statistics.append(kind(**given))
+    axes = tuple(_axis(**entry) for entry in data["axes"])
+    return Recorded(axes=axes, tally=layout, statistics=tuple(statistics), table=table, unheld=tuple(unheld), **head)
+
+
+def _axis(kind: str, **entry: Any) -> Axis | Choice:
+    return Choice(**entry) if kind == "str" else Axis(kind={"int": int, "float": float}[kind], **entry)
+
+
+def _typed(entry: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    """The entry of a dataclass of texts and whole numbers.  Raises TypeError for any other value."""
+    for name, value in entry.items():
+        if type(value) not in (str, int):
+            raise TypeError(f"{name} of a {kind.__name__.lower()} is {type(value).__name__}")
+    return dict(entry)
+
+
+def check_same(mine: Measure, theirs: Measure, my_name: str, their_name: str) -> None:
+    """Raise StudyMismatchError unless both count the same trials in the same way."""
+    if mine.name != theirs.name:
+        raise StudyMismatchError(f"{their_name} has study {theirs.name}, {my_name} has study {mine.name}")
+    if mine.revision != theirs.revision:
+        raise StudyMismatchError(f"{their_name} has revision {theirs.revision}, {my_name} has revision {mine.revision}")
+    changed = sorted(f for f in mine.code.keys() | theirs.code.keys() if mine.code.get(f) != theirs.code.get(f))
+    if changed:
+        raise StudyMismatchError(
+            f"{their_name} has other code of {mine.name} than {my_name}: {', '.join(changed)} changed"
+        )
+    if (mine.axes, mine.tally) != (theirs.axes, theirs.tally):
+        what = "axes" if mine.axes != theirs.axes else "counters"
+        raise StudyMismatchError(f"{their_name} has other {what} of {mine.name} than {my_name}")
+
+
+def joined(measures: Iterable[Measure]) -> Measure:
+    """One measure for results of several: as the first, with the numbers at all points.  Each was checked to be the same."""
+    first, *others = measures
+    if not isinstance(first, Recorded):
+        return first
+    table: Table = {name: dict(values) for name, values in first.table.items()}
+    for other in others:
+        if isinstance(other, Recorded):
+            for name, values in other.table.items():
+                table.setdefault(name, {}).update(values)
+    head = {name: getattr(first, name) for name in ("name", "title", "source", "revision", "code")}
+    keys = {key for values in table.values() for key in values}
+    return recorded(head, describe(first, keys), table, first.unheld)

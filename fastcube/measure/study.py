@@ -1,0 +1,492 @@
+"""What a study is: axes, grids, a kernel that runs trials at a point, its tally, and statistics read from that.
+
+A *point* is a mapping of axis names to values, in the order of the axes.  A trial is a pure function of
+(study, seed, point, trial index): :meth:`Study.key` hashes the first three, the kernel takes it from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import (
+    ParameterError,
+    as_integer,
+    as_number,
+    check_flag,
+    check_integer,
+    check_line,
+    check_range,
+    is_many,
+    nearest,
+    shown,
+    written,
+)
+from ..kernels.tally.layout import Layout
+from ..networks.network import Network
+from .choice import Choice
+from .statistics import Distribution, Number, Point, Statistic, Value
+from .tally import Tally
+
+if TYPE_CHECKING:
+    from ..kernels.machine.jit import Kernel
+    from ..results.results import Results
+
+__all__ = [
+    "GENERATOR",
+    "Axis",
+    "Choice",
+    "Draw",
+    "Explanation",
+    "Grid",
+    "Measure",
+    "Point",
+    "Study",
+    "Value",
+    "point_text",
+    "product_grid",
+]
+
+#: Version of the rules by which (key, trial) becomes random numbers; part of every key and of a result's identity.
+GENERATOR = "philox4x32-10/1"
+
+#: What axes, statistics and grids may be called.
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+#: A kernel gets the values of a point as float64, which holds every integer up to here.
+LARGEST_EXACT = 2**53
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One coordinate of a point.
+
+    Parameters
+    ----------
+    name, description : str
+        Short name (``n``) and what it is in words.
+    kind : type
+        ``int`` or ``float``.
+    low, high : int or float
+        Inclusive range.  Of an int axis at most 2^53 in size, because kernels get float64 (ParameterError).
+    open_above : bool
+        Leave ``high`` out.
+
+    Examples
+    --------
+    >>> fc.Axis("p", "failure rate", float, 0, 1, open_above=True).check(1)
+    Traceback (most recent call last):
+        ...
+    fastcube.errors.ParameterError: p must be in [0, 1), got 1
+    """
+
+    name: str
+    description: str
+    kind: type[int] | type[float]
+    low: Value
+    high: Value
+    open_above: bool = False
+
+    #: It is part of every random key.
+    keyed = True
+
+    def __post_init__(self) -> None:
+        if self.kind is not int and self.kind is not float:
+            raise ParameterError(f"kind must be int or float for axis {shown(self.name)}, got {shown(self.kind)}")
+        for end in ("low", "high"):
+            number = as_number(getattr(self, end))
+            if number is None:
+                raise ParameterError(
+                    f"{end} must be a number for axis {shown(self.name)}, got {shown(getattr(self, end))}"
+                )
+            object.__setattr__(self, end, number)  # a Python number, which JSON takes
+        if not self.low <= self.high:
+            raise ParameterError(f"low must be at most high for axis {shown(self.name)}, got [{self.low}, {self.high}]")
+        check_line("name", self.name)
+        check_line("description", self.description)
+        object.__setattr__(self, "open_above", check_flag("open_above", self.open_above))
+        if self.kind is int and max(abs(self.low), abs(self.high)) > LARGEST_EXACT:
+            raise ParameterError(
+                f"{self.name} must have a range within [-2^53, 2^53], beyond which float64 rounds integers, "
+                f"got [{self.low}, {self.high}]"
+            )
+
+    def check(self, value: object) -> Value:
+        """Return the value as this axis' kind; raise ParameterError when it is out of range or of another kind."""
+        whole = as_integer(value)
+        try:
+            if isinstance(value, (bool, np.bool_, bytes, bytearray)):
+                raise TypeError
+            number = float(value) + 0.0 if whole is None else whole  # type: ignore[arg-type]  # -0.0 is 0.0
+            if self.kind is int and number != int(number):
+                raise ValueError
+        except Exception:  # of another type, or an object of the user's
+            what = "an integer" if self.kind is int else "a number"
+            raise ParameterError(
+                f"{self.name} must be {what} in [{self.low}, {self.high}], got {written(value)}"
+            ) from None
+        exact: Value = int(number) if self.kind is int else number
+        check_range(self.name, exact, self.low, self.high, open_above=self.open_above)
+        return exact if self.kind is int else float(exact)
+
+    def place(self, value: Value) -> Value:
+        """What sorts values."""
+        return value
+
+    def parameter(self, value: Value) -> float:
+        """What a kernel gets."""
+        return float(value)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One trial told in full: in words (lines; ``replay`` says above them which trial it is) and as data for ``json``."""
+
+    words: str
+    data: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.words, str) or not isinstance(self.data, dict):
+            raise ParameterError(f"words must be text and data a dict, got {shown(self.words)} and {shown(self.data)}")
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What one trial draws, before any algorithm runs.
+
+    Parameters
+    ----------
+    network : Hypercube or DualCube
+        With the trial's faults.
+    others : dict
+        What is drawn besides, by the names of ``Explanation.data``: an int, or a list of ints as long in every trial, such
+        as ``{"s": 3, "destinations": [1, 6]}``; the same names in every trial.
+    """
+
+    network: Any
+    others: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.network, Network) or not isinstance(self.others, Mapping):
+            given = f"{shown(self.network)} and {shown(self.others)}"
+            raise ParameterError(f"network and others must be a network and a mapping, got {given}")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Points that a study is run at together.
+
+    Parameters
+    ----------
+    name : str
+        What ``--grid`` calls it.
+    points : sequence of points
+        Need not be a product.
+    trials : int or callable
+        Default number of trials a point; as a callable, that of each of its points.
+    figure, notes : callable, optional
+        In place of the study's own.
+    """
+
+    name: str
+    points: Sequence[Point]
+    trials: int | Callable[[Point], int]
+    figure: Callable[[Results, Any], None] | None = None
+    notes: Callable[[Results], list[str]] | None = None
+
+    def __post_init__(self) -> None:
+        check_line("name", self.name)
+        for what in ("figure", "notes"):
+            if getattr(self, what) is not None and not callable(getattr(self, what)):
+                raise ParameterError(f"{what} of grid {self.name} must be a function, got {shown(getattr(self, what))}")
+        if not is_many(self.points) or not all(isinstance(point, Mapping) for point in self.points):
+            raise ParameterError(f"points of grid {shown(self.name)} must be mappings, got {shown(self.points)}")
+        if not callable(self.trials):
+            object.__setattr__(self, "trials", check_integer("trials", self.trials, 1, 2**60))
+
+    def trials_of_points(self) -> dict[str, int]:
+        """Default number of trials of each point, by :func:`point_text`."""
+        return {point_text(p): self.trials(p) if callable(self.trials) else self.trials for p in self.points}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """What is measured: all that reading results takes, and that a results file states of itself.
+
+    What does not fit together (a statistic that names a counter which is not there) is a ParameterError when it is made.
+
+    Parameters
+    ----------
+    name : str
+        What the command line calls it; part of every random key.
+    title, source : str
+        One line each: what is measured, and the paper, section and figure it comes from.
+    revision : int
+        Raised whenever the same trial would count differently; part of a result's identity.
+    axes : tuple of Axis or Choice
+    tally : Layout
+        The counters and extremes that the kernel fills, as the kernel's own module declares them.
+    statistics : tuple
+        The first is the one that targets refer to; it is no Distribution.
+    code : dict
+        Fingerprint of a user's code, by file; empty for an installed study.  Part of a result's identity.
+    """
+
+    name: str
+    title: str
+    source: str
+    revision: int
+    axes: tuple[Axis | Choice, ...]
+    tally: Layout
+    statistics: tuple[Statistic, ...]
+    code: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for what in ("name", "title", "source"):
+            check_line(what, getattr(self, what))
+        if not NAME.fullmatch(self.name):
+            raise ParameterError(
+                f"name of a study must be of letters, digits, - and _, at most 64, got {shown(self.name)}"
+            )
+        self._check_kinds("axes", (Axis, Choice))
+        self._check_kinds("statistics", Statistic)
+        if not isinstance(self.tally, Layout):
+            raise ParameterError(f"tally of {self.name} must be a Layout, got {shown(self.tally)}")
+        object.__setattr__(self, "revision", check_integer("revision", self.revision, 0, 2**31))
+        self._check_names("axes", [a.name for a in self.axes])
+        self._check_names("statistics", [s.name for s in self.statistics])
+        if isinstance(self.statistics[0], Distribution):
+            raise ParameterError(f"the first statistic of {self.name} must be a number, got a distribution")
+        for statistic in self.statistics:
+            self._check_counters(statistic)
+
+    def mark(self) -> str:
+        """What tells two studies of one name apart: a hash of revision and fingerprint."""
+        return hashlib.sha256(repr((self.revision, sorted(self.code.items()))).encode()).hexdigest()[:16]
+
+    def _check_kinds(self, what: str, kind: type[Any] | tuple[type[Any], ...]) -> None:
+        given = getattr(self, what)
+        if not isinstance(given, (tuple, list)) or not all(isinstance(item, kind) for item in given):
+            kinds = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
+            raise ParameterError(f"{what} of {self.name} must be a tuple of {kinds}, got {shown(given)}")
+        object.__setattr__(self, what, tuple(given))
+
+    def _check_names(self, what: str, names: Sequence[str]) -> None:
+        if not names or len({shown(name) for name in names}) < len(names):
+            raise ParameterError(f"{what} of {self.name} must be one or more of different names, got {names}")
+        for name in names:
+            if not isinstance(name, str) or not NAME.fullmatch(name):
+                raise ParameterError(
+                    f"{what} of {self.name} must have names of letters, digits, - and _, got {shown(name)}"
+                )
+
+    def _check_counters(self, statistic: Statistic) -> None:
+        bins = {c.name: c.bins for c in self.tally.counters}
+        plain = (*statistic.counters(), *([] if statistic.among is None else [statistic.among]))
+        binned = (statistic.counter,) if isinstance(statistic, Distribution) else ()
+        for name in (*plain, *binned):
+            if name not in bins:
+                raise ParameterError(
+                    f"statistic {statistic.name} of {self.name} names a counter that is not in its "
+                    f"tally: {name}{nearest(name, bins)}"
+                )
+            if bool(bins[name]) != (name in binned):
+                raise ParameterError(
+                    f"statistic {statistic.name} of {self.name} needs a counter "
+                    f"{'with' if name in binned else 'without'} bins, got {name}"
+                )
+
+    def point(self, values: Mapping[str, object]) -> dict[str, Value]:
+        """Check a point's values; return them in the order of the axes.  Raises ParameterError."""
+        if not isinstance(values, Mapping):
+            raise ParameterError(f"point must be a mapping of axes to values, got {shown(values)}")
+        for name in values:
+            self.axis(name)
+        for axis in self.axes:
+            if axis.name not in values:
+                raise ParameterError(
+                    f"{axis.name} is missing: a point of {self.name} is {point_text({a.name: '...' for a in self.axes})}"
+                )
+        return {axis.name: axis.check(values[axis.name]) for axis in self.axes}
+
+    def order(self, key: Sequence[Value]) -> tuple[Any, ...]:
+        """What sorts points given by their values: numbers by size, names in the order of their axis."""
+        return tuple(axis.place(value) for axis, value in zip(self.axes, key, strict=True))
+
+    def parameters(self, point: Point) -> NDArray[np.float64]:
+        """A point as kernels get it."""
+        return np.array([axis.parameter(point[axis.name]) for axis in self.axes], np.float64)
+
+    def axis(self, name: str) -> Axis | Choice:
+        """The axis of that name.  Raises ParameterError."""
+        names = [axis.name for axis in self.axes]
+        if not isinstance(name, str) or name not in names:
+            raise ParameterError(
+                f"{written(name)} is not an axis of {self.name}, which has {', '.join(names)}{nearest(name, names)}"
+            )
+        return self.axes[names.index(name)]
+
+    def statistic(self, name: str) -> Statistic:
+        """The statistic of that name.  Raises ParameterError."""
+        for statistic in self.statistics:
+            if isinstance(name, str) and statistic.name == name:
+                return statistic
+        names = [s.name for s in self.statistics]
+        told = nearest(name, names) or f", which has {', '.join(names)}"  # routing has 28
+        raise ParameterError(f"{written(name)} is not a statistic of {self.name}{told}")
+
+    def target(self, name: str | None = None) -> Number:
+        """The statistic that targets refer to: the one of that name, or the first.  Raises ParameterError."""
+        statistic = self.statistics[0] if name is None else self.statistic(name)
+        if not isinstance(statistic, Number):
+            raise ParameterError(f"target must be a statistic with one number, got the distribution {name}")
+        return statistic
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study(Measure):
+    """A measurement with the code that makes it: what the driver, the plots and ``replay`` need besides.
+
+    Parameters
+    ----------
+    kernel : callable
+        Maps a point to the compiled kernel for it: ``kernel(key, first, stop, params, tally)`` with the shape
+        ``jit.TRIALS_SIGNATURE``, where ``params`` holds the point's values as float64 in the order of the axes.
+    grids : tuple of Grid
+        The first is the default; it runs into ``NAME.h5``, another one into ``NAME-GRID.h5``.
+    check : callable
+        Raises ParameterError for a point whose values are each in range but impossible together.
+    explain : callable
+        ``explain(point, key, trial)`` replays one trial with the one-instance functions.
+    draw : callable, optional
+        ``draw(point, key, trial)`` gives the trial's :class:`Draw`, which ``explain`` tells too: ``fc.fault_sets``.
+    figure : callable
+        ``figure(results, sheet)`` draws the paper's figure on the panels it asks for (:mod:`fastcube.plot` shows how).
+    notes : callable
+        ``notes(results)`` gives lines to print under the table: what the paper states, bounds, closed forms.
+    verify : callable
+        ``verify(point, tally)`` raises StudyError for trials that broke what the study promises of each, such as a bound.
+    together : int
+        Trials that a kernel does at the cost of one, where one takes long: the driver hands out no fewer.
+    enumeration : callable, optional
+        ``enumeration(point)`` gives the tally of all that can be drawn, each as often as it is likely: :meth:`exact`.
+    keyed : (str, mapping), optional
+        The study whose random key it takes, and the values that its points lack: the same trials draw the same there.
+    """
+
+    kernel: Callable[[Point], Kernel]
+    grids: tuple[Grid, ...]
+    explain: Callable[[Point, int, int], Explanation]
+    check: Callable[[Point], None] = lambda point: None
+    draw: Callable[[Point, int, int], Draw] | None = None
+    figure: Callable[[Results, Any], None] | None = None
+    notes: Callable[[Results], list[str]] | None = None
+    verify: Callable[[Point, Tally], None] = lambda point, tally: None
+    together: int = 1
+    enumeration: Callable[[Point], Tally] | None = None
+    keyed: tuple[str, Mapping[str, Value]] | None = None
+    path: str | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_kinds("grids", Grid)
+        for what in ("kernel", "explain", "check", "verify"):
+            if not callable(getattr(self, what)):
+                raise ParameterError(f"{what} of {self.name} must be a function, got {shown(getattr(self, what))}")
+        self._check_names("grids", [g.name for g in self.grids])
+
+    def point(self, values: Mapping[str, object]) -> dict[str, Value]:
+        """Check a point's values, also together; return them in the order of the axes.  Raises ParameterError."""
+        point = super().point(values)
+        self.check(point)
+        return point
+
+    def grid(self, name: str | None = None) -> Grid:
+        """The grid of that name; the first by default.  Raises ParameterError."""
+        for grid in self.grids:
+            if name is None or (isinstance(name, str) and name == grid.name):
+                return grid
+        names = [g.name for g in self.grids]
+        raise ParameterError(
+            f"grid must be one of {', '.join(names)} for {self.name}, got {written(name)}{nearest(name, names)}"
+        )
+
+    def grid_of(self, results: Results) -> Grid:
+        """The grid that results were asked for, where this study has it; else the first."""
+        if not hasattr(results, "grid"):
+            raise ParameterError(f"results must be Results, got {shown(results)}")
+        return next((g for g in self.grids if g.name == results.grid), self.grids[0])
+
+    def key(self, seed: int, point: Mapping[str, object]) -> int:
+        """The 64-bit random key of a point: the first 64 bits of the SHA-256 of ``generator|study|seed|n=10|f=5``.
+
+        Numbers stand there as by ``repr``, names as they are, of the axes that enter it.  ``seed`` is 0 .. 2^63 - 1;
+        ``docs/random.md`` has the recipe.  Raises ParameterError.
+        """
+        seed = check_integer("seed", seed, 0, 2**63 - 1)
+        study, more = self.keyed or (self.name, {})
+        where = self.point(point)
+        given = {**{axis.name: where[axis.name] for axis in self.axes if axis.keyed}, **more}
+        values = (f"{name}={value if isinstance(value, str) else repr(value)}" for name, value in given.items())
+        text = "|".join([GENERATOR, study, str(seed), *values])
+        return int(hashlib.sha256(text.encode()).hexdigest()[:16], 16)
+
+    def count(self, point: Mapping[str, object], trials: int, seed: int = 0, first: int = 0) -> Tally:
+        """Run trials ``first .. first + trials - 1`` at a point, here and now, outside of any driver or file."""
+        where = self.point(point)
+        first = check_integer("first", first, 0, 2**60)
+        trials = check_integer("trials", trials, 0, 2**60 - first)
+        seed = check_integer("seed", seed, 0, 2**63 - 1)
+        slots = self.tally.fresh()
+        params = self.parameters(where)
+        key = np.uint64(self.key(seed, where))
+        self.kernel(where).compiled(key, np.int64(first), np.int64(first + trials), params, slots)
+        return Tally.from_slots(self.tally, first, first + trials, slots)
+
+    def exact(self, point: Mapping[str, object]) -> dict[str, Fraction | None]:
+        """Its numbers at a point over all that can be drawn there, by statistic; None where there is nothing to be over.
+
+        Raises ParameterError where the study has no enumeration, or the point too many cases.
+        """
+        where = self.point(point)
+        if self.enumeration is None:
+            raise ParameterError(f"study must be one with an enumeration for exact values, got {self.name}")
+        tally = self.enumeration(where)
+        numbers = (s for s in self.statistics if isinstance(s, Number))
+        return {s.name: s.exact(tally.counts, tally.trials, where) for s in numbers}
+
+
+def point_text(point: Mapping[str, object]) -> str:
+    """The point as the user writes it: ``n=10,f=5``; floats by repr."""
+    return ",".join(f"{name}={value}" for name, value in point.items())
+
+
+def check_cases(cases: int, most: int, point: Point) -> int:
+    """The number of cases of an enumeration.  Raises ParameterError above the most that are visited."""
+    if cases > most:
+        raise ParameterError(
+            f"point must have at most {most:,} cases for exact values, got {cases:,} at {point_text(point)}"
+        )
+    return cases
+
+
+def product_grid(**axes: Iterable[Value]) -> list[dict[str, Value]]:
+    """All combinations of the axes' values, the last axis fastest; a value that is no collection stands alone.
+
+    Examples
+    --------
+    >>> fc.product_grid(n=4, f=[1, 2])
+    [{'n': 4, 'f': 1}, {'n': 4, 'f': 2}]
+    """
+    points: list[dict[str, Value]] = [{}]
+    for name, values in axes.items():
+        several: list[Any] = list(values) if is_many(values) else [values]
+        points = [{**point, name: value} for point in points for value in several]
+    return points

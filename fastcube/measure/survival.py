@@ -1,0 +1,231 @@
+"""Studies of what survives in networks of the cube family, each beside the hypercube on the same faults.
+
+Readings N4 and N5 of ``docs/readings/networks.md``.  ``network`` is in no random key, so that all networks meet the same
+faulty nodes, the same names of faulty links and the same s and t at the same trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ParameterError, check_range, shown
+from ..kernels.survival.choice import MOST, SURVIVAL, SURVIVAL_RATE, own_survival
+from ..kernels.survival.layout import SURVIVAL as TALLY
+from ..networks.family import Family, families, network
+from .fingerprint import of_functions
+from .statistics import Difference, Point, Proportion, Statistic
+from .study import Axis, Choice, Draw, Explanation, Grid, Study, Value
+
+if TYPE_CHECKING:
+    from ..kernels.machine.jit import Kernel
+
+NETWORK = Choice("network", "network of the cube family", tuple(families()), keyed=False)
+N = Axis("n", "dimension: labels have n bits", int, 1, MOST)
+
+#: The axes of ``survival``.
+AXES: tuple[Axis | Choice, ...] = (
+    NETWORK,
+    N,
+    Axis("f", "faulty nodes", int, 0, 2**MOST),
+    Axis("links", "faulty links, of matched networks", int, 0, MOST * 2 ** (MOST - 1)),
+)
+
+#: The axes of ``survival-rate``.
+AXES_RATE: tuple[Axis | Choice, ...] = (
+    NETWORK,
+    N,
+    Axis("rate", "node failure rate", float, 0, 1),
+    Axis("link_rate", "link failure rate, of matched networks", float, 0, 1),
+)
+
+
+def _has_pair(point: Point) -> bool:
+    return "f" not in point or int(point["f"]) <= 2 ** int(point["n"]) - 2
+
+
+def _gain(what: str, description: str, **more: Any) -> Difference:
+    return Difference(
+        name=f"{what}_gain",
+        description=f"{description}: network less hypercube, on the same faults",
+        total=f"{what}_gain",
+        squares=f"{what}_differs",
+        nonzero=f"{what}_differs",
+        **more,
+    )
+
+
+_PAIR: dict[str, Any] = {"among": "pairs", "defined": _has_pair}
+
+STATISTICS: tuple[Statistic, ...] = (
+    Proportion(name="connected", description="the nonfaulty nodes are connected", events="connected"),
+    Proportion(name="no_isolated", description="no nonfaulty node is isolated", events="no_isolated"),
+    Proportion(name="hidden", description="apart although no node is isolated", events="hidden"),
+    Proportion(name="pair", description="t can be reached from s", events="pair", **_PAIR),
+    _gain("connected", "connected"),
+    _gain("hidden", "hidden", shown=False),
+    _gain("pair", "pair", shown=False, **_PAIR),
+)
+
+
+# ---------------------------------------------------------------- points
+
+
+def check_point(point: Point, family: Family | None = None) -> None:
+    """Raise ParameterError for a size that the network does not have, too many faults, or links of one without names."""
+    chosen = family or families()[str(point["network"])]
+    n = chosen.check_size(point["n"], MOST)
+    if "f" in point:
+        check_range("f", point["f"], 0, 2**n, f"for n={n}")
+        check_range("links", point["links"], 0, n * 2 ** (n - 1), f"for n={n}")
+    some = "links" if "links" in point else "link_rate"
+    if point[some] and not chosen.matched:
+        raise ParameterError(
+            f"{some} must be 0 for {chosen.name}, whose links have no names in common with others (N3), "
+            f"got {point[some]}"
+        )
+
+
+def points_of(names: Iterable[str], n: int, **axes: Sequence[Value]) -> list[dict[str, Value]]:
+    """All combinations at one n, the names fastest."""
+    (first, values), (second, others) = axes.items()
+    return [{"network": name, "n": n, first: x, second: y} for x in values for y in others for name in names]  # type: ignore[dict-item]
+
+
+def sized(n: int, matched: bool = False) -> list[str]:
+    """The networks that have this size."""
+    return [name for name, family in families().items() if family.sizes(n) and (family.matched or not matched)]
+
+
+# ---------------------------------------------------------------- one trial in full
+
+
+def drawer(family: Family | None = None) -> Callable[[Point, int, int], Draw]:
+    """The ``draw`` of a study, of the point's network unless one is given."""
+
+    def draw(point: Point, key: int, trial: int) -> Draw:
+        from ..kernels.survival import case
+
+        chosen = family or families()[str(point["network"])]
+        n = int(point["n"])
+        if "f" in point:
+            nodes, names, ends = case.survival(key, trial, n, int(point["f"]), int(point["links"]))
+        else:
+            nodes, names, ends = case.survival_rate(key, trial, n, float(point["rate"]), float(point["link_rate"]))
+        links = [(v, chosen.step(v, d, n)) for v, d in names.tolist()]
+        s, t = ends.tolist() if len(ends) else (-1, -1)
+        return Draw(network(chosen, n, nodes, links), {"s": s, "t": t})
+
+    return draw
+
+
+def explainer(family: Family | None = None) -> Callable[[Point, int, int], Explanation]:
+    """The ``explain`` of a study: the trial in the network and, on the same faults, in the hypercube."""
+    draw = drawer(family)
+
+    def explain(point: Point, key: int, trial: int) -> Explanation:
+        drawn = draw(point, key, trial)
+        net, ends = drawn.network, dict(drawn.others)
+        cube = drawer(families()["hypercube"])(point, key, trial).network
+        data: dict[str, Any] = {
+            "faulty_nodes": sorted(net.faulty_nodes),
+            "faulty_links": sorted(map(list, net.faulty_links)),
+            **ends,
+        }
+        lines = [f"  {len(net.faulty_nodes)} faulty nodes, {len(net.faulty_links)} faulty links"]
+        lines += [f"  faulty {net.label(v)}" for v in data["faulty_nodes"][:40]]
+        lines += [f"  faulty {net.label(u)} - {net.label(v)}" for u, v in data["faulty_links"][:40]]
+        found, there = _told(net, ends), _told(cube, ends)
+        lines.append(_words("this network", found, net, ends))
+        if net != cube:
+            lines.append(_words("the hypercube", there, cube, ends))
+        return Explanation("\n".join(lines), {**data, **found, "hypercube": there})
+
+    return explain
+
+
+def _told(net: Any, ends: dict[str, int]) -> dict[str, Any]:
+    from ..algorithms.shortest import distance
+    from ..algorithms.survival import survives
+
+    found = survives(net)
+    told = {"connected": found.connected, "isolated": found.isolated, "components": found.components}
+    far = distance(net, ends["s"], ends["t"]) if ends["s"] >= 0 else None
+    return {**told, "distance": far, "pair": None if ends["s"] < 0 else far is not None}
+
+
+def _words(name: str, told: dict[str, Any], net: Any, ends: dict[str, int]) -> str:
+    parts = told["components"]
+    what = (
+        "connected"
+        if told["connected"]
+        else f"{len(parts)} parts of {', '.join(map(str, parts[:12]))} nodes"
+        if parts
+        else "no node"
+    )
+    text = f"{name}: {what}, {told['isolated']} isolated"
+    if ends["s"] >= 0:
+        far = "apart" if told["distance"] is None else f"{told['distance']} links apart"
+        text += f"; {net.label(ends['s'])} and {net.label(ends['t'])} are {far}"
+    return text
+
+
+# ---------------------------------------------------------------- studies
+
+
+def kernel(point: Point) -> Kernel:
+    """Of ``survival``."""
+    return SURVIVAL.kernel(*point.values())
+
+
+def kernel_rate(point: Point) -> Kernel:
+    """Of ``survival-rate``."""
+    return SURVIVAL_RATE.kernel(*point.values())
+
+
+def survival_study(family: Family) -> Study:
+    """``survival`` for a network of your own: the same axes and statistics, the same faults at the same trial.
+
+    Parameters
+    ----------
+    family : Family
+        From :func:`fastcube.family`.
+
+    Returns
+    -------
+    Study
+        ``survival-NAME``, whose random keys are those of ``survival``; its grid is all of f = n, 2n, N/8, ..., N/2 at the
+        largest size up to n = 8.
+
+    Examples
+    --------
+    >>> def step(v, d, n):
+    ...     return v ^ (1 << d)
+    >>> study = fc.survival_study(fc.family("my-cube", "Q_n again", step=step, slots=lambda n: n))
+    >>> [axis.name for axis in study.axes]
+    ['network', 'n', 'f', 'links']
+    """
+    if not isinstance(family, Family) or family.own is None:
+        raise ParameterError(f"family must be a network of your own, made by fc.family, got {shown(family)}")
+    axes = (Choice("network", NETWORK.description, (family.name,), keyed=False), *AXES[1:])
+    sizes = [n for n in range(1, MOST + 1) if family.sizes(n)]
+    n = max((size for size in sizes if size <= 8), default=sizes[0])
+    most = sorted({min(f, 2**n) for f in (n, 2 * n, 2**n // 8, 2**n // 4, 3 * 2**n // 8, 2**n // 2)})
+    step, slots = family.own, family.slots
+    return Study(
+        name=f"survival-{family.name}",
+        title=f"What survives of {family.title} under random faults, beside the hypercube",
+        source="docs/readings/networks.md, N4, N5",
+        revision=1,
+        axes=axes,
+        tally=TALLY,
+        statistics=STATISTICS,
+        code=of_functions(step, slots),
+        kernel=lambda point: own_survival(step, slots, point["links"] > 0),
+        grids=(Grid("nodes", points_of([family.name], n, f=most, links=[0]), 100_000),),
+        check=lambda point: check_point(point, family),
+        explain=explainer(family),
+        draw=drawer(family),
+        keyed=("survival", {}),
+        together=512,
+    )

@@ -1,0 +1,279 @@
+"""A user's own study in twenty lines: a jitted function of one trial, made into a :class:`~fastcube.measure.study.Study`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import ParameterError, StudyError, check_line, is_many, shown
+from ..kernels.machine.jit import Kernel, jit_disabled, scratch
+from ..kernels.machine.trials import trials_kernel
+from ..kernels.tally.layout import Extreme, Layout
+from ..kernels.tally.sums import add_wide
+from .fingerprint import of_functions
+from .outputs import LARGEST, STEPS, Output, check_outputs, counters, further, statistic_of
+from .statistics import Point
+from .study import Axis, Choice, Draw, Explanation, Grid, Study, point_text
+from .tally import Tally
+
+
+def trial(function: Callable[..., None]) -> Any:
+    """Jit a function of one trial: ``trial(key, t, params, out)``, or with a set-up ``trial(key, t, params, scratch, out)``.
+
+    ``key`` (uint64) and ``t`` (int64) are what the fault sets and random numbers of ``fc.blocks`` ask for; ``params`` holds the
+    point's axis values as float64; ``out`` is a float64 array, all zeros, one place for each output; ``scratch`` is what the
+    study's set-up made.  A set-up, ``set_up(params)``, is jitted by this decorator too.  An index outside of its array raises
+    IndexError and a division by zero ZeroDivisionError, at a small price.
+
+    Examples
+    --------
+    >>> @fc.trial
+    ... def odd(key, t, params, out):
+    ...     out[0] = t % 2
+    >>> out = np.zeros(1)
+    >>> odd(np.uint64(1), 5, np.zeros(0), out)  # as the engine calls it, trial by trial
+    >>> out
+    array([1.])
+    """
+    if not inspect.isfunction(function):
+        raise ParameterError(f"trial must be a function, got {shown(function)}")
+    return scratch(function, checked=True)
+
+
+class _Room(NamedTuple):
+    """Scratch of the loop round a user's trial: its outputs, as given and as counted, and what its own set-up made."""
+
+    out: Any
+    units: Any
+    own: Any
+
+
+def _parts(name: str, trial: Any, set_up: Any, outputs: Sequence[Output], layout: Layout) -> tuple[Any, Any]:
+    """Set-up and trial in the shape of :func:`~fastcube.kernels.machine.trials.trials_kernel`."""
+    count = len(outputs)
+    names = [output.name for output in outputs]
+    totals = tuple(int(layout.counter(f"{name}_total")) for name in names)
+    squares = tuple(int(layout.counter(f"{name}_squares")) for name in names)
+    nonzero = tuple(int(layout.counter(f"{name}_nonzero")) for name in names)
+    largest = tuple(int(layout.extreme(name)) for name in names)
+    products = tuple(int(layout.counter(f"{o.name}_product")) if o.over else 0 for o in outputs)
+    among = tuple(names.index(o.among) if o.among else -1 for o in outputs)
+    over = tuple(names.index(o.over) if o.over else -1 for o in outputs)
+    minus = tuple(names.index(o.minus) if o.minus else -1 for o in outputs)
+    signed = tuple(int(layout.counter(f"{o.name}_minus_total")) if o.minus else 0 for o in outputs)
+    spread = tuple(int(layout.counter(f"{o.name}_minus_squares")) if o.minus else 0 for o in outputs)
+    unequal = tuple(int(layout.counter(f"{o.name}_minus_nonzero")) if o.minus else 0 for o in outputs)
+    bins = tuple(int(layout.counter(f"{o.name}_bins")) if o.distribution else 0 for o in outputs)
+    last = tuple(o.bound if o.distribution and isinstance(o.bound, int) else -1 for o in outputs)
+    is_float = tuple(output.is_float for output in outputs)
+    low = tuple(0.0 if output.low is None else output.low for output in outputs)
+    high = tuple(float(LARGEST) if output.high is None else output.high for output in outputs)
+    whole = tuple(
+        f"output {n} of {name} must be a whole number from 0 to its bound, got {{}} in trial {{}}" for n in names
+    )
+    ranged = tuple(f"output {o.name} of {name} must be in [{o.low}, {o.high}], got {{}} in trial {{}}" for o in outputs)
+    bare = set_up is None
+
+    @scratch
+    def room(params):  # type: ignore[no-untyped-def]
+        if bare:
+            return _Room(np.zeros(count), np.zeros(count, np.int64), np.zeros(0))
+        return _Room(np.zeros(count), np.zeros(count, np.int64), set_up(params))
+
+    @scratch
+    def count_trial(key, t, params, scratch, tally):  # type: ignore[no-untyped-def]
+        out = scratch.out
+        out[:] = 0
+        if bare:
+            trial(key, t, params, out)
+        else:
+            trial(key, t, params, scratch.own, out)
+        units = scratch.units
+        for i in range(count):
+            value = out[i]
+            if is_float[i]:
+                if not low[i] <= value <= high[i]:
+                    raise StudyError(ranged[i], value, t)
+                units[i] = np.int64(np.rint((value - low[i]) / (high[i] - low[i]) * STEPS))
+            else:
+                if not (0.0 <= value <= high[i] and value == np.floor(value)):
+                    raise StudyError(whole[i], value, t)
+                units[i] = np.int64(value)
+        for i in range(count):
+            value = units[i]
+            if among[i] >= 0 and units[among[i]] == 0:
+                continue
+            add_wide(tally, totals[i], np.uint64(value))
+            add_wide(tally, squares[i], np.uint64(value * value))
+            tally[nonzero[i]] += value != 0
+            if over[i] >= 0:
+                add_wide(tally, products[i], np.uint64(value * units[over[i]]))
+            if minus[i] >= 0:
+                apart = value - units[minus[i]]
+                tally[signed[i]] += apart
+                add_wide(tally, spread[i], np.uint64(apart * apart))
+                tally[unequal[i]] += apart != 0
+            if value <= last[i]:
+                tally[bins[i] + value] += 1
+            if value > tally[largest[i]]:
+                tally[largest[i]] = value
+                tally[largest[i] + 1] = t
+
+    return room, count_trial
+
+
+def _check_trial(name: str, trial: Any, set_up: Any) -> None:
+    """Raise ParameterError unless the functions are jitted and take the arguments they will be given."""
+    wanted = ["key", "t", "params", *(["scratch"] if set_up is not None else []), "out"]
+    for what, given, names in (("trial", trial, wanted), ("set_up", set_up, ["params"])):
+        if given is None and what == "set_up":
+            continue
+        if not callable(given):
+            raise ParameterError(f"{what} of {name} must be a function, got {shown(given)}")
+        if not hasattr(given, "py_func") and not jit_disabled():
+            code = getattr(given, "__code__", None)
+            where = "" if code is None else f" ({code.co_filename}, line {code.co_firstlineno})"
+            raise ParameterError(f"{what} of {name} must be jitted: write @fc.trial above it{where}")
+        takes = list(inspect.signature(getattr(given, "py_func", given)).parameters)
+        if len(takes) != len(names):
+            raise ParameterError(f"{what} of {name} must take ({', '.join(names)}), got ({', '.join(takes)})")
+
+
+def trial_study(
+    name: str,
+    title: str,
+    axes: Sequence[Axis | Choice],
+    outputs: Sequence[Output],
+    trial: Any,
+    points: Sequence[Point],
+    *,
+    set_up: Any = None,
+    trials: int = 10**6,
+    source: str = "",
+    revision: int = 1,
+    check: Callable[[Point], None] | None = None,
+    explain: Callable[[Point, int, int], Explanation] | None = None,
+    draw: Callable[[Point, int, int], Draw] | None = None,
+) -> Study:
+    """Make a study of a jitted scalar trial (see :func:`trial`).
+
+    Every output becomes a statistic of its name, a counter of its total, of its squares and of the trials where
+    it is nonzero, and an extreme.
+
+    Parameters
+    ----------
+    name, title : str
+        What the command line calls it (letters, digits, - and _), and one line on what it measures.
+    axes : sequence of Axis or Choice
+        The coordinates of a point, in the order in which ``params`` holds their values.
+    outputs : sequence of Output
+        What a trial gives, in the order of ``out``.
+    trial, set_up : function
+        Jitted by :func:`trial`: ``trial(key, t, params, out)``, or ``trial(key, t, params, scratch, out)`` where
+        ``set_up(params)`` makes ``scratch``.
+    points : sequence of mapping
+        The one grid that is run by default: :func:`product_grid` makes one.
+    trials : int
+        Trials a point by default.
+    source : str
+        One line: where it comes from.
+    revision : int
+        Raised by hand when the trial's meaning changes.
+    check : callable, optional
+        ``check(point)`` raises ParameterError for a point whose values are each in range but impossible together; called for
+        every point before anything runs.
+    explain : callable, optional
+        ``explain(point, key, t)`` gives the :class:`Explanation` that ``replay`` shows; by default the outputs.
+    draw : callable, optional
+        ``draw(point, key, t)`` gives the :class:`Draw` of a trial, its faults as a network and what else it draws, for
+        :func:`fault_sets`, ``fastcube faults`` and tests.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    ParameterError
+        For a trial that does not take what it is given, or an output that names another one which is not there.
+
+    Examples
+    --------
+    >>> @fc.trial
+    ... def odd(key, t, params, out):
+    ...     out[0] = t % 2 == 1 and t < params[0]
+    >>> axes = [fc.Axis("a", "a number", int, 0, 1000)]
+    >>> study = fc.trial_study("odd", "Odd trials below a", axes, [fc.Output("odd", "odd and below a")], odd, [{"a": 100}])
+    >>> fc.run(study, trials=1000).estimate("odd").value  # 50 of them
+    0.05
+    """
+    check_line("name", name)
+    for what, given in (("axes", axes), ("outputs", outputs), ("points", points)):
+        if not is_many(given):
+            raise ParameterError(f"{what} of {name} must be a list, got {shown(given)}")
+    _check_trial(name, trial, set_up)
+    check_outputs(name, outputs)
+    layout = Layout(
+        *(counter for output in outputs for counter in counters(output)),
+        *(Extreme(output.name, output.description) for output in outputs),
+    )
+    room, count_trial = _parts(name, trial, set_up, outputs, layout)
+    kernel = trials_kernel(room, count_trial, code=getattr(trial, "py_func", trial))
+    return Study(
+        name=name,
+        title=title,
+        source=source,
+        revision=revision,
+        axes=tuple(axes),
+        tally=layout,
+        statistics=(
+            *(statistic_of(output) for output in outputs),
+            *(statistic for output in outputs for statistic in further(output, outputs)),
+        ),
+        code=of_functions(trial, set_up),
+        kernel=lambda point: kernel,
+        grids=(Grid("default", list(points), trials),),
+        check=(lambda point: None) if check is None else check,
+        explain=_told(axes, outputs, trial, set_up, kernel) if explain is None else explain,
+        draw=draw,
+        verify=_promise(name, outputs),
+    )
+
+
+def _told(
+    axes: Sequence[Axis | Choice], outputs: Sequence[Output], trial: Any, set_up: Any, kernel: Kernel
+) -> Callable[[Point, int, int], Explanation]:
+    """Explains a trial by what it gives."""
+
+    def explain(point: Point, key: int, t: int) -> Explanation:
+        _ = kernel.compiled  # refuses what a run would refuse
+        out = np.zeros(len(outputs))
+        params = np.array([axis.parameter(point[axis.name]) for axis in axes], np.float64)
+        scratch = () if set_up is None else (set_up(params),)
+        trial(np.uint64(key), t, params, *scratch, out)
+        values = {o.name: float(v) if o.is_float else int(v) for o, v in zip(outputs, out, strict=True)}
+        words = [f"  {output.description}: {values[output.name]}" for output in outputs]
+        return Explanation("\n".join(words), values)
+
+    return explain
+
+
+def _promise(name: str, outputs: Sequence[Output]) -> Callable[[Point, Tally], None]:
+    """Hold the largest values against the declared bounds; the extreme knows the trial."""
+
+    def verify(point: Point, tally: Tally) -> None:
+        for output in outputs:
+            if output.is_float:
+                continue
+            most = output.bound(point) if callable(output.bound) else output.bound
+            value, t = tally.extremes[output.name]
+            if value > most:
+                raise StudyError(
+                    f"output {output.name} of {name} must be in [0, {most}], got {value} in trial {t} "
+                    f"at {point_text(point)}"
+                )
+
+    return verify

@@ -1,0 +1,396 @@
+"""The cube family: networks on n-bit labels by name, those of a user's own, and :func:`network`, which makes one.
+
+A network is one function ``step(v, d, n)``: the other end of slot d of node v, or v itself where slot d has no link (reading N1,
+N2 of ``docs/readings/networks.md``).  Here is what is known of each by its name; the steps are in ``kernels/cube/steps.py``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ParameterError, check_integer, check_line, check_range, nearest, of_study, shown, written
+from ..kernels.cube.slots import SLOTS, slots_of
+from .faults import Labels
+from .hypercube import Hypercube
+from .network import Link, Network, label_text
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: A user's network is checked on all nodes of its sizes up to here.
+CHECKED = 10
+
+#: Largest n at which all nodes of a network are held in a table.
+TABLED = 20
+
+
+def _always(_: int) -> bool:
+    return True
+
+
+def _from(least: int, by: int = 1, rest: int = 0) -> Callable[[int], bool]:
+    return lambda n: n >= least and n % by == rest
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Networks of one kind, one for each of its sizes.
+
+    Parameters
+    ----------
+    name, title, source : str
+        What commands call it, what it is, and where it was proposed.
+    slots : callable
+        Number of slots at n.
+    sizes : callable
+        Whether there is such a network on 2^n nodes.
+    matched : bool
+        Whether slot d flips bit d (N3): then each link has one end with bit d clear, and is named by it and d, in all such
+        networks alike, so that they fail on the same links.
+    most_links : callable, optional
+        Largest number of links of a node at n, where that is not the number of slots.
+    own : callable, optional
+        A user's step.
+    """
+
+    name: str
+    title: str
+    source: str
+    slots: Callable[[int], int]
+    sizes: Callable[[int], bool] = _always
+    matched: bool = False
+    most_links: Callable[[int], int] | None = field(default=None, repr=False)
+    own: Callable[[int, int, int], int] | None = field(default=None, repr=False)
+
+    def degree(self, n: int) -> int:
+        """Largest number of links of a node."""
+        if self.own is not None:
+            return int(self._links_of(n).max())
+        return (self.most_links or self.slots)(self.check_size(n))
+
+    def links(self, n: int) -> int:
+        """Number of links, n <= 20."""
+        return int(self._links_of(n).sum()) // 2
+
+    def _links_of(self, n: int) -> NDArray[np.int64]:
+        import numpy as np
+
+        table = self.table(self.check_size(n, TABLED))
+        links: NDArray[np.int64] = (table != np.arange(len(table))[:, None]).sum(axis=1)
+        return links
+
+    @functools.cached_property
+    def index(self) -> int:
+        """Its place in the kernels' list of steps; 0 for a user's, which has kernels of its own."""
+        return 0 if self.own is not None else list(SLOTS).index(self.name)
+
+    @functools.cached_property
+    def step(self) -> Callable[[int, int, int], int]:
+        """``step(v, d, n)`` in plain Python."""
+        from ..kernels.cube.steps import STEPS
+
+        step = STEPS[self.index] if self.own is None else self.own
+        plain: Callable[[int, int, int], int] = getattr(step, "py_func", step)
+        return plain
+
+    def check_size(self, n: object, most: int = 62) -> int:
+        """n as an int; ParameterError unless there is such a network on 2^n nodes."""
+        size = check_integer("n", n, 1, most, f"for {self.name}")
+        if not self.sizes(size):
+            has = [k for k in range(1, 63) if self.sizes(k)]
+            some = ", ".join(map(str, has[:4])) + (", ..." if len(has) > 4 else "")
+            raise ParameterError(f"n must be one of {some} for {self.name}, got {size}")
+        if self.own is not None and CHECKED < size <= TABLED:
+            _check_table(self, size)
+        return size
+
+    def table(self, n: int) -> NDArray[np.int32]:
+        """All neighbours, int32 of shape (2^n, slots), in the order of the slots; v itself where a slot has no link."""
+        check_range("n", n, 1, TABLED, f"to hold all nodes of {self.name} at once")
+        return _table(self, n)
+
+
+@functools.lru_cache(maxsize=8)
+def _table(family: Family, n: int) -> NDArray[np.int32]:
+    from ..kernels.cube.tables import TABLE
+
+    kernel = TABLE if family.own is None else _own_kernel(family)
+    table: NDArray[np.int32] = kernel(family.index, n, family.slots(n))
+    return table
+
+
+@functools.cache
+def _own_kernel(family: Family) -> Any:
+    from ..kernels.cube.tables import own_table
+
+    return own_table(family.own)
+
+
+def _named(name: str, title: str, source: str, sizes: Callable[[int], bool] = _always, **others: Any) -> Family:
+    return Family(name, title, source, functools.partial(slots_of, name), sizes, **others)
+
+
+_HYPERX = "Bhuyan & Agrawal 1984; Ahn et al. 2009"
+
+#: The fifteen of reading N2; each is one line here, one in ``kernels/cube/slots.py`` and one step in ``kernels/cube/steps.py``.
+_FAMILIES = (
+    _named("hypercube", "hypercube", "tradition", matched=True),
+    _named("folded", "folded hypercube", "El-Amawy & Latifi 1991", _from(2)),
+    _named("enhanced-2", "enhanced hypercube, k = 2", "Tzeng & Wei 1991", _from(3)),
+    _named("crossed", "crossed cube", "Efe 1992", matched=True),
+    _named("locally-twisted", "locally twisted cube", "Yang, Evans & Megson 2005", matched=True),
+    _named("moebius0", "0-Moebius cube", "Cull & Larson 1995", matched=True),
+    _named("moebius1", "1-Moebius cube", "Cull & Larson 1995", matched=True),
+    _named("twisted", "twisted cube", "Hilbers, Koopman & van de Snepscheut 1987", _from(1, 2, 1), matched=True),
+    _named("augmented", "augmented cube", "Choudum & Sunitha 2002", _from(2)),
+    _named("exchanged", "exchanged hypercube", "Loh, Hsu & Pan 2005", _from(3), most_links=lambda n: 1 + n // 2),
+    _named("balanced", "balanced hypercube", "Wu & Huang 1997", _from(2, 2)),
+    _named("torus-8", "torus of rings of 8 nodes", "k-ary n-cubes", _from(3, 3)),
+    _named("torus-16", "torus of rings of 16 nodes", "k-ary n-cubes", _from(4, 4)),
+    _named("hyperx-4", "HyperX of cliques of 4 nodes", _HYPERX, _from(2, 2)),
+    _named("hyperx-8", "HyperX of cliques of 8 nodes", _HYPERX, _from(3, 3)),
+)
+
+
+def families() -> dict[str, Family]:
+    """The networks of the cube family by name.
+
+    Examples
+    --------
+    >>> fc.families()["folded"].degree(5)
+    6
+    """
+    return {family.name: family for family in _FAMILIES}
+
+
+def find(name: object) -> Family:
+    """The family of that name, or the family itself.  Raises ParameterError, with the nearest name."""
+    if isinstance(name, Family):
+        return name
+    known = families()
+    if not isinstance(name, str) or name not in known:
+        raise ParameterError(f"network must be one of {', '.join(known)}, got {written(name)}{nearest(name, known)}")
+    return known[name]
+
+
+# ---------------------------------------------------------------- a network of the user's own
+
+
+def family(
+    name: str,
+    title: str,
+    *,
+    step: Callable[[int, int, int], int],
+    slots: Callable[[int], int],
+    sizes: Callable[[int], bool] | None = None,
+) -> Family:
+    """A network of your own.
+
+    Parameters
+    ----------
+    name : str
+        At most 64 of a-z, 0-9 and -; no built-in network's.
+    title : str
+        One line.
+    step : callable
+        ``step(v, d, n)``: the node at the other end of slot d of node v, or v where slot d has no link; ints in 0 .. 2^n - 1.
+        With ``@fc.blocks.block`` above it, or plain Python that Numba compiles.
+    slots, sizes : callable
+        Number of slots at n, at most 62; whether there is such a network on 2^n nodes, by default always.
+
+    Raises
+    ------
+    ParameterError
+        Where the law of slots (N1) does not hold on some node of a size up to n = 10: every slot is a matching, no two slots
+        join the same nodes, no slot is without any link, and without faults all nodes are connected.  It names two nodes.
+
+    Examples
+    --------
+    >>> @fc.blocks.block
+    ... def step(v, d, n):
+    ...     return v ^ (1 << d) if d < n else v ^ ((1 << n) - 1)
+    >>> mine = fc.family("mine", "Opposite nodes linked", step=step, slots=lambda n: n + 1, sizes=lambda n: n >= 2)
+    >>> fc.diameter(fc.network(mine, 4))  # half of that of Q_4
+    2
+    """
+    import re
+
+    if not isinstance(name, str) or not re.fullmatch("[a-z0-9-]{1,64}", name):
+        raise ParameterError(f"name must be of a-z, 0-9 and -, at most 64, got {shown(name)}")
+    if name in families():
+        raise ParameterError(f"name must not be a built-in network's, got {name}")
+    sizes = _always if sizes is None else sizes
+    for what, given in (("step", step), ("slots", slots), ("sizes", sizes)):
+        if not callable(given):
+            raise ParameterError(f"{what} of {name} must be a function, got {shown(given)}")
+    plain = getattr(step, "py_func", step)
+    with of_study(f"sizes of {name}"):
+        few = [n for n in range(1, CHECKED + 1) if sizes(n)]
+    if not few:
+        raise ParameterError(f"sizes of {name} must hold for some n in [1, {CHECKED}], on which its step is checked")
+    matched = True
+    for n in few:
+        with of_study(f"slots of {name}"):
+            many = check_integer("slots", slots(n), 1, 62, f"for {name} at n={n}")
+        rows = [[_moved(name, plain, v, d, n) for d in range(many)] for v in range(2**n)]
+        _check_law(name, rows, n)
+        matched &= many == n and all((v ^ w) >> d & 1 for v, row in enumerate(rows) for d, w in enumerate(row))
+    return Family(name, check_line("title", title), "a user's own", slots, sizes, matched, None, step)
+
+
+def _moved(name: str, step: Callable[[int, int, int], int], v: int, d: int, n: int) -> int:
+    with of_study(f"step of {name}"):
+        w = step(v, d, n)
+    try:
+        return check_integer("step", w, 0, 2**n - 1, f"for {name} at n={n}")
+    except ParameterError as error:
+        raise ParameterError(f"{error} from node {label_text(v, n)} in slot {d}") from None
+
+
+def _check_law(name: str, rows: list[list[int]], n: int) -> None:
+    """Raise ParameterError, with two nodes, where N1 does not hold."""
+
+    def refuse(what: str) -> None:
+        raise ParameterError(f"step of {name} must join all nodes by slots that are matchings, but at n={n} {what}")
+
+    def at(v: int) -> str:
+        return label_text(v, n)
+
+    for v, row in enumerate(rows):
+        for d, w in enumerate(row):
+            if rows[w][d] != v:
+                refuse(f"slot {d} leads from {at(v)} to {at(w)} and from there to {at(rows[w][d])}")
+            if w != v and row.index(w) < d:
+                refuse(f"slots {row.index(w)} and {d} both join {at(v)} and {at(w)}")
+    for d in range(len(rows[0])):
+        if all(row[d] == v for v, row in enumerate(rows)):
+            refuse(f"slot {d} joins no two nodes, neither {at(0)} nor {at(len(rows) - 1)} to any")
+    seen, waiting = {0}, [0]
+    while waiting:
+        waiting += (new := set(rows[waiting.pop()]) - seen)
+        seen |= new
+    if len(seen) < len(rows):
+        refuse(f"no path leads from {at(0)} to {at(min(set(range(len(rows))) - seen))}")
+
+
+@functools.lru_cache(maxsize=64)
+def _check_table(family: Family, n: int) -> None:
+    """The first half of the law at a size that was not checked when the family was made: slots are matchings."""
+    import numpy as np
+
+    from ..kernels.cube.tables import own_law
+
+    broken = own_law(family.own)(n, check_integer("slots", family.slots(n), 1, 62, f"for {family.name} at n={n}"))
+    if broken[0] >= 0:
+        v, d, w, back = (int(x) for x in np.asarray(broken))
+        raise ParameterError(
+            f"step of {family.name} must be a matching in every slot, but at n={n} slot {d} leads "
+            f"from {v} to {w} and from there to {back}"
+        )
+
+
+# ---------------------------------------------------------------- networks with faults
+
+
+class CubeNetwork(Network):
+    """A network of the cube family with faults; made by :func:`network`."""
+
+    __slots__ = ("_from", "family")
+    parameter = "n"
+    largest = 62
+
+    def __init__(self, family: Family, n: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
+        self.family = family
+        self._from: tuple[int, Any] = (-1, None)  # the node that distances were last asked from, and they
+        super().__init__(family.check_size(n), faulty_nodes, faulty_links)
+
+    @property
+    def n(self) -> int:
+        """The dimension: labels have n bits."""
+        return self._size
+
+    @property
+    def bits(self) -> int:
+        """Number of bits of a label: n."""
+        return self._size
+
+    @property
+    def degree(self) -> int:
+        """Largest number of links of a node."""
+        return self.family.degree(self._size)
+
+    def step(self, v: int, d: int) -> int:
+        """The other end of slot d of node v; v itself where slot d has no link there."""
+        v = self.check_node("v", v)
+        d = check_integer("d", d, 0, self.family.slots(self._size) - 1, f"for {self.family.name} at n={self._size}")
+        return int(self.family.step(v, d, self._size))
+
+    def _links(self, v: int) -> Iterator[int]:
+        for d in range(self.family.slots(self._size)):
+            w = int(self.family.step(v, d, self._size))
+            if w != v:
+                yield w
+
+    def neighbours(self, label: int) -> tuple[int, ...]:
+        """The neighbours of a node, faulty or not, in the order of the slots."""
+        return tuple(self._links(self.check_node("label", label)))
+
+    def is_link(self, u: int, v: int) -> bool:
+        """Whether two nodes are joined by a link, faulty or not."""
+        u, v = self._pair(u, v)
+        return v in self._links(u)
+
+    def metric(self, u: int, v: int) -> int:
+        """Length of a shortest path when nothing is faulty; n <= 20."""
+        from ..kernels.cube.tables import lengths_from
+
+        u, v = self._pair(u, v)
+        if self._from[0] != u:
+            table = self.family.table(self._size)
+            import numpy as np
+
+            self._from = u, lengths_from(table, np.zeros(len(table), np.bool_), np.zeros(0, np.uint64), u)
+        return int(self._from[1][v])
+
+    @property
+    def _context(self) -> str:
+        return f"for {self.family.name} at n={self._size}"
+
+    @property
+    def _identity(self) -> tuple[Any, ...]:
+        return self.family.name, *super()._identity
+
+    @property
+    def _call(self) -> str:
+        return f"network({self.family.name!r}, {self._size}"
+
+
+def network(
+    name: str | Family, n: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()
+) -> CubeNetwork | Hypercube:
+    """A network of the cube family.
+
+    Parameters
+    ----------
+    name : str or Family
+        One of :func:`families`, or a family of your own; "hypercube" gives a :class:`Hypercube`.
+    n : int
+        Labels have n bits; of the network's sizes, at most 62.
+    faulty_nodes : iterable of labels, or :func:`random_faults`
+    faulty_links : iterable of pairs (u, v)
+        As those of a :class:`Hypercube`.
+
+    Examples
+    --------
+    >>> net = fc.network("folded", 4, faulty_nodes=[7])
+    >>> [*net.neighbours(0)]  # one bit away, and the opposite node
+    [1, 2, 4, 8, 15]
+    """
+    chosen = find(name)
+    if chosen.name == "hypercube":
+        return Hypercube(n, faulty_nodes, faulty_links)
+    return CubeNetwork(chosen, n, faulty_nodes, faulty_links)

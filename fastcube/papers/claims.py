@@ -1,0 +1,339 @@
+"""The ledger: what a paper states, how code decides it, and what shows a refutation.
+
+A paper's package of studies keeps its claims in ``claims.py``, beside the code that decides them::
+
+    ledger = Ledger("lee_hayes")
+
+
+    @ledger.claim("least-faults", where="appendix", states="The least number of faults needed is ...")
+    def least_faults(effort: Effort) -> Verdict:
+        \"\"\"All fault sets of at most ceil(n/2) faults, and one of ceil(n/2) + 1 for each n.\"\"\"
+        largest = effort.pick(full=6, quick=5)
+        for cube in effort.each(few_faults(largest)):
+            if find_unsafe(cube).all_unsafe:
+                return Verdict("refuted", f"fault sets up to Q_{cube.n}", witness(cube))
+        return Verdict("holds", f"all sets of at most ceil(n/2) faults of Q_1, ..., Q_{largest}")
+
+and its ``__init__.py`` declares the files, ``Paper(__name__, claims=("claims", "claims_routing"), ...)``; a second
+one imports the ledger from the first.  Claims stand in the order of the files declared, whichever is imported first,
+and of their lines.  A
+verdict is one of :data:`OUTCOMES`; nothing is ever decided by hand, and ``checked`` names what was looked at and no more.
+A statement begins at the smallest n for which it is meant, which stands in it: nothing below refutes it.
+
+``effort`` tells how much to look at and is told how far deciding has come: ``effort.pick(full, quick)`` chooses a
+range, ``effort.each(cases)`` passes cases on and shows progress, ``effort.applies(hypothesis)`` counts the cases that a
+statement is about.  Full is at most a minute or so a claim, quick half a minute for a whole paper; only the range may
+differ, and a claim that is refuted by one effort is refuted by the other.  No ``assert`` decides: it is gone under
+``python -O``.  What speaks against a claim is a witness; two computations of one thing that differ :func:`agree` not, and
+stop the decider.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypeVar
+
+from ..errors import ParameterError, nearest
+
+Outcome = Literal["holds", "refuted", "misprint", "depends", "unreproduced", "undecided"]
+T = TypeVar("T")
+
+#: What a verdict can be, and what it is called.  *Misprint*: false by the letter, and the paper itself, or the proof beside
+#: it, has it right.  *Depends*: true under one admissible reading and false under another.  *Unreproduced*: a number of a
+#: simulation that lies outside of what is measured.
+OUTCOMES = {
+    "holds": "holds",
+    "refuted": "refuted",
+    "misprint": "misprint",
+    "depends": "depends on the reading",
+    "unreproduced": "not reproduced",
+    "undecided": "not decided",
+}
+
+#: Seconds between two reports of an effort's cases.
+_TOLD_EVERY = 0.2
+
+
+class DisagreementError(Exception):
+    """Two computations of one thing gave different results: nothing is decided until it is known which is right."""
+
+
+def agree(one: object, other: object, what: str) -> None:
+    """Raise :class:`DisagreementError` where two computations of ``what`` differ."""
+    if one != other:
+        raise DisagreementError(f"{what}: {one!r} one way, {other!r} the other")
+
+
+class Effort:
+    """How much a deciding function should look at, and where it says how far it has come.
+
+    Parameters
+    ----------
+    quick : bool
+        Whether seconds are what is wanted, rather than the widest range.
+    tell : callable, optional
+        Takes the number of cases looked at so far and what is being looked at.
+    """
+
+    def __init__(self, quick: bool = False, tell: Callable[[int, str], None] | None = None) -> None:
+        self.quick = quick
+        self.cases = 0
+        self.applied = 0
+        self.tell = tell
+        self._told = time.monotonic()
+
+    def pick(self, full: T, quick: T) -> T:
+        """The first with full effort, the second with quick."""
+        return quick if self.quick else full
+
+    def step(self, where: str = "") -> None:
+        """Count one case; ``where`` says in a few words what is being looked at."""
+        self.cases += 1
+        if self.tell is not None and time.monotonic() - self._told >= _TOLD_EVERY:
+            self._told = time.monotonic()
+            self.tell(self.cases, where)
+
+    def each(self, cases: Iterable[T], where: str = "") -> Iterator[T]:
+        """The cases, each counted before it is passed on."""
+        for case in cases:
+            self.step(where)
+            yield case
+
+    def applies(self, hypothesis: bool = True) -> bool:
+        """The hypothesis of a statement in one case; where it is true the case is counted as one that it applied to."""
+        self.applied += hypothesis
+        return hypothesis
+
+    def first(self, cases: Iterable[T], wrong: Callable[[T], Witness | None], where: str = "") -> Witness | None:
+        """The first witness that ``wrong`` finds in cases that the statement applies to; None where it finds none."""
+        for case in self.each(cases, where):
+            self.applies()
+            if (found := wrong(case)) is not None:
+                return found
+        return None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of Python that shows something, and what it gives.
+
+    Parameters
+    ----------
+    words : str
+        What it shows, in one line.
+    python : str
+        A Python expression in the names of ``import fastcube as fc``; its value is ``value``.
+    value : JSON-able
+        What the expression gives (lists for tuples).
+    """
+
+    words: str
+    python: str
+    value: Any
+
+    def replay(self) -> bool:
+        """Evaluate ``python`` afresh and tell whether it still gives ``value``."""
+        return bool(evaluated(self.python) == self.value)
+
+
+@dataclass(frozen=True)
+class Witness(Line):
+    """A case that shows a verdict, in a form that can be replayed.
+
+    Parameters
+    ----------
+    words, python, value
+        As of :class:`Line`.
+    data : dict
+        The network and its faults, as labels, for programs.
+    """
+
+    data: dict[str, Any]
+
+    @classmethod
+    def of(cls, words: str, python: str, data: Mapping[str, Any]) -> Witness:
+        """The witness with the value that its expression gives now."""
+        return cls(words, python, evaluated(python), dict(data))
+
+
+def evaluated(python: str) -> Any:
+    """The value of a Python expression in the names of ``import fastcube as fc``."""
+    import fastcube
+
+    return eval(python, {"fc": fastcube})
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What deciding a claim gave.
+
+    Parameters
+    ----------
+    outcome : one of :data:`OUTCOMES`
+    checked : str
+        The range and the method: ``"all 2^16 fault sets of Q_4"``.
+    witness : Witness, optional
+        The smallest one of a refuted claim; of a claim that something can be attained, a case that attains it.
+    more : tuple of Witness
+        Further ones, such as the smallest under a stricter reading; where a claim depends on the reading, one under which it
+        holds is among them.
+    instead : str
+        What is true instead, where deciding finds it out; by default what the claim's ``correction`` says.
+    """
+
+    outcome: Outcome
+    checked: str
+    witness: Witness | None = None
+    more: tuple[Witness, ...] = ()
+    instead: str = ""
+
+    def __post_init__(self) -> None:
+        least = {"refuted": 1, "misprint": 1, "depends": 2}.get(self.outcome, 0)
+        if len(self.witnesses) < least:
+            raise ValueError(
+                f"a claim that is {OUTCOMES[self.outcome]} needs {'two witnesses' if least > 1 else 'a witness'}"
+            )
+
+    @classmethod
+    def unless(cls, found: Witness | None, checked: str) -> Verdict:
+        """Refuted by a witness; without one the claim holds in the range that was checked."""
+        return cls("holds", checked) if found is None else cls("refuted", f"in this order: {checked}", found)
+
+    @property
+    def witnesses(self) -> tuple[Witness, ...]:
+        """The first witness and the further ones."""
+        return self.more if self.witness is None else (self.witness, *self.more)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of a paper and the function that decides it; made by :meth:`Ledger.claim`.
+
+    Parameters
+    ----------
+    paper, id : str
+        The paper's short name, such as ``lee_hayes``, and the claim's within it, such as ``theorem-3``.
+    where : str
+        Section, theorem or page.
+    statement : str
+        In our words, with its quantifiers and the smallest n that it is meant for; what a reading adds stands in square
+        brackets.
+    decider : callable
+        Takes an :class:`Effort`, gives a :class:`Verdict`.
+    ours : bool
+        Whether the statement, or what it is about, is ours: a repair, a case of a vague remark, an algorithm that the
+        paper does not give.  Counted apart from what the paper states itself.
+    correction : str
+        What is true instead, where the claim is refuted; empty where it is not known.
+    group : str
+        Claims of one group share cached work: one process decides them in turn.
+    fact : str
+        What it is a claim about, by default itself: several refuted claims of one fact are one refutation.
+    slip : str
+        Where the paper itself, or the proof beside it, has it right, or that one glyph of the transcription we have decides:
+        what is found against such a claim makes it a misprint.
+    definition : bool
+        Whether it can only hold, being true by definition or by the way it is computed here; counted apart.
+    """
+
+    paper: str
+    id: str
+    where: str
+    statement: str
+    decider: Callable[[Effort], Verdict]
+    ours: bool = False
+    correction: str = ""
+    group: str = ""
+    fact: str = ""
+    slip: str = ""
+    definition: bool = False
+
+    def decide(self, effort: Effort | None = None) -> Verdict:
+        """The verdict, with full effort unless another is given."""
+        verdict = self.decider(effort or Effort())
+        return replace(verdict, outcome="misprint") if self.slip and verdict.outcome == "refuted" else verdict
+
+    def frame(self, effort: Effort) -> dict[str, Any]:
+        """What a report says whatever is found."""
+        return {
+            "paper": self.paper,
+            "id": self.id,
+            "statement": self.statement,
+            "where": self.where,
+            "ours": self.ours,
+            "fact": self.fact or self.id,
+            "definition": self.definition,
+            "slip": self.slip,
+            "effort": "quick" if effort.quick else "full",
+        }
+
+    def report(self, effort: Effort | None = None) -> dict[str, Any]:
+        """Decide, and give claim and verdict as data that ``json`` can write."""
+        effort = effort or Effort()
+        verdict = self.decide(effort)
+        return self.frame(effort) | {
+            "outcome": verdict.outcome,
+            "checked": verdict.checked,
+            "applied": effort.applied,
+            "correction": "" if verdict.outcome == "holds" else verdict.instead or self.correction,
+            "witnesses": [asdict(witness) for witness in verdict.witnesses],
+        }
+
+
+class Ledger:
+    """The claims of one paper, in the order in which they are made; iterates over them.
+
+    Parameters
+    ----------
+    paper : str
+        Its short name: the package of its studies.
+    """
+
+    def __init__(self, paper: str) -> None:
+        self.paper = paper
+        self._claims: dict[str, Claim] = {}
+
+    def claim(
+        self,
+        name: str,
+        *,
+        where: str,
+        states: str,
+        ours: bool = False,
+        correction: str = "",
+        group: str = "",
+        fact: str = "",
+        slip: str = "",
+        definition: bool = False,
+    ) -> Callable[[Callable[[Effort], Verdict]], Callable[[Effort], Verdict]]:
+        """Enter the claim that the decorated function decides; ``name`` is its id, the rest as of :class:`Claim`."""
+
+        def enter(decider: Callable[[Effort], Verdict]) -> Callable[[Effort], Verdict]:
+            if name in self._claims:
+                raise ValueError(f"{self.paper} has two claims {name}")
+            self._claims[name] = Claim(
+                self.paper, name, where, states, decider, ours, correction, group, fact, slip, definition
+            )
+            return decider
+
+        return enter
+
+    def arrange(self, modules: Sequence[str]) -> None:
+        """Put the claims in the order of the modules that declare them."""
+        ordered = sorted(self._claims.items(), key=lambda item: modules.index(item[1].decider.__module__))
+        self._claims = dict(ordered)
+
+    def __iter__(self) -> Iterator[Claim]:
+        return iter(self._claims.values())
+
+    def __len__(self) -> int:
+        return len(self._claims)
+
+    def __getitem__(self, name: str) -> Claim:
+        """The claim of that name.  Raises ParameterError with the nearest one where there is none."""
+        if name not in self._claims:
+            hint = nearest(name, self._claims) or f"; it has {', '.join(self._claims) or 'none'}"
+            raise ParameterError(f"claim must be one of {self.paper}'s, got {name}{hint}")
+        return self._claims[name]

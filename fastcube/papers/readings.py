@@ -1,0 +1,41 @@
+"""The readings of a paper, ``docs/readings/PAPER.md``: what every ambiguous or misprinted sentence is taken to mean, by its code.
+
+A reading is an item of a list whose first words are bold, ``- **R1 FIND_UNSAFE is synchronous.** In step t = ...``; it goes on
+for as long as lines are indented, blank or code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.resources
+import re
+from collections.abc import Mapping
+
+_FIRST = re.compile(r"- \*\*([A-Z]\d+)\b")
+
+
+def of_text(text: str) -> dict[str, str]:
+    """The readings of a page of Markdown by their codes, without the marks of the list."""
+    found: dict[str, list[str]] = {}
+    at: list[str] | None = None
+    fenced = False
+    for line in text.splitlines():
+        fenced ^= line.startswith("```")
+        if not fenced and (first := _FIRST.match(line)):
+            at = found.setdefault(first[1], [])
+            at.append(line[2:])
+        elif at is not None and (fenced or not line or line.startswith(("  ", "```"))):
+            at.append(line.removeprefix("  "))
+        else:
+            at = None
+    return {code: "\n".join(lines).strip() for code, lines in found.items()}
+
+
+@functools.cache
+def readings(paper: str) -> Mapping[str, str]:
+    """Those of a paper; empty for one that has no page."""
+    with contextlib.suppress(OSError):
+        page = importlib.resources.files("fastcube") / "readings" / f"{paper.replace('_', '-')}.md"
+        return of_text(page.read_text(encoding="utf-8"))
+    return {}

@@ -1,0 +1,594 @@
+"""What the page says, as plain data: each item of each paper with what is printed, measured and decided.
+
+Made of the plan and the folder alone, in their order and without a clock, so that the same folder gives the same page.
+A plot or a claim that several items name is shown at the first and linked from the others.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import re
+import shlex
+import textwrap
+from collections.abc import Iterable, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from ... import resources
+from ...measure.estimate import Estimate
+from .. import storage
+from ..inventory import Inventory, Item, Shown
+from ..paper import Paper
+from ..readings import readings
+from ..verdicts import checked_text, counts
+from . import agreement, duals
+from .cubes import cube_svg, drawings_of, in_words
+from .figures import lines_text
+from .folder import Folder
+from .plan import ClaimPiece, ExamplePiece, Plan, StudyPiece
+from .words import value_text
+
+#: Characters of what is stated, and of what was measured, on the line of an item that is closed.
+_SHORT = 120
+
+
+def verdict(key: str) -> dict[str, str]:
+    """A verdict for the page: key, word and mark."""
+    word, mark = agreement.WORDS[key]
+    return {"key": key, "word": word, "mark": mark}
+
+
+def short(text: str, most: int = _SHORT) -> str:
+    """The text on one line, cut at a word."""
+    return textwrap.shorten(text, most, placeholder=" ...") if len(text) > most else text
+
+
+def _given(gave: str) -> Any:
+    """What the ``repr`` of a value stood for; itself where it is not one of plain data."""
+    try:
+        return ast.literal_eval(gave)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return gave
+
+
+def _quoted(python: str) -> str:
+    """A line of Python as one word of a shell, in the quotes that it does not have itself where there are such."""
+    return shlex.quote(python) if set('"$`\\!') & set(python) else f'"{python}"'
+
+
+def title_of(item: Item) -> str:
+    """``Figure 8``; of a statement its title, or its id in words."""
+    if item.number:
+        return f"{item.kind.capitalize()} {item.number}"
+    if item.title:
+        return item.title
+    words = item.id.replace("-", " ")
+    return words[:1].upper() + words[1:]
+
+
+class Content:
+    """Everything on the page; made by :func:`content`."""
+
+    def __init__(self, plan: Plan, folder: Folder) -> None:
+        self.plan, self.folder = plan, folder
+        self.studies = {(piece.study.name, piece.grid.name): piece for piece in plan.studies}
+        self.first_grid = {piece.study.name: piece.study.grids[0].name for piece in plan.studies}
+        self.claims = {(piece.paper.name, piece.claim.id): piece for piece in plan.claims}
+        self.examples = {(piece.paper.name, piece.key): piece for piece in plan.examples}
+        self.drawn = {piece.name: folder.drawn(piece, stale=True) for piece in plan.studies}
+        self.reports = {piece.name: folder.verdict(piece) for piece in plan.claims}
+        self.gave = {piece.name: folder.example(piece, stale=True) for piece in plan.examples}
+        self.names = {
+            f"{paper.name}-{item.id}": f"{title_of(item)} of {paper.inventory.short}"
+            for paper in plan.papers
+            for item in (*paper.inventory.items, *paper.inventory.beyond)
+        }
+        self.names |= {f"{paper.name}-more": f"Besides of {paper.inventory.short}" for paper in plan.papers}
+        self.home = self._figures() | self._namesakes()  # where each plot, claim and example is shown
+
+    def _figures(self) -> dict[str, str]:
+        """The items whose figure or table a study's plot is: where it is shown, before all others."""
+        best: dict[str, tuple[int, str]] = {}
+        for paper in self.plan.papers:
+            for item in paper.inventory.items:
+                for shown in item.shown_by:
+                    piece = self._shown(shown)
+                    if piece is None or item.kind not in ("figure", "table"):
+                        continue
+                    rank = int(shown.statistic != piece.study.statistics[0].name), f"{paper.name}-{item.id}"
+                    if piece.name not in best or rank[0] < best[piece.name][0]:
+                        best[piece.name] = rank
+        return {f"study {name}": anchor for name, (_, anchor) in best.items()}
+
+    def _namesakes(self) -> dict[str, str]:
+        """The items whose name a claim bears, or begins with: where it is shown, before all others."""
+        best: dict[str, tuple[int, str]] = {}
+        for paper in self.plan.papers:
+            for item in (*paper.inventory.items, *paper.inventory.beyond):
+                for shown in item.shown_by:
+                    name = f"claim {paper.name}-{shown.claim}"
+                    namesake = bool(shown.claim) and f"{shown.claim}-".startswith(f"{item.id}-")
+                    if namesake and len(item.id) > best.get(name, (0, ""))[0]:
+                        best[name] = len(item.id), f"{paper.name}-{item.id}"
+        return {name: anchor for name, (_, anchor) in best.items()}
+
+    # ------------------------------------------------------------ one piece
+
+    def _shown(self, shown: Shown) -> StudyPiece | None:
+        """The study's grid that shows something, by default its first; None where that is not made here."""
+        return self.studies.get((shown.study, shown.grid or self.first_grid.get(shown.study, "")))
+
+    def _place(self, name: str, anchor: str) -> dict[str, str]:
+        """Anchor and name of what shows it first; empty for the first itself."""
+        first = self.home.setdefault(name, anchor)
+        return {} if first == anchor else {"anchor": first, "name": self.names[first]}
+
+    def study(self, piece: StudyPiece, anchor: str) -> dict[str, Any]:
+        """A plot with its table and the lines that make it again."""
+        drawn = self.drawn[piece.name]
+        out: dict[str, Any] = {
+            "name": piece.name,
+            "title": piece.study.title,
+            "source": piece.study.source,
+            "drawn": drawn,
+            "elsewhere": self._place(f"study {piece.name}", anchor),
+            "hours": piece.goal is None,
+        }
+        if drawn is None:
+            return out
+        have = drawn["have"]
+        least, most = min(have.values()), max(have.values())
+        own = have == piece.grid.trials_of_points()
+        out["size"] = f"{len(have)} points of {least:,}{f' to {most:,}' if most > least else ''} trials"
+        out["image"] = f"data:image/svg+xml;base64,{base64.b64encode(drawn['svg'].encode()).decode()}"
+        out["tables"] = [table for table in drawn["tables"] if table["columns"]]
+        out["lines"] = lines_text(out["tables"]) if out["tables"] else ""
+        # what the lines make is what the file holds, unless some points have trials besides
+        out["exact"] = drawn["trials"] == sum(have.values()) and (own or least == most)
+        other = "" if piece.grid.name == piece.study.grids[0].name else piece.grid.name
+        options = f"{f' --grid {other}' if other else ''}{'' if own else f' --trials {least}'} --seed {drawn['seed']}"
+        out["shell"] = f"fastcube run {piece.study.name}{options} -o {piece.name}.h5"
+        keywords = f"{f', grid={other!r}' if other else ''}{'' if own else f', trials={least}'}, seed={drawn['seed']}"
+        out["python"] = f"fc.run({piece.study.name!r}{keywords}).digest()"
+        out["gives"] = repr(drawn["digest"])
+        return out
+
+    def claim(self, piece: ClaimPiece, anchor: str) -> dict[str, Any]:
+        """A claim with its verdict and witnesses."""
+        claim, report = piece.claim, self.reports[piece.name]
+        key = "missing" if report is None else report["outcome"]
+        quick = " --quick" if report is not None and report["effort"] == "quick" else ""
+        return {
+            "id": claim.id,
+            "name": piece.name,
+            "statement": claim.statement,
+            "where": claim.where,
+            "ours": claim.ours,
+            "verdict": verdict(key),
+            "elsewhere": self._place(f"claim {piece.name}", anchor),
+            "checked": "" if report is None else checked_text(report),
+            "effort": "" if report is None else report["effort"],
+            "correction": "" if report is None else report["correction"],
+            "slip": claim.slip if key == "misprint" else "",
+            "definition": claim.definition and key == "holds",
+            "witnesses": [] if report is None else [self._witness(w) for w in report["witnesses"]],
+            "readings": self._readings(
+                piece.paper, f"{claim.statement} {claim.where} {report['checked'] if report else ''}"
+            ),
+            "shell": f"fastcube claims {claim.paper} {claim.id}{quick}",
+        }
+
+    def _witness(self, witness: dict[str, Any]) -> dict[str, Any]:
+        told = witness.get("told", {})
+        drawn = [{"svg": cube_svg(drawing, told=True), "caption": in_words(drawing)} for drawing in drawings_of(told)]
+        if dual := told.get("dual"):
+            of = dual["m"], dual["faulty_nodes"], {int(v): str(text) for v, text in dual["inside"]}, dual["paths"]
+            drawn = [{"svg": duals.dual_svg(*of), "caption": duals.in_words(*of)}]
+        value = value_text(witness["value"], witness["python"])
+        return {
+            "words": witness["words"],
+            "python": witness["python"],
+            "gives": repr(witness["value"]),
+            "value": value,
+            "told": value != "yes" and value not in witness["words"],
+            "lines": told.get("lines", []),
+            "drawn": drawn,
+        }
+
+    def _readings(self, paper: Paper, text: str) -> list[dict[str, str]]:
+        """The readings whose codes a text names, a range such as R5-R7 too."""
+        known = readings(paper.name)
+        codes = list(known)
+        named: list[str] = []
+        for first, last in re.findall(r"\b([A-Z]\d+)(?:-([A-Z]\d+))?\b", text):
+            if first in known:
+                named += codes[codes.index(first) : codes.index(last) + 1] if last in known else [first]
+        return [{"code": code, "text": known[code]} for code in dict.fromkeys(named)]
+
+    def example(self, piece: ExamplePiece, anchor: str) -> dict[str, Any]:
+        """A worked example with what its line gives."""
+        made, gave = piece.make(), self.gave[piece.name]
+        key = "missing" if gave is None else "shown" if gave["same"] else "unreproduced"
+        cubes = [{"svg": cube_svg(d), "caption": d.caption or in_words(d)} for d in made.cubes]
+        shell = f"python3 -c {_quoted(f'import fastcube as fc; print({made.python})')}"
+        return {
+            "name": piece.key,
+            "words": made.words,
+            "python": made.python,
+            "shell": shell,
+            "gives": "" if gave is None else gave["gave"],
+            "value": "" if gave is None else value_text(_given(gave["gave"]), made.python),
+            "wanted": repr(made.value),
+            "verdict": verdict(key),
+            "cubes": cubes,
+            "failed": "" if gave is None else gave["failed"],
+            "elsewhere": self._place(f"example {piece.name}", anchor),
+        }
+
+    # ------------------------------------------------------------ one item
+
+    def _numbers(self, item: Item, inventory: Inventory) -> list[dict[str, Any]]:
+        """The printed numbers, each beside what is measured at its point."""
+        runs = agreement.runs_of(item, inventory.tables)
+        out = []
+        for printed in item.printed:
+            row: dict[str, Any] = {
+                "name": printed.name,
+                "printed": agreement.printed_text(printed),
+                "judged": [],
+                "claim": None,
+            }
+            if printed.claim and (piece := self.claims.get((inventory.paper, printed.claim))):
+                report = self.reports[piece.name]
+                row["claim"] = {
+                    "id": printed.claim,
+                    "verdict": verdict("missing" if report is None else report["outcome"]),
+                }
+            for of, shown in agreement.asked([item]):
+                if of is printed:
+                    judged = self._judged(printed, shown, runs)
+                    row["judged"].append(
+                        {
+                            "statistic": judged.statistic,
+                            "measured": judged.measured,
+                            "words": judged.words,
+                            "verdict": verdict(judged.key),
+                        }
+                    )
+            out.append(row)
+        return out
+
+    def _judged(self, printed: Any, shown: Shown, runs: int | None) -> agreement.Judged:
+        piece = self._shown(shown)
+        drawn = None if piece is None else self.drawn[piece.name]
+        found = [
+            entry
+            for entry in ([] if drawn is None else drawn["estimates"])
+            if entry["statistic"] == shown.statistic
+            and all(entry["point"].get(name) == value for name, value in printed.point.items())
+        ]
+        if len(found) != 1:
+            return agreement.Judged(shown.statistic, "-", "missing")
+        e = Estimate(
+            *(
+                float("nan") if found[0][k] is None else found[0][k] / printed.unit
+                for k in ("value", "stderr", "low", "high")
+            )
+        )
+        return agreement.judge(printed, shown.statistic, e, found[0]["among"], runs)
+
+    def item(self, paper: Paper, item: Item) -> dict[str, Any]:
+        """All of an item."""
+        anchor = f"{paper.name}-{item.id}"
+        studies: dict[str, dict[str, Any]] = {}
+        claims, examples = [], []
+        for shown in item.shown_by:
+            if shown.study:
+                piece = self._shown(shown)
+                if piece is not None and piece.name not in studies:
+                    studies[piece.name] = self.study(piece, anchor)
+            elif shown.claim and (paper.name, shown.claim) in self.claims:
+                claims.append(self.claim(self.claims[paper.name, shown.claim], anchor) | {"side": shown.side})
+            elif shown.example and (paper.name, shown.example) in self.examples:
+                examples.append(self.example(self.examples[paper.name, shown.example], anchor))
+        numbers = self._numbers(item, paper.inventory)
+        decided = [agreement.Decided(c["verdict"]["key"], c["ours"], c["side"]) for c in claims]
+        of_claims = agreement.of_claims(decided, printed=item in paper.inventory.items)
+        of_numbers = self._of_numbers(numbers)
+        shows = ["missing" if s["drawn"] is None and not s["hours"] else "shown" for s in studies.values()]
+        shows += [e["verdict"]["key"] for e in examples]
+        key = agreement.of_item(of_claims, of_numbers, shows, bool(item.concept))
+        return {
+            "anchor": anchor,
+            "title": title_of(item),
+            "kind": item.kind,
+            "place": item.place,
+            "stated": item.stated,
+            "short": short(item.stated),
+            "readings": self._readings(paper, f"{item.reading} {item.stated}"),
+            "table": _table(item, paper.inventory.tables, numbers, claims, self._descriptions(item)),
+            "more": _more(claims, list(studies.values()), examples),
+            "drawing": item.drawing,
+            "concept": item.concept,
+            "numbers": numbers,
+            "compared": any(row["judged"] for row in numbers),
+            "claims": claims,
+            "studies": list(studies.values()),
+            "examples": examples,
+            "verdict": verdict(key),
+            "measured": self._measured(item, numbers, claims, list(studies.values()), examples),
+        }
+
+    @staticmethod
+    def _of_numbers(numbers: list[dict[str, Any]]) -> list[str]:
+        """A verdict a number: where several readings are measured, one that agrees is enough."""
+        out = []
+        for row in numbers:
+            keys = [j["verdict"]["key"] for j in row["judged"]]
+            if keys:
+                out.append(next(k for k in ("holds", "undecided", "unreproduced", "missing") if k in keys))
+        return out
+
+    def _measured(
+        self, item: Item, numbers: list[Any], claims: list[Any], studies: list[Any], examples: list[Any]
+    ) -> str:
+        """What the line of an item says was measured: a number with its interval where there is one, or else what was found."""
+        if item.concept:
+            return short(item.concept)
+        parts = []
+        compared = [(row, row["judged"][0]) for row in numbers if row["judged"] and row["judged"][0]["measured"] != "-"]
+        if compared:
+            row, first = compared[0]
+            agree = self._of_numbers(numbers).count("holds")
+            parts.append(
+                f"{first['measured']}" + (f" where {row['name']} is {row['printed']}" if len(numbers) > 1 else "")
+            )
+            parts += [f"{agree} of {len(compared)} numbers agree"] if len(compared) > 1 else []
+        decided = [c for c in claims if not c["side"] and (not c["ours"] or all(d["ours"] for d in claims))] or claims
+        told = sorted((c for c in decided if c["checked"]), key=lambda c: agreement.ORDER.index(c["verdict"]["key"]))
+        if told and (not compared or told[0]["verdict"]["key"] in ("refuted", "depends", "misprint")):
+            worst = told[0]
+            parts.append(_said(worst["witnesses"][0]) if worst["witnesses"] else worst["checked"])
+        spans = [] if compared else [text for text in (self._span(shown) for shown in item.shown_by) if text]
+        parts += spans[:1]
+        if not parts:
+            parts += [_said(e) for e in examples if e["gives"]][:1]
+        return short("; ".join(parts), 2 * _SHORT if len(parts) > 1 else _SHORT) or "-"
+
+    def _descriptions(self, item: Item) -> dict[str, str]:
+        """What the statistics that show an item are, in words."""
+        pieces = ((shown.statistic, self._shown(shown)) for shown in item.shown_by if shown.statistic)
+        return {name: piece.study.statistic(name).description for name, piece in pieces if piece is not None}
+
+    def _span(self, shown: Shown) -> str:
+        """From where to where the estimates of a statistic go, each with its interval and its point."""
+        piece = self._shown(shown) if shown.study else None
+        drawn = None if piece is None else self.drawn[piece.name]
+        if piece is None or drawn is None:
+            return ""
+        span = drawn["spans"].get(shown.statistic or piece.study.statistics[0].name)
+        if span is None:
+            return ""
+        least, most = (
+            (f"{end['text']} ({end['at']})" if end["at"] else end["text"]) for end in (span["least"], span["most"])
+        )
+        return least if least == most else f"from {least} to {most}"
+
+    # ------------------------------------------------------------ papers
+
+    def paper(self, paper: Paper) -> dict[str, Any]:
+        """A paper's items, what is measured beyond it, and what its inventory does not name."""
+        held = paper.inventory
+        items = [self.item(paper, item) for item in held.items]
+        beyond = [self.item(paper, item) for item in held.beyond]
+        rest = f"{paper.name}-more"
+        studies = [
+            self.study(p, rest) for p in self.plan.studies if p.paper is paper and f"study {p.name}" not in self.home
+        ]
+        claims = [
+            self.claim(p, rest) for p in self.plan.claims if p.paper is paper and f"claim {p.name}" not in self.home
+        ]
+        whole = f"{', '.join(held.authors)}, {held.title}" + (f", {held.published}" if held.published else "")
+        return {
+            "name": paper.name,
+            "short": held.short,
+            "whole": whole,
+            "year": held.year,
+            "items": items,
+            "beyond": beyond,
+            "counts": _counts(item["verdict"]["key"] for item in items),
+            "rest": rest,
+            "studies": studies,
+            "claims": claims,
+        }
+
+    def provenance(self) -> dict[str, Any]:
+        """Which software and machines made what, from the results files and verdicts."""
+        runs, software, machines, commands = [], set(), set(), set()
+        for piece in self.plan.studies:
+            drawn = self.drawn[piece.name]
+            if drawn is None:
+                continue
+            last = drawn["history"][-1] if drawn["history"] else {}
+            if not storage.fits(last, storage.RUN):  # written by another program
+                continue
+            environment, resources = last["environment"], last["resources"]
+            libraries = ", ".join(f"{name} {version}" for name, version in environment["libraries"].items())
+            seconds = resources["seconds"] if storage.is_number(resources.get("seconds")) else 0.0
+            git = last["software"].get("git_revision")
+            revision = f" ({git})" if git and storage.is_clean(git) else ""
+            software.add(
+                f"fastcube {last['software']['version']}{revision}, Python {environment['python']}, {libraries}"
+            )
+            program, *rest = last["parameters"]["command"] or [""]
+            commands.add(shlex.join([PurePath(program).name, *map(str, rest)]))
+            machines.add(f"{environment['cpu']}, {environment['cpus']} processors, {environment['os']}")
+            runs.append(
+                {
+                    "name": piece.name,
+                    "trials": f"{drawn['trials']:,}",
+                    "seed": drawn["seed"],
+                    "digest": drawn["digest"],
+                    "written": resources["written"],
+                    "seconds": f"{seconds:.1f}",
+                }
+            )
+        reports = [report for report in self.reports.values() if report is not None]
+        efforts = [
+            f"{sum(r['effort'] == e for r in reports)} {e}"
+            for e in ("full", "quick")
+            if any(r["effort"] == e for r in reports)
+        ]
+        hashes = sorted({report["sources"] for report in reports})
+        return {
+            "runs": runs,
+            "software": sorted(software),
+            "machines": sorted(machines),
+            "efforts": ", ".join(efforts),
+            "hashes": hashes,
+            "commands": sorted(commands),
+        }
+
+
+def _agrees(judged: dict[str, Any]) -> int:
+    """Where a comparison stands among those of one number, the best first."""
+    return ("holds", "undecided", "unreproduced", "missing").index(judged["verdict"]["key"])
+
+
+def _more(claims: list[Any], studies: list[Any], examples: list[Any]) -> str:
+    """What a refuted item has besides the claim that is shown first."""
+    refuted = next((c for c in claims if c["verdict"]["key"] == "refuted"), None)
+    parts = [f"claim {c['id']} ({c['verdict']['word']})" for c in claims if c is not refuted]
+    parts += [f"study {s['name']}" for s in studies] + [f"example {e['name']}" for e in examples]
+    return ", ".join(parts)
+
+
+def _said(line: dict[str, Any]) -> str:
+    """What a line of Python shows, with its value where that is one number."""
+    number = re.fullmatch(r"-?[\d,.]+", line["value"]) and line["value"] not in line["words"]
+    return f"{line['words']}: {line['value']}" if number else str(line["words"])
+
+
+def _table(
+    item: Item, tables: Any, numbers: list[dict[str, Any]], claims: list[dict[str, Any]], words: Mapping[str, str]
+) -> dict[str, Any] | None:
+    """A table as the paper has it, a row for each of its own, with a column of ours beside each that is compared.
+
+    None for an item whose table the inventory does not hold in rows; ``words`` describe statistics.  The verdict of a row is
+    that of the claim ``ID-row-N``.
+    """
+    held = tables.get(item.id.replace("-", ""))
+    if not isinstance(held, dict) or not {"columns", "rows"} <= held.keys():
+        return None
+    by_name = {row["name"]: row for row in numbers}
+    by_claim = {claim["id"]: claim for claim in claims}
+    ours = [(c, j["statistic"]) for c in held["columns"] if (row := by_name.get(f"{c}, row 1")) for j in row["judged"]]
+    rows = []
+    for values in held["rows"]:
+        of_row = {column: by_name.get(f"{column}, row {values[0]}") for column in held["columns"]}
+        judged = {(column, j["statistic"]): j for column, row in of_row.items() if row for j in row["judged"]}
+        claim = by_claim.get(f"{item.id}-row-{values[0]}")
+        rows.append(
+            {
+                "printed": [
+                    (of_row[c] or {"printed": f"{v:,}"})["printed"]
+                    for c, v in zip(held["columns"], values, strict=True)
+                ],
+                "measured": [judged[key]["measured"] if key in judged else "-" for key in ours],
+                "verdict": claim["verdict"] if claim else None,
+                "words": min(judged.values(), key=_agrees)["words"].partition(",")[0] if judged else "",
+            }
+        )
+    return {
+        "columns": held["columns"],
+        "ours": [f"{column}, {words[statistic].rpartition(', ')[2]}" for column, statistic in ours],
+        "rows": rows,
+    }
+
+
+def _findings(plan: Plan, of: Content) -> dict[str, Any]:
+    """What was found, in words: a line a paper, and the weightiest refutations with the witness of this folder drawn."""
+    names = {paper.name: paper for paper in plan.papers}
+    found = resources.read("findings")
+    papers = [
+        {**line, "short": names[line["paper"]].inventory.short} for line in found["found"] if line["paper"] in names
+    ]
+    cards = []
+    for finding in found["weightiest"]:
+        piece = of.claims.get((finding["paper"], finding["claim"]))
+        if piece is None:
+            continue
+        report = of.reports[piece.name]
+        key = "missing" if report is None else report["outcome"]
+        witnesses = [] if report is None else report["witnesses"]
+        shown = witnesses[finding.get("witness", 0)] if len(witnesses) > finding.get("witness", 0) else None
+        drawn = of._witness(shown)["drawn"] if shown else []
+        cards.append(
+            {
+                "words": finding["words"],
+                "short": names[finding["paper"]].inventory.short,
+                "verdict": verdict(key),
+                "anchor": f"claim-{piece.name}",
+                "svgs": [d["svg"] for d in drawn],
+            }
+        )
+    return {"papers": papers, "cards": cards}
+
+
+#: Verdicts whose items are named at the top.
+_NAMED = ("refuted", "unreproduced", "depends", "misprint", "undecided")
+
+
+def _by_verdict(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    of = {key: [item for item in items if item["verdict"]["key"] == key] for key in _NAMED}
+    return [{**verdict(key), "items": some} for key, some in of.items() if some]
+
+
+def _counts(keys: Iterable[str]) -> list[dict[str, Any]]:
+    found = list(keys)
+    return [
+        {**verdict(key), "count": found.count(key)}
+        for key in (
+            "holds",
+            "refuted",
+            "misprint",
+            "depends",
+            "unreproduced",
+            "undecided",
+            "shown",
+            "concept",
+            "missing",
+        )
+    ]
+
+
+def content(plan: Plan, folder: Folder) -> dict[str, Any]:
+    """What the templates take."""
+    all_of = Content(plan, folder)
+    papers = [all_of.paper(paper) for paper in plan.papers]
+    findings = _findings(plan, all_of)
+    items = [item for paper in papers for item in paper["items"]]
+    claims = {p.name: (p.claim.ours, all_of.reports[p.name]) for p in plan.claims}
+    reports = [{**report, "ours": ours} for ours, report in claims.values() if report is not None]
+    outcomes = {
+        whose: _counts(
+            "missing" if report is None else report["outcome"] for mine, report in claims.values() if mine == ours
+        )
+        for ours, whose in ((False, "theirs"), (True, "ours"))
+    }
+    return {
+        "papers": papers,
+        "findings": findings,
+        "named": [(paper, _by_verdict(paper["items"])) for paper in papers],
+        "outcomes": outcomes,
+        "counts": _counts(item["verdict"]["key"] for item in items),
+        "items": len(items),
+        "told": [
+            *map(str, counts(reports)),
+            *(f"{c['count']} not looked at" for c in outcomes["theirs"] if c["key"] == "missing" and c["count"]),
+        ],
+        "claims": {whose: sum(c["count"] for c in counts) for whose, counts in outcomes.items()},
+        "provenance": all_of.provenance(),
+        "missing": sum(item["verdict"]["key"] == "missing" for item in items),
+    }

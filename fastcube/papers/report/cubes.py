@@ -1,0 +1,234 @@
+"""Small cubes drawn as the papers draw them: faulty nodes black, unsafe ones grey, times inside; larger ones as strings.
+
+Q_4 is two 3-cubes beside each other, Q_5 and Q_6 are two and four Q_4, between which no link is drawn.
+Colours are classes of the page's style sheet, so that a drawing follows dark mode.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..examples import Drawing
+
+#: Dimensions up to here are drawn.
+LARGEST = 6
+
+#: Dimensions whose links are drawn, and up to which every node is named.
+_LINKED = 4
+
+#: Where a step along each dimension leads, in the units of the drawing: so that no link passes over a node.
+_STEPS = ((84.0, 0.0), (0.0, -84.0), (40.0, -34.0), (220.0, 48.0), (440.0, 0.0), (0.0, -250.0))
+_RADIUS = 12.0
+_MARGIN = 30.0
+
+#: Faulty nodes and links named in words, at most.
+_NAMED = 32
+
+#: What stands inside of nodes and is told in words, at most: all of Q_4.
+_TOLD = 16
+
+
+def label(v: int, n: int) -> str:
+    """A node as n bits."""
+    return format(v, f"0{n}b")
+
+
+def link_text(u: int, v: int, n: int) -> str:
+    """A link as a ternary string: the bit that differs is ``*``."""
+    return "".join("*" if a != b else a for a, b in zip(label(u, n), label(v, n), strict=True))
+
+
+def _place(v: int) -> tuple[float, float]:
+    x = sum(_STEPS[i][0] for i in range(LARGEST) if v >> i & 1)
+    y = sum(_STEPS[i][1] for i in range(LARGEST) if v >> i & 1)
+    return x, y
+
+
+def in_words(drawing: Drawing) -> str:
+    """The drawing in words: its text alternative."""
+    n = drawing.n
+    parts = [f"Q_{n}"]
+    if drawing.faulty_nodes:
+        parts.append("faulty nodes " + ", ".join(label(v, n) for v in drawing.faulty_nodes))
+    if drawing.faulty_links:
+        parts.append("faulty links " + ", ".join(link_text(u, v, n) for u, v in drawing.faulty_links))
+    if drawing.grey and set(drawing.grey) != set(drawing.inside):
+        parts.append(_some("unsafe nodes", [label(v, n) for v in drawing.grey]))
+    if drawing.inside:
+        what = "unsafe nodes with the step that marks each" if set(drawing.grey) == set(drawing.inside) else "inside"
+        parts.append(_some(what, [f"{label(v, n)}: {text}" for v, text in sorted(drawing.inside.items())]))
+    if drawing.arrows:
+        parts.append(
+            "arrows " + ", ".join(f"{label(u, n)} to {label(v, n)} {word}".strip() for u, v, word in drawing.arrows)
+        )
+    if n > _LINKED:
+        parts.append(f"links of the {'last dimension' if n == _LINKED + 1 else 'last two dimensions'} are not drawn")
+    return "; ".join(parts)
+
+
+def _some(what: str, names: Sequence[str]) -> str:
+    """The names, the first of them where a drawing tells more than words could."""
+    more = f", ... ({len(names)} in all)" if len(names) > _TOLD else ""
+    return f"{what} {', '.join(names[:_TOLD] if more else names)}{more}"
+
+
+def rim_to_rim(one: tuple[float, float], other: tuple[float, float], radius: float) -> str:
+    """A link between the rims of two nodes, as a part of a path."""
+    (a, b), (c, d) = one, other
+    length = ((c - a) ** 2 + (d - b) ** 2) ** 0.5
+    e, f = (c - a) / length * radius, (d - b) / length * radius
+    return f"M{a + e:.0f} {b + f:.0f} {c - e:.0f} {d - f:.0f}"
+
+
+def _way(u: int, v: int) -> str:
+    return rim_to_rim(_place(u), _place(v), _RADIUS)
+
+
+def arrow(one: tuple[float, float], other: tuple[float, float], word: str, radius: float) -> str:
+    """An arrow beside its link, from rim to rim, with its word at two fifths of the way."""
+    (a, b), (c, d) = one, other
+    length = ((c - a) ** 2 + (d - b) ** 2) ** 0.5
+    x, y = (c - a) / length, (d - b) / length
+    px, py = -4 * y, 4 * x  # to the side, so that both ways are seen
+    tip = (c - x * (radius + 2) + px, d - y * (radius + 2) + py)
+    tail = (a + x * (radius + 2) + px, b + y * (radius + 2) + py)
+    left = (tip[0] - 8 * x - 4 * y, tip[1] - 8 * y + 4 * x)
+    right = (tip[0] - 8 * x + 4 * y, tip[1] - 8 * y - 4 * x)
+    at = f'x="{a + 0.4 * (c - a) + 3 * px:.1f}" y="{b + 0.4 * (d - b) + 3 * py + 4:.1f}"'
+    text = f'<text class="word" {at}>{html.escape(word)}</text>'
+    way = f"M {tail[0]:.1f} {tail[1]:.1f} L {tip[0]:.1f} {tip[1]:.1f}"
+    head = f"M {tip[0]:.1f} {tip[1]:.1f} L {left[0]:.1f} {left[1]:.1f} L {right[0]:.1f} {right[1]:.1f} z"
+    return f'<path class="sent" d="{way}"/><path class="head" d="{head}"/>' + (text if word else "")
+
+
+def nodes_svg(places: Sequence[tuple[float, float]], kinds: Sequence[str], radius: float) -> list[str]:
+    """The nodes as circles, those of a kind together: what they look like is said once."""
+    held: dict[str, list[str]] = {}
+    for (x, y), kind in zip(places, kinds, strict=True):
+        held.setdefault(kind, []).append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{radius:g}"/>')
+    return [f'<g class="node {kind}">{"".join(circles)}</g>' for kind, circles in held.items()]
+
+
+def cube_svg(drawing: Drawing, *, told: bool = False) -> str:
+    """The drawing as an ``<svg>`` element of the classes cube, link, broken, node, faulty, unsafe, inside, name, sent, head.
+
+    Where :func:`in_words` is ``told`` beside it, it has no text alternative of its own.
+
+    Raises ValueError beyond dimension 6.
+    """
+    n = drawing.n
+    if not 1 <= n <= LARGEST:
+        raise ValueError(f"a cube is drawn for 1 <= n <= {LARGEST}, got {n}")
+    nodes = range(2**n)
+    broken = {frozenset(link) for link in drawing.faulty_links}
+    links = [(u, u | 1 << i) for u in nodes for i in range(min(n, _LINKED)) if not u >> i & 1]
+    ways = {
+        "link": [_way(*link) for link in links if frozenset(link) not in broken],
+        "broken": [_way(*link) for link in links if frozenset(link) in broken],
+    }
+    parts = [f'<path class="{kind}" d="{"".join(some)}"/>' for kind, some in ways.items() if some]
+    for u, v, word in drawing.arrows:
+        parts.append(arrow(_place(u), _place(v), word, _RADIUS))
+    places = [_place(v) for v in nodes]
+    kinds = ["faulty" if v in drawing.faulty_nodes else "unsafe" if v in drawing.grey else "plain" for v in nodes]
+    parts += nodes_svg(places, kinds, _RADIUS)
+    for v, (x, y) in enumerate(places):
+        if v in drawing.inside:
+            text = html.escape(drawing.inside[v])
+            parts.append(f'<text class="inside {kinds[v]}" x="{x:.0f}" y="{y + 4:.0f}">{text}</text>')
+    names = (
+        f'<text x="{x - 8:.0f}" y="{y + _RADIUS + 12:.0f}">{label(v, n)}</text>'
+        for v, (x, y) in enumerate(places)
+        if n <= _LINKED or v in drawing.faulty_nodes
+    )
+    parts.append(f'<g class="name">{"".join(names)}</g>')
+    return svg_of("cube large" if n > _LINKED else "cube", places, parts, "" if told else in_words(drawing))
+
+
+def svg_of(kind: str, places: Sequence[tuple[float, float]], parts: Sequence[str], words: str) -> str:
+    """The ``<svg>`` element of a class around nodes at their places; ``words`` are its text alternative, if it needs one."""
+    left, top = min(x for x, _ in places) - _MARGIN - 12, min(y for _, y in places) - _MARGIN
+    width, height = max(x for x, _ in places) + _MARGIN - left, max(y for _, y in places) + _MARGIN + 6 - top
+    box = f'viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    role = f'role="img" aria-label="{html.escape(words, quote=True)}"' if words else 'aria-hidden="true"'
+    return f'<svg class="{kind}" {box} {role}>{"".join(parts)}</svg>'
+
+
+def told(data: Mapping[str, Any], value: Any, unsafe: bool) -> dict[str, Any]:
+    """A witness' network for the page: ``drawings`` (fields of a Drawing each) up to Q_6, and ``lines`` of strings for any other.
+
+    With ``unsafe``, its unsafe nodes too, and inside of each the round in which it became so; ends of ``messages`` in the data
+    are named inside.  A ``value`` that is a list of links is drawn as arrows, one of trees (parents by label) as a cube each.
+    Empty where the data do not hold a hypercube.
+    """
+    n = data.get("n")
+    if not isinstance(n, int) or not 1 <= n <= 62 or "network" in data or "faulty_nodes" not in data:
+        return {}
+    nodes = [int(v) for v in data["faulty_nodes"]]
+    links = [(int(u), int(v)) for u, v in data.get("faulty_links", ())]
+    found = _unsafe(n, nodes, links) if unsafe else None
+    if n <= LARGEST:
+        inside = (
+            {} if found is None else {int(v): str(int(r)) for v, r in zip(found.nodes, found.round_of, strict=True)}
+        ) | _ends(data.get("messages", ()))
+        whole = {
+            "n": n,
+            "faulty_nodes": nodes,
+            "faulty_links": links,
+            "inside": [[v, inside[v]] for v in sorted(inside)],
+            "unsafe": found is not None,
+        }
+        return {"drawings": [whole | {"arrows": arrows} for arrows in _arrows(n, value) or [[]]]}
+    lines = [_listed("faulty nodes", [label(v, n) for v in nodes])] if nodes else []
+    lines += [_listed("faulty links", [link_text(u, v, n) for u, v in links])] if links else []
+    if found is not None:
+        lines.append(_listed("unsafe subcubes", [str(part) for part in found.subcubes]))
+    return {"lines": lines}
+
+
+def _ends(messages: Sequence[Any]) -> dict[int, str]:
+    """What stands inside of the ends of messages (source, destinations): ``s1`` and ``t1`` of the first; of several, both."""
+    words: dict[int, list[str]] = {}
+    for i, (source, destinations) in enumerate(messages, 1):
+        words.setdefault(int(source), []).append(f"s{i}")
+        for v in destinations:
+            words.setdefault(int(v), []).append(f"t{i}")
+    return {v: some[0] if len(some) == 1 else some[0][0] + "".join(w[1:] for w in some) for v, some in words.items()}
+
+
+def _arrows(n: int, value: Any) -> list[list[tuple[int, int, str]]]:
+    """The arrows of a value: one list of links, or a list for each of some trees; empty where it is neither."""
+    if not isinstance(value, list) or not value or not all(isinstance(row, list) for row in value):
+        return []
+    labels = range(2**n)
+    if all(len(row) == 2 and all(v in labels for v in row) and (row[0] ^ row[1]).bit_count() == 1 for row in value):
+        return [[(u, v, "") for u, v in value]]
+    if all(len(row) == 2**n and all(type(p) is int and p < 2**n for p in row) for row in value):
+        return [[(parent, v, "") for v, parent in enumerate(row) if parent >= 0] for row in value]
+    return []
+
+
+def _unsafe(n: int, nodes: Sequence[int], links: Sequence[tuple[int, int]]) -> Any:
+    from ...algorithms.unsafe import find_unsafe
+    from ...networks.hypercube import Hypercube
+
+    return find_unsafe(Hypercube(n, nodes, links))
+
+
+def _listed(what: str, names: Sequence[str]) -> str:
+    more = f", ... ({len(names)} in all)" if len(names) > _NAMED else ""
+    return f"{what}: {', '.join(names[:_NAMED])}{more}"
+
+
+def drawings_of(told: Mapping[str, Any]) -> list[Drawing]:
+    """The drawings of :func:`told`, as they come back from JSON."""
+    out = []
+    for held in told.get("drawings", ()):
+        inside = {int(v): str(text) for v, text in held["inside"]}
+        links = tuple((int(u), int(v)) for u, v in held["faulty_links"])
+        arrows = tuple((int(u), int(v), str(word)) for u, v, word in held["arrows"])
+        grey = tuple(sorted(inside)) if held["unsafe"] else ()
+        out.append(Drawing(held["n"], tuple(held["faulty_nodes"]), grey, links, inside, arrows))
+    return out

@@ -1,0 +1,144 @@
+"""The plot of one results file with all that stands under it: its words and the table of what is drawn."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from ...errors import of_study
+from ...measure.registry import study_of
+from ...plot import plain_figure
+from ...plot.panel import seen, without_events
+from ...results.digits import estimate_texts
+
+if TYPE_CHECKING:
+    from ...plot.panel import Line, Panel
+    from ...results.results import Results
+
+_MATHS = (
+    (re.compile(r"\\binom\{([^{}]*)\}\{([^{}]*)\}"), r"C(\1, \2)"),
+    (re.compile(r"\\[,;! ]"), " "),
+    (re.compile(r"\\sqrt\{([^{}]*)\}"), r"√\1"),
+    (re.compile(r"\\lfloor\s*(?:\{\})?\s*"), "⌊"),
+    (re.compile(r"\s*\\rfloor"), "⌋"),
+    (re.compile(r"\\lceil\s*(?:\{\})?\s*"), "⌈"),
+    (re.compile(r"\s*\\rceil"), "⌉"),
+    (re.compile(r"\\(?:le|leq)\b"), "≤"),
+    (re.compile(r"\\(?:ge|geq)\b"), "≥"),
+    (re.compile(r"\\times\b"), "×"),
+    (re.compile(r"\\lambda\b"), "λ"),
+    (re.compile(r"\\delta\b"), "δ"),
+    (re.compile(r"\\log\s+"), "log "),
+    (re.compile(r"\^\{(\w*)\}"), r"^\1"),
+    (re.compile(r"\^\{([^{}]*)\}"), r"^(\1)"),
+    (re.compile(r"\\[A-Za-z]+\s?"), ""),
+    (re.compile(r"_\{([^{}]*)\}"), r"_\1"),
+    (re.compile(r"[${}]"), ""),
+)
+
+
+def unset(text: str) -> str:
+    """What :func:`~fastcube.plot.words.mathtext` set, in plain characters."""
+    for pattern, plain in _MATHS:
+        text = pattern.sub(plain, text)
+    return " ".join(text.split())
+
+
+def _number(x: float) -> str:
+    return f"{x:g}" if isinstance(x, float) and not x.is_integer() else f"{x:.10g}"
+
+
+def _table(panel: Panel) -> dict[str, Any]:
+    """What a panel draws: a row for each x, a column for each line; ``drawn`` is whether anything of it is seen."""
+    words = panel._default | panel._words
+    lines: list[Line] = [line for line in panel.drawn if line.x]
+    at = sorted({x for line in lines for x in line.x})
+    log = panel.axes is not None and panel.axes.get_yscale() == "log"
+    columns: list[dict[str, Any]] = []
+    for i, line in enumerate(lines):
+        cells = dict(zip(line.x, estimate_texts(line.estimates), strict=True))
+        columns.append(
+            {
+                "label": unset(line.label or line.told or words.get("title") or f"line {i + 1}"),
+                "cells": [cells.get(x, "") for x in at],
+                "drawn": any(seen(e, log) or without_events(e) for e in line.estimates),
+            }
+        )
+    filled = sum(cell != "" for c in columns for cell in c["cells"])
+    sparse = (
+        []
+        if 2 * filled >= len(at) * len(columns)
+        else [[c["label"], _number(x), cell] for c in columns for x, cell in zip(at, c["cells"], strict=True) if cell]
+    )
+    return {
+        "rows": sparse,
+        "seen": _seen(panel),
+        "title": unset(words.get("title", "")),
+        "x": unset(words.get("x", "")),
+        "y": unset(words.get("y", "")),
+        "at": [_number(x) for x in at],
+        "columns": columns,
+        "stated": [unset(s.text) for s in panel.statements],
+        "others": [unset(label) for label in panel.others],
+    }
+
+
+def lines_text(tables: list[dict[str, Any]]) -> str:
+    """How many lines are seen in each panel: ``6 lines, f = 1 lies below the scale``."""
+    drawn = [[c["label"] for c in table["columns"] if c["drawn"]] for table in tables]
+    count = " and ".join(filter(None, [", ".join(str(len(lines)) for lines in drawn[:-1]), str(len(drawn[-1]))]))
+    unseen = [c["label"] for table in tables for c in table["columns"] if not c["drawn"]]
+    words = f"{count} line{'s' * (count != '1')}"
+    return words + (f"; with nothing that its scale shows: {', '.join(dict.fromkeys(unseen))}" if unseen else "")
+
+
+def _svg(figure: Any, salt: str) -> str:
+    """The figure as matplotlib writes it, on a white ground: the same text from the same salt."""
+    import matplotlib as mpl
+
+    out = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": salt}):
+        figure.savefig(out, format="svg", facecolor="white", metadata={"Date": None})
+    return out.getvalue()
+
+
+def _seen(panel: Panel) -> str:
+    """From where to where the values of a panel go: ``values from 0.0012 to 0.93``."""
+    values = [e.value for line in panel.drawn for e in line.estimates if not math.isnan(e.value)]
+    return f", values from {min(values):.2g} to {max(values):.2g}" if values else ""
+
+
+def _words(title: str, tables: list[dict[str, Any]]) -> str:
+    """The text alternative: what is drawn against what, how many lines, and what is marked beside them."""
+    parts = [title]
+    for table in tables:
+        several = f"{table['title']}: " if len(tables) > 1 and table["title"] else ""
+        lines = [c["label"] for c in table["columns"] if c["drawn"]]
+        named = ", ".join(lines) if len(lines) <= 8 else f"{', '.join(lines[:3])}, ..., {lines[-1]}"
+        count = f"{len(lines)} line{'s' if len(lines) != 1 else ''}" + (f" ({named})" if len(lines) > 1 else "")
+        marked = "; ".join([*table["stated"], *(o for o in table["others"] if "95%" not in o)])
+        parts.append(
+            f"{several}{table['y']} against {table['x']}, {count}{table['seen']}"
+            + (f"; marked: {marked}" if marked else "")
+        )
+    return ". ".join(part.rstrip(".") for part in parts if part) + ". The numbers are in the table that follows."
+
+
+def figure_of(results: Results) -> dict[str, Any]:
+    """The study's figure of its grid: ``svg``, ``words`` and a table for each panel, as data that ``json`` can write.
+
+    Raises StudyError where the study's own code does.
+    """
+    from ...plot.sheet import Sheet
+
+    study = study_of(results.study)
+    grid = study.grid_of(results)
+    sheet = Sheet()
+    with of_study(f"the figure of {study.name}"):
+        (grid.figure or study.figure or plain_figure)(results, sheet)
+    drawn = sheet.finish()
+    tables = [_table(panel) for panel in sheet._panels]
+    words = _words(study.title, [t for t in tables if t["columns"]])
+    return {"svg": _svg(drawn, results.digest()), "words": words, "tables": tables}

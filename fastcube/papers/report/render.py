@@ -1,0 +1,72 @@
+"""The page: one file that asks for nothing else, with a policy that allows its own style and script by their hashes."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import importlib.resources
+import re
+from typing import Any
+
+from ...errors import MissingDependencyError
+from ...results.provenance import version
+from .content import content
+from .folder import Folder
+from .plan import Plan
+from .words import formula, markdown
+
+#: HTML ends cells and rows by itself where another or the end of their table follows: a tenth of the tables' bytes.
+_OPTIONAL = re.compile(r"</t[dhr]>\s*(?=</?t[dhr]\b|</t(?:body|head)>)")
+
+
+def check_extra() -> None:
+    """Raise MissingDependencyError, one line, where Jinja2 or matplotlib is not installed."""
+    try:
+        import jinja2  # noqa: F401
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise MissingDependencyError("reports need Jinja2 and matplotlib: pip install 'fastcube[report]'") from None
+
+
+def _text(name: str) -> str:
+    return (importlib.resources.files(__package__) / "templates" / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@functools.cache
+def _environment() -> Any:
+    import jinja2
+
+    names = ("report.html", "parts.html")
+    loader = jinja2.DictLoader({name: _text(name) for name in names})
+    environment = jinja2.Environment(
+        loader=loader,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"formula": formula, "markdown": markdown}
+    return environment
+
+
+def render(plan: Plan, folder: Folder) -> str:
+    """The whole page, of what the folder holds."""
+    style, script = _text("style.css"), _text("script.js")
+    allowed = {
+        "img-src": "data:",
+        "style-src": _hash(style),
+        "script-src": _hash(script),
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    policy = "; ".join(["default-src 'none'", *(f"{kind} {source}" for kind, source in allowed.items())])
+    template = _environment().get_template("report.html")
+    page: str = template.render(content(plan, folder), style=style, script=script, policy=policy, version=version())
+    # in text, and between the double quotes of the templates' attributes, an apostrophe needs no escaping
+    return _OPTIONAL.sub("", page).replace("&#39;", "'")

@@ -1,0 +1,146 @@
+"""Words for the page: formulas as HTML, values as a person writes them, the Markdown of the readings."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from markupsafe import Markup, escape
+
+# ---------------------------------------------------------------- formulas
+
+#: A group in brackets, with one more inside.
+_GROUP = r"\((?:[^()]|\([^()]*\))*\)|\{[^{}]*\}"
+
+#: What stands above or below: a group, or letters and digits, a fraction or a further power.
+_SCRIPT = rf"(?:{_GROUP}|1/2|[-−]?[A-Za-z0-9]+(?:\^(?:{_GROUP}|[A-Za-z0-9]+))?)"
+
+_FORMULA = re.compile(
+    rf"(?P<name>(?<![A-Za-z0-9_`'])(?:[A-Za-z]|VH|AN|log)(?P<prime>'?)_)(?P<sub>{_SCRIPT})(?![A-Za-z0-9_])"
+    rf"|(?<=[A-Za-z0-9)\]'])\^(?P<power>{_SCRIPT})"
+    r"|(?P<open>\b(?:floor|ceil|sqrt))\((?P<inner>(?:[^()]|\([^()]*\))*)\)"
+    r"|(?<![A-Za-z0-9])(?P<minus>(?:[A-Za-z]|\d+|\))-)(?=\d|[a-z]\b(?!-))"
+    r"|(?P<space> - )(?=[\w(⌊⌈])"
+    r"|(?P<mantissa>(?<![\w.])\d(?:\.\d+)?)e(?P<ten>[+-]?\d+)(?![\w.]\d)"
+    r"|(?P<sign><=|>=|!=|->|\.\.\.|\+-)"
+    r"|(?P<letter>(?<![A-Za-z0-9_.'’-])[b-hj-z](?![A-Za-z0-9_'’>-]|\.[a-z]))"
+)
+
+#: A range from a thing to itself.
+_SAME = re.compile(r"(?<![\w^])(\w+(?:\(\w+\))?), \.\.\., \1(?![\w^])")
+
+_SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "...": "…", "+-": "±"}
+_BRACKETS = {"floor": ("⌊", "⌋"), "ceil": ("⌈", "⌉")}
+
+
+def _bare(script: str) -> str:
+    """What stands above or below, without the brackets that only held it together, and with a minus sign."""
+    inner = script[1:-1] if script[0] in "({" and script[-1] in ")}" else script
+    return inner.replace("-", "−")
+
+
+def formula(text: str) -> Markup:
+    """Text as HTML in which ``Q_n``, ``2^(n-1)``, ``floor(n/2)`` and ``<=`` look like what they mean."""
+    text = _SAME.sub(r"\1", text)
+    out, at = [], 0
+    for found in _FORMULA.finditer(text):
+        out.append(escape(text[at : found.start()]))
+        at = found.end()
+        if found["name"]:
+            name = found["name"][:-1]
+            shown = escape(name) if len(name) > 2 else Markup("<i>{}</i>").format(name)
+            out.append(Markup("{}<sub>{}</sub>").format(shown, formula(_bare(found["sub"]))))
+        elif found["power"]:
+            out.append(Markup("<sup>{}</sup>").format(formula(_bare(found["power"]))))
+        elif found["open"]:
+            left, right = _BRACKETS.get(found["open"], ("√(", ")"))
+            out.append(Markup("{}{}{}").format(left, formula(found["inner"]), right))
+        elif found["minus"]:
+            out.append(Markup("{}−").format(formula(found["minus"][:-1])))
+        elif found["mantissa"]:
+            power = Markup("10<sup>{}</sup>").format(str(int(found["ten"])).replace("-", "−"))
+            out.append(power if found["mantissa"] == "1" else Markup("{} × {}").format(found["mantissa"], power))
+        elif found["space"]:
+            out.append(Markup(" − "))
+        elif found["sign"]:
+            out.append(Markup(_SIGNS[found["sign"]]))
+        else:
+            out.append(Markup("<i>{}</i>").format(found["letter"]))
+    out.append(escape(text[at:]))
+    return Markup("").join(out)
+
+
+# ---------------------------------------------------------------- values
+
+
+def _bits(python: str) -> int | None:
+    """How many bits the labels of the first network of an expression have; None where it has none that is written out."""
+    for node in ast.walk(ast.parse(python, mode="eval")):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            first = node.args[0]
+            if isinstance(first, ast.Constant) and isinstance(first.value, int):
+                if node.func.attr == "Hypercube":
+                    return first.value
+                if node.func.attr == "DualCube":
+                    return 2 * first.value + 1
+    return None
+
+
+def value_text(value: Any, python: str = "") -> str:
+    """What a line of Python gives, as a person writes it: a path as labels with arrows, a list without brackets."""
+    bits = _bits(python) if python.endswith(".path") else None
+    if bits is not None and isinstance(value, (list, tuple)):
+        return " → ".join(format(v, f"0{bits}b") for v in value)
+    return _told(value)
+
+
+def _told(value: Any) -> str:
+    match value:
+        case None:
+            text = "none"
+        case bool():
+            text = "yes" if value else "no"
+        case int():
+            text = f"{value:,}"
+        case float():
+            text = f"{value:.4g}"
+        case dict():
+            text = ", ".join(f"{name}: {_told(v)}" for name, v in value.items()) or "nothing"
+        case list() | tuple() | set() | frozenset():
+            nested = any(isinstance(v, (list, tuple, set, dict)) for v in value)
+            texts = [f"({_told(v)})" if nested and isinstance(v, (list, tuple, set)) else _told(v) for v in value]
+            text = ", ".join(texts) or "nothing"
+        case _:
+            text = str(value)
+    return text
+
+
+# ---------------------------------------------------------------- the readings' Markdown
+
+_MARKS = re.compile(r"\*\*(?P<bold>[^*]+)\*\*|`(?P<code>[^`]+)`|(?<![\w*])\*(?P<stress>[^*\s][^*\n]*)\*(?![\w*])")
+
+
+def _marked(text: str) -> Markup:
+    out, at = [], 0
+    for found in _MARKS.finditer(text):
+        out.append(formula(text[at : found.start()]))
+        at = found.end()
+        tag = "b" if found["bold"] else "code" if found["code"] else "em"
+        inner = escape(found["code"]) if found["code"] else formula(found["bold"] or found["stress"])
+        out.append(Markup("<{0}>{1}</{0}>").format(tag, inner))
+    out.append(formula(text[at:]))
+    return Markup("").join(out)
+
+
+def markdown(text: str) -> Markup:
+    """A reading as HTML: paragraphs, code, and items of a list on lines of their own."""
+    parts = []
+    for i, block in enumerate(re.split(r"^```.*$", text, flags=re.MULTILINE)):
+        if i % 2:
+            parts.append(Markup('<pre tabindex="0">{}</pre>').format(block.strip("\n")))
+            continue
+        for paragraph in filter(None, (p.strip() for p in re.split(r"\n\s*\n", block))):
+            lines = re.sub(r"\n(?!\s*(?:[-*] |\d+\. |`\w+`))\s*", " ", paragraph).splitlines()
+            parts.append(Markup("<p>{}</p>").format(Markup("<br>").join(_marked(line.strip()) for line in lines)))
+    return Markup("").join(parts)

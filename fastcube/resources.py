@@ -1,0 +1,29 @@
+"""The data that come with the package, ``NAME.json``: read in one place, and what is damaged there is one line."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.resources
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from .errors import FastcubeError, ParameterError, plain_text
+
+
+@contextlib.contextmanager
+def damage_named(name: str) -> Iterator[None]:
+    """Turn whatever damaged data bring about where they are read into a ParameterError of one line that names the file."""
+    try:
+        yield
+    except FastcubeError:
+        raise
+    except Exception as error:
+        why = f"it has no {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
+        raise ParameterError(f"{name}.json of this installation is damaged: {plain_text(why)}") from error
+
+
+def read(name: str, package: str = "fastcube.data") -> Any:
+    """Parsed ``NAME.json`` of a package's folder.  Raises ParameterError."""
+    with damage_named(name):
+        return json.loads((importlib.resources.files(package) / f"{name}.json").read_text(encoding="utf-8"))

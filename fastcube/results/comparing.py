@@ -1,0 +1,76 @@
+"""Two results of one study beside each other: points, trials, and estimates that differ by more than their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..errors import StudyMismatchError
+from ..measure.estimate import NOTHING, Estimate
+from ..measure.schema import Key
+from ..measure.study import point_text
+from .results import Results
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What two results have in common, and where they differ; points as text, ``n=10 f=5``."""
+
+    only_one: tuple[str, ...]  #: points of the first alone
+    only_other: tuple[str, ...]
+    same: tuple[str, ...]  #: points at which both counted the same trials, to the same counts
+    broken: tuple[str, ...]  #: points at which both counted the same trials, to other counts
+    compared: int  #: pairs of estimates, at the other points, of which both have an interval
+    apart: tuple[
+        tuple[str, str, Estimate, Estimate], ...
+    ]  #: of these, point and statistic where the intervals do not meet
+
+    @property
+    def differ(self) -> bool:
+        """Whether anything was counted otherwise than chance and other trials allow, or is not in both."""
+        return bool(self.only_one or self.only_other or self.broken or self.apart)
+
+
+def compare(one: Results, other: Results) -> Comparison:
+    """Compare results of one study, whatever their seeds, trials and revisions; O(points x statistics).
+
+    Where both hold the same trials (seed, revision, code, ranges) their counts must be equal, and no estimate is compared.  Of
+    independent estimates of one number some 0.6% lie apart by chance: two 95% intervals of equal width that do not meet.
+
+    Raises StudyMismatchError for other studies or axes.
+    """
+    mine, theirs = one.study, other.study
+    if (mine.name, [a.name for a in mine.axes]) != (theirs.name, [a.name for a in theirs.axes]):
+        raise StudyMismatchError(f"only files of one study can be compared, got {mine.name} and {theirs.name}")
+    heads = [{name: value for name, value in part.identity().items() if name != "points"} for part in (one, other)]
+    keys = [set(one.tallies), set(other.tallies)]
+
+    def words(results: Results, chosen: set[Key]) -> tuple[str, ...]:
+        return tuple(point_text(results.point(key)) for key in sorted(chosen, key=results.study.order))
+
+    both = keys[0] & keys[1]
+    shared = {key for key in both if heads[0] == heads[1] and one.tallies[key].ranges == other.tallies[key].ranges}
+    equal = {key for key in shared if one.tallies[key] == other.tallies[key]}
+    pairs = [pair for key in sorted(both - shared, key=one.study.order) for pair in _pairs(one, other, key)]
+    return Comparison(
+        words(one, keys[0] - keys[1]),
+        words(other, keys[1] - keys[0]),
+        words(one, equal),
+        words(one, shared - equal),
+        len(pairs),
+        tuple((at, name, a, b) for at, name, a, b in pairs if a.low > b.high or b.low > a.high),
+    )
+
+
+def _pairs(one: Results, other: Results, key: Key) -> Iterator[tuple[str, str, Estimate, Estimate]]:
+    """The estimates at a point of which both have an interval, with the point and the statistic's label."""
+    at = one.point(key)
+    theirs = {s.name for s in other.study.statistics}
+    for statistic in one.study.statistics:
+        if statistic.name not in theirs:
+            continue
+        others = dict(other.labelled(other.study.statistic(statistic.name), at))
+        for label, a in one.labelled(statistic, at):
+            b = others.get(label, NOTHING)
+            if a.half_width >= 0 and b.half_width >= 0:  # neither is NaN
+                yield point_text(at), label, a, b

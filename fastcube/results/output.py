@@ -1,0 +1,147 @@
+"""The file a run writes to: checked before work begins, resumed from, replaced whole, rescued when it cannot be."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import weakref
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+from ..errors import ResultFileError, StudyMismatchError, plain_text
+from .hdf5 import check_writable, reason, remove_stale
+from .lock import exclusive
+from .reading import open_results
+from .results import Results
+
+
+class OutputFile:
+    """A results file of one run.  A symbolic link stays one: what it points to is replaced.
+
+    Raises ResultFileError at once when it is no regular file, is write-protected, or its folder does not exist or
+    cannot be written.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)  # noqa: PTH114
+        self._rescued: Path | None = None
+        name = hashlib.sha256(os.fsencode(self.path.name)).hexdigest()[:16]
+        self._note = self.path.parent / f".{name}.idle"  # there when the last run ended without a finished trial
+        folder = self.path.parent
+        try:
+            if not folder.is_dir():
+                raise ResultFileError(f"output folder {folder} does not exist")
+            if self.path.is_dir():
+                raise ResultFileError(f"output {self.path} is a folder")
+            if self.path.exists():
+                if not self.path.is_file():
+                    raise ResultFileError(f"output {self.path} is not a regular file")
+                if not os.access(self.path, os.W_OK):  # replacing would need no permission of the file itself
+                    raise ResultFileError(f"output {self.path} is write-protected")
+            check_writable(self.path)
+        except ResultFileError:
+            raise
+        except OSError as error:
+            raise ResultFileError(f"output folder {folder} cannot be written: {reason(error)}") from error
+        remove_stale(self.path)
+        self._folder = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # where it is, should it be renamed
+        weakref.finalize(self, os.close, self._folder)
+        self._seen = self._signature()
+
+    def _signature(self) -> tuple[int, int, int] | None:
+        with contextlib.suppress(OSError):
+            status = self.path.stat()
+            return status.st_ino, status.st_mtime_ns, status.st_size
+        return None
+
+    def resume(self, fresh: Results, force: bool) -> Results:
+        """What the file holds of the same study and seed, or ``fresh`` when there is none or with ``force``.
+
+        A file that holds no trial protects nothing, whatever it is of.  Raises StudyMismatchError for a file of another
+        study or seed, ResultFileError for any other file.
+        """
+        if force or not self.path.exists():
+            return fresh
+        held = open_results(self.path)
+        if not held.trials:
+            return fresh
+        try:
+            fresh.check_same_study(held, "this run", str(self.path))
+        except StudyMismatchError as error:
+            raise StudyMismatchError(f"{error}; use another output, or --force to replace it") from None
+        held.study = fresh.study
+        return held
+
+    def save(self, results: Results) -> None:
+        """Replace the file.  When that fails the results go beside it or elsewhere, and the ResultFileError says where.
+
+        What another process wrote meanwhile is never replaced: both look and write under one lock.
+        """
+        try:
+            with exclusive(self.path):
+                if self._signature() not in (None, self._seen):
+                    raise ResultFileError(f"{self.path} was changed by another process")
+                results.save(self.path)
+                self._seen = self._signature()
+                self._note.unlink(missing_ok=True)
+        except ResultFileError as error:
+            raise ResultFileError(f"{error}; {self._rescue(results)}") from error
+        except Exception as error:  # whatever it is, the work goes somewhere
+            why = reason(error) if isinstance(error, OSError) else f"{type(error).__name__}: {plain_text(str(error))}"
+            raise ResultFileError(f"{self.path} cannot be written: {why}; {self._rescue(results)}") from error
+
+    def idle(self) -> bool:
+        """Note that a run of this output ended without a finished trial; whether the one before it did too."""
+        with contextlib.suppress(OSError):
+            try:
+                os.close(os.open(self._note, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+            except FileExistsError:
+                self._note.unlink()
+                return True
+        return False
+
+    def _rescue(self, results: Results) -> str:
+        for place in self._refuges():
+            try:
+                results.save(place)
+            except Exception:  # the next place, whatever is wrong with this one
+                with contextlib.suppress(OSError):  # the name was reserved
+                    if place != self._rescued and place.stat().st_size == 0:
+                        place.unlink()
+                continue
+            self._rescued = place
+            return f"the work done is saved in {place}"
+        kept = f"{self.path} keeps its last checkpoint" if self.path.exists() else "nothing could be saved"
+        return f"no folder takes it: {kept}"
+
+    def _refuges(self) -> Iterator[Path]:
+        """Where to save instead, best first: never over what another run rescued."""
+        if self._rescued is not None:
+            yield self._rescued
+        stem, suffix = self.path.stem, self.path.suffix
+        tried = set()
+        for named in (str(self.path.parent), f"/proc/self/fd/{self._folder}", ".", tempfile.gettempdir()):
+            with contextlib.suppress(OSError):  # a folder that was removed, or is not ours to write
+                folder = Path(named).resolve(strict=True)
+                if folder not in tried:
+                    tried.add(folder)
+                    yield next(name for i in count() if _reserved(name := _rescue_name(folder, stem, i, suffix)))
+
+
+def _rescue_name(folder: Path, stem: str, i: int, suffix: str) -> Path:
+    """``r.rescued.h5``, ``r.rescued-1.h5``, ...; the stem is cut where the name would pass 255 bytes."""
+    end = f".rescued{f'-{i}' if i else ''}{suffix}"
+    room = 255 - len(os.fsencode(end))
+    return folder / (os.fsencode(stem)[:room].decode(errors="ignore") + end)
+
+
+def _reserved(name: Path) -> bool:
+    """Whether the name was free and is ours now.  Raises OSError where no name can be made."""
+    try:
+        name.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True

@@ -1,0 +1,117 @@
+"""Where a result came from: software, machine, command.  Stored beside the result, outside its identity."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import platform
+import socket
+import subprocess
+import sys
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "h5py", "click")
+
+#: The folder of the package that runs.
+PACKAGE = Path(__file__).resolve().parents[1]
+
+#: Rooms of it that can change how a report looks and not what is true.
+_LOOKS = {"papers/report", "plot", "cli"}
+
+
+@functools.cache
+def sources(*, looks: bool) -> str:
+    """Hash of the package's sources and data; with ``looks``, of those too that only change what is shown."""
+    total = hashlib.sha256()
+    for place, folders, files in os.walk(PACKAGE, followlinks=True):
+        inside = Path(place).relative_to(PACKAGE)
+        folders[:] = sorted(
+            f for f in folders if f != "__pycache__" and (looks or (inside / f).as_posix() not in _LOOKS)
+        )
+        for name in sorted(files):
+            if name.endswith((".py", ".json")):
+                total.update(f"{inside / name}\0".encode() + (Path(place) / name).read_bytes())
+    return total.hexdigest()[:16]
+
+
+def version() -> str:
+    """Version of fastcube as installed."""
+    try:
+        return metadata.version("fastcube")
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def git_revision() -> str | None:
+    """Commit of the checkout this package runs from, with ``+changes`` when it has uncommitted ones; None outside one."""
+    root = PACKAGE.parent
+    if not (root / ".git").exists():
+        return None
+    try:
+        run = subprocess.run(
+            ["git", "-C", str(root), "describe", "--always", "--dirty=+changes", "--abbrev=40", "--exclude=*"],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return run.stdout.strip()
+
+
+def cpu_name() -> str:
+    """The processor's name as the system gives it."""
+    try:
+        with Path("/proc/cpuinfo").open() as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def available_cpus() -> int:
+    """Processors this process may use: the affinity mask, capped by SLURM_CPUS_PER_TASK."""
+    mask = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    slurm = os.environ.get("SLURM_CPUS_PER_TASK", "")
+    return max(1, min(mask, int(slurm))) if slurm.isdigit() and int(slurm) > 0 else mask
+
+
+def library_versions() -> dict[str, str]:
+    """Versions of what the results depend on, without importing any of it."""
+    out = {}
+    for name in LIBRARIES:
+        try:
+            out[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            out[name] = "not installed"
+    return out
+
+
+def provenance(**resources: Any) -> dict[str, Any]:
+    """Describe this process: software, parameters, environment, resources (the sections that tskit uses)."""
+    slurm = {
+        k: v for k, v in sorted(os.environ.items()) if k.startswith("SLURM_") and k.endswith(("_ID", "_COUNT", "_NAME"))
+    }
+    settings = {k: v for k, v in sorted(os.environ.items()) if k.startswith(("FASTCUBE_", "NUMBA_"))}
+    return {
+        "schema_version": "1.0",
+        "software": {"name": "fastcube", "version": version(), "git_revision": git_revision()},
+        "parameters": {"command": sys.argv, "settings": settings},
+        "environment": {
+            "os": platform.platform(),
+            "host": socket.gethostname(),
+            "cpu": cpu_name(),
+            "cpus": available_cpus(),
+            "python": platform.python_version(),
+            "libraries": library_versions(),
+            "slurm": slurm,
+        },
+        "resources": {"written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **resources},
+    }

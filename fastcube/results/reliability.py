@@ -1,0 +1,185 @@
+"""The reliability polynomial: a survival file over all numbers f of faulty nodes says what any node failure rate does.
+
+R(p) = sum_f C(N, f) p^f (1 - p)^(N - f) P(connected | f): at each f the trials of one network are a stratum.  Where the
+probability is known (f = 0, f below the proved connectivity, f = N - 1, f = N) it is taken, not estimated.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..errors import ParameterError, as_number, nearest, shown
+from ..measure.estimate import Estimate
+from ..measure.tally import Tally
+from ..networks.family import families
+from .results import Results
+
+#: Two-sided 95% of the normal law.
+_Z = 1.959963984540054
+
+#: Standard errors from 0 at which a sign is decided: it is asked at many rates.
+_DECIDED = 3.0
+
+#: Rates at which a crossing is looked for.
+_RATES = [i / 400 for i in range(1, 400)]
+
+
+def connectivity(name: str, n: int) -> int:
+    """Fewest faulty nodes that a network is proved to need to be apart; 0 where nothing is proved here.
+
+    The least degree, for the networks whose papers prove it, and which all fault sets of n <= 4 confirm; 4 for the augmented
+    cube at n = 3.
+    """
+    family = families().get(name)
+    if family is None:
+        return 0
+    if name == "exchanged":
+        return 1 + (n - 1) // 2
+    return 4 if (name, n) == ("augmented", 3) else family.degree(n)
+
+
+@dataclass(frozen=True)
+class _Stratum:
+    """What is known at one f: a mean with its variance, and its least and largest possible value where nothing is."""
+
+    mean: float
+    variance: float
+    least: float = 0.0
+    most: float = 0.0
+
+
+def reliability(results: Results, rate: float, *, against: str | None = None) -> Estimate:
+    """The probability that the nonfaulty nodes are connected when every node fails with probability ``rate``.
+
+    Parameters
+    ----------
+    results : Results
+        Of ``survival`` or a study like it, over f, of one network at one n without faulty links (``results.sel(network=...)``).
+    rate : float
+        In [0, 1].
+    against : str, optional
+        "hypercube": the difference to it, from the trials on the same faults.
+
+    Returns
+    -------
+    Estimate
+        The interval is normal, asymptotic, with the variance of a stratum taken at (x + 1) / (T + 2).  An f that the results
+        lack counts as 0 below and as 1 above (-1 and 1 for a difference), and as the middle in the value.
+
+    Examples
+    --------
+    >>> results = fc.run("survival", network="hypercube", n=2, f=[0, 1, 2, 3], links=0, trials=1000)
+    >>> e = fc.reliability(results, 0.5)  # 1 + 4 + 4 + 4 of the 16 fault sets leave Q_2 connected
+    >>> e.low < 13 / 16 < e.high
+    True
+    """
+    p = as_number(rate)
+    if p is None or not 0 <= p <= 1:
+        raise ParameterError(f"rate must be a number in [0, 1], got {shown(rate)}")
+    if against not in (None, "hypercube"):
+        raise ParameterError(
+            f"against must be hypercube or None, got {shown(against)}{nearest(against, ['hypercube'])}"
+        )
+    n, strata = _strata(results, against is not None)
+    return _value(n, strata, float(p))
+
+
+def _value(n: int, strata: Sequence[_Stratum], p: float, z: float = _Z) -> Estimate:
+    """The polynomial at p."""
+    weights = _weights(1 << n, p)
+    known = math.fsum(w * s.mean for w, s in zip(weights, strata, strict=True))
+    least = math.fsum(w * s.least for w, s in zip(weights, strata, strict=True))
+    most = math.fsum(w * s.most for w, s in zip(weights, strata, strict=True))
+    error = math.sqrt(math.fsum(w * w * s.variance for w, s in zip(weights, strata, strict=True)))
+    return Estimate(known + (least + most) / 2, error, known + least - z * error, known + most + z * error)
+
+
+def _weights(nodes: int, p: float) -> list[float]:
+    """P(f of the nodes fail), f = 0 .. nodes."""
+    if p in (0, 1):
+        return [float(f == nodes * p) for f in range(nodes + 1)]
+    whole = math.lgamma(nodes + 1)
+    return [
+        math.exp(
+            whole - math.lgamma(f + 1) - math.lgamma(nodes - f + 1) + f * math.log(p) + (nodes - f) * math.log1p(-p)
+        )
+        for f in range(nodes + 1)
+    ]
+
+
+def _strata(results: Results, gain: bool) -> tuple[int, list[_Stratum]]:
+    """n and the strata, f = 0 .. 2^n."""
+    if not isinstance(results, Results):
+        raise ParameterError(f"results must be Results, got {shown(results)}")
+    axes = [axis.name for axis in results.study.axes]
+    needed = {"connected", "connected_gain", "connected_differs"}
+    if axes != ["network", "n", "f", "links"] or not needed <= {c.name for c in results.study.tally.counters}:
+        raise ParameterError(f"results must be of survival, over f, got {results.study.name}")
+    done = [(point, tally) for point, tally in results if tally.trials and not point["links"]]
+    found = sorted({(str(point["network"]), int(point["n"])) for point, _ in done})
+    if len(found) != 1:
+        some = ", ".join(f"network={name},n={n}" for name, n in found) or "none"
+        raise ParameterError(
+            f"results must be of one network at one n without faulty links, got {some}: use results.sel"
+        )
+    name, n = found[0]
+    tallies = {int(point["f"]): tally for point, tally in done}
+    sure = min(connectivity(name, n), n) if gain else connectivity(name, n)
+    return n, [_stratum(tallies.get(f), f, 1 << n, max(sure, 1), gain) for f in range((1 << n) + 1)]
+
+
+def _stratum(tally: Tally | None, f: int, nodes: int, sure: int, gain: bool) -> _Stratum:
+    if f < sure or f >= nodes - 1:
+        return _Stratum(0.0 if gain else float(f < nodes), 0.0)
+    if tally is None:
+        return _Stratum(0.0, 0.0, -1.0 if gain else 0.0, 1.0)
+    trials = tally.trials
+    if gain:
+        mean = tally.counts["connected_gain"] / trials
+        return _Stratum(mean, max((tally.counts["connected_differs"] + 1) / (trials + 2) - mean * mean, 0.0) / trials)
+    share = (tally.counts["connected"] + 1) / (trials + 2)
+    return _Stratum(tally.counts["connected"] / trials, share * (1 - share) / trials)
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where the difference to the hypercube changes its sign, as far as the results decide.
+
+    Attributes
+    ----------
+    rate : float or None
+        Where the estimated difference is 0; None where nothing is decided.
+    low, high : float
+        The network is behind at ``low`` and ahead at ``high``, or the reverse, each by three standard errors or more.
+    """
+
+    rate: float | None
+    low: float
+    high: float
+
+
+def crossing(results: Results) -> Crossing:
+    """The first crossing of a network and the hypercube in rates .0025 .. .9975; see :func:`reliability` for ``results``."""
+    n, strata = _strata(results, True)
+    estimates = [(p, _value(n, strata, p, _DECIDED)) for p in _RATES]
+    decided = [(p, e.low > 0) for p, e in estimates if e.low > 0 or e.high < 0]
+    for (low, ahead), (high, later) in itertools.pairwise(decided):
+        if ahead != later:
+            a, b = low, high
+            for _ in range(60):
+                middle = (a + b) / 2
+                a, b = (middle, b) if (_value(n, strata, middle).value > 0) == ahead else (a, middle)
+            return Crossing((a + b) / 2, low, high)
+    return Crossing(None, math.nan, math.nan)
+
+
+def groups(results: Results) -> Iterable[tuple[str, int, Results]]:
+    """Each network and n of results over f without faulty links, with its results."""
+    found = dict.fromkeys((str(p["network"]), int(p["n"])) for p, t in results if t.trials and not p.get("links", 1))
+    if not found:
+        _strata(results, False)
+    for name, n in found:
+        yield name, n, results.sel(network=name, n=n, links=0)

@@ -1,0 +1,426 @@
+"""Results of one study: exact tallies per point, and the estimates read from them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import (
+    ParameterError,
+    StudyMismatchError,
+    TrialOverlapError,
+    check_flag,
+    check_integer,
+    check_path,
+    is_many,
+    of_study,
+    shown,
+)
+from ..measure.estimate import NOTHING, Estimate
+from ..measure.goal import Goal
+from ..measure.grid import values_of, values_text
+from ..measure.schema import Key, check_same, joined
+from ..measure.statistics import Distribution, Statistic, Value
+from ..measure.study import GENERATOR, Measure, point_text
+from ..measure.tally import Tally
+from .size import check_size
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+#: Version of what makes two results the same.
+IDENTITY_VERSION = 2
+
+
+@dataclass(repr=False)
+class Results:
+    """Exact tallies of a study at some points.
+
+    Shown short in a console, as a table in a notebook; ``fastcube.results.table.as_table`` is what the terminal prints.
+
+    Attributes
+    ----------
+    study : Measure
+        The Study that counted, or what a file states of it (:class:`~fastcube.measure.schema.Recorded`).
+    seed : int
+    tallies : dict
+        Tally of each point, keyed by its values in the order of the axes.
+    goal : Goal
+        What the last run was asked for; outside the identity.
+    history : list of dict
+        Provenance of each run and merge that led here; outside the identity.
+    grid : str, optional
+        The study's grid that it was asked for, whose figure and notes are shown; None for the first.
+
+    Examples
+    --------
+    >>> results = fc.run("unsafe-fraction", n=5, f=[1, 2], trials=1000)
+    >>> results
+    <Results of unsafe-fraction: 2 points (n = 5; f = 1, 2), 1,000 trials each, seed 0>
+    >>> results["unsafe_fraction"][5, 1].value  # at n = 5, f = 1
+    0.0
+    """
+
+    study: Measure
+    seed: int
+    tallies: dict[Key, Tally] = field(default_factory=dict)
+    goal: Goal = field(default_factory=Goal)
+    history: list[dict[str, Any]] = field(default_factory=list)
+    grid: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.study, Measure):
+            raise ParameterError(f"study must be a Study, got {shown(self.study)}")
+        self.seed = check_integer("seed", self.seed, 0, 2**63 - 1)
+
+    # ------------------------------------------------------------ reading
+
+    def point(self, key: Key) -> dict[str, Value]:
+        """The point as a mapping of axis names to values."""
+        if not isinstance(key, tuple) or len(key) != len(self.study.axes):
+            raise ParameterError(f"key must be a tuple of {len(self.study.axes)} values, got {shown(key)}")
+        return dict(zip((a.name for a in self.study.axes), key, strict=True))
+
+    def __iter__(self) -> Iterator[tuple[dict[str, Value], Tally]]:
+        """Points with their tallies, sorted by their values; names in the order of their axis."""
+        for key in sorted(self.tallies, key=self.study.order):
+            yield self.point(key), self.tallies[key]
+
+    @property
+    def trials(self) -> int:
+        """Trials done at all points together."""
+        return sum(tally.trials for tally in self.tallies.values())
+
+    def estimates(self, point: Mapping[str, Value]) -> dict[str, Estimate]:
+        """Estimate of each statistic of one number at a point; NaN where it is not defined or nothing was counted."""
+        return {s.name: self.read(s, point)[0] for s in self.study.statistics if not isinstance(s, Distribution)}
+
+    def shares(self, name: str, point: Mapping[str, Value]) -> list[Estimate]:
+        """Share of each value of a distribution, from 0 to its last bin; as :meth:`estimates`.
+
+        As ``results.shares("rounds_law", {"n": 6, "f": 4})``: the point is a mapping that has every axis.
+        """
+        statistic = self.study.statistic(name)
+        if not isinstance(statistic, Distribution):
+            raise ParameterError(f"{name} is not a distribution of {self.study.name}")
+        return self.read(statistic, point)
+
+    def _tally(self, point: Mapping[str, Value]) -> Tally:
+        try:
+            return self.tallies[tuple(point[a.name] for a in self.study.axes)]
+        except (KeyError, TypeError, IndexError, ValueError):  # of another type, or none of ours
+            where = point_text(self.study.point(point))
+        raise ParameterError(f"no point of these results of {self.study.name} is {where}")
+
+    def read(self, statistic: Statistic, point: Mapping[str, Value]) -> list[Estimate]:
+        """One estimate, or one for each bin of a distribution.  Raises StudyError when the study's code does."""
+        if not isinstance(statistic, Statistic):
+            raise ParameterError(f"statistic must be a Statistic, got {shown(statistic)}")
+        tally = self._tally(point)
+        with of_study(f"statistic {statistic.name} of {self.study.name} at {point_text(point)}"):
+            if tally.trials and statistic.defined(point):
+                return statistic.read(tally.counts, tally.trials, point)
+            return [NOTHING] * (len(tally.counts[statistic.counter]) if isinstance(statistic, Distribution) else 1)
+
+    def table(self, statistics: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """One row a point and statistic, of these or all, of a distribution one a value up to the largest seen.
+
+        study, axes, statistic, trials, among, estimate, stderr, low, high, interval: ``among`` is the number of trials
+        that the statistic is over, 0 where the point does not define it; ``interval`` is ``exact``, ``bounded`` or
+        ``asymptotic``.  Numbers that are not known are NaN.
+        """
+        rows = []
+        for point, tally in self:
+            for s in self.chosen(statistics):
+                estimates = self.labelled(s, point)
+                among = s.trials(tally.counts, tally.trials) if s.defined(point) else 0
+                for label, e in estimates:
+                    head = {"study": self.study.name, **point, "statistic": label, "trials": tally.trials}
+                    numbers = {"estimate": e.value, "stderr": e.stderr, "low": e.low, "high": e.high}
+                    rows.append({**head, "among": among, **numbers, "interval": s.interval})
+        return rows
+
+    def chosen(self, names: Sequence[str] | None) -> tuple[Statistic, ...]:
+        """The statistics of these names, in their order; all of the study's by default.  Raises ParameterError."""
+        if names is None:
+            return self.study.statistics
+        if not is_many(names):
+            raise ParameterError(f"statistics must be a list of names, got {shown(names)}")
+        return tuple(self.study.statistic(name) for name in names)
+
+    def labelled(self, statistic: Statistic, point: Mapping[str, Value]) -> list[tuple[str, Estimate]]:
+        """The statistic's estimate with its name; of a distribution one for each value up to the largest seen."""
+        estimates = self.read(statistic, point)
+        if not isinstance(statistic, Distribution):
+            return [(statistic.name, estimates[0])]
+        seen = [i for i, e in enumerate(estimates) if e.value > 0]
+        return [(f"{statistic.label}={i}", e) for i, e in enumerate(estimates[: max(seen, default=0) + 1])]
+
+    def identity(self) -> dict[str, Any]:
+        """What makes two results equal: everything that is counted, and from which trials."""
+        points = [
+            {
+                "point": point,
+                "ranges": [list(r) for r in tally.ranges],
+                "counters": dict(tally.counts),
+                "extremes": {name: list(e) for name, e in tally.extremes.items()},
+            }
+            for point, tally in ((self.point(key), self.tallies[key]) for key in sorted(self.tallies))
+            if tally.trials
+        ]
+        head: dict[str, Any] = {"format": IDENTITY_VERSION, "study": self.study.name, "revision": self.study.revision}
+        if self.study.code:
+            head["code"] = dict(self.study.code)
+        return {**head, "seed": self.seed, "generator": GENERATOR, "points": points}
+
+    def digest(self) -> str:
+        """SHA-256 of the identity as JSON with sorted keys and no spaces, in hexadecimal."""
+        return hashlib.sha256(json.dumps(self.identity(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+    # ------------------------------------------------------------ choosing
+
+    def sel(self, /, **axes: Any) -> Results:
+        """The results at some of the points, as Results: to show, plot, estimate or save.
+
+        What is saved holds these points alone and has a digest of its own; it cannot be merged with what it was
+        selected from, because both hold the same trials.
+
+        Parameters
+        ----------
+        **axes
+            Values of some axes: one, an iterable, or text as on the command line (``"5:8"``).
+
+        Raises
+        ------
+        ParameterError
+            For what is no axis, a value that no point has, or when no point has all of them.
+        """
+        places = {axis.name: i for i, axis in enumerate(self.study.axes)}
+        chosen = {name: set(self._values(name, given)) for name, given in axes.items()}
+        kept = {k: t for k, t in self.tallies.items() if all(k[places[name]] in some for name, some in chosen.items())}
+        if not kept:
+            some = "; ".join(f"{name} = {values_text(values)}" for name, values in chosen.items())
+            raise ParameterError(f"no point of these results of {self.study.name} has {some}")
+        return Results(self.study, self.seed, kept, self.goal, list(self.history), self.grid)
+
+    def _values(self, name: str, given: Any) -> list[Value]:
+        """Values of an axis that a caller asks for, checked: each is one of some point."""
+        axis = self.study.axis(name)
+        at = self.study.axes.index(axis)
+        held = {key[at] for key in self.tallies}
+        wanted = values_of(axis, given)
+        for value in wanted:
+            if value not in held:
+                raise ParameterError(f"{name} must be among {values_text(held)} in these results, got {value}")
+        return wanted
+
+    def estimate(self, statistic: str, /, **axes: Any) -> Estimate:
+        """The estimate of a statistic at one point: value, stderr, and the 95% interval low, high.
+
+        NaN where the point does not define it or nothing was counted.
+
+        Parameters
+        ----------
+        statistic : str
+            One of one number; :meth:`shares` reads a distribution.
+        **axes
+            The point; an axis may be left out where all points have the same value of it.
+
+        Raises
+        ------
+        ParameterError
+            For what is no statistic or axis, or unless exactly one point is left.
+        """
+        chosen = self.study.statistic(statistic)
+        if isinstance(chosen, Distribution):
+            raise ParameterError(f"statistic must be one of one number, got the distribution {statistic}: see shares")
+        some = self.sel(**axes)
+        if len(some.tallies) != 1:
+            open_axes = "; ".join(text for name, text in some.spans().items() if name not in axes)
+            raise ParameterError(f"one point is needed, these results have {len(some.tallies)} left: set {open_axes}")
+        return some.read(chosen, some.point(next(iter(some.tallies))))[0]
+
+    def spans(self) -> dict[str, str]:
+        """The values of each axis in words: ``n = 5..12 (8 values)``."""
+        return {
+            axis.name: f"{axis.name} = {values_text({key[i] for key in self.tallies})}"
+            for i, axis in enumerate(self.study.axes)
+        }
+
+    # ------------------------------------------------------------ showing
+
+    def __len__(self) -> int:
+        """Number of points."""
+        return len(self.tallies)
+
+    def __bool__(self) -> bool:
+        """Results are true, also those of no point."""
+        return True
+
+    def __getitem__(self, name: str) -> dict[Key, Any]:
+        """A statistic by its name: the :class:`Estimate` at each point, by the values of its axes; of a distribution the shares.
+
+        Points come sorted, as everywhere.  Raises ParameterError for what is no statistic.
+        """
+        statistic = self.study.statistic(name)
+        read = {tuple(point.values()): self.read(statistic, point) for point, _ in self}
+        return {key: many if isinstance(statistic, Distribution) else many[0] for key, many in read.items()}
+
+    def __str__(self) -> str:
+        from .table import as_table
+
+        return as_table(self)
+
+    def __repr__(self) -> str:
+        done = sorted({tally.trials for tally in self.tallies.values()}) or [0]
+        trials = f"{done[0]:,} trials each" if len(done) == 1 else f"{done[0]:,} to {done[-1]:,} trials each"
+        points = f"{len(self.tallies)} point{'s' * (len(self.tallies) != 1)}"
+        where = f" ({'; '.join(self.spans().values())})" if self.tallies else ""
+        return f"<Results of {self.study.name}: {points}{where}, {trials}, seed {self.seed}>"
+
+    def _repr_html_(self) -> str:
+        from .table import as_html
+
+        return as_html(self)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The rows of :meth:`table` and of ``fastcube show --format csv`` as a ``pandas.DataFrame``.
+
+        Text is ``str``; axes are int64 or float64, as the study says; trials and among int64; the numbers float64, NaN
+        where nothing is known.  Raises MissingDependencyError without pandas (extra ``fastcube[pandas]``).
+        """
+        from .export import dataframe
+
+        return dataframe(self)
+
+    def to_xarray(self, raw: bool = False) -> xarray.Dataset:
+        """What ``xarray.open_dataset`` shows of the saved file, with all its attributes, without a file.
+
+        Estimates on the product of the axes, float64, NaN where there is no point; with ``raw`` the exact counters,
+        int64, over the dimension ``point``, as in the file's group ``raw``.  ``docs/format.md`` lists the variables.
+        Raises MissingDependencyError without xarray (extra ``fastcube[xarray]``).
+        """
+        from .export import dataset
+
+        return dataset(self, check_flag("raw", raw))
+
+    def plot(
+        self,
+        *statistics: str,
+        x: str | None = None,
+        by: str | None = None,
+        log: bool = False,
+        path: str | Path | None = None,
+        axes: Any = None,
+        width: str | float = "screen",
+    ) -> Any:
+        """Draw the study's figure, or statistics of your choice on one pair of axes, and return the matplotlib figure.
+
+        Parameters
+        ----------
+        *statistics : str
+            Names: a line for each, and for each value of ``by`` and of any other axis of several values, with 95% intervals.
+        x : str, optional
+            The axis along which they are drawn; by default that of most values.  Names are drawn in their order.
+        by : str, optional
+            The axis whose values come first in the labels.
+        log : bool
+            A logarithmic scale; by default where the data span two decades.
+        path : path, optional
+            File to write: .png, .svg or .pdf.
+        axes : matplotlib axes, or a sequence of them, optional
+            Where to draw: one for statistics, else as many as the figure has panels; by default a new figure.
+        width : str or number
+            Of a new figure: ``"screen"``, or inches on paper, 2.5 to 20, as ``"3.3in"`` or 3.3: at most two panels in a row,
+            no letter below 7 points.
+
+        Raises
+        ------
+        MissingDependencyError
+            Without matplotlib (extra ``fastcube[plot]``).
+        ParameterError
+            For what is no statistic of one number or no axis, another number of axes, another kind of file, or no width.
+        """
+        from ..plot import draw
+
+        return draw(self, path, axes, statistics, x, by, log, width)
+
+    # ------------------------------------------------------------ combining
+
+    def check_same_study(self, other: Results, mine: str, theirs: str) -> None:
+        """Raise StudyMismatchError unless both count the same study with the same seed."""
+        if not isinstance(other, Results):
+            raise ParameterError(f"other must be Results, got {shown(other)}")
+        check_same(self.study, other.study, mine, theirs)
+        if self.seed != other.seed:
+            raise StudyMismatchError(f"{theirs} has seed {other.seed}, {mine} has seed {self.seed}")
+
+    def save(self, path: str | Path) -> None:
+        """Write the file whole and replace what was there.  Raises ResultFileError, leaving the old file in place."""
+        from .writing import save
+
+        save(self, check_path("path", path))
+
+
+def combine(parts: Sequence[tuple[str, Results]]) -> Results:
+    """Add results of disjoint trials, each with the name that messages give it; at least one.
+
+    Raises StudyMismatchError, TrialOverlapError, or ParameterError for more than a file takes.  All ranges of a point are
+    fused at once: 1,000 shards take one sort, not 1,000.
+    """
+    name, one = parts[0]
+    for path, part in parts[1:]:
+        one.check_same_study(part, name, path)
+    out = Results(joined([part.study for _, part in parts]), one.seed, {}, one.goal.whole(), grid=one.grid)
+    of_points: dict[Key, list[tuple[Tally, str]]] = {}
+    for path, part in parts:
+        for key, tally in part.tallies.items():
+            of_points.setdefault(key, []).append((tally, path))
+    for key, tallies in of_points.items():
+        try:
+            out.tallies[key] = Tally.total([tally for tally, _ in tallies])
+        except TrialOverlapError as error:
+            raise _overlap(point_text(out.point(key)), tallies) from error
+    check_size(out.study, out.tallies.keys(), sum(len(tally.ranges) for tally in out.tallies.values()))
+    return out
+
+
+def merge(paths: Sequence[str | Path]) -> Results:
+    """Add the results files of disjoint trials, in any order and nesting; at least one.
+
+    Raises as :func:`fastcube.open_results`; StudyMismatchError or TrialOverlapError when they do not belong together.
+
+    Examples
+    --------
+    >>> for i in range(2):
+    ...     _ = fc.run("unsafe-fraction", n=5, f=2, trials=1000, shard=(i, 2), output=f"part-{i}.h5")
+    >>> fc.merge(["part-0.h5", "part-1.h5"]).trials
+    1000
+    """
+    from .provenance import provenance
+    from .reading import open_results
+
+    if not is_many(paths) or not (paths := list(paths)):
+        raise ParameterError(f"paths must be a list of results files, at least one, got {shown(paths)}")
+    names = [check_path("path", path) for path in paths]
+    parts = [(str(name), open_results(name)) for name in names]
+    out = combine(parts)
+    out.history = [provenance(merged=[{"file": p, "digest": part.digest(), "runs": part.history} for p, part in parts])]
+    return out
+
+
+def _overlap(point: str, parts: list[tuple[Tally, str]]) -> TrialOverlapError:
+    """Name the first two files, by trial, that hold the same trials of a point."""
+    ranges = sorted((first, stop, path) for tally, path in parts for first, stop in tally.ranges)
+    for (_, stop, one), (first, end, other) in pairwise(ranges):
+        if first < stop:
+            return TrialOverlapError(
+                f"{one} and {other} overlap at {point}: trials {first}..{min(stop, end) - 1} are in both"
+            )
+    raise AssertionError("ranges that do not fuse overlap somewhere")

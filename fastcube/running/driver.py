@@ -1,0 +1,379 @@
+"""Running a study: work items on an executor, checkpoints, stopping, signals.
+
+The main thread only waits, on one queue that finished items and signal handlers both put into, so that a
+signal is served at once while kernels run in the workers.  Which items ran where never shows in a result:
+a trial is a pure function of (study, seed, point, index), and tallies of disjoint ranges add exactly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from ..errors import EngineError, ParameterError, RepeatError, ResultFileError, StudyError, check_range
+from ..measure import registry
+from ..measure.goal import FIRST_PREFIX, MOST_TRIALS, Goal
+from ..measure.study import Study, Value, point_text
+from ..measure.tally import Tally, size
+from ..results.digits import estimate_text
+from ..results.output import OutputFile
+from ..results.provenance import provenance
+from ..results.results import Results
+from ..results.size import check_size
+from .engines import Done, Engine, Item, Reference, engine, kernels_to_compile, work
+from .point_work import PointWork
+from .progress import Progress
+from .signals import FINISHED, WORK_REMAINS, served
+
+_FIRST_CHECKPOINT, _CHECKPOINT_EVERY = 2.0, 15.0
+#: They come less often as a run gets long, because thousands of them may share one file system: each 1% of the time
+#: run, at most this far apart.  A signal still saves at once.
+_CHECKPOINT_GROWTH, _CHECKPOINT_AT_MOST = 0.01, 300.0
+#: Checkpoints of large files come less often, so that they take at most this share of the time.
+_CHECKPOINT_SHARE = 0.05
+
+_LOG = logging.getLogger("fastcube.driver")
+
+
+class _Driver:
+    """One run: hands out items, takes in tallies, writes checkpoints."""
+
+    def __init__(
+        self,
+        study: Study,
+        results: Results,
+        points: Sequence[dict[str, Value]],
+        goal: Goal,
+        on: Engine,
+        save: Callable[[Results], None],
+        deadline: float | None,
+        progress: Progress,
+        wake: queue.SimpleQueue[Future[Done] | int],
+        every: float | None = None,
+    ) -> None:
+        self.results, self.goal, self.on, self.save, self.progress, self.wake = results, goal, on, save, progress, wake
+        self.study, self.handed = study, Reference.to(study) if on.remote else study
+        self.deadline = deadline
+        self.begun, self.every = time.monotonic(), every
+        self.next_checkpoint = self.begun + _FIRST_CHECKPOINT
+        self.running: dict[Future[Done], tuple[PointWork, int, int]] = {}
+        keys = [tuple(point.values()) for point in points]
+        self.unsaved = any(key not in results.tallies for key in keys)
+        self.stored = results.trials > 0  # in the file, where there is one
+        self.counted = False  # any trial since the last checkpoint
+        self.begun_feeding = self.begun_counting = False
+        empty = Tally.empty(self.study.tally)
+        for key in keys:
+            results.tallies.setdefault(key, empty)
+        self.works = {
+            key: PointWork(p, results.tallies[key], study.together) for key, p in zip(keys, points, strict=True)
+        }
+        self.open: list[PointWork] = []
+        for of_point in self.works.values():
+            self._first_stage(of_point)
+        progress.start(self._done())
+
+    # ------------------------------------------------------------ stages of a point
+
+    def _first_stage(self, of_point: PointWork) -> None:
+        if not self.goal.adaptive:
+            of_point.plan(*self.goal.bounds(of_point.point))
+        else:
+            last = of_point.tally.ranges[-1][1] if of_point.tally.ranges else 0
+            of_point.plan(0, self._cap(max(FIRST_PREFIX, 1 << max(0, last - 1).bit_length())))
+        if of_point.todo or (self.goal.adaptive and self._next_stage(of_point)):
+            self.open.append(of_point)
+
+    def _cap(self, stop: int) -> int:
+        return min(stop, self.goal.trials or MOST_TRIALS)
+
+    def _next_stage(self, of_point: PointWork) -> bool:
+        """Judge a complete prefix; plan the next one unless a target is reached.  False when the point is done."""
+        while not of_point.todo:
+            if of_point.stop >= self._cap(MOST_TRIALS) or self.goal.reached(self.study, of_point.point, of_point.tally):
+                return False
+            of_point.plan(0, self._cap(2 * of_point.stop))
+        return True
+
+    # ------------------------------------------------------------ items
+
+    def _feed(self) -> None:
+        """Keep two items a worker in flight, from the first points that have any: little to lose, no gap."""
+        room = 2 * self.on.workers() - len(self.running)
+        length = self.on.length()
+        for of_point in self.open:
+            while room > 0 and of_point.ready(length):
+                first, stop = of_point.take(length)
+                again = 0 if self.begun_feeding else of_point.stop - first
+                self.begun_feeding = True
+                item = Item(self.handed, self.results.seed, tuple(of_point.point.items()), first, stop, again)
+                future = self.on.executor.submit(work, item)
+                self.running[future] = of_point, first, stop
+                future.add_done_callback(self.wake.put)
+                room -= 1
+            if room <= 0:
+                return
+
+    def _take(self, future: Future[Done]) -> None:
+        """Count a finished item, once: by its future, which leaves those running."""
+        if future not in self.running:
+            return
+        of_point, first, stop = self.running.pop(future)
+        try:
+            done = future.result()
+        except self.on.lost as error:
+            trials = f"trials {first}..{stop - 1} of {point_text(of_point.point)}"
+            raise EngineError(f"the workers of {trials} are gone ({type(error).__name__})") from error
+        if not self.begun_counting:
+            self.begun_counting = True
+            self.progress.first_trials(done.seconds)
+        _LOG.debug("trials %d..%d of %s in %.3f s", first, stop - 1, point_text(of_point.point), done.seconds)
+        of_point.count(Tally.from_slots(self.study.tally, first, stop, done.slots), done.seconds)
+        self.unsaved = self.counted = True
+        if not of_point.todo and not of_point.running:
+            of_point.settle()
+            if not (self.goal.adaptive and self._next_stage(of_point)):
+                self.open.remove(of_point)
+
+    # ------------------------------------------------------------ the loop
+
+    def loop(self) -> int:
+        """Run until everything is done, the deadline passes or a signal comes; returns the exit code."""
+        self._feed()
+        while self.running:
+            event = self._wait()
+            if isinstance(event, int):
+                return self._finish(event)
+            if event is not None:
+                self._take(event)
+            now = time.monotonic()
+            if self.deadline is not None and now >= self.deadline and self.open:
+                return self._finish(WORK_REMAINS)
+            if now >= self.next_checkpoint:
+                self._checkpoint()
+            self._feed()
+            if self.progress.due():
+                self._report()
+        return self._finish(FINISHED)
+
+    def _wait(self) -> Future[Done] | int | None:
+        until = min(self.next_checkpoint, time.monotonic() + self.progress.every, self.deadline or self.next_checkpoint)
+        with contextlib.suppress(queue.Empty):
+            return self.wake.get(timeout=max(0.0, until - time.monotonic()))
+        return None
+
+    def _gather(self) -> None:
+        for key, of_point in self.works.items():
+            of_point.settle()
+            self.results.tallies[key] = of_point.tally
+
+    def _checkpoint(self) -> None:
+        begun = time.monotonic()
+        if not self.counted:  # workers may still be starting, or in long trials: look again soon
+            self.next_checkpoint = begun + _FIRST_CHECKPOINT
+            return
+        self._gather()
+        try:
+            self.save(self.results)
+            self.unsaved = self.counted = False
+            self.stored = True
+            _LOG.info("checkpoint of %d trials in %.2f s", self._done(), time.monotonic() - begun)
+        except ResultFileError as error:  # keep computing: the next checkpoint or the end may find room
+            self.progress.say(f"fastcube: checkpoint failed: {error}")
+        now = time.monotonic()
+        apart = self.every or min(_CHECKPOINT_AT_MOST, max(_CHECKPOINT_EVERY, _CHECKPOINT_GROWTH * (now - self.begun)))
+        self.next_checkpoint = now + max(apart, (now - begun) / _CHECKPOINT_SHARE)
+
+    def _finish(self, code: int) -> int:
+        for future in list(self.running):
+            future.cancel()
+            if future.done() and not future.cancelled():  # what still runs is dropped, and done again on resuming
+                self._take(future)
+        self._gather()
+        if code == FINISHED and not self.unsaved:
+            return code  # nothing was computed and no point added: the file stays as it is
+        if code == FINISHED or self.results.trials:  # a file without any would only stand in the way of the next run
+            self.save(self.results)
+            _LOG.info("%d trials done and saved", self._done())
+        if self.progress.due(final=True):
+            self._report(final=True)
+        return code
+
+    def _done(self) -> int:
+        return sum(w.done for w in self.works.values())
+
+    def _report(self, final: bool = False) -> None:
+        done = self._done()
+        wanted = None
+        if not self.goal.adaptive:
+            wanted = (
+                done
+                + sum(size(w.todo) for w in self.open)
+                + sum(stop - first for _, first, stop in self.running.values())
+            )
+        at = next((w for w in self.open if w.running), None)
+        where = ""
+        if at is not None and not final:
+            where = point_text(at.point)
+            tally = Tally.total([at.tally, *at.parts])
+            if tally.trials:
+                statistic = self.study.target(self.goal.target)
+                with contextlib.suppress(Exception):  # a study's own code may fail here as it likes
+                    estimate = statistic.estimate(tally.counts, tally.trials, at.point)
+                    if statistic.count_events(tally.counts, tally.trials):
+                        where += f" {statistic.name} {estimate_text(estimate)}"
+                    else:
+                        where += f" {statistic.name}: none in {tally.trials:,} trials"
+        self.progress.update(done, wanted, where, final)
+
+    def keep(self) -> None:
+        """After a failure: save what was counted, if it can be."""
+        self.progress.say("")
+        self._gather()
+        if self.unsaved and self.results.trials:
+            with contextlib.suppress(OSError):
+                self.save(self.results)
+
+
+def _announce_compiling(study: Study, points: Sequence[Mapping[str, Value]], progress: Progress) -> None:
+    """Say that the first use of kernels takes a while.  A kernel that cannot be had is the run's to report."""
+    with contextlib.suppress(Exception):
+        if _LOG.isEnabledFor(logging.INFO):
+            from ..kernels.machine.cache import cache_folder
+
+            _LOG.info("compiled kernels are kept in %s", cache_folder() or "no folder: none can be written")
+        waiting = kernels_to_compile(study, points)
+        if waiting and progress.style != "none":
+            progress.say(f"fastcube: compiling {waiting} kernel{'s' if waiting > 1 else ''}, once: some seconds each")
+
+
+def check_seconds(max_seconds: float | None) -> None:
+    """Raise ParameterError unless the time to stop after is positive; None is no limit."""
+    if max_seconds is not None and not max_seconds > 0:
+        raise ParameterError(f"max-seconds must be positive, got {max_seconds}")
+
+
+def check_run(
+    study: Study,
+    points: Sequence[Mapping[str, Value]],
+    goal: Goal,
+    seed: int,
+    max_seconds: float | None,
+    checkpoint: float | None,
+) -> None:
+    """Raise ParameterError for what :func:`run_study` would refuse before the first trial, engine and output aside."""
+    goal.check(study)
+    goal.check_points(study, points)
+    check_range("seed", seed, 0, 2**63 - 1)
+    check_seconds(max_seconds)
+    if checkpoint is not None and not 1 <= checkpoint <= 86400:
+        raise ParameterError(f"checkpoint must be in [1, 86400] seconds, got {checkpoint}")
+    if not points:
+        raise ParameterError(f"no points to run for {study.name}")
+
+
+def run_study(
+    study: Study,
+    points: Sequence[Mapping[str, Value]],
+    goal: Goal,
+    *,
+    grid: str | None = None,
+    seed: int = 0,
+    output: str | None = None,
+    engine_name: str = "threads",
+    workers: int | None = None,
+    max_seconds: float | None = None,
+    progress: Progress | None = None,
+    force: bool = False,
+    checkpoint: float | None = None,
+) -> tuple[Results, int]:
+    """Run a study at checked points until the goal is reached; returns the results and the exit code.
+
+    With ``output``, resumes from that file when it holds the same study and seed, and checkpoints into it.
+    Raises ParameterError, StudyMismatchError, ResultFileError; work done before a failure to write is saved
+    elsewhere and the error says where.
+    """
+    check_run(study, points, goal, seed, max_seconds, checkpoint)
+    study = registry.adopt(study)
+    begun = time.monotonic()
+    report = progress or Progress("none")
+    wake: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    with served(wake.put):
+        results = Results(study, seed)
+        file = None
+        if output is not None:
+            file = OutputFile(output)
+            results = file.resume(results, force)
+            _check_partition(results, goal, output)
+            held = sum(len(tally.ranges) for tally in results.tallies.values())
+            check_size(study, {*results.tallies, *(tuple(point.values()) for point in points)}, held + len(points))
+        results.goal = goal
+        results.grid = study.grid(grid).name
+        before = list(results.history)
+        origin = provenance(engine=engine_name)
+
+        def save(current: Results) -> None:
+            current.history = [
+                *before,
+                {**origin, "resources": {**origin["resources"], "seconds": time.monotonic() - begun}},
+            ]
+            if file is not None:
+                file.save(current)
+
+        deadline = None if max_seconds is None else begun + max_seconds
+        with engine(engine_name, workers) as on:
+            if engine_name == "threads":
+                _announce_compiling(study, points, report)
+            where = (study.name, len(points), seed, on.workers(), engine_name)
+            _LOG.info("%s: points %d, seed %d, workers %d (%s)", *where)
+            driver = _Driver(
+                study, results, [dict(p) for p in points], goal, on, save, deadline, report, wake, checkpoint
+            )
+            code = _driven(driver, output)
+            if file is not None and code == WORK_REMAINS and not driver.begun_counting and file.idle():
+                raise EngineError(
+                    "no trial was finished, this time and the time before: one takes longer than the run may; "
+                    "give it more time (--max-seconds, or the job's)"
+                )
+    return results, code
+
+
+def _driven(driver: _Driver, output: str | None) -> int:
+    """Run a driver's loop, and keep what was counted when it fails; the exit code."""
+    try:
+        return driver.loop()
+    except StudyError as error:
+        if driver.stored and not isinstance(error, RepeatError):
+            driver.keep()
+        else:  # a first file's first mistake: what was counted would only refuse the mended one
+            driver.progress.say("")
+        raise
+    except ResultFileError:  # the save itself failed, and has said where the work is
+        driver.progress.say("")
+        raise
+    except EngineError as error:
+        driver.keep()
+        advice = "" if output is None else f"; the work done is in {output}: run the same command again to go on"
+        raise EngineError(f"{error}{advice}") from error
+    except BaseException:
+        driver.keep()
+        raise
+
+
+def _check_partition(results: Results, goal: Goal, path: str) -> None:
+    """Raise ParameterError when a shard's file holds trials of other shards: merging would find them twice."""
+    if goal.shard is None:
+        return
+    for point, tally in results:
+        first, stop = goal.bounds(point)
+        if tally.ranges and (tally.ranges[0][0] < first or tally.ranges[-1][1] > stop):
+            held = f"trials {tally.ranges[0][0]}..{tally.ranges[-1][1] - 1} of {point_text(point)}"
+            mine = f"shard {goal.shard[0]}/{goal.shard[1]} of {goal.trials_at(point)} trials is {first}..{stop - 1}"
+            raise ParameterError(
+                f"{path} holds {held}, but {mine}; use another output, or trials and shards that divide alike"
+            )

@@ -1,0 +1,334 @@
+"""Where work items run: any ``concurrent.futures.Executor``, with threads, MPI and Dask ready to name.
+
+A work item is (study, point, first trial, trial after the last); its result is a kernel's tally, a few hundred
+bytes.  Nothing here schedules: that is the executor's job, and the driver only keeps it fed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import socket
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import (
+    MissingDependencyError,
+    ParameterError,
+    StudyMismatchError,
+    check_range,
+    of_study,
+    plain_text,
+    written,
+)
+from ..measure import registry
+from ..measure.fingerprint import place_of
+from ..measure.statistics import Point
+from ..measure.study import Study, Value, point_text
+from ..measure.tally import Tally
+from ..results.provenance import PACKAGE, available_cpus, sources
+from .repeating import check_repeats, is_ours
+
+_LOG = logging.getLogger("fastcube.kernels")
+
+#: The worker that tells the log of a kernel; others may have waited for it.
+_FIRST: dict[str, int] = {}
+
+
+class Reference(NamedTuple):
+    """A study by what finds it in another process, and what tells whether the one found there is the same."""
+
+    name: str
+    path: str | None
+    mark: str
+    package: str
+
+    @classmethod
+    def to(cls, study: Study) -> Reference:
+        """The reference to a study of this process."""
+        return cls(study.name, study.path, study.mark(), sources(looks=False))
+
+    def found(self) -> Study:
+        """The study in this process.  Raises StudyMismatchError when it, or the fastcube that runs it, is another."""
+        if self.package != sources(looks=False):
+            raise StudyMismatchError(
+                f"a worker on {socket.gethostname()} has another fastcube, in {PACKAGE}, than the run"
+            )
+        study = registry.adopted(self.name, self.mark) or registry.study(self.name, self.path)
+        if study.mark() != self.mark:
+            raise StudyMismatchError(
+                f"a worker on {socket.gethostname()} has other code of {self.name} than the run: start the workers anew"
+            )
+        return study
+
+
+@dataclass(frozen=True)
+class Item:
+    """One piece of work: trials ``first .. stop - 1`` of a point; the study itself, or for other processes a reference.
+
+    Of the first of a run ``again`` is the number of trials, from ``first`` on, that may be counted a second time.
+    """
+
+    study: Study | Reference
+    seed: int
+    point: tuple[tuple[str, Value], ...]
+    first: int
+    stop: int
+    again: int = 0
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished item: the kernel's tally and the seconds it took, without compiling."""
+
+    item: Item
+    slots: np.ndarray
+    seconds: float
+
+
+def _compiled(kernel: Any) -> Any:
+    """The kernel's machine code, with a word to the log when this is its first use."""
+    if not _LOG.isEnabledFor(logging.INFO) or "compiled" in vars(kernel):
+        return kernel.compiled
+    how = "loaded from the cache" if kernel.ready else "compiled"
+    compiled = kernel.compiled
+    me = threading.get_ident()
+    if _FIRST.setdefault(repr(kernel), me) == me:
+        _LOG.info("%r %s in %.2f s", kernel, how, kernel.seconds)
+    return compiled
+
+
+def kernels_to_compile(study: Study, points: Iterable[Point]) -> int:
+    """How many kernels of the points are neither compiled in this process nor in the cache."""
+    return sum(not kernel.ready for kernel in {id(k): k for k in map(study.kernel, points)}.values())
+
+
+def _counted(run: Callable[[int, int], np.ndarray], first: int, stop: int, where: str) -> np.ndarray:
+    """What ``run(first, stop)`` gives.  Raises StudyError that names the first trial that raises, found by halves."""
+    try:
+        return run(first, stop)
+    except Exception:  # a study's own
+        low, high = first, stop
+        while high - low > 1:
+            half = (low + high) // 2
+            try:
+                run(low, half)
+            except Exception:  # the same
+                high = half
+            else:
+                low = half
+        with of_study(f"trial {low} of {where}"):
+            try:
+                run(low, low + 1)
+            except (IndexError, ZeroDivisionError) as error:  # compiled code does not tell where
+                from ..kernels.machine.jit import jit_disabled
+
+                if jit_disabled():
+                    raise
+                raise type(error)(f"{error} (NUMBA_DISABLE_JIT=1 in the environment tells the line)") from error
+        with of_study(f"trials {first}..{stop - 1} of {where}"):  # what does not raise alone
+            raise
+
+
+def work(item: Item) -> Done:
+    """Run one item in this process: a pure function of the item, on any machine."""
+    study = item.study.found() if isinstance(item.study, Reference) else item.study
+    point = dict(item.point)
+    where = f"{study.name} at {point_text(point)}"
+    with of_study(f"compiling the trial of {study.name}"):
+        kernel = study.kernel(point)
+        try:
+            kernel = _compiled(kernel)
+        except Exception as error:  # Numba does not tell the line of a name that is not there
+            error.add_note(place_of(kernel.function, error))
+            raise
+    params = study.parameters(point)
+    key = np.uint64(study.key(item.seed, point))
+
+    def run(first: int, stop: int) -> np.ndarray:
+        slots = study.tally.fresh()
+        kernel(key, np.int64(first), np.int64(stop), params, slots)
+        return slots
+
+    def tally(first: int, stop: int) -> Tally:
+        return Tally.from_slots(study.tally, first, stop, _counted(run, first, stop, where))
+
+    begin, cpu = time.perf_counter(), time.thread_time()
+    slots = _counted(run, item.first, item.stop, where)
+    seconds, cpu = time.perf_counter() - begin, time.thread_time() - cpu
+    study.verify(point, Tally.from_slots(study.tally, item.first, item.stop, slots))
+    if item.again and not is_ours(study, point):
+        check_repeats(tally, item.first, item.again, cpu, where)
+    return Done(item, slots, seconds)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An executor with what the driver must know of it.
+
+    Attributes
+    ----------
+    executor : Executor
+    workers : callable
+        ``workers()``: items that can run at once now; at least 1.
+    item_seconds : float
+        How long an item should take at least.
+    handing_out : float
+        Seconds that the driver's process spends on one item (measured by ``benchmarks/scaling.py``).
+    lost : tuple of exception types
+        What a future raises when its workers are gone, as opposed to an error in a trial.
+    remote : bool
+        Whether workers are other processes, which are sent a reference to the study.
+    """
+
+    executor: Executor
+    workers: Callable[[], int]
+    item_seconds: float
+    handing_out: float = 0.0
+    lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
+    remote: bool = False
+
+    def length(self) -> float:
+        """Seconds that an item should take now: more with many workers, so that half the driver's time keeps up with them."""
+        return max(self.item_seconds, 2 * self.workers() * self.handing_out)
+
+
+def check_workers(workers: int | None) -> None:
+    """Raise ParameterError for a number of workers out of range; None leaves it to the engine."""
+    if workers is not None:
+        check_range("workers", workers, 1, 4096)
+
+
+@contextlib.contextmanager
+def engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine]:
+    """Open the engine of that name: ``threads``, ``mpi``, ``dask:tcp://HOST:PORT`` or ``dask:FILE.json``.
+
+    Raises ParameterError for another name or a number of workers out of range, MissingDependencyError when the
+    extra is not installed.
+    """
+    kind, _, where = name.partition(":") if isinstance(name, str) else ("", "", "")
+    check_workers(workers)
+    if kind == "threads" and not where:
+        count = workers or available_cpus()
+        # not a with block: after a signal the driver leaves running items behind instead of waiting for them
+        pool = ThreadPoolExecutor(count, thread_name_prefix=_THREADS)
+        try:
+            yield Engine(pool, lambda: count, 0.2, 1e-4)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+    elif kind == "mpi" and not where:
+        with _mpi(workers) as found:
+            yield found
+    elif kind == "dask" and where:
+        with _dask(where, workers) as found:
+            yield found
+    else:
+        raise ParameterError(
+            f"engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got {written(name)}"
+        )
+
+
+#: What the worker threads' names begin with.
+_THREADS = "fastcube-worker"
+
+
+def left_behind() -> bool:
+    """Whether threads of an engine that was closed are still inside a kernel: Python would wait for them as it exits."""
+    threads = [thread for thread in threading.enumerate() if thread.name.startswith(_THREADS)]
+    for thread in threads:
+        thread.join(0.1)  # one without work ends at once
+    return any(thread.is_alive() for thread in threads)
+
+
+def _launched_ranks() -> int | None:
+    """How many ranks the launcher says it started; None without a launcher."""
+    for variable in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"):
+        if os.environ.get(variable, "").isdigit():
+            return int(os.environ[variable])
+    return None
+
+
+def _ignore_signals() -> None:
+    """In MPI workers: the launcher passes signals to every rank, and only the driver's rank shall act on them."""
+    import signal
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def _mpi(workers: int | None) -> Iterator[Engine]:
+    try:
+        from mpi4py import MPI
+        from mpi4py.futures import MPIPoolExecutor
+    except (ImportError, RuntimeError) as error:
+        raise MissingDependencyError(
+            f"engine mpi needs mpi4py and an MPI: pip install 'fastcube[mpi]' ({error})"
+        ) from None
+    size, launched = MPI.COMM_WORLD.size, _launched_ranks()
+    if launched is not None and launched != size:
+        raise ParameterError(
+            f"MPI has {size} ranks but the launcher started {launched}: mpi4py uses another MPI than the launcher's"
+        )
+    if size < 2:
+        raise ParameterError(
+            "engine mpi needs a launcher: mpiexec -n 3 python -P -m mpi4py.futures -m fastcube run ... --engine mpi"
+        )
+    executor = MPIPoolExecutor(workers, initializer=_ignore_signals)
+    try:
+        yield Engine(executor, lambda: workers or size - 1, 1.0, 4e-4, remote=True)
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _dask(where: str, workers: int | None) -> Iterator[Engine]:
+    if "://" not in where and not Path(where).is_file():
+        raise ParameterError(f"engine dask: scheduler file {plain_text(where)} does not exist")
+    try:
+        from distributed import Client, KilledWorker
+    except ImportError:
+        raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'") from None
+    try:
+        client = Client(where, timeout=10) if "://" in where else Client(scheduler_file=where, timeout=10)
+    except Exception as error:  # of many types: no answer, another protocol, a file that is no scheduler's
+        raise ParameterError(f"engine dask: no scheduler at {plain_text(where)} ({type(error).__name__})") from None
+    threads = _DaskThreads(client)
+    try:
+        lost = (KilledWorker, BrokenExecutor, CancelledError)
+        yield Engine(client.get_executor(pure=False), lambda: workers or threads.now(), 2.0, 3e-3, lost, remote=True)
+    finally:
+        # a scheduler that is slow to say goodbye makes asyncio tell of a TimeoutError that nobody waits for any more
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+        client.close(timeout=2)
+
+
+class _DaskThreads:
+    """Threads of all workers, asked for anew every few seconds: workers come and go."""
+
+    _EVERY = 5.0
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.threads = 1
+        self.asked = -self._EVERY
+
+    def now(self) -> int:
+        if time.monotonic() - self.asked >= self._EVERY:
+            self.asked = time.monotonic()
+            # bounded, so that a scheduler that does not answer cannot keep signals waiting
+            with contextlib.suppress(OSError, TimeoutError):
+                threads = sum(self.client.sync(self.client.scheduler.ncores, callback_timeout=0.3).values())
+                if not threads:
+                    warnings.warn("Dask has no workers now; waiting for some", RuntimeWarning, stacklevel=2)
+                self.threads = max(1, threads)
+        return self.threads

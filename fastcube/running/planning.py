@@ -1,0 +1,94 @@
+"""What a run will take, before it is run: seconds measured here and now on some of its points, bytes of its file.
+
+Nothing is looked up or guessed: the kernels themselves run, for half a second in all.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ..measure.goal import Goal
+from ..measure.statistics import Point
+from ..measure.study import Study, Value
+from ..measure.tally import Tally
+from ..results.export import InMemory
+from ..results.hdf5 import PACKED
+from ..results.provenance import provenance
+from ..results.results import Results
+from ..results.writing import write_estimates, write_raw
+from .engines import Item, kernels_to_compile, work
+
+#: Points measured, and seconds of trials for all of them.
+MEASURED, SECONDS = 12, 0.5
+
+
+def kernels_ready(study: Study, points: Sequence[Point]) -> bool:
+    """Whether the kernels of all points are compiled, here or in the cache."""
+    return kernels_to_compile(study, points) == 0
+
+
+def measured_seconds(study: Study, points: Sequence[Mapping[str, Value]], seconds: float = SECONDS) -> list[float]:
+    """CPU seconds of one trial at each point, on one core of this machine, now.
+
+    Trials from 0 on run at up to MEASURED of the points, evenly spread, for ``seconds`` in all besides compiling; between
+    these the logarithm is interpolated by the points' place.
+    """
+    places = sorted({round(i * (len(points) - 1) / max(1, MEASURED - 1)) for i in range(MEASURED)})
+    each = seconds / len(places)
+    logs = [math.log(_one_trial(study, points[at], each)) for at in places]
+    return [math.exp(v) for v in np.interp(range(len(points)), places, logs)]
+
+
+def _one_trial(study: Study, point: Mapping[str, Value], seconds: float) -> float:
+    """CPU seconds a trial at one point, from the last of ever longer items that together take about ``seconds``."""
+    count, first = 1, Item(study, 0, tuple(point.items()), 0, 1)
+    work(first)  # compiles
+    while True:
+        begin = time.thread_time()  # other work on this machine does not count
+        work(replace(first, stop=count))
+        took = time.thread_time() - begin
+        if took >= seconds / 4 or count >= 2**30:
+            return max(took, 1e-9) / count
+        count *= 4 if took < seconds / 16 else 2
+
+
+def file_bytes(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, grid: str | None = None) -> int:
+    """Bytes that the results file takes at most: those of one with all points and nothing counted.
+
+    Arrays that are stored compressed are counted with their full size.
+    """
+    nothing = replace(Tally.empty(study.tally), ranges=((0, goal.trials or 1),))
+    results = Results(study, 0, {tuple(p.values()): nothing for p in points}, goal, [provenance()], grid)
+    sheets = InMemory(), InMemory()
+    write_estimates(results, sheets[0])
+    write_raw(results, sheets[1])
+    arrays = [np.asarray(v[1]) for sheet in sheets for v in (*sheet.coordinates.values(), *sheet.variables.values())]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "empty.h5"
+        results.save(path)
+        return path.stat().st_size + sum(a.nbytes for a in arrays if a.size > PACKED)
+
+
+def seconds_text(seconds: float) -> str:
+    """A duration in words: ``about 9 s``, ``about 3 min``, ``about 2.5 h``, ``about 4.1 days``."""
+    if seconds < 0.95:
+        return "less than 1 s"
+    if seconds < 90:
+        return f"about {seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"about {seconds / 60:.0f} min"
+    if seconds < 48 * 3600:
+        return f"about {seconds / 3600:.1f} h"
+    return f"about {seconds / 86400:,.1f} days"
+
+
+def bytes_text(size: int) -> str:
+    """A size in words: ``74 kB``, ``3.1 MB``."""
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"

@@ -1,0 +1,132 @@
+"""Progress for people: one rewritten line on a terminal or in a notebook, a stamped line at most every 30 s in a log.
+
+Work that was resumed from a file does not count as speed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+import time
+from collections import deque
+from typing import TextIO
+
+from ..errors import ParameterError, written
+
+STYLES = ("auto", "bar", "lines", "none")
+
+
+def clock_text(seconds: float) -> str:
+    """A duration as ``[Dd ]HH:MM:SS``."""
+    days, rest = divmod(round(seconds), 86400)
+    return (f"{days}d " if days else "") + f"{rest // 3600:02d}:{rest % 3600 // 60:02d}:{rest % 60:02d}"
+
+
+def _fitting(parts: list[str], share: float | None, width: int) -> str:
+    """The bar and as many of the parts as fit, each whole but for the last, which ends at a word."""
+    blocks = 20 if width >= 72 else width // 6
+    full = int(blocks * min(1.0, share or 0.0))
+    line = "" if share is None else "█" * full + "░" * (blocks - full) + " "
+    *first, last = [part for part in parts if part]
+    for part in first:
+        gap = "  " if line and not line.endswith(" ") else ""
+        if len(line + gap + part) > width:
+            return line
+        line += gap + part
+    room = width - len(line) - 2
+    cut = last if len(last) <= room else last[: max(0, room) + 1].rpartition(" ")[0]
+    return f"{line}  {cut}" if cut else line
+
+
+class Progress:
+    """Reports trials done of trials wanted.
+
+    Parameters
+    ----------
+    style : str
+        ``auto`` (bar on a terminal and in a notebook, else lines), ``bar``, ``lines`` or ``none``.
+    file : text file
+        Where to write; standard error by default.
+    """
+
+    def __init__(self, style: str = "auto", file: TextIO | None = None) -> None:
+        if not isinstance(style, str) or style not in STYLES:
+            raise ParameterError(f"progress must be one of {', '.join(STYLES)}, got {written(style)}")
+        self.file = file or sys.stderr
+        terminal = self.file.isatty() if hasattr(self.file, "isatty") else False
+        notebook = type(self.file).__module__.startswith("ipykernel.")  # whose cells rewrite a line, too
+        self.style = ("bar" if terminal or notebook else "lines") if style == "auto" else style
+        self.every = (1.0 if notebook else 0.2) if self.style == "bar" else 30.0
+        self.last = self.begun = self.counting = time.monotonic()
+        self.window: deque[tuple[float, int]] = deque(maxlen=64)
+        self.shown = 0
+        self.before = 0
+
+    def start(self, done: int) -> None:
+        """Note what was done before this run."""
+        self.window.append((self.begun, done))
+        self.before = done
+
+    def first_trials(self, seconds: float) -> None:
+        """Note that the first trials have come in after ``seconds`` of work: what went before was compiling, and no rate."""
+        _, done = self.window.popleft()
+        self.counting = time.monotonic() - seconds
+        self.window.appendleft((self.counting, done))
+
+    def due(self, final: bool = False) -> bool:
+        """Whether :meth:`update` would report now: what it is told costs time to add up."""
+        return self.style != "none" and (final or time.monotonic() - self.last >= self.every)
+
+    def update(self, done: int, wanted: int | None, where: str, final: bool = False) -> None:
+        """Report.
+
+        ``wanted`` is None when it is not known; ``where`` says what is being worked on and its current estimate.
+        """
+        if self.style == "none":
+            return
+        self.last = now = time.monotonic()
+        began, before = (self.counting, self.before) if final else self.window[0]
+        rate = (done - before) / (now - began) if now > began else 0.0
+        self.window.append((now, done))
+        parts = [f"{100 * done / wanted:5.1f}%" if wanted else f"{done:,} trials", f"{rate:.3g} trials/s"]
+        if final:
+            parts.append(f"{clock_text(now - self.begun)} elapsed")
+        elif wanted and rate > 0:
+            parts.append(f"{clock_text(max(0, wanted - done) / rate)} left")
+        self._write([*parts, where], done / wanted if wanted else None, final)
+
+    def count(
+        self, done: int, wanted: int, what: str, where: str, final: bool = False, left: float | None = None
+    ) -> None:
+        """Report ``done`` of ``wanted`` things called ``what`` that take unlike times; ``left`` are seconds, if known."""
+        if self.style == "none":
+            return
+        self.last = now = time.monotonic()
+        parts = [f"{done} of {wanted} {what}", f"{clock_text(now - self.begun)} elapsed"]
+        if left is not None and not final:
+            parts.append(f"{clock_text(left)} left")
+        self._write([*parts, where], done / wanted, final)
+
+    def say(self, text: str) -> None:
+        """A line of its own, which the bar must make room for."""
+        with contextlib.suppress(OSError, ValueError):  # a closed pipe must not end the run
+            if self.shown:
+                self.file.write("\r" + " " * self.shown + "\r")
+                self.shown = 0
+            self.file.write(text + "\n" if text else "")
+            self.file.flush()
+
+    def _write(self, parts: list[str], share: float | None, final: bool) -> None:
+        text = "  ".join(part for part in parts if part)
+        try:
+            if self.style == "bar":
+                width = max(20, shutil.get_terminal_size().columns - 1)
+                line = _fitting(parts, share, width)
+                self.file.write("\r" + line.ljust(min(self.shown, width)) + ("\n" if final else ""))
+                self.shown = 0 if final else len(line)
+            else:
+                self.file.write(time.strftime("%Y-%m-%dT%H:%M:%S  ") + text + "\n")
+            self.file.flush()
+        except (OSError, ValueError):
+            self.style = "none"  # a closed pipe must not end the run

@@ -1,0 +1,116 @@
+"""``fastcube.run``: what the command line does, from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..errors import check_flag, check_path
+from ..measure import registry
+from ..measure.goal import goal_of
+from ..measure.grid import build, parse_count, parse_number
+from ..measure.study import Study
+from ..results.results import Results
+from .driver import run_study
+from .progress import Progress
+from .signals import raise_for
+
+
+def run(
+    study: str | Study,
+    *,
+    grid: str | None = None,
+    output: str | Path | None = None,
+    trials: int | str | None = None,
+    precision: float | str | None = None,
+    relative: float | str | None = None,
+    events: int | str | None = None,
+    target: str | None = None,
+    shard: tuple[int, int] | str | None = None,
+    seed: int = 0,
+    engine: str = "threads",
+    workers: int | None = None,
+    max_seconds: float | None = None,
+    progress: str = "none",
+    force: bool = False,
+    checkpoint: float | None = None,
+    **axes: Any,
+) -> Results:
+    """Run a study and return its results.
+
+    Parameters
+    ----------
+    study : str or Study
+        Name of an installed study, a Python file that holds one, or a Study.
+    grid : str, optional
+        Name of one of the study's grids; by default its first.
+    output : path, optional
+        Results file; resumed from when it exists, checkpointed into while running.
+    trials : int, optional
+        Trials a point; by default the grid's own, unless a precision, relative precision or number of events is given.
+    precision, relative : float, optional
+        Half-width of the 95% interval of the target statistic to stop at; absolute, or as a share of the estimate.
+    events : int, optional
+        Trials with a nonzero target statistic to stop at.
+    target : str, optional
+        The statistic that these refer to; by default the study's first.
+    shard : (int, int), optional
+        ``(I, N)``: compute this part of the trials only.
+    seed : int
+        0 .. 2^63 - 1.
+    engine, workers : str, int
+        Where to run: ``threads``, ``mpi``, ``dask:tcp://...``, ``dask:FILE.json``; by default as many threads as the
+        affinity mask and SLURM_CPUS_PER_TASK allow.
+    max_seconds : float, optional
+        Stop after this time with what is done; run again to go on.
+    progress : str
+        ``auto``, ``bar``, ``lines`` or ``none``.
+    force : bool
+        Start afresh and replace what ``output`` holds.
+    checkpoint : float, optional
+        Seconds between checkpoints; by default 15, and more as a run gets long: 1% of its time, at most 300.
+    **axes
+        Values of the study's axes, each one value, an iterable, or text as on the command line; by default the grid's.
+
+    Raises
+    ------
+    ParameterError, StudyMismatchError, ResultFileError, MissingDependencyError
+    KeyboardInterrupt, SystemExit
+        After SIGINT or SIGTERM, with the checkpoint written.
+
+    Examples
+    --------
+    >>> results = fc.run("unsafe-fraction", n=5, f=[1, 2], trials=1000)
+    >>> results.trials
+    2000
+    >>> results.estimate("unsafe_fraction", f=1).value  # one faulty node makes no other unsafe
+    0.0
+    """
+    chosen = registry.adopt(study) if isinstance(study, Study) else registry.study(study)
+    force = check_flag("force", force)
+    goal = goal_of(
+        chosen,
+        chosen.grid(grid),
+        trials=trials,
+        precision=precision,
+        relative=relative,
+        events=events,
+        target=target,
+        shard=shard,
+    )
+    results, code = run_study(
+        chosen,
+        build(chosen, axes, grid),
+        goal,
+        grid=grid,
+        seed=parse_count("seed", seed),
+        output=None if output is None else str(check_path("output", output)),
+        engine_name=engine,
+        workers=None if workers is None else parse_count("workers", workers),
+        max_seconds=None if max_seconds is None else parse_number("max_seconds", max_seconds),
+        progress=Progress(progress),
+        force=force,
+        checkpoint=None if checkpoint is None else parse_number("checkpoint", checkpoint),
+    )
+    raise_for(code)
+    return results

@@ -1,0 +1,119 @@
+"""Breadth-first search over a whole cube's bitmask, 512 nodes an operation, a dimension at a time.
+
+Bit ``v & 63`` of word ``v >> 6`` is node ``v`` (``whole vectors``: at least 8 words).  A step ors to every node its
+neighbours across a range of dimensions: those below 9 are shuffles inside a vector, the others whole vectors.  Time is the
+number of steps times 2^n n / 512 operations.  Faulty links are not known here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..machine import neighbours, simd
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import block
+
+_6 = np.uint64(6)
+_63 = np.uint64(63)
+
+
+@block
+def words_of(n):
+    """Words of an n-cube's bitmask, in whole vectors; an int64."""
+    return np.int64(max(1 << n, simd.BITS) >> 6)
+
+
+@block
+def get(state, v):
+    """Whether node ``v`` (uint64) is in a bitmask."""
+    return (state[np.int64(v >> _6)] >> (v & _63)) & ONE != ZERO
+
+
+@block
+def put(state, v):
+    """Enter node ``v`` (uint64) in a bitmask."""
+    state[np.int64(v >> _6)] |= ONE << (v & _63)
+
+
+@block
+def nonfaulty_state(n, faults, f, state):
+    """Write the bitmask of all nodes of the n-cube but the first f ``faults`` to ``state``, of ``words_of(n)``."""
+    for w in range(state.size):
+        state[w] = ~ZERO if n >= 6 or w > 0 else (ONE << np.uint64(1 << n)) - ONE
+        if w >= np.int64(1) << max(n - 6, 0):
+            state[w] = ZERO
+    for i in range(f):
+        state[np.int64(faults[i] >> _6)] &= ~(ONE << (faults[i] & _63))
+
+
+@block
+def _spread_inside(x, low, high):
+    """``x`` and its neighbours along index bits low .. high-1, those below 9."""
+    y = x
+    if low <= 0 < high:
+        y = simd.either(y, neighbours.neighbour0(x))
+    if low <= 1 < high:
+        y = simd.either(y, neighbours.neighbour1(x))
+    if low <= 2 < high:
+        y = simd.either(y, neighbours.neighbour2(x))
+    if low <= 3 < high:
+        y = simd.either(y, neighbours.neighbour3(x))
+    if low <= 4 < high:
+        y = simd.either(y, neighbours.neighbour4(x))
+    if low <= 5 < high:
+        y = simd.either(y, neighbours.neighbour5(x))
+    if low <= 6 < high:
+        y = simd.either(y, neighbours.neighbour6(x))
+    if low <= 7 < high:
+        y = simd.either(y, neighbours.neighbour7(x))
+    if low <= 8 < high:
+        y = simd.either(y, neighbours.neighbour8(x))
+    return y
+
+
+@block
+def spread(seen, opposite, nonfaulty, low, high, out):
+    """One step: write to ``out`` the ``nonfaulty`` nodes seen, in ``opposite``, or next to a seen one across dims low .. high-1.
+
+    For a single cube ``opposite`` is ``seen`` itself.  Tells whether any is new.
+    """
+    zero = simd.splat(ZERO)
+    fresh = zero
+    for v in range(0, seen.size, 8):
+        x = simd.load(seen, v)
+        y = simd.either(_spread_inside(x, low, high), simd.load(opposite, v))
+        for k in range(max(low, 9), high):
+            y = simd.either(y, simd.load(seen, v ^ (8 << (k - 9))))
+        y = simd.both(y, simd.load(nonfaulty, v))
+        simd.store(out, v, y)
+        fresh = simd.either(fresh, simd.xor(x, y))
+    return simd.bits(simd.differ(fresh, zero)) != ZERO
+
+
+@block
+def search_cube(n, nonfaulty, s, t, seen, spare):
+    """Length of a shortest path of nonfaulty nodes from ``s`` to ``t``, both nonfaulty, in the n-cube; -1 when there is none.
+
+    Parameters
+    ----------
+    n : int64
+    nonfaulty : uint64 array of words_of(n)
+    s, t : uint64
+        Labels.
+    seen, spare : uint64 arrays of words_of(n)
+        Overwritten.
+    """
+    if s == t:
+        return 0
+    for w in range(seen.size):
+        seen[w] = ZERO
+    put(seen, s)
+    length = 0
+    while True:
+        now, then = (seen, spare) if length % 2 == 0 else (spare, seen)
+        new = spread(now, now, nonfaulty, 0, n, then)
+        length += 1
+        if get(then, t):
+            return length
+        if not new:
+            return -1

@@ -1,0 +1,162 @@
+"""The cube family: ``step(v, d, n)`` is the node at the other end of slot d of node v, or v where slot d has no link.
+
+Reading N2; v, d, n and the result are int64, e_d is ``1 << d``.  Every slot is a
+matching (N1).  Nothing here is fast by itself: kernels tabulate a step once a call (:mod:`.tables`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..machine.jit import block
+
+
+@block
+def hypercube(v, d, n):
+    """v ^ e_d."""
+    return v ^ (1 << d)
+
+
+@block
+def folded(v, d, n):
+    """The hypercube, and in slot n the complement (El-Amawy & Latifi 1991)."""
+    return v ^ (1 << d) if d < n else v ^ ((1 << n) - 1)
+
+
+@block
+def enhanced2(v, d, n):
+    """The hypercube, and in slot n the complement of all bits but the highest (Tzeng & Wei 1991, k = 2)."""
+    return v ^ (1 << d) if d < n else v ^ ((1 << (n - 1)) - 1)
+
+
+@block
+def crossed(v, d, n):
+    """Bit d flips, and in every whole pair of bits below it the upper one where the lower one is set (Efe 1992)."""
+    return v ^ (1 << d) ^ ((v & 0x5555555555555555 & ((1 << (d & ~1)) - 1)) << 1)
+
+
+@block
+def locally_twisted(v, d, n):
+    """Bit d flips, and with it bit d - 1, for d >= 2, in odd nodes (Yang, Evans & Megson 2005)."""
+    return v ^ (1 << d) ^ ((v & 1) << (d - 1) if d >= 2 else 0)
+
+
+@block
+def _moebius(v, d, above):
+    return v ^ ((2 << d) - 1) if above else v ^ (1 << d)
+
+
+@block
+def moebius0(v, d, n):
+    """Bit d flips alone where bit d + 1 is clear (bit n is), and with all below it where it is set (Cull & Larson 1995)."""
+    return _moebius(v, d, (v >> (d + 1)) & 1 if d + 1 < n else 0)
+
+
+@block
+def moebius1(v, d, n):
+    """As :func:`moebius0` with bit n taken to be set."""
+    return _moebius(v, d, (v >> (d + 1)) & 1 if d + 1 < n else 1)
+
+
+@block
+def _parity(x):
+    for shift in (32, 16, 8, 4, 2, 1):
+        x ^= x >> shift
+    return x & 1
+
+
+@block
+def twisted(v, d, n):
+    """For odd d and even parity of bits d - 1 .. 0 bits d and d + 1 flip, else bit d alone (Hilbers et al. 1987); n odd."""
+    return v ^ (3 << d) if d & 1 and _parity(v & ((1 << d) - 1)) == 0 else v ^ (1 << d)
+
+
+@block
+def augmented(v, d, n):
+    """The hypercube, and in slots n .. 2n - 2 the d - n + 2 lowest bits flip (Choudum & Sunitha 2002)."""
+    return v ^ (1 << d) if d < n else v ^ ((1 << (d - n + 2)) - 1)
+
+
+@block
+def exchanged(v, d, n):
+    """Bit 0 says which of two groups of dimensions a node is joined along, besides dimension 0 (Loh et al. 2005)."""
+    t = n - 1 - (n - 1) // 2
+    if d == 0:
+        return v ^ 1
+    return v ^ (1 << d) if (v & 1 == 1) == (d <= t) else v
+
+
+@block
+def _move(v, low, bits, up):
+    """The digit of ``bits`` bits from ``low`` on moved by +1 or -1, modulo 2^bits."""
+    mask = (1 << bits) - 1
+    digit = (v >> low) & mask
+    return v ^ ((digit ^ ((digit + (1 if up else -1)) & mask)) << low)
+
+
+@block
+def balanced(v, d, n):
+    """The lowest digit of two bits moves, and with slot 2i + u, i >= 1, digit i too (Wu & Huang 1997); n even."""
+    moved = _move(v, 0, 2, v & 1 == d & 1)
+    return _move(moved, 2 * (d >> 1), 2, v & 1 == 0) if d >= 2 else moved
+
+
+@block
+def _torus(v, d, bits):
+    low = bits * (d >> 1)
+    return _move(v, low, bits, (v >> low) & 1 == d & 1)
+
+
+@block
+def torus8(v, d, n):
+    """Digits of three bits, each moved by +1 or -1 modulo 8, an odd one up by its odd slot; 3 divides n."""
+    return _torus(v, d, 3)
+
+
+@block
+def torus16(v, d, n):
+    """As :func:`torus8`, with digits of four bits modulo 16."""
+    return _torus(v, d, 4)
+
+
+@block
+def _hyperx(v, d, bits):
+    others = (1 << bits) - 1
+    return v ^ ((d % others + 1) << (bits * (d // others)))
+
+
+@block
+def hyperx4(v, d, n):
+    """Digits of two bits, each changed to any other (generalized hypercube, HyperX); n even."""
+    return _hyperx(v, d, 2)
+
+
+@block
+def hyperx8(v, d, n):
+    """As :func:`hyperx4`, with digits of three bits."""
+    return _hyperx(v, d, 3)
+
+
+#: The steps, in the order of SLOTS.
+STEPS = (
+    hypercube, folded, enhanced2, crossed, locally_twisted, moebius0, moebius1, twisted, augmented, exchanged, balanced,
+    torus8, torus16, hyperx4, hyperx8,
+)  # a table, row by row # fmt: skip
+
+
+def chain(steps):
+    """One block ``step(index, v, d, n)`` of many steps."""
+    first, others = steps[0], chain(steps[1:]) if steps[1:] else None
+    if others is None:
+
+        @block
+        def last(index, v, d, n):
+            return np.int64(first(v, d, n))
+
+        return last
+
+    @block
+    def either(index, v, d, n):
+        return np.int64(first(v, d, n)) if index == 0 else others(index - 1, v, d, n)
+
+    return either

@@ -1,0 +1,236 @@
+"""Subcubes, and their merging while two are within distance 2 (Lee & Hayes 1988, section 3.2; reading R3).
+
+A subcube is a pair (base, free): the labels that agree with ``base``, one of its nodes, outside the mask ``free``.  Faulty nodes
+are subcubes with free = 0.  Two subcubes within distance 2 are replaced by the smallest one that holds both, until all are at
+distance 3 or more: the maximal subcubes of faulty and unsafe nodes, whatever the order.
+
+    one fault set     count = merge_faults(labels, f, base, free)      then base[:count], free[:count]
+    a vector of       close(rows, stride, masks, f)                    then fault i's subcube is (rows[i], masks[i]);
+    trials in lanes   measure(rows, stride, masks, f)                  their sizes; faults of one subcube have equal masks
+
+    lane    0     1     2   ...     row 0                    label 0 of trials 0, 1, 2, ...
+                                    row 1, stride vectors on  label 1 of them, and so on; masks likewise, without gaps
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..machine import simd
+from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
+from ..machine.jit import block
+
+
+@block(always=True)
+def contains(base, free, x):
+    """Whether a label lies in a subcube; uint64."""
+    return (x ^ base) & ~free == ZERO
+
+
+@block(always=True)
+def apart(base, free, other_base, other_free):
+    """Distance between two subcubes, an int64; a node is one with free = 0."""
+    return popcount((base ^ other_base) & ~(free | other_free))
+
+
+@block(always=True)
+def enclosing(base, free, other_base, other_free):
+    """Free dimensions of the smallest subcube that holds two; either base is one of its nodes."""
+    return free | other_free | (base ^ other_base)
+
+
+# ---------------------------------------------------------------- a list of subcubes, a vector of them at a time
+
+
+@block
+def _distances(x, free, bases, frees, at):
+    """Distances of the subcubes from ``at`` on to (x, free), as a vector."""
+    return simd.popcount(simd.without(simd.xor(x, simd.load(bases, at)), simd.either(free, simd.load(frees, at))))
+
+
+@block
+def _near(x, free, bases, frees, at, count):
+    """Which of a vector of subcubes from ``at`` on, those below ``count``, are within distance 2 of (x, free), as bits."""
+    near = simd.bits(simd.less_equal(_distances(x, free, bases, frees, at), simd.like(x, 2)))
+    return near & first_lanes(count - at, simd.lanes_of(x))
+
+
+@block
+def _any_near(x, free, bases, frees, at, count):
+    """Whether any subcube from ``at`` to ``count`` is within distance 2 of (x, free)."""
+    two = simd.like(x, 2)
+    lanes = simd.lanes_of(x)
+    while at + 4 * lanes <= count:
+        a = simd.minimum(_distances(x, free, bases, frees, at), _distances(x, free, bases, frees, at + lanes))
+        at += 2 * lanes
+        b = simd.minimum(_distances(x, free, bases, frees, at), _distances(x, free, bases, frees, at + lanes))
+        if simd.bits(simd.less_equal(simd.minimum(a, b), two)) != ZERO:
+            return True
+        at += 2 * lanes
+    while at < count:
+        if _near(x, free, bases, frees, at, count) != ZERO:
+            return True
+        at += lanes
+    return False
+
+
+@block
+def _absorb(x, free, bases, frees, settled, count):
+    """One pass: take the subcubes within distance 2 of (x, free) out of the list and enclose them.
+
+    Returns the new free mask, number of settled subcubes and number of subcubes.  The others keep their order.
+    """
+    out = np.int64(0)
+    left = settled
+    vector = simd.like(simd.load(bases, 0), x)
+    lanes = simd.lanes_of(vector)
+    for at in range(0, count, lanes):
+        near = _near(vector, simd.like(vector, free), bases, frees, at, count)
+        base = simd.load(bases, at)
+        mask = simd.load(frees, at)
+        valid = min(count - at, lanes)
+        if at < settled:
+            left -= popcount(near & first_lanes(settled - at, lanes))
+        rest = near
+        while rest:
+            i = at + lowest(rest)
+            free |= frees[i] | (bases[i] ^ x)
+            rest &= rest - ONE
+        keep = simd.mask(base, ~near)
+        simd.store(bases, out, simd.compress(keep, base))
+        simd.store(frees, out, simd.compress(keep, mask))
+        out += valid - popcount(near)
+    return free, left, out
+
+
+@block
+def merge(bases, frees, count):
+    """Merge subcubes within distance 2 into their enclosing subcubes until none are left; returns how many remain.
+
+    Parameters
+    ----------
+    bases, frees : uint32 or uint64 arrays of at least count + 16
+        A label of each subcube and the mask of its free dimensions.  Overwritten; results come first.
+    count : int64
+        Number of subcubes.
+
+    Notes
+    -----
+    Subcubes 0 .. settled - 1 are more than 2 away from all others.  A scan of those behind costs 5 instructions
+    a vector; a subcube that finds others swallows them, grows, and is compared with all until it grows no more.
+    """
+    settled = np.int64(0)
+    while settled < count:
+        x = bases[settled]
+        free = frees[settled]
+        vector = simd.like(simd.load(bases, 0), x)
+        mask = simd.like(vector, free)
+        if _any_near(vector, mask, bases, frees, settled + 1, count):
+            count -= 1  # take it out of the list, whose last one takes its place
+            bases[settled] = bases[count]
+            frees[settled] = frees[count]
+            before = count + 1
+            while count < before:
+                before = count
+                free, settled, count = _absorb(x, free, bases, frees, settled, count)
+            bases[count] = bases[settled]  # and back, as a settled one
+            frees[count] = frees[settled]
+            count += 1
+            bases[settled] = x
+            frees[settled] = free
+        settled += 1
+    return count
+
+
+@block
+def merge_faults(labels, f, base, free):
+    """:func:`merge` of f faults, which stay as they are.
+
+    Parameters
+    ----------
+    labels : uint64 array
+        f distinct faulty nodes.
+    f : int64
+    base, free : uint64 arrays of at least f + 16
+        Overwritten with the subcubes.
+
+    Returns
+    -------
+    int64
+        Number of subcubes; f exactly when no two faults are within distance 2.
+    """
+    for i in range(f):
+        base[i] = labels[i]
+        free[i] = ZERO
+    return merge(base, free, f)
+
+
+# ---------------------------------------------------------------- a vector of trials
+
+
+@block
+def close(rows, stride, masks, f):
+    """Masks of the free dimensions of each fault's subcube, for a vector of trials; the twin of :func:`merge` in lanes.
+
+    ``rows`` holds label i of every trial from ``stride * i`` vectors on (``stride`` a literal); ``masks``, f rows of one
+    vector, is overwritten.
+    """
+    zero = simd.like(simd.load(rows, 0), ZERO)
+    lanes = simd.lanes_of(zero)
+    step = stride * lanes
+    two = simd.like(zero, np.uint64(2))
+    for i in range(f):
+        simd.store(masks, lanes * i, zero)
+    while True:
+        changed = zero
+        for i in range(1, f):
+            x = simd.load(rows, step * i)
+            m = simd.load(masks, lanes * i)
+            grown = m
+            for j in range(i):
+                apart = simd.xor(x, simd.load(rows, step * j))
+                other = simd.load(masks, lanes * j)
+                union = simd.either(m, other)
+                near = simd.less_equal(simd.popcount(simd.without(apart, union)), two)
+                whole = simd.select(near, simd.either(union, apart), zero)
+                changed = simd.either(changed, simd.select(near, simd.xor(whole, simd.both(m, other)), zero))
+                grown = simd.either(grown, whole)
+                simd.store(masks, lanes * j, simd.either(other, whole))
+            simd.store(masks, lanes * i, grown)
+        if simd.bits(simd.differ(changed, zero)) == ZERO:
+            return
+
+
+@block
+def measure(rows, stride, masks, f):
+    """Sizes of the closed subcubes, lane by lane.
+
+    Returns vectors of the number of unsafe nodes (modulo two to the lane width, so that 2^w - f is right), of the
+    largest subcube's dimension, mask and one label, and the mask of lanes with a second subcube of three or more
+    dimensions.  A subcube is counted at the first of its faults.
+    """
+    zero = simd.like(simd.load(rows, 0), ZERO)
+    lanes = simd.lanes_of(zero)
+    step = stride * lanes
+    two = simd.like(zero, np.uint64(2))
+    nodes = simd.sub(zero, simd.like(zero, np.uint64(f)))
+    largest = zero
+    free = zero
+    label = zero
+    several = simd.differ(zero, zero)
+    for i in range(f):
+        x = simd.load(rows, step * i)
+        m = simd.load(masks, lanes * i)
+        first = simd.equal(zero, zero)
+        for j in range(i):
+            apart = simd.without(simd.xor(x, simd.load(rows, step * j)), simd.load(masks, lanes * j))
+            first = simd.mask_and(first, simd.differ(apart, zero))
+        d = simd.popcount(m)
+        nodes = simd.add(nodes, simd.select(first, simd.one_hot(d), zero))
+        more = simd.mask_without(first, simd.less_equal(d, largest))
+        second = simd.mask_without(first, simd.less_equal(simd.minimum(d, largest), two))
+        several = simd.mask_or(several, second)
+        largest = simd.select(more, d, largest)
+        free = simd.select(more, m, free)
+        label = simd.select(more, x, label)
+    return nodes, largest, free, label, several

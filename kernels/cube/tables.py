@@ -1,0 +1,229 @@
+"""A network as a table of neighbours, and searches on it: what a step (:mod:`.steps`) is asked for once, not per trial.
+
+Row v of a table, int32 of shape (2^n, slots), has the neighbours of node v in the order of the slots, v itself where a slot
+has no link.  ``length`` of a search is int32 of 2^n: FAULTY, OPEN (nonfaulty, not reached) or the links from the start.
+``cut`` has bit d of word v set where the link of node v in slot d is faulty; it is empty where none is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import Kernel, block, kernel, scratch
+from ..machine.trials import variant_of
+from .slots import SLOTS
+from .steps import STEPS, chain
+
+OPEN, FAULTY = np.int32(-1), np.int32(-2)
+
+#: The step of every named network, by its place in SLOTS.
+named_step = chain(STEPS)
+
+
+_FORMULAS = tuple(number for row in SLOTS.values() for number in row)
+
+
+@block
+def named_slots(index, n):
+    """The number of slots of a named network."""
+    return _FORMULAS[3 * index] * n // _FORMULAS[3 * index + 1] + _FORMULAS[3 * index + 2]
+
+
+def tabulating(step: Any) -> Any:
+    """The block ``tabulate(index, n, table)`` that fills a table from a block ``step(index, v, d, n)``.
+
+    Where a step leaves the labels, or its slot is no matching (a user's, at a size that was not checked), there is no link.
+    """
+
+    @block
+    def tabulate(index, n, table):
+        nodes = np.int64(1) << n
+        for v in range(nodes):
+            for d in range(table.shape[1]):
+                w = step(index, np.int64(v), np.int64(d), n)
+                table[v, d] = w if 0 <= w < nodes and step(index, w, np.int64(d), n) == v else v
+
+    return tabulate
+
+
+def table_kernel(step: Any, variant: str, cache: bool = True, code: Callable[..., Any] | None = None) -> Kernel:
+    """The kernel that makes tables of a block ``step(index, v, d, n)``."""
+
+    tabulate = tabulating(step)
+
+    @kernel("int32[:, ::1](int64, int64, int64)", variant=variant, cache=cache, code=code)
+    def table(index, n, slots):
+        """The table of network ``index`` on 2^n nodes, so many slots each."""
+        out = np.empty((np.int64(1) << n, slots), np.int32)
+        tabulate(index, n, out)
+        return out
+
+    return table
+
+
+TABLE = table_kernel(named_step, "named")
+
+
+def own_step(step: Any) -> Any:
+    """A user's step, jitted or plain, as a block with an index, which it does not need."""
+    own = step if hasattr(step, "py_func") else block(step)
+
+    @block
+    def indexed(index, v, d, n):
+        return np.int64(own(v, d, n))
+
+    return indexed
+
+
+def own_slots(slots: Callable[[int], int], most: int) -> Any:
+    """A user's numbers of slots, n = 0 .. most, as a block with an index."""
+    many = tuple(int(slots(n)) if n else 0 for n in range(most + 1))
+
+    @block
+    def indexed(index, n):
+        return np.int64(many[n])
+
+    return indexed
+
+
+def own_table(step: Any) -> Kernel:
+    """:func:`table_kernel` of a user's step."""
+    name, cache = variant_of(step)
+    return table_kernel(own_step(step), name, cache, getattr(step, "py_func", step))
+
+
+def own_law(step: Any) -> Kernel:
+    """The kernel that gives (v, d, w, x) where slot d leads from v to w and from there to x, not v, or (-1, 0, 0, 0)."""
+    name, cache = variant_of(step)
+    indexed = own_step(step)
+
+    @kernel("UniTuple(int64, 4)(int64, int64)", variant=name, cache=cache, code=getattr(step, "py_func", step))
+    def law(n, slots):
+        for v in range(np.int64(1) << n):
+            for d in range(slots):
+                w = indexed(np.int64(0), v, np.int64(d), n)
+                x = indexed(np.int64(0), w, np.int64(d), n)
+                if w < 0 or w >> n != 0 or x != v:
+                    return np.int64(v), np.int64(d), w, x
+        return np.int64(-1), np.int64(0), np.int64(0), np.int64(0)
+
+    return law
+
+
+@block
+def reach(table, cut, start, length, queue):
+    """Give every open node joined to the open ``start`` its number of links from there; returns how many were reached.
+
+    ``queue[:returned]`` holds them in order of that number.
+    """
+    queue[0] = start
+    length[start] = 0
+    at, count = np.int64(0), np.int64(1)
+    while at < count:
+        v = queue[at]
+        at += 1
+        dead = cut[v] if cut.size else ZERO
+        for d in range(table.shape[1]):
+            w = table[v, d]
+            if length[w] == OPEN and (dead >> np.uint64(d)) & ONE == ZERO:
+                length[w] = length[v] + 1
+                queue[count] = w
+                count += 1
+    return count
+
+
+@scratch
+def _opened(faulty):
+    length = np.empty(faulty.size, np.int32)
+    for v in range(faulty.size):
+        length[v] = FAULTY if faulty[v] else OPEN
+    return length
+
+
+@kernel("int32[::1](int32[:, ::1], boolean[::1], uint64[::1], int64)")
+def lengths_from(table, faulty, cut, start):
+    """The ``length`` of a search from a nonfaulty node."""
+    length = _opened(faulty)
+    reach(table, cut, start, length, np.empty(faulty.size, np.int32))
+    return length
+
+
+@kernel("int64[::1](int32[:, ::1], boolean[::1], uint64[::1])")
+def part_sizes(table, faulty, cut):
+    """Numbers of nodes of the parts into which the faults divide the nonfaulty nodes, in no order."""
+    length = _opened(faulty)
+    queue = np.empty(faulty.size, np.int32)
+    sizes = np.empty(faulty.size, np.int64)
+    count = np.int64(0)
+    for v in range(faulty.size):
+        if length[v] == OPEN:
+            sizes[count] = reach(table, cut, np.int32(v), length, queue)
+            count += 1
+    return sizes[:count].copy()
+
+
+@kernel("int64(int32[:, ::1], boolean[::1], uint64[::1])")
+def widest(table, faulty, cut):
+    """The largest distance between two nonfaulty nodes; -1 where two are apart, -2 where there is none."""
+    first = _opened(faulty)
+    queue = np.empty(faulty.size, np.int32)
+    alive = np.int64(0)
+    for v in range(faulty.size):
+        alive += first[v] == OPEN
+    most = np.int64(0)
+    length = first.copy()
+    for v in range(faulty.size):
+        if first[v] == FAULTY:
+            continue
+        length[:] = first
+        if reach(table, cut, np.int32(v), length, queue) < alive:
+            return np.int64(-1)
+        most = max(most, np.int64(length[queue[alive - 1]]))
+    return most if alive else np.int64(-2)
+
+
+@kernel("int64[::1](int32[:, ::1])")
+def shared_neighbours(table):
+    """How many pairs of nodes that are not adjacent have together so many neighbours: by that number, 0 .. 2 slots."""
+    nodes, slots = table.shape
+    degree = np.zeros(nodes, np.int64)
+    for v in range(nodes):
+        for d in range(slots):
+            degree[v] += table[v, d] != v
+    of_degree = np.zeros(slots + 1, np.int64)
+    out = np.zeros(2 * slots + 1, np.int64)
+    common = np.zeros(nodes, np.int64)
+    met = np.empty(slots * slots + 1, np.int64)
+    for v in range(nodes):
+        own = degree[v]
+        for k in range(slots + 1):
+            out[own + k] += of_degree[k]  # as if no earlier node shared a neighbour with v
+        of_degree[own] += 1
+        count = np.int64(0)
+        for d in range(slots):
+            w = table[v, d]
+            if w == v:
+                continue
+            if w < v:
+                out[own + degree[w]] -= 1
+                common[w] = -slots - 1  # adjacent, however many they share
+            for e in range(slots):
+                u = table[w, e]
+                if u < v and u != w:
+                    if common[u] >= 0:
+                        met[count] = u
+                        count += common[u] == 0
+                    common[u] += 1
+        for i in range(count):
+            u = met[i]
+            if common[u] > 0:
+                out[own + degree[u]] -= 1
+                out[own + degree[u] - common[u]] += 1
+            common[u] = 0
+        for d in range(slots):
+            common[table[v, d]] = 0
+    return out

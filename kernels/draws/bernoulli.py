@@ -1,0 +1,367 @@
+"""Fault sets in which every node is faulty with probability p, independently, as a pure function of (key, trial).
+
+Two laws, by the size of p; ``docs/random.md`` restates them and redoes them in plain NumPy.
+
+*Few faults*, p < 1/64.  The number of faults K ~ Binomial(2^n, p) is found by inversion of ``u``, word 0 of block t
+for COUNTS: K is the number of k with ``u >= 2^64 P(Binomial <= k)``.  The fault set is then that of :mod:`nodes`
+for f = K: the first K distinct labels of the trial's sequence (or all but the first 2^n - K).
+
+*Many faults*, p >= 1/64.  Node v has the 72-bit number ``head * 2^64 + tail`` and is faulty when it is below
+``p * 2^72``, which is an integer for every float64 p >= 1/64: the probability is exactly p.  Digit i of ``head``, most
+significant first, is bit ``v & 63`` of word i of block ``t * 2^max(n-6, 0) + (v >> 6)`` for NODE_DIGITS; ``tail`` is word
+v of block t for NODE_TAILS, needed by one node in 256.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..machine import bits, simd
+from ..machine.jit import block, scratch
+from . import philox
+
+#: From this probability on every node is decided by itself; below it K distinct labels are drawn.
+MANY = 1.0 / 64.0
+
+#: Rows of 16 words that are kept for the other trials of their block.
+CACHED_ROWS = 256
+
+_TWO64 = 18446744073709551616.0
+_SPLITTER = 134217729.0  # 2^27 + 1
+
+
+# ---------------------------------------------------------------- the number of faults
+# Double-double arithmetic (Dekker 1971; Knuth): a number is an unevaluated sum of two float64, high and low.  Only
+# IEEE additions, multiplications and divisions, which every machine rounds alike; no logarithm, no gamma function.
+
+
+@block
+def _product(a, b):
+    """The exact product of two float64, as high and low part."""
+    p = a * b
+    t = _SPLITTER * a
+    ah = t - (t - a)
+    al = a - ah
+    t = _SPLITTER * b
+    bh = t - (t - b)
+    bl = b - bh
+    return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl
+
+
+@block
+def _normal(high, low):
+    """The same sum with the low part below half a unit of the high one, for ``abs(high) >= abs(low)``."""
+    s = high + low
+    return s, low - (s - high)
+
+
+@block
+def _add(ah, al, bh, bl):
+    s = ah + bh
+    t = s - ah
+    e = (ah - (s - t)) + (bh - t)
+    return _normal(s, e + (al + bl))
+
+
+@block
+def _times(ah, al, bh, bl):
+    p, e = _product(ah, bh)
+    return _normal(p, e + (ah * bl + al * bh))
+
+
+@block
+def _over(ah, al, bh, bl):
+    q = ah / bh
+    p, e = _product(q, bh)
+    return _normal(q, ((ah - p) - e + al - q * bl) / bh)
+
+
+@block
+def _weight_ratio(k, nodes, p, qh, ql):
+    """P(K = k) / P(K = k - 1) as a double-double."""
+    ah, al = _product(np.float64(nodes - k + 1), p)
+    bh, bl = _times(qh, ql, np.float64(k), 0.0)
+    return _over(ah, al, bh, bl)
+
+
+@block
+def _support(nodes, p, qh, ql):
+    """Mode of Binomial(nodes, p), and the first and last number of faults whose weights are above 2^-110 of its."""
+    tiny = 2.0**-110
+    mode = min(np.int64((nodes + 1) * p), nodes)
+    first = mode
+    w = 1.0
+    while first > 0 and w > tiny:
+        w /= _weight_ratio(first, nodes, p, qh, ql)[0]
+        first -= 1
+    last = mode
+    w = 1.0
+    while last < nodes and w > tiny:
+        last += 1
+        w *= _weight_ratio(last, nodes, p, qh, ql)[0]
+    return mode, first, last
+
+
+@scratch
+def _summed_weights(nodes, p):
+    """First number of faults, and the sums of the weights from it up to each, the mode's being 1, as double-doubles."""
+    qh = 1.0 - p
+    ql = (1.0 - qh) - p
+    mode, first, last = _support(nodes, p, qh, ql)
+    high = np.zeros(last - first + 1, np.float64)
+    low = np.zeros(last - first + 1, np.float64)
+    high[mode - first] = 1.0
+    for k in range(mode, first, -1):
+        rh, rl = _weight_ratio(k, nodes, p, qh, ql)
+        high[k - 1 - first], low[k - 1 - first] = _over(high[k - first], low[k - first], rh, rl)
+    for k in range(mode + 1, last + 1):
+        rh, rl = _weight_ratio(k, nodes, p, qh, ql)
+        high[k - first], low[k - first] = _times(high[k - 1 - first], low[k - 1 - first], rh, rl)
+    for i in range(1, high.size):
+        high[i], low[i] = _add(high[i - 1], low[i - 1], high[i], low[i])
+    return first, high, low
+
+
+@scratch
+def _thresholds(high, low):
+    """The sums over the last of them, times 2^64, rounded up, as far as they are below 2^64."""
+    out = np.empty(high.size, np.uint64)
+    size = np.int64(0)
+    for i in range(high.size):
+        h, m = _over(high[i], low[i], high[high.size - 1], low[high.size - 1])
+        whole = np.floor(h * _TWO64)
+        rest = np.ceil(h * _TWO64 - whole + m * _TWO64)
+        if whole >= _TWO64 and rest >= 0.0:
+            break
+        # 2^64 itself is 0 modulo 2^64, from which a negative rest is taken away
+        out[size] = (np.uint64(0) if whole >= _TWO64 else np.uint64(whole)) + np.uint64(np.int64(rest))
+        size += 1
+    return out[:size]
+
+
+@scratch
+def binomial_table(many, p):
+    """Distribution function of Binomial(many, p) as thresholds for a 64-bit uniform number.
+
+    Parameters
+    ----------
+    many : int64
+        1 .. 2^30.
+    p : float64
+        0 <= p < 1/64.
+
+    Returns
+    -------
+    first : int64
+        K is ``first`` plus the number of thresholds that are <= u.
+    thresholds : uint64 array
+        ``ceil(2^64 P(K <= first + i))``, ascending, as far as they are below 2^64.
+    guide : int64 array of 256
+        Number of thresholds <= b 2^56.
+
+    Notes
+    -----
+    Weights are followed from the mode outwards until they fall below 2^-110 of it, in double-double arithmetic:
+    some 10^5 steps of relative error 2^-102 at most, so a threshold is off by less than 2^-80 of 2^64 before it
+    is rounded up, and a trial's K differs from the exact inversion with probability below 2^-60.  Up to 10 ms (n = 30,
+    p near 1/64), some 10 us at n = 16.
+    """
+    first, high, low = _summed_weights(np.int64(many), p)
+    thresholds = _thresholds(high, low)
+    guide = np.zeros(256, np.int64)
+    i = np.int64(0)
+    for b in range(256):
+        while i < thresholds.size and thresholds[i] <= np.uint64(b) << np.uint64(56):
+            i += 1
+        guide[b] = i
+    return first, thresholds, guide
+
+
+@block
+def number_of_faults(key, t, first, thresholds, guide, purpose=philox.COUNTS):
+    """K of trial ``t``, from the table of :func:`binomial_table`."""
+    u = philox.word(key, t, np.uint64(0), purpose)
+    i = guide[np.int64(u >> np.uint64(56))]
+    while i < thresholds.size and thresholds[i] <= u:
+        i += 1
+    return first + i
+
+
+# ---------------------------------------------------------------- few faults: distinct labels
+
+
+@block
+def label_row(key, t, q, n, words, cached):
+    """Labels 16 q .. 16 q + 15 of trial ``t``'s sequence, as a vector of 16 ``uint32``.
+
+    ``words`` (2 x 8 x CACHED_ROWS words) keeps the rows of one block, which 8, 4 or 2 trials share; ``cached`` holds
+    the block's number, -1 at first, and the number of its rows kept.
+    """
+    if n <= 8:
+        block, field, width = t >> np.uint64(3), t & np.uint64(7), np.uint64(8)
+    elif n <= 16:
+        block, field, width = t >> np.uint64(2), t & np.uint64(3), np.uint64(16)
+    else:
+        block, field, width = t >> np.uint64(1), t & np.uint64(1), np.uint64(32)
+    if cached[0] != np.int64(block):
+        cached[0] = np.int64(block)
+        cached[1] = 0
+    at = q << 4
+    if q < cached[1]:
+        even = simd.load(words, at)
+        odd = simd.load(words, at + 8)
+    else:
+        lane = simd.iota(simd.splat(block))
+        even, odd = philox.mixed_lanes(
+            key, simd.splat(block), simd.add(simd.splat(np.uint64(q << 3)), lane), philox.LABELS
+        )
+        if q < CACHED_ROWS:
+            simd.store(words, at, even)
+            simd.store(words, at + 8, odd)
+            cached[1] = q + 1
+    shift = simd.splat(field * width)
+    mask = simd.splat((np.uint64(1) << np.uint64(n)) - np.uint64(1))
+    even = simd.both(simd.shift_right(even, shift), mask)
+    odd = simd.both(simd.shift_right(odd, shift), mask)
+    return simd.as32(simd.low_halves(even, odd))
+
+
+@block
+def label_state(key, t, k, n, state, row, words, cached):
+    """Write the bitmask of trial ``t``'s first ``k`` distinct labels (of the others, for k > 2^(n-1)) to ``state``.
+
+    ``state`` has max(8, 2^(n-6)) words; ``row`` is scratch of 16 ``uint32``; ``words`` and ``cached``: :func:`label_row`.
+    """
+    nodes = np.int64(1) << n
+    draws = nodes - k if k > nodes >> 1 else k
+    zero = simd.splat(np.uint64(0))
+    for v in range(state.size >> 3):
+        simd.store(state, v << 3, zero)
+    q = np.int64(0)
+    got = np.int64(0)
+    while got < draws:
+        simd.store(row, 0, label_row(key, t, q, n, words, cached))
+        q += 1
+        i = 0
+        while i < 16 and got < draws:
+            x = np.uint64(row[i])
+            bit = np.uint64(1) << (x & np.uint64(63))
+            word = state[np.int64(x >> np.uint64(6))]
+            state[np.int64(x >> np.uint64(6))] = word | bit
+            got += np.int64(word & bit == np.uint64(0))
+            i += 1
+    if draws < k:
+        for w in range(max(nodes >> 6, 1)):
+            state[w] ^= whole_word(n)
+
+
+@block
+def whole_word(n):
+    """The nodes of the n-cube that lie in one word: all 64 bits, or the low 2^n for n < 6."""
+    return bits.ALL if n >= 6 else (np.uint64(1) << np.uint64(1 << n)) - np.uint64(1)
+
+
+# ---------------------------------------------------------------- many faults: node by node
+
+
+@block
+def digit_threshold(p):
+    """``p * 2^72`` for 1/64 <= p <= 1 as (head, tail): the part above 2^64 (256 for p = 1) and the 64 bits below."""
+    head = np.floor(p * 256.0)
+    return np.uint64(head), np.uint64((p * 256.0 - head) * _TWO64)
+
+
+@block
+def compare_digits(key, block, head, tail, purpose):
+    """Compare 512 numbers' eight leading digits with ``head``: (certainly faulty, undecided) vectors.
+
+    ``block`` is a multiple of 8.  Digits of ``head`` below its lowest set bit decide nothing when ``tail`` is zero.
+    """
+    prepared = philox.prepare_lanes(key, block, purpose)
+    undecided = simd.splat(bits.ALL)
+    faulty = simd.splat(bits.ZERO)
+    for half in range(4):
+        if tail == np.uint64(0) and (head << np.uint64(2 * half)) & np.uint64(255) == np.uint64(0):
+            return faulty, simd.splat(bits.ZERO)
+        words = philox.lanes(key, prepared, np.uint64(half))
+        for i in range(2):
+            digit = simd.splat(bits.ZERO - ((head >> np.uint64(7 - 2 * half - i)) & np.uint64(1)))
+            differs = simd.both(undecided, simd.xor(digit, words[i]))
+            faulty = simd.either(faulty, simd.both(differs, digit))
+            undecided = simd.without(undecided, differs)
+    return faulty, undecided if tail != np.uint64(0) else simd.splat(bits.ZERO)
+
+
+@block
+def _decide_tails(key, t, tail, nodes, count, state):
+    """Set the ``count`` undecided ``nodes`` whose tails are below ``tail`` (> 0); ``nodes`` has 7 words to spare."""
+    one = simd.splat(bits.ONE)
+    limit = simd.splat(tail - bits.ONE)
+    for i in range(0, count, 8):
+        v = simd.load(nodes, i)
+        even, odd = philox.mixed_lanes(key, simd.splat(t), simd.shift_right(v, one), philox.NODE_TAILS)
+        drawn = simd.select(simd.equal(simd.both(v, one), one), odd, even)
+        faulty = simd.bits(simd.less_equal(drawn, limit)) & bits.first_lanes(count - i)
+        while faulty:
+            x = nodes[i + bits.lowest(faulty)]
+            state[np.int64(x >> np.uint64(6))] |= bits.ONE << (x & np.uint64(63))
+            faulty &= faulty - bits.ONE
+
+
+#: Vectors whose undecided nodes are collected before their tails are drawn.
+_BATCH = 64
+
+#: Words of scratch that :func:`digit_state` needs: undecided words and their indices, undecided nodes.
+DIGIT_SCRATCH = 2 * 8 * (_BATCH + 1) + 512 * _BATCH + 8
+
+
+@block
+def digit_state(key, t, head, tail, n, state, scratch):
+    """Write the bitmask of trial ``t``'s faulty nodes to ``state`` of max(8, 2^(n-6)) words.
+
+    ``head`` and ``tail`` are those of :func:`digit_threshold`; ``scratch`` has DIGIT_SCRATCH words.
+    """
+    if head == np.uint64(256):
+        for w in range(state.size):
+            state[w] = whole_word(n) if w < 1 << max(n - 6, 0) else np.uint64(0)
+        return
+    per_trial = np.int64(1) << max(n - 6, 0)
+    base = t * np.uint64(per_trial)
+    where = 8 * (_BATCH + 1)
+    nodes = scratch[2 * where :]
+    vectors = state.size >> 3
+    for start in range(0, vectors, _BATCH):
+        size = np.int64(0)
+        for v in range(start, min(start + _BATCH, vectors)):
+            faulty, undecided = compare_digits(
+                key, (base + np.uint64(v << 3)) & ~np.uint64(7), head, tail, philox.NODE_DIGITS
+            )
+            if n < 9:
+                faulty = _own_words(faulty, base, n, scratch)
+                undecided = _own_words(undecided, base, n, scratch)
+            simd.store(state, v << 3, faulty)
+            if tail != np.uint64(0):
+                some = simd.differ(undecided, simd.splat(bits.ZERO))
+                index = simd.add(simd.splat(np.uint64(v << 3)), simd.iota(undecided))
+                simd.store(scratch, size, simd.compress(some, undecided))
+                simd.store(scratch, where + size, simd.compress(some, index))
+                size += bits.popcount(simd.bits(some))
+        count = np.int64(0)
+        for i in range(size):
+            rest = scratch[i]
+            while rest:
+                nodes[count] = (scratch[where + i] << np.uint64(6)) | np.uint64(bits.lowest(rest))
+                count += 1
+                rest &= rest - bits.ONE
+        _decide_tails(key, t, tail, nodes, count, state)
+
+
+@block
+def _own_words(x, base, n, scratch):
+    """For n < 9: this trial's words of a vector of 8 / 2^max(n-6, 0) trials, moved to the front, the rest cleared."""
+    simd.store(scratch, 0, x)
+    simd.store(scratch, 8, simd.splat(bits.ZERO))
+    first = np.int64(base & np.uint64(7))
+    for w in range(np.int64(1) << max(n - 6, 0)):
+        scratch[8 + w] = scratch[first + w] & whole_word(n)
+    return simd.load(scratch, 8)

@@ -1,0 +1,107 @@
+"""Sources and destinations: distinct nonfaulty nodes, from words of their own purpose.
+
+A trial's candidates are the low n bits of the fields of its own block's words in turn, low field first, w = 8, 16 or 32 bits
+wide as for fault sets (``docs/random.md``).  Of many destinations those left out are drawn, so that no draw is rejected
+more than about half of the time.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..machine import bits
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import block, scratch
+from . import philox
+from .nodes import field_width
+
+_63 = np.uint64(63)
+_6 = np.uint64(6)
+
+
+class Candidates(NamedTuple):
+    """A trial's candidates in turn, and which nodes are taken."""
+
+    taken: Any  #: uint64 bitmap over the nodes; clear between trials
+    state: Any  #: uint64, 5: key, trial, place of the next field, and the words of two places
+
+
+@scratch
+def candidates_for(n):
+    """Scratch for the draws of trials in Q_n, n <= 20."""
+    return Candidates(np.zeros(max(1, (1 << n) >> 6), np.uint64), np.zeros(5, np.uint64))
+
+
+@block
+def start(candidates, key, t):
+    """Begin at trial t's first candidate."""
+    candidates.state[0] = key
+    candidates.state[1] = np.uint64(t)
+    candidates.state[2] = ZERO
+
+
+@block
+def candidate(candidates, n):
+    """The next candidate, a uint64 below 2^n."""
+    state = candidates.state
+    width = np.uint64(field_width(n))
+    bit = state[2] * width
+    if bit & np.uint64(127) == ZERO:
+        even, odd = philox.pair(state[0], state[1], bit >> np.uint64(7), philox.MULTICASTS)
+        state[3] = even
+        state[4] = odd
+    state[2] += ONE
+    word = state[4] if bit & np.uint64(64) else state[3]
+    return (word >> (bit & _63)) & ((ONE << np.uint64(n)) - ONE)
+
+
+@block(always=True)
+def is_taken(taken, x):
+    """Whether a node is taken."""
+    return (taken[x >> _6] >> (x & _63)) & ONE != ZERO
+
+
+@block(always=True)
+def turn(taken, x):
+    """Take a node, or give it back."""
+    taken[x >> _6] ^= ONE << (x & _63)
+
+
+@block
+def one_more(candidates, n):
+    """The next candidate that is not taken; it is taken then."""
+    x = candidate(candidates, n)
+    while is_taken(candidates.taken, x):
+        x = candidate(candidates, n)
+    turn(candidates.taken, x)
+    return x
+
+
+@block
+def choose(candidates, n, left, count, out):
+    """Write ``count`` of the ``left`` nodes that are not taken to ``out``: drawn one by one, or the others where those are fewer.
+
+    What is taken is the same afterwards.
+    """
+    fewer = min(count, left - count)
+    for i in range(fewer):
+        out[i] = one_more(candidates, n)
+    if fewer == count:
+        for i in range(fewer):
+            turn(candidates.taken, out[i])
+        return
+    # the nodes drawn are left out: they stand at the end of ``out`` while the others are written
+    for i in range(fewer):
+        out[count + fewer - 1 - i] = out[i]
+    at = np.int64(0)
+    inside = bits.ALL if n >= 6 else (ONE << np.uint64(1 << n)) - ONE
+    for w in range(candidates.taken.size):
+        rest = ~candidates.taken[w] & inside
+        while rest:
+            out[at] = np.uint64(w << 6 | bits.lowest(rest))
+            at += 1
+            rest &= rest - ONE
+    for i in range(fewer):
+        turn(candidates.taken, out[count + i])

@@ -1,0 +1,193 @@
+"""One trial's faults as a whole: nodes, links, the subcubes of faulty and unsafe nodes, and the ends of a message.
+
+Trial t's faulty nodes are those of :mod:`nodes`, its faulty links those of :mod:`links`, and the ends are the next
+distinct labels of the same sequence, so that fault set and ends are uniform together and no trial is void.  A
+:class:`Faults` is made once a call and drawn anew for each trial::
+
+    faults = faults_for(n, f, links, ends)     # in a @scratch
+    draw(key, t, n, faults)                    # fills labels, ends, lower and dims
+    close(faults)                              # fills base and free
+    if blocked(faults, curr, bit): ...
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..cube.labels import LabelSet, add, clear, contains, label_set
+from ..cube.subcubes import merge
+from ..machine import simd
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import block, kernel, scratch
+from .links import LinkDraws, distinct_links, link_draws_for
+from .nodes import Draws, distinct_nodes, drawn, draws_for
+
+# Up to so many labels a search through them, eight at a time, is faster than a table.
+_FEW = 32
+
+_NODES, _LINKS, _ENDS, _CLOSED = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
+
+
+class Faults(NamedTuple):
+    """Faults and ends of one trial in Q_n; made by :func:`faults_for`."""
+
+    size: Any  #: int64: numbers of faulty nodes, faulty links, ends, and subcubes in ``base`` and ``free``
+    labels: Any  #: uint64: the faulty nodes, distinct, and room
+    known: LabelSet  #: the same, where they are many
+    lower: Any  #: uint64: the lower ends of the faulty links
+    dims: Any  #: uint64: their dimensions
+    ends: Any  #: uint64: the ends of the message, distinct and nonfaulty
+    base: Any  #: uint64: a node of each maximal subcube of faulty and unsafe nodes (reading R3)
+    free: Any  #: uint64: its free dimensions
+    named: Any  #: bool: room to draw the nonfaulty nodes in, where those are fewer
+    draws: Draws
+    link_draws: LinkDraws
+
+
+@scratch
+def faults_for(n, f, links, ends):
+    """Room for f faulty nodes and so many faulty links of Q_n and distinct ends; f + ends <= 2^n, not checked."""
+    few = drawn(n, f)
+    count = few + ends if few == f else few
+    size = np.zeros(4, np.int64)
+    size[_NODES] = f
+    size[_LINKS] = links
+    size[_ENDS] = ends
+    return Faults(
+        size,
+        np.zeros(max(f, count) + 16, np.uint64),
+        label_set(f if f > _FEW else 0),
+        np.zeros(links, np.uint64),
+        np.zeros(links, np.uint64),
+        np.zeros(ends, np.uint64),
+        np.zeros(f + links + 16, np.uint64),
+        np.zeros(f + links + 16, np.uint64),
+        np.zeros(np.int64(1) << n if few < f else 0, np.bool_),
+        draws_for(count),
+        link_draws_for(links),
+    )
+
+
+@block
+def remember(faults):
+    """Enter the faulty nodes into the table, where they are many; needed after ``labels`` changed."""
+    if faults.size[_NODES] > _FEW:
+        clear(faults.known)
+        for i in range(faults.size[_NODES]):
+            add(faults.known, faults.labels[i])
+
+
+@block
+def draw(key, t, n, faults):
+    """Draw trial ``t``'s faults and ends.
+
+    For f <= 2^(n-1) the ends are the labels that follow the f faults in the trial's sequence of distinct labels; for
+    more, where the nonfaulty nodes are drawn, they are the first of those.
+    """
+    f, ends = faults.size[_NODES], faults.size[_ENDS]
+    few = drawn(n, f)
+    labels = faults.labels
+    distinct_nodes(key, t, n, few + ends if few == f else few, labels, faults.draws)
+    first = f if few == f else np.int64(0)
+    for i in range(ends):
+        faults.ends[i] = labels[first + i]
+    if few < f:
+        for i in range(few):
+            faults.named[labels[i]] = True
+        at = np.int64(0)
+        for x in range(faults.named.size):
+            if faults.named[x]:
+                faults.named[x] = False
+            else:
+                labels[at] = x
+                at += 1
+    remember(faults)
+    if faults.size[_LINKS]:
+        distinct_links(key, t, n, faults.size[_LINKS], faults.lower, faults.dims, faults.link_draws)
+
+
+@block
+def close(faults):
+    """Merge nodes and links into the maximal subcubes of faulty and unsafe nodes (R2, R3); returns their number."""
+    nodes, links = faults.size[_NODES], faults.size[_LINKS]
+    for i in range(nodes):
+        faults.base[i] = faults.labels[i]
+        faults.free[i] = ZERO
+    for i in range(links):
+        faults.base[nodes + i] = faults.lower[i]
+        faults.free[nodes + i] = ONE << faults.dims[i]
+    count = merge(faults.base, faults.free, nodes + links)
+    faults.size[_CLOSED] = count
+    return count
+
+
+@block
+def is_faulty(faults, x):
+    """Whether a node is faulty."""
+    f = faults.size[_NODES]
+    if f > _FEW:
+        return contains(faults.known, x)
+    wanted = simd.splat(x)
+    for at in range(0, f, 8):
+        same = simd.bits(simd.equal(simd.load(faults.labels, at), wanted))
+        if f - at < 8:
+            same &= (ONE << np.uint64(f - at)) - ONE
+        if same:
+            return True
+    return False
+
+
+@block
+def is_faulty_link(faults, x, bit):
+    """Whether the link of a node in a dimension (a single bit) is listed as faulty."""
+    count = faults.size[_LINKS]
+    i = np.int64(0)
+    while i < count and (faults.lower[i] != x & ~bit or ONE << faults.dims[i] != bit):
+        i += 1
+    return i < count
+
+
+@block
+def blocked(faults, x, bit):
+    """Whether the link of a node in a dimension, or the node behind it, is faulty."""
+    return is_faulty(faults, x ^ bit) or is_faulty_link(faults, x, bit)
+
+
+@block
+def is_closed(faults, x):
+    """Whether a node is faulty or unsafe."""
+    count = faults.size[_CLOSED]
+    wanted = simd.splat(x)
+    zero = simd.splat(ZERO)
+    for at in range(0, count, 8):
+        apart = simd.without(simd.xor(simd.load(faults.base, at), wanted), simd.load(faults.free, at))
+        inside = simd.bits(simd.equal(apart, zero))
+        if count - at < 8:
+            inside &= (ONE << np.uint64(count - at)) - ONE
+        if inside:
+            return True
+    return False
+
+
+@block
+def is_safe(faults, n):
+    """Whether some node of Q_n is active: no subcube is the whole cube."""
+    whole = (ONE << np.uint64(n)) - ONE
+    found = False
+    for i in range(faults.size[_CLOSED]):
+        found |= faults.free[i] == whole
+    return not found
+
+
+@kernel("Tuple((uint64[::1], uint64[:, ::1], uint64[::1]))(uint64, int64, int64, int64, int64, int64)")
+def trial_faults(key, t, n, f, links, ends):
+    """What :func:`draw` draws: the faulty nodes, the faulty links as rows (lower end, upper end), and the ends."""
+    faults = faults_for(n, f, links, ends)
+    draw(key, t, n, faults)
+    pairs = np.empty((links, 2), np.uint64)
+    for i in range(links):
+        pairs[i, 0] = faults.lower[i]
+        pairs[i, 1] = faults.lower[i] | ONE << faults.dims[i]
+    return faults.labels[:f].copy(), pairs, faults.ends

@@ -1,0 +1,211 @@
+"""The two end nodes of a trial's message among lazy faults: different, nonfaulty, uniform (``docs/random.md``).
+
+Hundreds of trials at a time: candidates s, t are asked until both are nonfaulty, on the same statuses (``whole`` False), or on
+new ones each time, so that given s and t all other nodes are faulty independently (``whole`` True).
+
+Among f listed faults the ends are the labels that the trial's sequence gives next (:func:`faults.draw`).  In lanes of trials
+they need no code of their own: rows f and f + 1 of the labels are s and t where the
+f + 2 labels differ, and a trial with a repeated one is drawn again by itself, as for its faults.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..machine import simd
+from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
+from ..machine.jit import block, scratch
+from . import philox
+from .nodes import status_lanes
+
+# ---------------------------------------------------------------- lazy faults
+
+#: Trials of a batch.
+BATCH = 512
+#: Up to so many labels a trial without a pair is looked at whole, whether it has two nonfaulty nodes at all.
+SEARCHED_BITS = 19
+
+_FEW_PAIRS = 2**10
+_MOST_PAIRS = 2**20
+# As many trials as waste the same share of a vector of trials as one trial does of a vector of candidates.
+_FEW_WAITING = 2
+
+
+class Pairs(NamedTuple):
+    """A batch of trials with their end nodes, made by :func:`pair_arrays`; uint64 arrays of BATCH + 16."""
+
+    keys: Any  #: status keys
+    sources: Any
+    targets: Any
+    trials: Any  #: their indices
+    waiting_keys: Any  #: those still without a pair
+    waiting_trials: Any
+    row: Any  #: one trial's candidates
+
+
+class Lazy(NamedTuple):
+    """Where candidates come from."""
+
+    key: Any  #: uint64: the point's
+    limit: Any  #: uint64: ``nodes.threshold`` of the rate
+    bits: Any  #: int64: nodes are the labels of so many bits
+    whole: Any  #: bool: each candidate pair has a status key of its own
+
+
+@scratch
+def pair_arrays():
+    """Arrays for a batch."""
+    rows = np.zeros((7, BATCH + 16), np.uint64)
+    return Pairs(rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6])
+
+
+@block(always=True)
+def _inside(lazy):
+    return simd.splat((ONE << np.uint64(lazy.bits)) - ONE)
+
+
+@block
+def _too_few_nonfaulty(status, lazy):
+    """Whether fewer than two of all nodes are nonfaulty."""
+    lanes = simd.iota(simd.splat(status))
+    count = 0
+    for node in range(0, np.int64(1) << lazy.bits, 8):
+        found = status_lanes(simd.splat(status), simd.add(simd.splat(np.uint64(node)), lanes))
+        inside = simd.less_equal(simd.add(simd.splat(np.uint64(node)), lanes), _inside(lazy))
+        count += popcount(simd.bits(simd.mask_and(inside, simd.less_equal(simd.splat(lazy.limit), found))))
+        if count >= 2:
+            return False
+    return True
+
+
+@block(always=True)
+def _valid_pairs(keys, limit, s, t):
+    """The lanes in which s and t are nonfaulty and different, as bits."""
+    least = simd.splat(limit)
+    s_nonfaulty = simd.less_equal(least, status_lanes(keys, s))
+    t_nonfaulty = simd.less_equal(least, status_lanes(keys, t))
+    return simd.bits(simd.mask_and(simd.mask_and(s_nonfaulty, t_nonfaulty), simd.differ(s, t)))
+
+
+@block(always=True)
+def _candidates(lazy, trials, i):
+    """Candidate pairs of eight trials, or of one, with their numbers in the lanes of ``i``."""
+    s, t = philox.mixed_lanes(lazy.key, trials, i, philox.PAIRS)
+    return simd.both(s, _inside(lazy)), simd.both(t, _inside(lazy))
+
+
+@block(always=True)
+def _status_keys(lazy, trials, i, status):
+    """Status keys of those candidates: ``status``, or word i of each trial's block."""
+    if not lazy.whole:
+        return status
+    one = simd.splat(ONE)
+    even, odd = philox.mixed_lanes(lazy.key, trials, simd.shift_right(i, one), philox.STATUS_KEYS)
+    return simd.select(simd.equal(simd.both(i, one), one), odd, even)
+
+
+@block
+def _redraw(first, at, n, lazy, pairs):
+    """Give trial ``at`` of those waiting its first valid candidate from number ``first`` on; False when it is void."""
+    unchecked = lazy.bits <= SEARCHED_BITS and not lazy.whole
+    trial = simd.splat(pairs.waiting_trials[at])
+    status = simd.splat(pairs.waiting_keys[at])
+    for i in range(first, _MOST_PAIRS, 8):
+        if unchecked and i > _FEW_PAIRS:
+            if _too_few_nonfaulty(pairs.waiting_keys[at], lazy):
+                return False
+            unchecked = False
+        numbers = simd.add(simd.splat(np.uint64(i)), simd.iota(status))
+        s, t = _candidates(lazy, trial, numbers)
+        status = _status_keys(lazy, trial, numbers, status)
+        valid = _valid_pairs(status, lazy.limit, s, t)
+        if i + 8 > _MOST_PAIRS:
+            valid &= first_lanes(np.int64(_MOST_PAIRS - i))
+        if valid:
+            lane = lowest(valid)
+            _keep(n, ONE << np.uint64(lane), status, s, t, trial, pairs)
+            return True
+    return False
+
+
+@block(always=True)
+def _keep(n, valid, status, s, t, trial, pairs):
+    """Append the lanes ``valid``; returns the new number."""
+    mask = simd.mask(status, valid)
+    simd.store(pairs.keys, n, simd.compress(mask, status))
+    simd.store(pairs.sources, n, simd.compress(mask, s))
+    simd.store(pairs.targets, n, simd.compress(mask, t))
+    simd.store(pairs.trials, n, simd.compress(mask, trial))
+    return n + popcount(valid)
+
+
+@block(always=True)
+def _wait(count, bad, status, trial, pairs):
+    """Queue the lanes ``bad``; returns the new number."""
+    mask = simd.mask(status, bad)
+    simd.store(pairs.waiting_keys, count, simd.compress(mask, status))
+    simd.store(pairs.waiting_trials, count, simd.compress(mask, trial))
+    return count + popcount(bad)
+
+
+@block(always=True)
+def _draw_waiting(n, count, lazy, pairs):
+    """Draw the trials whose first candidate was not valid: a candidate of eight trials at a time while many are left,
+    then eight candidates of a trial; returns the number of trials now."""
+    i = np.int64(1)
+    while count > _FEW_WAITING and i < _FEW_PAIRS:
+        left = np.int64(0)
+        for v in range(0, count, 8):
+            active = first_lanes(count - v)
+            status, trial = simd.load(pairs.waiting_keys, v), simd.load(pairs.waiting_trials, v)
+            number = simd.splat(np.uint64(i))
+            s, t = _candidates(lazy, trial, number)
+            status = _status_keys(lazy, trial, number, status)
+            valid = _valid_pairs(status, lazy.limit, s, t) & active
+            n = _keep(n, valid, status, s, t, trial, pairs)
+            left = _wait(left, active & ~valid, status, trial, pairs)
+        count = left
+        i += 1
+    for v in range(count):
+        n += np.int64(_redraw(i, v, n, lazy, pairs))
+    return n
+
+
+@block(always=True)
+def draw_pairs(first, stop, lazy, pairs):
+    """Draw trials first .. stop - 1, at most BATCH of them, into ``pairs``, in no particular order.
+
+    Parameters
+    ----------
+    first, stop : int64
+    lazy : Lazy
+        2 <= bits <= 62, not checked.
+    pairs : Pairs
+        From :func:`pair_arrays`.
+
+    Returns
+    -------
+    int64
+        Number of trials that are not void: that have a valid pair among their first 2^20 candidates (and two nonfaulty nodes at
+        all, which is looked up for 2^19 labels or fewer).
+    """
+    n = np.int64(0)
+    count = np.int64(0)
+    for start in range(first - first % 8, stop, 8):
+        wanted = np.uint64(0xFF)
+        if start < first:
+            wanted &= np.uint64(0xFF) << np.uint64(first - start)
+        if start + 8 > stop:
+            wanted &= np.uint64(0xFF) >> np.uint64(start + 8 - stop)
+        b = np.uint64(start)
+        status, _ = philox.pair_lanes(lazy.key, b, ZERO, philox.STATUS_KEYS)
+        s, t = philox.pair_lanes(lazy.key, b, ZERO, philox.PAIRS)
+        s = simd.both(s, _inside(lazy))
+        t = simd.both(t, _inside(lazy))
+        trial = simd.add(simd.splat(b), simd.iota(status))
+        valid = _valid_pairs(status, lazy.limit, s, t) & wanted
+        n = _keep(n, valid, status, s, t, trial, pairs)
+        count = _wait(count, wanted & ~valid, status, trial, pairs)
+    return _draw_waiting(n, count, lazy, pairs)

@@ -1,0 +1,95 @@
+"""Shortest nonfaulty paths in a whole dual-cube: breadth-first search on bitmasks, 512 nodes an operation.
+
+Memory and time are proportional to 2^(2m+1) nodes.  The nodes of class 0 and of class 1 stand in two bitmasks
+indexed by the label without its class bit, so a cross edge joins equal indices; class 0 is joined along index
+bits 0 .. m-1, class 1 along m .. 2m-1.  Index bits below 9 are shuffles inside a vector, the others whole vectors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..cube.bitmask import get, put, spread, words_of
+from ..draws.nodes import status, status_lanes
+from ..machine import simd
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import block, kernel
+
+
+@block
+def words(m):
+    """Words of one class' bitmask: 2^(2m) bits, at least one vector."""
+    return words_of(2 * m)
+
+
+@block
+def draw_nonfaulty(key, threshold, m, nonfaulty):
+    """Bitmasks of the nonfaulty nodes under a status key, shape (2, words(m)); every status is drawn."""
+    nodes = 1 << (2 * m)
+    lanes = simd.iota(simd.splat(key))
+    limit = simd.splat(threshold)
+    for c in range(2):
+        row = nonfaulty[c]
+        if nodes < 64:
+            row[:] = ZERO
+            for i in range(nodes):
+                if status(key, np.uint64(c * nodes + i)) >= threshold:
+                    row[0] |= ONE << np.uint64(i)
+            continue
+        for w in range(row.size):
+            row[w] = ZERO
+        for w in range(nodes >> 6):
+            word = ZERO
+            for i in range(8):
+                label = simd.add(simd.splat(np.uint64(c * nodes + 64 * w + 8 * i)), lanes)
+                word |= simd.bits(simd.less_equal(limit, status_lanes(simd.splat(key), label))) << np.uint64(8 * i)
+            row[w] = word
+
+
+@block
+def search(m, nonfaulty, s, t, seen, spare):
+    """Length of a shortest nonfaulty path from ``s`` to ``t``, both nonfaulty; -1 when there is none.
+
+    Parameters
+    ----------
+    m : int64
+    nonfaulty : uint64 array, shape (2, words(m))
+    s, t : uint64
+        Labels.
+    seen, spare : uint64 arrays, shape (2, words(m))
+        Overwritten.
+    """
+    if s == t:
+        return 0
+    shift = np.uint64(2 * m)
+    inside = (ONE << shift) - ONE
+    a, b = s & inside, t & inside
+    a_class, b_class = np.int64(s >> shift), np.int64(t >> shift)
+    seen[:] = ZERO
+    put(seen[a_class], a)
+    length = 0
+    while True:
+        now, then = (seen, spare) if length % 2 == 0 else (spare, seen)
+        new0 = spread(now[0], now[1], nonfaulty[0], 0, m, then[0])
+        new1 = spread(now[1], now[0], nonfaulty[1], m, 2 * m, then[1])
+        length += 1
+        if get(then[b_class], b):
+            return length
+        if not (new0 or new1):
+            return -1
+
+
+@kernel("int64(int64, uint64, uint64, uint64[::1], uint64, uint64)")
+def distance_one(m, key, threshold, faults, s, t):
+    """Length of a shortest nonfaulty path in DC(m), or -1: faults lazy, listed, or both; as ``route_one``."""
+    nonfaulty = np.zeros((2, words(m)), np.uint64)
+    seen = np.zeros((2, words(m)), np.uint64)
+    spare = np.zeros((2, words(m)), np.uint64)
+    draw_nonfaulty(key, threshold, m, nonfaulty)
+    shift = np.uint64(2 * m)
+    inside = (ONE << shift) - ONE
+    for label in faults:
+        node = label & inside
+        row = nonfaulty[np.int64(label >> shift)]
+        row[np.int64(node >> np.uint64(6))] &= ~(ONE << (node & np.uint64(63)))
+    return search(m, nonfaulty, s, t, seen, spare)

@@ -1,0 +1,228 @@
+"""Trials of dual-cube routing: draw the pair, route it, search the whole cube if asked, and tally (reading B8).
+
+Statuses hang on ``nodes.status_key``; pairs are those of ``pairs.draw_pairs`` on the same statuses.  A trial is void when
+fewer than two nodes are nonfaulty (looked up for m <= SEARCH_M) or when none of the first 2^20 candidate pairs will do,
+which at failure rates up to 0.99 has probability below 10^-45.
+
+Trials go through in batches, trial after trial in each of three stages, so that the draws can be vectors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..draws.nodes import threshold
+from ..draws.pairs import BATCH, Lazy, draw_pairs, pair_arrays
+from ..machine import simd
+from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
+from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel
+from ..tally.sums import add_lanes, add_wide, offer
+from .lanes import Cube, batch_for, pays, route_lengths
+from .layout import DUALCUBE_ROUTING, SEARCH_M
+from .lookups import Recorded, forget, record_for, route_recorded
+from .practical import LIMIT, PATH_NODES, TREES, World, position_dims
+from .shortest import draw_nonfaulty, search, words
+from .trees import room_for
+
+#: Without the search, lookups are counted in the trials whose index is a multiple of this power of two: asking in
+#: the reading's order and remembering what was asked takes several times as long as the route.
+LOOKUPS_EVERY = 64
+
+_VALID = DUALCUBE_ROUTING.counter("valid")
+_DELIVERED = DUALCUBE_ROUTING.counter("delivered")
+_EXHAUSTED = DUALCUBE_ROUTING.counter("exhausted")
+_LIMIT = DUALCUBE_ROUTING.counter("limit")
+_VOID = DUALCUBE_ROUTING.counter("void")
+_LENGTH = DUALCUBE_ROUTING.counter("length")
+_LENGTH_LENGTH = DUALCUBE_ROUTING.counter("length_length")
+_DISTANCE = DUALCUBE_ROUTING.counter("distance")
+_LENGTH_DISTANCE = DUALCUBE_ROUTING.counter("length_distance")
+_DISTANCE_DISTANCE = DUALCUBE_ROUTING.counter("distance_distance")
+_DETOURS = DUALCUBE_ROUTING.counter("detours")
+_COUNTED = DUALCUBE_ROUTING.counter("counted")
+_LOOKUPS = DUALCUBE_ROUTING.counter("lookups")
+_LOOKUPS_LOOKUPS = DUALCUBE_ROUTING.counter("lookups_lookups")
+_CONNECTED = DUALCUBE_ROUTING.counter("connected")
+_SHORTEST = DUALCUBE_ROUTING.counter("shortest")
+_LENGTH_SHORTEST = DUALCUBE_ROUTING.counter("length_shortest")
+_SHORTEST_SHORTEST = DUALCUBE_ROUTING.counter("shortest_shortest")
+_SHORTEST_ROUTES = DUALCUBE_ROUTING.counter("shortest_routes")
+_LONGER = DUALCUBE_ROUTING.counter("longer")
+_LONGEST = DUALCUBE_ROUTING.extreme("longest")
+_DETOUR = DUALCUBE_ROUTING.extreme("detour")
+
+_TWO = np.uint64(2)
+# Lengths as unsigned numbers: a tree stopped at its limit, and the longest that is a length.
+_LIMITED = np.uint64(LIMIT % 2**64)
+_LONGEST_LENGTH = np.uint64(2**32)
+
+
+@block(always=True)
+def fault_free_distance(s, t, m):
+    """d(s, t): Hamming distance, plus 2 for different clusters of one class."""
+    x = s ^ t
+    apart = x >> (m + m) == ZERO and x & ~position_dims(s, m) != ZERO
+    return popcount(x) + (2 if apart else 0)
+
+
+@block(always=True)
+def _distance_lanes(s, t, m):
+    """:func:`fault_free_distance` of eight pairs."""
+    zero = simd.splat(ZERO)
+    x = simd.xor(s, t)
+    low = simd.splat((ONE << m) - ONE)
+    names = simd.select(
+        simd.equal(simd.shift_right(s, simd.splat(m + m)), zero), simd.shift_left(low, simd.splat(m)), low
+    )
+    same_class = simd.equal(simd.shift_right(x, simd.splat(m + m)), zero)
+    apart = simd.mask_and(same_class, simd.differ(simd.both(x, names), zero))
+    return simd.add(simd.popcount(x), simd.select(apart, simd.splat(_TWO), zero))
+
+
+@block(always=True)
+def _raise(tally, at, wanted, values, trials, row):
+    """Replace the extreme at ``at`` by a larger value of the lanes ``wanted``, or by an equal one of a smaller trial."""
+    best, who = np.uint64(tally[at]), np.uint64(tally[at + 1])
+    higher = simd.less_equal(simd.splat(best + ONE), values)
+    earlier = simd.mask_without(simd.equal(simd.splat(best), values), simd.less_equal(simd.splat(who), trials))
+    better = simd.bits(simd.mask_or(higher, earlier)) & wanted
+    if better == ZERO:
+        return
+    simd.store(row, 0, values)
+    simd.store(row, 8, trials)
+    while better:
+        lane = lowest(better)
+        better &= better - ONE
+        offer(tally, at, np.int64(row[lane]), np.int64(row[8 + lane]))
+
+
+@block(always=True)
+def _count_routes(n, m, pairs, lengths, tally):
+    """Tally the routes of ``n`` trials that are not void."""
+    zero = simd.splat(ZERO)
+    delivered = limited = detours = np.int64(0)
+    length1 = length2 = distance1 = distance2 = product = zero
+    for v in range(0, n, 8):
+        active = first_lanes(n - v)
+        length = simd.load(lengths, v)
+        limited += popcount(simd.bits(simd.equal(length, simd.splat(_LIMITED))) & active)
+        there = simd.bits(simd.less_equal(length, simd.splat(_LONGEST_LENGTH))) & active
+        delivered += popcount(there)
+        distance = _distance_lanes(simd.load(pairs.sources, v), simd.load(pairs.targets, v), m)
+        detours += popcount(simd.bits(simd.differ(length, distance)) & there)
+        _raise(tally, _LONGEST, there, length, simd.load(pairs.trials, v), pairs.row)
+        _raise(tally, _DETOUR, there, simd.sub(length, distance), simd.load(pairs.trials, v), pairs.row)
+        mask = simd.mask(length, there)
+        length, distance = simd.select(mask, length, zero), simd.select(mask, distance, zero)
+        length1, length2 = add_lanes(length1, length2, length)
+        distance1, distance2 = add_lanes(distance1, distance2, distance)
+        product = simd.add(product, simd.mul32(length, distance))
+    tally[_VALID] += n
+    tally[_DELIVERED] += delivered
+    tally[_LIMIT] += limited
+    tally[_EXHAUSTED] += n - delivered - limited
+    tally[_DETOURS] += detours
+    tally[_LENGTH] += np.int64(simd.total(length1))
+    tally[_LENGTH_LENGTH] += np.int64(simd.total(length2))
+    tally[_DISTANCE] += np.int64(simd.total(distance1))
+    tally[_DISTANCE_DISTANCE] += np.int64(simd.total(distance2))
+    tally[_LENGTH_DISTANCE] += np.int64(simd.total(product))
+
+
+@block
+def _count_shortest(length, shortest, tally):
+    """Tally what the search found: ``shortest`` is -1 for a pair that no nonfaulty path joins."""
+    if shortest < 0:
+        return
+    tally[_CONNECTED] += 1
+    if length < 0:
+        return
+    tally[_SHORTEST] += shortest
+    tally[_LENGTH_SHORTEST] += length * shortest
+    tally[_SHORTEST_SHORTEST] += shortest * shortest
+    tally[_SHORTEST_ROUTES] += length == shortest
+    tally[_LONGER] += length > shortest
+
+
+@block
+def _count_lookups(i, n, cube, mask, pairs, record, room, tally):
+    """Tally the lookups of those of the trials i .. n - 1 whose index has no bit of ``mask``.
+
+    Returns n, or the first trial whose lookups the record is too small for.
+    """
+    place = simd.addresses(room)
+    book = simd.addresses(record)
+    while i < n:
+        if pairs.trials[i] & mask == ZERO:
+            world = Recorded(World(pairs.keys[i], cube.limit, cube.m), pairs.keys[:0], book)
+            route_recorded(world, pairs.sources[i], pairs.targets[i], place)
+            count, full = record.asked.counts[0], record.asked.counts[1]
+            forget(record)
+            if full:
+                return i
+            tally[_COUNTED] += 1
+            tally[_LOOKUPS] += count
+            add_wide(tally, _LOOKUPS_LOOKUPS, np.uint64(count * count))
+        i += 1
+    return n
+
+
+@block
+def _count_searches(n, m, limit, pairs, lengths, cubes, tally):
+    """Tally shortest paths; the whole cube is searched unless the route is as short as without faults."""
+    for i in range(n):
+        shortest = lengths[i]
+        if shortest != fault_free_distance(pairs.sources[i], pairs.targets[i], np.uint64(m)):
+            draw_nonfaulty(pairs.keys[i], limit, m, cubes[0])
+            shortest = search(m, cubes[0], pairs.sources[i], pairs.targets[i], cubes[1], cubes[2])
+        _count_shortest(lengths[i], shortest, tally)
+
+
+@block(always=True)
+def dualcube_pairs(key, m, limit):
+    """Where the pairs of DC(m) come from."""
+    return Lazy(key, limit, np.int64(2 * m + 1), False)
+
+
+def _make(searches: bool) -> Kernel:
+    @kernel(TRIALS_SIGNATURE, variant="searched" if searches else "alone")
+    def routes(key, first, stop, params, tally):
+        """Dual-cube routing trials; ``params`` is (m, rate), 1 <= m <= 30, 0 <= rate < 1, checked by the study's axes."""
+        m = np.int64(params[0])
+        limit = threshold(params[1])
+        cube = Cube(np.uint64(m), limit)
+        lazy = dualcube_pairs(key, m, limit)
+        in_lanes = pays(m, params[1])
+        searching = searches and m <= SEARCH_M
+        mask = np.uint64(0 if searching else LOOKUPS_EVERY - 1)
+        room = room_for(PATH_NODES, TREES)
+        pairs = pair_arrays()
+        lengths = np.zeros(BATCH + 16, np.int64)
+        batch = batch_for(BATCH)
+        capacity = np.int64(512)
+        record = record_for(capacity, 0)
+        cubes = np.zeros((3, 2, words(m) if searching else 0), np.uint64)
+        for begin in range(first, stop, BATCH):
+            end = min(begin + BATCH, stop)
+            n = draw_pairs(begin, end, lazy, pairs)
+            tally[_VOID] += end - begin - n
+            route_lengths(in_lanes, n, cube, pairs, lengths, batch, room)
+            _count_routes(n, cube.m, pairs, lengths.view(np.uint64), tally)
+            i = np.int64(0)
+            while i < n:
+                i = _count_lookups(i, n, cube, mask, pairs, record, room, tally)
+                if i < n:
+                    capacity *= 4
+                    record = record_for(capacity, 0)
+            if searching:
+                _count_searches(n, m, limit, pairs, lengths, cubes, tally)
+
+    return routes
+
+
+#: The study's kernel: up to m = SEARCH_M every trial also searches the whole cube for a shortest path (unless the route is
+#: as short as d(s, t)) and counts its lookups.
+TRIALS = _make(searches=True)
+
+#: The routes alone, without the search and with lookups in one trial of LOOKUPS_EVERY at any m; for comparisons of speed.
+ROUTES = _make(searches=False)

@@ -1,0 +1,183 @@
+"""One trial of gathering: five algorithms over FIND_TREE's tree of one fault set, n <= 10.
+
+A trial whose tree has no faulty link costs nothing beyond FIND_TREE; one without a failing node, whose faulty tree links
+all belong to faulty or isolated nodes, runs FTTC ``literal`` alone, which waits for those.  The enumeration stands at the end.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..draws.sets import next_set
+from ..machine.jit import block, kernel, scratch
+from ..machine.trials import trials_kernel
+from ..tally.sums import add_product, add_square, add_wide, offer
+from ..trees.dead import Dead, clear_dead, dead_for, draw_dead, first_sink, most_dead
+from ..trees.orders import Room, find_order, room_for
+from ..trees.single import mark_set
+from .flow import Flow, begin, flow_for, list_failing, rename, run_fttc, run_literal, run_plain, stranded
+from .layout import GATHER, RUNS
+
+_SINK = GATHER.counter("sink")
+_EXPECTED = GATHER.counter("expected")
+_EXPECTED_SQUARED = GATHER.counter("expected_squared")
+_COMPLETE = GATHER.counter("complete_literal")
+_LOSSY = GATHER.counter("lossy_literal")
+_LOST = GATHER.counter("lost_literal")
+_LOST_SQUARED = GATHER.counter("lost_literal_squared")
+_LOST_EXPECTED = GATHER.counter("lost_literal_expected")
+_DEADLOCKED_LITERAL = GATHER.counter("deadlocked_literal")
+_STRANDED = GATHER.counter("stranded")
+_STRANDED_SQUARED = GATHER.counter("stranded_squared")
+_STRANDED_EXPECTED = GATHER.counter("stranded_expected")
+_WITH_STRANDED = GATHER.counter("with_stranded")
+_AVOIDABLE = GATHER.counter("avoidable")
+_NO_PARTITION = GATHER.counter("no_partition")
+_STEPS = GATHER.counter("steps_comment")
+_STEPS_SQUARED = GATHER.counter("steps_comment_squared")
+_TWOFOLD = GATHER.counter("twofold")
+_SLOWEST = GATHER.extreme("slowest")
+
+#: Places of the algorithms in the tally: the counters of one kind stand in the order of RUNS.
+_LITERAL, _COMMENT, _REPAIRED, _REROUTE, _TC = (np.int64(i) for i in range(len(RUNS)))
+
+
+class Scratch(NamedTuple):
+    """Scratch of the trials."""
+
+    dead: Dead
+    room: Room
+    flow: Flow
+
+
+@scratch
+def set_up(params):
+    """Room for the trials of a point (n, links, f)."""
+    n = np.int64(params[0])
+    links = np.int64(params[1])
+    f = np.int64(params[2])
+    return Scratch(dead_for(n, links, f), room_for(most_dead(n, links, f)), flow_for(n))
+
+
+@block
+def common(n):
+    """Parts of a unit, as ``layout.common``."""
+    out = np.int64(1)
+    least = np.int64(1)
+    for m in range(1, n):
+        a = least
+        b = np.int64(m)
+        while b:
+            a, b = b, a % b
+        least = least // a * m
+        out *= least
+    return out
+
+
+@block
+def _count_run(tally, run, lost, holders):
+    """Enter what one algorithm loses."""
+    if lost == 0:
+        tally[_COMPLETE + run] += 1
+        return
+    tally[_LOSSY + run] += 1
+    amount = np.uint64(lost)
+    add_wide(tally, _LOST + 2 * run, amount)
+    add_square(tally, _LOST_SQUARED + 4 * run, amount)
+    add_product(tally, _LOST_EXPECTED + 3 * run, amount, np.uint64(holders))
+
+
+@block
+def _count_steps(tally, t, n, comment, repaired, k):
+    """Enter the steps; their counters stand in the order of STEPS."""
+    for i, steps in enumerate((comment, repaired, n + k, n + 3 * k, n + 2 * k)):
+        tally[_STEPS + i] += steps
+        tally[_STEPS_SQUARED + i] += steps * steps
+    tally[_TWOFOLD] += comment >= 2 * n
+    offer(tally, _SLOWEST, comment, t)
+
+
+@block
+def _gather(n, t, failing, flow, tally):
+    """Run what can lose anything and count it."""
+    unit = common(n)
+    holders = begin(n, unit, flow)
+    whole = holders * unit
+    tally[_EXPECTED] += holders
+    tally[_EXPECTED_SQUARED] += holders * holders
+    arrived, blocked = run_literal(n, flow)
+    _count_run(tally, _LITERAL, whole - arrived, holders)
+    tally[_DEADLOCKED_LITERAL] += blocked
+    if failing == 0:
+        for run in range(_COMMENT, _TC + 1):
+            _count_run(tally, run, np.int64(0), holders)
+        _count_steps(tally, t, n, n, n, np.int64(0))
+        return
+    begin(n, unit, flow)
+    arrived, comment, alone = run_fttc(n, False, flow)
+    _count_run(tally, _COMMENT, whole - arrived, holders)
+    cut = stranded(n, holders, failing, flow)
+    tally[_AVOIDABLE] += whole - arrived > cut * unit
+    tally[_NO_PARTITION] += alone > 0
+    if cut:
+        tally[_WITH_STRANDED] += 1
+        tally[_STRANDED] += cut
+        tally[_STRANDED_SQUARED] += cut * cut
+        tally[_STRANDED_EXPECTED] += cut * holders
+    begin(n, unit, flow)
+    arrived, repaired, _ = run_fttc(n, True, flow)
+    _count_run(tally, _REPAIRED, whole - arrived, holders)
+    begin(n, unit, flow)
+    _count_run(tally, _REROUTE, whole - run_plain(n, True, flow), holders)
+    begin(n, unit, flow)
+    _count_run(tally, _TC, whole - run_plain(n, False, flow), holders)
+    k = np.int64(0)
+    for i in range(n):
+        k += flow.begin[i + 1] > flow.begin[i]
+    _count_steps(tally, t, n, comment, repaired, k)
+
+
+@block
+def count_gather(n, t, count, s, tally):
+    """Count a trial whose dead links are listed."""
+    sink = first_sink(s.dead)
+    if sink < 0:
+        return
+    tally[_SINK] += 1
+    if find_order(n, sink, s.dead.low, s.dead.bit, count, s.room) == 0:
+        holders = np.int64(1) << n
+        tally[_EXPECTED] += holders
+        tally[_EXPECTED_SQUARED] += holders * holders
+        for run in range(_LITERAL, _TC + 1):
+            _count_run(tally, run, np.int64(0), holders)
+        _count_steps(tally, t, n, n, n, np.int64(0))
+        return
+    rename(n, sink, s.room.order, s.dead.low, s.dead.bit, count, s.flow)
+    _gather(n, t, list_failing(n, s.flow), s.flow, tally)
+    for y in range(np.int64(1) << n):
+        s.flow.fault[y] = 0
+
+
+@block
+def _trial(key, t, params, scratch, tally):
+    n = np.int64(params[0])
+    count = draw_dead(key, t, n, np.int64(params[1]), np.int64(params[2]), scratch.dead)
+    count_gather(n, t, count, scratch, tally)
+    clear_dead(count, scratch.dead)
+
+
+#: Five algorithms over FIND_TREE's tree; params are (n, links, f), n <= 10.
+GATHER_SINGLE = trials_kernel(set_up, _trial)
+
+
+@kernel("void(int64, int64, int64, int64[::1], int64, int64, int64[::1])")
+def enumerate_gather(n, links, f, state, first, stop, tally):
+    """Count fault sets ``first``, ..., ``stop - 1``, each as one trial; as ``trees.single.enumerate_trees``."""
+    s = set_up(np.array([n, links, f], np.float64))
+    for t in range(first, stop):
+        count = mark_set(n, links, f, state, s.dead)
+        count_gather(n, t, count, s, tally)
+        clear_dead(count, s.dead)
+        next_set(n, links, f, state)

@@ -1,0 +1,120 @@
+"""Single words: counting, finding and extracting bits.
+
+Masks are ``uint64`` and counts ``int64``; the two never meet without a cast, because in Numba
+``uint64 + 1`` is an ``int64``.  Shift counts are ``uint64``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+
+from .jit import block
+from .vectors import FEATURES, call_llvm, operation
+
+ONE = np.uint64(1)
+ZERO = np.uint64(0)
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+LOW32 = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)  #: shift from one half of a word to the other
+
+#: 2^64 divided by the golden ratio, odd: spreads words that differ in few bits.
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+#: Bit v of ``LOW[k]`` is set when bit k of v is clear: the lower half of each dimension inside a 64-node word.
+LOW = np.array(
+    [
+        0x5555555555555555,
+        0x3333333333333333,
+        0x0F0F0F0F0F0F0F0F,
+        0x00FF00FF00FF00FF,
+        0x0000FFFF0000FFFF,
+        0x00000000FFFFFFFF,
+    ],
+    dtype=np.uint64,
+)
+
+_HAS_PEXT = FEATURES.get("bmi2", False)
+
+
+def _word(*args: Any) -> Any:
+    return types.uint64 if all(a == types.uint64 for a in args) else None
+
+
+def _count(*args: Any) -> Any:
+    return types.int64 if all(a == types.uint64 for a in args) else None
+
+
+@operation(_count, lambda b, t, x: call_llvm(b, "llvm.ctpop.i64", x.type, x))
+def popcount(x: Any) -> Any:
+    """Number of set bits, as an int64."""
+    return np.int64(int(x).bit_count())
+
+
+@operation(_count, lambda b, t, x: call_llvm(b, "llvm.cttz.i64", x.type, x, ir.IntType(1)(0)))
+def lowest(x: Any) -> Any:
+    """Index of the lowest set bit, as an int64; 64 for zero."""
+    return np.int64((int(x) & -int(x)).bit_length() - 1 if x else 64)
+
+
+@operation(
+    _count, lambda b, t, x: b.sub(ir.IntType(64)(63), call_llvm(b, "llvm.ctlz.i64", x.type, x, ir.IntType(1)(0)))
+)
+def highest(x: Any) -> Any:
+    """Index of the highest set bit, as an int64; -1 for zero."""
+    return np.int64(int(x).bit_length() - 1)
+
+
+@operation(
+    _word,
+    lambda b, t, x: b.lshr(ir.Constant(x.type, 1 << 63), call_llvm(b, "llvm.ctlz.i64", x.type, x, ir.IntType(1)(1))),
+)
+def top(x: Any) -> Any:
+    """The highest set bit alone, of a word that is not zero."""
+    return np.uint64(1 << (int(x).bit_length() - 1))
+
+
+def _extract_portable(b: Any, x: Any, m: Any) -> Any:
+    """Loop over the set bits of the mask."""
+    i64 = x.type
+    entry, fn = b.block, b.function
+    head, body, done = (fn.append_basic_block(f"extract.{s}") for s in ("head", "body", "done"))
+    b.branch(head)
+    b.position_at_end(head)
+    rest, out, at = b.phi(i64), b.phi(i64), b.phi(i64)
+    for phi, start in ((rest, m), (out, i64(0)), (at, i64(0))):
+        phi.add_incoming(start, entry)
+    b.cbranch(b.icmp_unsigned("==", rest, i64(0)), done, body)
+    b.position_at_end(body)
+    bit = b.and_(x, b.and_(rest, b.neg(rest)))
+    found = b.zext(b.icmp_unsigned("!=", bit, i64(0)), i64)
+    out.add_incoming(b.or_(out, b.shl(found, at)), body)
+    rest.add_incoming(b.and_(rest, b.sub(rest, i64(1))), body)
+    at.add_incoming(b.add(at, i64(1)), body)
+    b.branch(head)
+    b.position_at_end(done)
+    return out
+
+
+def _emit_extract(b: Any, t: Any, x: Any, m: Any) -> Any:
+    return call_llvm(b, "llvm.x86.bmi.pext.64", x.type, x, m) if _HAS_PEXT else _extract_portable(b, x, m)
+
+
+@operation(_word, _emit_extract)
+def extract(x: Any, m: Any) -> Any:
+    """The bits of ``x`` at the set positions of ``m``, moved together to the low end (``pext``)."""
+    x, m, out, at = int(x), int(m), 0, 0
+    while m:
+        out |= bool(x & m & -m) << at
+        m &= m - 1
+        at += 1
+    return np.uint64(out)
+
+
+@block
+def first_lanes(count, lanes=8):
+    """The first ``count`` >= 0 of ``lanes`` <= 64 lanes as bits; all of them where ``count`` is more."""
+    return ALL >> np.uint64(64 - (count if count < lanes else lanes)) if count > 0 else ZERO

@@ -1,0 +1,188 @@
+"""Where machine code is cached, and what is checked before any of it is loaded.
+
+Numba's own cache answers with old code when a callee in another file was edited, and two processes that
+store different signatures or CPU types under one index can swap machine code.  So the cache folder's name
+carries a hash of all kernel sources, numba's version, Python's version and the CPU; every kernel has one
+signature, hence all writers of an entry write the same thing.  The root is the first usable one of
+``$FASTCUBE_CACHE_DIR``, ``$XDG_CACHE_HOME/fastcube``, ``~/.cache/fastcube`` and the temporary directory.
+
+Entries are pickles and machine code: a flipped bit in one gives other numbers, and whoever can write to the folder can
+run code as its reader.  So every entry has a checksum beside it, verified before numba opens it, and every folder from
+the root down must be ours, no link, and not writable by others (the root's own path is resolved first: caches are
+often links to scratch).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import platform
+import stat
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding
+import numba
+
+import fastcube.kernels
+
+from .homes import homes
+
+
+def _tag() -> str:
+    """Name everything that numba's own cache key forgets: callees, constants, interpreter, CPU."""
+    digest = hashlib.sha256()
+    for folder in fastcube.kernels.__path__:
+        for path in sorted((root := Path(folder).resolve()).rglob("*.py")):
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    cpu = os.environ.get("NUMBA_CPU_NAME") or llvmlite.binding.get_host_cpu_name()
+    features = os.environ.get("NUMBA_CPU_FEATURES") or llvmlite.binding.get_host_cpu_features().flatten()
+    digest.update(features.encode())
+    for name in sorted(os.environ):
+        if name.startswith("NUMBA_") and name not in {
+            "NUMBA_CACHE_DIR",
+            "NUMBA_NUM_THREADS",
+        }:  # may change machine code
+            digest.update(f"{name}={os.environ[name]}\0".encode())
+    return f"{digest.hexdigest()[:16]}-numba{numba.__version__}-py{platform.python_version()}-{cpu}"
+
+
+def roots() -> Iterator[Path]:
+    """Where the folder of a cache may be, best first."""
+    yield from homes()
+    # the cache holds pickles: in a folder that all users share, ours has a name and an owner of its own
+    with contextlib.suppress(OSError):  # no temporary folder either
+        yield Path(tempfile.gettempdir()) / f"fastcube-{os.getuid()}"
+
+
+def why_not(folder: Path) -> str | None:
+    """Why a folder may not hold what is loaded again, made if need be; None when it may."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.lstat()
+        if not stat.S_ISDIR(status.st_mode):
+            return "is a link or no folder"
+        if status.st_uid != os.getuid():
+            return "belongs to another user"
+        if status.st_mode & 0o022:
+            return "can be written by others"
+        with tempfile.TemporaryFile(dir=folder):
+            return None
+    except OSError as error:
+        return (error.strerror or str(error)).lower()
+
+
+def _refused(folder: Path, why: str) -> None:
+    warn(f"compiled kernels are not kept in {folder}: it {why}")
+
+
+@functools.cache
+def cache_folder() -> Path | None:
+    """Folder of this version's machine code, made if need be; None when no root is writable."""
+    tag = _tag()
+    for named in roots():
+        root = Path(os.path.realpath(named))
+        for folder in (root, root / tag):
+            if (why := why_not(folder)) is not None:
+                if folder.exists() and why.startswith(("is", "belongs", "can")):
+                    _refused(folder, why)
+                break
+        else:
+            return root / tag
+    warn("no folder for compiled kernels can be written, each run compiles anew; set FASTCUBE_CACHE_DIR")
+    return None
+
+
+@functools.cache  # once each
+def warn(text: str) -> None:
+    """Say something once."""
+    warnings.warn(text, RuntimeWarning, stacklevel=3)
+
+
+def _sources(code: Callable[..., Any]) -> list[Path] | None:
+    """All files that a function from outside of this package may be made of; None when it has no file.
+
+    Of a function in a package all of that package's, else the files beside its own.
+    """
+    file = Path(code.__code__.co_filename)
+    if not file.is_file():
+        return None
+    package = getattr(sys.modules.get(code.__module__), "__package__", "") or ""
+    here = file.resolve()
+    found = here.parents[package.count(".")].rglob("*.py") if package else here.parent.glob("*.py")
+    return sorted(path for path in found if path.is_file())  # no folder, no FIFO of such a name
+
+
+def folder_of(code: Callable[..., Any] | None) -> Path | None:
+    """Where machine code that holds this function is cached: with ours, or in a folder named by the hash of its sources."""
+    folder = cache_folder()
+    if code is None or folder is None or code.__module__.startswith(fastcube.kernels.__name__ + "."):
+        return folder
+    if (sources := _sources(code)) is None:
+        return None
+    digest = hashlib.sha256()
+    for path in sources:
+        digest.update(str(path).encode(errors="surrogateescape") + b"\0" + path.read_bytes() + b"\0")
+    own = folder / f"code-{digest.hexdigest()[:16]}"
+    if (why := why_not(own)) is not None:
+        _refused(own, why)
+        return None
+    return own
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a regular file: a FIFO in its place would keep its reader waiting for ever.  Raises OSError."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(f"{path} is not a regular file")
+        return file.read()
+
+
+class Entry:
+    """What numba keeps of one kernel: an index and the machine code it names, with their checksums beside them.
+
+    Parameters
+    ----------
+    index : path
+        Numba's index file of the function; the machine code's files start with the same name.
+    """
+
+    def __init__(self, index: Path) -> None:
+        self.index = index
+        with contextlib.suppress(OSError):  # before numba makes it, with whatever rights the user's habits give
+            index.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.sums = index.with_suffix(".sha256")
+
+    def _names(self) -> list[Path]:
+        return [self.index, *sorted(self.index.parent.glob(f"{self.index.stem}.*.nbc"))]
+
+    def _files(self) -> dict[str, str]:
+        return {path.name: hashlib.sha256(_content(path)).hexdigest() for path in self._names()}
+
+    def verified(self) -> bool:
+        """Whether there is an entry that may be loaded.  What is wrong is removed, so that it is compiled anew."""
+        if not self.index.exists():
+            return False
+        with contextlib.suppress(OSError, ValueError):
+            if why_not(self.index.parent) is None and json.loads(_content(self.sums)) == self._files():
+                return True
+        for path in (*self._names(), self.sums):
+            with contextlib.suppress(OSError):
+                path.unlink()
+        return False
+
+    def seal(self) -> None:
+        """Write the checksums of what numba has just stored."""
+        with contextlib.suppress(OSError):
+            sums = json.dumps(self._files())  # another process may just be replacing them
+            handle, name = tempfile.mkstemp(dir=self.index.parent, prefix=".sum")
+            with os.fdopen(handle, "w") as file:
+                file.write(sums)
+            os.replace(name, self.sums)  # noqa: PTH105

@@ -1,0 +1,175 @@
+"""What the compiler freezes into machine code besides a function's own text: found by following what the function uses.
+
+Values of globals, of attributes of modules, of closures and defaults are read once, when a trial is compiled; so they are
+part of which trial it is, whatever files and modules they come from.  ``trials.py`` names its machine code by them, and the
+fingerprint of a user's study is made of them.  Loads no numba.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import dis
+import enum
+import hashlib
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+#: What a compiled function, an intrinsic and a kernel call the Python function that they were made of.
+_BEHIND = ("py_func", "_defn", "_pyfunc", "function")
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), np.generic)
+
+
+class Used(NamedTuple):
+    """A function that is compiled in, with what it freezes.
+
+    Attributes
+    ----------
+    function : function
+    values : list of (str, str or None)
+        Names and texts of values that are no functions; None for one that has no certain text.
+    """
+
+    function: FunctionType
+    values: list[tuple[str, str | None]]
+
+
+def python(value: Any) -> FunctionType | None:
+    """The Python function of a compiled one, or of itself; None of anything else."""
+    if isinstance(value, FunctionType):
+        return value
+    for name in _BEHIND:
+        with contextlib.suppress(Exception):  # an object of the user's
+            if isinstance(inner := getattr(value, name, None), FunctionType):
+                return inner
+    return None
+
+
+def home(function: FunctionType) -> str:
+    """The module whose text a function stands in, whatever ``__module__`` it was given."""
+    return str(function.__globals__.get("__name__") or "")
+
+
+def text(value: Any) -> str | None:
+    """A text that is the same in every process and differs where values do; None where there is none."""
+    out = None
+    if isinstance(value, enum.Enum):
+        out = f"{type(value).__qualname__}.{value.name}"
+    elif isinstance(value, _PLAIN):
+        out = repr(value)
+    elif isinstance(value, np.ndarray):
+        content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        out = None if value.dtype.hasobject else f"array {value.dtype.descr} {value.shape} {content}"
+    elif isinstance(value, np.dtype):
+        out = f"dtype {value.descr}"
+    elif isinstance(value, type):
+        out = f"{value.__qualname__} {getattr(value, '_fields', '')}"
+    elif isinstance(value, (tuple, list, set, frozenset, Mapping)):
+        out = _text_of_many(value)
+    elif type(value).__module__.startswith("numba.core.types"):
+        out = str(value)
+    elif callable(value) and hasattr(value, "__name__"):  # not made of Python: a ufunc, a builtin
+        out = f"{getattr(value, '__module__', '')}.{value.__name__}"
+    return out
+
+
+def _text_of_many(values: Any) -> str | None:
+    inner = [text(part) for part in (values.items() if isinstance(values, Mapping) else values)]
+    known = [part for part in inner if part is not None]
+    if len(known) < len(inner):
+        return None
+    return f"{type(values).__name__} {known if isinstance(values, (tuple, list)) else sorted(known)}"
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """A function's code and those of the functions inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def compiled_text(code: CodeType) -> str:
+    """The code itself: the same in every process of one Python version."""
+    constants = [c if not isinstance(c, CodeType) else compiled_text(c) for c in code.co_consts]
+    frozen = [sorted(map(repr, c)) if isinstance(c, frozenset) else repr(c) for c in constants]
+    return hashlib.sha256(repr((code.co_code, code.co_names, frozen)).encode(errors="surrogatepass")).hexdigest()
+
+
+def _named(function: FunctionType, counts: Callable[[str], bool]) -> Iterator[tuple[str, Any, bool]]:
+    """What a function uses by name, and whether it was given that: globals, attributes of modules, closure, defaults."""
+    names, attributes = set(), set()
+    for code in _codes(function.__code__):
+        for step in dis.get_instructions(code):
+            if step.opname == "LOAD_GLOBAL":
+                names.add(step.argval)
+            elif step.opname in {"LOAD_ATTR", "LOAD_METHOD"}:
+                attributes.add(step.argval)
+    # ``trials_kernel`` and its like make functions with globals of their own, which hold what they are made of
+    own = vars(sys.modules[home(function)]) if home(function) in sys.modules else {}
+    given = function.__globals__ is not own
+    found = [(name, function.__globals__[name], given) for name in sorted(names & function.__globals__.keys())]
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):  # not filled yet
+            found.append((name, cell.cell_contents, True))
+    found += [(f"{function.__qualname__} default {i}", v, True) for i, v in enumerate(function.__defaults__ or ())]
+    for name, value, was_given in found:
+        if not isinstance(value, ModuleType):
+            yield name, value, was_given
+        elif counts(value.__name__):
+            for attribute in sorted(attributes & vars(value).keys()):
+                if not isinstance(vars(value)[attribute], ModuleType):
+                    yield f"{name}.{attribute}", vars(value)[attribute], was_given
+
+
+def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """A value, or what it is made of, so that functions inside it are seen."""
+    if python(value) is None and dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            yield from _parts(f"{name}.{field.name}", getattr(value, field.name))
+    elif type(value) in {tuple, list} and any(python(part) is not None for part in value):
+        for i, part in enumerate(value):
+            yield from _parts(f"{name}[{i}]", part)
+    else:
+        yield name, value
+
+
+def used(roots: Iterable[Any], counts: Callable[[str], bool]) -> Iterator[Used]:
+    """The functions that ``roots`` compile in, each once, from the roots on.
+
+    Parameters
+    ----------
+    roots : iterable
+        Functions, compiled or not.
+    counts : callable
+        Whether all that functions of a module of this name use counts.  Of those where it does not, only what they were given
+        does: what they close over, their defaults, and globals that are not their module's.
+    """
+    waiting = [function for root in roots if (function := python(root)) is not None]
+    seen: set[int] = set()
+    while waiting:
+        function = waiting.pop(0)
+        if id(function) in seen:
+            continue
+        seen.add(id(function))
+        entered = counts(home(function))
+        values = []
+        for name, whole, given in _named(function, counts):
+            for part, value in _parts(name, whole):
+                inner = python(value)
+                if inner is not None and (given or counts(home(inner))):
+                    waiting.append(inner)
+                elif inner is None and (given or entered) and not _made_elsewhere(value, counts):
+                    values.append((part, text(value)))
+        yield Used(function, values)
+
+
+def _made_elsewhere(value: Any, counts: Callable[[str], bool]) -> bool:
+    """Whether a value is a class or a builtin of a module that does not count."""
+    module = getattr(value, "__module__", None) if isinstance(value, type) or callable(value) else None
+    return isinstance(module, str) and not counts(module)

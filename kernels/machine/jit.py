@@ -1,0 +1,292 @@
+"""Compilation: the three decorators that every kernel uses.
+
+This is the only module that names ``numba.njit``.  A function of ``kernels/`` is one of three kinds:
+
+``@block`` is a building block that allocates nothing: compiled into each kernel that calls it, with the types it is
+called with, and never on its own.  The arrays it works on are its caller's; references to them are not
+counted in it, so it must not return one (nor a tuple that holds one), which is refused when it is compiled.
+``@block(always=True)`` is one that LLVM may not leave a call.
+``@scratch`` is a building block that allocates: it makes a kernel's arrays, once a call, and returns them in a NamedTuple.
+``@kernel(signature)`` is an entry point: exactly one explicit signature, machine code that releases the
+interpreter lock, compiled on first use and cached on disk.
+
+Numba hands a caller's settings on to what it compiles for it first, so each decorator states all of its own.
+
+Where machine code is cached, and what is checked before it is loaded, is in ``cache.py``; without a folder, or when it
+is full or damaged, kernels are compiled in memory and a warning says so.
+``numba.config.CACHE_DIR`` is set only while a kernel of ours is being declared, so a user's own cached functions
+keep their place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import itertools
+import secrets
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+
+from . import private
+from .cache import Entry, cache_folder, folder_of, warn
+from .states import refuse
+
+_DECLARING = threading.RLock()
+
+# Numba tells functions of one name apart by a number that every process counts from 1, and the linker takes the first of two
+# symbols of one name.  So of two users' trials, cached by two processes and loaded by a third, both ran the first one's code.
+_CACHED = private.stand(private.CACHE, "kernels are compiled anew in every process")
+if _CACHED:
+    numba.core.bytecode.FunctionIdentity._unique_ids = itertools.count(secrets.randbits(56))
+_HOOKED = private.stand(private.BLOCKS, "blocks are compiled plainly, for half as long again")
+
+
+@contextlib.contextmanager
+def _caching_in(folder: Path | None) -> Iterator[bool]:
+    """Point numba's cache at a folder; tells whether there is one."""
+    with _DECLARING:
+        before = numba.config.CACHE_DIR
+        if folder is not None:
+            numba.config.CACHE_DIR = str(folder)
+        try:
+            yield folder is not None
+        finally:
+            numba.config.CACHE_DIR = before
+
+
+def _holds_array(t: Any) -> bool:
+    """Whether values of a numba type refer to an array: an array, or a tuple that holds one."""
+    parts = getattr(t, "types", ()) or (getattr(t, "dtype", None),) * isinstance(t, numba.types.UniTuple)
+    return isinstance(t, numba.types.Array) or any(_holds_array(part) for part in parts)
+
+
+def _without_references(dispatcher: Any) -> Any:
+    """Refuse what would go wrong in silence: an array that leaves, or enters by a call, while nobody counts references."""
+    compile_it = dispatcher.compile
+
+    def compile_checked(signature: Any) -> Any:
+        out = compile_it(signature)
+        result = dispatcher.overloads[tuple(getattr(signature, "args", signature))]
+        name = f"@block {dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}"
+        if _holds_array(result.signature.return_type):
+            raise numba.core.errors.NumbaTypeError(f"{name} returns an array: nothing would own it; make it a @scratch")
+        for call, typed in result.type_annotation.calltypes.items():
+            callee = result.type_annotation.typemap[call.func.name] if getattr(call, "op", "") == "call" else None
+            if isinstance(callee, numba.types.Dispatcher) and _holds_array(typed.return_type):
+                raise numba.core.errors.NumbaTypeError(f"{name} calls {callee}, whose arrays it would never free")
+        return out
+
+    dispatcher.compile = compile_checked
+    return dispatcher
+
+
+def _for_callers_only(dispatcher: Any) -> Any:
+    """Leave the plain function to Python's own calls, and the compiled one, which has no entry from Python, to compiled callers.
+
+    An entry is a second function to lower and optimise, of all arguments' types: making them for every block took 35 to 40% of
+    the time in which a kernel is compiled.
+    """
+
+    def add_overload(compiled: Any) -> None:
+        dispatcher.overloads[tuple(compiled.signature.args)] = compiled
+
+    dispatcher.add_overload = add_overload
+    dispatcher._compile_for_args = lambda *args, **named: dispatcher.py_func
+    return dispatcher
+
+
+def block(function: Callable[..., Any] | None = None, *, always: bool = False, checked: bool = False) -> Any:
+    """Declare a building block of kernels that allocates nothing: compiled into its callers, with their types, never cached.
+
+    Its arrays' references are not counted.  Counting is two atomic operations for each array at each call that LLVM
+    does not inline, which for a short recursive search is most of the time (dual-cube routing: 260 ns a route with
+    it, 75 ns without), and keeps LLVM from holding what is loaded from arrays in registers.
+
+    Parameters
+    ----------
+    always : bool
+        LLVM may not decline to inline it: for small blocks, and for those that a call costs too much.  A call passes
+        vectors through memory and saves a dozen registers (dual-cube routing at m=5, rate 0.5: 205 ns a trial
+        without any, 168 ns with).  Where a call costs nothing it is left to LLVM, because inlining everything
+        compiles for half as long again.
+    checked : bool
+        As of :func:`scratch`.
+    """
+    if function is None:
+        return functools.partial(block, always=always, checked=checked)
+    if numba.config.DISABLE_JIT:
+        return function
+    if not _HOOKED:
+        return numba.njit(nogil=True, **_checks(checked))(function)
+    entries = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    declared = numba.njit(nogil=True, **_checks(checked), _nrt=False, forceinline=always, **entries)(function)
+    return _for_callers_only(_without_references(declared))
+
+
+def scratch(function: Callable[..., Any], *, checked: bool = False) -> Any:
+    """As :func:`block`, for what allocates: the arrays that a kernel needs, set up once a call, or rarely.
+
+    With ``checked`` an index outside of its array raises IndexError, instead of reading or writing there, and a division by
+    zero ZeroDivisionError, instead of giving 0 or infinity.
+    """
+    return numba.njit(nogil=True, **_checks(checked), _nrt=True, forceinline=False)(function)
+
+
+def _checks(checked: bool) -> dict[str, Any]:
+    """Numba's settings for an index outside of its array and a division by zero; unchecked, $NUMBA_BOUNDSCHECK decides."""
+    return {"error_model": "python", "boundscheck": True} if checked else {"error_model": "numpy"}
+
+
+def jit_disabled() -> bool:
+    """Whether NUMBA_DISABLE_JIT leaves all functions as Python."""
+    return bool(numba.config.DISABLE_JIT)
+
+
+class Kernel:
+    """A compiled entry point with one signature.  Calling it compiles it first, or loads it from the cache.
+
+    Parameters
+    ----------
+    function : callable
+        The Python body.
+    signature : str
+        Numba signature, such as ``"int64(uint64, int64[::1])"``.
+    cache : bool
+        False for machine code that must be made anew, to be inspected for instance.
+    code : callable, optional
+        The function from elsewhere that is compiled in, such as a user's trial: the cache follows its sources too.
+
+    Attributes
+    ----------
+    seconds : float
+        What the first use cost (compilation, or loading from the cache); 0.0 before it.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        signature: str,
+        cache: bool = True,
+        code: Callable[..., Any] | None = None,
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.signature = signature
+        self.cache = cache
+        self.code = code
+        self.seconds = 0.0
+
+    @functools.cached_property
+    def compiled(self) -> Callable[..., Any]:
+        """The machine code as a callable that accepts this signature and no other."""
+        if numba.config.DISABLE_JIT:
+            return self.function
+        with _DECLARING:
+            if "compiled" in self.__dict__:  # another thread was first
+                return self.__dict__["compiled"]  # type: ignore[no-any-return]
+            begin = time.perf_counter()
+            dispatcher: Callable[..., Any] = self._from_cache()
+            self.seconds = time.perf_counter() - begin
+            self.__dict__["compiled"] = dispatcher
+        return dispatcher
+
+    @property
+    def ready(self) -> bool:
+        """Whether the first use will be quick: compiled in this process, or stored in the cache."""
+        if "compiled" in self.__dict__ or numba.config.DISABLE_JIT:
+            return True
+        with _caching_in(folder_of(self.code)) as possible:
+            if not (self.cache and possible and _CACHED):
+                return False
+            index = numba.njit(nogil=True, error_model="numpy", cache=True)(
+                self.function
+            )._cache._cache_file._index_path
+        return Path(index).exists()
+
+    def _index_key(self, signature: Any, codegen: Any) -> Any:
+        """What finds this kernel in its index, in any process.
+
+        Numba's own key has the pickles of what a function closes over, and of a block that is a number drawn anew in each
+        process: every lane kernel was compiled in every process.  Of ours the folder is named by all sources and the index by
+        the variant, so that the numbers closed over say the rest.
+        """
+        code, cells = self.function.__code__, self.function.__closure__ or ()
+        known = [
+            (name, repr(c.cell_contents))
+            for name, c in zip(code.co_freevars, cells, strict=True)
+            if not hasattr(c.cell_contents, "py_func")
+        ]
+        return signature, codegen.magic_tuple(), (hashlib.sha256(code.co_code).hexdigest(), repr(known))
+
+    def _declared(self, cache: bool) -> Any:
+        dispatcher = numba.njit(nogil=True, error_model="numpy", cache=cache)(self.function)
+        if cache and self.function.__module__.startswith("fastcube.kernels."):
+            dispatcher._cache._index_key = self._index_key
+        entry = Entry(Path(dispatcher._cache._cache_file._index_path)) if cache else None
+        known = entry is not None and entry.verified()
+        with warnings.catch_warnings():  # what follows says it
+            warnings.filterwarnings("ignore", "Code running in object mode", numba.core.errors.NumbaWarning)
+            dispatcher.compile(self.signature)
+        dispatcher.disable_compile()
+        if not known:
+            refuse(dispatcher)  # what is not sealed is not loaded again
+        if entry is not None and not known:
+            entry.seal()
+        return dispatcher
+
+    def _from_cache(self) -> Any:
+        """Loaded, or compiled and stored; compiled in memory where that cannot be."""
+        with _caching_in(folder_of(self.code)) as possible:
+            if not (self.cache and possible and _CACHED):
+                return self._declared(cache=False)
+            try:
+                return self._declared(cache=True)
+            except numba.core.errors.NumbaError:  # the kernel's own
+                raise
+            except Exception as error:  # a damaged file raises anything
+                problem = error
+        compiled = self._declared(cache=False)  # an error of the function's own comes again
+        warn(f"compiled kernels in {cache_folder()} cannot be used ({type(problem).__name__}): remove it, or make room")
+        return compiled
+
+    def __call__(self, *args: Any) -> Any:
+        return self.compiled(*args)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.function.__module__}.{self.function.__qualname__}>"
+
+
+def kernel(
+    signature: str, *, variant: str = "", cache: bool = True, code: Callable[..., Any] | None = None
+) -> Callable[[Callable[..., Any]], Kernel]:
+    """Declare an entry point for exactly one signature.
+
+    Parameters
+    ----------
+    signature : str
+        Numba signature.
+    variant : str
+        For kernels made by a factory: what tells this one from its siblings (``"w8"``).  It goes into
+        ``__qualname__``, without which all variants would share one cache index.
+    cache, code
+        See :class:`Kernel`.
+    """
+
+    def declare(function: Callable[..., Any]) -> Kernel:
+        if variant:
+            function.__qualname__ = function.__qualname__.replace(".<locals>.", ".") + "_" + variant
+            function.__name__ = function.__name__ + "_" + variant
+        return Kernel(function, signature, cache, code)
+
+    return declare
+
+
+#: The one shape of every study's kernel: key, first trial, trial to stop before, axis values of the point, tally.
+TRIALS_SIGNATURE = "void(uint64, int64, int64, float64[::1], int64[::1])"

@@ -1,0 +1,35 @@
+"""The members of numba that are hooked though nothing promises them: which of them this numba lacks, and what is done then.
+
+Without what blocks hook, they are functions as numba compiles them: half as long again to compile, and not refused where
+they allocate.  Without what caching hooks, every process compiles its kernels in memory.  What trials give is the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+from numba.core import bytecode, caching, compiler, dispatcher
+
+from .cache import warn
+
+#: What blocks hook, and what the cache hooks: owner and name of each.
+BLOCKS: tuple[tuple[Any, str], ...] = (
+    (dispatcher.Dispatcher, "compile"),
+    (dispatcher.Dispatcher, "add_overload"),
+    (dispatcher.Dispatcher, "_compile_for_args"),
+    (compiler.CompileResult, "type_annotation"),
+)
+CACHE: tuple[tuple[Any, str], ...] = (
+    (bytecode.FunctionIdentity, "_unique_ids"),
+    (caching.FunctionCache, "_index_key"),
+    (caching.IndexDataCacheFile("", "", None), "_index_path"),
+)
+
+
+def stand(members: tuple[tuple[Any, str], ...], without: str) -> bool:
+    """Whether all of these are there; says in a line which is not, and what is done without it."""
+    lacking = [name for owner, name in members if not hasattr(owner, name)]
+    if lacking:
+        warn(f"numba {numba.__version__} lacks {', '.join(lacking)}: {without}")
+    return not lacking

@@ -1,0 +1,488 @@
+"""Vectors of 512 bits as values: the few operations that lane kernels need, each with its plain meaning.
+
+A vector holds 64 lanes of ``uint8``, 32 of ``uint16``, 16 of ``uint32`` or 8 of ``uint64``; a mask holds one
+bit a lane.  Kernels use them as local variables; ``load`` and ``store`` move them from and to contiguous
+arrays.  Each operation's body is its meaning in NumPy, on arrays of that many lanes, and is what runs when
+``NUMBA_DISABLE_JIT`` is set; compiled, the operation is the LLVM instruction beside it.  LLVM keeps the
+vectors in registers and splits them where a machine's are narrower, so nothing here names a CPU.
+
+Why not loops that LLVM vectorises: integer promotion makes Numba widen narrow lanes, arrays of which LLVM
+cannot prove that they do not overlap stay scalar, and compaction has no loop form at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+
+from .vectors import BITS, FEATURES, Mask, Vector, addressed, call_llvm, llvm_type, operation, same, suffix
+
+
+def _compare(a: Any, b: Any) -> Any:
+    return Mask(a.lanes) if isinstance(a, Vector) and a == b else None
+
+
+def _masks(*args: Any) -> Any:
+    return args[0] if isinstance(args[0], Mask) and all(a == args[0] for a in args) else None
+
+
+def _not(b: Any, x: Any) -> Any:
+    return b.xor(x, ir.Constant(x.type, [-1] * x.type.count))
+
+
+# ---------------------------------------------------------------- memory
+
+
+def _address(b: Any, array: Any, offset: Any, vector: Any) -> Any:
+    return b.bitcast(b.gep(array, [offset]), llvm_type(vector).as_pointer())
+
+
+def _of_array(array: Any) -> Any:
+    if isinstance(array, (types.Array, types.CPointer)) and _unsigned(array.dtype):
+        return Vector(array.dtype.bitwidth)
+    return None
+
+
+@operation(
+    lambda arrays: addressed(arrays) if isinstance(arrays, types.BaseNamedTuple) else None, lambda b, t, arrays: arrays
+)
+def addresses(arrays: Any) -> Any:
+    """A NamedTuple with addresses, which indexing and the operations take, in place of its arrays: 1 number a call each, not 7.
+
+    For a few arrays that pass through many calls which are not inlined, and for nothing else: the walks of a dual-cube's
+    trees and the record of what they ask are the only users, and 5 and 15% faster with it.  An address keeps nothing
+    alive: take it of what is an argument of the function it is used in, which the caller holds.
+    """
+    return arrays
+
+
+def _load(b: Any, t: Any, array: Any, offset: Any) -> Any:
+    out = b.load(_address(b, array, offset, _of_array(t[0])))
+    out.align = 1
+    return out
+
+
+@operation(lambda array, offset: _of_array(array), _load)
+def load(array: Any, offset: Any) -> Any:
+    """Lanes ``array[offset : offset + lanes]`` of a contiguous one-dimensional unsigned array; no bounds check."""
+    return array[int(offset) : int(offset) + BITS // (8 * array.itemsize)].copy()
+
+
+def _emit_wide_load(b: Any, t: Any, array: Any, offset: Any) -> Any:
+    kind = ir.VectorType(ir.IntType(t[0].dtype.bitwidth), 8)
+    out = b.load(b.bitcast(b.gep(array, [offset]), kind.as_pointer()))
+    out.align = 1
+    return out if t[0].dtype.bitwidth == 64 else b.zext(out, ir.VectorType(ir.IntType(64), 8))
+
+
+@operation(lambda array, offset: Vector(64) if _of_array(array) else None, _emit_wide_load)
+def load_wide(array: Any, offset: Any) -> Any:
+    """``array[offset : offset + 8]`` of a contiguous one-dimensional unsigned array as lanes of 64 bits; no bounds check."""
+    return array[int(offset) : int(offset) + 8].astype(np.uint64)
+
+
+def _store(b: Any, t: Any, array: Any, offset: Any, vector: Any) -> None:
+    b.store(vector, _address(b, array, offset, t[2])).align = 1
+
+
+@operation(lambda array, offset, vector: types.void if _of_array(array) == vector else None, _store)
+def store(array: Any, offset: Any, vector: Any) -> None:
+    """Write all lanes to ``array[offset : offset + lanes]``; no bounds check."""
+    array[int(offset) : int(offset) + vector.size] = vector
+
+
+def _emit_narrow_store(b: Any, t: Any, array: Any, offset: Any, vector: Any) -> None:
+    kind = ir.VectorType(ir.IntType(t[0].dtype.bitwidth), 8)
+    vector = vector if t[0].dtype.bitwidth == 64 else b.trunc(vector, kind)
+    b.store(vector, b.bitcast(b.gep(array, [offset]), kind.as_pointer())).align = 1
+
+
+@operation(
+    lambda array, offset, vector: types.void if _of_array(array) and vector == Vector(64) else None, _emit_narrow_store
+)
+def store_narrow(array: Any, offset: Any, vector: Any) -> None:
+    """Write the low bits of eight lanes of 64 to ``array[offset : offset + 8]``; no bounds check."""
+    array[int(offset) : int(offset) + 8] = vector.astype(array.dtype)
+
+
+# ---------------------------------------------------------------- making vectors
+
+
+def _splat_value(b: Any, kind: Any, value: Any) -> Any:
+    vector = b.insert_element(ir.Constant(kind, ir.Undefined), value, ir.IntType(32)(0))
+    return b.shuffle_vector(
+        vector,
+        ir.Constant(kind, ir.Undefined),
+        ir.Constant(ir.VectorType(ir.IntType(32), kind.count), [0] * kind.count),
+    )
+
+
+def _unsigned(x: Any) -> bool:
+    return isinstance(x, types.Integer) and not x.signed
+
+
+def _emit_splat(b: Any, t: Any, value: Any) -> Any:
+    return _splat_value(b, llvm_type(Vector(t[0].bitwidth)), value)
+
+
+@operation(lambda value: Vector(value.bitwidth) if _unsigned(value) else None, _emit_splat)
+def splat(value: Any) -> Any:
+    """All lanes equal to an unsigned scalar, whose width decides the lanes' width."""
+    return np.full(BITS // (8 * value.itemsize), value)
+
+
+def _emit_like(b: Any, t: Any, vector: Any, value: Any) -> Any:
+    kind = llvm_type(t[0])
+    bits = kind.element.width
+    if t[1].bitwidth > bits:
+        value = b.trunc(value, kind.element)
+    elif t[1].bitwidth < bits:
+        value = b.zext(value, kind.element)
+    return _splat_value(b, kind, value)
+
+
+@operation(
+    lambda vector, value: vector if isinstance(vector, Vector) and isinstance(value, types.Integer) else None,
+    _emit_like,
+)
+def like(vector: Any, value: Any) -> Any:
+    """All lanes equal to ``value`` cut to the lanes of ``vector`` (whose contents do not matter)."""
+    return np.full(vector.size, int(value) & (256**vector.itemsize - 1), vector.dtype)
+
+
+def _emit_iota(b: Any, t: Any, vector: Any) -> Any:
+    return ir.Constant(llvm_type(t[0]), list(range(t[0].lanes)))
+
+
+@operation(same, _emit_iota)
+def iota(vector: Any) -> Any:
+    """Lanes 0, 1, 2, ... of the kind of ``vector``."""
+    return np.arange(vector.size, dtype=vector.dtype)
+
+
+@operation(
+    lambda vector: types.int64 if isinstance(vector, Vector) else None, lambda b, t, vector: ir.IntType(64)(t[0].lanes)
+)
+def lanes_of(vector: Any) -> Any:
+    """Number of lanes of a vector, as an int64; a constant in the machine code."""
+    return np.int64(vector.size)
+
+
+# ---------------------------------------------------------------- arithmetic, lane by lane
+
+
+@operation(same, lambda b, t, x, y: b.xor(x, y))
+def xor(x: Any, y: Any) -> Any:
+    """``x ^ y``."""
+    return x ^ y
+
+
+@operation(same, lambda b, t, x, y: b.and_(x, y))
+def both(x: Any, y: Any) -> Any:
+    """``x & y``."""
+    return x & y
+
+
+@operation(same, lambda b, t, x, y: b.or_(x, y))
+def either(x: Any, y: Any) -> Any:
+    """``x | y``."""
+    return x | y
+
+
+@operation(same, lambda b, t, x, y: b.and_(x, _not(b, y)))
+def without(x: Any, y: Any) -> Any:
+    """``x & ~y``."""
+    return x & ~y
+
+
+@operation(same, lambda b, t, x, y: b.add(x, y))
+def add(x: Any, y: Any) -> Any:
+    """Sum modulo two to the lane width."""
+    return x + y
+
+
+@operation(same, lambda b, t, x, y: b.sub(x, y))
+def sub(x: Any, y: Any) -> Any:
+    """Difference modulo two to the lane width."""
+    return x - y
+
+
+@operation(same, lambda b, t, x, y: b.mul(x, y))
+def mul(x: Any, y: Any) -> Any:
+    """Product modulo two to the lane width."""
+    return x * y
+
+
+def _emit_high(b: Any, t: Any, x: Any, y: Any) -> Any:
+    wide = ir.VectorType(ir.IntType(2 * t[0].bits), t[0].lanes)
+    by = ir.Constant(wide, [t[0].bits] * t[0].lanes)
+    return b.trunc(b.lshr(b.mul(b.zext(x, wide), b.zext(y, wide)), by), x.type)
+
+
+@operation(lambda x, y: same(x, y) if getattr(x, "bits", 64) < 64 else None, _emit_high)
+def mul_high(x: Any, y: Any) -> Any:
+    """Product divided by two to the lane width: its upper half, of lanes up to 32 bits (one instruction on x86 for 16)."""
+    return ((x.astype(np.uint64) * y.astype(np.uint64)) >> np.uint64(8 * x.itemsize)).astype(x.dtype)
+
+
+def _emit_wide(b: Any, t: Any, x: Any, y: Any) -> Any:
+    low = ir.Constant(x.type, [0xFFFFFFFF] * x.type.count)
+    return b.mul(b.and_(x, low), b.and_(y, low))
+
+
+@operation(same, _emit_wide)
+def mul32(x: Any, y: Any) -> Any:
+    """64-bit lanes: product of the low 32 bits of each, exact (one instruction on x86)."""
+    return (x & np.uint64(0xFFFFFFFF)) * (y & np.uint64(0xFFFFFFFF))
+
+
+@operation(same, lambda b, t, x, y: b.shl(x, y))
+def shift_left(x: Any, y: Any) -> Any:
+    """``x << y``, each lane by its own count; counts below the lane width only."""
+    return x << y
+
+
+def _emit_one_hot(b: Any, t: Any, x: Any) -> Any:
+    one, width, zero = (ir.Constant(x.type, [c] * x.type.count) for c in (1, t[0].bits, 0))
+    return b.select(b.icmp_unsigned("<", x, width), b.shl(one, x), zero)
+
+
+@operation(same, _emit_one_hot)
+def one_hot(x: Any) -> Any:
+    """``1 << x``, and 0 where ``x`` is not below the lane width (one shift on x86)."""
+    return np.where(x < 8 * x.itemsize, x.dtype.type(1) << np.minimum(x, 8 * x.itemsize - 1).astype(x.dtype), 0).astype(
+        x.dtype
+    )
+
+
+@operation(same, lambda b, t, x, y: b.lshr(x, y))
+def shift_right(x: Any, y: Any) -> Any:
+    """``x >> y``, each lane by its own count; counts below the lane width only."""
+    return x >> y
+
+
+@operation(same, lambda b, t, x, y: call_llvm(b, f"llvm.umin.{suffix(t[0])}", x.type, x, y))
+def minimum(x: Any, y: Any) -> Any:
+    """Smaller of each pair of lanes."""
+    return np.minimum(x, y)
+
+
+@operation(same, lambda b, t, x, y: call_llvm(b, f"llvm.umax.{suffix(t[0])}", x.type, x, y))
+def maximum(x: Any, y: Any) -> Any:
+    """Larger of each pair of lanes."""
+    return np.maximum(x, y)
+
+
+@operation(same, lambda b, t, x: call_llvm(b, f"llvm.ctpop.{suffix(t[0])}", x.type, x))
+def popcount(x: Any) -> Any:
+    """Number of set bits of each lane, in that lane."""
+    return np.bitwise_count(x).astype(x.dtype)
+
+
+@operation(same, lambda b, t, x: call_llvm(b, f"llvm.bitreverse.{suffix(t[0])}", x.type, x))
+def reverse(x: Any) -> Any:
+    """The bits of each lane in reverse order (one instruction on x86 for 8)."""
+    ordered = np.unpackbits(x.view(np.uint8).reshape(x.size, -1), axis=1, bitorder="little")[:, ::-1]
+    return np.packbits(ordered, axis=1, bitorder="little").view(x.dtype).reshape(-1)
+
+
+def _emit_top(b: Any, t: Any, x: Any) -> Any:
+    kind = x.type
+    zeros = call_llvm(b, f"llvm.ctlz.{suffix(t[0])}", kind, x, ir.IntType(1)(0))
+    last = ir.Constant(kind, [t[0].bits - 1] * t[0].lanes)
+    zeros = call_llvm(b, f"llvm.umin.{suffix(t[0])}", kind, zeros, last)  # a shift by the width would be undefined
+    return b.lshr(ir.Constant(kind, [1 << (t[0].bits - 1)] * t[0].lanes), zeros)
+
+
+@operation(same, _emit_top)
+def top(x: Any) -> Any:
+    """The highest set bit of each lane alone; 1 for a lane that is zero."""
+    return np.array([1 << max(int(lane).bit_length() - 1, 0) for lane in x], x.dtype)
+
+
+# ---------------------------------------------------------------- masks
+
+
+@operation(_compare, lambda b, t, x, y: b.icmp_unsigned("<=", x, y))
+def less_equal(x: Any, y: Any) -> Any:
+    """Mask of the lanes where ``x <= y``."""
+    return x <= y
+
+
+@operation(_compare, lambda b, t, x, y: b.icmp_unsigned("==", x, y))
+def equal(x: Any, y: Any) -> Any:
+    """Mask of the lanes where ``x == y``."""
+    return x == y
+
+
+@operation(_compare, lambda b, t, x, y: b.icmp_unsigned("!=", x, y))
+def differ(x: Any, y: Any) -> Any:
+    """Mask of the lanes where ``x != y``."""
+    return x != y
+
+
+@operation(_masks, lambda b, t, x, y: b.and_(x, y))
+def mask_and(x: Any, y: Any) -> Any:
+    """Lanes in both masks."""
+    return x & y
+
+
+@operation(_masks, lambda b, t, x, y: b.or_(x, y))
+def mask_or(x: Any, y: Any) -> Any:
+    """Lanes in either mask."""
+    return x | y
+
+
+@operation(_masks, lambda b, t, x, y: b.and_(x, _not(b, y)))
+def mask_without(x: Any, y: Any) -> Any:
+    """Lanes in ``x`` and not in ``y``."""
+    return x & ~y
+
+
+def _emit_bits(b: Any, t: Any, mask: Any) -> Any:
+    return (
+        b.zext(b.bitcast(mask, ir.IntType(t[0].lanes)), ir.IntType(64))
+        if t[0].lanes < 64
+        else b.bitcast(mask, ir.IntType(64))
+    )
+
+
+@operation(lambda mask: types.uint64 if isinstance(mask, Mask) else None, _emit_bits)
+def bits(mask: Any) -> Any:
+    """The mask as an integer: bit i is lane i."""
+    return np.uint64(sum(1 << i for i, on in enumerate(mask) if on))
+
+
+def _emit_mask(b: Any, t: Any, vector: Any, value: Any) -> Any:
+    lanes = t[0].lanes
+    value = value if lanes == 64 else b.trunc(value, ir.IntType(lanes))
+    return b.bitcast(value, ir.VectorType(ir.IntType(1), lanes))
+
+
+@operation(
+    lambda vector, value: Mask(vector.lanes) if isinstance(vector, Vector) and value == types.uint64 else None,
+    _emit_mask,
+)
+def mask(vector: Any, value: Any) -> Any:
+    """The mask over the lanes of ``vector`` whose bits are those of a ``uint64``."""
+    return np.array([(int(value) >> i) & 1 for i in range(vector.size)], dtype=bool)
+
+
+def _select_type(m: Any, x: Any, y: Any) -> Any:
+    return x if isinstance(m, Mask) and isinstance(x, Vector) and x == y and m.lanes == x.lanes else None
+
+
+@operation(_select_type, lambda b, t, m, x, y: b.select(m, x, y))
+def select(m: Any, x: Any, y: Any) -> Any:
+    """``x`` in the lanes of the mask, ``y`` elsewhere."""
+    return np.where(m, x, y)
+
+
+# ---------------------------------------------------------------- across lanes
+
+
+@operation(
+    lambda x: types.uint64 if isinstance(x, Vector) and x.bits == 64 else None,
+    lambda b, t, x: call_llvm(b, f"llvm.vector.reduce.add.{suffix(t[0])}", ir.IntType(64), x),
+)
+def total(x: Any) -> Any:
+    """Sum of 64-bit lanes modulo 2^64."""
+    return x.sum(dtype=np.uint64)
+
+
+@operation(
+    lambda x: types.uint64 if isinstance(x, Vector) and x.bits == 64 else None,
+    lambda b, t, x: call_llvm(b, f"llvm.vector.reduce.or.{suffix(t[0])}", ir.IntType(64), x),
+)
+def union(x: Any) -> Any:
+    """The bits set in any 64-bit lane."""
+    return np.bitwise_or.reduce(x)
+
+
+def _emit_compress(b: Any, t: Any, m: Any, x: Any) -> Any:
+    return call_llvm(
+        b, f"llvm.experimental.vector.compress.{suffix(t[1])}", x.type, x, m, ir.Constant(x.type, ir.Undefined)
+    )
+
+
+@operation(
+    lambda m, x: x if isinstance(m, Mask) and isinstance(x, Vector) and m.lanes == x.lanes else None, _emit_compress
+)
+def compress(m: Any, x: Any) -> Any:
+    """The lanes of the mask moved together to the front; what lies behind them is unspecified."""
+    return np.concatenate([x[m], x[~m]])
+
+
+def _emit_low_halves(b: Any, t: Any, x: Any, y: Any) -> Any:
+    # a shuffle and not shift-and-or: LLVM turns the shift of a product into a slow 64-bit multiplication
+    kind = ir.VectorType(ir.IntType(32), 16)
+    index = ir.Constant(kind, [i if i % 2 == 0 else 15 + i for i in range(16)])
+    return b.bitcast(b.shuffle_vector(b.bitcast(x, kind), b.bitcast(y, kind), index), x.type)
+
+
+@operation(same, _emit_low_halves)
+def low_halves(x: Any, y: Any) -> Any:
+    """64-bit lanes: the low 32 bits of ``x`` below the low 32 bits of ``y``."""
+    return (x & np.uint64(0xFFFFFFFF)) | (y << np.uint64(32))
+
+
+def _view_type(to: int) -> Callable[[Any], Any]:
+    return lambda x: Vector(to) if isinstance(x, Vector) else None
+
+
+def _emit_view(to: int) -> Callable[..., Any]:
+    return lambda b, t, x: b.bitcast(x, llvm_type(Vector(to)))
+
+
+@operation(_view_type(8), _emit_view(8))
+def as8(x: Any) -> Any:
+    """The same 512 bits as 64 lanes of 8."""
+    return x.view(np.uint8)
+
+
+@operation(_view_type(16), _emit_view(16))
+def as16(x: Any) -> Any:
+    """The same 512 bits as 32 lanes of 16."""
+    return x.view(np.uint16)
+
+
+@operation(_view_type(32), _emit_view(32))
+def as32(x: Any) -> Any:
+    """The same 512 bits as 16 lanes of 32."""
+    return x.view(np.uint32)
+
+
+@operation(_view_type(64), _emit_view(64))
+def as64(x: Any) -> Any:
+    """The same 512 bits as 8 lanes of 64."""
+    return x.view(np.uint64)
+
+
+# ---------------------------------------------------------------- three at once
+
+
+def _ternary(table: int, plain: Callable[..., Any]) -> Callable[..., Any]:
+    """LLVM form of a bitwise function of three vectors; LLVM's own matching of ``vpternlog`` stops at two operations."""
+
+    def emit(b: Any, t: Any, x: Any, y: Any, z: Any) -> Any:
+        if not FEATURES.get("avx512f", False) or t[0].bits != 64:
+            return plain(b, x, y, z)
+        return call_llvm(b, "llvm.x86.avx512.pternlog.q.512", x.type, x, y, z, ir.IntType(32)(table))
+
+    return emit
+
+
+@operation(same, _ternary(0xE8, lambda b, x, y, z: b.or_(b.and_(x, y), b.and_(z, b.or_(x, y)))))
+def majority(x: Any, y: Any, z: Any) -> Any:
+    """Bits set in at least two of the three."""
+    return (x & y) | (z & (x | y))
+
+
+@operation(same, _ternary(0xFE, lambda b, x, y, z: b.or_(b.or_(x, y), z)))
+def either3(x: Any, y: Any, z: Any) -> Any:
+    """``x | y | z``."""
+    return x | y | z

@@ -1,0 +1,74 @@
+"""What a kernel may not call: random numbers of Numba's own states, and Python in the midst of compiled code.
+
+A trial is a function of its key and number alone.  A state goes on from call to call, another one in each thread, and in object
+mode anything can be read.  Neither is seen in a function's text, which may call by any name: the machine code tells that
+there is a state, the types of what was compiled tell where.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core.types import Dispatcher, Function, ObjModeDispatcher
+
+#: How the functions end that give machine code the states of ``np.random`` and ``random``.
+_STATE = "_random_state"
+
+_CURE = "not a function of (key, t): random numbers of a trial are fc.blocks.uniform(key, t, i) and below(key, t, i, m)"
+
+
+def _results(dispatcher: Any) -> Iterator[Any]:
+    """What was compiled of a function, then of all that it calls."""
+    waiting, seen = [dispatcher], set()
+    while waiting:
+        here = waiting.pop(0)
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        for result in here.overloads.values():
+            if not hasattr(result.type_annotation, "typemap"):  # loaded, not compiled
+                continue
+            yield result
+            types = result.type_annotation.typemap.values()
+            waiting += [t.dispatcher for t in types if isinstance(t, Dispatcher)]
+
+
+def _name(kind: Any) -> str:
+    """What a user calls a type that is refused; empty of any other."""
+    if isinstance(kind, ObjModeDispatcher):
+        return "objmode"
+    key = kind.typing_key if isinstance(kind, Function) else None
+    owner = getattr(key, "__self__", None)
+    if isinstance(owner, (random.Random, np.random.RandomState)):
+        return f"{'random' if isinstance(owner, random.Random) else 'np.random'}.{getattr(key, '__name__', '')}"
+    return ""
+
+
+def _places(dispatcher: Any) -> Iterator[tuple[str, str]]:
+    """What is refused by name, with its place."""
+    for result in _results(dispatcher):
+        told = result.type_annotation
+        lines = {call.func.name: call.loc for call in told.calltypes if getattr(call, "op", "") == "call"}
+        for variable, kind in told.typemap.items():
+            if (name := _name(kind)) and variable in lines:
+                yield name, f'\nFile "{lines[variable].filename}", line {lines[variable].line}'
+
+
+def refuse(dispatcher: Any) -> None:
+    """Raise NumbaError where a compiled function, or what it calls, draws from a state or leaves compiled code."""
+    found = [*_places(dispatcher)]
+    names = {function.name for result in dispatcher.overloads.values() for function in _functions(result)}
+    if any(name.endswith(_STATE) for name in names):
+        name, place = next((pair for pair in found if pair[0] != "objmode"), ("Numba's random state", ""))
+        raise numba.core.errors.NumbaError(f"{name} is {_CURE}{place}")
+    for name, place in found:
+        if name == "objmode":
+            raise numba.core.errors.NumbaError(f"objmode leaves compiled code, {_CURE}{place}")
+
+
+def _functions(result: Any) -> Any:
+    return result.library._final_module.functions

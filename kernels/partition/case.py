@@ -1,0 +1,13 @@
+"""What trial t of ``two-partition`` draws."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..draws.nodes import fault_set
+
+
+def two_partition(key: int, trial: int, n: int, f: int) -> list[int]:
+    """f distinct faulty nodes of Q_n."""
+    nodes: list[int] = fault_set(np.uint64(key), trial, n, f).tolist()
+    return nodes

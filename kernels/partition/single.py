@@ -1,0 +1,203 @@
+"""The search for a fault-tolerant pair of dimensions, trials on the list of their faults, any n, any f, and the enumeration.
+
+Dimensions {i, j} are fault-tolerant when no two faults meet on them, that is, differ in nothing else; so neither dimension may
+have a conflict of its own.  Figure 2 takes the first dimension without one for i, and then the first j that goes with i:
+j > i, because a smaller j has a conflict.  So it succeeds exactly when the first pair in lexicographic order has the
+first dimension without a conflict for its lower one, and one search answers for both.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..cube.labels import LabelSet, add, clear, label_set
+from ..draws.nodes import Draws, draw_faults, drawn, draws_for
+from ..machine import bits
+from ..machine.bits import ALL, ONE, ZERO
+from ..machine.jit import block, kernel, scratch
+from ..machine.trials import trials_kernel
+from .layout import TWO_PARTITION
+
+_EXISTS = TWO_PARTITION.counter("exists")
+_GREEDY = TWO_PARTITION.counter("greedy")
+_LO = TWO_PARTITION.counter("lo")
+_HI = TWO_PARTITION.counter("hi")
+
+# Up to so many faults all pairs are compared; above, words are looked up in a table.
+_FEW = 24
+
+
+@block
+def record(tally, lo, hi, greedy):
+    """Enter one trial; lo is -1 without a pair."""
+    if lo >= 0:
+        tally[_EXISTS] += 1
+        tally[_GREEDY] += np.int64(greedy)
+        tally[_LO] += lo
+        tally[_HI] += hi
+
+
+def searching(meets: Any) -> Any:
+    """The search by a block ``meets(faults, mask)``: whether two faults differ in nothing outside ``mask``.
+
+    It gives (lo, hi, whether Figure 2 finds them too), -1 for none.
+    """
+
+    @block
+    def search(faults, n):
+        if n >= 2 and not meets(faults, np.uint64(3)):
+            return np.int64(0), np.int64(1), True
+        alone = np.uint64(0)
+        for i in range(n):
+            bit = ONE << np.uint64(i)
+            if not meets(faults, bit):
+                alone |= bit
+        first = True
+        while alone:
+            lo = alone & (~alone + ONE)
+            alone ^= lo
+            rest = alone
+            while rest:
+                hi = rest & (~rest + ONE)
+                rest ^= hi
+                if not meets(faults, lo | hi):
+                    return bits.lowest(lo), bits.lowest(hi), first
+            first = False
+        return np.int64(-1), np.int64(-1), False
+
+    return search
+
+
+# ---------------------------------------------------------------- on a list
+
+
+class Listed(NamedTuple):
+    """Distinct faults as a list."""
+
+    labels: Any  #: uint64
+    count: Any  #: int64, of length 1: number of faults
+    seen: LabelSet  #: room for their words, where they are many
+
+
+@scratch
+def listed(f):
+    """Room for f faults."""
+    return Listed(np.empty(max(1, f), np.uint64), np.zeros(1, np.int64), label_set(f if f > _FEW else 0))
+
+
+@block
+def meet_listed(faults, mask):
+    """Whether two listed faults differ in nothing outside ``mask``."""
+    f = faults.count[0]
+    if f <= _FEW:
+        for i in range(1, f):
+            for j in range(i):
+                if (faults.labels[i] ^ faults.labels[j]) & ~mask == np.uint64(0):
+                    return True
+        return False
+    found = False
+    for i in range(f):
+        if not add(faults.seen, faults.labels[i] & ~mask & (ALL >> ONE)):
+            found = True
+            break
+    clear(faults.seen)
+    return found
+
+
+search_listed = searching(meet_listed)
+
+
+class Scratch(NamedTuple):
+    """What a trial on a list works in."""
+
+    faults: Listed
+    draws: Draws
+
+
+@scratch
+def set_up(params):
+    """Room for the trials of a point (n, f)."""
+    n = np.int64(params[0])
+    f = np.int64(params[1])
+    faults = listed(max(f, drawn(n, f)))
+    faults.count[0] = f
+    return Scratch(faults, draws_for(drawn(n, f)))
+
+
+@block
+def list_trial(key, t, params, scratch, tally):
+    """One trial at (n, f) by its list of faults; O(f) for each dimension or pair that is tried, less where it fails early."""
+    n = np.int64(params[0])
+    f = np.int64(params[1])
+    draw_faults(key, t, n, f, scratch.faults.labels, scratch.draws)
+    lo, hi, greedy = search_listed(scratch.faults, n)
+    record(tally, lo, hi, greedy)
+
+
+#: Every n and f.
+TWO_PARTITION_SINGLE = trials_kernel(set_up, list_trial)
+
+
+# ---------------------------------------------------------------- all fault sets
+
+#: Largest cube of the enumeration: its pairs (i, j) are the bits 8 i + j of a word, and bit 8 i + i bars dimension i alone.
+LARGEST = 6
+
+
+@block
+def _first_pair(n, barred):
+    """Whether a pair is left, and whether it is Figure 2's."""
+    first = True
+    for i in range(n):
+        if (barred >> np.uint64(9 * i)) & ONE:
+            continue
+        for j in range(i + 1, n):
+            if (barred >> np.uint64(9 * j)) & ONE == ZERO and (barred >> np.uint64(8 * i + j)) & ONE == ZERO:
+                return True, first
+        first = False
+    return False, False
+
+
+@kernel("void(int64, int64, int64[:, ::1])")
+def count_partitions(n, most, counts):
+    """Count the fault sets with node 0: row f of ``counts`` gets those of f faults with a pair, and with Figure 2's.
+
+    Translations carry every set with a fault to one with node 0, so only those are visited, in ascending order and as long
+    as some pair of dimensions is left: adding a fault rules out pairs and brings none back.
+
+    Parameters
+    ----------
+    n, most : int64
+        2 <= n <= 6; sets of 1 .. most <= 16 faults.  Not checked.
+    counts : int64 array, shape (most + 1, 2)
+        Added to.
+    """
+    size = np.int64(1) << n
+    faults = np.zeros(most + 1, np.int64)
+    barred = np.zeros(most + 1, np.uint64)
+    depth = np.int64(0)  # faults[0] = 0 is there throughout
+    counts[1, 0] += 1
+    counts[1, 1] += 1
+    candidate = np.int64(1)
+    while True:
+        if candidate == size or depth + 1 == most:
+            if depth == 0:
+                return
+            candidate = faults[depth] + 1
+            depth -= 1
+            continue
+        now = barred[depth]
+        for k in range(depth + 1):
+            apart = np.uint64(candidate ^ faults[k])
+            if bits.popcount(apart) <= 2:
+                now |= ONE << np.uint64(8 * bits.lowest(apart) + bits.highest(apart))
+        found, greedy = _first_pair(n, now)
+        if found:
+            depth += 1
+            faults[depth] = candidate
+            barred[depth] = now
+            counts[depth + 1, 0] += 1
+            counts[depth + 1, 1] += np.int64(greedy)
+        candidate += 1

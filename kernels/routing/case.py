@@ -1,0 +1,21 @@
+"""What trial t draws, for replay: one function a study."""
+
+from __future__ import annotations
+
+from ..draws.faults import trial_faults
+from ..draws.nodes import threshold
+from ..draws.pairs import Lazy, draw_pairs, pair_arrays
+from ..machine.jit import kernel
+
+
+def routing(key, trial, n, f, links):
+    """Faulty nodes (uint64), faulty links as rows (lower end, upper end), and the message's ends s and t."""
+    return trial_faults(key, trial, n, f, links, 2)
+
+
+@kernel("Tuple((boolean, uint64, uint64, uint64))(uint64, int64, int64, float64)")
+def routing_rate(key, trial, n, rate):
+    """Whether the trial is not void, its status key, s and t."""
+    pairs = pair_arrays()
+    drawn = draw_pairs(trial, trial + 1, Lazy(key, threshold(rate), n, True), pairs)
+    return drawn == 1, pairs.keys[0], pairs.sources[0], pairs.targets[0]

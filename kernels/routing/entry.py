@@ -1,0 +1,107 @@
+"""Entering routes into the routing tallies, one trial at a time or many alike at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..machine.jit import block
+from ..tally.layout import Layout
+from ..tally.sums import offer
+from .layout import ROUTING
+from .rules import LIMIT, LIVELOCK, STUCK
+
+
+def recording(layout: Layout, name: str) -> tuple[Any, Any]:
+    """The blocks that enter routes of the algorithm ``name`` into tallies of a layout.
+
+    ``record(tally, links, h, trial)``: one route of ``links`` links, or STUCK, LIVELOCK or LIMIT, between nodes at Hamming
+    distance h.  ``record_minimal(tally, count, total, squares, trial)``: so many routes delivered over their Hamming
+    distance, whose sum and sum of squares are given; ``trial`` is the smallest of theirs.
+    """
+    delivered, stuck = layout.counter(f"{name}_delivered"), layout.counter(f"{name}_stuck")
+    livelock, detours = layout.counter(f"{name}_livelock"), layout.counter(f"{name}_detours")
+    links_, distance = layout.counter(f"{name}_links"), layout.counter(f"{name}_distance")
+    links2, product = layout.counter(f"{name}_links_links"), layout.counter(f"{name}_links_distance")
+    distance2, excess = layout.counter(f"{name}_distance_distance"), layout.extreme(f"{name}_excess")
+
+    @block
+    def record(tally, links, h, trial):
+        tally[stuck] += links == STUCK
+        tally[livelock] += links == LIVELOCK
+        if links >= 0:
+            tally[delivered] += 1
+            tally[detours] += links > h
+            tally[links_] += links
+            tally[distance] += h
+            tally[links2] += links * links
+            tally[product] += links * h
+            tally[distance2] += h * h
+            offer(tally, excess, links - h, trial)
+
+    @block
+    def record_minimal(tally, count, total, squares, trial):
+        if count > 0:
+            tally[delivered] += count
+            tally[links_] += total
+            tally[distance] += total
+            tally[links2] += squares
+            tally[product] += squares
+            tally[distance2] += squares
+            offer(tally, excess, np.int64(0), trial)
+
+    return record, record_minimal
+
+
+record1, record1_minimal = recording(ROUTING, "route1")
+record2, record2_minimal = recording(ROUTING, "route2")
+record3, record3_minimal = recording(ROUTING, "route3")
+
+_NOT_UNSAFE = ROUTING.counter("not_unsafe")
+ROUTE_DELIVERED = ROUTING.counter("route_delivered")
+SAME_SUBCUBE = ROUTING.counter("same_subcube")
+REACHABLE = ROUTING.counter("reachable")
+_ACTIVE0, _ACTIVE1 = ROUTING.counter("route_delivered_active"), ROUTING.counter("route1_delivered_active")
+_ACTIVE2 = ROUTING.counter("route2_delivered_active")
+_LIMIT = ROUTING.counter("route2_limit")
+_BETTER3, _BETTER1 = ROUTING.counter("route3_better"), ROUTING.counter("route1_better")
+_LONGER1, _LONGER2 = ROUTING.counter("route1_longer"), ROUTING.counter("route2_longer")
+_LONGER3 = ROUTING.counter("route3_longer")
+
+
+@block
+def beats(links, other):
+    """Whether a route is delivered where the other is not, or over fewer links (R21)."""
+    return links >= 0 and (other < 0 or links < other)
+
+
+@block
+def record_active(tally, trials, passes, delivered1, delivered2):
+    """Enter so many trials with an active node, and in how many of them ROUTE, ROUTE1 and ROUTE2 deliver."""
+    tally[_NOT_UNSAFE] += trials
+    tally[_ACTIVE0] += passes
+    tally[_ACTIVE1] += delivered1
+    tally[_ACTIVE2] += delivered2
+
+
+@block
+def record_compared(tally, links1, links3):
+    """Enter which of ROUTE1 and ROUTE3 does better, of a trial with an active node."""
+    tally[_BETTER3] += beats(links3, links1)
+    tally[_BETTER1] += beats(links1, links3)
+
+
+@block
+def record_limit(tally, links2):
+    """Enter whether ROUTE2 was cut off."""
+    tally[_LIMIT] += links2 == LIMIT
+
+
+@block
+def record_shortest(tally, links1, links2, links3, shortest):
+    """Enter which delivered routes are longer than the shortest feasible path, and whether there is one (-1: none)."""
+    tally[REACHABLE] += shortest >= 0
+    tally[_LONGER1] += links1 > shortest and links1 >= 0
+    tally[_LONGER2] += links2 > shortest and links2 >= 0
+    tally[_LONGER3] += links3 > shortest and links3 >= 0

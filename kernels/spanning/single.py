@@ -1,0 +1,182 @@
+"""The trials of both studies: draw, build or cut, and count by name."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..draws import philox
+from ..draws.links import LinkDraws, distinct_links, link_draws_for
+from ..draws.nodes import Draws, drawn, draws_for, mark_distinct_nodes
+from ..machine import bits
+from ..machine.jit import block, scratch
+from ..machine.trials import trials_kernel
+from ..tally.sums import add_square, add_wide, offer
+from .broadcast import room, single_and_bound, steps_of
+from .connectivity import Graph, cut_link, edge_connectivity, graph_arrays, join_links
+from .layout import EDGE_DISJOINT_TREES, EDST_BROADCAST
+
+_ONE = np.uint64(1)
+
+# ---------------------------------------------------------------- edst-broadcast
+
+_STEPS = EDST_BROADCAST.counter("steps")
+_STEPS_SQUARED = EDST_BROADCAST.counter("steps_squared")
+_SINGLE = EDST_BROADCAST.counter("single")
+_SINGLE_SQUARED = EDST_BROADCAST.counter("single_squared")
+_BOUND = EDST_BROADCAST.counter("bound")
+_BOUND_SQUARED = EDST_BROADCAST.counter("bound_squared")
+_AS_STATED = EDST_BROADCAST.counter("as_stated")
+_BROKEN = EDST_BROADCAST.counter("broken")
+_MOST_STEPS = EDST_BROADCAST.extreme("most_steps")
+
+
+@scratch
+def set_up_broadcast(params):
+    """Room for the trials of a point (n, d, packets)."""
+    return room(np.int64(params[0]))
+
+
+@block
+def binomial_coefficient(n, d):
+    """C(n, d), as an int64."""
+    out = np.int64(1)
+    for i in range(d):
+        out = out * (n - i) // (i + 1)
+    return out
+
+
+@block
+def draw_ends(key, t, n, d):
+    """Source of trial ``t``, and the faulty node at distance d from it; int64, -1 for no faulty node (d = 0).
+
+    The source is the low n bits of word 0 of block t for PAIRS.  The faulty node is source ^ m, where m is the r-th
+    smallest mask of d bits among n, from 0, and r the first of words 1, 2, ... whose low b bits are less than C(n, d);
+    b is the number of bits of C(n, d) - 1.
+    """
+    source = np.int64(philox.word(key, np.uint64(t), np.uint64(0), philox.PAIRS) & ((_ONE << np.uint64(n)) - _ONE))
+    if d == 0:
+        return source, np.int64(-1)
+    sets = binomial_coefficient(n, d)
+    low = (_ONE << np.uint64(bits.highest(np.uint64(sets - 1)) + 1)) - _ONE
+    j = np.uint64(1)
+    rank = np.int64(philox.word(key, np.uint64(t), j, philox.PAIRS) & low)
+    while rank >= sets:
+        j += _ONE
+        rank = np.int64(philox.word(key, np.uint64(t), j, philox.PAIRS) & low)
+    mask = np.int64(0)
+    while rank >= 0:
+        mask += 1
+        rank -= np.int64(bits.popcount(np.uint64(mask)) == d)
+    return source, source ^ mask
+
+
+@block
+def _broadcast_trial(key, t, params, scratch, tally):
+    """Packets from a random source around a random faulty node at a distance; params are n, d, packets."""
+    n = np.int64(params[0])
+    d = np.int64(params[1])
+    packets = np.int64(params[2])
+    source, fault = draw_ends(key, t, n, d)
+    steps = steps_of(n, d, packets, source, fault, scratch)
+    single, bound = single_and_bound(n, d, packets, source, fault, scratch)
+    add_wide(tally, _SINGLE, np.uint64(single))
+    add_square(tally, _SINGLE_SQUARED, np.uint64(single))
+    add_wide(tally, _BOUND, np.uint64(bound))
+    add_square(tally, _BOUND_SQUARED, np.uint64(bound))
+    if steps < 0:
+        tally[_BROKEN] += 1
+        return
+    trees = n if d == 0 else n - 1
+    tally[_AS_STATED] += np.int64(steps == (packets + trees - 1) // trees + n)
+    add_wide(tally, _STEPS, np.uint64(steps))
+    add_square(tally, _STEPS_SQUARED, np.uint64(steps))
+    offer(tally, _MOST_STEPS, steps, t)
+
+
+#: ``edst-broadcast``: params n, d, packets; 2 <= n <= 12.
+EDST_BROADCAST_SINGLE = trials_kernel(set_up_broadcast, _broadcast_trial)
+
+# ---------------------------------------------------------------- edge-disjoint-trees: Edmonds' number
+
+_TREES_0 = EDGE_DISJOINT_TREES.counter("trees_0")  # trees_1, trees_2, ... stand behind it
+_TREES = EDGE_DISJOINT_TREES.counter("trees")
+_TREES_SQUARED = EDGE_DISJOINT_TREES.counter("trees_squared")
+_DEGREE = EDGE_DISJOINT_TREES.counter("degree")
+_DEGREE_SQUARED = EDGE_DISJOINT_TREES.counter("degree_squared")
+_CONNECTED = EDGE_DISJOINT_TREES.counter("connected")
+_LINKED = EDGE_DISJOINT_TREES.counter("linked")
+_ISOLATED = EDGE_DISJOINT_TREES.counter("isolated")
+_MET = EDGE_DISJOINT_TREES.counter("degree_met")
+_MET_CONNECTED = EDGE_DISJOINT_TREES.counter("degree_met_connected")
+_GAP = EDGE_DISJOINT_TREES.counter("gap")
+_FLOWS = EDGE_DISJOINT_TREES.counter("flows")
+_LARGEST_GAP = EDGE_DISJOINT_TREES.extreme("largest_gap")
+
+
+class TreesScratch(NamedTuple):
+    """What a trial of Edmonds' number works in."""
+
+    graph: Graph
+    nodes: Draws
+    links: LinkDraws
+    lower: np.ndarray  # uint64 (links): the faulty links' lower ends
+    dims: np.ndarray  # uint64 (links): and dimensions
+
+
+@scratch
+def set_up_trees(params):
+    """Room for the trials of a point (n, f, links)."""
+    links = np.int64(params[2])
+    return TreesScratch(
+        graph_arrays(np.int64(params[0])),
+        draws_for(np.int64(0)),
+        link_draws_for(links),
+        np.empty(links, np.uint64),
+        np.empty(links, np.uint64),
+    )
+
+
+@block
+def _draw_graph(key, t, n, f, links, scratch):
+    """The nonfaulty graph of trial ``t``: f distinct faulty nodes and, drawn by themselves, distinct faulty links."""
+    g = scratch.graph
+    size = np.int64(1) << n
+    whole = bits.ALL if n >= 6 else (_ONE << np.uint64(size)) - _ONE
+    draws = drawn(n, f)
+    for w in range(g.nodes.size):
+        g.nodes[w] = bits.ZERO
+    mark_distinct_nodes(key, t, n, draws, g.nodes, scratch.nodes)
+    if f == draws:
+        for w in range(g.nodes.size):
+            g.nodes[w] = ~g.nodes[w] & whole
+    join_links(g)
+    if links > 0:
+        distinct_links(key, t, n, links, scratch.lower, scratch.dims, scratch.links)
+        for i in range(links):
+            cut_link(g, np.int64(scratch.lower[i]), np.int64(scratch.dims[i]))
+
+
+@block
+def _trees_trial(key, t, params, scratch, tally):
+    """Edmonds' number under random faults; params are n, f, links."""
+    _draw_graph(key, t, np.int64(params[0]), np.int64(params[1]), np.int64(params[2]), scratch)
+    trees, degree, flows = edge_connectivity(scratch.graph)
+    tally[_TREES_0 + trees] += 1
+    tally[_TREES] += trees
+    tally[_TREES_SQUARED] += trees * trees
+    tally[_DEGREE] += degree
+    tally[_DEGREE_SQUARED] += degree * degree
+    tally[_CONNECTED] += np.int64(trees > 0)
+    tally[_LINKED] += np.int64(degree > 0)
+    tally[_ISOLATED] += np.int64(degree == 0)
+    tally[_MET] += np.int64(trees == degree)
+    tally[_MET_CONNECTED] += np.int64(trees == degree and trees > 0)
+    tally[_GAP] += degree - trees
+    tally[_FLOWS] += flows
+    offer(tally, _LARGEST_GAP, degree - trees, t)
+
+
+#: ``edge-disjoint-trees``: params n, f, links; 2 <= n <= 12, two nonfaulty nodes at least.
+EDGE_DISJOINT_TREES_SINGLE = trials_kernel(set_up_trees, _trees_trial)

@@ -1,0 +1,60 @@
+"""What a trial draws, for replay: the faulty nodes, the names of the faulty links, and the pair."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..draws.faults import draw, faults_for
+from ..machine.bits import ONE
+from ..machine.jit import kernel
+from . import drawing
+from .lanes import draw_pair
+
+_DRAWN = "Tuple((uint64[::1], uint64[:, ::1], uint64[::1]))"
+
+
+@kernel(f"{_DRAWN}(uint64, int64, int64, int64, int64)")
+def survival(key, t, n, f, links):
+    """Trial ``t``: faulty nodes, faulty links as rows (end with bit d clear, d), s and t where there are two to draw."""
+    faults = faults_for(n, f, links, 2 if (np.int64(1) << n) - f >= 2 else 0)
+    draw(key, t, n, faults)
+    names = np.empty((links, 2), np.uint64)
+    for i in range(links):
+        names[i, 0] = faults.lower[i]
+        names[i, 1] = faults.dims[i]
+    return faults.labels[:f].copy(), names, faults.ends
+
+
+@kernel(f"{_DRAWN}(uint64, int64, int64, float64, float64)")
+def survival_rate(key, t, n, rate, link_rate):
+    """The same where nodes and links fail at rates: both ascending, links by number (N4)."""
+    nodes, many = np.int64(1) << n, n << (n - 1)
+    group, lane = t - t % drawing.GROUP, t % drawing.GROUP
+    room = drawing.room_for(n, np.int64(-1), many)
+    law, link_law = drawing.law_for(nodes, rate), drawing.law_for(many, link_rate)
+    rows = np.empty(8 * max(nodes, 64), np.uint64)
+    drawing.draw_nodes_by_rate(key, group, n, law, rows, room)
+    dead = np.empty(8 * ((many + 63) >> 6 << 6), np.uint64)
+    drawing.draw_links_by_rate(key, group, n, link_law, dead, room)
+    word, bit = lane >> 6, ONE << np.uint64(lane & 63)
+    labels = np.empty(nodes, np.uint64)
+    f = np.int64(0)
+    for v in range(nodes):
+        if rows[8 * v + word] & bit:
+            labels[f] = v
+            f += 1
+    names = np.empty((many, 2), np.uint64)
+    k = np.int64(0)
+    for number in range(many):
+        if dead[8 * number + word] & bit:
+            d, x = number >> (n - 1), number & ((np.int64(1) << (n - 1)) - 1)
+            below = (np.int64(1) << d) - 1
+            names[k, 0] = (x & below) | (x & ~below) << 1
+            names[k, 1] = d
+            k += 1
+    ends = np.empty(2 if nodes - f >= 2 else 0, np.uint64)
+    if ends.size:
+        drawing.invert_rows(rows, nodes)
+        s, other = draw_pair(key, t, n, lane, np.int64(-1), rows)
+        ends[0], ends[1] = s, other
+    return labels[:f].copy(), names[:k].copy(), ends

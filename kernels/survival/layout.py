@@ -1,0 +1,42 @@
+"""What the survival kernels count, of the network and of the hypercube on the same faults."""
+
+from __future__ import annotations
+
+from ..tally.layout import Counter, Extreme, Layout
+
+#: What is compared, by name: each has a counter of its own, one of the hypercube, and two of their difference.
+COMPARED = {
+    "connected": "the nonfaulty nodes are connected",
+    "no_isolated": "no nonfaulty node is isolated",
+    "hidden": "apart although no node is isolated",
+    "pair": "t can be reached from s",
+}
+
+SURVIVAL = Layout(
+    *(Counter(name, f"trials in which {what}") for name, what in COMPARED.items()),
+    Counter("pairs", "trials with two nonfaulty nodes s and t"),
+    *(Counter(f"cube_{name}", f"trials in which, in the hypercube, {what}") for name, what in COMPARED.items()),
+    *(Counter(f"{name}_gain", f"of the network less of the hypercube: {name}") for name in COMPARED),
+    *(Counter(f"{name}_differs", f"trials in which network and hypercube differ in: {name}") for name in COMPARED),
+)
+
+SURVIVAL_PARTS = Layout(
+    Counter("largest", "nodes of the largest part"),
+    Counter("largest_squares", "squares of that"),
+    Counter("parts", "parts"),
+    Counter("parts_squares", "squares of that"),
+    Counter("some", "trials with a part"),
+    Counter("reached", "trials in which t can be reached from s"),
+    Counter("length", "links from s to t in these"),
+    Counter("length_squares", "squares of that"),
+    Counter("intact", "links from s to t without faults in these"),
+    Counter("intact_squares", "squares of that"),
+    Counter("length_intact", "products of the two"),
+    Counter("both", "trials in which t can be reached in the network and in the hypercube"),
+    Counter("both_length", "links from s to t in the network in these"),
+    Counter("both_squares", "squares of that"),
+    Counter("gain", "links from s to t in the network less in the hypercube, in these"),
+    Counter("gain_squares", "squares of that"),
+    Counter("gain_nonzero", "trials of these in which it is not zero"),
+    Extreme("parts", "most parts"),
+)

@@ -1,0 +1,161 @@
+"""The tally by name: which counters and extremes a kernel fills, and in which slots of its int64 array they lie.
+
+A subject declares its :class:`Layout` once, in a module that imports no numba; the kernel takes its slots from it when
+it is imported, the study takes it whole, and so neither can mean another slot than the other.
+"""
+
+from __future__ import annotations
+
+import difflib
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..machine.errors import ParameterError
+
+#: Base of the digits of counters that an int64 could not hold.
+DIGIT_BITS = 32
+
+
+@dataclass(frozen=True)
+class Counter:
+    """An integer that a kernel adds to, trial by trial; it may be negative.
+
+    Parameters
+    ----------
+    name, description : str
+    digits : int
+        A counter of several digits takes as many consecutive slots, in base 2^32, least significant first; a kernel
+        adds to each digit without carrying (``kernels/tally/sums.py``), which is safe for 2^31 trials a call.
+    bins : int
+        A histogram of values 0 .. bins - 1 in as many consecutive slots; 0 for a plain counter.
+    """
+
+    name: str
+    description: str
+    digits: int = 1
+    bins: int = 0
+
+    def __post_init__(self) -> None:
+        for slots in ("digits", "bins"):
+            given = getattr(self, slots)
+            try:
+                number = operator.index(given) if type(given) is not bool else None
+            except Exception:  # of another type, or an object of the user's
+                number = None
+            if number is None:
+                raise ParameterError(f"a counter's {slots} must be an integer")
+            object.__setattr__(self, slots, number)  # a Python int, which JSON takes
+        _check_texts(self)
+        if self.digits < 1 or self.bins < 0 or (self.bins and self.digits > 1):
+            raise ParameterError(f"counter {self.name} must have digits >= 1, or digits 1 and bins >= 1")
+
+    @property
+    def slots(self) -> int:
+        """Consecutive slots that it takes."""
+        return self.bins or self.digits
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The largest value over the trials, with the smallest trial that attains it.
+
+    Takes two slots: value and trial, both -1 before the first trial that counts.
+    """
+
+    name: str
+    description: str
+
+    def __post_init__(self) -> None:
+        _check_texts(self)
+
+
+def _check_texts(entry: Counter | Extreme) -> None:
+    """Raise ParameterError unless name and description are one line of text, as a results file takes them."""
+    for text in (entry.name, entry.description):
+        if not isinstance(text, str) or not text.isprintable():
+            raise ParameterError("name and description of a counter or extreme must be one line of text")
+
+
+class Layout:
+    """The counters and extremes of a subject, in the order of their slots.
+
+    Parameters
+    ----------
+    *entries : Counter or Extreme
+        Names are unique among the counters and among the extremes.
+    """
+
+    def __init__(self, *entries: Counter | Extreme) -> None:
+        if not all(isinstance(e, (Counter, Extreme)) for e in entries):
+            raise ParameterError("a layout is made of Counters and Extremes")
+        self.counters = tuple(e for e in entries if isinstance(e, Counter))
+        self.extremes = tuple(e for e in entries if isinstance(e, Extreme))
+        self._counters: dict[str, int] = {}
+        self._extremes: dict[str, int] = {}
+        at = 0
+        for counter in self.counters:
+            at = self._place(self._counters, counter.name, at, counter.slots)
+        for extreme in self.extremes:
+            at = self._place(self._extremes, extreme.name, at, 2)
+        self.size = at
+
+    @staticmethod
+    def _place(places: dict[str, int], name: str, at: int, slots: int) -> int:
+        if name in places:
+            raise ParameterError(f"{name} stands twice in the layout")
+        places[name] = at
+        return at + slots
+
+    def counter(self, name: str) -> Any:
+        """First slot of a counter, as the int64 that kernels index with.  Raises ParameterError, which names the nearest."""
+        return self._slot(self._counters, "counter", name)
+
+    def extreme(self, name: str) -> Any:
+        """Slot of an extreme's value, before that of its trial; as :meth:`counter`."""
+        return self._slot(self._extremes, "extreme", name)
+
+    @staticmethod
+    def _slot(places: dict[str, int], kind: str, name: str) -> Any:
+        if not isinstance(name, str) or name not in places:
+            name = str(name)[:60] if isinstance(name, str) else f"a {type(name).__name__}"
+            near = difflib.get_close_matches(name, places, 1)
+            raise ParameterError(
+                f"{name} is not a{'n' if kind == 'extreme' else ''} {kind} of the layout, which has "
+                f"{', '.join(places) or 'none'}{f'; did you mean {near[0]}?' if near else ''}"
+            )
+        # np.int64, because Numba compiles a function once more for each Python integer that it is called with
+        return np.int64(places[name])
+
+    def fresh(self) -> NDArray[np.int64]:
+        """The tally of no trial: counters 0, extremes (-1, -1)."""
+        slots = np.zeros(self.size, np.int64)
+        slots[self.size - 2 * len(self.extremes) :] = -1
+        return slots
+
+    def read(self, slots: Any) -> tuple[dict[str, int | tuple[int, ...]], dict[str, tuple[int, int]]]:
+        """Counters (tuples where they have bins) and extremes that a kernel left in ``slots``, as exact integers.
+
+        Raises ParameterError for any other array.
+        """
+        given = np.asarray(slots)
+        if given.shape != (self.size,) or given.dtype.kind not in "iu":
+            raise ParameterError(
+                f"slots must be {self.size} integers, got an array of {given.dtype}, shape {given.shape}"
+            )
+        values = given.tolist()
+        counts: dict[str, int | tuple[int, ...]] = {}
+        for counter in self.counters:
+            at = self._counters[counter.name]
+            own = values[at : at + counter.slots]
+            counts[counter.name] = tuple(own) if counter.bins else sum(v << DIGIT_BITS * i for i, v in enumerate(own))
+        return counts, {name: (values[at], values[at + 1]) for name, at in self._extremes.items()}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Layout) and (self.counters, self.extremes) == (other.counters, other.extremes)
+
+    def __hash__(self) -> int:
+        return hash((self.counters, self.extremes))

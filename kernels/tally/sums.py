@@ -1,0 +1,84 @@
+"""Entering trials into a tally: sums, squares in digits, and extremes with their smallest trial; sums over lanes of trials.
+
+Slots come from the subject's :class:`~fastcube.kernels.tally.layout.Layout`.  A counter of one digit needs none of this:
+``tally[SLOT] += x``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..machine import simd
+from ..machine.bits import ALL, HALF, LOW32
+from ..machine.jit import block
+
+
+@block
+def offer(tally, slot, value, trial):
+    """Let one trial compete for an extreme; among equals the smallest trial wins."""
+    if value > tally[slot] or (value == tally[slot] and trial < tally[slot + 1]):
+        tally[slot] = value
+        tally[slot + 1] = trial
+
+
+@block
+def add_wide(tally, slot, value):
+    """Add a uint64 to a counter of two digits or more."""
+    tally[slot] += np.int64(value & LOW32)
+    tally[slot + 1] += np.int64(value >> HALF)
+
+
+@block
+def add_square(tally, slot, value):
+    """Add the square of a uint64 below 2^63 to a counter of four digits."""
+    low = value & LOW32
+    high = value >> HALF
+    cross = low * high
+    least = low * low
+    rest = least + (cross << np.uint64(33))
+    add_wide(tally, slot, rest)
+    add_wide(tally, slot + np.int64(2), high * high + (cross >> np.uint64(31)) + np.uint64(rest < least))
+
+
+@block
+def add_product(tally, slot, value, factor):
+    """Add a uint64 times a uint64 below 2^31 to a counter of three digits."""
+    add_wide(tally, slot, (value & LOW32) * factor)
+    add_wide(tally, slot + np.int64(1), (value >> HALF) * factor)
+
+
+# ---------------------------------------------------------------- lanes
+
+
+@block(always=True)
+def add_lanes(total, squares, x):
+    """Add vector x of lanes below 2^32, 64 bits wide, and their squares to two vectors of sums."""
+    return simd.add(total, x), simd.add(squares, simd.mul32(x, x))
+
+
+@block
+def add_moments(x, width, sums):
+    """Add lanes of ``width`` bits, below 2^32, and their squares, in two digits, to ``sums``: uint64, three vectors."""
+    low = simd.splat(LOW32)
+    lane = simd.splat(ALL >> np.uint64(64 - width))
+    words = simd.as64(x)
+    total = simd.load(sums, 0)
+    least = simd.load(sums, 8)
+    high = simd.load(sums, 16)
+    for shift in range(0, 64, width):
+        part = simd.both(simd.shift_right(words, simd.splat(np.uint64(shift))), lane)
+        square = simd.mul32(part, part)
+        total = simd.add(total, part)
+        least = simd.add(least, simd.both(square, low))
+        high = simd.add(high, simd.shift_right(square, simd.splat(HALF)))
+    simd.store(sums, 0, total)
+    simd.store(sums, 8, least)
+    simd.store(sums, 16, high)
+
+
+@block
+def count_moments(tally, slot, slot_squared, sums):
+    """Enter sums of :func:`add_moments`: the total in two digits, the squares in three or more."""
+    add_wide(tally, slot, simd.total(simd.load(sums, 0)))
+    add_wide(tally, slot_squared, simd.total(simd.load(sums, 8)))
+    add_wide(tally, slot_squared + np.int64(1), simd.total(simd.load(sums, 16)))

@@ -1,0 +1,185 @@
+"""FIND_TREE and TOP_DOWN on the list of dead links, n <= 16, 32 links a vector (Leu & Kuo; readings R3-R6 and R20).
+
+With labels relative to the sink and the bits of used dimensions cleared, a dead link of an unused dimension k whose
+lower end is 2^j counts for COST(j), and one whose lower end is 0 for COST(k): it lies in the tree if k is chosen.
+All others count for nothing.  So a trial costs O(n D) for D dead links instead of O(2^n); links of used dimensions
+drop out of the list on the way.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..machine import bits, simd
+from ..machine.jit import block, scratch
+from .dead import LANES
+
+_ZERO = np.uint64(0)
+_NONE = np.uint16(0xFFFF)
+
+
+class Room(NamedTuple):
+    """Scratch for a search in a list of dead links, made by :func:`room_for`."""
+
+    low: Any  #: uint16: lower ends of the links that still count
+    bit: Any  #: uint16: their dimensions, as single bits
+    hits: Any  #: uint16: what each of them counts for
+    cost: Any  #: int64, 32: COST by dimension, of links outside the tree and, 16 places on, inside
+    order: Any  #: int64: d_0, ..., d_{n-1}
+
+
+@scratch
+def room_for(dead):
+    """Scratch for lists of up to ``dead`` links."""
+    size = dead + LANES
+    return Room(
+        np.empty(size, np.uint16),
+        np.empty(size, np.uint16),
+        np.empty(size, np.uint16),
+        np.empty(32, np.int64),
+        np.empty(16, np.int64),
+    )
+
+
+@block
+def _pad(room, count):
+    """Fill up the last vector with links of all dimensions, which no subcube holds."""
+    for i in range(count, (count + LANES - 1) // LANES * LANES):
+        room.low[i] = _NONE
+        room.bit[i] = _NONE
+
+
+@block
+def _count_hits(room, count, used):
+    """One iteration's hits, and the links that are left: drops those of dimension ``used`` (a bit) and clears that bit.
+
+    Returns the number of links left and of hits.
+    """
+    zero = simd.like(simd.load(room.low, 0), _ZERO)
+    one = simd.like(zero, np.uint64(1))
+    inside = simd.like(zero, np.uint64(16))
+    mask = simd.like(zero, used)
+    left = np.int64(0)
+    hits = np.int64(0)
+    for at in range(0, count, LANES):
+        bit = simd.load(room.bit, at)
+        low = simd.without(simd.load(room.low, at), mask)
+        alive = simd.equal(simd.both(bit, mask), zero)
+        at_sink = simd.equal(low, zero)
+        target = simd.select(at_sink, bit, low)
+        hit = simd.mask_and(alive, simd.equal(simd.popcount(target), one))
+        place = simd.popcount(simd.sub(target, one))
+        place = simd.select(at_sink, simd.add(place, inside), place)
+        simd.store(room.hits, hits, simd.compress(hit, place))
+        hits += bits.popcount(simd.bits(hit))
+        simd.store(room.low, left, simd.compress(alive, low))
+        simd.store(room.bit, left, simd.compress(alive, bit))
+        left += bits.popcount(simd.bits(alive))
+    return left, hits
+
+
+@block
+def find_order(n, sink, low, bit, count, room):
+    """FIND_TREE's order for a sink, into ``room.order``; returns the faulty links of the tree.
+
+    Parameters
+    ----------
+    n, sink : int64
+        1 <= n <= 16; a label.
+    low, bit : uint16 arrays
+        The dead links.
+    count : int64
+        Their number.
+    room : Room
+        From ``room_for(count)`` or for more.
+    """
+    for i in range(count):
+        room.low[i] = (low[i] ^ np.uint16(sink)) & ~bit[i]
+        room.bit[i] = bit[i]
+    rest = (np.int64(1) << n) - 1
+    used = _ZERO
+    faults = np.int64(0)
+    for i in range(n - 1, 0, -1):
+        _pad(room, count)
+        for j in range(32):
+            room.cost[j] = 0
+        count, hits = _count_hits(room, count, used)
+        for h in range(hits):
+            room.cost[room.hits[h]] += 1
+        best = np.int64(-1)
+        least = np.int64(0)
+        for j in range(n):
+            cost = room.cost[j] + room.cost[j + 16]
+            if rest >> j & 1 and (best < 0 or cost < least):
+                best = np.int64(j)
+                least = cost
+        room.order[i] = best
+        faults += room.cost[best + 16]
+        used = np.uint64(1) << np.uint64(best)
+        rest ^= np.int64(1) << best
+    room.order[0] = bits.lowest(np.uint64(rest))
+    for i in range(count):  # a link of the dimension that is left lies at the sink's side in every other
+        faults += room.bit[i] == np.uint16(rest)
+    return faults
+
+
+@block
+def top_down(n, low, bit, count, room):
+    """TOP_DOWN's tree, its order into ``room.order``; returns its sink and faulty links.  Parameters as :func:`find_order`."""
+    for i in range(count):
+        room.low[i] = low[i]
+        room.bit[i] = bit[i]
+    rest = (np.int64(1) << n) - 1
+    zero = simd.like(simd.load(room.low, 0), _ZERO)
+    sink = np.int64(0)
+    faults = np.int64(0)
+    for i in range(n):
+        _pad(room, count)
+        best = np.int64(-1)
+        least = np.int64(0)
+        fewest = np.int64(0)
+        upper_half = False
+        for j in range(n):
+            if not rest >> j & 1:
+                continue
+            mask = simd.like(zero, np.uint64(1 << j))
+            crossing = np.int64(0)
+            upper = np.int64(0)
+            for at in range(0, count, LANES):
+                crossing += bits.popcount(simd.bits(simd.equal(simd.load(room.bit, at), mask)))
+                upper += bits.popcount(simd.bits(simd.differ(simd.both(simd.load(room.low, at), mask), zero)))
+            upper -= -count % LANES  # the padding
+            lower = count - crossing - upper
+            kept = min(upper, lower)
+            if best < 0 or crossing < least or (crossing == least and kept < fewest):
+                best = np.int64(j)
+                least = crossing
+                fewest = kept
+                upper_half = upper < lower
+        room.order[i] = best
+        faults += least
+        sink |= np.int64(upper_half) << best
+        rest ^= np.int64(1) << best
+        count = _keep_half(room, count, np.uint64(1 << best), upper_half)
+    return sink, faults
+
+
+@block
+def _keep_half(room, count, dimension, upper):
+    """Drop the links that cross a dimension (a bit) or lie in its other half; returns the number left."""
+    zero = simd.like(simd.load(room.low, 0), _ZERO)
+    mask = simd.like(zero, dimension)
+    whole = simd.like(zero, np.uint64(0xFFFF))
+    side = mask if upper else zero
+    left = np.int64(0)
+    for at in range(0, count, LANES):
+        low = simd.load(room.low, at)
+        bit = simd.load(room.bit, at)
+        keep = simd.mask_and(simd.differ(bit, mask), simd.equal(simd.both(low, mask), side))
+        keep = simd.mask_and(keep, simd.differ(bit, whole))
+        simd.store(room.low, left, simd.compress(keep, low))
+        simd.store(room.bit, left, simd.compress(keep, bit))
+        left += bits.popcount(simd.bits(keep))
+    return left

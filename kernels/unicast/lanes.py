@@ -1,0 +1,283 @@
+"""Rules under few faulty nodes, n = 9 .. 62: lanes are trials, as in :mod:`fastcube.kernels.routing.lanes`.
+
+Entry: ``RIVALS_LANES_16``, ``_32``, which :func:`lanes_of` makes; the work starts in ``rivals_lanes``, and ``sift`` of
+:func:`_sifting`.  Draws LABELS, in scalar code HIGH_LABELS (n > 32) and SIDETRACK's CHOICES too, from the study's key as it is.
+
+1. *filter*: where no two faults are within distance 2 every trial is decided: no node is unsafe, all words are full, and every
+   node has at most one faulty neighbour, so that while two or more bits differ some preferred hop is good, and the last leads
+   to t.  Hence all rules deliver over the Hamming distance, but ROUTE, which does unless a fault is on its path.
+2. *closure*: the others are pressed together and closed a vector at a time.  With at most one fault between the ends the same
+   holds of a message's way; with none on the first path ROUTE1, A1 and DFS take that.  LEVELS and VECTORS go over H unless
+   both ends are in one unsafe subcube (``rules``), and some node is active unless that is the whole cube.
+
+Rules of one's own walk in every trial: what the filter decides they are given with its faults, each a subcube by itself.
+The trials left are judged one at a time, on the labels that the lanes have drawn; for n > 32, where lanes hold the low halves
+of labels, from their own draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..draws.faults import close, remember
+from ..draws.lanes import (
+    Queue,
+    append,
+    digits_of,
+    draw_on,
+    draw_rows,
+    lane_pattern,
+    put_trials,
+    shift_down,
+    trial_of,
+    valid_lanes,
+)
+from ..machine import simd
+from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
+from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
+from ..machine.trials import variant_of
+from ..routing.lanes import close_first, look, on_path
+from ..routing.layout import SEARCHED
+from ..tally.layout import Layout
+from ..tally.sums import offer
+from .layout import NAMES, promising, tally
+from .rules import KEY, RULES, TRIAL
+from .single import Scratch, entering_rules, judging, set_up, trials_of, walking
+from .single import look as look_at
+from .words import forget_words
+
+
+class Work(NamedTuple):
+    """Scratch of the kernel."""
+
+    scratch: Scratch
+    f: Any  #: int64
+    labels: Any  #: f + 3 rows of one vector: labels of the trials, the ends behind the faults
+    queue: Queue  #: trials with close faults: labels and ends
+    masks: Any  #: f + 1 rows of one vector: free dimensions of each fault's subcube
+    counted: Any  #: int64: trials decided in lanes, and those of them whose first path is free
+    first: Any  #: int64: the smallest trials of each
+
+
+@block(always=True)
+def enter_easy(work, chosen, at, i):
+    """Count the lanes chosen as decided, the first of them trial ``at``."""
+    work.counted[i] += popcount(chosen)
+    if chosen:
+        work.first[i] = min(work.first[i], at)
+
+
+@block(always=True)
+def _meet(work, lanes):
+    """Of the queue's first vector: trials with a fault on the first path, with two between the ends, and with an unsafe subcube
+    that holds both ends."""
+    f, cells = work.f, work.queue.cells
+    close_first(cells, work.masks, f)
+    s, t = simd.load(cells, 2 * lanes * f), simd.load(cells, 2 * lanes * (f + 1))
+    zero = simd.sub(s, s)
+    apart = simd.xor(s, t)
+    lost = simd.differ(s, s)
+    one, two, together = lost, lost, lost
+    for i in range(f):
+        x = simd.load(cells, 2 * lanes * i)
+        e, r = simd.xor(x, s), simd.xor(x, t)
+        lost = simd.mask_or(lost, on_path(e, r, zero))
+        between = simd.equal(simd.without(e, apart), zero)
+        two = simd.mask_or(two, simd.mask_and(one, between))
+        one = simd.mask_or(one, between)
+        outside = simd.without(simd.either(e, r), simd.load(work.masks, lanes * i))
+        together = simd.mask_or(together, simd.equal(outside, zero))
+    return simd.bits(lost), simd.bits(two), simd.bits(together)
+
+
+@block(always=True)
+def _nothing(work, easy, start, lanes, tally):
+    """Where there are no rules of one's own."""
+
+
+def _own_judging(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
+    """The block ``judge(work, easy, start, lanes, tally)``: walk by rules of one's own in trials without close faults."""
+    walk, enter = walking(rules), entering_rules(layout, names)
+
+    @block
+    def judge(work, easy, start, lanes, tally):
+        world, words, links = work.scratch.world, work.scratch.words, work.scratch.links
+        faults = world.faults
+        while easy:
+            i = lowest(easy)
+            easy &= easy - ONE
+            for j in range(work.f):
+                faults.labels[j] = work.labels[j * lanes + i]
+                faults.base[j] = faults.labels[j]
+                faults.free[j] = ZERO
+            faults.size[3] = work.f
+            remember(faults)
+            forget_words(words, faults)
+            world.now[TRIAL] = np.uint64(start + i)
+            s, t = np.uint64(work.labels[work.f * lanes + i]), np.uint64(work.labels[(work.f + 1) * lanes + i])
+            look_at(world, s, t)
+            walk(world, words, s, t, links)
+            enter(tally, links, popcount(s ^ t), world.n <= SEARCHED, start + i)
+
+    return judge
+
+
+def _sifting(judge: Any, trial: Any, wandering: bool, own: Any) -> Any:
+    """The block ``sift(key, first, stop, params, work, lanes, tally)``: count trials in lanes, or leave them to scalar code.
+
+    ``wandering``: some rule leaves a first path that is free.  ``own``: judges rules of one's own in trials that the filter
+    decides.
+    """
+    owning = own is not _nothing
+
+    @block
+    def one(work, column, at, lanes, tally):
+        """Judge the trial of a column of the queue."""
+        world, words = work.scratch.world, work.scratch.words
+        faults, cells = world.faults, work.queue.cells
+        for j in range(work.f):
+            faults.labels[j] = cells[2 * lanes * j + column]
+        remember(faults)
+        close(faults)
+        forget_words(words, faults)
+        world.now[TRIAL] = np.uint64(at)
+        s, t = np.uint64(cells[2 * lanes * work.f + column]), np.uint64(cells[2 * lanes * (work.f + 1) + column])
+        judge(work.scratch, s, t, at, tally)
+
+    @block
+    def close_queue(work, origin, lanes, tally):
+        """Close and count the first vector of the queue's columns."""
+        lost, two, together = _meet(work, lanes)
+        live = first_lanes(work.queue.filled[0], lanes)
+        hard = live if owning else together | (two if wandering else two & lost)
+        easy = live & ~hard
+        for i in range(2):
+            enter_easy(work, easy, trial_of(work.queue, lanes, lowest(easy) & 63, origin, 1), i)
+            easy &= ~lost
+        hard &= live
+        while hard:
+            i = lowest(hard)
+            hard &= hard - ONE
+            one(work, i, trial_of(work.queue, lanes, i, origin, 1), lanes, tally)
+        shift_down(work.queue, lanes)
+
+    @block
+    def sift(key, first, stop, params, work, lanes, tally):
+        n, f = work.scratch.world.n, work.f
+        words = work.labels.view(np.uint64)
+        pattern = lane_pattern(n, lanes)
+        two = simd.like(simd.load(work.labels, 0), np.uint64(2))
+        work.scratch.world.now[KEY] = key
+        origin = first - first % lanes
+        start = origin
+        while start < stop or work.queue.filled[0] > 0:
+            if start < stop:
+                draw_rows(key, np.uint64(8 * (start // lanes)), f + 2, 1, pattern, words)
+                near, _, lost, again = look(work, lanes)
+                live = valid_lanes(start, 1, lanes, first, stop)
+                hit = simd.bits(simd.less_equal(near, two)) | again
+                if n > 32:
+                    hit |= lost
+                hit &= live
+                easy = live & ~hit
+                own(work, easy, start, lanes, tally)
+                enter_easy(work, easy, start + lowest(easy), 0)
+                easy &= ~lost
+                enter_easy(work, easy, start + lowest(easy), 1)
+                while n > 32 and hit:
+                    trial(key, start + lowest(hit), params, work.scratch, tally)
+                    hit &= hit - ONE
+                again &= hit
+                while again:
+                    draw_on(key, start + lowest(again), n, f + 2, work.labels, lowest(again), lanes)
+                    again &= again - ONE
+                if hit:
+                    append(work.queue, lanes, f + 2, hit, work.labels, 0, lanes)
+                    put_trials(work.queue, lanes, near, hit, (start - origin) // lanes)
+                start += lanes
+            if work.queue.filled[0] >= (lanes if start < stop else 1):
+                close_queue(work, origin, lanes, tally)
+
+    return sift
+
+
+def deciding(layout: Layout, names: Sequence[str]) -> Any:
+    """The block ``decide(work, n, tally)``: enter the trials that the filter decided."""
+    route = names.index("route") if "route" in names else -1
+    delivered = tuple(int(layout.counter(f"{name}_delivered")) for name in names)
+    minimal = tuple(int(layout.counter(f"{name}_minimal")) for name in names)
+    loss = int(layout.counter("route_loss")) if route >= 0 else 0
+    most = tuple(int(layout.extreme(f"{name}_most")) for name in names)
+    wrong = tuple(int(layout.extreme(f"{name}_wrong")) for name in promising(names))
+    possible = tuple(int(layout.counter(name)) for name in ("minimal_exists", "minimal_known"))
+    reachable = int(layout.counter("reachable"))
+    count, kept = len(names), len(wrong)
+
+    @block
+    def decide(work, n, tally):
+        every, free = work.counted[0], work.counted[1]
+        for i in range(count):
+            own = free if i == route else every
+            tally[delivered[i]] += own
+            tally[minimal[i]] += own
+            if own:
+                offer(tally, most[i], np.int64(0), work.first[1 if i == route else 0])
+        if every and kept:
+            for i in range(kept):
+                offer(tally, wrong[i], np.int64(0), work.first[0])
+        for slot in possible:
+            tally[slot] += every
+        if n <= SEARCHED:
+            tally[reachable] += every
+            if route >= 0:
+                tally[loss] += every - free
+
+    return decide
+
+
+def lanes_of(width: int, names: Sequence[str], own: Mapping[str, Any] | None = None, code: Any = None) -> Kernel:
+    """The kernel of a table of rules in lanes of ``width`` bits, at (n, f, 0) = params, 1 < f <= 2^(n-1) - 2.
+
+    ``own`` holds rules of one's own by their names, for n <= 32 and beside one built-in rule at least; ``code`` is the first.
+    """
+    word = {16: np.uint16, 32: np.uint32}[width]
+    lanes = 512 // width  # a constant of the closure, with which all callees are specialised
+    own = own or {}
+    layout, rules = tally(names), tuple(own[name] if name in own else RULES[name.upper()] for name in names)
+    known, cache = variant_of(*own.values()) if own else ("", True)
+    wandering = "route3" in names or "sidetrack" in names
+    judge_own = _own_judging(tuple(own.values()), tuple(own), layout) if own else _nothing
+    sift = _sifting(judging(rules, names, layout), trials_of(rules, names, layout), wandering, judge_own)
+    decide = deciding(layout, [name for name in names if name not in own])
+
+    @scratch
+    def work_for(params, stop):
+        f = np.int64(params[1])
+        rows = f + 3 + digits_of(lanes)
+        return Work(
+            set_up(params),
+            f,
+            np.zeros((f + 3) * lanes, word),
+            Queue(np.zeros(rows * 2 * lanes, word), rows, np.zeros(1, np.int64)),
+            np.zeros((f + 1) * lanes, word),
+            np.zeros(2, np.int64),
+            np.full(2, stop, np.int64),
+        )
+
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}{known}", cache=cache, code=code)
+    def rivals_lanes(key, first, stop, params, tally):
+        """Trials at (n, f, 0) = params, n in 9..16 or 17..62 by the lanes' width."""
+        if first < stop:
+            work = work_for(params, stop)
+            sift(key, first, stop, params, work, lanes, tally)
+            decide(work, work.scratch.world.n, tally)
+
+    return rivals_lanes
+
+
+#: Study ``rivals`` for n <= 16 and n <= 62.
+RIVALS_LANES_16 = lanes_of(16, NAMES)
+RIVALS_LANES_32 = lanes_of(32, NAMES)

@@ -1,0 +1,114 @@
+"""The tallies of the unicast kernels by name: what is counted of each rule, of what is possible, and of the nodes' words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..tally.layout import Counter, Extreme, Layout
+
+#: The rules of study ``rivals`` in the order of its table, as they are called in counters.
+NAMES = ("route", "route1", "route3", "levels", "vectors", "a1", "dfs", "sidetrack")
+#: Those that walk without any node's word.
+BLIND = ("route", "route1", "a1", "dfs", "sidetrack")
+#: Whose words promise a path: among what they accept nothing may go wrong.  Lanes take that from Wu's theorem; `single` walks.
+PROMISING = ("levels", "vectors")
+#: Compared with LEVELS, trial by trial.
+COMPARED = ("route3", "vectors", "a1")
+#: The words of study ``rivals-status``.
+WORDS = ("unsafe", "wu_fernandez", "levels", "vectors")
+
+
+def compared(names: Sequence[str]) -> tuple[str, ...]:
+    """Those of the rules that are compared with LEVELS, where that is among them."""
+    return tuple(name for name in names if name in COMPARED and "levels" in names)
+
+
+def promising(names: Sequence[str]) -> tuple[str, ...]:
+    """Those of the rules whose words promise a path."""
+    return tuple(name for name in names if name in PROMISING)
+
+
+def _of(name: str) -> tuple[Counter, ...]:
+    """What is counted of one rule."""
+    rule = name.upper()
+    return (
+        Counter(f"{name}_delivered", f"{rule}'s messages delivered"),
+        Counter(f"{name}_minimal", f"{rule}'s messages delivered over the Hamming distance"),
+        Counter(f"{name}_extra_links", f"links beyond the Hamming distance on {rule}'s delivered ways"),
+        Counter(f"{name}_extra_squares", "squares of these"),
+        Counter(f"{name}_detours", f"{rule}'s delivered ways longer than the Hamming distance"),
+        Counter(f"{name}_refused", f"messages that {rule} refuses"),
+        Counter(f"{name}_limit", f"{rule}'s messages cut off at its most hops"),
+        Counter(f"{name}_unknown", f"messages of which {rule}'s words are not computed"),
+        Counter(f"{name}_loss", f"trials with a feasible path in which {rule} does not deliver (n <= 12)"),
+    )
+
+
+def tally(names: Sequence[str]) -> Layout:
+    """The tally of a table of rules on f faulty nodes and K faulty links."""
+    return Layout(
+        *(counter for name in names for counter in _of(name)),
+        *(Counter(f"{name}_gain", f"deliveries of {name.upper()} less those of LEVELS") for name in compared(names)),
+        *(
+            Counter(f"{name}_apart", f"trials in which one of {name.upper()} and LEVELS delivers")
+            for name in compared(names)
+        ),
+        Counter("reachable", "trials with a feasible path (n <= 12)"),
+        Counter("minimal_exists", "trials with a feasible path over the Hamming distance"),
+        Counter("minimal_known", "trials in which that is known: fewer than H faults between, or H <= 24"),
+        *(
+            Extreme(f"{name}_most", f"most links beyond the Hamming distance on a delivered way of {name.upper()}")
+            for name in names
+        ),
+        *(
+            Extreme(
+                f"{name}_wrong", f"1 where {name.upper()} accepts and does not deliver over H or H + 2 links: never"
+            )
+            for name in promising(names)
+        ),
+    )
+
+
+#: Study ``rivals``.
+RIVALS = tally(NAMES)
+
+
+def _blind(name: str) -> tuple[Counter, ...]:
+    rule = name.upper()
+    return (
+        Counter(f"{name}_delivered", f"{rule}'s messages delivered"),
+        Counter(f"{name}_minimal", f"{rule}'s messages delivered over the Hamming distance"),
+        Counter(f"{name}_extra_links", f"links beyond the Hamming distance on {rule}'s delivered ways"),
+        Counter(f"{name}_extra_squares", "squares of these"),
+        Counter(f"{name}_detours", f"{rule}'s delivered ways longer than the Hamming distance"),
+        Counter(f"{name}_limit", f"{rule}'s messages cut off at its most hops"),
+    )
+
+
+#: Study ``rivals-rate``.
+RIVALS_RATE = Layout(
+    Counter("valid", "trials with two nonfaulty ends; the others are void"),
+    *(counter for name in BLIND for counter in _blind(name)),
+    *(
+        Extreme(f"{name}_most", f"most links beyond the Hamming distance on a delivered way of {name.upper()}")
+        for name in BLIND
+    ),
+)
+
+#: Study ``rivals-status``.  Sums of up to 2^62 nodes a trial have digits.
+RIVALS_STATUS = Layout(
+    *(
+        counter
+        for word in WORDS
+        for counter in (
+            Counter(f"{word}_nodes", f"nodes that {word} calls safe", 2),
+            Counter(f"{word}_squares", "squares of these", 4),
+            Counter(f"{word}_some", f"trials in which {word} calls some node safe"),
+            Counter(f"{word}_steps", f"rounds of {word}"),
+            Counter(f"{word}_steps_squares", "squares of these"),
+            Counter(f"{word}_steps_some", f"trials with a round of {word}"),
+        )
+    ),
+    Counter("known", "trials whose words are computed: no unsafe subcube has more than 20 dimensions"),
+    *(Extreme(f"{word}_most_rounds", f"most rounds of {word}") for word in WORDS),
+)

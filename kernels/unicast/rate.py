@@ -1,0 +1,127 @@
+"""Trials of study ``rivals-rate``: every node faulty with a rate, decided when asked, and the rules that need no words.
+
+The draw is ``routing-rate``'s: a trial is redrawn whole until its ends differ and are nonfaulty.  One trial at a time; the
+pairs are drawn in batches.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..cube.labels import LabelSet, label_set
+from ..draws.nodes import status, threshold
+from ..draws.pairs import BATCH, Lazy, Pairs, draw_pairs, pair_arrays
+from ..machine.bits import ONE, ZERO, popcount, top
+from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
+from ..routing.rules import LIMIT, LOST, Search, making, search_for, walking
+from ..tally.sums import offer
+from .layout import BLIND, RIVALS_RATE
+from .rules import bounded
+
+
+@block(always=True)
+def _blocked(world, x, bit):
+    """Whether the node behind a link is faulty; ``world`` is (status key, threshold)."""
+    return status(world[0], x ^ bit) < world[1]
+
+
+@block
+def _blocked_bits(world, x, whole):
+    """The dimensions of a node whose neighbours are faulty."""
+    out = ZERO
+    rest = whole
+    while rest:
+        bit = rest & (ZERO - rest)
+        rest ^= bit
+        if status(world[0], x ^ bit) < world[1]:
+            out |= bit
+    return out
+
+
+_route1, _ = making(_blocked)
+_walk1 = walking(_route1)
+_a1, _dfs, _sidetrack = bounded(_blocked_bits)
+
+
+class Scratch(NamedTuple):
+    """Room for a batch of trials; made by :func:`set_up`."""
+
+    pairs: Pairs
+    search: Search
+    seen: LabelSet
+    came: Any  #: uint64
+    links: Any  #: int64: what each rule gives
+
+
+@scratch
+def set_up(n):
+    """Room for messages in Q_n."""
+    deep = np.int64(1) << min(n, np.int64(17))
+    return Scratch(
+        pair_arrays(), search_for(np.int64(1)), label_set(deep), np.zeros(deep, np.uint64), np.zeros(8, np.int64)
+    )
+
+
+@block
+def _first_path(world, s, t):
+    """ROUTE: the Hamming distance, or LOST."""
+    u = s
+    while u != t:
+        u ^= top(u ^ t)
+        if status(world[0], u) < world[1]:
+            return LOST
+    return popcount(s ^ t)
+
+
+def _slots(suffix: str) -> tuple[int, ...]:
+    return tuple(int(RIVALS_RATE.counter(f"{name}_{suffix}")) for name in BLIND)
+
+
+_VALID = int(RIVALS_RATE.counter("valid"))
+_DELIVERED, _MINIMAL, _DETOURS = _slots("delivered"), _slots("minimal"), _slots("detours")
+_EXTRA, _SQUARES, _LIMIT = _slots("extra_links"), _slots("extra_squares"), _slots("limit")
+_MOST = tuple(int(RIVALS_RATE.extreme(f"{name}_most")) for name in BLIND)
+
+
+@block
+def _judge(key, world, s, t, n, at, scratch, tally):
+    """Walk by all rules and count; where ROUTE delivers, so do ROUTE1, A1 and DFS on its path."""
+    whole = (ONE << np.uint64(n)) - ONE
+    h = popcount(s ^ t)
+    links = scratch.links
+    links[0] = _first_path(world, s, t)
+    if links[0] == h:
+        links[1], links[2], links[3] = h, h, h
+    else:
+        links[1] = _walk1(world, s, t, whole, np.int64(1), scratch.search)
+        links[2] = _a1(world, s, t, whole, scratch.came)
+        links[3] = h if links[2] == h else _dfs(world, s, t, whole, scratch.came, scratch.seen)
+    links[4] = _sidetrack(world, s, t, whole, n, key, np.uint64(at))
+    for i in range(len(_MOST)):
+        got = links[i]
+        tally[_LIMIT[i]] += got == LIMIT
+        if got >= 0:
+            tally[_DELIVERED[i]] += 1
+            tally[_MINIMAL[i]] += got == h
+            tally[_EXTRA[i]] += got - h
+            tally[_SQUARES[i]] += (got - h) * (got - h)
+            tally[_DETOURS[i]] += got > h
+            offer(tally, _MOST[i], got - h, at)
+
+
+@kernel(TRIALS_SIGNATURE)
+def RIVALS_RATE_SINGLE(key, first, stop, params, tally):  # noqa: N802  (a kernel, as those that factories make)
+    """Trials at (n, rate) = params, 2 <= n <= 62, 0 <= rate < 1; see :data:`fastcube.kernels.unicast.layout.RIVALS_RATE`."""
+    n = np.int64(params[0])
+    limit = threshold(params[1])
+    lazy = Lazy(key, limit, n, True)
+    scratch = set_up(n)
+    pairs = scratch.pairs
+    for begin in range(first, stop, BATCH):
+        count = draw_pairs(begin, min(begin + BATCH, stop), lazy, pairs)
+        tally[_VALID] += count
+        for i in range(count):
+            world = (pairs.keys[i], limit)
+            _judge(key, world, pairs.sources[i], pairs.targets[i], n, np.int64(pairs.trials[i]), scratch, tally)

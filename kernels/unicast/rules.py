@@ -1,0 +1,396 @@
+"""What each rival rule does with a message (V7, V8): one block a rule, ``rule(world, words, s, t) -> links``.
+
+A rule gives the links on a message's way, or why it is not delivered: STUCK, LIVELOCK, LIMIT, LOST, REFUSED, or UNKNOWN where its
+words are not computed.  ``world`` holds the trial's faults and room to work in (:class:`World`), ``words`` what nodes tell each
+other (:mod:`fastcube.kernels.unicast.words`).  A rule of one's own is one such block::
+
+    @block
+    def straight(world, words, s, t):
+        return popcount(s ^ t) if world.facts[PASSES] else LOST
+
+Each begins with what decides most messages without a walk.  The proofs:
+
+- PASSES, no fault on the path that corrects the bits from the most significant down: ROUTE, ROUTE1, A1 and DFS try it first.
+- BETWEEN = 0, no faulty node or link in the subcube of s and t: every preferred hop there is good, so SIDETRACK stays in it.
+- MEETS tells whether a faulty or unsafe node is on that path: where none is, ROUTE3 takes it.
+- TOGETHER, the maximal unsafe subcube that holds both s and t: where there is none, LEVELS and VECTORS deliver over H.  For
+  either s is outside of all, or a preferred dimension leads out of its subcube; from a node outside, whose word is full, Wu's
+  theorem leads to t.
+- In a subcube that is not the whole cube a spare dimension leads out of it, so those that promise nothing nearer go over H + 2.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..cube.labels import LabelSet, add, clear, contains, label_set
+from ..draws.faults import Faults, is_faulty, is_faulty_link
+from ..draws.philox import CHOICES, word
+from ..machine import simd
+from ..machine.bits import HALF, ONE, ZERO, extract, popcount, top
+from ..machine.jit import block, scratch
+from ..routing.rules import LIMIT, LOST, STUCK, Search, search_for, walk1, walk3
+from ..routing.shortest import Cube, cube_for
+from .words import LEVELS, VECTORS, bit_at, dimension, level_at, solve, stride
+
+#: What becomes of a message, besides routing's.
+REFUSED, UNKNOWN = np.int64(-5), np.int64(-6)
+
+#: Most hops of a DFS; of a SIDETRACK, a dimension (V8).
+DFS_HOPS, SIDETRACK_HOPS = np.int64(1 << 16), np.int64(8)
+
+#: Up to so many faulty nodes all are held against a node, to know its faulty neighbours; above each neighbour is looked up.
+_FEW = 128
+
+#: ``World.facts``: whether no fault is on the first path; whether a faulty or unsafe node is; whether some node is active; the
+#: unsafe subcube of both ends, -1 for none; numbers of faulty nodes and links between the ends; what LEVELS and VECTORS give
+#: where lanes have found it, LOST otherwise.
+PASSES, MEETS, SAFE, TOGETHER, BETWEEN = np.int64(0), np.int64(1), np.int64(2), np.int64(3), np.int64(4)
+LEVELS_GIVE, VECTORS_GIVE = np.int64(5), np.int64(6)
+
+#: ``World.now``: the point's key, and the trial.
+KEY, TRIAL = np.int64(0), np.int64(1)
+
+
+class World(NamedTuple):
+    """What rules may use of a trial; made by :func:`world_for`."""
+
+    n: Any  #: int64
+    whole: Any  #: uint64: all n dimensions
+    faults: Faults  #: drawn and closed
+    facts: Any  #: int64: PASSES, ... VECTORS_GIVE
+    now: Any  #: uint64: KEY and TRIAL, for rules that draw
+    search: Search  #: for routing's walks
+    cube: Cube  #: for shortest paths
+    seen: LabelSet  #: nodes that a message has seen
+    came: Any  #: uint64: the bits it came by
+    between: Any  #: uint32: the nodes between two ends, for minimal paths
+
+
+@scratch
+def world_for(n, faults, between):
+    """Room for messages in Q_n; ``between`` the most dimensions in which all minimal paths are looked at."""
+    deep = np.int64(1) << min(n, np.int64(17))
+    return World(
+        n,
+        (ONE << np.uint64(n)) - ONE,
+        faults,
+        np.full(7, LOST),
+        np.zeros(2, np.uint64),
+        search_for(np.int64(1)),
+        cube_for(n),
+        label_set(deep),
+        np.empty(deep, np.uint64),
+        np.empty(np.int64(1) << between, np.uint32),  # 64 MiB, which few messages touch
+    )
+
+
+@block(always=True)
+def blocked_bits(faults, x, whole):
+    """The dimensions of a node over which a hop is not good: the link or the neighbour is faulty."""
+    f = faults.size[0]
+    out = ZERO
+    if f <= _FEW:
+        own = simd.splat(x)
+        one = simd.splat(ONE)
+        zero = simd.splat(ZERO)
+        found = zero
+        for at in range(0, f, 8):
+            apart = simd.xor(simd.load(faults.labels, at), own)
+            near = simd.equal(simd.popcount(apart), one)
+            if f - at < 8:
+                near = simd.mask_and(near, simd.mask(apart, (ONE << np.uint64(f - at)) - ONE))
+            found = simd.either(found, simd.select(near, apart, zero))
+        out = simd.union(found)
+    else:
+        rest = whole
+        while rest:
+            bit = rest & (ZERO - rest)
+            rest ^= bit
+            if is_faulty(faults, x ^ bit):
+                out |= bit
+    for j in range(faults.size[1]):
+        bit = ONE << faults.dims[j]
+        if faults.lower[j] == x & ~bit:
+            out |= bit
+    return out
+
+
+# ---------------------------------------------------------------- Lee & Hayes
+
+
+@block(always=True)
+def route(world, words, s, t):
+    """ROUTE."""
+    return popcount(s ^ t) if world.facts[PASSES] else LOST
+
+
+@block(always=True)
+def route1(world, words, s, t):
+    """ROUTE1(1)."""
+    if world.facts[PASSES]:
+        return popcount(s ^ t)
+    return walk1(world.faults, s, t, world.whole, np.int64(1), world.search)
+
+
+@block(always=True)
+def route3(world, words, s, t):
+    """ROUTE3(1), refused where no node is active."""
+    if not world.facts[SAFE]:
+        return REFUSED
+    if not world.facts[MEETS]:
+        return popcount(s ^ t)
+    return walk3(world.faults, s, t, world.whole, np.int64(1), world.search)
+
+
+# ---------------------------------------------------------------- Wu
+
+
+@block(always=True)
+def _last(faults, u, t):
+    """One link from the last node but one, or STUCK where it is faulty."""
+    return STUCK if is_faulty_link(faults, u, u ^ t) else np.int64(1)
+
+
+@block(always=True)
+def _highest(words, i, size, n, free, u, among):
+    """The first of a node's bits whose neighbour in a solved subcube has the highest level, and that; ZERO where all have 0."""
+    best, most = ZERO, np.int64(0)
+    while among:
+        bit = top(among)
+        among ^= bit
+        found = level_at(words, i, size, n, extract(u ^ bit, free))
+        if found > most:
+            best, most = bit, found
+    return best, most
+
+
+@block
+def _by_level(faults, words, i, size, n, free, u, t):
+    """Links from u to t inside a solved subcube, each to the preferred neighbour of the highest level, or STUCK."""
+    links = np.int64(0)
+    while popcount(u ^ t) > 1:
+        bit, _ = _highest(words, i, size, n, free, u, u ^ t)
+        if bit == ZERO:
+            return STUCK
+        u ^= bit
+        links += 1
+    return links + 1 if u == t or _last(faults, u, t) == 1 else STUCK
+
+
+@block(always=True)
+def _first_with(faults, words, i, size, free, u, among, k):
+    """The first of a node's bits over which a hop is good and leads to a node with bit k of its vector; ZERO for none."""
+    while among:
+        bit = top(among)
+        among ^= bit
+        if bit_at(words, VECTORS, i, size, k, extract(u ^ bit, free)) and not is_faulty_link(faults, u, bit):
+            return bit
+    return ZERO
+
+
+@block
+def _by_vector(faults, words, i, size, free, u, t):
+    """As :func:`_by_level`, each to the first preferred neighbour with bit h - 1, where h links are left."""
+    links = np.int64(0)
+    while popcount(u ^ t) > 1:
+        bit = _first_with(faults, words, i, size, free, u, u ^ t, popcount(u ^ t) - 1)
+        if bit == ZERO:
+            return STUCK
+        u ^= bit
+        links += 1
+    return links + 1 if u == t or _last(faults, u, t) == 1 else STUCK
+
+
+@block(always=True)
+def _after(links):
+    """A way's links with the first one counted."""
+    return links + 1 if links >= 0 else links
+
+
+@block(always=True)
+def levels(world, words, s, t):
+    """LEVELS.  Own levels need no look: S(s) >= H > 1 says that a preferred neighbour has level H - 1 at least."""
+    h = popcount(s ^ t)
+    i, known = world.facts[TOGETHER], world.facts[LEVELS_GIVE]
+    if known != LOST or i < 0:
+        return known if known != LOST else h
+    faults, n = world.faults, world.n
+    if not solve(words, faults, i, LEVELS):
+        return UNKNOWN
+    free = faults.free[i]
+    d = dimension(faults, i)
+    size = stride(d)
+    if h == 1 and not is_faulty_link(faults, s, s ^ t):
+        return h
+    bit, most = _highest(words, i, size, n, free, s, s ^ t)
+    if h > 1 and most >= h - 1:
+        return _after(_by_level(faults, words, i, size, n, free, s ^ bit, t))
+    if d < n:
+        return h + 2
+    bit, most = _highest(words, i, size, n, free, s, world.whole & ~(s ^ t))
+    return _after(_by_level(faults, words, i, size, n, free, s ^ bit, t)) if most > h else REFUSED
+
+
+@block(always=True)
+def vectors(world, words, s, t):
+    """VECTORS."""
+    h = popcount(s ^ t)
+    i, known = world.facts[TOGETHER], world.facts[VECTORS_GIVE]
+    if known != LOST or i < 0:
+        return known if known != LOST else h
+    faults, n = world.faults, world.n
+    if not solve(words, faults, i, VECTORS):
+        return UNKNOWN
+    free = faults.free[i]
+    d = dimension(faults, i)
+    size = stride(d)
+    if h == 1 and not is_faulty_link(faults, s, s ^ t):
+        return h
+    bit = _first_with(faults, words, i, size, free, s, s ^ t, h - 1) if h > 1 else ZERO
+    if bit == ZERO:
+        if d < n:
+            return h + 2
+        bit = _first_with(faults, words, i, size, free, s, world.whole & ~(s ^ t), h + 1) if h < n else ZERO
+    return _after(_by_vector(faults, words, i, size, free, s ^ bit, t)) if bit else REFUSED
+
+
+# ---------------------------------------------------------------- Chen & Shin, Gordon & Stout
+
+
+def bounded(blocked_bits: Any) -> Any:
+    """A1, DFS and SIDETRACK for a block ``blocked_bits(world, x, whole)``, whatever the faults are."""
+
+    @block
+    def a1(world, s, t, whole, came):
+        """The bits that are left stand in ``came``, in order; a bit that was appended may be the one that it came by."""
+        left = np.int64(0)
+        rest = s ^ t
+        while rest:
+            came[left] = top(rest)
+            rest ^= came[left]
+            left += 1
+        tag = ZERO
+        u = s
+        links = np.int64(0)
+        while left:
+            bad = blocked_bits(world, u, whole)
+            i = np.int64(0)
+            while i < left and came[i] & bad:
+                i += 1
+            if i < left:
+                u ^= came[i]
+                left -= 1
+                for j in range(i, left):
+                    came[j] = came[j + 1]
+            else:
+                for j in range(left):
+                    tag |= came[j]
+                rest = whole & ~tag & ~bad
+                if rest == ZERO:
+                    return STUCK
+                bit = top(rest)
+                tag |= bit
+                came[left] = bit
+                left += 1
+                u ^= bit
+            links += 1
+        return links
+
+    @block
+    def dfs(world, s, t, whole, came, seen):
+        clear(seen)
+        add(seen, s)
+        u = s
+        depth, links = np.int64(0), np.int64(0)
+        while u != t:
+            good = whole & ~blocked_bits(world, u, whole)
+            rest = good & (u ^ t)
+            other = good & ~(u ^ t)
+            best = ZERO
+            while rest | other and best == ZERO:
+                if rest == ZERO:
+                    rest = other
+                    other = ZERO
+                bit = top(rest)
+                rest ^= bit
+                if not contains(seen, u ^ bit):
+                    best = bit
+            if best == ZERO and depth == 0:
+                return STUCK
+            if links == DFS_HOPS:
+                return LIMIT
+            if best == ZERO:
+                depth -= 1
+                best = came[depth]
+            else:
+                came[depth] = best
+                depth += 1
+                add(seen, u ^ best)
+            u ^= best
+            links += 1
+        return links
+
+    @block
+    def sidetrack(world, s, t, whole, n, key, trial):
+        u = s
+        links = np.int64(0)
+        while u != t:
+            good = whole & ~blocked_bits(world, u, whole)
+            rest = good & (u ^ t)
+            if rest == ZERO:
+                rest = good
+            if rest == ZERO:
+                return STUCK
+            if links == SIDETRACK_HOPS * n:
+                return LIMIT
+            x = word(key, trial, np.uint64(links), CHOICES) >> HALF
+            for _ in range(np.int64((x * np.uint64(popcount(rest))) >> HALF)):
+                rest ^= top(rest)
+            u ^= top(rest)
+            links += 1
+        return links
+
+    return a1, dfs, sidetrack
+
+
+_a1, _dfs, _sidetrack = bounded(blocked_bits)
+
+
+@block(always=True)
+def a1(world, words, s, t):
+    """A1."""
+    if world.facts[PASSES]:
+        return popcount(s ^ t)
+    return _a1(world.faults, s, t, world.whole, world.came)
+
+
+@block(always=True)
+def dfs(world, words, s, t):
+    """Depth-first search."""
+    if world.facts[PASSES]:
+        return popcount(s ^ t)
+    return _dfs(world.faults, s, t, world.whole, world.came, world.seen)
+
+
+@block(always=True)
+def sidetrack(world, words, s, t):
+    """SIDETRACK."""
+    if world.facts[BETWEEN] == 0:
+        return popcount(s ^ t)
+    return _sidetrack(world.faults, s, t, world.whole, world.n, world.now[KEY], world.now[TRIAL])
+
+
+#: The rules by their names.
+RULES = {
+    "ROUTE": route,
+    "ROUTE1": route1,
+    "ROUTE3": route3,
+    "LEVELS": levels,
+    "VECTORS": vectors,
+    "A1": a1,
+    "DFS": dfs,
+    "SIDETRACK": sidetrack,
+}

@@ -1,0 +1,250 @@
+"""Trials of study ``rivals-status``: how many nodes each word calls safe, and its rounds; the faults of ``rivals``.
+
+Nodes outside of the maximal unsafe subcubes are safe by every word; inside each subcube the planes of levels and vectors
+(``words``) are counted, and Wu and Fernandez's marking is run (V2).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..draws.faults import Faults, close, draw, faults_for
+from ..machine import simd
+from ..machine.bits import ALL, ONE, ZERO, popcount
+from ..machine.jit import block, scratch
+from ..machine.trials import trials_kernel
+from ..tally.sums import add_square, add_wide, offer
+from .layout import RIVALS_STATUS, WORDS
+from .words import (
+    DEEPEST,
+    LEVELS,
+    VECTORS,
+    Words,
+    across,
+    dimension,
+    few_without,
+    forget_words,
+    solve,
+    stride,
+    within,
+    words_for,
+)
+
+
+class Scratch(NamedTuple):
+    """What a trial needs; made by :func:`set_up`."""
+
+    n: Any  #: int64
+    faults: Faults
+    words: Words
+    marked: Any  #: uint64 (2, words): marked nodes, and those of the next round
+    safe: Any  #: int64, 4: nodes of the subcubes that each word calls safe
+    rounds: Any  #: int64, 4
+
+
+@scratch
+def set_up(params):
+    """Scratch for trials at (n, f, links) = params."""
+    n, f, links = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
+    words = stride(min(n, np.int64(DEEPEST)))
+    return Scratch(
+        n,
+        faults_for(n, f, links, np.int64(2)),
+        words_for(n, f, links),
+        np.zeros((2, words), np.uint64),
+        np.zeros(4, np.int64),
+        np.zeros(4, np.int64),
+    )
+
+
+@block
+def _count(words, at, size):
+    """Number of nodes in a plane."""
+    count = np.int64(0)
+    for w in range(size):
+        count += popcount(words.planes[at + w])
+    return count
+
+
+@block
+def _lacking(words, at, size):
+    """Whether some nonfaulty node of the subcube solved last is not in a plane."""
+    lacking = ZERO
+    for w in range(size):
+        lacking |= words.nonfaulty[w] & ~words.planes[at + w]
+    return lacking != ZERO
+
+
+@block
+def _mark(scratch, d, size):
+    """Wu and Fernandez's marking of the subcube solved last: safe nodes, and rounds."""
+    nonfaulty = scratch.words.nonfaulty
+    old, new = scratch.marked[0], scratch.marked[1]
+    for w in range(size):
+        old[w] = ZERO
+    rounds = np.int64(0)
+    while True:
+        more = ZERO
+        for w in range(size):
+            f1, f2, c1, c2, c3 = ZERO, ZERO, ZERO, ZERO, ZERO
+            for i in range(d):
+                x = ~across(nonfaulty, np.int64(0), w, i)
+                f2 |= f1 & x
+                f1 |= x
+                x |= across(old, np.int64(0), w, i)
+                c3 |= c2 & x
+                c2 |= c1 & x
+                c1 |= x
+            new[w] = nonfaulty[w] & (f2 | c3)
+            more |= new[w] & ~old[w]
+        if more == ZERO:
+            break
+        rounds += 1
+        for w in range(size):
+            old[w] |= new[w]
+    safe = np.int64(0)
+    for w in range(size):
+        safe += popcount(nonfaulty[w] & ~old[w])
+    return safe, rounds
+
+
+@block
+def _solve(scratch, i):
+    """Add a subcube's safe nodes and rounds; False where its words are not computed."""
+    faults, words, safe, rounds = scratch.faults, scratch.words, scratch.safe, scratch.rounds
+    d = dimension(faults, i)
+    size = stride(d)
+    if not solve(words, faults, i, LEVELS):
+        return False
+    at = words.start[LEVELS, i]
+    last = _count(words, at, size)
+    least = np.int64(0)
+    for k in range(1, words.depth[LEVELS, i]):
+        here = _count(words, at + k * size, size)
+        if here < last:  # some node has level k
+            least = k
+        last = here
+    safe[2] += last + _own_full(words, at, d, size, words.depth[LEVELS, i])
+    rounds[2] = max(rounds[2], least)
+    if faults.size[1] == 0:
+        count, steps = _mark(scratch, d, size)
+        safe[1] += count
+        rounds[1] = max(rounds[1], steps)
+    words.used[0] = 0
+    solve(words, faults, i, VECTORS)
+    at, depth = words.start[VECTORS, i], words.depth[VECTORS, i]
+    safe[3] += _full(words, at, depth, size)
+    for k in range(2, depth + 1):
+        if _lacking(words, at + (k - 1) * size, size):
+            rounds[3] = max(rounds[3], k - 1)
+    words.used[0] = 0
+    return True
+
+
+@block
+def _own_full(words, at, d, size, depth):
+    """Number of ends of faulty links whose own level is n (V6), though they show 0."""
+    count = np.int64(0)
+    for v in range(0, size if words.cut.size else 0, 8):
+        own = simd.without(simd.load(words.nonfaulty, v), simd.load(words.planes, at + v))
+        for k in range(1, d):
+            own = simd.both(own, few_without(words, at + (min(k, depth) - 1) * size, d, size, v, k, True))
+        count += np.int64(simd.total(simd.popcount(own)))
+    return count
+
+
+@block
+def _full(words, at, depth, size):
+    """Number of nodes in all planes."""
+    count = np.int64(0)
+    for w in range(size):
+        x = ALL
+        for k in range(depth):
+            x &= words.planes[at + k * size + w]
+        count += popcount(x)
+    return count
+
+
+@block
+def _unsafe_rounds(scratch, i):
+    """FIND_UNSAFE's rounds inside a subcube (R1, R2)."""
+    faults, words = scratch.faults, scratch.words
+    d = dimension(faults, i)
+    size = stride(d)
+    at = words.start[VECTORS, i]
+    old, new = scratch.marked[0], scratch.marked[1]
+    ends = False
+    for w in range(size):
+        old[w] = ~words.nonfaulty[w] & within(d, w)
+        ends |= words.planes[at + w] != words.nonfaulty[w]
+    rounds = np.int64(0)
+    while True:
+        more = ZERO
+        for w in range(size):
+            one, two = ZERO, ZERO
+            for k in range(d):
+                x = across(old, np.int64(0), w, k)
+                two |= one & x
+                one |= x
+            new[w] = old[w] | (two & within(d, w))
+            if rounds == 0 and ends:
+                new[w] |= ~words.planes[at + w] & within(d, w)
+            more |= new[w] & ~old[w]
+        if more == ZERO:
+            return rounds
+        rounds += 1
+        for w in range(size):
+            old[w] = new[w]
+
+
+_KNOWN = RIVALS_STATUS.counter("known")
+_NODES = tuple(int(RIVALS_STATUS.counter(f"{word}_nodes")) for word in WORDS)
+_SQUARES = tuple(int(RIVALS_STATUS.counter(f"{word}_squares")) for word in WORDS)
+_SOME = tuple(int(RIVALS_STATUS.counter(f"{word}_some")) for word in WORDS)
+_STEPS = tuple(int(RIVALS_STATUS.counter(f"{word}_steps")) for word in WORDS)
+_STEPS_SQUARES = tuple(int(RIVALS_STATUS.counter(f"{word}_steps_squares")) for word in WORDS)
+_STEPS_SOME = tuple(int(RIVALS_STATUS.counter(f"{word}_steps_some")) for word in WORDS)
+_MOST = tuple(int(RIVALS_STATUS.extreme(f"{word}_most_rounds")) for word in WORDS)
+_MARKING = WORDS.index("wu_fernandez")
+
+
+@block
+def trial(key, t, params, scratch, tally):
+    """Count trial ``t``."""
+    faults, n = scratch.faults, scratch.n
+    draw(key, t, n, faults)
+    close(faults)
+    forget_words(scratch.words, faults)
+    outside = ONE << np.uint64(n)
+    known = True
+    for j in range(4):
+        scratch.safe[j] = 0
+        scratch.rounds[j] = 0
+    for i in range(faults.size[3]):
+        outside -= ONE << np.uint64(dimension(faults, i))
+        if faults.free[i] != ZERO:
+            if not _solve(scratch, i):
+                known = False
+                break
+            scratch.rounds[0] = max(scratch.rounds[0], _unsafe_rounds(scratch, i))
+    if not known:
+        return
+    tally[_KNOWN] += 1
+    for j in range(4):
+        if j == _MARKING and faults.size[1]:
+            continue
+        count = outside + np.uint64(scratch.safe[j])
+        steps = scratch.rounds[j]
+        add_wide(tally, _NODES[j], count)
+        add_square(tally, _SQUARES[j], count)
+        tally[_SOME[j]] += count != ZERO
+        tally[_STEPS[j]] += steps
+        tally[_STEPS_SQUARES[j]] += steps * steps
+        tally[_STEPS_SOME[j]] += steps > 0
+        offer(tally, _MOST[j], steps, t)
+
+
+#: Trials at (n, f, links) = params; see :data:`fastcube.kernels.unicast.layout.RIVALS_STATUS`.
+RIVALS_STATUS_SINGLE = trials_kernel(set_up, trial)

@@ -1,0 +1,302 @@
+"""The words that nodes tell each other, inside the maximal unsafe subcubes of one trial: levels and vectors (V3-V6).
+
+Outside of those subcubes every word is full, and their neighbours outside count as full (V5).  A d-subcube is a d-cube of
+bitmasks, bit i of a node's place being the i-th free dimension, with planes k = 1 .. d; a plane follows from the one before it:
+
+    L_1 = nonfaulty and no end of a faulty link     L_(k+1) = L_k and at most k neighbours without L_k
+    U_1 = the same                                  U_(k+1) = nonfaulty and at most k neighbours without U_k or over a faulty link
+
+The level of a node is its number of planes, n where it is in all d; a vector's bits above d are ones.  A subcube's planes are
+computed when a word of it is asked for first, since most messages meet none; and no further than they change.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..draws.faults import is_faulty
+from ..machine import neighbours, simd
+from ..machine.bits import ALL, LOW, ONE, ZERO, extract, lowest, popcount
+from ..machine.jit import block, scratch
+
+#: Largest subcube whose words are computed.
+DEEPEST = 20
+
+#: Kinds of words.
+LEVELS, VECTORS = np.int64(0), np.int64(1)
+
+_LOW = tuple(LOW)
+_63 = np.uint64(63)
+_6 = np.uint64(6)
+
+
+class Words(NamedTuple):
+    """Planes of one trial's subcubes; made by :func:`words_for`."""
+
+    start: Any  #: int64 (2, subcubes): where a subcube's planes begin, by kind; -1 before they are computed
+    depth: Any  #: int64 (2, subcubes): how many there are; all further ones are like the last
+    planes: Any  #: uint64: planes one after another, of :func:`stride` words each
+    used: Any  #: int64, 1: words of ``planes`` in use
+    nonfaulty: Any  #: uint64: the nonfaulty nodes of the subcube solved last
+    cut: Any  #: uint64: row i the nodes whose link across the i-th free dimension is faulty; empty without faulty links
+
+
+@block(always=True)
+def stride(d):
+    """Words of a plane: whole vectors, zeros behind the 2^d nodes."""
+    return np.int64(1) << max(d - 6, np.int64(3))
+
+
+@scratch
+def words_for(n, f, links):
+    """Room for the words of Q_n with f faulty nodes and so many faulty links."""
+    deep = min(n, np.int64(DEEPEST))
+    whole = stride(deep)
+    several = min((f + links) // 2 + 1, np.int64(1) << deep)
+    return Words(
+        np.full((2, f + links + 16), -1, np.int64),
+        np.zeros((2, f + links + 16), np.int64),
+        np.empty(2 * deep * (whole + 8 * several), np.uint64),
+        np.zeros(1, np.int64),
+        np.zeros(whole, np.uint64),
+        np.zeros(whole * deep if links else 0, np.uint64),
+    )
+
+
+@block(always=True)
+def forget_words(words, faults):
+    """Begin a trial: no subcube's planes are known."""
+    words.used[0] = 0
+    for i in range(faults.size[3]):
+        words.start[0, i] = -1
+        words.start[1, i] = -1
+
+
+@block
+def place_of(faults, x):
+    """Index of the maximal unsafe subcube that holds a node, -1 for none."""
+    for i in range(faults.size[3]):
+        if (x ^ faults.base[i]) & ~faults.free[i] == ZERO:
+            return np.int64(i)
+    return np.int64(-1)
+
+
+@block(always=True)
+def dimension(faults, i):
+    """Number of free dimensions of a subcube."""
+    return popcount(faults.free[i])
+
+
+@block(always=True)
+def within(d, w):
+    """Which bits of word w are places of a d-cube."""
+    if w > 0:
+        return ALL if w < np.int64(1) << max(d - 6, np.int64(0)) else ZERO
+    return ALL if d >= 6 else (ONE << (ONE << np.uint64(d))) - ONE
+
+
+@block(always=True)
+def across(planes, at, w, i):
+    """Word w of the neighbours across dimension i."""
+    if i < 6:
+        low = _LOW[i]
+        by = np.uint64(1 << i)
+        x = planes[at + w]
+        return ((x >> by) & low) | ((x & low) << by)
+    return planes[at + (w ^ (np.int64(1) << (i - 6)))]
+
+
+# ---------------------------------------------------------------- planes, 512 nodes a vector
+
+
+@block(always=True)
+def _add(c, y, words, i, size, v, over):
+    """Count one more neighbour in bit planes c, sixteen and more in the last; ``over`` adds those behind a cut link."""
+    if over:
+        y = simd.either(y, simd.load(words.cut, i * size + v))
+    c0, c1, c2, c3, c4 = c
+    t = simd.both(c0, y)
+    u = simd.both(c1, t)
+    y0 = simd.xor(c0, y)
+    y1 = simd.xor(c1, t)
+    t = simd.both(c2, u)
+    y2 = simd.xor(c2, u)
+    u = simd.both(c3, t)
+    return y0, y1, y2, simd.xor(c3, t), simd.either(c4, u)
+
+
+@block(always=True)
+def _at_most(c, k):
+    """Nodes whose number in bit planes c is at most k."""
+    c0, c1, c2, c3, c4 = c
+    zero = simd.sub(c0, c0)
+    less, equal = zero, simd.splat(ALL)
+    for bit in range(5):
+        x = c4
+        if bit == 1:
+            x = c3
+        elif bit == 2:
+            x = c2
+        elif bit == 3:
+            x = c1
+        elif bit == 4:
+            x = c0
+        if k >> (4 - bit) & 1:
+            less = simd.either(less, simd.without(equal, x))
+            equal = simd.both(equal, x)
+        else:
+            equal = simd.without(equal, x)
+    return simd.either(less, equal)
+
+
+@block
+def few_without(words, at, d, size, v, k, over):
+    """Of the vector from word v the nodes with at most k neighbours that are not in the plane at ``at``, or behind a cut link."""
+    ones = simd.splat(ALL)
+    zero = simd.splat(ZERO)
+    m = simd.xor(simd.load(words.planes, at + v), ones)
+    c = (zero, zero, zero, zero, zero)
+    c = _add(c, neighbours.neighbour0(m), words, np.int64(0), size, v, over)
+    if d > 1:
+        c = _add(c, neighbours.neighbour1(m), words, np.int64(1), size, v, over)
+    if d > 2:
+        c = _add(c, neighbours.neighbour2(m), words, np.int64(2), size, v, over)
+    if d > 3:
+        c = _add(c, neighbours.neighbour3(m), words, np.int64(3), size, v, over)
+    if d > 4:
+        c = _add(c, neighbours.neighbour4(m), words, np.int64(4), size, v, over)
+    if d > 5:
+        c = _add(c, neighbours.neighbour5(m), words, np.int64(5), size, v, over)
+    if d > 6:
+        c = _add(c, neighbours.neighbour6(m), words, np.int64(6), size, v, over)
+    if d > 7:
+        c = _add(c, neighbours.neighbour7(m), words, np.int64(7), size, v, over)
+    if d > 8:
+        c = _add(c, neighbours.neighbour8(m), words, np.int64(8), size, v, over)
+    for i in range(9, d):
+        y = simd.xor(simd.load(words.planes, at + (v ^ (np.int64(8) << (i - 9)))), ones)
+        c = _add(c, y, words, np.int64(i), size, v, over)
+    return _at_most(c, k)
+
+
+@block
+def _next_plane(words, d, size, at, k, kind):
+    """Write plane k + 1 behind plane k at ``at``; whether all further ones are like it.
+
+    Levels have settled when a plane is the one before it; vectors when all nonfaulty nodes are in it: then none has more than k
+    faulty neighbours.
+    """
+    over = kind == VECTORS and words.cut.size > 0
+    changed = simd.splat(ZERO)
+    for v in range(0, size, 8):
+        old = simd.load(words.planes, at + v)
+        base = simd.load(words.nonfaulty, v) if kind == VECTORS else old
+        new = simd.both(base, few_without(words, at, d, size, v, k, over))
+        simd.store(words.planes, at + size + v, new)
+        changed = simd.either(changed, simd.xor(base, new))
+    return simd.union(changed) == ZERO
+
+
+@block
+def _clear(masks, at, x):
+    masks[at + np.int64(x >> _6)] &= ~(ONE << (x & _63))
+
+
+@block
+def _mask_faults(words, faults, i, d, size, at):
+    """Write the subcube's nonfaulty nodes, its first plane at ``at`` and its cut links."""
+    base, free = faults.base[i], faults.free[i]
+    for w in range(size):
+        words.nonfaulty[w] = within(d, w)
+    for j in range(faults.size[0]):
+        x = faults.labels[j]
+        if (x ^ base) & ~free == ZERO:
+            _clear(words.nonfaulty, 0, extract(x, free))
+    for w in range(size):
+        words.planes[at + w] = words.nonfaulty[w]
+    if faults.size[1]:
+        for w in range(size * d):
+            words.cut[w] = ZERO
+    for j in range(faults.size[1]):
+        x = faults.lower[j]
+        if (x ^ base) & ~free == ZERO:
+            u, v = extract(x, free), extract(x | ONE << faults.dims[j], free)
+            _clear(words.planes, at, u)
+            _clear(words.planes, at, v)
+            row = lowest(u ^ v)
+            words.cut[row * size + np.int64(u >> _6)] |= ONE << (u & _63)
+            words.cut[row * size + np.int64(v >> _6)] |= ONE << (v & _63)
+
+
+@block
+def solve(words, faults, i, kind):
+    """Compute a subcube's planes, unless that is done; False where it has more than DEEPEST dimensions, or there is no room."""
+    if words.start[kind, i] >= 0:
+        return True
+    d = dimension(faults, i)
+    if d > DEEPEST:
+        return False
+    size = stride(d)
+    at = words.used[0]
+    if at + d * size > words.planes.size:
+        return False
+    _mask_faults(words, faults, i, d, size, at)
+    depth = np.int64(1)
+    while depth < d:
+        depth += 1
+        if _next_plane(words, d, size, at + (depth - 2) * size, depth - 1, kind):
+            break
+    words.used[0] += depth * size
+    words.start[kind, i] = at
+    words.depth[kind, i] = depth
+    return True
+
+
+@block(always=True)
+def bit_at(words, kind, i, size, k, x):
+    """Whether plane k >= 1 of a solved subcube, of ``size`` words a plane, has the node at place x."""
+    at = words.start[kind, i] + (min(k, words.depth[kind, i]) - 1) * size
+    return words.planes[at + np.int64(x >> _6)] >> (x & _63) & ONE != ZERO
+
+
+@block(always=True)
+def level_at(words, i, size, n, x):
+    """Level of the node at place x of a solved subcube."""
+    k = np.int64(0)
+    while k < words.depth[LEVELS, i] and bit_at(words, LEVELS, i, size, k + 1, x):
+        k += 1
+    return np.int64(n) if k == words.depth[LEVELS, i] else k
+
+
+# ---------------------------------------------------------------- for rules of one's own
+
+
+@block
+def level(words, faults, n, v):
+    """The safety level that a node shows (V3, V6), in [0, n]; -1 where it is not computed."""
+    i = place_of(faults, v)
+    if i < 0:
+        return np.int64(n)
+    if faults.free[i] == ZERO:
+        return np.int64(0)
+    if not solve(words, faults, i, LEVELS):
+        return np.int64(-1)
+    return level_at(words, i, stride(dimension(faults, i)), n, extract(v, faults.free[i]))
+
+
+@block
+def vector_bit(words, faults, n, v, k):
+    """Bit k of a node's safety vector (V4), 0 <= k <= n; bit 0 is that of a nonfaulty node.  False where it is not computed."""
+    i = place_of(faults, v)
+    if i < 0:
+        return True
+    if faults.free[i] == ZERO:
+        return False
+    if not solve(words, faults, i, VECTORS):
+        return False
+    d = dimension(faults, i)
+    if 1 <= k <= d:
+        return bit_at(words, VECTORS, i, stride(d), np.int64(k), extract(v, faults.free[i]))
+    return not is_faulty(faults, v)  # bit 0, and bits above d

@@ -1,0 +1,47 @@
+"""What trial t draws, for replay: one function a study."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..draws import bernoulli
+from ..draws.nodes import fault_set
+from ..machine.jit import kernel
+from .planting import draw_low, plant, planted_faults, set_up
+
+
+def unsafe_fraction(key, trial, n, f):
+    """The faulty nodes, uint64, in the order of the trial's sequence."""
+    return fault_set(key, trial, n, f)
+
+
+@kernel("Tuple((uint64[::1], int64, int64))(uint64, int64, int64, int64)")
+def unsafe_rare(key, trial, n, f):
+    """The faulty nodes by position, and the planted positions i < j."""
+    made = set_up(np.array([np.float64(n), np.float64(f)]))
+    draw_low(key, trial, n, f - 1, made)
+    mask, pair = plant(key, trial, f, made)
+    i, j = planted_faults(key, trial, n, f, mask, pair, made)
+    return made.labels[:f].copy(), i, j
+
+
+@kernel("void(uint64, int64, int64, float64, uint64[::1])")
+def fault_state(key, t, n, p, state):
+    """Write the bitmask of trial ``t``'s faulty nodes to ``state``, max(8, 2^(n-6)) words, for 1 <= n <= 30."""
+    if p >= bernoulli.MANY:
+        head, tail = bernoulli.digit_threshold(p)
+        scratch = np.empty(bernoulli.DIGIT_SCRATCH, np.uint64)
+        bernoulli.digit_state(key, np.uint64(t), head, tail, n, state, scratch)
+        return
+    base, thresholds, guide = bernoulli.binomial_table(np.int64(1) << n, p)
+    row = np.empty(16, np.uint32)
+    words = np.empty(16 * bernoulli.CACHED_ROWS, np.uint64)
+    k = bernoulli.number_of_faults(key, np.uint64(t), base, thresholds, guide)
+    bernoulli.label_state(key, np.uint64(t), k, n, state, row, words, np.full(2, -1))
+
+
+def unsafe_critical(key, trial, n, p):
+    """The faulty nodes, int64, ascending."""
+    state = np.zeros(max(8, 2**n // 64), np.uint64)
+    fault_state(np.uint64(key), trial, n, p, state)
+    return np.flatnonzero(np.unpackbits(state.view(np.uint8), bitorder="little"))

@@ -1,0 +1,106 @@
+"""Unsafe nodes of one fault set as maximal subcubes, for any n (Lee & Hayes 1988, section 3.2; readings R1 and R3).
+
+Faults merged into subcubes at distance 3 or more (``subcubes.py``) evolve independently, so that FIND_UNSAFE's rounds are
+run inside each one's own d-cube, whatever n is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..cube.subcubes import contains, merge_faults
+from ..machine import bits
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import scratch
+from .rounds import marks_words, rounds_marked, rounds_word
+
+#: Largest subcube whose rounds are run: 2^30 nodes are 128 MiB.
+DEEPEST = 30
+#: Largest subcube for which scratch is kept; larger ones, absent under few random faults, allocate their own.
+KEPT = 12
+
+
+class Spare(NamedTuple):
+    """Scratch for :func:`rounds_inside`, uint64."""
+
+    state: Any  #: one cube
+    other: Any  #: another
+    marks: Any  #: see ``rounds.rounds_marked``
+
+
+@scratch
+def spare_cubes():
+    """Cubes of up to KEPT dimensions."""
+    words = np.int64(1) << (KEPT - 6)
+    return Spare(
+        np.empty(words, np.uint64), np.empty(words, np.uint64), np.empty(marks_words(np.int64(KEPT)), np.uint64)
+    )
+
+
+@scratch
+def rounds_inside(labels, f, base, free, spare):
+    """Rounds of the faults inside one subcube, run in its own d-cube; -1 when d > 30, which is out of reach.
+
+    ``labels`` holds f distinct faults, inside or not; ``spare`` from :func:`spare_cubes`.
+    """
+    state, other, marks = spare.state, spare.other, spare.marks
+    d = bits.popcount(free)
+    if d > DEEPEST:
+        return np.int64(-1)
+    if d <= 6:
+        word = ZERO
+        for i in range(f):
+            if contains(base, free, labels[i]):
+                word |= ONE << bits.extract(labels[i], free)
+        rounds, _ = rounds_word(word, d)
+        return rounds
+    words = np.int64(1) << max(d - 6, 3)
+    if d > KEPT:
+        state = np.empty(words, np.uint64)
+        other = np.empty(words, np.uint64)
+        marks = np.empty(marks_words(d), np.uint64)
+    state[:words] = ZERO
+    for i in range(f):
+        if contains(base, free, labels[i]):
+            x = bits.extract(labels[i], free)
+            state[x >> np.uint64(6)] |= ONE << (x & np.uint64(63))
+    return rounds_marked(state, other, marks, d)
+
+
+@scratch
+def solve(labels, f, base, free, spare):
+    """Unsafe nodes of f distinct faults in any cube.
+
+    Parameters
+    ----------
+    labels, f, base, free
+        As in :func:`subcubes.merge_faults`.
+    spare : Spare
+        From :func:`spare_cubes`.
+
+    Returns
+    -------
+    unsafe : uint64
+        Number of nonfaulty unsafe nodes.
+    rounds : int64
+        FIND_UNSAFE's last step that marks a node, 0 if none does; -1 when a subcube of more than 30 dimensions
+        puts it out of reach.
+    merging : bool
+        Whether two faults are within distance 2.
+    largest : int64
+        Dimension of the largest subcube; n when no node is active.
+    """
+    count = merge_faults(labels, f, base, free)
+    largest = np.int64(0)
+    rounds = np.int64(0)
+    closed = ZERO
+    for i in range(count):
+        d = bits.popcount(free[i])
+        closed += ONE << np.uint64(d)
+        largest = max(largest, d)
+        if d > 0 and rounds >= 0:
+            inside = rounds_inside(labels, f, base[i], free[i], spare)
+            rounds = max(rounds, inside) if inside >= 0 else inside
+    return closed - np.uint64(f), rounds, count < f, largest

@@ -1,0 +1,74 @@
+"""How one trial enters the tally of the unsafe-node kernels under f faults, ``params`` = (n, f)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..machine.jit import block
+from ..tally.sums import add_square, add_wide, offer
+from .layout import CLASSES, SPLIT_ABOVE, UNSAFE_FRACTION
+
+UNSAFE = UNSAFE_FRACTION.counter("unsafe_nodes")
+UNSAFE_SQUARED = UNSAFE_FRACTION.counter("unsafe_nodes_squared")
+WITH_UNSAFE = UNSAFE_FRACTION.counter("with_unsafe")
+ALL_UNSAFE = UNSAFE_FRACTION.counter("all_unsafe")
+ROUNDS = UNSAFE_FRACTION.counter("rounds")
+ROUNDS_SQUARED = UNSAFE_FRACTION.counter("rounds_squared")
+MERGING = UNSAFE_FRACTION.counter("merging")
+ROUNDS_KNOWN = UNSAFE_FRACTION.counter("rounds_known")
+ROUNDS_LAW = UNSAFE_FRACTION.counter("rounds_law")
+MOST_ROUNDS = UNSAFE_FRACTION.extreme("rounds")
+REACHED = UNSAFE_FRACTION.counter(f"reached_{CLASSES[0]}")
+UNSAFE_IN = UNSAFE_FRACTION.counter(f"unsafe_nodes_{CLASSES[0]}")
+UNSAFE_SQUARED_IN = UNSAFE_FRACTION.counter(f"unsafe_nodes_squared_{CLASSES[0]}")
+
+#: Least unsafe nodes of each class.
+LEAST = np.array(CLASSES, np.uint64)
+
+#: Classes that begin below 2^16: all that a lane of 16 bits may hold.
+NARROW = np.int64(sum(least < 1 << 16 for least in CLASSES))
+
+#: The last bin of ``rounds_law``.  Cubes of up to eight dimensions stay below it: at most floor(d^2 / 3) = 21 rounds.
+LAST_BIN = np.int64(31)
+
+
+@block
+def count_rounds(tally, reached):
+    """Enter trials of lanes by their rounds: ``reached[r]`` (int64, LAST_BIN + 2 of them) took r rounds or more."""
+    tally[ROUNDS_KNOWN] += reached[0]
+    tally[WITH_UNSAFE] += reached[1]
+    for r in range(LAST_BIN + 1):
+        tally[ROUNDS_LAW + r] += reached[r] - reached[r + 1]
+        tally[ROUNDS] += reached[r + 1]
+        tally[ROUNDS_SQUARED] += (2 * r + 1) * reached[r + 1]
+
+
+@block
+def _record_class(tally, unsafe):
+    """Enter a trial's unsafe nodes into their class; fewer than the first class's are in none."""
+    c = np.int64(0)
+    while c < LEAST.size and LEAST[c] <= unsafe:
+        tally[REACHED + c] += 1
+        c += 1
+    if c > 0:
+        add_wide(tally, UNSAFE_IN + 2 * (c - 1), unsafe)
+        add_square(tally, UNSAFE_SQUARED_IN + 4 * (c - 1), unsafe)
+
+
+@block
+def record(tally, n, trial, unsafe, rounds, merging, everything):
+    """Enter one trial of Q_n: unsafe nodes (uint64), rounds (int64, -1 unknown), and two truth values."""
+    tally[MERGING] += np.int64(merging)
+    tally[ALL_UNSAFE] += np.int64(everything)
+    if unsafe != np.uint64(0):
+        tally[WITH_UNSAFE] += 1
+        add_wide(tally, UNSAFE, unsafe)
+        add_square(tally, UNSAFE_SQUARED, unsafe)
+        if n > SPLIT_ABOVE:
+            _record_class(tally, unsafe)
+    if rounds >= 0:
+        tally[ROUNDS_KNOWN] += 1
+        tally[ROUNDS_LAW + min(rounds, LAST_BIN)] += 1
+        tally[ROUNDS] += rounds
+        tally[ROUNDS_SQUARED] += rounds * rounds
+        offer(tally, MOST_ROUNDS, rounds, trial)

@@ -1,0 +1,215 @@
+"""Unsafe nodes when every node is faulty with probability p: counts and rounds of whole trials (Lee & Hayes 1988).
+
+Readings R1 and R3; the fault sets are those of :mod:`bernoulli`.  Three methods, of which ``choice`` takes the fastest:
+
+``digits``  p >= 1/64: every node decided by itself, then the rounds of the whole cube.
+``labels``  p < 1/64, n < 15: the faulty labels into the cube's bitmask, then the rounds of the whole cube.
+``merge``   p < 1/64, n >= 15: a list of subcubes, merged while two are within distance 2 (R3).  What is left closes
+            independently, so the rounds are those of the slowest subcube, each run by itself in its own dimension.
+
+What limits them, on one core of a Zen 5 at some 4 GHz.  ``digits``: Philox, 8 words for 64 nodes at 0.4 ns; at n = 16,
+p = .1 drawing takes 5.2 of 6.7 us.  ``labels`` and ``merge`` near p_1/2: the rounds, 1.5 ns for each 512 nodes visited while the
+state fits the first-level cache, 3 to 4 in the second (n = 20), 10 beyond it (n >= 22).  ``merge`` well below p_1/2: the scan
+of all pairs of subcubes, 0.5 ns for 16 pairs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..cube.subcubes import merge
+from ..draws import bernoulli
+from ..machine import bits, simd
+from ..machine.jit import TRIALS_SIGNATURE, block, kernel
+from ..tally.sums import add_wide, offer
+from . import rounds
+from .layout import UNSAFE_CRITICAL
+
+_UNSAFE_NODES = UNSAFE_CRITICAL.counter("unsafe_nodes")
+_UNSAFE_SQUARED = UNSAFE_CRITICAL.counter("unsafe_nodes_squared")
+_WITH_UNSAFE = UNSAFE_CRITICAL.counter("with_unsafe")
+_ALL_UNSAFE = UNSAFE_CRITICAL.counter("all_unsafe")
+_ROUNDS = UNSAFE_CRITICAL.counter("rounds")
+_ROUNDS_SQUARED = UNSAFE_CRITICAL.counter("rounds_squared")
+_FAULTS = UNSAFE_CRITICAL.counter("faults")
+_MOST_ROUNDS = UNSAFE_CRITICAL.extreme("rounds")
+
+
+@block
+def _count(tally, t, n, faults, closed, steps):
+    """Add a trial with ``faults`` faulty and ``closed`` faulty or unsafe nodes after ``steps`` rounds."""
+    unsafe = closed - faults
+    tally[_UNSAFE_NODES] += unsafe
+    add_wide(tally, _UNSAFE_SQUARED, np.uint64(unsafe * unsafe))
+    tally[_WITH_UNSAFE] += unsafe > 0
+    tally[_ALL_UNSAFE] += closed == np.int64(1) << n
+    tally[_ROUNDS] += steps
+    tally[_ROUNDS_SQUARED] += steps * steps
+    tally[_FAULTS] += faults
+    offer(tally, _MOST_ROUNDS, steps, t)
+
+
+@block
+def _population(state):
+    """Number of set bits of an array of whole vectors."""
+    total = simd.splat(bits.ZERO)
+    for v in range(state.size >> 3):
+        total = simd.add(total, simd.popcount(simd.load(state, v << 3)))
+    return np.int64(simd.total(total))
+
+
+@block
+def _component(x, free, labels, k, state):
+    """Write the bitmask, in its own dimensions, of the faulty nodes inside a subcube to the cleared ``state``."""
+    vector = simd.like(simd.load(labels, 0), x)
+    outside = simd.like(vector, ~free)
+    zero = simd.xor(vector, vector)
+    mask = np.uint64(free)
+    for at in range(0, k, 16):
+        apart = simd.both(simd.xor(vector, simd.load(labels, at)), outside)
+        inside = simd.bits(simd.equal(apart, zero)) & bits.first_lanes(k - at, 16)
+        while inside:
+            own = bits.extract(np.uint64(labels[at + bits.lowest(inside)]), mask)
+            state[np.int64(own >> np.uint64(6))] |= bits.ONE << (own & np.uint64(63))
+            inside &= inside - bits.ONE
+
+
+@block
+def _slowest(bases, frees, count, labels, k, state, other, marks):
+    """Rounds of the slowest of the final subcubes; ``state`` is clear before and after.
+
+    A d-cube needs at most floor(d^2 / 3) rounds (Przykucki 2012), so small subcubes are seldom run.
+    """
+    slowest = np.int64(0)
+    for i in range(count):
+        d = bits.popcount(np.uint64(frees[i]))
+        if d * d // 3 <= slowest:
+            continue
+        _component(bases[i], frees[i], labels, k, state)
+        if d <= 6:
+            steps, _ = rounds.rounds_word(state[0], d)
+            state[0] = bits.ZERO
+        else:
+            steps = rounds.rounds_marked(state, other, marks, d)
+            for v in range(np.int64(1) << max(d - 9, 0)):
+                simd.store(state, v << 3, simd.splat(bits.ZERO))
+        slowest = max(slowest, steps)
+    return slowest
+
+
+@block
+def _contains(labels, count, x):
+    """Whether ``x`` is among the first ``count`` labels."""
+    vector = simd.like(simd.load(labels, 0), x)
+    for at in range(0, count, 16):
+        if simd.bits(simd.equal(vector, simd.load(labels, at))) & bits.first_lanes(count - at, 16):
+            return True
+    return False
+
+
+@block
+def _distinct_labels(key, t, k, n, labels, row, seen, words, cached):
+    """Write trial ``t``'s first ``k`` distinct labels to ``labels`` (uint32, 16 to spare).
+
+    ``seen`` is a bitmap of 2^m <= 2^n bits: a label whose low m bits were not seen is new, others are looked up.
+    """
+    low = np.uint64((seen.size << 6) - 1)
+    exact = seen.size << 6 == np.int64(1) << n
+    for v in range(seen.size >> 3):
+        simd.store(seen, v << 3, simd.splat(bits.ZERO))
+    got = np.int64(0)
+    q = np.int64(0)
+    while got < k:
+        simd.store(row, 0, bernoulli.label_row(key, t, q, n, words, cached))
+        q += 1
+        i = 0
+        while i < 16 and got < k:
+            x = np.uint64(row[i])
+            i += 1
+            at = np.int64((x & low) >> np.uint64(6))
+            bit = bits.ONE << (x & np.uint64(63))
+            if seen[at] & bit and (exact or _contains(labels, got, x)):
+                continue
+            seen[at] |= bit
+            labels[got] = x
+            got += 1
+
+
+# ---------------------------------------------------------------- entry points
+
+
+@block
+def words_of(n):
+    """Words of a cube's bitmask, in whole vectors."""
+    return max(8, 1 << max(n - 6, 0))
+
+
+@kernel(TRIALS_SIGNATURE)
+def unsafe_digits(key, first, stop, params, tally):
+    """Trials at (n, p) = params with 1 <= n <= 30 and 1/64 <= p <= 1 for ``layout.UNSAFE_CRITICAL``."""
+    n = np.int64(params[0])
+    head, tail = bernoulli.digit_threshold(params[1])
+    state = np.empty(words_of(n), np.uint64)
+    other = np.empty(words_of(n), np.uint64)
+    marks = np.empty(rounds.marks_words(n), np.uint64)
+    scratch = np.empty(bernoulli.DIGIT_SCRATCH, np.uint64)
+    for t in range(first, stop):
+        bernoulli.digit_state(key, np.uint64(t), head, tail, n, state, scratch)
+        faults = _population(state)
+        steps = rounds.rounds_marked(state, other, marks, n)
+        _count(tally, t, n, faults, _population(state), steps)
+
+
+@kernel(TRIALS_SIGNATURE)
+def unsafe_labels(key, first, stop, params, tally):
+    """Trials at (n, p) = params with 1 <= n <= 30 and 0 <= p < 1/64, every one in the whole cube's bitmask."""
+    n = np.int64(params[0])
+    base, thresholds, guide = bernoulli.binomial_table(np.int64(1) << n, params[1])
+    state = np.empty(words_of(n), np.uint64)
+    other = np.empty(words_of(n), np.uint64)
+    marks = np.empty(rounds.marks_words(n), np.uint64)
+    row = np.empty(16, np.uint32)
+    words = np.empty(16 * bernoulli.CACHED_ROWS, np.uint64)
+    cached = np.full(2, -1)
+    for t in range(first, stop):
+        k = bernoulli.number_of_faults(key, np.uint64(t), base, thresholds, guide)
+        bernoulli.label_state(key, np.uint64(t), k, n, state, row, words, cached)
+        steps = rounds.rounds_marked(state, other, marks, n)
+        _count(tally, t, n, k, _population(state), steps)
+
+
+@kernel(TRIALS_SIGNATURE)
+def unsafe_merge(key, first, stop, params, tally):
+    """Trials at (n, p) = params with 9 <= n <= 30 and 0 <= p < 1/64, by merging subcubes.
+
+    Nothing of 2^n bits is touched unless a final subcube is that large or p is near 1/64.
+    """
+    n = np.int64(params[0])
+    base, thresholds, guide = bernoulli.binomial_table(np.int64(1) << n, params[1])
+    most = min(base + thresholds.size, np.int64(1) << n)
+    labels = np.empty(most + 32, np.uint32)
+    bases = np.empty(most + 32, np.uint32)
+    frees = np.empty(most + 32, np.uint32)
+    filter_words = np.int64(8)
+    while filter_words < min(most, words_of(n)):
+        filter_words *= 2
+    seen = np.empty(filter_words, np.uint64)
+    state = np.zeros(words_of(n), np.uint64)
+    other = np.empty(words_of(n), np.uint64)
+    marks = np.empty(rounds.marks_words(n), np.uint64)
+    row = np.empty(16, np.uint32)
+    words = np.empty(16 * bernoulli.CACHED_ROWS, np.uint64)
+    cached = np.full(2, -1)
+    none = simd.like(simd.load(row, 0), 0)
+    for t in range(first, stop):
+        k = bernoulli.number_of_faults(key, np.uint64(t), base, thresholds, guide)
+        _distinct_labels(key, np.uint64(t), k, n, labels, row, seen, words, cached)
+        for at in range(0, k, 16):
+            simd.store(bases, at, simd.load(labels, at))
+            simd.store(frees, at, none)
+        count = merge(bases, frees, k)
+        closed = np.int64(0)
+        for i in range(count):
+            closed += np.int64(1) << bits.popcount(np.uint64(frees[i]))
+        steps = _slowest(bases, frees, count, labels, k, state, other, marks)
+        _count(tally, t, n, k, closed, steps)

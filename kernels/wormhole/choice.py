@@ -1,0 +1,10 @@
+"""Which kernels count the trials of ``multicast-deadlock``, at (n, f), and of ``multicast-wormhole``: one serves each."""
+
+from __future__ import annotations
+
+from ..machine.choice import Table, anywhere
+
+MULTICAST_DEADLOCK = Table(__package__, {"single.MULTICAST_DEADLOCK_SINGLE": anywhere})
+
+#: At (n, f, senders, destinations).
+MULTICAST_WORMHOLE = Table(__package__, {"single.MULTICAST_WORMHOLE_SINGLE": anywhere})

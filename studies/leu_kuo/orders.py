@@ -1,0 +1,46 @@
+"""FTTC with no clock: every node runs its program for itself, in an order that is drawn, and waits where it has to receive."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+from fastcube.algorithms.gathering_run import Run
+
+
+def programs(run: Run) -> dict[int, list[tuple[str, int, tuple[int, ...]]]]:
+    """What each node does in turn: ``("receive", stage, (sender,))`` and ``("send", stage, receivers)``, as Figure 13 has it."""
+    out: dict[int, list[tuple[str, int, tuple[int, ...]]]] = {v: [] for v in run.holders}
+    for i, d in enumerate(run.tree.order):
+        for v in run.actives(i):
+            passive = v ^ 1 << d
+            if run.holds[v]:
+                plan = run.plans.get((i, v))
+                if plan is None:
+                    out[v] += [("receive", i, (w,)) for w in run.awaited(i, v)] + [("send", i, (passive,))]
+                else:
+                    out[v].append(("send", i, plan.partners or ((plan.target,) if plan.target >= 0 else ())))
+            if run.holds[passive] and run.receives(i, passive):
+                out[passive].append(("receive", i, (v,)))
+    return out
+
+
+def arrived(run: Run, rng: random.Random) -> Fraction:
+    """Units at the sink when no node can go on, each step being taken by a node that is drawn among those that can."""
+    left = programs(run)
+    held = dict.fromkeys(left, Fraction(1))
+    mail: dict[tuple[int, int, int], Fraction] = {}
+
+    def can(v: int) -> bool:
+        kind, stage, others = left[v][0]
+        return kind == "send" or (stage, others[0], v) in mail
+
+    while ready := [v for v in left if left[v] and can(v)]:
+        v = rng.choice(ready)
+        kind, stage, others = left[v].pop(0)
+        if kind == "receive":
+            held[v] += mail.pop((stage, others[0], v))
+        else:
+            mail.update({(stage, v, w): held[v] / len(others) for w in others})
+            held[v] = Fraction(0)
+    return held.get(run.tree.sink, Fraction(0))

@@ -1,0 +1,49 @@
+"""The tables of exact values: ``python -m fastcube.studies.leu_kuo.tables`` writes those under ``data/`` again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fastcube.exact.enumeration import exact_gather, exact_trees
+from fastcube.measure.study import Point
+from fastcube.measure.tally import Tally
+
+from .enumeration import find_tree, gather, optimal_tree
+
+#: By name of a table: its values, and the tallies that have its extremes.
+TABLES: dict[str, tuple[Callable[..., Any], tuple[Callable[[Point], Tally], ...]]] = {
+    "trees": (exact_trees, (find_tree, optimal_tree)),
+    "gather": (exact_gather, (gather,)),
+}
+
+
+def stored_points() -> list[Point]:
+    """The points of the tables under ``data/``."""
+    small = [(n, k, f) for n in (2, 3) for k in range(n * 2 ** (n - 1) + 1) for f in range(3)]
+    four = [(4, k, 0) for k in range(7)] + [(4, 0, f) for f in range(1, 5)]
+    return [{"n": n, "links": k, "f": f} for n, k, f in small + four + [(4, k, f) for k in (1, 2) for f in (1, 2)]]
+
+
+def row(table: str, point: Point) -> dict[str, Any]:
+    """One row: the point, its number of fault sets, the exact values as text, and the largest that any set gives."""
+    values, enumerations = TABLES[table]
+    tallies = [each(point) for each in enumerations]
+    extremes = {name: None if at < 0 else most for t in tallies for name, (most, at) in t.extremes.items()}
+    texts = {name: None if value is None else str(value) for name, value in values(**point).items()}
+    return {**point, "sets": tallies[0].trials, **texts, **extremes}
+
+
+def write_tables(folder: Path) -> None:
+    """Write ``exact-trees.json`` and ``exact-gather.json``."""
+    for name in TABLES:
+        rows = [json.dumps(row(name, point)) for point in stored_points()]
+        source = f"every set of so many faulty links and nodes of Q_2, Q_3 and Q_4, by fc.exact_{name}"
+        head = json.dumps({"source": source, "command": "python -m fastcube.studies.leu_kuo.tables"})[:-1]
+        (folder / f"exact-{name}.json").write_text(head + ', "rows": [\n' + ",\n".join(rows) + "\n]}\n")
+
+
+if __name__ == "__main__":
+    write_tables(Path(__file__).resolve().parents[2] / "data")

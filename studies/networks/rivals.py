@@ -1,0 +1,62 @@
+"""What a user would write instead of the survival kernel, and the comparisons that ``fastcube bench`` runs."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from fastcube.networks.family import families
+from fastcube.running.benchmark import Benchmark, kernel_runner
+
+from .survival import SURVIVAL
+
+
+def with_plain_python(name: str, n: int, f: int, trials: int) -> int:
+    """Trials that leave a network connected: a search of each of random fault sets."""
+    near = [set(row) - {v} for v, row in enumerate(families()[name].table(n).tolist())]
+    rng = random.Random(0)
+    connected = 0
+    for _ in range(trials):
+        left = set(range(2**n)) - set(rng.sample(range(2**n), f))
+        waiting = deque([left.pop()])
+        while waiting:
+            new = near[waiting.popleft()] & left
+            left -= new
+            waiting += new
+        connected += not left
+    return connected
+
+
+def with_networkx(name: str, n: int, f: int, trials: int) -> int:
+    """The same with a graph without the faulty nodes and ``networkx.is_connected``."""
+    import networkx
+
+    table = families()[name].table(n).tolist()
+    whole = networkx.Graph((v, w) for v, row in enumerate(table) for w in row if v < w)
+    rng = random.Random(0)
+    connected = 0
+    for _ in range(trials):
+        graph = whole.copy()
+        graph.remove_nodes_from(rng.sample(range(2**n), f))
+        connected += networkx.is_connected(graph)
+    return connected
+
+
+def benchmarks() -> list[Benchmark]:
+    """What ``fastcube bench`` compares."""
+    point: dict[str, Any] = {"network": "crossed", "n": 8, "f": 32, "links": 0}
+    ours = kernel_runner(SURVIVAL, point, 2_000_000)
+    return [
+        Benchmark("connected, crossed cube, n=8 f=32", name, ours, _counted(rival, trials))
+        for name, rival, trials in (("NetworkX", with_networkx, 60), ("plain Python", with_plain_python, 1000))
+    ]
+
+
+def _counted(rival: Callable[..., int], trials: int) -> Callable[[], int]:
+    def call() -> int:
+        rival("crossed", 8, 32, trials)
+        return trials
+
+    return call

@@ -1,0 +1,250 @@
+"""``survival`` and ``survival-rate``: is a network still connected under random faults, and which one most often?
+
+Every trial looks at the network of its point and at the hypercube on the same faults, so that differences are paired.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from fastcube.exact.survival import isolated
+from fastcube.kernels.survival.layout import SURVIVAL as TALLY
+from fastcube.measure.statistics import Point
+from fastcube.measure.study import Grid, Study, Value, point_text
+from fastcube.measure.survival import (
+    AXES,
+    AXES_RATE,
+    STATISTICS,
+    check_point,
+    drawer,
+    explainer,
+    kernel,
+    kernel_rate,
+    points_of,
+    sized,
+)
+from fastcube.networks.family import families
+from fastcube.results.digits import estimate_texts
+
+if TYPE_CHECKING:
+    from fastcube.results.results import Results
+
+Points = list[dict[str, Value]]
+
+#: Most points whose brackets are printed.
+_BRACKETS = 100
+
+NODES = points_of(sized(8), 8, f=(8, 16, 32, 64, 96, 128), links=(0,))
+
+
+def _sizes() -> Points:
+    names = ("hypercube", "crossed", "moebius1", "folded", "augmented")
+    return [p for n in range(4, 13) for p in points_of(names, n, f=(2 ** (n - 2), 2 ** (n - 1)), links=(0,))]
+
+
+def _links() -> Points:
+    of = ((8, 1024), (7, 448))
+    return [
+        p for n, many in of for p in points_of(sized(n, True), n, f=(0,), links=[many * i // 20 for i in range(1, 15)])
+    ]
+
+
+def _few() -> Points:
+    names = ("hypercube", "crossed", "moebius1", "folded")
+    return [
+        p
+        for n in range(5, 9)
+        for p in points_of(names, n, f=sorted({n, 2 * n - 3, 2 * n - 2, 2 * n, 4 * n}), links=(0,))
+    ]
+
+
+def _polynomial() -> Points:
+    return [p for n in range(4, 9) for p in points_of(("hypercube", "moebius1"), n, f=range(2**n + 1), links=(0,))]
+
+
+def _half() -> Points:
+    """Nodes at 1/2, and links at 1/2 of matched networks."""
+    out: Points = []
+    for n in range(3, 13):
+        matched = sized(n, True)
+        out += points_of([*matched, "folded", "augmented"], n, rate=(0.5,), link_rate=(0.0,))
+        out += points_of(matched, n, rate=(0.0,), link_rate=(0.5,))
+    return out
+
+
+_RATES = [round(0.05 * i, 2) for i in range(1, 13)]
+
+
+# ---------------------------------------------------------------- figures
+
+
+def figure(results: Results, sheet: Any) -> None:
+    """P(connected) against the faults, a line a network, and below it the paired differences to the hypercube."""
+    done = [point for point, tally in results if tally.trials]
+    axes = [axis.name for axis in results.study.axes if axis.name != "network"]
+    x = max(axes, key=lambda name: len({point[name] for point in done}))
+    above, below = sheet.panels(1, 2)
+    above.lines(results, "connected", x=x, by="network")
+    above.scale = "linear"
+    above.words(y="P(connected)", title="The nonfaulty nodes are connected")
+    known = families()
+    like = [
+        p for p in done if str(p["network"]) != "hypercube" and known[str(p["network"])].degree(int(p["n"])) == p["n"]
+    ]
+    others = like or [p for p in done if str(p["network"]) != "hypercube"]
+    below.lines(results, "connected_gain", x=x, by="network", at=lambda point: point in others)
+    below.words(
+        y="less the hypercube",
+        title=f"Difference to the hypercube on the same faults{', networks of its degree' * bool(like)}",
+    )
+    sheet.title(results.study.title)
+
+
+def figure_half(results: Results, sheet: Any) -> None:
+    """P(connected) at 1/2 against n, with the limits of N8 beside their own networks."""
+    nodes, links = sheet.panels(2)
+    for panel, axis, title in ((nodes, "rate", "nodes fail at 1/2"), (links, "link_rate", "links fail at 1/2")):
+        panel.lines(results, "connected", x="n", by="network", at=lambda point, axis=axis: point[axis] == 0.5)
+        panel.scale = "linear"
+        panel.reference(
+            lambda point, axis=axis: limit(point, axis), "limit for n to infinity (N8), of these networks alone"
+        )
+        panel.words(y="P(connected)", title=title)
+    sheet.title(results.study.title)
+
+
+def limit(point: Point, axis: str) -> float:
+    """The limit of N8 for n to infinity, NaN for a network of which none is stated."""
+    if axis == "link_rate":
+        return math.exp(-1) if str(point["network"]) == "hypercube" else math.nan
+    exponents = {"hypercube": 1 / 2, "folded": 1 / 4, "enhanced-2": 1 / 4}
+    return math.exp(-exponents.get(str(point["network"]), math.nan))
+
+
+# ---------------------------------------------------------------- notes
+
+
+def notes(results: Results) -> list[str]:
+    """Ranks within a degree, what pairing gains, and brackets of isolation."""
+    return [*ranks(results), *pairing(results), *brackets(results)]
+
+
+def _others(point: Point) -> tuple[Value, ...]:
+    """All of a point but the network."""
+    return tuple(value for name, value in point.items() if name != "network")
+
+
+def ranks(results: Results) -> list[str]:
+    """The networks of each degree by P(connected), at each point where several are: with degree and links."""
+    done = sorted((point for point, tally in results if tally.trials), key=_others)
+    lines: list[str] = []
+    for _, group in groupby(done, key=_others):
+        points = list(group)
+        if len(points) > 1 and len(lines) < 2 * _BRACKETS:
+            where = point_text({name: value for name, value in points[0].items() if name != "network"})
+            lines += [f"{where}: {line}" for line in _ranked(results, points)]
+    return ["which survives best, by P(connected), within a degree:", *lines] if lines else []
+
+
+def _ranked(results: Results, points: list[dict[str, Value]]) -> list[str]:
+    known = families()
+    n = int(points[0]["n"])
+    by_degree: dict[int, list[dict[str, Value]]] = {}
+    for point in points:
+        by_degree.setdefault(known[str(point["network"])].degree(n), []).append(point)
+    lines: list[str] = []
+    for degree, some in sorted(by_degree.items()):
+        some.sort(key=lambda point: -results.estimates(point)["connected"].value)
+        texts = estimate_texts([results.estimates(point)["connected"] for point in some])
+        told = [
+            f"{p['network']} ({known[str(p['network'])].links(n)} links) {text}"
+            for p, text in zip(some, texts, strict=True)
+        ]
+        lines.append(f"degree {degree}: " + "; ".join(told))
+    return lines
+
+
+def pairing(results: Results) -> list[str]:
+    """The unpaired standard error of the difference over the paired one: as many times as the square more trials would do."""
+    gains: dict[str, list[float]] = {}
+    for point, tally in results:
+        paired = results.estimates(point)["connected_gain"].stderr
+        if str(point["network"]) != "hypercube" and tally.trials > 1 and paired > 0:
+            shares = (tally.counts["connected"] / tally.trials, tally.counts["cube_connected"] / tally.trials)
+            unpaired = math.sqrt(sum(p * (1 - p) for p in shares) / tally.trials)
+            gains.setdefault(str(point["network"]), []).append(unpaired / paired)
+    told = ", ".join(f"{name} {min(g):.2f} to {max(g):.2f}" for name, g in gains.items())
+    return [f"pairing: standard error of an unpaired difference over the paired one: {told}"] if told else []
+
+
+def brackets(results: Results) -> list[str]:
+    """N11's brackets of P(no node is isolated), which bracket isolation and not connection."""
+    points = [point for point, tally in results if tally.trials and _faults(point)]
+    if not points:
+        return []
+    lines = ["exact brackets of no_isolated (N11; of isolation, not of connection, for which hidden comes on top):"]
+    for point in points[:_BRACKETS]:
+        found = isolated(str(point["network"]), int(point["n"]), **_faults(point))
+        low, high, mean = (float(x) for x in (1 - found.high, 1 - found.low, found.mean))
+        lines.append(f"  {point_text(point)}: [{low:.6f}, {high:.6f}], mean number {mean:.4g}")
+    left = len(points) - _BRACKETS
+    return [*lines, f"  and of {left:,} more point{'s' * (left > 1)} by fc.isolated"] if left > 0 else lines
+
+
+def _faults(point: Point) -> dict[str, Any]:
+    """The one kind of faults of a point as ``isolated`` takes it; nothing where there are both."""
+    if "f" in point:
+        return (
+            {"links": point["links"]}
+            if point["links"] and not point["f"]
+            else {"f": point["f"]}
+            if not point["links"]
+            else {}
+        )
+    return {"rate": point["rate"]} if not point["link_rate"] else {}
+
+
+#: What both studies have: which axes the faults come from is all that they differ in.
+_study = functools.partial(
+    Study,
+    revision=1,
+    tally=TALLY,
+    statistics=STATISTICS,
+    check=check_point,
+    explain=explainer(),
+    draw=drawer(),
+    figure=figure,
+    notes=notes,
+    together=512,
+)
+
+SURVIVAL = _study(
+    name="survival",
+    title="What survives of networks on 2^n nodes under f faulty nodes and K faulty links",
+    source="docs/readings/networks.md, N4, N5",
+    axes=AXES,
+    kernel=kernel,
+    grids=(
+        Grid("nodes", NODES, 100_000),
+        Grid("nine", points_of(sized(9), 9, f=(9, 18, 64, 128, 192), links=(0,)), 100_000),
+        Grid("sizes", _sizes(), lambda point: 100_000 if point["n"] < 11 else 10_000),
+        Grid("links", _links(), 100_000),
+        Grid("few", _few(), 1_000_000),
+        Grid("polynomial", _polynomial(), lambda point: 100_000 if point["n"] < 7 else 10_000),
+    ),
+)
+
+SURVIVAL_RATE = _study(
+    name="survival-rate",
+    title="What survives of networks on 2^n nodes when nodes and links fail at rates",
+    source="docs/readings/networks.md, N4, N5, N8",
+    axes=AXES_RATE,
+    kernel=kernel_rate,
+    grids=(
+        Grid("nodes", points_of(sized(8), 8, rate=_RATES, link_rate=(0.0,)), 100_000),
+        Grid("half", _half(), 100_000, figure=figure_half),
+    ),
+)

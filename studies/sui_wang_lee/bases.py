@@ -1,0 +1,144 @@
+"""The trees that the paper's missing Figures 4 to 6 could show, and Algorithm A from each of them (readings S6, S7, S12).
+
+Everything is canonical: source 0, faulty node 1^d 0^(n-d).  Trees are tuples of parents, -1 at the root and -2 where there
+is no node.  A base is a pair of trees of Q'_3, rooted at 1 and at 2, that keeps reading S6's invariants and has the heights
+that the paper prints: 2 and 3 for d = 2, else 3 and 3.  The trees of Q'_n come from the base with d - (n - 3) for its d, if
+that is 1 or more.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator
+
+Tree = tuple[int, ...]
+Trees = tuple[Tree, ...]
+
+#: Reading S7: the base that the library takes.
+S7: dict[int, Trees] = {
+    1: ((1, -1, 3, 1, -2, 1, 7, 5), (2, 3, -1, 2, -2, 7, 2, 6)),
+    2: ((1, -1, 3, 1, 5, 1, -2, 5), (2, 3, -1, 2, 0, 4, -2, 3)),
+    3: ((1, -1, 3, 1, 5, 1, 4, -2), (2, 3, -1, 2, 0, 4, 2, -2)),
+}
+
+
+def faulty(n: int, d: int) -> int:
+    """1^d 0^(n-d)."""
+    return (1 << n) - (1 << n - d)
+
+
+def depths(tree: Tree) -> list[int] | None:
+    """Links from the root to each node of a tree, in the order of labels; None where its links close a circle."""
+    out = []
+    for v in range(len(tree)):
+        links, u = 0, v
+        while tree[u] >= 0 and links <= len(tree):
+            u = tree[u]
+            links += 1
+        if links > len(tree):
+            return None
+        if tree[v] != -2:
+            out.append(links)
+    return out
+
+
+def height(tree: Tree) -> int:
+    """The greatest depth of a tree."""
+    return max(depths(tree) or [len(tree)])
+
+
+def rooted(trees: Trees) -> Trees:
+    """Trees T_i, whose root's child is the source 0, with that link reversed."""
+    out = []
+    for i, tree in enumerate(trees):
+        turned = list(tree)
+        turned[0], turned[1 << i] = -1, 0
+        out.append(tuple(turned))
+    return tuple(out)
+
+
+def arcs(tree: Tree) -> set[tuple[int, int]]:
+    """Directed links of a tree: parent and child."""
+    return {(parent, v) for v, parent in enumerate(tree) if parent >= 0}
+
+
+def _spanning(root: int, fault: int) -> Iterator[Tree]:
+    """Trees of Q'_3 that span the nonfaulty nodes from ``root``, with 0 its child and no link from 0 to 1 or 2 (S6)."""
+    others = [v for v in range(1, 8) if v not in (root, fault)]
+    ways = [[v ^ 1 << k for k in range(3) if v ^ 1 << k != fault and (v ^ 1 << k or v == 4)] for v in others]
+    for parents in itertools.product(*ways):
+        tree = [-2] * 8
+        tree[root], tree[0] = -1, root
+        for v, parent in zip(others, parents, strict=True):
+            tree[v] = parent
+        if depths(tuple(tree)) is not None:
+            yield tuple(tree)
+
+
+@functools.cache
+def bases(d: int) -> tuple[Trees, ...]:
+    """All pairs for one d, in lexicographic order."""
+    wanted = (2 if d == 2 else 3, 3)
+    first, second = ([t for t in _spanning(1 << i, faulty(3, d)) if height(t) == wanted[i]] for i in (0, 1))
+    return tuple((one, other) for one in first for other in second if not arcs(one) & arcs(other))
+
+
+def pivoted(n: int, i: int) -> Tree:
+    """Johnsson and Ho's tree i of Q_n with its first link reversed (readings S1 and S2)."""
+    tree = [-1] * 2**n
+    for v in range(1, 2**n):
+        if not v >> i & 1:
+            tree[v] = v | 1 << i
+        elif v != 1 << i:
+            last = next(k for k in ((i - 1 - j) % n for j in range(n)) if v >> k & 1)
+            tree[v] = v ^ 1 << last
+    tree[0] = 1 << i
+    return tuple(tree)
+
+
+@functools.cache
+def algorithm_a(n: int, d: int, base: Trees | None) -> Trees:
+    """The n - 1 light trees of Q'_n, n >= 3; ``base`` is that of Q'_3 where Algorithm A goes down to it (case A)."""
+    if n == 3:
+        return base or ()
+    half = 2 ** (n - 1)
+    low = [pivoted(n - 1, i) for i in range(n - 1)]
+    if d == 1:  # case B: the faulty node is the source of the upper half
+        high = [
+            tuple(-2 if v == 0 else -1 if parent == 0 else parent for v, parent in enumerate(t)) for t in _around(n - 1)
+        ]
+        return tuple(_joined(low[i], high[i], 1 << i, half) for i in range(n - 1))
+    high = list(algorithm_a(n - 1, d - 1, base))
+    trees = [_joined(low[i], high[i], 1 << i, half) for i in range(n - 2)]
+    last = list(low[n - 2]) + [v if half | v != faulty(n, d) else -2 for v in range(half)]
+    for i in range(n - 2):
+        last[half | 1 << i] = half
+    return (*trees, tuple(last))
+
+
+def _around(n: int) -> list[Tree]:
+    """Johnsson and Ho's trees of Q_n, pivoted: the source 0 is a leaf."""
+    return [pivoted(n, i) for i in range(n)]
+
+
+def _joined(low: Tree, high: Tree, at: int, half: int) -> Tree:
+    """Two trees of halves as one: the upper one's root hangs from its neighbour ``at``."""
+    above = [at if parent == -1 else parent if parent < 0 else parent | half for parent in high]
+    return (*low, *above)
+
+
+def base_of(n: int, d: int, choice: dict[int, Trees]) -> Trees | None:
+    """Which of the chosen bases, by d, the trees of Q'_n at distance d come from; None in case B on the way."""
+    return choice.get(d - (n - 3))
+
+
+def shape(n: int, d: int, choice: dict[int, Trees]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Heights of the light trees from their pivots, and re-rooted at the source."""
+    trees = algorithm_a(n, d, base_of(n, d, choice))
+    return tuple(map(height, trees)), tuple(map(height, rooted(trees)))
+
+
+def choices() -> Iterator[dict[int, Trees]]:
+    """Every base of Q'_3: one pair for each d."""
+    return ({1: a, 2: b, 3: c} for a, b, c in itertools.product(*(bases(d) for d in (1, 2, 3))))

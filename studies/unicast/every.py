@@ -1,0 +1,115 @@
+"""All fault sets of a small cube side by side, as arrays with a row a set: words, and what is possible from node 0.
+
+A third way to the words, beside the kernels' planes and the twin's dictionaries: levels by sorting, over all sets at once.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int8]
+
+#: Sets in one array.
+_ROWS = 1 << 16
+
+
+def fault_sets(n: int, most: int) -> Iterator[tuple[int, Bools]]:
+    """(f, faulty): all sets of f faulty nodes without node 0, f = 0 .. most in order, in parts of rows (sets, 2^n)."""
+    for f in range(most + 1):
+        sets = itertools.combinations(range(1, 2**n), f)
+        while part := list(itertools.islice(sets, _ROWS)):
+            faulty = np.zeros((len(part), 2**n), np.bool_)
+            if f:
+                np.put_along_axis(faulty, np.array(part), True, axis=1)
+            yield f, faulty
+
+
+def _around(n: int, planes: NDArray[np.generic]) -> list[NDArray[np.generic]]:
+    """What each node's neighbour in dimension i has, i = 0 .. n - 1."""
+    nodes = np.arange(2**n)
+    return [planes[:, nodes ^ (1 << i)] for i in range(n)]
+
+
+def counts(n: int, planes: Bools) -> Ints:
+    """Number of each node's neighbours in a plane."""
+    out = np.zeros(planes.shape, np.int8)
+    for other in _around(n, planes):
+        out += other.astype(np.int8)
+    return out
+
+
+def unsafe(n: int, faulty: Bools) -> Bools:
+    """Lee and Hayes's unsafe nodes."""
+    closed = faulty.copy()
+    while True:
+        more = ~closed & (counts(n, closed) >= 2)
+        if not more.any():
+            return closed & ~faulty
+        closed |= more
+
+
+def marking(n: int, faulty: Bools) -> tuple[Bools, Ints]:
+    """Wu and Fernandez's marked nodes, and each set's rounds (V2)."""
+    marked, rounds = np.zeros_like(faulty), np.zeros(len(faulty), np.int8)
+    twice = counts(n, faulty) >= 2
+    for step in itertools.count(1):
+        more = ~faulty & ~marked & (twice | (counts(n, faulty | marked) >= 3))
+        if not more.any():
+            return marked, rounds
+        marked |= more
+        rounds[more.any(axis=1)] = step
+    raise AssertionError
+
+
+def levels(n: int, faulty: Bools) -> tuple[Ints, Ints]:
+    """Safety levels by sorting (V3), and each set's rounds until nothing changes."""
+    own = np.where(faulty, 0, n).astype(np.int8)
+    rounds = np.zeros(len(faulty), np.int8)
+    ranks = np.arange(n, dtype=np.int8)
+    for step in itertools.count(1):
+        short = np.sort(np.stack(_around(n, own), axis=-1), axis=-1) < ranks
+        new = np.where(faulty, 0, np.where(short.any(axis=-1), short.argmax(axis=-1), n)).astype(np.int8)
+        changed = (new != own).any(axis=1)
+        if not changed.any():
+            return own, rounds
+        own = new
+        rounds[changed] = step
+    raise AssertionError
+
+
+def vectors(n: int, faulty: Bools) -> Bools:
+    """Safety vectors (V4): (sets, 2^n, n + 1), bit k in place k."""
+    out = np.repeat(~faulty[:, :, None], n + 1, axis=2)
+    for k in range(2, n + 1):
+        out[:, :, k] &= counts(n, out[:, :, k - 1]) >= n - k + 1
+    return out
+
+
+def minimal(n: int, faulty: Bools) -> Bools:
+    """Whether a path over the Hamming distance leads from node 0 to each node."""
+    out = np.zeros_like(faulty)
+    out[:, 0] = True
+    for x in range(1, 2**n):
+        for i in range(n):
+            if x >> i & 1:
+                out[:, x] |= out[:, x ^ (1 << i)]
+        out[:, x] &= ~faulty[:, x]
+    return out
+
+
+def distances(n: int, faulty: Bools) -> Ints:
+    """Distance of every node from node 0; 127 where none leads there."""
+    out = np.full(faulty.shape, 127, np.int8)
+    edge = np.zeros_like(faulty)
+    edge[:, 0] = True
+    for length in itertools.count():
+        if not edge.any():
+            return out
+        out[edge] = length
+        edge = (counts(n, edge) > 0) & ~faulty & (out == 127)
+    raise AssertionError

@@ -1,0 +1,98 @@
+"""``rivals-rate``: rules that need no words where every node is faulty with a rate, to Q_60; faults are decided when asked.
+
+Gordon and Stout report that sidetracking's success tends to 1 with n at any fixed rate.  The draw is ``routing-rate``'s.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastcube.kernels.unicast.layout import BLIND
+from fastcube.kernels.unicast.layout import RIVALS_RATE as TALLY
+from fastcube.measure.statistics import Point
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, product_grid
+from fastcube.measure.unicast import rule_statistics, told_way
+from fastcube.networks.faults import RandomFaults
+from fastcube.networks.hypercube import Hypercube
+
+if TYPE_CHECKING:
+    from fastcube.kernels.machine.jit import Kernel
+    from fastcube.results.results import Results
+
+_RATES = [round(0.05 * i, 2) for i in range(1, 15)]
+
+
+def _kernel(point: Point) -> Kernel:
+    from fastcube.kernels.unicast.choice import RIVALS_RATE
+
+    return RIVALS_RATE.kernel(*point.values())
+
+
+def _draw(point: Point, key: int, trial: int) -> Draw:
+    from fastcube.kernels.unicast import case
+
+    n, rate = int(point["n"]), float(point["rate"])
+    valid, status_key, s, t = case.rivals_rate(key, trial, n, rate)
+    ends = {"s": int(s), "t": int(t)} if valid else {"s": -1, "t": -1}
+    others = {"status_key": int(status_key), **ends, "void": not valid}
+    return Draw(Hypercube(n, RandomFaults(rate, int(status_key))), others)
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    drawing = _draw(point, key, trial)
+    cube, others = drawing.network, drawing.others
+    lines = []
+    if others["void"]:
+        lines.append("  void: none of 2^20 attempts gives two nonfaulty ends")
+        return Explanation("\n".join(lines), {"void": True, "rate": point["rate"]})
+    data: dict[str, Any] = {name: others[name] for name in ("status_key", "s", "t")} | {"rate": point["rate"]}
+    s, t = data["s"], data["t"]
+    lines.append(f"  every node faulty with probability {point['rate']}, by status key {data['status_key']:#x}")
+    lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.metric(s, t)}")
+    for name in BLIND:
+        data[name.upper()], words = told_way(cube, name.upper(), s, t, (key, trial))
+        lines += words
+    return Explanation("\n".join(lines), data)
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    left, right = sheet.panels(2)
+    left.lines(results, "sidetrack_delivered", x="rate", by="n")
+    left.scale = "linear"
+    left.words(y="share of messages", title="SIDETRACK: delivered within 8n hops")
+    right.lines(results, "dfs_extra", x="rate", by="n")
+    right.words(y="links beyond the Hamming distance", title="DFS: extra links of a delivered message")
+    sheet.title("Rules that know their neighbours alone, every node faulty at a rate (shaded: 95% intervals)")
+
+
+def _notes(results: Results) -> list[str]:
+    void = sum(tally.trials - tally.counts["valid"] for _, tally in results)
+    limits = {name: sum(tally.counts[f"{name}_limit"] for _, tally in results) for name in ("dfs", "sidetrack")}
+    return [
+        f"cut off: DFS {limits['dfs']:,} (2^16 hops), SIDETRACK {limits['sidetrack']:,} (8n hops); void trials: {void}"
+    ]
+
+
+RIVALS_RATE = Study(
+    name="rivals-rate",
+    title="Routing rules that need no words in Q_n with every node faulty at a rate",
+    source="Gordon & Stout 1988, Chen & Shin 1990, Lee & Hayes 1988; docs/readings/rivals.md",
+    revision=1,
+    axes=(
+        Axis("n", "dimension of the hypercube", int, 2, 62),
+        Axis("rate", "node failure rate", float, 0, 1, open_above=True),
+    ),
+    tally=TALLY,
+    statistics=tuple(
+        statistic
+        for name in ("sidetrack", *(name for name in BLIND if name != "sidetrack"))
+        for statistic in rule_statistics(name, "valid", cut=name in ("dfs", "sidetrack"))
+    ),
+    kernel=_kernel,
+    keyed=("routing-rate", {"k": 1}),
+    grids=(Grid("rates", product_grid(n=[8, 10, 15, 20, 30, 45, 60], rate=_RATES), 10**4),),
+    explain=_explain,
+    draw=_draw,
+    figure=_figure,
+    notes=_notes,
+)

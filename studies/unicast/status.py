@@ -1,0 +1,157 @@
+"""``rivals-status``: what share of the nodes each word calls safe, and how many rounds of exchange it takes.
+
+The trials are those of ``rivals``: the same faults.  ``unsafe_safe`` are Lee and Hayes's nonfaulty nodes that are not unsafe,
+``wu_fernandez_safe`` those that are not marked, ``levels_safe`` those of level n, ``vectors_safe`` those whose bits are all 1.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from fastcube.kernels.unicast.layout import RIVALS_STATUS as TALLY
+from fastcube.kernels.unicast.layout import WORDS
+from fastcube.measure.statistics import Mean, PlainMean, Point, Statistic
+from fastcube.measure.study import Explanation, Study, point_text
+from fastcube.measure.unicast import AXES, GRIDS, KEYED, check_point, drawn, head_lines
+
+if TYPE_CHECKING:
+    from fastcube.kernels.machine.jit import Kernel
+    from fastcube.results.results import Results
+
+_TITLES = {
+    "unsafe": "Lee & Hayes's unsafe nodes",
+    "wu_fernandez": "Wu & Fernandez's marking",
+    "levels": "safety levels",
+    "vectors": "safety vectors",
+}
+
+
+def _kernel(point: Point) -> Kernel:
+    from fastcube.kernels.unicast.choice import RIVALS_STATUS
+
+    return RIVALS_STATUS.kernel(*point.values())
+
+
+def _all_nodes(point: Point) -> float:
+    return 2.0 ** int(point["n"])
+
+
+def _most_rounds(point: Point) -> float:
+    """Of levels and vectors."""
+    return max(int(point["n"]) - 1, 1)
+
+
+def _without_links(point: Point) -> bool:
+    return not point["links"]
+
+
+def _always(_: Point) -> bool:
+    return True
+
+
+def _statistics() -> tuple[Statistic, ...]:
+    safe: list[Statistic] = []
+    rounds: list[Statistic] = []
+    for word in WORDS:
+        defined = _without_links if word == "wu_fernandez" else _always
+        title = _TITLES[word]
+        safe.append(
+            Mean(
+                name=f"{word}_safe",
+                description=f"share of nodes that are nonfaulty and safe by {title}",
+                total=f"{word}_nodes",
+                squares=f"{word}_squares",
+                nonzero=f"{word}_some",
+                unit=_all_nodes,
+                among="known",
+                defined=defined,
+            )
+        )
+        kind = PlainMean if word in ("unsafe", "wu_fernandez") else partial(Mean, bound=_most_rounds)
+        rounds.append(
+            kind(
+                name=f"{word}_rounds",
+                description=f"synchronous rounds of {title}",
+                total=f"{word}_steps",
+                squares=f"{word}_steps_squares",
+                nonzero=f"{word}_steps_some",
+                among="known",
+                defined=defined,
+                shown=False,
+            )
+        )
+    return (*safe, *rounds)
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    from fastcube.algorithms.unicast import safety_levels, safety_vectors, wu_fernandez
+    from fastcube.algorithms.unsafe import find_unsafe
+
+    drawing = drawn(point, key, trial)
+    cube = drawing.network
+    data, lines = head_lines(drawing)
+    unsafe = find_unsafe(cube)
+    safe = {"unsafe": 2**cube.n - unsafe.count - len(cube.faulty_nodes)}
+    rounds = {"unsafe": unsafe.rounds}
+    for word, make in (("wu_fernandez", wu_fernandez), ("levels", safety_levels), ("vectors", safety_vectors)):
+        if word == "wu_fernandez" and cube.faulty_links:
+            continue
+        words: Any = make(cube)
+        rounds[word], safe[word] = words.rounds, words.safe
+    for word, count in safe.items():
+        data[f"{word}_safe"], data[f"{word}_rounds"] = count, rounds[word]
+        lines.append(f"  {_TITLES[word]}: {count} nodes safe, {rounds[word]} round{'s' * (rounds[word] != 1)}")
+    return Explanation("\n".join(lines), data)
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    from .table import axis_of_faults
+
+    by, at = axis_of_faults(results)
+    words = [word for word in WORDS if word != "wu_fernandez" or by == "f"]
+    left, right = sheet.panels(2)
+    left.compare(results, {_TITLES[word]: f"{word}_safe" for word in words}, x=by, at=at)
+    left.scale = "linear"
+    left.words(y="share of all nodes", title=f"Safe nodes, Q_{at['n']}")
+    right.compare(results, {_TITLES[word]: f"{word}_rounds" for word in words}, x=by, at=at)
+    right.scale = "linear"
+    right.words(y="rounds", title="Synchronous rounds of exchange")
+    sheet.title("What nodes know of the faults (shaded: 95% intervals)")
+
+
+def _notes(results: Results) -> list[str]:
+    ns = sorted({int(point["n"]) for point, tally in results if tally.trials})
+    lines = [
+        "bits that a node sends a neighbour: 1 for unsafe and marked nodes; n for vectors, one a round; for levels"
+    ]
+    lines.append("  " + ", ".join(f"{math.ceil(math.log2(n + 1))} at n={n}" for n in ns))
+    for word in WORDS:
+        known = [(tally.extremes[f"{word}_most_rounds"], point) for point, tally in results if tally.trials]
+        (most, trial), point = max(known, key=lambda item: item[0][0])
+        if most > 0:
+            lines.append(f"most rounds of {_TITLES[word]}: {most} (trial {trial} at {point_text(point)})")
+    unknown = sum(tally.trials - tally.counts["known"] for _, tally in results)
+    if unknown:
+        lines.append(f"trials whose words are not computed (subcubes of more than 20 dimensions): {unknown}")
+    return lines
+
+
+RIVALS_STATUS = Study(
+    name="rivals-status",
+    title="What nodes' words say of f random faulty nodes and K faulty links in Q_n",
+    source="Lee & Hayes 1988, Wu & Fernandez 1991, Wu 1995-1998; docs/readings/rivals.md",
+    revision=1,
+    axes=AXES,
+    tally=TALLY,
+    statistics=_statistics(),
+    kernel=_kernel,
+    keyed=KEYED,
+    grids=GRIDS,
+    check=check_point,
+    explain=_explain,
+    draw=drawn,
+    figure=_figure,
+    notes=_notes,
+)

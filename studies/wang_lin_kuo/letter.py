@@ -1,0 +1,87 @@
+"""Figures 15 and 16 by their letter: what they leave open, and what they leave out."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+
+from fastcube.algorithms.partition import Supercube
+
+#: Which buddy takes a message on where the node across an external link is faulty: (node, faulty node) to buddy.
+Buddies = Mapping[tuple[int, int], int]
+
+
+def buddies(net: Supercube) -> Iterator[Buddies]:
+    """Every choice among the nonfaulty buddies (reading A6 takes the one across the lowest internal dimension)."""
+    detours = {}
+    for v in range(2**net.n):
+        for bit in net.external:
+            if v not in net.faults and v ^ bit in net.faults:
+                detours[v, v ^ bit] = [b for b in (v ^ net.low, v ^ net.high) if b not in net.faults]
+    for chosen in itertools.product(*detours.values()):
+        yield dict(zip(detours, chosen, strict=True))
+
+
+def rules(net: Supercube) -> dict[str, Buddies]:
+    """The nonfaulty buddy across the lowest internal dimension (reading A6), and the one across the highest."""
+    out: dict[str, Buddies] = {}
+    for name, order in (("lowest", (net.low, net.high)), ("highest", (net.high, net.low))):
+        chosen = {}
+        for v, p in next(buddies(net)):
+            chosen[v, p] = next(v ^ bit for bit in order if v ^ bit not in net.faults)
+        out[name] = chosen
+    return out
+
+
+def way(net: Supercube, s: int, t: int, path: str, choice: Buddies) -> list[tuple[int, int]]:
+    """The channels of a message to one destination: R inside of a supernode, R' between them (Figures 14 and 15)."""
+    channels, v, there = [], s, net.label(t)
+    while v != t:
+        here = net.label(v)
+        if here == there:
+            w = net.within(v, t)
+        else:
+            up = there > here
+            labels = {net.label(v ^ bit): v ^ bit for bit in net.external}
+            if path == "hamilton":
+                p = labels[here + (1 if up else -1)]
+            else:
+                p = labels[max(a for a in labels if a <= there) if up else min(a for a in labels if a >= there)]
+            w = p if p not in net.faults else choice[v, p]
+        channels.append((v, w))
+        v = w
+    return channels
+
+
+def waits(net: Supercube, path: str, choice: Buddies) -> dict[tuple[int, int], set[tuple[int, int]]]:
+    """Which channel waits for which in messages to one destination each, from and to all nonfaulty nodes."""
+    arcs: dict[tuple[int, int], set[tuple[int, int]]] = {}
+    nonfaulty = [v for v in range(2**net.n) if v not in net.faults]
+    for s, t in itertools.permutations(nonfaulty, 2):
+        channels = way(net, s, t, path, choice)
+        for channel in channels:
+            arcs.setdefault(channel, set())
+        for channel, onward in itertools.pairwise(channels):
+            arcs[channel].add(onward)
+    return arcs
+
+
+def has_cycle(net: Supercube, path: str, choice: Buddies) -> bool:
+    """Whether channels wait in a circle: then as many messages, each from the tail of its channel, stop for ever."""
+    arcs = waits(net, path, choice)
+    while free := [channel for channel, onward in arcs.items() if not onward & arcs.keys()]:
+        for channel in free:
+            del arcs[channel]
+    return bool(arcs)
+
+
+def sent_inside(net: Supercube, s: int, wanted: tuple[int, ...]) -> list[tuple[int, tuple[int, ...]]]:
+    """Step 2 of Figure 16 by its letter: (buddy, destinations) of each message for the source's own supernode."""
+    channels = {net.within(s, d) for d in wanted}
+    among = [b for b in (s ^ net.low, s ^ net.high) if b in wanted]
+    if len(channels) == 1:
+        return [(channels.pop(), tuple(wanted))]
+    if len(among) == 2:
+        rest = tuple(d for d in wanted if d != among[0])
+        return [(among[0], (among[0],)), (among[1], rest)]
+    return []

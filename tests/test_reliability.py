@@ -1,0 +1,128 @@
+"""The reliability polynomial of a survival file: against exact counts, and what it says of what the file lacks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import comb
+
+import pytest
+from reference.survival import probability
+
+import fastcube as fc
+from fastcube.cli import main
+from fastcube.results.reliability import connectivity, crossing
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    path = tmp_path_factory.mktemp("reliability") / "polynomial.h5"
+    return fc.run("survival", grid="polynomial", n=4, trials=20_000, seed=2, output=path), path
+
+
+def exact_results(name, n):
+    """Results whose tallies say exactly what all fault sets do."""
+    study = fc.study("survival")
+    counts, cube = (fc.exact_survival(which, n).nodes for which in (name, "hypercube"))
+    results = fc.run("survival", network=name, n=n, f=range(2**n + 1), links=0, trials=1)
+    for key, tally in results.tallies.items():
+        f = key[2]
+        many = 10**12  # times all sets
+        total = comb(2**n, f) * many
+        a, b = (c[f] * many if f < 2**n else 0 for c in (counts, cube))
+        known = dict.fromkeys(tally.counts, 0) | {
+            "connected": a,
+            "connected_gain": a - b,
+            "connected_differs": abs(a - b),
+        }
+        results.tallies[key] = replace(tally, ranges=((0, total),), counts=known)
+    return replace(results, study=study)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", ["hypercube", "moebius1", "augmented", "exchanged"])
+def test_of_all_fault_sets_it_is_the_polynomial(name):
+    results = exact_results(name, 4)
+    counts, cube = fc.exact_survival(name, 4).nodes, fc.exact_survival("hypercube", 4).nodes
+    for p in (0, 0.05, 0.3, 0.9, 1):
+        assert fc.reliability(results, p).value == pytest.approx(float(probability(counts, 16, Fraction(p))))
+        wanted = probability(counts, 16, Fraction(p)) - probability(cube, 16, Fraction(p))
+        assert fc.reliability(results, p, against="hypercube").value == pytest.approx(float(wanted), abs=1e-12)
+
+
+@pytest.mark.kernels
+def test_the_exact_crossing_at_four():
+    """.102939 (N12, C3)."""
+    assert crossing(exact_results("moebius1", 4)).rate == pytest.approx(0.102939, abs=1e-5)
+
+
+@pytest.mark.kernels
+def test_intervals_of_a_run_hold_the_exact_values(run):
+    results, path = run
+    for name in ("hypercube", "moebius1"):
+        own, counts = results.sel(network=name), fc.exact_survival(name, 4).nodes
+        for p in (0.1, 0.3, 0.5):
+            e = fc.reliability(own, p)
+            assert abs(e.value - float(probability(counts, 16, p))) < 6 * e.stderr
+            assert e.low < e.value < e.high
+    again = fc.open_results(path)
+    assert fc.reliability(again.sel(network="moebius1"), 0.2) == fc.reliability(results.sel(network="moebius1"), 0.2)
+
+
+@pytest.mark.kernels
+def test_pairing_makes_the_difference_narrower(run):
+    results, _ = run
+    paired = fc.reliability(results.sel(network="moebius1"), 0.4, against="hypercube")
+    apart = [fc.reliability(results.sel(network=name), 0.4).stderr for name in ("moebius1", "hypercube")]
+    assert paired.stderr < sum(x * x for x in apart) ** 0.5
+
+
+@pytest.mark.kernels
+def test_what_the_file_lacks_is_between_nothing_and_all(run):
+    results, _ = run
+    some = results.sel(network="moebius1", f=[4, 5, 7, 8])
+    p = 0.3
+    whole, part = fc.reliability(results.sel(network="moebius1"), p), fc.reliability(some, p)
+    mass = sum(comb(16, f) * p**f * (1 - p) ** (16 - f) for f in (6, *range(9, 15)))
+    assert part.high - part.low == pytest.approx(mass + 2 * 1.959964 * part.stderr)
+    assert part.low < whole.value < part.high
+
+
+@pytest.mark.parametrize("name", fc.families())
+def test_the_connectivity_is_what_all_fault_sets_say(name):
+    for n in (n for n in range(2, 5) if fc.families()[name].sizes(n)):
+        counts = fc.exact_survival(name, n).nodes
+        sure = connectivity(name, n)
+        assert counts[:sure] == [comb(2**n, f) for f in range(sure)]
+
+
+@pytest.mark.kernels
+def test_the_command(run, tmp_path, capsys):
+    _, path = run
+    with pytest.raises(SystemExit) as ended:
+        main(["reliability", str(path), "--rate", "0.1,0.5", "--plot", str(tmp_path / "r.png")])
+    assert ended.value.code == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["network", "n", "rate", "connected", "less", "the", "hypercube"]
+    assert len(lines) == 6 and lines[-1].startswith("moebius1 and hypercube cross, n=4: ")
+    assert (tmp_path / "r.png").exists()
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda r: fc.reliability(r, 0.1), "results must be of one network at one n"),
+        (lambda r: fc.reliability(r.sel(network="moebius1"), 1.5), r"rate must be a number in \[0, 1\], got 1.5"),
+        (
+            lambda r: fc.reliability(r.sel(network="moebius1"), 0.1, against="crossed"),
+            "against must be hypercube or None",
+        ),
+        (lambda r: fc.reliability("file", 0.1), "results must be Results"),
+        (lambda r: fc.reliability(fc.run("unsafe-fraction", n=5, f=2, trials=10), 0.1), "results must be of survival"),
+    ],
+)
+def test_bad_input_is_one_line(run, call, message):
+    with pytest.raises(fc.ParameterError, match=message) as caught:
+        call(run[0])
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,334 @@
+"""Survival kernels: on the trials of the twin, against each other, and against exact counts."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from fractions import Fraction
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reference import bernoulli as plain_rate
+from reference import networks, survival
+from scipy.special import bdtr, bdtrc
+
+import fastcube as fc
+from fastcube.kernels.cube.slots import SLOTS
+from fastcube.kernels.draws.links import link_set
+from fastcube.kernels.draws.nodes import fault_set
+from fastcube.kernels.survival import case
+from fastcube.kernels.survival import choice as tables
+from fastcube.kernels.survival.layout import COMPARED, SURVIVAL
+from fastcube.kernels.survival.layout import SURVIVAL_PARTS as PARTS
+
+KEY = 0x5EED0123456789AB
+FAMILIES = fc.families()
+MATCHED = [name for name, family in FAMILIES.items() if family.matched]
+EXACT = json.loads((Path(__file__).resolve().parents[1] / "data" / "networks.json").read_text())["networks"]
+
+
+def count(kernel, name, n, f, k=0, first=0, trials=1, key=KEY, layout=SURVIVAL):
+    slots = layout.fresh()
+    params = np.array([list(SLOTS).index(name), n, f, k], np.float64)
+    kernel.compiled(np.uint64(key), np.int64(first), np.int64(first + trials), params, slots)
+    counts, extremes = layout.read(slots)
+    return counts | {f"most_{name}": value for name, value in extremes.items()}
+
+
+def lanes(name, n, f, k=0, **others):
+    return count(tables.SURVIVAL.kernel(name, n, f, k), name, n, f, k, **others)
+
+
+def single(name, n, f, k=0, **others):
+    return count(tables.SURVIVAL.load("single.SURVIVAL_SINGLE"), name, n, f, k, **others)
+
+
+def outcomes(name, n, drawn):
+    """What the twin makes of trials, each (faulty nodes, names of faulty links, ends), of a network and the hypercube."""
+    for faulty, dead, ends in drawn:
+        pair = tuple(int(x) for x in ends) if len(ends) else None
+        links = [(int(v), int(d)) for v, d in dead]
+        yield [survival.survival(which, n, map(int, faulty), links, pair) for which in (name, "hypercube")]
+
+
+def expected(name, n, drawn):
+    """The tally of those trials."""
+    out = Counter(dict.fromkeys((counter.name for counter in SURVIVAL.counters), 0))
+    for own, cube in outcomes(name, n, drawn):
+        out["pairs"] += own.pair is not None
+        for what in COMPARED:
+            a, b = bool(getattr(own, what)), bool(getattr(cube, what))
+            out[what] += a
+            out[f"cube_{what}"] += b
+            out[f"{what}_gain"] += a - b
+            out[f"{what}_differs"] += a != b
+    return dict(out)
+
+
+def points(name, most):
+    for n in (n for n in range(1, most + 1) if FAMILIES[name].sizes(n)):
+        nodes = 2**n
+        for f in sorted({0, 1, n - 1, n, nodes // 4, nodes // 2, nodes // 2 + 1, nodes - 2, nodes - 1, nodes}):
+            yield n, f
+
+
+@pytest.mark.parametrize("name", ["hypercube", "moebius1", "augmented"])
+def test_single_on_the_twins_trials(name):
+    for n, f in points(name, 6):
+        for k in {0, min(f, 9, n * 2 ** (n - 1)) * FAMILIES[name].matched}:
+            drawn = [case.survival(np.uint64(KEY), t, n, f, k) for t in range(100, 104)]
+            assert single(name, n, f, k, first=100, trials=4) == expected(name, n, drawn), (n, f, k)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", FAMILIES)
+def test_lanes_on_the_twins_trials(name):
+    for n, f in list(points(name, 7)):
+        first, trials = 1000 + f, 12 if n < 6 else 4
+        drawn = [case.survival(np.uint64(KEY), t, n, f, 0) for t in range(first, first + trials)]
+        assert lanes(name, n, f, first=first, trials=trials) == expected(name, n, drawn), (n, f)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", MATCHED)
+def test_faulty_links_on_the_twins_trials(name):
+    for n in (n for n in range(1, 8) if FAMILIES[name].sizes(n)):
+        links = n * 2 ** (n - 1)
+        for f, k in {(0, 1), (0, links // 4), (2**n // 4, links // 4), (0, links // 2), (1, links)}:
+            if k == 0 or f > 2**n:
+                continue
+            drawn = [case.survival(np.uint64(KEY), t, n, f, k) for t in range(70, 76)]
+            assert lanes(name, n, f, k, first=70, trials=6) == expected(name, n, drawn), (n, f, k)
+
+
+@pytest.mark.parametrize(("n", "f", "k"), [(5, 9, 0), (6, 40, 0), (3, 0, 7), (9, 100, 30), (9, 12, 0)])
+def test_cases_are_the_faults_of_the_house(n, f, k):
+    for t in (0, 513, 2**40 + 3):
+        faulty, dead, ends = case.survival(np.uint64(KEY), t, n, f, k)
+        assert sorted(faulty.tolist()) == sorted(fault_set(np.uint64(KEY), t, n, f).tolist())
+        assert dead.tolist() == link_set(np.uint64(KEY), t, n, k).tolist()
+        assert len(set(ends.tolist()) - set(faulty.tolist())) == 2
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", ["hypercube", "crossed", "exchanged", "augmented", "torus-16", "hyperx-8"])
+@pytest.mark.parametrize("f", [0, 6, 30, 60, 200, 300, 510, 511, 512])
+def test_lanes_and_single_on_the_same_trials(name, f):
+    n = next(n for n in (8, 9) if FAMILIES[name].sizes(n))
+    f = min(f, 2**n)
+    assert lanes(name, n, f, first=300, trials=1500) == single(name, n, f, first=300, trials=1500)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", MATCHED)
+@pytest.mark.parametrize(("f", "k"), [(0, 200), (0, 20), (10, 100), (64, 150), (0, 448), (128, 3)])
+def test_lanes_and_single_on_the_same_links(name, f, k):
+    assert lanes(name, 7, f, k, first=5, trials=1000) == single(name, 7, f, k, first=5, trials=1000)
+
+
+FEW = [
+    (4, 4),
+    (4, 5),
+    (5, 6),
+    (5, 9),
+    (6, 6),
+    (6, 14),
+    (7, 8),
+    (8, 8),
+    (8, 16),
+    (9, 9),
+    (9, 18),
+    (10, 10),
+    (10, 40),
+    (12, 24),
+]
+
+
+def both_ways(n, f, trials):
+    few = tables.SURVIVAL.load("few.SURVIVAL_FEW_8" if n <= 8 else "few.SURVIVAL_FEW_16")
+    found = count(few, "hypercube", n, f, first=37, trials=trials)
+    assert found == count(tables.SURVIVAL.load("lanes.SURVIVAL_NODES"), "hypercube", n, f, first=37, trials=trials)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("n", "f"), FEW)
+def test_few_faults_both_ways(n, f):
+    both_ways(n, f, 3000 if n < 12 else 600)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "f"), [(6, 6), (7, 8), (8, 8), (8, 12), (10, 10), (10, 20)])
+def test_a_million_of_few_faults_both_ways(n, f):
+    both_ways(n, f, 1_000_000)
+
+
+def test_the_fastest_kernel_of_few_faults():
+    taken = {(n, f): tables.SURVIVAL.fastest("hypercube", n, f, 0) for n, f in ((8, 8), (10, 20), (8, 32), (8, 100))}
+    assert list(taken.values()) == [
+        "few.SURVIVAL_FEW_8",
+        "few.SURVIVAL_FEW_16",
+        "lanes.SURVIVAL_NODES",
+        "lanes.SURVIVAL_NODES",
+    ]
+    assert tables.SURVIVAL.fastest("crossed", 8, 8, 0) == "lanes.SURVIVAL_NODES"
+    assert tables.SURVIVAL.fastest("hypercube", 8, 8, 1) == "lanes.SURVIVAL_LINKS"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_million_trials_both_ways(name):
+    n = next(n for n in (8, 9) if FAMILIES[name].sizes(n))
+    for f in (n, 2 * n, 2**n // 3, 2**n // 2):
+        assert lanes(name, n, f, trials=250_000) == single(name, n, f, trials=250_000)
+
+
+@pytest.mark.kernels
+def test_any_split_counts_the_same():
+    whole = lanes("crossed", 6, 20, first=100, trials=2000)
+    parts = [
+        lanes("crossed", 6, 20, first=a, trials=b - a) for a, b in ((100, 101), (101, 512), (512, 1700), (1700, 2100))
+    ]
+    assert whole == {name: sum(part[name] for part in parts) for name in whole}
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("rate", [0.0, 0.01, 0.015625, 0.1, 0.3, 0.5, 1.0])
+@pytest.mark.parametrize("link_rate", [0.0, *(pytest.param(r, marks=pytest.mark.kernels) for r in (0.012, 0.25, 1.0))])
+def test_rates_on_the_twins_trials(rate, link_rate):
+    for name, n in (("moebius1", 3), ("hypercube", 5), ("crossed", 7)):
+        first, trials = 509, 8
+        drawn = [case.survival_rate(np.uint64(KEY), t, n, rate, link_rate) for t in range(first, first + trials)]
+        for t, (faulty, dead, ends) in enumerate(drawn, first):
+            if rate < 1:
+                assert faulty.tolist() == np.flatnonzero(plain_rate.faulty_nodes(KEY, t, n, rate)).tolist()
+            assert (len(dead) == 0) == (link_rate == 0) or link_rate == 0.012
+            assert (len(ends) == 2) == (len(faulty) <= 2**n - 2)
+        kernel = tables.SURVIVAL_RATE.kernel(name, n, rate, link_rate)
+        found = count(kernel, name, n, rate, link_rate, first=first, trials=trials)
+        assert found == expected(name, n, drawn), (name, n)
+
+
+@pytest.mark.kernels
+def test_links_at_a_rate_are_the_law_of_the_reading():
+    """Digits, tails and counts by the recipe, in plain Python."""
+    n, many = 5, 80
+    word = plain_rate.philox_word
+    for t in (0, 511, 600):
+        for rate in (0.03, 0.3):
+            dead = {(int(v), int(d)) for v, d in case.survival_rate(np.uint64(KEY), t, n, 0.0, rate)[1]}
+            wanted = set()
+            for number in range(many):
+                words = [int(word(KEY, t * 2 + (number >> 6), i, 11)) for i in range(8)]
+                head = sum((w >> (number & 63) & 1) << 7 - i for i, w in enumerate(words))
+                if head * 2**64 + int(word(KEY, t, number, 12)) < rate * 2**72:
+                    d, x = divmod(number, 2 ** (n - 1))
+                    wanted.add(((x & 2**d - 1) | (x >> d) << d + 1, d))
+            assert dead == wanted
+    few = case.survival_rate(np.uint64(KEY), 3, n, 0.0, 0.01)[1]
+    u, k, below = int(word(KEY, 3, 0, 13)), 0, Fraction(0)
+    p = Fraction(0.01)
+    while u >= 2**64 * (below := below + comb(many, k) * p**k * (1 - p) ** (many - k)):
+        k += 1
+    assert len(few) == k > 0
+    assert few.tolist() == sorted(link_set(np.uint64(KEY), 3, n, k).tolist(), key=lambda link: (link[1], link[0]))
+
+
+# ---------------------------------------------------------------- exact counts
+
+
+def agrees(events, trials, p):
+    """Whether a binomial count is within its two-sided 1e-6 limits."""
+    p = float(p)
+    return min(bdtr(events, trials, p), bdtrc(events - 1, trials, p) if events else 1.0) > 5e-7
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("name", "n"), [(name, int(n)) for name, sizes in EXACT.items() for n in sizes])
+def test_counts_beside_exact_ones(name, n):
+    known = EXACT[name][str(n)]
+    cube = EXACT["hypercube"][str(n)]
+    trials = 20_000
+    for f, connected in enumerate(known["connected_by_faulty_nodes"]):
+        found = lanes(name, n, f, trials=trials)
+        assert agrees(found["connected"], trials, Fraction(connected, comb(2**n, f)))
+        assert agrees(found["cube_connected"], trials, Fraction(cube["connected_by_faulty_nodes"][f], comb(2**n, f)))
+    if FAMILIES[name].matched:
+        for k in range(1, known["links"] + 1, 3):
+            found = lanes(name, n, 0, k, trials=trials)
+            p = Fraction(known["connected_by_faulty_links"][k], comb(known["links"], k))
+            assert agrees(found["connected"], trials, p)
+
+
+@pytest.mark.kernels
+def test_the_hypercube_counts_the_same_at_every_network():
+    for n, f in ((8, 40), (9, 60)):
+        cubes = {
+            tuple(value for name, value in lanes(name, n, f, trials=3000).items() if name.startswith("cube_"))
+            for name, family in FAMILIES.items()
+            if family.sizes(n)
+        }
+        assert len(cubes) == 1
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("n", "f"), [(5, 5), (5, 7), (6, 9), (8, 12)])
+def test_few_faults_in_the_hypercube(n, f):
+    """Below 2n - 2 faults exactly N C(N-1-n, f-n) / C(N, f) of the fault sets disconnect, each by one isolated node (N11)."""
+    nodes, trials = 2**n, 300_000
+    found = lanes("hypercube", n, f, trials=trials)
+    apart = Fraction(nodes * comb(nodes - 1 - n, f - n), comb(nodes, f))
+    assert agrees(trials - found["connected"], trials, apart)
+    assert found["no_isolated"] == found["connected"] and found["hidden"] == 0
+
+
+# ---------------------------------------------------------------- parts
+
+
+def check_parts(name, n, f, k, first, trials):
+    """So many trials of ``survival-parts`` by the kernel and by the twin."""
+    drawn = (case.survival(np.uint64(KEY), t, n, f, k) for t in range(first, first + trials))
+    found = count(tables.SURVIVAL_PARTS.kernel(name, n, f, k), name, n, f, k, first=first, trials=trials, layout=PARTS)
+    out = Counter(dict.fromkeys((counter.name for counter in PARTS.counters), 0))
+    most = (-1, -1)
+    for t, (own, cube) in enumerate(outcomes(name, n, drawn), first):
+        size = int(own.largest * (2**n - f))
+        out["largest"] += size
+        out["largest_squares"] += size**2
+        out["parts"] += own.parts
+        out["parts_squares"] += own.parts**2
+        out["some"] += own.parts > 0
+        most = max(most, (own.parts, t), key=lambda pair: (pair[0], -pair[1]))
+        if own.distance is not None:
+            out["reached"] += 1
+            out["length"] += own.distance
+            out["length_squares"] += own.distance**2
+            out["intact"] += own.intact
+            out["intact_squares"] += own.intact**2
+            out["length_intact"] += own.distance * own.intact
+            if cube.distance is not None:
+                gain = own.distance - cube.distance
+                out["both"] += 1
+                out["both_length"] += own.distance
+                out["both_squares"] += own.distance**2
+                out["gain"] += gain
+                out["gain_squares"] += gain**2
+                out["gain_nonzero"] += gain != 0
+    assert found.pop("most_parts") == most
+    assert found == dict(out), (n, f, k)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_parts_on_the_twins_trials(name):
+    for n, f in [p for p in points(name, 7) if p[0] >= 3]:
+        k = n * 2 ** (n - 1) // 5 if FAMILIES[name].matched and f % 3 == 1 else 0
+        check_parts(name, n, f, k, 200, 6)
+
+
+@pytest.mark.kernels
+def test_tables_of_networks_of_all_slots():
+    assert list(SLOTS) == list(FAMILIES)
+    for name, family in FAMILIES.items():
+        for n in (n for n in range(1, 17) if family.sizes(n)):
+            assert family.slots(n) == networks.slots(name, n)

@@ -1,0 +1,342 @@
+"""Rival rules in kernels: exact counts, beside one instance on the same trials, and the laws of a study's kernel."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reference import routing as lee_hayes
+from reference.unicast import Cube
+from reference.unsafe import find_unsafe
+from test_unicast import drawing
+
+import fastcube as fc
+from fastcube.kernels.draws.faults import trial_faults
+from fastcube.kernels.unicast import case
+from fastcube.kernels.unicast.lanes import lanes_of
+from fastcube.kernels.unicast.layout import BLIND, COMPARED, NAMES, PROMISING, tally
+from fastcube.kernels.unicast.layout import RIVALS as TABLE
+from fastcube.kernels.unicast.rules import RULES
+from fastcube.kernels.unicast.single import RIVALS_SINGLE, all_messages_of, kernel_of
+from fastcube.kernels.unicast.whole import whole_of
+from fastcube.networks.faults import RandomFaults
+
+EXACT = json.loads((Path(__file__).resolve().parents[1] / "data" / "exact-unicast.json").read_text())["table"]
+KEY = 0x5EED0123456789AB
+INFORMED = ("LEVELS", "VECTORS", "A1", "DFS")
+SOME = ("route", "levels", "vectors", "a1", "sidetrack")
+
+
+def counted(kernel, layout, first, stop, *point):
+    slots = layout.fresh()
+    kernel(np.uint64(KEY), first, stop, np.array(point, float), slots)
+    return layout.read(slots)
+
+
+@pytest.fixture(scope="module")
+def enumerated():
+    names = tuple(rule.lower() for rule in INFORMED)
+    return all_messages_of([RULES[rule] for rule in INFORMED], names), tally(names)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_all_messages_give_the_exact_counts(n, enumerated):
+    kernel, layout = enumerated
+    for f in range(2**n - 1):
+        want = EXACT[str(n)][str(f)]
+        slots = layout.fresh()
+        pairs = kernel(np.array([n, f, 0], float), slots)
+        counts, extremes = layout.read(slots)
+        assert (pairs, counts["reachable"], counts["minimal_exists"]) == tuple(
+            want[name] for name in ("pairs", "reachable", "minimal_exists")
+        )
+        assert counts["minimal_known"] == pairs
+        for rule in INFORMED if pairs else ():
+            name, known = rule.lower(), want[rule.lower() if rule in ("LEVELS", "VECTORS") else rule]
+            assert counts[f"{name}_delivered"] == known["delivered"], (f, rule)
+            assert counts[f"{name}_minimal"] == known["minimal"]
+            assert counts[f"{name}_refused"] == known.get("refused", 0)
+            assert counts[f"{name}_loss"] == want["reachable"] - known["delivered"]
+            assert extremes[f"{name}_most"][0] == (known["extra_max"] if known["delivered"] else -1)
+        if pairs:
+            assert extremes["levels_wrong"] == extremes["vectors_wrong"] == (0, 0)
+            assert counts["vectors_gain"] == want["vectors"]["delivered"] - want["levels"]["delivered"]
+
+
+POINTS = [
+    (3, 3, 2),
+    (4, 5, 0),
+    (4, 3, 6),
+    (5, 0, 9),
+    (5, 12, 0),
+    (6, 9, 4),
+    (7, 12, 0),
+    (7, 40, 0),
+    (8, 16, 3),
+    (9, 9, 0),
+    (9, 180, 0),
+    (13, 30, 8),
+]
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("point", POINTS)
+def test_trials_are_what_one_instance_says(point):
+    """Every rule of every trial: what fc.route finds on the same faults, with the same seed."""
+    n, f, links = point
+    for t in range(40):
+        counts, extremes = counted(RIVALS_SINGLE, TABLE, t, t + 1, *point)
+        nodes, pairs, ends = trial_faults(np.uint64(KEY), t, n, f, links, 2)
+        cube, (s, end) = fc.Hypercube(n, nodes, pairs.tolist()), ends.tolist()
+        least, h = fc.distance(cube, s, end), (s ^ end).bit_count()
+        if n <= 12:
+            assert counts["reachable"] == (least is not None)
+        assert counts["minimal_exists"] == (least == h)
+        delivers = {}
+        for rule in RULES:
+            name = rule.lower()
+            found = fc.route(cube, s, end, algorithm=rule, **({"seed": (KEY, t)} if rule == "SIDETRACK" else {}))
+            outcome = "refused" if rule == "ROUTE3" and fc.find_unsafe(cube).all_unsafe else found.outcome
+            delivers[name] = outcome == "delivered"
+            extra = found.length - h if delivers[name] else 0
+            got = {
+                what: counts[f"{name}_{what}"]
+                for what in ("delivered", "minimal", "extra_links", "extra_squares", "refused", "limit", "unknown")
+            }
+            assert got == {
+                "delivered": delivers[name],
+                "minimal": delivers[name] and extra == 0,
+                "extra_links": extra,
+                "extra_squares": extra**2,
+                "refused": outcome == "refused",
+                "limit": outcome == "limit",
+                "unknown": 0,
+            }, (t, rule)
+            assert extremes[f"{name}_most"] == ((extra, t) if delivers[name] else (-1, -1))
+            if n <= 12:
+                assert counts[f"{name}_loss"] == (least is not None and not delivers[name])
+        for name in ("route3", "vectors", "a1"):
+            assert counts[f"{name}_gain"] == delivers[name] - delivers["levels"]
+            assert counts[f"{name}_apart"] == (delivers[name] != delivers["levels"])
+        assert extremes["levels_wrong"] == extremes["vectors_wrong"] == (0, t)
+
+
+@pytest.mark.kernels
+def test_faults_and_messages_are_routings():
+    """With the key of routing at k = 1, ROUTE, ROUTE1 and ROUTE3 count what that study counts."""
+    routing = fc.study("routing")
+    for n, f, links in ((6, 5, 0), (8, 4, 0), (12, 6, 0), (6, 2, 3), (20, 40, 0)):
+        theirs = routing.count({"n": n, "f": f, "links": links, "k": 1}, 500).counts
+        slots = TABLE.fresh()
+        key = routing.key(0, {"n": n, "f": f, "links": links, "k": 1})
+        RIVALS_SINGLE(np.uint64(key), 0, 500, np.array([n, f, links], float), slots)
+        ours = TABLE.read(slots)[0]
+        for name in ("route", "route1", "route3"):
+            assert ours[f"{name}_delivered"] == theirs[f"{name}_delivered"], (n, f, links, name)
+        assert ours["route1_detours"] == theirs["route1_detours"]
+        assert ours["route3_refused"] == 500 - theirs["not_unsafe"]
+        assert ours["reachable"] == theirs["reachable"]
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(
+    ("kernel_in_lanes", "points"),
+    [
+        (lanes_of(16, SOME), [(9, 3), (10, 5), (12, 6), (16, 40)]),
+        (lanes_of(32, SOME), [(17, 12), (20, 10), (32, 60), (33, 9), (62, 62)]),
+        (whole_of(8, SOME), [(6, 3), (7, 9), (8, 2), (8, 4), (8, 13), (8, 126)]),
+        (whole_of(16, SOME), [(9, 9), (10, 40), (11, 7), (12, 90)]),
+    ],
+)
+def test_lanes_count_what_single_trials_count(kernel_in_lanes, points):
+    """A table of five rules; ranges that begin and end inside a vector, faults that are often close and seldom."""
+    single = kernel_of([RULES[name.upper()] for name in SOME], SOME)
+    for n, f in points:
+        for first, stop in ((0, 1), (3, 2003), (70_001, 70_402)):
+            assert counted(kernel_in_lanes, tally(SOME), first, stop, n, f, 0) == counted(
+                single, tally(SOME), first, stop, n, f, 0
+            )
+
+
+@pytest.mark.kernels
+def test_lanes_leave_rules_that_wander_to_scalar_code():
+    """Where the first path is free SIDETRACK, which leaves it, meets two faults before t in a few of 10^5 trials.
+
+    At more faults than these the whole cube is unsafe in nearly all trials, which are judged one at a time anyway.
+    """
+    single = kernel_of([RULES[name.upper()] for name in SOME], SOME)
+    found = counted(lanes_of(16, SOME), tally(SOME), 3, 400_003, 9, 5, 0)
+    assert found == counted(single, tally(SOME), 3, 400_003, 9, 5, 0)
+    assert found[0]["sidetrack_extra_links"] > 0
+
+
+# ---------------------------------------------------------------- the plain twins, on the kernel's own trials
+
+
+def ways(rules, n, faults, cut, s, t, choice):
+    """What becomes of one message by each rule, in plain Python: outcome, and links beyond the Hamming distance."""
+    old, new = lee_hayes.Cube(n, faults, cut), Cube(n, faults, cut)
+    out = {}
+    for rule in rules:
+        if rule == "ROUTE3" and old.is_unsafe():
+            outcome, path = "refused", [s]
+        elif rule in ("ROUTE", "ROUTE1", "ROUTE3"):
+            outcome, path = old.route(rule, s, t)
+        else:
+            outcome, path = new.route(rule, s, t, choice)
+        out[rule.lower()] = outcome, len(path) - 1 - (s ^ t).bit_count()
+    return out
+
+
+def enter(counts, extremes, found, trial):
+    """Enter into a tally what :func:`ways` finds."""
+    for name, (outcome, extra) in found.items():
+        if outcome != "delivered":
+            counts[f"{name}_{outcome}"] += 1
+            continue
+        counts[f"{name}_delivered"] += 1
+        counts[f"{name}_minimal"] += extra == 0
+        counts[f"{name}_extra_links"] += extra
+        counts[f"{name}_extra_squares"] += extra**2
+        counts[f"{name}_detours"] += extra > 0
+        most(extremes, f"{name}_most", extra, trial)
+
+
+def most(extremes, name, value, trial):
+    """Let a trial, later than all before, compete for an extreme."""
+    if value > extremes.get(name, (-1, -1))[0]:
+        extremes[name] = value, trial
+
+
+def agree(tally, counts, extremes):
+    """Whether a study's tally is that of the twin, who names only what occurs."""
+    assert tally.counts == {name: counts[name] for name in tally.counts}
+    assert tally.extremes == {name: extremes.get(name, (-1, -1)) for name in tally.extremes}
+
+
+#: How a message ends that a word promises a path.
+RIGHT = (("delivered", 0), ("delivered", 2))
+
+
+def check_rules(n, f, links, trials):
+    """So many trials of ``rivals``."""
+    point = {"n": n, "f": f, "links": links}
+    study = fc.study("rivals")
+    key = study.key(0, point)
+    counts, extremes = Counter(minimal_known=trials), {}
+    for trial in range(trials):
+        nodes, cut, (s, t) = (drawn.tolist() for drawn in case.rivals(np.uint64(key), trial, n, f, links))
+        cube = Cube(n, nodes, cut)
+        found = ways(RULES, n, nodes, cut, s, t, drawing(key, trial))
+        delivers = {name: outcome == "delivered" for name, (outcome, _) in found.items()}
+        reach = cube.shortest(s, t) is not None
+        enter(counts, extremes, found, trial)
+        counts["reachable"] += reach
+        counts["minimal_exists"] += cube.minimal_exists(s, t)
+        for name, arrives in delivers.items():
+            counts[f"{name}_loss"] += reach and not arrives
+        for name in COMPARED:
+            counts[f"{name}_gain"] += delivers[name] - delivers["levels"]
+            counts[f"{name}_apart"] += delivers[name] != delivers["levels"]
+        for name in PROMISING:
+            outcome, extra = found[name]
+            most(extremes, f"{name}_wrong", outcome != "refused" and (outcome, extra) not in RIGHT, trial)
+    agree(study.count(point, trials), counts, extremes)
+
+
+def check_rate(n, rate, trials):
+    """So many trials of ``rivals-rate``."""
+    point = {"n": n, "rate": rate}
+    study = fc.study("rivals-rate")
+    key = study.key(0, point)
+    counts, extremes = Counter(), {}
+    for trial in range(trials):
+        valid, status_key, s, t = case.rivals_rate(np.uint64(key), trial, n, rate)
+        if valid:
+            counts["valid"] += 1
+            faults = RandomFaults(rate, int(status_key))
+            faulty = [x for x in range(2**n) if x in faults]
+            found = ways(map(str.upper, BLIND), n, faulty, (), int(s), int(t), drawing(key, trial))
+            enter(counts, extremes, found, trial)
+    agree(study.count(point, trials), counts, extremes)
+
+
+def check_status(n, f, links, trials):
+    """So many trials of ``rivals-status``."""
+    point = {"n": n, "f": f, "links": links}
+    study = fc.study("rivals-status")
+    key = study.key(0, point)
+    counts, extremes = Counter(known=trials), {}
+    for trial in range(trials):
+        nodes, cut, _ = (drawn.tolist() for drawn in case.rivals_status(np.uint64(key), trial, n, f, links))
+        cube = Cube(n, nodes, cut)
+        marked, steps = cube.wu_fernandez()
+        _, own, level_steps = cube.levels()
+        vectors, vector_steps = cube.vectors()
+        unsafe = find_unsafe(n, nodes, cut)
+        found = {
+            "unsafe": (2**n - f - len(unsafe), max(unsafe.values(), default=0)),
+            "wu_fernandez": (2**n - f - len(marked), steps),
+            "levels": (sum(level == n for level in own.values()), level_steps),
+            "vectors": (sum(all(vectors[v]) for v in cube.nonfaulty), vector_steps),
+        }
+        if links:
+            del found["wu_fernandez"]
+        for word, (safe, rounds) in found.items():
+            counts[f"{word}_nodes"] += safe
+            counts[f"{word}_squares"] += safe**2
+            counts[f"{word}_some"] += safe > 0
+            counts[f"{word}_steps"] += rounds
+            counts[f"{word}_steps_squares"] += rounds**2
+            counts[f"{word}_steps_some"] += rounds > 0
+            most(extremes, f"{word}_most_rounds", rounds, trial)
+    agree(study.count(point, trials), counts, extremes)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("point", [(4, 4, 0), (4, 5, 2), (3, 2, 3)])
+def test_trials_of_the_twins(point):
+    check_rules(*point, 60)
+    check_status(*point, 60)
+
+
+def test_trials_of_the_twins_at_a_rate():
+    check_rate(4, 0.4, 100)
+
+
+@pytest.mark.kernels
+def test_shards_add_up():
+    whole = counted(RIVALS_SINGLE, TABLE, 0, 300, 8, 12, 2)
+    parts = [counted(RIVALS_SINGLE, TABLE, a, b, 8, 12, 2) for a, b in ((0, 1), (1, 130), (130, 300))]
+    assert whole[0] == {name: sum(part[0][name] for part in parts) for name in whole[0]}
+    for name, (value, trial) in whole[1].items():
+        best = max((part[1][name] for part in parts), key=lambda e: (e[0], -e[1]))
+        assert (value, trial) == best
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("faults", [(1, 2, 4, 9, 10), (1, 2, 8), (3, 5, 6, 9, 10, 12)])
+def test_sidetracking_arrives_as_often_as_its_chain_says(faults):
+    """Frequency over seeds beside the exact probability within 8n hops; two-sided level 1e-6 by a normal bound."""
+    cube, twin = fc.Hypercube(4, faults), Cube(4, faults)
+    for t in (3, 15):
+        if t in faults:
+            continue
+        p = twin.sidetracking(0, t, hops=32)
+        got = sum(fc.route(cube, 0, t, algorithm="SIDETRACK", seed=(KEY, i)).outcome == "delivered" for i in range(400))
+        assert abs(Fraction(got, 400) - p) ** 2 * 400 <= 25 * p * (1 - p) + Fraction(1, 50)
+
+
+@pytest.mark.kernels
+def test_a_table_of_some_rules_counts_as_the_whole_one():
+    names = ("a1", "levels")
+    some = counted(kernel_of([RULES["A1"], RULES["LEVELS"]], names), tally(names), 0, 400, 6, 14, 2)
+    whole = counted(RIVALS_SINGLE, TABLE, 0, 400, 6, 14, 2)
+    for kind in (0, 1):
+        assert some[kind] == {name: whole[kind][name] for name in some[kind]}
+    assert set(NAMES) == {rule.lower() for rule in RULES}
