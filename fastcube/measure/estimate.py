@@ -50,9 +50,9 @@ def proportion(events: int, trials: int, alpha: float = ALPHA) -> Estimate:
 
 def _moments(total: int, squares: int, trials: int, unit: float) -> tuple[float, float]:
     """Mean and sample variance of ``trials`` >= 2 values, given exactly as sums of value * unit and of its square."""
-    exact_unit = Fraction(unit)
-    variance = Fraction(squares * trials - total * total, trials * (trials - 1)) / exact_unit**2
-    return float(Fraction(total, trials) / exact_unit), float(variance)
+    over, under = Fraction(unit).as_integer_ratio()
+    variance = (squares * trials - total * total) * under**2 / (trials * (trials - 1) * over**2)
+    return total * under / (trials * over), variance  # a quotient of integers is rounded once, as a Fraction's is
 
 
 def bounded_mean(

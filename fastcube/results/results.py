@@ -164,24 +164,37 @@ class Results:
 
     def identity(self) -> dict[str, Any]:
         """What makes two results equal: everything that is counted, and from which trials."""
-        points = [
-            {
-                "point": point,
-                "ranges": [list(r) for r in tally.ranges],
-                "counters": dict(tally.counts),
-                "extremes": {name: list(e) for name, e in tally.extremes.items()},
-            }
-            for point, tally in ((self.point(key), self.tallies[key]) for key in sorted(self.tallies))
-            if tally.trials
-        ]
+        return {**self.head(), "points": list(self._counted())}
+
+    def head(self) -> dict[str, Any]:
+        """The identity without what is counted."""
         head: dict[str, Any] = {"format": IDENTITY_VERSION, "study": self.study.name, "revision": self.study.revision}
         if self.study.code:
             head["code"] = dict(self.study.code)
-        return {**head, "seed": self.seed, "generator": GENERATOR, "points": points}
+        return {**head, "seed": self.seed, "generator": GENERATOR}
+
+    def _counted(self) -> Iterator[dict[str, Any]]:
+        """What is counted at each point that has trials."""
+        names = [axis.name for axis in self.study.axes]
+        for key in sorted(self.tallies):
+            tally = self.tallies[key]
+            if tally.ranges:
+                yield {
+                    "point": dict(zip(names, key, strict=True)),
+                    "ranges": tally.ranges,
+                    "counters": dict(tally.counts),
+                    "extremes": dict(tally.extremes),
+                }
 
     def digest(self) -> str:
         """SHA-256 of the identity as JSON with sorted keys and no spaces, in hexadecimal."""
-        return hashlib.sha256(json.dumps(self.identity(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+        encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+        before, _, after = encode({**self.head(), "points": []}).partition('"points":[]')
+        total = hashlib.sha256(f'{before}"points":['.encode())
+        for i, counted in enumerate(self._counted()):  # one at a time: those of 100,000 points are 100 MB together
+            total.update(f"{',' if i else ''}{encode(counted)}".encode())
+        total.update(f"]{after}".encode())
+        return total.hexdigest()
 
     # ------------------------------------------------------------ choosing
 
