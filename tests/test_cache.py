@@ -262,9 +262,17 @@ def test_files_that_another_process_takes_away_leave_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+SEALING = (
+    "import os, pathlib; from fastcube.kernels.machine.cache import Entry; seal = Entry.seal; "
+    "Entry.seal = lambda entry: (pathlib.Path({!r}, f'{{os.getpid()}}-{{entry.index.name}}').touch(), seal(entry)); "
+)
+
+
 @pytest.mark.parametrize("processes", [3, pytest.param(8, marks=pytest.mark.slow)])
 def test_processes_that_start_cold_at_once(processes, package, tmp_path):
-    command = [sys.executable, "-W", "error", "-c", CALL]
+    """All have the right numbers, and each kernel was compiled by one of them."""
+    (tmp_path / "sealed").mkdir()
+    command = [sys.executable, "-W", "error", "-c", SEALING.format(str(tmp_path / "sealed")) + CALL]
     variables = environment(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")
     options = {"env": variables, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": "/"}
     started = [subprocess.Popen(command, **options) for _ in range(processes)]
@@ -272,6 +280,7 @@ def test_processes_that_start_cold_at_once(processes, package, tmp_path):
     assert len(answers) == 1
     out, said = answers.pop()
     assert (out.split()[:2], said) == (["11", "2"], "")
+    assert len(list((tmp_path / "sealed").iterdir())) == 2
     folder = Path(out.split()[2])
     kinds = {path.suffix for path in folder.rglob("*") if path.is_file()}
     assert kinds == {".nbi", ".nbc", ".sha256"}, "temporary files are left"

@@ -15,6 +15,7 @@ often links to scratch).
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import functools
 import hashlib
 import json
@@ -23,6 +24,7 @@ import platform
 import stat
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -145,6 +147,19 @@ def _content(path: Path) -> bytes:
         return file.read()
 
 
+def _locked(handle: int) -> bool:
+    """Lock an open file unless another process has.  Raises OSError where the file system has no locks."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+#: Seconds that a process waits for another to compile the same kernel; none takes half as long, and then it compiles by itself.
+PATIENCE = 120
+
+
 class Entry:
     """What numba keeps of one kernel: an index and the machine code it names, with their checksums beside them.
 
@@ -159,6 +174,23 @@ class Entry:
         with contextlib.suppress(OSError):  # before numba makes it, with whatever rights the user's habits give
             index.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.sums = index.with_suffix(".sha256")
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Wait while another process compiles this kernel, then keep others from it; not where files cannot be locked."""
+        if self.sums.exists():  # there is no need to: it is stored
+            yield
+            return
+        lock = self.index.with_suffix(".lock")
+        with contextlib.ExitStack() as held:
+            with contextlib.suppress(OSError):
+                handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+                held.callback(os.close, handle)
+                held.callback(lock.unlink, missing_ok=True)
+                until = time.monotonic() + PATIENCE
+                while not _locked(handle) and time.monotonic() < until:
+                    time.sleep(0.02)
+            yield
 
     def _names(self) -> list[Path]:
         return [self.index, *sorted(self.index.parent.glob(f"{self.index.stem}.*.nbc"))]

@@ -230,15 +230,16 @@ class Kernel:
         if cache and self.function.__module__.startswith("fastcube.kernels."):
             dispatcher._cache._index_key = self._index_key
         entry = Entry(Path(dispatcher._cache._cache_file._index_path)) if cache else None
-        known = entry is not None and entry.verified()
-        with warnings.catch_warnings():  # what follows says it
-            warnings.filterwarnings("ignore", "Code running in object mode", numba.core.errors.NumbaWarning)
-            dispatcher.compile(self.signature)
-        dispatcher.disable_compile()
-        if not known:
-            refuse(dispatcher)  # what is not sealed is not loaded again
-        if entry is not None and not known:
-            entry.seal()
+        with entry.alone() if entry else contextlib.nullcontext():
+            known = entry is not None and entry.verified()
+            with warnings.catch_warnings():  # what follows says it
+                warnings.filterwarnings("ignore", "Code running in object mode", numba.core.errors.NumbaWarning)
+                dispatcher.compile(self.signature)
+            dispatcher.disable_compile()
+            if not known:
+                refuse(dispatcher)  # what is not sealed is not loaded again
+            if entry is not None and not known:
+                entry.seal()
         return dispatcher
 
     def _from_cache(self) -> Any:
