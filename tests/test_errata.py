@@ -1,6 +1,7 @@
 """docs/errata.md tells every refuted fact, what is true instead, and every misprint, as ledgers and inventories have them."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,27 @@ def test_the_readme_counts_what_the_page_counts():
         f"{counted('depends')[0]} depend "
         f"on the reading, {counted('unreproduced')[0]} numbers are not reproduced, {undecided} claims are not decided."
     ) in readme
+
+
+#: How a paper's line counts what the page tells.
+_COUNTED = {"refuted": "refuted", "misprint": "misprint", "depends": "depends? on", "unreproduced": "not reproduced"}
+
+
+@pytest.mark.parametrize("name", ledgers.ledgers())
+def test_the_page_counts_the_claims_that_the_ledgers_have(name):
+    """Without deciding any: how many there are, how many by definition, and of the outcomes that the page tells."""
+    ledger = ledgers.ledgers()[name]
+    lines = dict(re.findall(r"\d+ claims? of (the papers?|ours): ([^;]*?)(?=; |\.\n)", section(name) + "\n"))
+    numbers = {whose: int(n) for n, whose in re.findall(r"(\d+) claims? of (the papers?|ours): ", section(name))}
+    assert numbers == Counter("ours" if c.ours else "the paper" + "s" * (name not in papers()) for c in ledger)
+    for whose, words in lines.items():
+        claims = [claim for claim in ledger if claim.ours == (whose == "ours")]
+        some = Counter(told(name)[claim.id] for claim in claims if claim.id in told(name))
+        named = {OUTCOMES[key]: rf"(\d+) {what}" for key, what in _COUNTED.items()}
+        counts = {outcome: sum(map(int, re.findall(what, words))) for outcome, what in named.items()}
+        assert {key: n for key, n in counts.items() if n} == some
+        assert sum(map(int, re.findall(r"(?:^|, )(\d+) ", words))) == len(claims)
+        assert sum(map(int, re.findall(r"(\d+) by definition", words))) == sum(claim.definition for claim in claims)
 
 
 @pytest.mark.parametrize("paper", papers())
