@@ -78,9 +78,12 @@ def test_every_reading_that_an_item_names_has_a_text():
 def test_readme_says_what_the_page_says_was_found():
     table = {}
     for line in (ROOT / "README.md").read_text().splitlines():
-        if row := re.match(r"\| \[[^]]*\]\(docs/papers/(\w+)\.md\)[^|]*\|[^|]*\| (.*) \|$", line):
-            table[row[1]] = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", row[2])
-    assert {line["paper"]: line["words"] for line in resources.read("findings")["found"]} == table
+        if row := re.match(r"\| \[[^]]*\]\(docs/papers/(\w+)\.md\)[^|]*\| ([^|]*) \| (.*) \|$", line):
+            table[row[1]] = row[2].replace("`", "").split(", "), re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", row[3])
+    studies = {paper.name: [study.name for study in paper.studies] for paper in printed()}
+    assert {
+        line["paper"]: (studies[line["paper"]], line["words"]) for line in resources.read("findings")["found"]
+    } == table
 
 
 def test_the_weightiest_findings_are_the_facts_that_errata_refutes():

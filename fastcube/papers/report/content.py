@@ -512,7 +512,13 @@ def _findings(plan: Plan, of: Content) -> dict[str, Any]:
     names = {paper.name: paper for paper in plan.papers}
     found = resources.read("findings")
     papers = [
-        {**line, "short": names[line["paper"]].inventory.short} for line in found["found"] if line["paper"] in names
+        {
+            **line,
+            "short": names[line["paper"]].inventory.short,
+            "studies": [study.name for study in names[line["paper"]].studies],
+        }
+        for line in found["found"]
+        if line["paper"] in names
     ]
     cards = []
     for finding in found["weightiest"]:
