@@ -38,13 +38,14 @@ def test_network_is_the_twins(m):
     dual = fc.DualCube(m)
     net = twin.Network(m, lambda u: False)
     for u in range(2 ** (2 * m + 1)):
-        assert sorted(dual.neighbours(u)) == sorted(net.neighbours(u))
-        assert dual.class_of(u) == net.class_of(u)
-        assert dual.cross(u) == net.cross(u)
-        assert dual.label(u) == format(u, f"0{2 * m + 1}b")
+        word = net.word(u)
+        assert sorted(map(dual.label, dual.neighbours(u))) == sorted(twin.neighbours(word))
+        assert dual.class_of(u) == int(word[0])
+        assert dual.label(dual.cross(u)) == twin.cross(word)
+        assert dual.label(u) == word
         for v in range(2 ** (2 * m + 1)):
-            assert dual.is_link(u, v) == (v in net.neighbours(u))
-            assert dual.same_cluster(u, v) == (net.cluster(u) == net.cluster(v))
+            assert dual.is_link(u, v) == (net.word(v) in twin.neighbours(word))
+            assert dual.same_cluster(u, v) == (twin.cluster(word) == twin.cluster(net.word(v)))
             assert dual.same_cluster(u, v) == (
                 (dual.class_of(u), dual.cluster(u)) == (dual.class_of(v), dual.cluster(v))
             )
@@ -59,11 +60,13 @@ def test_safe_trees_and_boundaries():
         net = twin.Offline(dual.m, faults.__contains__, 0, False)
         for k in range(dual.m + 1):
             assert dual.is_safe(k) == net.is_safe(k)
-            tree = net.tree(s, k, net.dims(s))
-            assert dual.binomial_tree(s, k) == (None if tree is None else list(tree))
-            if tree is not None:
-                around = {u ^ d for u in tree for d in net.dims(s)} - set(tree)
-                assert dual.cluster_boundary(tree) == sorted(around)
+            root = net.word(s)
+            tree = net.tree(root, k, twin.dims_of(root))
+            labels = tree and [int(u, 2) for u in tree]
+            assert dual.binomial_tree(s, k) == labels
+            if tree:
+                around = {twin.flipped(u, d) for u in tree for d in twin.dims_of(root)} - set(tree)
+                assert dual.cluster_boundary(labels) == sorted(int(u, 2) for u in around)
 
 
 def test_lazy_safety_counts_every_node():

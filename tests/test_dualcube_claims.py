@@ -98,6 +98,11 @@ def offline(m, faults, k, repaired=False):
     return twin.Offline(m, faults.__contains__, k, repaired)
 
 
+def more_faults(net, s, t):
+    """Algorithm 2's condition: C_s has as many faults as C_t, or more."""
+    return len(net.faults(s)) >= len(net.faults(t))
+
+
 def test_conditions_hold_in_every_witness(verdicts):
     names = ("algorithm-1", "algorithm-2", "lemma-2", "theorem-1-algorithm", "theorem-1-repaired")
     for m, faults, t, k in (case(verdicts[name], i) for name in names for i in range(len(verdicts[name].witnesses))):
@@ -110,8 +115,8 @@ def test_conditions_hold_in_every_witness(verdicts):
             assert net.is_safe(k)
             assert net.shortest(0, t) is not None
         else:  # only nodes beside a fault can lack nonfaulty neighbours
-            beside = {v for f in faults for v in net.neighbours(f)}
-            assert all(sum(u not in faults for u in net.neighbours(v)) >= k for v in beside)
+            beside = {v for f in faults for v in twin.neighbours(net.word(f))}
+            assert all(sum(map(net.nonfaulty, twin.neighbours(v))) >= k for v in beside)
 
 
 #: The witness without our convention comes first, then one with k = 0.
@@ -130,13 +135,14 @@ def test_the_printed_algorithms_fail_whatever_is_chosen(verdicts):
     m, faults, _, k = case(verdicts["algorithm-1"])
     net = offline(m, faults, k)
     with pytest.raises(twin.NothingFoundError):
-        net.algorithm1(0)
-    assert len(offline(m, faults, k, repaired=True).algorithm1(0)) - 1 <= k + 2  # Lemma 1's path exists
+        net.algorithm1(net.word(0))
+    assert len(offline(m, faults, k, repaired=True).algorithm1(net.word(0))) - 1 <= k + 2  # Lemma 1's path exists
     m, faults, t, k = case(verdicts["algorithm-2"])
     net = offline(m, faults, k)
-    assert net.faults_in_cluster(0) >= net.faults_in_cluster(t)
+    ends = net.word(0), net.word(t)
+    assert more_faults(net, *ends)
     with pytest.raises(twin.NothingFoundError):
-        net.algorithm2(0, t)
+        net.algorithm2(*ends)
 
 
 def test_the_choices_are_at_least_those_of_the_reading():
@@ -178,11 +184,12 @@ def test_the_share_of_cases_that_fail_is_the_twins(verdicts):
         net = offline(1, faults, 0)
         outcomes = {t: net.route(0, t) is None for t in range(1, 8) if t not in faults}
         cases[0] += 1
-        failed[0] += fails(net.algorithm1, 0)
+        failed[0] += fails(net.algorithm1, net.word(0))
         for t, out in outcomes.items():
-            if t in (2, 3) and net.faults_in_cluster(0) >= net.faults_in_cluster(t):
+            ends = net.word(0), net.word(t)
+            if t in (2, 3) and more_faults(net, *ends):
                 cases[1] += 1
-                failed[1] += fails(net.algorithm2, 0, t)
+                failed[1] += fails(net.algorithm2, *ends)
             cases[2] += 1
             failed[2] += out
     for name, some, all_ in zip(("algorithm-1", "algorithm-2", "theorem-1-algorithm"), failed, cases, strict=True):
@@ -200,22 +207,26 @@ def fails(step, *arguments):
 def test_lemma_2_fails_because_0_cannot_move(verdicts):
     m, faults, t, k = case(verdicts["lemma-2"])
     net = offline(m, faults, k)
-    assert all(u in faults for u in (0 ^ d for d in net.dims(0)))
-    assert net.at(0, t) in faults
+    s, goal = net.word(0), net.word(t)
+    assert not any(net.nonfaulty(twin.flipped(s, d)) for d in twin.dims_of(s))
+    assert not net.nonfaulty(twin.at(s, goal))
 
 
 def test_trees(verdicts):
     m, faults, _, k = case(verdicts["tree-greedy"])
     assert sorted(faults) == list(STOP_8_4)
     net = offline(m, faults, k)
-    assert net.tree(0, k, net.dims(0)) is None
-    assert all(net.tree(0, k, net.dims(0)) is not None for f in faults for net in [offline(m, faults - {f}, k)])
-    inside = net.cluster_nodes(0)
-    assert all(sum(u ^ d not in faults for d in net.dims(0)) >= k for u in inside)
+    root = net.word(0)
+    dims = twin.dims_of(root)
+    assert net.tree(root, k, dims) is None
+    assert all(offline(m, faults - {f}, k).tree(root, k, dims) is not None for f in faults)
+    assert all(sum(net.nonfaulty(twin.flipped(u, d)) for d in dims) >= k for u in twin.cluster_nodes(root))
     m, faults, _, k = case(verdicts["tree-neighbours"])
     net = offline(m, faults, k)
-    tree = net.tree(0, k, net.dims(0))
-    assert len({u ^ d for u in tree for d in net.dims(0)} - set(tree)) < 2**k * (m - k)
+    root = net.word(0)
+    dims = twin.dims_of(root)
+    tree = net.tree(root, k, dims)
+    assert len({twin.flipped(u, d) for u in tree for d in dims} - set(tree)) < 2**k * (m - k)
 
 
 def test_the_repaired_algorithm_fails_in_dc_10(verdicts):
@@ -311,18 +322,19 @@ def test_virtual_edges_are_those_of_a_plain_search():
             net = twin.Network(m, faults.__contains__)
             for t in range(1, 2 ** (2 * m)):
                 if not dual.same_cluster(0, t):
-                    edges = [(u, net.at(u, t)) for u in net.cluster_nodes(0) if inside(net, 0, u)]
-                    edges = [e for e in edges if e[1] not in faults and inside(net, *map(net.cross, e))]
-                    assert dual.virtual_edges(0, t) == sorted(edges)
+                    edges = [(u, twin.at(u, net.word(t))) for u in twin.cluster_nodes(net.word(0))]
+                    edges = [(u, v) for u, v in edges if net.nonfaulty(v) and inside(net, net.word(0), u)]
+                    edges = [e for e in edges if inside(net, *map(twin.cross, e))]
+                    assert dual.virtual_edges(0, t) == sorted((int(u, 2), int(v, 2)) for u, v in edges)
 
 
 def inside(net, u, v):
     """Whether a fault-free path joins two nodes of a cluster in it."""
-    if net.faulty(u) or net.faulty(v):
+    if not net.nonfaulty(u) or not net.nonfaulty(v):
         return False
     seen = {u}
     for _ in range(2**net.m):
-        seen |= {x ^ d for x, d in itertools.product(seen, net.dims(u)) if not net.faulty(x ^ d)}
+        seen |= set(filter(net.nonfaulty, itertools.starmap(twin.flipped, itertools.product(seen, twin.dims_of(u)))))
     return v in seen
 
 

@@ -15,7 +15,11 @@ from typing import Any, NamedTuple
 
 import numba
 import pytest
+from reference import dualcube, wormhole
+from reference.multicasting import Supercube
 from test_mutants import LH, LK, LP, SW, WL, decided, forget, nothing_kept  # noqa: F401  (a fixture of each test here, too)
+
+import fastcube as fc
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="counts over all fault sets need compiled code")
 
@@ -271,3 +275,42 @@ def test_a_changed_line_turns_its_claims(line, claim, monkeypatch):
 
 def test_every_paper_has_six_changed_lines_at_least():
     assert all(sum(line.paper == paper for line in LINES) >= 6 for paper in (LH, LK, LP, SW, WL))
+
+
+# ---------------------------------------------------------------- what a twin must see
+
+
+def trees() -> tuple[Any, Any]:
+    """T_2(0) in DC(2) beside a fault, by the library and by the twin."""
+    net = dualcube.Offline(2, {2}.__contains__, 2, repaired=False)
+    root = net.word(0)
+    tree = net.tree(root, 2, dualcube.dims_of(root))
+    return fc.DualCube(2, [2]).binomial_tree(0, 2), tree and [int(u, 2) for u in tree]
+
+
+def flits_of_branches() -> tuple[Any, Any]:
+    """Three short multicasts that branch in each other's way, by the library and by the twin."""
+    messages = [(3, [6, 4, 0, 5]), (6, [7, 0, 3]), (0, [7, 3, 6, 5, 1])]
+    library = fc.simulate_wormhole(fc.Hypercube(3), messages, (0, 1), flits=2)
+    twin = wormhole.simulate(Supercube(3, (), 0, 1), messages, flits=2)
+    return (library.deadlocked, library.held), (twin.deadlocked, twin.held)
+
+
+#: Lines misread as a twin of the same shape would misread them too; one written from the reading alone must part from them.
+# fmt: off
+MISREAD = [
+    (trees, Line(LP, "children may stand in the tree, as the paper prints it", "networks.dualcube",
+     "if u ^ d not in tree and u ^ d not in faults)", "if u ^ d not in faults)", ())),
+    (flits_of_branches, Line(WL, "a flit moves on when the first of its channels has room", "wormhole",
+     "all(after.flit is None for after in link.then)", "all(after.flit is None for after in link.then[:1])", ())),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("both", "line"), MISREAD, ids=[line.words for _, line in MISREAD])
+def test_a_misread_line_parts_the_library_from_its_twin(both, line, monkeypatch):
+    library, twin = both()
+    assert library == twin
+    change(monkeypatch, line)
+    library, twin = both()
+    assert library != twin
