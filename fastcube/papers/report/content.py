@@ -7,13 +7,13 @@ A plot or a claim that several items name is shown at the first and linked from 
 from __future__ import annotations
 
 import ast
-import base64
 import re
 import shlex
 import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import Any
+from urllib.parse import quote
 
 from ... import resources
 from ...measure.estimate import Estimate
@@ -31,6 +31,9 @@ from .words import value_text
 
 #: Characters of what is stated, and of what was measured, on the line of an item that is closed.
 _SHORT = 120
+
+#: What stands for itself in the address of a picture: it takes less room than base64, which takes a third more than the picture.
+_PLAIN = " '=:/;,.()-+*!?@$_|[]{}"
 
 
 def verdict(key: str) -> dict[str, str]:
@@ -141,7 +144,8 @@ class Content:
         least, most = min(have.values()), max(have.values())
         own = have == piece.grid.trials_of_points()
         out["size"] = f"{len(have)} points of {least:,}{f' to {most:,}' if most > least else ''} trials"
-        out["image"] = f"data:image/svg+xml;base64,{base64.b64encode(drawn['svg'].encode()).decode()}"
+        picture = drawn["svg"].replace('"', "'")
+        out["image"] = f"data:image/svg+xml,{quote(picture, safe=_PLAIN)}"
         out["tables"] = [table for table in drawn["tables"] if table["columns"]]
         out["lines"] = lines_text(out["tables"]) if out["tables"] else ""
         # what the lines make is what the file holds, unless some points have trials besides

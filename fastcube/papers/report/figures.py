@@ -94,14 +94,26 @@ def lines_text(tables: list[dict[str, Any]]) -> str:
     return words + (f"; with nothing that its scale shows: {', '.join(dict.fromkeys(unseen))}" if unseen else "")
 
 
+#: Of matplotlib's SVG what no reader sees: provenance, comments, line ends and indentation.
+_UNSEEN = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>|<!--.*?-->|\s*\n\s*(?=<)", re.DOTALL)
+
+#: Where something is drawn, in 1/72 inch: its outline is no place.
+_PLACES = re.compile(r'(?<= d=")[^"]*|(?<= [xy]=")[^"]*|(?<=translate\()[^)]*')
+
+
 def _svg(figure: Any, salt: str) -> str:
-    """The figure as matplotlib writes it, on a white ground: the same text from the same salt."""
+    """The figure as matplotlib draws it, on a white ground, places to 0.01: the same text from the same salt."""
     import matplotlib as mpl
 
     out = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": salt}):
         figure.savefig(out, format="svg", facecolor="white", metadata={"Date": None})
-    return out.getvalue()
+    return _PLACES.sub(_rounded, _UNSEEN.sub("", out.getvalue())).strip()
+
+
+def _rounded(places: re.Match[str]) -> str:
+    """Numbers to two decimals, on one line."""
+    return re.sub(r"\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}".rstrip("0").rstrip("."), " ".join(places[0].split()))
 
 
 def _seen(panel: Panel) -> str:
