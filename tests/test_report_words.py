@@ -43,12 +43,13 @@ def test_formulas_look_like_what_they_mean(text, html):
     [
         ([14, 12, 4], "fc.route(fc.Hypercube(4, [0]), 14, 4).path", "1110 → 1100 → 0100"),
         ([0, 1], "fc.route(fc.DualCube(1), 0, 1).path", "000 → 001"),
-        ([[4, 5], [], "lost"], "x", "(4, 5), (nothing), lost"),
+        ([[4, 5], [], "lost"], "x", "(4, 5), nothing, lost"),
+        ([[[11, [15, 3]]], 0], "x", "(11, (15, 3)), 0"),
         ({"mutual": "1"}, "x", "mutual: 1"),
         (None, "x", "none"),
         (True, "x", "yes"),
         (12345, "x", "12,345"),
-        ((0.123456, {3}), "x", "0.1235, (3)"),
+        ((0.123456, {3}), "x", "0.1235, 3"),
     ],
 )
 def test_values_are_written_as_a_person_does(value, python, text):

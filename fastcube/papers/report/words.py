@@ -88,7 +88,10 @@ def _bits(python: str) -> int | None:
 
 
 def value_text(value: Any, python: str = "") -> str:
-    """What a line of Python gives, as a person writes it: a path as labels with arrows, a list without brackets."""
+    """What a line of Python gives, as a person writes it: a path as labels with arrows, a list without brackets.
+
+    In another list one of several things stands in (...), and one of a single thing as that thing.
+    """
     bits = _bits(python) if python.endswith(".path") else None
     if bits is not None and isinstance(value, (list, tuple)):
         return " → ".join(format(v, f"0{bits}b") for v in value)
@@ -108,8 +111,8 @@ def _told(value: Any) -> str:
         case dict():
             text = ", ".join(f"{name}: {_told(v)}" for name, v in value.items()) or "nothing"
         case list() | tuple() | set() | frozenset():
-            nested = any(isinstance(v, (list, tuple, set, dict)) for v in value)
-            texts = [f"({_told(v)})" if nested and isinstance(v, (list, tuple, set)) else _told(v) for v in value]
+            several = [isinstance(v, (list, tuple, set)) and len(v) > 1 for v in value]
+            texts = [f"({_told(v)})" if many else _told(v) for v, many in zip(value, several, strict=True)]
             text = ", ".join(texts) or "nothing"
         case _:
             text = str(value)
