@@ -432,6 +432,7 @@ def test_a_value_that_is_links_or_trees_is_drawn_as_arrows_and_messages_name_the
         [(0, 1, ""), (0, 2, ""), (1, 3, "")],
         [(1, 0, ""), (3, 2, ""), (1, 3, "")],
     ]
+    assert drawings([2], trees=[[-1, 0, 0, 1]])[0]["arrows"] == [(0, 1, ""), (0, 2, ""), (1, 3, "")]
     for other in (3, [], [[0, 3]], [[0, 1], 2], {"a": 1}):
         assert [d["arrows"] for d in drawings(other)] == [[]]
     assert drawings(True, messages=[[2, [0, 1]], [3, [1]]])[0]["inside"] == [

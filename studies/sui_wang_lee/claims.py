@@ -101,8 +101,10 @@ def fault_at(n: int, d: int) -> int:
 def heights_witness(words: str, n: int, d: int, pivoted: bool) -> Witness:
     """The heights of the light trees around source 0."""
     cube = Hypercube(n, [fault_at(n, d)])
-    trees = f"fc.spanning_trees(fc.{cube.source()}, 0, pivoted={pivoted}).tolist()"
-    return Witness.of(words, HEIGHTS.format(trees), {"n": n, "faulty_nodes": [fault_at(n, d)], "source": 0})
+    made = f"fc.spanning_trees(fc.{cube.source()}, 0, pivoted={pivoted}).tolist()"
+    trees = light(cube, 0, pivoted=pivoted).tolist()
+    data = {"n": n, "faulty_nodes": [fault_at(n, d)], "source": 0, "trees": trees}
+    return Witness.of(words, HEIGHTS.format(made), data)
 
 
 def everywhere(effort: Effort, least: int = 3) -> str:
@@ -445,7 +447,8 @@ def over_bases(effort: Effort, right: Callable[[int, int, tuple[int, ...]], bool
     def shown(of: dict[int, Trees]) -> Witness:
         trees = [list(tree) for tree in rooted(algorithm_a(n, d, base_of(n, d, of)))]
         told = f"{words} of Q'_{n}, H(f,s) = {d}, from {'another base' if of in held else 'one base'}"
-        return Witness.of(told, HEIGHTS.format(trees), {"n": n, "faulty_nodes": [fault_at(n, d)], "source": 0})
+        data = {"n": n, "faulty_nodes": [fault_at(n, d)], "source": 0, "trees": trees}
+        return Witness.of(told, HEIGHTS.format(trees), data)
 
     if not held:
         return Verdict("refuted", checked, shown(choice))

@@ -160,7 +160,8 @@ def told(data: Mapping[str, Any], value: Any, unsafe: bool) -> dict[str, Any]:
     """A witness' network for the page: ``drawings`` (fields of a Drawing each) up to Q_6, and ``lines`` of strings for any other.
 
     With ``unsafe``, its unsafe nodes too, and inside of each the round in which it became so; ends of ``messages`` in the data
-    are named inside.  A ``value`` that is a list of links is drawn as arrows, one of trees (parents by label) as a cube each.
+    are named inside.  A ``value`` that is a list of links is drawn as arrows, one of trees (parents by label) as a cube each;
+    ``trees`` of the data take its place.
     Empty where the data do not hold a hypercube.
     """
     n = data.get("n")
@@ -180,7 +181,7 @@ def told(data: Mapping[str, Any], value: Any, unsafe: bool) -> dict[str, Any]:
             "inside": [[v, inside[v]] for v in sorted(inside)],
             "unsafe": found is not None,
         }
-        return {"drawings": [whole | {"arrows": arrows} for arrows in _arrows(n, value) or [[]]]}
+        return {"drawings": [whole | {"arrows": arrows} for arrows in _arrows(n, data.get("trees", value)) or [[]]]}
     lines = [_listed("faulty nodes", [label(v, n) for v in nodes])] if nodes else []
     lines += [_listed("faulty links", [link_text(u, v, n) for u, v in links])] if links else []
     if found is not None:
