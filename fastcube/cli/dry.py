@@ -37,6 +37,7 @@ def show_plan(
     from ..results.output import OutputFile
     from ..results.provenance import available_cpus
     from ..results.results import Results
+    from ..running.engines import check_set_ups
     from ..running.planning import (
         MEASURED,
         SECONDS,
@@ -53,6 +54,7 @@ def show_plan(
     click.echo(f"points  {len(points)} ({'; '.join(whole.spans().values())})")
     if not kernels_ready(study, points):
         say("fastcube: compiling, once: some seconds each kernel")
+    check_set_ups(study, points)
     seconds = measured_seconds(study, points)
     cores = (workers or available_cpus()) if engine == "threads" else 1
     where = f"{cores} workers" if cores > 1 else "one core"

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import queue
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from ..errors import EngineError, ParameterError, RepeatError, ResultFileError, StudyError, check_range
+from ..errors import EngineError, FastcubeError, ParameterError, RepeatError, ResultFileError, StudyError, check_range
 from ..measure import registry
 from ..measure.goal import FIRST_PREFIX, MOST_TRIALS, Goal
 from ..measure.study import Study, Value, point_text
@@ -62,6 +63,7 @@ class _Driver:
         self.begun, self.every = time.monotonic(), every
         self.next_checkpoint = self.begun + _FIRST_CHECKPOINT
         self.running: dict[Future[Done], tuple[PointWork, int, int]] = {}
+        self.failure: FastcubeError | None = None
         keys = [tuple(point.values()) for point in points]
         self.unsaved = any(key not in results.tallies for key in keys)
         self.stored = results.trials > 0  # in the file, where there is one
@@ -109,9 +111,10 @@ class _Driver:
         for of_point in self.open:
             while room > 0 and of_point.ready(length):
                 first, stop = of_point.take(length)
-                again = 0 if self.begun_feeding else of_point.stop - first
-                self.begun_feeding = True
-                item = Item(self.handed, self.results.seed, tuple(of_point.point.items()), first, stop, again)
+                begins, self.begun_feeding = not self.begun_feeding, True
+                again = of_point.stop - first if begins else 0
+                others = tuple(tuple(w.point.items()) for w in self.open) if begins else ()
+                item = Item(self.handed, self.results.seed, tuple(of_point.point.items()), first, stop, again, others)
                 future = self.on.executor.submit(work, item)
                 self.running[future] = of_point, first, stop
                 future.add_done_callback(self.wake.put)
@@ -129,6 +132,9 @@ class _Driver:
         except self.on.lost as error:
             trials = f"trials {first}..{stop - 1} of {point_text(of_point.point)}"
             raise EngineError(f"the workers of {trials} are gone ({type(error).__name__})") from error
+        except FastcubeError as error:
+            self._fail(of_point, first, error)
+            return
         if not self.begun_counting:
             self.begun_counting = True
             self.progress.first_trials(done.seconds)
@@ -139,6 +145,19 @@ class _Driver:
             of_point.settle()
             if not (self.goal.adaptive and self._next_stage(of_point)):
                 self.open.remove(of_point)
+
+    def _fail(self, of_point: PointWork, first: int, error: FastcubeError) -> None:
+        """End the run with an item's error, once no trial before it is under way that may fail too.
+
+        The trials of a point are handed out in order, so the smallest of it that fails is named, whatever the number of workers.
+        """
+        self.failure, self.next_checkpoint = error, math.inf
+        order = list(self.works.values())
+        before = order.index(of_point), first
+        for future, (other, begin, _) in list(self.running.items()):
+            if (order.index(other), begin) > before:
+                del self.running[future]
+                future.cancel()
 
     # ------------------------------------------------------------ the loop
 
@@ -156,7 +175,8 @@ class _Driver:
                 return self._finish(WORK_REMAINS)
             if now >= self.next_checkpoint:
                 self._checkpoint()
-            self._feed()
+            if self.failure is None:
+                self._feed()
             if self.progress.due():
                 self._report()
         return self._finish(FINISHED)
@@ -194,6 +214,8 @@ class _Driver:
             future.cancel()
             if future.done() and not future.cancelled():  # what still runs is dropped, and done again on resuming
                 self._take(future)
+        if self.failure is not None:
+            raise self.failure
         self._gather()
         if code == FINISHED and not self.unsaved:
             return code  # nothing was computed and no point added: the file stays as it is
@@ -347,7 +369,7 @@ def _driven(driver: _Driver, output: str | None) -> int:
     """Run a driver's loop, and keep what was counted when it fails; the exit code."""
     try:
         return driver.loop()
-    except StudyError as error:
+    except (StudyError, ParameterError) as error:
         if driver.stored and not isinstance(error, RepeatError):
             driver.keep()
         else:  # a first file's first mistake: what was counted would only refuse the mended one

@@ -75,7 +75,8 @@ class Reference(NamedTuple):
 class Item:
     """One piece of work: trials ``first .. stop - 1`` of a point; the study itself, or for other processes a reference.
 
-    Of the first of a run ``again`` is the number of trials, from ``first`` on, that may be counted a second time.
+    Of the first of a run ``again`` is the number of trials, from ``first`` on, that may be counted a second time, and ``others``
+    are the points whose set-ups are tried before.
     """
 
     study: Study | Reference
@@ -84,6 +85,7 @@ class Item:
     first: int
     stop: int
     again: int = 0
+    others: tuple[tuple[tuple[str, Value], ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -139,24 +141,48 @@ def _counted(run: Callable[[int, int], np.ndarray], first: int, stop: int, where
             raise
 
 
+def _kernel(study: Study, point: Point) -> Any:
+    """The compiled kernel of a point.  Raises StudyError with the place in a user's file."""
+    with of_study(f"compiling the trial of {study.name}"):
+        kernel = study.kernel(point)
+        try:
+            return _compiled(kernel)
+        except Exception as error:  # Numba does not tell the line of a name that is not there
+            error.add_note(place_of(kernel.function, error))
+            raise
+
+
+def check_set_ups(study: Study, points: Iterable[Point]) -> None:
+    """Raise what a user's set-up raises at one of the points, which its ``check`` did not: before hours of the others' trials.
+
+    It is machine code, so it cannot be asked before it is compiled; its kernel is called for no trial.
+    """
+    slots = study.tally.fresh()
+    for point in points:
+        if is_ours(study, point):
+            continue
+        kernel, where = _kernel(study, point), f"set-up of {study.name} at {point_text(point)}"
+        with of_study(where):
+            try:
+                kernel(np.uint64(0), np.int64(0), np.int64(0), study.parameters(point), slots)
+            except ParameterError as error:
+                raise ParameterError(f"{where}: {error}") from error
+
+
 def work(item: Item) -> Done:
     """Run one item in this process: a pure function of the item, on any machine."""
     study = item.study.found() if isinstance(item.study, Reference) else item.study
     point = dict(item.point)
     where = f"{study.name} at {point_text(point)}"
-    with of_study(f"compiling the trial of {study.name}"):
-        kernel = study.kernel(point)
-        try:
-            kernel = _compiled(kernel)
-        except Exception as error:  # Numba does not tell the line of a name that is not there
-            error.add_note(place_of(kernel.function, error))
-            raise
+    kernel = _kernel(study, point)
+    check_set_ups(study, map(dict, item.others))
     params = study.parameters(point)
     key = np.uint64(study.key(item.seed, point))
 
     def run(first: int, stop: int) -> np.ndarray:
         slots = study.tally.fresh()
         kernel(key, np.int64(first), np.int64(stop), params, slots)
+        study.verify(point, Tally.from_slots(study.tally, first, stop, slots))
         return slots
 
     def tally(first: int, stop: int) -> Tally:
@@ -165,7 +191,6 @@ def work(item: Item) -> Done:
     begin, cpu = time.perf_counter(), time.thread_time()
     slots = _counted(run, item.first, item.stop, where)
     seconds, cpu = time.perf_counter() - begin, time.thread_time() - cpu
-    study.verify(point, Tally.from_slots(study.tally, item.first, item.stop, slots))
     if item.again and not is_ours(study, point):
         check_repeats(tally, item.first, item.again, cpu, where)
     return Done(item, slots, seconds)
