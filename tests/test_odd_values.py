@@ -264,7 +264,7 @@ METHODS = {
     "CommunicationTree": (TREE, {"role": 2}),
     "Axis": (AXIS, {"check": 1}),
     "Study": (TOY, {"axis": 1, "grid": 1, "grid_of": 1, "statistic": 1, "target": 1, "point": 1, "count": 4, "key": 2}),
-    "Results": (RESULTS, {"estimates": 1, "shares": 2, "estimate of": 3, "sel": 1, "point": 1, "read": 2, "labelled": 2,
+    "Results": (RESULTS, {"estimates": 1, "shares of": 3, "estimate of": 3, "sel": 1, "point": 1, "read": 2, "labelled": 2,
                           "check_same_study": 3, "to_xarray": 1, "save": 1, "plot": 1, "plot on": 1, "table": 1, "chosen": 1}),
     "Layout": (TOY.tally, {"counter": 1, "extreme": 1, "read": 1}),
 }  # a table, row by row # fmt: skip
@@ -288,8 +288,8 @@ USUAL = {
     "chosen": (["bit"],),
     "count": (POINT, 5, 3, 2),
     "estimates": (POINT,),
-    "shares": ("bit", POINT),
     "estimate of": ("bit", 1, 0.0),
+    "shares of": ("bit", 1, 0.0),
     "sel": (1,),
     "check_node": ("label", 2),
     "source": (2,),
@@ -317,6 +317,7 @@ MORE = {
     "grid 0": {"None"},
     "target 0": {"None"},
     "estimate of 1": {"float", "numpy float", "digit"},
+    "shares of 1": {"float", "numpy float", "digit"},
     "sel 0": {"digit"} | LISTS,
     "save 0": {"text", "digit"},
     "plot 0": {"None"},
@@ -424,6 +425,7 @@ def test_methods_refuse_odd_values(kind, tmp_path, monkeypatch):
 
 HOW = {
     "estimate of": lambda name, a, work: RESULTS.estimate(name, a=a, work=work),
+    "shares of": lambda name, a, work: RESULTS.shares(name, a=a, work=work),
     "sel": lambda a: RESULTS.sel(a=a),
     "plot on": lambda axes: RESULTS.plot(axes=axes),
 }

@@ -303,10 +303,15 @@ def test_an_estimate_at_a_point(squares):
         squares.estimate("octl", a=2, work=1)
 
 
-def test_a_distribution_has_no_estimate():
+def test_a_distribution_has_shares_and_a_number_an_estimate():
     results = binned()
     with pytest.raises(fc.ParameterError, match="got the distribution values: see shares"):
         results.estimate("values", a=1)
+    with pytest.raises(fc.ParameterError, match="must be a distribution, got some, of one number: see estimate"):
+        results.shares("some", a=1)
+    assert results.shares("values", a=1) == results["values"][1,]
+    with pytest.raises(fc.ParameterError, match=r"one point is needed, these results have . left: set a = "):
+        results.shares("values")
 
 
 def test_the_dataframe_has_the_rows_of_csv_with_their_types(squares):

@@ -101,16 +101,6 @@ class Results:
         """Estimate of each statistic of one number at a point; NaN where it is not defined or nothing was counted."""
         return {s.name: self.read(s, point)[0] for s in self.study.statistics if not isinstance(s, Distribution)}
 
-    def shares(self, name: str, point: Mapping[str, Value]) -> list[Estimate]:
-        """Share of each value of a distribution, from 0 to its last bin; as :meth:`estimates`.
-
-        As ``results.shares("rounds_law", {"n": 6, "f": 4})``: the point is a mapping that has every axis.
-        """
-        statistic = self.study.statistic(name)
-        if not isinstance(statistic, Distribution):
-            raise ParameterError(f"{name} is not a distribution of {self.study.name}")
-        return self.read(statistic, point)
-
     def _tally(self, point: Mapping[str, Value]) -> Tally:
         try:
             return self.tallies[tuple(point[a.name] for a in self.study.axes)]
@@ -253,11 +243,29 @@ class Results:
         chosen = self.study.statistic(statistic)
         if isinstance(chosen, Distribution):
             raise ParameterError(f"statistic must be one of one number, got the distribution {statistic}: see shares")
+        return self.read(chosen, self._one_point(axes))[0]
+
+    def shares(self, statistic: str, /, **axes: Any) -> list[Estimate]:
+        """The share of each value of a distribution at one point, from 0 to its last bin; as :meth:`estimate`.
+
+        Examples
+        --------
+        >>> results = fc.run("unsafe-fraction", n=5, f=[1, 2], trials=1000)
+        >>> [e.value for e in results.shares("rounds_law", f=1)][:3]  # one faulty node: FIND_UNSAFE takes no round
+        [1.0, 0.0, 0.0]
+        """
+        chosen = self.study.statistic(statistic)
+        if not isinstance(chosen, Distribution):
+            raise ParameterError(f"statistic must be a distribution, got {statistic}, of one number: see estimate")
+        return self.read(chosen, self._one_point(axes))
+
+    def _one_point(self, axes: Mapping[str, Any]) -> dict[str, Value]:
+        """The one point that has these values of some axes.  Raises ParameterError."""
         some = self.sel(**axes)
         if len(some.tallies) != 1:
             open_axes = "; ".join(text for name, text in some.spans().items() if name not in axes)
             raise ParameterError(f"one point is needed, these results have {len(some.tallies)} left: set {open_axes}")
-        return some.read(chosen, some.point(next(iter(some.tallies))))[0]
+        return some.point(next(iter(some.tallies)))
 
     def spans(self) -> dict[str, str]:
         """The values of each axis in words: ``n = 5..12 (8 values)``."""
