@@ -55,6 +55,7 @@ from .measure.registry import study_names as study_names
 from .measure.statistics import Difference as Difference
 from .measure.statistics import Distribution as Distribution
 from .measure.statistics import Mean as Mean
+from .measure.statistics import PlainDifference as PlainDifference
 from .measure.statistics import PlainMean as PlainMean
 from .measure.statistics import Proportion as Proportion
 from .measure.statistics import Ratio as Ratio

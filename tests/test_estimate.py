@@ -256,6 +256,23 @@ def test_no_target_stops_before_thirty_trials_differ(base):
     assert settled(0, 10**6, bound=lambda _: 2.0) and settled(LEAST_DIFFERING, 10**6)
 
 
+def test_a_plain_difference_is_not_narrow_where_trials_agree_and_waits_for_thirty_that_differ():
+    """Its signs cancel in the sum, so the trials that differ are counted themselves."""
+    s = fc.PlainDifference(**PLAIN, nonzero="some", bound=lambda _: 5.0, unit=lambda _: 2.0)
+
+    def counts(total, squares, some):
+        return {"total": total, "squares": squares, "some": some}
+
+    none = s.estimate(counts(0, 0, 0), 4096, {})
+    most = 5 * proportion(0, 4096).high
+    assert (none.value, none.stderr, none.low, none.high) == (0.0, 0.0, -most, most)
+    e = s.estimate(counts(60, 400, 100), 4096, {})
+    assert e == plain_mean(60, 400, 4096, 2.0, 5.0, -5.0)
+    assert s.interval == "asymptotic"
+    settled = [s.settled(counts(0, 4 * some, some), 4096, {}) for some in range(LEAST_DIFFERING + 1)]
+    assert settled == [True, *[False] * (LEAST_DIFFERING - 1), True]
+
+
 class _Toy:
     """What a goal asks of a study."""
 
@@ -304,4 +321,26 @@ def test_intervals_cover_where_a_precision_stops_a_run(p, precision, bound):
             many, trials = many + int(rng.binomial(trials, p)), 2 * trials
         e = statistic.estimate(counts, trials, {})
         covered += e.low <= truth <= e.high
+    assert covered >= 930
+
+
+@pytest.mark.parametrize(
+    ("p", "precision", "less"), list(itertools.product((1e-2, 1e-3, 1e-4, 1e-5), (3, 1, 0.1), (0.0, 0.1, 0.5)))
+)
+def test_intervals_of_differences_cover_where_a_precision_stops_a_run(p, precision, less):
+    """1,000 seeds: rarely one more, and in this share of the trials that differ one less."""
+    statistic = fc.PlainDifference(**PLAIN, nonzero="some", bound=lambda _: 1.0)
+    goal, study, rng, covered = Goal(precision=precision * p), _Toy(statistic), np.random.default_rng(1), 0
+    for _ in range(1000):
+        trials, some, minus, new = 0, 0, 0, FIRST_PREFIX
+        while True:
+            differing_now = int(rng.binomial(new, p))
+            some, minus = some + differing_now, minus + int(rng.binomial(differing_now, less))
+            trials += new
+            counts = {"total": some - 2 * minus, "squares": some, "some": some}
+            if goal.reached(study, {}, _Tally(trials, counts)):
+                break
+            new = trials
+        e = statistic.estimate(counts, trials, {})
+        covered += e.low <= p * (1 - 2 * less) <= e.high
     assert covered >= 930

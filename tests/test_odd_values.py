@@ -232,6 +232,7 @@ CALLS = {
     "Mean": (fc.Mean, OF_MEAN, OF_STATISTICS),
     "Difference": (fc.Difference, OF_MEAN, OF_STATISTICS),
     "PlainMean": (fc.PlainMean, {**ABOUT, "total": "a", "squares": "b", "nonzero": None, "unit": flat}, OF_STATISTICS),
+    "PlainDifference": (fc.PlainDifference, OF_MEAN, OF_STATISTICS),
     "Ratio": (fc.Ratio, {**ABOUT, "numerator": "a", "denominator": "b", "squares": ("c", "d", "e"), "nonzero": "f"},
               OF_STATISTICS),
     "Distribution": (fc.Distribution, {**ABOUT, "counter": "c", "label": "value"}, OF_STATISTICS),

@@ -415,6 +415,26 @@ def test_an_output_may_ask_for_a_difference_a_distribution_and_a_plain_interval(
     assert tally.counts["a_minus_total"] == 2700
 
 
+def test_an_asymptotic_output_has_an_asymptotic_difference_and_a_share_its_exact_interval(tmp_path):
+    outputs = [
+        fc.Output("a", "first", 6, minus="b", asymptotic=True),
+        fc.Output("b", "second", 3),
+        fc.Output("same", "always the same", 256, minus="same", asymptotic=True),
+    ]
+    study = fc.trial_study("two", "", [fc.Axis("x", "", int, 0, 1)], outputs, two_dice, [{"x": 0}], trials=1800)
+    given = fc.run(study, output=tmp_path / "r.h5")
+    for results in (given, fc.open_results(tmp_path / "r.h5")):
+        kinds = {s.name: type(s).__name__ for s in results.study.statistics}
+        assert kinds["a"] == "PlainMean" and kinds["a_minus_b"] == kinds["same_minus_same"] == "PlainDifference"
+        gain, none = results.estimate("a_minus_b"), results.estimate("same_minus_same")
+        assert gain.value == 1.5 and gain.half_width == pytest.approx(1.96 * gain.stderr, rel=1e-4)
+        assert none.value == 0 and none.low == -none.high and 0.4 < none.high < 0.6  # 256 times 3.7 in 1800
+        assert "~1.5" in str(results).replace(" ", "")
+    share = fc.Output("a", "", minus="b", asymptotic=True)
+    study = fc.trial_study("two", "", AXES, [share, fc.Output("b", ""), fc.Output("c", "")], two_dice, [{"sides": 6}])
+    assert [s.interval for s in study.statistics] == ["exact", "exact", "exact", "asymptotic"]
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
@@ -428,6 +448,7 @@ def test_an_output_may_ask_for_a_difference_a_distribution_and_a_plain_interval(
             "output a must have low and high, or bound, over, minus or asymptotic",
         ),
         ({"asymptotic": 3}, "asymptotic must be True or False, got 3"),
+        ({"asymptotic": True}, "output a must have minus, or a bound above 1, to be asymptotic: a share has an exact"),
     ],
 )
 def test_what_an_output_cannot_ask_for_is_refused(given, told):

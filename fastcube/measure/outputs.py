@@ -8,7 +8,18 @@ from dataclasses import dataclass
 
 from ..errors import ParameterError, as_integer, as_number, check_flag, check_line, nearest, shown
 from ..kernels.tally.layout import Counter
-from .statistics import Difference, Distribution, Mean, PlainMean, Point, Proportion, Ratio, ShiftedMean, Statistic
+from .statistics import (
+    Difference,
+    Distribution,
+    Mean,
+    PlainDifference,
+    PlainMean,
+    Point,
+    Proportion,
+    Ratio,
+    ShiftedMean,
+    Statistic,
+)
 
 #: The most that an integer output can be, and the steps of a float one: squares of both fit an int64.
 LARGEST, STEPS = 2**31 - 1, 2.0**30
@@ -38,11 +49,13 @@ class Output:
         that sums are exact; + - * / and sqrt give the same bits on every machine, exp, log and sin may not.
 
     asymptotic : bool
-        A mean with the normal interval, marked ``~``, in place of the one that its bound proves: far narrower where the trials
-        vary little beside the bound, and nearly 95% where they are many.
+        The normal interval, marked ``~``, of its mean and of the difference that ``minus`` asks for, in place of the ones that
+        the bound proves: far narrower where the trials vary little beside the bound, and nearly 95% where they are many.  A share
+        (``bound`` 1) keeps its exact one.
     minus : str, optional
         Another output of the same trials: a further statistic NAME_minus_OTHER, the mean difference: which of two is better.  Its
-        standard error is that of paired trials; its interval holds at any number of them, and is wide at few.
+        standard error is that of paired trials; its interval holds at any number of them, and is wide at few; with
+        ``asymptotic`` it is the normal one.
     distribution : bool
         A further statistic NAME_distribution, the share of trials with each value; its bound must then be a number, at most 4095.
 
@@ -84,6 +97,10 @@ class Output:
             object.__setattr__(self, "bound", bound)
         if self.low is not None or self.high is not None:
             self._check_range()
+        elif self.asymptotic and self.bound == 1 and self.over is None and self.minus is None:
+            raise ParameterError(
+                f"output {self.name} must have minus, or a bound above 1, to be asymptotic: a share has an exact interval"
+            )
         if self.distribution and (not isinstance(self.bound, int) or self.bound >= MOST_BINS or self.is_float):
             raise ParameterError(
                 f"bound must be an integer in [1, {MOST_BINS - 1}] for output {self.name}, whose distribution "
@@ -167,7 +184,7 @@ def further(output: Output, outputs: Sequence[Output]) -> Iterator[Statistic]:
     among = f"{output.among}_nonzero" if output.among else None
     if output.minus:
         mine, theirs = _most(output), _most(next(o for o in outputs if o.name == output.minus))
-        yield Difference(
+        yield (PlainDifference if output.asymptotic else Difference)(
             name=f"{output.name}_minus_{output.minus}",
             description=f"{output.description}: how much more than {output.minus}",
             total=f"{output.name}_minus_total",
@@ -214,6 +231,8 @@ def statistic_of(output: Output) -> Statistic:
             least=output.low,
             among=among,
         )
+    if output.bound == 1:
+        return Proportion(name=output.name, description=output.description, events=nonzero, among=among)
     if output.asymptotic:
         return PlainMean(
             name=output.name,
@@ -224,8 +243,6 @@ def statistic_of(output: Output) -> Statistic:
             bound=_most(output),
             among=among,
         )
-    if output.bound == 1:
-        return Proportion(name=output.name, description=output.description, events=nonzero, among=among)
     return Mean(
         name=output.name,
         description=output.description,

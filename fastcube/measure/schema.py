@@ -20,6 +20,7 @@ from .statistics import (
     Difference,
     Distribution,
     Mean,
+    PlainDifference,
     PlainMean,
     Point,
     Proportion,
@@ -43,6 +44,7 @@ KINDS: dict[str, type[Statistic]] = {
         ClassMean,
         SplitMean,
         PlainMean,
+        PlainDifference,
         Ratio,
         Distribution,
     )

@@ -378,6 +378,26 @@ class PlainMean(Asymptotic):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PlainDifference(PlainMean):
+    """Mean of A - B, two quantities of the same trials, in [-bound(point), bound(point)]: normal interval, asymptotic.
+
+    ``total`` counts A - B with its sign, ``nonzero`` the trials where they differ: those that a run waits for, since sums
+    with signs cancel.
+    """
+
+    nonzero: str
+    bound: Callable[[Point], float]
+
+    def settled(self, counts: Counts, trials: int, point: Point) -> bool:
+        differ = int(counts[self.nonzero])
+        return differ == 0 or differ >= LEAST_DIFFERING
+
+    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        bound = self.bound(point)
+        return plain_mean(counts[self.total], counts[self.squares], trials, self.unit(point), bound, -bound)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ratio(Asymptotic):
     """Ratio of the totals of two quantities over the same trials: delta method, asymptotic.
 
