@@ -21,12 +21,13 @@ import os
 import re
 import sysconfig
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from .kernels.machine.errors import NOT_OF_TRIAL
 from .kernels.machine.errors import FastcubeError as FastcubeError
 from .kernels.machine.errors import ParameterError as ParameterError
 from .kernels.machine.errors import plain_text as plain_text
@@ -84,6 +85,8 @@ def _cause(lines: list[str]) -> str:
             return f"a label or a bit is {types.rstrip(')')}{_LABELS}"
         mixed = name in _BITWISE and "float64" in signature
         return f"there is no {signature}{_MIXED if mixed else _LABELS if name in _BITS else ''}"
+    if any("NumPyRandomGeneratorType" in line for line in lines):
+        return f"a NumPy generator is {NOT_OF_TRIAL}"
     if any("IMPORT_NAME" in line for line in lines):
         return "import stands inside the function: write it at the top of the file"
     telling = [line for line in lines if line.startswith(("Untyped global", "Cannot", "Invalid"))]
@@ -209,6 +212,32 @@ def check_integer(name: str, value: object, low: int, high: int, context: str = 
         end = f" {context}" if context else ""
         raise ParameterError(f"{name} must be an integer in [{low}, {high}]{end}, got {shown(value)}")
     check_range(name, number, low, high, context)
+    return number
+
+
+def parse_count(name: str, given: object) -> int:
+    """A whole number of any type (1e6, a NumPy float and a Fraction are), or as text, also as ``1e6``.  Raises ParameterError."""
+    if isinstance(given, str):
+        try:
+            number = Decimal(given)
+            if number.is_finite() and number.adjusted() < 40 and number == number.to_integral_value():
+                return int(number)
+        except (InvalidOperation, OverflowError, ValueError):
+            pass
+    elif (whole := as_integer(given)) is not None:
+        return whole
+    elif hasattr(given, "as_integer_ratio") and not isinstance(given, bool):  # floating-point types and Fractions
+        with contextlib.suppress(OverflowError, TypeError, ValueError):  # infinite, NaN, a class
+            number, parts = given.as_integer_ratio()
+            if parts == 1:
+                return int(number)
+    raise ParameterError(f"{name} must be a whole number (1e6 is one), got {written(given)}")
+
+
+def check_count(name: str, value: object, low: int, high: int) -> int:
+    """What :func:`parse_count` takes, as an int; ParameterError unless it is in [low, high]."""
+    number = parse_count(name, value)
+    check_range(name, number, low, high)
     return number
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import fastcube as fc
+from fastcube.errors import parse_count
 from fastcube.measure import grid
-from fastcube.measure.grid import parse_count
 from fastcube.measure.study import Axis, point_text
 
 N = Axis("n", "dimension", int, 1, 62)
@@ -66,13 +66,13 @@ def test_bad_values_name_the_axis_the_range_and_the_value(axis, text, message):
 
 @pytest.mark.parametrize(("text", "count"), [("1000", 1000), ("1e6", 10**6), ("2.5e3", 2500), ("1E2", 100)])
 def test_counts(text, count):
-    assert grid.parse_count("trials", text) == count
+    assert parse_count("trials", text) == count
 
 
 @pytest.mark.parametrize("text", ["1.5", "x", "", "1e", "inf", "nan"])
 def test_bad_counts(text):
     with pytest.raises(fc.ParameterError, match="trials must be a whole number"):
-        grid.parse_count("trials", text)
+        parse_count("trials", text)
 
 
 def test_shares():

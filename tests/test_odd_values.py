@@ -214,7 +214,7 @@ CALLS = {
     "Extreme": (fc.Extreme, {"name": "e", "description": "an extreme"}, {"name": TEXTS, "description": TEXTS}),
     "Layout": (lambda entry: fc.Layout(entry, AN_EXTREME), {"entry": fc.Counter("c", "a counter")}),
     "Grid": (fc.Grid, {"name": "g", "points": [POINT], "trials": 10, "figure": None, "notes": None},
-             {"name": TEXTS, "trials": CALLABLE, "figure": CALLABLE, "notes": CALLABLE}),
+             {"name": TEXTS, "trials": WHOLE | CALLABLE, "figure": CALLABLE, "notes": CALLABLE}),
     "Explanation": (fc.Explanation, {"words": "w", "data": {}},
                     {"words": {"text", "NUL", "half a surrogate pair"} | TEXTS, "data": {"dict"}}),
     "Study": (study, {"name": "s", "title": "a title", "source": "a source", "revision": 2, "axes": (AXIS,), "tally": TOY.tally,
@@ -226,7 +226,7 @@ CALLS = {
     "trial_study": (fc.trial_study, {"name": "t", "title": "a title", "axes": [AXIS], "outputs": [fc.Output("o", "an output")],
                                      "trial": bits, "points": [{"a": 1}], "set_up": None, "trials": 10, "source": "none",
                                      "revision": 1, "check": flat, "explain": None},
-                    {"name": {"digit"}, "title": TEXTS, "source": TEXTS, "check": {"None"} | CALLABLE, "trials": CALLABLE,
+                    {"name": {"digit"}, "title": TEXTS, "source": TEXTS, "check": {"None"} | CALLABLE, "trials": WHOLE | CALLABLE,
                      "explain": CALLABLE}),
     "Proportion": (fc.Proportion, {**ABOUT, "events": "bit_nonzero"}, OF_STATISTICS),
     "Mean": (fc.Mean, OF_MEAN, OF_STATISTICS),
@@ -315,6 +315,10 @@ USUAL = {
 #: What they take besides.
 MORE = {
     "check 0": {"float", "numpy float", "digit"},
+    "key 0": WHOLE,
+    "count 1": WHOLE,
+    "count 2": WHOLE,
+    "count 3": WHOLE,
     "grid 0": {"None"},
     "target 0": {"None"},
     "estimate of 1": {"float", "numpy float", "digit"},

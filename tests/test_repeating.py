@@ -23,6 +23,7 @@ from numpy.random import shuffle as mix
 from helpers import draws
 other = np.random
 aliased = np.random.rand
+generator = np.random.default_rng(1)
 
 @fc.blocks.block
 def helped(t):
@@ -48,9 +49,10 @@ DRAWS = {
     "direct": ("out[0] = np.random.rand() < 0.5", "np.random.rand", "mine.py"),
     "alias": ("out[0] = aliased() < 0.5", "np.random.rand", "mine.py"),
     "module": ("out[0] = other.rand() < 0.5", "np.random.rand", "mine.py"),
-    "helper": ("out[0] = helped(t)", "np.random.randint", "mine.py, line 13)"),
+    "helper": ("out[0] = helped(t)", "np.random.randint", "mine.py, line 14)"),
     "another file": ("out[0] = draws(t)", "np.random.randint", "helpers.py, line 6)"),
     "shuffle": ("mix(room)", "np.random.shuffle", "mine.py"),
+    "generator": ("out[0] = generator.random() < 0.5", "a NumPy generator", "mine.py"),
     "random": ("out[0] = random.random() < 0.5", "random.random", "mine.py"),
     "objmode": ("with numba.objmode(x='int64'):\n        x = 1\n    out[0] = x", "objmode", "mine.py"),
 }
@@ -72,7 +74,7 @@ def test_what_draws_from_a_state_is_refused(tmp_path, monkeypatch, how):
     (tmp_path / "mine.py").write_text(HEAD + trial + TAIL.format(set_up="still"))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "helpers", raising=False)
-    with pytest.raises(fc.StudyError, match=rf": NumbaError: {name} .*{re.escape(place)}.*") as refused:
+    with pytest.raises(fc.StudyError, match=rf": (?:Numba|Typing)Error: {name} .*{re.escape(place)}.*") as refused:
         fc.run(str(tmp_path / "mine.py"), output=tmp_path / "mine.h5")
     assert ", line " in str(refused.value)
     assert not (tmp_path / "mine.h5").exists()

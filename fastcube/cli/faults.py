@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from ..errors import parse_count
 from . import completing, options
 
 
@@ -24,7 +25,7 @@ def command(study: str, axes: tuple[str, ...], grid: str | None, seed: str, firs
     """
     from ..measure import registry
     from ..measure.fault_sets import rows
-    from ..measure.grid import build, parse_count
+    from ..measure.grid import build
 
     chosen = registry.study(study)
     points = build(chosen, options.parse_axes(axes), grid)

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from ..errors import ParameterError, check_range, of_study
+from ..errors import ParameterError, check_range, of_study, parse_count
 from . import completing, options
 
 
@@ -32,7 +32,6 @@ def command(
     """
     from ..measure import registry
     from ..measure.goal import MOST_TRIALS
-    from ..measure.grid import parse_count
     from ..measure.study import point_text
 
     if file in registry.studies() or file.partition(":")[0].endswith(".py"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import FastcubeError, ParameterError
+from ..errors import FastcubeError, ParameterError, parse_count
 from . import completing, leave, leave_unfinished, logging_is_on, options, say, sweep, width
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def prepared(options_of_run: dict[str, Any]) -> _Run:
     """A run from the command's parameters.  Raises ParameterError."""
     from ..measure import registry
     from ..measure.goal import goal_of
-    from ..measure.grid import build, parse_count
+    from ..measure.grid import build
     from ..plot import check_target
 
     given = dict(options_of_run)

@@ -12,7 +12,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ..errors import ParameterError, check_range, shown
+from ..errors import ParameterError, check_range, parse_count, shown
 from . import completing, options, sweep
 
 _TIME = re.compile(r"\d+(:\d{1,2}){0,2}|\d+-\d{1,2}(:\d{1,2}){0,2}")
@@ -125,7 +125,6 @@ def command(
 ) -> None:
     """Print a job-array script for a study or a TOML file of runs: checkpointed, requeued, safe to resubmit in part."""
     from ..measure.goal import MOST_SHARDS
-    from ..measure.grid import parse_count
 
     check_range("array", array, 1, MOST_SHARDS)
     check_range("cpus", cpus, 1, 4096)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, check_line, check_range, listed, nearest, written
+from ..errors import ParameterError, check_line, check_range, listed, nearest, parse_count, written
 from ..networks.faults import RandomFaults
 from . import registry
 from .goal import MOST_TRIALS
-from .grid import parse_count, values_of
+from .grid import values_of
 from .study import Draw, Point, Study, Value
 
 #: Most trials in one array: some kB of Python objects each while it is made.

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
-from ..errors import ParameterError, check_integer, check_range, of_study, shown, written
-from .grid import parse_count, parse_share
+from ..errors import ParameterError, check_integer, check_range, of_study, parse_count, shown, written
+from .grid import parse_share
 from .statistics import Value
 from .study import Grid, Measure, Point, point_text
 from .tally import Tally

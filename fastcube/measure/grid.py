@@ -11,30 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError, as_integer, is_many, written
+from ..errors import ParameterError, is_many, written
 from .study import Axis, Choice, Study, Value, product_grid
 
 #: Most points of a run: each keeps a tally in memory, and a file of this many is read in seconds.
 MOST_POINTS = 100_000
-
-
-def parse_count(name: str, given: object) -> int:
-    """A whole number of any type (1e6, a NumPy float and a Fraction are), or as text, also as ``1e6``.  Raises ParameterError."""
-    if isinstance(given, str):
-        try:
-            number = Decimal(given)
-            if number.is_finite() and number.adjusted() < 40 and number == number.to_integral_value():
-                return int(number)
-        except (InvalidOperation, OverflowError, ValueError):
-            pass
-    elif (whole := as_integer(given)) is not None:
-        return whole
-    elif hasattr(given, "as_integer_ratio") and not isinstance(given, bool):  # floating-point types and Fractions
-        with contextlib.suppress(OverflowError, TypeError, ValueError):  # infinite, NaN, a class
-            number, parts = given.as_integer_ratio()
-            if parts == 1:
-                return int(number)
-    raise ParameterError(f"{name} must be a whole number (1e6 is one), got {written(given)}")
 
 
 def parse_number(name: str, given: object, what: str = "a number") -> float:

@@ -20,6 +20,7 @@ from ..errors import (
     ParameterError,
     as_integer,
     as_number,
+    check_count,
     check_flag,
     check_integer,
     check_line,
@@ -209,7 +210,7 @@ class Grid:
         if not is_many(self.points) or not all(isinstance(point, Mapping) for point in self.points):
             raise ParameterError(f"points of grid {shown(self.name)} must be mappings, got {shown(self.points)}")
         if not callable(self.trials):
-            object.__setattr__(self, "trials", check_integer("trials", self.trials, 1, 2**60))
+            object.__setattr__(self, "trials", check_count("trials", self.trials, 1, 2**60))
 
     def trials_of_points(self) -> dict[str, int]:
         """Default number of trials of each point, by :func:`point_text`."""
@@ -430,7 +431,7 @@ class Study(Measure):
         Numbers stand there as by ``repr``, names as they are, of the axes that enter it.  ``seed`` is 0 .. 2^63 - 1;
         ``docs/random.md`` has the recipe.  Raises ParameterError.
         """
-        seed = check_integer("seed", seed, 0, 2**63 - 1)
+        seed = check_count("seed", seed, 0, 2**63 - 1)
         study, more = self.keyed or (self.name, {})
         where = self.point(point)
         given = {**{axis.name: where[axis.name] for axis in self.axes if axis.keyed}, **more}
@@ -441,9 +442,9 @@ class Study(Measure):
     def count(self, point: Mapping[str, object], trials: int, seed: int = 0, first: int = 0) -> Tally:
         """Run trials ``first .. first + trials - 1`` at a point, here and now, outside of any driver or file."""
         where = self.point(point)
-        first = check_integer("first", first, 0, 2**60)
-        trials = check_integer("trials", trials, 0, 2**60 - first)
-        seed = check_integer("seed", seed, 0, 2**63 - 1)
+        first = check_count("first", first, 0, 2**60)
+        trials = check_count("trials", trials, 0, 2**60 - first)
+        seed = check_count("seed", seed, 0, 2**63 - 1)
         slots = self.tally.fresh()
         params = self.parameters(where)
         key = np.uint64(self.key(seed, where))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..errors import check_flag, check_path
+from ..errors import check_flag, check_path, parse_count
 from ..measure import registry
 from ..measure.goal import goal_of
-from ..measure.grid import build, parse_count, parse_number
+from ..measure.grid import build, parse_number
 from ..measure.study import Study
 from ..results.results import Results
 from .driver import run_study

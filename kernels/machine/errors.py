@@ -1,5 +1,10 @@
 """The errors that a subject's layout raises; ``fastcube/errors.py`` has the rest of their family, and names these too."""
 
+#: What is said of a trial that draws from a state.
+NOT_OF_TRIAL = (
+    "not a function of (key, t): random numbers of a trial are fc.blocks.uniform(key, t, i) and below(key, t, i, m)"
+)
+
 #: Characters of a message that quotes more, such as a path of thousands: its begin and its end.
 _LONGEST = 900
 

@@ -15,10 +15,10 @@ import numba
 import numpy as np
 from numba.core.types import Dispatcher, Function, ObjModeDispatcher
 
+from .errors import NOT_OF_TRIAL
+
 #: How the functions end that give machine code the states of ``np.random`` and ``random``.
 _STATE = "_random_state"
-
-_CURE = "not a function of (key, t): random numbers of a trial are fc.blocks.uniform(key, t, i) and below(key, t, i, m)"
 
 
 def _results(dispatcher: Any) -> Iterator[Any]:
@@ -64,10 +64,10 @@ def refuse(dispatcher: Any) -> None:
     names = {function.name for result in dispatcher.overloads.values() for function in _functions(result)}
     if any(name.endswith(_STATE) for name in names):
         name, place = next((pair for pair in found if pair[0] != "objmode"), ("Numba's random state", ""))
-        raise numba.core.errors.NumbaError(f"{name} is {_CURE}{place}")
+        raise numba.core.errors.NumbaError(f"{name} is {NOT_OF_TRIAL}{place}")
     for name, place in found:
         if name == "objmode":
-            raise numba.core.errors.NumbaError(f"objmode leaves compiled code, {_CURE}{place}")
+            raise numba.core.errors.NumbaError(f"objmode leaves compiled code, {NOT_OF_TRIAL}{place}")
 
 
 def _functions(result: Any) -> Any:

@@ -89,7 +89,8 @@ def reproduce(
 
 def make(folder: str | Path, plan: Plan, workers: Any, max_seconds: Any, progress: str, force: bool) -> Maker:
     """What makes the pieces of a plan, with all arguments checked."""
-    from ...measure.grid import parse_count, parse_number
+    from ...errors import parse_count
+    from ...measure.grid import parse_number
     from ...running.driver import check_seconds
     from ...running.engines import check_workers
     from .folder import Folder
