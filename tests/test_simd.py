@@ -115,6 +115,21 @@ def test_views_and_products():
     assert int(total) == sum(map(int, b)) % 2**64
 
 
+def test_words_gathered_and_exchanged():
+    @kernel("void(uint64[::1], uint64[::1], uint64[::1])", cache=False)
+    def apply(x, where, out):
+        simd.store(out, 0, simd.gather(x, simd.load(where, 0)))
+        simd.transpose(x, np.int64(3), np.int64(10), out, np.int64(8))
+
+    x, where = RNG.integers(0, 2**64, 90, dtype=np.uint64), np.array([5, 0, 89, 5, 1, 2, 64, 63], np.uint64)
+    out = np.zeros(72, np.uint64)
+    apply(x, where, out)
+    assert np.array_equal(out[:8], x[where.astype(int)])
+    assert [out[8 + 8 * j + i] for i in range(8) for j in range(8)] == [
+        x[3 + 10 * i + j] for i in range(8) for j in range(8)
+    ]
+
+
 WORDS = [0, 1, 2**63, 2**64 - 1, 0x5555555555555555, 6, 2**32, *map(int, RNG.integers(0, 2**64, 40, dtype=np.uint64))]
 
 

@@ -109,6 +109,57 @@ def store_narrow(array: Any, offset: Any, vector: Any) -> None:
     array[int(offset) : int(offset) + 8] = vector.astype(array.dtype)
 
 
+def _emit_gather(b: Any, t: Any, array: Any, where: Any) -> Any:
+    places = b.add(
+        _splat_value(b, where.type, b.ptrtoint(array, ir.IntType(64))), b.shl(where, ir.Constant(where.type, [3] * 8))
+    )
+    places = b.inttoptr(places, ir.VectorType(ir.IntType(64).as_pointer(), 8))
+    every = ir.Constant(ir.VectorType(ir.IntType(1), 8), [1] * 8)
+    fallback = ir.Constant(where.type, ir.Undefined)
+    return call_llvm(b, "llvm.masked.gather.v8i64.v8p0", where.type, places, ir.IntType(32)(8), every, fallback)
+
+
+@operation(
+    lambda array, where: where if _of_array(array) == where == Vector(64) else None,
+    _emit_gather,
+)
+def gather(array: Any, where: Any) -> Any:
+    """``array[where[i]]`` in lane i, of a contiguous one-dimensional ``uint64`` array; no bounds check."""
+    return array[where.astype(np.int64)]
+
+
+def _emit_transposed(b: Any, t: Any, source: Any, at: Any, step: Any, out: Any, to: Any) -> None:
+    kind, word = llvm_type(Vector(64)), ir.IntType(64)
+
+    def place(array: Any, offset: Any) -> Any:
+        return b.bitcast(b.gep(array, [offset]), kind.as_pointer())
+
+    rows = []
+    for i in range(8):
+        rows.append(b.load(place(source, b.add(at, b.mul(step, word(i))))))
+        rows[i].align = 8
+    for half in (1, 2, 4):  # exchange the words of two rows whose places differ in one bit
+        for i in (i for i in range(8) if not i & half):
+            low, high = rows[i], rows[i + half]
+            for row, from_ in ((i, 0), (i + half, half)):
+                index = [(j & ~half) + from_ + (8 if j & half else 0) for j in range(8)]
+                rows[row] = b.shuffle_vector(low, high, ir.Constant(ir.VectorType(ir.IntType(32), 8), index))
+    for i in range(8):
+        b.store(rows[i], place(out, b.add(to, word(8 * i)))).align = 8
+
+
+@operation(
+    lambda source, at, step, out, to: (
+        types.void if _of_array(source) == _of_array(out) == Vector(64) and at == step == to == types.int64 else None
+    ),
+    _emit_transposed,
+)
+def transpose(source: Any, at: Any, step: Any, out: Any, to: Any) -> None:
+    """Write word j of row i, ``source[at + i step + j]``, to ``out[to + 8 j + i]``, i, j = 0 .. 7; no bounds check."""
+    rows = [source[at + i * step : at + i * step + 8] for i in range(8)]
+    out[to : to + 64] = np.array(rows).T.ravel()
+
+
 # ---------------------------------------------------------------- making vectors
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..draws.faults import draw, faults_for
-from ..machine.bits import ONE
+from ..machine import simd
+from ..machine.bits import ONE, ZERO
 from ..machine.jit import kernel
 from . import drawing
-from .lanes import draw_pair
+from .lanes import draw_pairs
 
 _DRAWN = "Tuple((uint64[::1], uint64[:, ::1], uint64[::1]))"
 
@@ -34,19 +35,19 @@ def survival_rate(key, t, n, rate, link_rate):
     law, link_law = drawing.law_for(nodes, rate), drawing.law_for(many, link_rate)
     rows = np.empty(8 * max(nodes, 64), np.uint64)
     drawing.draw_nodes_by_rate(key, group, n, law, rows, room)
-    dead = np.empty(8 * ((many + 63) >> 6 << 6), np.uint64)
-    drawing.draw_links_by_rate(key, group, n, link_law, dead, room)
+    works = np.empty(8 * ((many + 63) >> 6 << 6), np.uint64)
+    drawing.draw_links_by_rate(key, group, n, link_law, works, room)
     word, bit = lane >> 6, ONE << np.uint64(lane & 63)
     labels = np.empty(nodes, np.uint64)
     f = np.int64(0)
     for v in range(nodes):
-        if rows[8 * v + word] & bit:
+        if rows[8 * v + word] & bit == ZERO:
             labels[f] = v
             f += 1
     names = np.empty((many, 2), np.uint64)
     k = np.int64(0)
     for number in range(many):
-        if dead[8 * number + word] & bit:
+        if works[8 * number + word] & bit == ZERO:
             d, x = number >> (n - 1), number & ((np.int64(1) << (n - 1)) - 1)
             below = (np.int64(1) << d) - 1
             names[k, 0] = (x & below) | (x & ~below) << 1
@@ -54,7 +55,6 @@ def survival_rate(key, t, n, rate, link_rate):
             k += 1
     ends = np.empty(2 if nodes - f >= 2 else 0, np.uint64)
     if ends.size:
-        drawing.invert_rows(rows, nodes)
-        s, other = draw_pair(key, t, n, lane, np.int64(-1), rows)
-        ends[0], ends[1] = s, other
+        s, other = draw_pairs(key, group, n, True, simd.splat(np.uint64(lane)), room.place, rows)
+        ends[0], ends[1] = simd.union(s), simd.union(other)
     return labels[:f].copy(), names[:k].copy(), ends

@@ -1,4 +1,4 @@
-"""Faults of 512 trials at once, a bit each: row v of an array, 8 words, has bit t of a group of 512 for node or link v.
+"""Faults of 512 trials at once, a bit each: row v of an array, 8 words, has bit t of a group of 512 where node or link v works.
 
 The laws are those of ``nodes``, ``links`` and ``bernoulli`` of the shared draws, and reading N4; trial t of a group is bit t & 63
 of word t >> 6.  A link of a matched network has the number ``d 2^(n-1)`` + its end with bit d clear, without bit d.
@@ -14,13 +14,13 @@ from ..draws import bernoulli, philox
 from ..draws.links import LinkDraws, distinct_links, link_draws_for
 from ..draws.nodes import Draws, distinct_nodes, drawn, draws_for, field_width, node_label, others
 from ..machine import simd
-from ..machine.bits import ONE, ZERO, lowest
+from ..machine.bits import ALL, ONE, ZERO, first_lanes, lowest
 from ..machine.jit import block, scratch
 
 #: Trials of a group.
 GROUP = 512
 
-_63 = np.uint64(63)
+_3, _6, _9, _63 = np.uint64(3), np.uint64(6), np.uint64(9), np.uint64(63)
 
 
 class Room(NamedTuple):
@@ -28,7 +28,8 @@ class Room(NamedTuple):
 
     rows8: Any  #: uint8: labels of 64 trials, a place a row
     rows16: Any  #: the same as uint16
-    place: Any  #: int32 of 512: the place of each trial's sequence where its pair begins
+    slices: Any  #: uint64: of each 64 trials a word a node
+    place: Any  #: uint64 of 512: the place of each trial's sequence where its pair begins
     labels: Any  #: uint64: one trial's nodes, or lower ends of links
     dims: Any  #: uint64: their dimensions
     draws: Draws
@@ -44,7 +45,7 @@ class Law(NamedTuple):
     base: Any  #: int64: see ``bernoulli.binomial_table``
     thresholds: Any
     guide: Any
-    waiting: Any  #: uint64: numbers not decided by their heads, their trials, and two vectors
+    waiting: Any  #: uint64: numbers not decided by their heads, their trials, and ten vectors
 
 
 @block
@@ -62,7 +63,8 @@ def room_for(n, f, links):
     return Room(
         np.empty(0 if wide else rows, np.uint8),
         np.empty(rows if wide else 0, np.uint16),
-        np.zeros(GROUP, np.int32),
+        rows_for(max(np.int64(1) << n, 8) if f >= 0 else np.int64(0)),
+        np.zeros(GROUP, np.uint64),
         np.empty(max(f, links, np.int64(1) << n) + 16, np.uint64),
         np.empty(links + 16, np.uint64),
         draws_for(np.int64(1) << n),
@@ -79,39 +81,33 @@ def rows_for(count):
 
 
 @block(always=True)
-def clear_rows(rows, count):
+def _fill_rows(rows, count, ground):
     for v in range(count):
-        simd.store(rows, 8 * v, simd.splat(ZERO))
-
-
-@block(always=True)
-def invert_rows(rows, count):
-    """Faulty rows to nonfaulty ones, and back."""
-    for v in range(count):
-        simd.store(rows, 8 * v, simd.xor(simd.load(rows, 8 * v), simd.splat(~ZERO)))
+        simd.store(rows, 8 * v, simd.splat(ground))
 
 
 # ---------------------------------------------------------------- f distinct nodes
 
 
 @block(always=True)
-def _mark(key, first, n, few, ready, labels, word, ground, rows, place):
-    """Flip bits, ``ground`` before, of the ``few`` first distinct labels of trials first .. first + 63, in word ``word``."""
+def _mark(key, first, n, few, ready, labels, word, ground, slices, place):
+    """Flip bits, ``ground`` before, of the ``few`` first distinct labels of trials first .. first + 63, in slice ``word``."""
     inside = (np.int64(1) << n) - 1
+    own = slices[word << n :]
     for i in range(64):
         bit = ONE << np.uint64(i)
         got = np.int64(0)
         k = np.int64(0)
         while k < few:  # as if none were repeated
-            at = 8 * (np.int64(labels[64 * k + i]) & inside) + word
-            marked = rows[at] ^ ground
-            rows[at] = ground ^ (marked | bit)
+            x = np.int64(labels[64 * k + i]) & inside
+            marked = own[x] ^ ground
+            own[x] = ground ^ (marked | bit)
             got += np.int64(marked & bit == ZERO)
             k += 1
         while got < few:
             x = np.int64(labels[64 * k + i]) & inside if k < ready else np.int64(node_label(key, first + i, k, n))
-            marked = rows[8 * x + word] ^ ground
-            rows[8 * x + word] = ground ^ (marked | bit)
+            marked = own[x] ^ ground
+            own[x] = ground ^ (marked | bit)
             got += np.int64(marked & bit == ZERO)
             k += 1
         place[64 * word + i] = k
@@ -119,13 +115,15 @@ def _mark(key, first, n, few, ready, labels, word, ground, rows, place):
 
 @block
 def draw_nodes(key, group, n, f, rows, room):
-    """Write which nodes are not of the f faulty ones of trials ``group``, a multiple of 512, and on to the 2^n ``rows``."""
+    """Write the nonfaulty nodes of trials ``group``, a multiple of 512, and on, f faulty ones each, to the 2^n ``rows``.
+
+    They are marked in slices, which stay in the first-level cache, and these exchanged for rows.
+    """
     few = drawn(n, f)
     ready = places(n, f)
     nodes = np.int64(1) << n
     ground = ~ZERO if few == f else ZERO  # what is drawn are the nonfaulty nodes where these are fewer
-    for v in range(nodes):
-        simd.store(rows, 8 * v, simd.splat(ground))
+    _fill_rows(room.slices, nodes, ground)
     width = field_width(n)
     for word in range(8):
         first = group + 64 * word
@@ -140,9 +138,11 @@ def draw_nodes(key, group, n, f, rows, room):
                     simd.store(room.rows16, 64 * k + 32 * part, simd.as16(even))
                     simd.store(room.rows16, 64 * k + 64 + 32 * part, simd.as16(odd))
         if n <= 8:
-            _mark(key, first, n, few, ready, room.rows8, word, ground, rows, room.place)
+            _mark(key, first, n, few, ready, room.rows8, word, ground, room.slices, room.place)
         else:
-            _mark(key, first, n, few, ready, room.rows16, word, ground, rows, room.place)
+            _mark(key, first, n, few, ready, room.rows16, word, ground, room.slices, room.place)
+    for v in range(0, nodes, 8):
+        simd.transpose(room.slices, v, nodes, rows, 8 * v)
     if few < f:
         room.place[:] = 0  # the pair is the first of the nonfaulty nodes drawn
 
@@ -157,13 +157,13 @@ def _mark_links(key, t, n, count, word, bit, rows, room):
         d = room.dims[i]
         below = (ONE << d) - ONE
         x = (room.labels[i] & below) | ((room.labels[i] & ~below) >> ONE)
-        rows[8 * np.int64(d << np.uint64(n - 1) | x) + word] |= bit
+        rows[8 * np.int64(d << np.uint64(n - 1) | x) + word] &= ~bit
 
 
 @block
 def draw_links(key, group, n, count, rows, room):
-    """Write the faulty links of 512 trials, ``count`` each, to the n 2^(n-1) ``rows``."""
-    clear_rows(rows, n << (n - 1))
+    """Write the links that work in 512 trials, ``count`` faulty ones each, to the n 2^(n-1) ``rows``."""
+    _fill_rows(rows, n << (n - 1), ALL)
     for i in range(GROUP):
         _mark_links(key, group + i, n, count, i >> 6, ONE << np.uint64(i & 63), rows, room)
 
@@ -177,52 +177,60 @@ def law_for(many, rate):
     if rate >= bernoulli.MANY:
         head, tail = bernoulli.digit_threshold(rate)
         none = np.empty(0, np.uint64)
-        return Law(many, head, tail, np.int64(0), none, np.empty(0, np.int64), np.empty(2 * _FULL + 16, np.uint64))
+        return Law(many, head, tail, np.int64(0), none, np.empty(0, np.int64), np.empty(_WORDS + 64, np.uint64))
     first, thresholds, guide = bernoulli.binomial_table(many, rate)
     return Law(many, ZERO, ZERO, first, thresholds, guide, np.empty(0, np.uint64))
 
 
 #: Numbers that wait for their tails before they are drawn.
-_FULL = 2048
+_FULL = np.int64(9 * GROUP)
+
+#: Behind them: places of a vector's words in the rows, what of them is undecided, and eight vectors.
+_ROWS, _LEFT, _WORDS = 2 * _FULL, 2 * _FULL + 8, 2 * _FULL + 16
 
 
 @block
 def _many(key, group, law, digits, tails, rows):
-    """Write which numbers are faulty in 512 trials, for a rate of at least 1/64.
+    """Write which numbers are not faulty in 512 trials, for a rate of at least 1/64.
 
-    The digits of 64 numbers of a trial are a word; words are written where the transposed one of 64 trials will stand.
+    The digits of 64 numbers of a trial are a word.  The same vector of words of each 64 trials is drawn in turn, so that rows, 64
+    apart, which the cache keeps few of, are written whole.
     """
     words = (law.many + 63) >> 6
     if law.head >= np.uint64(256):
-        for v in range(64 * words):
-            simd.store(rows, 8 * v, simd.splat(~ZERO))
+        _fill_rows(rows, 64 * words, ZERO)
         return
     waiting = law.waiting
     count = np.int64(0)
-    t, w = np.int64(0), np.int64(0)
-    for at in range(0, GROUP * words, 8):
-        faulty, undecided = bernoulli.compare_digits(key, np.uint64(group * words + at), law.head, law.tail, digits)
-        some = simd.bits(simd.differ(undecided, simd.splat(ZERO)))
-        simd.store(waiting, 2 * _FULL, faulty)  # past the numbers in use
-        simd.store(waiting, 2 * _FULL + 8, undecided)
-        while some:
-            i = lowest(some)
-            some &= some - ONE
-            own, number = (at + i) // words, 64 * ((at + i) % words)
-            rest = waiting[2 * _FULL + 8 + i]
-            while rest:
-                if number + lowest(rest) < law.many:
-                    waiting[count] = np.uint64(number + lowest(rest))
-                    waiting[_FULL + count] = np.uint64(own)
-                    count += 1
-                rest &= rest - ONE
-        for i in range(8):
-            rows[512 * w + 8 * (t & 63) + (t >> 6)] = waiting[2 * _FULL + i]
-            w += 1
-            if w == words:
-                w = np.int64(0)
-                t += 1
-        if count > _FULL - 512:  # all that a vector can add
+    at = np.int64(0)
+    for j in range(8 * words):
+        for e in range(8):
+            waiting[_ROWS + e] = np.uint64(at)
+            at += 512
+            if at >= 512 * words:
+                at += 8 - 512 * words
+        for part in range(8):
+            first = group + 64 * part
+            faulty, undecided = bernoulli.compare_digits(
+                key, np.uint64(first * words + 8 * j), law.head, law.tail, digits
+            )
+            simd.store(waiting, _WORDS + 8 * part, simd.xor(faulty, simd.splat(ALL)))
+            simd.store(waiting, _LEFT, undecided)
+            some = simd.bits(simd.differ(undecided, simd.splat(ZERO)))
+            while some:
+                e = lowest(some)
+                some &= some - ONE
+                place, rest = waiting[_ROWS + e], waiting[_LEFT + e]
+                while rest:
+                    number = (place >> _9 << _6) + np.uint64(lowest(rest))
+                    waiting[count] = number
+                    waiting[_FULL + count] = np.uint64(64 * part) + (place >> _3 & _63)
+                    count += np.int64(number < np.uint64(law.many))
+                    rest &= rest - ONE
+        simd.transpose(waiting, _WORDS, np.int64(8), waiting, _WORDS)
+        for e in range(8):
+            simd.store(rows, np.int64(waiting[_ROWS + e]), simd.load(waiting, _WORDS + 8 * e))
+        if count > _FULL - 8 * GROUP:  # all that eight vectors can add
             _decide(key, group, law.tail, tails, count, waiting, rows)
             count = np.int64(0)
     _decide(key, group, law.tail, tails, count, waiting, rows)
@@ -232,7 +240,7 @@ def _many(key, group, law, digits, tails, rows):
 
 @block
 def _decide(key, group, tail, purpose, count, waiting, rows):
-    """Set the numbers that wait and whose tails are below ``tail``."""
+    """Clear the numbers that wait and whose tails are below ``tail``."""
     one = simd.splat(ONE)
     for i in range(0, count, 8):
         v = simd.load(waiting, i)
@@ -241,11 +249,12 @@ def _decide(key, group, tail, purpose, count, waiting, rows):
             key, simd.add(t, simd.splat(np.uint64(group))), simd.shift_right(v, one), purpose
         )
         drawn_tail = simd.select(simd.equal(simd.both(v, one), one), odd, even)
-        faulty = simd.bits(simd.less_equal(drawn_tail, simd.splat(tail - ONE)))
-        for lane in range(min(8, count - i)):
-            if faulty >> np.uint64(lane) & ONE:
-                x, own = waiting[i + lane], np.int64(waiting[_FULL + i + lane])
-                rows[8 * (64 * np.int64(x >> np.uint64(6)) + (own & 63)) + (own >> 6)] |= ONE << (x & _63)
+        faulty = simd.bits(simd.less_equal(drawn_tail, simd.splat(tail - ONE))) & first_lanes(count - i, 8)
+        while faulty:
+            lane = lowest(faulty)
+            faulty &= faulty - ONE
+            x, own = waiting[i + lane], np.int64(waiting[_FULL + i + lane])
+            rows[8 * (64 * np.int64(x >> _6) + (own & 63)) + (own >> 6)] &= ~(ONE << (x & _63))
 
 
 @block
@@ -269,8 +278,8 @@ def _transpose(rows, at):
 
 @block
 def _few_nodes(key, group, n, law, rows, room):
-    """Write the faulty nodes of 512 trials for a rate below 1/64."""
-    clear_rows(rows, np.int64(1) << n)
+    """Write the nonfaulty nodes of 512 trials for a rate below 1/64."""
+    _fill_rows(rows, np.int64(1) << n, ALL)
     for i in range(GROUP):
         t = group + i
         k = bernoulli.number_of_faults(key, np.uint64(t), law.base, law.thresholds, law.guide, philox.COUNTS)
@@ -279,13 +288,13 @@ def _few_nodes(key, group, n, law, rows, room):
         if few < k:
             others(n, few, room.labels)
         for j in range(k):
-            rows[8 * np.int64(room.labels[j]) + (i >> 6)] |= ONE << np.uint64(i & 63)
+            rows[8 * np.int64(room.labels[j]) + (i >> 6)] &= ~(ONE << np.uint64(i & 63))
 
 
 @block
 def _few_links(key, group, n, law, rows, room):
-    """Write the faulty links of 512 trials for a rate below 1/64."""
-    clear_rows(rows, n << (n - 1))
+    """Write the links that work in 512 trials for a rate below 1/64."""
+    _fill_rows(rows, n << (n - 1), ALL)
     for i in range(GROUP):
         t = group + i
         k = bernoulli.number_of_faults(key, np.uint64(t), law.base, law.thresholds, law.guide, philox.LINK_COUNTS)
@@ -294,7 +303,7 @@ def _few_links(key, group, n, law, rows, room):
 
 @block
 def draw_nodes_by_rate(key, group, n, law, rows, room):
-    """Write the faulty nodes of 512 trials to ``rows``, a multiple of 64 of them."""
+    """Write the nonfaulty nodes of 512 trials to ``rows``, a multiple of 64 of them."""
     if law.head:
         _many(key, group, law, philox.NODE_DIGITS, philox.NODE_TAILS, rows)
     else:
@@ -303,7 +312,7 @@ def draw_nodes_by_rate(key, group, n, law, rows, room):
 
 @block
 def draw_links_by_rate(key, group, n, law, rows, room):
-    """Write the faulty links of 512 trials to ``rows``, a multiple of 64 of them."""
+    """Write the links that work in 512 trials to ``rows``, a multiple of 64 of them."""
     if law.head:
         _many(key, group, law, philox.LINK_DIGITS, philox.LINK_TAILS, rows)
     else:

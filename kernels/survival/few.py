@@ -3,31 +3,21 @@
 A part other than the largest has at most c nodes, and then at least c n - c (c + 1) / 2 + 1 faulty neighbours (Harper 1966;
 c <= n + 1), which bounds c by the number of faults.  c nodes have at most c log2(c) / 2 links among them, so that one of them
 has at least K = n - floor(log2 c) faulty neighbours, any two of which are at distance two: some fault has K - 1 others there.
-Lanes of trials count those; a trial that repeats a label is made distinct and waits until a vector of such is full; the few
-trials that have such a fault are searched one by one.
+Lanes of trials are made distinct and count those; the few trials that have such a fault are searched one by one.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..draws.lanes import draw_rows, lane_pattern, valid_lanes
-from ..draws.nodes import node_label
 from ..machine import simd
 from ..machine.bits import ONE, ZERO, highest, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel
 from .lanes import count_sure
 from .single import survival_trial, survival_world
-
-
-class Wait(NamedTuple):
-    """Trials made distinct that wait to be counted."""
-
-    labels: Any  #: unsigned, a row a place
-    trials: Any  #: int64
-    seen: Any  #: uint64: a bitmask of nodes
 
 
 @block
@@ -41,58 +31,52 @@ def least_near(n, f):
 
 
 @block(always=True)
+def _distinct(labels, lanes, f, rows):
+    """Replace a repeated label of each lane by its next one, as long as there are ``rows``; the lanes that repeat one still."""
+    rest = ZERO
+    for row in range(f, rows + 1):  # in the last round nothing is left to replace them by
+        first, following = simd.load(labels, 0), simd.load(labels, row * lanes)
+        done = simd.differ(first, first)
+        for i in range(1, f):
+            x = simd.load(labels, i * lanes)
+            again = simd.differ(first, first)
+            for j in range(i):
+                again = simd.mask_or(again, simd.equal(x, simd.load(labels, j * lanes)))
+            simd.store(labels, i * lanes, simd.select(simd.mask_without(again, done), following, x))
+            done = simd.mask_or(done, again)
+        rest = simd.bits(done)
+        if rest == ZERO:
+            break
+    return rest
+
+
+@block(always=True)
 def _near(labels, counts, lanes, f, least):
-    """Lanes in which some fault has ``least`` others at distance two, and lanes that repeat a label; as bits."""
+    """Lanes in which some fault has ``least`` others at distance two, as bits."""
     first = simd.load(labels, 0)
     zero = simd.xor(first, first)
     one, two = simd.like(first, ONE), simd.like(first, np.uint64(2))
-    wanted = simd.like(first, np.uint64(least))
-    closest = simd.like(first, np.uint64(255))
-    for i in range(f):
-        simd.store(counts, i * lanes, zero)
+    simd.store(counts, 0, zero)
+    for i in range(f & 1, f, 2):  # two rows against each earlier one, so that a load and a store serve two pairs
+        x, y = simd.load(labels, i * lanes), simd.load(labels, (i + 1) * lanes)
+        a = b = simd.select(simd.equal(simd.popcount(simd.xor(x, y)), two), one, zero)
+        for j in range(i):
+            z = simd.load(labels, j * lanes)
+            c = simd.load(counts, j * lanes)
+            by_x, by_y = simd.equal(simd.popcount(simd.xor(x, z)), two), simd.equal(simd.popcount(simd.xor(y, z)), two)
+            a = simd.select(by_x, simd.add(a, one), a)
+            b = simd.select(by_y, simd.add(b, one), b)
+            c = simd.select(by_x, simd.add(c, one), c)
+            simd.store(counts, j * lanes, simd.select(by_y, simd.add(c, one), c))
+        simd.store(counts, i * lanes, a)
+        simd.store(counts, (i + 1) * lanes, b)
     found = simd.less_equal(one, zero)
     for i in range(f):
-        x = simd.load(labels, i * lanes)
-        own = simd.load(counts, i * lanes)
-        for j in range(i + 1, f):
-            apart = simd.popcount(simd.xor(x, simd.load(labels, j * lanes)))
-            closest = simd.minimum(closest, apart)
-            near = simd.equal(apart, two)
-            other = simd.load(counts, j * lanes)
-            own = simd.select(near, simd.add(own, one), own)
-            simd.store(counts, j * lanes, simd.select(near, simd.add(other, one), other))
-        found = simd.mask_or(found, simd.less_equal(wanted, own))
-    return simd.bits(found), simd.bits(simd.equal(closest, zero))
-
-
-@block
-def _distinct(key, t, n, f, labels, lane, lanes, wait, count):
-    """Enter a trial that repeats a label into column ``count`` of those that wait, its labels made distinct."""
-    taken, j = np.int64(0), np.int64(0)
-    while taken < f:
-        x = np.uint64(labels[j * lanes + lane]) if j < f else node_label(key, t, j, n)
-        j += 1
-        word, bit = np.int64(x >> np.uint64(6)), ONE << (x & np.uint64(63))
-        if wait.seen[word] & bit == ZERO:
-            wait.seen[word] |= bit
-            wait.labels[taken * lanes + count] = x
-            taken += 1
-    for i in range(f):
-        wait.seen[np.int64(np.uint64(wait.labels[i * lanes + count]) >> np.uint64(6))] = ZERO
-    wait.trials[count] = t
-
-
-@block
-def _search(key, hit, trials, params, world, tally):
-    """Search the trials of the lanes ``hit`` one by one."""
-    while hit:
-        survival_trial(key, trials[lowest(hit)], params, world, tally)
-        hit &= hit - ONE
+        found = simd.mask_or(found, simd.less_equal(simd.like(first, np.uint64(least)), simd.load(counts, i * lanes)))
+    return simd.bits(found)
 
 
 def _make(lanes: int, kind: Any) -> Kernel:
-    every = np.uint64(2**lanes - 1)
-
     @kernel(TRIALS_SIGNATURE, variant=f"{lanes}")
     def few(key, first, stop, params, tally):
         """Trials at (hypercube, n, f, 0), f <= (n + 1)(n - 2) / 2."""
@@ -103,41 +87,20 @@ def _make(lanes: int, kind: Any) -> Kernel:
             count_sure(stop - first, pairs, tally)
             return
         world = survival_world(params)
-        words = np.empty(8 * (f + 2), np.uint64)
+        rows = f + 2 + (8 * f * f >> n)  # with which hardly a trial stays that repeats a label
+        words = np.zeros(8 * (rows + 2), np.uint64)
         labels = words.view(kind)
-        counts = np.empty(lanes * (f + 1), kind)
-        wait = Wait(
-            np.zeros(lanes * (f + 1), kind), np.zeros(lanes, np.int64), np.zeros(((1 << n) + 63) // 64, np.uint64)
-        )
-        trials = np.empty(lanes, np.int64)
+        counts = np.empty(lanes * f, kind)
         pattern = lane_pattern(n, lanes)
-        waiting = sure = np.int64(0)
+        sure = np.int64(0)
         for start in range(first - first % lanes, stop, lanes):
-            draw_rows(key, np.uint64(start * 8 // lanes), f, 1, pattern, words)
+            draw_rows(key, np.uint64(start * 8 // lanes), rows, 1, pattern, words)
             valid = valid_lanes(start, 1, lanes, first, stop)
-            hit, again = _near(labels, counts, lanes, f, least)
-            again &= valid
-            hit &= valid & ~again
-            sure += popcount(valid & ~again & ~hit)
-            if hit:
-                for i in range(lanes):
-                    trials[i] = start + i
-                _search(key, hit, trials, params, world, tally)
-            while again:
-                lane = lowest(again)
-                again &= again - ONE
-                _distinct(key, start + lane, n, f, labels, lane, lanes, wait, waiting)
-                waiting += 1
-                if waiting == lanes:
-                    hit, _ = _near(wait.labels, counts, lanes, f, least)
-                    sure += popcount(every & ~hit)
-                    _search(key, hit, wait.trials, params, world, tally)
-                    waiting = np.int64(0)
-        if waiting:
-            inside = every >> np.uint64(lanes - waiting)
-            hit, _ = _near(wait.labels, counts, lanes, f, least)
-            sure += popcount(inside & ~hit)
-            _search(key, hit & inside, wait.trials, params, world, tally)
+            hit = valid & (_distinct(labels, lanes, f, rows) | _near(labels, counts, lanes, f, least))
+            sure += popcount(valid & ~hit)
+            while hit:
+                survival_trial(key, start + lowest(hit), params, world, tally)
+                hit &= hit - ONE
         count_sure(sure, pairs, tally)
 
     return few

@@ -3,11 +3,10 @@
 Entry: ``SURVIVAL_NODES`` and its like, the whole study's trials.  Draws trials by the study's key alone (``drawing.py``), which
 takes most of the time, and floods the network and the hypercube on the same faults.
 
-Nodes stand in the order of their distance from node 0.  A lane's *seed* is its first survivor with a surviving neighbour.  One
-sweep upwards, in which only earlier neighbours can hold anything yet, and one downwards, in which only later ones have
-changed, reach nearly all of the seed's part; the few nodes with lanes not reached are then swept until nothing changes.
-Lanes in which such a node is isolated leave at once.  What is not reached then is apart.  s and t are drawn only in lanes
-that are apart.
+A lane's *seed* is its first survivor with a surviving neighbour.  One sweep upwards in the order of the labels, in which only
+earlier neighbours can hold anything yet, and one downwards, in which only later ones have changed, reach nearly all of the
+seed's part; the few nodes with lanes not reached are then swept until nothing changes.  Lanes in which such a node is isolated
+leave at once.  What is not reached then is apart.  s and t are drawn only in lanes that are apart.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ import numpy as np
 
 from ..cube.tables import named_slots, named_step, tabulating
 from ..draws import philox
-from ..draws.nodes import node_label
 from ..machine import simd
 from ..machine.bits import ALL, ONE, ZERO, first_lanes, lowest
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
@@ -31,6 +29,8 @@ _GAIN = np.array([SURVIVAL.counter(f"{name}_gain") for name in COMPARED])
 _DIFFERS = np.array([SURVIVAL.counter(f"{name}_differs") for name in COMPARED])
 _PAIRS = SURVIVAL.counter("pairs")
 
+_3, _6, _63 = np.uint64(3), np.uint64(6), np.uint64(63)
+
 #: Rows of a flood's ``verdict``, in the order of COMPARED, and the lanes with at least two nonfaulty nodes.
 _CONNECTED, _NO_ISOLATED, _HIDDEN, _JOINED, _TWO = range(5)
 
@@ -38,11 +38,10 @@ _CONNECTED, _NO_ISOLATED, _HIDDEN, _JOINED, _TWO = range(5)
 class Sweeps(NamedTuple):
     """A network prepared for sweeps; every node and link as the place of its row."""
 
-    order: Any  #: int64: nodes by distance from node 0
-    begin: Any  #: int64: where each one's neighbours begin, in ``near``
+    begin: Any  #: int64: where each node's neighbours begin, in ``near``
     later: Any  #: int64: where those begin that stand later than it
-    near: Any  #: int64: neighbours, the earlier ones first
-    over: Any  #: int64: the rows of the links to them; empty where no links fail
+    near: Any  #: uint32: neighbours, the earlier ones first
+    over: Any  #: uint32: the rows of the links to them; empty where no links fail
     listed: Any  #: int64: nodes with lanes not reached
     reached: Any  #: uint64: rows of the lanes in which a node is in the seed's part
     verdict: Any  #: uint64: five vectors
@@ -58,33 +57,19 @@ def preparing(step: Any) -> Any:
         nodes = np.int64(1) << n
         table = np.empty((nodes, slots), np.int32)
         tabulate(index, n, table)
-        order = np.zeros(nodes, np.int64)
-        rank = np.full(nodes, -1)
-        rank[0] = 0
-        count = np.int64(1)
-        for i in range(nodes):
-            if i == count:  # a network that is not connected, which its family was not checked for
-                break
-            for d in range(slots):
-                w = table[order[i], d]
-                if rank[w] < 0:
-                    rank[w] = count
-                    order[count] = w
-                    count += 1
         begin = np.zeros(nodes + 1, np.int64)
         later = np.zeros(nodes, np.int64)
-        near = np.empty(nodes * slots, np.int64)
-        over = np.empty(nodes * slots if links else 0, np.int64)
+        near = np.empty(nodes * slots, np.uint32)
+        over = np.empty(nodes * slots if links else 0, np.uint32)
         at = np.int64(0)
-        for i in range(nodes):
-            v = order[i]
-            begin[i] = at
+        for v in range(nodes):
+            begin[v] = at
             for half in range(2):
                 if half:
-                    later[i] = at
+                    later[v] = at
                 for d in range(slots):
                     w = np.int64(table[v, d])
-                    if w != v and (rank[w] > i) == (half == 1):
+                    if w != v and (w > v) == (half == 1):
                         near[at] = 8 * w
                         if links:
                             low = v if (v >> d) & 1 == 0 else w
@@ -94,7 +79,6 @@ def preparing(step: Any) -> Any:
         begin[nodes] = at
         empty = drawing.rows_for(nodes)
         return Sweeps(
-            order,
             begin,
             later,
             near[:at],
@@ -135,42 +119,36 @@ def _nothing(x):
 @block
 def _seed(alive, works, links, net):
     """The upward sweep as far as lanes want a seed or a second survivor: returns how far, and where one and two survive."""
-    nodes = net.order.size
     full = simd.splat(ALL)
     taken = one = two = simd.splat(ZERO)
-    i = np.int64(0)
-    while i < nodes and not _nothing(simd.without(full, simd.both(taken, two))):
-        v = 8 * net.order[i]
-        a = simd.load(alive, v)
-        found = simd.both(a, _any_of(alive, works, links, net, net.begin[i], net.begin[i + 1]))
+    v = np.int64(0)
+    while v < net.later.size and not _nothing(simd.without(full, simd.both(taken, two))):
+        a = simd.load(alive, 8 * v)
+        found = simd.both(a, _any_of(alive, works, links, net, net.begin[v], net.begin[v + 1]))
         two = simd.either(two, simd.both(one, a))
         one = simd.either(one, a)
-        x = simd.either(simd.without(found, taken), _any_of(net.reached, works, links, net, net.begin[i], net.later[i]))
+        x = simd.either(simd.without(found, taken), _any_of(net.reached, works, links, net, net.begin[v], net.later[v]))
         taken = simd.either(taken, found)
-        simd.store(net.reached, v, simd.both(x, a))
-        i += 1
-    return i, one, two
+        simd.store(net.reached, 8 * v, simd.both(x, a))
+        v += 1
+    return v, one, two
 
 
 @block
-def _sweep(alive, works, links, net, i):
-    """The rest of the upward sweep from node ``i`` of the order, and the downward one; lists the nodes not wholly reached."""
-    nodes = net.order.size
-    while i < nodes:
-        v = 8 * net.order[i]
-        x = _any_of(net.reached, works, links, net, net.begin[i], net.later[i])
-        simd.store(net.reached, v, simd.both(x, simd.load(alive, v)))
-        i += 1
+def _sweep(alive, works, links, net, begin):
+    """The rest of the upward sweep from node ``begin``, and the downward one; lists the nodes not wholly reached."""
+    for v in range(begin, net.later.size):
+        x = _any_of(net.reached, works, links, net, net.begin[v], net.later[v])
+        simd.store(net.reached, 8 * v, simd.both(x, simd.load(alive, 8 * v)))
     count = np.int64(0)
-    for j in range(nodes - 1, -1, -1):
-        v = 8 * net.order[j]
-        a = simd.load(alive, v)
+    for v in range(net.later.size - 1, -1, -1):
+        a = simd.load(alive, 8 * v)
         x = simd.either(
-            simd.load(net.reached, v), _any_of(net.reached, works, links, net, net.later[j], net.begin[j + 1])
+            simd.load(net.reached, 8 * v), _any_of(net.reached, works, links, net, net.later[v], net.begin[v + 1])
         )
         x = simd.both(x, a)
-        simd.store(net.reached, v, x)
-        net.listed[count] = j
+        simd.store(net.reached, 8 * v, x)
+        net.listed[count] = v
         count += np.int64(not _nothing(simd.xor(x, a)))
     return count
 
@@ -179,35 +157,28 @@ def _sweep(alive, works, links, net, i):
 def _settle(alive, works, links, net, count):
     """Sweep the listed nodes until nothing changes: lanes in which one is isolated, and those in which one is apart."""
     isolated = apart = simd.splat(ZERO)
-    changed, alone = True, False
-    up = True
+    changed = True
     while count and changed:
-        changed = False
+        some = simd.splat(ZERO)
         kept = np.int64(0)
         for k in range(count):
-            j = net.listed[k]
-            v = 8 * net.order[j]
-            a, old = simd.load(alive, v), simd.load(net.reached, v)
-            x = simd.either(old, simd.both(a, _any_of(net.reached, works, links, net, net.begin[j], net.begin[j + 1])))
+            v = net.listed[k]
+            first, stop = net.begin[v], net.begin[v + 1]
+            a, old = simd.load(alive, 8 * v), simd.load(net.reached, 8 * v)
+            x = simd.either(old, simd.both(a, _any_of(net.reached, works, links, net, first, stop)))
+            some = simd.either(some, simd.xor(x, old))
+            simd.store(net.reached, 8 * v, x)
             left = simd.without(a, x)
-            changed |= not _nothing(simd.xor(x, old))
-            simd.store(net.reached, v, x)
-            if _nothing(left):
-                continue
-            if not alone:
-                lonely = simd.without(left, _any_of(alive, works, links, net, net.begin[j], net.begin[j + 1]))
-                isolated = simd.either(isolated, lonely)
-                if _nothing(simd.without(left, lonely)):
-                    continue
-            net.listed[kept] = j
-            kept += 1
-        alone = True
+            lonely = simd.without(left, _any_of(alive, works, links, net, first, stop))
+            isolated = simd.either(isolated, lonely)
+            net.listed[kept] = v
+            kept += np.int64(not _nothing(simd.xor(left, lonely)))
+        changed = not _nothing(some)
         count = kept
-        up = not up
         for k in range(count >> 1):  # the other way next time
             net.listed[k], net.listed[count - 1 - k] = net.listed[count - 1 - k], net.listed[k]
     for k in range(count):
-        v = 8 * net.order[net.listed[k]]
+        v = 8 * net.listed[k]
         apart = simd.either(apart, simd.without(simd.load(alive, v), simd.load(net.reached, v)))
     return isolated, simd.either(apart, isolated)
 
@@ -234,25 +205,52 @@ def _is_set(rows, v, lane):
     return (rows[8 * v + (lane >> 6)] >> np.uint64(lane & 63)) & ONE == ONE
 
 
-@block
-def draw_pair(key, t, n, lane, place, alive):
-    """The first two different nonfaulty labels, from ``place`` of the trial's sequence on or, -1, of its words for PAIRS."""
-    s = np.int64(-1)
-    k = max(place, np.int64(0))
-    while True:
-        if place < 0:
-            x = np.int64(philox.word(key, np.uint64(t), np.uint64(k), philox.PAIRS) & ((ONE << np.uint64(n)) - ONE))
-        else:
-            x = np.int64(node_label(key, t, k, n))
-        k += 1
-        if x != s and _is_set(alive, x, lane):
-            if s >= 0:
-                return s, x
-            s = x
+@block(always=True)
+def _bit(rows, x, lane):
+    """Whether the rows of the nodes x, or no node, have the lanes' bits: ones or zeros."""
+    inside = simd.differ(x, simd.splat(ALL))
+    at = simd.add(simd.shift_left(x, simd.splat(_3)), simd.shift_right(lane, simd.splat(_6)))
+    word = simd.gather(rows, simd.select(inside, at, simd.splat(ZERO)))
+    return simd.both(simd.shift_right(word, simd.both(lane, simd.splat(_63))), simd.splat(ONE))
+
+
+@block(always=True)
+def _take(x, new, s, t):
+    """Enter the candidates x that are new into the pairs."""
+    none = simd.splat(ALL)
+    new = simd.mask_and(new, simd.differ(x, s))
+    free = simd.equal(s, none)
+    t = simd.select(simd.mask_and(simd.mask_without(new, free), simd.equal(t, none)), x, t)
+    return simd.select(simd.mask_and(new, free), x, s), t
 
 
 @block
-def _leads(s, t, lane, alive, works, links, net, rank):
+def draw_pairs(key, group, n, by_rate, lane, places, alive):
+    """The first two different nonfaulty labels of eight lanes: of the words for PAIRS, or of each sequence from its place on."""
+    one, inside = simd.splat(ONE), simd.splat((ONE << np.uint64(n)) - ONE)
+    place = simd.gather(places, lane)
+    half = simd.shift_right(place, one)
+    block_ = simd.add(lane, simd.splat(np.uint64(group)))
+    shift = simd.sub(lane, lane)
+    if not by_rate:
+        per = np.uint64(3 if n <= 8 else 2)
+        shift = simd.shift_left(simd.both(block_, simd.splat((ONE << per) - ONE)), simd.splat(np.uint64(6) - per))
+        block_ = simd.shift_right(block_, simd.splat(per))
+    s = t = simd.splat(ALL)
+    late = simd.equal(simd.both(place, one), one)  # the first word is before the place
+    while simd.bits(simd.equal(t, simd.splat(ALL))):
+        even, odd = philox.mixed_lanes(key, block_, half, philox.PAIRS if by_rate else philox.LABELS)
+        x = simd.both(simd.shift_right(even, shift), inside)
+        s, t = _take(x, simd.mask_without(simd.equal(_bit(alive, x, lane), one), late), s, t)
+        x = simd.both(simd.shift_right(odd, shift), inside)
+        s, t = _take(x, simd.equal(_bit(alive, x, lane), one), s, t)
+        half = simd.add(half, one)
+        late = simd.differ(half, half)
+    return s, t
+
+
+@block
+def _leads(s, t, lane, alive, works, links, net):
     """Whether s and t are in one part in a lane, where neither is in the seed's."""
     net.listed[0] = s
     count = np.int64(1)
@@ -260,11 +258,11 @@ def _leads(s, t, lane, alive, works, links, net, rank):
     at = np.int64(0)
     found = False
     while at < count and not found:
-        j = rank[net.listed[at]]
+        v = net.listed[at]
         at += 1
-        for i in range(net.begin[j], net.begin[j + 1]):
-            w = net.near[i] >> 3
-            if not _is_set(alive, w, lane) or (links and not _is_set(works, net.over[i] >> 3, lane)):
+        for i in range(net.begin[v], net.begin[v + 1]):
+            w = np.int64(net.near[i]) >> 3
+            if not _is_set(alive, w, lane) or (links and not _is_set(works, np.int64(net.over[i]) >> 3, lane)):
                 continue
             if net.seen[w >> 6] >> np.uint64(w & 63) & ONE == ZERO:
                 net.seen[w >> 6] |= ONE << np.uint64(w & 63)
@@ -277,85 +275,46 @@ def _leads(s, t, lane, alive, works, links, net, rank):
 
 
 @block
-def _join(s, t, lane, alive, works, links, net, rank):
-    """Enter into the verdict that t can be reached from s, in a lane that is apart."""
-    a, b = _is_set(net.reached, s, lane), _is_set(net.reached, t, lane)
-    if a == b and (a or _leads(s, t, lane, alive, works, links, net, rank)):
-        net.verdict[8 * _JOINED + (lane >> 6)] |= ONE << np.uint64(lane & 63)
-
-
-class Pairs(NamedTuple):
-    """Room to draw s and t in."""
-
-    lanes: Any  #: uint64: lanes that want a pair
-    words: Any  #: uint64: candidates of eight of them, a word of the sequence a row
-
-
-@scratch
-def _pairs():
-    return Pairs(np.zeros(drawing.GROUP + 8, np.uint64), np.zeros(8 * _CANDIDATES + 8, np.uint64))
-
-
-#: Candidates that are drawn together; where they do not hold two nonfaulty nodes the lane is drawn by itself.
-_CANDIDATES = 8
-
-
-@block
-def _draw_words(key, group, n, by_rate, i, places, pairs):
-    """The first candidates of eight lanes, from the even place at or before each one's own."""
-    t = simd.add(simd.load(pairs.lanes, i), simd.splat(np.uint64(group)))
-    one = simd.splat(ONE)
-    if by_rate:
-        blocks, shifts, half = t, simd.sub(t, t), simd.sub(t, t)
-    else:
-        per = np.uint64(3 if n <= 8 else 2)
-        blocks = simd.shift_right(t, simd.splat(per))
-        field = simd.both(t, simd.splat((ONE << per) - ONE))
-        shifts = simd.shift_left(field, simd.splat(np.uint64(6) - per))
-        for lane in range(8):
-            pairs.words[lane] = np.uint64(places[np.int64(pairs.lanes[i + lane])])
-        half = simd.shift_right(simd.load(pairs.words, 0), one)
-    for k in range(0, _CANDIDATES, 2):
-        even, odd = philox.mixed_lanes(key, blocks, half, philox.PAIRS if by_rate else philox.LABELS)
-        simd.store(pairs.words, 8 * k, simd.shift_right(even, shifts))
-        simd.store(pairs.words, 8 * k + 8, simd.shift_right(odd, shifts))
-        half = simd.add(half, one)
+def _join(s, t, lane, pairs, alive, works, links, net):
+    """Enter into the verdict where t can be reached from s, in eight lanes that are apart."""
+    a, b = _bit(net.reached, s, lane), _bit(net.reached, t, lane)
+    joined, beside = (
+        simd.bits(simd.equal(simd.both(a, b), simd.splat(ONE))),
+        simd.bits(simd.equal(simd.either(a, b), simd.splat(ZERO))),
+    )
+    simd.store(pairs, 0, s)
+    simd.store(pairs, 8, t)
+    simd.store(pairs, 16, lane)
+    while beside:
+        i = lowest(beside)
+        beside &= beside - ONE
+        if _leads(np.int64(pairs[i]), np.int64(pairs[8 + i]), np.int64(pairs[16 + i]), alive, works, links, net):
+            joined |= ONE << np.uint64(i)
+    for i in range(8):
+        net.verdict[8 * _JOINED + np.int64(pairs[16 + i] >> _6)] |= (joined >> np.uint64(i) & ONE) << (
+            pairs[16 + i] & _63
+        )
 
 
 @block
-def _pair_of(key, group, n, by_rate, lane, column, places, alive, pairs):
-    """s and t of a lane."""
-    place = np.int64(-1) if by_rate else np.int64(places[lane])
-    s = np.int64(-1)
-    for k in range(np.int64(0) if by_rate else place & 1, _CANDIDATES):
-        x = np.int64(pairs.words[8 * k + column] & ((ONE << np.uint64(n)) - ONE))
-        if x != s and _is_set(alive, x, lane):
-            if s >= 0:
-                return s, x
-            s = x
-    return draw_pair(key, group + lane, n, lane, place, alive)
-
-
-@block
-def _join_pairs(key, group, n, by_rate, valid, alive, works, links, places, same, own, rank, cube, cube_rank, pairs):
+def _join_pairs(key, group, n, by_rate, valid, alive, works, links, places, same, own, cube, pairs):
     """Draw s and t in the lanes that are apart in one of the networks, and look for a path in those."""
-    count = np.int64(0)
+    count = np.int64(24)
     for word in range(8):
         two = own.verdict[8 * _TWO + word] & valid[word]
         rest = two & ~(own.verdict[8 * _JOINED + word] & cube.verdict[8 * _JOINED + word])
         while rest:
-            pairs.lanes[count] = np.uint64(64 * word + lowest(rest))
+            pairs[count] = np.uint64(64 * word + lowest(rest))
             count += 1
             rest &= rest - ONE
-    for i in range(0, count, 8):
-        _draw_words(key, group, n, by_rate, i, places, pairs)
-        for column in range(min(8, count - i)):
-            lane = np.int64(pairs.lanes[i + column])
-            s, t = _pair_of(key, group, n, by_rate, lane, column, places, alive, pairs)
-            if not _is_set(own.verdict, _JOINED, lane):
-                _join(s, t, lane, alive, works, links, own, rank)
-            if not same and not _is_set(cube.verdict, _JOINED, lane):
-                _join(s, t, lane, alive, works, links, cube, cube_rank)
+    for i in range(count, count + 7):
+        pairs[i] = pairs[count - 1]  # eight at a time
+    for i in range(24, count, 8):
+        lane = simd.load(pairs, i)
+        s, t = draw_pairs(key, group, n, by_rate, lane, places, alive)
+        _join(s, t, lane, pairs, alive, works, links, own)
+        if not same:
+            _join(s, t, lane, pairs, alive, works, links, cube)
 
 
 # ---------------------------------------------------------------- counting
@@ -387,14 +346,6 @@ def _valid(group, first, stop, valid):
     for word in range(8):
         begin = group + 64 * word
         valid[word] = first_lanes(stop - begin, 64) & ~first_lanes(first - begin, 64)
-
-
-@scratch
-def _ranks(net):
-    rank = np.empty(net.order.size, np.int64)
-    for i in range(rank.size):
-        rank[net.order[i]] = i
-    return rank
 
 
 @block
@@ -444,12 +395,10 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
         alive = drawing.rows_for(max(nodes, 64))
         works = drawing.rows_for(((many + 63) >> 6) << 6 if links else 0)
         valid = np.empty(8, np.uint64)
-        rank, cube_rank = _ranks(own), _ranks(cube)
-        pairs = _pairs()
+        pairs = np.empty(24 + drawing.GROUP + 8, np.uint64)
         for group in range(first - first % drawing.GROUP, stop, drawing.GROUP):
             if by_rate:
                 drawing.draw_nodes_by_rate(key, group, n, law, alive, room)
-                drawing.invert_rows(alive, nodes)
             else:
                 drawing.draw_nodes(key, group, n, f, alive, room)
             if links:
@@ -457,14 +406,11 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
                     drawing.draw_links_by_rate(key, group, n, link_law, works, room)
                 else:
                     drawing.draw_links(key, group, n, k, works, room)
-                drawing.invert_rows(works, many)
             _flood(alive, works, links, own)
             if not same:
                 _flood(alive, works, links, cube)
             _valid(group, first, stop, valid)
-            _join_pairs(
-                key, group, n, by_rate, valid, alive, works, links, room.place, same, own, rank, cube, cube_rank, pairs
-            )
+            _join_pairs(key, group, n, by_rate, valid, alive, works, links, room.place, same, own, cube, pairs)
             _count(valid, own, cube, tally)
 
     return survival
@@ -474,7 +420,7 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
 def _least(net):
     """Least number of neighbours of a node."""
     least = np.int64(64)
-    for i in range(net.order.size):
+    for i in range(net.later.size):
         least = min(least, net.begin[i + 1] - net.begin[i])
     return least
 
