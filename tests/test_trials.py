@@ -72,9 +72,17 @@ def wrong(key, t, out):
     out[0] = 1
 
 
+@fc.trial
+def giving(key, t, params, scratch, out):
+    if t > 5:
+        return None
+    return t % 2
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"trial": giving}, "trial of die must return nothing: what it counts it writes into out[0], out[1], ..."),
         ({"trial": wrong}, "trial of die must take (key, t, params, scratch, out), got (key, t, out)"),
         ({"trial": 7}, "trial of die must be a function, got 7"),
         ({"set_up": None}, "trial of die must take (key, t, params, out), got (key, t, params, scratch, out)"),

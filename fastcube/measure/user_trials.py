@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -140,6 +142,18 @@ def _check_trial(name: str, trial: Any, set_up: Any) -> None:
         takes = list(inspect.signature(getattr(given, "py_func", given)).parameters)
         if len(takes) != len(names):
             raise ParameterError(f"{what} of {name} must take ({', '.join(names)}), got ({', '.join(takes)})")
+    if _gives_back(getattr(trial, "py_func", trial)):
+        raise ParameterError(f"trial of {name} must return nothing: what it counts it writes into out[0], out[1], ...")
+
+
+def _gives_back(function: Any) -> bool:
+    """Whether a plain function has a ``return`` of anything but None; what is no plain function has none that is known."""
+    steps = list(dis.get_instructions(function)) if inspect.isfunction(function) else []
+    return any(
+        (step.opname == "RETURN_CONST" and step.argval is not None)
+        or (step.opname == "RETURN_VALUE" and not (before.opname == "LOAD_CONST" and before.argval is None))
+        for before, step in itertools.pairwise(steps)
+    )
 
 
 def trial_study(
