@@ -12,6 +12,10 @@ from pathlib import Path
 import pytest
 
 TOY_FILE = str(Path(__file__).with_name("toy.py"))
+
+#: Points of an axis of names, as a command line and as Python ask for them.
+NAMED = ("survival", "--set=network=crossed,folded", "--set=n=6,7", "--set=f=16", "--set=links=0", "--trials=60001")
+NAMED_POINTS = {"network": ["crossed", "folded"], "n": [6, 7], "f": 16, "links": 0, "trials": 60_001}
 FASTCUBE = [sys.executable, "-P", "-m", "fastcube"]
 
 #: Seconds after which a process that should have done something is taken for stuck; no test depends on them.

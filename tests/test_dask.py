@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from processes import CLEAN, PATIENCE, TOY_FILE, Running, fastcube
+from processes import CLEAN, NAMED, NAMED_POINTS, PATIENCE, TOY_FILE, Running, fastcube
 from toy import TOY
 
 import fastcube as fc
@@ -112,6 +112,13 @@ def test_two_workers_give_the_digest_of_threads(cluster, tmp_path):
     done = fastcube("run", TOY_FILE, "--engine", f"dask:{cluster().address}", *SHORT, "-o", out)
     assert done.returncode == 0, done.stderr
     assert open_results(out).digest() == fc.run(TOY, a=[1, 2], work=3000, trials=60_001).digest()
+
+
+def test_two_workers_count_the_same_trials_of_each_name(cluster, tmp_path):
+    out = tmp_path / "r.h5"
+    done = fastcube("run", *NAMED, "--engine", f"dask:{cluster().address}", "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert open_results(out).digest() == fc.run("survival", **NAMED_POINTS).digest()
 
 
 def test_a_worker_killed_mid_run_loses_nothing_and_counts_nothing_twice(cluster, tmp_path):

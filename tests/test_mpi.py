@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from processes import MPI_ENVIRONMENT, MPIEXEC, TOY_FILE, Running, fastcube
+from processes import MPI_ENVIRONMENT, MPIEXEC, NAMED, NAMED_POINTS, TOY_FILE, Running, fastcube
 from toy import TOY
 
 import fastcube as fc
@@ -32,8 +32,8 @@ def _available():
 LAUNCH = [MPIEXEC, "-n", "3", sys.executable, "-P", "-m", "mpi4py.futures", "-m", "fastcube"]
 
 
-def launched(*arguments):
-    return Running("run", TOY_FILE, "--engine", "mpi", *arguments, command=LAUNCH, env=MPI_ENVIRONMENT)
+def launched(*arguments, study=(TOY_FILE,)):
+    return Running("run", *study, "--engine", "mpi", *arguments, command=LAUNCH, env=MPI_ENVIRONMENT)
 
 
 def ranks(launcher):
@@ -48,6 +48,14 @@ def test_three_ranks_give_the_digest_of_threads(tmp_path):
     assert code == 0, run.said
     assert open_results(out).digest() == fc.run(TOY, a=[1, 2], work=3000, trials=60_001).digest()
     assert open_results(out).history[0]["resources"]["engine"] == "mpi"
+
+
+def test_three_ranks_count_the_same_trials_of_each_name(tmp_path):
+    out = tmp_path / "r.h5"
+    with launched("-o", out, study=NAMED) as run:
+        code, _ = run.end()
+    assert code == 0, run.said
+    assert open_results(out).digest() == fc.run("survival", **NAMED_POINTS).digest()
 
 
 def test_usr1_to_the_launcher_checkpoints_and_another_engine_resumes(tmp_path):
