@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import itertools
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,13 +16,16 @@ from typing import Any, NamedTuple
 
 import numba
 import pytest
-from reference import dualcube, wormhole
+from reference import dualcube, unicast, wormhole
 from reference.multicasting import Supercube
 from test_mutants import LH, LK, LP, SW, WL, decided, forget, nothing_kept  # noqa: F401  (a fixture of each test here, too)
 
 import fastcube as fc
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="counts over all fault sets need compiled code")
+
+
+UC = "unicast"
 
 
 class Line(NamedTuple):
@@ -296,6 +300,32 @@ def flits_of_branches() -> tuple[Any, Any]:
     return (library.deadlocked, library.held), (twin.deadlocked, twin.held)
 
 
+#: Cubes on which each line of the rival rules counts, as n, faulty nodes and faulty links.
+RIVALS_CUBES = (
+    (3, (), ((0, 1),)),
+    (3, (5,), ((0, 1), (2, 6))),
+    (4, (1, 2, 8), ()),
+    (4, (1, 2, 4, 9, 10), ()),
+    (4, (3, 5), ((0, 4), (8, 9), (1, 3))),
+)
+
+
+def words_and_ways() -> tuple[Any, Any]:
+    """Levels and vectors, and ways by rules that draw nothing, by the library and by the twin."""
+    library, twin = [], []
+    for n, nodes, links in RIVALS_CUBES:
+        cube, plain = fc.Hypercube(n, nodes, links), unicast.Cube(n, nodes, links)
+        bits = plain.vectors()[0]
+        library.append((fc.safety_levels(cube).levels.tolist(), fc.safety_vectors(cube).vectors.astype(int).tolist()))
+        twin.append(([plain.levels()[1][v] for v in range(2**n)], [bits[v][1:] for v in range(2**n)]))
+        for s, t, rule in itertools.product(plain.nonfaulty[:4], plain.nonfaulty, ("LEVELS", "VECTORS", "A1", "DFS")):
+            if s != t:
+                found = fc.route(cube, s, t, algorithm=rule)
+                library.append((found.outcome, found.path))
+                twin.append(plain.route(rule, s, t))
+    return library, twin
+
+
 #: Lines misread as a twin of the same shape would misread them too; one written from the reading alone must part from them.
 # fmt: off
 MISREAD = [
@@ -303,6 +333,23 @@ MISREAD = [
      "if u ^ d not in tree and u ^ d not in faults)", "if u ^ d not in faults)", ())),
     (flits_of_branches, Line(WL, "a flit moves on when the first of its channels has room", "wormhole",
      "all(after.flit is None for after in link.then)", "all(after.flit is None for after in link.then[:1])", ())),
+    (words_and_ways, Line(UC, "a level takes its neighbours as they come", "unicast",
+     "enumerate(sorted(over)) if x < k", "enumerate(over) if x < k", ())),
+    (words_and_ways, Line(UC, "of equal levels the lowest bit", "unicast",
+     "max(_good(cube, u, mask), key=lambda bit: words.shown(u ^ bit)",
+     "max(_good(cube, u, mask), key=lambda bit: (words.shown(u ^ bit), -bit)", ())),
+    (words_and_ways, Line(UC, "vectors do not know of links", "unicast",
+     "cut = self._cut(part)", "cut = None", ())),
+    (words_and_ways, Line(UC, "ends of faulty links have bit 1", "unicast",
+     "out[:, 0] &= ~ends", "out[:, 0] &= nonfaulty", ())),
+    (words_and_ways, Line(UC, "a level of 1 promises the neighbour over a faulty link", "unicast",
+     "(h == 1 or words.level(s) < h)", "words.level(s) < h", ())),
+    (words_and_ways, Line(UC, "A1's spare link need not be good", "unicast",
+     "next(_good(cube, u, _all(cube) & ~tag), None)", "next(bits_down(_all(cube) & ~tag), None)", ())),
+    (words_and_ways, Line(UC, "A1's spare bit comes first", "unicast",
+     "left.append(bit)", "left.insert(0, bit)", ())),
+    (words_and_ways, Line(UC, "DFS forgets what it saw", "unicast",
+     "seen.add(u ^ bit)", "seen.add(u)", ())),
 ]
 # fmt: on
 

@@ -171,6 +171,32 @@ def test_one_nodes_word_at_any_n():
     assert (found.outcome, found.length) == ("delivered", 4)  # a spare link out of the subcube, and back in
 
 
+def codes(n, most):
+    """All sets of at most so many nodes of Q_n, no two within distance 2."""
+    found = [()]
+    for code in found:
+        if len(code) < most:
+            found += [
+                (*code, x) for x in range(max(code, default=-1) + 1, 2**n) if all((x ^ y).bit_count() > 2 for y in code)
+            ]
+    return found
+
+
+@pytest.mark.parametrize(("n", "sets", "pairs"), [(3, 1, 1), (4, 7, 3), (6, 20_000, 41)])
+def test_where_no_two_faults_are_close_every_word_is_full_and_every_rule_takes_a_shortest_path(n, sets, pairs):
+    """But ROUTE, which does where no fault is on its one path: what lanes decide without a walk."""
+    for faults in codes(n, 4)[1::sets]:
+        cube = fc.Hypercube(n, faults)
+        nonfaulty = sorted(set(range(2**n)) - set(faults))
+        assert not fc.find_unsafe(cube).count and not fc.wu_fernandez(cube).marked.any()
+        assert (fc.safety_levels(cube).levels[nonfaulty] == n).all() and fc.safety_vectors(cube).vectors[
+            nonfaulty
+        ].all()
+        for s, t in itertools.islice(itertools.permutations(nonfaulty, 2), 0, None, pairs):
+            for rule in (*RULES, "ROUTE1", "ROUTE3"):
+                assert fc.route(cube, s, t, algorithm=rule).length == (s ^ t).bit_count(), (faults, s, t, rule)
+
+
 def test_random_faults_and_seeds():
     cube = fc.Hypercube(12, fc.random_faults(0.2, seed=1))
     s, t = next((s, s ^ 0xFFF) for s in range(4096) if not cube.is_faulty(s) and not cube.is_faulty(s ^ 0xFFF))
