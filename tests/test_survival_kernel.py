@@ -85,7 +85,7 @@ def test_single_on_the_twins_trials(name):
 @pytest.mark.kernels
 @pytest.mark.parametrize("name", FAMILIES)
 def test_lanes_on_the_twins_trials(name):
-    for n, f in list(points(name, 7)):
+    for n, f in points(name, 8):
         first, trials = 1000 + f, 12 if n < 6 else 4
         drawn = [case.survival(np.uint64(KEY), t, n, f, 0) for t in range(first, first + trials)]
         assert lanes(name, n, f, first=first, trials=trials) == expected(name, n, drawn), (n, f)
@@ -94,7 +94,7 @@ def test_lanes_on_the_twins_trials(name):
 @pytest.mark.kernels
 @pytest.mark.parametrize("name", MATCHED)
 def test_faulty_links_on_the_twins_trials(name):
-    for n in (n for n in range(1, 8) if FAMILIES[name].sizes(n)):
+    for n in (n for n in range(1, 9) if FAMILIES[name].sizes(n)):
         links = n * 2 ** (n - 1)
         for f, k in {(0, 1), (0, links // 4), (2**n // 4, links // 4), (0, links // 2), (1, links)}:
             if k == 0 or f > 2**n:
@@ -193,21 +193,36 @@ def test_any_split_counts_the_same():
     assert whole == {name: sum(part[name] for part in parts) for name in whole}
 
 
+def check_rate(name, n, rate, link_rate, trials):
+    """So many trials of ``survival-rate`` by the kernel and by the twin, beginning near the end of a group."""
+    first = 512 - trials // 2
+    drawn = [case.survival_rate(np.uint64(KEY), t, n, rate, link_rate) for t in range(first, first + trials)]
+    for t, (faulty, dead, ends) in enumerate(drawn, first):
+        if rate < 1:
+            assert faulty.tolist() == np.flatnonzero(plain_rate.faulty_nodes(KEY, t, n, rate)).tolist()
+        assert link_rate or not len(dead)
+        assert (len(ends) == 2) == (len(faulty) <= 2**n - 2)
+    kernel = tables.SURVIVAL_RATE.kernel(name, n, rate, link_rate)
+    found = count(kernel, name, n, rate, link_rate, first=first, trials=trials)
+    assert found == expected(name, n, drawn), (name, n)
+
+
 @pytest.mark.kernels
 @pytest.mark.parametrize("rate", [0.0, 0.01, 0.015625, 0.1, 0.3, 0.5, 1.0])
-@pytest.mark.parametrize("link_rate", [0.0, *(pytest.param(r, marks=pytest.mark.kernels) for r in (0.012, 0.25, 1.0))])
+@pytest.mark.parametrize("link_rate", [0.0, 0.012, 0.25, 1.0])
 def test_rates_on_the_twins_trials(rate, link_rate):
     for name, n in (("moebius1", 3), ("hypercube", 5), ("crossed", 7)):
-        first, trials = 509, 8
-        drawn = [case.survival_rate(np.uint64(KEY), t, n, rate, link_rate) for t in range(first, first + trials)]
-        for t, (faulty, dead, ends) in enumerate(drawn, first):
-            if rate < 1:
-                assert faulty.tolist() == np.flatnonzero(plain_rate.faulty_nodes(KEY, t, n, rate)).tolist()
-            assert (len(dead) == 0) == (link_rate == 0) or link_rate == 0.012
-            assert (len(ends) == 2) == (len(faulty) <= 2**n - 2)
-        kernel = tables.SURVIVAL_RATE.kernel(name, n, rate, link_rate)
-        found = count(kernel, name, n, rate, link_rate, first=first, trials=trials)
-        assert found == expected(name, n, drawn), (name, n)
+        check_rate(name, n, rate, link_rate, 8)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", FAMILIES)
+def test_rates_of_every_network_on_the_twins_trials(name):
+    for n in (n for n in range(1, 9) if FAMILIES[name].sizes(n)):
+        for rate in (0.1, 0.5):
+            check_rate(name, n, rate, 0.0, 6)
+        if FAMILIES[name].matched:
+            check_rate(name, n, 0.1, 0.4, 6)
 
 
 @pytest.mark.kernels
@@ -319,11 +334,22 @@ def check_parts(name, n, f, k, first, trials):
     assert found == dict(out), (n, f, k)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-def test_parts_on_the_twins_trials(name):
-    for n, f in [p for p in points(name, 7) if p[0] >= 3]:
+def check_sizes(name, sizes):
+    """``survival-parts`` at these n, faulty links at some of the points."""
+    for n, f in (p for p in points(name, max(sizes)) if p[0] in sizes):
         k = n * 2 ** (n - 1) // 5 if FAMILIES[name].matched and f % 3 == 1 else 0
         check_parts(name, n, f, k, 200, 6)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_parts_on_the_twins_trials(name):
+    check_sizes(name, range(3, 8))
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", [name for name in FAMILIES if FAMILIES[name].sizes(8)])
+def test_parts_of_the_largest_twins(name):
+    check_sizes(name, [8])
 
 
 @pytest.mark.kernels
