@@ -45,9 +45,9 @@ def distance(effort: Effort) -> Verdict:
                 if length != dual.metric(s, t):
                     python = f"fc.distance(fc.{dual.source()}, {s}, {t})"
                     return Verdict("refuted", f"all pairs up to DC({m})", witness("d(s, t)", dual, python, s=s, t=t))
+    further = "DC(4)" if m == 4 else f"DC(4) to DC({m})"
     return Verdict(
-        "holds",
-        f"all pairs of DC(1) to DC(3); all nodes from node 0, to which any node can be moved, in DC(4) to DC({m})",
+        "holds", f"all pairs of DC(1) to DC(3); all nodes from node 0, to which any node can be moved, in {further}"
     )
 
 

@@ -27,7 +27,7 @@ _THEOREM_2 = "No messages of the multicasts of Figures 16 and 17 wait for one an
 
 def _stops(cube: Hypercube, messages: list[Message], copies: int) -> Witness:
     """The witness that messages stop in the simulation."""
-    sent = ", ".join(f"{cube.label(s)} to {', '.join(map(cube.label, d))}" for s, d in messages)
+    sent = "; ".join(f"{cube.label(s)} to {', '.join(map(cube.label, d))}" for s, d in messages)
     python = f"fc.simulate_wormhole(fc.{cube.source()}, {messages}, virtual_channels={copies}).deadlocked"
     return Witness.of(f"{len(messages)} messages that stop: {sent}", python, data_of(cube) | {"messages": messages})
 
@@ -115,8 +115,8 @@ def _replication(effort: Effort, copies: int) -> Verdict:
                     return Verdict("refuted", "pairs of multicasts of Q_3 by size", _stops(cube, messages, copies))
     witness = _stops(cube, list(BRANCHES), copies)
     checked = (
-        f"none of the {tried:,} pairs of multicasts of the fault-free Q_3 with at most {most} "
-        "destinations stops; one with 4 does"
+        f"none of the {tried:,} pairs of multicasts of the fault-free Q_3 with at most {most} destinations in all stops; "
+        "one with two each does"
     )
     return Verdict("refuted" if witness.value else "undecided", checked, witness)
 

@@ -377,7 +377,7 @@ class Content:
         least, most = (
             (f"{end['text']} ({end['at']})" if end["at"] else end["text"]) for end in (span["least"], span["most"])
         )
-        return least if least == most else f"from {least} to {most}"
+        return least if span["least"]["text"] == span["most"]["text"] else f"from {least} to {most}"
 
     # ------------------------------------------------------------ papers
 
@@ -455,11 +455,6 @@ class Content:
         }
 
 
-def _agrees(judged: dict[str, Any]) -> int:
-    """Where a comparison stands among those of one number, the best first."""
-    return ("holds", "undecided", "unreproduced", "missing").index(judged["verdict"]["key"])
-
-
 def _more(claims: list[Any], studies: list[Any], examples: list[Any]) -> str:
     """What a refuted item has besides the claim that is shown first."""
     refuted = next((c for c in claims if c["verdict"]["key"] == "refuted"), None)
@@ -501,7 +496,9 @@ def _table(
                 ],
                 "measured": [judged[key]["measured"] if key in judged else "-" for key in ours],
                 "verdict": claim["verdict"] if claim else None,
-                "words": min(judged.values(), key=_agrees)["words"].partition(",")[0] if judged else "",
+                "words": "; ".join(
+                    dict.fromkeys(judged[key]["words"].partition(",")[0] for key in ours if key in judged)
+                ),
             }
         )
     return {

@@ -196,7 +196,7 @@ def _ends(messages: Sequence[Any]) -> dict[int, str]:
         words.setdefault(int(source), []).append(f"s{i}")
         for v in destinations:
             words.setdefault(int(v), []).append(f"t{i}")
-    return {v: some[0] if len(some) == 1 else some[0][0] + "".join(w[1:] for w in some) for v, some in words.items()}
+    return {v: ",".join(some) for v, some in words.items()}
 
 
 def _arrows(n: int, value: Any) -> list[list[tuple[int, int, str]]]:
