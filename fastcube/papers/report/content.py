@@ -496,8 +496,8 @@ def _table(
                 ],
                 "measured": [judged[key]["measured"] if key in judged else "-" for key in ours],
                 "verdict": claim["verdict"] if claim else None,
-                "words": "; ".join(
-                    dict.fromkeys(judged[key]["words"].partition(",")[0] for key in ours if key in judged)
+                "words": "; ".join(  # in the columns' order, of the first number: the others are it in another unit
+                    judged[key]["words"].partition(",")[0] for key in ours if key in judged and key[0] == ours[0][0]
                 ),
             }
         )
