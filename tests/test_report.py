@@ -437,7 +437,7 @@ def test_a_value_that_is_links_or_trees_is_drawn_as_arrows_and_messages_name_the
         assert [d["arrows"] for d in drawings(other)] == [[]]
     assert drawings(True, messages=[[2, [0, 1]], [3, [1]]])[0]["inside"] == [
         [0, "t1"],
-        [1, "t12"],
+        [1, "t1,t2"],
         [2, "s1"],
         [3, "s2"],
     ]
