@@ -185,7 +185,10 @@ class Content:
 
     def _witness(self, witness: dict[str, Any]) -> dict[str, Any]:
         told = witness.get("told", {})
-        drawn = [{"svg": cube_svg(drawing, told=True), "caption": in_words(drawing)} for drawing in drawings_of(told)]
+        cubes = drawings_of(told)
+        drawn = [{"svg": cube_svg(drawing, told=True), "caption": in_words(drawing)} for drawing in cubes]
+        lists = isinstance(witness["value"], list) and all(isinstance(part, list) for part in witness["value"])
+        seen = lists and any(drawing.arrows for drawing in cubes)  # the value is what is drawn
         if dual := told.get("dual"):
             of = dual["m"], dual["faulty_nodes"], {int(v): str(text) for v, text in dual["inside"]}, dual["paths"]
             drawn = [{"svg": duals.dual_svg(*of), "caption": duals.in_words(*of)}]
@@ -195,7 +198,7 @@ class Content:
             "python": witness["python"],
             "gives": repr(witness["value"]),
             "value": value,
-            "told": value != "yes" and value not in witness["words"],
+            "told": value != "yes" and value not in witness["words"] and not seen,
             "lines": told.get("lines", []),
             "drawn": drawn,
         }
