@@ -216,7 +216,8 @@ def test_faults_that_cannot_be_drawn_are_told_from_python_and_from_a_set_up(tmp_
         with pytest.raises(fc.ParameterError, match=rf"^{re.escape(told)}$"):
             blocks.faults_for(*numbers)
         given = dict(zip(point, numbers, strict=True))
-        with pytest.raises(fc.ParameterError, match=rf"^{re.escape(told)}$"):
+        where = f"set-up of odd at {','.join(f'{name}={value}' for name, value in given.items())}"
+        with pytest.raises(fc.ParameterError, match=rf"^{re.escape(f'{where}: {told}')}$"):
             fc.run(study, trials=100, output=tmp_path / "odd.h5", **given)
         assert not [*tmp_path.iterdir()]
     assert study.count(point, 1000).counts["odd_total"] > 0  # all that there are
