@@ -26,7 +26,7 @@ import h5py
 import numpy as np
 
 from ..errors import FastcubeError, ParameterError, ResultFileError, plain_text
-from .lock import try_lock
+from ..kernels.machine.locks import try_lock
 from .size import MOST_BYTES
 
 #: Readable by HDF5 1.8 and later (h5dump, ncdump); "latest" would shut those out.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import os
 import socket
@@ -18,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import plain_text
+from ..kernels.machine.locks import try_lock
 
 #: Longest wait for another writer, seconds; what it holds the lock for is one write of the file.
 PATIENCE = 20.0
@@ -46,15 +46,6 @@ def exclusive(path: Path, patience: float = PATIENCE) -> Iterator[None]:
         with contextlib.suppress(OSError):
             name.unlink()
         os.close(handle)
-
-
-def try_lock(handle: int) -> bool:
-    """Lock an open file unless another has: whether it is ours now.  Raises OSError where the file system has no locks."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _opened(name: Path) -> int:

@@ -15,7 +15,6 @@ often links to scratch).
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import functools
 import hashlib
 import json
@@ -36,6 +35,7 @@ import numba
 import fastcube.kernels
 
 from .homes import homes
+from .locks import try_lock
 
 
 def _tag() -> str:
@@ -147,15 +147,6 @@ def _content(path: Path) -> bytes:
         return file.read()
 
 
-def _locked(handle: int) -> bool:
-    """Lock an open file unless another process has.  Raises OSError where the file system has no locks."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
 #: Seconds that a process waits for another to compile the same kernel; none takes half as long, and then it compiles by itself.
 PATIENCE = 120
 
@@ -188,7 +179,7 @@ class Entry:
                 held.callback(os.close, handle)
                 held.callback(lock.unlink, missing_ok=True)
                 until = time.monotonic() + PATIENCE
-                while not _locked(handle) and time.monotonic() < until:
+                while not try_lock(handle) and time.monotonic() < until:
                     time.sleep(0.02)
             yield
 
