@@ -138,8 +138,9 @@ def cube_svg(drawing: Drawing, *, told: bool = False) -> str:
         if v in drawing.inside:
             text = html.escape(drawing.inside[v])
             parts.append(f'<text class="inside {kinds[v]}" x="{x:.0f}" y="{y + 4:.0f}">{text}</text>')
+    beside, below = (-8, _RADIUS + 12) if n <= _LINKED else (0, -_RADIUS - 4)
     names = (
-        f'<text x="{x - 8:.0f}" y="{y + _RADIUS + 12:.0f}">{label(v, n)}</text>'
+        f'<text x="{x + beside:.0f}" y="{y + below:.0f}">{label(v, n)}</text>'
         for v, (x, y) in enumerate(places)
         if n <= _LINKED or v in drawing.faulty_nodes
     )
