@@ -1,7 +1,12 @@
 """A report of real papers for tests: the folder that ``FASTCUBE_REPORT`` names, else a quick one of one paper."""
 
+import ast
+import contextlib
 import html.parser
+import io
+import json
 import os
+import re
 from pathlib import Path
 
 import fastcube as fc
@@ -43,6 +48,66 @@ class Lines(html.parser.HTMLParser):
     def handle_data(self, data):
         if self.inside:
             self.lines[-1][1 if self.inside == "code" else 2] += data
+
+
+def misprinted(lines):
+    """Python that, run as it stands, does not print what stands under it; verdicts are kept as JSON, lists for tuples."""
+    found = []
+    for text, gives in sorted(lines, key=str):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(text, {})
+        said = out.getvalue().removesuffix("\n")
+        if gives not in (None, said) and json.loads(json.dumps(ast.literal_eval(said))) != ast.literal_eval(gives):
+            found.append((text, gives, said))
+    return found
+
+
+#: What Python writes and a person does not: its words, names of the package, lists in lists, points without spaces.
+_RAW = re.compile(
+    r"\b(?:None|True|False|nan|inf)(?=[,;:)\]}]|$)|\b(?:lambda\b|Fraction\(|fc\.\w+)|\(\(\d+,|"
+    r"\[\[|\[\]|\{\}|\b[A-Za-z]+=\d|(?<=[\[({ ,])['\"][^'\"\s]+['\"](?=[,:\])}])"
+)
+
+
+def raw(text):
+    """What of a text looks like Python."""
+    return [found[0] for found in _RAW.finditer(text)]
+
+
+class Prose(html.parser.HTMLParser):
+    """What a page says, block by block, without its code, what that prints, and the readings, which are told as they are."""
+
+    INLINE = frozenset(("a", "b", "i", "em", "strong", "sub", "sup", "span", "cite"))
+    VOID = frozenset(("img", "br", "meta", "input"))
+
+    def __init__(self, text):
+        super().__init__()
+        self.blocks, self.open = [""], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        named = dict(attrs)
+        self.blocks += [named[name] for name in ("alt", "aria-label", "title") if name in named]
+        if tag not in self.INLINE:
+            self.blocks.append("")
+        if tag not in self.VOID:
+            skipped = tag in ("code", "samp", "pre", "style", "script", "svg") or named.get("class") == "reading"
+            self.open.append((tag, skipped))
+
+    def handle_endtag(self, tag):
+        while self.open and self.open.pop()[0] != tag:  # HTML ends cells and rows by itself
+            pass
+        if tag not in self.INLINE:
+            self.blocks.append("")
+
+    def handle_data(self, data):
+        if not any(skipped for _, skipped in self.open):
+            self.blocks[-1] += data
+
+
+def prose(page):
+    """The texts of a page's blocks."""
+    return [" ".join(block.split()) for block in Prose(Path(page).read_text(encoding="utf-8")).blocks if block.strip()]
 
 
 def lines(page):

@@ -15,6 +15,7 @@ import time
 from urllib.parse import unquote
 
 import pytest
+import report_page
 from toy_paper import paper
 
 import fastcube as fc
@@ -119,15 +120,46 @@ def test_every_item_has_its_words_numbers_and_verdict(folder):
     assert "nodes 8 claim false ✗ refuted" in text["toy-sizes"]
     assert "Every size" in text[""]
     assert text["toy-sizes"].startswith("section 2")
-    assert 'shell python3 -c "import fastcube as fc; print(2 ** fc.Hypercube(3).n)"' in text["toy-three"]
+    assert "python import fastcube as fc print(2 ** fc.Hypercube(3).n) prints 8" in text["toy-three"]
     assert "refuted" in text["toy-sizes"]
     assert "instead Q n has 2 n nodes." in text["toy-sizes"]
     assert "witness a cube of another size" in text["toy-sizes"]
-    assert "python 2 ** fc.Hypercube(2).n" in text["toy-sizes"]
+    assert "python import fastcube as fc print(2 ** fc.Hypercube(2).n)" in text["toy-sizes"]
     assert "prints 4" in text["toy-sizes"]
     assert "Q 3 has 8 nodes" in text["toy-three"]
     assert "no data in it a drawing of a word" in text["toy-figure-2"]
     assert "not decided" in text["toy-end"]
+
+
+def test_no_words_of_the_page_look_like_python(folder):
+    prose = report_page.prose(folder / "report.html")
+    assert "What Table 1 prints" in prose  # the blocks are those of the page
+    assert [(block, report_page.raw(block)) for block in prose if report_page.raw(block)] == []
+
+
+def test_its_lines_of_python_run_as_they_stand(folder):
+    lines = [(text, gives) for kind, text, gives in report_page.lines(folder / "report.html") if kind == "python"]
+    lines = [line for line in lines if "fc.run(" not in line[0]]  # the toy study has no name that fc.run knows
+    assert len(lines) >= 3
+    assert report_page.misprinted(lines) == []
+
+
+def test_raw_values_are_seen():
+    raw = (
+        "gives [[1, 2]]",
+        "no, None",
+        "((1, 2), 3)",
+        "at n=4",
+        "['01**']",
+        "{'a': 1}",
+        "as fc.route does",
+        "(lambda u: 1)",
+    )
+    assert all(report_page.raw(text) for text in raw)
+    fine = (
+        "True under one reading; 0.5 [0.4, 0.6]; P = {0, 1}; (u : v); 2(n - 1); the order (2, 0, 1); f(g(x)) at n = 4"
+    )
+    assert report_page.raw(fine) == []
 
 
 def test_the_page_asks_for_nothing_and_allows_only_its_own_style_and_script(folder):
@@ -355,10 +387,16 @@ def test_a_caption_counts_the_lines_that_are_seen():
     def column(label, seen):
         return {"label": label, "cells": ["0"], "drawn": seen}
 
-    tables = [{"columns": [column("f = 1", False), column("f = 2", True), column("f = 3", True)]}]
-    assert lines_text(tables) == "2 lines; with nothing that its scale shows: f = 1"
-    assert lines_text([*tables, {"columns": [column("all", True)]}]).startswith("2 and 1 lines")
-    assert lines_text([{"columns": [column("all", True)]}]) == "1 line"
+    def panel(*columns, stated=(), others=()):
+        return {"columns": columns, "stated": stated, "others": others}
+
+    one = panel(column("f = 1", False), column("f = 2", True), column("f = 3", True))
+    arrows = panel(column("all", True), stated=["paper: 4"], others=["closed form", "none seen here and beyond"])
+    assert lines_text([one]) == "2 lines; nothing that its scale shows: f = 1"
+    assert lines_text([arrows]) == "1 line, besides: paper: 4; closed form"
+    assert lines_text([one, panel(column("all", True))]).startswith("2 and 1 lines in its 2 panels;")
+    off = panel(column("all", True), stated=["paper: 4"], others=["paper: 4: off the scale"])
+    assert lines_text([off]) == "1 line"
 
 
 def test_a_line_of_zeros_is_not_seen_on_a_logarithmic_axis():

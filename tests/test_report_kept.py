@@ -51,18 +51,19 @@ KEPT = {
                      "software": {"version": "1", "git_revision": None}, "resources": {"written": "now", "seconds": 1.5},
                      "parameters": {"command": ["fastcube", "run", "toy"]}}],
         "tables": [{"at": ["1", "2"], "rows": [], "title": "bit", "x": "a", "y": "one bit",
-                    "columns": [{"label": "bit", "cells": ["0.5", "0.5"], "drawn": True}]}],
+                    "columns": [{"label": "bit", "cells": ["0.5", "0.5"], "drawn": True}],
+                    "stated": [], "others": []}],
         "spans": {"bit": {"least": {"at": "a = 1", "text": "0.5 ± 0.1"}, "most": {"at": "a = 2", "text": "0.6 ± 0.1"}}},
     },
     "claims/toy-false.json": {
         "sources": "s", "paper": "toy", "id": "false", "outcome": "refuted", "effort": "quick", "checked": "Q_1",
         "fact": "cubes", "definition": False, "applied": 3, "correction": "", "witnesses": [
-            {"words": "w", "python": "1", "value": [4], "told": {"drawings": [{
+            {"words": "w", "python": "1", "value": [4], "text": "4", "told": {"drawings": [{
                 "n": 2, "faulty_nodes": [1], "faulty_links": [[0, 1]], "inside": [[2, "1"]], "arrows": [[0, 2, "a"]],
                 "unsafe": True}]}},
-            {"words": "w", "python": "1", "value": 4, "told": {"dual": {
+            {"words": "w", "python": "1", "value": 4, "text": "4", "told": {"dual": {
                 "m": 1, "faulty_nodes": [7], "inside": [[0, "s"]], "paths": [[0, 1]]}}},
-            {"words": "w", "python": "1", "value": 4, "told": {"lines": ["faulty nodes: 00000"]}}],
+            {"words": "w", "python": "1", "value": 4, "text": "4", "told": {"lines": ["faulty nodes: 00000"]}}],
     },
     "examples/toy-three.json": {"sources": "s", "gave": "8", "same": True, "failed": ""},
 }  # a table, row by row # fmt: skip

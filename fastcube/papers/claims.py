@@ -32,10 +32,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, TypeVar
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, Self, TypeVar
 
 from ..errors import ParameterError, nearest
+from .values import value_text
 
 Outcome = Literal["holds", "refuted", "misprint", "depends", "unreproduced", "undecided"]
 T = TypeVar("T")
@@ -127,11 +128,25 @@ class Line:
         A Python expression in the names of ``import fastcube as fc``; its value is ``value``.
     value : JSON-able
         What the expression gives (lists for tuples).
+    form : str
+        How a person writes the value: fields as of :meth:`str.format`, ``{0}``, ``{1[0]}`` of a list's parts and ``{value}``
+        of all, with a kind of ``values.py`` where they hold nodes: ``{0[1]:path}``.  A flat row needs none; a list of lists
+        without one is shown by its drawing alone.
     """
 
     words: str
     python: str
     value: Any
+    form: str = field(default="", kw_only=True)
+
+    @property
+    def text(self) -> str:
+        """The value as a person writes it."""
+        return value_text(self.value, self.python, self.form)
+
+    def written(self, form: str) -> Self:
+        """The same line with a form."""
+        return replace(self, form=form)
 
     def replay(self) -> bool:
         """Evaluate ``python`` afresh and tell whether it still gives ``value``."""
@@ -144,7 +159,7 @@ class Witness(Line):
 
     Parameters
     ----------
-    words, python, value
+    words, python, value, form
         As of :class:`Line`.
     data : dict
         The network and its faults, as labels, for programs.
@@ -152,10 +167,16 @@ class Witness(Line):
 
     data: dict[str, Any]
 
+    def report(self) -> dict[str, Any]:
+        """Its fields as data that ``json`` can write, with the value's text for its form."""
+        fields = asdict(self)
+        del fields["form"]
+        return fields | {"text": self.text}
+
     @classmethod
-    def of(cls, words: str, python: str, data: Mapping[str, Any]) -> Witness:
+    def of(cls, words: str, python: str, data: Mapping[str, Any], form: str = "") -> Witness:
         """The witness with the value that its expression gives now."""
-        return cls(words, python, evaluated(python), dict(data))
+        return cls(words, python, evaluated(python), dict(data), form=form)
 
 
 def evaluated(python: str) -> Any:
@@ -278,7 +299,7 @@ class Claim:
             "checked": verdict.checked,
             "applied": effort.applied,
             "correction": "" if verdict.outcome == "holds" else verdict.instead or self.correction,
-            "witnesses": [asdict(witness) for witness in verdict.witnesses],
+            "witnesses": [witness.report() for witness in verdict.witnesses],
         }
 
 

@@ -57,7 +57,7 @@ class Example(Line):
 
     Parameters
     ----------
-    words, python, value
+    words, python, value, form
         As of :class:`~fastcube.papers.claims.Line`.
     cubes : tuple of Drawing
     """

@@ -114,6 +114,8 @@ _TABLE = {
     "x": str,
     "y": str,
     "columns": [{"label": str, "cells": [str], "drawn": bool}],
+    "stated": [str],
+    "others": [str],
 }
 
 
@@ -147,6 +149,9 @@ DRAWN = {
     "spans": {str: {"least": _AT, "most": _AT}},
 }
 
+#: What is kept of a witness' line.
+_LINE = {"words": str, "python": str, "value": lambda value: is_clean(repr(value)), "text": str}
+
 VERDICT = {
     "sources": str,
     "paper": str,
@@ -158,7 +163,7 @@ VERDICT = {
     "checked": str,
     "applied": range(2**62),
     "correction": str,
-    "witnesses": [{"words": str, "python": str, "value": lambda value: is_clean(repr(value)), "told": _TOLD}],
+    "witnesses": [_LINE | {"told": _TOLD}],
 }
 
 #: What :meth:`~fastcube.papers.claims.Claim.report` gives.
@@ -176,7 +181,7 @@ REPORT = {
     "checked": str,
     "applied": range(2**62),
     "correction": str,
-    "witnesses": [{"words": str, "python": str, "value": lambda value: is_clean(repr(value)), "data": dict}],
+    "witnesses": [_LINE | {"data": dict}],
 }
 
 EXAMPLE = {"sources": str, "gave": str, "same": bool, "failed": str}

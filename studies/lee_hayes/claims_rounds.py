@@ -92,7 +92,7 @@ def rounds_enough(effort: Effort) -> Verdict:
     unsafe = find_unsafe(cube)
     late = unsafe.nodes[unsafe.round_of > bound].tolist()
     words = f"unsafe nodes that are not marked after B_{n} = {bound} steps: {', '.join(map(cube.label, late))}"
-    return Verdict("refuted", verdict.checked, _slow_witness(n, words, python))
+    return Verdict("refuted", verdict.checked, _slow_witness(n, words, python).written("{value:row}"))
 
 
 def _told_rounds() -> str:
@@ -208,7 +208,8 @@ def figure_3(_: Effort) -> Verdict:
     """The figure's fault set."""
     cube = Hypercube(4, [0b0110, 0b0101, 0b0000])
     python = f"[[str(part) for part in u.subcubes], {_STEPS}]"
-    told = witness("the maximal unsafe subcube, and the step that marks each node", cube, python)
+    words = "the maximal unsafe subcube, and the step that marks each node"
+    told = witness(words, cube, python).written("{0[0]}; {1:marks}")
     subcubes, steps = told.value[0], dict(told.value[1])
     as_told = (
         subcubes == ["0***"] and steps.keys() == {1, 2, 3, 4, 7} and steps[0b0010] == steps[0b0001] == 1 < steps[0b0011]
@@ -224,7 +225,7 @@ def figure_3(_: Effort) -> Verdict:
 def figure_12(_: Effort) -> Verdict:
     """The figure's fault set."""
     cube = Hypercube(4, [0b0000, 0b0110, 0b1101])
-    told = witness("the step that marks each node", cube, _STEPS)
+    told = witness("the step that marks each node", cube, _STEPS).written("{value:marks}")
     steps = dict(told.value)
     first, second = ({label for label, step in steps.items() if step == t} for t in (1, 2))
     as_told = first == {0b0100, 0b0010} and {0b1100, 0b0101} <= second and len(steps) == 13

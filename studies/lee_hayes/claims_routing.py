@@ -26,12 +26,12 @@ from .small_cubes import Asked
 
 #: What a claim says of a message: False where its hypothesis does not apply, True where it is as stated, else what is wrong
 #: with it: words, and the call that shows it, in which ``c`` is the cube.
-Judged = bool | tuple[str, str]
+Judged = bool | tuple[str, ...]
 Check = Callable[[World, int, int], Judged]
 
 
-def witness(world: World, s: int, t: int, wrong: tuple[str, str]) -> Witness:
-    """A witness on one message: ``wrong`` has words, and a Python expression in which ``c`` is the cube."""
+def witness(world: World, s: int, t: int, wrong: tuple[str, ...]) -> Witness:
+    """A witness on one message: ``wrong`` has words, a Python expression in which ``c`` is the cube, and perhaps a form."""
     cube = world.cube
     data = {
         "n": cube.n,
@@ -40,7 +40,8 @@ def witness(world: World, s: int, t: int, wrong: tuple[str, str]) -> Witness:
         "s": s,
         "t": t,
     }
-    return Witness.of(wrong[0], f"(lambda c: {wrong[1]})(fc.{cube.source()})", data)
+    words, python, *form = wrong
+    return Witness.of(words, f"(lambda c: {python})(fc.{cube.source()})", data).written("".join(form))
 
 
 def beyond(algorithm: str, k: int = 1) -> Toward:
@@ -96,6 +97,10 @@ def _call(algorithm: str, s: int, t: int, k: int = 0) -> str:
     return f"fc.route(c, {s}, {t}, algorithm='{algorithm}'{f', k={k}' if k else ''})"
 
 
+#: How the outcome, the path and the length of a shortest one are written.
+_ROUTED = "{0}, {1:path}"
+
+
 def _ended(found: Route) -> str:
     return found.outcome if found.length is None else f"{found.length} links"
 
@@ -106,7 +111,7 @@ def _not_optimal(world: World, algorithm: str, s: int, t: int, k: int) -> Judged
         return True
     words = f"{algorithm}({k}): {_ended(found)}, the shortest path has {distance(world.cube, s, t)}"
     call = _call(algorithm, s, t, k)
-    return words, f"[{call}.outcome, {call}.path, fc.distance(c, {s}, {t})]"
+    return words, f"[{call}.outcome, {call}.path, fc.distance(c, {s}, {t})]", _ROUTED
 
 
 # ---------------------------------------------------------------- section 3.1
@@ -245,14 +250,16 @@ def _same(k: int, path: bool, crowded: bool = True) -> Check:
         what = "path" if path else "length"
         if (one.path == two.path) if path else (one.outcome, one.length) == (two.outcome, two.length):
             return True
-        return f"ROUTE1({k}) {one.outcome}, ROUTE2({k}) {two.outcome}, over different {what}s", _both(k, what, s, t)
+        return f"ROUTE1({k}) {one.outcome}, ROUTE2({k}) {two.outcome}, over different {what}s", *_both(k, what, s, t)
 
     return check
 
 
-def _both(k: int, what: str, s: int, t: int) -> str:
+def _both(k: int, what: str, s: int, t: int) -> tuple[str, str]:
     calls = [_call(name, s, t, k) for name in ("ROUTE1", "ROUTE2")]
-    return f"[[r.outcome, r.{what}] for r in ({calls[0]}, {calls[1]})]"
+    kind = ":path" if what == "path" else ""
+    form = f"ROUTE1({k}) {{0[0]}}, {what} {{0[1]{kind}}}; ROUTE2({k}) {{1[0]}}, {what} {{1[1]{kind}}}"
+    return f"[[r.outcome, r.{what}] for r in ({calls[0]}, {calls[1]})]", form
 
 
 @ledger.claim(
@@ -284,7 +291,7 @@ def route2_2(effort: Effort) -> Verdict:
         return within
     world = World(Hypercube(3, [0b011]))
     words = "under the hypothesis of Theorem 2: the same outcome and length, over two paths or one"
-    alike = witness(world, 0, 0b111, (words, _both(2, "length", 0, 0b111)))
+    alike = witness(world, 0, 0b111, (words, *_both(2, "length", 0, 0b111)))
     return Verdict(
         "depends",
         f"{anywhere.checked}; under the hypothesis of Theorem 2 it holds: {within.checked}",
@@ -353,7 +360,7 @@ def _route3(world: World, s: int, t: int, beyond: int) -> Judged:
         return True
     words = f"ROUTE3: {_ended(found)}, the shortest path has {distance(world.cube, s, t)}"
     call = _call("ROUTE3", s, t)
-    return words, f"[{call}.outcome, {call}.path, fc.distance(c, {s}, {t})]"
+    return words, f"[{call}.outcome, {call}.path, fc.distance(c, {s}, {t})]", _ROUTED
 
 
 def _safe(world: World) -> bool:

@@ -58,7 +58,8 @@ def f_and_g() -> Example:
         "(and returns, since it forgets), with that one faulty too with g_2; to 001101 itself there is no f_1 to take, and to "
         "110010, all neighbours being faulty, no g_1"
     )
-    return Example(words, python, [[4, 5, 6], [1, 1], [2, 2], ["delivered", "stuck"]])
+    form = "{0}; {1}; {2}; the last two messages are {3[0]} and {3[1]}"
+    return Example(words, python, [[4, 5, 6], [1, 1], [2, 2], ["delivered", "stuck"]], form=form)
 
 
 def subcube() -> Example:
@@ -67,9 +68,8 @@ def subcube() -> Example:
         "(lambda u: [[str(part) for part in u.subcubes], u.nodes.tolist()])(fc.find_unsafe(fc.Hypercube(4, [4, 7])))"
     )
     words = "the unsafe subcube of the faults 0100 and 0111, and the nodes in it that are unsafe: 0101 and 0110"
-    return Example(
-        words, python, [["01**"], [5, 6]], (_drawn(4, (4, 7), caption="01**: two faulty nodes and two unsafe ones"),)
-    )
+    drawn = _drawn(4, (4, 7), caption="01**: two faulty nodes and two unsafe ones")
+    return Example(words, python, [["01**"], [5, 6]], (drawn,), form="{0[0]}, {1:nodes}")
 
 
 def minimal_paths() -> Example:
@@ -86,7 +86,7 @@ def disjoint_paths() -> Example:
     paths = f"[fc.route({cube}, 0, 3, algorithm='ROUTE1', k=4).path for v in (1, 2, 4, 8)]"
     python = f"(lambda p: [[len(q) - 1 for q in p], len({{x for q in p for x in q[1:-1]}})])({paths})"
     words = "0000 to 0011, r = 2: lengths of the paths by each first link, and their inner nodes, all different (1 + 1 + 3 + 3)"
-    return Example(words, python, [[2, 2, 4, 4], 8])
+    return Example(words, python, [[2, 2, 4, 4], 8], form="{0}; {1} inner nodes")
 
 
 def figure_1a() -> Example:
@@ -101,7 +101,8 @@ def _told(n: int, faulty: tuple[int, ...], s: int, algorithm: str, words: str, v
     caption = f"{algorithm} from {s:0{n}b}, with the time unit of each copy"
     call = f"fc.broadcast(fc.Hypercube({n}, {list(faulty)}), {s}, algorithm='{algorithm}')"
     python = f"(lambda b: [b.reached, b.steps, b.copies])({call})"
-    return Example(words, python, value, (_drawn(n, faulty, arrows, caption=caption),))
+    form = "{0} nodes, {1} units, {2} copies"
+    return Example(words, python, value, (_drawn(n, faulty, arrows, caption=caption),), form=form)
 
 
 def figure_1b() -> Example:
@@ -118,7 +119,8 @@ def figure_3() -> Example:
     python = f"(lambda u: [list(pair) for pair in zip(u.nodes.tolist(), u.round_of.tolist())])({found})"
     words = "unsafe nodes beside the three faulty ones, and the step that marks each"
     value = [[0b0001, 1], [0b0010, 1], [0b0011, 2], [0b0100, 1], [0b0111, 1]]
-    return Example(words, python, value, (_drawn(4, FIGURE_3, times=True, caption="steps of FIND_UNSAFE"),))
+    drawn = _drawn(4, FIGURE_3, times=True, caption="steps of FIND_UNSAFE")
+    return Example(words, python, value, (drawn,), form="{value:marks}")
 
 
 def figure_3_first() -> Example:
@@ -127,9 +129,9 @@ def figure_3_first() -> Example:
     python = f"[[r.outcome, r.path] for r in ({', '.join(calls)})]"
     value = [["lost", [0b1110]], ["delivered", [0b1110, 0b1100, 0b0100]]]
     arrows = _passed(route(Hypercube(4, FIGURE_3), 14, 4, "ROUTE1"))
-    return Example(
-        "ROUTE and ROUTE1(1) from 1110 to 0100", python, value, (_drawn(4, FIGURE_3, arrows, caption="ROUTE1(1)"),)
-    )
+    drawn = _drawn(4, FIGURE_3, arrows, caption="ROUTE1(1)")
+    form = "ROUTE {0[0]} at {0[1]:path}; ROUTE1(1) {1[0]}, {1[1]:path}"
+    return Example("ROUTE and ROUTE1(1) from 1110 to 0100", python, value, (drawn,), form=form)
 
 
 def figure_3_second() -> Example:
@@ -138,7 +140,8 @@ def figure_3_second() -> Example:
     path = [0b0111, 0b1111, 0b1101, 0b1100, 0b0100]
     drawn = _routed(words, 4, FIGURE_3, 0b0111, 0b0100, path).cubes
     asked = "[c.metric(7, 4), fc.distance(c, 7, 4), fc.route(c, 7, 4, algorithm='ROUTE3').path]"
-    return Example(words, f"(lambda c: {asked})(fc.Hypercube(4, {list(FIGURE_3)}))", [2, 4, path], drawn)
+    call = f"(lambda c: {asked})(fc.Hypercube(4, {list(FIGURE_3)}))"
+    return Example(words, call, [2, 4, path], drawn, form="{0}, {1}, {2:path}")
 
 
 def figure_3_third() -> Example:
@@ -155,7 +158,8 @@ def figure_4() -> Example:
     value = [["livelock", [0b0111, 0b1111, 0b0111]], ["delivered", [0b0111, 0b1111, 0b1101, 0b1100, 0b0100]]]
     arrows = _passed(route(Hypercube(4, FIGURE_3), 7, 4, "ROUTE1", k=2))
     words = "ROUTE1(1) and ROUTE1(2) from 0111 to 0100 among the faults of Figure 3"
-    return Example(words, python, value, (_drawn(4, FIGURE_3, arrows, caption="ROUTE1(2)"),))
+    form = "ROUTE1(1) {0[0]}, {0[1]:path}; ROUTE1(2) {1[0]}, {1[1]:path}"
+    return Example(words, python, value, (_drawn(4, FIGURE_3, arrows, caption="ROUTE1(2)"),), form=form)
 
 
 def figure_6() -> Example:
@@ -220,7 +224,7 @@ def figure_12() -> Example:
     """All of Q_4 is unsafe after five steps."""
     python = f"(lambda u: [u.rounds, u.all_unsafe])(fc.find_unsafe(fc.Hypercube(4, {list(FIGURE_12)})))"
     drawn = _drawn(4, FIGURE_12, times=True, caption="steps of FIND_UNSAFE")
-    return Example("steps until all of Q_4 is unsafe", python, [5, True], (drawn,))
+    return Example("steps until all of Q_4 is unsafe", python, [5, True], (drawn,), form="{0}; all unsafe: {1}")
 
 
 EXAMPLES = {

@@ -241,6 +241,7 @@ def example_2(_: Effort) -> Verdict:
     """Every COST that the example prints."""
     python = "(lambda t: [str(t), len(t.faulty_links), [list(c.values()) for c in t.costs]])(fc.find_tree(cube))"
     found = witness("the tree, its faulty links, and the COSTs of each step", EXAMPLE_2, python)
+    found = found.written("{0}; {1}; {2[0]}, then {2[1]}")
     return told(found, ["sink 000, order (2, 0, 1)", 0, [[1, 0, 1], [0, 1]]], "the example itself, COST by COST")
 
 
@@ -352,4 +353,4 @@ def equation_8(effort: Effort) -> Verdict:
 )
 def detected(_: Effort) -> Verdict:
     """Figure 9's one word that the text prints."""
-    return told(witness("FAULT(101)", EXAMPLE_2, "fc.detect(cube)[0b101].item()"), 0b011)
+    return told(witness("FAULT(101)", EXAMPLE_2, "fc.detect(cube)[0b101].item()").written("{value:node}"), 0b011)

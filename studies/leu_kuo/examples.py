@@ -26,6 +26,7 @@ def _tree(n: int, sink: int, order: tuple[int, ...]) -> tuple[CommunicationTree,
 
 
 def _links(tree: CommunicationTree, call: str, words: str, value: list[list[int]]) -> Example:
+    """The links of a tree as they are drawn: stage, from, to."""
     return Example(words, f"[list(link) for link in {call}.links]", value, (_drawn(tree, str(tree)),))
 
 
@@ -36,9 +37,7 @@ def figure_1() -> Example:
     """Sink 0000, the dimensions in ascending order."""
     value = [[0, v + 1, v] for v in range(0, 16, 2)] + [[1, v + 2, v] for v in range(0, 16, 4)]
     value += [[2, 4, 0], [2, 12, 8], [3, 8, 0]]
-    return _links(
-        *_tree(4, 0, (0, 1, 2, 3)), "stage, from, to: node 0001 sends to 0000 at stage 0; 0000 ends with all", value
-    )
+    return _links(*_tree(4, 0, (0, 1, 2, 3)), "node 0001 sends to 0000 at stage 0; 0000 ends with all", value)
 
 
 #: Figure 2 as printed.
@@ -60,7 +59,8 @@ def figure_2() -> Example:
     grid = "[[(j ^ j >> 1) << 3 | i ^ i >> 1 for j in range(4)] for i in range(8)]"
     rows = "{fc.Hypercube(5).metric(a, b) for row in g for a, b in zip(row, row[1:])}"
     python = f"(lambda g: [g, list({rows}), list({rows.replace('in g for', 'in zip(*g) for')})])({grid})"
-    return Example(words, python, [[list(row) for row in GRID], [1], [1]])
+    form = "row by row {0:grid}; {1[0]} bit in a row, {2[0]} in a column"
+    return Example(words, python, [[list(row) for row in GRID], [1], [1]], form=form)
 
 
 def figure_3a() -> Example:
@@ -92,9 +92,8 @@ def figure_5() -> Example:
     words = "nodes in the active set of stages 0, ..., 3 (2^(n-i-1)), and active neighbours of each of them (n-i-1)"
     inside = {v: str(i) for i in range(4) for v in range(16) if tree.role(v, i) == "active"}
     drawn = _drawn(tree, "the stage at which each node is active", inside)
-    return Example(
-        words, f"(lambda A: [[len(a) for a in A], {near}])({active})", [[8, 4, 2, 1], [3, 2, 1, 0]], (drawn,)
-    )
+    python = f"(lambda A: [[len(a) for a in A], {near}])({active})"
+    return Example(words, python, [[8, 4, 2, 1], [3, 2, 1, 0]], (drawn,), form="{0}; {1}")
 
 
 def figure_6() -> Example:
@@ -113,7 +112,7 @@ def _merged(words: str, data: str, split: str, merge: str, value: list[int]) -> 
 
 def matrix_vector() -> Example:
     """A of two rows and seven columns, one at each nonfaulty node; ``examples/matvec.py`` does it on the grid of Figure 2."""
-    words = "A x with A = ((0, 1, ..., 6), (0, 2, ..., 12)) and x = 1, a column at each nonfaulty node of Figure 16"
+    words = "A x, A of the rows 0, 1, ..., 6 and 0, 2, ..., 12, and x = 1, a column at each nonfaulty node of Figure 16"
     return _merged(words, "[v, 2 * v]", "[p] + [[0, 0]] * (m - 1)", "[x + y for x, y in zip(a, b)]", [21, 42])
 
 
@@ -155,7 +154,8 @@ def figure_12() -> Example:
         f"(lambda t: [t.sink, list(t.order), [list(cost.values()) for cost in t.costs], list(t.faulty_links)])({call})"
     )
     words = "FIND_TREE's sink, order, COSTs (of dimensions 0, 1, 2, then of 0, 2), and faulty links in its tree"
-    return Example(words, python, [0, [2, 0, 1], [[1, 0, 1], [0, 1]], []], (_drawn(tree, str(tree)),))
+    form = "sink {0:node}, order {1}; {2[0]}, then {2[1]}; {3}"
+    return Example(words, python, [0, [2, 0, 1], [[1, 0, 1], [0, 1]], []], (_drawn(tree, str(tree)),), form=form)
 
 
 # ---------------------------------------------------------------- sections 3.2 and 3.3
@@ -175,7 +175,7 @@ def figure_14() -> Example:
     told = "[[list(p.partners) for p in g.plans], int(g.arrived)]"
     python = f"(lambda c: (lambda g: {told})(fc.gather(c, fc.CommunicationTree(c, 0, (0, 1, 2, 3)))))({call})"
     words = "m = 2: 1011 divides its data between 1111 and 0011; all 16 units arrive"
-    return Example(words, python, [[[15, 3]], 16], (drawn,))
+    return Example(words, python, [[[15, 3]], 16], (drawn,), form="{0[0]:row}; {1}")
 
 
 def figure_15() -> Example:
@@ -184,7 +184,7 @@ def figure_15() -> Example:
     told = "[g.deadlocked, [[v, p.node] for p in g.plans for v in p.partners]]"
     python = f"(lambda c: (lambda g: {told})(fc.gather(c, fc.CommunicationTree(c, 0, (0, 1, 2, 3)))))({call})"
     words = "not deadlocked; edges of the RDG that help adds to the reversed tree: 1111 and 0011 wait for 1011"
-    return Example(words, python, [False, [[15, 11], [3, 11]]])
+    return Example(words, python, [False, [[15, 11], [3, 11]]], form="deadlocked: {0}; {1:hops}")
 
 
 def figure_16() -> Example:
@@ -195,7 +195,8 @@ def figure_16() -> Example:
     call = f"(lambda c: (lambda t, g: {told})(fc.find_tree(c), fc.gather(c, fc.find_tree(c))))"
     python = f"{call}(fc.Hypercube(3, [7], {[*LINKS_4]}))"
     words = "FIND_TREE's sink and order; 100 sends to 101 instead of 000; all 7 units arrive"
-    return Example(words, python, [1, [2, 1, 0], [[4, [5]]], 7], (_drawn(tree, str(tree)),))
+    form = "sink {0:node}, order {1}; {2[0][0]:node} to {2[0][1]:row}; {3}"
+    return Example(words, python, [1, [2, 1, 0], [[4, [5]]], 7], (_drawn(tree, str(tree)),), form=form)
 
 
 EXAMPLES = {

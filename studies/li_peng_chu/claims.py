@@ -195,7 +195,7 @@ def tree_greedy(effort: Effort) -> Verdict:
                     dual,
                     lowest,
                     k=k,
-                ),
+                ).written("{0} links, all there: {1}, one of a faulty node: {2}"),
             ),
         )
     return Verdict(

@@ -105,7 +105,8 @@ def lemma_2(effort: Effort) -> Verdict:
                     f"{len(_faulty(dual))} faults",
                     witness(
                         f"DC({dual.m}) is {k}-safe with {len(_faulty(dual))} < {fault_limit(dual.m, k)} faults, yet no "
-                        f"virtual edge with a fault-free path leads from what 0 reaches in its cluster into that of {t}",
+                        f"virtual edge with a fault-free path leads from what {dual.label(0)} reaches in its cluster into "
+                        f"that of {dual.label(t)}",
                         dual,
                         f"(lambda d: [d.is_safe({k}), d.virtual_edges(0, {t})])(fc.{dual.source()})",
                         t=t,
@@ -135,7 +136,10 @@ def virtual_edge_path(effort: Effort) -> Verdict:
             return None
         python = f"[v for v in fc.{dual.source()}.faulty_nodes if (v ^ {dual.cross(u)}) & ~{inside} == 0]"
         return witness(
-            f"the faults of a cluster in which no path joins {dual.cross(u)} and {dual.cross(v)}", dual, python, k=k
+            f"the faults of a cluster in which no path joins {dual.label(dual.cross(u))} and {dual.label(dual.cross(v))}",
+            dual,
+            python,
+            k=k,
         )
 
     return Verdict.unless(
@@ -323,7 +327,10 @@ def _fails(effort: Effort, number: int, cases: str) -> Verdict:
 
 def _route_witness(dual: DualCube, t: int, k: int, assumed: str) -> Witness:
     length = distance(dual, 0, t)
-    words = f"DC({dual.m}), k = {k}{assumed}: from 0 to {t} the printed algorithms fail, though a path of length {length} exists"
+    ends = f"from {dual.label(0)} to {dual.label(t)}"
+    words = (
+        f"DC({dual.m}), k = {k}{assumed}: {ends} the printed algorithms fail, though a path of length {length} exists"
+    )
     python = f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k}, variant='literal').reason"
     return witness(words, dual, python, t=t, k=k)
 
@@ -375,7 +382,9 @@ def theorem_1_path(effort: Effort) -> Verdict:
         dual, t = case
         if distance(dual, 0, t) is not None:
             return None
-        return witness(f"no path from 0 to {t}", dual, f"fc.distance(fc.{dual.source()}, 0, {t})", t=t)
+        return witness(
+            f"no path from {dual.label(0)} to {dual.label(t)}", dual, f"fc.distance(fc.{dual.source()}, 0, {t})", t=t
+        )
 
     def cases() -> Iterator[tuple[DualCube, int]]:
         for _, dual in _small(effort):

@@ -548,7 +548,7 @@ def theorem_1_any_roots(effort: Effort) -> Verdict:
             [n * (2**n - 2), [1 << i for i in range(n)]],
             f"links and roots of these trees of Q'_{n}",
         )
-    words = "three trees of Q'_3, rooted at 3, 5 and 6, without a common directed link; n - 1 is 2"
+    words = "three trees of Q'_3, rooted at 011, 101 and 110, without a common directed link; n - 1 is 2"
     witness = Witness.of(words, trees_without_root(3, 7), {"n": 3, "faulty_nodes": [7]})
     checked = f"n edge-disjoint spanning trees in Q'_3, ..., Q'_{most}, one for each neighbour of the faulty node"
     if len(witness.value) <= 2:

@@ -101,7 +101,7 @@ def _schedule_witness(n: int, d: int, packets: int, steps: int) -> Witness | Non
     if schedule is None:
         return None
     return Witness.of(
-        f"a schedule of {steps} steps (lists of (tail, head, packet)) for M = {packets} in Q'_{n}, H(f,s) = {d}; "
+        f"a schedule of {steps} steps for M = {packets} in Q'_{n}, H(f,s) = {d}; "
         f"the trees take {broadcast_packets(cube, 0, packets)}, printed are {printed_steps(n, d, packets)}",
         f"fc.schedule_steps(fc.{cube.source()}, 0, {packets}, {schedule})",
         {**_data(n, d, packets), "schedule": schedule},

@@ -10,7 +10,7 @@ from fastcube.papers.examples import Drawing, Example
 def _trees(
     words: str, n: int, faulty: tuple[int, ...], pivoted: bool, value: list[list[int]], which: slice = slice(None)
 ) -> Example:
-    """Some of the trees around 0: parents of nodes 0, 1, ..., and each tree drawn with the dimensions of its links."""
+    """Some of the trees around 0, each drawn with the dimensions of its links: parents of nodes 0, 1, ..., -1 or -2 for none."""
     cube = Hypercube(n, faulty)
     call = f"fc.spanning_trees(fc.Hypercube({n}{f', {list(faulty)}' if faulty else ''}), 0{', pivoted=True' if pivoted else ''})"
     cut = "" if which == slice(None) else f"[{which.start or ''}:{'' if which.stop is None else which.stop}]"
@@ -19,7 +19,6 @@ def _trees(
     for i in range(len(every))[which]:
         arrows = ((p, v, str((p ^ v).bit_length() - 1)) for v, p in enumerate(every[i]) if p >= 0)
         drawn.append(Drawing(n, faulty, arrows=tuple(arrows), caption=f"tree {i}, with the dimension of each link"))
-    words += ": parents of nodes 0, 1, ...; -1 at the root, -2 at a faulty node"
     return Example(words, f"{call}{cut}.tolist()", value, tuple(drawn))
 
 
@@ -97,7 +96,7 @@ def lemma_5() -> Example:
     call = "fc.spanning_trees(fc.Hypercube(4, [f]), 0, pivoted=True).tolist()"
     python = f"(lambda h: [[max(h(h, t, v) for v in range(16)) for t in {call}] for f in (8, 12, 14, 15)])({depth})"
     words = "heights of the three light trees of Q'_4 for f = 1000, 1100, 1110 and 1111: n - 1 once, for 1110"
-    return Example(words, python, [[4, 4, 4], [4, 4, 4], [3, 4, 4], [4, 4, 4]])
+    return Example(words, python, [[4, 4, 4], [4, 4, 4], [3, 4, 4], [4, 4, 4]], form="{0}; {1}; {2}; {3}")
 
 
 def theorem_2() -> Example:
@@ -115,7 +114,7 @@ def no_redundant() -> Example:
         "len({(p[v], v) for p in t for v in range(16) if p[v] >= 0})])(fc.spanning_trees(fc.Hypercube(4, [12]), 0).tolist())"
     )
     words = "Q'_4, f = 1100: trees that reach a node, each with its own packets, and the directed links that they use, 3 * 14"
-    return Example(words, python, [[3], 42])
+    return Example(words, python, [[3], 42], form="{0[0]} trees, {1} links")
 
 
 EXAMPLES = {

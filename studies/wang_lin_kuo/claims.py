@@ -69,7 +69,8 @@ def example_3_1(_: Effort) -> Verdict:
     """The two pairs."""
     python = "[[len({v & ~mask for v in cube.faulty_nodes}) for mask in (0b100001, 0b000011)] for cube in [fc.%s]]"
     words = "2-cubes with a fault along {0, 5} and {0, 1}, of 4 faults"
-    return told(Witness.of(words, python % EXAMPLE.source(), data_of(EXAMPLE)), [[3, 4]], "the example's fault set")
+    found = Witness.of(words, python % EXAMPLE.source(), data_of(EXAMPLE)).written("{0[0]} and {0[1]}")
+    return told(found, [[3, 4]], "the example's fault set")
 
 
 @ledger.claim(
@@ -404,6 +405,7 @@ def example_4_3(_: Effort) -> Verdict:
     python = f"(lambda m: [m.N, {order}])({cast})"
     data = data_of(FIGURE_18) | {"source": SOURCE_18, "destinations": list(DESTINATIONS_18)}
     found = Witness.of("channels of the multicast of Figure 18, and its supernodes upwards and downwards", python, data)
+    found = found.written("{0}; upwards {1[0]:row3}, downwards {1[1]:row3}")
     wanted = [14, [[0b011, 0b010, 0b110, 0b111, 0b101, 0b100], [0b011, 0b001, 0b000]]]
     return told(found, wanted, "the figure's fault set, source and destinations")
 
@@ -426,6 +428,7 @@ def example_5_3(_: Effort) -> Verdict:
     found = Witness.of(
         "destinations reached, those of Figure 18 and all; and Figure 2's pair", python, data_of(SECTION_5_3)
     )
+    found = found.written("{0[0]:nodes} and {0[1]:nodes}; {1:set}")
     return told(found, [[wanted, others], [0, 1]], "the example's fault set")
 
 

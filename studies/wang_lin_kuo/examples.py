@@ -28,16 +28,16 @@ def figure_2() -> Example:
     faults = "(0b000000, 0b100001, 0b111000, 0b000100)"
     cut = f"[len({{v & ~mask for v in {faults}}}) for mask in (0b100001, 0b000011)]"
     words = "the pair that Figure 2 finds in Q_6, and how many 2-cubes hold the 4 faults with P = {0, 5} and P = {0, 1}"
-    return Example(words, f"[list(fc.two_partition(fc.Hypercube(6, {faults}))), {cut}]", [[0, 1], [3, 4]])
+    python = f"[list(fc.two_partition(fc.Hypercube(6, {faults}))), {cut}]"
+    return Example(words, python, [[0, 1], [3, 4]], form="{0:set}; {1[0]} and {1[1]}")
 
 
 def figure_3() -> Example:
     """Two hops: by the buddy."""
     python = "[list(channel) for channel in fc.multicast(fc.Hypercube(3, [4]), 0, [5], partition=(0, 1)).channels]"
     words = "from 000 into 1**: its neighbour 100 is faulty, so that its buddy 001 sends on, two hops"
-    return Example(
-        words, python, [[0, 1], [1, 5]], (_drawn(Hypercube(3, [4]), 0, [5], "labels of the supernodes 0** and 1**"),)
-    )
+    drawn = _drawn(Hypercube(3, [4]), 0, [5], "labels of the supernodes 0** and 1**")
+    return Example(words, python, [[0, 1], [1, 5]], (drawn,), form="{value:hops}")
 
 
 def figure_4() -> Example:
@@ -73,7 +73,8 @@ def figure_8() -> Example:
 def _inside(faults: list[int], pairs: tuple[tuple[int, int], ...], words: str, value: list[list[list[int]]]) -> Example:
     cube = f"fc.Hypercube(2{f', {faults}' if faults else ''})"
     call = f"fc.multicast({cube}, s, [d], partition=(0, 1)).channels"
-    return Example(words, f"[[list(channel) for channel in {call}] for s, d in {pairs}]", value)
+    form = "; ".join(f"{{{i}:hops}}" for i in range(len(pairs)))
+    return Example(words, f"[[list(channel) for channel in {call}] for s, d in {pairs}]", value, form=form)
 
 
 def figure_9() -> Example:
@@ -89,7 +90,8 @@ def figure_10() -> Example:
     path = "[1] + [1 ^ (1 ^ 14) & (2 << k) - 1 for k in range(4) if (1 ^ 14) >> k & 1]"
     hops = "{fc.Hypercube(4).metric(u, v) for u, v in zip(p, p[1:])}"
     words = "f_1 of 1100, 0001 and 0000; the e-cube path from 0001 to 1110, each hop one link"
-    return Example(words, f"(lambda p: [{first}, p, list({hops})])({path})", [[2, 0, 4], [1, 0, 2, 6, 14], [1]])
+    python = f"(lambda p: [{first}, p, list({hops})])({path})"
+    return Example(words, python, [[2, 0, 4], [1, 0, 2, 6, 14], [1]], form="{0}; {1:path}")
 
 
 def figure_13() -> Example:
@@ -108,7 +110,8 @@ def figure_15() -> Example:
         [[12, 28], [28, 20], [20, 16], [16, 17]],
         [[12, 8], [8, 24], [24, 28], [28, 20], [20, 16], [16, 17]],
     ]
-    return Example(words, f"[[list(channel) for channel in {call}] for path in ('shortcut', 'hamilton')]", value)
+    python = f"[[list(channel) for channel in {call}] for path in ('shortcut', 'hamilton')]"
+    return Example(words, python, value, form="{0:hops}; {1:hops}")
 
 
 _CALL_18 = f"fc.multicast(fc.{FIGURE_18.source()}, {SOURCE_18}, {list(DESTINATIONS_18)}, partition=(0, 1))"
@@ -120,9 +123,8 @@ def figure_18() -> Example:
         [12, 8], [12, 13], [8, 10], [8, 24], [13, 5], [24, 28], [5, 7],
         [5, 1], [28, 29], [28, 20], [1, 0], [20, 16], [0, 2], [16, 17],
     ]  # a table, row by row # fmt: skip
-    return Example(
-        "the channels of the multicast from 01100", f"[list(channel) for channel in {_CALL_18}.channels]", value
-    )
+    python = f"[list(channel) for channel in {_CALL_18}.channels]"
+    return Example("the channels of the multicast from 01100", python, value, form="{value:hops}")
 
 
 def figure_19() -> Example:
@@ -130,7 +132,7 @@ def figure_19() -> Example:
     order = "[list(dict.fromkeys(format(u.v >> 2, '03b') for u in m.uses if u.kind == k)) for k in 'LH']"
     words = "N; the supernodes that D_L and D_H enter after 011**, in their order, by their external digits"
     value = [14, [["011", "001", "000"], ["010", "110", "111", "101", "100"]]]
-    return Example(words, f"(lambda m: [m.N, {order}])({_CALL_18})", value)
+    return Example(words, f"(lambda m: [m.N, {order}])({_CALL_18})", value, form="N = {0}; D_L: {1[0]}; D_H: {1[1]}")
 
 
 # ---------------------------------------------------------------- sections 2 and 5
@@ -148,7 +150,8 @@ def table_1() -> Example:
     worst = "[fc.multicast(fc.Hypercube(n), 0, range(1, 2**n)).N for n in (2, 3, 4, 5)]"
     words = "N in the best case; 2^n - 1 in the worst, n = 2, ..., 5; and n times its share of n 2^n channels at n = 10, 20, 40"
     limit = "[round((2**n - 1) / (n * 2**n) * n, 6) for n in (10, 20, 40)]"
-    return Example(words, f"[{best}, {worst}, {limit}]", [1, [3, 7, 15, 31], [0.999023, 0.999999, 1.0]])
+    value = [1, [3, 7, 15, 31], [0.999023, 0.999999, 1.0]]
+    return Example(words, f"[{best}, {worst}, {limit}]", value, form="{0}; {1}; {2}")
 
 
 def section_5_3() -> Example:
@@ -157,7 +160,7 @@ def section_5_3() -> Example:
     wanted = list(DESTINATIONS_18)
     reached = f"sorted(fc.multicast({cube}, {SOURCE_18}, {wanted}, partition=(0, 1)).delivered) == {sorted(wanted)}"
     words = "Figure 2's pair among the eight faults; whether all destinations of Figure 18 are reached"
-    return Example(words, f"[list(fc.two_partition({cube})), {reached}]", [[0, 1], True])
+    return Example(words, f"[list(fc.two_partition({cube})), {reached}]", [[0, 1], True], form="{0:set}; {1}")
 
 
 EXAMPLES = {

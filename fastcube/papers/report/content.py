@@ -6,7 +6,6 @@ A plot or a claim that several items name is shown at the first and linked from 
 
 from __future__ import annotations
 
-import ast
 import re
 import shlex
 import textwrap
@@ -27,7 +26,6 @@ from .cubes import cube_svg, drawings_of, in_words
 from .figures import lines_text
 from .folder import Folder
 from .plan import ClaimPiece, ExamplePiece, Plan, StudyPiece
-from .words import value_text
 
 #: Characters of what is stated, and of what was measured, on the line of an item that is closed.
 _SHORT = 120
@@ -47,17 +45,15 @@ def short(text: str, most: int = _SHORT) -> str:
     return textwrap.shorten(text, most, placeholder=" ...") if len(text) > most else text
 
 
-def _given(gave: str) -> Any:
-    """What the ``repr`` of a value stood for; itself where it is not one of plain data."""
-    try:
-        return ast.literal_eval(gave)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return gave
+def replayed(python: str) -> str:
+    """An expression as a program that prints its value: it runs as it stands."""
+    return f"import fastcube as fc\nprint({python})"
 
 
-def _quoted(python: str) -> str:
-    """A line of Python as one word of a shell, in the quotes that it does not have itself where there are such."""
-    return shlex.quote(python) if set('"$`\\!') & set(python) else f'"{python}"'
+def _adds(value: str, words: str) -> bool:
+    """Whether the value says what its words do not: it is no part of them, and no mere yes to what they state."""
+    stands = re.search(rf"(?<![\w,.]){re.escape(value)}(?!\w|[,.]\d)", words)
+    return value != "" and not stands and (value != "yes" or "whether" in words)
 
 
 def title_of(item: Item) -> str:
@@ -87,7 +83,9 @@ class Content:
             for paper in plan.papers
             for item in (*paper.inventory.items, *paper.inventory.beyond)
         }
-        self.names |= {f"{paper.name}-more": f"Besides of {paper.inventory.short}" for paper in plan.papers}
+        self.names |= {
+            f"{paper.name}-more": f"Further studies and claims of {paper.inventory.short}" for paper in plan.papers
+        }
         self.home = self._figures() | self._namesakes()  # where each plot, claim and example is shown
 
     def _figures(self) -> dict[str, str]:
@@ -154,8 +152,8 @@ class Content:
         options = f"{f' --grid {other}' if other else ''}{'' if own else f' --trials {least}'} --seed {drawn['seed']}"
         out["shell"] = f"fastcube run {piece.study.name}{options} -o {piece.name}.h5"
         keywords = f"{f', grid={other!r}' if other else ''}{'' if own else f', trials={least}'}, seed={drawn['seed']}"
-        out["python"] = f"fc.run({piece.study.name!r}{keywords}).digest()"
-        out["gives"] = repr(drawn["digest"])
+        out["python"] = replayed(f"fc.run({piece.study.name!r}{keywords}).digest()")
+        out["gives"] = drawn["digest"]
         return out
 
     def claim(self, piece: ClaimPiece, anchor: str) -> dict[str, Any]:
@@ -187,18 +185,16 @@ class Content:
         told = witness.get("told", {})
         cubes = drawings_of(told)
         drawn = [{"svg": cube_svg(drawing, told=True), "caption": in_words(drawing)} for drawing in cubes]
-        lists = isinstance(witness["value"], list) and all(isinstance(part, list) for part in witness["value"])
-        seen = lists and any(drawing.arrows for drawing in cubes)  # the value is what is drawn
         if dual := told.get("dual"):
             of = dual["m"], dual["faulty_nodes"], {int(v): str(text) for v, text in dual["inside"]}, dual["paths"]
             drawn = [{"svg": duals.dual_svg(*of), "caption": duals.in_words(*of)}]
-        value = value_text(witness["value"], witness["python"])
+        words, value = witness["words"], witness["text"]
         return {
-            "words": witness["words"],
-            "python": witness["python"],
-            "gives": repr(witness["value"]),
+            "words": words,
+            "python": replayed(witness["python"]),
+            "gives": str(witness["value"]),
             "value": value,
-            "told": value != "yes" and value not in witness["words"] and not seen,
+            "told": _adds(value, words),
             "lines": told.get("lines", []),
             "drawn": drawn,
         }
@@ -218,15 +214,15 @@ class Content:
         made, gave = piece.make(), self.gave[piece.name]
         key = "missing" if gave is None else "shown" if gave["same"] else "unreproduced"
         cubes = [{"svg": cube_svg(d), "caption": d.caption or in_words(d)} for d in made.cubes]
-        shell = f"python3 -c {_quoted(f'import fastcube as fc; print({made.python})')}"
+        same = gave is not None and gave["same"]
         return {
             "name": piece.key,
             "words": made.words,
-            "python": made.python,
-            "shell": shell,
-            "gives": "" if gave is None else gave["gave"],
-            "value": "" if gave is None else value_text(_given(gave["gave"]), made.python),
-            "wanted": repr(made.value),
+            "python": replayed(made.python),
+            "gives": "" if gave is None else str(made.value) if same else gave["gave"],
+            "value": made.text,
+            "told": same and _adds(made.text, made.words),
+            "wanted": str(made.value),
             "verdict": verdict(key),
             "cubes": cubes,
             "failed": "" if gave is None else gave["failed"],
@@ -467,9 +463,8 @@ def _more(claims: list[Any], studies: list[Any], examples: list[Any]) -> str:
 
 
 def _said(line: dict[str, Any]) -> str:
-    """What a line of Python shows, with its value where that is one number."""
-    number = re.fullmatch(r"-?[\d,.]+", line["value"]) and line["value"] not in line["words"]
-    return f"{line['words']}: {line['value']}" if number else str(line["words"])
+    """What a line of Python shows, with its value."""
+    return f"{line['words']}: {line['value']}" if line["told"] else str(line["words"])
 
 
 def _table(

@@ -85,13 +85,22 @@ def _table(panel: Panel) -> dict[str, Any]:
     }
 
 
+def _beside(table: dict[str, Any]) -> list[str]:
+    """What a panel draws besides its lines; a statement off the scale is not drawn, and an arrow is a sign of a line."""
+    off = any(text.endswith("off the scale") for text in table["others"])
+    others = [text for text in table["others"] if not text.endswith(("off the scale", "none seen here and beyond"))]
+    return [*([] if off else table["stated"]), *others]
+
+
 def lines_text(tables: list[dict[str, Any]]) -> str:
-    """How many lines are seen in each panel: ``6 lines, f = 1 lies below the scale``."""
-    drawn = [[c["label"] for c in table["columns"] if c["drawn"]] for table in tables]
-    count = " and ".join(filter(None, [", ".join(str(len(lines)) for lines in drawn[:-1]), str(len(drawn[-1]))]))
-    unseen = [c["label"] for table in tables for c in table["columns"] if not c["drawn"]]
-    words = f"{count} line{'s' * (count != '1')}"
-    return words + (f"; with nothing that its scale shows: {', '.join(dict.fromkeys(unseen))}" if unseen else "")
+    """How many lines are seen in each panel and what else: ``8 and 4 lines in its 2 panels, besides: closed form``."""
+    drawn = [str(sum(c["drawn"] for c in table["columns"])) for table in tables]
+    words = f"{' and '.join(filter(None, [', '.join(drawn[:-1]), drawn[-1]]))} line{'s' * (drawn != ['1'])}"
+    words += f" in its {len(drawn)} panels" * (len(drawn) > 1)
+    beside = dict.fromkeys(text for table in tables for text in _beside(table))
+    words += f", besides: {'; '.join(beside)}" * bool(beside)
+    unseen = dict.fromkeys(c["label"] for table in tables for c in table["columns"] if not c["drawn"])
+    return words + f"; nothing that its scale shows: {', '.join(unseen)}" * bool(unseen)
 
 
 #: Of matplotlib's SVG what no reader sees: provenance, comments, line ends and indentation.

@@ -1,10 +1,8 @@
-"""Words for the page: formulas as HTML, values as a person writes them, the Markdown of the readings."""
+"""Words for the page: formulas as HTML, the Markdown of the readings."""
 
 from __future__ import annotations
 
-import ast
 import re
-from typing import Any
 
 from markupsafe import Markup, escape
 
@@ -23,14 +21,17 @@ _FORMULA = re.compile(
     r"|(?<![A-Za-z0-9])(?P<minus>(?:[A-Za-z]|\d+|\))-)(?=\d|[a-z]\b(?!-))"
     r"|(?P<space> - )(?=[\w(⌊⌈])"
     r"|(?P<mantissa>(?<![\w.])\d(?:\.\d+)?)e(?P<ten>[+-]?\d+)(?![\w.]\d)"
-    r"|(?P<sign><=|>=|!=|->|\.\.\.|\+-)"
+    r"|(?P<sign><=|>=|!=|->|\.\.\.|\+-|\b(?:lambda|delta)\b)"
     r"|(?P<letter>(?<![A-Za-z0-9_.'’-])[b-hj-z](?![A-Za-z0-9_'’>-]|\.[a-z]))"
 )
 
 #: A range from a thing to itself.
 _SAME = re.compile(r"(?<![\w^])(\w+(?:\(\w+\))?), \.\.\., \1(?![\w^])")
 
-_SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "...": "…", "+-": "±"}
+#: A point as a command takes it: ``n=5,f=2``.
+_POINT = re.compile(r"(?:(?<=\d)(,))?\b([A-Za-z]+)=(?=\d)")
+
+_SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "...": "…", "+-": "±", "lambda": "λ", "delta": "δ"}
 _BRACKETS = {"floor": ("⌊", "⌋"), "ceil": ("⌈", "⌉")}
 
 
@@ -42,7 +43,7 @@ def _bare(script: str) -> str:
 
 def formula(text: str) -> Markup:
     """Text as HTML in which ``Q_n``, ``2^(n-1)``, ``floor(n/2)`` and ``<=`` look like what they mean."""
-    text = _SAME.sub(r"\1", text)
+    text = _POINT.sub(lambda at: f"{', ' if at[1] else ''}{at[2]} = ", _SAME.sub(r"\1", text))
     out, at = [], 0
     for found in _FORMULA.finditer(text):
         out.append(escape(text[at : found.start()]))
@@ -69,54 +70,6 @@ def formula(text: str) -> Markup:
             out.append(Markup("<i>{}</i>").format(found["letter"]))
     out.append(escape(text[at:]))
     return Markup("").join(out)
-
-
-# ---------------------------------------------------------------- values
-
-
-def _bits(python: str) -> int | None:
-    """How many bits the labels of the first network of an expression have; None where it has none that is written out."""
-    for node in ast.walk(ast.parse(python, mode="eval")):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
-            first = node.args[0]
-            if isinstance(first, ast.Constant) and isinstance(first.value, int):
-                if node.func.attr == "Hypercube":
-                    return first.value
-                if node.func.attr == "DualCube":
-                    return 2 * first.value + 1
-    return None
-
-
-def value_text(value: Any, python: str = "") -> str:
-    """What a line of Python gives, as a person writes it: a path as labels with arrows, a list without brackets.
-
-    In another list one of several things stands in (...), and one of a single thing as that thing.
-    """
-    bits = _bits(python) if python.endswith(".path") else None
-    if bits is not None and isinstance(value, (list, tuple)):
-        return " → ".join(format(v, f"0{bits}b") for v in value)
-    return _told(value)
-
-
-def _told(value: Any) -> str:
-    match value:
-        case None:
-            text = "none"
-        case bool():
-            text = "yes" if value else "no"
-        case int():
-            text = f"{value:,}"
-        case float():
-            text = f"{value:.4g}"
-        case dict():
-            text = ", ".join(f"{name}: {_told(v)}" for name, v in value.items()) or "nothing"
-        case list() | tuple() | set() | frozenset():
-            several = [isinstance(v, (list, tuple, set)) and len(v) > 1 for v in value]
-            texts = [f"({_told(v)})" if many else _told(v) for v, many in zip(value, several, strict=True)]
-            text = ", ".join(texts) or "nothing"
-        case _:
-            text = str(value)
-    return text
 
 
 # ---------------------------------------------------------------- the readings' Markdown
