@@ -57,7 +57,8 @@ def in_words(drawing: Drawing) -> str:
     if drawing.grey and set(drawing.grey) != set(drawing.inside):
         parts.append(_some("unsafe nodes", [label(v, n) for v in drawing.grey]))
     if drawing.inside:
-        what = "unsafe nodes with the step that marks each" if set(drawing.grey) == set(drawing.inside) else "inside"
+        marked = set(drawing.grey) == set(drawing.inside)
+        what = "unsafe nodes with the step that marks each" if marked else "in the nodes"
         parts.append(_some(what, [f"{label(v, n)}: {text}" for v, text in sorted(drawing.inside.items())]))
     if drawing.arrows:
         parts.append(
