@@ -24,6 +24,18 @@ def test_every_python_line_runs_as_it_stands_and_prints_what_is_told(folder):
     assert report_page.misprinted(lines) == []
 
 
+def test_every_witness_is_written_or_drawn(folder):
+    held = [json.loads(path.read_text()) for path in (folder / "claims").glob("*.json")]
+    lost = [
+        (report["id"], witness["words"])
+        for report in held
+        for witness in report["witnesses"]
+        if not witness["text"] and not any(cube["arrows"] for cube in witness["told"].get("drawings", ()))
+    ]
+    assert held
+    assert lost == []
+
+
 def test_no_words_of_the_page_look_like_python(folder):
     prose = report_page.prose(folder / "report.html")
     assert [(block, report_page.raw(block)) for block in prose if report_page.raw(block)] == []

@@ -77,6 +77,7 @@ def test_a_form_says_how_nodes_are_written(value, form, text):
 
 def test_lists_of_lists_have_no_writing_of_their_own():
     assert value_text([[1, 2], [3]], "x") == ""
+    assert value_text([[], None], "x", "{0[0]:node} to {1:row}") == ""  # not what the form expects
     with pytest.raises(ValueError, match="form"):
         told([[1, 2], [3]])
 

@@ -83,13 +83,15 @@ def told(value: Any) -> str:
 
 
 def value_text(value: Any, python: str = "", form: str = "") -> str:
-    """What an expression gives, by its line's ``form``; empty for lists of lists without one, which only a drawing shows."""
-    if form:
-        parts = value if isinstance(value, (list, tuple)) else [value]
-        return _Form(bits_of(python)).format(form, *parts, value=value)
-    if python.endswith(".path") and isinstance(value, (list, tuple)):
-        return value_text(value, python, "{value:path}")
+    """What an expression gives, by its line's ``form``.
+
+    Empty for lists of lists without one, which only a drawing shows, and for a value of another shape than its form has:
+    that of a witness against what was expected.
+    """
+    if not form and python.endswith(".path") and isinstance(value, (list, tuple)):
+        form = "{value:path}"
+    parts = value if isinstance(value, (list, tuple)) else [value]
     try:
-        return told(value)
-    except ValueError:
+        return _Form(bits_of(python)).format(form, *parts, value=value) if form else told(value)
+    except (ValueError, TypeError, LookupError):
         return ""

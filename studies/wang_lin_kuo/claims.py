@@ -383,7 +383,8 @@ def figures_16_17_printed(effort: Effort) -> Verdict:
                             "nothing is sent"
                         )
                         data = data_of(cube) | {"source": s, "destinations": list(wanted)}
-                        return Verdict("refuted", "destination sets of Q_2 by size", Witness.of(words, python, data))
+                        shown = Witness.of(words, python, data).written("{0[0]:row}; {0[1]:row}")
+                        return Verdict("refuted", "destination sets of Q_2 by size", shown)
     return Verdict("holds", "all sources and destination sets of Q_2, without a fault and with one")
 
 
