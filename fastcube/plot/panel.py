@@ -25,6 +25,9 @@ _WORDS = 45
 #: Length of an arrow, how far apart two stand, and how wide a group of them at one x may be, in points.
 _ARROW, _STEP, _GROUP = 9.0, 6.0, 30.0
 
+#: Dashes of the first, second, ... statement of a panel.
+_STATED = ("-", (0, (6, 2)), (0, (3, 1.5)))
+
 #: A statement whose level is farther than this factor from all data is not drawn on a logarithmic scale.
 _FAR = 10.0
 
@@ -114,7 +117,6 @@ class Panel:
     _default: dict[str, str] = field(default_factory=dict)
     _limits: dict[str, Any] = field(default_factory=dict)
     _known: list[tuple[list[float], list[float]]] = field(default_factory=list)
-    _labels: list[tuple[Statement, Any]] = field(default_factory=list)
     _dotted: list[tuple[list[float], list[float], str]] = field(default_factory=list)
 
     # ------------------------------------------------------------ what to draw
@@ -241,7 +243,8 @@ class Panel:
             if pairs := [(x, y) for x, y in pairs if math.isfinite(y)]:
                 curves.append((pairs, line.look["color"]))
         level = dict(pair for pairs, _ in curves for pair in pairs)
-        if all(level[x] == y for pairs, _ in curves for x, y in pairs):  # of x alone: once, in grey
+        apart = len(curves) > 1 and len(level) == sum(len(pairs) for pairs, _ in curves)  # no two lines share an x
+        if not apart and all(level[x] == y for pairs, _ in curves for x, y in pairs):  # of x alone: once, in grey
             curves = [(sorted(level.items()), GREY)] if level else []
         for pairs, colour in curves:
             self._dotted.append(([x for x, _ in pairs], [y for _, y in pairs], colour))
@@ -323,9 +326,9 @@ class Panel:
             alone = {"marker": "_", "markersize": 14} if len(x) == 1 else {}
             self.axes.plot(x, y, color=colour, linestyle=":", linewidth=1.2, zorder=1.5, gid="reference", **alone)
         low, high = self.axes.get_ylim()
-        for statement in self.statements:
+        for place, statement in enumerate(self.statements):
             if low <= min(statement.y) and max(statement.y) <= high:
-                self._state(statement)
+                self._state(statement, place)
             else:
                 self._enter(f"{statement.text}: off the scale", linestyle="none")
         self._write()
@@ -409,10 +412,10 @@ class Panel:
                 line.x, low, high, where=banded, color=look["color"], alpha=0.18, linewidth=0, zorder=1
             )
 
-    def _draw_arrows(self) -> None:
+    def draw_arrows(self) -> None:
         """An arrow at the panel's lower edge for each line, in its look, at the point from which on nothing was seen.
 
-        Arrows at one x stand side by side and, where that would reach the next x, over one another.
+        Arrows at one x stand side by side and, where that would reach the next x, over one another: the figure is laid out.
         """
         from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
@@ -438,30 +441,11 @@ class Panel:
                 how |= {"transform": above, "marker": look["marker"], "markersize": 0.8 * look["markersize"]}
                 self.axes.plot([x], [0], zorder=3, gid="beyond-marker", **how)
 
-    def _state(self, statement: Statement) -> None:
-        x, y = statement.x, statement.y
-        alone = {"marker": "_", "markersize": 40, "markeredgewidth": 1.4} if len(x) == 1 else {}
-        self.axes.plot(x, y, color=GREY, linewidth=1.4, zorder=2, gid="statement", **alone)
-        text = self.axes.text(
-            0,
-            0,
-            mathtext(statement.text),
-            transform=self.axes.transAxes,
-            color=GREY,
-            fontsize=max(SMALLEST, 0.85 * (self.letters or 10.0)),
-            va="bottom",
-            ha="left",
-            gid="statement-label",
-        )
-        text.set_in_layout(False)
-        self._labels.append((statement, text))
-
-    def settle(self) -> None:
-        """Draw what depends on how large the panel came out: arrows, and each statement's label where it covers nothing."""
-        self._draw_arrows()
-        taken: list[Any] = []
-        for statement, text in self._labels:
-            placing.place(self.axes, text, list(zip(statement.x, statement.y, strict=True)), taken)
+    def _state(self, statement: Statement, place: int) -> None:
+        look = {"color": GREY, "linewidth": 1.4, "linestyle": _STATED[place % len(_STATED)]}
+        alone = {"marker": "_", "markersize": 40, "markeredgewidth": 1.4} if len(statement.x) == 1 else {}
+        self.axes.plot(statement.x, statement.y, zorder=2, gid="statement", **look, **alone)
+        self._enter(statement.text, **look)
 
 
 def _scaled(e: Estimate, factor: float) -> Estimate:

@@ -123,9 +123,9 @@ class Sheet:
             size = 1.1 * self._letters
             per_line = int(1.8 * self.figure.get_size_inches()[0] * 72 / size)
             self.figure.suptitle(wrapped(self._title, per_line), fontsize=size)
-        self.figure.draw_without_rendering()  # lays out: only now is it known how large panels are and where lines run
+        self.figure.draw_without_rendering()  # lays out: only now is it known how large panels are
         for panel in self._panels:
-            panel.settle()
+            panel.draw_arrows()
         return self.figure
 
     def _drop_empty(self) -> None:

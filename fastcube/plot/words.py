@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping
 
@@ -52,23 +53,25 @@ def length(text: str) -> int:
 
 
 def wrapped(text: str, width: int) -> str:
-    """The text set as :func:`mathtext` in lines of about ``width`` characters, broken at spaces outside mathematics."""
+    """The text set as :func:`mathtext` in lines of at most about ``width`` characters, all about as long.
+
+    Broken at spaces outside mathematics.
+    """
+    words = re.split(r" (?=(?:[^$]*\$[^$]*\$)*[^$]*$)", mathtext(text))
+    lines = _filled(words, width := max(20, width))
+    tried = (_filled(words, narrower) for narrower in range(width, 0, -1))
+    *_, balanced = itertools.takewhile(lambda narrower: len(narrower) == len(lines), tried)
+    return "\n".join(balanced)
+
+
+def _filled(words: list[str], width: int) -> list[str]:
     lines = [""]
-    for word in re.split(r" (?=(?:[^$]*\$[^$]*\$)*[^$]*$)", mathtext(text)):
-        if lines[-1] and length(lines[-1]) + 1 + length(word) > max(20, width):
+    for word in words:
+        if lines[-1] and length(lines[-1]) + 1 + length(word) > width:
             lines.append(word)
         else:
             lines[-1] = f"{lines[-1]} {word}".strip()
-    return "\n".join(lines)
-
-
-def broken(text: str) -> str:
-    """The text in two lines of about the same length, broken at a space outside mathematics; as it is without one."""
-    spaces = [i for i, c in enumerate(text) if c == " " and text[:i].count("$") % 2 == 0]
-    if not spaces or "\n" in text:
-        return text
-    middle = min(spaces, key=lambda i: abs(i - len(text) / 2))
-    return text[:middle] + "\n" + text[middle + 1 :]
+    return lines
 
 
 def value_text(name: str, value: object) -> str:

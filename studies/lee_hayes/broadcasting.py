@@ -99,7 +99,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 
 #: Most lines of a panel, and fewest trials with unsafe sources of a point that is drawn.
-_MOST_LINES, _ENOUGH = 9, 10
+_MOST_LINES, _ENOUGH = 9, 100
 
 
 def _figure(results: Results, sheet: Any) -> None:

@@ -124,7 +124,9 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 
 def same_delay(results: Results, panel: Any, by: str) -> None:
-    """The share of messages with a detour, and of those with both ends in one unsafe subcube."""
+    """The share of messages with a detour, and of those with both ends in one unsafe subcube; nothing if no detour was seen."""
+    if not any(results.estimates(point)["route3_detour"].value > 0 for point, tally in results if tally.trials):
+        return
     links = {point["links"] for point, _ in results}
     first = {"k": min(point["k"] for point, _ in results)}
     at = first if len(links) > 1 or by == "links" else first | {"links": min(links)}

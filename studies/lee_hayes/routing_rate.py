@@ -84,8 +84,8 @@ def _figure(results: Results, sheet: Any) -> None:
         right.scale = "linear"
         lines = _delivered(results, k)
         for j, (n, line) in enumerate(lines.items()):
-            right.series(None, line, like=j, of=len(lines), joined=False, told=f"n = {n}, ROUTE1({k})")
-        right.words(y="share of messages", title=f"ROUTE (lines) and ROUTE1({k}) (marks): delivered")
+            right.series(None, line, like=j, of=len(lines), told=f"n = {n}, ROUTE1({k})")
+        right.words(y="share of messages", title=f"Delivered: ROUTE, and above it ROUTE1({k})")
     sheet.title("Routing with every node faulty at a rate (shaded: 95% intervals)")
 
 

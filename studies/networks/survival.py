@@ -82,14 +82,29 @@ _RATES = [round(0.05 * i, 2) for i in range(1, 13)]
 
 
 def figure(results: Results, sheet: Any) -> None:
-    """P(connected) against the faults, a line a network, and below it the paired differences to the hypercube."""
+    """P(connected) against the faults, of the largest n, or against n where that varies more; differences below."""
     done = [point for point, tally in results if tally.trials]
     axes = [axis.name for axis in results.study.axes if axis.name != "network"]
     x = max(axes, key=lambda name: len({point[name] for point in done}))
+    largest = max((int(point["n"]) for point in done), default=0)
+    if x == "n":
+        _beside(results, sheet, done, x, "against n")
+    else:
+        _beside(results, sheet, [point for point in done if point["n"] == largest], x, f"n = {largest}")
+
+
+def figure_sizes(results: Results, sheet: Any) -> None:
+    """The same against n, half of the nodes faulty."""
+    done = [point for point, tally in results if tally.trials and 2 * int(point["f"]) == 2 ** int(point["n"])]
+    _beside(results, sheet, done, "n", "half of the nodes faulty")
+
+
+def _beside(results: Results, sheet: Any, done: Points, x: str, where: str) -> None:
+    """P(connected) at some points, a line a network, and below it the differences of those with the hypercube's degree."""
     above, below = sheet.panels(1, 2)
-    above.lines(results, "connected", x=x, by="network")
+    above.lines(results, "connected", x=x, by="network", at=lambda point: point in done)
     above.scale = "linear"
-    above.words(y="P(connected)", title="The nonfaulty nodes are connected")
+    above.words(y="P(connected)", title=f"The nonfaulty nodes are connected, {where}")
     known = families()
     like = [
         p for p in done if str(p["network"]) != "hypercube" and known[str(p["network"])].degree(int(p["n"])) == p["n"]
@@ -97,8 +112,8 @@ def figure(results: Results, sheet: Any) -> None:
     others = like or [p for p in done if str(p["network"]) != "hypercube"]
     below.lines(results, "connected_gain", x=x, by="network", at=lambda point: point in others)
     below.words(
-        y="less the hypercube",
-        title=f"Difference to the hypercube on the same faults{', networks of its degree' * bool(like)}",
+        y="difference of P(connected)",
+        title=f"Less the hypercube's, same faults{', networks of its degree' * bool(like)}",
     )
     sheet.title(results.study.title)
 
@@ -230,7 +245,7 @@ SURVIVAL = _study(
     grids=(
         Grid("nodes", NODES, 100_000),
         Grid("nine", points_of(sized(9), 9, f=(9, 18, 64, 128, 192), links=(0,)), 100_000),
-        Grid("sizes", _sizes(), lambda point: 100_000 if point["n"] < 11 else 10_000),
+        Grid("sizes", _sizes(), lambda point: 100_000 if point["n"] < 11 else 10_000, figure=figure_sizes),
         Grid("links", _links(), 100_000),
         Grid("few", _few(), 1_000_000),
         Grid("polynomial", _polynomial(), lambda point: 100_000 if point["n"] < 7 else 10_000),
