@@ -131,6 +131,14 @@ def test_tree_limit_fails_the_route():
     assert route.path == (twin.Practical(m, dual.is_faulty).route(s, t)[0] or [])
 
 
+@pytest.mark.parametrize("variant", ["literal", "repaired"])
+def test_a_path_of_one_node_takes_no_step(variant):
+    """s = t among more faults than a cluster's limit, cut off: Algorithm 1 would find no way out (B6)."""
+    dual = fc.DualCube(2, [0b00001, 0b00010, 0b10000])
+    assert fc.route(dual, 0, 0, algorithm="OFFLINE", k=0, variant=variant).path == [0]
+    assert fc.route(dual, 0, 0b10001, algorithm="OFFLINE", k=0, variant=variant).outcome == "failed"
+
+
 def test_events_tell_why():
     dual = fc.DualCube(2, [0b00001, 0b00010, 0b10000])  # node 0 is cut off
     route = fc.route(dual, 0, 0b11000, algorithm="PRACTICAL")

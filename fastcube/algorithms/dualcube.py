@@ -327,7 +327,7 @@ class _Offline:
         return head[:-1] + self.between_clusters(a, t)
 
     def route(self, s: int, t: int) -> list[int]:
-        """Algorithm 3, loops included."""
+        """Algorithm 3, loops included; [s] where s is t, whatever is around it (B6)."""
         if s == t:
             return [s]
         if self.dual.class_of(s) != self.dual.class_of(t):
