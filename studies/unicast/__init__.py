@@ -11,5 +11,5 @@ __all__ = ["PAPER"]
 PAPER = Paper(
     __name__,
     studies=(RIVALS, RIVALS_RATE, RIVALS_STATUS),
-    claims=("claims",),
+    claims=("claims", "claims_rules"),
 )

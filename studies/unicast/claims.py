@@ -7,13 +7,14 @@ No paper's text was read: a statement is from an abstract where its place says s
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from fastcube.algorithms.paths import route
 from fastcube.algorithms.shortest import distance
+from fastcube.algorithms.unicast import safety_levels, safety_vectors
 from fastcube.networks.hypercube import Hypercube
 from fastcube.papers.claims import Effort, Ledger, Verdict, Witness
 
@@ -25,13 +26,13 @@ ledger = Ledger("unicast")
 Wrong = Callable[[int, int, every.Bools], every.Bools]
 
 
-def _most(effort: Effort, n: int) -> int:
+def largest(effort: Effort, n: int) -> int:
     """Largest f that is looked at in Q_n: all up to n = 4, up to 6 in Q_5."""
     return int(2**n) - 1 if n <= 4 else effort.pick(full=6, quick=4)
 
 
-def _range(effort: Effort) -> str:
-    return f"all fault sets of Q_1, ..., Q_4, and of up to {_most(effort, 5)} faulty nodes of Q_5, without node 0"
+def looked_at(effort: Effort) -> str:
+    return f"all fault sets of Q_1, ..., Q_4, and of up to {largest(effort, 5)} faulty nodes of Q_5, without node 0"
 
 
 def witness(words: str, cube: Hypercube, python: str, **more: Any) -> Witness:
@@ -46,12 +47,19 @@ def witness(words: str, cube: Hypercube, python: str, **more: Any) -> Witness:
 
 
 def decide(
-    effort: Effort, wrong: Wrong, words: str, python: str, most: Callable[[int], int] = lambda n: 2**n
+    effort: Effort,
+    wrong: Wrong,
+    words: str,
+    python: str | Callable[[int, every.Bools], str],
+    most: Callable[[int], int] = lambda n: 2**n,
 ) -> Verdict:
-    """Refuted by the first fault set, in the order of n and f, where ``wrong`` finds a node; ``python`` has ``c`` and ``{t}``."""
+    """Refuted by the first fault set, in the order of n and f, where ``wrong`` finds a node.
+
+    ``python`` has ``c`` and ``{t}``, or is made of n and the one set.
+    """
     cases = 0
     for n in range(1, 6):
-        for f, faulty in every.fault_sets(n, min(_most(effort, n), most(n))):
+        for f, faulty in every.fault_sets(n, min(largest(effort, n), most(n))):
             effort.step(f"Q_{n}, f={f}")
             effort.applied += len(faulty)
             found = wrong(n, f, faulty)
@@ -60,10 +68,25 @@ def decide(
                 row, *node = np.argwhere(found)[0].tolist()
                 cube = Hypercube(n, np.flatnonzero(faulty[row]).tolist())
                 t = node[0] if node else 0
-                return Verdict(
-                    "refuted", f"in the order of n and f; {_range(effort)}", witness(words, cube, python.format(t=t))
-                )
-    return Verdict("holds", f"{_range(effort)}: {cases:,} sets")
+                shown = python.format(t=t) if isinstance(python, str) else python(n, faulty[row : row + 1])
+                return Verdict("refuted", f"in the order of n and f; {looked_at(effort)}", witness(words, cube, shown))
+    return Verdict("holds", f"{looked_at(effort)}: {cases:,} sets")
+
+
+def with_links(effort: Effort, numbers: Iterable[tuple[int, int]]) -> Iterator[Hypercube]:
+    """Q_2, then Q_3, with each of these numbers of faulty nodes and links, node 0 nonfaulty."""
+    some = list(numbers)
+    for n in (2, 3):
+        links = [(x, x | 1 << i) for x in range(2**n) for i in range(n) if not x >> i & 1]
+        for f, k in some:
+            for cut in itertools.combinations(links, k):
+                for nodes in effort.each(itertools.combinations(range(1, 2**n), f), f"Q_{n}"):
+                    yield Hypercube(n, nodes, cut)
+
+
+def targets(cube: Hypercube) -> list[int]:
+    """The nonfaulty nodes but node 0."""
+    return [t for t in range(1, 2**cube.n) if not cube.is_faulty(t)]
 
 
 def _weight(n: int) -> every.Ints:
@@ -80,19 +103,53 @@ def _least_degree(n: int, faulty: every.Bools) -> every.Ints:
 # ---------------------------------------------------------------- Wu: levels and vectors
 
 
+_NO_PATH = "promised, and no such path"
+
+
+def also_with_links(effort: Effort, verdict: Verdict, wrong: Callable[[Hypercube], Witness | None]) -> Verdict:
+    """The verdict, unless ``wrong`` finds a witness in Q_2 or Q_3 with faulty links."""
+    if verdict.outcome != "holds":
+        return verdict
+    nodes, links = effort.pick(full=(2, 3), quick=(1, 1))
+    for cube in with_links(effort, itertools.product(range(nodes + 1), range(1, links + 1))):
+        found = wrong(cube) if effort.applies() else None
+        if found is not None:
+            return Verdict("refuted", "in Q_2 and Q_3 with faulty links", found)
+    return replace(
+        verdict,
+        checked=f"{verdict.checked}; in Q_2 and Q_3, too, with up to {links} faulty links and {nodes} faulty nodes",
+    )
+
+
+def _broken(cube: Hypercube, promised: Callable[[int], bool], python: str) -> Witness | None:
+    """The first node to which node 0 is promised a path over the Hamming distance that there is not."""
+    for t in targets(cube):
+        if promised(t) and distance(cube, 0, t) != t.bit_count():
+            return witness(_NO_PATH, cube, python.format(t=t), s=0, t=t)
+    return None
+
+
 @ledger.claim(
     "level-path",
     where="Wu 1995, 1997, abstracts",
-    states="A node of safety level k is joined by a path of H links to every nonfaulty node at Hamming distance H <= k.",
+    states=(
+        "A node of safety level k is joined by a path of H links to every nonfaulty node at Hamming distance H <= k [with faulty "
+        "links, V6, but to a node across one]."
+    ),
 )
 def level_path(effort: Effort) -> Verdict:
-    """Node 0's level against all minimal paths from it."""
+    """Node 0's level against all minimal paths from it; its own level promises nothing over a faulty link (V6)."""
 
     def wrong(n: int, f: int, faulty: every.Bools) -> every.Bools:
         promised = every.levels(n, faulty)[0][:, :1] >= _weight(n)
         return promised & ~faulty & ~every.minimal(n, faulty)
 
-    return decide(effort, wrong, "promised, and no such path", "[fc.safety_levels(c).level(0), fc.distance(c, 0, {t})]")
+    def broken(cube: Hypercube) -> Witness | None:
+        level = safety_levels(cube).level(0)
+        return _broken(cube, lambda t: t.bit_count() <= level and not cube.is_faulty_link(0, t), python)
+
+    python = "[fc.safety_levels(c).level(0), fc.distance(c, 0, {t})]"
+    return also_with_links(effort, decide(effort, wrong, _NO_PATH, python), broken)
 
 
 @ledger.claim(
@@ -107,9 +164,12 @@ def vector_path(effort: Effort) -> Verdict:
         promised = every.vectors(n, faulty)[:, 0, :][:, _weight(n)]
         return promised & ~faulty & ~every.minimal(n, faulty)
 
-    return decide(
-        effort, wrong, "promised, and no such path", "[fc.safety_vectors(c).vector(0), fc.distance(c, 0, {t})]"
-    )
+    def broken(cube: Hypercube) -> Witness | None:
+        vector = safety_vectors(cube).vector(0)
+        return _broken(cube, lambda t: bool(vector[t.bit_count() - 1]), python)
+
+    python = "[fc.safety_vectors(c).vector(0).tolist(), fc.distance(c, 0, {t})]"
+    return also_with_links(effort, decide(effort, wrong, _NO_PATH, python), broken)
 
 
 @ledger.claim(
@@ -122,6 +182,27 @@ def levels_rounds(effort: Effort) -> Verdict:
     return decide(
         effort, lambda n, f, faulty: every.levels(n, faulty)[1] > n - 1, "too many rounds", "fc.safety_levels(c).rounds"
     )
+
+
+@ledger.claim(
+    "levels-unique",
+    where="Wu 1995, as the literature gives it",
+    states="One assignment of safety levels to the nodes is as the definition asks.",
+)
+def levels_unique(effort: Effort) -> Verdict:
+    """Beginning with n and with 0: levels grow with neighbours' levels, so every assignment lies between what these come to."""
+
+    def wrong(n: int, f: int, faulty: every.Bools) -> every.Bools:
+        differ: every.Bools = every.levels(n, faulty)[0] != every.levels(n, faulty, first=0)[0]
+        return differ
+
+    def other(n: int, faulty: every.Bools) -> str:
+        level = "next((k for k, x in enumerate(sorted(S[w] for w in c.neighbours(v))) if x < k), c.n)"
+        asked = f"[0 if c.is_faulty(v) else {level} for v in range(2**c.n)]"
+        found = every.levels(n, faulty, first=0)[0][0].tolist()
+        return f"(lambda S: [S == {asked}, S, fc.safety_levels(c).levels.tolist()])({found})"
+
+    return decide(effort, wrong, "whether it is as the definition asks, another assignment, and the levels", other)
 
 
 @ledger.claim(
@@ -197,122 +278,6 @@ def marking_rounds(effort: Effort) -> Verdict:
     return decide(effort, wrong, "too many rounds", "fc.wu_fernandez(c).rounds")
 
 
-# ---------------------------------------------------------------- rules, by the kernels
-
-
-def _counted(effort: Effort, most: Callable[[int], int]) -> Any:
-    """(n, f, counts, extremes, pairs) of all messages of LEVELS, VECTORS, A1 and DFS."""
-    from fastcube.kernels.unicast.layout import tally
-    from fastcube.kernels.unicast.rules import RULES
-    from fastcube.kernels.unicast.single import all_messages_of
-
-    rules = ("LEVELS", "VECTORS", "A1", "DFS")
-    names = tuple(rule.lower() for rule in rules)
-    kernel, layout = all_messages_of([RULES[rule] for rule in rules], names), tally(names)
-    for n in range(2, 6):
-        for f in range(min(_most(effort, n), most(n), 2**n - 2) + 1):
-            effort.step(f"Q_{n}, f={f}")
-            slots = layout.fresh()
-            pairs = kernel(np.array([n, f, 0], np.float64), slots)
-            yield n, f, *layout.read(slots), pairs
-
-
-def _all_messages(effort: Effort, right: Callable[..., bool], most: Callable[[int], int] = lambda n: 2**n) -> Verdict:
-    """Holds where all counts are right; a count that is not names no message, so it is looked for by :func:`_first_message`."""
-    total = 0
-    for n, f, counts, extremes, pairs in _counted(effort, most):
-        if not right(counts, extremes, pairs):
-            return Verdict("undecided", f"the counts at n={n}, f={f} contradict it")
-        total += pairs
-        effort.applied += pairs
-    return Verdict("holds", f"{_range(effort)}, every destination: {total:,} messages")
-
-
-@ledger.claim(
-    "accepted-delivered",
-    where="Wu 1997, 1998, as the literature gives it",
-    states="What LEVELS or VECTORS accepts is delivered over H or H + 2 links.",
-)
-def accepted_delivered(effort: Effort) -> Verdict:
-    """The extremes that must stay 0."""
-    return _all_messages(
-        effort, lambda counts, extremes, pairs: max(extremes[f"{name}_wrong"][0] for name in ("levels", "vectors")) <= 0
-    )
-
-
-@ledger.claim(
-    "nothing-refused",
-    where="Wu 1997, 1998, as the literature gives it",
-    states="With fewer than n faulty nodes LEVELS and VECTORS refuse nothing.",
-)
-def nothing_refused(effort: Effort) -> Verdict:
-    """All messages with fewer than n faulty nodes."""
-    return _all_messages(
-        effort, lambda counts, _, pairs: counts["levels_refused"] == counts["vectors_refused"] == 0, lambda n: n - 1
-    )
-
-
-def _links(n: int) -> list[tuple[int, int]]:
-    return [(x, x | 1 << i) for x in range(2**n) for i in range(n) if not x >> i & 1]
-
-
-@ledger.claim(
-    "nothing-refused-links",
-    where="ours: faulty links as reading V6 takes them",
-    states="With fewer than n faulty links LEVELS and VECTORS refuse nothing that a path joins.",
-    ours=True,
-    correction="Both ends of a faulty link show level 0; with faulty nodes alone nothing is refused.",
-)
-def nothing_refused_links(effort: Effort) -> Verdict:
-    """All sets of fewer than n faulty links of Q_2 and Q_3, every pair from node 0."""
-    for n in (2, 3):
-        for k in range(n):
-            for links in effort.each(itertools.combinations(_links(n), k), f"Q_{n}"):
-                cube = Hypercube(n, faulty_links=links)
-                for t in range(1, 2**n):
-                    ways = [route(cube, 0, t, rule).outcome for rule in ("LEVELS", "VECTORS")]
-                    if "refused" in ways and distance(cube, 0, t) is not None:
-                        outcomes = f"[fc.route(c, 0, {t}, algorithm=a).outcome for a in ('LEVELS', 'VECTORS')]"
-                        python = f"[{outcomes}, fc.distance(c, 0, {t})]"
-                        words = "refused although a path exists"
-                        return Verdict(
-                            "refuted", "in the order of n and of links", witness(words, cube, python, s=0, t=t)
-                        )
-    return Verdict("holds", "all sets of fewer than n faulty links of Q_2 and Q_3")
-
-
-@ledger.claim(
-    "a1-delivers",
-    where="Chen & Shin 1990, abstract",
-    states="A1 delivers every message with fewer than n faulty components.",
-)
-def a1_delivers(effort: Effort) -> Verdict:
-    """All messages with fewer than n faulty nodes; with faulty links those of Q_2, Q_3."""
-    verdict = _all_messages(effort, lambda counts, _, pairs: counts["a1_delivered"] == pairs, lambda n: n - 1)
-    for n in (2, 3):
-        for k, f in itertools.product(range(n), repeat=2):
-            if k + f >= n:
-                continue
-            for links in itertools.combinations(_links(n), k):
-                for nodes in effort.each(itertools.combinations(range(1, 2**n), f), f"Q_{n}"):
-                    cube = Hypercube(n, nodes, links)
-                    for t in set(range(1, 2**n)) - set(nodes):
-                        if route(cube, 0, t, "A1").outcome != "delivered":
-                            python = f"fc.route(c, 0, {t}, algorithm='A1').outcome"
-                            return Verdict("refuted", f"Q_{n}", witness("not delivered", cube, python, s=0, t=t))
-    return Verdict(verdict.outcome, f"{verdict.checked}; with links Q_2 and Q_3")
-
-
-@ledger.claim(
-    "dfs-connected",
-    where="Chen & Shin 1990, abstract",
-    states="Depth-first search delivers exactly where a path exists.",
-)
-def dfs_connected(effort: Effort) -> Verdict:
-    """All messages."""
-    return _all_messages(effort, lambda counts, _, pairs: counts["dfs_delivered"] == counts["reachable"])
-
-
 # ---------------------------------------------------------------- Gu & Peng: distances
 
 
@@ -365,72 +330,3 @@ def gu_peng_connected(effort: Effort) -> Verdict:
         return apart & applies[:, None]
 
     return decide(effort, wrong, "apart", "fc.distance(c, 0, {t})")
-
-
-# ---------------------------------------------------------------- sidetracking
-
-
-@ledger.claim(
-    "sidetrack-rates",
-    where="Gordon & Stout 1988, abstract: empirical",
-    states="At any fixed rate of faulty nodes the share of messages that sidetracking delivers tends to 1 as n grows.",
-)
-def sidetrack_rates(effort: Effort) -> Verdict:
-    """Study ``rivals-rate`` at rates .1 to .7: the shares not delivered within 8n hops, as n grows."""
-    from .rate import RIVALS_RATE
-
-    trials, told = effort.pick(full=20_000, quick=2_000), []
-    for rate in (0.1, 0.3, 0.5, 0.6, 0.7):
-        lost = []
-        for n in (8, 15, 30, 60):
-            effort.step(f"n={n}, rate={rate}")
-            counts = RIVALS_RATE.count({"n": n, "rate": rate}, trials).counts
-            lost.append((counts["valid"] - counts["sidetrack_delivered"]) / counts["valid"])
-        told.append(f"{rate}: {', '.join(f'{share:.2g}' for share in lost)}")
-        if lost[-1] > max(lost[0], 1e-3):
-            return Verdict("undecided", f"at rate {rate} the share not delivered does not fall: {lost}")
-    return Verdict(
-        "undecided",
-        "a limit is not measured; shares not delivered at n = 8, 15, 30, 60 fall at each rate, " + "; ".join(told),
-    )
-
-
-@ledger.claim(
-    "sidetrack-arrives",
-    where="ours",
-    states="Sidetracking, with hops enough, delivers where a path exists.",
-    ours=True,
-    correction="It can be trapped for ever: spare bits are tried only where no preferred one is good.",
-)
-def sidetrack_arrives(effort: Effort) -> Verdict:
-    """Which nodes its possible hops lead to from node 0, in the order of n and f."""
-    for n in range(2, 5):
-        for f, faulty in every.fault_sets(n, 2**n - 2 if n < 4 else 6):
-            effort.step(f"Q_{n}, f={f}")
-            possible = every.distances(n, faulty) < 127
-            for t in range(1, 2**n):
-                trapped = possible[:, t] & ~faulty[:, t] & ~_may_reach(n, faulty, t)
-                if trapped.any():
-                    cube = Hypercube(n, np.flatnonzero(faulty[trapped.argmax()]).tolist())
-                    python = f"[fc.route(c, 0, {t}, algorithm='SIDETRACK').outcome, fc.distance(c, 0, {t})]"
-                    words = "no sequence of its hops leads there, and a path does"
-                    return Verdict("refuted", "in the order of n and f, s = 0", witness(words, cube, python, s=0, t=t))
-    return Verdict("holds", "all fault sets of Q_2 and Q_3, and of up to 6 nodes of Q_4, s = 0")
-
-
-def _may_reach(n: int, faulty: every.Bools, t: int) -> every.Bools:
-    """Sets in which some sequence of sidetracking's hops leads from node 0 to t."""
-    nodes = np.arange(2**n)
-    nearer = [((nodes ^ t) >> i & 1).astype(np.bool_) for i in range(n)]
-    open_ = [~faulty[:, nodes ^ (1 << i)] for i in range(n)]
-    any_nearer = np.logical_or.reduce([open_[i] & nearer[i] for i in range(n)])
-    reached = np.zeros_like(faulty)
-    reached[:, 0] = True
-    while True:
-        grown = reached.copy()
-        for i in range(n):
-            leaves = reached & open_[i] & (nearer[i] | ~any_nearer)
-            grown |= leaves[:, nodes ^ (1 << i)]
-        if (grown == reached).all():
-            return reached[:, t]
-        reached = grown

@@ -66,9 +66,9 @@ def marking(n: int, faulty: Bools) -> tuple[Bools, Ints]:
     raise AssertionError
 
 
-def levels(n: int, faulty: Bools) -> tuple[Ints, Ints]:
-    """Safety levels by sorting (V3), and each set's rounds until nothing changes."""
-    own = np.where(faulty, 0, n).astype(np.int8)
+def levels(n: int, faulty: Bools, first: int | None = None) -> tuple[Ints, Ints]:
+    """Safety levels by sorting (V3), and each set's rounds until nothing changes; nonfaulty nodes begin with ``first``, or n."""
+    own = np.where(faulty, 0, n if first is None else first).astype(np.int8)
     rounds = np.zeros(len(faulty), np.int8)
     ranks = np.arange(n, dtype=np.int8)
     for step in itertools.count(1):
