@@ -7,11 +7,12 @@ import random
 
 import numba
 import pytest
+from decided import decided
 from reference import unsafe as twin
 
 import fastcube as fc
 from fastcube.exact.unsafe import exact_unsafe
-from fastcube.papers.claims import Effort, Verdict
+from fastcube.papers.claims import Verdict
 from fastcube.studies import lee_hayes
 from fastcube.studies.lee_hayes import claims, claims_rounds
 from fastcube.studies.lee_hayes.closed_sets import closed_sets
@@ -42,7 +43,7 @@ OUTCOMES = {
 def verdicts() -> dict[str, Verdict]:
     if numba.config.DISABLE_JIT:
         pytest.skip("all fault sets of Q_5 take hours without compiled code")
-    return {claim.id: claim.decide() for claim in lee_hayes.PAPER.ledger() if claim.id in OUTCOMES}
+    return decided((claim for claim in lee_hayes.PAPER.ledger() if claim.id in OUTCOMES), quick=False)
 
 
 def test_every_claim_is_decided_as_known(verdicts):
@@ -50,7 +51,7 @@ def test_every_claim_is_decided_as_known(verdicts):
 
 
 def test_quick_effort_says_the_same_of_less(verdicts):
-    quick = {claim.id: claim.decide(Effort(quick=True)) for claim in lee_hayes.PAPER.ledger() if claim.id in OUTCOMES}
+    quick = decided(claim for claim in lee_hayes.PAPER.ledger() if claim.id in OUTCOMES)
     assert {name: verdict.outcome for name, verdict in quick.items()} == OUTCOMES
     for name in ("theorem-3", "half-faults", "rounds-bound"):
         assert quick[name].checked != verdicts[name].checked

@@ -8,10 +8,10 @@ import random
 
 import numba
 import pytest
+from decided import decided
 from reference import dualcube as twin
 
 from fastcube.networks.dualcube import DualCube
-from fastcube.papers.claims import Effort
 from fastcube.studies import li_peng_chu
 from fastcube.studies.li_peng_chu import choices
 from fastcube.studies.li_peng_chu.cases import STOP_8_4, across, hunt, keeps_safe, saturated, tree_by_halves
@@ -70,7 +70,7 @@ OURS = {
 def verdicts(request):
     if numba.config.DISABLE_JIT:
         pytest.skip("simulations need compiled code")
-    return {claim.id: claim.decide(Effort(quick=request.param == "quick")) for claim in li_peng_chu.PAPER.ledger()}
+    return decided(li_peng_chu.PAPER.ledger(), request.param == "quick")
 
 
 def test_claims_of_ours_are_marked():

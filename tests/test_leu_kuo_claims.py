@@ -6,9 +6,9 @@ import json
 
 import numba
 import pytest
+from decided import decided
 from reference import gathering, trees
 
-from fastcube.papers.claims import Effort
 from fastcube.studies import leu_kuo
 
 OUTCOMES = {
@@ -65,7 +65,7 @@ OUTCOMES = {
 def verdicts(request):
     if numba.config.DISABLE_JIT:
         pytest.skip("enumerations need compiled code")
-    return {claim.id: claim.decide(Effort(quick=request.param == "quick")) for claim in leu_kuo.PAPER.ledger()}
+    return decided(leu_kuo.PAPER.ledger(), request.param == "quick")
 
 
 def test_every_claim_is_decided_as_known(verdicts):

@@ -6,13 +6,18 @@ import json
 
 import numba
 import pytest
+from decided import decided
 from reference import multicasting, wormhole
 from reference import partition as twin
 
 import fastcube as fc
-from fastcube.algorithms.partition import figure_2
-from fastcube.papers.claims import Effort, Verdict
+from fastcube.algorithms.multicasting import PATHS
+from fastcube.algorithms.partition import Supercube, figure_2
+from fastcube.papers.claims import Verdict
 from fastcube.studies import wang_lin_kuo
+from fastcube.studies.wang_lin_kuo import letter
+
+ENDS = ("lowest", "highest")
 
 OUTCOMES = {
     "example-3-1": "holds",
@@ -53,15 +58,11 @@ OUTCOMES = {
 }
 
 
-def decided(quick: bool) -> dict[str, Verdict]:
-    if numba.config.DISABLE_JIT:
-        pytest.skip("thousands of multicasts in Q_10 need compiled code")
-    return {claim.id: claim.decide(Effort(quick=quick)) for claim in wang_lin_kuo.PAPER.ledger()}
-
-
 @pytest.fixture(scope="module")
 def verdicts() -> dict[str, Verdict]:
-    return decided(quick=True)
+    if numba.config.DISABLE_JIT:
+        pytest.skip("thousands of multicasts in Q_10 need compiled code")
+    return decided(wang_lin_kuo.PAPER.ledger())
 
 
 def test_every_claim_is_decided_as_known(verdicts):
@@ -70,7 +71,7 @@ def test_every_claim_is_decided_as_known(verdicts):
 
 @pytest.mark.exhaustive
 def test_full_effort_says_the_same_of_more(verdicts):
-    full = decided(quick=False)
+    full = decided(wang_lin_kuo.PAPER.ledger(), quick=False)
     assert {name: verdict.outcome for name, verdict in full.items()} == OUTCOMES
     for name in ("lemma-1", "worst-case", "repair-graph", "table-3-row-4"):
         assert full[name].checked != verdicts[name].checked
@@ -131,6 +132,17 @@ def test_cycles_are_cycles_of_what_messages_do(verdicts):
         net = multicasting.Supercube(3, data["faulty_nodes"], *twin.exhaustive(3, data["faulty_nodes"]))
         arcs = wormhole.all_arcs(net, 1, 1 if unicast else None)
         assert set(zip(cycle, [*cycle[1:], cycle[0]], strict=True)) <= arcs
+
+
+def test_every_rule_for_buddies_has_a_cycle_on_both_paths():
+    """By the messages' ways: two rules alike in Q_3 with 000 and 111 faulty, one for D_H and another for D_L in Q_4 with 0110."""
+    alike, mixed = ({(a, b) for a in ENDS for b in ENDS if (a == b) == same} for same in (True, False))
+    for n, faults, cyclic in ((3, {0b000, 0b111}, alike), (4, {0b0110}, mixed)):
+        net = Supercube(n, frozenset(faults), (0, 1))
+        for path in PATHS:
+            assert {name for name, rule in letter.rules(net).items() if letter.has_cycle(net, path, rule)} == cyclic
+            for rule in letter.rules(net).values():
+                assert all(v ^ b in (1, 2) and b not in faults for (v, _), b in rule.items())
 
 
 def test_finite_messages_stop_as_long_ones_do(verdicts):

@@ -18,14 +18,11 @@ import numba
 import pytest
 from reference import dualcube, unicast, wormhole
 from reference.multicasting import Supercube
-from test_mutants import LH, LK, LP, SW, WL, decided, forget, nothing_kept  # noqa: F401  (a fixture of each test here, too)
+from test_mutants import LH, LK, LP, SW, UC, WL, decided, forget, nothing_kept  # noqa: F401  (a fixture of each test here, too)
 
 import fastcube as fc
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="counts over all fault sets need compiled code")
-
-
-UC = "unicast"
 
 
 class Line(NamedTuple):

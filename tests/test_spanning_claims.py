@@ -6,10 +6,11 @@ import json
 
 import numba
 import pytest
+from decided import decided
 from reference import spanning as twin
 
 import fastcube as fc
-from fastcube.papers.claims import Effort, Verdict
+from fastcube.papers.claims import Verdict
 from fastcube.studies import sui_wang_lee
 from fastcube.studies.sui_wang_lee import bases, claims_edmonds
 
@@ -50,7 +51,7 @@ pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="exhaustive sea
 
 @pytest.fixture(scope="module")
 def verdicts() -> dict[str, Verdict]:
-    return {claim.id: claim.decide(Effort(quick=True)) for claim in sui_wang_lee.PAPER.ledger()}
+    return decided(sui_wang_lee.PAPER.ledger())
 
 
 def test_every_claim_is_decided_as_known(verdicts):
@@ -59,7 +60,7 @@ def test_every_claim_is_decided_as_known(verdicts):
 
 @pytest.mark.slow
 def test_full_effort_says_the_same_of_more(verdicts):
-    full = {claim.id: claim.decide() for claim in sui_wang_lee.PAPER.ledger()}
+    full = decided(sui_wang_lee.PAPER.ledger(), quick=False)
     assert {name: verdict.outcome for name, verdict in full.items()} == OUTCOMES
     for name in ("lemma-4", "theorem-2", "few-faulty-nodes", "smallest-nodes"):
         assert full[name].checked != verdicts[name].checked

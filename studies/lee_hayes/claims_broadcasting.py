@@ -145,7 +145,7 @@ def theorem_6(effort: Effort) -> Verdict:
 def theorem_6_attained(effort: Effort) -> Verdict:
     """The first broadcast of n + 1 units."""
     for world in effort.each(worlds(effort)):
-        if world.safe:
+        if effort.applies(world.safe):
             found = broadcast(world.cube, 0, "BROADCAST2")
             if found.steps == world.cube.n + 1:
                 words = (f"{found.steps} units in Q_{world.cube.n}", "b.steps")

@@ -107,7 +107,8 @@ def property_1_links(effort: Effort) -> Verdict:
     """Trees by their undirected links: half as many as trees."""
     largest = effort.pick(full=5, quick=4)
     for n in range(1, largest + 1):
-        trees = effort.each(exhaust(Hypercube(n)), f"Q_{n}")
+        trees = list(effort.each(exhaust(Hypercube(n)), f"Q_{n}"))
+        effort.applied += len(trees)
         different = {frozenset(frozenset(link[1:]) for link in tree.links) for tree in trees}
         agree(len(different), math.factorial(n) * 2 ** (n - 1), f"different sets of links of the trees of Q_{n}")
     same = "[len({frozenset(link[1:]) for s in (0, 1) for link in fc.CommunicationTree(cube, s, (0,)).links}), 2]"
@@ -217,8 +218,9 @@ def one_partner(effort: Effort) -> Verdict:
     where="Example 1",
     states="In the tree with the sink 010 and the order (1, 2, 0) node 110 is passive, then active, then idle.",
 )
-def example_1(_: Effort) -> Verdict:
+def example_1(effort: Effort) -> Verdict:
     """Figure 3b: sink 010, order (1, 2, 0)."""
+    effort.applies()
     tree = CommunicationTree(Hypercube(3), 0b010, (1, 2, 0))
     found = tree_witness("roles of node 110", tree, "[tree.role(0b110, i) for i in range(3)]")
     return told(found, ["passive", "active", "idle"])
@@ -237,8 +239,9 @@ EXAMPLE_2 = Hypercube(3, (), [(0b100, 0b101), (0b101, 0b111), (0b001, 0b011)])
         "link."
     ),
 )
-def example_2(_: Effort) -> Verdict:
+def example_2(effort: Effort) -> Verdict:
     """Every COST that the example prints."""
+    effort.applies()
     python = "(lambda t: [str(t), len(t.faulty_links), [list(c.values()) for c in t.costs]])(fc.find_tree(cube))"
     found = witness("the tree, its faulty links, and the COSTs of each step", EXAMPLE_2, python)
     found = found.written("{0}; {1}; {2[0]}, then {2[1]}")
@@ -252,8 +255,9 @@ def example_2(_: Effort) -> Verdict:
     correction="k runs over the dimensions that are not in USED_D.",
     slip="In the transcription we have; the text beneath it, Figure 11's caption and Example 2 take the complement.",
 )
-def equation_7(_: Effort) -> Verdict:
+def equation_7(effort: Effort) -> Verdict:
     """The second step of Example 2, with USED_N = {000, 010} and USED_D = {1}, by the letter."""
+    effort.applies()
     python = "[sum(fc.detect(cube)[u ^ 1 << j].item() >> 1 & 1 for u in (0b000, 0b010)) for j in (0, 2)]"
     found = witness(
         "COST(0) and COST(2) by the letter in the second step of Example 2, which prints 0 and 1", EXAMPLE_2, python
@@ -322,6 +326,7 @@ def beyond_theorem_3(effort: Effort) -> Verdict:
 def theorem_3_raised(effort: Effort) -> Verdict:
     """A perfect matching touches every node."""
     for n in effort.each(range(1, 9)):
+        effort.applies()
         agree(
             _no_sink(Hypercube(n, (), [(u, u | 1) for u in range(0, 2**n, 2)])),
             True,
@@ -341,6 +346,7 @@ def theorem_3_raised(effort: Effort) -> Verdict:
 def equation_8(effort: Effort) -> Verdict:
     """The sum of the proof, term by term: a COST of 2^(n-i-1) (i+1) steps for i + 1 dimensions, and 2^(n-i-1) for USED_N."""
     for n in effort.each(range(1, 63), "equation (8)"):
+        effort.applies()
         terms = sum((i + 1) * 2 ** (n - i - 1) * (i + 1) + 2 ** (n - i - 1) for i in range(1, n))
         agree(terms, 6 * 2**n - n * n - 4 * n - 7, f"equation (8) at n = {n}")
     return Verdict("holds", "the sum for n = 1, ..., 62; the scan for a sink adds at most 2^n steps")
@@ -351,6 +357,7 @@ def equation_8(effort: Effort) -> Verdict:
     where="section 3.1",
     states="DETECT gives node 101 the word 011 in the cube of Figure 9: its links of dimensions 0 and 1 are faulty.",
 )
-def detected(_: Effort) -> Verdict:
+def detected(effort: Effort) -> Verdict:
     """Figure 9's one word that the text prints."""
+    effort.applies()
     return told(witness("FAULT(101)", EXAMPLE_2, "fc.detect(cube)[0b101].item()").written("{value:node}"), 0b011)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -386,9 +387,11 @@ def repaired_loses_the_stranded(effort: Effort) -> Verdict:
 def m_0_small(effort: Effort) -> Verdict:
     """Exact for Q_3, and for Q_4 up to some links; no threshold is printed: the shares are reported."""
     share = exact_gather(3, 4)["no_partition"] or Fraction(0)
+    effort.applied += math.comb(12, 4)
     four = {
         k: float(exact_gather(4, k)["no_partition"] or 0) for k in effort.each(range(4, effort.pick(full=8, quick=6)))
     }
+    effort.applied += sum(math.comb(32, k) for k in four)
     listed = ", ".join(f"{k} links {p:.2%}" for k, p in four.items())
     words = "share of the sets of 4 links of Q_3 with a sink"
     evidence = Witness.of(words, "str(fc.exact_gather(3, links=4)['no_partition'])", {"n": 3, "links": 4, "f": 0})
@@ -478,8 +481,9 @@ _theorem_7("repaired", "So unless nodes are cut off together, which takes 2(n-1)
         "everything arrives: comment and repaired]."
     ),
 )
-def example_3(_: Effort) -> Verdict:
+def example_3(effort: Effort) -> Verdict:
     """Links 1011-1010 and 1011-1001, sink 0000, order (0, 1, 2, 3)."""
+    effort.applies()
     cube = Hypercube(4, (), [(0b1011, 0b1010), (0b1011, 0b1001)])
     python = (
         "[[[[p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('comment', 'repaired') "
@@ -503,8 +507,9 @@ def example_3(_: Effort) -> Verdict:
         "arrives [comment and repaired]."
     ),
 )
-def example_4(_: Effort) -> Verdict:
+def example_4(effort: Effort) -> Verdict:
     """Figure 16: node 111, the links 100-000 and 100-110; with FIND_TREE's tree."""
+    effort.applies()
     cube = Hypercube(3, [0b111], [(0b100, 0b110), (0b100, 0b000)])
     python = (
         "[[[[p.stage, p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('comment', 'repaired') "

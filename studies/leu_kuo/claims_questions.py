@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -189,6 +190,7 @@ def sink_with_fault(effort: Effort) -> Verdict:
     sizes = [(n, links, 0) for n in (2, 3) for links in range(n * 2 ** (n - 1) + 1)]
     sizes += [(4, links, 0) for links in range(top + 1)] + [(d, 0, f) for d in (2, 3, 4) for f in range(2**d + 1)]
     for n, links, f in effort.each(sizes, "all link and node sets"):
+        effort.applied += math.comb(n * 2 ** (n - 1), links) * math.comb(2**n, f)
         exact = exact_trees(n, links, f)
         agree(
             exact["optimum"],
@@ -225,6 +227,7 @@ def fewest_without_sink(effort: Effort) -> Verdict:
     for n in range(1, largest + 1):
         effort.step(f"Q_{n}")
         nodes = _dominating(n)
+        effort.applies()
         agree(len(nodes), DOMINATION[n - 1], f"fewest faulty nodes of Q_{n} without a sink")
         agree(find_tree(Hypercube(n, nodes)) is None, True, f"{len(nodes)} faulty nodes of Q_{n} leave no sink")
     return Verdict(

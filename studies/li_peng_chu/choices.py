@@ -1,4 +1,4 @@
-"""Algorithms 1 to 3 as printed, with every choice that they leave open: any tree, any node of it, any path inside a cube.
+"""Algorithms 1 to 3 and Hypercube_Routing as printed, with every choice left open: any tree, any node of it, any path in a cube.
 
 Where none of these leads on, the algorithm fails whatever is chosen: no reading is to blame.  For small clusters and k >= 1.
 """
@@ -11,14 +11,18 @@ from collections.abc import Iterator
 from fastcube.networks.dualcube import DualCube
 from fastcube.networks.network import bits_down
 
+from .cases import shortest
 
-def trees(dual: DualCube, root: int, k: int, within: frozenset[int] | None = None) -> Iterator[frozenset[int]]:
-    """Every fault-free T_k(root) in its cluster; those that extend the T_(k-1)(root) ``within``, if it is given."""
+
+def trees(
+    dual: DualCube, root: int, k: int, within: frozenset[int] | None = None, dims: int | None = None
+) -> Iterator[frozenset[int]]:
+    """Every fault-free T_k(root) in its cluster, or along ``dims``; with ``within``, a T_(k-1)(root), those that extend it."""
     if k == 0:
         yield frozenset([root])
         return
-    dims = dual.cluster_dims(root)
-    for smaller in trees(dual, root, k - 1) if within is None else (within,):
+    dims = dual.cluster_dims(root) if dims is None else dims
+    for smaller in trees(dual, root, k - 1, dims=dims) if within is None else (within,):
         open_ = [[u ^ d for d in bits_down(dims & ~(u ^ root)) if not dual.is_faulty(u ^ d)] for u in sorted(smaller)]
         for children in itertools.product(*open_):
             if len(set(children) - smaller) == len(smaller):
@@ -69,6 +73,30 @@ def _case_1(dual: DualCube, s: int, t: int, k: int) -> bool:
     """Different clusters of one class: from s, unless its cluster has fewer faults, which Algorithm 2 does not take."""
     a, b = (s, t) if _faults(dual, s) >= _faults(dual, t) else (t, s)
     return any(joined(dual, v, b) for v in entries(dual, a, b, k))
+
+
+def crossing(dual: DualCube, s: int, t: int, k: int, dims: int) -> bool:
+    """Whether Hypercube_Routing can lead from s to t in the cube along ``dims``, cut along any dimension in which they differ."""
+    if s == t or k == 0:
+        return shortest(dual.faulty_nodes, s, t, dims) is not None  # type: ignore[arg-type]
+    inside = [v for v in dual.faulty_nodes if (v ^ s) & ~dims == 0]  # type: ignore[union-attr]
+    for d in bits_down((s ^ t) & dims):
+        beside_t = sum((v ^ t) & d == 0 for v in inside)
+        ends = [(s, t)] * (2 * beside_t <= len(inside)) + [(t, s)] * (2 * beside_t >= len(inside))
+        if any(crossing(dual, x, b, k - 1, dims ^ d) for a, b in ends for x in _over(dual, a, k, dims, d)):
+            return True
+    return False
+
+
+def _over(dual: DualCube, s: int, k: int, dims: int, d: int) -> set[int]:
+    """The nodes of the half across d to which a T_k(s) leads, or else one and a node next to it."""
+    out: set[int] = set()
+    for tree in trees(dual, s, k, dims=dims):
+        here = {x for x in tree if (x ^ s) & d == 0}
+        first = (tree - here) | {x ^ d for x in here if not dual.is_faulty(x ^ d)}
+        beside = {u ^ e for u in here for e in bits_down(dims ^ d)} - tree
+        out |= first or {x ^ d for x in beside if not dual.is_faulty(x) and not dual.is_faulty(x ^ d)}
+    return out
 
 
 def joined(dual: DualCube, u: int, v: int) -> bool:

@@ -170,7 +170,7 @@ def tree_greedy(effort: Effort) -> Verdict:
     largest = effort.pick(full=7, quick=6)
 
     def stopping(n: int, k: int) -> Callable[[list[int] | None, frozenset[int]], bool]:
-        return lambda tree, faults: tree is None and keeps_safe(n, k, faults)
+        return lambda tree, faults: effort.applies(keeps_safe(n, k, faults)) and tree is None
 
     sizes = [(n, k, None) for n in range(1, largest + 1) for k in range(n // 2 + 1)]
     for n, k, most in effort.each([*sizes, (8, 4, 6)]):
@@ -217,7 +217,11 @@ def tree_neighbours(effort: Effort) -> Verdict:
 
     def small(n: int, k: int) -> Callable[[list[int] | None, frozenset[int]], bool]:
         def bad(tree: list[int] | None, _: frozenset[int]) -> bool:
-            return tree is not None and len({u ^ 1 << d for u in tree for d in range(n)} - set(tree)) < 2**k * (n - k)
+            if tree is None:
+                return False
+            effort.applies()
+            least: int = 2**k * (n - k)
+            return len({u ^ 1 << d for u in tree for d in range(n)} - set(tree)) < least
 
         return bad
 

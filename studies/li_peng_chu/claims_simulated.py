@@ -25,6 +25,7 @@ def _successes(effort: Effort, rates: Sequence[float]) -> tuple[int, dict[str, E
     for m in SIZES:
         for rate in effort.each(rates, f"DC({m})"):
             counts = _counts(m, rate, trials)
+            effort.applied += int(counts["valid"])
             found[f"m={m},rate={rate}"] = proportion(counts["delivered"], counts["valid"], 1e-6)
     return trials, found
 
@@ -111,6 +112,7 @@ def paths_close(effort: Effort) -> Verdict:
     for m in SIZES:
         for rate in effort.each((0.1, 0.3, 0.5), f"DC({m})"):
             counts = _counts(m, rate, trials)
+            effort.applied += int(counts["delivered"])
             ratios.append(counts["length"] / counts["shortest"])
             shares.append(counts["shortest_routes"] / counts["delivered"])
     return Verdict(

@@ -25,6 +25,7 @@ def ten_cube(effort: Effort) -> Verdict:
     for rate in (0.1, 0.33):
         effort.step(f"rate {rate}")
         tally = SURVIVAL_RATE.count({"network": "hypercube", "n": 10, "rate": rate, "link_rate": 0.0}, trials)
+        effort.applied += trials
         shares[rate] = SURVIVAL_RATE.statistic("connected").read(tally.counts, trials, {})[0]
     checked = f"{trials:,} trials at each rate; connected at .1: at least {shares[0.1].low:.6f}, at .33: {shares[0.33].value:.4f}"
     return Verdict("holds" if shares[0.1].low > 0.99 else "undecided", checked)
@@ -42,6 +43,7 @@ def moebius_links(effort: Effort) -> Verdict:
         for name in ("hypercube", "crossed", "locally-twisted", "moebius0"):
             effort.step(f"{name}, n={n}")
             counts = exact_survival(name, n).links
+            effort.applied += 2 ** (len(best) - 1)
             for k, (mine, theirs) in enumerate(zip(best, counts, strict=True)):
                 if mine < theirs:
                     python = f"[fc.exact_survival(name, {n}).links[{k}] for name in ('moebius1', '{name}')]"
@@ -61,6 +63,7 @@ def moebius_links(effort: Effort) -> Verdict:
 def nodes_nobody(effort: Effort) -> Verdict:
     """All sets of faulty nodes at n = 4."""
     effort.step("n=4")
+    effort.applied += 2**16
     mine, theirs = exact_survival("moebius1", 4).nodes, exact_survival("hypercube", 4).nodes
     behind = [f for f, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a < b]
     if not behind:

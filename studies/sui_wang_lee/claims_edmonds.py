@@ -41,8 +41,8 @@ class Kind:
 NODES, LINKS, MIXED = Kind("nodes", True, False), Kind("links", False, True), Kind("nodes and links", True, True)
 
 
-#: What was found of all fault sets of a size, for the next claim.
-_FIRSTS: dict[tuple[int, Kind, int], tuple[Hypercube | None, Hypercube | None]] = {}
+#: What was found of all fault sets of a size, for the next claim; and how many were looked at.
+_FIRSTS: dict[tuple[int, Kind, int], tuple[Hypercube | None, Hypercube | None, int]] = {}
 
 
 def links_of(n: int) -> list[tuple[int, int]]:
@@ -81,14 +81,18 @@ def firsts(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hypercube | N
     """The first fault set of a size with lambda < delta, and the first with 1 <= lambda < delta."""
     if (n, kind, size) not in _FIRSTS:
         _FIRSTS[n, kind, size] = _look_for_firsts(effort, n, kind, size)
-    return _FIRSTS[n, kind, size]
+    least, connected, looked = _FIRSTS[n, kind, size]
+    effort.applied += looked
+    return least, connected
 
 
-def _look_for_firsts(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hypercube | None, Hypercube | None]:
+def _look_for_firsts(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hypercube | None, Hypercube | None, int]:
     found: list[Hypercube | None] = [None, None]
+    looked = 0
     for _, group in itertools.groupby(fault_sets(n, kind, size), key=lambda faults: len(faults[0])):
         while None in found and (chunk := list(itertools.islice(group, _CHUNK))):
             effort.step(f"Q_{n}, {size} faulty {kind.name}")
+            looked += len(chunk)
             trees, degree = pairs(n, chunk).T
             for least in (0, 1):
                 short = np.flatnonzero((trees < degree) & (trees >= least))
@@ -96,7 +100,7 @@ def _look_for_firsts(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hyp
                     nodes, links = chunk[int(short[0])]
                     cube = found[least] = Hypercube(n, nodes, [(v, v | 1 << k) for v, k in links])
                     agree(max_spanning_trees(cube), int(trees[short[0]]), f"lambda of {cube!r}, twice computed")
-    return found[0], found[1]
+    return found[0], found[1], looked
 
 
 def _witness(cube: Hypercube) -> Witness:

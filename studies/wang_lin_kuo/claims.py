@@ -52,8 +52,9 @@ def cut_cubes(n: int, f: int) -> Iterator[tuple[Hypercube, Supercube]]:
 # ---------------------------------------------------------------- 2-partitions
 
 
-def told(found: Witness, wanted: object, checked: str) -> Verdict:
-    """Whether what a worked example's line gives is what is printed."""
+def told(effort: Effort, found: Witness, wanted: object, checked: str) -> Verdict:
+    """Whether what a worked example's line gives is what is printed; the example is the one case."""
+    effort.applies()
     return Verdict("holds" if found.value == wanted else "refuted", checked, found)
 
 
@@ -65,12 +66,12 @@ def told(found: Witness, wanted: object, checked: str) -> Verdict:
         "1} in none."
     ),
 )
-def example_3_1(_: Effort) -> Verdict:
+def example_3_1(effort: Effort) -> Verdict:
     """The two pairs."""
     python = "[[len({v & ~mask for v in cube.faulty_nodes}) for mask in (0b100001, 0b000011)] for cube in [fc.%s]]"
     words = "2-cubes with a fault along {0, 5} and {0, 1}, of 4 faults"
     found = Witness.of(words, python % EXAMPLE.source(), data_of(EXAMPLE)).written("{0[0]} and {0[1]}")
-    return told(found, [[3, 4]], "the example's fault set")
+    return told(effort, found, [[3, 4]], "the example's fault set")
 
 
 @ledger.claim(
@@ -183,6 +184,7 @@ def figure_2_complexity(effort: Effort) -> Verdict:
         {"n": list(sizes)},
     )
     agree(passes.value, [2 * (n - 1) for n in sizes], "passes of both loops, and the most that there can be")
+    effort.applied += len(sizes)
     quadratic = words.value == [2 * (n - 1) ** 2 for n in effort.each(sizes)]
     checked = "one family of fault sets, n = 4, 8, 16, 32, 62; its loops have n and n - 1 passes at the most"
     return Verdict("depends", checked, words, (passes,)) if quadratic else Verdict("holds", checked, passes)
@@ -264,6 +266,7 @@ def _walk(net: Supercube, v: int, u: int) -> int:
 def still_minimal(effort: Effort) -> Verdict:
     """All pairs of places."""
     net = Supercube(2, frozenset(), (0, 1))
+    effort.applied += 4 * 3
     bad = [
         (v, u)
         for v, u in itertools.permutations(range(4), 2)
@@ -287,6 +290,7 @@ def two_hops_inside(effort: Effort) -> Verdict:
     for fault in range(4):
         net = Supercube(2, frozenset([fault]), (0, 1))
         for v, u in itertools.permutations(set(range(4)) - {fault}, 2):
+            effort.applies()
             if _walk(net, v, u) > 2:
                 cube = Hypercube(2, [fault])
                 python = f"fc.multicast(fc.{cube.source()}, {v}, [{u}]).N"
@@ -307,6 +311,7 @@ def no_cycle_inside(effort: Effort) -> Verdict:
     """Q_2 is one supernode: without a fault, and with one at each place."""
     for faults in ((), (0,), (1,), (2,), (3,)):
         cube = Hypercube(2, faults)
+        effort.applies()
         if dependency_cycle(cube) is not None:
             python = f"fc.dependency_cycle(fc.{cube.source()}) is not None"
             return Verdict("refuted", "one supernode", Witness.of("a cycle", python, data_of(cube)))
@@ -370,22 +375,29 @@ def figures_16_17_printed(effort: Effort) -> Verdict:
             for s in nonfaulty:
                 for wanted in effort.each(itertools.combinations([v for v in nonfaulty if v != s], size), "Q_2"):
                     effort.applies()
-                    if {d for _, carried in sent_inside(net, s, wanted) for d in carried} != set(wanted):
-                        cube = Hypercube(2, faults)
-                        python = (
-                            f"[[sorted({{use.v for use in m.uses if use.u == {s}}}), [d for d in {wanted} if (d ^ "
-                            f"{s}).bit_count() == 1]] "
-                            f"for m in [fc.multicast(fc.{cube.source()}, {s}, {list(wanted)})]]"
+                    sent = sent_inside(net, s, wanted)
+                    if {d for _, carried in sent for d in carried} != set(wanted):
+                        shown = _figure_16(Hypercube(2, faults), s, wanted)
+                        agree(
+                            shown.value, [[b, list(carried)] for b, carried in sent], "Figure 16's messages, twice told"
                         )
-                        words = (
-                            f"channels that the destinations of {s:02b} need, and the buddies among them: neither case of "
-                            "Figure 16, so "
-                            "nothing is sent"
-                        )
-                        data = data_of(cube) | {"source": s, "destinations": list(wanted)}
-                        shown = Witness.of(words, python, data).written("{0[0]:row}; {0[1]:row}")
                         return Verdict("refuted", "destination sets of Q_2 by size", shown)
     return Verdict("holds", "all sources and destination sets of Q_2, without a fault and with one")
+
+
+def _figure_16(cube: Hypercube, s: int, wanted: tuple[int, ...]) -> Witness:
+    """Step 2 of Figure 16 by its letter, written out: the library follows A7, and gives R alone, for one destination a time."""
+    python = (
+        f"(lambda R, b: [[R[0], {list(wanted)}]] if len(set(R)) == 1 else [[b[0], [b[0]]], "
+        f"[b[1], [d for d in {list(wanted)} if d != b[0]]]] if len(b) == 2 else [])"
+        f"([fc.multicast(fc.{cube.source()}, {s}, [d]).channels[0][1] for d in {list(wanted)}], "
+        f"[b for b in ({s ^ 1}, {s ^ 2}) if b in {wanted}])"
+    )
+    words = (
+        f"messages of Figure 16 from {s:02b} to {' and '.join(f'{d:02b}' for d in wanted)}, by its letter: one where one "
+        "inter-channel is needed, two where both buddies are destinations, else none; R alone is the library's"
+    )
+    return Witness.of(words, python, data_of(cube) | {"source": s, "destinations": list(wanted)})
 
 
 # ---------------------------------------------------------------- examples
@@ -399,7 +411,7 @@ def figures_16_17_printed(effort: Effort) -> Verdict:
         "channels [A6]."
     ),
 )
-def example_4_3(_: Effort) -> Verdict:
+def example_4_3(effort: Effort) -> Verdict:
     """The figure's multicast."""
     cast = f"fc.multicast(fc.{FIGURE_18.source()}, {SOURCE_18:#07b}, {list(DESTINATIONS_18)}, (0, 1))"
     order = "[list(dict.fromkeys(x >> 2 for u in m.uses if u.kind == k for x in (u.u, u.v))) for k in 'HL']"
@@ -408,7 +420,7 @@ def example_4_3(_: Effort) -> Verdict:
     found = Witness.of("channels of the multicast of Figure 18, and its supernodes upwards and downwards", python, data)
     found = found.written("{0}; upwards {1[0]:row3}, downwards {1[1]:row3}")
     wanted = [14, [[0b011, 0b010, 0b110, 0b111, 0b101, 0b100], [0b011, 0b001, 0b000]]]
-    return told(found, wanted, "the figure's fault set, source and destinations")
+    return told(effort, found, wanted, "the figure's fault set, source and destinations")
 
 
 @ledger.claim(
@@ -420,7 +432,7 @@ def example_4_3(_: Effort) -> Verdict:
         "18 is completed among them [none of its destinations is one]."
     ),
 )
-def example_5_3(_: Effort) -> Verdict:
+def example_5_3(effort: Effort) -> Verdict:
     """The eight faults, Figure 18's source and destinations, and all other nonfaulty nodes."""
     wanted = sorted(DESTINATIONS_18)
     others = [v for v in range(32) if not SECTION_5_3.is_faulty(v) and v != SOURCE_18]
@@ -430,7 +442,7 @@ def example_5_3(_: Effort) -> Verdict:
         "destinations reached, those of Figure 18 and all; and Figure 2's pair", python, data_of(SECTION_5_3)
     )
     found = found.written("{0[0]:nodes} and {0[1]:nodes}; {1:set}")
-    return told(found, [[wanted, others], [0, 1]], "the example's fault set")
+    return told(effort, found, [[wanted, others], [0, 1]], "the example's fault set")
 
 
 @ledger.claim(

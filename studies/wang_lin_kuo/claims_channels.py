@@ -32,6 +32,7 @@ _CHANNELS = 10 * 2**10
 )
 def best_case(effort: Effort) -> Verdict:
     """One multicast; fewer than one channel reach nobody."""
+    effort.applies()
     witness = Witness.of("one destination next to the source", "fc.multicast(fc.Hypercube(4), 5, [4]).N", {"n": 4})
     return Verdict(
         "holds" if witness.value == 1 else "refuted", "the case named; with no channel nothing is delivered", witness
@@ -110,7 +111,9 @@ for _share in inventory("wang_lin_kuo").tables["table2"]:
 
 def _measured(effort: Effort, f: int, destinations: int) -> Tally:
     effort.step(f"f={f}, {destinations} destinations")
-    return MULTICAST.count({"n": 10, "f": f, "destinations": destinations}, effort.pick(full=100_000, quick=5_000))
+    tally = MULTICAST.count({"n": 10, "f": f, "destinations": destinations}, effort.pick(full=100_000, quick=5_000))
+    effort.applied += tally.trials
+    return tally
 
 
 def _mean(tally: Tally, counter: str) -> float:
@@ -141,7 +144,6 @@ def _row(row: dict[str, float]) -> Callable[[Effort], Verdict]:
         """Random multicasts at the row's point, by both readings."""
         f, destinations, printed = int(row["f"]), int(row["destinations"]), row["N"]
         tally = _measured(effort, f, destinations)
-        effort.applied += tally.trials
         told, away, means = [], [], []
         for counter, what in _READINGS.items():
             mean, ten = _mean(tally, counter), deviation(tally, counter) / math.sqrt(10)
@@ -196,6 +198,7 @@ for _printed_row in table_3():
 def table_3_pattern(effort: Effort) -> Verdict:
     """As printed: as if 130 were added to the destinations, whatever their number; neither reading counts so."""
     rows = [[int(row["destinations"]), int(row["N"])] for row in effort.each(table_3())]
+    effort.applied += len(rows)
     shown = Witness.of("N less the destinations, row by row", f"[n - d for d, n in {rows}]", {"n": 10})
     inside = min(shown.value) == 123 and max(shown.value) == 140
     checked = "the twelve rows as printed; row 3 agrees where the mean by shortcuts happens to cross that, and confirms nothing"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from fastcube.algorithms.multicasting import PATHS
-from fastcube.algorithms.partition import Supercube, two_partition
-from fastcube.algorithms.wormhole import dependency_cycle
+from fastcube.algorithms.partition import Pair, Supercube, two_partition
+from fastcube.algorithms.wormhole import Channel, dependency_cycle
 from fastcube.networks.hypercube import Hypercube
 from fastcube.papers.claims import Effort, Verdict, Witness, agree
 
@@ -32,45 +33,87 @@ def _stops(cube: Hypercube, messages: list[Message], copies: int) -> Witness:
     return Witness.of(f"{len(messages)} messages that stop: {sent}", python, data_of(cube) | {"messages": messages})
 
 
-def _smallest_cycle(effort: Effort, unicast: bool) -> Verdict:
-    """Fault sets by n and size; the first with a cycle, and the fewest messages found that stop on it."""
-    sets = ((n, f, faults) for n in (3, 4) for f in range(n) for faults in itertools.combinations(range(2**n), f))
-    for n, f, faults in effort.each(sets, "fault sets"):
+#: A path, and which buddy D_H takes and which D_L: a way to fill what Figure 15 leaves open.
+Way = tuple[str, tuple[str, str]]
+
+_WAYS = 8
+
+
+class _Cycles(NamedTuple):
+    """The first fault set with a cycle by reading A6, and by each way."""
+
+    first: tuple[Hypercube, Pair, list[Channel]] | None
+    by: dict[Way, Hypercube]
+
+
+def _first_cycles(effort: Effort, unicast: bool) -> _Cycles:
+    """Sets of at most n - 1 faults of Q_3 and Q_4 by n and size, until every way has a cycle."""
+    first, by = None, dict[Way, Hypercube]()
+    sets = ((n, faults) for n in (3, 4) for f in range(n) for faults in itertools.combinations(range(2**n), f))
+    for n, faults in effort.each(sets, "fault sets"):
         cube = Hypercube(n, faults)
         pair = two_partition(cube, exhaustive=True)
-        cycle = None if pair is None else dependency_cycle(cube, pair, 1, unicast)
-        if not effort.applies(pair is not None) or pair is None or cycle is None:
+        if not effort.applies(pair is not None) or pair is None:
             continue
-        messages = messages_on(cube, pair, cycle, 1, unicast).messages
-        python = f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, unicast={unicast})]"
-        shown = Witness.of("a shortest cycle of channels, each waiting for the next", python, data_of(cube))
-        checked = (
-            f"all sets of at most {f - 1} faults of Q_{n} have no cycle [P from A13]; the first set of {f} that has one"
-        )
-        if messages is None:
-            return Verdict("undecided", f"{checked}: no messages found that stop", shown)
+        if first is None and (cycle := dependency_cycle(cube, pair, 1, unicast)) is not None:
+            first = cube, pair, cycle
         net = Supercube(n, frozenset(faults), pair)
-        cyclic = {(path, name): has_cycle(net, path, rule) for path in PATHS for name, rule in rules(net).items()}
-        every = [has_cycle(net, path, choice) for path in PATHS for choice in buddies(net)]
-        if not all(cyclic.values()):
-            return Verdict("undecided", f"{checked}; but not by every fixed rule for the buddy", shown)
-        return Verdict(
-            "refuted",
-            f"{checked}, with the lowest buddy and with the highest, on both paths; of all {len(every)} choices of a path and "
-            "of a buddy "
-            f"node by node, which Figure 15 leaves open, {sum(every)} have a cycle",
-            _stops(cube, messages, 1),
-            (shown,),
-        )
-    return Verdict("holds", "all sets of at most n - 1 faults of Q_3 and Q_4")
+        for path, (name, rule) in itertools.product(PATHS, rules(net).items()):
+            if (path, name) not in by and has_cycle(net, path, rule):
+                by[path, name] = cube
+        if first is not None and len(by) == _WAYS:
+            break
+    if unicast:
+        mine, theirs = first and first[0], by.get(("shortcut", ("lowest", "lowest")))
+        agree(mine, theirs, "the first fault set with a cycle, by the graph of A14 and by the messages' ways")
+    return _Cycles(first, by)
+
+
+def _node_by_node(net: Supercube) -> tuple[int, int]:
+    """How many choices of a path and of each detour's buddy have a cycle, and how many there are."""
+    every = [has_cycle(net, path, choice) for path in PATHS for choice in buddies(net)]
+    return sum(every), len(every)
+
+
+def _smallest_cycle(effort: Effort, unicast: bool) -> Verdict:
+    """The first fault set with a cycle, the fewest messages found that stop on it, and what becomes of other buddies."""
+    first, by = _first_cycles(effort, unicast)
+    if first is None:
+        return Verdict("holds", "all sets of at most n - 1 faults of Q_3 and Q_4")
+    cube, pair, cycle = first
+    python = f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, unicast={unicast})]"
+    shown = Witness.of("a shortest cycle of channels, each waiting for the next", python, data_of(cube))
+    f = len(cube.faulty_nodes)  # type: ignore[arg-type]
+    checked = (
+        f"all sets of at most {f - 1} fault{'s' * (f > 2)} of Q_{cube.n} have no cycle [P from A13]; the first set of {f} that "
+        "has one; the lowest or the highest buddy, for D_H and for D_L each by itself, on both paths, are 8 ways: "
+    )
+    sets = {c: [way for way in by if by[way] == c] for c in dict.fromkeys(by.values())}
+    told = [f"{len(ways)} have a cycle in {_named(c)}" for c, ways in sets.items()]
+    if len(by) < _WAYS:
+        told.append(f"{_WAYS - len(by)} have none in Q_3 and Q_4")
+        return Verdict("undecided", checked + ", ".join(told), shown)
+    cyclic, every = _node_by_node(Supercube(cube.n, cube.faulty_nodes, pair))  # type: ignore[arg-type]
+    checked += (
+        f"{', '.join(told)}; where each node chooses for itself, {cyclic} of the {every} choices of buddies and of a path have a "
+        f"cycle in {_named(cube)}"
+    )
+    messages = messages_on(cube, pair, cycle, 1, unicast).messages
+    if messages is None:
+        return Verdict("undecided", f"{checked}: no messages found that stop", shown)
+    return Verdict("refuted", checked, _stops(cube, messages, 1), (shown,))
+
+
+def _named(cube: Hypercube) -> str:
+    return f"Q_{cube.n} with {' and '.join(map(cube.label, sorted(cube.faulty_nodes)))} faulty"  # type: ignore[arg-type]
 
 
 @ledger.claim(
     "theorem-2-unicast",
     where="section 4.2, Theorem 2",
     states=(
-        f"{_THEOREM_2}, with at most n - 1 faults [one destination each; the buddy across the lowest or the highest "
-        "dimension, on either path]."
+        f"{_THEOREM_2}, with at most n - 1 faults [one destination each; the buddy across the lowest or the highest internal "
+        "dimension, for D_H and for D_L each by itself, on either path]."
     ),
     fact="theorem-2",
     correction=(

@@ -22,14 +22,16 @@ def buddies(net: Supercube) -> Iterator[Buddies]:
         yield dict(zip(detours, chosen, strict=True))
 
 
-def rules(net: Supercube) -> dict[str, Buddies]:
-    """The nonfaulty buddy across the lowest internal dimension (reading A6), and the one across the highest."""
-    out: dict[str, Buddies] = {}
-    for name, order in (("lowest", (net.low, net.high)), ("highest", (net.high, net.low))):
+def rules(net: Supercube) -> dict[tuple[str, str], Buddies]:
+    """The nonfaulty buddy across the lowest internal dimension (reading A6) or the highest, for D_H and D_L each by itself."""
+    order = {"lowest": (net.low, net.high), "highest": (net.high, net.low)}
+    out: dict[tuple[str, str], Buddies] = {}
+    for upwards, downwards in itertools.product(order, repeat=2):
         chosen = {}
         for v, p in next(buddies(net)):
-            chosen[v, p] = next(v ^ bit for bit in order if v ^ bit not in net.faults)
-        out[name] = chosen
+            bits = order[upwards if net.label(p) > net.label(v) else downwards]
+            chosen[v, p] = next(v ^ bit for bit in bits if v ^ bit not in net.faults)
+        out[upwards, downwards] = chosen
     return out
 
 
