@@ -278,9 +278,10 @@ def theorem_3(effort: Effort) -> Verdict:
     """Links below 2^(n-1) have fewer than 2^n ends; exact shares besides."""
     last = effort.pick(full=6, quick=3)
     sizes = [(n, k) for n in (1, 2, 3) for k in range(2 ** (n - 1))] + [(4, k) for k in range(last + 1)]
-    for size in effort.each(sizes, "all link sets"):
-        if exact_trees(*size)["sink"] != 1:
-            found = first_witness(effort, [size], _no_sink, "no sink is found", "fc.find_tree(cube) is None")
+    for n, k in effort.each(sizes, "all link sets"):
+        effort.applied += math.comb(n * 2 ** (n - 1), k)
+        if exact_trees(n, k)["sink"] != 1:
+            found = first_witness(effort, [(n, k)], _no_sink, "no sink is found", "fc.find_tree(cube) is None")
             agree(found is None, False, "exact_trees and find_tree, whether some fault set leaves no sink")
             return Verdict("refuted", "link sets by size", found)
     return Verdict(

@@ -81,6 +81,7 @@ def worst_case(effort: Effort) -> Verdict:
 def _table_2(n: int, printed: str) -> Callable[[Effort], Verdict]:
     def decide(effort: Effort) -> Verdict:
         """The worst case's share; half a unit of the last digit, and a tie rounded either way."""
+        effort.applies()
         digits = len(printed.partition(".")[2])
         python = f"100 * fc.multicast(fc.Hypercube({n}), 0, range(1, 2**{n})).N / ({n} * 2**{n})"
         if n > 10:  # too many nodes for a multicast: worst-case
