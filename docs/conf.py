@@ -3,9 +3,11 @@
 import gzip
 import logging
 import re
+import shutil
 from importlib import metadata
 from pathlib import Path
 
+from sphinx.errors import ExtensionError
 from sphinx_gallery.scrapers import figure_rst
 
 project = "fastcube"
@@ -19,11 +21,19 @@ logging.getLogger("fastcube").setLevel(logging.WARNING)  # a dependency of furo 
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "numpydoc",
     "sphinx_click",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.zip", "gallery/**/*.md5"]
+exclude_patterns = [
+    "_build",
+    "scripts",
+    "gallery/**/*.ipynb",
+    "gallery/**/*.py",
+    "gallery/**/*.zip",
+    "gallery/**/*.md5",
+]
 
 smartquotes = False  # options begin with two hyphens
 html_theme = "furo"
@@ -64,31 +74,56 @@ def figures(block, block_vars, gallery_conf):
 
 #: Pages are read in the repository too, where there is no gallery: there they link to its scripts and show no pictures of it.
 #: What a claim says is read in a terminal as well: a page that it names is a link here alone.
+DRAWN = re.compile(r"<!-- drawn ([\w-]+): (.*?) -->")
 GALLERY = (
     (re.compile(r"\]\(\.\./((?:\.\./)*)examples/(\w+)\.py\)"), r"](\1gallery/\2.rst)"),
     (re.compile(r"\]\(\.\./examples/\)"), r"](gallery/index.rst)"),
-    (re.compile(r"<!-- drawn ([\w-]+): (.*?) -->"), r"![\2](/pictures/\1.png)"),
+    (DRAWN, r"![\2](/pictures/\1.png)"),
     (re.compile(r"<!-- picture (\w+) (\d): (.*?) -->"), r"![\3](../gallery/images/sphx_glr_\1_00\2.png)"),
     (re.compile(r"(?<!\])\((docs/(\w+)\.md)"), r"([\1](/\2.md)"),
 )
 
-
-def with_gallery(app, page, source):
-    """A page as the site shows it: with the gallery's pages and pictures."""
-    if not page.startswith("gallery/"):
-        for written, shown in GALLERY:
-            source[0] = written.sub(shown, source[0])
+#: A page of the Python reference begins with a line a name, in front of its first heading or entry.
+BODY = re.compile(r"^(.+\n--+|\.\. auto.*)$", re.MULTILINE)
+NAMED = re.compile(r"^\.\. auto(?:function|class|exception)\:\: (\S+)$", re.MULTILINE)
 
 
-def draw_pictures(app):
-    """Figures of the results that are kept: a build draws, and samples only what examples/ ask for."""
+def as_shown(app, page, source):
+    """A page as the site shows it: with the gallery's pages and pictures, and what it documents listed at its top."""
+    if page.startswith("gallery/"):
+        return
+    for written, shown in GALLERY:
+        source[0] = written.sub(shown, source[0])
+    if page.startswith("api/") and (names := NAMED.findall(source[0])):
+        body = BODY.search(source[0]).start()
+        listed = "".join(f"   {name}\n" for name in names)
+        source[0] = f"{source[0][:body]}.. autosummary::\n\n{listed}\n{source[0][body:]}"
+
+
+def unpack(app):
+    """The gallery's scripts beside the results that they open, and the pictures that pages show of those."""
     import fastcube as fc
 
-    (to := Path(app.srcdir, "pictures")).mkdir(exist_ok=True)
-    for kept in sorted(Path(app.srcdir, "results").glob("*.h5.gz")):
-        (whole := to / kept.stem).write_bytes(gzip.decompress(kept.read_bytes()))
-        fc.open_results(whole).plot(path=whole.with_suffix(".png"))
+    shutil.rmtree(scripts := Path(app.srcdir, "scripts"), ignore_errors=True)
+    shutil.copytree(Path(app.srcdir, "..", "examples"), scripts)
+    (pictures := Path(app.srcdir, "pictures")).mkdir(exist_ok=True)
+    for kept in RESULTS.glob("*.h5.gz"):
+        (scripts / kept.stem).write_bytes(gzip.decompress(kept.read_bytes()))
+    for page in Path(app.srcdir).glob("*.md"):
+        for name, _ in DRAWN.findall(page.read_text()):
+            fc.open_results(scripts / f"{name}.h5").plot(path=pictures / f"{name}.png")
 
+
+def check_nothing_was_sampled(app):
+    """Scripts resume what is kept, which must be all that they ask for."""
+    for path in Path(app.srcdir, "scripts").glob("*.h5"):
+        kept = RESULTS / f"{path.name}.gz"
+        if not kept.exists() or gzip.decompress(kept.read_bytes()) != path.read_bytes():
+            raise ExtensionError(f"the gallery sampled {path.name}: docs/results/sample must keep what it asks for")
+
+
+#: What is drawn and not sampled again (``results/sample`` makes it).
+RESULTS = Path(__file__).parent / "results"
 
 #: The gallery's cards: a script a paper, then what is one's own, then programs in a faulty cube.
 CARDS = (
@@ -108,12 +143,13 @@ class InOrder:
 
 
 def setup(app):
-    app.connect("builder-inited", draw_pictures, priority=1)  # before the gallery, whose cards show some
-    app.connect("source-read", with_gallery)
+    app.connect("builder-inited", unpack, priority=1)  # before the gallery
+    app.connect("builder-inited", check_nothing_was_sampled, priority=999)  # after it
+    app.connect("source-read", as_shown, priority=1)
 
 
 sphinx_gallery_conf = {
-    "examples_dirs": "../examples",
+    "examples_dirs": "scripts",
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py",
     "ignore_pattern": r"(isolated|gathered)\.py",  # files that the others use: a study to run by name, and helpers

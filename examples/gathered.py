@@ -18,7 +18,7 @@ def arguments(text: str, n: int) -> argparse.Namespace:
     parser.add_argument("--links", type=int, default=8, help="number of faulty links")
     parser.add_argument("--nodes", type=int, default=1, help="number of faulty nodes")
     parser.add_argument("--seed", type=int, default=0)
-    return parser.parse_args()
+    return parser.parse_args([] if "ipykernel" in sys.modules else None)  # whose own options stand on its command line
 
 
 def faulty_cube(n: int, links: int, nodes: int, seed: int) -> fc.Hypercube:

@@ -21,9 +21,9 @@ print(tree, "; faulty links in it:", tree.faulty_links)
 # How often is there no fault in FIND_TREE's tree?
 # ------------------------------------------------
 # Always with one faulty link, not with two; a tree without faulty links exists whenever there are at most n - 1. The
-# gap to the best tree, found by a search of all of them, is the right panel.
+# best tree is found by a search of all of them: above, how many faulty links each has, below, how often none.
 
-trees = fc.run("optimal-tree", n=[4, 5, 6, 7], f=0, trials=5_000)
+trees = fc.run("optimal-tree", trials=14_000, output="optimal-tree.h5")
 trees.plot()
 
 # %%
@@ -31,7 +31,7 @@ trees.plot()
 # ------------
 # FTTC in three variants: Figure 13 of the paper by the letter, by the comments printed beside it, and repaired.
 
-gathered = fc.run("gather", grid="links", n=[3, 4, 5, 6], trials=5_000)
+gathered = fc.run("gather", output="gather.h5")
 gathered.plot()
 
 # %%
@@ -48,5 +48,5 @@ for variant in ("literal", "comment", "repaired"):
 # -------------
 # Steps over n, beside a detour for each faulty link.
 
-rerouting = fc.run("rerouting", n=[4, 5, 6], f=0, trials=5_000)
+rerouting = fc.run("rerouting", trials=36_000, output="rerouting.h5")
 rerouting.plot()

@@ -11,6 +11,8 @@ one tree over the whole cube gathers partial sums by row.
 ::
 
     python examples/matvec.py --links 8 --nodes 1 --seed 0
+
+As a notebook it needs ``gathered.py``, from the same folder, beside it.
 """
 
 # sphinx_gallery_thumbnail_path = "_static/tree.svg"

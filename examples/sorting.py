@@ -7,6 +7,8 @@ Each node sorts its own numbers, a communication tree of the hypercube merges th
 ::
 
     python examples/sorting.py --links 8 --nodes 1 --seed 0
+
+As a notebook it needs ``gathered.py``, from the same folder, beside it.
 """
 
 # sphinx_gallery_thumbnail_path = "_static/tree.svg"

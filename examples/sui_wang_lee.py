@@ -27,7 +27,7 @@ print(len(links), "directed links, all different:", len(set(links)) == len(links
 # --------------------------
 # Theorem 2 states the steps of M packets. Beside it one tree, and a bound that no schedule can beat.
 
-theorem_2 = fc.run("edst-broadcast", n=[3, 4, 5, 6, 8], packets=[1, 4, 16, 64, 256])
+theorem_2 = fc.run("edst-broadcast", output="edst-broadcast.h5")
 theorem_2.plot()
 
 # %%
@@ -42,7 +42,7 @@ for packets in (1, 2, 3, 4, 8):
 # How many edge-disjoint trees do f random faulty nodes leave? As many as the smallest degree, nearly always: the share
 # of fault sets with fewer.
 
-many = fc.run("edge-disjoint-trees", n=[3, 4, 5, 6], trials=2_000)
+many = fc.run("edge-disjoint-trees", output="edge-disjoint-trees.h5")
 many.plot()
 
 # %%

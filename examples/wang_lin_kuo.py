@@ -14,7 +14,7 @@ Hamilton path of them. Does it exist, what does a multicast cost, and does it ne
 
 import fastcube as fc
 
-partitions = fc.run("two-partition", n=[5, 6, 7, 8], trials=100_000)
+partitions = fc.run("two-partition", trials=130_000, output="two-partition.h5")
 partitions.plot()
 
 # %%
@@ -30,7 +30,7 @@ print("2-partition", m.partition, "; channels", m.N, "; delivered to", [cube.lab
 # -------
 # Channels that a multicast takes in Q_10, beside what the paper prints.
 
-table_3 = fc.run("multicast", trials=2_000)
+table_3 = fc.run("multicast", trials=57_000, output="multicast.h5")
 table_3.plot()
 
 # %%
@@ -48,5 +48,5 @@ print("with a second virtual channel:", w.deadlocked)
 # %%
 # How often the channel dependency graph has a cycle, with one and with two virtual channels.
 
-deadlock = fc.run("multicast-deadlock", n=[3, 4, 5], trials=500)
+deadlock = fc.run("multicast-deadlock", output="multicast-deadlock.h5")
 deadlock.plot()

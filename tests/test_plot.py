@@ -96,17 +96,17 @@ def test_on_a_linear_scale_nothing_seen_is_a_point_at_0():
     assert nothing.get_yscale() == "linear" and nothing.get_ylim()[1] >= NONE.high
 
 
-@pytest.mark.parametrize("last", [1.5, 1.02])
-def test_arrows_at_one_place_do_not_hide_one_another(last):
+@pytest.mark.parametrize(("last", "lines", "shown"), [(1.5, 3, 3), (1.02, 3, 3), (1.02, 4, 1)])
+def test_arrows_at_one_place_do_not_hide_one_another(last, lines, shown):
     sheet = Sheet(width=3.3)
     panel = sheet.panel()
     panel.scale = "log"
-    for name in "abc":
+    for name in "abcd"[:lines]:
         panel.series(name, [(0, FEW), (1, NONE), (last, NONE)])
     sheet.finish()
     arrows = artists(panel.axes, ARROW)
     where = {tuple(np.round(a.get_transform().transform(a.get_xydata())[0])) for a in arrows}
-    assert len(arrows) == len(where) == 3
+    assert len(arrows) == len(where) == shown  # one for all where there are too many
     assert (len({x for x, _ in where}) == 1) == (last == 1.02)  # no room beside: over one another
 
 

@@ -83,22 +83,50 @@ def test_every_page_is_in_a_table_of_contents():
             for line in block.splitlines():
                 if line and not line.startswith(":"):
                     places[(page.parent / re.sub(r"^.*<(.*)>$", r"\1", line)).resolve()] = page
-    pages = [p for p in (*DOCS.rglob("*.md"), *DOCS.rglob("*.rst")) if not {"gallery", "_build"} & set(p.parts)]
+    pages = [
+        p for p in (*DOCS.rglob("*.md"), *DOCS.rglob("*.rst")) if not {"gallery", "_build", "scripts"} & set(p.parts)
+    ]
     for page in pages:
         if page != DOCS / "index.md":
             assert page.with_suffix("").resolve() in places, page
 
 
+def kept_runs():
+    """What docs/results/sample runs: the file of each line, its study and grid, and the axes that it sets."""
+    text = (DOCS / "results" / "sample").read_text().partition("<< 'RUNS'\n")[2].partition("RUNS\n")[0]
+    for line in text.splitlines():
+        name, *options = line.split()
+        given = list(zip(options[::2], options[1::2], strict=True))
+        grid = dict(given).get("--grid")
+        axes = dict(value.split("=") for option, value in given if option == "--set")
+        yield name + f"-{grid}" * (grid is not None), fc.study(name), grid, axes, dict(given).get("--trials")
+
+
 def test_kept_results_are_small_and_whole(tmp_path):
-    """What the front page's pictures are drawn from: opening a file checks its digest."""
-    drawn = re.findall(r"<!-- drawn ([\w-]+):", (DOCS / "index.md").read_text())
-    kept = {path.name.removesuffix(".h5.gz"): path for path in DOCS.glob("results/*")}
-    assert sorted(drawn) == sorted(kept)
-    for name, path in kept.items():
-        assert path.stat().st_size < 300_000
-        (whole := tmp_path / f"{name}.h5").write_bytes(gzip.decompress(path.read_bytes()))
+    """What pictures are drawn from: opening a file checks its digest."""
+    kept = {path.name.removesuffix(".h5.gz"): path for path in DOCS.glob("results/*.h5.gz")}
+    runs = {name: run for name, *run in kept_runs()}
+    assert sorted(runs) == sorted(kept)
+    for name, (study, grid, axes, trials) in runs.items():
+        assert kept[name].stat().st_size < 300_000
+        (whole := tmp_path / f"{name}.h5").write_bytes(gzip.decompress(kept[name].read_bytes()))
         results = fc.open_results(whole)
-        assert results.study.name == name and all(tally.trials >= 10_000 for _, tally in results)
+        assert (results.study.name, results.study.revision) == (study.name, study.revision)
+        assert axes or len(results) == len(study.grid(grid).points), name
+        assert trials is None or {tally.trials for _, tally in results} == {int(float(trials))}, name
+
+
+def test_pages_show_pictures_that_are_kept():
+    drawn = [name for page in DOCS.rglob("*.md") for name in re.findall(r"<!-- drawn ([\w-]+):", page.read_text())]
+    assert drawn and set(drawn) <= {name for name, *_ in kept_runs()}
+
+
+def test_the_gallery_resumes_what_is_kept():
+    """So that a build samples nothing of the papers' studies; it checks that itself."""
+    for path in (DOCS.parent / "examples").glob("*_*.py"):
+        for study, rest in re.findall(r'fc\.run\("([\w-]+)"(.*)\)$', path.read_text(), re.MULTILINE):
+            output = re.search(r'output="([\w-]+)\.h5"', rest)
+            assert output and output[1].startswith(study) and (DOCS / "results" / f"{output[1]}.h5.gz").exists(), study
 
 
 def test_the_papers_are_cited_as_the_data_have_them():

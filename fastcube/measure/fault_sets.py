@@ -56,7 +56,7 @@ def faulty_nodes(drawn: Draw) -> list[int]:
 def fault_sets(
     study: str | Study, /, *, stop: int, what: str = "faulty_nodes", seed: int = 0, first: int = 0, **axes: Any
 ) -> NDArray[Any]:
-    """The fault sets of trials ``first .. stop - 1`` at one point, as an array: what a run counts and replay shows.
+    """The fault sets of trials ``first`` to ``stop - 1`` at one point, as an array: what a run counts and replay shows.
 
     Parameters
     ----------

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 #: Characters of names that stand beside one another along x.
 _WORDS = 45
 
-#: Length of an arrow, how far apart two stand, and how wide a group of them at one x may be, in points.
-_ARROW, _STEP, _GROUP = 9.0, 6.0, 30.0
+#: Length of an arrow, how far apart two stand, and how wide a group of them at one x may be, in points; most rows of it.
+_ARROW, _STEP, _GROUP, _ROWS = 9.0, 6.0, 30.0, 3
 
 #: Dashes of the first, second, ... statement of a panel.
 _STATED = ("-", (0, (6, 2)), (0, (3, 1.5)))
@@ -415,7 +415,8 @@ class Panel:
     def draw_arrows(self) -> None:
         """An arrow at the panel's lower edge for each line, in its look, at the point from which on nothing was seen.
 
-        Arrows at one x stand side by side and, where that would reach the next x, over one another: the figure is laid out.
+        Arrows at one x stand side by side and, where that would reach the next x, over one another; instead of more than
+        three rows there is one in grey.
         """
         from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
@@ -426,9 +427,11 @@ class Panel:
             if (end := end_of(line.estimates)) is not None:
                 found.setdefault(line.x[end], []).append(line.look)
         at = {x: self.axes.transData.transform((x, 1.0))[0] for line in self.drawn for x in line.x}
-        for x, looks in found.items():
+        for x, every in found.items():
             room = min((abs(at[x] - other) for other in at.values() if other != at[x]), default=math.inf)
             columns = max(1, int(min(_GROUP, 0.8 * room / self.axes.figure.dpi * 72) / _STEP))
+            alike = [{"color": GREY, "marker": "none", "markersize": 0}]  # one for all, as the legend has it
+            looks = every if len(every) <= _ROWS * columns else alike
             for k, look in enumerate(looks):
                 row, column = divmod(k, columns)
                 beside = min(columns, len(looks) - row * columns)

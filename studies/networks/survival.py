@@ -87,7 +87,7 @@ def figure(results: Results, sheet: Any) -> None:
     axes = [axis.name for axis in results.study.axes if axis.name != "network"]
     x = max(axes, key=lambda name: len({point[name] for point in done}))
     largest = max((int(point["n"]) for point in done), default=0)
-    if x == "n":
+    if len({point["n"] for point in done}) > 1 and x == "n":
         _beside(results, sheet, done, x, "against n")
     else:
         _beside(results, sheet, [point for point in done if point["n"] == largest], x, f"n = {largest}")

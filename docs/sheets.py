@@ -1,0 +1,190 @@
+"""A sheet a figure: each kept result drawn light, dark, grey, for a column of 3.3 inches and with one point alone.
+
+    python docs/sheets.py FOLDER [NAME ...]      # NAME.png in FOLDER; all of docs/results, or those named
+
+Prints what a program can see to be wrong (letters too small or over one another, legends on panels, points cut off) and exits
+1 if there is any; what it cannot see is for eyes, and the sheets are for those.
+"""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import fastcube as fc
+from fastcube.plot.style import SMALLEST
+
+KEPT = Path(__file__).parent / "results"
+
+#: Inches of a column of a journal of two.
+COLUMN = "3.3in"
+
+#: Ground and letters of a dark page, as in the contrasts of ``fastcube.plot.style``.
+DARK = {
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "#111111"),
+    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), "#dddddd"),
+}
+
+#: Dots of an inch of each form on a sheet, and between two forms.
+_DOTS, _GAP = {"light": 100, "dark": 60, COLUMN: 120, "one point": 60}, 20
+
+#: Dots by which boxes may overlap: letters do not fill theirs.
+_SLACK = 2.0
+
+
+def kept(name: str) -> fc.Results:
+    """The results that are kept under a name."""
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder, "kept.h5")
+        whole.write_bytes(gzip.decompress((KEPT / f"{name}.h5.gz").read_bytes()))
+        return fc.open_results(whole)
+
+
+def alone(results: fc.Results) -> fc.Results:
+    """The one point in the middle of those that have trials."""
+    done = [key for key, tally in results.tallies.items() if tally.trials]
+    middle = done[len(done) // 2]
+    return replace(results, tallies={middle: results.tallies[middle]})
+
+
+def forms(results: fc.Results) -> Iterator[tuple[str, Any]]:
+    """The forms of a figure that are looked at; ``grey`` is the light one in print."""
+    import matplotlib as mpl
+
+    yield "light", results.plot()
+    with mpl.rc_context(DARK):
+        yield "dark", results.plot()
+    yield COLUMN, results.plot(width=COLUMN)
+    yield "one point", alone(results).plot()
+
+
+# ---------------------------------------------------------------- what a program can see
+
+
+def texts(figure: Any) -> list[Any]:
+    """All texts that are seen."""
+    import matplotlib.text
+
+    def shown(artist: Any) -> Iterator[Any]:
+        if not artist.get_visible():
+            return
+        if isinstance(artist, matplotlib.text.Text) and artist.get_text().strip():
+            yield artist
+        for child in artist.get_children():
+            yield from shown(child)
+
+    found = list(shown(figure))
+    unseen = {id(label) for axes in figure.axes for label in _beyond_the_axis(axes)}
+    return [text for text in found if id(text) not in unseen]
+
+
+def _beyond_the_axis(axes: Any) -> Iterator[Any]:
+    """Labels of ticks outside of the limits, which matplotlib keeps and does not draw."""
+    for axis, (low, high) in ((axes.xaxis, sorted(axes.get_xlim())), (axes.yaxis, sorted(axes.get_ylim()))):
+        for tick in axis.get_major_ticks() + axis.get_minor_ticks():
+            if not low <= tick.get_loc() <= high:
+                yield from (tick.label1, tick.label2)
+
+
+def faults(figure: Any) -> Iterator[str]:
+    """What is wrong with a figure, in words."""
+    yield from _letters(figure)
+    panels = [axes.get_window_extent() for axes in figure.axes]
+    if len({round(box.x0) for box in panels}) > (1 if figure.get_size_inches()[0] < 4 else 2):
+        yield f"{len(panels)} panels are more in a row than the width has room for"
+    for axes in figure.axes:
+        yield from _points(axes)
+    legends = [legend for holder in (figure, *figure.axes) for legend in _legends(holder)]
+    for legend in legends:
+        box = legend.get_window_extent().padded(-_SLACK)
+        if any(box.overlaps(panel) for panel in panels):
+            yield f"the legend of {legend.get_texts()[0].get_text()!r} stands on a panel"
+
+
+def _legends(holder: Any) -> list[Any]:
+    return holder.legends if hasattr(holder, "legends") else [holder.get_legend()] if holder.get_legend() else []
+
+
+def _letters(figure: Any) -> Iterator[str]:
+    found = [(text, text.get_window_extent().padded(-_SLACK)) for text in texts(figure)]
+    whole = figure.bbox.padded(_SLACK)
+    for text, box in found:
+        if text.get_fontsize() < SMALLEST:
+            yield f"{text.get_text()!r} has letters of {text.get_fontsize():.1f} points"
+        if not (whole.x0 <= box.x0 and box.x1 <= whole.x1 and whole.y0 <= box.y0 and box.y1 <= whole.y1):
+            yield f"{text.get_text()!r} reaches out of the figure"
+    for (one, box), (other, beside) in combinations(found, 2):
+        turned = one.get_rotation() % 90 and other.get_rotation() % 90  # whose boxes overlap where they do not
+        if box.overlaps(beside) and not turned:
+            yield f"{one.get_text()!r} and {other.get_text()!r} are over one another"
+
+
+def _points(axes: Any) -> Iterator[str]:
+    """Points that the limits cut off, and arrows that are out of the panel or take more than a third of it."""
+    frame = axes.get_window_extent()
+    for line in axes.lines:
+        data = np.asarray(line.get_xydata(), float)
+        pixels = line.get_transform().transform(data[np.isfinite(data).all(axis=1)])
+        if line.get_gid() == "line":
+            outside = (pixels < (frame.x0 - 1, frame.y0 - 1)) | (pixels > (frame.x1 + 1, frame.y1 + 1))
+            if outside.any():
+                yield f"{int(outside.any(axis=1).sum())} points are cut off"
+        high = (frame.x1, frame.y0 + frame.height / 3)
+        if line.get_gid() == "beyond-marker" and ((pixels < (frame.x0, frame.y0)) | (pixels > high)).any():
+            yield "an arrow stands out of the lower third of its panel"
+
+
+# ---------------------------------------------------------------- the sheet
+
+
+def picture(figure: Any, dots: int) -> Any:
+    """The figure as an image of so many dots an inch."""
+    from PIL import Image
+
+    figure.set_dpi(dots)
+    figure.canvas.draw()
+    return Image.fromarray(np.asarray(figure.canvas.buffer_rgba())).convert("RGB")
+
+
+def sheet(name: str, path: Path) -> list[str]:
+    """Write the sheet of a kept result; returns what is wrong with its figures."""
+    from PIL import Image
+
+    found, drawn = [], {}
+    for form, figure in forms(kept(name)):
+        found += [f"{name}, {form}: {fault}" for fault in faults(figure)]
+        drawn[form] = picture(figure, _DOTS[form])
+    drawn["grey"] = drawn["light"].convert("L").convert("RGB").resize(drawn["dark"].size)
+    rows = [[drawn[form] for form in row] for row in (("light", COLUMN), ("dark", "grey", "one point"))]
+    wide = max(sum(image.width + _GAP for image in row) for row in rows)
+    whole = Image.new("RGB", (wide, sum(max(image.height for image in row) + _GAP for row in rows)), "#cccccc")
+    y = 0
+    for row in rows:
+        x = 0
+        for image in row:
+            whole.paste(image, (x, y))
+            x += image.width + _GAP
+        y += max(image.height for image in row) + _GAP
+    whole.save(path)
+    return found
+
+
+def main(folder: str, *names: str) -> int:
+    (to := Path(folder)).mkdir(parents=True, exist_ok=True)
+    found: list[str] = []
+    for name in names or sorted(path.name.removesuffix(".h5.gz") for path in KEPT.glob("*.h5.gz")):
+        found += sheet(name, to / f"{name}.png")
+    print("\n".join(found) or "nothing that a program sees is wrong")
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
