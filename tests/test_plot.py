@@ -176,6 +176,16 @@ def test_a_width_lays_panels_out(width, inches, columns):
     assert legend.x0 >= 0 and legend.x1 <= wide
 
 
+def test_a_legend_is_as_wide_as_its_column():
+    sheet = Sheet(width="3.3in")
+    panel = sheet.panel()
+    for name in ("multicasts", "one destination each", "multicasts, two virtual channels"):
+        panel.series(name, [(x, FEW) for x in range(5)])
+    figure = sheet.finish()
+    legend = figure.legends[0].get_window_extent()
+    assert legend.x0 >= 0 and legend.x1 <= figure.get_window_extent().width
+
+
 def test_a_panel_without_anything_goes():
     sheet = Sheet()
     first, _, third = sheet.panels(3)

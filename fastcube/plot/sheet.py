@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import pairwise
 from typing import Any
 
 from ..errors import ParameterError, is_many, shown
@@ -34,6 +35,13 @@ def inches(width: object) -> float | None:
         low, high = _WIDTHS
         raise ParameterError(f"width must be screen, or {low}in to {high:g}in (3.3in is a column), got {shown(width)}")
     return float(value)
+
+
+def _wide(widths: list[float], columns: int) -> float:
+    """How wide a legend of entries of these widths is in so many columns, which matplotlib fills alike."""
+    per, longer = divmod(len(widths), columns)
+    ends = [k * per + min(k, longer) for k in range(columns + 1)]
+    return sum(max(widths[i:j]) for i, j in pairwise(ends))
 
 
 #: How much of a column a panel's own legend may take: about what its axes do, or they would have to make room.
@@ -177,10 +185,9 @@ class Sheet:
         if len({panel.by for panel in self._panels}) > 1:
             wide *= _UNDER
         widths = [0.55 * max(map(length, label.splitlines())) + 4.0 for label in entries]
-        for rows in range(1, len(widths) + 1):
-            if sum(max(widths[k : k + rows]) for k in range(0, len(widths), rows)) <= wide:
-                break
-        return rows, {"ncols": math.ceil(len(widths) / rows), "columnspacing": 1.2, "handlelength": 2.2}
+        fitting = (many for many in range(len(widths), 1, -1) if _wide(widths, many) <= wide)
+        many = next(fitting, 1)
+        return math.ceil(len(widths) / many), {"ncols": many, "columnspacing": 1.2, "handlelength": 2.2}
 
     def _grow(self, rows: int, letters: float) -> None:
         """Make a new figure higher by so many rows of a legend."""

@@ -121,12 +121,10 @@ def _beside(results: Results, sheet: Any, done: Points, x: str, where: str) -> N
 def figure_half(results: Results, sheet: Any) -> None:
     """P(connected) at 1/2 against n, with the limits of N8 beside their own networks."""
     nodes, links = sheet.panels(2)
-    for panel, axis, title in ((nodes, "rate", "nodes fail at 1/2"), (links, "link_rate", "links fail at 1/2")):
+    for panel, axis, title in ((nodes, "rate", "Nodes fail at 1/2"), (links, "link_rate", "Links fail at 1/2")):
         panel.lines(results, "connected", x="n", by="network", at=lambda point, axis=axis: point[axis] == 0.5)
         panel.scale = "linear"
-        panel.reference(
-            lambda point, axis=axis: limit(point, axis), "limit for n to infinity (N8), of these networks alone"
-        )
+        panel.reference(lambda point, axis=axis: limit(point, axis), "limit for n to infinity, where known")
         panel.words(y="P(connected)", title=title)
     sheet.title(results.study.title)
 
