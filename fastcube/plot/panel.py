@@ -427,8 +427,10 @@ class Panel:
             if (end := end_of(line.estimates)) is not None:
                 found.setdefault(line.x[end], []).append(line.look)
         at = {x: self.axes.transData.transform((x, 1.0))[0] for line in self.drawn for x in line.x}
+        frame = self.axes.get_window_extent()
         for x, every in found.items():
             room = min((abs(at[x] - other) for other in at.values() if other != at[x]), default=math.inf)
+            room = min(room, 2 * (at[x] - frame.x0), 2 * (frame.x1 - at[x]))
             columns = max(1, int(min(_GROUP, 0.8 * room / self.axes.figure.dpi * 72) / _STEP))
             alike = [{"color": GREY, "marker": "none", "markersize": 0}]  # one for all, as the legend has it
             looks = every if len(every) <= _ROWS * columns else alike
