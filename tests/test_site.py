@@ -107,6 +107,7 @@ def test_kept_results_are_small_and_whole(tmp_path):
     kept = {path.name.removesuffix(".h5.gz"): path for path in DOCS.glob("results/*.h5.gz")}
     runs = {name: run for name, *run in kept_runs()}
     assert sorted(runs) == sorted(kept)
+    assert {study.name for study, *_ in runs.values()} == set(fc.study_names())
     for name, (study, grid, axes, trials) in runs.items():
         assert kept[name].stat().st_size < 300_000
         (whole := tmp_path / f"{name}.h5").write_bytes(gzip.decompress(kept[name].read_bytes()))
