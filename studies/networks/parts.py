@@ -56,11 +56,19 @@ STATISTICS = (
 )  # a table, row by row # fmt: skip
 
 
+_TITLES = {
+    "largest": "Largest part",
+    "parts": "Parts",
+    "distance": "Distance of s and t",
+    "stretch": "Stretch of paths",
+}
+
+
 def _figure(results: Results, sheet: Any) -> None:
-    for panel, name in zip(sheet.panels(2, 2), ("largest", "parts", "distance", "stretch"), strict=True):
+    for panel, (name, title) in zip(sheet.panels(2, 2), _TITLES.items(), strict=True):
         panel.lines(results, name, x="f", by="network")
         panel.scale = "linear"
-        panel.words(title=name)
+        panel.words(title=title)
     sheet.title(results.study.title)
 
 
