@@ -69,6 +69,14 @@ def is_default(kernel: Kernel) -> bool:
     return not is_ours(kernel) or kernel.signature != TRIALS_SIGNATURE or id(kernel) in _chosen()
 
 
+def others_slow(values: Iterable[Any], default: int = 1) -> list[Any]:
+    """Parameters of which the default run tries the first few; all the others are marked ``slow``."""
+    return [
+        pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.slow if i >= default else ())
+        for i, value in enumerate(values)
+    ]
+
+
 def default_or_marked(study: str, values: Iterable[Any]) -> list[Any]:
     """Parameters of a test that counts points of a study: marked ``kernels`` where another kernel than the default is taken.
 

@@ -87,6 +87,7 @@ def test_the_list_is_the_list():
     assert not [name for name in blocks.__all__ if not re.search(rf"``[^`]*\b{name}\b[^`]*``", page)]
 
 
+@pytest.mark.kernels
 def test_each_compiles_by_its_long_name():
     """All calls in one function, so that it compiles once."""
     names = {"fc": fc, "np": np, "ONE": blocks.ONE, "ZERO": blocks.ZERO}

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from compiled import others_slow
 from processes import CLEAN, PATIENCE, TOY_FILE, fastcube, mounted, remount_read_only
 
 from fastcube import kernels
@@ -136,6 +137,7 @@ def test_the_folder_names_numba_python_and_cpu(package, tmp_path):
     assert len({here, other, checked}) == 3
 
 
+@pytest.mark.slow
 def test_the_first_root_that_can_be_written_is_used(package, tmp_path):
     blocked = tmp_path / "file"
     blocked.touch()  # no folder can be made below a file, not by root either
@@ -150,6 +152,7 @@ def test_the_first_root_that_can_be_written_is_used(package, tmp_path):
     assert place(package, **roots).parent == temporary / f"fastcube-{os.getuid()}"
 
 
+@pytest.mark.slow
 def test_a_read_only_installation_and_home(package, tmp_path):
     with mounted(tmp_path / "disk", "size=16m") as disk:
         shutil.copytree(package, disk / "fastcube")
@@ -162,6 +165,7 @@ def test_a_read_only_installation_and_home(package, tmp_path):
         assert call(disk / "fastcube", HOME=disk / "home", TMPDIR=tmp_path / "scratch") == answer
 
 
+@pytest.mark.slow
 def test_nowhere_to_write_is_one_warning_and_right_results(package):
     nowhere = (
         "import tempfile; tempfile.gettempdir = lambda: '/proc/none'; "
@@ -189,9 +193,10 @@ def warm(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("suffix", "damage"), [
-    ("nbi", "empty"), ("nbc", "one bit"), ("sha256", "torn"),
+    ("nbc", "one bit"),
     *(pytest.param(suffix, damage, marks=pytest.mark.slow) for suffix, damage in (
-        ("nbi", "torn"), ("nbi", "one bit"), ("nbc", "empty"), ("nbc", "torn"), ("sha256", "empty"), ("sha256", "one bit"))),
+        ("nbi", "empty"), ("sha256", "torn"), ("nbi", "torn"), ("nbi", "one bit"), ("nbc", "empty"), ("nbc", "torn"),
+        ("sha256", "empty"), ("sha256", "one bit"))),
 ])  # a table, row by row # fmt: skip
 def test_a_damaged_entry_is_compiled_anew_and_never_loaded(warm, tmp_path, suffix, damage):
     package, compiled = warm
@@ -211,12 +216,14 @@ def test_a_damaged_entry_is_compiled_anew_and_never_loaded(warm, tmp_path, suffi
 
 @pytest.mark.parametrize(
     ("change", "why"),
-    [
-        (lambda root, inner: root.chmod(0o777), "can be written by others"),
-        (lambda root, inner: inner.chmod(0o775), "can be written by others"),
-        (lambda root, inner: os.chown(root, 12345, 12345), "belongs to another user"),
-        (lambda root, inner: (inner.rename(root / "elsewhere"), inner.symlink_to(root / "elsewhere")), "is a link"),
-    ],
+    others_slow(
+        [
+            (lambda root, inner: root.chmod(0o777), "can be written by others"),
+            (lambda root, inner: inner.chmod(0o775), "can be written by others"),
+            (lambda root, inner: os.chown(root, 12345, 12345), "belongs to another user"),
+            (lambda root, inner: (inner.rename(root / "elsewhere"), inner.symlink_to(root / "elsewhere")), "is a link"),
+        ]
+    ),
 )
 def test_folders_that_others_could_write_are_not_trusted(package, tmp_path, change, why):
     if os.geteuid():
@@ -229,12 +236,14 @@ def test_folders_that_others_could_write_are_not_trusted(package, tmp_path, chan
     assert why in found[3]
 
 
+@pytest.mark.slow
 def test_a_root_that_is_a_link_to_scratch_is_followed(package, tmp_path):
     (tmp_path / "scratch").mkdir(mode=0o700)
     (tmp_path / "link").symlink_to(tmp_path / "scratch")
     assert place(package, FASTCUBE_CACHE_DIR=tmp_path / "link").parent == tmp_path / "scratch"
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_warning_and_right_results(package, tmp_path):
     with mounted(tmp_path / "disk", "size=8k,mode=700") as disk:
         answer = call(package, FASTCUBE_CACHE_DIR=disk)
@@ -242,6 +251,7 @@ def test_a_full_disk_is_one_warning_and_right_results(package, tmp_path):
     assert answer[3].count("cannot be used (OSError): remove it, or make room") == 1
 
 
+@pytest.mark.slow
 def test_a_users_own_cached_functions_keep_their_place(package, tmp_path):
     script = tmp_path / "theirs.py"
     script.write_text(
@@ -257,6 +267,7 @@ def test_a_users_own_cached_functions_keep_their_place(package, tmp_path):
     assert [p for p in (tmp_path / "__pycache__").iterdir() if p.name.startswith("theirs.mine")]
 
 
+@pytest.mark.slow
 def test_files_that_another_process_takes_away_leave_nothing_behind(tmp_path):
     cache.Entry(tmp_path / "gone.nbi").seal()
     assert list(tmp_path.iterdir()) == []
@@ -268,7 +279,8 @@ SEALING = (
 )
 
 
-@pytest.mark.parametrize("processes", [3, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [3, 8])
 def test_processes_that_start_cold_at_once(processes, package, tmp_path):
     """All have the right numbers, and each kernel was compiled by one of them."""
     (tmp_path / "sealed").mkdir()
@@ -290,6 +302,7 @@ def test_processes_that_start_cold_at_once(processes, package, tmp_path):
 # ---------------------------------------------------------------- warmup, info, start-up
 
 
+@pytest.mark.slow
 def test_warmup_says_how_long_and_where(tmp_path):
     env = {"FASTCUBE_CACHE_DIR": str(tmp_path)}
     done = fastcube("warmup", TOY_FILE, env=env)
@@ -319,6 +332,7 @@ def trial(key, t, params, out):
 """
 
 
+@pytest.mark.slow
 def test_two_users_trials_that_two_processes_compiled(tmp_path):
     """Numba names what both call alike; a third process that loads both from the cache must not take one for the other."""
     for name, number in (("ONE", 1), ("TWO", 2)):

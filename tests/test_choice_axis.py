@@ -205,6 +205,7 @@ def test_csv_is_text(run):
     assert io.StringIO(as_csv(run[0])).readline().startswith("study,rule,a,statistic,")
 
 
+@pytest.mark.slow
 def test_a_goal_may_name_a_thousand_points(tmp_path):
     """Each with a number of trials of its own."""
     points = [{"rule": "mid", "a": a} for a in range(10)]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
+from compiled import others_slow
 
 from fastcube.cli import COMMANDS, coloured, group, main
 
@@ -244,10 +245,12 @@ def test_merge_prints_the_digest_of_the_whole(run, file):
     assert digest in err
 
 
-def test_plot_in_every_format(run, file, tmp_path):
-    for suffix, magic in ((".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")):
-        assert run(f"plot {file} -o fig{suffix}")[0] == 0
-        assert (tmp_path / f"fig{suffix}").read_bytes().startswith(magic)
+@pytest.mark.parametrize(
+    ("suffix", "magic"), others_slow([(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
+)
+def test_plot_in_every_format(run, file, tmp_path, suffix, magic):
+    assert run(f"plot {file} -o fig{suffix}")[0] == 0
+    assert (tmp_path / f"fig{suffix}").read_bytes().startswith(magic)
 
 
 def test_replay_of_a_file_shows_words_and_json(run, file):

@@ -96,6 +96,7 @@ def test_offline_takes_lazy_faults():
             assert fc.route(dual, 0, t, algorithm="OFFLINE", k=1) == fc.route(listed, 0, t, algorithm="OFFLINE", k=1)
 
 
+@pytest.mark.kernels
 def test_practical_and_distance_are_the_twins():
     outcomes = set()
     for dual, faults, s, t in cases(3, [1, 2, 3, 4, 5], 150):
@@ -111,6 +112,7 @@ def test_practical_and_distance_are_the_twins():
     assert outcomes == {"delivered", "failed"}
 
 
+@pytest.mark.kernels
 def test_large_and_lazy():
     dual = fc.DualCube(30, fc.random_faults(0.3, seed=1))
     s, t = [u for u in (5, 2**60 + 12345, 2**61 - 7, 6, 7) if not dual.is_faulty(u)][:2]
@@ -121,6 +123,7 @@ def test_large_and_lazy():
     assert fc.distance(fc.DualCube(30, [1]), 0, 3) == 2
 
 
+@pytest.mark.kernels
 def test_tree_limit_fails_the_route():
     # t has only faulty neighbours in its cluster, s's tree meets no fault: it grows until B10 stops it
     m = 16
@@ -139,6 +142,7 @@ def test_a_path_of_one_node_takes_no_step(variant):
     assert fc.route(dual, 0, 0b10001, algorithm="OFFLINE", k=0, variant=variant).outcome == "failed"
 
 
+@pytest.mark.kernels
 def test_events_tell_why():
     dual = fc.DualCube(2, [0b00001, 0b00010, 0b10000])  # node 0 is cut off
     route = fc.route(dual, 0, 0b11000, algorithm="PRACTICAL")
@@ -199,6 +203,7 @@ def test_bad_input_is_one_clear_line(call, message):
     assert str(error.value) == message
 
 
+@pytest.mark.kernels
 def test_explanations_are_json_and_agree_with_the_twin():
     from fastcube.studies.li_peng_chu import PAPER
 

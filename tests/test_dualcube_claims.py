@@ -66,7 +66,7 @@ OURS = {
 }
 
 
-@pytest.fixture(scope="module", params=["quick", pytest.param("full", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[pytest.param(effort, marks=pytest.mark.slow) for effort in ("quick", "full")])
 def verdicts(request):
     if numba.config.DISABLE_JIT:
         pytest.skip("simulations need compiled code")

@@ -217,6 +217,7 @@ def plain_pair(key, trial, m, rate):
         i += 1
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("m", "rate"), [(1, 0.5), (1, 0.9), (2, 0.8), (5, 0.5), (9, 0.1), (30, 0.7)])
 def test_draws_are_those_of_the_recipe(m, rate):
     count = 300

@@ -47,6 +47,7 @@ def test_a_mistake_leaves_no_file_and_the_mended_one_runs(edit, tmp_path):
     assert "has other code of mine" in run().stderr
 
 
+@pytest.mark.slow
 def test_a_trial_that_fails_late_leaves_no_file_that_its_mended_one_must_replace(edit, tmp_path):
     edit("0.5 * (t == 99)")
     assert "got 0.5 in trial 99" in run().stderr
@@ -59,6 +60,7 @@ def test_a_trial_that_fails_late_leaves_no_file_that_its_mended_one_must_replace
     assert open_results(tmp_path / "mine.h5").trials >= 99  # what was there stays
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_before_its_first_trial_leaves_no_file(edit, tmp_path):
     edit("t & 1 if t < 0 else waits(t)")
     text = (tmp_path / "mine.py").read_text()

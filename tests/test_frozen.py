@@ -156,6 +156,7 @@ def test_values_that_differ_have_other_fingerprints():
     assert len({json.dumps(of_functions(made(value))) for value in VALUES}) == len(VALUES)
 
 
+@pytest.mark.slow
 def test_fingerprints_are_the_same_in_every_process(tmp_path):
     text = (
         "import test_frozen as t\nt.LIBRARY.value = {1, 'a', 'b'}\nprint(t.of_functions(t.made((1, {'x', 'y', 'z'}))))"

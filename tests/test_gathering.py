@@ -204,6 +204,7 @@ def test_every_cause_occurs():
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["matvec.py", "sorting.py"])
 def test_applications(name):
     for options in ([], ["--links", "14", "--nodes", "2", "--seed", "3"], ["--links", "0", "--nodes", "0"]):

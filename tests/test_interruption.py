@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numba
 import pytest
+from compiled import others_slow
 from executors import Clock, Immediate, use
 from processes import CLEAN, PATIENCE, TOY_FILE, Running, fastcube, fill, mounted, remount_read_only, steered
 from toy import TOY
@@ -49,7 +50,7 @@ def undisturbed():
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without jit a kernel holds Python's lock")
-@pytest.mark.parametrize("number", CODES, ids=lambda n: n.name)
+@pytest.mark.parametrize("number", others_slow(CODES), ids=lambda n: n.name)
 def test_signals_are_served_while_kernels_run(tmp_path, number):
     out = tmp_path / "r.h5"
     with Running(*LONG, "-o", out) as run:
@@ -74,6 +75,7 @@ def test_the_line_it_says_resumes_to_the_undisturbed_result(tmp_path, undisturbe
     assert len(results.history) == 2
 
 
+@pytest.mark.slow
 def test_a_second_signal_exits_at_once(tmp_path):
     steps = steered("items=5000", "checkpoints=none", "saving=never", "repeats=none")
     with Running(*SHORT, "-o", tmp_path / "r.h5", command=steps) as run:
@@ -83,7 +85,7 @@ def test_a_second_signal_exits_at_once(tmp_path):
     assert not (tmp_path / "r.h5").exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1], ids=lambda n: n.name)
+@pytest.mark.parametrize("number", others_slow([signal.SIGTERM, signal.SIGUSR1]), ids=lambda n: n.name)
 def test_a_signal_that_a_launcher_delivers_twice_is_one(tmp_path, monkeypatch, number):
     clock, left, sent = Clock(monkeypatch), [], []
     monkeypatch.setattr(os, "_exit", left.append)
@@ -148,6 +150,7 @@ def kill_often(folder, how, kills):
     return told
 
 
+@pytest.mark.slow
 def test_killed_at_each_step_of_a_checkpoint_the_file_is_whole_and_resumes(tmp_path):
     told = kill_often(tmp_path, "steps", 12)
     assert told["half written"] == 9  # in the midst of writing, before the sync, before the rename
@@ -175,7 +178,8 @@ def test_a_killed_command_resumes_from_its_last_checkpoint(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("fail", "words"), [(fill, "no space left on the disk"), (remount_read_only, "read-only file system")]
+    ("fail", "words"),
+    others_slow([(fill, "no space left on the disk"), (remount_read_only, "read-only file system")]),
 )
 def test_a_disk_that_fills_up_or_fails_during_the_run(tmp_path, undisturbed, fail, words):
     (tmp_path / "here").mkdir()
@@ -210,6 +214,7 @@ def test_a_failed_checkpoint_does_not_end_a_run(tmp_path):
         assert 0 < open_results(out).tallies[1, 0.0].trials <= 5000
 
 
+@pytest.mark.slow
 def test_when_nothing_can_be_written_the_old_file_stays(tmp_path):
     out = tmp_path / "r.h5"
     fc.run(fc.study(TOY_FILE), a=[1, 2], trials=1000, output=out)
@@ -223,6 +228,7 @@ def test_when_nothing_can_be_written_the_old_file_stays(tmp_path):
     assert os.listdir(tmp_path) == ["r.h5"]  # noqa: PTH208
 
 
+@pytest.mark.slow
 def test_an_output_folder_removed_during_the_run(tmp_path):
     folder, here = tmp_path / "folder", tmp_path / "here"
     folder.mkdir()
@@ -237,6 +243,7 @@ def test_an_output_folder_removed_during_the_run(tmp_path):
     assert sum(t.trials for _, t in open_results(here / "r.rescued.h5")) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without jit a kernel holds Python's lock")
 def test_a_run_that_cannot_write_does_not_wait_for_kernels(tmp_path):
     """The signal comes while kernels of half an hour run, and the output's folder is gone."""
@@ -250,6 +257,7 @@ def test_a_run_that_cannot_write_does_not_wait_for_kernels(tmp_path):
     assert {p["work"]: t.trials for p, t in open_results(tmp_path / "gone" / "r.rescued.h5")} == {0.0: 3, 1e12: 0}
 
 
+@pytest.mark.slow
 def test_a_read_only_folder_is_refused_before_work_begins(tmp_path):
     if os.geteuid():
         (tmp_path / "folder").mkdir(mode=0o555)

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from compiled import others_slow
 from processes import PATIENCE, Running, fastcube
 
 import fastcube as fc
@@ -214,7 +215,7 @@ def test_only_one_outcome_is_shown_and_all_are_counted():
         assert message in done.stderr
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), others_slow([(signal.SIGINT, 130), (signal.SIGTERM, 143)]))
 def test_a_signal_stops_it_in_one_line_and_its_workers_with_it(number, code):
     with Running("claims", TOY, "--workers", "2", env={"TOY_FOREVER": "1"}) as run:
         run.wait_for(r"7 of 8 claims .* forever \([\d,]+ cases")

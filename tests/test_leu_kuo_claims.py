@@ -61,7 +61,10 @@ OUTCOMES = {
 }
 
 
-@pytest.fixture(scope="module", params=["quick", pytest.param("full", marks=pytest.mark.exhaustive)])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param("quick", marks=pytest.mark.slow), pytest.param("full", marks=pytest.mark.exhaustive)],
+)
 def verdicts(request):
     if numba.config.DISABLE_JIT:
         pytest.skip("enumerations need compiled code")

@@ -126,6 +126,7 @@ def test_climbed_cases_keep_the_conditions_and_come_again():
     assert all(len(faults) <= 3 and not {s, t} & faults for _, faults, s, t in runs[0])
 
 
+@pytest.mark.slow
 def test_climbs_go_toward_the_bound():
     """Climbs that gain the bits of all faults hold more of them than climbs that gain nothing."""
     bits = lambda world, s, t: sum(x.bit_count() for x in world.cube.faulty_nodes)  # noqa: E731

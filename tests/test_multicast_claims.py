@@ -58,7 +58,7 @@ OUTCOMES = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=[pytest.param("quick", marks=pytest.mark.slow)])
 def verdicts() -> dict[str, Verdict]:
     if numba.config.DISABLE_JIT:
         pytest.skip("thousands of multicasts in Q_10 need compiled code")

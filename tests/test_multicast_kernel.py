@@ -40,6 +40,7 @@ def labels(values):
 # ---------------------------------------------------------------- the recipe draws the same nodes
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(
     ("n", "f", "destinations"), [(3, 0, 1), (3, 2, 5), (4, 4, 6), (8, 8, 200), (9, 3, 20), (10, 8, 512), (17, 3, 40)]
 )
@@ -49,6 +50,7 @@ def test_multicasts_are_those_of_the_recipe(n, f, destinations):
         assert (faults, s, sorted(nodes)) == recipe()["multicast_case"](KEY, t, n, f, destinations)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(
     ("n", "f", "senders", "destinations"), [(3, 2, 4, 5), (4, 0, 16, 8), (5, 4, 8, 1), (8, 7, 64, 3)]
 )

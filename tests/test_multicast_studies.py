@@ -113,6 +113,7 @@ def test_a_search_is_told_conflict_by_conflict():
         assert f"exhaustive search: {'none' if pair is None else f'P = {{{pair[0]}, {pair[1]}}}'}" in told.words
 
 
+@pytest.mark.kernels
 def test_a_multicast_is_told_use_by_use():
     told = replay("multicast", 4, n=6, f=5, destinations=9)
     data = told.data
@@ -170,6 +171,7 @@ def test_a_hunt_tells_among_which_it_found_nothing(monkeypatch):
     assert "the limit of the search was reached" in deadlock._hunt_text(cube, stopped)[0]
 
 
+@pytest.mark.kernels
 def test_a_set_of_multicasts_is_told_with_what_is_stuck():
     told = [replay("multicast-wormhole", t, n=4, f=3, senders=8, destinations=4) for t in range(12)]
     stopped = [e for e in told if e.data["deadlock"]["deadlocked"]]

@@ -28,6 +28,7 @@ def sizes(name, most):
     return [n for n in range(1, most + 1) if FAMILIES[name].sizes(n)]
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("name", "n"), CASES)
 def test_exact_tables(name, n):
     """The reading's table decides: steps, links, diameter, and every fault set of nodes and links."""
@@ -129,7 +130,7 @@ def test_survives_and_distances_beside_the_twin(name):
     rng = random.Random(name)
     for n in sizes(name, 7)[-2:]:
         whole = twin.links(name, n)
-        for _ in range(12):
+        for _ in range(5):
             faulty = rng.sample(range(2**n), rng.randrange(2**n + 1))
             dead = rng.sample(sorted(map(tuple, map(sorted, whole))), rng.choice([0, 0, 5, len(whole) // 3]))
             net = fc.network(name, n, faulty, dead)
@@ -164,6 +165,7 @@ def test_survival_of_a_dual_cube():
             assert fc.diameter(dual) == (nx.diameter(graph) if nx.is_connected(graph) else None)
 
 
+@pytest.mark.kernels
 def test_survival_of_few():
     assert fc.survives(fc.Hypercube(2, range(4))) == fc.survives(fc.network("folded", 2, range(4)))
     none = fc.survives(fc.Hypercube(2, range(4)))
@@ -178,6 +180,7 @@ def test_survival_of_few():
 # ---------------------------------------------------------------- exact counts
 
 
+@pytest.mark.kernels
 def test_what_the_reading_states_of_small_networks():
     order = ("hypercube", "crossed", "locally-twisted", "moebius0", "moebius1")
     links = {name: fc.exact_survival(name, 4).links for name in order}
@@ -189,6 +192,7 @@ def test_what_the_reading_states_of_small_networks():
     assert (cube[6], other[6]) == (7136, 7120) and all(a <= b for a, b in zip(cube[7:], other[7:], strict=True))  # C3
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("name", "n"), [(name, n) for name, n in CASES if n >= 3])
 def test_no_network_falls_apart_below_its_least_degree(name, n):
     least = min(len({*row} - {v}) for v, row in enumerate(EXACT[name][str(n)]["step"]))
@@ -197,6 +201,7 @@ def test_no_network_falls_apart_below_its_least_degree(name, n):
     assert counts[:least] == [comb(2**n, f) for f in range(least)]
 
 
+@pytest.mark.kernels
 def test_moments_of_isolated_nodes():
     def moments(name, n, f):
         return [x * comb(2**n, f) for x in plain.isolated_moments(name, n, f)]
@@ -242,6 +247,7 @@ def ring(v, d, n):
     return (v + (1 if v % 2 == d else -1)) % 2**n
 
 
+@pytest.mark.kernels
 def test_a_family_of_ones_own():
     mine = fc.family("ring", "a cycle", step=ring, slots=lambda n: 2, sizes=lambda n: n >= 2)
     assert not mine.matched and mine.degree(5) == 2 and mine.links(5) == 32

@@ -360,8 +360,8 @@ def outcome(function, arguments):
 
 
 def is_slow(call):
-    """Exact values compile kernels that count all fault sets."""
-    return call.startswith("exact_") and call != "exact_unsafe"
+    """What compiles: exact values count all fault sets; and runs, of TOY or of a step and a trial made anew, take seconds."""
+    return (call.startswith("exact_") and call != "exact_unsafe") or call.startswith(("run", "family", "trial_study"))
 
 
 def text_of(result):

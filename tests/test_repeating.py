@@ -80,6 +80,7 @@ def test_what_draws_from_a_state_is_refused(tmp_path, monkeypatch, how):
     assert not (tmp_path / "mine.h5").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_a_set_up_that_draws_is_refused_by_run_and_replay_in_this_process_and_the_next(tmp_path):
     (tmp_path / "helpers.py").write_text(HELPERS)

@@ -14,6 +14,7 @@ import sys
 import time
 
 import pytest
+from compiled import others_slow
 from processes import fill, mounted
 from toy import TOY
 from toy_paper import paper
@@ -183,7 +184,7 @@ def test_past_the_time_no_piece_is_begun(tmp_path, monkeypatch):
     assert made(tmp_path, ("last",), max_seconds=1e-6) == FINISHED  # nothing is left to begin
 
 
-@pytest.mark.parametrize("number", CODES, ids=lambda n: n.name)
+@pytest.mark.parametrize("number", others_slow(CODES), ids=lambda n: n.name)
 @pytest.mark.parametrize("other", [None, RuntimeError("inside HDF5")], ids=["lost", "turned into another error"])
 def test_a_signal_is_served_wherever_its_exception_went(number, other, tmp_path, monkeypatch):
     draw = running.figure_of

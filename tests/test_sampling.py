@@ -220,6 +220,7 @@ def test_labels_of_larger_cubes_are_uniform_in_any_three_bits(n, low):
     assert tail(counts, range(8)) > LEVEL
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("rate", [0.05, 0.3, 0.5])
 def test_lazy_statuses_of_neighbours_are_independent(rate):
     threshold = one_threshold(rate)
@@ -270,11 +271,13 @@ def test_a_sampler_that_moves_duplicates_is_rejected():
     assert tail(node_sets(3, 3, 5600, repeats_kept), cells) < LEVEL
 
 
+@pytest.mark.kernels
 def test_a_sampler_with_modulo_bias_is_rejected():
     cells = list(itertools.combinations(sorted(all_links(3)), 2))
     assert tail(link_sets(3, 2, 6600, modulo_biased), cells) < LEVEL
 
 
+@pytest.mark.kernels
 def test_a_weak_hash_is_rejected(monkeypatch):
     monkeypatch.setitem(globals(), "one_status", lambda key, t, label: weak_status(key, int(t), int(label)))
     with pytest.raises(AssertionError):

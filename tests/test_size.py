@@ -15,6 +15,7 @@ import h5py
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from compiled import others_slow
 from forgery import edit
 from processes import CLEAN, TOY_FILE
 from toy import TOY
@@ -178,7 +179,7 @@ def cost(folder, command):
 @pytest.mark.parametrize(
     "commands", [COMMANDS[:1], pytest.param(COMMANDS, marks=pytest.mark.slow)], ids=["info", "all"]
 )
-@pytest.mark.parametrize("what", COSTLY)
+@pytest.mark.parametrize("what", others_slow(COSTLY, default=2))
 def test_a_costly_file_is_refused_at_once(what, commands, good, tmp_path):
     (tmp_path / "r.h5").write_bytes(good)
     edit(tmp_path / "r.h5", COSTLY[what])

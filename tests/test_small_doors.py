@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numba
 import pytest
+from compiled import others_slow
 from processes import CLEAN, TOY_FILE, fastcube
 from toy import TOY
 
@@ -57,7 +58,7 @@ STUDY = fc.trial_study("divides", "", [fc.Axis("a", "", int, 0, 9)], [fc.Output(
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="Python divides so by itself")
-@pytest.mark.parametrize("what", ["1 // int(params[0])", "1 / params[0] > 5", "7 % (t - t)"])
+@pytest.mark.parametrize("what", others_slow(["1 // int(params[0])", "1 / params[0] > 5", "7 % (t - t)"]))
 def test_a_division_by_zero_stops_the_run_with_its_trials(what, tmp_path):
     (tmp_path / "divides.py").write_text(DIVIDING.format(what))
     done = fastcube("run", "divides.py", "--progress", "none", cwd=tmp_path)
@@ -65,6 +66,7 @@ def test_a_division_by_zero_stops_the_run_with_its_trials(what, tmp_path):
     assert re.search(r"trial \d of divides at a=0 failed: ZeroDivisionError", done.stderr)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without jit a kernel holds Python's lock")
 def test_a_run_without_progress_is_not_asked_for_again_and_again(tmp_path):
     out = tmp_path / "r.h5"
@@ -80,7 +82,7 @@ def test_a_run_without_progress_is_not_asked_for_again_and_again(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["r.h5"]
 
 
-@pytest.mark.parametrize("which", ["index", "sums", "code"])
+@pytest.mark.parametrize("which", others_slow(["sums", "index", "code"]))
 def test_a_fifo_in_the_cache_keeps_nobody_waiting(which, tmp_path):
     entry = Entry(tmp_path / "kernel.nbi")
     code = tmp_path / "kernel.1.nbc"
@@ -110,7 +112,7 @@ runpy.run_module("fastcube", run_name="__main__")
 """
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGUSR1, 75)])
+@pytest.mark.parametrize(("number", "code"), others_slow([(signal.SIGUSR1, 75), (signal.SIGTERM, 143)]))
 def test_signals_are_served_before_anything_is_imported(number, code):
     """The first thing that the command line imports waits, and the signal comes."""
     with subprocess.Popen([sys.executable, "-c", SLOW], stdout=subprocess.PIPE, env=CLEAN) as run:

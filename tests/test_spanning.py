@@ -8,6 +8,7 @@ import random
 import networkx
 import numpy as np
 import pytest
+from compiled import others_slow
 from reference import spanning as twin
 
 import fastcube as fc
@@ -76,7 +77,7 @@ def test_trees_of_every_source_and_fault(n):
             assert trees.tolist() == twin.spanning_trees(n, s, f, pivoted)
 
 
-@pytest.mark.parametrize("n", [6, 7, 8, 9, 10])
+@pytest.mark.parametrize("n", others_slow([6, 7, 8, 9, 10], default=2))
 def test_trees_of_random_sources_and_faults(n):
     rng = random.Random(n)
     for _ in range(210):
@@ -111,7 +112,7 @@ def test_trees_without_fault_are_edge_disjoint():
 
 
 def test_packings_and_cuts_certify_each_other():
-    for cube in random_cubes((1, 2, 3, 4, 5, 6, 7), 150):
+    for cube in random_cubes((1, 2, 3, 4, 5, 6), 70):
         s = random.Random(7).choice(nonfaulty(cube))
         number = fc.max_spanning_trees(cube)
         trees = fc.spanning_trees(cube, s, algorithm="edmonds")
@@ -124,7 +125,7 @@ def test_packings_and_cuts_certify_each_other():
 
 
 def test_edmonds_number_is_that_of_the_twin():
-    for cube in random_cubes((1, 2, 3, 4, 5, 6), 600, seed=2):
+    for cube in random_cubes((1, 2, 3, 4, 5, 6), 300, seed=2):
         wanted = twin.number(cube.n, cube.faulty_nodes, cube.faulty_links)
         assert (fc.max_spanning_trees(cube), NonfaultyGraph(cube).min_degree) == wanted
 
@@ -186,7 +187,7 @@ def steps(trees, s, packets):
     return twin.steps(trees, s, packets)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("n", others_slow([1, 2, 3, 4, 5, 6], default=4))
 def test_steps_are_those_of_the_simulation(n):
     rng = random.Random(n)
     for d in range(n + 1):

@@ -49,7 +49,7 @@ OUTCOMES = {
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="exhaustive searches need compiled code")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=[pytest.param("quick", marks=pytest.mark.slow)])
 def verdicts() -> dict[str, Verdict]:
     return decided(sui_wang_lee.PAPER.ledger())
 

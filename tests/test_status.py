@@ -78,6 +78,7 @@ def test_merge_does_not_replace_a_file_that_holds_more(cli):
     assert open_results("all.h5").digest() == extended
 
 
+@pytest.mark.slow
 def test_many_shards_merge_into_the_whole(tmp_path):
     study, paths = registry.adopt(TOY), []
     for i in range(100):

@@ -146,6 +146,7 @@ def machine_code(cache):
     return {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb[ic]")}
 
 
+@pytest.mark.slow
 def test_a_study_of_an_installed_package(installed, tmp_path):
     package, fastcube = installed
     run, empty = ("run", "their-steps", "--progress", "none", "-o"), tmp_path / "empty"

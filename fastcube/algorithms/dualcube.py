@@ -70,12 +70,12 @@ class PracticalRoute(Route):
         return len(self.asked)
 
 
-def _listed(dual: DualCube) -> tuple[int, int, NDArray[np.uint64]]:
+def _listed(dual: DualCube) -> tuple[np.uint64, np.uint64, NDArray[np.uint64]]:
     """The faults as a kernel takes them: status key, threshold, sorted labels."""
     faults = dual.faulty_nodes
     if isinstance(faults, RandomFaults):
-        return faults.key, faults.threshold, np.empty(0, np.uint64)
-    return 0, 0, np.array(sorted(faults), np.uint64)
+        return np.uint64(faults.key), np.uint64(faults.threshold), np.empty(0, np.uint64)
+    return np.uint64(0), np.uint64(0), np.array(sorted(faults), np.uint64)
 
 
 @ROUTING.register(DualCube, "PRACTICAL", default=True)
@@ -84,7 +84,7 @@ def practical(dual: DualCube, s: int, t: int) -> PracticalRoute:
     from ..kernels.dualcube.lookups import route_one
     from ..kernels.dualcube.practical import LIMIT
 
-    nodes, path, asked, rows = route_one(dual.m, *_listed(dual), s, t)
+    nodes, path, asked, rows = route_one(dual.m, *_listed(dual), np.uint64(s), np.uint64(t))
     labels = tuple(asked.tolist())
     events = tuple(Event(_KINDS[kind], *rest) for kind, *rest in rows.tolist())
     if nodes > 0:
@@ -96,7 +96,7 @@ def search(dual: DualCube, s: int, t: int) -> int | None:
     """Length of a shortest nonfaulty path between nonfaulty nodes by bit-parallel search of all 2^(2m+1)."""
     from ..kernels.dualcube.shortest import distance_one
 
-    length = distance_one(dual.m, *_listed(dual), s, t)
+    length = distance_one(dual.m, *_listed(dual), np.uint64(s), np.uint64(t))
     return None if length < 0 else int(length)
 
 
