@@ -71,8 +71,8 @@ def of_100():
         ({"checkpoint": 0.1}, "checkpoint must be in [1, 86400] seconds, got 0.1"),
         ({"grid": "fine"}, "grid must be one of default for toy, got fine"),
         ({"a": True}, "a must be an integer in [0, 100], got True"),
-        ({"a": range(101), "work": "0:2000"}, "a run takes at most 100000 points, got 202101 of toy"),
-        ({"work": "0:1e9:1e-3"}, "work range must be lo:hi[:step] with lo <= hi, step > 0 and at most 100000 values"),
+        ({"a": range(101), "work": "0:2000"}, "a run takes at most 65537 points, got 202101 of toy"),
+        ({"work": "0:1e9:1e-3"}, "work range must be lo:hi[:step] with lo <= hi, step > 0 and at most 65537 values"),
     ],
 )
 def test_what_cannot_be_meant_is_one_line_before_the_first_trial(given, message, tmp_path):

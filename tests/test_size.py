@@ -23,6 +23,7 @@ from toy import TOY
 import fastcube as fc
 from fastcube.cli import info
 from fastcube.measure import registry
+from fastcube.measure.grid import MOST_POINTS
 from fastcube.measure.study import Grid, product_grid
 from fastcube.measure.tally import Tally
 from fastcube.results import size, writing
@@ -126,7 +127,7 @@ COSTLY = {
         np.stack([np.zeros(2**21), np.arange(2**21) * 2, np.arange(2**21) * 2 + 1], 1).astype(np.int64),
         compression="gzip",
     ),
-    "too many points": replaced("raw/a", np.zeros(3 * 10**6 + 1, np.int64), compression="gzip"),
+    "too many points": replaced("raw/a", np.zeros(2 * 10**6 + 1, np.int64), compression="gzip"),
     "too many counters": counters,
     "a history of nothing": replaced("provenance/json", json.dumps([[]] * 2_000_000)),
     "a longer one": replaced("provenance/json", json.dumps([{}] * 3_000_000)),
@@ -199,7 +200,7 @@ def test_a_file_that_is_too_long_is_not_read(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("points", "ranges"), [(100_000, 1), (1000, 900), (1, 900_000)])
+@pytest.mark.parametrize(("points", "ranges"), [(MOST_POINTS, 1), (1000, 650), (1, 650_000)])
 def test_the_largest_that_is_taken_costs_no_more(points, ranges, tmp_path):
     results = many(points, min(ranges, 5000))
     if ranges > 5000:
@@ -219,10 +220,12 @@ def test_the_largest_that_is_taken_costs_no_more(points, ranges, tmp_path):
 
 
 def test_more_than_a_file_takes_is_refused_at_the_door(tmp_path):
-    with pytest.raises(fc.ParameterError, match=r"results of toy take at most 3000000 numbers .* points, .* ranges"):
+    with pytest.raises(fc.ParameterError, match=r"results of toy take at most 2000000 numbers .* points, .* ranges"):
         fc.run(wide(60), a=range(100), work="0:99", trials=10, output=tmp_path / "r.h5")
     with pytest.raises(fc.ParameterError, match="the product of the axes' values takes at most 10000000 estimates"):
         size.check_size(TOY, [(i, float(i)) for i in range(2000)], 0)
+    with pytest.raises(fc.ParameterError, match="results take at most 65537 points, got 65538 of toy"):
+        size.check_size(TOY, [(i, 0.0) for i in range(65538)], 0)
     assert list(tmp_path.iterdir()) == []
 
 

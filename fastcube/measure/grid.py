@@ -14,8 +14,8 @@ import numpy as np
 from ..errors import ParameterError, is_many, written
 from .study import Axis, Choice, Study, Value, product_grid
 
-#: Most points of a run: each keeps a tally in memory, and a file of this many is read in seconds.
-MOST_POINTS = 100_000
+#: Most points of a run, and of a results file: all numbers of faults in Q_16.
+MOST_POINTS = 2**16 + 1
 
 
 def parse_number(name: str, given: object, what: str = "a number") -> float:
