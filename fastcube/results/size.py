@@ -1,8 +1,8 @@
 """How large results may be: what every reading command takes with, in 20 s and 500 MB on one core, and every run keeps to.
 
 A file is read into Python objects of some hundred bytes a number; so what is counted is numbers, before any of them becomes one.
-Measured, of CPU beside other work: 65,537 points of a study with two statistics (1.8 million numbers) take `info` 4 s, `show` 9 to
-13, `run` 13, `merge` 15 and `plot` at most 20.
+Measured, of CPU beside other work: 65,537 points of a study with two statistics (1.8 million numbers) take `info` 4 s, `show` 9
+to 13, `run` 13, `merge` 15 and `plot` at most 20.
 """
 
 from __future__ import annotations

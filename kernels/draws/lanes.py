@@ -53,7 +53,7 @@ def _closer(near, x, y):
     return simd.minimum(near, simd.popcount(simd.xor(x, y)))
 
 
-@block(always=True)
+@block(always=True, alone=True)
 def smallest_distance(labels, at, lanes, f):
     """Smallest distance between two of the f faults, lane by lane, over all f (f - 1) / 2 pairs.
 

@@ -1,6 +1,6 @@
 """The members of numba that are hooked though nothing promises them: which of them this numba lacks, and what is done then.
 
-Without what blocks hook, they are functions as numba compiles them: half as long again to compile, and not refused where
+Without what blocks hook, they are functions as numba compiles them: twice as long to compile, and not refused where
 they allocate.  Without what caching hooks, every process compiles its kernels in memory.  What trials give is the same.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numba
-from numba.core import bytecode, caching, compiler, dispatcher
+from numba.core import base, bytecode, caching, codegen, compiler, dispatcher, typed_passes
 
 from .cache import warn
 
@@ -19,6 +19,13 @@ BLOCKS: tuple[tuple[Any, str], ...] = (
     (dispatcher.Dispatcher, "add_overload"),
     (dispatcher.Dispatcher, "_compile_for_args"),
     (compiler.CompileResult, "type_annotation"),
+    (compiler.DefaultPassBuilder, "define_nopython_pipeline"),
+    (compiler.Flags, "no_compile"),
+    (typed_passes, "NativeLowering"),
+    (base.BaseContext, "insert_user_function"),
+    (codegen.CPUCodeLibrary, "_optimize_final_module"),
+    (codegen.CPUCodeLibrary, "_finalize_final_module"),
+    (codegen.CPUCodeLibrary, "_finalize_dynamic_globals"),
 )
 CACHE: tuple[tuple[Any, str], ...] = (
     (bytecode.FunctionIdentity, "_unique_ids"),

@@ -121,7 +121,7 @@ def _bar(noted, count, barred, n, lanes):
         simd.store(barred, i * lanes, row)
 
 
-@block
+@block(alone=True)
 def _bar_all(queue, f, noted, barred, n, lanes):
     """The rows of the first vector of the queue's columns; returns the dimensions that are ruled out alone."""
     zero = simd.like(simd.load(queue, 0), ZERO)
@@ -148,7 +148,7 @@ def _bar_all(queue, f, noted, barred, n, lanes):
     return alone
 
 
-@block
+@block(alone=True)
 def _count_pairs(alone, barred, n, lanes, live, tally):
     """Read the first pair off the rows of each live lane and count it."""
     zero = simd.like(alone, ZERO)
