@@ -105,6 +105,25 @@ def test_a_block_may_print(capsys):
     assert capsys.readouterr().out == "2.5 True\nn = 3\n"
 
 
+def test_no_machine_code_is_made_of_a_block_that_does_not_print(capsys):
+    @block
+    def quiet(n):
+        return n + 1
+
+    @block(alone=True)
+    def alone(n):
+        return n - 1
+
+    @kernel("int64(int64)", cache=False)
+    def all_of_them(n):
+        return quiet(telling(alone(n)))
+
+    assert all_of_them(3) == 3
+    made = [next(iter(each.overloads.values())) for each in (quiet, alone, telling)]
+    have = [m.library._codegen._engine.is_symbol_defined(m.fndesc.llvm_func_name) for m in made]
+    assert have == [False, False, True]
+
+
 def test_python_may_call_a_block():
     assert summed(np.arange(4.0)) == 6.0
     values, n = made(2)
