@@ -34,11 +34,12 @@ class _Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
         if not self.alone:
             library._optimize_final_module = lambda: None
         made = state.cr.fndesc
-        if str(library._final_module).count(context.get_env_name(made)) > 1:  # it prints: what that needs comes with an entry
+        prints = str(library._final_module).count(context.get_env_name(made)) > 1
+        if prints:  # what that needs comes with an entry
             entry = context.get_executable(library, made, state.cr.env)
         else:
             library._finalize_final_module = functools.partial(_leave, library)
-            entry = functools.partial(state.func_id.func)  # not to be called: callers know a compiled function by its entry
+            entry = functools.partial(state.func_id.func)  # by which callers know it
         context.insert_user_function(entry, made, [library])
         state.cr = state.cr._replace(cfunc=entry)
         return True

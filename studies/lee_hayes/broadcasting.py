@@ -103,7 +103,7 @@ _MOST_LINES, _ENOUGH = 9, 100
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    by = "f" if len({point["f"] for point, _ in results}) > 2 else "links"
+    by = max("f", "links", key=lambda axis: len({point[axis] for point, _ in results}))
     x = "n"
     if len({point[by] for point, _ in results}) > _MOST_LINES:  # f in proportion to n
         x, by = by, "n"

@@ -145,7 +145,7 @@ def same_delay(results: Results, panel: Any, by: str) -> None:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    by = "f" if len({point["f"] for point, _ in results}) > 2 else "links"
+    by = max("f", "links", key=lambda axis: len({point[axis] for point, _ in results}))
     left, right = sheet.panels(2)
     same_delay(results, left, by)
     n = telling(results)
