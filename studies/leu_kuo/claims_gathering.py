@@ -453,6 +453,7 @@ def _theorem_7(variant: str, correction: str) -> None:
 def _cut_off(effort: Effort) -> Verdict:
     last = effort.pick(full=5, quick=4)
     for n, links in effort.each([(2, 1), (3, 2), (3, 3), *((4, k) for k in range(2, last + 1))], "all link sets"):
+        effort.applied += math.comb(n * 2 ** (n - 1), links)
         agree(exact_gather(n, links)["complete_repaired"], Fraction(1), f"repaired with {links} faulty links of Q_{n}")
     pair = (0b1110, 0b1111)
     cube = Hypercube(4, (), [(u, u ^ 1 << k) for u in pair for k in (1, 2, 3)])
