@@ -21,7 +21,7 @@ from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 
 from .messages import faults_in_words
-from .routing import MOST, most_links, most_nodes, share
+from .routing import MOST, most_links, most_nodes, share, varied
 
 if TYPE_CHECKING:
     from fastcube.kernels.machine.jit import Kernel
@@ -103,7 +103,7 @@ _MOST_LINES, _ENOUGH = 9, 100
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    by = max("f", "links", key=lambda axis: len({point[axis] for point, _ in results}))
+    by = varied(results)
     x = "n"
     if len({point[by] for point, _ in results}) > _MOST_LINES:  # f in proportion to n
         x, by = by, "n"

@@ -145,7 +145,7 @@ def same_delay(results: Results, panel: Any, by: str) -> None:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    by = max("f", "links", key=lambda axis: len({point[axis] for point, _ in results}))
+    by = varied(results)
     left, right = sheet.panels(2)
     same_delay(results, left, by)
     n = telling(results)
@@ -172,6 +172,11 @@ def _figure(results: Results, sheet: Any) -> None:
         title=f"Not delivered, over all fault sets of Q_{n}",
     )
     sheet.title("Routing among random faults in Q_n (shaded: 95% intervals)")
+
+
+def varied(results: Results) -> str:
+    """The axis of faults that a figure is drawn over: ``f`` or ``links``, of which there are more values; ``f`` of as many."""
+    return max("f", "links", key=lambda axis: len({point[axis] for point, _ in results}))
 
 
 def telling(results: Results) -> int:

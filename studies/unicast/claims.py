@@ -73,14 +73,14 @@ def decide(
     return Verdict("holds", f"{looked_at(effort)}: {cases:,} sets")
 
 
-def with_links(effort: Effort, numbers: Iterable[tuple[int, int]]) -> Iterator[Hypercube]:
+def with_links(numbers: Iterable[tuple[int, int]]) -> Iterator[Hypercube]:
     """Q_2, then Q_3, with each of these numbers of faulty nodes and links, node 0 nonfaulty."""
     some = list(numbers)
     for n in (2, 3):
         links = [(x, x | 1 << i) for x in range(2**n) for i in range(n) if not x >> i & 1]
         for f, k in some:
             for cut in itertools.combinations(links, k):
-                for nodes in effort.each(itertools.combinations(range(1, 2**n), f), f"Q_{n}"):
+                for nodes in itertools.combinations(range(1, 2**n), f):
                     yield Hypercube(n, nodes, cut)
 
 
@@ -111,10 +111,9 @@ def also_with_links(effort: Effort, verdict: Verdict, wrong: Callable[[Hypercube
     if verdict.outcome != "holds":
         return verdict
     nodes, links = effort.pick(full=(2, 3), quick=(1, 1))
-    for cube in with_links(effort, itertools.product(range(nodes + 1), range(1, links + 1))):
-        found = wrong(cube) if effort.applies() else None
-        if found is not None:
-            return Verdict("refuted", "in Q_2 and Q_3 with faulty links", found)
+    cubes = with_links(itertools.product(range(nodes + 1), range(1, links + 1)))
+    if (found := effort.first(cubes, wrong, "Q_2 and Q_3 with faulty links")) is not None:
+        return Verdict("refuted", "in Q_2 and Q_3 with faulty links", found)
     return replace(
         verdict,
         checked=f"{verdict.checked}; in Q_2 and Q_3, too, with up to {links} faulty links and {nodes} faulty nodes",
