@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numba
-from numba.core import base, bytecode, caching, codegen, compiler, dispatcher, typed_passes
+from numba.core import base, bytecode, caching, codegen, compiler, dispatcher, runtime, typed_passes
 
 from .cache import warn
 
@@ -30,6 +30,8 @@ BLOCKS: tuple[tuple[Any, str], ...] = (
 CACHE: tuple[tuple[Any, str], ...] = (
     (bytecode.FunctionIdentity, "_unique_ids"),
     (caching.FunctionCache, "_index_key"),
+    (caching.FunctionCache, "_load_overload"),
+    (runtime.rtsys, "initialize"),
     (caching.IndexDataCacheFile("", "", None), "_index_path"),
 )
 
