@@ -103,37 +103,57 @@ def stored(folder):
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*.nb[ic]")}
 
 
-def test_a_second_process_loads_what_the_first_compiled(package, tmp_path):
-    first = call(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    """A copy of the package, the root of its cache, and what the first process said that compiled in it."""
+    folder = tmp_path_factory.mktemp("warm")
+    package, root = copied(folder), folder / "cache"
+    return package, root, call(package, FASTCUBE_CACHE_DIR=root)
+
+
+def test_a_second_process_loads_what_the_first_compiled(warm):
+    package, root, first = warm
     assert first[:2] == (11, 2)
-    assert first[2].parent == tmp_path / "cache"
+    assert first[2].parent == root
     assert first[3] == ""
     before = stored(first[2])
     assert len(before) == 4
-    assert call(package, FASTCUBE_CACHE_DIR=tmp_path / "cache") == first
+    assert call(package, FASTCUBE_CACHE_DIR=root) == first
     assert stored(first[2]) == before
 
 
-def test_an_edited_source_of_another_file_is_compiled_anew(package, tmp_path):
-    one = call(package, FASTCUBE_CACHE_DIR=tmp_path)
+def test_an_edited_source_of_another_file_is_compiled_anew(warm):
+    package, root, one = warm
     (package / "kernels" / "helper.py").write_text(HELPER.format(100))
-    two = call(package, FASTCUBE_CACHE_DIR=tmp_path)
-    assert one[:2] == (11, 2)
+    two = call(package, FASTCUBE_CACHE_DIR=root)
+    (package / "kernels" / "helper.py").write_text(HELPER.format(1))
     assert two[:2] == (110, 200)
     assert one[2] != two[2]
-    (package / "kernels" / "helper.py").write_text(HELPER.format(1))
-    assert call(package, FASTCUBE_CACHE_DIR=tmp_path)[:3] == one[:3]
+    assert call(package, FASTCUBE_CACHE_DIR=root) == one
 
 
-def test_the_folder_names_numba_python_and_cpu(package, tmp_path):
+@pytest.fixture
+def chosen(monkeypatch):
+    """The cache folder that a process with these variables takes."""
+
+    def call(**variables):
+        with monkeypatch.context() as given:
+            for name, value in variables.items():
+                given.setenv(name, str(value))
+            return cache.cache_folder.__wrapped__()
+
+    return call
+
+
+def test_the_folder_names_numba_python_and_cpu(chosen, tmp_path):
     import numba
 
-    here = place(package, FASTCUBE_CACHE_DIR=tmp_path).name
+    here = chosen(FASTCUBE_CACHE_DIR=tmp_path).name
     version = ".".join(map(str, sys.version_info[:3]))
     assert f"-numba{numba.__version__}-py{version}-" in here
-    other = place(package, FASTCUBE_CACHE_DIR=tmp_path, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="").name
+    other = chosen(FASTCUBE_CACHE_DIR=tmp_path, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="").name
     assert other.endswith("-generic")
-    checked = place(package, FASTCUBE_CACHE_DIR=tmp_path, NUMBA_BOUNDSCHECK="1").name
+    checked = chosen(FASTCUBE_CACHE_DIR=tmp_path, NUMBA_BOUNDSCHECK="1").name
     assert len({here, other, checked}) == 3
 
 
@@ -184,14 +204,6 @@ def test_nowhere_to_write_is_one_warning_and_right_results(package):
     assert done.stderr.count("no folder for compiled kernels can be written") == 1
 
 
-@pytest.fixture(scope="module")
-def warm(tmp_path_factory):
-    """A copy of the package and the folder that holds its compiled kernels, for all tests that damage them."""
-    folder = tmp_path_factory.mktemp("warm")
-    package = copied(folder)
-    return package, call(package, FASTCUBE_CACHE_DIR=folder / "cache")[2]
-
-
 @pytest.mark.parametrize(("suffix", "damage"), [
     ("nbc", "one bit"),
     *(pytest.param(suffix, damage, marks=pytest.mark.slow) for suffix, damage in (
@@ -199,7 +211,7 @@ def warm(tmp_path_factory):
         ("sha256", "empty"), ("sha256", "one bit"))),
 ])  # a table, row by row # fmt: skip
 def test_a_damaged_entry_is_compiled_anew_and_never_loaded(warm, tmp_path, suffix, damage):
-    package, compiled = warm
+    package, _, (_, _, compiled, _) = warm
     folder = shutil.copytree(compiled, tmp_path / "cache" / compiled.name)
     damaged = [*folder.rglob(f"*.{suffix}")]
     for file in damaged:
@@ -225,15 +237,13 @@ def test_a_damaged_entry_is_compiled_anew_and_never_loaded(warm, tmp_path, suffi
         ]
     ),
 )
-def test_folders_that_others_could_write_are_not_trusted(package, tmp_path, change, why):
+def test_folders_that_others_could_write_are_not_trusted(chosen, tmp_path, change, why):
     if os.geteuid():
         pytest.skip("only root can give a folder away")
     roots = {"FASTCUBE_CACHE_DIR": tmp_path / "theirs", "XDG_CACHE_HOME": tmp_path / "mine"}
-    change(tmp_path / "theirs", place(package, **roots))
-    found = call(package, **roots)
-    assert found[2].parent == tmp_path / "mine" / "fastcube"
-    assert found[3].count("compiled kernels are not kept in") == 1
-    assert why in found[3]
+    change(tmp_path / "theirs", chosen(**roots))
+    with pytest.warns(RuntimeWarning, match="compiled kernels are not kept in .*" + why):
+        assert chosen(**roots).parent == tmp_path / "mine" / "fastcube"
 
 
 @pytest.mark.slow

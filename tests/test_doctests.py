@@ -26,6 +26,7 @@ SLOW = {
     "exact_gather",
     "exact_routing",
     "exact_trees",
+    "family",
     "fault_sets",
     "trial_study",
 }

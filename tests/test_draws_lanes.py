@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from compiled import others_slow
 
 from fastcube.kernels.draws import lanes as fault_lanes
 from fastcube.kernels.draws.nodes import fault_set
@@ -21,7 +22,7 @@ def distances(lanes):
     return smallest
 
 
-@pytest.mark.parametrize("lanes", [64, 32, 16])
+@pytest.mark.parametrize("lanes", others_slow([64, 32, 16]))
 def test_the_two_close_labels_are_seen_wherever_they_stand(lanes):
     """Every pair of rows, in the first lane, one amid and the last; all other labels are three bits apart or more."""
     width = 512 // lanes
