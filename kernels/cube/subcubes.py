@@ -193,9 +193,10 @@ def close(rows, stride, masks, f):
                 union = simd.either(m, other)
                 near = simd.less_equal(simd.popcount(simd.without(apart, union)), two)
                 whole = simd.select(near, simd.either(union, apart), zero)
-                changed = simd.either(changed, simd.select(near, simd.xor(whole, simd.both(m, other)), zero))
+                changed = simd.either(changed, simd.without(whole, other))
                 grown = simd.either(grown, whole)
                 simd.store(masks, lanes * j, simd.either(other, whole))
+            changed = simd.either(changed, simd.xor(grown, m))
             simd.store(masks, lanes * i, grown)
         if simd.bits(simd.differ(changed, zero)) == ZERO:
             return

@@ -33,7 +33,7 @@ from ..machine.bits import HALF, ONE, ZERO, extract, popcount, top
 from ..machine.jit import block, scratch
 from ..routing.rules import LIMIT, LOST, STUCK, Search, search_for, walk1, walk3
 from ..routing.shortest import Cube, cube_for
-from .words import LEVELS, VECTORS, bit_at, dimension, level_at, solve, stride
+from .words import LEVELS, VECTORS, bit_at, dimension, know, level_at, stride
 
 #: What becomes of a message, besides routing's.
 REFUSED, UNKNOWN = np.int64(-5), np.int64(-6)
@@ -218,7 +218,7 @@ def levels(world, words, s, t):
     if known != LOST or i < 0:
         return known if known != LOST else h
     faults, n = world.faults, world.n
-    if not solve(words, faults, i, LEVELS):
+    if not know(words, faults, i, LEVELS):
         return UNKNOWN
     free = faults.free[i]
     d = dimension(faults, i)
@@ -242,7 +242,7 @@ def vectors(world, words, s, t):
     if known != LOST or i < 0:
         return known if known != LOST else h
     faults, n = world.faults, world.n
-    if not solve(words, faults, i, VECTORS):
+    if not know(words, faults, i, VECTORS):
         return UNKNOWN
     free = faults.free[i]
     d = dimension(faults, i)

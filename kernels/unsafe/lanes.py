@@ -12,8 +12,8 @@ Most trials have no two faults within distance 2, hence no unsafe node and no ro
    distance 2 both get the mask of the smallest subcube around them, until nothing changes;
 3. *rounds*: one round is enough for subcubes of two dimensions or fewer.  A trial with one larger subcube is
    pressed into a second queue if that has at most six dimensions, where each trial's subcube becomes a word and 32
-   words run at once, or into a third for seven and eight, where eight of them run at once.  Trials with two larger
-   subcubes or more dimensions are left over to a plain kernel.
+   words run at once, or into a third for seven and eight, where eight of them run at once; of nine to twelve dimensions it is
+   run by itself.  Trials with two larger subcubes or more dimensions are left over to a plain kernel.
 
 Lanes have 16 bits for n <= 16 and 32 bits above; for n > 32 the filter sees the low 32 bits, and the few trials that
 pass are left over.  For n <= 8 a word holds eight trials in 64 bits, which are split into two vectors, of the even and
@@ -41,10 +41,12 @@ from ..draws.lanes import (
     trial_of,
     valid_lanes,
 )
+from ..cube.subcubes import contains
 from ..machine import bits, simd
 from ..machine.bits import ONE, ZERO, first_lanes
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally.sums import add_moments, count_moments, offer
+from .closure import KEPT, Spare, spare_cubes
 from .entry import (
     ALL_UNSAFE,
     LAST_BIN,
@@ -61,6 +63,7 @@ from .entry import (
 )
 from .layout import SPLIT_ABOVE
 from .queues import press, run_cubes, solve, solve_unrolled
+from .rounds import rounds_marked
 from .single import cubes_for, lists_for, merged_trial, whole_trial
 
 # Trials done at once: room for 8 MiB of trials left over, touched as far as needed.
@@ -79,6 +82,7 @@ class Sieve(NamedTuple):
     third: Queue  #: of seven and eight
     masks: Any  #: f + 1 rows of one vector: free dimensions of each fault's subcube
     cubes: Any  #: uint64, eight vectors
+    spare: Spare  #: for subcubes run by themselves
     sums: Any  #: uint64, three vectors: unsafe nodes, and their squares in two digits
     classes: Any  #: uint64, three vectors for each class of ``layout.CLASSES``: the same of its trials
     reached: Any  #: int64: trials that took r rounds or more, as ``tally.count_rounds``
@@ -141,6 +145,40 @@ def _split(sieve, nodes, unsafe, lanes, tally):
         c += 1
 
 
+@block
+def _run_alone(sieve, deep, free, label, lanes, origin, tally):
+    """Rounds of the trials ``deep`` of the queue's first vector, each with one larger subcube of nine to KEPT dimensions.
+
+    Returns those of more rounds than have a bin of their own, which are not counted.
+    """
+    simd.store(sieve.masks, 0, free)
+    simd.store(sieve.masks, lanes, label)
+    long = ZERO
+    while deep:
+        i = bits.lowest(deep)
+        here = deep & (~deep + ONE)
+        deep ^= here
+        mask, base = np.uint64(sieve.masks[i]), np.uint64(sieve.masks[lanes + i])
+        d = bits.popcount(mask)
+        state = sieve.spare.state
+        for w in range(0, np.int64(8) << (d - 9), 8):
+            simd.store(state, w, simd.splat(ZERO))
+        for k in range(sieve.f):
+            x = np.uint64(sieve.queue.cells[2 * lanes * k + i])
+            if contains(base, mask, x):
+                at = bits.extract(x, mask)
+                state[at >> np.uint64(6)] |= ONE << (at & np.uint64(63))
+        rounds = rounds_marked(state, sieve.spare.other, sieve.spare.marks, d)
+        if rounds > LAST_BIN:
+            long |= here
+            continue
+        for r in range(1, rounds + 1):
+            sieve.reached[r] += 1
+        if rounds >= tally[MOST_ROUNDS]:
+            offer(tally, MOST_ROUNDS, rounds, trial_of(sieve.queue, lanes, i, origin, sieve.parts))
+    return long
+
+
 @block(always=True)
 def _close_queue(sieve, lanes, origin, tally):
     """Close the first vector of the queue and count what it shows; queue what has rounds to run.
@@ -156,8 +194,12 @@ def _close_queue(sieve, lanes, origin, tally):
     unsafe = simd.bits(simd.differ(nodes, simd.xor(nodes, nodes))) & live
     easy = simd.bits(simd.less_equal(largest, simd.like(nodes, np.uint64(2)))) & unsafe
     hard = unsafe & ~easy
-    alone = (simd.bits(several) | ~simd.bits(simd.less_equal(largest, simd.like(nodes, np.uint64(8))))) & hard
-    hard ^= alone
+    deep = hard & ~simd.bits(several) & ~simd.bits(simd.less_equal(largest, simd.like(nodes, np.uint64(8))))
+    alone = hard & simd.bits(several)
+    hard ^= deep | alone
+    if deep:
+        deeper = deep & ~simd.bits(simd.less_equal(largest, simd.like(nodes, np.uint64(KEPT))))
+        alone |= deeper | _run_alone(sieve, deep ^ deeper, free, label, lanes, origin, tally)
     unsafe ^= alone
     live ^= alone
     left = bits.popcount(alone)
@@ -202,7 +244,7 @@ def _drain(sieve, lanes, origin, least, tally):
 @block
 def _sift(key, first, stop, sieve, lanes, tally):
     """Count trials first .. stop - 1, but for those that it leaves over: for n > 32 those that pass the filter, otherwise
-    those with two subcubes of three or more dimensions or one of more than eight.
+    those with two subcubes of three or more dimensions or one of more than twelve.
 
     For each vector of trials 26 f vector operations of the generator and 3/2 f^2 of the filter; then what the trials
     that pass it cost.
@@ -261,6 +303,7 @@ def _make(width: int, word: Any, set_up: Any, finish: Any) -> Kernel:
             Queue(np.zeros((f + 5) * 2 * lanes, word), f + 5, np.zeros(1, np.int64)),
             np.empty((f + 1) * lanes, word),
             np.empty(64, np.uint64),
+            spare_cubes(),
             np.zeros(24, np.uint64),
             np.zeros(24 * LEAST.size, np.uint64),
             np.zeros(LAST_BIN + 2, np.int64),
