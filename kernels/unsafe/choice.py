@@ -23,9 +23,7 @@ def _fraction(n: int, f: int) -> str:
     close = f * (f - 1) / 2 * n * (n + 1) / 2 / 2**n
     if close > (2 if n <= 8 else 3):
         return f"small.SMALL_{n}" if n <= 8 else "single.WHOLE" if n <= 20 else "single.MERGED"
-    if n <= 16:
-        return "lanes.LANES_16_WHOLE" if n <= 12 else "lanes.LANES_16_MERGED"
-    return "lanes.LANES_32"
+    return "lanes.LANES_16" if n <= 16 else "lanes.LANES_32"
 
 
 #: At (n, f), 1 <= n <= 62 and 0 <= f <= most_faults(n).
@@ -37,8 +35,7 @@ UNSAFE_FRACTION = Table(
         "small.SMALL_6": lambda n, f: n <= 6,
         "small.SMALL_7": lambda n, f: n == 7,
         "small.SMALL_8": lambda n, f: n == 8,
-        "lanes.LANES_16_WHOLE": _lanes_16,
-        "lanes.LANES_16_MERGED": _lanes_16,
+        "lanes.LANES_16": _lanes_16,
         "lanes.LANES_32": lambda n, f: n >= 17 and f <= 2 ** (n - 1),
     },
     _fraction,

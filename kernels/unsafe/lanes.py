@@ -1,6 +1,6 @@
 """Unsafe nodes under few random faults, n = 7 .. 62: lanes are trials (:mod:`fastcube.kernels.draws.lanes`).
 
-Entry: ``LANES_16_WHOLE``, ``LANES_16_MERGED`` and ``LANES_32``, whose work is ``_sift``.  Draws from the study's key as it is:
+Entry: ``LANES_16`` and ``LANES_32``, whose work is ``_sift``.  Draws from the study's key as it is:
 labels 0 .. f - 1 of a trial's sequence (LABELS, and HIGH_LABELS for n > 32).
 
 Most trials have no two faults within distance 2, hence no unsafe node and no round.  So
@@ -12,8 +12,8 @@ Most trials have no two faults within distance 2, hence no unsafe node and no ro
    distance 2 both get the mask of the smallest subcube around them, until nothing changes;
 3. *rounds*: one round is enough for subcubes of two dimensions or fewer.  A trial with one larger subcube is
    pressed into a second queue if that has at most six dimensions, where each trial's subcube becomes a word and 32
-   words run at once, or into a third for seven and eight, where eight of them run at once; of nine to twelve dimensions it is
-   run by itself.  Trials with two larger subcubes or more dimensions are left over to a plain kernel.
+   words run at once, or into a third for seven and eight, where eight of them run at once; with two, or one of nine to twelve,
+   the subcubes are run one by one.  What has more dimensions, or takes more rounds than have a bin, is left over to a plain kernel.
 
 Lanes have 16 bits for n <= 16 and 32 bits above; for n > 32 the filter sees the low 32 bits, and the few trials that
 pass are left over.  For n <= 8 a word holds eight trials in 64 bits, which are split into two vectors, of the even and
@@ -64,7 +64,7 @@ from .entry import (
 from .layout import SPLIT_ABOVE
 from .queues import press, run_cubes, solve, solve_unrolled
 from .rounds import rounds_marked
-from .single import cubes_for, lists_for, merged_trial, whole_trial
+from .single import lists_for, merged_trial
 
 # Trials done at once: room for 8 MiB of trials left over, touched as far as needed.
 _CHUNK = np.int64(1 << 20)
@@ -146,29 +146,37 @@ def _split(sieve, nodes, unsafe, lanes, tally):
 
 
 @block
-def _run_alone(sieve, deep, free, label, lanes, origin, tally):
-    """Rounds of the trials ``deep`` of the queue's first vector, each with one larger subcube of nine to KEPT dimensions.
+def _rounds_of(sieve, base, free, column, lanes):
+    """Rounds inside one subcube, of at most KEPT dimensions, of a trial in the queue."""
+    d = max(bits.popcount(free), np.int64(9))
+    state = sieve.spare.state
+    for w in range(0, np.int64(8) << (d - 9), 8):
+        simd.store(state, w, simd.splat(ZERO))
+    for k in range(sieve.f):
+        x = np.uint64(sieve.queue.cells[2 * lanes * k + column])
+        if contains(base, free, x):
+            at = bits.extract(x, free)
+            state[at >> np.uint64(6)] |= ONE << (at & np.uint64(63))
+    return rounds_marked(state, sieve.spare.other, sieve.spare.marks, d)
+
+
+@block
+def _run_alone(sieve, alone, lanes, origin, tally):
+    """Rounds of the trials ``alone`` of the queue's first vector, subcube by subcube, of at most KEPT dimensions.
 
     Returns those of more rounds than have a bin of their own, which are not counted.
     """
-    simd.store(sieve.masks, 0, free)
-    simd.store(sieve.masks, lanes, label)
     long = ZERO
-    while deep:
-        i = bits.lowest(deep)
-        here = deep & (~deep + ONE)
-        deep ^= here
-        mask, base = np.uint64(sieve.masks[i]), np.uint64(sieve.masks[lanes + i])
-        d = bits.popcount(mask)
-        state = sieve.spare.state
-        for w in range(0, np.int64(8) << (d - 9), 8):
-            simd.store(state, w, simd.splat(ZERO))
+    while alone:
+        i = bits.lowest(alone)
+        here = alone & (~alone + ONE)
+        alone ^= here
+        base, free, rounds = ZERO, ZERO, np.int64(0)
         for k in range(sieve.f):
-            x = np.uint64(sieve.queue.cells[2 * lanes * k + i])
-            if contains(base, mask, x):
-                at = bits.extract(x, mask)
-                state[at >> np.uint64(6)] |= ONE << (at & np.uint64(63))
-        rounds = rounds_marked(state, sieve.spare.other, sieve.spare.marks, d)
+            x, mask = np.uint64(sieve.queue.cells[2 * lanes * k + i]), np.uint64(sieve.masks[lanes * k + i])
+            if bits.popcount(mask) > 2 and (mask != free or not contains(base, free, x)):  # not the one run last
+                base, free = x, mask
+                rounds = max(rounds, _rounds_of(sieve, base, free, i, lanes))
         if rounds > LAST_BIN:
             long |= here
             continue
@@ -194,12 +202,11 @@ def _close_queue(sieve, lanes, origin, tally):
     unsafe = simd.bits(simd.differ(nodes, simd.xor(nodes, nodes))) & live
     easy = simd.bits(simd.less_equal(largest, simd.like(nodes, np.uint64(2)))) & unsafe
     hard = unsafe & ~easy
-    deep = hard & ~simd.bits(several) & ~simd.bits(simd.less_equal(largest, simd.like(nodes, np.uint64(8))))
-    alone = hard & simd.bits(several)
-    hard ^= deep | alone
-    if deep:
-        deeper = deep & ~simd.bits(simd.less_equal(largest, simd.like(nodes, np.uint64(KEPT))))
-        alone |= deeper | _run_alone(sieve, deep ^ deeper, free, label, lanes, origin, tally)
+    alone = (simd.bits(several) | ~simd.bits(simd.less_equal(largest, simd.like(nodes, np.uint64(8))))) & hard
+    hard ^= alone
+    if alone:
+        deep = alone & ~simd.bits(simd.less_equal(largest, simd.like(nodes, np.uint64(KEPT))))
+        alone = deep | _run_alone(sieve, alone ^ deep, lanes, origin, tally)
     unsafe ^= alone
     live ^= alone
     left = bits.popcount(alone)
@@ -244,7 +251,7 @@ def _drain(sieve, lanes, origin, least, tally):
 @block
 def _sift(key, first, stop, sieve, lanes, tally):
     """Count trials first .. stop - 1, but for those that it leaves over: for n > 32 those that pass the filter, otherwise
-    those with two subcubes of three or more dimensions or one of more than twelve.
+    those with a subcube of more than twelve dimensions or more than LAST_BIN rounds.
 
     For each vector of trials 26 f vector operations of the generator and 3/2 f^2 of the filter; then what the trials
     that pass it cost.
@@ -287,7 +294,7 @@ def _sift(key, first, stop, sieve, lanes, tally):
     sieve.reached[0] += stop - first - sieve.left[0]
 
 
-def _make(width: int, word: Any, set_up: Any, finish: Any) -> Kernel:
+def _make(width: int, word: Any) -> Kernel:
     lanes = 512 // width  # a constant of the closure, with which all callees are specialised
 
     @scratch
@@ -311,17 +318,17 @@ def _make(width: int, word: Any, set_up: Any, finish: Any) -> Kernel:
             np.zeros(1, np.int64),
         )
 
-    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{finish.__name__}")
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}")
     def unsafe_lanes(key, first, stop, params, tally):
         """Count unsafe nodes and rounds over trials; 0 <= f <= 2^(n-1), and n in 7..16 (16 bits) or 17..62 (32 bits)."""
         n = np.int64(params[0])
         f = np.int64(params[1])
         sieve = sieve_for(n, f, max(min(stop - first, _CHUNK), 0))
-        spare = set_up(params)
+        lists = lists_for(params)
         for begin in range(first, stop, _CHUNK):
             _sift(key, begin, min(begin + _CHUNK, stop), sieve, lanes, tally)
             for i in range(sieve.left[0]):
-                finish(key, sieve.left_over[i], params, spare, tally)
+                merged_trial(key, sieve.left_over[i], params, lists, tally)
         count_rounds(tally, sieve.reached)
         count_moments(tally, UNSAFE, UNSAFE_SQUARED, sieve.sums)
         for c in range(LEAST.size):
@@ -330,7 +337,6 @@ def _make(width: int, word: Any, set_up: Any, finish: Any) -> Kernel:
     return unsafe_lanes
 
 
-#: Kernels for 7 <= n <= 16, which finish trials left over on the whole cube or by merging, and for 17 <= n <= 62.
-LANES_16_WHOLE = _make(16, np.uint16, cubes_for, whole_trial)
-LANES_16_MERGED = _make(16, np.uint16, lists_for, merged_trial)
-LANES_32 = _make(32, np.uint32, lists_for, merged_trial)
+#: Kernels for 7 <= n <= 16 and for 17 <= n <= 62.
+LANES_16 = _make(16, np.uint16)
+LANES_32 = _make(32, np.uint32)
