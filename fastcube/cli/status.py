@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import plain_text
+from ..results.provenance import PROGRAMS
 from . import completing, options
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _command(part: Results) -> str | None:
     command = next(_commands(last), [""])
     if not last or _at(last[0], "resources", "engine") in (None, "mpi") or "run" not in command[1:]:
         return None
-    known = Path(command[0]).name in ("fastcube", "__main__.py")
+    known = Path(command[0]).name in PROGRAMS
     return plain_text(shlex.join(["fastcube", *command[1:]]), 10_000) if known else None
 
 

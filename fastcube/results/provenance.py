@@ -11,10 +11,13 @@ import subprocess
 import sys
 import time
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "h5py", "click")
+
+#: What the command line's program is called, run by its name or as a module.
+PROGRAMS = ("fastcube", "__main__.py")
 
 #: The folder of the package that runs.
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -94,16 +97,28 @@ def library_versions() -> dict[str, str]:
     return out
 
 
+def _name(word: str) -> str:
+    """A word, of a place on this machine its name alone: results are shown to others."""
+    return PurePath(word).name if PurePath(word).is_absolute() else word
+
+
+def _command() -> list[str]:
+    """The command line without places on this machine, but as it was typed behind ``fastcube``: `status` says it again."""
+    named = [_name(word) for word in sys.argv]
+    typed = sys.argv if named and named[0] in PROGRAMS else named
+    return named[:1] + typed[1:]
+
+
 def provenance(**resources: Any) -> dict[str, Any]:
     """Describe this process: software, parameters, environment, resources (the sections that tskit uses)."""
     slurm = {
         k: v for k, v in sorted(os.environ.items()) if k.startswith("SLURM_") and k.endswith(("_ID", "_COUNT", "_NAME"))
     }
-    settings = {k: v for k, v in sorted(os.environ.items()) if k.startswith(("FASTCUBE_", "NUMBA_"))}
+    settings = {k: _name(v) for k, v in sorted(os.environ.items()) if k.startswith(("FASTCUBE_", "NUMBA_"))}
     return {
         "schema_version": "1.0",
         "software": {"name": "fastcube", "version": version(), "git_revision": git_revision()},
-        "parameters": {"command": sys.argv, "settings": settings},
+        "parameters": {"command": _command(), "settings": settings},
         "environment": {
             "os": platform.platform(),
             "host": socket.gethostname(),

@@ -432,7 +432,9 @@ def merge(paths: Sequence[str | Path]) -> Results:
     names = [check_path("path", path) for path in paths]
     parts = [(str(name), open_results(name)) for name in names]
     out = combine(parts)
-    out.history = [provenance(merged=[{"file": p, "digest": part.digest(), "runs": part.history} for p, part in parts])]
+    out.history = [
+        provenance(merged=[{"file": Path(p).name, "digest": part.digest(), "runs": part.history} for p, part in parts])
+    ]
     return out
 
 
