@@ -198,6 +198,15 @@ def test_a_panel_without_anything_goes():
     assert first.axes.get_window_extent().y0 == pytest.approx(third.axes.get_window_extent().y0)  # in one row
 
 
+def test_the_last_panel_has_all_that_is_left_of_its_row():
+    sheet = Sheet()
+    panels = sheet.panels(2, count=3)
+    for panel in panels:
+        panel.series("what", [(1, FEW), (2, MANY)])
+    first, second, last = (axes.get_window_extent() for axes in sheet.finish().axes)
+    assert last.x0 == pytest.approx(first.x0, abs=1) and last.x1 == pytest.approx(second.x1, abs=1)
+
+
 @pytest.mark.parametrize("width", ["3.3", "in", "2in", "21in", 0, True, None, "nanin", float("nan"), [3]])
 def test_a_width_that_is_none_is_one_line(width):
     with pytest.raises(
@@ -381,6 +390,26 @@ def test_an_axis_that_goes_with_x_makes_no_lines_of_its_own(fractions):
 
 def test_saturated_shares_are_not_a_window_of_intervals():
     assert drawn([(x, proportion(100, 100)) for x in range(5)]).get_ylim()[0] <= 0
+
+
+def test_differences_of_which_nothing_is_seen_are_not_a_window_of_intervals():
+    low, high = drawn([(x, Estimate(0.0, 0.0, -1e-4, 1e-4)) for x in range(5)]).get_ylim()
+    assert low < -2e-4 and high > 2e-4
+    low, high = drawn([(x, Estimate(float(x), 0.0, x - 1.0, x + 1.0)) for x in range(5)]).get_ylim()
+    assert low > -1.5 and high < 5.5
+
+
+def test_a_line_of_many_points_is_no_row_of_markers():
+    for many, every in ((40, 1), (257, 7)):
+        (line,) = artists(drawn([(x, MANY) for x in range(many)]), LINE)
+        assert line.get_markevery() == every
+
+
+def test_numbers_between_powers_of_ten_have_the_size_of_the_others():
+    axes = drawn([(1, proportion(200, 1000)), (2, proportion(500, 1000))], "log")
+    assert (
+        len({tick.label1.get_fontsize() for tick in axes.yaxis.get_major_ticks() + axes.yaxis.get_minor_ticks()}) == 1
+    )
 
 
 def test_what_is_known_to_be_zero_has_no_place_on_a_logarithm():

@@ -122,6 +122,12 @@ def test_pairing_and_limits_are_told():
     assert len(results.plot().axes) >= 2
     half = fc.run("survival-rate", grid="half", n=[3, 4], trials=500)
     assert len(half.plot().axes) == 2
+    few = fc.run("survival", grid="few", n=[5, 6], network="hypercube,folded", trials=2000).plot()
+    assert len(few.axes) == 2
+    above, below = fc.run("survival", grid="polynomial", n=4, trials=200).plot().axes
+    for axes in (above, below):  # at rates 0 and 1 all is known
+        (line,) = [line for line in axes.lines if line.get_gid() == "line"]
+        assert line.get_ydata()[[0, -1]].tolist() == [float(axes is above), 0.0]
     assert limit({"network": "hypercube"}, "link_rate") == math.exp(-1)
     assert limit({"network": "folded"}, "rate") == limit({"network": "enhanced-2"}, "rate") == math.exp(-0.25)
     assert math.isnan(limit({"network": "folded"}, "link_rate")) and math.isnan(limit({"network": "crossed"}, "rate"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from fastcube.kernels.unicast.rules import PASSES
 from fastcube.studies.lee_hayes.routing import ROUTING
 from fastcube.studies.lee_hayes.routing_rate import ROUTING_RATE
 from fastcube.studies.unicast import RIVALS, RIVALS_RATE, RIVALS_STATUS
+from fastcube.studies.unicast.table import axis_of_faults
 
 POINTS = [(3, 2, 0), (5, 3, 4), (6, 0, 7), (8, 9, 0), (8, 60, 0), (16, 12, 0), (30, 30, 5)]
 
@@ -212,3 +215,16 @@ def test_impossible_points_are_one_line(point, line):
     for study in (RIVALS, RIVALS_STATUS):
         with pytest.raises(fc.ParameterError, match=line):
             study.count(point, 1)
+
+
+@pytest.mark.parametrize(
+    ("grid", "found"),
+    [
+        ("nodes", ("f", {"n": 10, "links": 0})),
+        ("large", ("f", {"n": 14, "links": 0})),  # at n = 60 nothing is lost
+        ("links", ("links", {"n": 10, "f": 0})),
+    ],
+)
+def test_the_figure_is_of_the_n_nearest_to_ten(grid, found):
+    sampled = SimpleNamespace(trials=1)
+    assert axis_of_faults([(point, sampled) for point in RIVALS.grid(grid).points]) == found

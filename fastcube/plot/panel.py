@@ -25,6 +25,9 @@ _WORDS = 45
 #: Length of an arrow, how far apart two stand, and how wide a group of them at one x may be, in points; most rows of it.
 _ARROW, _STEP, _GROUP, _ROWS = 9.0, 6.0, 30.0, 3
 
+#: Most markers of a line.
+_MARKERS = 40
+
 #: Dashes of the first, second, ... statement of a panel.
 _STATED = ("-", (0, (6, 2)), (0, (3, 1.5)))
 
@@ -343,7 +346,7 @@ class Panel:
         if "title" in words:
             self.axes.set_title(wrapped(words["title"], int(1.75 * wide / size)), fontsize=size)
         if self.letters:
-            self.axes.tick_params(labelsize=max(SMALLEST, 0.9 * size))
+            self.axes.tick_params(which="both", labelsize=max(SMALLEST, 0.9 * size))
             self.axes.yaxis.get_offset_text().set_fontsize(max(SMALLEST, 0.9 * size))
         self.axes.grid(color=GREY, alpha=0.25, linewidth=0.5)
         self.axes.set_axisbelow(True)
@@ -363,10 +366,10 @@ class Panel:
                 beside = [v for v in beside if v < max(values) * _FAR]
             beside += [v for _, y, _ in self._dotted for v in y]
         values += beside
-        if not log and min(values) >= 0:
-            level = [e.value for e in estimates]
-            if max(level) - min(level) < max(e.high - e.low for e in estimates) and not self.statements:
-                values.append(0.0)  # nothing to see from near: not a window filled by the intervals
+        level = [e.value for e in estimates]
+        if not log and max(level) - min(level) < max(e.high - e.low for e in estimates) and not self.statements:
+            far = 2 * min(values)  # nothing to see from near: not a window filled by the intervals
+            values += [0.0] if far >= 0 else [far, 2 * max(values)]
         low, high = placing.limits(values, log, 0.1 if arrows else 0.04)
         self.axes.set_ylim(self._limits.get("bottom", low), self._limits.get("top", high))
         if min(values) < 0:
@@ -388,7 +391,7 @@ class Panel:
             for s, e in zip(drawn, line.estimates, strict=True)
         ]
         y = [e.value if s else math.nan for s, e in zip(drawn, line.estimates, strict=True)]
-        look = line.shown
+        look = line.shown | {"markevery": -(-len(y) // _MARKERS)}
         self.axes.plot(line.x, y, zorder=3, gid="line", **look)
         beside = [line.joined and any(banded[max(0, i - 1) : i] + banded[i + 1 : i + 2]) for i in range(len(drawn))]
         floor = self.axes.get_ylim()[0]

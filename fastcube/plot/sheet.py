@@ -114,7 +114,8 @@ class Sheet:
         self.figure.set_size_inches(wide, rows * (0.72 * min(wide / columns, 6.0) + 0.3) + 0.5)
         grid = self.figure.add_gridspec(rows, columns)
         for i, one in enumerate(axes):
-            one.set_subplotspec(grid[i // columns, i % columns])
+            row, column = divmod(i, columns)
+            one.set_subplotspec(grid[row, slice(column, None) if one is axes[-1] else column])  # no empty cell
 
     def title(self, text: str) -> None:
         """A line over all panels; left out on the caller's axes."""

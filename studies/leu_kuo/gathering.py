@@ -229,7 +229,7 @@ def _gather_figure(results: Results, sheet: Any) -> None:
     *lost, deadlocked = sheet.panels(4)
     for panel, variant in zip(lost, ("literal", "comment", "repaired"), strict=True):
         panel.lines(results, f"lost_{variant}", x=x, by="n")
-        panel.scale = "log"
+        panel.scale = "auto" if variant == "literal" else "log"  # which loses nearly all
         panel.words(y="share of the data lost", title=f"FTTC {variant}")
     cut = [
         (point[x], results.estimates(point)["stranded"].value)

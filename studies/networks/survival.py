@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +29,10 @@ from fastcube.measure.survival import (
 )
 from fastcube.networks.family import families
 from fastcube.results.digits import estimate_texts
+from fastcube.results.reliability import reliability
 
 if TYPE_CHECKING:
+    from fastcube.measure.estimate import Estimate
     from fastcube.results.results import Results
 
 Points = list[dict[str, Value]]
@@ -76,6 +79,9 @@ def _half() -> Points:
 
 
 _RATES = [round(0.05 * i, 2) for i in range(1, 13)]
+
+#: Rates at which reliability polynomials are drawn.
+_POLYNOMIAL = [i / 40 for i in range(41)]
 
 
 # ---------------------------------------------------------------- figures
@@ -135,6 +141,45 @@ def limit(point: Point, axis: str) -> float:
         return math.exp(-1) if str(point["network"]) == "hypercube" else math.nan
     exponents = {"hypercube": 1 / 2, "folded": 1 / 4, "enhanced-2": 1 / 4}
     return math.exp(-exponents.get(str(point["network"]), math.nan))
+
+
+def figure_few(results: Results, sheet: Any) -> None:
+    """The share of fault sets that part the nonfaulty nodes, a panel an n."""
+    done = [point for point, tally in results if tally.trials]
+    sizes = sorted({int(point["n"]) for point in done})
+    names = list(dict.fromkeys(str(point["network"]) for point in done))
+    for n, panel in zip(sizes, sheet.panels(2, count=max(1, len(sizes))), strict=False):
+        for i, name in enumerate(names):
+            own = [point for point in done if (str(point["network"]), int(point["n"])) == (name, n)]
+            apart = [(float(point["f"]), _complement(results.estimates(point)["connected"])) for point in own]
+            panel.series(name, sorted(apart, key=lambda pair: pair[0]), i, len(names))
+        panel.scale = "log"
+        panel.words(x="f, faulty nodes", y="P(not connected)", title=f"n = {n}")
+    sheet.title("Few faults that part the nonfaulty nodes")
+
+
+def _complement(e: Estimate) -> Estimate:
+    return replace(e, value=1 - e.value, low=1 - e.high, high=1 - e.low)
+
+
+def figure_polynomial(results: Results, sheet: Any) -> None:
+    """The reliability polynomials, the hypercube's above and the differences to it below, a line an n."""
+    every = sorted(
+        {(str(point["network"]), int(point["n"])) for point, tally in results if tally.trials and not point["links"]}
+    )
+    sizes = sorted({n for _, n in every})
+    above, below = sheet.panels(1, 2)
+    for name, n in every:
+        own, against = results.sel(network=name, n=n), None if name == "hypercube" else "hypercube"
+        pairs = [(rate, reliability(own, rate, against=against)) for rate in _POLYNOMIAL]
+        panel = above if against is None else below
+        panel.series(f"n = {n}" if against is None else f"{name}, n = {n}", pairs, sizes.index(n), len(sizes))
+    below.by = ("network",)
+    for panel in (above, below):
+        panel.scale = "linear"
+    above.words(x="node failure rate", y="P(connected)", title="The nonfaulty nodes of the hypercube are connected")
+    below.words(x="node failure rate", y="difference of P(connected)", title="Other networks less the hypercube")
+    sheet.title("Reliability polynomials of networks on 2^n nodes")
 
 
 # ---------------------------------------------------------------- notes
@@ -245,8 +290,10 @@ SURVIVAL = _study(
         Grid("nine", points_of(sized(9), 9, f=(9, 18, 64, 128, 192), links=(0,)), 100_000),
         Grid("sizes", _sizes(), lambda point: 100_000 if point["n"] < 11 else 10_000, figure=figure_sizes),
         Grid("links", _links(), 100_000),
-        Grid("few", _few(), 1_000_000),
-        Grid("polynomial", _polynomial(), lambda point: 100_000 if point["n"] < 7 else 10_000),
+        Grid("few", _few(), 1_000_000, figure=figure_few),
+        Grid(
+            "polynomial", _polynomial(), lambda point: 100_000 if point["n"] < 7 else 10_000, figure=figure_polynomial
+        ),
     ),
 )
 

@@ -34,11 +34,10 @@ _LONGER = ("route1", "route3", "levels", "vectors", "a1", "dfs", "sidetrack")
 
 
 def axis_of_faults(results: Results) -> tuple[str, Point]:
-    """The axis of faults with most values, and the point of the others: one n, the fewest faults of the other kind."""
+    """The axis of faults with most values, and the point of the others: n nearest to 10, fewest faults of the other kind."""
     done = [point for point, tally in results if tally.trials]
     by = max(("f", "links"), key=lambda axis: len({point[axis] for point in done}))
-    ns = sorted({point["n"] for point in done})
-    n = 10 if 10 in ns else ns[-1]
+    n = min(sorted({point["n"] for point in done}), key=lambda n: abs(n - 10))  # far above it few faults tell nothing
     other = "links" if by == "f" else "f"
     return by, {"n": n, other: min(point[other] for point in done if point["n"] == n)}
 
@@ -54,7 +53,7 @@ def _line(results: Results, panel: Any, statistic: str, label: str, by: str, at:
     panel.series(label, sorted(pairs, key=lambda pair: pair[0]), like, of)
 
 
-_FAULTS = {"f": "f, faulty nodes", "links": "faulty links"}
+_FAULTS = {"f": "f, faulty nodes", "links": "K, faulty links"}
 
 
 def _figure(results: Results, sheet: Any) -> None:
