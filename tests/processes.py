@@ -51,6 +51,20 @@ def fastcube(*arguments, timeout=PATIENCE, env=None, **options):
     )
 
 
+def in_this(capsys, *arguments):
+    """Run a command to its end in this process, where what it does needs none of its own; exit status, output and talk.
+
+    A run that fails while another of its threads still works would end the process.
+    """
+    from fastcube.cli import main, run
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.setattr(run, "leave", sys.exit)
+        main([*map(str, arguments)])
+    said = capsys.readouterr()
+    return ended.value.code, said.out, said.err
+
+
 def steered(*steps):
     """The command line with what it should wait at: see ``steered.py``."""
     return [sys.executable, str(Path(__file__).with_name("steered.py")), *map(str, steps), "--"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from compiled import others_slow
-from processes import PATIENCE, Running, fastcube
+from processes import PATIENCE, Running, fastcube, in_this
 
 import fastcube as fc
 from fastcube.papers import ledgers
@@ -163,9 +163,9 @@ def test_the_command_prints_claims_and_counts_ours_apart():
     assert "    replay   2 ** fc.Hypercube(2).n\n    gives    4\n" in done.stdout
 
 
-def test_one_claim_as_json():
-    done = fastcube("claims", TOY, "false", "--format", "json")
-    assert (done.returncode, [report["id"] for report in json.loads(done.stdout)]) == (0, ["false"])
+def test_one_claim_as_json(capsys):
+    code, out, _ = in_this(capsys, "claims", TOY, "false", "--format", "json")
+    assert (code, [report["id"] for report in json.loads(out)]) == (0, ["false"])
 
 
 def test_claims_as_markdown_read_as_they_are_printed():
@@ -203,16 +203,17 @@ def flat(page):
     return " ".join(page.split())
 
 
-def test_only_one_outcome_is_shown_and_all_are_counted():
-    done = fastcube("claims", TOY, "false", "--only", "holds")
-    assert done.stdout == "1 claim of the papers: 1 refuted (1 fact)\n"
+def test_only_one_outcome_is_shown_and_all_are_counted(capsys):
+    assert (
+        in_this(capsys, "claims", TOY, "false", "--only", "holds")[1] == "1 claim of the papers: 1 refuted (1 fact)\n"
+    )
     for option, message in (
         ("--only", "only must be holds, refuted, misprint, depends, unreproduced or undecided"),
         ("--format", "format must be text, json or"),
     ):
-        done = fastcube("claims", TOY, option, "html")
-        assert (done.returncode, done.stdout) == (2, "")
-        assert message in done.stderr
+        code, out, said = in_this(capsys, "claims", TOY, option, "html")
+        assert (code, out) == (2, "")
+        assert message in said
 
 
 @pytest.mark.parametrize(("number", "code"), others_slow([(signal.SIGINT, 130), (signal.SIGTERM, 143)]))

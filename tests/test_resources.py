@@ -33,7 +33,7 @@ def used(name):
 
 
 def damages(data):
-    """The data with each field of the upper three levels removed, and put in the place of another type."""
+    """Each field of the upper three levels, as its path, and what takes its place: another type, or nothing."""
 
     def walk(value, path):
         inside = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
@@ -43,18 +43,22 @@ def damages(data):
                 yield from walk(child, (*path, key))
 
     for path in [(), *walk(data, ())]:
-        for wrong in (None, 7, "text", [], {}, [[]], "gone"):
-            out = copy.deepcopy({"": data})
-            at = out
-            for key in ("", *path)[:-1]:
-                at = at[key]
-            last = ("", *path)[-1]
-            if wrong == "gone":
-                if path:
-                    del at[last]
-            else:
-                at[last] = wrong
-            yield path, wrong, out[""]
+        yield from ((path, wrong) for wrong in (None, 7, "text", [], {}, [[]], "gone"))
+
+
+def damaged(data, path, wrong):
+    """The data with that in the field's place."""
+    out = copy.deepcopy({"": data})
+    at = out
+    for key in ("", *path)[:-1]:
+        at = at[key]
+    last = ("", *path)[-1]
+    if wrong == "gone":
+        if path:
+            del at[last]
+    else:
+        at[last] = wrong
+    return out[""]
 
 
 @pytest.fixture(autouse=True)
@@ -71,8 +75,8 @@ def test_damaged_data_are_one_line(name, monkeypatch):
     monkeypatch.setattr(resources, "read", lambda asked, *place: at["data"] if asked == name else READ(asked, *place))
     wrong = {}
     tried = list(damages(whole))
-    for path, value, data in tried[:: max(1, len(tried) // MOST)]:
-        at["data"] = data
+    for path, value in tried[:: max(1, len(tried) // MOST)]:
+        at["data"] = damaged(whole, path, value)
         try:
             used(name)
         except fc.FastcubeError as error:

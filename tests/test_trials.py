@@ -11,9 +11,9 @@ import numba
 import numpy as np
 import pytest
 from compiled import others_slow
+from processes import in_this
 
 import fastcube as fc
-from fastcube.cli import main
 from fastcube.kernels.draws import philox
 from fastcube.kernels.machine.jit import block, scratch
 from fastcube.kernels.machine.trials import trials_kernel
@@ -159,10 +159,8 @@ def refused(tmp_path, monkeypatch, capsys):
 
     def call(text, *arguments):
         (tmp_path / "broken.py").write_text(text)
-        with pytest.raises(SystemExit) as ended:
-            main(["run", "broken.py", "--progress", "none", *arguments])
-        said = capsys.readouterr().err
-        assert (ended.value.code, said.count("\n")) == (2, 1), said
+        code, _, said = in_this(capsys, "run", "broken.py", "--progress", "none", *arguments)
+        assert (code, said.count("\n")) == (2, 1), said
         assert "trial" in said
         assert "cannot be used" not in said  # of the cache, which has no part in it
         assert "functools" not in said  # through which a kernel is compiled
