@@ -321,17 +321,17 @@ def plain_tally(study, m, rate, first, stop):
     return counts, extremes
 
 
-#: m, rate and the first trial.  At (4, 0.5) one from 3 on walks to t in vain where another node of its cluster could do it, and
-#: two from 2590 on go around the cluster of both ends, as 1 in 500 does: what only these meet, other points would not miss.
-TALLIES = [(m, rate, 3) for m, rate in ((1, 0.6), (3, 0.5), (5, 0.3), (6, 0.5), (3, 0.4), (11, 0.4), (4, 0.5))]
-TALLIES += [(4, 0.5, 2590)]
+#: m, rate, the first trial and how many.  At (4, 0.5) one from 3 on walks to t in vain where another node of its cluster could
+#: do it, and two from 2590 on go around the cluster of both ends, as 1 in 500 does: what only these meet, others would not miss.
+TALLIES = [(m, rate, 3, 147) for m, rate in ((1, 0.6), (3, 0.5), (5, 0.3), (3, 0.4), (11, 0.4), (4, 0.5))]
+TALLIES += [(6, 0.5, 3, 40), (4, 0.5, 2590, 147)]
 
 
-@pytest.mark.parametrize(("m", "rate", "first"), TALLIES)
-def test_tally_is_the_twins(m, rate, first):
-    study = DUALCUBE_ROUTING
-    tally = Tally.from_slots(study.tally, first, first + 147, run_trials(study, m, rate, first, first + 147))
-    counts, extremes = plain_tally(study, m, rate, first, first + 147)
+@pytest.mark.parametrize(("m", "rate", "first", "trials"), TALLIES)
+def test_tally_is_the_twins(m, rate, first, trials):
+    study, stop = DUALCUBE_ROUTING, first + trials
+    tally = Tally.from_slots(study.tally, first, stop, run_trials(study, m, rate, first, stop))
+    counts, extremes = plain_tally(study, m, rate, first, stop)
     assert dict(tally.counts) == counts
     assert dict(tally.extremes) == extremes
 
