@@ -15,7 +15,8 @@ from reference.unsafe import find_unsafe
 from test_unicast import drawing
 
 import fastcube as fc
-from fastcube.kernels.draws.faults import trial_faults
+from fastcube.kernels.draws.faults import close, faults_for, remember, trial_faults
+from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.unicast import case
 from fastcube.kernels.unicast.lanes import lanes_of
 from fastcube.kernels.unicast.layout import BLIND, COMPARED, NAMES, PROMISING, tally
@@ -23,6 +24,7 @@ from fastcube.kernels.unicast.layout import RIVALS as TABLE
 from fastcube.kernels.unicast.rules import RULES
 from fastcube.kernels.unicast.single import RIVALS_SINGLE, all_messages_of, kernel_of
 from fastcube.kernels.unicast.whole import whole_of
+from fastcube.kernels.unicast.words import forget_words, level, vector_bit, words_for
 from fastcube.networks.faults import RandomFaults
 
 EXACT = json.loads((Path(__file__).resolve().parents[1] / "data" / "exact-unicast.json").read_text())["table"]
@@ -173,6 +175,35 @@ def test_lanes_leave_rules_that_wander_to_scalar_code():
     found = counted(lanes_of(16, SOME), tally(SOME), 3, 400_003, 9, 5, 0)
     assert found == counted(single, tally(SOME), 3, 400_003, 9, 5, 0)
     assert found[0]["sidetrack_extra_links"] > 0
+
+
+@kernel("void(uint64[::1], int64, int64[::1], boolean[:, ::1])", cache=False)
+def every_word(labels, n, levels, vectors):
+    """Levels of all nodes of Q_n with these faults, and bits 1 .. n of their vectors."""
+    faults, words = faults_for(n, labels.size, np.int64(0), np.int64(0)), words_for(n, labels.size, np.int64(0))
+    faults.labels[: labels.size] = labels
+    remember(faults)
+    close(faults)
+    forget_words(words, faults)
+    for v in range(levels.size):
+        levels[v] = level(words, faults, n, np.uint64(v))
+        for k in range(n):
+            vectors[v, k] = vector_bit(words, faults, n, np.uint64(v), k + 1)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("n", "f"), [(9, 9), (10, 9), (10, 20), (10, 63), (11, 12), (11, 65), (12, 20)])
+def test_words_of_large_subcubes_are_those_of_all_nodes(n, f):
+    """From ten dimensions on lists, and planes where more than 64 nodes would be listed; near node 0 levels are low, too."""
+    draw = np.random.default_rng(n * f)
+    near = np.array([v for v in range(2**n) if v.bit_count() <= 3], np.uint64)
+    for nodes in (np.arange(2**n, dtype=np.uint64), near):
+        for _ in range(4):
+            cube = fc.Hypercube(n, [int(v) for v in draw.choice(nodes, f, replace=False)])
+            levels, vectors = np.zeros(2**n, np.int64), np.zeros((2**n, n), np.bool_)
+            every_word(np.array(sorted(cube.faulty_nodes), np.uint64), n, levels, vectors)
+            assert np.array_equal(levels, fc.safety_levels(cube).levels)
+            assert np.array_equal(vectors, fc.safety_vectors(cube).vectors)
 
 
 # ---------------------------------------------------------------- the plain twins, on the kernel's own trials

@@ -356,7 +356,6 @@ def bit_at(words, kind, i, size, k, x):
     """Whether plane k >= 1 of a known subcube, of ``size`` words a plane, has the node at place x."""
     if words.listed[kind, 0] == i:
         e = _entry(words, kind, x)
-        k = min(k, words.depth[kind, i])
         return e == words.listed[kind, 1] or words.lacks[kind, e] >> np.uint64(k) & ONE == ZERO
     at = words.start[kind, i] + (min(k, words.depth[kind, i]) - 1) * size
     return words.planes[at + np.int64(x >> _6)] >> (x & _63) & ONE != ZERO
