@@ -150,7 +150,9 @@ def _own_full(words, at, d, size, depth):
     for v in range(0, size if words.cut.size else 0, 8):
         own = simd.without(simd.load(words.nonfaulty, v), simd.load(words.planes, at + v))
         for k in range(1, d):
-            own = simd.both(own, few_without(words.planes, words.cut, at + (min(k, depth) - 1) * size, d, size, v, k, True))
+            own = simd.both(
+                own, few_without(words.planes, words.cut, at + (min(k, depth) - 1) * size, d, size, v, k, True)
+            )
         count += np.int64(simd.total(simd.popcount(own)))
     return count
 

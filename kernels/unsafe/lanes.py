@@ -13,7 +13,7 @@ Most trials have no two faults within distance 2, hence no unsafe node and no ro
 3. *rounds*: one round is enough for subcubes of two dimensions or fewer.  A trial with one larger subcube is
    pressed into a second queue if that has at most six dimensions, where each trial's subcube becomes a word and 32
    words run at once, or into a third for seven and eight, where eight of them run at once; with two, or one of nine to twelve,
-   the subcubes are run one by one.  What has more dimensions, or takes more rounds than have a bin, is left over to a plain kernel.
+   the subcubes are run one by one.  What has more dimensions, or more rounds than have a bin, is left over to a plain kernel.
 
 Lanes have 16 bits for n <= 16 and 32 bits above; for n > 32 the filter sees the low 32 bits, and the few trials that
 pass are left over.  For n <= 8 a word holds eight trials in 64 bits, which are split into two vectors, of the even and
@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..cube.subcubes import contains
 from ..draws.lanes import (
     Queue,
     append,
@@ -41,7 +42,6 @@ from ..draws.lanes import (
     trial_of,
     valid_lanes,
 )
-from ..cube.subcubes import contains
 from ..machine import bits, simd
 from ..machine.bits import ONE, ZERO, first_lanes
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
