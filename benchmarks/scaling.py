@@ -19,9 +19,10 @@ import fastcube as fc
 from fastcube.measure import registry
 from fastcube.measure.goal import Goal
 from fastcube.measure.tally import Tally
+from fastcube.results.combining import merge
 from fastcube.results.provenance import available_cpus, cpu_name
 from fastcube.results.reading import open_results
-from fastcube.results.results import Results, merge
+from fastcube.results.results import Results
 from fastcube.running import driver
 from fastcube.running.driver import run_study
 from fastcube.running.engines import Done, Engine, Item, Reference, engine, work

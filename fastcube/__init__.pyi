@@ -78,10 +78,10 @@ from .networks.faults import random_faults as random_faults
 from .networks.hypercube import Hypercube as Hypercube
 from .papers.paper import Paper as Paper
 from .papers.report import reproduce as reproduce
+from .results.combining import merge as merge
 from .results.reading import open_results as open_results
 from .results.reliability import reliability as reliability
 from .results.results import Results as Results
-from .results.results import merge as merge
 from .running.run import run as run
 
 __version__: str

@@ -17,7 +17,7 @@ from fastcube.errors import FormatTooNewError, StudyMismatchError
 from fastcube.kernels.draws import philox
 from fastcube.measure import grid
 from fastcube.measure.study import GENERATOR
-from fastcube.results.results import combine
+from fastcube.results.combining import combine
 from fastcube.results.table import as_csv
 
 

@@ -19,8 +19,9 @@ from fastcube.measure import registry
 from fastcube.measure.goal import Goal
 from fastcube.measure.study import product_grid
 from fastcube.measure.tally import Tally
+from fastcube.results.combining import combine, merge
 from fastcube.results.reading import open_results
-from fastcube.results.results import Results, combine, merge
+from fastcube.results.results import Results
 from fastcube.running import driver, point_work
 from fastcube.running.driver import run_study
 from fastcube.running.engines import Engine, Item, engine, work

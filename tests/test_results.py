@@ -22,8 +22,9 @@ from fastcube.errors import FormatTooNewError, FormatTooOldError, StudyMismatchE
 from fastcube.measure import registry
 from fastcube.measure.tally import Tally, fuse
 from fastcube.results import hdf5
+from fastcube.results.combining import merge
 from fastcube.results.reading import open_results
-from fastcube.results.results import Results, merge
+from fastcube.results.results import Results
 from fastcube.results.table import HTML_ROWS, as_csv
 from fastcube.results.writing import to_limbs
 

@@ -2,6 +2,8 @@
 
 import json
 import subprocess
+from collections import Counter
+from dataclasses import replace
 
 import pytest
 from processes import TOY_FILE
@@ -15,8 +17,10 @@ from fastcube.cli.status import _incomplete, array_list
 from fastcube.measure import registry
 from fastcube.measure.goal import Goal
 from fastcube.measure.tally import Tally, size
+from fastcube.results import hdf5, reading
+from fastcube.results.combining import merge
 from fastcube.results.reading import open_results
-from fastcube.results.results import Results, merge
+from fastcube.results.results import Results
 from fastcube.running.engines import Item, work
 
 
@@ -301,3 +305,34 @@ def test_bad_options_of_the_script(cli, options, message):
 def test_time_limits_as_slurm_reads_them():
     times = {"90": 5400, "1:30": 90, "2:3:4": 7384, "1-2": 93600, "1-2:3": 93780, "1-2:3:4": 93784}
     assert {text: _seconds(text) for text in times} == times
+
+
+@pytest.mark.slow
+def test_shards_that_state_the_same_are_checked_once(cli, monkeypatch):
+    """What a merge or a status of many shards does for each: one opening, one digest; and no estimate."""
+    first = shard(0, 40, 4000)
+    for i in range(1, 40):  # as that shard would be, had its trials come out alike
+        tallies = {
+            key: Tally(((100 * i, 100 * i + 100),), t.counts, {n: (v, 100 * i) for n, (v, _) in t.extremes.items()})
+            for key, t in first.tallies.items()
+        }
+        Results(first.study, 0, tallies, replace(first.goal, shard=(i, 40)), first.history).save(f"{i}of40.h5")
+    done = Counter()
+
+    def count(owner, name):
+        counted = getattr(owner, name)
+
+        def call(*arguments, **named):
+            done[name] += 1
+            return counted(*arguments, **named)
+
+        monkeypatch.setattr(owner, name, call)
+
+    for owner, name in ((hdf5, "_read_whole"), (Results, "digest"), (reading, "recorded"), (reading, "numbers_of")):
+        count(owner, name)
+    count(Results, "read")
+    assert cli("status", *(f"{i}of40.h5" for i in range(40)))[0] == 0
+    assert done == {"_read_whole": 40, "digest": 40, "recorded": 3, "numbers_of": 1, "read": 4}
+    done.clear()
+    merge([f"{i}of40.h5" for i in range(40)])
+    assert done == {"_read_whole": 40, "digest": 40, "recorded": 3, "numbers_of": 1}

@@ -34,9 +34,9 @@ def _check_nothing_lost(merged: Results, held: Results, output: str) -> None:
 )
 def command(shards: tuple[str, ...], output: str) -> None:
     """Add the results of disjoint trials of one study and seed; exact, in any order and nesting."""
+    from ..results.combining import merge
     from ..results.output import OutputFile
     from ..results.reading import open_results
-    from ..results.results import merge
 
     file = OutputFile(output)
     merged = merge(shards)

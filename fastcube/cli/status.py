@@ -6,7 +6,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,11 +35,11 @@ def array_list(tasks: Sequence[int]) -> str:
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
-def _wanted(parts: Sequence[Results], point: dict[str, Value]) -> int | None:
+def _wanted(goals: Collection[Goal], point: dict[str, Value]) -> int | None:
     """Trials of a point that all files together should hold; None when a target decides."""
-    if any(part.goal.adaptive for part in parts):
+    if any(goal.adaptive for goal in goals):
         return None
-    return max(0 if part.goal.trials is None else part.goal.trials_at(point) for part in parts)
+    return max(0 if goal.trials is None else goal.trials_at(point) for goal in goals)
 
 
 def _at(entry: Any, *names: str) -> Any:
@@ -136,20 +136,30 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     """
     from ..measure.goal import goal_of
     from ..measure.tally import missing, size
+    from ..results.combining import combine
     from ..results.digits import estimate_texts
-    from ..results.reading import open_results
-    from ..results.results import combine
+    from ..results.reading import Reader
+    from ..results.results import Results
     from ..results.table import fitted, plain
     from . import width
 
-    parts = [open_results(file, unchecked=unchecked) for file in files]
-    whole = combine(list(zip(files, parts, strict=True)))
+    reader, parts = Reader(unchecked), []
+
+    def read() -> Iterator[tuple[str, Results]]:
+        for file in files:
+            part, _ = reader.read(file)
+            told = len(files) > 1 and part.goal.shard  # by the goal: the history of 10,000 shards is 100 MB
+            parts.append(Results(part.study, part.seed, {}, part.goal, [] if told else part.history))
+            yield file, part
+
+    whole = combine(read())
+    goals = {goal.to_json(): goal for goal in (part.goal.whole() for part in parts)}.values()
     study = whole.study
     asked = goal_of(study, None, **goal_options)
     name = study.target(asked.target).name
     rows, estimates = [], []
     for point, tally in whole:
-        wanted = _wanted(parts, point)
+        wanted = _wanted(goals, point)
         lacking = None if wanted is None else size(missing(tally.ranges, 0, wanted))
         estimate = whole.estimates(point)[name]
         estimates.append(estimate)

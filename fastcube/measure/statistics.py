@@ -94,7 +94,7 @@ class Statistic(ABC):
 
     def trials(self, counts: Counts, trials: int) -> int:
         """Number of trials that it is over, among ``trials``."""
-        return trials if self.among is None else int(counts[self.among])
+        return trials if self.among is None else counts[self.among]
 
     def _scaled(self, e: Estimate, point: Point) -> Estimate:
         if self.scale is _one:
@@ -281,7 +281,7 @@ class ClassMean(Number):
 
     def sums(self, counts: Counts) -> list[tuple[int, int, int]]:
         """Trials, total and sum of squares of each class."""
-        reached = [*(int(counts[name]) for name in self.reached), 0]
+        reached = [*(counts[name] for name in self.reached), 0]
         trials = [more - less for more, less in itertools.pairwise(reached)]
         return [(many, counts[a], counts[b]) for many, a, b in zip(trials, self.totals, self.squares, strict=True)]
 

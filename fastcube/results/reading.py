@@ -7,8 +7,8 @@ justify, and it either gives what was written or a ResultFileError of one line.
 from __future__ import annotations
 
 import json
-from bisect import bisect
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,9 +37,9 @@ from ..measure.schema import (
     same_numbers,
     width_of,
 )
-from ..measure.statistics import ClassMean, Distribution, Mean, PlainMean, Proportion
-from ..measure.study import GENERATOR, NAME, Measure, point_text
+from ..measure.study import GENERATOR, NAME, point_text
 from ..measure.tally import Tally, fuse
+from .counts import check_counts
 from .hdf5 import attribute, opened, stored, subgroup
 from .results import Results
 from .size import LIMB_BITS, MOST_NUMBERS, MOST_PARTS, MOST_TEXT, check_size, limbs_of
@@ -71,32 +71,56 @@ def open_results(path: str | Path, *, unchecked: bool = False) -> Results:
     >>> fc.open_results("r.h5").trials
     2000
     """
-    path = check_path("path", path)
-    with opened(path, check_flag("unchecked", unchecked)) as file:
-        if _text(file, "filetype") != FILE_TYPE:
-            raise ResultFileError(f"{path} is not a fastcube results file")
-        version = np.asarray(attribute(file, "format_version", (2,)))
-        if version.dtype.kind not in "iu":
-            raise ValueError("its format is no pair of whole numbers")
-        major, minor = version.tolist()
-        if major != FORMAT_VERSION[0]:
-            error = FormatTooNewError if major > FORMAT_VERSION[0] else FormatTooOldError
-            raise error(f"{path} has format {major}.{minor}, this fastcube reads {FORMAT_VERSION[0]}.x")
-        if (theirs := _text(file, "generator")) != GENERATOR:
-            raise StudyMismatchError(f"{path} has random numbers of {theirs}, this fastcube those of {GENERATOR}")
-        try:
-            results = _read(file)
-        except Exception as error:
-            if minor <= FORMAT_VERSION[1]:
-                raise
-            mine = ".".join(map(str, FORMAT_VERSION))
-            raise FormatTooNewError(
-                f"{path} has format {major}.{minor}, this fastcube reads {mine}: {plain_text(str(error))}"
-            ) from error
-        digest = _text(file, "digest")
-    if results.digest() != digest:
-        raise ResultFileError(f"{path} is damaged: its contents do not have the digest it states")
-    return results
+    return Reader(unchecked).read(path)[0]
+
+
+class Reader:
+    """Reads files one after another.  What they state alike, as the shards of a run do, is checked once and shared.
+
+    Parameters
+    ----------
+    unchecked : bool
+        As of :func:`open_results`.
+    """
+
+    def __init__(self, unchecked: bool = False) -> None:
+        self._unchecked = check_flag("unchecked", unchecked)
+        self._stated: _Stated | None = None
+
+    def read(self, path: str | Path) -> tuple[Results, str]:
+        """What a file holds, and its digest; with the errors of :func:`open_results`."""
+        path = check_path("path", path)
+        with opened(path, self._unchecked) as file:
+            _check_format(path, file)
+            try:
+                results, self._stated = _read(file, self._stated)
+            except Exception as error:
+                minor = int(attribute(file, "format_version", (2,))[1])
+                if minor <= FORMAT_VERSION[1]:
+                    raise
+                mine = ".".join(map(str, FORMAT_VERSION))
+                raise FormatTooNewError(
+                    f"{path} has format {FORMAT_VERSION[0]}.{minor}, this fastcube reads {mine}: {plain_text(str(error))}"
+                ) from error
+            digest = _text(file, "digest")
+        if results.digest() != digest:
+            raise ResultFileError(f"{path} is damaged: its contents do not have the digest it states")
+        return results, digest
+
+
+def _check_format(path: Path, file: Any) -> None:
+    """Raise ResultFileError, or another error of :func:`open_results`, for a file that this version does not read."""
+    if _text(file, "filetype") != FILE_TYPE:
+        raise ResultFileError(f"{path} is not a fastcube results file")
+    version = np.asarray(attribute(file, "format_version", (2,)))
+    if version.dtype.kind not in "iu":
+        raise ValueError("its format is no pair of whole numbers")
+    major, minor = version.tolist()
+    if major != FORMAT_VERSION[0]:
+        error = FormatTooNewError if major > FORMAT_VERSION[0] else FormatTooOldError
+        raise error(f"{path} has format {major}.{minor}, this fastcube reads {FORMAT_VERSION[0]}.x")
+    if (theirs := _text(file, "generator")) != GENERATOR:
+        raise StudyMismatchError(f"{path} has random numbers of {theirs}, this fastcube those of {GENERATOR}")
 
 
 def _text(file: Any, name: str, most: int = 10_000) -> str:
@@ -125,9 +149,70 @@ def _json(text: Any, name: str, kind: type) -> Any:
     return value
 
 
-def _read(file: Any) -> Results:
+@dataclass(frozen=True)
+class _Stated:
+    """What a file states of its study and its points, checked, beside what it was made from."""
+
+    said: tuple[Any, ...]
+    numbers: tuple[Any, ...]
+    data: dict[str, Any]
+    keys: list[Key]
+    defined: dict[str, Any]
+    measure: Recorded
+
+
+def _read(file: Any, known: _Stated | None) -> tuple[Results, _Stated]:
     raw = subgroup(file, "raw")
-    data = _json(stored(subgroup(file, "study"), "json", "O", 0, 1), "json", dict)
+    ranges = stored(raw, "ranges", "i", 2, MOST_NUMBERS)
+    stated = _stated(file, raw, len(ranges), known)
+    measure = stated.measure
+    tallies = _tallies(stated, raw, ranges)
+    history = _json(stored(subgroup(file, "provenance"), "json", "O", 0, 1), "json", list)
+    if not all(isinstance(entry, dict) for entry in history):
+        raise ValueError("the provenance is no list of runs")
+    goal = Goal.from_json(_text(file, "goal", MOST_TEXT))
+    goal.check(measure)
+    seed = _whole(file, "seed", 0, 2**63 - 1)
+    return Results(measure, seed, tallies, goal, history, _text(file, "grid") or None), stated
+
+
+def _stated(file: Any, raw: Any, ranges: int, known: _Stated | None) -> _Stated:
+    """What a file states besides what was counted: ``known`` where it is the same to the byte.  Raises ValueError."""
+    text = stored(subgroup(file, "study"), "json", "O", 0, 1)
+    data = known.data if known and text == known.said[0] else _described(text)
+    code = _text(file, "code", MOST_TEXT)
+    names = {name: _text(file, name) for name in ("title", "source", "study")}
+    revision = _whole(file, "revision", -(2**63), 2**63 - 1)
+    columns = [_column(raw, axis, len(data["axes"])) for axis in data["axes"]]
+    said = (text, code, names, revision, ranges, [(str(c.dtype), c.tobytes()) for c in map(np.asarray, columns)])
+    head = {
+        "title": names["title"],
+        "source": names["source"],
+        "name": names["study"],
+        "revision": revision,
+        "code": {check_text("code", str(k)): check_text("code", str(v)) for k, v in _json(code, "code", dict).items()},
+    }
+    alike = known is not None and said == known.said
+    keys = known.keys if known and alike else _keys(columns)
+    if not alike:
+        check_size(recorded(head, data, {s["name"]: {} for s in data["statistics"]}), keys, ranges)
+    rows = {s["name"]: _numbers(raw, s, len(keys)) for s in data["statistics"]}
+    sum_stated = _text(raw, "numbers") if "numbers" in raw.attrs else None
+    numbers = (sum_stated, [row.tobytes() for row in rows.values()])
+    if known and alike and numbers == known.numbers:
+        return known
+    if sum_stated is not None and sum_stated != sum_of_numbers(rows.values()):
+        raise ValueError("its numbers do not have the checksum that it states")
+    measure = recorded(head, data, {name: _of_keys(keys, values) for name, values in rows.items()})
+    for key in keys:
+        measure.point(dict(zip((a.name for a in measure.axes), key, strict=True)))
+    defined = {name: values[:, 0] == 1 for name, values in rows.items()}
+    return _Stated(said, numbers, data, keys, defined, _as_here(measure, data, head, keys))
+
+
+def _described(text: Any) -> dict[str, Any]:
+    """The axes, counters, extremes and statistics that a file states.  Raises ValueError."""
+    data: dict[str, Any] = _json(text, "json", dict)
     for part in ("axes", "counters", "extremes", "statistics"):
         if len(data[part]) > MOST_PARTS:
             raise ValueError(f"it has more than {MOST_PARTS} {part}")
@@ -137,30 +222,7 @@ def _read(file: Any) -> Results:
             for name, value in entry.items():
                 if isinstance(value, str):
                     check_text(name, value)
-    keys = _keys(raw, data)
-    ranges = stored(raw, "ranges", "i", 2, MOST_NUMBERS)
-    code = _json(_text(file, "code", MOST_TEXT), "code", dict)
-    head = {
-        **{name: _text(file, name) for name in ("title", "source")},
-        "name": _text(file, "study"),
-        "revision": _whole(file, "revision", -(2**63), 2**63 - 1),
-        "code": {check_text("code", str(k)): check_text("code", str(v)) for k, v in code.items()},
-    }
-    check_size(recorded(head, data, {s["name"]: {} for s in data["statistics"]}), keys, len(ranges))
-    rows = {s["name"]: _numbers(raw, s, len(keys)) for s in data["statistics"]}
-    if "numbers" in raw.attrs and _text(raw, "numbers") != sum_of_numbers(rows.values()):
-        raise ValueError("its numbers do not have the checksum that it states")
-    measure = recorded(head, data, {name: _of_keys(keys, values) for name, values in rows.items()})
-    tallies = _tallies(measure, raw, keys, ranges)
-    for key, tally in tallies.items():
-        _check_counts(measure, key, tally)
-    history = _json(stored(subgroup(file, "provenance"), "json", "O", 0, 1), "json", list)
-    if not all(isinstance(entry, dict) for entry in history):
-        raise ValueError("the provenance is no list of runs")
-    goal = Goal.from_json(_text(file, "goal", MOST_TEXT))
-    goal.check(measure)
-    measure = _as_here(measure, data, head, keys)
-    return Results(measure, _whole(file, "seed", 0, 2**63 - 1), tallies, goal, history, _text(file, "grid") or None)
+    return data
 
 
 def _as_here(stated: Recorded, data: dict[str, Any], head: dict[str, Any], keys: list[Key]) -> Recorded:
@@ -186,14 +248,16 @@ def _as_here(stated: Recorded, data: dict[str, Any], head: dict[str, Any], keys:
     return recorded(head, data, table, [s.name for s in stated.statistics if s.name not in known])
 
 
-def _keys(raw: Any, data: dict[str, Any]) -> list[Key]:
-    """The points, each value of its axis' kind and in its range; distinct."""
-    columns = []
-    for axis in data["axes"]:
-        kind = {"int": "i", "float": "f", "str": "O"}[axis["kind"]]
-        column = stored(raw, axis["name"], kind, 1, MOST_NUMBERS // len(data["axes"]))
-        columns.append(_names(column, axis) if kind == "O" else column.tolist())
-    keys = list(zip(*columns, strict=True))
+def _column(raw: Any, axis: dict[str, Any], axes: int) -> Any:
+    """The values of an axis at each point, of its kind; names as texts."""
+    kind = {"int": "i", "float": "f", "str": "O"}[axis["kind"]]
+    column = stored(raw, axis["name"], kind, 1, MOST_NUMBERS // axes)
+    return np.array(_names(column, axis), str) if kind == "O" else column
+
+
+def _keys(columns: list[Any]) -> list[Key]:
+    """The points; distinct."""
+    keys = list(zip(*(column.tolist() for column in columns), strict=True))
     if len(set(keys)) < len(keys):
         raise ValueError("a point stands twice")
     return keys
@@ -218,24 +282,38 @@ def _of_keys(keys: list[Key], rows: Any) -> dict[Key, tuple[float, ...]]:
     return {key: check_numbers(tuple(row)) for key, row in zip(keys, rows.tolist(), strict=True)}
 
 
-def _tallies(measure: Recorded, raw: Any, keys: list[Key], ranges: Any) -> dict[Key, Tally]:
-    names = [a.name for a in measure.axes]
-    for key in keys:
-        measure.point(dict(zip(names, key, strict=True)))
-    of_points = _ranges(ranges, len(keys))
-    counts: list[dict[str, Any]] = [{} for _ in keys]
-    for counter in measure.tally.counters:
+def _tallies(stated: _Stated, raw: Any, ranges: Any) -> dict[Key, Tally]:
+    """What was counted at each point.  Raises ValueError for what no trials can have counted."""
+    layout, points = stated.measure.tally, len(stated.keys)
+    of_points = _ranges(ranges, points)
+    counts: dict[str, list[Any]] = {}
+    for counter in layout.counters:
         width = counter.bins or limbs_of(counter.digits)
-        shape = (len(keys),) if width == 1 and not counter.bins else (len(keys), width)
-        for of_point, row in zip(counts, _rows(raw, "count_" + counter.name, shape), strict=True):
-            whole = tuple(row) if counter.bins else sum(digit << LIMB_BITS * i for i, digit in enumerate(row))
-            of_point[counter.name] = whole
-    extremes: list[dict[str, tuple[int, int]]] = [{} for _ in keys]
-    for extreme in measure.tally.extremes:
-        rows = _rows(raw, "max_" + extreme.name, (len(keys), 2))
-        for of_extreme, (value, trial) in zip(extremes, rows, strict=True):
-            of_extreme[extreme.name] = (value, trial)
-    return {key: Tally(r, c, e) for key, r, c, e in zip(keys, of_points, counts, extremes, strict=True)}
+        shape = (points,) if width == 1 and not counter.bins else (points, width)
+        values = _whole_numbers(raw, "count_" + counter.name, shape)
+        if counter.bins:
+            counts[counter.name] = list(map(tuple, values.tolist()))
+        elif len(shape) == 1 or not values[:, 1:].any():
+            counts[counter.name] = values.reshape(points, -1)[:, 0].tolist()
+        else:
+            counts[counter.name] = [sum(d << LIMB_BITS * i for i, d in enumerate(row)) for row in values.tolist()]
+    extremes = {e.name: _pairs(_whole_numbers(raw, "max_" + e.name, (points, 2))) for e in layout.extremes}
+    check_counts(stated.measure, stated.keys, stated.defined, of_points, counts, extremes)
+    return {
+        key: Tally(ranges, dict(zip(counts, c, strict=True)), dict(zip(extremes, e, strict=True)))
+        for key, ranges, c, e in zip(
+            stated.keys, of_points, _across(counts, points), _across(extremes, points), strict=True
+        )
+    }
+
+
+def _across(columns: dict[str, list[Any]], points: int) -> Iterable[tuple[Any, ...]]:
+    """The columns' values point by point."""
+    return zip(*columns.values(), strict=True) if columns else [()] * points
+
+
+def _pairs(values: Any) -> list[tuple[int, int]]:
+    return list(map(tuple, values.tolist()))
 
 
 def _ranges(rows: Any, points: int) -> list[tuple[tuple[int, int], ...]]:
@@ -249,46 +327,9 @@ def _ranges(rows: Any, points: int) -> list[tuple[tuple[int, int], ...]]:
     return [fuse(list(zip(first[a:b].tolist(), stop[a:b].tolist(), strict=True))) for a, b in pairwise(ends.tolist())]
 
 
-def _rows(raw: Any, name: str, shape: tuple[int, ...]) -> list[list[int]]:
-    """Rows of whole numbers, stored in this shape; a column is rows of one.  Raises ValueError."""
+def _whole_numbers(raw: Any, name: str, shape: tuple[int, ...]) -> Any:
+    """An array of whole numbers of this shape.  Raises ValueError."""
     values = stored(raw, name, "i", len(shape), MOST_NUMBERS)
     if values.dtype != np.int64 or values.shape != shape:
         raise ValueError(f"{name} is no array of whole numbers of the points")
-    return (values[:, None] if len(shape) == 1 else values).tolist()  # type: ignore[no-any-return]
-
-
-def _check_counts(measure: Measure, key: Key, tally: Tally) -> None:
-    """Raise ValueError where counters say what no trials can have counted."""
-
-    point = dict(zip((a.name for a in measure.axes), key, strict=True))
-
-    def broken(name: str) -> ValueError:
-        return ValueError(f"{name} at {point_text(point)} is not what {tally.trials} trials can give")
-
-    counts, trials = tally.counts, tally.trials
-    for counter in measure.tally.counters:
-        value = counts[counter.name]
-        if counter.bins and (min(value) < 0 or sum(value) > trials):
-            raise broken(counter.name)
-        if trials == 0 and any(value if counter.bins else (value,)):
-            raise broken(counter.name)
-    for name, (_, trial) in tally.extremes.items():
-        at = bisect(tally.ranges, (trial, MOST_TRIALS))
-        if trial != -1 and not (at and trial < tally.ranges[at - 1][1]):
-            raise broken(name)
-    for s in measure.statistics:
-        if not s.defined(point):  # what it is among may not have been counted
-            continue
-        among = s.trials(counts, trials)
-        if not 0 <= among <= trials:
-            raise broken(s.among or s.name)
-        if isinstance(s, Proportion) and not 0 <= counts[s.events] <= among:
-            raise broken(s.events)
-        if isinstance(s, Distribution) and sum(counts[s.counter]) > among:
-            raise broken(s.counter)
-        if isinstance(s, ClassMean) and (
-            counts[s.reached[0]] > among or any(k < 0 or q * k < x**2 for k, x, q in s.sums(counts))
-        ):
-            raise broken(s.name)
-        if isinstance(s, (Mean, PlainMean)) and counts[s.squares] * among < counts[s.total] ** 2:
-            raise broken(s.squares)
+    return values

@@ -6,14 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import (
     ParameterError,
     StudyMismatchError,
-    TrialOverlapError,
     check_flag,
     check_integer,
     check_path,
@@ -24,11 +22,10 @@ from ..errors import (
 from ..measure.estimate import NOTHING, Estimate
 from ..measure.goal import Goal
 from ..measure.grid import values_of, values_text
-from ..measure.schema import Key, check_same, joined
+from ..measure.schema import Key, check_same
 from ..measure.statistics import Distribution, Statistic, Value
 from ..measure.study import GENERATOR, Measure, point_text
 from ..measure.tally import Tally
-from .size import check_size
 
 if TYPE_CHECKING:
     import pandas
@@ -387,63 +384,3 @@ class Results:
         from .writing import save
 
         save(self, check_path("path", path))
-
-
-def combine(parts: Sequence[tuple[str, Results]]) -> Results:
-    """Add results of disjoint trials, each with the name that messages give it; at least one.
-
-    Raises StudyMismatchError, TrialOverlapError, or ParameterError for more than a file takes.  All ranges of a point are
-    fused at once: 1,000 shards take one sort, not 1,000.
-    """
-    name, one = parts[0]
-    for path, part in parts[1:]:
-        one.check_same_study(part, name, path)
-    out = Results(joined([part.study for _, part in parts]), one.seed, {}, one.goal.whole(), grid=one.grid)
-    of_points: dict[Key, list[tuple[Tally, str]]] = {}
-    for path, part in parts:
-        for key, tally in part.tallies.items():
-            of_points.setdefault(key, []).append((tally, path))
-    for key, tallies in of_points.items():
-        try:
-            out.tallies[key] = Tally.total([tally for tally, _ in tallies])
-        except TrialOverlapError as error:
-            raise _overlap(point_text(out.point(key)), tallies) from error
-    check_size(out.study, out.tallies.keys(), sum(len(tally.ranges) for tally in out.tallies.values()))
-    return out
-
-
-def merge(paths: Sequence[str | Path]) -> Results:
-    """Add the results files of disjoint trials, in any order and nesting; at least one.
-
-    Raises as :func:`fastcube.open_results`; StudyMismatchError or TrialOverlapError when they do not belong together.
-
-    Examples
-    --------
-    >>> for i in range(2):
-    ...     _ = fc.run("unsafe-fraction", n=5, f=2, trials=1000, shard=(i, 2), output=f"part-{i}.h5")
-    >>> fc.merge(["part-0.h5", "part-1.h5"]).trials
-    1000
-    """
-    from .provenance import provenance
-    from .reading import open_results
-
-    if not is_many(paths) or not (paths := list(paths)):
-        raise ParameterError(f"paths must be a list of results files, at least one, got {shown(paths)}")
-    names = [check_path("path", path) for path in paths]
-    parts = [(str(name), open_results(name)) for name in names]
-    out = combine(parts)
-    out.history = [
-        provenance(merged=[{"file": Path(p).name, "digest": part.digest(), "runs": part.history} for p, part in parts])
-    ]
-    return out
-
-
-def _overlap(point: str, parts: list[tuple[Tally, str]]) -> TrialOverlapError:
-    """Name the first two files, by trial, that hold the same trials of a point."""
-    ranges = sorted((first, stop, path) for tally, path in parts for first, stop in tally.ranges)
-    for (_, stop, one), (first, end, other) in pairwise(ranges):
-        if first < stop:
-            return TrialOverlapError(
-                f"{one} and {other} overlap at {point}: trials {first}..{min(stop, end) - 1} are in both"
-            )
-    raise AssertionError("ranges that do not fuse overlap somewhere")
