@@ -1,11 +1,13 @@
 """A trial is a function of (key, t): what draws from a state is refused where it is compiled, what differs when counted."""
 
 import re
+import runpy
 import sys
 
 import numba
 import numpy as np
 import pytest
+from compiled import others_slow
 from processes import fastcube
 
 import fastcube as fc
@@ -65,15 +67,45 @@ def draws(t):
 """
 
 
+#: A kernel that calls the trial and nothing else, which compiles in a fraction of the time of a study's.
+ALONE = """
+@fc.blocks.kernel("void(uint64, int64, float64[::1], int64[::1], float64[::1])", cache=False)
+def alone(key, t, params, room, out):
+    odd(key, t, params, room, out)
+"""
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Writes the file whose trial draws so, and what it imports; gives the file and what is told of it."""
+
+    def write(how, tail):
+        body, *told = DRAWS[how]
+        (tmp_path / "helpers.py").write_text(HELPERS)
+        trial = f"@fc.trial\ndef odd(key, t, params, room, out):\n    {body}\n"
+        (tmp_path / "mine.py").write_text(HEAD + trial + tail)
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(sys.modules, "helpers", raising=False)
+        return tmp_path / "mine.py", *told
+
+    return write
+
+
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
-@pytest.mark.parametrize("how", DRAWS)
-def test_what_draws_from_a_state_is_refused(tmp_path, monkeypatch, how):
-    body, name, place = DRAWS[how]
-    (tmp_path / "helpers.py").write_text(HELPERS)
-    trial = f"@fc.trial\ndef odd(key, t, params, room, out):\n    {body}\n"
-    (tmp_path / "mine.py").write_text(HEAD + trial + TAIL.format(set_up="still"))
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "helpers", raising=False)
+@pytest.mark.parametrize("how", [how for how in DRAWS if how != "generator"])
+def test_a_kernel_that_draws_from_a_state_is_refused(written, how):
+    file, name, place = written(how, ALONE)
+    place = re.escape(place.replace(",", '",').removesuffix(")"))  # as Numba has it
+    with pytest.raises(numba.core.errors.NumbaError, match=rf"(?s)^{name} .*{place}"):
+        _ = runpy.run_path(str(file))["alone"].compiled
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.parametrize(
+    "how", others_slow(sorted(DRAWS, key=["direct", "generator"].__contains__, reverse=True), default=2)
+)
+def test_what_draws_from_a_state_is_refused(tmp_path, written, how):
+    _, name, place = written(how, TAIL.format(set_up="still"))
     with pytest.raises(fc.StudyError, match=rf": (?:Numba|Typing)Error: {name} .*{re.escape(place)}.*") as refused:
         fc.run(str(tmp_path / "mine.py"), output=tmp_path / "mine.h5")
     assert ", line " in str(refused.value)
