@@ -14,7 +14,7 @@ def _in_lanes(n: int, f: int, links: int) -> bool:
 
 
 def _fastest(n: int, f: int, links: int) -> str:
-    # expected pairs of faults within distance 2; all eight rules pay in lanes up to 1.1 to 1.5 of them, four without ROUTE3 to 0.8
+    # expected pairs of faults within distance 2: all eight rules pay in lanes up to 1.1 to 1.5, four without ROUTE3 up to 0.8
     close = f * (f - 1) / 2 * n * (n + 1) / 2 / 2**n
     if n < 6 or not _in_lanes(n, f, links) or (n > 12 and f > _FEW):
         return "single.RIVALS_SINGLE"
