@@ -232,7 +232,9 @@ def test_a_point_alone_has_a_bar_and_a_line_has_a_band():
     assert len(artists(gap, BAR)) == 1  # the first point, whose neighbour is not known
     few = drawn([(1, proportion(300, 1000)), (2, proportion(200, 1000)), (3, proportion(1, 1000))])
     assert len(artists(few, BAR)) == 1  # a band down to a single event would be a block
-    assert len(artists(drawn([(i, proportion(300, 1000)) for i in range(3)], joined=False), BAR)) == 3
+    apart = drawn([(i, proportion(300, 1000)) for i in range(3)], joined=False)
+    assert len(artists(apart, BAR)) == 3
+    assert [text.get_text() for text in apart.figure.legends[0].get_texts()] == ["what"]  # no band, no word of it
 
 
 def test_limits():

@@ -301,9 +301,10 @@ class Panel:
         log = self.axes.get_yscale() == "log"
         there = [line for line in self.drawn if any(seen(e, log) or without_events(e) for e in line.estimates)]
         lines = {line.label: Line2D([], [], **line.shown) for line in there if line.label is not None}
+        banded = any(line.joined for line in there if line.label is not None)  # points alone have bars
         return {
             **lines,
-            **({"95% interval": Patch(color=GREY, alpha=0.3, linewidth=0)} if lines else {}),
+            **({"95% interval": Patch(color=GREY, alpha=0.3, linewidth=0)} if banded else {}),
             **self.others,
         }
 
