@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
+import resource
 import tempfile
 import time
 from concurrent.futures import Executor, Future
@@ -16,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import fastcube as fc
+from fastcube.cli import status
 from fastcube.measure import registry
 from fastcube.measure.goal import Goal
 from fastcube.measure.tally import Tally
@@ -99,7 +102,7 @@ def _filled(points: int, first: int, stop: int) -> Results:
     study = registry.study("unsafe-fraction")
     results = Results(study, 0)
     for i in range(points):
-        counts = {c.name: stop - first for c in study.tally.counters}
+        counts = {c.name: (0,) * c.bins if c.bins else 0 for c in study.tally.counters}
         extremes = {e.name: (i, first) for e in study.tally.extremes}
         results.tallies[5 + i % 40, i // 40] = Tally(((first, stop),), counts, extremes)
     return results
@@ -123,16 +126,20 @@ def checkpoints(folder: Path) -> None:
         )
 
 
-def merging(folder: Path, shards: int = 1000, points: int = 56) -> None:
-    """Time to merge so many shards."""
-    paths = []
-    for i in range(shards):
-        paths.append(folder / f"{i}.h5")
-        _filled(points, 1000 * i, 1000 * i + 1000).save(paths[-1])
-    begin = time.perf_counter()
-    merged = merge(paths)
-    merged.save(folder / "all.h5")
-    print(f"{shards} shards of {points} points merged in {time.perf_counter() - begin:.1f} s")
+def merging(folder: Path, most: int, points: int = 56) -> None:
+    """Processor time of merging 10, 100, ... shards, and of their status; and the most memory that the process has had."""
+    paths = [folder / f"{i}.h5" for i in range(most)]
+    for i, path in enumerate(paths):
+        _filled(points, 1000 * i, 1000 * i + 1000).save(path)
+    for shards in (10**k for k in range(1, len(str(most)))):
+        begin = time.process_time()
+        merge(paths[:shards]).save(folder / "all.h5")
+        between = time.process_time()
+        with contextlib.redirect_stdout(io.StringIO()):
+            status.command.main([str(path) for path in paths[:shards]], standalone_mode=False)
+        merged, told = between - begin, time.process_time() - between
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        print(f"{shards} shards of {points} points: merge {merged:.2f} s, status {told:.2f} s of CPU, {peak} MiB")
 
 
 def main() -> None:
@@ -140,6 +147,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engine", help="measure work items of this engine alone")
     parser.add_argument("--workers", type=int)
+    parser.add_argument("--shards", type=int, default=1000, help="the most shards that are merged")
     given = parser.parse_args()
     print(f"fastcube {fc.__version__} on {cpu_name()}, {available_cpus()} processors")
     if given.engine:
@@ -150,7 +158,7 @@ def main() -> None:
     items_of("threads", given.workers)
     with tempfile.TemporaryDirectory() as folder:
         checkpoints(Path(folder))
-        merging(Path(folder))
+        merging(Path(folder), given.shards)
 
 
 if __name__ == "__main__":
