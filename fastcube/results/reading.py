@@ -294,7 +294,7 @@ def _tallies(stated: _Stated, raw: Any, ranges: Any) -> dict[Key, Tally]:
         if counter.bins:
             counts[counter.name] = list(map(tuple, values.tolist()))
         elif len(shape) == 1 or not values[:, 1:].any():
-            counts[counter.name] = values.reshape(points, -1)[:, 0].tolist()
+            counts[counter.name] = (values if len(shape) == 1 else values[:, 0]).tolist()
         else:
             counts[counter.name] = [sum(d << LIMB_BITS * i for i, d in enumerate(row)) for row in values.tolist()]
     extremes = {e.name: _pairs(_whole_numbers(raw, "max_" + e.name, (points, 2))) for e in layout.extremes}
