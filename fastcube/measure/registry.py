@@ -83,6 +83,7 @@ def study(name: str | Study, path: str | None = None) -> Study:
     """The study of that name, from the file ``path`` when given.
 
     ``name`` may itself be a file, ``my_study.py``, that holds one study, or ``my_study.py:NAME``; a Study is given back.
+    A process loads a file once: after an edit restart a notebook's kernel.
     Raises ParameterError when there is none.
 
     Examples
