@@ -33,6 +33,10 @@ MISSING = (
 _LONGER = ("route1", "route3", "levels", "vectors", "a1", "dfs", "sidetrack")
 
 
+#: Fewest messages delivered of whose extra links a mean is drawn.
+_ENOUGH = 100
+
+
 def axis_of_faults(results: Results) -> tuple[str, Point]:
     """The axis of faults with most values, and the point of the others: n nearest to 10, fewest faults of the other kind."""
     done = [point for point, tally in results if tally.trials]
@@ -43,10 +47,13 @@ def axis_of_faults(results: Results) -> tuple[str, Point]:
 
 
 def _line(results: Results, panel: Any, statistic: str, label: str, by: str, at: Point, like: int, of: int) -> None:
-    """One statistic against the faults."""
+    """One statistic against the faults; extra links where so many messages are delivered that they tell anything."""
     pairs = []
+    among = statistic.replace("_extra", "_delivered") if statistic.endswith("_extra") else None
     for point, tally in results:
-        if tally.trials and all(point[axis] == value for axis, value in at.items()):
+        if (tally.counts[among] >= _ENOUGH if among else tally.trials) and all(
+            point[axis] == value for axis, value in at.items()
+        ):
             estimate = results.estimates(point)[statistic]
             if not math.isnan(estimate.value):
                 pairs.append((point[by], estimate))
