@@ -66,7 +66,10 @@ OURS = {
 }
 
 
-@pytest.fixture(scope="module", params=[pytest.param(effort, marks=pytest.mark.slow) for effort in ("quick", "full")])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param("quick", marks=pytest.mark.slow), pytest.param("full", marks=pytest.mark.exhaustive)],
+)
 def verdicts(request):
     if numba.config.DISABLE_JIT:
         pytest.skip("simulations need compiled code")

@@ -166,6 +166,12 @@ def test_all_fault_sets_of_dc_2_within_a_class():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("t", [22, 27])
+def test_all_fault_sets_of_dc_2_between_classes(t):
+    assert agree_on_all_fault_sets(2, 0, t) > 10_000
+
+
+@pytest.mark.exhaustive
 def test_all_fault_sets_of_dc_2():
     assert sum(agree_on_all_fault_sets(2, 0, t) for t in range(1, 32)) == 825_267
 
