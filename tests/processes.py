@@ -65,6 +65,21 @@ def in_this(capsys, *arguments):
     return ended.value.code, said.out, said.err
 
 
+def as_python(code):
+    """What a program prints that imports from the tests, with kernels as the Python that they are written in."""
+    quiet = 'import warnings\nwarnings.simplefilter("ignore")\n'  # NumPy scalars warn where machine words wrap around
+    done = subprocess.run(
+        [sys.executable, "-c", quiet + code],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
 def steered(*steps):
     """The command line with what it should wait at: see ``steered.py``."""
     return [sys.executable, str(Path(__file__).with_name("steered.py")), *map(str, steps), "--"]

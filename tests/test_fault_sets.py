@@ -2,15 +2,12 @@
 
 import csv
 import io
-import os
 import shlex
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from processes import as_python
 from toy import TOY
 
 import fastcube as fc
@@ -41,8 +38,6 @@ def test_a_trial_draws_what_replay_shows(study, point):
 
 
 PLAIN = """
-import warnings
-warnings.simplefilter("ignore")  # NumPy scalars warn where machine words wrap around
 from test_fault_sets import check, small_points
 for param in {param.values[0].name: param for param in small_points()}.values():
     check(*param.values)
@@ -51,9 +46,7 @@ for param in {param.values[0].name: param for param in small_points()}.values():
 
 def test_a_trial_draws_what_replay_shows_as_plain_python():
     """One point of each study; their kernels take half a minute to compile."""
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    run = [sys.executable, "-c", PLAIN]
-    subprocess.run(run, cwd=Path(__file__).parent, check=True, env=environment)
+    as_python(PLAIN)
 
 
 def check(study, point):

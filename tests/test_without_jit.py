@@ -5,14 +5,11 @@ default tests; the others compiled are marked ``kernels``.
 """
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from compiled import KERNELS
+from processes import as_python
 
 import fastcube as fc
 
@@ -94,8 +91,7 @@ def counted(name, kernel, point, trials):
 
 
 PLAIN = """
-import json, sys, warnings
-warnings.simplefilter("ignore")  # NumPy scalars warn where machine words wrap around
+import json
 from test_without_jit import POINTS, counted, serving
 for name, point, trials in POINTS:
     print(json.dumps({kernel: counted(name, kernel, point, trials) for kernel in serving(name, point)}))
@@ -105,16 +101,7 @@ for name, point, trials in POINTS:
 @pytest.fixture(scope="module")
 def plain():
     """What each kernel counts at each point, as Python."""
-    done = subprocess.run(
-        [sys.executable, "-c", PLAIN],
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in as_python(PLAIN).splitlines()]
 
 
 def test_all_kernels_count_the_same_as_plain_python(plain):

@@ -5,15 +5,13 @@ machine and its load.  Where a change makes less work, or more on purpose, the n
 """
 
 import json
-import os
-import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 from compiled import KERNELS
+from processes import as_python
 
 import fastcube as fc
 from fastcube.kernels.draws import philox
@@ -76,8 +74,7 @@ COUNTED = {
 }
 
 PLAIN = """
-import json, warnings
-warnings.simplefilter("ignore")  # NumPy scalars warn where machine words wrap around
+import json
 from test_work import WORK, done_by
 print(json.dumps([done_by(*place) for place in WORK]))
 """
@@ -86,16 +83,7 @@ print(json.dumps([done_by(*place) for place in WORK]))
 @pytest.fixture(scope="module")
 def found():
     """The work at all points, as Python."""
-    done = subprocess.run(
-        [sys.executable, "-c", PLAIN],
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return dict(zip(WORK, map(tuple, json.loads(done.stdout)), strict=True))
+    return dict(zip(WORK, map(tuple, json.loads(as_python(PLAIN))), strict=True))
 
 
 @pytest.mark.parametrize("place", WORK, ids=str)

@@ -32,6 +32,11 @@ class Estimate:
         """Half the width of the interval."""
         return (self.high - self.low) / 2
 
+    @property
+    def complement(self) -> Estimate:
+        """One less the number, with its interval."""
+        return Estimate(1 - self.value, self.stderr, 1 - self.high, 1 - self.low)
+
 
 NOTHING = Estimate(math.nan, math.nan, math.nan, math.nan)
 

@@ -80,6 +80,12 @@ def values_of(axis: Axis | Choice, given: Any) -> list[Value]:
     return list(dict.fromkeys(axis.check(value) for value in items))
 
 
+def most_values(points: Iterable[Mapping[str, Value]], *axes: str) -> str:
+    """Of these axes the one of which points have most values, the first of as many."""
+    some = list(points)
+    return max(axes, key=lambda axis: len({point[axis] for point in some}))
+
+
 def values_text(values: Iterable[Value], most: int = 12) -> str:
     """Some values of an axis in words: ``5..12`` where they follow each other, ``1, 2, 4``, ``3..40 (21 values)``."""
     some = sorted(values)

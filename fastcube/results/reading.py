@@ -156,6 +156,7 @@ class _Stated:
     said: tuple[Any, ...]
     numbers: tuple[Any, ...]
     data: dict[str, Any]
+    head: dict[str, Any]
     keys: list[Key]
     defined: dict[str, Any]
     measure: Recorded
@@ -185,21 +186,25 @@ def _stated(file: Any, raw: Any, ranges: int, known: _Stated | None) -> _Stated:
     revision = _whole(file, "revision", -(2**63), 2**63 - 1)
     columns = [_column(raw, axis, len(data["axes"])) for axis in data["axes"]]
     said = (text, code, names, revision, ranges, [(str(c.dtype), c.tobytes()) for c in map(np.asarray, columns)])
-    head = {
-        "title": names["title"],
-        "source": names["source"],
-        "name": names["study"],
-        "revision": revision,
-        "code": {check_text("code", str(k)): check_text("code", str(v)) for k, v in _json(code, "code", dict).items()},
-    }
-    alike = known is not None and said == known.said
-    keys = known.keys if known and alike else _keys(columns)
-    if not alike:
+    if known is not None and said != known.said:
+        known = None
+    if known is not None:
+        head, keys = known.head, known.keys
+    else:
+        entries = _json(code, "code", dict).items()
+        head = {
+            "title": names["title"],
+            "source": names["source"],
+            "name": names["study"],
+            "revision": revision,
+            "code": {check_text("code", str(k)): check_text("code", str(v)) for k, v in entries},
+        }
+        keys = _keys(columns)
         check_size(recorded(head, data, {s["name"]: {} for s in data["statistics"]}), keys, ranges)
     rows = {s["name"]: _numbers(raw, s, len(keys)) for s in data["statistics"]}
     sum_stated = _text(raw, "numbers") if "numbers" in raw.attrs else None
     numbers = (sum_stated, [row.tobytes() for row in rows.values()])
-    if known and alike and numbers == known.numbers:
+    if known is not None and numbers == known.numbers:
         return known
     if sum_stated is not None and sum_stated != sum_of_numbers(rows.values()):
         raise ValueError("its numbers do not have the checksum that it states")
@@ -207,7 +212,7 @@ def _stated(file: Any, raw: Any, ranges: int, known: _Stated | None) -> _Stated:
     for key in keys:
         measure.point(dict(zip((a.name for a in measure.axes), key, strict=True)))
     defined = {name: values[:, 0] == 1 for name, values in rows.items()}
-    return _Stated(said, numbers, data, keys, defined, _as_here(measure, data, head, keys))
+    return _Stated(said, numbers, data, head, keys, defined, _as_here(measure, data, head, keys))
 
 
 def _described(text: Any) -> dict[str, Any]:

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..cube.bitmask import put
 from ..cube.subcubes import contains, merge_faults
 from ..machine import bits
 from ..machine.bits import ONE, ZERO
-from ..machine.jit import scratch
+from ..machine.jit import block, scratch
 from .rounds import marks_words, rounds_marked, rounds_word
 
 #: Largest subcube whose rounds are run: 2^30 nodes are 128 MiB.
@@ -37,6 +38,13 @@ def spare_cubes():
     return Spare(
         np.empty(words, np.uint64), np.empty(words, np.uint64), np.empty(marks_words(np.int64(KEPT)), np.uint64)
     )
+
+
+@block
+def put_inside(state, base, free, x):
+    """Enter a fault in a subcube's bitmask, if it is inside."""
+    if contains(base, free, x):
+        put(state, bits.extract(x, free))
 
 
 @scratch
@@ -63,9 +71,7 @@ def rounds_inside(labels, f, base, free, spare):
         marks = np.empty(marks_words(d), np.uint64)
     state[:words] = ZERO
     for i in range(f):
-        if contains(base, free, labels[i]):
-            x = bits.extract(labels[i], free)
-            state[x >> np.uint64(6)] |= ONE << (x & np.uint64(63))
+        put_inside(state, base, free, labels[i])
     return rounds_marked(state, other, marks, d)
 
 

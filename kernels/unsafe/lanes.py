@@ -46,7 +46,7 @@ from ..machine import bits, simd
 from ..machine.bits import ONE, ZERO, first_lanes
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally.sums import add_moments, count_moments, offer
-from .closure import KEPT, Spare, spare_cubes
+from .closure import KEPT, Spare, put_inside, spare_cubes
 from .entry import (
     ALL_UNSAFE,
     LAST_BIN,
@@ -153,10 +153,7 @@ def _rounds_of(sieve, base, free, column, lanes):
     for w in range(0, np.int64(8) << (d - 9), 8):
         simd.store(state, w, simd.splat(ZERO))
     for k in range(sieve.f):
-        x = np.uint64(sieve.queue.cells[2 * lanes * k + column])
-        if contains(base, free, x):
-            at = bits.extract(x, free)
-            state[at >> np.uint64(6)] |= ONE << (at & np.uint64(63))
+        put_inside(state, base, free, np.uint64(sieve.queue.cells[2 * lanes * k + column]))
     return rounds_marked(state, sieve.spare.other, sieve.spare.marks, d)
 
 

@@ -15,13 +15,14 @@ from fastcube.errors import check_integer, check_range
 from fastcube.exact.closed_forms import mean_reached
 from fastcube.kernels.broadcasting import layout
 from fastcube.measure.fault_sets import faulty_nodes
+from fastcube.measure.grid import most_values
 from fastcube.measure.statistics import Mean, Proportion, Statistic
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 
 from .messages import faults_in_words
-from .routing import MOST, most_links, most_nodes, share, varied
+from .routing import MOST, most_links, most_nodes, share
 
 if TYPE_CHECKING:
     from fastcube.kernels.machine.jit import Kernel
@@ -103,7 +104,7 @@ _MOST_LINES, _ENOUGH = 9, 100
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    by = varied(results)
+    by = most_values((point for point, _ in results), "f", "links")
     x = "n"
     if len({point[by] for point, _ in results}) > _MOST_LINES:  # f in proportion to n
         x, by = by, "n"

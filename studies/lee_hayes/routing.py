@@ -16,6 +16,7 @@ import numpy as np
 from fastcube.errors import check_integer, check_range
 from fastcube.kernels.routing import layout
 from fastcube.measure.fault_sets import faulty_nodes
+from fastcube.measure.grid import most_values
 from fastcube.measure.statistics import Proportion, Ratio
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
@@ -145,7 +146,7 @@ def same_delay(results: Results, panel: Any, by: str) -> None:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    by = varied(results)
+    by = most_values((point for point, _ in results), "f", "links")
     left, right = sheet.panels(2)
     same_delay(results, left, by)
     n = telling(results)
@@ -163,7 +164,7 @@ def _figure(results: Results, sheet: Any) -> None:
         pairs = []
         for point, tally in results:
             if tally.trials and all(point[axis] == value for axis, value in at.items()):
-                pairs.append((point[by], undelivered(results, point, statistic)))
+                pairs.append((point[by], results.estimates(point)[statistic].complement))
         right.series(label, sorted(pairs), i, 4)
     right.scale = "log"
     right.words(
@@ -174,11 +175,6 @@ def _figure(results: Results, sheet: Any) -> None:
     sheet.title("Routing among random faults in Q_n (shaded: 95% intervals)")
 
 
-def varied(results: Results) -> str:
-    """The axis of faults that a figure is drawn over: ``f`` or ``links``, of which there are more values; ``f`` of as many."""
-    return max("f", "links", key=lambda axis: len({point[axis] for point, _ in results}))
-
-
 def telling(results: Results) -> int:
     """The n at which most points have messages that ROUTE1, ROUTE2 or ROUTE3 loses; the largest of several."""
     lossy: dict[int, int] = {}
@@ -187,14 +183,6 @@ def telling(results: Results) -> int:
             lost = sum(tally.counts[f"{name}_delivered"] < tally.trials for name in ("route1", "route2", "route3"))
             lossy[int(point["n"])] = lossy.get(int(point["n"]), 0) + lost
     return max(lossy, key=lambda n: (lossy[n], n))
-
-
-def undelivered(results: Results, point: Point, statistic: str) -> Any:
-    """One minus a share delivered, with its interval."""
-    from dataclasses import replace
-
-    e = results.estimates(point)[statistic]
-    return replace(e, value=1 - e.value, low=1 - e.high, high=1 - e.low)
 
 
 def faults_on_route(n: int, f: int) -> Fraction:

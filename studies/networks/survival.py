@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +31,6 @@ from fastcube.results.digits import estimate_texts
 from fastcube.results.reliability import reliability
 
 if TYPE_CHECKING:
-    from fastcube.measure.estimate import Estimate
     from fastcube.results.results import Results
 
 Points = list[dict[str, Value]]
@@ -151,15 +149,11 @@ def figure_few(results: Results, sheet: Any) -> None:
     for n, panel in zip(sizes, sheet.panels(2, count=max(1, len(sizes))), strict=False):
         for i, name in enumerate(names):
             own = [point for point in done if (str(point["network"]), int(point["n"])) == (name, n)]
-            apart = [(float(point["f"]), _complement(results.estimates(point)["connected"])) for point in own]
+            apart = [(float(point["f"]), results.estimates(point)["connected"].complement) for point in own]
             panel.series(name, sorted(apart, key=lambda pair: pair[0]), i, len(names))
         panel.scale = "log"
         panel.words(x="f, faulty nodes", y="P(not connected)", title=f"n = {n}")
     sheet.title("Few faults that part the nonfaulty nodes")
-
-
-def _complement(e: Estimate) -> Estimate:
-    return replace(e, value=1 - e.value, low=1 - e.high, high=1 - e.low)
 
 
 def figure_polynomial(results: Results, sheet: Any) -> None:

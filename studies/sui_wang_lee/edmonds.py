@@ -14,7 +14,6 @@ from fastcube import resources
 from fastcube.errors import check_integer, check_range
 from fastcube.kernels.spanning import layout
 from fastcube.kernels.spanning.layout import LARGEST
-from fastcube.measure.estimate import Estimate
 from fastcube.measure.statistics import Mean, Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
 from fastcube.measure.tally import Tally
@@ -182,7 +181,7 @@ def _figure(results: Results, sheet: Any) -> None:
         means = [row["min_degree"].value for row in rows]
         above.axes.plot(at, means, color=colour, linestyle=":", linewidth=1.2, zorder=1.5)
         below.series(
-            f"$n = {n}$", [(x, _rest(row["degree_met"])) for x, row in zip(at, rows, strict=True)], i, len(sizes)
+            f"$n = {n}$", [(x, row["degree_met"].complement) for x, row in zip(at, rows, strict=True)], i, len(sizes)
         )
     what = "links" if kind == "links" else "nodes"
     if sizes:
@@ -202,11 +201,6 @@ def _figure(results: Results, sheet: Any) -> None:
         title="How often there are fewer trees than the smallest degree",
     )
     sheet.title(f"Edge-disjoint spanning trees of Q_n with random faulty {what}")
-
-
-def _rest(e: Estimate) -> Estimate:
-    """One less a proportion."""
-    return Estimate(1 - e.value, e.stderr, 1 - e.high, 1 - e.low)
 
 
 def _notes(results: Results) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastcube.kernels.routing.layout import SEARCHED
 from fastcube.kernels.unicast.layout import NAMES, PROMISING
+from fastcube.measure.grid import most_values
 from fastcube.measure.study import Point, point_text
 from fastcube.measure.unicast import rivals_study
 
@@ -40,7 +41,7 @@ _ENOUGH = 100
 def axis_of_faults(results: Results) -> tuple[str, Point]:
     """The axis of faults with most values, and the point of the others: n nearest to 10, fewest faults of the other kind."""
     done = [point for point, tally in results if tally.trials]
-    by = max(("f", "links"), key=lambda axis: len({point[axis] for point in done}))
+    by = most_values(done, "f", "links")
     n = min(sorted({point["n"] for point in done}), key=lambda n: abs(n - 10))  # far above it few faults tell nothing
     other = "links" if by == "f" else "f"
     return by, {"n": n, other: min(point[other] for point in done if point["n"] == n)}
