@@ -21,7 +21,7 @@ between them is the rule alone.
 import numpy as np
 
 import fastcube as fc
-from fastcube.blocks import KEY, PASSES, STUCK, TRIAL, ZERO, below, block, blocked_bits, popcount, top, walking
+from fastcube.blocks import KEY, STUCK, TRIAL, ZERO, below, block, blocked_bits, first_path, popcount, top, walking
 
 
 @block
@@ -50,11 +50,10 @@ def carefully(faults, curr, apart, whole, k, search):
 walk_carefully = walking(carefully)
 
 
+@first_path
 @block
 def careful(world, words, s, t):
     """The whole way; where no fault is on ROUTE's path nothing is risked on it."""
-    if world.facts[PASSES]:
-        return popcount(s ^ t)
     return walk_carefully(world.faults, s, t, world.whole, np.int64(1), world.search)
 
 

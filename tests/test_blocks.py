@@ -50,7 +50,7 @@ CALLS = {
     "word": "fc.blocks.word(key, np.uint64(t), ZERO, np.uint64(2**31))",
 }
 #: What makes blocks and kernels, and what is no function.
-MAKERS = {"block", "kernel", "making", "scratch", "trials_kernel", "walking"}
+MAKERS = {"block", "first_path", "kernel", "making", "scratch", "trials_kernel", "walking"}
 VALUES = {"ONE", "ZERO", "Faults", "TRIALS_SIGNATURE"}
 VALUES |= {
     "STUCK",

@@ -8,10 +8,22 @@ import numpy as np
 import pytest
 
 import fastcube as fc
-from fastcube.kernels.machine.bits import popcount
-from fastcube.kernels.machine.jit import block
-from fastcube.kernels.routing.rules import LOST
-from fastcube.kernels.unicast.rules import PASSES
+from fastcube.blocks import (
+    KEY,
+    LIMIT,
+    LOST,
+    PASSES,
+    REFUSED,
+    TOGETHER,
+    TRIAL,
+    below,
+    block,
+    first_path,
+    level,
+    popcount,
+)
+from fastcube.kernels.unicast.rules import RULES, route1
+from fastcube.kernels.unicast.single import kernel_of
 from fastcube.studies.lee_hayes.routing import ROUTING
 from fastcube.studies.lee_hayes.routing_rate import ROUTING_RATE
 from fastcube.studies.unicast import RIVALS, RIVALS_RATE, RIVALS_STATUS
@@ -166,6 +178,49 @@ def test_a_rule_of_ones_own_passes_the_filter(n, f):
         assert ours.counts[f"straight_{what}"] == ours.counts[f"route_{what}"] == whole.counts[f"route_{what}"]
     assert ours.extremes["straight_most"] == whole.extremes["route_most"]
     assert ours.counts["reachable"] == whole.counts["reachable"]
+
+
+@block
+def hesitating(world, words, s, t):
+    """A rule that draws, asks what is known, and is refused or cut off at times."""
+    if world.facts[TOGETHER] >= 0 and level(words, world.faults, world.n, s) < world.n:
+        return REFUSED
+    if below(world.now[KEY], np.int64(world.now[TRIAL]), np.int64(0), np.int64(3)) == 0:
+        return LIMIT
+    return route1(world, words, s, t)
+
+
+hesitating_elsewhere = first_path(hesitating)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(
+    ("n", "f", "served"),
+    [(6, 8, "whole"), (8, 60, "whole"), (9, 100, "whole"), (10, 5, "lanes"), (16, 16, "lanes"), (40, 39, "lanes")],
+)
+def test_a_rule_that_takes_a_free_first_path_is_decided_in_lanes(n, f, served):
+    """Every counter is that of one trial at a time."""
+    rules = ["LEVELS", "ROUTE", hesitating_elsewhere, "ROUTE1"]
+    study, here = fc.rivals_study(rules), asked(n, f, 0)
+    assert served in repr(study.kernel(here))
+    alone = kernel_of(
+        [hesitating_elsewhere if rule is hesitating_elsewhere else RULES[rule] for rule in rules],
+        ("levels", "route", "hesitating", "route1"),
+    )
+    slots = study.tally.fresh()
+    key = study.key(0, here)
+    alone.compiled(np.uint64(key), np.int64(0), np.int64(3000), np.array(list(here.values()), np.float64), slots)
+    ours = study.count(here, 3000)
+    assert (ours.counts, ours.extremes) == study.tally.read(slots)
+    assert ours.counts["hesitating_delivered"] >= ours.counts["route_delivered"]
+
+
+@pytest.mark.kernels
+def test_without_the_free_first_path_it_is_another_study():
+    study, other = fc.rivals_study([hesitating_elsewhere]), fc.rivals_study([hesitating])
+    assert study.code != other.code
+    here = asked(7, 4, 0)
+    assert study.count(here, 300).counts["hesitating_limit"] < other.count(here, 300).counts["hesitating_limit"]
 
 
 def test_the_eight_rules_are_study_rivals():

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import ParameterError, check_range, is_many, listed, nearest, shown
 from ..kernels.routing.layout import SEARCHED
 from ..kernels.tally.layout import Layout
-from ..kernels.unicast.layout import COMPARED, NAMES, PROMISING, tally
+from ..kernels.unicast.layout import COMPARED, NAMES, PROMISING, elsewhere, tally
 from ..networks.hypercube import Hypercube
 from .fingerprint import of_functions
 from .statistics import Difference, PlainMean, Point, Proportion, Statistic
@@ -251,8 +251,13 @@ def _name_of(rule: Any) -> str:
 
 
 def _kernel_of(rules: Sequence[Any], names: Sequence[str]) -> Callable[[Point], Kernel]:
-    """The kernel of a table of rules at a point, made when first asked for; lanes take rules of one's own beside others."""
-    own = next((getattr(rule, "py_func", rule) for rule in rules if not isinstance(rule, str)), None)
+    """The kernel of a table of rules at a point, made when first asked for.
+
+    Lanes take rules of one's own that ``fc.blocks.first_path`` made, and others beside built-in rules for 9 <= n <= 32.
+    """
+    mine = {name: rule for name, rule in zip(names, rules, strict=True) if not isinstance(rule, str)}
+    own = next((elsewhere(rule) or getattr(rule, "py_func", rule) for rule in mine.values()), None)
+    straight = all(map(elsewhere, mine.values()))
 
     @functools.cache
     def made(name: str) -> Kernel:
@@ -264,11 +269,10 @@ def _kernel_of(rules: Sequence[Any], names: Sequence[str]) -> Callable[[Point], 
         if name.startswith("whole."):
             from ..kernels.unicast.whole import whole_of
 
-            return whole_of(int(name.rpartition("_")[2]), tuple(names))
+            return whole_of(int(name.rpartition("_")[2]), tuple(names), mine, own)
         if name.startswith("lanes."):
             from ..kernels.unicast.lanes import lanes_of
 
-            mine = {name: rule for name, rule in zip(names, rules, strict=True) if not isinstance(rule, str)}
             return lanes_of(int(name.rpartition("_")[2]), tuple(names), mine, own)
         from ..kernels.unicast.single import kernel_of
 
@@ -278,8 +282,8 @@ def _kernel_of(rules: Sequence[Any], names: Sequence[str]) -> Callable[[Point], 
         from ..kernels.unicast.choice import RIVALS
 
         fastest = RIVALS.fastest(*point.values())
-        in_lanes = fastest.startswith("lanes.") and point["n"] <= 32 and any(isinstance(rule, str) for rule in rules)
-        return made(fastest if own is None or in_lanes else "single.RIVALS_SINGLE")
+        in_lanes = fastest.startswith("lanes.") and point["n"] <= 32 and len(mine) < len(names)
+        return made(fastest if straight or in_lanes else "single.RIVALS_SINGLE")
 
     return chosen
 
@@ -292,7 +296,8 @@ def rivals_study(rules: Sequence[Any]) -> Study:
     rules : sequence
         Names (``ROUTE``, ``ROUTE1``, ``ROUTE3``, ``LEVELS``, ``VECTORS``, ``A1``, ``DFS``, ``SIDETRACK``), and rules of one's
         own: blocks ``rule(world, words, s, t)`` that give the links on a message's way, or STUCK, LIVELOCK, LIMIT,
-        LOST or REFUSED (``fc.blocks``: rules of a table).  Up to 64, of different names.
+        LOST or REFUSED (``fc.blocks``: rules of a table).  Up to 64, of different names.  Those that ``fc.blocks.first_path``
+        made walk in the trials alone in which a fault is on ROUTE's path, and cost little more than A1; others walk in all.
 
     Returns
     -------
@@ -322,6 +327,8 @@ def rivals_study(rules: Sequence[Any]) -> Study:
     for rule in chosen:
         if not isinstance(rule, str):
             code |= of_functions(rule)
+            if elsewhere(rule):
+                code[f"{_name_of(rule)}: first_path"] = "yes"  # the same function makes other trials without it
     long = "rivals-" + "-".join(names)
     name = "rivals" if names == NAMES else long if len(long) <= 64 else "rivals-own"
     return Study(

@@ -10,9 +10,9 @@ Entry: ``RIVALS_LANES_16``, ``_32``, which :func:`lanes_of` makes; the work star
    holds of a message's way; with none on the first path ROUTE1, A1 and DFS take that.  LEVELS and VECTORS go over H unless
    both ends are in one unsafe subcube (``rules``), and some node is active unless that is the whole cube.
 
-Rules of one's own walk in every trial: what the filter decides they are given with its faults, each a subcube by itself.
-The trials left are judged one at a time, on the labels that the lanes have drawn; for n > 32, where lanes hold the low halves
-of labels, from their own draw.
+Rules of one's own walk where a fault is on the first path, those that may leave a free one in every trial: what the filter
+decides they are given with its faults, each a subcube by itself.  The trials left are judged one at a time, on the labels
+that the lanes have drawn; for n > 32, where lanes hold the low halves of labels, from their own draw.
 """
 
 from __future__ import annotations
@@ -43,10 +43,9 @@ from ..routing.lanes import close_first, look, on_path
 from ..routing.layout import SEARCHED
 from ..tally.layout import Layout
 from ..tally.sums import offer
-from .layout import NAMES, promising, tally
+from .layout import NAMES, elsewhere, promising, tally
 from .rules import KEY, RULES, TRIAL
-from .single import Scratch, entering_rules, judging, set_up, trials_of, walking
-from .single import look as look_at
+from .single import Scratch, judging, judging_own, set_up, trials_of
 from .words import forget_words
 
 
@@ -98,13 +97,12 @@ def _nothing(work, easy, start, lanes, tally):
     """Where there are no rules of one's own."""
 
 
-def _own_judging(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
-    """The block ``judge(work, easy, start, lanes, tally)``: walk by rules of one's own in trials without close faults."""
-    walk, enter = walking(rules), entering_rules(layout, names)
+def _apart(judge: Any) -> Any:
+    """The block ``own(work, easy, start, lanes, tally)``: judge trials without close faults."""
 
     @block
-    def judge(work, easy, start, lanes, tally):
-        world, words, links = work.scratch.world, work.scratch.words, work.scratch.links
+    def own(work, easy, start, lanes, tally):
+        world, words = work.scratch.world, work.scratch.words
         faults = world.faults
         while easy:
             i = lowest(easy)
@@ -118,24 +116,16 @@ def _own_judging(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> 
             forget_words(words, faults)
             world.now[TRIAL] = np.uint64(start + i)
             s, t = np.uint64(work.labels[work.f * lanes + i]), np.uint64(work.labels[(work.f + 1) * lanes + i])
-            look_at(world, s, t)
-            walk(world, words, s, t, links)
-            enter(tally, links, popcount(s ^ t), world.n <= SEARCHED, start + i)
+            judge(work.scratch, s, t, start + i, tally)
 
-    return judge
+    return own
 
 
-def _sifting(judge: Any, trial: Any, wandering: bool, own: Any) -> Any:
-    """The block ``sift(key, first, stop, params, work, lanes, tally)``: count trials in lanes, or leave them to scalar code.
-
-    ``wandering``: some rule leaves a first path that is free.  ``own``: judges rules of one's own in trials that the filter
-    decides.
-    """
-    owning = own is not _nothing
+def _queued(judge: Any) -> Any:
+    """The block ``one(work, column, at, lanes, tally)``: judge the trial of a column of the queue."""
 
     @block
     def one(work, column, at, lanes, tally):
-        """Judge the trial of a column of the queue."""
         world, words = work.scratch.world, work.scratch.words
         faults, cells = world.faults, work.queue.cells
         for j in range(work.f):
@@ -147,13 +137,31 @@ def _sifting(judge: Any, trial: Any, wandering: bool, own: Any) -> Any:
         s, t = np.uint64(cells[2 * lanes * work.f + column]), np.uint64(cells[2 * lanes * (work.f + 1) + column])
         judge(work.scratch, s, t, at, tally)
 
+    return one
+
+
+def _sifting(judge: Any, trial: Any, wandering: bool, judge_own: Any, leaving: bool) -> Any:
+    """The block ``sift(key, first, stop, params, work, lanes, tally)``: count trials in lanes, or leave them to scalar code.
+
+    ``wandering``: some built-in rule leaves a first path that is free.  ``judge_own``: for rules of one's own, where the others
+    are decided, or None; ``leaving``: some of them may leave a first path that is free.
+    """
+    owning = judge_own is not None
+    one, one_own = _queued(judge), _queued(judge_own or judge)
+    own = _apart(judge_own) if owning else _nothing
+
     @block
     def close_queue(work, origin, lanes, tally):
         """Close and count the first vector of the queue's columns."""
         lost, two, together = _meet(work, lanes)
         live = first_lanes(work.queue.filled[0], lanes)
-        hard = live if owning else together | (two if wandering else two & lost)
+        hard = together | (two if wandering else two & lost)
         easy = live & ~hard
+        mine = (easy if leaving else easy & lost) if owning else ZERO
+        while mine:
+            i = lowest(mine)
+            mine &= mine - ONE
+            one_own(work, i, trial_of(work.queue, lanes, i, origin, 1), lanes, tally)
         for i in range(2):
             enter_easy(work, easy, trial_of(work.queue, lanes, lowest(easy) & 63, origin, 1), i)
             easy &= ~lost
@@ -183,7 +191,7 @@ def _sifting(judge: Any, trial: Any, wandering: bool, own: Any) -> Any:
                     hit |= lost
                 hit &= live
                 easy = live & ~hit
-                own(work, easy, start, lanes, tally)
+                own(work, easy if leaving else easy & lost, start, lanes, tally)
                 enter_easy(work, easy, start + lowest(easy), 0)
                 easy &= ~lost
                 enter_easy(work, easy, start + lowest(easy), 1)
@@ -205,11 +213,15 @@ def _sifting(judge: Any, trial: Any, wandering: bool, own: Any) -> Any:
 
 
 def deciding(layout: Layout, names: Sequence[str]) -> Any:
-    """The block ``decide(work, n, tally)``: enter the trials that the filter decided."""
-    route = names.index("route") if "route" in names else -1
+    """The block ``decide(work, n, tally)``: enter the trials that the filter decided.
+
+    ROUTE delivers those alone whose first path is free, and of these alone rules of one's own are not asked.
+    """
+    partly = tuple(name == "route" or name not in NAMES for name in names)
+    route = "route" in names
     delivered = tuple(int(layout.counter(f"{name}_delivered")) for name in names)
     minimal = tuple(int(layout.counter(f"{name}_minimal")) for name in names)
-    loss = int(layout.counter("route_loss")) if route >= 0 else 0
+    loss = int(layout.counter("route_loss")) if route else 0
     most = tuple(int(layout.extreme(f"{name}_most")) for name in names)
     wrong = tuple(int(layout.extreme(f"{name}_wrong")) for name in promising(names))
     possible = tuple(int(layout.counter(name)) for name in ("minimal_exists", "minimal_known"))
@@ -220,11 +232,11 @@ def deciding(layout: Layout, names: Sequence[str]) -> Any:
     def decide(work, n, tally):
         every, free = work.counted[0], work.counted[1]
         for i in range(count):
-            own = free if i == route else every
+            own = free if partly[i] else every
             tally[delivered[i]] += own
             tally[minimal[i]] += own
             if own:
-                offer(tally, most[i], np.int64(0), work.first[1 if i == route else 0])
+                offer(tally, most[i], np.int64(0), work.first[1 if partly[i] else 0])
         if every and kept:
             for i in range(kept):
                 offer(tally, wrong[i], np.int64(0), work.first[0])
@@ -232,7 +244,7 @@ def deciding(layout: Layout, names: Sequence[str]) -> Any:
             tally[slot] += every
         if n <= SEARCHED:
             tally[reachable] += every
-            if route >= 0:
+            if route:
                 tally[loss] += every - free
 
     return decide
@@ -241,7 +253,8 @@ def deciding(layout: Layout, names: Sequence[str]) -> Any:
 def lanes_of(width: int, names: Sequence[str], own: Mapping[str, Any] | None = None, code: Any = None) -> Kernel:
     """The kernel of a table of rules in lanes of ``width`` bits, at (n, f, 0) = params, 1 < f <= 2^(n-1) - 2.
 
-    ``own`` holds rules of one's own by their names, for n <= 32 and beside one built-in rule at least; ``code`` is the first.
+    ``own`` holds rules of one's own by their names; where some may leave a first path that is free for n <= 32 and beside one
+    built-in rule at least.  ``code`` is the first.
     """
     word = {16: np.uint16, 32: np.uint32}[width]
     lanes = 512 // width  # a constant of the closure, with which all callees are specialised
@@ -249,9 +262,10 @@ def lanes_of(width: int, names: Sequence[str], own: Mapping[str, Any] | None = N
     layout, rules = tally(names), tuple(own[name] if name in own else RULES[name.upper()] for name in names)
     known, cache = variant_of(*own.values()) if own else ("", True)
     wandering = "route3" in names or "sidetrack" in names
-    judge_own = _own_judging(tuple(own.values()), tuple(own), layout) if own else _nothing
-    sift = _sifting(judging(rules, names, layout), trials_of(rules, names, layout), wandering, judge_own)
-    decide = deciding(layout, [name for name in names if name not in own])
+    leaving = not all(map(elsewhere, own.values()))
+    judge_own = judging_own(tuple(own.values()), tuple(own), layout) if own else None
+    sift = _sifting(judging(rules, names, layout), trials_of(rules, names, layout), wandering, judge_own, leaving)
+    decide = deciding(layout, [name for name in names if not (leaving and name in own)])
 
     @scratch
     def work_for(params, stop):

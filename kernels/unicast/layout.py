@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..tally.layout import Counter, Extreme, Layout
 
@@ -16,6 +17,11 @@ PROMISING = ("levels", "vectors")
 COMPARED = ("route3", "vectors", "a1")
 #: The words of study ``rivals-status``.
 WORDS = ("unsafe", "wu_fernandez", "levels", "vectors")
+
+
+def elsewhere(rule: Any) -> Any:
+    """Of a rule that ``first_path`` made the Python function of the rule that it made it of; None for any other."""
+    return getattr(getattr(rule, "py_func", rule), "elsewhere", None)
 
 
 def compared(names: Sequence[str]) -> tuple[str, ...]:

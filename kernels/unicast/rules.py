@@ -4,13 +4,15 @@ A rule gives the links on a message's way, or why it is not delivered: STUCK, LI
 words are not computed.  ``world`` holds the trial's faults and room to work in (:class:`World`), ``words`` what nodes tell each
 other (:mod:`fastcube.kernels.unicast.words`).  A rule of one's own is one such block::
 
+    @first_path
     @block
     def straight(world, words, s, t):
-        return popcount(s ^ t) if world.facts[PASSES] else LOST
+        return LOST
 
 Each begins with what decides most messages without a walk.  The proofs:
 
-- PASSES, no fault on the path that corrects the bits from the most significant down: ROUTE, ROUTE1, A1 and DFS try it first.
+- PASSES, no fault on the path that corrects the bits from the most significant down: ROUTE, ROUTE1, A1 and DFS try it first,
+  and so do rules made by :func:`first_path`.
 - BETWEEN = 0, no faulty node or link in the subcube of s and t: every preferred hop there is good, so SIDETRACK stays in it.
 - MEETS tells whether a faulty or unsafe node is on that path: where none is, ROUTE3 takes it.
 - TOGETHER, the maximal unsafe subcube that holds both s and t: where there is none, LEVELS and VECTORS deliver over H.  For
@@ -118,20 +120,38 @@ def blocked_bits(faults, x, whole):
     return out
 
 
+def first_path(rule: Any) -> Any:
+    """A rule that takes ROUTE's path where no fault is on it, and what ``rule`` gives elsewhere.
+
+    Lanes of trials count what is known of such a rule without asking it; a rule that may leave a free path walks in every trial.
+    :func:`layout.elsewhere` tells them apart.
+    """
+
+    @block(always=True)
+    def tried(world, words, s, t):
+        if world.facts[PASSES]:
+            return popcount(s ^ t)
+        return rule(world, words, s, t)
+
+    own, inner = (getattr(made, "py_func", made) for made in (tried, rule))
+    own.__name__, own.__doc__, own.elsewhere = inner.__name__, inner.__doc__, inner
+    return tried
+
+
 # ---------------------------------------------------------------- Lee & Hayes
 
 
+@first_path
 @block(always=True)
 def route(world, words, s, t):
     """ROUTE."""
-    return popcount(s ^ t) if world.facts[PASSES] else LOST
+    return LOST
 
 
+@first_path
 @block(always=True)
 def route1(world, words, s, t):
     """ROUTE1(1)."""
-    if world.facts[PASSES]:
-        return popcount(s ^ t)
     return walk1(world.faults, s, t, world.whole, np.int64(1), world.search)
 
 
@@ -359,19 +379,17 @@ def bounded(blocked_bits: Any) -> Any:
 _a1, _dfs, _sidetrack = bounded(blocked_bits)
 
 
+@first_path
 @block(always=True)
 def a1(world, words, s, t):
     """A1."""
-    if world.facts[PASSES]:
-        return popcount(s ^ t)
     return _a1(world.faults, s, t, world.whole, world.came)
 
 
+@first_path
 @block(always=True)
 def dfs(world, words, s, t):
     """Depth-first search."""
-    if world.facts[PASSES]:
-        return popcount(s ^ t)
     return _dfs(world.faults, s, t, world.whole, world.came, world.seen)
 
 

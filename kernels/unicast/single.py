@@ -203,6 +203,23 @@ def judging(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
     return judge
 
 
+def judging_own(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
+    """The block ``judge(scratch, s, t, at, tally)`` for rules of one's own in trials whose other rules lanes have counted.
+
+    There some path is free, else the others were not decided.
+    """
+    walk, enter = walking(rules), entering_rules(layout, names)
+
+    @block(always=True)
+    def judge(scratch, s, t, at, tally):
+        world, words, links = scratch
+        look(world, s, t)
+        walk(world, words, s, t, links)
+        enter(tally, links, popcount(s ^ t), world.n <= SEARCHED, at)
+
+    return judge
+
+
 def trials_of(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
     """The block ``trial(key, t, params, scratch, tally)`` of a table of rules."""
     judge = judging(rules, names, layout)

@@ -1,4 +1,4 @@
-"""Built-in rules under any number of faulty nodes, n = 6 .. 12: words of whole cubes, eight trials at once.
+"""Rules under any number of faulty nodes, n = 6 .. 12: words of whole cubes, eight trials at once.
 
 Entry: ``RIVALS_WHOLE_8``, ``_16``, which :func:`whole_of` makes; the work starts in ``rivals_whole``, and ``sift`` of
 :func:`_sifting`.  Draws LABELS, in scalar code SIDETRACK's CHOICES too, from the study's key as it is.
@@ -13,12 +13,13 @@ Entry: ``RIVALS_WHOLE_8``, ``_16``, which :func:`whole_of` makes; the work start
    vector bit, H - 1; else over H + 2 if some spare one has H + 1; else they refuse.  A level k gives vector bit k, so
    vectors are asked for only where LEVELS' way is not over H.  No node is active when rounds of the second plane's pass mark all.
 
-Trials in which all but ROUTE go over H are counted; the others are judged one at a time, told what LEVELS and VECTORS do.
+Trials in which all but ROUTE go over H are counted, and rules of one's own walk in those of them whose first path is not free;
+in the others all are judged, one at a time, told what LEVELS and VECTORS do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,12 +30,13 @@ from ..draws.nodes import node_label
 from ..machine import neighbours, simd
 from ..machine.bits import ALL, ONE, ZERO, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
+from ..machine.trials import variant_of
 from ..routing.lanes import on_path
 from ..survival.drawing import places
 from .lanes import deciding, enter_easy
 from .layout import NAMES, tally
 from .rules import KEY, LEVELS_GIVE, REFUSED, RULES, TRIAL, VECTORS_GIVE
-from .single import Scratch, judging, set_up
+from .single import Scratch, judging, judging_own, set_up
 from .words import LEVELS, VECTORS, forget_words
 
 _63 = np.uint64(63)
@@ -420,14 +422,11 @@ def _fill(work, key, start, n, lanes):
         _place(work, key, start + column, n, column, lanes, (_FAULTY + (column >> 3)) * size + (column & 7))
 
 
-def _sifting(judge: Any, names: Sequence[str], fill: Any) -> Any:
-    """The block ``sift(key, first, stop, work, lanes, tally)``."""
-    by_level, by_vector, closing = "levels" in names, "vectors" in names, "route3" in names
-    wandering, blind = closing or "sidetrack" in names, "route" in names
+def _grouped(judge: Any, closing: bool) -> Any:
+    """The block ``one(work, t, at, i, s, end, tally)``: judge the trial in lane i of a group."""
 
     @block
     def one(work, t, at, i, s, end, tally):
-        """Judge the trial in lane i of a group."""
         world, words = work.scratch.world, work.scratch.words
         faults = world.faults
         count = np.int64(0)
@@ -443,6 +442,16 @@ def _sifting(judge: Any, names: Sequence[str], fill: Any) -> Any:
         forget_words(words, faults)
         world.now[TRIAL] = np.uint64(t)
         judge(work.scratch, s, end, t, tally)
+
+    return one
+
+
+def _sifting(judge: Any, judge_own: Any, names: Sequence[str], fill: Any) -> Any:
+    """The block ``sift(key, first, stop, work, lanes, tally)``; ``judge_own`` for rules of one's own, or None."""
+    by_level, by_vector, closing = "levels" in names, "vectors" in names, "route3" in names
+    owning = judge_own is not None
+    wandering, blind = closing or "sidetrack" in names, owning or "route" in names
+    one, one_own = _grouped(judge, closing or owning), _grouped(judge_own or judge, True)
 
     @block
     def sift(key, first, stop, work, lanes, tally):
@@ -475,6 +484,12 @@ def _sifting(judge: Any, names: Sequence[str], fill: Any) -> Any:
                     easy &= _active(work.planes, at, n)
                 enter_easy(work, easy, start + column + lowest(easy), 0)
                 enter_easy(work, easy & free >> by, start + column + lowest(easy & free >> by), 1)
+                mine = easy & ~(free >> by) if owning else ZERO
+                while mine:
+                    i = lowest(mine)
+                    mine &= mine - ONE
+                    s, t = np.uint64(work.ends[column + i]), np.uint64(work.ends[lanes + column + i])
+                    one_own(work, start + column + i, at, i, s, t, tally)
                 hard = own & ~easy
                 while hard:
                     i = lowest(hard)
@@ -488,12 +503,18 @@ def _sifting(judge: Any, names: Sequence[str], fill: Any) -> Any:
     return sift
 
 
-def whole_of(width: int, names: Sequence[str]) -> Kernel:
-    """The kernel of a table of built-in rules in lanes of ``width`` bits, at (n, f, 0) = params, 1 < f <= 2^(n-1) - 2."""
+def whole_of(width: int, names: Sequence[str], own: Mapping[str, Any] | None = None, code: Any = None) -> Kernel:
+    """The kernel of a table of rules in lanes of ``width`` bits, at (n, f, 0) = params, 1 < f <= 2^(n-1) - 2.
+
+    ``own`` holds rules of one's own, made by ``first_path``, by their names; ``code`` is the first.
+    """
     word = {8: np.uint8, 16: np.uint16}[width]
     lanes = 512 // width  # a constant of the closure, with which all callees are specialised
-    layout, rules = tally(names), tuple(RULES[name.upper()] for name in names)
-    sift = _sifting(judging(rules, names, layout), names, _fill_eights if width == 8 else _fill)
+    own = own or {}
+    layout, rules = tally(names), tuple(own[name] if name in own else RULES[name.upper()] for name in names)
+    known, cache = variant_of(*own.values()) if own else ("", True)
+    judge_own = judging_own(tuple(own.values()), tuple(own), layout) if own else None
+    sift = _sifting(judging(rules, names, layout), judge_own, names, _fill_eights if width == 8 else _fill)
     decide = deciding(layout, names)
 
     @scratch
@@ -512,7 +533,7 @@ def whole_of(width: int, names: Sequence[str]) -> Kernel:
             np.full(2, stop, np.int64),
         )
 
-    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}")
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}{known}", cache=cache, code=code)
     def rivals_whole(key, first, stop, params, tally):
         """Trials at (n, f, 0) = params, n in 6..8 or 9..12 by the lanes' width."""
         if first < stop:
