@@ -5,8 +5,8 @@ import random
 import threading
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 
-import numpy as np
 import pytest
+from coin import COIN
 from compiled import others_slow
 from executors import Clock, Immediate, Shuffled, timed, use
 from toy import TOY
@@ -14,10 +14,8 @@ from toy import TOY
 import fastcube as fc
 from fastcube.cli import main
 from fastcube.errors import EngineError, StudyMismatchError
-from fastcube.kernels.draws import philox
 from fastcube.measure import registry
 from fastcube.measure.goal import Goal
-from fastcube.measure.study import product_grid
 from fastcube.measure.tally import Tally
 from fastcube.results.combining import combine, merge
 from fastcube.results.reading import open_results
@@ -28,27 +26,6 @@ from fastcube.running.engines import Engine, Item, engine, work
 from fastcube.running.signals import FINISHED, WORK_REMAINS
 
 TRIALS = 5003  # prime: no split comes out even
-
-
-@fc.trial
-def coins(key, t, params, out):
-    """out[0]: word 0 is below the probability; out[1]: how many of ten bits of word 1 are set."""
-    limit = np.uint64(params[0] * 2.0**64)
-    out[0] = philox.word(key, np.uint64(t), np.uint64(0), philox.LABELS) < limit
-    word = philox.word(key, np.uint64(t), np.uint64(1), philox.LABELS)
-    for i in range(10):
-        out[1] += np.int64(word >> np.uint64(i)) & 1
-
-
-COIN = fc.trial_study(
-    "coin",
-    "A biased coin",
-    [fc.Axis("p", "probability", float, 0, 1)],
-    [fc.Output("head", "head"), fc.Output("bits", "bits set", 10)],
-    coins,
-    product_grid(p=[0.5, 0.01]),
-    trials=5000,
-)
 
 
 def plain(study, points, trials, seed=0):

@@ -4,7 +4,7 @@ import io
 import itertools
 
 import pytest
-from test_driver import COIN
+from coin import COIN
 
 import fastcube as fc
 from fastcube.cli import main
