@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import linecache
 import os
+import runpy
 import subprocess
 import sys
 import threading
@@ -72,17 +74,42 @@ def run(tmp_path):
     return call
 
 
-QUICK = {"a function that is imported"}
-
-
-@pytest.mark.parametrize(
-    "case", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
-)
-def test_what_changed_elsewhere_is_another_trial(case, run, tmp_path):
+def write(case, folder):
+    """Write the study; gives the file that it depends on, what that holds, and what is named when it changed."""
     above, gives, there, named = CASES[case]
     names = {"want.txt": "here/want.txt", "folder": "elsewhere/folder/inner.py"}
-    place = tmp_path / next((path for name, path in names.items() if name in above), "elsewhere/helper.py")
-    (tmp_path / "here" / "mine.py").write_text(STUDY.format(above, gives))
+    place = folder / next((path for name, path in names.items() if name in above), "elsewhere/helper.py")
+    (folder / "here" / "mine.py").write_text(STUDY.format(above, gives))
+    return place, there, named
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_changed_elsewhere_has_another_fingerprint(case, run, tmp_path, monkeypatch):
+    """Read anew in this process, where nothing is compiled."""
+    place, there, named = write(case, tmp_path)
+    monkeypatch.syspath_prepend(tmp_path / "elsewhere")
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def read(text):
+        place.write_text(text)
+        linecache.clearcache()
+        code = runpy.run_path("mine.py")["STUDY"].code
+        for name in ("helper", "folder", "folder.inner"):
+            sys.modules.pop(name, None)
+        return code
+
+    before = read(there.format(1))
+    assert read(there.format(1) + "\n" * 2) == before
+    after = read(there.format(2))
+    changed = [name for name in before if before[name] != after[name]]
+    assert all(name.endswith(part) for name, part in zip(changed, named.split(", "), strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_what_changed_elsewhere_is_another_trial(case, run, tmp_path):
+    place, there, named = write(case, tmp_path)
     place.write_text(there.format(1))
     assert run() == (0, "results in r.h5\n")
     place.write_text(there.format(1) + "\n" * 2)
