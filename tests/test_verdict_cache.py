@@ -6,7 +6,7 @@ import dataclasses
 import json
 
 import pytest
-from processes import fastcube
+from processes import in_this
 
 from fastcube.papers import cache, ledgers
 from fastcube.papers.claims import Effort
@@ -95,13 +95,13 @@ def test_what_is_kept_is_decided_by_no_worker(claim, entry, monkeypatch):
         decide([claim], reports.append, quick=True, anew=True)
 
 
-def test_without_a_paper_claims_are_listed(tmp_path):
-    done = fastcube("claims", env={"FASTCUBE_CACHE_DIR": str(tmp_path), "COLUMNS": "60"})
-    assert (done.returncode, done.stderr) == (0, "")
-    names = [line.split()[0] for line in done.stdout.splitlines() if line]
+def test_without_a_paper_claims_are_listed(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "60")
+    code, out, said = in_this(capsys, "claims")
+    assert (code, said) == (0, "")
+    names = [line.split()[0] for line in out.splitlines() if line]
     assert names[0] == "paper"
     assert {"lee_hayes", "wang_lin_kuo", "all"} <= set(names)
     for option in (["--quick"], ["--only", "refuted"], ["--format", "markdown"]):
-        done = fastcube("claims", *option)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == "fastcube: without a paper claims are listed: to decide them name one, or all\n"
+        said = "fastcube: without a paper claims are listed: to decide them name one, or all\n"
+        assert in_this(capsys, "claims", *option) == (2, "", said)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from processes import CLEAN, TOY_FILE, fastcube
+from processes import CLEAN, TOY_FILE, fastcube, in_this
 
 from fastcube.errors import EngineError
 from fastcube.papers import deciding, ledgers
@@ -34,6 +34,13 @@ def test_claims_are_decided_by_the_package_alone(planted, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
+def test_every_line_of_the_printed_script_that_runs_python_leaves_the_folder_out(capsys):
+    script = in_this(capsys, "slurm", TOY_FILE, "--array", "1", "--trials", "10")[1]
+    lines = [line for line in script.splitlines() if sys.executable in line]
+    assert lines and all(f"{sys.executable} -P -m fastcube " in line for line in lines)
+
+
+@pytest.mark.slow
 def test_the_printed_script_runs_the_package_alone(planted, tmp_path):
     script = fastcube("slurm", TOY_FILE, "--array", "1", "--trials", "10", cwd=tmp_path).stdout
     environment = {**CLEAN, "SLURM_ARRAY_TASK_ID": "0"}
