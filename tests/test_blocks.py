@@ -264,6 +264,7 @@ def wandered(key, t, n, f):
     return links
 
 
+@pytest.mark.kernels
 def test_a_rule_that_draws_walks_as_its_recipe_and_may_come_by_a_node_again():
     got = [one_wander(np.uint64(77), t, 4, 9) for t in range(300)]
     assert got == [wandered(77, t, 4, 9) for t in range(300)]

@@ -34,6 +34,7 @@ def run(*options):
     return fastcube("run", "mine.py", "--progress", "none", *options)
 
 
+@pytest.mark.slow
 def test_a_mistake_leaves_no_file_and_the_mended_one_runs(edit, tmp_path):
     edit("tt & 1")
     done = run()

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from compiled import others_slow
-from scipy import stats
+from scipy.special import bdtr, bdtrc
 
 import fastcube as fc
 from fastcube.measure.estimate import (
@@ -49,9 +49,9 @@ def test_clopper_pearson_agrees_with_the_exact_binomial_test(events, trials):
     ours = proportion(events, trials)
     # the definition: at each limit the observed tail has probability 2.5%
     if events:
-        assert stats.binom.sf(events - 1, trials, ours.low) == pytest.approx(0.025, rel=1e-6)
+        assert bdtrc(events - 1, trials, ours.low) == pytest.approx(0.025, rel=1e-6)
     if events < trials:
-        assert stats.binom.cdf(events, trials, ours.high) == pytest.approx(0.025, rel=1e-6)
+        assert bdtr(events, trials, ours.high) == pytest.approx(0.025, rel=1e-6)
     assert ours.value == events / trials
 
 

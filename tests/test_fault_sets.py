@@ -86,6 +86,10 @@ def test_shapes_and_types():
     assert fc.fault_sets("routing", what="s", n=8, f=4, links=0, k=1, stop=4).shape == (4,)
     keys = fc.fault_sets("routing-rate", what="status_key", n=60, rate=0.1, k=1, stop=4)
     assert keys.dtype == np.uint64 and keys.shape == (4,)
+
+
+@pytest.mark.kernels
+def test_a_set_of_ends_is_a_row():
     assert fc.fault_sets("multicast", what="destinations", n=6, f=3, destinations=5, stop=2).shape == (2, 5)
 
 

@@ -1,6 +1,7 @@
 """The house: which floor imports which, what is packaged, and that importing is light."""
 
 import ast
+import functools
 import graphlib
 import os
 import re
@@ -25,11 +26,16 @@ def sources(floor):
     return [p for p in sorted((ROOT / floor).rglob("*.py")) if not links & set(p.parents)]
 
 
+@functools.cache
+def parsed(path):
+    return ast.parse(path.read_text())
+
+
 def imported(floor, path, statements=ast.walk):
     """Absolute names of what a file imports, wherever in it or by these of its statements."""
     package = ["fastcube"] if floor == "fastcube" else ["fastcube", floor]
     package += list(path.relative_to(ROOT / floor).parts[:-1])
-    for node in statements(ast.parse(path.read_text())):
+    for node in statements(parsed(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -103,7 +103,7 @@ def check_every_multicast_of_q3(fault_sets, path):
 
 @pytest.mark.parametrize("path", ["shortcut", "hamilton"])
 def test_every_multicast_of_some_faulty_q3(path):
-    check_every_multicast_of_q3([(), (5,), (1, 6), (0, 7)], path)
+    check_every_multicast_of_q3([(5,), (1, 6)], path)
 
 
 @pytest.mark.exhaustive
@@ -125,7 +125,7 @@ def test_a_hundred_thousand_random_multicasts(n, cases):
 @pytest.mark.parametrize("n", [4, 5, 6, 8])
 def test_random_multicasts(n):
     rng = random.Random(n)
-    for _ in range(80 if n < 8 else 25):
+    for _ in range(40 if n < 8 else 12):
         faults, pair, s, destinations = random_case(rng, n, rng.randrange(n + 1))
         for path in ("shortcut", "hamilton"):
             check(n, faults, s, destinations, pair, path)

@@ -92,6 +92,7 @@ def diameters(n):
     }
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("name", FAMILIES)
 def test_published_diameters(name):
     for n in (n for n in sizes(name, 9) if n >= 2):

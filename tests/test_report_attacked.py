@@ -110,6 +110,7 @@ def test_a_second_report_in_the_folder_is_refused_and_the_next_is_not(tmp_path):
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
+@pytest.mark.slow
 def test_the_lock_of_a_report_that_was_killed_holds_nobody(tmp_path):
     child = os.fork()
     if child == 0:
@@ -157,6 +158,7 @@ def test_a_results_file_that_is_removed_while_it_is_drawn_is_made_again(tmp_path
     assert open_results(tmp_path / "toy.h5").digest() == fc.run(TOY, trials=2000).digest()
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_is_one_line_and_what_was_made_stays(tmp_path, monkeypatch):
     assert made(tmp_path / "undisturbed", ("last",)) == FINISHED
     with mounted(tmp_path / "disk", "size=400k") as disk:

@@ -15,7 +15,7 @@ from fastcube.studies.sui_wang_lee import edmonds
 
 READ = resources.read
 #: Damages tried of a file, evenly among all.
-MOST = 30
+MOST = 15
 
 NAMES = ("papers", "budget", "spanning-trees", *inventory.papers())
 

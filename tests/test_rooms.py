@@ -127,7 +127,7 @@ def test_pairs_drawn_whole_have_a_status_key_of_their_own(bits, rate):
     out = np.empty((64, 4), np.uint64)
     assert lazy_pairs(np.uint64(KEY), bits, 64, rate, True, out) == 64
     for t, key, s, d in sorted(out.tolist()):
-        count = 2**14
+        count = int(20 / (1 - rate) ** 2)  # an attempt finds both ends nonfaulty with probability (1 - rate)^2
         keys = recipe()["words"](KEY, t, count, 2).tolist()
         ends = (recipe()["words"](KEY, t, 2 * count, 6) % np.uint64(2**bits)).tolist()
         for a, (u, v) in enumerate(zip(ends[::2], ends[1::2], strict=True)):

@@ -120,7 +120,7 @@ def test_all_states_of_small_cubes():
             assert (steps, closed) == (want_steps, pack(want)[0])
 
 
-@pytest.mark.parametrize("d", [6, 9, 12, 15, 20])
+@pytest.mark.parametrize("d", [6, 9, 12, 15, pytest.param(20, marks=pytest.mark.slow)])
 def test_slow_growth(d):
     # two faults at distance 2, then one more at distance 2 from the cube grown so far, and so on: many rounds, and
     # at each time few vectors next to a change

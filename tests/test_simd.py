@@ -12,6 +12,8 @@ from fastcube.kernels.machine.jit import kernel
 
 RNG = np.random.default_rng(7)
 WIDTHS = [8, 16, 32, 64]
+#: That of most lane kernels, and the others, whose operations take as long to compile each.
+OTHERS_MARKED = [16, *(pytest.param(width, marks=pytest.mark.kernels) for width in (8, 32, 64))]
 
 
 def vectors(width, count=2):
@@ -45,7 +47,7 @@ PLAIN = {
 }
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", OTHERS_MARKED)
 def test_lane_arithmetic(width):
     x, y = vectors(width)
     out = np.empty_like(x)
@@ -54,7 +56,7 @@ def test_lane_arithmetic(width):
         assert np.array_equal(out, meaning(x, y)), name
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", OTHERS_MARKED)
 def test_masks_counts_and_compression(width):
     """One kernel a width, so that compiling stays short."""
     bound = width // 2

@@ -21,6 +21,7 @@ from fastcube.studies.sui_wang_lee.edmonds import EDGE_DISJOINT_TREES, joint_cou
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.slow
 def test_the_command_regenerates_the_table():
     made = subprocess.run(
         [sys.executable, "tests/reference/spanning.py"], cwd=ROOT, capture_output=True, text=True, check=True
@@ -80,6 +81,7 @@ def test_no_exact_value(arguments, message):
         exact(*arguments)
 
 
+@pytest.mark.kernels
 def test_orbits_are_sampled_rightly():
     """Joint counts of Q_4 and Q_5 against random fault sets, by share."""
     rng = random.Random(11)

@@ -93,6 +93,7 @@ def test_fit_of_the_exact_curve(n):
     assert all(math.isnan(x) for x in curve.quantile(1e-6))
 
 
+@pytest.mark.kernels
 def test_limits_of_the_fit_cover():
     # 400 samples of the exact curve of n = 4: the 95% limits hold the exact value in about 95%
     rng = np.random.default_rng(5)
@@ -162,6 +163,7 @@ def test_points_close_by_leave_the_fit_no_error(n, apart, off):
     )
 
 
+@pytest.mark.kernels
 def test_limits_from_points_close_by_cover():
     # 400 samples of the exact curve of n = 5: the 95% limits hold the exact values in about 95%
     rng = np.random.default_rng(7)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from compiled import others_slow
 from reference.unicast import Cube
 
 import fastcube as fc
@@ -65,7 +66,7 @@ def check_routes(n, faults, links, s, t, seed=(7, 3)):
 # ---------------------------------------------------------------- the twin and the exact counts
 
 
-@pytest.mark.parametrize(("n", "most"), [(2, 3), (3, 6), (4, 2)])
+@pytest.mark.parametrize(("n", "most"), [(2, 3), (3, 6), pytest.param(4, 2, marks=pytest.mark.slow)])
 def test_all_fault_sets_of_small_cubes_give_the_exact_counts(n, most):
     """The twin, and one instance, against the table of the reading."""
     for f in range(most + 1):
@@ -104,12 +105,13 @@ def test_all_fault_sets_of_small_cubes_give_the_exact_counts(n, most):
             assert arrives == Fraction(want["sidetracking_P_times_pairs"])
 
 
-def test_words_and_ways_with_faulty_links():
-    """All fault sets of Q_3 with up to two faulty nodes and two links, random ones of larger cubes."""
+@pytest.mark.parametrize("apart", others_slow([6, 2]))
+def test_words_and_ways_with_faulty_links(apart):
+    """Fault sets of Q_3 with up to two faulty nodes and two links, of the latter one in every so many."""
     links = [(x, x | 1 << i) for x in range(8) for i in range(3) if not x >> i & 1]
     for f, k in itertools.product(range(3), range(3)):
         for faults in itertools.combinations(range(1, 8), f):
-            for cut in itertools.islice(itertools.combinations(links, k), 0, None, 1 + 2 * k):
+            for cut in itertools.islice(itertools.combinations(links, k), 0, None, 1 + apart * k):
                 check_words(3, faults, cut)
                 for t in set(range(1, 8)) - set(faults):
                     check_routes(3, faults, cut, 0, t)

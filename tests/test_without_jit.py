@@ -63,7 +63,7 @@ POINTS = [
     ("survival", {"network": "hypercube", "n": 4, "f": 4, "links": 0}, 300),
     ("survival", {"network": "hypercube", "n": 4, "f": 5, "links": 0}, 150),
     ("survival", {"network": "hypercube", "n": 9, "f": 12, "links": 0}, 70),
-    ("survival", {"network": "twisted", "n": 5, "f": 8, "links": 36}, 40),  # no smaller end names a link
+    ("survival", {"network": "twisted", "n": 5, "f": 8, "links": 36}, 20),  # no smaller end names a link
     ("survival-rate", {"network": "crossed", "n": 5, "rate": 0.2, "link_rate": 0.0}, 20),
     ("survival-rate", {"network": "crossed", "n": 5, "rate": 0.2, "link_rate": 0.1}, 20),
     ("survival-parts", {"network": "crossed", "n": 5, "f": 6, "links": 3}, 20),

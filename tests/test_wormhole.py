@@ -41,8 +41,9 @@ def test_arcs_are_those_of_all_messages_of_q3(f):
             assert arcs_of(3, faults, pair, copies, True) == wormhole.all_arcs(net, copies, 1)
 
 
-def test_arcs_of_q3_are_those_of_two_destinations():
-    for faults, pair in itertools.chain(*(cut_cubes(3, f) for f in (0, 1, 2))):
+@pytest.mark.parametrize("f", others_slow([1, 0, 2]))
+def test_arcs_of_q3_are_those_of_two_destinations(f):
+    for faults, pair in cut_cubes(3, f):
         net = multicasting.Supercube(3, faults, *pair)
         for copies, unicast in VARIANTS:
             assert arcs_of(3, faults, pair, copies, unicast) == wormhole.dependency_arcs(net, copies, unicast)
@@ -51,7 +52,7 @@ def test_arcs_of_q3_are_those_of_two_destinations():
 @pytest.mark.parametrize("n", others_slow([4, 5]))
 def test_arcs_hold_those_of_random_messages(n):
     rng = random.Random(n)
-    for _ in range(6):
+    for _ in range(2):
         faults = rng.sample(range(2**n), rng.randrange(n))
         pair = plain.exhaustive(n, faults)
         net = multicasting.Supercube(n, faults, *pair)
@@ -68,7 +69,7 @@ def test_arcs_hold_those_of_random_messages(n):
 def test_a_cycle_is_found_where_there_is_one_and_is_a_cycle():
     rng = random.Random(7)
     found = 0
-    for _ in range(30):
+    for _ in range(15):
         n = rng.choice((4, 5, 6))
         faults = rng.sample(range(2**n), rng.randrange(n))
         cube = fc.Hypercube(n, faults)
@@ -80,7 +81,7 @@ def test_a_cycle_is_found_where_there_is_one_and_is_a_cycle():
                 found += 1
                 assert set(zip(cycle, [*cycle[1:], cycle[0]], strict=True)) <= arcs
                 assert len(set(cycle)) == len(cycle)
-    assert found > 10
+    assert found > 5
 
 
 def test_the_shortest_cycle_is_the_shortest():
@@ -135,7 +136,7 @@ def test_nothing_to_send():
 def test_against_the_twin(n):
     rng = random.Random(n)
     stuck = 0
-    for _ in range(60 if n < 5 else 20):
+    for _ in range(30 if n < 5 else 10):
         faults = rng.sample(range(2**n), rng.randrange(n))
         pair = plain.exhaustive(n, faults)
         nonfaulty = [v for v in range(2**n) if v not in faults]
@@ -198,7 +199,7 @@ def test_a_second_statement_agrees_on_every_pair_of_unicasts_of_q3(f):
         net = multicasting.Supercube(3, faults, *pair)
         nonfaulty = [v for v in range(8) if v not in faults]
         unicasts = [(s, [d]) for s, d in itertools.permutations(nonfaulty, 2)]
-        for messages in itertools.combinations(unicasts, 2):
+        for messages in itertools.islice(itertools.combinations(unicasts, 2), 0, None, 1 if f == 2 else 3):
             w = fc.simulate_wormhole(fc.Hypercube(3, faults), messages, pair)
             assert (w.deadlocked, w.steps) == two_worms(net, messages, 1)
 
@@ -206,7 +207,7 @@ def test_a_second_statement_agrees_on_every_pair_of_unicasts_of_q3(f):
 def test_a_second_statement_agrees_on_multicasts_that_deadlock():
     rng = random.Random(11)
     stuck = 0
-    for _ in range(150):
+    for _ in range(80):
         faults = rng.sample(range(16), 3)
         pair = plain.exhaustive(4, faults)
         net = multicasting.Supercube(4, faults, *pair)
@@ -216,7 +217,7 @@ def test_a_second_statement_agrees_on_multicasts_that_deadlock():
             w = fc.simulate_wormhole(fc.Hypercube(4, faults), messages, pair, copies)
             assert (w.deadlocked, w.steps) == two_worms(net, messages, copies)
             stuck += w.deadlocked
-    assert stuck > 3
+    assert stuck > 1
 
 
 # ---------------------------------------------------------------- bad input
