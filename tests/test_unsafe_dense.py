@@ -25,9 +25,9 @@ KEY = 0x9D3F2B1A55AA1234
 
 # every regime: no fault, few, near p_1/2, just below and above 1/64, many, all; probabilities with 1, 8, 9 and 53 digits
 POINTS = [
-    *((n, p, 40) for n in (1, 2, 3, 4) for p in (0.0, 0.01, 0.015624999, 1 / 64, 0.3, 0.5, 0.9, 1.0)),
+    *((n, p, 24) for n in (1, 2, 3, 4) for p in (0.0, 0.01, 0.015624999, 1 / 64, 0.3, 0.5, 0.9, 1.0)),
     *(
-        (n, p, 40)
+        (n, p, 24)
         for n in (5, 6, 7, 8)
         for p in (0.002, 0.0156, 1 / 64, 0.03125, 0.05, 0.1, 0.37, 255 / 256, 511 / 512)
     ),
