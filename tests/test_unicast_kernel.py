@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from fastcube.kernels.unicast import case
 from fastcube.kernels.unicast.lanes import lanes_of
 from fastcube.kernels.unicast.layout import BLIND, COMPARED, NAMES, PROMISING, tally
 from fastcube.kernels.unicast.layout import RIVALS as TABLE
+from fastcube.kernels.unicast.paths import without_words
 from fastcube.kernels.unicast.rules import RULES
 from fastcube.kernels.unicast.single import RIVALS_SINGLE, all_messages_of, kernel_of
 from fastcube.kernels.unicast.whole import whole_of
@@ -31,6 +34,8 @@ EXACT = json.loads((Path(__file__).resolve().parents[1] / "data" / "exact-unicas
 KEY = 0x5EED0123456789AB
 INFORMED = ("LEVELS", "VECTORS", "A1", "DFS")
 SOME = ("route", "levels", "vectors", "a1", "sidetrack")
+#: None of these leaves nearer neighbours, so that labels alone decide trials of whole cubes.
+NEARER = ("route", "levels", "vectors", "a1", "dfs")
 
 
 def counted(kernel, layout, first, stop, *point):
@@ -147,22 +152,22 @@ def test_faults_and_messages_are_routings():
 
 @pytest.mark.kernels
 @pytest.mark.parametrize(
-    ("kernel_in_lanes", "points"),
+    ("kernel_in_lanes", "names", "points"),
     [
-        (lanes_of(16, SOME), [(9, 3), (10, 5), (12, 6), (16, 40)]),
-        (lanes_of(32, SOME), [(17, 12), (20, 10), (32, 60), (33, 9), (62, 62)]),
-        (whole_of(8, SOME), [(6, 3), (7, 9), (8, 2), (8, 4), (8, 13), (8, 126)]),
-        (whole_of(16, SOME), [(9, 9), (10, 40), (11, 7), (12, 90)]),
+        (lanes_of(16, SOME), SOME, [(9, 3), (10, 5), (12, 6), (16, 40)]),
+        (lanes_of(32, SOME), SOME, [(17, 12), (20, 10), (32, 60), (33, 9), (62, 62)]),
+        (whole_of(8, SOME), SOME, [(6, 3), (7, 9), (8, 2), (8, 4), (8, 13), (8, 126)]),
+        (whole_of(16, SOME), SOME, [(9, 9), (10, 40), (11, 7), (12, 90)]),
+        (whole_of(16, NEARER), NEARER, [(9, 2), (9, 9), (9, 16), (10, 10), (10, 40), (11, 25), (12, 45)]),
     ],
 )
-def test_lanes_count_what_single_trials_count(kernel_in_lanes, points):
-    """A table of five rules; ranges that begin and end inside a vector, faults that are often close and seldom."""
-    single = kernel_of([RULES[name.upper()] for name in SOME], SOME)
+def test_lanes_count_what_single_trials_count(kernel_in_lanes, names, points):
+    """Tables of five rules; ranges that begin and end inside a vector, faults that are often close and seldom."""
+    single = kernel_of([RULES[name.upper()] for name in names], names)
     for n, f in points:
         for first, stop in ((0, 1), (3, 2003), (70_001, 70_402)):
-            assert counted(kernel_in_lanes, tally(SOME), first, stop, n, f, 0) == counted(
-                single, tally(SOME), first, stop, n, f, 0
-            )
+            ours = counted(kernel_in_lanes, tally(names), first, stop, n, f, 0)
+            assert ours == counted(single, tally(names), first, stop, n, f, 0)
 
 
 @pytest.mark.kernels
@@ -175,6 +180,48 @@ def test_lanes_leave_rules_that_wander_to_scalar_code():
     found = counted(lanes_of(16, SOME), tally(SOME), 3, 400_003, 9, 5, 0)
     assert found == counted(single, tally(SOME), 3, 400_003, 9, 5, 0)
     assert found[0]["sidetrack_extra_links"] > 0
+
+
+class Labels(NamedTuple):
+    f: np.int64
+    labels: np.ndarray
+    seen: np.ndarray
+
+
+@kernel("uint64(int64, uint16[::1], uint16[::1])", cache=False)
+def known_by_labels(f, labels, seen):
+    return without_words(Labels(f, labels, seen), 32)
+
+
+def some_preferred_neighbour_has_level(faults, s, t, levels):
+    """Whether labels tell that the first or the last preferred neighbour has level H - 1, which is held against its level."""
+    h = (s ^ t).bit_count()
+    pairs = [(x, y) for x, y in combinations(faults, 2) if (x ^ y).bit_count() == 2]
+    told = h == 1
+    for bit in (1 << (s ^ t).bit_length() - 1, (s ^ t) & -(s ^ t)):
+        p = s ^ bit
+        near = any(max((x ^ p).bit_count(), (y ^ p).bit_count()) <= h - 2 for x, y in pairs)
+        if h > 1 and p not in faults and not near:
+            assert levels[p] >= h - 1
+            told = True
+    return told
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("n", "f"), [(3, 2), (5, 4), (6, 3), (6, 8), (8, 12), (9, 16)])
+def test_labels_tell_levels(n, f):
+    rng = np.random.default_rng(f)
+    for _ in range(25):
+        rows = rng.integers(0, 2**n, (f + 2, 32)).astype(np.uint16)
+        found = int(known_by_labels(f, rows.ravel(), np.zeros(64 * f, np.uint16)))
+        for i, drawn in enumerate(rows.T.tolist()):
+            *faults, s, t = drawn
+            told = len(set(drawn)) == f + 2
+            if told:
+                told = some_preferred_neighbour_has_level(
+                    faults, s, t, fc.safety_levels(fc.Hypercube(n, faults)).levels
+                )
+            assert found >> i & 1 == told, drawn
 
 
 @kernel("void(uint64[::1], int64, int64[::1], boolean[:, ::1])", cache=False)

@@ -196,7 +196,15 @@ hesitating_elsewhere = first_path(hesitating)
 @pytest.mark.kernels
 @pytest.mark.parametrize(
     ("n", "f", "served"),
-    [(6, 8, "whole"), (8, 60, "whole"), (9, 100, "whole"), (10, 5, "lanes"), (16, 16, "lanes"), (40, 39, "lanes")],
+    [
+        (6, 8, "whole"),
+        (8, 60, "whole"),
+        (9, 100, "whole"),
+        (10, 10, "whole"),
+        (12, 6, "lanes"),
+        (16, 16, "lanes"),
+        (40, 39, "lanes"),
+    ],
 )
 def test_a_rule_that_takes_a_free_first_path_is_decided_in_lanes(n, f, served):
     """Every counter is that of one trial at a time."""

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import ParameterError, check_range, is_many, listed, nearest, shown
 from ..kernels.routing.layout import SEARCHED
 from ..kernels.tally.layout import Layout
-from ..kernels.unicast.layout import COMPARED, NAMES, PROMISING, elsewhere, tally
+from ..kernels.unicast.layout import COMPARED, NAMES, PROMISING, WANDERING, elsewhere, tally
 from ..networks.hypercube import Hypercube
 from .fingerprint import of_functions
 from .statistics import Difference, PlainMean, Point, Proportion, Statistic
@@ -279,9 +279,9 @@ def _kernel_of(rules: Sequence[Any], names: Sequence[str]) -> Callable[[Point], 
         return kernel_of([RULES[rule] if isinstance(rule, str) else rule for rule in rules], names, own)
 
     def chosen(point: Point) -> Kernel:
-        from ..kernels.unicast.choice import RIVALS
+        from ..kernels.unicast.choice import NEARER, RIVALS
 
-        fastest = RIVALS.fastest(*point.values())
+        fastest = (NEARER if straight and set(WANDERING).isdisjoint(names) else RIVALS).fastest(*point.values())
         in_lanes = fastest.startswith("lanes.") and point["n"] <= 32 and len(mine) < len(names)
         return made(fastest if straight or in_lanes else "single.RIVALS_SINGLE")
 

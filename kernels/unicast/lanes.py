@@ -43,7 +43,7 @@ from ..routing.lanes import close_first, look, on_path
 from ..routing.layout import SEARCHED
 from ..tally.layout import Layout
 from ..tally.sums import offer
-from .layout import NAMES, elsewhere, promising, tally
+from .layout import NAMES, WANDERING, elsewhere, promising, tally
 from .rules import KEY, RULES, TRIAL
 from .single import Scratch, judging, judging_own, set_up, trials_of
 from .words import forget_words
@@ -261,7 +261,7 @@ def lanes_of(width: int, names: Sequence[str], own: Mapping[str, Any] | None = N
     own = own or {}
     layout, rules = tally(names), tuple(own[name] if name in own else RULES[name.upper()] for name in names)
     known, cache = variant_of(*own.values()) if own else ("", True)
-    wandering = "route3" in names or "sidetrack" in names
+    wandering = not set(WANDERING).isdisjoint(names)
     leaving = not all(map(elsewhere, own.values()))
     judge_own = judging_own(tuple(own.values()), tuple(own), layout) if own else None
     sift = _sifting(judging(rules, names, layout), trials_of(rules, names, layout), wandering, judge_own, leaving)

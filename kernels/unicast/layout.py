@@ -13,6 +13,8 @@ NAMES = ("route", "route1", "route3", "levels", "vectors", "a1", "dfs", "sidetra
 BLIND = ("route", "route1", "a1", "dfs", "sidetrack")
 #: Whose words promise a path: among what they accept nothing may go wrong.  Lanes take that from Wu's theorem; `single` walks.
 PROMISING = ("levels", "vectors")
+#: Who may leave the nearer neighbours though one of them is nonfaulty.
+WANDERING = ("route3", "sidetrack")
 #: Compared with LEVELS, trial by trial.
 COMPARED = ("route3", "vectors", "a1")
 #: The words of study ``rivals-status``.

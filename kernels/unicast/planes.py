@@ -1,0 +1,278 @@
+"""Bitmasks of whole cubes for eight trials at once: placing faults, and asking what words their nodes have, n = 6 .. 12.
+
+A plane is a bit a node: word v of lane i holds nodes 64 v .. 64 v + 63 of trial i of a group of eight, so that a neighbour over
+dimension 6 and up is another vector.  ``work`` is the scratch of :mod:`fastcube.kernels.unicast.whole`.
+
+By Wu's theorems LEVELS and VECTORS deliver over H if some preferred neighbour has level, or vector bit, H - 1; else over H + 2 if
+some spare one has H + 1; else they refuse.  No node is active when rounds of the second plane's pass mark all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..draws.nodes import node_label
+from ..machine import neighbours, simd
+from ..machine.bits import ALL, ONE, ZERO
+from ..machine.jit import block
+from .words import LEVELS
+
+_63 = np.uint64(63)
+_6 = np.uint64(6)
+_3 = np.uint64(3)
+
+#: Planes: preferred and spare neighbours of the sources, and twice the nodes without a word.
+_PREFERRED, _SPARE, _WITHOUT, FAULTY = np.int64(0), np.int64(1), np.int64(2), np.int64(4)
+
+
+@block(always=True)
+def plane_words(n):
+    """Words of a plane: eight trials a row, and at last a row of zeros."""
+    return 8 * ((np.int64(1) << (n - 6)) + 1)
+
+
+# ---------------------------------------------------------------- placing
+
+
+@block(always=True)
+def _label(work, key, t, k, n, column, lanes):
+    """Label k of a trial's sequence."""
+    return np.uint64(work.labels[lanes * k + column]) if k < work.ready else node_label(key, t, k, n)
+
+
+@block(always=True)
+def _taken(planes, at, x):
+    return planes[np.uint64(at) + (x >> _6 << _3)] >> (x & _63) & ONE
+
+
+@block(always=True)
+def place(work, key, t, n, column, lanes, at):
+    """Enter one trial's faults in its lane of the plane at ``at``, and its ends."""
+    f, planes = work.f, work.planes
+    got, k = np.int64(0), np.int64(f)
+    for i in range(f):  # as if none were repeated
+        x = np.uint64(work.labels[lanes * i + column])
+        got += np.int64(ONE ^ _taken(planes, at, x))
+        planes[np.uint64(at) + (x >> _6 << _3)] |= ONE << (x & _63)
+    while got < f:
+        x = _label(work, key, t, k, n, column, lanes)
+        got += np.int64(ONE ^ _taken(planes, at, x))
+        planes[np.uint64(at) + (x >> _6 << _3)] |= ONE << (x & _63)
+        k += 1
+    work.ends[2 * lanes + column] = k
+    s = ALL
+    for i in range(2):
+        x = _label(work, key, t, k, n, column, lanes)
+        k += 1
+        while x == s or _taken(planes, at, x):
+            x = _label(work, key, t, k, n, column, lanes)
+            k += 1
+        s = x
+        work.ends[lanes * i + column] = x
+
+
+@block(always=True)
+def _hot(x, v):
+    """The bit of node x of each lane in its word v."""
+    return simd.one_hot(simd.sub(x, simd.splat(np.uint64(64 * v))))
+
+
+@block(always=True)
+def place_eight(work, column, lanes, at):
+    """:func:`place` for eight trials with n <= 8, four words each; lanes whose labels drawn do not suffice."""
+    f, labels, planes = work.f, work.labels, work.planes
+    zero, one = simd.splat(ZERO), simd.splat(ONE)
+    a, b, c, d = zero, zero, zero, zero
+    got, many, s, t = zero, simd.splat(np.uint64(f)), zero, zero
+    wanted, all_ = simd.splat(np.uint64(f)), simd.splat(np.uint64(f + 2))
+    fa, fb, fc, fd = zero, zero, zero, zero
+    k = np.int64(0)
+    while k < work.ready:
+        x = simd.load_wide(labels, lanes * k + column)
+        ha, hb, hc, hd = _hot(x, 0), _hot(x, 1), _hot(x, 2), _hot(x, 3)
+        met = simd.either(simd.either3(simd.both(a, ha), simd.both(b, hb), simd.both(c, hc)), simd.both(d, hd))
+        new = simd.equal(met, zero)
+        a, b, c, d = simd.either(a, ha), simd.either(b, hb), simd.either(c, hc), simd.either(d, hd)
+        if k >= f:
+            here = simd.mask_and(new, simd.equal(got, wanted))
+            s = simd.select(here, x, s)
+            t = simd.select(simd.mask_and(new, simd.equal(got, simd.add(wanted, one))), x, t)
+            more = simd.mask_without(new, simd.less_equal(wanted, got))
+            fa, fb = simd.either(fa, simd.select(more, ha, zero)), simd.either(fb, simd.select(more, hb, zero))
+            fc, fd = simd.either(fc, simd.select(more, hc, zero)), simd.either(fd, simd.select(more, hd, zero))
+            many = simd.add(many, simd.select(simd.less_equal(wanted, got), zero, one))
+        got = simd.select(new, simd.add(got, one), got)
+        k += 1
+        if k == f:
+            fa, fb, fc, fd = a, b, c, d
+        elif k > f and simd.bits(simd.less_equal(all_, got)) == np.uint64(255):
+            break
+    simd.store(planes, at, fa)
+    simd.store(planes, at + 8, fb)
+    simd.store(planes, at + 16, fc)
+    simd.store(planes, at + 24, fd)
+    simd.store_narrow(work.ends, column, s)
+    simd.store_narrow(work.ends, lanes + column, t)
+    simd.store_narrow(work.ends, 2 * lanes + column, many)
+    return ~simd.bits(simd.less_equal(all_, got)) & np.uint64(255)
+
+
+# ---------------------------------------------------------------- words
+
+
+@block(always=True)
+def mark_neighbours(work, n, column, room):
+    """Write the planes of preferred and of spare neighbours of eight sources."""
+    planes, size = work.planes, plane_words(n)
+    s, t = simd.load_wide(work.queued, column), simd.load_wide(work.queued, room + column)
+    zero, one = simd.sub(s, s), simd.splat(ONE)
+    apart = simd.xor(s, t)
+    place = simd.both(s, simd.splat(_63))
+    preferred, spare = zero, zero
+    for i in range(6):
+        bit = simd.splat(ONE << np.uint64(i))
+        hot = simd.shift_left(one, simd.xor(place, bit))
+        wanted = simd.differ(simd.both(apart, bit), zero)
+        preferred = simd.either(preferred, simd.select(wanted, hot, zero))
+        spare = simd.either(spare, simd.select(wanted, zero, hot))
+    own = simd.shift_right(s, simd.splat(_6))
+    high = simd.shift_right(apart, simd.splat(_6))
+    hot = simd.shift_left(one, place)
+    for v in range(size // 8 - 1):
+        d = simd.xor(own, simd.splat(np.uint64(v)))
+        beside = simd.select(simd.equal(simd.both(d, simd.sub(d, one)), zero), hot, zero)
+        wanted = simd.differ(simd.both(d, high), zero)
+        here = simd.equal(d, zero)
+        simd.store(planes, _PREFERRED * size + 8 * v, simd.select(here, preferred, simd.select(wanted, beside, zero)))
+        simd.store(planes, _SPARE * size + 8 * v, simd.select(here, spare, simd.select(wanted, zero, beside)))
+    return simd.popcount(apart)
+
+
+@block(always=True)
+def _four(c, a, b, x, y):
+    """Count four more neighbours in bit planes c, up to fifteen."""
+    c0, c1, c2, c3 = c
+    p = simd.majority(c0, a, b)
+    c0 = simd.xor(simd.xor(c0, a), b)
+    q = simd.majority(c0, x, y)
+    c0 = simd.xor(simd.xor(c0, x), y)
+    r = simd.majority(c1, p, q)
+    return c0, simd.xor(simd.xor(c1, p), q), simd.xor(c2, r), simd.xor(c3, simd.both(c2, r))
+
+
+@block(always=True)
+def _across(planes, at, v, i, n, size):
+    """The vector of the neighbours over dimension i >= 6; zeros where there is none."""
+    return simd.load(planes, at + (8 * (v ^ (np.int64(1) << (i - 6))) if i < n else size - 8))
+
+
+@block(always=True)
+def _digit(k, j):
+    return simd.splat(ZERO if k >> j & 1 else ALL)
+
+
+@block(always=True)
+def _pass(planes, at, to, base, n, k):
+    """Write at ``to`` the nodes in plane ``base`` or with more than k neighbours in plane ``at``; whether that adds any."""
+    size = plane_words(n)
+    n0, n1, n2, n3 = _digit(k, 0), _digit(k, 1), _digit(k, 2), _digit(k, 3)
+    zero = simd.splat(ZERO)
+    changed = zero
+    for v in range(size // 8 - 1):
+        x = simd.load(planes, at + 8 * v)
+        y0, y1, y2, y3 = (
+            neighbours.neighbour0(x),
+            neighbours.neighbour1(x),
+            neighbours.neighbour2(x),
+            neighbours.neighbour3(x),
+        )
+        c = _four((zero, zero, zero, zero), y0, y1, y2, y3)
+        y0, y1 = neighbours.neighbour4(x), neighbours.neighbour5(x)
+        c = _four(c, y0, y1, _across(planes, at, v, 6, n, size), _across(planes, at, v, 7, n, size))
+        if n > 8:
+            y0, y1 = _across(planes, at, v, 8, n, size), _across(planes, at, v, 9, n, size)
+            c = _four(c, y0, y1, _across(planes, at, v, 10, n, size), _across(planes, at, v, 11, n, size))
+        c0, c1, c2, c3 = c
+        more = simd.majority(c1, simd.both(c0, n0), n1)
+        more = simd.majority(c3, simd.majority(c2, more, n2), n3)
+        known = simd.load(planes, base + 8 * v)
+        simd.store(planes, to + 8 * v, simd.either(known, more))
+        changed = simd.either(changed, simd.without(more, known))
+    return simd.union(changed) != ZERO
+
+
+@block
+def _next(planes, at, to, base, n, k):
+    """:func:`_pass` with its loop unrolled for each n: half of the time."""
+    if n == 6:
+        changed = _pass(planes, at, to, base, 6, k)
+    elif n == 7:
+        changed = _pass(planes, at, to, base, 7, k)
+    elif n == 8:
+        changed = _pass(planes, at, to, base, 8, k)
+    elif n == 9:
+        changed = _pass(planes, at, to, base, 9, k)
+    elif n == 10:
+        changed = _pass(planes, at, to, base, 10, k)
+    elif n == 11:
+        changed = _pass(planes, at, to, base, 11, k)
+    else:
+        changed = _pass(planes, at, to, base, 12, k)
+    return changed
+
+
+@block(always=True)
+def _some(planes, at, without, size):
+    """Lanes with a node of the plane ``at`` that is not in the plane ``without``."""
+    found = simd.splat(ZERO)
+    for v in range(0, size - 8, 8):
+        found = simd.either(found, simd.without(simd.load(planes, at + v), simd.load(planes, without + v)))
+    return simd.bits(simd.differ(found, simd.splat(ZERO)))
+
+
+@block
+def ask(planes, faulty, n, h, open_, kind):
+    """Of the lanes ``open_`` those that LEVELS, or VECTORS, delivers over H, and over H + 2 links."""
+    size = plane_words(n)
+    at = faulty
+    minimal = open_ & simd.bits(simd.equal(h, simd.splat(ONE)))
+    detour = ZERO
+    open_ &= ~minimal
+    moving = True
+    k = np.int64(1)
+    while open_:
+        now = open_ & simd.bits(simd.equal(h, simd.splat(np.uint64(k + 1))))
+        if now:
+            found = now & _some(planes, _PREFERRED * size, at, size)
+            minimal |= found
+            open_ &= ~found
+        now = open_ & simd.bits(simd.equal(h, simd.splat(np.uint64(k - 1))))
+        if now:
+            detour |= now & _some(planes, _SPARE * size, at, size)
+            open_ &= ~now
+        if k == n:
+            break
+        if moving:
+            to = (_WITHOUT + (k & 1)) * size
+            moving = _next(planes, at, to, at if kind == LEVELS else faulty, n, k)
+            at = to
+        k += 1
+    return minimal, detour
+
+
+@block
+def active(planes, faulty, n):
+    """Lanes with a node that is neither faulty nor unsafe."""
+    size = plane_words(n)
+    at = faulty
+    k = np.int64(0)
+    moving = True
+    while moving:
+        to = (_WITHOUT + (k & 1)) * size
+        moving = _next(planes, at, to, at, n, np.int64(1))
+        at = to
+        k += 1
+    found = simd.splat(ZERO)
+    for v in range(0, size - 8, 8):
+        found = simd.either(found, simd.xor(simd.load(planes, at + v), simd.splat(ALL)))
+    return simd.bits(simd.differ(found, simd.splat(ZERO)))
