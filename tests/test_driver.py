@@ -69,7 +69,7 @@ def test_order_of_finishing_changes_nothing(monkeypatch, undisturbed, seed):
     assert fc.run(TOY, trials=TRIALS).digest() == undisturbed
 
 
-@pytest.mark.parametrize("count", [1, 2, 7, 64])
+@pytest.mark.parametrize("count", others_slow([1, 2, 7, 64], default=3))
 def test_shards_in_any_order_and_nesting(undisturbed, count):
     rng = random.Random(count)
     parts = []

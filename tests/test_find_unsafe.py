@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 import pytest
+from compiled import others_slow
 from reference import unsafe as twin
 
 import fastcube as fc
@@ -73,8 +74,9 @@ def test_all_fault_sets(n):
         check_against_twin(n, [v for v in range(2**n) if word >> v & 1])
 
 
-def test_fault_sets_of_q4():
-    for f in range(5):
+@pytest.mark.parametrize("most", others_slow([3, 4]))
+def test_fault_sets_of_q4(most):
+    for f in range(most + 1):
         for others in itertools.combinations(range(1, 16), f):
             check_against_twin(4, (0, *others))
 

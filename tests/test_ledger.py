@@ -135,7 +135,7 @@ def test_unknown_papers_and_claims(asked, message):
 # ---------------------------------------------------------------- side by side
 
 
-@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("workers", others_slow([3, 1]))
 def test_reports_come_in_order_and_nothing_that_breaks_costs_another(workers):
     reports = []
     assert decide(ledgers.claims(TOY), reports.append, quick=True, file=TOY, workers=workers) == 0
@@ -216,7 +216,8 @@ def test_only_one_outcome_is_shown_and_all_are_counted(capsys):
         assert message in said
 
 
-@pytest.mark.parametrize(("number", "code"), others_slow([(signal.SIGINT, 130), (signal.SIGTERM, 143)]))
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_stops_it_in_one_line_and_its_workers_with_it(number, code):
     with Running("claims", TOY, "--workers", "2", env={"TOY_FOREVER": "1"}) as run:
         run.wait_for(r"7 of 8 claims .* forever \([\d,]+ cases")
@@ -237,10 +238,12 @@ def test_what_was_decided_is_said_when_stopped(tmp_path):
     )
     with Running("claims", ledger, "--workers", "2") as run:
         run.wait_for(r"7 of 8 claims .* forever \([\d,]+ cases")
+        children = _children(run.process.pid)
         code, lines = run.end(signal.SIGINT)
         said = run.process.stdout.read().decode()
     assert (code, lines[-1]) == (130, "fastcube: interrupted after 7 of 8 claims")
     assert [line.split()[1] for line in said.splitlines() if line.startswith("toy ")] == NAMES
+    assert children and _gone(children)
 
 
 def test_workers_end_with_the_one_that_asked():

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numba
 import numpy as np
 import pytest
+from compiled import others_slow
 from reference import planting as planted
 from reference import unsafe as plain
 from scipy.special import bdtr, bdtrc
@@ -289,11 +290,12 @@ def test_bounds_of_known_probabilities():
         assert above <= proved.reaching(n, 3, (3,))[0] < 3 * above
 
 
-def test_bounds_of_plain_sampling():
+@pytest.mark.parametrize("all_of", others_slow([4, 5]))
+def test_bounds_of_plain_sampling(all_of):
     """Unsafe nodes and rounds of unsafe-fraction: no fault set of a small cube has more, and few faults reach them."""
     study = registry.study("unsafe-fraction")
     classes, rounds = study.statistic("unsafe_fraction").classes, study.statistic("rounds").bound
-    known = {(n, f): sets for n in range(1, 6) for f, sets in enumerate(enumerated(n)) if sets}
+    known = {(n, f): sets for n in range(1, all_of + 1) for f, sets in enumerate(enumerated(n)) if sets}
     known |= {(n, f): column_types(n, f)[0] for n in (6, 9, 15) for f in (2, 3, 4)}
     for (n, f), sets in known.items():
         point = {"n": n, "f": f}

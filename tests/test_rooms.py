@@ -102,6 +102,7 @@ def test_faults_and_pair_are_those_of_the_recipe(n):
             assert faults == recipe()["fault_set"](KEY, t, n, f)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("f", [2, 5])
 def test_faults_and_pair_are_uniform(f):
     counts: Counter[tuple] = Counter()

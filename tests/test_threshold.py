@@ -60,6 +60,7 @@ def test_exact_probability_by_enumeration(n):
         assert all_unsafe_probability(n, p) == want
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("n", EXACT)
 def test_monte_carlo_agrees_with_the_exact_curve(n):
     # five points of each n = 2..6, Clopper-Pearson at level 1e-6 over all of them
@@ -71,6 +72,7 @@ def test_monte_carlo_agrees_with_the_exact_curve(n):
         assert e.low < all_unsafe_probability(n, p) < e.high, (n, p)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("n", EXACT)
 def test_monte_carlo_brackets_the_exact_threshold(n):
     assert critical_rate(n) == pytest.approx(EXACT[n], abs=5e-11)
