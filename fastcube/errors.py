@@ -284,6 +284,6 @@ def check_flag(name: str, value: object) -> bool:
 
 def check_text(name: str, text: str, most: int = 10_000) -> str:
     """The text.  Raises ValueError when it holds control characters or is longer than ``most`` characters."""
-    if len(text) > most or not all(c.isprintable() for c in text):
+    if len(text) > most or not text.isprintable():
         raise ValueError(f"{name} holds characters that do not print, or too many")
     return text

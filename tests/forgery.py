@@ -10,12 +10,12 @@ from fastcube.results import hdf5
 
 def sealed(image):
     """The image with its checksum behind it."""
-    return image + hdf5._TRAILER + hashlib.sha256(image).hexdigest().encode()
+    return image + hdf5.TRAILER + hashlib.sha256(image).hexdigest().encode()
 
 
 def edit(file, change):
     """Apply ``change`` to the open HDF5 file, and seal it."""
-    file.write_bytes(file.read_bytes()[: -hdf5._TRAILER_SIZE])
+    file.write_bytes(file.read_bytes()[: -hdf5.TRAILER_SIZE])
     with h5py.File(file, "r+") as f:
         change(f)
     file.write_bytes(sealed(file.read_bytes()))

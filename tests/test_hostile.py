@@ -339,7 +339,7 @@ def test_damage_under_a_checksum_that_was_recomputed(whole, tmp_path, capsys):
     path.write_bytes(whole)
     good, counts = open_results(path).digest(), Counter()
     for _ in range(300):
-        image = bytearray(whole[: -hdf5._TRAILER_SIZE])
+        image = bytearray(whole[: -hdf5.TRAILER_SIZE])
         image[rng.randrange(len(image))] ^= 1 << rng.randrange(8)
         path.write_bytes(sealed(bytes(image)))
         counts[opened_in_a_child(path, good)] += 1

@@ -154,7 +154,7 @@ def test_files_that_are_not_right_are_refused_in_one_line(file, change, error, m
 
 
 def test_a_file_without_its_checksum_is_read_when_that_is_asked_for(done, file):
-    file.write_bytes(file.read_bytes()[: -hdf5._TRAILER_SIZE])
+    file.write_bytes(file.read_bytes()[: -hdf5.TRAILER_SIZE])
     with pytest.raises(fc.ResultFileError, match="does not end in its checksum"):
         open_results(file)
     assert open_results(file, unchecked=True).digest() == done.digest()

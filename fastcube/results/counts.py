@@ -20,35 +20,38 @@ def check_counts(
     keys: Sequence[Key],
     defined: Mapping[str, Any],
     ranges: Sequence[Ranges],
-    counts: Mapping[str, Sequence[Any]],
+    columns: Mapping[str, Any],
     extremes: Mapping[str, Sequence[tuple[int, int]]],
 ) -> None:
     """Raise ValueError where counters say what no trials can have counted; all columns are of the points ``keys``.
 
-    All points are checked at once, in arrays of Python's integers, since sums of squares outgrow 64 bits.
+    All points are checked at once: ``columns`` are arrays of int64, of counters with bins in two dimensions, or of Python's
+    integers where a counter outgrows 64 bits.
     """
-    trials = np.array([size(r) for r in ranges], object)
+    trials = np.array([size(r) for r in ranges], np.int64)
+    idle = trials == 0
+    some_idle = idle.any()
 
     def refuse(name: str, bad: Any) -> None:
-        if np.any(bad):
+        if bad.any():
             at = int(np.argmax(bad))
             point = dict(zip((a.name for a in measure.axes), keys[at], strict=True))
             raise ValueError(f"{name} at {point_text(point)} is not what {trials[at]} trials can give")
 
-    columns: dict[str, Any] = {}
+    counts = dict(columns)
     for counter in measure.tally.counters:
-        column = counts[counter.name]
         if counter.bins:
-            refuse(counter.name, [min(row) < 0 for row in column])
-            columns[counter.name] = np.array([sum(row) for row in column], object)
-            refuse(counter.name, columns[counter.name] > trials)
-        else:
-            columns[counter.name] = np.array(column, object)
-        refuse(counter.name, (trials == 0) & (columns[counter.name] != 0))
+            bins = columns[counter.name]
+            refuse(counter.name, (bins < 0).any(axis=1) | (bins.sum(axis=1, dtype=float) > 2 * MOST_TRIALS))
+            counts[counter.name] = bins.sum(axis=1)
+            refuse(counter.name, counts[counter.name] > trials)
+        if some_idle:
+            refuse(counter.name, idle & (counts[counter.name] != 0))
     for name, pairs in extremes.items():
-        refuse(name, [trial != -1 and not _within(r, trial) for r, (_, trial) in zip(ranges, pairs, strict=True)])
+        told = zip(ranges, pairs, strict=True)
+        refuse(name, np.array([trial != -1 and not _within(r, trial) for r, (_, trial) in told], bool))
     for s in measure.statistics:
-        for name, bad in _impossible(s, columns, trials).items():
+        for name, bad in _impossible(s, counts, trials).items():
             refuse(name, bad & defined[s.name])  # what it is among may not have been counted elsewhere
 
 
@@ -67,9 +70,10 @@ def _impossible(s: Statistic, counts: Mapping[str, Any], trials: Any) -> dict[st
         out[s.counter] = counts[s.counter] > among
     if isinstance(s, ClassMean):
         bad = counts[s.reached[0]] > among
-        for many, total, squares in s.sums(counts):
+        for many, total, squares in s.sums({name: counts[name].astype(object) for name in s.counters()}):
             bad = bad | (many < 0) | (squares * many < total * total)
         out[s.name] = bad
     if isinstance(s, (Mean, PlainMean)):
-        out[s.squares] = counts[s.squares] * among < counts[s.total] ** 2
+        total, squares = counts[s.total].astype(object), counts[s.squares].astype(object)
+        out[s.squares] = squares * among < total**2
     return out

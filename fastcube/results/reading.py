@@ -6,6 +6,7 @@ justify, and it either gives what was written or a ResultFileError of one line.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -40,7 +41,7 @@ from ..measure.schema import (
 from ..measure.study import GENERATOR, NAME, point_text
 from ..measure.tally import Tally, fuse
 from .counts import check_counts
-from .hdf5 import attribute, opened, stored, subgroup
+from .image import Arrays, Place, attribute, opened, subgroup
 from .results import Results
 from .size import LIMB_BITS, MOST_NUMBERS, MOST_PARTS, MOST_TEXT, check_size, limbs_of
 from .writing import FILE_TYPE, FORMAT_VERSION, sum_of_numbers
@@ -77,6 +78,10 @@ def open_results(path: str | Path, *, unchecked: bool = False) -> Results:
 class Reader:
     """Reads files one after another.  What they state alike, as the shards of a run do, is checked once and shared.
 
+    Where the arrays of counts stand is asked of HDF5 once for all files of as many ranges of trials: later ones are read at
+    the same places.  If what stands there has the digest that a file states, it is what that file holds; if not, HDF5
+    is asked again.
+
     Parameters
     ----------
     unchecked : bool
@@ -86,14 +91,18 @@ class Reader:
     def __init__(self, unchecked: bool = False) -> None:
         self._unchecked = check_flag("unchecked", unchecked)
         self._stated: _Stated | None = None
+        self._seed = 0
+        self._places: dict[int, dict[str, Place]] = {}
 
     def read(self, path: str | Path) -> tuple[Results, str]:
         """What a file holds, and its digest; with the errors of :func:`open_results`."""
         path = check_path("path", path)
-        with opened(path, self._unchecked) as file:
+        with opened(path, self._unchecked) as (file, image):
             _check_format(path, file)
             try:
-                results, self._stated = _read(file, self._stated)
+                return self._read(path, file, image)
+            except ResultFileError:
+                raise
             except Exception as error:
                 minor = int(attribute(file, "format_version", (2,))[1])
                 if minor <= FORMAT_VERSION[1]:
@@ -102,10 +111,36 @@ class Reader:
                 raise FormatTooNewError(
                     f"{path} has format {FORMAT_VERSION[0]}.{minor}, this fastcube reads {mine}: {plain_text(str(error))}"
                 ) from error
-            digest = _text(file, "digest")
+
+    def _read(self, path: Path, file: Any, image: bytes) -> tuple[Results, str]:
+        raw = Arrays(subgroup(file, "raw"), image)
+        ranges, digest = raw.stored("ranges", "i", 2, MOST_NUMBERS), _text(file, "digest")
+        if places := self._places.get(len(ranges)):
+            with contextlib.suppress(Exception):  # laid out otherwise, or damaged: what follows tells
+                results = self._as_before(file, Arrays(raw.group, image, places), ranges)
+                if results is not None and results.digest() == digest:
+                    return results, digest
+        stated = _stated(file, raw, len(ranges), self._stated)
+        seed = _whole(file, "seed", 0, 2**63 - 1)
+        results = _results(file, stated, seed, _tallies(stated, raw, ranges))
         if results.digest() != digest:
             raise ResultFileError(f"{path} is damaged: its contents do not have the digest it states")
+        if stated is not self._stated:
+            self._places = {}
+        self._stated, self._seed, self._places[len(ranges)] = stated, seed, raw.places
         return results, digest
+
+    def _as_before(self, file: Any, raw: Arrays, ranges: Any) -> Results | None:
+        """What a file holds if it is of the study, revision, code, seed and points of the one before; the digest tells.
+
+        What the digest does not hold is compared: the study's description, the statistics' numbers, points without trials.
+        """
+        known = self._stated
+        if known is None or known.numbers is None or known.numbers != _checksum(raw):
+            return None
+        if known.said[0] != _text_of(file, "study") or known.points != _bytes(_columns(raw, known.data)):
+            return None
+        return _results(file, known, self._seed, _tallies(known, raw, ranges))
 
 
 def _check_format(path: Path, file: Any) -> None:
@@ -154,65 +189,62 @@ class _Stated:
     """What a file states of its study and its points, checked, beside what it was made from."""
 
     said: tuple[Any, ...]
-    numbers: tuple[Any, ...]
+    points: list[tuple[str, bytes]]
+    ranges: int
+    numbers: str | None
     data: dict[str, Any]
-    head: dict[str, Any]
     keys: list[Key]
     defined: dict[str, Any]
     measure: Recorded
 
 
-def _read(file: Any, known: _Stated | None) -> tuple[Results, _Stated]:
-    raw = subgroup(file, "raw")
-    ranges = stored(raw, "ranges", "i", 2, MOST_NUMBERS)
-    stated = _stated(file, raw, len(ranges), known)
-    measure = stated.measure
-    tallies = _tallies(stated, raw, ranges)
-    history = _json(stored(subgroup(file, "provenance"), "json", "O", 0, 1), "json", list)
+def _results(file: Any, stated: _Stated, seed: int, tallies: dict[Key, Tally]) -> Results:
+    """What was counted, with the goal, the runs and the grid that a file states.  Raises ValueError."""
+    history = _json(_text_of(file, "provenance"), "json", list)
     if not all(isinstance(entry, dict) for entry in history):
         raise ValueError("the provenance is no list of runs")
     goal = Goal.from_json(_text(file, "goal", MOST_TEXT))
-    goal.check(measure)
-    seed = _whole(file, "seed", 0, 2**63 - 1)
-    return Results(measure, seed, tallies, goal, history, _text(file, "grid") or None), stated
+    goal.check(stated.measure)
+    return Results(stated.measure, seed, tallies, goal, history, _text(file, "grid") or None)
 
 
-def _stated(file: Any, raw: Any, ranges: int, known: _Stated | None) -> _Stated:
+def _text_of(file: Any, group: str) -> Any:
+    """The one text that a group holds."""
+    return Arrays(subgroup(file, group), b"").stored("json", "O", 0, 1)
+
+
+def _checksum(raw: Arrays) -> str | None:
+    """The checksum that a file states of its statistics' numbers; None where an earlier fastcube wrote it."""
+    return _text(raw.group, "numbers") if "numbers" in raw.group.attrs else None
+
+
+def _stated(file: Any, raw: Arrays, ranges: int, known: _Stated | None) -> _Stated:
     """What a file states besides what was counted: ``known`` where it is the same to the byte.  Raises ValueError."""
-    text = stored(subgroup(file, "study"), "json", "O", 0, 1)
-    data = known.data if known and text == known.said[0] else _described(text)
-    code = _text(file, "code", MOST_TEXT)
-    names = {name: _text(file, name) for name in ("title", "source", "study")}
+    text, code, numbers = _text_of(file, "study"), _text(file, "code", MOST_TEXT), _checksum(raw)
+    title, source, name = _text(file, "title"), _text(file, "source"), _text(file, "study")
     revision = _whole(file, "revision", -(2**63), 2**63 - 1)
-    columns = [_column(raw, axis, len(data["axes"])) for axis in data["axes"]]
-    said = (text, code, names, revision, ranges, [(str(c.dtype), c.tobytes()) for c in map(np.asarray, columns)])
-    if known is not None and said != known.said:
-        known = None
-    if known is not None:
-        head, keys = known.head, known.keys
-    else:
-        entries = _json(code, "code", dict).items()
-        head = {
-            "title": names["title"],
-            "source": names["source"],
-            "name": names["study"],
-            "revision": revision,
-            "code": {check_text("code", str(k)): check_text("code", str(v)) for k, v in entries},
-        }
-        keys = _keys(columns)
-        check_size(recorded(head, data, {s["name"]: {} for s in data["statistics"]}), keys, ranges)
+    said = (text, code, title, source, name, revision)
+    data = known.data if known and said == known.said else _described(text)
+    columns = _columns(raw, data)
+    points = _bytes(columns)
+    if known and numbers and (said, points, numbers) == (known.said, known.points, known.numbers):
+        if ranges > known.ranges:
+            check_size(known.measure, known.keys, ranges)
+        return known  # no other numbers have this checksum
+    entries = _json(code, "code", dict).items()
+    checked = {check_text("code", str(k)): check_text("code", str(v)) for k, v in entries}
+    head = {"title": title, "source": source, "name": name, "revision": revision, "code": checked}
+    keys = _keys(columns)
+    check_size(recorded(head, data, {s["name"]: {} for s in data["statistics"]}), keys, ranges)
     rows = {s["name"]: _numbers(raw, s, len(keys)) for s in data["statistics"]}
-    sum_stated = _text(raw, "numbers") if "numbers" in raw.attrs else None
-    numbers = (sum_stated, [row.tobytes() for row in rows.values()])
-    if known is not None and numbers == known.numbers:
-        return known
-    if sum_stated is not None and sum_stated != sum_of_numbers(rows.values()):
+    if numbers is not None and numbers != sum_of_numbers(rows.values()):
         raise ValueError("its numbers do not have the checksum that it states")
     measure = recorded(head, data, {name: _of_keys(keys, values) for name, values in rows.items()})
     for key in keys:
         measure.point(dict(zip((a.name for a in measure.axes), key, strict=True)))
     defined = {name: values[:, 0] == 1 for name, values in rows.items()}
-    return _Stated(said, numbers, data, head, keys, defined, _as_here(measure, data, head, keys))
+    here = _as_here(measure, data, head, keys)
+    return _Stated(said, points, ranges, numbers, data, keys, defined, here)
 
 
 def _described(text: Any) -> dict[str, Any]:
@@ -253,11 +285,19 @@ def _as_here(stated: Recorded, data: dict[str, Any], head: dict[str, Any], keys:
     return recorded(head, data, table, [s.name for s in stated.statistics if s.name not in known])
 
 
-def _column(raw: Any, axis: dict[str, Any], axes: int) -> Any:
-    """The values of an axis at each point, of its kind; names as texts."""
-    kind = {"int": "i", "float": "f", "str": "O"}[axis["kind"]]
-    column = stored(raw, axis["name"], kind, 1, MOST_NUMBERS // axes)
-    return np.array(_names(column, axis), str) if kind == "O" else column
+def _columns(raw: Arrays, data: dict[str, Any]) -> list[Any]:
+    """The values of each axis at each point, of its kind; names as texts."""
+    out = []
+    for axis in data["axes"]:
+        kind = {"int": "i", "float": "f", "str": "O"}[axis["kind"]]
+        column = raw.stored(axis["name"], kind, 1, MOST_NUMBERS // len(data["axes"]))
+        out.append(np.array(_names(column, axis), str) if kind == "O" else column)
+    return out
+
+
+def _bytes(columns: list[Any]) -> list[tuple[str, bytes]]:
+    """Columns, to be compared."""
+    return [(str(column.dtype), column.tobytes()) for column in columns]
 
 
 def _keys(columns: list[Any]) -> list[Key]:
@@ -276,8 +316,8 @@ def _names(column: Any, axis: dict[str, Any]) -> list[str]:
     return words
 
 
-def _numbers(raw: Any, entry: dict[str, Any], points: int) -> Any:
-    rows = stored(raw, "numbers_" + entry["name"], "f", 2, MOST_NUMBERS)
+def _numbers(raw: Arrays, entry: dict[str, Any], points: int) -> Any:
+    rows = raw.stored("numbers_" + entry["name"], "f", 2, MOST_NUMBERS)
     if rows.dtype != np.float64 or rows.shape != (points, width_of(entry)):
         raise ValueError(f"numbers_{entry['name']} is not of the points")
     return rows
@@ -287,23 +327,19 @@ def _of_keys(keys: list[Key], rows: Any) -> dict[Key, tuple[float, ...]]:
     return {key: check_numbers(tuple(row)) for key, row in zip(keys, rows.tolist(), strict=True)}
 
 
-def _tallies(stated: _Stated, raw: Any, ranges: Any) -> dict[Key, Tally]:
+def _tallies(stated: _Stated, raw: Arrays, ranges: Any) -> dict[Key, Tally]:
     """What was counted at each point.  Raises ValueError for what no trials can have counted."""
     layout, points = stated.measure.tally, len(stated.keys)
     of_points = _ranges(ranges, points)
-    counts: dict[str, list[Any]] = {}
+    columns: dict[str, Any] = {}
     for counter in layout.counters:
         width = counter.bins or limbs_of(counter.digits)
         shape = (points,) if width == 1 and not counter.bins else (points, width)
         values = _whole_numbers(raw, "count_" + counter.name, shape)
-        if counter.bins:
-            counts[counter.name] = list(map(tuple, values.tolist()))
-        elif len(shape) == 1 or not values[:, 1:].any():
-            counts[counter.name] = (values if len(shape) == 1 else values[:, 0]).tolist()
-        else:
-            counts[counter.name] = [sum(d << LIMB_BITS * i for i, d in enumerate(row)) for row in values.tolist()]
-    extremes = {e.name: _pairs(_whole_numbers(raw, "max_" + e.name, (points, 2))) for e in layout.extremes}
-    check_counts(stated.measure, stated.keys, stated.defined, of_points, counts, extremes)
+        columns[counter.name] = values if counter.bins or len(shape) == 1 else _of_limbs(values)
+    extremes = {e.name: _rows(_whole_numbers(raw, "max_" + e.name, (points, 2))) for e in layout.extremes}
+    check_counts(stated.measure, stated.keys, stated.defined, of_points, columns, extremes)
+    counts = {name: _rows(column) if column.ndim > 1 else column.tolist() for name, column in columns.items()}
     return {
         key: Tally(ranges, dict(zip(counts, c, strict=True)), dict(zip(extremes, e, strict=True)))
         for key, ranges, c, e in zip(
@@ -317,7 +353,14 @@ def _across(columns: dict[str, list[Any]], points: int) -> Iterable[tuple[Any, .
     return zip(*columns.values(), strict=True) if columns else [()] * points
 
 
-def _pairs(values: Any) -> list[tuple[int, int]]:
+def _of_limbs(values: Any) -> Any:
+    """A column of counters of several limbs: of int64, or of Python's integers where any outgrows one limb."""
+    if not values[:, 1:].any():
+        return values[:, 0]
+    return np.array([sum(d << LIMB_BITS * i for i, d in enumerate(row)) for row in values.tolist()], object)
+
+
+def _rows(values: Any) -> list[Any]:
     return list(map(tuple, values.tolist()))
 
 
@@ -329,12 +372,13 @@ def _ranges(rows: Any, points: int) -> list[tuple[tuple[int, int], ...]]:
     if not ((point >= 0) & (point < points) & (first >= 0) & (first < stop) & (stop <= MOST_TRIALS)).all():
         raise ValueError("a range of trials is none")
     ends = np.searchsorted(point, np.arange(points + 1))
-    return [fuse(list(zip(first[a:b].tolist(), stop[a:b].tolist(), strict=True))) for a, b in pairwise(ends.tolist())]
+    of_rows = list(zip(first.tolist(), stop.tolist(), strict=True))
+    return [tuple(of_rows[a:b]) if b - a < 2 else fuse(of_rows[a:b]) for a, b in pairwise(ends.tolist())]
 
 
-def _whole_numbers(raw: Any, name: str, shape: tuple[int, ...]) -> Any:
+def _whole_numbers(raw: Arrays, name: str, shape: tuple[int, ...]) -> Any:
     """An array of whole numbers of this shape.  Raises ValueError."""
-    values = stored(raw, name, "i", len(shape), MOST_NUMBERS)
+    values = raw.stored(name, "i", len(shape), MOST_NUMBERS)
     if values.dtype != np.int64 or values.shape != shape:
         raise ValueError(f"{name} is no array of whole numbers of the points")
     return values
