@@ -12,7 +12,7 @@ from toy import TOY
 import fastcube as fc
 from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.tally import sums as blocks
-from fastcube.kernels.tally.layout import Counter, Extreme, Layout
+from fastcube.kernels.tally.layout import Counter, Extreme, Layout, Moments
 from fastcube.measure.estimate import proportion
 from fastcube.measure.statistics import CensoredMean, ClassMean, Number, Statistic
 from fastcube.measure.tally import Tally
@@ -59,6 +59,44 @@ def test_reading_back():
     counts, extremes = LAYOUT.read(slots)
     assert counts == {"hits": 3, "total": 2**32 + 5 + 2 * 2**32, "values": (1, 0, 4, 2)}
     assert extremes == {"largest": (9, 17)}
+
+
+def test_moments_are_counters_that_a_kernel_enters_at_once():
+    layout = Layout(
+        Moments("small", "a quantity", squared="small_small", nonzero="some"),
+        Counter("between", ""),
+        *(Moments(f"wide_{k}", "another", digits=2, square_digits=k) for k in (3, 4)),
+    )
+    slots = layout.fresh()
+    for x in (0, -3, 5):
+        blocks.add_quantity(slots, layout.moments("small"), np.int64(x))
+    blocks.add_quantity(slots, layout.moments("wide_3"), np.int64(2**32 - 1))
+    blocks.add_quantity(slots, layout.moments("wide_4"), np.int64(2**40 + 1))
+    counts, _ = layout.read(slots)
+    assert counts == {
+        "small": 2,
+        "small_small": 34,
+        "some": 2,
+        "between": 0,
+        "wide_3": 2**32 - 1,
+        "wide_3_squared": (2**32 - 1) ** 2,
+        "wide_4": 2**40 + 1,
+        "wide_4_squared": (2**40 + 1) ** 2,
+    }
+
+
+def test_a_family_is_found_by_its_variants_wherever_they_stand():
+    layout = Layout(Counter("of_b", ""), Counter("else", "", digits=3), Counter("of_a", ""))
+    assert layout.family("of_{}", "ab").tolist() == [4, 0]
+    with pytest.raises(fc.ParameterError, match="of_c is not a counter"):
+        layout.family("of_{}", "abc")
+    with pytest.raises(fc.ParameterError, match="of_a is not a quantity of the layout, which has none"):
+        layout.moments("of_a")
+
+
+def test_layouts_whose_tallies_add_are_equal():
+    assert Layout(Counter("a", "x"), Counter("b", "")) == Layout(Counter("b", "y"), Counter("a", ""))
+    assert Layout(Counter("a", "")) != Layout(Counter("a", "", digits=2))
 
 
 def test_tallies_with_bins_add():

@@ -90,8 +90,14 @@ def counted(name, kernel, point, trials):
     return json.dumps(study.tally.read(slots))
 
 
+#: With a spare counter before each entry of every layout.
 PLAIN = """
 import json
+from fastcube.kernels.tally import layout
+made = layout.Layout.__init__
+def spread(self, *entries):
+    made(self, *(one for i, e in enumerate(entries) for one in (layout.Counter(f"spare_{i}", ""), e)))
+layout.Layout.__init__ = spread
 from test_without_jit import POINTS, counted, serving
 for name, point, trials in POINTS:
     print(json.dumps({kernel: counted(name, kernel, point, trials) for kernel in serving(name, point)}))
@@ -99,9 +105,28 @@ for name, point, trials in POINTS:
 
 
 @pytest.fixture(scope="module")
-def plain():
-    """What each kernel counts at each point, as Python."""
-    return [json.loads(line) for line in as_python(PLAIN).splitlines()]
+def spread():
+    """What each kernel counts at each point, as Python: counters, spare ones among them, and extremes."""
+    lines = as_python(PLAIN).splitlines()
+    return [{kernel: json.loads(text) for kernel, text in json.loads(line).items()} for line in lines]
+
+
+@pytest.fixture(scope="module")
+def plain(spread):
+    """The same without the spare counters, each as :func:`counted`."""
+    own = [{kernel: [_but_spares(counts), rest] for kernel, (counts, rest) in found.items()} for found in spread]
+    return [{kernel: json.dumps(both) for kernel, both in found.items()} for found in own]
+
+
+def _but_spares(counts):
+    return {name: value for name, value in counts.items() if not name.startswith("spare_")}
+
+
+def test_no_kernel_takes_a_slot_from_its_neighbour(spread):
+    for (name, point, _), found in zip(POINTS, spread, strict=True):
+        for kernel, (counts, _) in found.items():
+            spares = {counts[spare] for spare in counts.keys() - _but_spares(counts).keys()}
+            assert spares == {0}, (name, point, kernel)
 
 
 def test_all_kernels_count_the_same_as_plain_python(plain):

@@ -23,57 +23,43 @@ from ..draws.lanes import draw_on, draw_rows, lane_pattern, smallest_distance, v
 from ..machine import bits, simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..tally.sums import add_moments, add_square, offer
+from ..tally import sums
 from .layout import BROADCAST
 from .single import Scratch, finish, run, set_up
 
-_LOW = np.uint64(0xFFFFFFFF)
-_32 = np.uint64(32)
-
 _NOT_UNSAFE, _MOST = BROADCAST.counter("not_unsafe"), BROADCAST.extreme("broadcast2_steps")
 _TRIALS, _COMPLETE = BROADCAST.counter("broadcast_trials"), BROADCAST.counter("broadcast_complete")
-_REACHED, _REACHED2 = BROADCAST.counter("broadcast_reached"), BROADCAST.counter("broadcast_reached_squared")
-_STEPS, _STEPS2 = BROADCAST.counter("broadcast_steps"), BROADCAST.counter("broadcast_steps_squared")
+_REACHED, _STEPS = BROADCAST.moments("broadcast_reached"), BROADCAST.moments("broadcast_steps")
 
 
 @block
 def _record_silenced(tally, count, n, moments):
     """Enter ``count`` BROADCASTs of n units, with the sums of the offsets silenced and of their squares in ``moments``."""
     tally[_TRIALS] += count
-    tally[_STEPS] += count * n
-    tally[_STEPS2] += count * n * n
+    tally[_STEPS.total] += count * n
+    tally[_STEPS.squares] += count * n * n
     total = simd.total(simd.load(moments, 0))
-    tally[_REACHED + (n >> 5)] += count << (n & 31)
-    tally[_REACHED] -= np.int64(total & _LOW)
-    tally[_REACHED + 1] -= np.int64(total >> _32)
-    tally[_REACHED2 + (2 * n >> 5)] += count << (2 * n & 31)
-    twice = np.uint64(n + 1)
-    for half in range(2):
-        part = ((total >> np.uint64(32 * half)) & _LOW) << (twice & np.uint64(31))
-        at = _REACHED2 + np.int64(twice >> np.uint64(5)) + half
-        tally[at] -= np.int64(part & _LOW)
-        tally[at + 1] -= np.int64(part >> _32)
-    tally[_REACHED2] += np.int64(simd.total(simd.load(moments, 8)))
-    tally[_REACHED2 + 1] += np.int64(simd.total(simd.load(moments, 16)))
+    sums.add_power(tally, _REACHED.total, count, n)
+    sums.take_wide(tally, _REACHED.total, total)
+    sums.add_power(tally, _REACHED.squares, count, 2 * n)
+    sums.take_power(tally, _REACHED.squares, total, n + 1)
+    sums.count_squares(tally, _REACHED.squares, moments)
 
 
 def _complete(name: str) -> Any:
     """The block that enters so many broadcasts of the algorithm ``name`` which reach every nonfaulty node in unit n."""
     trials, complete = BROADCAST.counter(f"{name}_trials"), BROADCAST.counter(f"{name}_complete")
-    reached_, reached2 = BROADCAST.counter(f"{name}_reached"), BROADCAST.counter(f"{name}_reached_squared")
-    steps_, steps2 = BROADCAST.counter(f"{name}_steps"), BROADCAST.counter(f"{name}_steps_squared")
+    reached, steps = BROADCAST.moments(f"{name}_reached"), BROADCAST.moments(f"{name}_steps")
 
     @block
-    def record(tally, count, n, nonfaulty, digits):
-        """``digits`` are those of nonfaulty^2."""
+    def record(tally, count, n, digits):
+        """``digits`` are those of the number of nonfaulty nodes, two, and of its square."""
         tally[trials] += count
         tally[complete] += count
-        tally[steps_] += count * n
-        tally[steps2] += count * n * n
-        tally[reached_] += count * np.int64(nonfaulty & _LOW)
-        tally[reached_ + 1] += count * np.int64(nonfaulty >> _32)
-        for i in range(4):
-            tally[reached2 + i] += count * digits[i]
+        tally[steps.total] += count * n
+        tally[steps.squares] += count * n * n
+        sums.add_digits(tally, reached.total, digits[:2], count)
+        sums.add_digits(tally, reached.squares, digits[2:], count)
 
     return record
 
@@ -91,7 +77,7 @@ class Work(NamedTuple):
     lows: Any  #: f + 1 rows: -low of each fault's offset; then the offsets silenced
     moments: Any  #: uint64, three vectors: sums of the offsets silenced in the trials that lanes decide
     easy: Any  #: int64: how many these are, how many complete BROADCASTs, the smallest trial
-    digits: Any  #: int64, four: zeros, then the square of the number of nonfaulty nodes
+    digits: Any  #: int64, six: zeros, then the number of nonfaulty nodes in two digits and its square in four
 
 
 # ---------------------------------------------------------------- a vector of trials
@@ -143,7 +129,7 @@ def _enter(work, gone, easy, start, part, lanes):
     """Enter the trials ``easy`` of a vector, in which all is decided."""
     zero = simd.sub(gone, gone)
     complete = simd.bits(simd.equal(gone, simd.like(gone, work.f))) & easy
-    add_moments(simd.select(simd.mask(gone, easy), gone, zero), 512 // lanes, work.moments)
+    sums.add_moments(simd.select(simd.mask(gone, easy), gone, zero), 512 // lanes, work.moments)
     work.easy[0] += bits.popcount(easy)
     work.easy[1] += bits.popcount(complete)
     if start < work.easy[2]:
@@ -202,13 +188,14 @@ def _count(work, tally):
     """Enter the trials that lanes decided."""
     n, easy, complete = work.trial.n, work.easy[0], work.easy[1]
     nonfaulty = (ONE << np.uint64(n)) - np.uint64(work.f)
-    add_square(work.digits, np.int64(0), nonfaulty)
+    sums.add_wide(work.digits, 0, nonfaulty)
+    sums.add_square(work.digits, 2, nonfaulty)
     tally[_NOT_UNSAFE] += easy
     tally[_COMPLETE] += complete
     _record_silenced(tally, easy, n, work.moments)
-    _record1_complete(tally, easy, n, nonfaulty, work.digits)
-    _record2_complete(tally, easy, n, nonfaulty, work.digits)
-    offer(tally, _MOST, n, work.easy[2])
+    _record1_complete(tally, easy, n, work.digits)
+    _record2_complete(tally, easy, n, work.digits)
+    sums.offer(tally, _MOST, n, work.easy[2])
 
 
 def _make(width: int, word: Any) -> Kernel:
@@ -226,7 +213,7 @@ def _make(width: int, word: Any) -> Kernel:
             np.zeros((f + 1) * lanes, word),
             np.zeros(24, np.uint64),
             np.array([0, 0, stop]),
-            np.zeros(4, np.int64),
+            np.zeros(6, np.int64),
         )
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from ..tally.layout import Counter, Extreme, Layout
+from ..tally.layout import Counter, Extreme, Layout, Moments
 
 
-def _broadcasts(name: str, title: str) -> tuple[Counter, ...]:
+def _broadcasts(name: str, title: str) -> tuple[Counter | Moments, ...]:
     """What is counted of one algorithm's broadcasts."""
     return (
         Counter(f"{name}_trials", f"{title} broadcasts"),
         Counter(f"{name}_complete", f"{title} broadcasts that reach every nonfaulty node"),
-        Counter(f"{name}_reached", "nonfaulty nodes that they reach", digits=2),
-        Counter(f"{name}_reached_squared", "squares of that", digits=4),
-        Counter(f"{name}_steps", "their last time units in which a nonfaulty node receives"),
-        Counter(f"{name}_steps_squared", "squares of that"),
+        Moments(f"{name}_reached", "nonfaulty nodes that they reach", 2, 4),
+        Moments(f"{name}_steps", "their last time units in which a nonfaulty node receives"),
     )
 
 

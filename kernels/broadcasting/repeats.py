@@ -24,14 +24,14 @@ from ..draws.sets import next_choice, spare_zero
 from ..machine import bits, simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
-from ..tally.sums import offer
+from ..tally.sums import held, offer
 from .layout import BROADCAST
 from .single import Scratch, finish, set_up
 
 _LANES = 64  # of eight bits
 
 _MOST = BROADCAST.extreme("broadcast2_steps")
-_SIZE = BROADCAST.size
+_FRESH = BROADCAST.fresh()
 
 
 class Counts(NamedTuple):
@@ -64,7 +64,7 @@ def counts_for(params):
         ways.reshape(-1),
         np.zeros(sets, np.int64),
         np.zeros(sets, np.int64),
-        np.zeros(_SIZE, np.int64),
+        _FRESH.copy(),
         np.arange(f),
     )
 
@@ -132,15 +132,16 @@ def _broadcast_once(f, n, counts, tally):
     for number in range(counts.times.size - 1, -1, -1):
         times = counts.times[number]
         if times:
-            one[:_MOST] = 0
-            one[_MOST] = one[_MOST + 1] = -1
+            for slot in range(one.size):
+                one[slot] = _FRESH[slot]
             spare_zero(counts.chosen, f, faults.labels)
             remember(faults)
             finish(counts.trial, ZERO, counts.first[number], np.int64(-1), one)
             for slot in range(_MOST):
                 tally[slot] += times * one[slot]
-            if one[_MOST] >= 0:
-                offer(tally, _MOST, one[_MOST], one[_MOST + 1])
+            steps, trial = held(one, _MOST)
+            if steps >= 0:
+                offer(tally, _MOST, steps, trial)
         next_choice(counts.chosen, f, (1 << n) - 1)
 
 

@@ -15,7 +15,7 @@ from ..draws.sets import next_choice, spare_zero
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, kernel, scratch
 from ..machine.trials import trials_kernel
-from ..tally.sums import add_square, add_wide, offer
+from ..tally.sums import add_quantity, offer
 from .aware import aware
 from .descent import REACHED, STEPS, Descent, descent_for, plain
 from .layout import BROADCAST
@@ -42,17 +42,14 @@ def set_up(params):
 def recording(name: str) -> Any:
     """The block ``record(tally, reached, nonfaulty, steps)`` that enters one broadcast of the algorithm ``name``."""
     trials, complete = BROADCAST.counter(f"{name}_trials"), BROADCAST.counter(f"{name}_complete")
-    reached_, reached2 = BROADCAST.counter(f"{name}_reached"), BROADCAST.counter(f"{name}_reached_squared")
-    steps_, steps2 = BROADCAST.counter(f"{name}_steps"), BROADCAST.counter(f"{name}_steps_squared")
+    reached_, steps_ = BROADCAST.moments(f"{name}_reached"), BROADCAST.moments(f"{name}_steps")
 
     @block
     def record(tally, reached, nonfaulty, steps):
         tally[trials] += 1
         tally[complete] += reached == nonfaulty
-        tally[steps_] += steps
-        tally[steps2] += steps * steps
-        add_wide(tally, reached_, np.uint64(reached))
-        add_square(tally, reached2, np.uint64(reached))
+        add_quantity(tally, steps_, steps)
+        add_quantity(tally, reached_, reached)
 
     return record
 

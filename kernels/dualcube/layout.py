@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..tally.layout import Counter, Extreme, Layout
+from ..tally.layout import Counter, Extreme, Layout, Moments
 
 #: Largest m for which trials search the whole cube of 2^(2m+1) nodes.
 SEARCH_M = 9
@@ -20,8 +20,7 @@ DUALCUBE_ROUTING = Layout(
     Counter("distance_distance", "squares of d(s, t)"),
     Counter("detours", "delivered routes longer than d(s, t)"),
     Counter("counted", "trials whose look-ups were counted: all with the search, else those with index 0 mod 64"),
-    Counter("lookups", "distinct labels whose status was asked, in those trials"),
-    Counter("lookups_lookups", "squares of that", digits=2),
+    Moments("lookups", "distinct labels whose status was asked, in those trials", 1, 2, "lookups_lookups"),
     # the search of the whole cube; above SEARCH_M these stay 0
     Counter("connected", "pairs joined by a nonfaulty path"),
     Counter("shortest", "shortest nonfaulty path lengths of delivered routes"),

@@ -16,7 +16,7 @@ from ..draws.pairs import BATCH, Lazy, draw_pairs, pair_arrays
 from ..machine import simd
 from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel
-from ..tally.sums import add_lanes, add_wide, offer
+from ..tally.sums import add_lanes, add_quantity, held, offer
 from .lanes import Cube, batch_for, pays, route_lengths
 from .layout import DUALCUBE_ROUTING, SEARCH_M
 from .lookups import Recorded, forget, record_for, route_recorded
@@ -40,8 +40,7 @@ _LENGTH_DISTANCE = DUALCUBE_ROUTING.counter("length_distance")
 _DISTANCE_DISTANCE = DUALCUBE_ROUTING.counter("distance_distance")
 _DETOURS = DUALCUBE_ROUTING.counter("detours")
 _COUNTED = DUALCUBE_ROUTING.counter("counted")
-_LOOKUPS = DUALCUBE_ROUTING.counter("lookups")
-_LOOKUPS_LOOKUPS = DUALCUBE_ROUTING.counter("lookups_lookups")
+_LOOKUPS = DUALCUBE_ROUTING.moments("lookups")
 _CONNECTED = DUALCUBE_ROUTING.counter("connected")
 _SHORTEST = DUALCUBE_ROUTING.counter("shortest")
 _LENGTH_SHORTEST = DUALCUBE_ROUTING.counter("length_shortest")
@@ -82,9 +81,10 @@ def _distance_lanes(s, t, m):
 @block(always=True)
 def _raise(tally, at, wanted, values, trials, row):
     """Replace the extreme at ``at`` by a larger value of the lanes ``wanted``, or by an equal one of a smaller trial."""
-    best, who = np.uint64(tally[at]), np.uint64(tally[at + 1])
-    higher = simd.less_equal(simd.splat(best + ONE), values)
-    earlier = simd.mask_without(simd.equal(simd.splat(best), values), simd.less_equal(simd.splat(who), trials))
+    best, who = held(tally, at)
+    higher = simd.less_equal(simd.splat(np.uint64(best + 1)), values)
+    same = simd.equal(simd.splat(np.uint64(best)), values)
+    earlier = simd.mask_without(same, simd.less_equal(simd.splat(np.uint64(who)), trials))
     better = simd.bits(simd.mask_or(higher, earlier)) & wanted
     if better == ZERO:
         return
@@ -161,8 +161,7 @@ def _count_lookups(i, n, cube, mask, pairs, record, room, tally):
             if full:
                 return i
             tally[_COUNTED] += 1
-            tally[_LOOKUPS] += count
-            add_wide(tally, _LOOKUPS_LOOKUPS, np.uint64(count * count))
+            add_quantity(tally, _LOOKUPS, count)
         i += 1
     return n
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from ..tally.layout import Counter, Extreme, Layout
+from ..tally.layout import Counter, Extreme, Layout, Moments
 
 #: The algorithms, as counters name them.
 RUNS = {
@@ -38,8 +38,7 @@ def common(n: int) -> int:
 
 GATHER = Layout(
     Counter("sink", "trials with a sink"),
-    Counter("expected", "nodes that hold data"),
-    Counter("expected_squared", "nodes that hold data, squared"),
+    Moments("expected", "nodes that hold data"),
     *(Counter(f"complete_{v}", f"trials with a sink in which {what} loses nothing") for v, what in RUNS.items()),
     *(Counter(f"lossy_{v}", f"trials in which {what} loses data") for v, what in RUNS.items()),
     *(Counter(f"lost_{v}", f"data that {what} loses", digits=2) for v, what in RUNS.items()),
@@ -48,8 +47,7 @@ GATHER = Layout(
     Counter("deadlocked_literal", "trials in which FTTC literal blocks a node for ever"),
     Counter("deadlocked_comment", "trials in which FTTC comment blocks a node for ever"),
     Counter("deadlocked_repaired", "trials in which FTTC repaired blocks a node for ever"),
-    Counter("stranded", "units that nonfaulty links do not join to the sink"),
-    Counter("stranded_squared", "units that nonfaulty links do not join to the sink, squared"),
+    Moments("stranded", "units that nonfaulty links do not join to the sink"),
     Counter("stranded_expected", "units that nonfaulty links do not join to the sink, times nodes"),
     Counter("with_stranded", "trials with a stranded unit"),
     Counter("avoidable", "trials in which FTTC comment loses more than is stranded"),

@@ -13,35 +13,33 @@ import numpy as np
 from ..draws.sets import next_set
 from ..machine.jit import block, kernel, scratch
 from ..machine.trials import trials_kernel
-from ..tally.sums import add_product, add_square, add_wide, offer
+from ..tally.sums import add_product, add_quantity, add_square, add_wide, offer
 from ..trees.dead import Dead, clear_dead, dead_for, draw_dead, first_sink, most_dead
 from ..trees.orders import Room, find_order, room_for
 from ..trees.single import mark_set
 from .flow import Flow, begin, flow_for, list_failing, rename, run_fttc, run_literal, run_plain, stranded
-from .layout import GATHER, RUNS
+from .layout import GATHER, RUNS, STEPS
 
 _SINK = GATHER.counter("sink")
-_EXPECTED = GATHER.counter("expected")
-_EXPECTED_SQUARED = GATHER.counter("expected_squared")
-_COMPLETE = GATHER.counter("complete_literal")
-_LOSSY = GATHER.counter("lossy_literal")
-_LOST = GATHER.counter("lost_literal")
-_LOST_SQUARED = GATHER.counter("lost_literal_squared")
-_LOST_EXPECTED = GATHER.counter("lost_literal_expected")
+_EXPECTED = GATHER.moments("expected")
+_COMPLETE = GATHER.family("complete_{}", RUNS)
+_LOSSY = GATHER.family("lossy_{}", RUNS)
+_LOST = GATHER.family("lost_{}", RUNS)
+_LOST_SQUARED = GATHER.family("lost_{}_squared", RUNS)
+_LOST_EXPECTED = GATHER.family("lost_{}_expected", RUNS)
 _DEADLOCKED_LITERAL = GATHER.counter("deadlocked_literal")
-_STRANDED = GATHER.counter("stranded")
-_STRANDED_SQUARED = GATHER.counter("stranded_squared")
+_STRANDED = GATHER.moments("stranded")
 _STRANDED_EXPECTED = GATHER.counter("stranded_expected")
 _WITH_STRANDED = GATHER.counter("with_stranded")
 _AVOIDABLE = GATHER.counter("avoidable")
 _NO_PARTITION = GATHER.counter("no_partition")
-_STEPS = GATHER.counter("steps_comment")
-_STEPS_SQUARED = GATHER.counter("steps_comment_squared")
+_STEPS = GATHER.family("steps_{}", STEPS)
+_STEPS_SQUARED = GATHER.family("steps_{}_squared", STEPS)
 _TWOFOLD = GATHER.counter("twofold")
 _SLOWEST = GATHER.extreme("slowest")
 
-#: Places of the algorithms in the tally: the counters of one kind stand in the order of RUNS.
-_LITERAL, _COMMENT, _REPAIRED, _REROUTE, _TC = (np.int64(i) for i in range(len(RUNS)))
+#: Places of the algorithms in RUNS.
+_LITERAL, _COMMENT, _REPAIRED, _REROUTE, _TC = (np.int64(list(RUNS).index(v)) for v in RUNS)
 
 
 class Scratch(NamedTuple):
@@ -80,21 +78,21 @@ def common(n):
 def _count_run(tally, run, lost, holders):
     """Enter what one algorithm loses."""
     if lost == 0:
-        tally[_COMPLETE + run] += 1
+        tally[_COMPLETE[run]] += 1
         return
-    tally[_LOSSY + run] += 1
+    tally[_LOSSY[run]] += 1
     amount = np.uint64(lost)
-    add_wide(tally, _LOST + 2 * run, amount)
-    add_square(tally, _LOST_SQUARED + 4 * run, amount)
-    add_product(tally, _LOST_EXPECTED + 3 * run, amount, np.uint64(holders))
+    add_wide(tally, _LOST[run], amount)
+    add_square(tally, _LOST_SQUARED[run], amount)
+    add_product(tally, _LOST_EXPECTED[run], amount, np.uint64(holders))
 
 
 @block
 def _count_steps(tally, t, n, comment, repaired, k):
-    """Enter the steps; their counters stand in the order of STEPS."""
+    """Enter the steps, in the order of STEPS."""
     for i, steps in enumerate((comment, repaired, n + k, n + 3 * k, n + 2 * k)):
-        tally[_STEPS + i] += steps
-        tally[_STEPS_SQUARED + i] += steps * steps
+        tally[_STEPS[i]] += steps
+        tally[_STEPS_SQUARED[i]] += steps * steps
     tally[_TWOFOLD] += comment >= 2 * n
     offer(tally, _SLOWEST, comment, t)
 
@@ -105,8 +103,7 @@ def _gather(n, t, failing, flow, tally):
     unit = common(n)
     holders = begin(n, unit, flow)
     whole = holders * unit
-    tally[_EXPECTED] += holders
-    tally[_EXPECTED_SQUARED] += holders * holders
+    add_quantity(tally, _EXPECTED, holders)
     arrived, blocked = run_literal(n, flow)
     _count_run(tally, _LITERAL, whole - arrived, holders)
     tally[_DEADLOCKED_LITERAL] += blocked
@@ -123,8 +120,7 @@ def _gather(n, t, failing, flow, tally):
     tally[_NO_PARTITION] += alone > 0
     if cut:
         tally[_WITH_STRANDED] += 1
-        tally[_STRANDED] += cut
-        tally[_STRANDED_SQUARED] += cut * cut
+        add_quantity(tally, _STRANDED, cut)
         tally[_STRANDED_EXPECTED] += cut * holders
     begin(n, unit, flow)
     arrived, repaired, _ = run_fttc(n, True, flow)
@@ -148,8 +144,7 @@ def count_gather(n, t, count, s, tally):
     tally[_SINK] += 1
     if find_order(n, sink, s.dead.low, s.dead.bit, count, s.room) == 0:
         holders = np.int64(1) << n
-        tally[_EXPECTED] += holders
-        tally[_EXPECTED_SQUARED] += holders * holders
+        add_quantity(tally, _EXPECTED, holders)
         for run in range(_LITERAL, _TC + 1):
             _count_run(tally, run, np.int64(0), holders)
         _count_steps(tally, t, n, n, n, np.int64(0))

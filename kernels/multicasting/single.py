@@ -16,25 +16,19 @@ from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..partition.single import Listed, listed, search_listed
-from ..tally.sums import add_wide, offer
+from ..tally.sums import add_quantity, add_wide, offer
 from .layout import HAMILTON, MULTICAST
 from .supercube import buddy_step, first_steps, label_of, next_label, place_of, shortcut
 
 _PARTITIONED = MULTICAST.counter("partitioned")
-_CHANNELS = MULTICAST.counter("channels")
-_CHANNELS2 = MULTICAST.counter("channels_channels")
-_HAMILTON = MULTICAST.counter("hamilton")
-_HAMILTON2 = MULTICAST.counter("hamilton_hamilton")
-_FREE = MULTICAST.counter("free")
+_CHANNELS = MULTICAST.moments("channels")
+_HAMILTON = MULTICAST.moments("hamilton")
+_FREE = MULTICAST.moments("free")
 _PRODUCT = MULTICAST.counter("channels_free")
-_FREE2 = MULTICAST.counter("free_free")
-_DEPTH = MULTICAST.counter("depth")
-_DEPTH2 = MULTICAST.counter("depth_depth")
+_DEPTH = MULTICAST.moments("depth")
 _DETOURED = MULTICAST.counter("detoured")
-_DETOURS = MULTICAST.counter("detours")
-_DETOURS2 = MULTICAST.counter("detours_detours")
-_SEPARATE = MULTICAST.counter("separate")
-_SEPARATE2 = MULTICAST.counter("separate_separate")
+_DETOURS = MULTICAST.moments("detours")
+_SEPARATE = MULTICAST.moments("separate")
 _MOST = MULTICAST.extreme("most_channels")
 
 
@@ -214,12 +208,6 @@ def _free_channels(scratch, s, destinations, lo, hi, n, channels, f, top):
 
 
 @block
-def _add(tally, slot, squares, value):
-    add_wide(tally, slot, np.uint64(value))
-    add_wide(tally, squares, np.uint64(value) * np.uint64(value))
-
-
-@block
 def multicast_trial(key, t, params, scratch, tally):
     """One trial at (n, f, destinations)."""
     n = np.int64(params[0])
@@ -237,7 +225,7 @@ def multicast_trial(key, t, params, scratch, tally):
     q = place_of(s, lo, hi)
     channels, detours, depth = whole(net, a, q, top, False)
     if n <= HAMILTON:
-        _add(tally, _HAMILTON, _HAMILTON2, whole(net, a, q, top, True)[0])
+        add_quantity(tally, _HAMILTON, whole(net, a, q, top, True)[0])
     free = _free_channels(scratch, s, destinations, lo, hi, n, channels, f, top)
     separate = np.int64(0)
     for i in range(destinations):
@@ -247,12 +235,12 @@ def multicast_trial(key, t, params, scratch, tally):
     set_faults(net, scratch.faults, lo, hi, n, False)
     tally[_PARTITIONED] += 1
     tally[_DETOURED] += np.int64(detours > 0)
-    _add(tally, _CHANNELS, _CHANNELS2, channels)
-    _add(tally, _FREE, _FREE2, free)
+    add_quantity(tally, _CHANNELS, channels)
+    add_quantity(tally, _FREE, free)
     add_wide(tally, _PRODUCT, np.uint64(channels) * np.uint64(free))
-    _add(tally, _DEPTH, _DEPTH2, depth)
-    _add(tally, _DETOURS, _DETOURS2, detours)
-    _add(tally, _SEPARATE, _SEPARATE2, separate)
+    add_quantity(tally, _DEPTH, depth)
+    add_quantity(tally, _DETOURS, detours)
+    add_quantity(tally, _SEPARATE, separate)
     offer(tally, _MOST, channels, t)
 
 

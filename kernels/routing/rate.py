@@ -21,6 +21,7 @@ from ..draws.pairs import BATCH, Lazy, Pairs, draw_pairs, pair_arrays
 from ..machine import simd
 from ..machine.bits import ALL, ONE, ZERO, first_lanes, popcount
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
+from ..tally.sums import held
 from .entry import recording
 from .layout import ROUTING_RATE
 from .rules import LIMIT, Search, making, search_for, walking
@@ -182,7 +183,8 @@ def _finish(ended, drawn, told, first, limit, whole, k, batch, tally):
         batch.pairs.trials[i] = ALL  # not among those that follow
     minimal = drawn - ended
     least = ALL >> ONE
-    if tally[_EXCESS1] < 0 or tally[_EXCESS1 + 1] > first or tally[_EXCESS2 + 1] > first:
+    (excess, trial1), (_, trial2) = held(tally, _EXCESS1), held(tally, _EXCESS2)
+    if excess < 0 or trial1 > first or trial2 > first:
         for i in range(drawn):
             least = min(least, batch.pairs.trials[i])
     tally[_VALID] += drawn

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from ..tally.layout import Counter, Extreme, Layout
+from ..tally.layout import Counter, Extreme, Layout, Moments
 
 #: Largest n of both studies.
 LARGEST = 12
 
 EDST_BROADCAST = Layout(
-    Counter("steps", "steps of the packets on the trees", digits=2),
-    Counter("steps_squared", "the same, squared", digits=4),
-    Counter("single", "steps of the packets on one tree", digits=2),
-    Counter("single_squared", "the same, squared", digits=4),
-    Counter("bound", "steps that no schedule can beat", digits=2),
-    Counter("bound_squared", "the same, squared", digits=4),
+    Moments("steps", "steps of the packets on the trees", digits=2, square_digits=4),
+    Moments("single", "steps of the packets on one tree", digits=2, square_digits=4),
+    Moments("bound", "steps that no schedule can beat", digits=2, square_digits=4),
     Counter("as_stated", "trials with the printed number of steps"),
     Counter("broken", "trials whose trees miss a node or share a directed link: their steps would be of no schedule"),
     Extreme("most_steps", "most steps of the packets on the trees"),
@@ -21,10 +18,8 @@ EDST_BROADCAST = Layout(
 
 EDGE_DISJOINT_TREES = Layout(
     *(Counter(f"trees_{k}", f"trials with exactly {k} edge-disjoint spanning trees") for k in range(LARGEST + 1)),
-    Counter("trees", "Edmonds' number lambda"),
-    Counter("trees_squared", "lambda, squared"),
-    Counter("degree", "smallest degree delta"),
-    Counter("degree_squared", "delta, squared"),
+    Moments("trees", "Edmonds' number lambda"),
+    Moments("degree", "smallest degree delta"),
     Counter("connected", "trials with lambda >= 1"),
     Counter("linked", "trials with delta >= 1"),
     Counter("isolated", "trials with delta = 0"),

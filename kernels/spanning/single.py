@@ -12,21 +12,18 @@ from ..draws.nodes import Draws, drawn, draws_for, mark_distinct_nodes
 from ..machine import bits
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
-from ..tally.sums import add_square, add_wide, offer
+from ..tally.sums import add_quantity, offer
 from .broadcast import room, single_and_bound, steps_of
 from .connectivity import Graph, cut_link, edge_connectivity, graph_arrays, join_links
-from .layout import EDGE_DISJOINT_TREES, EDST_BROADCAST
+from .layout import EDGE_DISJOINT_TREES, EDST_BROADCAST, LARGEST
 
 _ONE = np.uint64(1)
 
 # ---------------------------------------------------------------- edst-broadcast
 
-_STEPS = EDST_BROADCAST.counter("steps")
-_STEPS_SQUARED = EDST_BROADCAST.counter("steps_squared")
-_SINGLE = EDST_BROADCAST.counter("single")
-_SINGLE_SQUARED = EDST_BROADCAST.counter("single_squared")
-_BOUND = EDST_BROADCAST.counter("bound")
-_BOUND_SQUARED = EDST_BROADCAST.counter("bound_squared")
+_STEPS = EDST_BROADCAST.moments("steps")
+_SINGLE = EDST_BROADCAST.moments("single")
+_BOUND = EDST_BROADCAST.moments("bound")
 _AS_STATED = EDST_BROADCAST.counter("as_stated")
 _BROKEN = EDST_BROADCAST.counter("broken")
 _MOST_STEPS = EDST_BROADCAST.extreme("most_steps")
@@ -81,17 +78,14 @@ def _broadcast_trial(key, t, params, scratch, tally):
     source, fault = draw_ends(key, t, n, d)
     steps = steps_of(n, d, packets, source, fault, scratch)
     single, bound = single_and_bound(n, d, packets, source, fault, scratch)
-    add_wide(tally, _SINGLE, np.uint64(single))
-    add_square(tally, _SINGLE_SQUARED, np.uint64(single))
-    add_wide(tally, _BOUND, np.uint64(bound))
-    add_square(tally, _BOUND_SQUARED, np.uint64(bound))
+    add_quantity(tally, _SINGLE, single)
+    add_quantity(tally, _BOUND, bound)
     if steps < 0:
         tally[_BROKEN] += 1
         return
     trees = n if d == 0 else n - 1
     tally[_AS_STATED] += np.int64(steps == (packets + trees - 1) // trees + n)
-    add_wide(tally, _STEPS, np.uint64(steps))
-    add_square(tally, _STEPS_SQUARED, np.uint64(steps))
+    add_quantity(tally, _STEPS, steps)
     offer(tally, _MOST_STEPS, steps, t)
 
 
@@ -100,11 +94,9 @@ EDST_BROADCAST_SINGLE = trials_kernel(set_up_broadcast, _broadcast_trial)
 
 # ---------------------------------------------------------------- edge-disjoint-trees: Edmonds' number
 
-_TREES_0 = EDGE_DISJOINT_TREES.counter("trees_0")  # trees_1, trees_2, ... stand behind it
-_TREES = EDGE_DISJOINT_TREES.counter("trees")
-_TREES_SQUARED = EDGE_DISJOINT_TREES.counter("trees_squared")
-_DEGREE = EDGE_DISJOINT_TREES.counter("degree")
-_DEGREE_SQUARED = EDGE_DISJOINT_TREES.counter("degree_squared")
+_EXACTLY = EDGE_DISJOINT_TREES.family("trees_{}", range(LARGEST + 1))  # trees_1, trees_2, ... stand behind it
+_TREES = EDGE_DISJOINT_TREES.moments("trees")
+_DEGREE = EDGE_DISJOINT_TREES.moments("degree")
 _CONNECTED = EDGE_DISJOINT_TREES.counter("connected")
 _LINKED = EDGE_DISJOINT_TREES.counter("linked")
 _ISOLATED = EDGE_DISJOINT_TREES.counter("isolated")
@@ -163,11 +155,9 @@ def _trees_trial(key, t, params, scratch, tally):
     """Edmonds' number under random faults; params are n, f, links."""
     _draw_graph(key, t, np.int64(params[0]), np.int64(params[1]), np.int64(params[2]), scratch)
     trees, degree, flows = edge_connectivity(scratch.graph)
-    tally[_TREES_0 + trees] += 1
-    tally[_TREES] += trees
-    tally[_TREES_SQUARED] += trees * trees
-    tally[_DEGREE] += degree
-    tally[_DEGREE_SQUARED] += degree * degree
+    tally[_EXACTLY[trees]] += 1
+    add_quantity(tally, _TREES, trees)
+    add_quantity(tally, _DEGREE, degree)
     tally[_CONNECTED] += np.int64(trees > 0)
     tally[_LINKED] += np.int64(degree > 0)
     tally[_ISOLATED] += np.int64(degree == 0)

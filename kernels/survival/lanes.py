@@ -23,10 +23,10 @@ from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from . import drawing
 from .layout import COMPARED, SURVIVAL
 
-_COUNTS = np.array([SURVIVAL.counter(name) for name in COMPARED])
-_CUBE = np.array([SURVIVAL.counter(f"cube_{name}") for name in COMPARED])
-_GAIN = np.array([SURVIVAL.counter(f"{name}_gain") for name in COMPARED])
-_DIFFERS = np.array([SURVIVAL.counter(f"{name}_differs") for name in COMPARED])
+_COUNTS = SURVIVAL.family("{}", COMPARED)
+_CUBE = SURVIVAL.family("cube_{}", COMPARED)
+_GAIN = SURVIVAL.family("{}_gain", COMPARED)
+_DIFFERS = SURVIVAL.family("{}_differs", COMPARED)
 _PAIRS = SURVIVAL.counter("pairs")
 
 _3, _6, _63 = np.uint64(3), np.uint64(6), np.uint64(63)

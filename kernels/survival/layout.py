@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..tally.layout import Counter, Extreme, Layout
+from ..tally.layout import Counter, Extreme, Layout, Moments
 
 #: What is compared, by name: each has a counter of its own, one of the hypercube, and two of their difference.
 COMPARED = {
@@ -21,22 +21,15 @@ SURVIVAL = Layout(
 )
 
 SURVIVAL_PARTS = Layout(
-    Counter("largest", "nodes of the largest part"),
-    Counter("largest_squares", "squares of that"),
-    Counter("parts", "parts"),
-    Counter("parts_squares", "squares of that"),
+    Moments("largest", "nodes of the largest part", squared="largest_squares"),
+    Moments("parts", "parts", squared="parts_squares"),
     Counter("some", "trials with a part"),
     Counter("reached", "trials in which t can be reached from s"),
-    Counter("length", "links from s to t in these"),
-    Counter("length_squares", "squares of that"),
-    Counter("intact", "links from s to t without faults in these"),
-    Counter("intact_squares", "squares of that"),
+    Moments("length", "links from s to t in these", squared="length_squares"),
+    Moments("intact", "links from s to t without faults in these", squared="intact_squares"),
     Counter("length_intact", "products of the two"),
     Counter("both", "trials in which t can be reached in the network and in the hypercube"),
-    Counter("both_length", "links from s to t in the network in these"),
-    Counter("both_squares", "squares of that"),
-    Counter("gain", "links from s to t in the network less in the hypercube, in these"),
-    Counter("gain_squares", "squares of that"),
-    Counter("gain_nonzero", "trials of these in which it is not zero"),
+    Moments("both_length", "links from s to t in the network in these", squared="both_squares"),
+    Moments("gain", "links from s to t in these, network less hypercube", 1, 1, "gain_squares", "gain_nonzero"),
     Extreme("parts", "most parts"),
 )

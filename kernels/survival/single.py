@@ -11,25 +11,22 @@ from ..draws.faults import Faults, draw, faults_for
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
-from ..tally.sums import offer
+from ..tally.sums import add_quantity, offer
 from .layout import COMPARED, SURVIVAL
 from .layout import SURVIVAL_PARTS as PARTS
 
 _FAR = np.uint8(255)
 
-_LARGEST, _LARGEST_SQUARES = PARTS.counter("largest"), PARTS.counter("largest_squares")
-_PARTS, _PARTS_SQUARES, _SOME = PARTS.counter("parts"), PARTS.counter("parts_squares"), PARTS.counter("some")
-_REACHED, _LENGTH, _LENGTH_SQUARES = (PARTS.counter(name) for name in ("reached", "length", "length_squares"))
-_INTACT, _INTACT_SQUARES = PARTS.counter("intact"), PARTS.counter("intact_squares")
+_LARGEST, _PARTS, _SOME = PARTS.moments("largest"), PARTS.moments("parts"), PARTS.counter("some")
+_REACHED, _LENGTH, _INTACT = PARTS.counter("reached"), PARTS.moments("length"), PARTS.moments("intact")
 _LENGTH_INTACT = PARTS.counter("length_intact")
-_BOTH, _BOTH_LENGTH, _BOTH_SQUARES = PARTS.counter("both"), PARTS.counter("both_length"), PARTS.counter("both_squares")
-_GAIN, _GAIN_SQUARES, _GAIN_NONZERO = (PARTS.counter(name) for name in ("gain", "gain_squares", "gain_nonzero"))
+_BOTH, _BOTH_LENGTH, _GAIN = PARTS.counter("both"), PARTS.moments("both_length"), PARTS.moments("gain")
 _MOST_PARTS = PARTS.extreme("parts")
 
-_COUNTS = np.array([SURVIVAL.counter(name) for name in COMPARED])
-_CUBE = np.array([SURVIVAL.counter(f"cube_{name}") for name in COMPARED])
-_GAINS = np.array([SURVIVAL.counter(f"{name}_gain") for name in COMPARED])
-_DIFFERS = np.array([SURVIVAL.counter(f"{name}_differs") for name in COMPARED])
+_COUNTS = SURVIVAL.family("{}", COMPARED)
+_CUBE = SURVIVAL.family("cube_{}", COMPARED)
+_GAINS = SURVIVAL.family("{}_gain", COMPARED)
+_DIFFERS = SURVIVAL.family("{}_differs", COMPARED)
 _DEFINED = SURVIVAL.counter("pairs")
 
 
@@ -133,29 +130,22 @@ def _set_up(intact: bool) -> Any:
 
 @block
 def _count_parts(t, own, cube, intact, tally):
-    tally[_LARGEST] += own.largest
-    tally[_LARGEST_SQUARES] += own.largest * own.largest
-    tally[_PARTS] += own.parts
-    tally[_PARTS_SQUARES] += own.parts * own.parts
+    add_quantity(tally, _LARGEST, own.largest)
+    add_quantity(tally, _PARTS, own.parts)
     tally[_SOME] += own.parts > 0
     offer(tally, _MOST_PARTS, own.parts, t)
     if own.length < 0:
         return
     tally[_REACHED] += 1
-    tally[_LENGTH] += own.length
-    tally[_LENGTH_SQUARES] += own.length * own.length
-    tally[_INTACT] += intact
-    tally[_INTACT_SQUARES] += intact * intact
+    add_quantity(tally, _LENGTH, own.length)
+    add_quantity(tally, _INTACT, intact)
     tally[_LENGTH_INTACT] += own.length * intact
     if cube.length < 0:
         return
     gain = own.length - cube.length
     tally[_BOTH] += 1
-    tally[_BOTH_LENGTH] += own.length
-    tally[_BOTH_SQUARES] += own.length * own.length
-    tally[_GAIN] += gain
-    tally[_GAIN_SQUARES] += gain * gain
-    tally[_GAIN_NONZERO] += gain != 0
+    add_quantity(tally, _BOTH_LENGTH, own.length)
+    add_quantity(tally, _GAIN, gain)
 
 
 @block

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import difflib
 import operator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,7 @@ class Counter:
     """
 
     name: str
-    description: str
+    description: str = field(compare=False)
     digits: int = 1
     bins: int = 0
 
@@ -67,10 +68,53 @@ class Extreme:
     """
 
     name: str
-    description: str
+    description: str = field(compare=False)
 
     def __post_init__(self) -> None:
         _check_texts(self)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """A quantity of each trial: its total, the sum of its squares, and the trials in which it is not zero, as counters.
+
+    Parameters
+    ----------
+    name, description : str
+        Of the total.
+    digits, square_digits : int
+        Of the total and of the squares, as of a Counter.
+    squared : str
+        Name of the squares; by default ``name`` and ``_squared``.
+    nonzero : str
+        Name of the number of trials in which it is not zero, where it has one of its own.
+    """
+
+    name: str
+    description: str
+    digits: int = 1
+    square_digits: int = 1
+    squared: str = ""
+    nonzero: str = ""
+
+    @property
+    def counters(self) -> tuple[Counter, ...]:
+        """What it stands for, in the order of the slots."""
+        what = self.description
+        total = Counter(self.name, what, self.digits)
+        squares = Counter(self.squared or f"{self.name}_squared", f"{what}, squared", self.square_digits)
+        nonzero = (Counter(name, f"trials in which it is not 0: {what}") for name in (self.nonzero,) if name)
+        return total, squares, *nonzero
+
+
+class Slots(NamedTuple):
+    """Where a quantity is entered (``sums.add_quantity``); int64 all."""
+
+    total: Any  #: first slot of the total
+    squares: Any
+    nonzero: Any  #: -1 where it is not counted
+    digits: Any  #: of the total
+    square_digits: Any
 
 
 def _check_texts(entry: Counter | Extreme) -> None:
@@ -85,14 +129,16 @@ class Layout:
 
     Parameters
     ----------
-    *entries : Counter or Extreme
-        Names are unique among the counters and among the extremes.
+    *entries : Counter, Moments or Extreme
+        Names are unique among the counters, those of the Moments among them, and among the extremes.
     """
 
-    def __init__(self, *entries: Counter | Extreme) -> None:
-        if not all(isinstance(e, (Counter, Extreme)) for e in entries):
-            raise ParameterError("a layout is made of Counters and Extremes")
-        self.counters = tuple(e for e in entries if isinstance(e, Counter))
+    def __init__(self, *entries: Counter | Moments | Extreme) -> None:
+        if not all(isinstance(e, (Counter, Moments, Extreme)) for e in entries):
+            raise ParameterError("a layout is made of Counters, Moments and Extremes")
+        given = ((e,) if isinstance(e, Counter) else e.counters for e in entries if not isinstance(e, Extreme))
+        self.counters = tuple(counter for some in given for counter in some)
+        self._moments = {e.name: e for e in entries if isinstance(e, Moments)}
         self.extremes = tuple(e for e in entries if isinstance(e, Extreme))
         self._counters: dict[str, int] = {}
         self._extremes: dict[str, int] = {}
@@ -112,14 +158,26 @@ class Layout:
 
     def counter(self, name: str) -> Any:
         """First slot of a counter, as the int64 that kernels index with.  Raises ParameterError, which names the nearest."""
-        return self._slot(self._counters, "counter", name)
+        # np.int64, because Numba compiles a function once more for each Python integer that it is called with
+        return np.int64(self._known(self._counters, "counter", name))
+
+    def family(self, pattern: str, variants: Iterable[object]) -> NDArray[np.int64]:
+        """First slots of the counters ``pattern.format(variant)``, in the order of the variants; as :meth:`counter`."""
+        return np.array([self.counter(pattern.format(variant)) for variant in variants])
+
+    def moments(self, name: str) -> Slots:
+        """Slots of the :class:`Moments` of that name; as :meth:`counter`."""
+        entry = self._known(self._moments, "quantity", name)
+        total, squares, *_ = (self.counter(c.name) for c in entry.counters)
+        nonzero = self.counter(entry.nonzero) if entry.nonzero else np.int64(-1)
+        return Slots(total, squares, nonzero, np.int64(entry.digits), np.int64(entry.square_digits))
 
     def extreme(self, name: str) -> Any:
         """Slot of an extreme's value, before that of its trial; as :meth:`counter`."""
-        return self._slot(self._extremes, "extreme", name)
+        return np.int64(self._known(self._extremes, "extreme", name))
 
     @staticmethod
-    def _slot(places: dict[str, int], kind: str, name: str) -> Any:
+    def _known(places: dict[str, Any], kind: str, name: str) -> Any:
         if not isinstance(name, str) or name not in places:
             name = str(name)[:60] if isinstance(name, str) else f"a {type(name).__name__}"
             near = difflib.get_close_matches(name, places, 1)
@@ -127,8 +185,7 @@ class Layout:
                 f"{name} is not a{'n' if kind == 'extreme' else ''} {kind} of the layout, which has "
                 f"{', '.join(places) or 'none'}{f'; did you mean {near[0]}?' if near else ''}"
             )
-        # np.int64, because Numba compiles a function once more for each Python integer that it is called with
-        return np.int64(places[name])
+        return places[name]
 
     def fresh(self) -> NDArray[np.int64]:
         """The tally of no trial: counters 0, extremes (-1, -1)."""
@@ -155,7 +212,11 @@ class Layout:
         return counts, {name: (values[at], values[at + 1]) for name, at in self._extremes.items()}
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Layout) and (self.counters, self.extremes) == (other.counters, other.extremes)
+        return isinstance(other, Layout) and self._named() == other._named()
 
     def __hash__(self) -> int:
-        return hash((self.counters, self.extremes))
+        return hash(self._named())
+
+    def _named(self) -> tuple[frozenset[Counter], frozenset[Extreme]]:
+        """What two layouts share whose tallies add: counters and extremes by name, in whatever order and words."""
+        return frozenset(self.counters), frozenset(self.extremes)

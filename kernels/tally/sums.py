@@ -22,6 +22,40 @@ def offer(tally, slot, value, trial):
 
 
 @block
+def held(tally, slot):
+    """An extreme's value and trial."""
+    return tally[slot], tally[slot + 1]
+
+
+@block
+def add_power(tally, slot, count, e):
+    """Add count 2^e, an int64 below 2^31 and a power that it has digits for, to a counter."""
+    tally[slot + (e >> 5)] += count << (e & 31)
+
+
+@block
+def take_wide(tally, slot, value):
+    """Take a uint64 from a counter of two digits or more."""
+    tally[slot] -= np.int64(value & LOW32)
+    tally[slot + 1] -= np.int64(value >> HALF)
+
+
+@block
+def take_power(tally, slot, value, e):
+    """Take a uint64 times 2^e from a counter that has digits for it."""
+    at = slot + (e >> 5)
+    take_wide(tally, at, (value & LOW32) << np.uint64(e & 31))
+    take_wide(tally, at + 1, (value >> HALF) << np.uint64(e & 31))
+
+
+@block
+def add_digits(tally, slot, digits, count):
+    """Add ``count`` times a number, given by its digits, to a counter of as many."""
+    for i in range(digits.size):
+        tally[slot + i] += count * digits[i]
+
+
+@block
 def add_wide(tally, slot, value):
     """Add a uint64 to a counter of two digits or more."""
     tally[slot] += np.int64(value & LOW32)
@@ -45,6 +79,25 @@ def add_product(tally, slot, value, factor):
     """Add a uint64 times a uint64 below 2^31 to a counter of three digits."""
     add_wide(tally, slot, (value & LOW32) * factor)
     add_wide(tally, slot + np.int64(1), (value >> HALF) * factor)
+
+
+@block
+def add_quantity(tally, slots, x):
+    """Enter one trial's int64 in the slots of its Moments; from 0 on where its total has two digits or the squares have more
+    than one, and where these have fewer than four below 2^32.
+    """
+    if slots.digits == 1:
+        tally[slots.total] += x
+    else:
+        add_wide(tally, slots.total, np.uint64(x))
+    if slots.square_digits == 1:
+        tally[slots.squares] += x * x
+    elif slots.square_digits < 4:
+        add_wide(tally, slots.squares, np.uint64(x) * np.uint64(x))
+    else:
+        add_square(tally, slots.squares, np.uint64(x))
+    if slots.nonzero >= 0:
+        tally[slots.nonzero] += x != 0
 
 
 # ---------------------------------------------------------------- lanes
@@ -80,5 +133,11 @@ def add_moments(x, width, sums):
 def count_moments(tally, slot, slot_squared, sums):
     """Enter sums of :func:`add_moments`: the total in two digits, the squares in three or more."""
     add_wide(tally, slot, simd.total(simd.load(sums, 0)))
-    add_wide(tally, slot_squared, simd.total(simd.load(sums, 8)))
-    add_wide(tally, slot_squared + np.int64(1), simd.total(simd.load(sums, 16)))
+    count_squares(tally, slot_squared, sums)
+
+
+@block
+def count_squares(tally, slot, sums):
+    """The squares of :func:`count_moments` alone."""
+    add_wide(tally, slot, simd.total(simd.load(sums, 8)))
+    add_wide(tally, slot + np.int64(1), simd.total(simd.load(sums, 16)))

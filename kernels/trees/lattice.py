@@ -25,7 +25,7 @@ import numpy as np
 
 from ..machine import simd
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..tally.sums import offer
+from ..tally.sums import add_quantity, offer
 from .dead import Dead, clear_dead, dead_for, draw_dead, first_sink, most_dead
 from .layout import OPTIMAL_TREE
 from .orders import Room, find_order, room_for, top_down
@@ -35,25 +35,13 @@ _FAULT_FREE = OPTIMAL_TREE.counter("fault_free")
 _FAULT_FREE_EXISTS = OPTIMAL_TREE.counter("fault_free_exists")
 _FAULT_FREE_TOP_DOWN = OPTIMAL_TREE.counter("fault_free_top_down")
 _OPTIMAL = OPTIMAL_TREE.counter("optimal")
-_TREE_FAULTS = OPTIMAL_TREE.counter("tree_faults")
-_TREE_FAULTS_SQUARED = OPTIMAL_TREE.counter("tree_faults_squared")
-_WITH_TREE_FAULTS = OPTIMAL_TREE.counter("with_tree_faults")
-_GAP = OPTIMAL_TREE.counter("gap")
-_GAP_SQUARED = OPTIMAL_TREE.counter("gap_squared")
-_WITH_GAP = OPTIMAL_TREE.counter("with_gap")
-_OPTIMUM = OPTIMAL_TREE.counter("optimum")
-_OPTIMUM_SQUARED = OPTIMAL_TREE.counter("optimum_squared")
-_WITH_OPTIMUM = OPTIMAL_TREE.counter("with_optimum")
+_TREE_FAULTS = OPTIMAL_TREE.moments("tree_faults")
+_GAP = OPTIMAL_TREE.moments("gap")
+_OPTIMUM = OPTIMAL_TREE.moments("optimum")
 _PRODUCT = OPTIMAL_TREE.counter("product")
-_SAME_SINK = OPTIMAL_TREE.counter("same_sink")
-_SAME_SINK_SQUARED = OPTIMAL_TREE.counter("same_sink_squared")
-_WITH_SAME_SINK = OPTIMAL_TREE.counter("with_same_sink")
-_ANY_SINK = OPTIMAL_TREE.counter("any_sink")
-_ANY_SINK_SQUARED = OPTIMAL_TREE.counter("any_sink_squared")
-_WITH_ANY_SINK = OPTIMAL_TREE.counter("with_any_sink")
-_TOP_DOWN = OPTIMAL_TREE.counter("top_down")
-_TOP_DOWN_SQUARED = OPTIMAL_TREE.counter("top_down_squared")
-_WITH_TOP_DOWN = OPTIMAL_TREE.counter("with_top_down")
+_SAME_SINK = OPTIMAL_TREE.moments("same_sink")
+_ANY_SINK = OPTIMAL_TREE.moments("any_sink")
+_TOP_DOWN = OPTIMAL_TREE.moments("top_down")
 _LARGEST_GAP = OPTIMAL_TREE.extreme("largest_gap")
 
 #: Subcubes of so many low digits are gone through together: the others' fixed digits are listed once for 27.
@@ -230,22 +218,12 @@ def _solve(n, lattice, lanes, steps):
 def record_trees(tally, t, faults, optimum, same_sink, any_sink):
     """Count a trial with a sink and a faulty link in FIND_TREE's tree."""
     gap = faults - optimum
-    tally[_TREE_FAULTS] += faults
-    tally[_TREE_FAULTS_SQUARED] += faults * faults
-    tally[_WITH_TREE_FAULTS] += 1
+    add_quantity(tally, _TREE_FAULTS, faults)
     tally[_PRODUCT] += faults * optimum
-    tally[_OPTIMUM] += optimum
-    tally[_OPTIMUM_SQUARED] += optimum * optimum
-    tally[_WITH_OPTIMUM] += optimum > 0
-    tally[_SAME_SINK] += same_sink
-    tally[_SAME_SINK_SQUARED] += same_sink * same_sink
-    tally[_WITH_SAME_SINK] += same_sink > 0
-    tally[_ANY_SINK] += any_sink
-    tally[_ANY_SINK_SQUARED] += any_sink * any_sink
-    tally[_WITH_ANY_SINK] += any_sink > 0
-    tally[_GAP] += gap
-    tally[_GAP_SQUARED] += gap * gap
-    tally[_WITH_GAP] += gap > 0
+    add_quantity(tally, _OPTIMUM, optimum)
+    add_quantity(tally, _SAME_SINK, same_sink)
+    add_quantity(tally, _ANY_SINK, any_sink)
+    add_quantity(tally, _GAP, gap)
     tally[_OPTIMAL] += gap == 0
     tally[_FAULT_FREE_EXISTS] += optimum == 0
     offer(tally, _LARGEST_GAP, gap, t)
@@ -279,9 +257,7 @@ def count_optimal(n, t, count, s, lanes, one, filled, steps, tally):
     if sink < 0:
         return filled
     tally[_SINK] += 1
-    tally[_TOP_DOWN] += crossed
-    tally[_TOP_DOWN_SQUARED] += crossed * crossed
-    tally[_WITH_TOP_DOWN] += crossed > 0
+    add_quantity(tally, _TOP_DOWN, crossed)
     faults = find_order(n, sink, dead.low, dead.bit, count, s.room)
     if faults == 0:
         tally[_FAULT_FREE] += 1

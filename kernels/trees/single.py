@@ -16,7 +16,7 @@ from ..machine import bits
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, kernel, scratch
 from ..machine.trials import trials_kernel
-from ..tally.sums import add_wide, offer
+from ..tally.sums import add_quantity, offer
 from .dead import Dead, add_link, add_nodes, clear_dead, dead_for, draw_dead, first_sink, isolated, most_dead
 from .lattice import count_optimal, flush, search_for
 from .layout import FIND_TREE
@@ -25,12 +25,8 @@ from .orders import Room, find_order, room_for
 _SINK = FIND_TREE.counter("sink")
 _FAULT_FREE = FIND_TREE.counter("fault_free")
 _UNHINDERED = FIND_TREE.counter("unhindered")
-_TREE_FAULTS = FIND_TREE.counter("tree_faults")
-_TREE_FAULTS_SQUARED = FIND_TREE.counter("tree_faults_squared")
-_WITH_TREE_FAULTS = FIND_TREE.counter("with_tree_faults")
-_FAILING = FIND_TREE.counter("failing")
-_FAILING_SQUARED = FIND_TREE.counter("failing_squared")
-_WITH_FAILING = FIND_TREE.counter("with_failing")
+_TREE_FAULTS = FIND_TREE.moments("tree_faults")
+_FAILING = FIND_TREE.moments("failing")
 _MOST = FIND_TREE.extreme("most_tree_faults")
 
 #: What a trial with a tree without a faulty link adds one to.
@@ -43,14 +39,8 @@ def record(tally, t, faults, failing):
     tally[_SINK] += 1
     tally[_FAULT_FREE] += faults == 0
     tally[_UNHINDERED] += failing == 0
-    if faults > 0:
-        tally[_WITH_TREE_FAULTS] += 1
-        tally[_TREE_FAULTS] += faults
-        add_wide(tally, _TREE_FAULTS_SQUARED, np.uint64(faults * faults))
-    if failing > 0:
-        tally[_WITH_FAILING] += 1
-        tally[_FAILING] += failing
-        add_wide(tally, _FAILING_SQUARED, np.uint64(failing * failing))
+    add_quantity(tally, _TREE_FAULTS, faults)
+    add_quantity(tally, _FAILING, failing)
     offer(tally, _MOST, faults, t)
 
 

@@ -5,22 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine.jit import block
-from ..tally.sums import add_square, add_wide, offer
+from ..tally.sums import add_quantity, add_square, add_wide, offer
 from .layout import CLASSES, SPLIT_ABOVE, UNSAFE_FRACTION
 
-UNSAFE = UNSAFE_FRACTION.counter("unsafe_nodes")
-UNSAFE_SQUARED = UNSAFE_FRACTION.counter("unsafe_nodes_squared")
+UNSAFE = UNSAFE_FRACTION.moments("unsafe_nodes")
 WITH_UNSAFE = UNSAFE_FRACTION.counter("with_unsafe")
 ALL_UNSAFE = UNSAFE_FRACTION.counter("all_unsafe")
-ROUNDS = UNSAFE_FRACTION.counter("rounds")
-ROUNDS_SQUARED = UNSAFE_FRACTION.counter("rounds_squared")
+ROUNDS = UNSAFE_FRACTION.moments("rounds")
 MERGING = UNSAFE_FRACTION.counter("merging")
 ROUNDS_KNOWN = UNSAFE_FRACTION.counter("rounds_known")
 ROUNDS_LAW = UNSAFE_FRACTION.counter("rounds_law")
 MOST_ROUNDS = UNSAFE_FRACTION.extreme("rounds")
-REACHED = UNSAFE_FRACTION.counter(f"reached_{CLASSES[0]}")
-UNSAFE_IN = UNSAFE_FRACTION.counter(f"unsafe_nodes_{CLASSES[0]}")
-UNSAFE_SQUARED_IN = UNSAFE_FRACTION.counter(f"unsafe_nodes_squared_{CLASSES[0]}")
+REACHED = UNSAFE_FRACTION.family("reached_{}", CLASSES)
+UNSAFE_IN = UNSAFE_FRACTION.family("unsafe_nodes_{}", CLASSES)
+UNSAFE_SQUARED_IN = UNSAFE_FRACTION.family("unsafe_nodes_squared_{}", CLASSES)
 
 #: Least unsafe nodes of each class.
 LEAST = np.array(CLASSES, np.uint64)
@@ -39,8 +37,8 @@ def count_rounds(tally, reached):
     tally[WITH_UNSAFE] += reached[1]
     for r in range(LAST_BIN + 1):
         tally[ROUNDS_LAW + r] += reached[r] - reached[r + 1]
-        tally[ROUNDS] += reached[r + 1]
-        tally[ROUNDS_SQUARED] += (2 * r + 1) * reached[r + 1]
+        tally[ROUNDS.total] += reached[r + 1]
+        tally[ROUNDS.squares] += (2 * r + 1) * reached[r + 1]
 
 
 @block
@@ -48,11 +46,11 @@ def _record_class(tally, unsafe):
     """Enter a trial's unsafe nodes into their class; fewer than the first class's are in none."""
     c = np.int64(0)
     while c < LEAST.size and LEAST[c] <= unsafe:
-        tally[REACHED + c] += 1
+        tally[REACHED[c]] += 1
         c += 1
     if c > 0:
-        add_wide(tally, UNSAFE_IN + 2 * (c - 1), unsafe)
-        add_square(tally, UNSAFE_SQUARED_IN + 4 * (c - 1), unsafe)
+        add_wide(tally, UNSAFE_IN[c - 1], unsafe)
+        add_square(tally, UNSAFE_SQUARED_IN[c - 1], unsafe)
 
 
 @block
@@ -62,13 +60,11 @@ def record(tally, n, trial, unsafe, rounds, merging, everything):
     tally[ALL_UNSAFE] += np.int64(everything)
     if unsafe != np.uint64(0):
         tally[WITH_UNSAFE] += 1
-        add_wide(tally, UNSAFE, unsafe)
-        add_square(tally, UNSAFE_SQUARED, unsafe)
+        add_quantity(tally, UNSAFE, np.int64(unsafe))
         if n > SPLIT_ABOVE:
             _record_class(tally, unsafe)
     if rounds >= 0:
         tally[ROUNDS_KNOWN] += 1
         tally[ROUNDS_LAW + min(rounds, LAST_BIN)] += 1
-        tally[ROUNDS] += rounds
-        tally[ROUNDS_SQUARED] += rounds * rounds
+        add_quantity(tally, ROUNDS, rounds)
         offer(tally, MOST_ROUNDS, rounds, trial)

@@ -57,7 +57,6 @@ from .entry import (
     REACHED,
     UNSAFE,
     UNSAFE_IN,
-    UNSAFE_SQUARED,
     UNSAFE_SQUARED_IN,
     count_rounds,
 )
@@ -135,7 +134,7 @@ def _split(sieve, nodes, unsafe, lanes, tally):
     c = np.int64(0)
     here = simd.bits(simd.less_equal(simd.like(nodes, LEAST[0]), nodes)) & unsafe
     while here:
-        tally[REACHED + c] += bits.popcount(here)
+        tally[REACHED[c]] += bits.popcount(here)
         more = ZERO
         if c + 1 < last:
             more = simd.bits(simd.less_equal(simd.like(nodes, LEAST[c + 1]), nodes)) & here
@@ -327,9 +326,9 @@ def _make(width: int, word: Any) -> Kernel:
             for i in range(sieve.left[0]):
                 merged_trial(key, sieve.left_over[i], params, lists, tally)
         count_rounds(tally, sieve.reached)
-        count_moments(tally, UNSAFE, UNSAFE_SQUARED, sieve.sums)
+        count_moments(tally, UNSAFE.total, UNSAFE.squares, sieve.sums)
         for c in range(LEAST.size):
-            count_moments(tally, UNSAFE_IN + 2 * c, UNSAFE_SQUARED_IN + 4 * c, sieve.classes[24 * c :])
+            count_moments(tally, UNSAFE_IN[c], UNSAFE_SQUARED_IN[c], sieve.classes[24 * c :])
 
     return unsafe_lanes
 

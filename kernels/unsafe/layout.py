@@ -3,19 +3,17 @@ fails by itself (UNSAFE_CRITICAL)."""
 
 from __future__ import annotations
 
-from ..tally.layout import Counter, Extreme, Layout
+from ..tally.layout import Counter, Extreme, Layout, Moments
 
 #: Above this dimension trials of 8 unsafe nodes and more are counted by classes besides, each from so many nodes on.
 SPLIT_ABOVE = 12
 CLASSES = (8, 32, 128, 512, 2048, 8192, 1 << 15, 1 << 17, 1 << 19)
 
 UNSAFE_FRACTION = Layout(
-    Counter("unsafe_nodes", "unsafe nodes", 2),
-    Counter("unsafe_nodes_squared", "unsafe nodes, squared", 4),
+    Moments("unsafe_nodes", "unsafe nodes", 2, 4),
     Counter("with_unsafe", "trials with an unsafe node"),
     Counter("all_unsafe", "trials without an active node"),
-    Counter("rounds", "rounds of FIND_UNSAFE"),
-    Counter("rounds_squared", "rounds of FIND_UNSAFE, squared"),
+    Moments("rounds", "rounds of FIND_UNSAFE"),
     Counter("merging", "trials with two faults within distance 2"),
     Counter("rounds_known", "trials whose rounds are known: no subcube of more than 30 dimensions"),
     Counter("rounds_law", "trials by their rounds of FIND_UNSAFE, 31 or more in the last bin", bins=32),
@@ -42,20 +40,16 @@ UNSAFE_RARE = Layout(
     *(Counter(f"unsafe_nodes_squared_{d}", f"unsafe nodes in class {d}, squared", 4) for d in MARKING),
     Counter("with_unsafe", "trials with an unsafe node"),
     Counter("all_unsafe", "trials without an active node"),
-    Counter("rounds", "rounds of FIND_UNSAFE, where they are known"),
-    Counter("rounds_squared", "rounds of FIND_UNSAFE, squared, where they are known"),
+    Moments("rounds", "rounds of FIND_UNSAFE, where they are known"),
     Counter("rounds_unknown", "trials whose rounds are not known: a subcube of more than 30 dimensions"),
     Extreme("rounds", "most rounds of FIND_UNSAFE"),
     Extreme("largest", "dimension of the largest subcube"),
 )
 
 UNSAFE_CRITICAL = Layout(
-    Counter("unsafe_nodes", "unsafe nodes"),
-    Counter("unsafe_nodes_squared", "unsafe nodes, squared", 2),
-    Counter("with_unsafe", "trials with an unsafe node"),
+    Moments("unsafe_nodes", "unsafe nodes", 1, 2, nonzero="with_unsafe"),
     Counter("all_unsafe", "trials without an active node"),
-    Counter("rounds", "rounds of FIND_UNSAFE"),
-    Counter("rounds_squared", "rounds of FIND_UNSAFE, squared"),
+    Moments("rounds", "rounds of FIND_UNSAFE"),
     Counter("faults", "faulty nodes"),
     Extreme("rounds", "most rounds of FIND_UNSAFE"),
 )

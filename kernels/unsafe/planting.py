@@ -22,22 +22,22 @@ from ..machine import simd
 from ..machine.bits import ALL, LOW32, ONE, ZERO, first_lanes, popcount
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
-from ..tally.sums import add_square, add_wide, offer
+from ..tally.sums import add_quantity, add_square, add_wide, offer
 from .closure import Spare, solve, spare_cubes
-from .layout import DIMENSIONS, MARKING, UNSAFE_RARE
+from .layout import MARKING, UNSAFE_RARE
 
-_COUNTED = UNSAFE_RARE.counter("counted")  # then dimension_2, dimension_3, ...
-_UNSAFE = UNSAFE_RARE.counter(f"unsafe_nodes_{MARKING[0]}")
-_SQUARES = UNSAFE_RARE.counter(f"unsafe_nodes_squared_{MARKING[0]}")
+_COUNTED = UNSAFE_RARE.counter("counted")
+_REACHED = UNSAFE_RARE.family("dimension_{}", MARKING)
+_UNSAFE = UNSAFE_RARE.family("unsafe_nodes_{}", MARKING)
+_SQUARES = UNSAFE_RARE.family("unsafe_nodes_squared_{}", MARKING)
 _WITH_UNSAFE = UNSAFE_RARE.counter("with_unsafe")
 _ALL_UNSAFE = UNSAFE_RARE.counter("all_unsafe")
-_ROUNDS = UNSAFE_RARE.counter("rounds")
-_ROUNDS_SQUARED = UNSAFE_RARE.counter("rounds_squared")
+_ROUNDS = UNSAFE_RARE.moments("rounds")
 _UNKNOWN = UNSAFE_RARE.counter("rounds_unknown")
 _MOST_ROUNDS = UNSAFE_RARE.extreme("rounds")
 _LARGEST = UNSAFE_RARE.extreme("largest")
 
-_CLASSES = np.array(DIMENSIONS, np.int64)
+_CLASSES = np.array(MARKING, np.int64)
 _HALF = np.uint64(32)
 _EIGHT = np.uint64(8)
 
@@ -238,22 +238,21 @@ def is_first(labels, f, i, j):
 @block(always=True)
 def _record(tally, t, n, unsafe, rounds, largest):
     """Enter a trial that counts: unsafe nodes (uint64), rounds (-1 unknown), the largest subcube's dimension."""
-    c = np.int64(0)
+    c = ZERO
     tally[_COUNTED] += 1
-    while c + 1 < _CLASSES.size and _CLASSES[c + 1] <= largest:
-        c += 1
-        tally[_COUNTED + c] += 1
+    while c < np.uint64(_CLASSES.size) and _CLASSES[c] <= largest:
+        tally[_REACHED[c]] += 1
+        c += ONE
     if unsafe != ZERO:  # of class 2 or above
         tally[_WITH_UNSAFE] += 1
-        add_wide(tally, _UNSAFE + 2 * (c - 1), unsafe)
-        add_square(tally, _SQUARES + 4 * (c - 1), unsafe)
+        add_wide(tally, _UNSAFE[c - ONE], unsafe)
+        add_square(tally, _SQUARES[c - ONE], unsafe)
     tally[_ALL_UNSAFE] += np.int64(largest == n)
     offer(tally, _LARGEST, largest, t)
     if rounds < 0:
         tally[_UNKNOWN] += 1
         return
-    tally[_ROUNDS] += rounds
-    tally[_ROUNDS_SQUARED] += rounds * rounds
+    add_quantity(tally, _ROUNDS, rounds)
     offer(tally, _MOST_ROUNDS, rounds, t)
 
 

@@ -21,16 +21,13 @@ from ..cube.subcubes import merge
 from ..draws import bernoulli
 from ..machine import bits, simd
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel
-from ..tally.sums import add_wide, offer
+from ..tally.sums import add_quantity, offer
 from . import rounds
 from .layout import UNSAFE_CRITICAL
 
-_UNSAFE_NODES = UNSAFE_CRITICAL.counter("unsafe_nodes")
-_UNSAFE_SQUARED = UNSAFE_CRITICAL.counter("unsafe_nodes_squared")
-_WITH_UNSAFE = UNSAFE_CRITICAL.counter("with_unsafe")
+_UNSAFE_NODES = UNSAFE_CRITICAL.moments("unsafe_nodes")
 _ALL_UNSAFE = UNSAFE_CRITICAL.counter("all_unsafe")
-_ROUNDS = UNSAFE_CRITICAL.counter("rounds")
-_ROUNDS_SQUARED = UNSAFE_CRITICAL.counter("rounds_squared")
+_ROUNDS = UNSAFE_CRITICAL.moments("rounds")
 _FAULTS = UNSAFE_CRITICAL.counter("faults")
 _MOST_ROUNDS = UNSAFE_CRITICAL.extreme("rounds")
 
@@ -38,13 +35,9 @@ _MOST_ROUNDS = UNSAFE_CRITICAL.extreme("rounds")
 @block
 def _count(tally, t, n, faults, closed, steps):
     """Add a trial with ``faults`` faulty and ``closed`` faulty or unsafe nodes after ``steps`` rounds."""
-    unsafe = closed - faults
-    tally[_UNSAFE_NODES] += unsafe
-    add_wide(tally, _UNSAFE_SQUARED, np.uint64(unsafe * unsafe))
-    tally[_WITH_UNSAFE] += unsafe > 0
+    add_quantity(tally, _UNSAFE_NODES, closed - faults)
     tally[_ALL_UNSAFE] += closed == np.int64(1) << n
-    tally[_ROUNDS] += steps
-    tally[_ROUNDS_SQUARED] += steps * steps
+    add_quantity(tally, _ROUNDS, steps)
     tally[_FAULTS] += faults
     offer(tally, _MOST_ROUNDS, steps, t)
 

@@ -23,7 +23,7 @@ from ..machine import bits, neighbours, simd
 from ..machine.bits import ONE, ZERO, first_lanes
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally.sums import add_lanes, offer
-from .entry import ALL_UNSAFE, LAST_BIN, MERGING, MOST_ROUNDS, UNSAFE, UNSAFE_SQUARED, count_rounds
+from .entry import ALL_UNSAFE, LAST_BIN, MERGING, MOST_ROUNDS, UNSAFE, count_rounds
 
 
 @block(always=True)
@@ -257,8 +257,8 @@ def _make(dims: int) -> Kernel:
                     all_unsafe += more
         small.reached[0] = stop - first
         count_rounds(tally, small.reached)
-        tally[UNSAFE] += np.int64(simd.total(total))
-        tally[UNSAFE_SQUARED] += np.int64(simd.total(squares))
+        tally[UNSAFE.total] += np.int64(simd.total(total))
+        tally[UNSAFE.squares] += np.int64(simd.total(squares))
         tally[ALL_UNSAFE] += stop - first if small.f == small.size else all_unsafe
         tally[MERGING] += merging
 
