@@ -1,6 +1,6 @@
-"""Breadth-first search over a whole cube's bitmask, 512 nodes an operation, a dimension at a time.
+"""Sets of nodes of a whole cube as bitmasks, and breadth-first search over them, 512 nodes an operation, a dimension at a time.
 
-Bit ``v & 63`` of word ``v >> 6`` is node ``v`` (``whole vectors``: at least 8 words).  A step ors to every node its
+Bit ``v & 63`` of word ``v >> 6`` is node ``v``, an integer (``whole vectors``: at least 8 words).  A step ors to every node its
 neighbours across a range of dimensions: those below 9 are shuffles inside a vector, the others whole vectors.  Time is the
 number of steps times 2^n n / 512 operations.  Faulty links are not known here.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine import neighbours, simd
-from ..machine.bits import ONE, ZERO
+from ..machine.bits import ALL, LOW, ONE, ZERO
 from ..machine.jit import block
 
 _6 = np.uint64(6)
@@ -24,26 +24,69 @@ def words_of(n):
 
 
 @block
+def whole_word(n):
+    """The nodes of the n-cube that lie in one word: all 64 bits, or the low 2^n for n < 6."""
+    return ALL if n >= 6 else (ONE << np.uint64(1 << n)) - ONE
+
+
+@block(always=True)
+def word_of(v):
+    """The place of node ``v``'s word."""
+    return np.int64(np.uint64(v) >> _6)
+
+
+@block(always=True)
+def bit_of(v):
+    """The bit of node ``v`` in its word."""
+    return ONE << (np.uint64(v) & _63)
+
+
+@block(always=True)
 def get(state, v):
-    """Whether node ``v`` (uint64) is in a bitmask."""
-    return (state[np.int64(v >> _6)] >> (v & _63)) & ONE != ZERO
+    """Whether node ``v`` is in a bitmask."""
+    return state[word_of(v)] & bit_of(v) != ZERO
 
 
-@block
+@block(always=True)
 def put(state, v):
-    """Enter node ``v`` (uint64) in a bitmask."""
-    state[np.int64(v >> _6)] |= ONE << (v & _63)
+    """Enter node ``v`` in a bitmask."""
+    state[word_of(v)] |= bit_of(v)
+
+
+@block(always=True)
+def take(state, v):
+    """Take node ``v`` out of a bitmask."""
+    state[word_of(v)] &= ~bit_of(v)
+
+
+@block(always=True)
+def turn(state, v):
+    """Enter node ``v`` in a bitmask, or take it out."""
+    state[word_of(v)] ^= bit_of(v)
+
+
+@block(always=True)
+def across_bits(x, k):
+    """Neighbours across dimension k < 6 of the nodes of one word."""
+    by = ONE << np.uint64(k)
+    return (x >> by) & LOW[k] | (x & LOW[k]) << by
+
+
+@block(always=True)
+def across(state, w, k):
+    """Word w of the neighbours across dimension k of the nodes of a bitmask."""
+    if k < 6:
+        return across_bits(state[w], k)
+    return state[w ^ (1 << (k - 6))]
 
 
 @block
 def nonfaulty_state(n, faults, f, state):
     """Write the bitmask of all nodes of the n-cube but the first f ``faults`` to ``state``, of ``words_of(n)``."""
     for w in range(state.size):
-        state[w] = ~ZERO if n >= 6 or w > 0 else (ONE << np.uint64(1 << n)) - ONE
-        if w >= np.int64(1) << max(n - 6, 0):
-            state[w] = ZERO
+        state[w] = whole_word(n) if w < 1 << max(n - 6, 0) else ZERO
     for i in range(f):
-        state[np.int64(faults[i] >> _6)] &= ~(ONE << (faults[i] & _63))
+        take(state, faults[i])
 
 
 @block

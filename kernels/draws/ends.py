@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..cube.bitmask import get, turn, whole_word
 from ..machine import bits
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
@@ -18,7 +19,6 @@ from . import philox
 from .nodes import field_width
 
 _63 = np.uint64(63)
-_6 = np.uint64(6)
 
 
 class Candidates(NamedTuple):
@@ -57,23 +57,11 @@ def candidate(candidates, n):
     return (word >> (bit & _63)) & ((ONE << np.uint64(n)) - ONE)
 
 
-@block(always=True)
-def is_taken(taken, x):
-    """Whether a node is taken."""
-    return (taken[x >> _6] >> (x & _63)) & ONE != ZERO
-
-
-@block(always=True)
-def turn(taken, x):
-    """Take a node, or give it back."""
-    taken[x >> _6] ^= ONE << (x & _63)
-
-
 @block
 def one_more(candidates, n):
     """The next candidate that is not taken; it is taken then."""
     x = candidate(candidates, n)
-    while is_taken(candidates.taken, x):
+    while get(candidates.taken, x):
         x = candidate(candidates, n)
     turn(candidates.taken, x)
     return x
@@ -96,9 +84,8 @@ def choose(candidates, n, left, count, out):
     for i in range(fewer):
         out[count + fewer - 1 - i] = out[i]
     at = np.int64(0)
-    inside = bits.ALL if n >= 6 else (ONE << np.uint64(1 << n)) - ONE
     for w in range(candidates.taken.size):
-        rest = ~candidates.taken[w] & inside
+        rest = ~candidates.taken[w] & whole_word(n)
         while rest:
             out[at] = np.uint64(w << 6 | bits.lowest(rest))
             at += 1

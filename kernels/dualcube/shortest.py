@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cube.bitmask import get, put, spread, words_of
+from ..cube.bitmask import get, put, spread, take, words_of
 from ..draws.nodes import status, status_lanes
 from ..machine import simd
 from ..machine.bits import ONE, ZERO
@@ -90,6 +90,5 @@ def distance_one(m, key, threshold, faults, s, t):
     inside = (ONE << shift) - ONE
     for label in faults:
         node = label & inside
-        row = nonfaulty[np.int64(label >> shift)]
-        row[np.int64(node >> np.uint64(6))] &= ~(ONE << (node & np.uint64(63)))
+        take(nonfaulty[np.int64(label >> shift)], node)
     return search(m, nonfaulty, s, t, seen, spare)

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.ends import Candidates, candidates_for, choose, one_more, start, turn
+from ..cube.bitmask import turn
+from ..draws.ends import Candidates, candidates_for, choose, one_more, start
 from ..draws.nodes import Draws, draw_faults, drawn, draws_for
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch

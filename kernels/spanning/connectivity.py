@@ -22,12 +22,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..cube.bitmask import across, across_bits, get, nonfaulty_state, put, take, turn
 from ..machine import bits
 from ..machine.jit import block, kernel, scratch
 
-_ONE = np.uint64(1)
 _ZERO = np.uint64(0)
-_63 = np.uint64(63)
 
 
 class Graph(NamedTuple):
@@ -65,22 +64,6 @@ def graph_arrays(n):
 
 
 @block(always=True)
-def _inside(x, k):
-    """Neighbours across dimension k < 6 of the nodes of one word."""
-    shift = _ONE << np.uint64(k)
-    low = bits.LOW[k]
-    return ((x >> shift) & low) | ((x & low) << shift)
-
-
-@block(always=True)
-def _across(nodes, w, k):
-    """Word w of the neighbours across dimension k of a set of nodes."""
-    if k < 6:
-        return _inside(nodes[w], k)
-    return nodes[w ^ (1 << (k - 6))]
-
-
-@block(always=True)
 def _add(a, b, c, d, x):
     """Add a bit to each of 64 numbers of four bit planes."""
     y = a & x
@@ -115,34 +98,19 @@ def _first(nodes):
 
 
 @block
-def _has(nodes, v):
-    return (nodes[v >> 6] >> (np.uint64(v) & _63)) & _ONE != _ZERO
-
-
-@block
-def _set(nodes, v):
-    nodes[v >> 6] |= _ONE << (np.uint64(v) & _63)
-
-
-@block
-def _flip(nodes, v):
-    nodes[v >> 6] ^= _ONE << (np.uint64(v) & _63)
-
-
-@block
 def join_links(g):
     """``links`` of the nodes, as if every link were nonfaulty."""
     for k in range(g.links.shape[0]):
         for w in range(g.nodes.size):
-            g.links[k, w] = g.nodes[w] & _across(g.nodes, w, k)
+            g.links[k, w] = g.nodes[w] & across(g.nodes, w, k)
 
 
 @block
 def cut_link(g, v, k):
     """Take the link of node v (int64) across dimension k (int64) out of ``links``, faulty or not before."""
-    g.links[k, v >> 6] &= ~(_ONE << (np.uint64(v) & _63))
+    take(g.links[k], v)
     v ^= np.int64(1) << k
-    g.links[k, v >> 6] &= ~(_ONE << (np.uint64(v) & _63))
+    take(g.links[k], v)
 
 
 # ---------------------------------------------------------------- degrees
@@ -187,7 +155,7 @@ def _find_strong(g, delta):
             for j in range(n):
                 if j != i:
                     other = g.links[j, w]
-                    square = ends & other & _across(g.links[i], w, j) & _across(g.links[j], w, i)
+                    square = ends & other & across(g.links[i], w, j) & across(g.links[j], w, i)
                     a, b, c, d = _add(a, b, c, d, square)
             g.strong[i, w] = ends & _at_least(a, b, c, d, delta - 1)
 
@@ -202,7 +170,7 @@ def _flood(links, part):
         for k in range(n):
             for w in range(words):
                 source = part[w] & links[k, w] if k < 6 else part[w ^ (1 << (k - 6))] & links[k, w ^ (1 << (k - 6))]
-                new = (_inside(source, k) if k < 6 else source) & ~part[w]
+                new = (across_bits(source, k) if k < 6 else source) & ~part[w]
                 part[w] |= new
                 changed |= new != _ZERO
 
@@ -219,7 +187,7 @@ def _find_core(g):
     while left > best:
         for w in range(words):
             g.part[w] = _ZERO
-        _set(g.part, _first(g.near))
+        put(g.part, _first(g.near))
         _flood(g.strong, g.part)
         size = _count(g.part)
         left -= size
@@ -239,7 +207,7 @@ def _grow_core(g, least):
         for w in range(words):
             near = g.core[w]
             for k in range(n):
-                near |= _across(g.core, w, k) & g.links[k, w]
+                near |= across(g.core, w, k) & g.links[k, w]
             g.near[w] = near
             left += bits.popcount(g.nodes[w] & ~g.core[w])
         if left == 0:
@@ -250,7 +218,7 @@ def _grow_core(g, least):
             if out != _ZERO:
                 a = b = c = d = _ZERO
                 for k in range(n):
-                    a, b, c, d = _add(a, b, c, d, _across(g.near, w, k) & g.links[k, w])
+                    a, b, c, d = _add(a, b, c, d, across(g.near, w, k) & g.links[k, w])
                 more = out & _at_least(a, b, c, d, least)
                 g.core[w] |= more
                 grown |= more
@@ -279,11 +247,11 @@ def _search(g, target):
             for w in range(words):
                 v = w if k < 6 else w ^ (1 << (k - 6))  # the word the step starts from
                 step = g.part[v] & g.links[k, v] & ~g.flow[k, v]
-                new = (_inside(step, k) if k < 6 else step) & ~g.part[w]
+                new = (across_bits(step, k) if k < 6 else step) & ~g.part[w]
                 g.came[k, w] |= new
                 g.part[w] |= new
                 changed |= new != _ZERO
-        if _has(g.part, target):
+        if get(g.part, target):
             return True
     return False
 
@@ -299,15 +267,15 @@ def _flow(g, target, limit):
         if not _search(g, target):
             return np.int64(paths)
         v = target
-        while not _has(g.core, v):
+        while not get(g.core, v):
             k = np.int64(0)
-            while not _has(g.came[k], v):
+            while not get(g.came[k], v):
                 k += 1
             u = v ^ (np.int64(1) << k)
-            if _has(g.flow[k], v):
-                _flip(g.flow[k], v)  # instead of a path that went the other way
+            if get(g.flow[k], v):
+                turn(g.flow[k], v)  # instead of a path that went the other way
             else:
-                _flip(g.flow[k], u)
+                turn(g.flow[k], u)
             v = u
     return np.int64(limit)
 
@@ -334,7 +302,7 @@ def edge_connectivity(g):
         target = _first(g.part)
         best = min(best, _flow(g, target, best))
         flows += 1
-        _set(g.core, target)
+        put(g.core, target)
 
 
 @kernel("void(int64, uint64[:, ::1], uint64[:, :, ::1], int64[:, ::1])")
@@ -351,14 +319,8 @@ def numbers(n, faulty, links, out):
     out : int64 array of shape (sets, 3)
     """
     g = graph_arrays(n)
-    size = np.int64(1) << n
-    whole = bits.ALL if n >= 6 else (_ONE << np.uint64(size)) - _ONE
     for i in range(out.shape[0]):
-        for w in range(g.nodes.size):
-            g.nodes[w] = whole
-        for j in range(faulty.shape[1]):
-            v = np.int64(faulty[i, j])
-            g.nodes[v >> 6] &= ~(_ONE << (np.uint64(v) & _63))
+        nonfaulty_state(n, faulty[i], faulty.shape[1], g.nodes)
         join_links(g)
         for j in range(links.shape[1]):
             cut_link(g, np.int64(links[i, j, 0]), np.int64(links[i, j, 1]))

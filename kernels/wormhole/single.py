@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.ends import Candidates, candidates_for, choose, one_more, start, turn
+from ..cube.bitmask import turn
+from ..draws.ends import Candidates, candidates_for, choose, one_more, start
 from ..draws.nodes import Draws, draw_faults, drawn, draws_for
 from ..draws.sets import next_choice
 from ..machine.bits import ONE, ZERO
