@@ -14,7 +14,7 @@ from reference.bernoulli import close, distinct_labels, faulty_nodes, number_of_
 
 from fastcube.kernels.cube import subcubes
 from fastcube.kernels.draws import bernoulli
-from fastcube.kernels.draws.nodes import fault_set
+from fastcube.kernels.draws.nodes import fault_set, mark_faults, rows_for
 from fastcube.kernels.machine import vectors
 from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.unsafe import case
@@ -134,23 +134,25 @@ def test_the_documented_recipe():
             assert got.tolist() == recipe["random_nodes"](KEY, t, n, p)
 
 
-@kernel("void(uint64, uint64, int64, int64, uint64[::1], uint32[::1], uint64[::1], int64[::1])", cache=False)
-def labels_of(key, t, k, n, state, row, words, cached):
-    bernoulli.label_state(key, t, k, n, state, row, words, cached)
+@kernel("void(uint64, uint64[::1], int64, int64, uint64[:, ::1])", cache=False)
+def states_of(key, trials, n, f, states):
+    rows = rows_for()
+    states[:] = 0
+    for i in range(trials.size):
+        mark_faults(key, trials[i], n, f, states[i], rows)
 
 
 @pytest.mark.kernels
 def test_every_number_of_faults_follows_the_law_of_fault_sets():
-    # all sizes, the nonfaulty set drawn above one half; the cached rows serve trials of the same and of other blocks
-    words, cached = np.zeros(16 * bernoulli.CACHED_ROWS, np.uint64), np.full(2, -1)
+    # all sizes, the nonfaulty set drawn above one half; the rows kept serve trials of the same and of other blocks
+    trials = np.array([3, 4, 5, 900], np.uint64)
     for n in (1, 2, 3, 5, 7, 9):
-        state = np.zeros(max(8, 2**n // 64), np.uint64)
-        cached[:] = -1
-        for k in range(0, 2**n + 1, 1 if n < 8 else 37):
-            for t in (3, 4, 5, 900):
-                labels_of(np.uint64(KEY), np.uint64(t), k, n, state, np.zeros(16, np.uint32), words, cached)
+        states = np.zeros((4, max(8, 2**n // 64)), np.uint64)
+        for f in range(0, 2**n + 1, 1 if n < 8 else 37):
+            states_of(np.uint64(KEY), trials, n, f, states)
+            for t, state in zip(trials.tolist(), states, strict=True):
                 got = np.flatnonzero(np.unpackbits(state.view(np.uint8), bitorder="little"))
-                assert got.tolist() == sorted(fault_set(np.uint64(KEY), t, n, k).tolist())
+                assert got.tolist() == sorted(fault_set(np.uint64(KEY), t, n, f).tolist())
 
 
 # ---------------------------------------------------------------- the number of faults

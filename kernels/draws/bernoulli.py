@@ -16,15 +16,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..cube.bitmask import put, whole_word
 from ..machine import bits, simd
 from ..machine.jit import block, scratch
 from . import philox
 
 #: From this probability on every node is decided by itself; below it K distinct labels are drawn.
 MANY = 1.0 / 64.0
-
-#: Rows of 16 words that are kept for the other trials of their block.
-CACHED_ROWS = 256
 
 _TWO64 = 18446744073709551616.0
 _SPLITTER = 134217729.0  # 2^27 + 1
@@ -187,80 +185,6 @@ def number_of_faults(key, t, first, thresholds, guide, purpose=philox.COUNTS):
     return first + i
 
 
-# ---------------------------------------------------------------- few faults: distinct labels
-
-
-@block
-def label_row(key, t, q, n, words, cached):
-    """Labels 16 q .. 16 q + 15 of trial ``t``'s sequence, as a vector of 16 ``uint32``.
-
-    ``words`` (2 x 8 x CACHED_ROWS words) keeps the rows of one block, which 8, 4 or 2 trials share; ``cached`` holds
-    the block's number, -1 at first, and the number of its rows kept.
-    """
-    if n <= 8:
-        block, field, width = t >> np.uint64(3), t & np.uint64(7), np.uint64(8)
-    elif n <= 16:
-        block, field, width = t >> np.uint64(2), t & np.uint64(3), np.uint64(16)
-    else:
-        block, field, width = t >> np.uint64(1), t & np.uint64(1), np.uint64(32)
-    if cached[0] != np.int64(block):
-        cached[0] = np.int64(block)
-        cached[1] = 0
-    at = q << 4
-    if q < cached[1]:
-        even = simd.load(words, at)
-        odd = simd.load(words, at + 8)
-    else:
-        lane = simd.iota(simd.splat(block))
-        even, odd = philox.mixed_lanes(
-            key, simd.splat(block), simd.add(simd.splat(np.uint64(q << 3)), lane), philox.LABELS
-        )
-        if q < CACHED_ROWS:
-            simd.store(words, at, even)
-            simd.store(words, at + 8, odd)
-            cached[1] = q + 1
-    shift = simd.splat(field * width)
-    mask = simd.splat((np.uint64(1) << np.uint64(n)) - np.uint64(1))
-    even = simd.both(simd.shift_right(even, shift), mask)
-    odd = simd.both(simd.shift_right(odd, shift), mask)
-    return simd.as32(simd.low_halves(even, odd))
-
-
-@block
-def label_state(key, t, k, n, state, row, words, cached):
-    """Write the bitmask of trial ``t``'s first ``k`` distinct labels (of the others, for k > 2^(n-1)) to ``state``.
-
-    ``state`` has max(8, 2^(n-6)) words; ``row`` is scratch of 16 ``uint32``; ``words`` and ``cached``: :func:`label_row`.
-    """
-    nodes = np.int64(1) << n
-    draws = nodes - k if k > nodes >> 1 else k
-    zero = simd.splat(np.uint64(0))
-    for v in range(state.size >> 3):
-        simd.store(state, v << 3, zero)
-    q = np.int64(0)
-    got = np.int64(0)
-    while got < draws:
-        simd.store(row, 0, label_row(key, t, q, n, words, cached))
-        q += 1
-        i = 0
-        while i < 16 and got < draws:
-            x = np.uint64(row[i])
-            bit = np.uint64(1) << (x & np.uint64(63))
-            word = state[np.int64(x >> np.uint64(6))]
-            state[np.int64(x >> np.uint64(6))] = word | bit
-            got += np.int64(word & bit == np.uint64(0))
-            i += 1
-    if draws < k:
-        for w in range(max(nodes >> 6, 1)):
-            state[w] ^= whole_word(n)
-
-
-@block
-def whole_word(n):
-    """The nodes of the n-cube that lie in one word: all 64 bits, or the low 2^n for n < 6."""
-    return bits.ALL if n >= 6 else (np.uint64(1) << np.uint64(1 << n)) - np.uint64(1)
-
-
 # ---------------------------------------------------------------- many faults: node by node
 
 
@@ -303,8 +227,7 @@ def _decide_tails(key, t, tail, nodes, count, state):
         drawn = simd.select(simd.equal(simd.both(v, one), one), odd, even)
         faulty = simd.bits(simd.less_equal(drawn, limit)) & bits.first_lanes(count - i)
         while faulty:
-            x = nodes[i + bits.lowest(faulty)]
-            state[np.int64(x >> np.uint64(6))] |= bits.ONE << (x & np.uint64(63))
+            put(state, nodes[i + bits.lowest(faulty)])
             faulty &= faulty - bits.ONE
 
 

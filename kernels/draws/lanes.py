@@ -111,22 +111,24 @@ def valid_lanes(start, step, lanes, first, stop):
 @block
 def draw_on(key, t, n, f, labels, at, lanes):
     """Replace the repeated labels of one trial, in column ``at`` of the rows; whether two are within distance 2."""
-    taken = np.int64(0)
-    j = np.int64(0)
+    # unsigned: Numba looks at each signed index whether it counts from the end, an eighth of all time at n = 8, f = 7
+    column, step, wanted = np.uint64(at), np.uint64(lanes), np.uint64(f)
+    taken = _ZERO
+    j = _ZERO
     near = False
-    while taken < f:
-        x = np.uint64(labels[at + j * lanes]) if j < f else node_label(key, t, j, n)
+    while taken < wanted:
+        x = np.uint64(labels[column + j * step]) if j < wanted else node_label(key, t, np.int64(j), n)
         new = True
         close = False
         for i in range(taken):
-            apart = bits.popcount(x ^ np.uint64(labels[at + i * lanes]))
+            apart = bits.popcount(x ^ np.uint64(labels[column + np.uint64(i) * step]))
             new &= apart != 0
             close |= apart <= 2
         if new:
-            labels[at + taken * lanes] = x
-            taken += 1
+            labels[column + taken * step] = x
+            taken += _ONE
             near |= close
-        j += 1
+        j += _ONE
     return near
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..cube.bitmask import bit_of, whole_word, word_of
 from ..cube.labels import LabelSet, add, clear, label_set
 from ..machine import simd
 from ..machine.bits import GOLDEN, HALF, LOW32, ONE, ZERO
@@ -22,7 +23,6 @@ _MIX2 = np.uint64(0x94D049BB133111EB)
 _27 = np.uint64(27)
 _30 = np.uint64(30)
 _31 = np.uint64(31)
-_63 = np.uint64(63)
 _TWO64 = 18446744073709551616.0
 
 
@@ -111,12 +111,6 @@ def node_label(key, t, j, n):
 _FEW = 32
 
 
-@block(always=True)
-def _low_bits(x):
-    """The low six bits of a label as one of 64 marks."""
-    return ONE << (x & _63)
-
-
 class Draws(NamedTuple):
     """Scratch for :func:`distinct_nodes` and its like, made by :func:`draws_for`."""
 
@@ -139,7 +133,7 @@ def _is_new(x, out, taken, met, seen):
     """
     if seen.capacity > 1:
         return add(seen, x)
-    if met & _low_bits(x) == ZERO:
+    if met & bit_of(x) == ZERO:
         return True
     i = np.int64(0)
     while i < taken and out[i] != x:
@@ -210,31 +204,10 @@ def distinct_nodes(key, t, n, count, out, draws):
             x = draws.words[i]
             if taken < count and _is_new(x, out, taken, met, draws.seen):
                 out[taken] = x
-                met |= _low_bits(x)
+                met |= bit_of(x)
                 taken += 1
         halves = simd.add(halves, simd.splat(np.uint64(8)))
     clear(draws.seen)
-
-
-@block
-def mark_distinct_nodes(key, t, n, count, state, draws):
-    """Set the first ``count`` distinct labels of trial ``t``'s sequence in a bitmask that is clear, n <= 32.
-
-    The nodes of :func:`distinct_nodes`, without a table: ``draws`` may be ``draws_for(0)``.
-    """
-    block, shift = place(t, field_width(n))
-    halves = simd.iota(simd.splat(ZERO))
-    words = draws.words
-    taken = np.int64(0)
-    while taken < count:
-        next_labels(key, block, shift, n, halves, words)
-        for i in range(16):
-            word = np.int64(words[i] >> np.uint64(6))
-            bit = ONE << (words[i] & np.uint64(63))
-            if taken < count and (state[word] & bit) == ZERO:
-                state[word] |= bit
-                taken += 1
-        halves = simd.add(halves, simd.splat(np.uint64(8)))
 
 
 @block
@@ -278,6 +251,78 @@ def others(n, count, out):
         if not named[x]:
             out[at] = x
             at += 1
+
+
+# ---------------------------------------------------------------- f distinct nodes in a bitmask
+
+
+# Rows of sixteen words that are kept for the other trials of their block.
+_KEPT = 256
+
+
+class Rows(NamedTuple):
+    """Scratch for :func:`next_row`, made by :func:`rows_for`."""
+
+    words: Any  #: uint64, 16 a row: those of one block, which 8, 4 or 2 trials share
+    labels: Any  #: uint32, 16: the row at hand
+    held: Any  #: int64, 2: the block, -1 at first, and how many of its rows are kept
+
+
+@scratch
+def rows_for():
+    """Scratch for any number of labels of one key."""
+    return Rows(np.empty(16 * _KEPT, np.uint64), np.empty(16, np.uint32), np.full(2, -1, np.int64))
+
+
+@block
+def next_row(key, t, q, n, rows):
+    """Labels 16 q .. 16 q + 15 of trial ``t``'s sequence (uint64) to ``rows.labels``, for q = 0, 1, ... in turn; n <= 32."""
+    if n <= 8:
+        block, field, width = t >> np.uint64(3), t & np.uint64(7), np.uint64(8)
+    elif n <= 16:
+        block, field, width = t >> np.uint64(2), t & np.uint64(3), np.uint64(16)
+    else:
+        block, field, width = t >> np.uint64(1), t & np.uint64(1), np.uint64(32)
+    if rows.held[0] != np.int64(block):
+        rows.held[0] = np.int64(block)
+        rows.held[1] = 0
+    at = q << 4
+    if q < rows.held[1]:
+        even = simd.load(rows.words, at)
+        odd = simd.load(rows.words, at + 8)
+    else:
+        halves = simd.add(simd.splat(np.uint64(q << 3)), simd.iota(simd.splat(block)))
+        even, odd = philox.mixed_lanes(key, simd.splat(block), halves, philox.LABELS)
+        if q < _KEPT:
+            simd.store(rows.words, at, even)
+            simd.store(rows.words, at + 8, odd)
+            rows.held[1] = q + 1
+    shift = simd.splat(field * width)
+    mask = simd.splat((ONE << np.uint64(n)) - ONE)
+    even = simd.both(simd.shift_right(even, shift), mask)
+    odd = simd.both(simd.shift_right(odd, shift), mask)
+    simd.store(rows.labels, 0, simd.as32(simd.low_halves(even, odd)))
+
+
+@block
+def mark_faults(key, t, n, f, state, rows):
+    """Enter the faulty nodes of :func:`draw_faults` in a bitmask that is clear; ``t`` is a uint64, n <= 32."""
+    count = drawn(n, f)
+    q = np.int64(0)
+    taken = np.int64(0)
+    while taken < count:
+        next_row(key, t, q, n, rows)
+        q += 1
+        i = 0
+        while i < 16 and taken < count:
+            x = np.uint64(rows.labels[i])
+            word = state[word_of(x)]
+            state[word_of(x)] = word | bit_of(x)
+            taken += np.int64(word & bit_of(x) == ZERO)
+            i += 1
+    if count < f:
+        for w in range(max(np.int64(1) << n >> 6, 1)):
+            state[w] ^= whole_word(n)
 
 
 @kernel("uint64[::1](uint64, int64, int64, int64)")

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws import philox
+from ..draws.lanes import draw_rows, lane_pattern, valid_lanes
 from ..draws.nodes import node_label
 from ..machine import bits, simd
 from ..machine.bits import ALL, ONE, ZERO, first_lanes
@@ -38,17 +38,6 @@ _NOTED = 64
 
 
 # ---------------------------------------------------------------- 1. filter
-
-
-@block(always=True)
-def _draw(key, where, f, pattern, words):
-    """The first f labels (f + 1 for odd f) of a vector of trials, a row each."""
-    prepared = philox.prepare_lanes(key, where, philox.LABELS)
-    used = simd.splat(pattern)
-    for k in range(0, f, 2):
-        even, odd = philox.lanes(key, prepared, np.uint64(k >> 1))
-        simd.store(words, 8 * k, simd.both(even, used))
-        simd.store(words, 8 * k + 8, simd.both(odd, used))
 
 
 @block
@@ -229,20 +218,17 @@ def _sift(key, first, stop, params, sieve, lanes, tally):
     """
     n, f = np.int64(params[0]), np.int64(params[1])
     words = sieve.labels.view(np.uint64)
-    width = 512 // lanes
-    pattern = ZERO
-    for shift in range(0, 64, width):
-        pattern |= ((ONE << np.uint64(min(n, width))) - ONE) << np.uint64(shift)
+    pattern = lane_pattern(n, lanes)
     three = simd.like(simd.load(sieve.labels, 0), np.uint64(3))
     cleared = np.int64(0)
     count = np.int64(0)
     start = first - first % lanes
     while start < stop or count > 0:
         if start < stop:
-            _draw(key, np.uint64(8 * (start // lanes)), f, pattern, words)
+            draw_rows(key, np.uint64(8 * (start // lanes)), f, 1, pattern, words)
             least = _least_xor(sieve.labels, lanes, f)
             hit = simd.bits(simd.less_equal(least, three))
-            valid = first_lanes(stop - start, lanes) & ~first_lanes(first - start, lanes)
+            valid = valid_lanes(start, 1, lanes, first, stop)
             cleared += bits.popcount(valid & ~hit)
             if hit & valid:
                 count = _take(key, start, least, hit & valid, params, sieve, count, lanes, tally)

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..cube.bitmask import whole_word
 from ..draws import philox
 from ..draws.links import LinkDraws, distinct_links, link_draws_for
-from ..draws.nodes import Draws, drawn, draws_for, mark_distinct_nodes
+from ..draws.nodes import Rows, mark_faults, rows_for
 from ..machine import bits
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
@@ -111,7 +112,7 @@ class TreesScratch(NamedTuple):
     """What a trial of Edmonds' number works in."""
 
     graph: Graph
-    nodes: Draws
+    rows: Rows
     links: LinkDraws
     lower: np.ndarray  # uint64 (links): the faulty links' lower ends
     dims: np.ndarray  # uint64 (links): and dimensions
@@ -123,7 +124,7 @@ def set_up_trees(params):
     links = np.int64(params[2])
     return TreesScratch(
         graph_arrays(np.int64(params[0])),
-        draws_for(np.int64(0)),
+        rows_for(),
         link_draws_for(links),
         np.empty(links, np.uint64),
         np.empty(links, np.uint64),
@@ -134,15 +135,11 @@ def set_up_trees(params):
 def _draw_graph(key, t, n, f, links, scratch):
     """The nonfaulty graph of trial ``t``: f distinct faulty nodes and, drawn by themselves, distinct faulty links."""
     g = scratch.graph
-    size = np.int64(1) << n
-    whole = bits.ALL if n >= 6 else (_ONE << np.uint64(size)) - _ONE
-    draws = drawn(n, f)
     for w in range(g.nodes.size):
         g.nodes[w] = bits.ZERO
-    mark_distinct_nodes(key, t, n, draws, g.nodes, scratch.nodes)
-    if f == draws:
-        for w in range(g.nodes.size):
-            g.nodes[w] = ~g.nodes[w] & whole
+    mark_faults(key, np.uint64(t), n, f, g.nodes, scratch.rows)
+    for w in range(g.nodes.size):
+        g.nodes[w] ^= whole_word(n)
     join_links(g)
     if links > 0:
         distinct_links(key, t, n, links, scratch.lower, scratch.dims, scratch.links)

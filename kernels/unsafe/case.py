@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..draws import bernoulli
-from ..draws.nodes import fault_set
+from ..draws.nodes import fault_set, mark_faults, rows_for
 from ..machine.jit import kernel
 from .planting import draw_low, plant, planted_faults, set_up
 
@@ -34,10 +34,9 @@ def fault_state(key, t, n, p, state):
         bernoulli.digit_state(key, np.uint64(t), head, tail, n, state, scratch)
         return
     base, thresholds, guide = bernoulli.binomial_table(np.int64(1) << n, p)
-    row = np.empty(16, np.uint32)
-    words = np.empty(16 * bernoulli.CACHED_ROWS, np.uint64)
+    state[:] = 0
     k = bernoulli.number_of_faults(key, np.uint64(t), base, thresholds, guide)
-    bernoulli.label_state(key, np.uint64(t), k, n, state, row, words, np.full(2, -1))
+    mark_faults(key, np.uint64(t), n, k, state, rows_for())
 
 
 def unsafe_critical(key, trial, n, p):

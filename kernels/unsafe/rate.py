@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..cube.bitmask import put, words_of
 from ..cube.subcubes import merge
 from ..draws import bernoulli
+from ..draws.nodes import mark_faults, next_row, rows_for
 from ..machine import bits, simd
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel
 from ..tally.sums import add_quantity, offer
@@ -63,7 +65,7 @@ def _component(x, free, labels, k, state):
         inside = simd.bits(simd.equal(apart, zero)) & bits.first_lanes(k - at, 16)
         while inside:
             own = bits.extract(np.uint64(labels[at + bits.lowest(inside)]), mask)
-            state[np.int64(own >> np.uint64(6))] |= bits.ONE << (own & np.uint64(63))
+            put(state, own)
             inside &= inside - bits.ONE
 
 
@@ -101,7 +103,7 @@ def _contains(labels, count, x):
 
 
 @block
-def _distinct_labels(key, t, k, n, labels, row, seen, words, cached):
+def _distinct_labels(key, t, k, n, labels, seen, rows):
     """Write trial ``t``'s first ``k`` distinct labels to ``labels`` (uint32, 16 to spare).
 
     ``seen`` is a bitmap of 2^m <= 2^n bits: a label whose low m bits were not seen is new, others are looked up.
@@ -113,11 +115,11 @@ def _distinct_labels(key, t, k, n, labels, row, seen, words, cached):
     got = np.int64(0)
     q = np.int64(0)
     while got < k:
-        simd.store(row, 0, bernoulli.label_row(key, t, q, n, words, cached))
+        next_row(key, t, q, n, rows)
         q += 1
         i = 0
         while i < 16 and got < k:
-            x = np.uint64(row[i])
+            x = np.uint64(rows.labels[i])
             i += 1
             at = np.int64((x & low) >> np.uint64(6))
             bit = bits.ONE << (x & np.uint64(63))
@@ -129,12 +131,6 @@ def _distinct_labels(key, t, k, n, labels, row, seen, words, cached):
 
 
 # ---------------------------------------------------------------- entry points
-
-
-@block
-def words_of(n):
-    """Words of a cube's bitmask, in whole vectors."""
-    return max(8, 1 << max(n - 6, 0))
 
 
 @kernel(TRIALS_SIGNATURE)
@@ -161,12 +157,12 @@ def unsafe_labels(key, first, stop, params, tally):
     state = np.empty(words_of(n), np.uint64)
     other = np.empty(words_of(n), np.uint64)
     marks = np.empty(rounds.marks_words(n), np.uint64)
-    row = np.empty(16, np.uint32)
-    words = np.empty(16 * bernoulli.CACHED_ROWS, np.uint64)
-    cached = np.full(2, -1)
+    rows = rows_for()
     for t in range(first, stop):
         k = bernoulli.number_of_faults(key, np.uint64(t), base, thresholds, guide)
-        bernoulli.label_state(key, np.uint64(t), k, n, state, row, words, cached)
+        for v in range(0, state.size, 8):
+            simd.store(state, v, simd.splat(bits.ZERO))
+        mark_faults(key, np.uint64(t), n, k, state, rows)
         steps = rounds.rounds_marked(state, other, marks, n)
         _count(tally, t, n, k, _population(state), steps)
 
@@ -190,13 +186,11 @@ def unsafe_merge(key, first, stop, params, tally):
     state = np.zeros(words_of(n), np.uint64)
     other = np.empty(words_of(n), np.uint64)
     marks = np.empty(rounds.marks_words(n), np.uint64)
-    row = np.empty(16, np.uint32)
-    words = np.empty(16 * bernoulli.CACHED_ROWS, np.uint64)
-    cached = np.full(2, -1)
-    none = simd.like(simd.load(row, 0), 0)
+    rows = rows_for()
+    none = simd.like(simd.load(labels, 0), 0)
     for t in range(first, stop):
         k = bernoulli.number_of_faults(key, np.uint64(t), base, thresholds, guide)
-        _distinct_labels(key, np.uint64(t), k, n, labels, row, seen, words, cached)
+        _distinct_labels(key, np.uint64(t), k, n, labels, seen, rows)
         for at in range(0, k, 16):
             simd.store(bases, at, simd.load(labels, at))
             simd.store(frees, at, none)

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.nodes import Draws, draw_faults, drawn, draws_for, mark_distinct_nodes
+from ..cube.bitmask import across
+from ..draws.nodes import Draws, Rows, draw_faults, drawn, draws_for, mark_faults, rows_for
 from ..machine import bits, simd
-from ..machine.bits import ONE
 from ..machine.jit import block, kernel, scratch
 from ..machine.trials import trials_kernel
 from .closure import Spare, solve, spare_cubes
@@ -68,7 +68,7 @@ class Cubes(NamedTuple):
     state: Any  #: the n-cube's bitmask, of whole vectors
     other: Any  #: another
     marks: Any  #: see ``rounds.rounds_marked``
-    draws: Draws
+    rows: Rows
 
 
 @scratch
@@ -80,7 +80,7 @@ def cubes_for(params):
         np.zeros(words, np.uint64),
         np.empty(words, np.uint64),
         np.empty(marks_words(n), np.uint64),
-        draws_for(np.int64(0)),
+        rows_for(),
     )
 
 
@@ -89,10 +89,8 @@ def _adjacent(state, used, n):
     """Whether two set nodes of the n-cube, ``used`` words of a bitmask, are neighbours."""
     found = bits.ZERO
     for i in range(used):
-        for k in range(6):
-            found |= state[i] & (state[i] >> np.uint64(1 << k)) & bits.LOW[k]
-        for k in range(n - 6):
-            found |= state[i] & state[i ^ (1 << k)]
+        for k in range(n):
+            found |= state[i] & across(state, i, k)
     return found != bits.ZERO
 
 
@@ -104,16 +102,11 @@ def whole_trial(key, t, params, scratch, tally):
     neighbour, which is unsafe or makes an adjacent pair.
     """
     n, f = np.int64(params[0]), np.int64(params[1])
-    few = drawn(n, f)
-    inside = bits.ALL if n >= 6 else (ONE << np.uint64(1 << n)) - ONE
     used = np.int64(1) << (n - 6 if n > 6 else 0)
     state = scratch.state
     for v in range(used):
         state[v] = bits.ZERO
-    mark_distinct_nodes(key, t, n, few, state, scratch.draws)
-    if f > few:
-        for v in range(used):
-            state[v] = ~state[v] & inside
+    mark_faults(key, np.uint64(t), n, f, state, scratch.rows)
     rounds = rounds_marked(state, scratch.other, scratch.marks, n)
     closed = np.int64(0)
     for v in range(used):
