@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from fractions import Fraction
 from math import comb
@@ -182,6 +184,23 @@ def test_a_million_trials_both_ways(name):
     n = next(n for n in (8, 9) if FAMILIES[name].sizes(n))
     for f in (n, 2 * n, 2**n // 3, 2**n // 2):
         assert lanes(name, n, f, trials=250_000) == single(name, n, f, trials=250_000)
+
+
+MEMORY = """
+import resource, sys
+import fastcube as fc
+faults = {"f": 1000, "links": 10**5} if sys.argv[1] == "survival" else {"rate": 0.3, "link_rate": 0.3}
+fc.run(sys.argv[1], network="moebius1", n=16, trials=1024, workers=2, **faults)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", ["survival", "survival-rate"])
+def test_the_largest_networks_take_less_than_a_gibibyte(study):
+    """Two workers, compiling and links included: 410 and 430 MB were seen."""
+    done = subprocess.run([sys.executable, "-c", MEMORY, study], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 2**20
 
 
 @pytest.mark.kernels
