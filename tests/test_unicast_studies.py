@@ -258,6 +258,8 @@ def too_few(world, s, t):
         ("A1", "rules must be a list of rules, got 'A1'"),
         ([3], "rules must be jitted functions or names, got 3"),
         ([plain], "rules must be jitted functions: write @fc.blocks.block above plain"),
+        ([first_path(plain)], "rules must be jitted functions: write @fc.blocks.block above plain"),
+        ([first_path(first_path(too_few))], r"too_few must take \(world, words, s, t\), got \(world, s, t\)"),
         ([too_few], r"too_few must take \(world, words, s, t\), got \(world, s, t\)"),
     ],
 )
@@ -265,6 +267,11 @@ def test_bad_tables_are_one_line(rules, line):
     with pytest.raises(fc.ParameterError, match=line) as caught:
         fc.rivals_study(rules)
     assert "\n" not in str(caught.value)
+
+
+def test_a_first_path_is_that_of_a_block():
+    with pytest.raises(TypeError, match="first_path must be given a block, got 3"):
+        first_path(3)
 
 
 @pytest.mark.parametrize(

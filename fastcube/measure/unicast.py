@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ParameterError, check_range, is_many, listed, nearest, shown
+from ..kernels.machine.frozen import python
 from ..kernels.routing.layout import SEARCHED
 from ..kernels.tally.layout import Layout
 from ..kernels.unicast.layout import COMPARED, NAMES, PROMISING, WANDERING, elsewhere, tally
@@ -235,6 +236,7 @@ def _name_of(rule: Any) -> str:
                 f"rules must be jitted functions or names among {listed(known)}, got {shown(rule)}{hint}"
             )
         return rule.lower()
+    rule = elsewhere(rule) or rule
     own = getattr(rule, "py_func", rule)
     if not inspect.isfunction(own):
         raise ParameterError(f"rules must be jitted functions or names, got {shown(rule)}")
@@ -256,7 +258,7 @@ def _kernel_of(rules: Sequence[Any], names: Sequence[str]) -> Callable[[Point], 
     Lanes take rules of one's own that ``fc.blocks.first_path`` made, and others beside built-in rules for 9 <= n <= 32.
     """
     mine = {name: rule for name, rule in zip(names, rules, strict=True) if not isinstance(rule, str)}
-    own = next((elsewhere(rule) or getattr(rule, "py_func", rule) for rule in mine.values()), None)
+    own = next((python(elsewhere(rule) or rule) for rule in mine.values()), None)
     straight = all(map(elsewhere, mine.values()))
 
     @functools.cache

@@ -22,7 +22,7 @@ WORDS = ("unsafe", "wu_fernandez", "levels", "vectors")
 
 
 def elsewhere(rule: Any) -> Any:
-    """Of a rule that ``first_path`` made the Python function of the rule that it made it of; None for any other."""
+    """Of a rule that ``first_path`` made the block that it made it of; None for any other."""
     return getattr(getattr(rule, "py_func", rule), "elsewhere", None)
 
 

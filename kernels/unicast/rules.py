@@ -23,6 +23,7 @@ Each begins with what decides most messages without a walk.  The proofs:
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,7 @@ from ..machine.bits import HALF, ONE, ZERO, extract, popcount, top
 from ..machine.jit import block, scratch
 from ..routing.rules import LIMIT, LOST, STUCK, Search, search_for, walk1, walk3
 from ..routing.shortest import Cube, cube_for
+from .layout import elsewhere
 from .words import LEVELS, VECTORS, bit_at, dimension, know, level_at, stride
 
 #: What becomes of a message, besides routing's.
@@ -124,8 +126,12 @@ def first_path(rule: Any) -> Any:
     """A rule that takes ROUTE's path where no fault is on it, and what ``rule`` gives elsewhere.
 
     Lanes of trials count what is known of such a rule without asking it; a rule that may leave a free path walks in every trial.
-    :func:`layout.elsewhere` tells them apart.
+    :func:`layout.elsewhere` tells them apart.  TypeError for what is no function.
     """
+    block_of = elsewhere(rule) or rule
+    inner = getattr(block_of, "py_func", block_of)
+    if not inspect.isfunction(inner):
+        raise TypeError(f"first_path must be given a block, got {rule!r}")
 
     @block(always=True)
     def tried(world, words, s, t):
@@ -133,8 +139,8 @@ def first_path(rule: Any) -> Any:
             return popcount(s ^ t)
         return rule(world, words, s, t)
 
-    own, inner = (getattr(made, "py_func", made) for made in (tried, rule))
-    own.__name__, own.__doc__, own.elsewhere = inner.__name__, inner.__doc__, inner
+    own = getattr(tried, "py_func", tried)
+    own.__name__, own.__doc__, own.elsewhere = inner.__name__, inner.__doc__, block_of
     return tried
 
 
