@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import hashlib
 import io
+import os
 import resource
+import subprocess
+import sys
 import tempfile
 import time
 from concurrent.futures import Executor, Future
 from pathlib import Path
 
+import h5py
 import numpy as np
 
 import fastcube as fc
-from fastcube.cli import status
 from fastcube.measure import registry
 from fastcube.measure.goal import Goal
 from fastcube.measure.tally import Tally
-from fastcube.results.combining import merge
-from fastcube.results.provenance import available_cpus, cpu_name
+from fastcube.results.hdf5 import TRAILER, TRAILER_SIZE, NetCDF
+from fastcube.results.provenance import available_cpus, cpu_name, provenance
 from fastcube.results.reading import open_results
 from fastcube.results.results import Results
 from fastcube.running import driver
@@ -31,26 +35,31 @@ from fastcube.running.driver import run_study
 from fastcube.running.engines import Done, Engine, Item, Reference, engine, work
 
 
-def threads(seconds: float = 3.0, rounds: int = 3) -> None:
-    """Trials a second with one and two threads.
+def threads(seconds: float, rounds: int = 3) -> None:
+    """Trials a second on 1, 2, 4, ... processors with 1 to 8 threads, which share them where they are more.
 
     Others may use the machine, so the processor time that was had is told beside the wall time: trials for each second
-    of it, times two, is what two free cores would give.
+    of it are what the threads lose to one another, whoever else computes.
     """
     study = registry.study("unsafe-fraction")
     points = [study.point({"n": 16, "f": 8})]
-    best = {1: (0.0, 0.0, 0.0), 2: (0.0, 0.0, 0.0)}
     run_study(study, points, Goal(trials=10**6))  # compile
-    for workers in (1, 2) * rounds:
+    mine = os.sched_getaffinity(0)
+    cases = [(cpus, workers) for cpus in (1, 2, 4, 8) if cpus <= len(mine) for workers in (1, 2, 4, 8)]
+    best = dict.fromkeys(cases, (0.0, 0.0, 0.0))
+    for cpus, workers in cases * rounds:
+        os.sched_setaffinity(0, sorted(mine)[:cpus])  # threads that start now inherit it
         wall, cpu = time.perf_counter(), time.process_time()
         results, _ = run_study(study, points, Goal(trials=10**15), workers=workers, max_seconds=seconds)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         trials = next(iter(results.tallies.values())).trials
-        best[workers] = max(best[workers], (trials / wall, trials / cpu, cpu / wall))
-    for workers, (rate, equal, had) in best.items():
-        print(f"{workers} threads: {rate / 1e6:.0f}M trials/s, {equal / 1e6:.0f}M a second of {had:.2f} processors")
-    here, equal = best[2][0] / best[1][0], 2 * best[2][1] / best[1][1]
-    print(f"2 threads against 1: {here:.2f}x here, {equal:.2f}x for equal processor time")
+        best[cpus, workers] = max(best[cpus, workers], (trials / cpu, trials / wall, cpu / wall))
+    os.sched_setaffinity(0, mine)
+    for (cpus, workers), (equal, rate, had) in best.items():
+        print(
+            f"{cpus} processors, {workers} threads: {equal / 1e6:.0f}M trials a second of processor time, "
+            f"{rate / 1e6:.0f}M a second of the clock ({had:.2f} processors had)"
+        )
 
 
 class _Instant(Executor):
@@ -84,23 +93,32 @@ def driver_alone(items: int = 20_000) -> None:
         driver.engine = kept
 
 
-def items_of(name: str, workers: int | None, items: int = 2000) -> None:
-    """Wall time for one item of one trial through a real engine, all workers busy with such."""
+def items_of(name: str, workers: int | None, most: int = 10**6) -> None:
+    """Wall time for items of 1, 10, 100, ... trials through a real engine, all workers busy with such; and for the first."""
     study = registry.study("unsafe-fraction")
     point = tuple(study.point({"n": 8, "f": 4}).items())
+    begin = time.perf_counter()
     with engine(name, workers) as on:
-        for count in (16, items):  # the first to compile
+
+        def many(trials: int, items: int) -> tuple[float, float]:
             begin = time.perf_counter()
-            futures = [on.executor.submit(work, Item(Reference.to(study), 0, point, t, t + 1)) for t in range(count)]
-            for future in futures:
-                future.result()
-        seconds = time.perf_counter() - begin
-        print(f"{name.partition(':')[0]}, {on.workers()} workers: {seconds / items * 1e6:.0f} us an item of one trial")
+            todo = [Item(Reference.to(study), 0, point, i * trials, (i + 1) * trials) for i in range(items)]
+            inside = sum(done.seconds for done in on.executor.map(work, todo))
+            return (time.perf_counter() - begin) / items, inside / items
+
+        many(1, 1)
+        label = f"{name.partition(':')[0]}, {on.workers()} workers"
+        print(f"{label}: first item after {time.perf_counter() - begin:.2f} s")
+        many(1, 16 * on.workers())
+        for trials in (10**k for k in range(len(str(most)))):
+            each, inside = many(trials, max(20, 2000 * 1000 // max(1000, trials)))
+            share = inside / on.workers() / each
+            print(f"{label}: {each * 1e6:.0f} us an item of {trials} trials, {share:.0%} of it in the kernel")
 
 
-def _filled(points: int, first: int, stop: int) -> Results:
+def _filled(points: int, first: int, stop: int, goal: Goal | None = None) -> Results:
     study = registry.study("unsafe-fraction")
-    results = Results(study, 0)
+    results = Results(study, 0, {}, goal or Goal())
     for i in range(points):
         counts = {c.name: (0,) * c.bins if c.bins else 0 for c in study.tally.counters}
         extremes = {e.name: (i, first) for e in study.tally.extremes}
@@ -108,37 +126,63 @@ def _filled(points: int, first: int, stop: int) -> Results:
     return results
 
 
+def _shards(folder: Path, number: int, points: int) -> list[Path]:
+    """Files as the tasks of an array leave them, of 1,000 trials a point and one run.
+
+    The first is saved; in a copy of it each other gets its trials, goal and digest, which takes a tenth of the time.
+    """
+    paths = [folder / f"{i}.h5" for i in range(number)]
+    saved = _filled(points, 0, 1000)
+    saved.history = [provenance(engine="threads", seconds=1.0)]
+    saved.save(paths[0])
+    image = paths[0].read_bytes()[:-TRAILER_SIZE]
+    for i, path in enumerate(paths):
+        part = _filled(points, 1000 * i, 1000 * i + 1000, Goal(1000 * number, shard=(i, number)))
+        changed = io.BytesIO(image)
+        with h5py.File(changed, "r+") as file:
+            file["raw/ranges"][:, 1:] = 1000 * i, 1000 * i + 1000
+            for extreme in part.study.tally.extremes:
+                file[f"raw/max_{extreme.name}"][:, 1] = 1000 * i
+            NetCDF(file).attributes(file, digest=part.digest(), goal=part.goal.to_json())
+        whole = changed.getvalue()
+        path.write_bytes(whole + TRAILER + hashlib.sha256(whole).hexdigest().encode())
+    return paths
+
+
 def checkpoints(folder: Path) -> None:
-    """Time to write a file of so many points, with the estimates in it, and to read it."""
-    for points in (56, 1000, 10_000):
+    """Processor time to write a file of so many points, with the estimates in it, to read it, and what share of a run it is."""
+    for points in (56, 1000):
         results = _filled(points, 0, 10**6)
         save, read = [], []
         for _ in range(3):
-            begin = time.perf_counter()
+            begin = time.process_time()
             results.save(folder / "r.h5")
-            save.append(time.perf_counter() - begin)
-            begin = time.perf_counter()
+            save.append(time.process_time() - begin)
+            begin = time.process_time()
             open_results(folder / "r.h5")
-            read.append(time.perf_counter() - begin)
+            read.append(time.process_time() - begin)
         size = (folder / "r.h5").stat().st_size
+        shares = ", ".join(f"{min(save) / apart:.2%} every {apart} s" for apart in (1, 15, 300))
         print(
-            f"{points} points, {size / 1e3:.0f} kB: written in {min(save) * 1e3:.0f} ms, read in {min(read) * 1e3:.0f} ms"
+            f"{points} points, {size / 1e3:.0f} kB: written in {min(save) * 1e3:.0f} ms ({shares}), "
+            f"read in {min(read) * 1e3:.0f} ms of CPU"
         )
 
 
+def _command(folder: Path, *arguments: str) -> tuple[float, int]:
+    """Processor time of a command, and the most memory, in MiB, of any command so far."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-P", "-m", "fastcube", *arguments], cwd=folder, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, after.ru_maxrss // 1024
+
+
 def merging(folder: Path, most: int, points: int = 56) -> None:
-    """Processor time of merging 10, 100, ... shards, and of their status; and the most memory that the process has had."""
-    paths = [folder / f"{i}.h5" for i in range(most)]
-    for i, path in enumerate(paths):
-        _filled(points, 1000 * i, 1000 * i + 1000).save(path)
-    for shards in (10**k for k in range(1, len(str(most)))):
-        begin = time.process_time()
-        merge(paths[:shards]).save(folder / "all.h5")
-        between = time.process_time()
-        with contextlib.redirect_stdout(io.StringIO()):
-            status.command.main([str(path) for path in paths[:shards]], standalone_mode=False)
-        merged, told = between - begin, time.process_time() - between
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    """What merging 1, 10, 100, ... shards takes, and their status: whole commands."""
+    paths = [path.name for path in _shards(folder, most, points)]
+    for shards in (10**k for k in range(len(str(most)))):
+        told, _ = _command(folder, "status", *paths[:shards])
+        merged, peak = _command(folder, "merge", *paths[:shards], "-o", f"all-{shards}.h5")
         print(f"{shards} shards of {points} points: merge {merged:.2f} s, status {told:.2f} s of CPU, {peak} MiB")
 
 
@@ -147,13 +191,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engine", help="measure work items of this engine alone")
     parser.add_argument("--workers", type=int)
-    parser.add_argument("--shards", type=int, default=1000, help="the most shards that are merged")
+    parser.add_argument("--shards", type=int, default=1000, help="the most shards that are merged, a power of ten")
+    parser.add_argument("--seconds", type=float, default=2.0, help="of each run with threads")
     given = parser.parse_args()
     print(f"fastcube {fc.__version__} on {cpu_name()}, {available_cpus()} processors")
     if given.engine:
         items_of(given.engine, given.workers)
         return
-    threads()
+    threads(given.seconds)
     driver_alone()
     items_of("threads", given.workers)
     with tempfile.TemporaryDirectory() as folder:
