@@ -247,8 +247,10 @@ def _name_of(rule: Any) -> str:
     takes = list(inspect.signature(own).parameters)
     if len(takes) != 4:
         raise ParameterError(f"{own.__name__} must take (world, words, s, t), got ({', '.join(takes)})")
-    if own.__name__.lower() in NAMES or not NAME.fullmatch(own.__name__):
+    if own.__name__.lower() in NAMES:
         raise ParameterError(f"a rule of one's own must not have a built-in rule's name, got {own.__name__}")
+    if not NAME.fullmatch(own.__name__):
+        raise ParameterError(f"a rule of one's own must be a named function, got {own.__name__}")
     return own.__name__
 
 
