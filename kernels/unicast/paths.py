@@ -23,7 +23,10 @@ from ..routing.lanes import on_path
 
 @block(always=True)
 def hold(work, lanes):
-    """Overwrite labels behind those of a trial's faults by its first; returns the number of rows with faults."""
+    """Overwrite labels behind those of a trial's faults by its first.
+
+    Returns the number of rows with faults, and the lanes whose faults all stand in rows: a few trials need labels beyond them.
+    """
     many = simd.load(work.ends, 2 * lanes)
     x = simd.load(work.labels, 0)
     rows = work.f
@@ -33,7 +36,7 @@ def hold(work, lanes):
             break
         simd.store(work.labels, lanes * rows, simd.select(behind, x, simd.load(work.labels, lanes * rows)))
         rows += 1
-    return rows
+    return rows, simd.bits(simd.less_equal(many, simd.like(many, np.uint64(work.ready))))
 
 
 @block(always=True)

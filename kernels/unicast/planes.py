@@ -59,7 +59,7 @@ def place(work, key, t, n, column, lanes, at):
         got += np.int64(ONE ^ _taken(planes, at, x))
         planes[np.uint64(at) + (x >> _6 << _3)] |= ONE << (x & _63)
         k += 1
-    work.ends[2 * lanes + column] = k
+    work.ends[2 * lanes + column] = min(k, work.ready + 1)  # a lane need not hold k: more than all rows is enough
     s = ALL
     for i in range(2):
         x = _label(work, key, t, k, n, column, lanes)

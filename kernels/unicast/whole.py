@@ -162,8 +162,8 @@ def _sifting_eights(group: Any, wandering: bool, blind: bool) -> Any:
         for start in range(first - first % lanes, stop, lanes):
             draw_rows(key, np.uint64(8 * (start // lanes)), work.ready, 1, pattern, words)
             _fill_eights(work, key, start, n, lanes)
-            rows = paths.hold(work, lanes)
-            minimal = paths.nearer(work, rows, lanes) if wandering else paths.direct(work, rows, lanes)
+            rows, held = paths.hold(work, lanes)
+            minimal = held & (paths.nearer(work, rows, lanes) if wandering else paths.direct(work, rows, lanes))
             free = paths.free(work, rows, lanes) if blind else minimal
             live = valid_lanes(start, 1, lanes, first, stop)
             for i in range(lanes):
@@ -228,15 +228,15 @@ def _sifting_queue(group: Any, wandering: bool, blind: bool, owning: bool) -> An
 
     @block(always=True)
     def judged(work, chosen, sieving, lanes):
-        """Which trials of a vector have minimal ways, and free first paths, whatever their words."""
-        rows = paths.hold(work, lanes)
+        """Which trials of a vector have free first paths, and minimal ways, whatever their words."""
+        rows, held = paths.hold(work, lanes)
         if sieving:
             free, minimal = paths.simple(work, rows, lanes)
             if chosen & ~minimal:
                 minimal = paths.direct(work, rows, lanes)
-            return free, minimal
+            return free, minimal & held
         minimal = paths.nearer(work, rows, lanes) if wandering else paths.direct(work, rows, lanes)
-        return paths.free(work, rows, lanes) if blind else minimal, minimal
+        return paths.free(work, rows, lanes) if blind else minimal, minimal & held
 
     @block
     def sift(key, first, stop, work, lanes, tally):
