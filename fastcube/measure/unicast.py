@@ -301,7 +301,7 @@ def rivals_study(rules: Sequence[Any]) -> Study:
         Names (``ROUTE``, ``ROUTE1``, ``ROUTE3``, ``LEVELS``, ``VECTORS``, ``A1``, ``DFS``, ``SIDETRACK``), and rules of one's
         own: blocks ``rule(world, words, s, t)`` that give the links on a message's way, or STUCK, LIVELOCK, LIMIT,
         LOST or REFUSED (``fc.blocks``: rules of a table).  Up to 64, of different names.  Those that ``fc.blocks.first_path``
-        made walk in the trials alone in which a fault is on ROUTE's path, and cost little more than A1; others walk in all.
+        made walk in the trials alone in which a fault is on ROUTE's path; others walk in all (``docs/speed.md``).
 
     Returns
     -------
