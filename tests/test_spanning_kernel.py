@@ -18,6 +18,7 @@ from scipy.special import bdtr, bdtrc
 
 import fastcube as fc
 from fastcube.algorithms.spanning_flows import NonfaultyGraph, max_flow
+from fastcube.kernels.cube.bitmask import put
 from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.spanning import connectivity
 from fastcube.kernels.spanning.case import edst_broadcast
@@ -106,7 +107,7 @@ def one_flow(n, nodes, source, target, limit):
     g = connectivity.graph_arrays(n)
     g.nodes[:] = nodes
     connectivity.join_links(g)
-    connectivity._set(g.core, source)
+    put(g.core, np.uint64(source))
     return connectivity._flow(g, target, limit)
 
 

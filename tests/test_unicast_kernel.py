@@ -171,6 +171,17 @@ def test_lanes_count_what_single_trials_count(kernel_in_lanes, names, points):
 
 
 @pytest.mark.kernels
+@pytest.mark.parametrize(("n", "f"), [(6, 30), (7, 62), (8, 126)])
+def test_the_last_of_many_faults_are_seen(n, f):
+    """Of 10^5 trials 20 to 400 need more labels than are drawn in lanes; one or two of them are lost by their last faults."""
+    names = ("route", "a1")
+    single = kernel_of([RULES[name.upper()] for name in names], names)
+    assert counted(whole_of(8, names), tally(names), 0, 400_000, n, f, 0) == counted(
+        single, tally(names), 0, 400_000, n, f, 0
+    )
+
+
+@pytest.mark.kernels
 def test_lanes_leave_rules_that_wander_to_scalar_code():
     """Where the first path is free SIDETRACK, which leaves it, meets two faults before t in a few of 10^5 trials.
 

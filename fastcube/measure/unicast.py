@@ -339,7 +339,7 @@ def rivals_study(rules: Sequence[Any]) -> Study:
         name=name,
         title="Routing rules on the same f random faulty nodes, K faulty links and messages in Q_n",
         source="thirty years of rules; docs/readings/rivals.md",
-        revision=1,
+        revision=2,
         axes=AXES,
         tally=layout,
         statistics=_statistics(names),
