@@ -47,6 +47,7 @@ from .exact.unsafe import exact_unsafe as exact_unsafe
 from .kernels.tally.layout import Counter as Counter
 from .kernels.tally.layout import Extreme as Extreme
 from .kernels.tally.layout import Layout as Layout
+from .kernels.tally.layout import Moments as Moments
 from .measure.choice import Choice as Choice
 from .measure.fault_sets import fault_sets as fault_sets
 from .measure.outputs import Output as Output

@@ -45,7 +45,7 @@ from .kernels.routing.rules import (
     walk3,
     walking,
 )
-from .kernels.tally.sums import add_product, add_square, add_wide, offer
+from .kernels.tally.sums import add_product, add_quantity, add_square, add_wide, offer
 from .kernels.unicast.rules import BETWEEN, KEY, MEETS, PASSES, REFUSED, SAFE, TOGETHER, TRIAL, blocked_bits, first_path
 from .kernels.unicast.words import forget_words, level, vector_bit, words_for
 
@@ -106,9 +106,9 @@ def faults_for(n, f, links, ends):  # type: ignore[no-untyped-def]
 #: The list; a test compiles each.
 __all__ = [
     "BETWEEN", "KEY", "LIMIT", "LIVELOCK", "LOST", "MEETS", "ONE", "PASSES", "REFUSED", "SAFE", "STUCK", "TOGETHER", "TRIAL",
-    "TRIALS_SIGNATURE", "ZERO", "Faults", "add_product", "add_square", "add_wide", "below", "block", "blocked", "blocked_bits",
-    "close", "draw", "faults_for", "first_path", "forget_words", "highest", "is_closed", "is_faulty", "is_faulty_link",
-    "is_safe", "kernel", "level", "link_status", "link_status_key", "lowest", "making", "offer", "popcount", "route3_rule",
-    "route_passes", "scratch", "search_for", "status", "status_key", "threshold", "top", "trials_kernel", "uniform",
-    "vector_bit", "walk1", "walk2", "walk3", "walking", "word", "words_for",
+    "TRIALS_SIGNATURE", "ZERO", "Faults", "add_product", "add_quantity", "add_square", "add_wide", "below", "block", "blocked",
+    "blocked_bits", "close", "draw", "faults_for", "first_path", "forget_words", "highest", "is_closed", "is_faulty",
+    "is_faulty_link", "is_safe", "kernel", "level", "link_status", "link_status_key", "lowest", "making", "offer", "popcount",
+    "route3_rule", "route_passes", "scratch", "search_for", "status", "status_key", "threshold", "top", "trials_kernel",
+    "uniform", "vector_bit", "walk1", "walk2", "walk3", "walking", "word", "words_for",
 ]  # names, as many as a line holds # fmt: skip

@@ -14,6 +14,7 @@ from fastcube.kernels.draws.faults import trial_faults
 #: A call of each in a trial; ``faults`` are of Q_4 with two faulty nodes, a faulty link and two ends, drawn and closed.
 CALLS = {
     "add_product": "fc.blocks.add_product(out, 0, 3, 5)",
+    "add_quantity": "fc.blocks.add_quantity(out, QUANTITY, np.int64(3))",
     "add_square": "fc.blocks.add_square(out, 0, 3)",
     "add_wide": "fc.blocks.add_wide(out, 0, 3)",
     "below": "fc.blocks.below(key, t, np.int64(3), np.int64(10))",
@@ -91,6 +92,7 @@ def test_the_list_is_the_list():
 def test_each_compiles_by_its_long_name():
     """All calls in one function, so that it compiles once."""
     names = {"fc": fc, "np": np, "ONE": blocks.ONE, "ZERO": blocks.ZERO}
+    names["QUANTITY"] = fc.Layout(fc.Moments("links", "links")).moments("links")
     exec(TRIAL.format(name="all", call="\n    ".join(CALLS.values())), names)
     names["called"](np.uint64(5), np.int64(7), np.zeros(8, np.int64))
 

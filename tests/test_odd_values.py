@@ -211,6 +211,10 @@ CALLS = {
                 "over": TEXTS}),
     "Counter": (fc.Counter, {"name": "c", "description": "a counter", "digits": 2, "bins": 0},
                 {"name": TEXTS, "description": TEXTS, "digits": {"10^400"}}),
+    "Moments": (fc.Moments, {"name": "c", "description": "a quantity", "digits": 2, "square_digits": 3, "squared": "",
+                             "nonzero": ""},
+                {"name": TEXTS, "description": TEXTS, "digits": {"10^400"}, "square_digits": {"10^400"}, "squared": TEXTS,
+                 "nonzero": TEXTS}),
     "Extreme": (fc.Extreme, {"name": "e", "description": "an extreme"}, {"name": TEXTS, "description": TEXTS}),
     "Layout": (lambda entry: fc.Layout(entry, AN_EXTREME), {"entry": fc.Counter("c", "a counter")}),
     "Grid": (fc.Grid, {"name": "g", "points": [POINT], "trials": 10, "figure": None, "notes": None},
@@ -267,7 +271,8 @@ METHODS = {
     "Study": (TOY, {"axis": 1, "grid": 1, "grid_of": 1, "statistic": 1, "target": 1, "point": 1, "count": 4, "key": 2}),
     "Results": (RESULTS, {"estimates": 1, "shares of": 3, "estimate of": 3, "sel": 1, "point": 1, "read": 2, "labelled": 2,
                           "check_same_study": 3, "to_xarray": 1, "save": 1, "plot": 1, "plot on": 1, "table": 1, "chosen": 1}),
-    "Layout": (TOY.tally, {"counter": 1, "extreme": 1, "read": 1}),
+    "Layout": (fc.Layout(fc.Moments("bit_total", "a quantity"), fc.Extreme("bit", "a bit")),
+               {"counter": 1, "family": 2, "moments": 1, "extreme": 1, "read": 1}),
 }  # a table, row by row # fmt: skip
 
 #: Methods that are the user's own functions, or read what an engine counted: nobody else calls them.
@@ -308,6 +313,8 @@ USUAL = {
     "plot": ("r.svg",),
     "plot on": (None,),
     "counter": ("bit_total",),
+    "family": ("bit_{}", ("total",)),
+    "moments": ("bit_total",),
     "extreme": ("bit",),
     "Layout read": (SLOTS,),
 }

@@ -41,7 +41,7 @@ WORK = {
     ("survival", ("hypercube", 9, 12, 0)): ("few.SURVIVAL_FEW_16", 4038, 16),
     ("broadcast", (8, 6, 0)): ("lanes.BROADCAST_LANES_16", 149810, 8),
     ("dualcube-routing", (4, 0.4)): ("single.TRIALS", 82810, 40),
-    ("rivals", (9, 12, 0)): ("whole.RIVALS_WHOLE_16", 76029, 161),
+    ("rivals", (9, 12, 0)): ("whole.RIVALS_WHOLE_16", 76035, 161),
 }
 
 

@@ -97,14 +97,19 @@ class Moments:
     squared: str = ""
     nonzero: str = ""
 
-    @property
-    def counters(self) -> tuple[Counter, ...]:
-        """What it stands for, in the order of the slots."""
+    #: What it stands for, in the order of the slots.
+    counters: tuple[Counter, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(name, str) for name in (self.name, self.squared, self.nonzero)):
+            raise ParameterError("names of a quantity must be text")
         what = self.description
         total = Counter(self.name, what, self.digits)
         squares = Counter(self.squared or f"{self.name}_squared", f"{what}, squared", self.square_digits)
-        nonzero = (Counter(name, f"trials in which it is not 0: {what}") for name in (self.nonzero,) if name)
-        return total, squares, *nonzero
+        nonzero = [Counter(self.nonzero, f"trials in which it is not 0: {what}")] if self.nonzero else []
+        object.__setattr__(self, "counters", (total, squares, *nonzero))
+        object.__setattr__(self, "digits", total.digits)
+        object.__setattr__(self, "square_digits", squares.digits)
 
 
 class Slots(NamedTuple):
@@ -162,8 +167,12 @@ class Layout:
         return np.int64(self._known(self._counters, "counter", name))
 
     def family(self, pattern: str, variants: Iterable[object]) -> NDArray[np.int64]:
-        """First slots of the counters ``pattern.format(variant)``, in the order of the variants; as :meth:`counter`."""
-        return np.array([self.counter(pattern.format(variant)) for variant in variants])
+        """First slots of the counters that a pattern with ``{}`` names, a variant each in its place; as :meth:`counter`."""
+        try:
+            names = [pattern.replace("{}", str(variant)) for variant in variants]
+        except Exception:  # of another type, or an object of the user's
+            raise ParameterError("a family is a pattern of names, which is text, and its variants") from None
+        return np.array([self.counter(name) for name in names], np.int64)
 
     def moments(self, name: str) -> Slots:
         """Slots of the :class:`Moments` of that name; as :meth:`counter`."""
