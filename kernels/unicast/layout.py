@@ -23,7 +23,7 @@ WORDS = ("unsafe", "wu_fernandez", "levels", "vectors")
 
 def elsewhere(rule: Any) -> Any:
     """Of a rule that ``first_path`` made the block that it made it of; None for any other."""
-    return getattr(getattr(rule, "py_func", rule), "elsewhere", None)
+    return getattr(getattr(rule, "py_func", rule), "_first_path_of", None)
 
 
 def compared(names: Sequence[str]) -> tuple[str, ...]:

@@ -140,7 +140,9 @@ def first_path(rule: Any) -> Any:
         return rule(world, words, s, t)
 
     own = getattr(tried, "py_func", tried)
-    own.__name__, own.__doc__, own.elsewhere = inner.__name__, inner.__doc__, block_of
+    own._first_path_of = block_of
+    for made in (own, tried):
+        made.__name__, made.__doc__ = inner.__name__, inner.__doc__
     return tried
 
 
