@@ -126,7 +126,7 @@ def first_path(rule: Any) -> Any:
     """A rule that takes ROUTE's path where no fault is on it, and what ``rule`` gives elsewhere.
 
     Lanes of trials count what is known of such a rule without asking it; a rule that may leave a free path walks in every trial.
-    :func:`layout.elsewhere` tells them apart.  TypeError for what is no function.
+    TypeError for what is no function.
     """
     block_of = elsewhere(rule) or rule
     inner = getattr(block_of, "py_func", block_of)
