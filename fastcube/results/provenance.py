@@ -86,8 +86,9 @@ def available_cpus() -> int:
     return max(1, min(mask, int(slurm))) if slurm.isdigit() and int(slurm) > 0 else mask
 
 
+@functools.cache
 def library_versions() -> dict[str, str]:
-    """Versions of what the results depend on, without importing any of it."""
+    """Versions of what the results depend on, without importing any of it; looked for once, 5 ms of every run."""
     out = {}
     for name in LIBRARIES:
         try:
