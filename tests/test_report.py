@@ -268,7 +268,7 @@ def then_signal(function, number, before=0.0):
     return wrapped
 
 
-@pytest.mark.parametrize("number", others_slow(CODES), ids=lambda n: n.name)
+@pytest.mark.parametrize("number", others_slow(CODES, default=0), ids=lambda n: n.name)
 def test_a_signal_stops_it_with_what_is_done_kept(tmp_path, monkeypatch, number):
     with monkeypatch.context() as patch:
         patch.setattr(running, "figure_of", then_signal(running.figure_of, number))

@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from compiled import others_slow
 from documented import recipe
 from reference import unsafe as plain
 from scipy.special import chdtrc
@@ -123,7 +124,7 @@ def lazy_pairs(key, bits, stop, rate, whole, out):
     return n
 
 
-@pytest.mark.parametrize(("bits", "rate"), [(2, 0.9), (3, 0.5), (20, 0.97), (62, 0.3)])
+@pytest.mark.parametrize(("bits", "rate"), others_slow([(2, 0.9), (3, 0.5), (62, 0.3), (20, 0.97)], default=3))
 def test_pairs_drawn_whole_have_a_status_key_of_their_own(bits, rate):
     out = np.empty((64, 4), np.uint64)
     assert lazy_pairs(np.uint64(KEY), bits, 64, rate, True, out) == 64

@@ -87,7 +87,7 @@ def test_all_fault_sets_of_q4(most):
 
 
 @pytest.mark.parametrize(
-    ("most", "apart"), [*others_slow([(1, 4), (1, 1)]), pytest.param(7, 1, marks=pytest.mark.exhaustive)]
+    ("most", "apart"), [*others_slow([(1, 8), (1, 1)]), pytest.param(7, 1, marks=pytest.mark.exhaustive)]
 )
 def test_all_of_q3_with_faulty_links(most, apart):
     """By default one pair of links in every so many."""

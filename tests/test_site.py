@@ -8,6 +8,8 @@ import re
 import typing
 from pathlib import Path
 
+import pytest
+
 import fastcube as fc
 from fastcube.cli import COMMANDS
 
@@ -102,6 +104,7 @@ def kept_runs():
         yield name + f"-{grid}" * (grid is not None), fc.study(name), grid, axes, dict(given).get("--trials")
 
 
+@pytest.mark.slow
 def test_kept_results_are_small_and_whole(tmp_path):
     """What pictures are drawn from: opening a file checks its digest."""
     kept = {path.name.removesuffix(".h5.gz"): path for path in DOCS.glob("results/*.h5.gz")}

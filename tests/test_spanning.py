@@ -67,7 +67,7 @@ def test_base_trees(n, d):
     assert fc.spanning_trees(fc.Hypercube(n, [fault]), 0, pivoted=True).tolist() == BASES[n, d]
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("n", others_slow([1, 2, 3, 4, 5], default=4))
 def test_trees_of_every_source_and_fault(n):
     for s, pivoted in itertools.product(range(2**n), (False, True)):
         assert fc.spanning_trees(fc.Hypercube(n), s, pivoted).tolist() == twin.spanning_trees(n, s, None, pivoted)
@@ -211,7 +211,7 @@ def test_steps_are_those_of_the_simulation(n):
 
 
 def test_steps_with_any_faults():
-    for cube in random_cubes((1, 2, 3, 4, 5), 150, seed=5):
+    for cube in random_cubes((1, 2, 3, 4, 5), 60, seed=5):
         s = nonfaulty(cube)[0]
         bfs = twin.breadth_first(cube.n, s, cube.faulty_nodes, cube.faulty_links)
         packed = fc.spanning_trees(cube, s, algorithm="edmonds").tolist()

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from compiled import others_slow
 from processes import TOY_FILE
 from toy import TOY
 
@@ -131,7 +132,7 @@ def test_status_sees_merged_files_and_a_coarser_partition(cli):
     assert cli("status", *files)[1].splitlines()[-1] == "resubmit: --array=5-7 (of 8)"
 
 
-@pytest.mark.parametrize(("trials", "count"), [(1000, 7), (10, 64), (100, 100), (1000, 10**6)])
+@pytest.mark.parametrize(("trials", "count"), others_slow([(1000, 7), (10, 64), (100, 100), (1000, 10**6)], default=3))
 def test_status_names_the_shards_whose_trials_are_missing(trials, count):
     most, part = Goal(trials, shard=(0, count)), Tally.from_slots(TOY.tally, 3, 9, TOY.tally.fresh())
     results = Results(TOY, 0, {(1, 0.0): part}, most)
@@ -181,9 +182,8 @@ def test_a_grid_may_give_each_point_its_own_trials(cli, tmp_path):
     # a = 1 takes 100, a = 2 takes 200; off the grid, the fewest
     file = tmp_path / "uneven.py"
     file.write_text(
-        "from pathlib import Path\n"
-        f"exec(compile(Path({TOY_FILE!r}).read_text(), 'toy', 'exec'))\n"
         "import dataclasses\n"
+        "from toy import TOY\n"
         "own = dataclasses.replace(TOY.grids[0], name='uneven', trials=lambda point: 100 * point['a'])\n"
         "TOY = dataclasses.replace(TOY, grids=(*TOY.grids, own))\n"
     )
@@ -277,10 +277,7 @@ def test_the_script_is_a_shell_script_with_the_shards_spelled_out(cli, tmp_path)
 
 def test_the_script_names_a_study_of_a_file_in_full(cli, tmp_path):
     (tmp_path / "two words.py").write_text(
-        "from pathlib import Path\n"
-        f"exec(compile(Path({TOY_FILE!r}).read_text(), 'toy', 'exec'))\n"
-        "import dataclasses\n"
-        "OTHER = dataclasses.replace(TOY, name='other')\n"
+        "import dataclasses\nfrom toy import TOY\nOTHER = dataclasses.replace(TOY, name='other')\n"
     )
     script = cli("slurm", "two words.py:other", "--array", "2")[1]
     assert f"run '{tmp_path}/two words.py:other' --shard" in script
