@@ -25,7 +25,7 @@ COUNTS = np.uint64(7)  #: numbers of faults
 NODE_DIGITS = np.uint64(8)  #: leading eight binary digits of each node's uniform number, 64 nodes a word
 NODE_TAILS = np.uint64(9)  #: its next 64 digits, a word a node
 MULTICASTS = np.uint64(10)  #: sources and destinations of multicasts
-LINK_DIGITS = np.uint64(11)  #: as NODE_DIGITS, of links
+LINK_ROWS = np.uint64(11)  #: as NODE_ROWS, of links
 LINK_TAILS = np.uint64(12)  #: as NODE_TAILS, of links
 LINK_COUNTS = np.uint64(13)  #: numbers of faulty links
 CHOICES = np.uint64(14)  #: what a rule that draws chooses at each hop of a message
@@ -33,6 +33,7 @@ PLANTS = np.uint64(15)  #: the pair of faults that a trial plants
 LINK_STATUS_KEYS = np.uint64(16)  #: the key of a trial's lazy link statuses
 UNIFORMS = np.uint64(17)  #: numbers for rules and trials of one's own
 BELOW = np.uint64(18)  #: whole numbers for them; attempt a for 18 + 256 a
+NODE_ROWS = np.uint64(19)  #: as NODE_DIGITS, of a node in 64 trials a word
 
 _M0 = np.uint64(0xD2511F53)
 _M1 = np.uint64(0xCD9E8D57)

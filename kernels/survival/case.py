@@ -33,9 +33,9 @@ def survival_rate(key, t, n, rate, link_rate):
     group, lane = t - t % drawing.GROUP, t % drawing.GROUP
     room = drawing.room_for(n, np.int64(-1), many)
     law, link_law = drawing.law_for(nodes, rate), drawing.law_for(many, link_rate)
-    rows = np.empty(8 * max(nodes, 64), np.uint64)
+    rows = np.empty(8 * nodes, np.uint64)
     drawing.draw_nodes_by_rate(key, group, n, law, rows, room)
-    works = np.empty(8 * ((many + 63) >> 6 << 6), np.uint64)
+    works = np.empty(8 * (many + 1), np.uint64)  # rows are drawn two at a time
     drawing.draw_links_by_rate(key, group, n, link_law, works, room)
     word, bit = lane >> 6, ONE << np.uint64(lane & 63)
     labels = np.empty(nodes, np.uint64)

@@ -13,14 +13,14 @@ import numpy as np
 from ..draws import bernoulli, philox
 from ..draws.links import LinkDraws, distinct_links, link_draws_for
 from ..draws.nodes import Draws, distinct_nodes, drawn, draws_for, field_width, node_label, others
-from ..machine import simd
+from ..machine import bits, simd
 from ..machine.bits import ALL, ONE, ZERO, first_lanes, lowest
 from ..machine.jit import block, scratch
 
 #: Trials of a group.
 GROUP = 512
 
-_3, _6, _9, _63 = np.uint64(3), np.uint64(6), np.uint64(9), np.uint64(63)
+_3, _6 = np.uint64(3), np.uint64(6)
 
 
 class Room(NamedTuple):
@@ -45,7 +45,7 @@ class Law(NamedTuple):
     base: Any  #: int64: see ``bernoulli.binomial_table``
     thresholds: Any
     guide: Any
-    waiting: Any  #: uint64: numbers not decided by their heads, their trials, and ten vectors
+    waiting: Any  #: uint64: words of numbers not decided by their heads, and behind _PLACES their places in the rows
 
 
 @block
@@ -78,6 +78,12 @@ def rows_for(count):
     words = np.empty(8 * count + 8, np.uint64)
     skipped = (-(words.ctypes.data >> 3)) & 7
     return words[skipped : skipped + 8 * count]
+
+
+@block
+def row_of_none(n):
+    """The row behind those of the nodes, and behind the eight at a time that are drawn: of no node, never alive."""
+    return max(np.int64(1) << n, np.int64(8))
 
 
 @block(always=True)
@@ -177,110 +183,91 @@ def law_for(many, rate):
     if rate >= bernoulli.MANY:
         head, tail = bernoulli.digit_threshold(rate)
         none = np.empty(0, np.uint64)
-        return Law(many, head, tail, np.int64(0), none, np.empty(0, np.int64), np.empty(_WORDS + 64, np.uint64))
+        return Law(many, head, tail, np.int64(0), none, np.empty(0, np.int64), np.empty(2 * _PLACES, np.uint64))
     first, thresholds, guide = bernoulli.binomial_table(many, rate)
     return Law(many, ZERO, ZERO, first, thresholds, guide, np.empty(0, np.uint64))
 
 
-#: Numbers that wait for their tails before they are drawn.
-_FULL = np.int64(9 * GROUP)
-
-#: Behind them: places of a vector's words in the rows, what of them is undecided, and eight vectors.
-_ROWS, _LEFT, _WORDS = 2 * _FULL, 2 * _FULL + 8, 2 * _FULL + 16
+#: Words of ``Law.waiting`` before the places of the words that wait.
+_PLACES = 32
 
 
 @block
 def _many(key, group, law, digits, tails, rows):
     """Write which numbers are not faulty in 512 trials, for a rate of at least 1/64.
 
-    The digits of 64 numbers of a trial are a word.  The same vector of words of each 64 trials is drawn in turn, so that rows, 64
-    apart, which the cache keeps few of, are written whole.
+    A word holds a digit of one number in 64 trials, so that a row is drawn as it is written.  Digits are compared from the last
+    that decides to the first; where all eight are the rate's own, the tail decides, and the word waits until eight of them do.
     """
-    words = (law.many + 63) >> 6
     if law.head >= np.uint64(256):
-        _fill_rows(rows, 64 * words, ZERO)
+        _fill_rows(rows, law.many, ZERO)
         return
-    waiting = law.waiting
+    decisive = np.int64(8) if law.tail else 8 - lowest(law.head)
+    prepared = philox.prepare_lanes(key, np.uint64(group >> 6), digits)
+    full = simd.splat(ALL)
     count = np.int64(0)
-    at = np.int64(0)
-    for j in range(8 * words):
-        for e in range(8):
-            waiting[_ROWS + e] = np.uint64(at)
-            at += 512
-            if at >= 512 * words:
-                at += 8 - 512 * words
-        for part in range(8):
-            first = group + 64 * part
-            faulty, undecided = bernoulli.compare_digits(
-                key, np.uint64(first * words + 8 * j), law.head, law.tail, digits
-            )
-            simd.store(waiting, _WORDS + 8 * part, simd.xor(faulty, simd.splat(ALL)))
-            simd.store(waiting, _LEFT, undecided)
-            some = simd.bits(simd.differ(undecided, simd.splat(ZERO)))
-            while some:
-                e = lowest(some)
-                some &= some - ONE
-                place, rest = waiting[_ROWS + e], waiting[_LEFT + e]
-                while rest:
-                    number = (place >> _9 << _6) + np.uint64(lowest(rest))
-                    waiting[count] = number
-                    waiting[_FULL + count] = np.uint64(64 * part) + (place >> _3 & _63)
-                    count += np.int64(number < np.uint64(law.many))
-                    rest &= rest - ONE
-        simd.transpose(waiting, _WORDS, np.int64(8), waiting, _WORDS)
-        for e in range(8):
-            simd.store(rows, np.int64(waiting[_ROWS + e]), simd.load(waiting, _WORDS + 8 * e))
-        if count > _FULL - 8 * GROUP:  # all that eight vectors can add
-            _decide(key, group, law.tail, tails, count, waiting, rows)
-            count = np.int64(0)
-    _decide(key, group, law.tail, tails, count, waiting, rows)
-    for w in range(words):
-        _transpose(rows, 512 * w)
+    for v in range(0, law.many, 2):
+        works, equal, works_too, equal_too = full, full, full, full
+        for i in range(decisive - 1, -1, -1):
+            even, odd = philox.lanes(key, prepared, np.uint64(4 * v + i))
+            zero = simd.splat((law.head >> np.uint64(7 - i) & ONE) - ONE)  # where the rate has no digit 1
+            works, works_too = simd.majority(even, works, zero), simd.majority(odd, works_too, zero)
+            equal, equal_too = simd.both(equal, simd.xor(even, zero)), simd.both(equal_too, simd.xor(odd, zero))
+        simd.store(rows, 8 * v, works)
+        simd.store(rows, 8 * v + 8, works_too)
+        if law.tail:
+            own = simd.add(simd.splat(np.uint64(8 * v)), simd.iota(full))
+            count = _wait(equal, own, count, law.waiting)
+            count = _wait(equal_too, simd.add(own, simd.splat(np.uint64(8))), count, law.waiting)
+            while count >= 8:
+                count = _decide(key, group, law.tail, tails, count, law.waiting, rows)
+    while count:
+        count = _decide(key, group, law.tail, tails, count, law.waiting, rows)
+
+
+@block(always=True)
+def _wait(words, places, count, waiting):
+    """Enter the words that are not zero behind ``count``, with their places in the rows; returns how many wait then."""
+    some = simd.differ(words, simd.splat(ZERO))
+    simd.store(waiting, count, simd.compress(some, words))
+    simd.store(waiting, _PLACES + count, simd.compress(some, places))
+    return count + bits.popcount(simd.bits(some))
 
 
 @block
 def _decide(key, group, tail, purpose, count, waiting, rows):
-    """Clear the numbers that wait and whose tails are below ``tail``."""
+    """Decide the lowest bit of each of the last eight words by its tail; returns how many words still wait."""
     one = simd.splat(ONE)
-    for i in range(0, count, 8):
-        v = simd.load(waiting, i)
-        t = simd.load(waiting, _FULL + i)
-        even, odd = philox.mixed_lanes(
-            key, simd.add(t, simd.splat(np.uint64(group))), simd.shift_right(v, one), purpose
-        )
-        drawn_tail = simd.select(simd.equal(simd.both(v, one), one), odd, even)
-        faulty = simd.bits(simd.less_equal(drawn_tail, simd.splat(tail - ONE))) & first_lanes(count - i, 8)
-        while faulty:
-            lane = lowest(faulty)
-            faulty &= faulty - ONE
-            x, own = waiting[i + lane], np.int64(waiting[_FULL + i + lane])
-            rows[8 * (64 * np.int64(x >> _6) + (own & 63)) + (own >> 6)] &= ~(ONE << (x & _63))
+    at = max(count - 8, np.int64(0))
+    live = first_lanes(count - at)
+    words, places = simd.load(waiting, at), simd.load(waiting, _PLACES + at)
+    before = simd.sub(words, one)
+    lane = simd.shift_left(simd.both(places, simd.splat(np.uint64(7))), simd.splat(_6))
+    lane = simd.add(lane, simd.popcount(simd.without(before, words)))
+    v = simd.shift_right(places, simd.splat(_3))
+    t = simd.add(lane, simd.splat(np.uint64(group)))
+    even, odd = philox.mixed_lanes(key, t, simd.shift_right(v, one), purpose)
+    drawn_tail = simd.select(simd.equal(simd.both(v, one), one), odd, even)
+    faulty = simd.bits(simd.less_equal(drawn_tail, simd.splat(tail - ONE))) & live
+    while faulty:
+        i = at + lowest(faulty)
+        faulty &= faulty - ONE
+        rows[np.int64(waiting[_PLACES + i])] &= ~(ONE << np.uint64(lowest(waiting[i])))
+    rest = simd.select(simd.mask(words, live), simd.both(words, before), simd.splat(ZERO))
+    return _wait(rest, places, at, waiting)
 
 
-@block
-def _transpose(rows, at):
-    """Exchange rows and bits of eight 64 x 64 matrices: row i is word i of each, from word ``at`` on."""
-    low = np.uint64(0x00000000FFFFFFFF)
-    shift = np.int64(32)
-    while shift:
-        mask = simd.splat(low)
-        by = simd.splat(np.uint64(shift))
-        for i in range(64):
-            if i & shift == 0:
-                a = simd.load(rows, at + 8 * i)
-                b = simd.load(rows, at + 8 * (i + shift))
-                moved = simd.both(simd.xor(simd.shift_right(a, by), b), mask)
-                simd.store(rows, at + 8 * i, simd.xor(a, simd.shift_left(moved, by)))
-                simd.store(rows, at + 8 * (i + shift), simd.xor(b, moved))
-        shift >>= 1
-        low ^= low << np.uint64(shift)
+@block(always=True)
+def _with_faults(law):
+    """How many trials of a group may have faults, for a rate below 1/64: none for a rate of 0."""
+    return np.int64(GROUP if law.base or law.thresholds.size else 0)
 
 
 @block
 def _few_nodes(key, group, n, law, rows, room):
     """Write the nonfaulty nodes of 512 trials for a rate below 1/64."""
     _fill_rows(rows, np.int64(1) << n, ALL)
-    for i in range(GROUP):
+    for i in range(_with_faults(law)):
         t = group + i
         k = bernoulli.number_of_faults(key, np.uint64(t), law.base, law.thresholds, law.guide, philox.COUNTS)
         few = drawn(n, k)
@@ -295,7 +282,7 @@ def _few_nodes(key, group, n, law, rows, room):
 def _few_links(key, group, n, law, rows, room):
     """Write the links that work in 512 trials for a rate below 1/64."""
     _fill_rows(rows, n << (n - 1), ALL)
-    for i in range(GROUP):
+    for i in range(_with_faults(law)):
         t = group + i
         k = bernoulli.number_of_faults(key, np.uint64(t), law.base, law.thresholds, law.guide, philox.LINK_COUNTS)
         _mark_links(key, t, n, k, i >> 6, ONE << np.uint64(i & 63), rows, room)
@@ -303,17 +290,17 @@ def _few_links(key, group, n, law, rows, room):
 
 @block
 def draw_nodes_by_rate(key, group, n, law, rows, room):
-    """Write the nonfaulty nodes of 512 trials to ``rows``, a multiple of 64 of them."""
+    """Write the nonfaulty nodes of 512 trials to ``rows``."""
     if law.head:
-        _many(key, group, law, philox.NODE_DIGITS, philox.NODE_TAILS, rows)
+        _many(key, group, law, philox.NODE_ROWS, philox.NODE_TAILS, rows)
     else:
         _few_nodes(key, group, n, law, rows, room)
 
 
 @block
 def draw_links_by_rate(key, group, n, law, rows, room):
-    """Write the links that work in 512 trials to ``rows``, a multiple of 64 of them."""
+    """Write the links that work in 512 trials to ``rows``."""
     if law.head:
-        _many(key, group, law, philox.LINK_DIGITS, philox.LINK_TAILS, rows)
+        _many(key, group, law, philox.LINK_ROWS, philox.LINK_TAILS, rows)
     else:
         _few_links(key, group, n, law, rows, room)

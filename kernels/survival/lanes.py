@@ -17,6 +17,7 @@ import numpy as np
 
 from ..cube.tables import named_slots, named_step, tabulating
 from ..draws import philox
+from ..draws.nodes import field_width
 from ..machine import simd
 from ..machine.bits import ALL, ONE, ZERO, first_lanes, lowest
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
@@ -29,20 +30,25 @@ _GAIN = SURVIVAL.family("{}_gain", COMPARED)
 _DIFFERS = SURVIVAL.family("{}_differs", COMPARED)
 _PAIRS = SURVIVAL.counter("pairs")
 
-_3, _6, _63 = np.uint64(3), np.uint64(6), np.uint64(63)
+_2, _3, _4, _6, _63 = np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(6), np.uint64(63)
 
 #: Rows of a flood's ``verdict``, in the order of COMPARED, and the lanes with at least two nonfaulty nodes.
 _CONNECTED, _NO_ISOLATED, _HIDDEN, _JOINED, _TWO = range(5)
 
 
+#: Up to so many nodes the lanes left are asked for isolated ones without a look whether there are any: as a rule there are.
+_ALWAYS = 256
+
+
 class Sweeps(NamedTuple):
     """A network prepared for sweeps; every node and link as the place of its row."""
 
-    begin: Any  #: int64: where each node's neighbours begin, in ``near``
-    later: Any  #: int64: where those begin that stand later than it
-    near: Any  #: uint32: neighbours, the earlier ones first
+    begin: Any  #: uint64, so that no index is asked whether it is negative: where each node's neighbours begin, in ``near``
+    later: Any  #: uint64: where those begin that stand later than it
+    near: Any  #: uint32: neighbours, the earlier ones first, both filled up to an even number by the row of no node
     over: Any  #: uint32: the rows of the links to them; empty where no links fail
     listed: Any  #: int64: nodes with lanes not reached
+    left: Any  #: uint64: rows of those lanes but where the node is isolated, in the order of ``listed``
     reached: Any  #: uint64: rows of the lanes in which a node is in the seed's part
     verdict: Any  #: uint64: five vectors
     seen: Any  #: uint64: a bitmask of nodes
@@ -57,15 +63,17 @@ def preparing(step: Any) -> Any:
         nodes = np.int64(1) << n
         table = np.empty((nodes, slots), np.int32)
         tabulate(index, n, table)
-        begin = np.zeros(nodes + 1, np.int64)
-        later = np.zeros(nodes, np.int64)
-        near = np.empty(nodes * slots, np.uint32)
-        over = np.empty(nodes * slots if links else 0, np.uint32)
+        none = drawing.row_of_none(n)
+        begin = np.zeros(nodes + 1, np.uint64)
+        later = np.zeros(nodes, np.uint64)
+        near = np.full(nodes * (slots + 6), 8 * none, np.uint32)
+        over = np.zeros(near.size if links else 0, np.uint32)
         at = np.int64(0)
         for v in range(nodes):
             begin[v] = at
             for half in range(2):
                 if half:
+                    at = (at + 1) & ~1
                     later[v] = at
                 for d in range(slots):
                     w = np.int64(table[v, d])
@@ -76,14 +84,17 @@ def preparing(step: Any) -> Any:
                             below = (np.int64(1) << d) - 1
                             over[at] = 8 * (d << (n - 1) | (low & below) | (low & ~below) >> 1)
                         at += 1
+            at = (at + 1) & ~1
         begin[nodes] = at
-        empty = drawing.rows_for(nodes)
+        empty = drawing.rows_for(none + 1)
+        empty[:] = 0
         return Sweeps(
             begin,
             later,
             near[:at],
             over[: at if links else 0],
             np.empty(nodes, np.int64),
+            drawing.rows_for(nodes),
             empty,
             np.empty(40, np.uint64),
             np.zeros((nodes + 63) // 64, np.uint64),
@@ -96,19 +107,19 @@ def preparing(step: Any) -> Any:
 def _any_of(rows, works, links, net, first, stop):
     """Lanes in which one of the neighbours ``first .. stop - 1`` is set in ``rows`` and the link to it works."""
     out = simd.splat(ZERO)
-    near = net.near[first:stop]  # a slice: Numba would ask of every index whether it is negative
-    if links:
-        over = net.over[first:stop]
-        for i in range(near.size):
-            out = simd.either(out, simd.both(simd.load(rows, near[i]), simd.load(works, over[i])))
-        return out
-    other = out
-    for i in range(near.size >> 1):
-        out = simd.either(out, simd.load(rows, near[2 * i]))
-        other = simd.either(other, simd.load(rows, near[2 * i + 1]))
-    if near.size & 1:
-        out = simd.either(out, simd.load(rows, near[near.size - 1]))
-    return simd.either(out, other)
+    i = first
+    while i < stop:
+        if links:
+            out = simd.either3(out, _over(rows, works, net, i), _over(rows, works, net, i + ONE))
+        else:
+            out = simd.either3(out, simd.load(rows, net.near[i]), simd.load(rows, net.near[i + ONE]))
+        i += _2
+    return out
+
+
+@block(always=True)
+def _over(rows, works, net, i):
+    return simd.both(simd.load(rows, net.near[i]), simd.load(works, net.over[i]))
 
 
 @block(always=True)
@@ -136,11 +147,11 @@ def _seed(alive, works, links, net):
 
 @block
 def _sweep(alive, works, links, net, begin):
-    """The rest of the upward sweep from node ``begin``, and the downward one; lists the nodes not wholly reached."""
+    """The rest of the upward sweep from node ``begin``, and the downward one; lists the nodes not wholly reached: from where."""
     for v in range(begin, net.later.size):
         x = _any_of(net.reached, works, links, net, net.begin[v], net.later[v])
         simd.store(net.reached, 8 * v, simd.both(x, simd.load(alive, 8 * v)))
-    count = np.int64(0)
+    at = net.listed.size  # from behind, so that they are listed upwards
     for v in range(net.later.size - 1, -1, -1):
         a = simd.load(alive, 8 * v)
         x = simd.either(
@@ -148,39 +159,60 @@ def _sweep(alive, works, links, net, begin):
         )
         x = simd.both(x, a)
         simd.store(net.reached, 8 * v, x)
-        net.listed[count] = v
-        count += np.int64(not _nothing(simd.xor(x, a)))
-    return count
+        at -= 1
+        net.listed[at] = v
+        at += np.int64(_nothing(simd.xor(x, a)))
+    return at
 
 
 @block
-def _settle(alive, works, links, net, count):
-    """Sweep the listed nodes until nothing changes: lanes in which one is isolated, and those in which one is apart."""
-    isolated = apart = simd.splat(ZERO)
-    changed = True
-    while count and changed:
-        some = simd.splat(ZERO)
-        kept = np.int64(0)
-        for k in range(count):
-            v = net.listed[k]
-            first, stop = net.begin[v], net.begin[v + 1]
-            a, old = simd.load(alive, 8 * v), simd.load(net.reached, 8 * v)
-            x = simd.either(old, simd.both(a, _any_of(net.reached, works, links, net, first, stop)))
-            some = simd.either(some, simd.xor(x, old))
-            simd.store(net.reached, 8 * v, x)
-            left = simd.without(a, x)
-            lonely = simd.without(left, _any_of(alive, works, links, net, first, stop))
+def _settle(alive, works, links, net, begin):
+    """Sweep the nodes listed from ``begin`` on until nothing changes: lanes in which one is isolated, in which one is apart.
+
+    A sweep upwards asks earlier neighbours alone, as the later ones have not changed since the sweep downwards asked them.
+    """
+    isolated = apart = some = simd.splat(ZERO)
+    first = stop = np.int64(0)
+    for k in range(begin, net.listed.size):
+        v = net.listed[k]
+        a, old = simd.load(alive, 8 * v), simd.load(net.reached, 8 * v)
+        left = simd.without(a, old)
+        new = simd.both(left, _any_of(net.reached, works, links, net, net.begin[v], net.later[v]))
+        some = simd.either(some, new)
+        simd.store(net.reached, 8 * v, simd.either(old, new))
+        left = simd.xor(left, new)
+        if net.later.size <= _ALWAYS or not _nothing(left):
+            lonely = simd.without(left, _any_of(alive, works, links, net, net.begin[v], net.begin[v + 1]))
             isolated = simd.either(isolated, lonely)
-            net.listed[kept] = v
-            kept += np.int64(not _nothing(simd.xor(left, lonely)))
-        changed = not _nothing(some)
-        count = kept
-        for k in range(count >> 1):  # the other way next time
-            net.listed[k], net.listed[count - 1 - k] = net.listed[count - 1 - k], net.listed[k]
-    for k in range(count):
-        v = 8 * net.listed[k]
-        apart = simd.either(apart, simd.without(simd.load(alive, v), simd.load(net.reached, v)))
+            stop = _list(v, simd.xor(left, lonely), stop, np.int64(1), net)
+    step = np.int64(-1)  # the other way each time
+    while first < stop and not _nothing(some):
+        some = simd.splat(ZERO)
+        at = to = first if step > 0 else stop - 1
+        for _ in range(stop - first):
+            v, left = net.listed[at], simd.load(net.left, 8 * at)
+            begin_near, stop_near = (net.begin[v], net.later[v]) if step > 0 else (net.later[v], net.begin[v + 1])
+            new = simd.both(left, _any_of(net.reached, works, links, net, begin_near, stop_near))
+            some = simd.either(some, new)
+            simd.store(net.reached, 8 * v, simd.either(new, simd.load(net.reached, 8 * v)))
+            to = _list(v, simd.xor(left, new), to, step, net)
+            at += step
+        if step > 0:
+            stop = to
+        else:
+            first = to + 1
+        step = -step
+    for k in range(first, stop):
+        apart = simd.either(apart, simd.load(net.left, 8 * k))
     return isolated, simd.either(apart, isolated)
+
+
+@block(always=True)
+def _list(v, left, at, step, net):
+    """List a node at ``at`` where it has lanes left to reach; returns the next place."""
+    net.listed[at] = v
+    simd.store(net.left, 8 * at, left)
+    return at if _nothing(left) else at + step
 
 
 @block
@@ -226,26 +258,35 @@ def _take(x, new, s, t):
 
 @block
 def draw_pairs(key, group, n, by_rate, lane, places, alive):
-    """The first two different nonfaulty labels of eight lanes: of the words for PAIRS, or of each sequence from its place on."""
-    one, inside = simd.splat(ONE), simd.splat((ONE << np.uint64(n)) - ONE)
+    """The first two different nonfaulty labels of eight lanes.
+
+    ``by_rate`` of all fields of the words for PAIRS, else of each lane's sequence, a field of a word, from its place on.
+    """
+    one, none, inside = simd.splat(ONE), simd.splat(ALL), simd.splat((ONE << np.uint64(n)) - ONE)
     place = simd.gather(places, lane)
     half = simd.shift_right(place, one)
     block_ = simd.add(lane, simd.splat(np.uint64(group)))
+    width = np.uint64(field_width(n))
     shift = simd.sub(lane, lane)
+    fields = np.uint64(64) if by_rate else ONE
     if not by_rate:
         per = np.uint64(3 if n <= 8 else 2)
         shift = simd.shift_left(simd.both(block_, simd.splat((ONE << per) - ONE)), simd.splat(np.uint64(6) - per))
         block_ = simd.shift_right(block_, simd.splat(per))
-    s = t = simd.splat(ALL)
+    s = t = none
     late = simd.equal(simd.both(place, one), one)  # the first word is before the place
-    while simd.bits(simd.equal(t, simd.splat(ALL))):
-        even, odd = philox.mixed_lanes(key, block_, half, philox.PAIRS if by_rate else philox.LABELS)
-        x = simd.both(simd.shift_right(even, shift), inside)
-        s, t = _take(x, simd.mask_without(simd.equal(_bit(alive, x, lane), one), late), s, t)
-        x = simd.both(simd.shift_right(odd, shift), inside)
-        s, t = _take(x, simd.equal(_bit(alive, x, lane), one), s, t)
+    never = simd.differ(one, one)
+    while simd.bits(simd.equal(t, none)):
+        word, odd = philox.mixed_lanes(key, block_, half, philox.PAIRS if by_rate else philox.LABELS)
+        for _ in range(2):
+            at = ZERO
+            while at < fields and simd.bits(simd.equal(t, none)):
+                for _ in range(4 if by_rate else 1):  # at once: a gather takes long, four not longer
+                    x = simd.both(simd.shift_right(word, simd.add(shift, simd.splat(at))), inside)
+                    s, t = _take(x, simd.mask_without(simd.equal(_bit(alive, x, lane), one), late), s, t)
+                    at += width
+            word, late = odd, never
         half = simd.add(half, one)
-        late = simd.differ(half, half)
     return s, t
 
 
@@ -392,8 +433,9 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
         room = drawing.room_for(n, f, many if links and by_rate else k)
         law = drawing.law_for(nodes, params[2] if by_rate else 1.0)
         link_law = drawing.law_for(many, params[3] if by_rate and links else 1.0)
-        alive = drawing.rows_for(max(nodes, 64))
-        works = drawing.rows_for(((many + 63) >> 6) << 6 if links else 0)
+        alive = drawing.rows_for(drawing.row_of_none(n) + 1)
+        alive[8 * drawing.row_of_none(n) :] = 0
+        works = drawing.rows_for(many + 1 if links else 0)  # rows are drawn two at a time
         valid = np.empty(8, np.uint64)
         pairs = np.empty(24 + drawing.GROUP + 8, np.uint64)
         for group in range(first - first % drawing.GROUP, stop, drawing.GROUP):
@@ -420,8 +462,11 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
 def _least(net):
     """Least number of neighbours of a node."""
     least = np.int64(64)
-    for i in range(net.later.size):
-        least = min(least, net.begin[i + 1] - net.begin[i])
+    for v in range(net.later.size):
+        degree = np.int64(0)
+        for i in range(net.begin[v], net.begin[v + 1]):
+            degree += np.int64(np.int64(net.near[i]) >> 3 < net.later.size)
+        least = min(least, degree)
     return least
 
 

@@ -262,7 +262,6 @@ def _faults(point: Point) -> dict[str, Any]:
 #: What both studies have: which axes the faults come from is all that they differ in.
 _study = functools.partial(
     Study,
-    revision=1,
     tally=TALLY,
     statistics=STATISTICS,
     check=check_point,
@@ -275,6 +274,7 @@ _study = functools.partial(
 
 SURVIVAL = _study(
     name="survival",
+    revision=1,
     title="What survives of networks on 2^n nodes under f faulty nodes and K faulty links",
     source="docs/readings/networks.md, N4, N5",
     axes=AXES,
@@ -293,6 +293,7 @@ SURVIVAL = _study(
 
 SURVIVAL_RATE = _study(
     name="survival-rate",
+    revision=2,
     title="What survives of networks on 2^n nodes when nodes and links fail at rates",
     source="docs/readings/networks.md, N4, N5, N8",
     axes=AXES_RATE,
