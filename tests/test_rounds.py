@@ -6,6 +6,7 @@ import re
 import numba
 import numpy as np
 import pytest
+from compiled import others_slow
 from reference.bernoulli import close
 from reference.unsafe import find_unsafe
 
@@ -99,7 +100,7 @@ def test_random_cubes(d):
             assert closed == pack(want)[0]
 
 
-@pytest.mark.parametrize("d", [15, 16, 17, 18])
+@pytest.mark.parametrize("d", others_slow([15, 16, 17, 18], default=3))
 def test_large_cubes(d):
     # more than 64 vectors: the marks have several words, and changes cross from one to another
     rng = np.random.default_rng(d)

@@ -13,6 +13,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from compiled import others_slow
 from reference import spanning as twin
 from scipy.special import bdtr, bdtrc
 
@@ -272,7 +273,7 @@ def test_every_fault_at_a_distance_is_drawn_alike():
         assert abs(squares - cells) < 6 * math.sqrt(2 * cells)
 
 
-@pytest.mark.parametrize("n", range(2, 9))
+@pytest.mark.parametrize("n", others_slow(range(2, 9), default=6))
 def test_packets_are_those_of_the_functions(n):
     rng = random.Random(n)
     for d, packets in itertools.product(range(n + 1), (1, 2, n, 3 * n + 1, 2**20)):
