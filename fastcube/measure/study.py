@@ -368,11 +368,12 @@ class Study(Measure):
         ``explain(point, key, trial)`` replays one trial with the one-instance functions.
     draw : callable, optional
         ``draw(point, key, trial)`` gives the trial's :class:`Draw`, which ``explain`` tells too: ``fc.fault_sets``.
-    figure : callable
-        ``figure(results, sheet)`` draws the paper's figure on the panels it asks for (:mod:`fastcube.plot` shows how).
-    notes : callable
+    figure : callable, optional
+        ``figure(results, sheet)`` draws the paper's figure on the panels it asks for (:mod:`fastcube.plot` shows how); without it
+        the shown statistics are drawn, a panel each.
+    notes : callable, optional
         ``notes(results)`` gives lines to print under the table: what the paper states, bounds, closed forms.
-    verify : callable
+    verify : callable, optional
         ``verify(point, tally)`` raises StudyError for trials that broke what the study promises of each, such as a bound.
     together : int
         Trials that a kernel does at the cost of one, where one takes long: the driver hands out no fewer.

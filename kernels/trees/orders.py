@@ -82,7 +82,7 @@ def _count_hits(room, count, used):
 
 @block
 def find_order(n, sink, low, bit, count, room):
-    """FIND_TREE's order for a sink, into ``room.order``; returns the faulty links of the tree.
+    """FIND_TREE's order for a sink, into ``room.order``, which another order writes over; returns the faulty links of the tree.
 
     Parameters
     ----------
