@@ -89,8 +89,8 @@ def _without_references(dispatcher: Any) -> Any:
     return dispatcher
 
 
-def _for_callers_only(dispatcher: Any, otherwise: Callable[..., Any]) -> Any:
-    """Leave another function to Python's own calls, and the linked one, which has no entry from Python, to compiled callers.
+def _for_callers_only(dispatcher: Any) -> Any:
+    """Leave the plain function to Python's own calls, and the compiled one, which has no entry from Python, to compiled callers.
 
     An entry is a second function to lower and optimise, of all arguments' types: making them for every block took 35 to 40% of
     the time in which a kernel is compiled.
@@ -100,7 +100,7 @@ def _for_callers_only(dispatcher: Any, otherwise: Callable[..., Any]) -> Any:
         dispatcher.overloads[tuple(compiled.signature.args)] = compiled
 
     dispatcher.add_overload = add_overload
-    dispatcher._compile_for_args = lambda *args, **named: otherwise
+    dispatcher._compile_for_args = lambda *args, **named: dispatcher.py_func
     return dispatcher
 
 
@@ -141,28 +141,18 @@ def block(
         return function
     if not _HOOKED:
         return numba.njit(nogil=True, **_checks(checked))(function)
-    declared = numba.njit(nogil=True, **_checks(checked), _nrt=False, forceinline=always, **_linked(alone))(function)
-    return _for_callers_only(_without_references(declared), function)
+    settings = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": COMPILERS[alone]}
+    declared = numba.njit(nogil=True, **_checks(checked), _nrt=False, forceinline=always, **settings)(function)
+    return _for_callers_only(_without_references(declared))
 
 
 def scratch(function: Callable[..., Any], *, checked: bool = False) -> Any:
     """As :func:`block`, for what allocates: the arrays that a kernel needs, set up once a call, or rarely.
 
-    Python's own calls get machine code too, compiled by itself at the first of them and not before: made for each with its
-    callers, it took a tenth of the time in which a kernel is compiled, and a quarter for a user's trial.
     With ``checked`` an index outside of its array raises IndexError, instead of reading or writing there, and a division by
     zero ZeroDivisionError, instead of giving 0 or infinity.
     """
-    settings = {"nogil": True, **_checks(checked), "_nrt": True, "forceinline": False}
-    whole = numba.njit(**settings)(function)
-    if numba.config.DISABLE_JIT or not _HOOKED:
-        return whole
-    return _for_callers_only(numba.njit(**settings, **_linked())(function), whole)
-
-
-def _linked(alone: bool = False) -> dict[str, Any]:
-    """Numba's settings for what is linked into its callers and has no entry of its own."""
-    return {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": COMPILERS[alone]}
+    return numba.njit(nogil=True, **_checks(checked), _nrt=True, forceinline=False)(function)
 
 
 def _checks(checked: bool) -> dict[str, Any]:
