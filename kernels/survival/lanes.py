@@ -229,6 +229,23 @@ def _flood(alive, works, links, net):
     simd.store(net.verdict, 8 * _TWO, two)
 
 
+@block
+def _none_isolated(alive, nodes):
+    """Whether in all lanes each node of the hypercube, n >= 3, has a nonfaulty one among its first three neighbours."""
+    found = full = simd.splat(ALL)
+    for v in range(nodes):
+        near = simd.either3(simd.load(alive, 8 * (v ^ 1)), simd.load(alive, 8 * (v ^ 2)), simd.load(alive, 8 * (v ^ 4)))
+        found = simd.both(found, near)
+    return _nothing(simd.without(full, found))
+
+
+@block
+def _all_connected(net):
+    """The verdict where no lane has a part, or a survivor, by itself."""
+    for i in range(5):
+        simd.store(net.verdict, 8 * i, simd.splat(ZERO if i == _HIDDEN else ALL))
+
+
 # ---------------------------------------------------------------- pairs
 
 
@@ -430,6 +447,9 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
         if named and not links and 0 <= f < min(n, _least(own)):
             count_sure(stop - first, nodes - f >= 2, tally)
             return
+        few = (
+            not same and not links and n >= 3 and 0 <= f <= 2 * n - 3
+        )  # then only isolated nodes are apart in the hypercube (N11)
         room = drawing.room_for(n, f, many if links and by_rate else k)
         law = drawing.law_for(nodes, params[2] if by_rate else 1.0)
         link_law = drawing.law_for(many, params[3] if by_rate and links else 1.0)
@@ -449,7 +469,9 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
                 else:
                     drawing.draw_links(key, group, n, k, works, room)
             _flood(alive, works, links, own)
-            if not same:
+            if few and _none_isolated(alive, nodes):
+                _all_connected(cube)
+            elif not same:
                 _flood(alive, works, links, cube)
             _valid(group, first, stop, valid)
             _join_pairs(key, group, n, by_rate, valid, alive, works, links, room.place, same, own, cube, pairs)
