@@ -88,8 +88,11 @@ def _scope(nodeid):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Under ``--dist loadfile`` one worker has all these: after routing's kernel broadcast's takes a fifth of the time."""
-    if config.getvalue("dist") == "loadfile":
+    """Under ``--dist loadfile`` one worker has all these: after routing's kernel broadcast's takes a fifth of the time.
+
+    Not where tests marked ``kernels`` run: those are most of all that there is to do.
+    """
+    if config.getvalue("dist") == "loadfile" and "not kernels" in config.getoption("markexpr"):
         from xdist.scheduler import LoadFileScheduling
 
         scheduler = LoadFileScheduling(config, log)

@@ -44,6 +44,12 @@ def shard(i, count, trials, **options):
     return fc.run(fc.study(TOY_FILE), trials=trials, shard=(i, count), output=f"{i}of{count}.h5", **options)
 
 
+def incomplete(output):
+    """Ten trials of a million, and perhaps more, however slow the machine is."""
+    for trials, seconds in ((10, None), (10**6, 0.2)):
+        fc.run(fc.study(TOY_FILE), trials=trials, work=1e5, a=1, output=output, max_seconds=seconds)
+
+
 # ---------------------------------------------------------------- merge
 
 
@@ -144,13 +150,13 @@ def test_status_names_the_shards_whose_trials_are_missing(trials, count):
 def test_status_of_one_run(cli):
     fc.run(fc.study(TOY_FILE), trials=1000, output="r.h5")
     assert cli("status", "r.h5")[1].splitlines()[-1] == "complete"
-    fc.run(fc.study(TOY_FILE), trials=10**6, work=1e5, a=1, output="r.h5", max_seconds=0.2)
+    incomplete("r.h5")
     assert cli("status", "r.h5")[1].splitlines()[-1] == "not complete: run the same command again"
 
 
 def test_status_names_the_command_that_goes_on(cli, monkeypatch):
     monkeypatch.setattr("sys.argv", ["/opt/bin/fastcube", "run", "a toy.py", "-o", "r.h5"])
-    fc.run(fc.study(TOY_FILE), trials=10**6, work=1e5, a=1, output="r.h5", max_seconds=0.2)
+    incomplete("r.h5")
     told = "not complete: go on with: fastcube run 'a toy.py' -o r.h5"
     assert cli("status", "r.h5")[1].splitlines()[-1] == told
     monkeypatch.setattr("sys.argv", ["/opt/bin/python", "mine.py"])
