@@ -10,6 +10,7 @@ from fractions import Fraction
 from math import comb
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from documented import recipe
@@ -22,6 +23,7 @@ from fastcube.kernels.draws.links import link_set
 from fastcube.kernels.draws.nodes import fault_set
 from fastcube.kernels.survival import case
 from fastcube.kernels.survival import choice as tables
+from fastcube.kernels.survival.lanes import _none_apart
 from fastcube.kernels.survival.layout import COMPARED, SURVIVAL
 from fastcube.kernels.survival.layout import SURVIVAL_PARTS as PARTS
 
@@ -203,6 +205,25 @@ def test_the_largest_networks_take_less_than_a_gibibyte(study):
     assert int(done.stdout) < 2**20
 
 
+@pytest.mark.parametrize("apart", [1, 2])
+def test_a_node_or_a_link_apart_is_seen_before_the_flood(apart):
+    """In any lane, at any node of Q_9; no such thing is seen where nothing fails."""
+
+    @numba.njit
+    def none_apart(alive, n, f):
+        return _none_apart(alive, n, f)
+
+    random = np.random.default_rng(5)
+    for f in range(9 if apart == 1 else 16, 3 * 9 - 5):
+        alive = np.full(8 * 512, 2**64 - 1, np.uint64)
+        assert none_apart(alive, 9, f)
+        v, lane = int(random.integers(512)), int(random.integers(512))
+        part = {v} if apart == 1 else {v, v ^ 1 << int(random.integers(9))}
+        for w in {u ^ 1 << d for u in part for d in range(9)} - part:
+            alive[8 * w + lane // 64] &= ~np.uint64(1 << lane % 64)
+        assert not none_apart(alive, 9, f)
+
+
 @pytest.mark.kernels
 def test_any_split_counts_the_same():
     whole = lanes("crossed", 6, 20, first=100, trials=2000)
@@ -232,6 +253,13 @@ def check_rate(name, n, rate, link_rate, trials):
 def test_rates_on_the_twins_trials(rate, link_rate):
     for name, n in (("moebius1", 3), ("hypercube", 5), ("crossed", 7)):
         check_rate(name, n, rate, link_rate, 8)
+
+
+@pytest.mark.kernels
+def test_rates_of_nine_dimensions_on_the_twins_trials():
+    """Fields of 16 bits, and nodes of which few have lanes left after two sweeps."""
+    for name in ("hypercube", "crossed"):
+        check_rate(name, 9, 0.62, 0.0, 6)
 
 
 @pytest.mark.kernels

@@ -79,7 +79,7 @@ def check_point(point: Point, family: Family | None = None) -> None:
         check_range("f", point["f"], 0, 2**n, f"for n={n}")
         check_range("links", point["links"], 0, n * 2 ** (n - 1), f"for n={n}")
     some = "links" if "links" in point else "link_rate"
-    if point[some] and not chosen.matched:
+    if point[some] and not (chosen.matched and chosen.slots(n) == n):  # matched is found up to n = 10
         raise ParameterError(
             f"{some} must be 0 for {chosen.name}, whose links have no names in common with others (N3), "
             f"got {point[some]}"

@@ -1,7 +1,8 @@
 """Faults of 512 trials at once, a bit each: row v of an array, 8 words, has bit t of a group of 512 where node or link v works.
 
-The laws are those of ``nodes``, ``links`` and ``bernoulli`` of the shared draws, and reading N4; trial t of a group is bit t & 63
-of word t >> 6.  A link of a matched network has the number ``d 2^(n-1)`` + its end with bit d clear, without bit d.
+The laws are those of ``nodes``, ``links`` and ``bernoulli`` of the shared draws, and reading N4, but for rates from 1/64 on,
+whose digits are read for 64 trials at once (``_many``).  Trial t of a group is bit t & 63 of word t >> 6.  A link of a matched
+network has the number ``d 2^(n-1)`` + its end with bit d clear, without bit d.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def preparing(step: Any) -> Any:
         none = drawing.row_of_none(n)
         begin = np.zeros(nodes + 1, np.uint64)
         later = np.zeros(nodes, np.uint64)
-        near = np.full(nodes * (slots + 6), 8 * none, np.uint32)
+        near = np.full(nodes * (slots + 2), 8 * none, np.uint32)
         over = np.zeros(near.size if links else 0, np.uint32)
         at = np.int64(0)
         for v in range(nodes):
@@ -169,7 +169,8 @@ def _sweep(alive, works, links, net, begin):
 def _settle(alive, works, links, net, begin):
     """Sweep the nodes listed from ``begin`` on until nothing changes: lanes in which one is isolated, in which one is apart.
 
-    A sweep upwards asks earlier neighbours alone, as the later ones have not changed since the sweep downwards asked them.
+    A sweep upwards asks earlier neighbours alone, as the later ones have not changed since the sweep downwards asked them, and
+    so a sweep downwards later ones.
     """
     isolated = apart = some = simd.splat(ZERO)
     first = stop = np.int64(0)
@@ -230,11 +231,27 @@ def _flood(alive, works, links, net):
 
 
 @block
-def _none_isolated(alive, nodes):
-    """Whether in all lanes each node of the hypercube, n >= 3, has a nonfaulty one among its first three neighbours."""
+def _most_looked_at(n):
+    """Up to so many faulty nodes :func:`_none_apart` is asked; none for n < 3."""
+    if n < 3:
+        return np.int64(-1)
+    return 2 * n - 3 if n < 9 else 3 * n - 6
+
+
+@block
+def _none_apart(alive, n, f):
+    """Whether in no lane a node of the hypercube is apart, as a few of its neighbours tell: it is not where True.
+
+    A node apart has no nonfaulty neighbour up to f = 2n - 3, and one at most up to 3n - 6 (N11; Harper's order, ``few.py``).
+    """
     found = full = simd.splat(ALL)
-    for v in range(nodes):
-        near = simd.either3(simd.load(alive, 8 * (v ^ 1)), simd.load(alive, 8 * (v ^ 2)), simd.load(alive, 8 * (v ^ 4)))
+    for v in range(np.int64(1) << n):
+        a, b, c = simd.load(alive, 8 * (v ^ 1)), simd.load(alive, 8 * (v ^ 2)), simd.load(alive, 8 * (v ^ 4))
+        near = simd.either3(a, b, c)
+        if f > 2 * n - 3:
+            d, e, g = simd.load(alive, 8 * (v ^ 8)), simd.load(alive, 8 * (v ^ 16)), simd.load(alive, 8 * (v ^ 32))
+            both = simd.both(near, simd.either3(d, e, g))
+            near = simd.either3(both, simd.majority(a, b, c), simd.majority(d, e, g))
         found = simd.both(found, near)
     return _nothing(simd.without(full, found))
 
@@ -447,9 +464,7 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
         if named and not links and 0 <= f < min(n, _least(own)):
             count_sure(stop - first, nodes - f >= 2, tally)
             return
-        few = (
-            not same and not links and n >= 3 and 0 <= f <= 2 * n - 3
-        )  # then only isolated nodes are apart in the hypercube (N11)
+        few = not same and not links and 0 <= f <= _most_looked_at(n)
         room = drawing.room_for(n, f, many if links and by_rate else k)
         law = drawing.law_for(nodes, params[2] if by_rate else 1.0)
         link_law = drawing.law_for(many, params[3] if by_rate and links else 1.0)
@@ -469,7 +484,7 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
                 else:
                     drawing.draw_links(key, group, n, k, works, room)
             _flood(alive, works, links, own)
-            if few and _none_isolated(alive, nodes):
+            if few and _none_apart(alive, n, f):
                 _all_connected(cube)
             elif not same:
                 _flood(alive, works, links, cube)
