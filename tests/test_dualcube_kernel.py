@@ -18,7 +18,8 @@ from fastcube.kernels.dualcube import case, layout
 from fastcube.kernels.dualcube import single as kernels
 from fastcube.kernels.dualcube.lanes import Cube, batch_for, route_lengths
 from fastcube.kernels.dualcube.lookups import Recorded, forget, record_for, route_one, route_recorded
-from fastcube.kernels.dualcube.practical import PATH_NODES, TREES, World, route
+from fastcube.kernels.dualcube.practical import World, route
+from fastcube.kernels.dualcube.routing import PATH_NODES, TREES
 from fastcube.kernels.dualcube.trees import room_for
 from fastcube.kernels.machine.jit import kernel
 from fastcube.measure.estimate import proportion
@@ -49,7 +50,9 @@ def routes(key, first, stop, m, rate, drawn, nodes, paths):
         for i in range(n):
             world = World(pairs.keys[i], limit, cube.m)
             a = route(world, pairs.sources[i], pairs.targets[i], room)
-            b = route_recorded(Recorded(world, none, record), pairs.sources[i], pairs.targets[i], other)
+            b = route_recorded(
+                Recorded(world.key, limit, cube.m, none, record), pairs.sources[i], pairs.targets[i], other
+            )
             full = record.asked.counts[1]
             forget(record)
             if lengths[i] != (a - 1 if a > 0 else a):

@@ -82,7 +82,7 @@ def _listed(dual: DualCube) -> tuple[np.uint64, np.uint64, NDArray[np.uint64]]:
 def practical(dual: DualCube, s: int, t: int) -> PracticalRoute:
     """PRACTICAL(s, t) between nonfaulty nodes (reading B7)."""
     from ..kernels.dualcube.lookups import route_one
-    from ..kernels.dualcube.practical import LIMIT
+    from ..kernels.dualcube.routing import LIMIT
 
     nodes, path, asked, rows = route_one(dual.m, *_listed(dual), np.uint64(s), np.uint64(t))
     labels = tuple(asked.tolist())

@@ -23,7 +23,8 @@ from ..draws.nodes import status_lanes
 from ..machine import simd
 from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import block, scratch
-from .practical import CLUSTER, EXITS, Exits, World, next_way, position_dims, route, walk
+from .practical import World, next_way, route, walk
+from .routing import CLUSTER, EXITS, Exits, position_dims
 from .trees import BEFORE, ROOT, SINGLE, node_offset, plant
 
 _TWO = np.uint64(2)

@@ -11,26 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..cube.labels import LabelSet, add, clear, label_set
-from ..cube.paths import erase_loops, first_nonfaulty
+from ..cube.paths import first_nonfaulty
 from ..draws.nodes import status
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, kernel, scratch
-from .practical import EXHAUSTED, LIMIT, PATH_NODES, TREES, Exits, World, position_dims
-from .trees import (
-    BEFORE,
-    LIMIT_NODES,
-    SINGLE,
-    UNKNOWN,
-    growing,
-    node_offset,
-    open_children,
-    plant,
-    room_for,
-    walk_down,
-    walk_up,
-)
-
-_WALK, _EXITS, _BACK, _CLUSTER = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
+from .routing import EXHAUSTED, LIMIT, PATH_NODES, TREES, WALK, routing
+from .trees import LIMIT_NODES, SINGLE, UNKNOWN, growing, node_offset, open_children, plant, room_for, walk_down
 
 #: Kinds of events.
 CROSSED = np.int64(0)  #: tree node ``node`` of a tree of so many nodes has the nonfaulty cross neighbour ``other``
@@ -59,8 +45,10 @@ class Record(NamedTuple):
 class Recorded(NamedTuple):
     """Which nodes of a dual-cube are nonfaulty, with a record of what is asked."""
 
-    lazy: World  #: faulty by their lazy status
-    faults: Any  #: uint64: or because they are in this sorted array
+    key: Any  #: uint64: status key, and
+    limit: Any  #: uint64: ``nodes.threshold`` of the failure rate of what is lazily faulty
+    m: Any  #: uint64
+    faults: Any  #: uint64, sorted: further faulty nodes
     record: Record
 
 
@@ -106,7 +94,7 @@ def _listed(faults, label):
 def nonfaulty(world, label):
     """Ask a node's status."""
     add(world.record.asked, label)
-    return status(world.lazy.key, label) >= world.lazy.limit and not _listed(world.faults, label)
+    return status(world.key, label) >= world.limit and not _listed(world.faults, label)
 
 
 _first = first_nonfaulty(nonfaulty, always=False)
@@ -122,26 +110,26 @@ def _walk(world, a, b, free, at, room):
         if d == ZERO:
             # wanted neighbours of tree nodes have been asked, and are faulty, when the tree grows (B7)
             dims = free & ~want
-            plant(_WALK, dims, room.trees)
+            plant(WALK, dims, room.trees)
             n = SINGLE
             i = 0
             while d == ZERO:
                 if n == LIMIT_NODES:
                     _note(world, LIMITED, a, b, n)
                     return LIMIT
-                if not _grow(_WALK, n, world, a, UNKNOWN, room.trees):
+                if not _grow(WALK, n, world, a, UNKNOWN, room.trees):
                     _note(world, STUCK, a, b, n)
                     return EXHAUSTED
                 i = n
                 while i < 2 * n:
-                    d = _first(world, a ^ node_offset(_WALK, i, room.trees), want)
+                    d = _first(world, a ^ node_offset(WALK, i, room.trees), want)
                     if d:
                         break
                     i += 1
-                open_children(_WALK, n, dims, room.trees)
+                open_children(WALK, n, dims, room.trees)
                 n *= 2
-            at = walk_down(_WALK, i, a, at, room)
-            a ^= node_offset(_WALK, i, room.trees)
+            at = walk_down(WALK, i, a, at, room)
+            a ^= node_offset(WALK, i, room.trees)
         a ^= d
         free ^= d
         room.path[at] = a
@@ -153,7 +141,7 @@ def _walk(world, a, b, free, at, room):
 def _next_exit(exits, i, n, world, trees):
     """EXITS: index of the next tree node with a nonfaulty cross neighbour (or EXHAUSTED, LIMIT), nodes of the tree."""
     tree, root, dims = exits.tree, exits.root, exits.dims
-    cross = ONE << (world.lazy.m + world.lazy.m)
+    cross = ONE << (world.m + world.m)
     while True:
         i += 1
         if i == n:
@@ -172,110 +160,15 @@ def _next_exit(exits, i, n, world, trees):
 
 
 @block
-def _to_cluster(world, a, b, dims, start, room):
-    """TO_CLUSTER(a, b); the nodes after ``a`` are appended."""
-    cross = ONE << (world.lazy.m + world.lazy.m)
-    other = (cross - ONE) ^ dims
-    exits = Exits(_CLUSTER, a, dims, ZERO)
-    plant(_CLUSTER, dims, room.trees)
-    i = BEFORE
-    n = SINGLE
-    while True:
-        i, n = _next_exit(exits, i, n, world, room.trees)
-        if i < 0:
-            return i
-        at = walk_down(_CLUSTER, i, a, start, room)
-        u = a ^ node_offset(_CLUSTER, i, room.trees)
-        v = (u & dims) | (b & ~dims)
-        room.path[at] = u ^ cross
-        at = _walk(world, u ^ cross, v ^ cross, other, at + 1, room)
-        if at >= 0:
-            if nonfaulty(world, v):
-                room.path[at] = v
-                at = _walk(world, v, b, dims, at + 1, room)
-                if at >= 0:
-                    return at
-            else:
-                _note(world, FAULTY, v, v ^ cross, 0)
-        if at == LIMIT:
-            return at
+def _lands(world, v, over):
+    """Ask v."""
+    if nonfaulty(world, v):
+        return True
+    _note(world, FAULTY, v, over, 0)
+    return False
 
 
-@block
-def _same_cluster(world, s, t, dims, room):
-    cross = ONE << (world.lazy.m + world.lazy.m)
-    at = _walk(world, s, t, dims, SINGLE, room)
-    if at != EXHAUSTED:
-        return at
-    exits = Exits(_EXITS, s, dims, ZERO)
-    plant(_EXITS, dims, room.trees)
-    i = BEFORE
-    n = SINGLE
-    while True:
-        i, n = _next_exit(exits, i, n, world, room.trees)
-        if i < 0:
-            return i
-        a = s ^ node_offset(_EXITS, i, room.trees) ^ cross
-        back = Exits(_BACK, t, dims, ZERO)
-        plant(_BACK, dims, room.trees)
-        j = BEFORE
-        k = SINGLE
-        while True:
-            j, k = _next_exit(back, j, k, world, room.trees)
-            if j == LIMIT:
-                return j
-            if j < 0:
-                break
-            b = t ^ node_offset(_BACK, j, room.trees) ^ cross
-            at = walk_down(_EXITS, i, s, SINGLE, room)
-            room.path[at] = a
-            at += 1
-            if a != b:
-                at = _to_cluster(world, a, b, (cross - ONE) ^ dims, at, room)
-            if at == LIMIT:
-                return at
-            if at >= 0:
-                room.path[at] = b ^ cross
-                return walk_up(_BACK, j, t, at + 1, room)
-
-
-@block
-def _between_classes(world, s, t, dims, room):
-    cross = ONE << (world.lazy.m + world.lazy.m)
-    other = (cross - ONE) ^ dims
-    exits = Exits(_EXITS, s, dims, ZERO)
-    plant(_EXITS, dims, room.trees)
-    i = BEFORE
-    n = SINGLE
-    while True:
-        i, n = _next_exit(exits, i, n, world, room.trees)
-        if i < 0:
-            return i
-        at = walk_down(_EXITS, i, s, SINGLE, room)
-        a = room.path[at - 1] ^ cross
-        room.path[at] = a
-        at += 1
-        same = (a ^ t) & dims == ZERO
-        at = _walk(world, a, t, other, at, room) if same else _to_cluster(world, a, t, other, at, room)
-        if at != EXHAUSTED:
-            return at
-
-
-@block
-def route_recorded(world, s, t, room):
-    """PRACTICAL(s, t) between nonfaulty nodes, statuses asked in the reading's order; as :func:`practical.route`."""
-    cross = ONE << (world.lazy.m + world.lazy.m)
-    dims = position_dims(s, world.lazy.m)
-    room.path[0] = s
-    if s == t:
-        return 1
-    if (s ^ t) & cross:
-        at = _between_classes(world, s, t, dims, room)
-    elif (s ^ t) & ~dims:
-        at = _to_cluster(world, s, t, dims, SINGLE, room)
-    else:
-        at = _same_cluster(world, s, t, dims, room)
-    return erase_loops(room.path, at) if at > 0 else at
+route_recorded = routing(_next_exit, _walk, lands=_lands)
 
 
 @kernel("Tuple((int64, uint64[::1], uint64[::1], uint64[:,::1]))(int64, uint64, uint64, uint64[::1], uint64, uint64)")
@@ -308,7 +201,7 @@ def route_one(m, key, threshold, faults, s, t):
     capacity = 2048
     while True:
         record = record_for(capacity, EVENTS)
-        world = Recorded(World(key, threshold, np.uint64(m)), faults, record)
+        world = Recorded(key, threshold, np.uint64(m), faults, record)
         nodes = route_recorded(world, s, t, room)
         if record.asked.counts[1] == 0:
             break

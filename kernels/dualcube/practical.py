@@ -25,31 +25,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.paths import erase_loops, first_nonfaulty
+from ..cube.paths import first_nonfaulty
 from ..draws.nodes import status, status_lanes
 from ..machine import simd
 from ..machine.bits import ONE, ZERO, highest, top
 from ..machine.jit import block
-from .trees import BEFORE, LIMIT_NODES, SINGLE, growing, node_offset, open_node, plant, walk_down, walk_up
-
-#: Results of a route other than the number of nodes of its path.
-EXHAUSTED = -1  #: the algorithm has nothing left to try
-LIMIT = -2  #: a tree would grow past LIMIT_NODES
-
-# Which tree is whose.
-_WALK, EXITS, _BACK, CLUSTER = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
-TREES = 4
+from .routing import EXHAUSTED, LIMIT, WALK, routing
+from .trees import LIMIT_NODES, SINGLE, growing, node_offset, open_node, plant, walk_down
 
 # Lanes of _ways: five dimensions; u', v and v'.
 _DIMS, _WAY = np.uint64(0x1F), np.uint64(0xE0)
 # Dimensions in a window; typed for the reason that BEFORE is in trees.
 _FIVE, _EIGHT = np.int64(5), np.int64(8)
-
-# What is known of a target: can it be entered from its own cluster?
-_UNKNOWN, _ISOLATED, _OPEN = np.int64(0), np.int64(1), np.int64(2)
-
-#: Nodes that a path can have before loops are erased: two trees' depths and four walks of at most 30 steps of at most 15 nodes.
-PATH_NODES = 2048
 
 
 class World(NamedTuple):
@@ -58,15 +45,6 @@ class World(NamedTuple):
     key: Any  #: uint64: status key of the trial
     limit: Any  #: uint64: ``nodes.threshold`` of the failure rate
     m: Any  #: uint64
-
-
-class Exits(NamedTuple):
-    """A tree whose nodes are looked at for ways out of their cluster, or over to another."""
-
-    tree: Any  #: int64: its number
-    root: Any  #: uint64
-    dims: Any  #: uint64: it grows along these
-    apart: Any  #: uint64: the way over leads to v = u ^ apart; 0 for a way out
 
 
 @block(always=True)
@@ -84,13 +62,6 @@ def _ask(world, node, pattern):
     """Which of eight labels, ``node`` xor the lanes of ``pattern``, are nonfaulty, as bits."""
     there = simd.xor(simd.splat(node), pattern)
     return simd.bits(simd.less_equal(simd.splat(world.limit), status_lanes(simd.splat(world.key), there)))
-
-
-@block(always=True)
-def position_dims(label, m):
-    """The dimensions of the label's cluster: bits 2m-1 .. m for class 1, m-1 .. 0 for class 0."""
-    low = (ONE << m) - ONE
-    return low << m if label >> (m + m) else low
 
 
 @block(always=True)
@@ -119,18 +90,18 @@ def _grow_towards(world, a, want, dims, near, trees):
     """
     low, window = _window(dims | want if near else dims, _EIGHT)
     unasked = (ONE << low) - ONE
-    plant(_WALK, dims & (_ask(world, a, window) << low | unasked), trees)
+    plant(WALK, dims & (_ask(world, a, window) << low | unasked), trees)
     n = SINGLE
     while n < LIMIT_NODES:
-        if not _grow(_WALK, n, world, a, ONE << low, trees):
+        if not _grow(WALK, n, world, a, ONE << low, trees):
             return EXHAUSTED, ZERO
         for i in range(n, 2 * n):
-            offset = node_offset(_WALK, i, trees)
+            offset = node_offset(WALK, i, trees)
             nonfaulty = _ask(world, a ^ offset, window) << low
             d = _wanted(world, a ^ offset, want, near, nonfaulty)
             if d:
                 return i, d
-            open_node(_WALK, i, dims & (nonfaulty | unasked) & ~offset, trees)
+            open_node(WALK, i, dims & (nonfaulty | unasked) & ~offset, trees)
         n *= 2
     return LIMIT, ZERO
 
@@ -157,8 +128,8 @@ def walk(world, a, b, free, at, room):
             i, d = _grow_towards(world, a, want, free ^ want, near, room.trees)
             if i < 0:
                 return i
-            at = walk_down(_WALK, i, a, at, room)
-            a ^= node_offset(_WALK, i, room.trees)
+            at = walk_down(WALK, i, a, at, room)
+            a ^= node_offset(WALK, i, room.trees)
         a ^= d
         free ^= d
         room.path[at] = a
@@ -204,149 +175,4 @@ def next_way(exits, i, n, world, trees):
         n *= 2
 
 
-@block
-def to_cluster(world, a, b, dims, entry, start, room):
-    """TO_CLUSTER(a, b), ``a`` being the last of ``start`` nodes on the path; ``entry`` tells what is known of ``b``.
-
-    Returns the new length (or EXHAUSTED, LIMIT) and what is known of ``b`` now.
-    """
-    cross = ONE << (world.m + world.m)
-    other = (cross - np.uint64(1)) ^ dims
-    apart = (a ^ b) & other
-    exits = Exits(CLUSTER, a, dims, apart)
-    plant(CLUSTER, dims, room.trees)
-    n = SINGLE
-    i = BEFORE
-    while True:
-        i, n = next_way(exits, i, n, world, room.trees)
-        if i < 0:
-            return i, entry
-        u = a ^ node_offset(CLUSTER, i, room.trees)
-        v = u ^ apart
-        if entry == _ISOLATED and v != b:
-            continue
-        at = walk_down(CLUSTER, i, a, start, room)
-        room.path[at] = u ^ cross
-        at = walk(world, u ^ cross, v ^ cross, other, at + 1, room)
-        if at >= 0:
-            room.path[at] = v
-            at = walk(world, v, b, dims, at + 1, room)
-            if at >= 0:
-                return at, entry
-            if entry == _UNKNOWN:
-                entry = _OPEN if _first(world, b, dims) else _ISOLATED
-        if at == LIMIT:
-            return at, entry
-
-
-@block
-def _between_classes(world, s, t, room):
-    """PRACTICAL for nodes of different classes; returns the path's nodes (loops erased), EXHAUSTED or LIMIT."""
-    cross = ONE << (world.m + world.m)
-    dims = position_dims(s, world.m)
-    other = position_dims(t, world.m)
-    entry = _UNKNOWN
-    exits = Exits(EXITS, s, dims, ZERO)
-    plant(EXITS, dims, room.trees)
-    i = BEFORE
-    n = SINGLE
-    while True:
-        i, n = next_way(exits, i, n, world, room.trees)
-        if i < 0:
-            return i
-        at = walk_down(EXITS, i, s, SINGLE, room)
-        a = room.path[at - 1] ^ cross
-        room.path[at] = a
-        head = at
-        at += 1
-        if (a ^ t) & dims == ZERO:
-            if entry != _ISOLATED:
-                at = walk(world, a, t, other, at, room)
-                if at >= 0 or at == LIMIT:
-                    return at
-                if entry == _UNKNOWN:
-                    entry = _OPEN if _first(world, t, other) else _ISOLATED
-            elif a == t:
-                return at
-            continue
-        at, entry = to_cluster(world, a, t, other, entry, at, room)
-        if at == LIMIT:
-            return at
-        if at >= 0:
-            # walks and cluster paths never repeat a node; only when the route comes straight back through
-            # a' : a can it meet the tree path s -> a again
-            if room.path[head + 1] == room.path[head - 1]:
-                at = erase_loops(room.path, at)
-            return at
-
-
-@block
-def _around_cluster(world, s, t, room):
-    """PRACTICAL's last resort for nodes of one cluster: leave it at both ends, join them in the other class."""
-    cross = ONE << (world.m + world.m)
-    dims = position_dims(s, world.m)
-    other = position_dims(s ^ cross, world.m)
-    exits = Exits(EXITS, s, dims, ZERO)
-    plant(EXITS, dims, room.trees)
-    i = BEFORE
-    n = SINGLE
-    while True:
-        i, n = next_way(exits, i, n, world, room.trees)
-        if i < 0:
-            return i
-        a = s ^ node_offset(EXITS, i, room.trees) ^ cross
-        back = Exits(_BACK, t, dims, ZERO)
-        plant(_BACK, dims, room.trees)
-        j = BEFORE
-        k = SINGLE
-        while True:
-            j, k = next_way(back, j, k, world, room.trees)
-            if j == LIMIT:
-                return j
-            if j < 0:
-                break
-            b = t ^ node_offset(_BACK, j, room.trees) ^ cross
-            at = walk_down(EXITS, i, s, SINGLE, room)
-            room.path[at] = a
-            at += 1
-            if a != b:
-                at, _ = to_cluster(world, a, b, other, _UNKNOWN, at, room)
-            if at == LIMIT:
-                return at
-            if at >= 0:
-                room.path[at] = b ^ cross
-                at = walk_up(_BACK, j, t, at + 1, room)
-                return erase_loops(room.path, at)
-
-
-@block
-def route(world, s, t, room):
-    """PRACTICAL(s, t) between nonfaulty nodes.
-
-    Parameters
-    ----------
-    world : World
-        1 <= m <= 30.
-    s, t : uint64
-        Labels below 2^(2m+1).
-    room : Room
-        From ``room_for(PATH_NODES, TREES)``; the route is written to its path.
-
-    Returns
-    -------
-    int64
-        Nodes on the path, loops erased; EXHAUSTED or LIMIT when the route fails.
-    """
-    room.path[0] = s
-    if s == t:
-        return 1
-    if (s ^ t) >> (world.m + world.m):
-        return _between_classes(world, s, t, room)
-    dims = position_dims(s, world.m)
-    if (s ^ t) & ~dims:
-        at, _ = to_cluster(world, s, t, dims, _UNKNOWN, SINGLE, room)
-        return at
-    at = walk(world, s, t, dims, SINGLE, room)
-    if at != EXHAUSTED:
-        return at
-    return _around_cluster(world, s, t, room)
+route = routing(next_way, walk, first=_first)

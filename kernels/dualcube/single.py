@@ -20,7 +20,7 @@ from ..tally.sums import add_lanes, add_quantity, held, offer
 from .lanes import Cube, batch_for, pays, route_lengths
 from .layout import DUALCUBE_ROUTING, SEARCH_M
 from .lookups import Recorded, forget, record_for, route_recorded
-from .practical import LIMIT, PATH_NODES, TREES, World, position_dims
+from .routing import LIMIT, PATH_NODES, TREES, position_dims
 from .shortest import draw_nonfaulty, search, words
 from .trees import room_for
 
@@ -154,7 +154,7 @@ def _count_lookups(i, n, cube, mask, pairs, record, room, tally):
     book = simd.addresses(record)
     while i < n:
         if pairs.trials[i] & mask == ZERO:
-            world = Recorded(World(pairs.keys[i], cube.limit, cube.m), pairs.keys[:0], book)
+            world = Recorded(pairs.keys[i], cube.limit, cube.m, pairs.keys[:0], book)
             route_recorded(world, pairs.sources[i], pairs.targets[i], place)
             count, full = record.asked.counts[0], record.asked.counts[1]
             forget(record)

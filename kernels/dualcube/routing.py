@@ -1,0 +1,217 @@
+"""PRACTICAL's skeleton: out of a cluster, over to another, and within it (Li, Peng & Chu, reading B7).
+
+``routing`` makes it for each of the two forms of its parts: :mod:`practical`, which is fast, and :mod:`lookups`, which asks
+statuses in the reading's order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..cube.paths import erase_loops
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import block
+from .trees import BEFORE, SINGLE, node_offset, plant, walk_down, walk_up
+
+#: Results of a route other than the number of nodes of its path.
+EXHAUSTED = -1  #: the algorithm has nothing left to try
+LIMIT = -2  #: a tree would grow past LIMIT_NODES
+
+#: Which tree is whose.
+WALK, EXITS, BACK, CLUSTER = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
+TREES = 4
+
+# What is known of a target: can it be entered from its own cluster?
+_UNKNOWN, _ISOLATED, _OPEN = np.int64(0), np.int64(1), np.int64(2)
+
+#: Nodes that a path can have before loops are erased: two trees' depths and four walks of at most 30 steps of at most 15 nodes.
+PATH_NODES = 2048
+
+
+class Exits(NamedTuple):
+    """A tree whose nodes are looked at for ways out of their cluster, or over to another."""
+
+    tree: Any  #: int64: its number
+    root: Any  #: uint64
+    dims: Any  #: uint64: it grows along these
+    apart: Any  #: uint64: the way over leads to v = u ^ apart; 0 for a way out
+
+
+@block(always=True)
+def position_dims(label, m):
+    """The dimensions of the label's cluster: bits 2m-1 .. m for class 1, m-1 .. 0 for class 0."""
+    low = (ONE << m) - ONE
+    return low << m if label >> (m + m) else low
+
+
+def routing(next_exit, walk, *, first=None, lands=None):
+    """The function that routes; a factory for the reason that :func:`trees.growing` is one.
+
+    Parameters
+    ----------
+    next_exit : block
+        ``next_exit(exits, i, n, world, trees)``: the next exit after node ``i`` of a tree of ``n`` nodes, or EXHAUSTED or LIMIT,
+        and the nodes it has now.  Every ``world`` has its dual-cube's ``m``.
+    walk : block
+        ``walk(world, a, b, free, at, room)``: HYP(a, b) along ``free``; appends the nodes after ``a`` and returns the new length,
+        EXHAUSTED or LIMIT.
+    first : block, optional
+        As of :func:`trees.growing`: asks, once a walk has failed, whether its target can be entered at all, and no walk that
+        cannot end is tried.
+    lands : block, optional
+        ``lands(world, v, over)``: whether ``v``, across from ``over``, is nonfaulty, unless ``next_exit`` has seen to it.
+    """
+    # numba leaves out what such a constant rules out before it compiles anything
+    remembers, asks = first is not None, lands is not None
+
+    @block(always=True)
+    def learn(world, b, dims, entry):
+        """What is known of ``b`` once a walk to it along ``dims`` has failed."""
+        if entry == _UNKNOWN:
+            return _OPEN if first(world, b, dims) else _ISOLATED
+        return entry
+
+    @block
+    def to_cluster(world, a, b, dims, entry, start, room):
+        """TO_CLUSTER(a, b), ``a`` being the last of ``start`` nodes on the path; ``entry`` tells what is known of ``b``.
+
+        Returns the new length (or EXHAUSTED, LIMIT) and what is known of ``b`` now.
+        """
+        cross = ONE << (world.m + world.m)
+        other = (cross - ONE) ^ dims
+        apart = (a ^ b) & other
+        exits = Exits(CLUSTER, a, dims, apart)
+        plant(CLUSTER, dims, room.trees)
+        n = SINGLE
+        i = BEFORE
+        while True:
+            i, n = next_exit(exits, i, n, world, room.trees)
+            if i < 0:
+                return i, entry
+            u = a ^ node_offset(CLUSTER, i, room.trees)
+            v = u ^ apart
+            if remembers and entry == _ISOLATED and v != b:
+                continue
+            at = walk_down(CLUSTER, i, a, start, room)
+            room.path[at] = u ^ cross
+            at = walk(world, u ^ cross, v ^ cross, other, at + 1, room)
+            if at >= 0 and (not asks or lands(world, v, v ^ cross)):
+                room.path[at] = v
+                at = walk(world, v, b, dims, at + 1, room)
+                if at >= 0:
+                    return at, entry
+                if remembers:
+                    entry = learn(world, b, dims, entry)
+            if at == LIMIT:
+                return at, entry
+
+    @block
+    def between_classes(world, s, t, room):
+        """PRACTICAL for nodes of different classes."""
+        cross = ONE << (world.m + world.m)
+        dims = position_dims(s, world.m)
+        other = position_dims(t, world.m)
+        entry = _UNKNOWN
+        exits = Exits(EXITS, s, dims, ZERO)
+        plant(EXITS, dims, room.trees)
+        i = BEFORE
+        n = SINGLE
+        while True:
+            i, n = next_exit(exits, i, n, world, room.trees)
+            if i < 0:
+                return i
+            head = walk_down(EXITS, i, s, SINGLE, room)
+            a = room.path[head - 1] ^ cross
+            room.path[head] = a
+            if (a ^ t) & dims == ZERO:
+                if remembers and entry == _ISOLATED and a != t:
+                    continue
+                at = walk(world, a, t, other, head + 1, room)
+                if at != EXHAUSTED:
+                    return at
+                if remembers:
+                    entry = learn(world, t, other, entry)
+                continue
+            at, entry = to_cluster(world, a, t, other, entry, head + 1, room)
+            if at == LIMIT:
+                return at
+            if at >= 0:
+                # walks and cluster paths never repeat a node; only when the route comes straight back through
+                # a' : a can it meet the tree path s -> a again
+                if room.path[head + 1] == room.path[head - 1]:
+                    at = erase_loops(room.path, at)
+                return at
+
+    @block
+    def around_cluster(world, s, t, room):
+        """PRACTICAL's last resort for nodes of one cluster: leave it at both ends, join them in the other class."""
+        cross = ONE << (world.m + world.m)
+        dims = position_dims(s, world.m)
+        other = position_dims(s ^ cross, world.m)
+        exits = Exits(EXITS, s, dims, ZERO)
+        plant(EXITS, dims, room.trees)
+        i = BEFORE
+        n = SINGLE
+        while True:
+            i, n = next_exit(exits, i, n, world, room.trees)
+            if i < 0:
+                return i
+            a = s ^ node_offset(EXITS, i, room.trees) ^ cross
+            back = Exits(BACK, t, dims, ZERO)
+            plant(BACK, dims, room.trees)
+            j = BEFORE
+            k = SINGLE
+            while True:
+                j, k = next_exit(back, j, k, world, room.trees)
+                if j == LIMIT:
+                    return j
+                if j < 0:
+                    break
+                b = t ^ node_offset(BACK, j, room.trees) ^ cross
+                at = walk_down(EXITS, i, s, SINGLE, room)
+                room.path[at] = a
+                at += 1
+                if a != b:
+                    at, _ = to_cluster(world, a, b, other, _UNKNOWN, at, room)
+                if at == LIMIT:
+                    return at
+                if at >= 0:
+                    room.path[at] = b ^ cross
+                    at = walk_up(BACK, j, t, at + 1, room)
+                    return erase_loops(room.path, at)
+
+    @block
+    def route(world, s, t, room):
+        """PRACTICAL(s, t) between nonfaulty nodes.
+
+        Parameters
+        ----------
+        world : World or Recorded
+            1 <= m <= 30.
+        s, t : uint64
+            Labels below 2^(2m+1).
+        room : Room
+            From ``room_for(PATH_NODES, TREES)``; the route is written to its path.
+
+        Returns
+        -------
+        int64
+            Nodes on the path, loops erased; EXHAUSTED or LIMIT when the route fails.
+        """
+        room.path[0] = s
+        if s == t:
+            return 1
+        if (s ^ t) >> (world.m + world.m):
+            return between_classes(world, s, t, room)
+        dims = position_dims(s, world.m)
+        if (s ^ t) & ~dims:
+            at, _ = to_cluster(world, s, t, dims, _UNKNOWN, SINGLE, room)
+            return at
+        at = walk(world, s, t, dims, SINGLE, room)
+        if at != EXHAUSTED:
+            return at
+        return around_cluster(world, s, t, room)
+
+    return route
