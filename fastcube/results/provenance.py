@@ -88,7 +88,7 @@ def available_cpus() -> int:
 
 @functools.cache
 def library_versions() -> dict[str, str]:
-    """Versions of what the results depend on, without importing any of it; looked for once, 5 ms of every run."""
+    """Versions of what the results depend on, without importing any of it; looked for once a process."""
     out = {}
     for name in LIBRARIES:
         try:
