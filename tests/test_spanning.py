@@ -211,7 +211,7 @@ def test_steps_are_those_of_the_simulation(n):
 
 
 def test_steps_with_any_faults():
-    for cube in random_cubes((1, 2, 3, 4, 5), 60, seed=5):
+    for cube in random_cubes((1, 2, 3, 4, 5), 150, seed=5):
         s = nonfaulty(cube)[0]
         bfs = twin.breadth_first(cube.n, s, cube.faulty_nodes, cube.faulty_links)
         packed = fc.spanning_trees(cube, s, algorithm="edmonds").tolist()

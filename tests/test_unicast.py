@@ -119,7 +119,7 @@ def test_words_and_ways_with_faulty_links(apart):
 
 def test_random_fault_sets():
     draw = random.Random(5)
-    for n, count in ((4, 30), (5, 20), (6, 10)):
+    for n, count in ((4, 60), (5, 40), (6, 20)):
         links = [(x, x | 1 << i) for x in range(2**n) for i in range(n) if not x >> i & 1]
         for _ in range(count):
             nodes = draw.sample(range(2**n), draw.randint(2, 2**n // 2))

@@ -194,9 +194,8 @@ def main(arguments: list[str] | None = None) -> Any:
         if getattr(sys, name) is None:  # closed by the shell (>&-): its number would go to the next file that is opened
             setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
     warnings.showwarning = _say_warning  # one line, without the place in our code
-    os.environ.setdefault(
-        "OPENBLAS_NUM_THREADS", "1"
-    )  # no threads for linear algebra, a tenth of a short command's time
+    # no threads for linear algebra, whose start takes a tenth of a short command's time
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         with _early_signals():
             code = group.main(arguments, prog_name="fastcube", standalone_mode=False)

@@ -14,8 +14,8 @@ import numpy as np
 from ..draws import bernoulli, philox
 from ..draws.links import LinkDraws, distinct_links, link_draws_for
 from ..draws.nodes import Draws, distinct_nodes, drawn, draws_for, field_width, node_label, others
-from ..machine import bits, simd
-from ..machine.bits import ALL, ONE, ZERO, first_lanes, lowest
+from ..machine import simd
+from ..machine.bits import ALL, ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import block, scratch
 
 #: Trials of a group.
@@ -232,7 +232,7 @@ def _wait(words, places, count, waiting):
     some = simd.differ(words, simd.splat(ZERO))
     simd.store(waiting, count, simd.compress(some, words))
     simd.store(waiting, _PLACES + count, simd.compress(some, places))
-    return count + bits.popcount(simd.bits(some))
+    return count + popcount(simd.bits(some))
 
 
 @block

@@ -468,8 +468,9 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
         room = drawing.room_for(n, f, many if links and by_rate else k)
         law = drawing.law_for(nodes, params[2] if by_rate else 1.0)
         link_law = drawing.law_for(many, params[3] if by_rate and links else 1.0)
-        alive = drawing.rows_for(drawing.row_of_none(n) + 1)
-        alive[8 * drawing.row_of_none(n) :] = 0
+        none = drawing.row_of_none(n)
+        alive = drawing.rows_for(none + 1)
+        alive[8 * none :] = 0
         works = drawing.rows_for(many + 1 if links else 0)  # rows are drawn two at a time
         valid = np.empty(8, np.uint64)
         pairs = np.empty(24 + drawing.GROUP + 8, np.uint64)
