@@ -43,6 +43,19 @@ def eight_pairs(key, blocks, halves, purpose, out):
     simd.store(out, 8, odd)
 
 
+@kernel("void(uint64, uint64, uint64[::1], uint64, uint64[::1])")
+def four_at_once(key, block, halves, purpose, out):
+    """Words of 32 blocks for the first half, and of eight blocks each, also for another purpose, for four halves."""
+    even, odd = philox.lanes(key, philox.prepare_four(key, block, purpose), halves[0])
+    one, other = philox.prepare_lanes(key, block, purpose), philox.prepare_lanes(key, block, purpose + np.uint64(1))
+    evens, odds = philox.four_lanes(key, (one, other, one, one), (halves[0], halves[1], halves[2], halves[3]))
+    for at, (e, o) in ((0, (even, odd)), (64, (evens, odds))):
+        e4, o4 = simd.quarters(e), simd.quarters(o)
+        for i in range(4):
+            simd.store(out, at + 16 * i, e4[i])
+            simd.store(out, at + 16 * i + 8, o4[i])
+
+
 @kernel("uint64(uint64, int64, int64, int64)")
 def one_label(key, t, j, n):
     return nodes.node_label(key, t, j, n)
@@ -78,6 +91,16 @@ def test_philox_gives_the_known_answers(counter, key, output):
         assert int(got) == output[2 * parity] | output[2 * parity + 1] << 32
 
 
+def _check_four(key, block, halves, purpose):
+    out = np.empty(128, np.uint64)
+    four_at_once(np.uint64(key), np.uint64(block), halves, np.uint64(purpose), out)
+    for i, lane, parity in itertools.product(range(4), range(8), (0, 1)):
+        wide = (block + 8 * i + lane, 2 * int(halves[0]) + parity, purpose)
+        own = (block + lane, 2 * int(halves[i]) + parity, purpose + (i == 1))
+        for at, where in ((0, wide), (64, own)):
+            assert out[at + 16 * i + 8 * parity + lane] == one_word(np.uint64(key), *map(np.uint64, where))
+
+
 def test_lanes_are_the_same_words():
     rng = np.random.default_rng(1)
     out = np.empty(16, np.uint64)
@@ -92,6 +115,7 @@ def test_lanes_are_the_same_words():
                     np.uint64(key), np.uint64(block + lane), np.uint64(2 * half + parity), np.uint64(purpose)
                 )
                 assert out[8 * parity + lane] == word
+        _check_four(key, block - block % 32, rng.integers(0, 2**31 - 8, 4, np.uint64), purpose)
         halves = np.uint64(half) + np.arange(8, dtype=np.uint64)
         blocks = rng.integers(0, 2**64, 8, np.uint64)
         eight_pairs(np.uint64(key), blocks, halves, np.uint64(purpose), out)

@@ -117,6 +117,30 @@ def test_views_and_products():
     assert int(total) == sum(map(int, b)) % 2**64
 
 
+def test_four_vectors_as_one():
+    """Arithmetic of the joined, lane by lane, is that of the four."""
+
+    @kernel("void(uint64[::1], uint64[::1])", cache=False)
+    def apply(x, out):
+        a = simd.join(simd.load(x, 0), simd.load(x, 8), simd.load(x, 16), simd.load(x, 24))
+        b = simd.join(simd.load(x, 32), simd.load(x, 40), simd.load(x, 48), simd.load(x, 56))
+        product = simd.quarters(simd.mul32(a, b))
+        halves = simd.quarters(simd.low_halves(a, b))
+        most = simd.quarters(simd.majority(a, b, simd.add(simd.like(a, 5), simd.iota(a))))
+        for i in range(4):
+            simd.store(out, 8 * i, product[i])
+            simd.store(out, 32 + 8 * i, halves[i])
+            simd.store(out, 64 + 8 * i, most[i])
+
+    x, out = np.concatenate(vectors(64, 8)), np.zeros(96, np.uint64)
+    apply(x, out)
+    a, b, low = x[:32], x[32:], np.uint64(0xFFFFFFFF)
+    c = np.arange(5, 37, dtype=np.uint64)
+    assert np.array_equal(out[:32], (a & low) * (b & low))
+    assert np.array_equal(out[32:64], (a & low) | (b << np.uint64(32)))
+    assert np.array_equal(out[64:], (a & b) | (c & (a | b)))
+
+
 def test_words_gathered_and_exchanged():
     @kernel("void(uint64[::1], uint64[::1], uint64[::1])", cache=False)
     def apply(x, where, out):

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..draws.faults import remember
-from ..draws.lanes import draw_on, draw_rows, lane_pattern, smallest_distance, valid_lanes
+from ..draws.lanes import draw_four, draw_on, lane_pattern, place_of, smallest_distance, valid_lanes
 from ..machine import bits, simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
@@ -165,10 +165,12 @@ def _sift(key, first, stop, params, work, lanes, tally):
     pattern = lane_pattern(n, lanes)
     two = simd.like(simd.load(work.labels, 0), np.uint64(2))
     step = lanes * parts
-    for start in range(first - first % step, stop, step):
-        draw_rows(key, np.uint64(8 * (start // step)), f + 1, parts, pattern, words)
+    for start in range(first - first % (4 * step), stop, step):
+        places = place_of(start, step, f + 1)
+        if places == 0:
+            draw_four(key, np.uint64(8 * (start // step)), f + 1, parts, pattern, words)
         for part in range(parts):
-            at = part * (f + 2) * lanes
+            at = places + part * (f + 2) * lanes
             near = smallest_distance(work.labels, at, lanes, f)
             gone, alone, again = _silenced(work, at, lanes)
             live = valid_lanes(start + part, parts, lanes, first, stop)
@@ -209,7 +211,7 @@ def _make(width: int, word: Any) -> Kernel:
             set_up(params),
             f,
             parts,
-            np.zeros(parts * (f + 2) * lanes, word),
+            np.zeros(4 * parts * (f + 2) * lanes, word),
             np.zeros((f + 1) * lanes, word),
             np.zeros(24, np.uint64),
             np.array([0, 0, stop]),

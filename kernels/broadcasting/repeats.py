@@ -156,6 +156,6 @@ def broadcast_counted(key, first, stop, params, tally):
     words = counts.labels.view(np.uint64)
     pattern = lane_pattern(n, _LANES)
     for start in range(first - first % _LANES, stop, _LANES):
-        draw_rows(key, np.uint64(8 * (start // _LANES)), f + 1, 1, pattern, words)
+        draw_rows(key, np.uint64(8 * (start // _LANES)), f + 1, pattern, words)
         _count(key, start, valid_lanes(start, 1, _LANES, first, stop), n, f, counts)
     _broadcast_once(f, n, counts, tally)

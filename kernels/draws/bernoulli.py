@@ -195,24 +195,33 @@ def digit_threshold(p):
     return np.uint64(head), np.uint64((p * 256.0 - head) * _TWO64)
 
 
+@block(always=True)
+def _compare(faulty, undecided, rate, word):
+    """Compare the numbers' next digit with the lowest of ``rate``."""
+    digit = simd.splat(bits.ZERO - (rate & np.uint64(1)))
+    differs = simd.both(undecided, simd.xor(digit, word))
+    return simd.either(faulty, simd.both(differs, digit)), simd.without(undecided, differs)
+
+
 @block
 def compare_digits(key, block, head, tail, purpose):
     """Compare 512 numbers' eight leading digits with ``head``: (certainly faulty, undecided) vectors.
 
-    ``block`` is a multiple of 8.  Digits of ``head`` below its lowest set bit decide nothing when ``tail`` is zero.
+    ``block`` is a multiple of 8.
     """
     prepared = philox.prepare_lanes(key, block, purpose)
-    undecided = simd.splat(bits.ALL)
-    faulty = simd.splat(bits.ZERO)
-    for half in range(4):
-        if tail == np.uint64(0) and (head << np.uint64(2 * half)) & np.uint64(255) == np.uint64(0):
-            return faulty, simd.splat(bits.ZERO)
-        words = philox.lanes(key, prepared, np.uint64(half))
-        for i in range(2):
-            digit = simd.splat(bits.ZERO - ((head >> np.uint64(7 - 2 * half - i)) & np.uint64(1)))
-            differs = simd.both(undecided, simd.xor(digit, words[i]))
-            faulty = simd.either(faulty, simd.both(differs, digit))
-            undecided = simd.without(undecided, differs)
+    halves = (np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3))
+    evens, odds = philox.four_lanes(key, (prepared, prepared, prepared, prepared), halves)
+    even, odd = simd.quarters(evens), simd.quarters(odds)
+    faulty, undecided = simd.splat(bits.ZERO), simd.splat(bits.ALL)
+    faulty, undecided = _compare(faulty, undecided, head >> np.uint64(7), even[0])
+    faulty, undecided = _compare(faulty, undecided, head >> np.uint64(6), odd[0])
+    faulty, undecided = _compare(faulty, undecided, head >> np.uint64(5), even[1])
+    faulty, undecided = _compare(faulty, undecided, head >> np.uint64(4), odd[1])
+    faulty, undecided = _compare(faulty, undecided, head >> np.uint64(3), even[2])
+    faulty, undecided = _compare(faulty, undecided, head >> np.uint64(2), odd[2])
+    faulty, undecided = _compare(faulty, undecided, head >> np.uint64(1), even[3])
+    faulty, undecided = _compare(faulty, undecided, head, odd[3])
     return faulty, undecided if tail != np.uint64(0) else simd.splat(bits.ZERO)
 
 

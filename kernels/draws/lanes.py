@@ -33,19 +33,48 @@ _ZERO = np.uint64(0)
 
 
 @block(always=True)
-def draw_rows(key, block, f, parts, pattern, words):
-    """Fill the rows of the labels' ``words`` with the first f labels of a vector of trials, or of two (``parts``)."""
+def _put(words, at, even, odd, used, parts, step):
+    """Write two words of each trial of a vector as rows of labels; with two ``parts`` odd trials' labels ``step`` words on."""
+    simd.store(words, at, simd.both(even, used))
+    simd.store(words, at + 8, simd.both(odd, used))
+    if parts == 2:
+        byte = simd.splat(np.uint64(8))
+        simd.store(words, at + step, simd.both(simd.shift_right(even, byte), used))
+        simd.store(words, at + step + 8, simd.both(simd.shift_right(odd, byte), used))
+
+
+@block(always=True)
+def draw_rows(key, block, f, pattern, words):
+    """Fill the rows of the labels' ``words`` with the first f labels of a vector of trials, f + 1 rows."""
     prepared = philox.prepare_lanes(key, block, philox.LABELS)
     used = simd.splat(pattern)
-    byte = simd.splat(np.uint64(8))
     for k in range(0, f, 2):
         even, odd = philox.lanes(key, prepared, np.uint64(k >> 1))
-        simd.store(words, 8 * k, simd.both(even, used))
-        simd.store(words, 8 * k + 8, simd.both(odd, used))
-        if parts == 2:
-            at = 8 * (f + 1 + k)
-            simd.store(words, at, simd.both(simd.shift_right(even, byte), used))
-            simd.store(words, at + 8, simd.both(simd.shift_right(odd, byte), used))
+        _put(words, 8 * k, even, odd, used, 1, 0)
+
+
+@block(always=True)
+def draw_four(key, block, f, parts, pattern, words):
+    """:func:`draw_rows` of four vectors one after the other, f + 1 rows each, or of the two ``parts`` of each.
+
+    ``block`` is a multiple of 32.
+    """
+    prepared = philox.prepare_four(key, block, philox.LABELS)
+    used = simd.splat(pattern)
+    step = 8 * (f + 1)
+    for k in range(0, f, 2):
+        evens, odds = philox.lanes(key, prepared, np.uint64(k >> 1))
+        even, odd = simd.quarters(evens), simd.quarters(odds)
+        _put(words, 8 * k, even[0], odd[0], used, parts, step)
+        _put(words, 8 * k + parts * step, even[1], odd[1], used, parts, step)
+        _put(words, 8 * k + 2 * parts * step, even[2], odd[2], used, parts, step)
+        _put(words, 8 * k + 3 * parts * step, even[3], odd[3], used, parts, step)
+
+
+@block(always=True)
+def place_of(start, lanes, f):
+    """Where the rows of the vector from trial ``start`` on begin in what :func:`draw_four` filled."""
+    return (start // lanes & 3) * (f + 1) * lanes
 
 
 @block

@@ -470,8 +470,9 @@ def compress(m: Any, x: Any) -> Any:
 
 def _emit_low_halves(b: Any, t: Any, x: Any, y: Any) -> Any:
     # a shuffle and not shift-and-or: LLVM turns the shift of a product into a slow 64-bit multiplication
-    kind = ir.VectorType(ir.IntType(32), 16)
-    index = ir.Constant(kind, [i if i % 2 == 0 else 15 + i for i in range(16)])
+    count = 2 * t[0].lanes
+    kind = ir.VectorType(ir.IntType(32), count)
+    index = ir.Constant(kind, [i if i % 2 == 0 else count - 1 + i for i in range(count)])
     return b.bitcast(b.shuffle_vector(b.bitcast(x, kind), b.bitcast(y, kind), index), x.type)
 
 
@@ -513,6 +514,48 @@ def as64(x: Any) -> Any:
     return x.view(np.uint64)
 
 
+# ---------------------------------------------------------------- four vectors as one
+
+
+def _one(t: Any) -> bool:
+    return isinstance(t, Vector) and t.lanes * t.bits == BITS
+
+
+def _emit_join(b: Any, t: Any, *vectors: Any) -> Any:
+    while len(vectors) > 1:
+        count = 2 * vectors[0].type.count
+        index = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(count)))
+        vectors = tuple(b.shuffle_vector(x, y, index) for x, y in zip(vectors[::2], vectors[1::2], strict=True))
+    return vectors[0]
+
+
+@operation(lambda w, x, y, z: Vector(w.bits, 4) if _one(w) and same(w, x, y, z) else None, _emit_join)
+def join(w: Any, x: Any, y: Any, z: Any) -> Any:
+    """Four vectors as one, which arithmetic takes as it takes one: what is done to each then stands side by side.
+
+    For chains of operations that wait for one another: four at once keep the machine busy.
+    """
+    return np.concatenate([w, x, y, z])
+
+
+def _emit_quarters(b: Any, t: Any, wide: Any) -> Any:
+    count = t[0].lanes // 4
+    out = ir.Constant(ir.ArrayType(ir.VectorType(wide.type.element, count), 4), ir.Undefined)
+    for i in range(4):
+        index = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(count * i, count * (i + 1))))
+        out = b.insert_value(out, b.shuffle_vector(wide, ir.Constant(wide.type, ir.Undefined), index), i)
+    return out
+
+
+@operation(
+    lambda wide: types.UniTuple(Vector(wide.bits), 4) if isinstance(wide, Vector) and not _one(wide) else None,
+    _emit_quarters,
+)
+def quarters(wide: Any) -> Any:
+    """The four vectors that were joined, as a tuple."""
+    return tuple(np.split(wide, 4))
+
+
 # ---------------------------------------------------------------- three at once
 
 
@@ -520,7 +563,7 @@ def _ternary(table: int, plain: Callable[..., Any]) -> Callable[..., Any]:
     """LLVM form of a bitwise function of three vectors; LLVM's own matching of ``vpternlog`` stops at two operations."""
 
     def emit(b: Any, t: Any, x: Any, y: Any, z: Any) -> Any:
-        if not FEATURES.get("avx512f", False) or t[0].bits != 64:
+        if not FEATURES.get("avx512f", False) or t[0].bits != 64 or not _one(t[0]):
             return plain(b, x, y, z)
         return call_llvm(b, "llvm.x86.avx512.pternlog.q.512", x.type, x, y, z, ir.IntType(32)(table))
 

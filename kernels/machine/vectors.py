@@ -29,11 +29,11 @@ FEATURES = _features()
 
 
 class Vector(types.Type):  # type: ignore[misc]
-    """Numba type of ``512 // bits`` unsigned lanes of ``bits`` bits."""
+    """Numba type of ``512 // bits`` unsigned lanes of ``bits`` bits, or of four such vectors as one."""
 
-    def __init__(self, bits: int) -> None:
+    def __init__(self, bits: int, count: int = 1) -> None:
         self.bits = bits
-        self.lanes = BITS // bits
+        self.lanes = count * BITS // bits
         super().__init__(name=f"Vector({self.lanes}xuint{bits})")
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.lanes import draw_rows, lane_pattern, valid_lanes
+from ..draws.lanes import draw_four, lane_pattern, place_of, valid_lanes
 from ..draws.nodes import node_label
 from ..machine import bits, simd
 from ..machine.bits import ALL, ONE, ZERO, first_lanes
@@ -46,29 +46,29 @@ def _closer(least, x, y):
 
 
 @block(always=True)
-def _least_xor(labels, lanes, f):
+def _least_xor(labels, at, lanes, f):
     """The least xor of two of the f faults, lane by lane; four rows at a time against each earlier one."""
-    first = simd.load(labels, 0)
+    first = simd.load(labels, at)
     n0 = simd.like(first, ALL)
     n1 = n0
     n2 = n0
     n3 = n0
     rest = f & 3
     for i in range(1, rest):
-        x = simd.load(labels, i * lanes)
+        x = simd.load(labels, at + i * lanes)
         for j in range(i):
-            n0 = _closer(n0, x, simd.load(labels, j * lanes))
+            n0 = _closer(n0, x, simd.load(labels, at + j * lanes))
     for i in range(rest, f, 4):
-        x0 = simd.load(labels, i * lanes)
-        x1 = simd.load(labels, (i + 1) * lanes)
-        x2 = simd.load(labels, (i + 2) * lanes)
-        x3 = simd.load(labels, (i + 3) * lanes)
+        x0 = simd.load(labels, at + i * lanes)
+        x1 = simd.load(labels, at + (i + 1) * lanes)
+        x2 = simd.load(labels, at + (i + 2) * lanes)
+        x3 = simd.load(labels, at + (i + 3) * lanes)
         n0 = _closer(_closer(n0, x0, x1), x1, x3)
         n1 = _closer(_closer(n1, x0, x2), x2, x3)
         n2 = _closer(n2, x0, x3)
         n3 = _closer(n3, x1, x2)
         for j in range(i):
-            y = simd.load(labels, j * lanes)
+            y = simd.load(labels, at + j * lanes)
             n0 = _closer(n0, x0, y)
             n1 = _closer(n1, x1, y)
             n2 = _closer(n2, x2, y)
@@ -169,7 +169,7 @@ def _count_pairs(alone, barred, n, lanes, live, tally):
 class Sieve(NamedTuple):
     """What the stages share; made once a call."""
 
-    labels: Any  #: rows of one vector: label k of each trial
+    labels: Any  #: f + 1 rows of a vector, four times: label k of each trial
     queue: Any  #: f rows of two vectors: labels of the trials that the filter does not clear
     noted: Any  #: rows of one vector: differences in one dimension or two
     barred: Any  #: n rows of one vector: the dimensions that do not go with each
@@ -177,7 +177,7 @@ class Sieve(NamedTuple):
 
 
 @block(always=True)
-def _take(key, start, least, hit, params, sieve, count, lanes, tally):
+def _take(key, at, start, least, hit, params, sieve, count, lanes, tally):
     """Press the trials ``hit`` behind the ``count`` columns of the queue; returns how many there are then.
 
     Repeated labels are replaced; for n > 32 the trials are counted alone.
@@ -192,9 +192,9 @@ def _take(key, start, least, hit, params, sieve, count, lanes, tally):
     while repeated:
         i = bits.lowest(repeated)
         repeated &= repeated - ONE
-        _draw_on(key, start + i, n, f, sieve.labels, i, lanes)
+        _draw_on(key, start + i, n, f, sieve.labels, at + i, lanes)
     for k in range(f):
-        row = simd.load(sieve.labels, k * lanes)
+        row = simd.load(sieve.labels, at + k * lanes)
         simd.store(sieve.queue, 2 * lanes * k + count, simd.compress(simd.mask(row, hit), row))
     return count + bits.popcount(hit)
 
@@ -222,16 +222,18 @@ def _sift(key, first, stop, params, sieve, lanes, tally):
     three = simd.like(simd.load(sieve.labels, 0), np.uint64(3))
     cleared = np.int64(0)
     count = np.int64(0)
-    start = first - first % lanes
+    start = first - first % (4 * lanes)
     while start < stop or count > 0:
         if start < stop:
-            draw_rows(key, np.uint64(8 * (start // lanes)), f, 1, pattern, words)
-            least = _least_xor(sieve.labels, lanes, f)
+            at = place_of(start, lanes, f)
+            if at == 0:
+                draw_four(key, np.uint64(8 * (start // lanes)), f, 1, pattern, words)
+            least = _least_xor(sieve.labels, at, lanes, f)
             hit = simd.bits(simd.less_equal(least, three))
             valid = valid_lanes(start, 1, lanes, first, stop)
             cleared += bits.popcount(valid & ~hit)
             if hit & valid:
-                count = _take(key, start, least, hit & valid, params, sieve, count, lanes, tally)
+                count = _take(key, at, start, least, hit & valid, params, sieve, count, lanes, tally)
             start += lanes
         if count >= lanes or (start >= stop and count > 0):
             count = _search_queue(n, f, sieve, count, lanes, tally)
@@ -247,7 +249,7 @@ def _make(width: int, word: Any) -> Kernel:
     def sieve_for(params):
         n, f = np.int64(params[0]), np.int64(params[1])
         return Sieve(
-            np.zeros((f + 2) * lanes, word),
+            np.zeros(4 * (f + 1) * lanes, word),
             np.zeros((f + 1) * 2 * lanes, word),
             np.empty((_NOTED + f) * lanes, word),
             np.empty(n * lanes, word),

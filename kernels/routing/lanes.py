@@ -36,9 +36,10 @@ from ..draws.lanes import (
     Queue,
     append,
     digits_of,
+    draw_four,
     draw_on,
-    draw_rows,
     lane_pattern,
+    place_of,
     put_trials,
     shift_down,
     smallest_distance,
@@ -95,7 +96,7 @@ class Work(NamedTuple):
     trial: Scratch
     f: Any  #: int64
     decided: Any  #: bool: whether k <= DECIDED
-    labels: Any  #: f + 3 rows of one vector: labels of the trials, the ends behind the faults
+    labels: Any  #: f + 3 rows of a vector, four times: labels of the trials, the ends behind the faults
     queue: Queue  #: trials with close faults: labels and ends
     masks: Any  #: f + 1 rows of one vector: free dimensions of each fault's subcube
     turned: Any  #: 2 f rows of one vector, for walks in lanes
@@ -116,18 +117,18 @@ _QUEUED, _SAFE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
 
 
 @block(always=True)
-def look(work, lanes):
+def look(work, at, lanes):
     """Smallest distance of two faults; offset between the ends; lanes with faults on ROUTE's path, and with a repeated label."""
     f = work.f
-    s = simd.load(work.labels, f * lanes)
-    t = simd.load(work.labels, (f + 1) * lanes)
-    near = smallest_distance(work.labels, 0, lanes, f)
+    s = simd.load(work.labels, at + f * lanes)
+    t = simd.load(work.labels, at + (f + 1) * lanes)
+    near = smallest_distance(work.labels, at, lanes, f)
     apart = simd.xor(s, t)
     zero = simd.sub(s, s)
     same = simd.minimum(near, apart)
     on = simd.differ(zero, zero)
     for i in range(f):
-        x = simd.load(work.labels, i * lanes)
+        x = simd.load(work.labels, at + i * lanes)
         e = simd.xor(x, s)
         r = simd.xor(x, t)
         on = simd.mask_or(on, on_path(e, r, zero))
@@ -148,7 +149,7 @@ def _enter(work, h, easy, lost, start, lanes):
 
 
 @block(always=True)
-def _take(key, work, hit, again, near, start, origin, params, lanes, tally):
+def _take(key, work, hit, again, near, at, start, origin, params, lanes, tally):
     """Queue the trials ``hit`` of a vector, repeated labels drawn on; for n > 32 run them."""
     n, f = work.trial.n, work.f
     while n > 32 and hit:
@@ -157,9 +158,9 @@ def _take(key, work, hit, again, near, start, origin, params, lanes, tally):
     again &= hit
     while again:
         i = bits.lowest(again)
-        draw_on(key, start + i, n, f + 2, work.labels, i, lanes)
+        draw_on(key, start + i, n, f + 2, work.labels, at + i, lanes)
         again &= again - ONE
-    append(work.queue, lanes, f + 2, hit, work.labels, 0, lanes)
+    append(work.queue, lanes, f + 2, hit, work.labels, at, lanes)
     put_trials(work.queue, lanes, near, hit, (start - origin) // lanes)
 
 
@@ -281,13 +282,15 @@ def _sifting(add_high: Any, close_queue: Any) -> Any:
         words = work.labels.view(np.uint64)
         pattern = lane_pattern(n, lanes)
         two = simd.like(simd.load(work.labels, 0), np.uint64(2))
-        origin = first - first % lanes
+        origin = first - first % (4 * lanes)
         start = origin
         while start < stop or work.queue.filled[0] > 0:
             if start < stop:
                 block = np.uint64(8 * (start // lanes))
-                draw_rows(key, block, f + 2, 1, pattern, words)
-                near, apart, lost, again = look(work, lanes)
+                at = place_of(start, lanes, f + 2)
+                if at == 0:
+                    draw_four(key, block, f + 2, 1, pattern, words)
+                near, apart, lost, again = look(work, at, lanes)
                 live = valid_lanes(start, 1, lanes, first, stop)
                 hit = simd.bits(simd.less_equal(near, two)) | again
                 if not work.decided or n > 32:
@@ -300,7 +303,7 @@ def _sifting(add_high: Any, close_queue: Any) -> Any:
                         h = add_high(h, key, block, f, n)
                     _enter(work, h, easy, lost, start, lanes)
                 if hit:
-                    _take(key, work, hit, again, near, start, origin, params, lanes, tally)
+                    _take(key, work, hit, again, near, at, start, origin, params, lanes, tally)
                 start += lanes
             if work.queue.filled[0] >= (lanes if start < stop else 1):
                 close_queue(work, origin, lanes, tally)
@@ -344,7 +347,7 @@ def _make(width: int, word: Any) -> Kernel:
             set_up(params),
             f,
             np.int64(params[3]) <= DECIDED,
-            np.zeros((f + 3) * lanes, word),
+            np.zeros(4 * (f + 3) * lanes, word),
             Queue(np.zeros(rows * 2 * lanes, word), rows, np.zeros(1, np.int64)),
             np.zeros((f + 1) * lanes, word),
             np.zeros(2 * f * lanes, word),

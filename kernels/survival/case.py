@@ -35,7 +35,7 @@ def survival_rate(key, t, n, rate, link_rate):
     law, link_law = drawing.law_for(nodes, rate), drawing.law_for(many, link_rate)
     rows = np.empty(8 * nodes, np.uint64)
     drawing.draw_nodes_by_rate(key, group, n, law, rows, room)
-    works = np.empty(8 * (many + 1), np.uint64)  # rows are drawn two at a time
+    works = np.empty(8 * many, np.uint64)
     drawing.draw_links_by_rate(key, group, n, link_law, works, room)
     word, bit = lane >> 6, ONE << np.uint64(lane & 63)
     labels = np.empty(nodes, np.uint64)

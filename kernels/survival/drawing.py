@@ -189,39 +189,59 @@ def law_for(many, rate):
     return Law(many, ZERO, ZERO, first, thresholds, guide, np.empty(0, np.uint64))
 
 
-#: Words of ``Law.waiting`` before the places of the words that wait.
-_PLACES = 32
+#: Words of ``Law.waiting`` before the places of the words that wait: fewer than eight, those of eight rows, and a vector.
+_PLACES = 80
+
+
+@block(always=True)
+def _enter(rows, v, works, equal, law, count):
+    """Write row ``v``, where there is one, and let its words wait where digits are ``equal``; returns how many wait then."""
+    if v < law.many:
+        simd.store(rows, 8 * v, works)
+        if law.tail:
+            places = simd.add(simd.splat(np.uint64(8 * v)), simd.iota(works))
+            count = _wait(equal, places, count, law.waiting)
+    return count
 
 
 @block
 def _many(key, group, law, digits, tails, rows):
     """Write which numbers are not faulty in 512 trials, for a rate of at least 1/64.
 
-    A word holds a digit of one number in 64 trials, so that a row is drawn as it is written.  Digits are compared from the last
-    that decides to the first; where all eight are the rate's own, the tail decides, and the word waits until eight of them do.
+    A word holds a digit of one number in 64 trials, so that a row is drawn as it is written, eight rows at a time.  Digits are
+    compared from the last that decides to the first; where all eight are the rate's own, the tail decides, and the word waits
+    until eight of them do.
     """
     if law.head >= np.uint64(256):
         _fill_rows(rows, law.many, ZERO)
         return
     decisive = np.int64(8) if law.tail else 8 - lowest(law.head)
     prepared = philox.prepare_lanes(key, np.uint64(group >> 6), digits)
-    full = simd.splat(ALL)
+    four = (prepared, prepared, prepared, prepared)
+    one = simd.splat(ALL)
+    full = simd.join(one, one, one, one)
+    _8, _16, _24 = np.uint64(8), np.uint64(16), np.uint64(24)
     count = np.int64(0)
-    for v in range(0, law.many, 2):
+    for v in range(0, law.many, 8):
         works, equal, works_too, equal_too = full, full, full, full
         for i in range(decisive - 1, -1, -1):
-            even, odd = philox.lanes(key, prepared, np.uint64(4 * v + i))
-            zero = simd.splat((law.head >> np.uint64(7 - i) & ONE) - ONE)  # where the rate has no digit 1
+            half = np.uint64(4 * v + i)
+            even, odd = philox.four_lanes(key, four, (half, half + _8, half + _16, half + _24))
+            zero = simd.like(full, (law.head >> np.uint64(7 - i) & ONE) - ONE)  # where the rate has no digit 1
             works, works_too = simd.majority(even, works, zero), simd.majority(odd, works_too, zero)
             equal, equal_too = simd.both(equal, simd.xor(even, zero)), simd.both(equal_too, simd.xor(odd, zero))
-        simd.store(rows, 8 * v, works)
-        simd.store(rows, 8 * v + 8, works_too)
-        if law.tail:
-            own = simd.add(simd.splat(np.uint64(8 * v)), simd.iota(full))
-            count = _wait(equal, own, count, law.waiting)
-            count = _wait(equal_too, simd.add(own, simd.splat(np.uint64(8))), count, law.waiting)
-            while count >= 8:
-                count = _decide(key, group, law.tail, tails, count, law.waiting, rows)
+        row, same = simd.quarters(works), simd.quarters(equal)
+        row_too, same_too = simd.quarters(works_too), simd.quarters(equal_too)
+        count = _enter(rows, v, row[0], same[0], law, count)
+        count = _enter(rows, v + 1, row_too[0], same_too[0], law, count)
+        count = _enter(rows, v + 2, row[1], same[1], law, count)
+        count = _enter(rows, v + 3, row_too[1], same_too[1], law, count)
+        count = _enter(rows, v + 4, row[2], same[2], law, count)
+        count = _enter(rows, v + 5, row_too[2], same_too[2], law, count)
+        count = _enter(rows, v + 6, row[3], same[3], law, count)
+        count = _enter(rows, v + 7, row_too[3], same_too[3], law, count)
+        while count >= 8:
+            count = _decide(key, group, law.tail, tails, count, law.waiting, rows)
     while count:
         count = _decide(key, group, law.tail, tails, count, law.waiting, rows)
 

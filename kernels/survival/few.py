@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..draws.lanes import draw_rows, lane_pattern, valid_lanes
+from ..draws.lanes import draw_four, lane_pattern, place_of, valid_lanes
 from ..machine import simd
 from ..machine.bits import ONE, ZERO, highest, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel
@@ -31,18 +31,18 @@ def least_near(n, f):
 
 
 @block(always=True)
-def _distinct(labels, lanes, f, rows):
+def _distinct(labels, at, lanes, f, rows):
     """Replace a repeated label of each lane by its next one, as long as there are ``rows``; the lanes that repeat one still."""
     rest = ZERO
     for row in range(f, rows + 1):  # in the last round nothing is left to replace them by
-        first, following = simd.load(labels, 0), simd.load(labels, row * lanes)
+        first, following = simd.load(labels, at), simd.load(labels, at + row * lanes)
         done = simd.differ(first, first)
         for i in range(1, f):
-            x = simd.load(labels, i * lanes)
+            x = simd.load(labels, at + i * lanes)
             again = simd.differ(first, first)
             for j in range(i):
-                again = simd.mask_or(again, simd.equal(x, simd.load(labels, j * lanes)))
-            simd.store(labels, i * lanes, simd.select(simd.mask_without(again, done), following, x))
+                again = simd.mask_or(again, simd.equal(x, simd.load(labels, at + j * lanes)))
+            simd.store(labels, at + i * lanes, simd.select(simd.mask_without(again, done), following, x))
             done = simd.mask_or(done, again)
         rest = simd.bits(done)
         if rest == ZERO:
@@ -51,17 +51,17 @@ def _distinct(labels, lanes, f, rows):
 
 
 @block(always=True)
-def _near(labels, counts, lanes, f, least):
+def _near(labels, at, counts, lanes, f, least):
     """Lanes in which some fault has ``least`` others at distance two, as bits."""
-    first = simd.load(labels, 0)
+    first = simd.load(labels, at)
     zero = simd.xor(first, first)
     one, two = simd.like(first, ONE), simd.like(first, np.uint64(2))
     simd.store(counts, 0, zero)
     for i in range(f & 1, f, 2):  # two rows against each earlier one, so that a load and a store serve two pairs
-        x, y = simd.load(labels, i * lanes), simd.load(labels, (i + 1) * lanes)
+        x, y = simd.load(labels, at + i * lanes), simd.load(labels, at + (i + 1) * lanes)
         a = b = simd.select(simd.equal(simd.popcount(simd.xor(x, y)), two), one, zero)
         for j in range(i):
-            z = simd.load(labels, j * lanes)
+            z = simd.load(labels, at + j * lanes)
             c = simd.load(counts, j * lanes)
             by_x, by_y = simd.equal(simd.popcount(simd.xor(x, z)), two), simd.equal(simd.popcount(simd.xor(y, z)), two)
             a = simd.select(by_x, simd.add(a, one), a)
@@ -88,15 +88,17 @@ def _make(lanes: int, kind: Any) -> Kernel:
             return
         world = survival_world(params)
         rows = f + 2 + (8 * f * f >> n)  # with which hardly a trial stays that repeats a label
-        words = np.zeros(8 * (rows + 2), np.uint64)
+        words = np.zeros(4 * 8 * (rows + 2), np.uint64)
         labels = words.view(kind)
         counts = np.empty(lanes * f, kind)
         pattern = lane_pattern(n, lanes)
         sure = np.int64(0)
-        for start in range(first - first % lanes, stop, lanes):
-            draw_rows(key, np.uint64(start * 8 // lanes), rows, 1, pattern, words)
+        for start in range(first - first % (4 * lanes), stop, lanes):
+            at = place_of(start, lanes, rows)
+            if at == 0:
+                draw_four(key, np.uint64(start * 8 // lanes), rows, 1, pattern, words)
             valid = valid_lanes(start, 1, lanes, first, stop)
-            hit = valid & (_distinct(labels, lanes, f, rows) | _near(labels, counts, lanes, f, least))
+            hit = valid & (_distinct(labels, at, lanes, f, rows) | _near(labels, at, counts, lanes, f, least))
             sure += popcount(valid & ~hit)
             while hit:
                 survival_trial(key, start + lowest(hit), params, world, tally)

@@ -471,7 +471,7 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
         none = drawing.row_of_none(n)
         alive = drawing.rows_for(none + 1)
         alive[8 * none :] = 0
-        works = drawing.rows_for(many + 1 if links else 0)  # rows are drawn two at a time
+        works = drawing.rows_for(many if links else 0)
         valid = np.empty(8, np.uint64)
         pairs = np.empty(24 + drawing.GROUP + 8, np.uint64)
         for group in range(first - first % drawing.GROUP, stop, drawing.GROUP):

@@ -27,9 +27,10 @@ from ..draws.lanes import (
     Queue,
     append,
     digits_of,
+    draw_four,
     draw_on,
-    draw_rows,
     lane_pattern,
+    place_of,
     put_trials,
     shift_down,
     trial_of,
@@ -54,7 +55,7 @@ class Work(NamedTuple):
 
     scratch: Scratch
     f: Any  #: int64
-    labels: Any  #: f + 3 rows of one vector: labels of the trials, the ends behind the faults
+    labels: Any  #: f + 3 rows of a vector, four times: labels of the trials, the ends behind the faults
     queue: Queue  #: trials with close faults: labels and ends
     masks: Any  #: f + 1 rows of one vector: free dimensions of each fault's subcube
     counted: Any  #: int64: trials decided in lanes, and those of them whose first path is free
@@ -93,29 +94,32 @@ def _meet(work, lanes):
 
 
 @block(always=True)
-def _nothing(work, easy, start, lanes, tally):
+def _nothing(work, easy, at, start, lanes, tally):
     """Where there are no rules of one's own."""
 
 
 def _apart(judge: Any) -> Any:
-    """The block ``own(work, easy, start, lanes, tally)``: judge trials without close faults."""
+    """The block ``own(work, easy, at, start, lanes, tally)``: judge trials without close faults."""
 
     @block
-    def own(work, easy, start, lanes, tally):
+    def own(work, easy, at, start, lanes, tally):
         world, words = work.scratch.world, work.scratch.words
         faults = world.faults
         while easy:
             i = lowest(easy)
             easy &= easy - ONE
             for j in range(work.f):
-                faults.labels[j] = work.labels[j * lanes + i]
+                faults.labels[j] = work.labels[at + j * lanes + i]
                 faults.base[j] = faults.labels[j]
                 faults.free[j] = ZERO
             faults.size[3] = work.f
             remember(faults)
             forget_words(words, faults)
             world.now[TRIAL] = np.uint64(start + i)
-            s, t = np.uint64(work.labels[work.f * lanes + i]), np.uint64(work.labels[(work.f + 1) * lanes + i])
+            s, t = (
+                np.uint64(work.labels[at + work.f * lanes + i]),
+                np.uint64(work.labels[at + (work.f + 1) * lanes + i]),
+            )
             judge(work.scratch, s, t, start + i, tally)
 
     return own
@@ -179,19 +183,21 @@ def _sifting(judge: Any, trial: Any, wandering: bool, judge_own: Any, leaving: b
         pattern = lane_pattern(n, lanes)
         two = simd.like(simd.load(work.labels, 0), np.uint64(2))
         work.scratch.world.now[KEY] = key
-        origin = first - first % lanes
+        origin = first - first % (4 * lanes)
         start = origin
         while start < stop or work.queue.filled[0] > 0:
             if start < stop:
-                draw_rows(key, np.uint64(8 * (start // lanes)), f + 2, 1, pattern, words)
-                near, _, lost, again = look(work, lanes)
+                at = place_of(start, lanes, f + 2)
+                if at == 0:
+                    draw_four(key, np.uint64(8 * (start // lanes)), f + 2, 1, pattern, words)
+                near, _, lost, again = look(work, at, lanes)
                 live = valid_lanes(start, 1, lanes, first, stop)
                 hit = simd.bits(simd.less_equal(near, two)) | again
                 if n > 32:
                     hit |= lost
                 hit &= live
                 easy = live & ~hit
-                own(work, easy if leaving else easy & lost, start, lanes, tally)
+                own(work, easy if leaving else easy & lost, at, start, lanes, tally)
                 enter_easy(work, easy, start + lowest(easy), 0)
                 easy &= ~lost
                 enter_easy(work, easy, start + lowest(easy), 1)
@@ -200,10 +206,10 @@ def _sifting(judge: Any, trial: Any, wandering: bool, judge_own: Any, leaving: b
                     hit &= hit - ONE
                 again &= hit
                 while again:
-                    draw_on(key, start + lowest(again), n, f + 2, work.labels, lowest(again), lanes)
+                    draw_on(key, start + lowest(again), n, f + 2, work.labels, at + lowest(again), lanes)
                     again &= again - ONE
                 if hit:
-                    append(work.queue, lanes, f + 2, hit, work.labels, 0, lanes)
+                    append(work.queue, lanes, f + 2, hit, work.labels, at, lanes)
                     put_trials(work.queue, lanes, near, hit, (start - origin) // lanes)
                 start += lanes
             if work.queue.filled[0] >= (lanes if start < stop else 1):
@@ -274,7 +280,7 @@ def lanes_of(width: int, names: Sequence[str], own: Mapping[str, Any] | None = N
         return Work(
             set_up(params),
             f,
-            np.zeros((f + 3) * lanes, word),
+            np.zeros(4 * (f + 3) * lanes, word),
             Queue(np.zeros(rows * 2 * lanes, word), rows, np.zeros(1, np.int64)),
             np.zeros((f + 1) * lanes, word),
             np.zeros(2, np.int64),

@@ -160,7 +160,7 @@ def _sifting_eights(group: Any, wandering: bool, blind: bool) -> Any:
         words = work.labels.view(np.uint64)
         pattern = lane_pattern(n, lanes)
         for start in range(first - first % lanes, stop, lanes):
-            draw_rows(key, np.uint64(8 * (start // lanes)), work.ready, 1, pattern, words)
+            draw_rows(key, np.uint64(8 * (start // lanes)), work.ready, pattern, words)
             _fill_eights(work, key, start, n, lanes)
             rows, held = paths.hold(work, lanes)
             minimal = held & (paths.nearer(work, rows, lanes) if wandering else paths.direct(work, rows, lanes))
@@ -249,7 +249,7 @@ def _sifting_queue(group: Any, wandering: bool, blind: bool, owning: bool) -> An
         start = first - first % lanes
         while start < stop or waiting:
             if start < stop:
-                draw_rows(key, np.uint64(8 * (start // lanes)), work.ready, 1, pattern, words)
+                draw_rows(key, np.uint64(8 * (start // lanes)), work.ready, pattern, words)
                 chosen = valid_lanes(start, 1, lanes, first, stop)
                 if sieving:
                     chosen &= ~sieve(work, start, chosen, lanes)

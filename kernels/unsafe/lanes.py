@@ -33,8 +33,8 @@ from ..cube.subcubes import contains
 from ..draws.lanes import (
     Queue,
     append,
+    draw_four,
     draw_on,
-    draw_rows,
     lane_pattern,
     put_trials,
     shift_down,
@@ -258,26 +258,26 @@ def _sift(key, first, stop, sieve, lanes, tally):
     two = simd.like(simd.load(sieve.labels, 0), np.uint64(2))
     merging = np.int64(0)
     step = lanes * parts
-    origin = first - first % step
+    origin = first - first % (4 * step)
     offer(tally, MOST_ROUNDS, np.int64(0), first)
     sieve.left[0] = 0
     start = origin
-    part = np.int64(0)
+    vector = np.int64(0)
     while True:
         draining = start >= stop
         hit = ZERO
         if not draining:
-            if part == 0:
-                draw_rows(key, np.uint64(8 * (start // step)), f, parts, pattern, words)
-            rows = part * (f + 1) * lanes
+            if vector == 0:
+                draw_four(key, np.uint64(8 * (start // step)), f, parts, pattern, words)
+            part = vector & (parts - 1)
+            rows = vector * (f + 1) * lanes
             near = smallest_distance(sieve.labels, rows, lanes, f)
             hit = simd.bits(simd.less_equal(near, two))
             if hit != ZERO:
                 hit &= valid_lanes(start + part, parts, lanes, first, stop)
                 merging += _take(key, start, part, rows, near, hit, sieve, lanes, origin)
-            part += 1
-            if part == parts:
-                part = np.int64(0)
+            vector = (vector + 1) & (4 * parts - 1)
+            if part == parts - 1:
                 start += step
         if draining or hit != ZERO:
             merging -= _drain(sieve, lanes, origin, 1 if draining else lanes, tally)
@@ -300,7 +300,7 @@ def _make(width: int, word: Any) -> Kernel:
             n,
             f,
             parts,
-            np.zeros(parts * (f + 1) * lanes, word),
+            np.zeros(4 * parts * (f + 1) * lanes, word),
             Queue(np.zeros((f + 3) * 2 * lanes, word), f + 3, np.zeros(1, np.int64)),
             Queue(np.zeros((f + 5) * 2 * lanes, word), f + 5, np.zeros(1, np.int64)),
             Queue(np.zeros((f + 5) * 2 * lanes, word), f + 5, np.zeros(1, np.int64)),
