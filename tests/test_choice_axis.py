@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 import pytest
 import xarray
+from adding import added
 from forgery import edit, text
 
 import fastcube as fc
@@ -17,7 +18,6 @@ from fastcube.errors import FormatTooNewError, StudyMismatchError
 from fastcube.kernels.draws import philox
 from fastcube.measure import grid
 from fastcube.measure.study import GENERATOR
-from fastcube.results.combining import combine
 from fastcube.results.table import as_csv
 
 
@@ -141,7 +141,7 @@ def test_names_of_a_later_fastcube_are_read_shown_and_merged(run, tmp_path):
     assert "alpha-2" in as_csv(later)
     rest = fc.run(study(*NAMES), seed=5, rule="alpha-2", a=3)
     for parts in ([("a", older), ("b", rest)], [("b", rest), ("a", fc.open_results(tmp_path / "older.h5"))]):
-        both = combine(parts)
+        both = added(parts)
         both.save(tmp_path / "both.h5", force=True) if (tmp_path / "both.h5").exists() else both.save(
             tmp_path / "both.h5"
         )
@@ -153,8 +153,9 @@ def test_names_of_a_later_fastcube_are_read_shown_and_merged(run, tmp_path):
 
 def test_another_axis_is_another_study(tmp_path):
     keyed = fc.run(study(*NAMES, keyed=True), seed=5, trials=50)
+    other = fc.run(study(*NAMES), seed=5, trials=50)
     with pytest.raises(StudyMismatchError, match="other axes"):
-        combine([("a", keyed), ("b", fc.run(study(*NAMES), seed=5, trials=50))])
+        added([("a", keyed), ("b", other)])
 
 
 def forged(path, tmp_path, change):

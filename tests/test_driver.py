@@ -6,6 +6,7 @@ import threading
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 
 import pytest
+from adding import added
 from coin import COIN
 from compiled import others_slow
 from executors import Clock, Immediate, Shuffled, timed, use
@@ -17,7 +18,7 @@ from fastcube.errors import EngineError, StudyMismatchError
 from fastcube.measure import registry
 from fastcube.measure.goal import Goal
 from fastcube.measure.tally import Tally
-from fastcube.results.combining import combine, merge
+from fastcube.results.combining import merge
 from fastcube.results.reading import open_results
 from fastcube.results.results import Results
 from fastcube.running import driver, point_work
@@ -80,13 +81,13 @@ def test_shards_in_any_order_and_nesting(undisturbed, count):
     while len(parts) > 1:
         rng.shuffle(parts)
         take = rng.randint(2, min(5, len(parts)))
-        parts = [("nested", combine(parts[:take])), *parts[take:]]
+        parts = [("nested", added(parts[:take])), *parts[take:]]
     assert parts[0][1].digest() == undisturbed
 
 
 def test_more_shards_than_trials():
     parts = [(str(i), fc.run(TOY, trials=3, shard=(i, 5))) for i in range(5)]
-    assert combine(parts).digest() == fc.run(TOY, trials=3).digest()
+    assert added(parts).digest() == fc.run(TOY, trials=3).digest()
 
 
 def interrupted_often(monkeypatch, points, goal, output):

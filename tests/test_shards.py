@@ -31,10 +31,10 @@ def test_shards_are_laid_out_alike_and_looked_at_once(shards, whole_readings):
     reader = Reader()
     read = [reader.read(path) for path in shards]
     assert len(whole_readings) == 1
-    for path, (results, digest) in zip(shards, read, strict=True):
-        alone = open_results(path)
+    for path, part in zip(shards, read, strict=True):
+        results, alone = part.results(), open_results(path)
         assert (results.tallies, results.goal, results.history) == (alone.tallies, alone.goal, alone.history)
-        assert results.digest() == digest == alone.digest()
+        assert results.digest() == part.digest == alone.digest()
 
 
 def _moved(f):
@@ -49,7 +49,7 @@ def test_arrays_that_stand_elsewhere_are_found(shards):
     alone = open_results(shards[1])
     edit(shards[1], _moved)
     reader = Reader()
-    assert [reader.read(path)[0].tallies for path in shards[:2]][1] == alone.tallies
+    assert [reader.read(path).results().tallies for path in shards[:2]][1] == alone.tallies
 
 
 def _counted_more(f):
@@ -80,7 +80,7 @@ def test_another_seed_and_another_description_are_seen(shards, tmp_path):
     fc.run(TOY, trials=999, shard=(1, 3), seed=7, output=str(tmp_path / "seven.h5"))
     edit(shards[2], lambda f: f["study/json"].__setitem__((), f["study/json"][()].replace(b"units", b"Units", 1)))
     reader = Reader()
-    assert [reader.read(path)[0].seed for path in (shards[0], tmp_path / "seven.h5", shards[1])] == [0, 7, 0]
+    assert [reader.read(path).about.seed for path in (shards[0], tmp_path / "seven.h5", shards[1])] == [0, 7, 0]
     with pytest.raises(fc.errors.ResultFileError):
         reader.read(shards[2])
 
@@ -89,6 +89,6 @@ def test_files_of_more_ranges_are_laid_out_otherwise(shards, tmp_path, whole_rea
     fc.merge([shards[0], shards[2]]).save(tmp_path / "two.h5")
     whole_readings.clear()
     reader = Reader()
-    read = [reader.read(path)[0] for path in (shards[0], tmp_path / "two.h5", shards[1], tmp_path / "two.h5")]
+    read = [reader.read(path).results() for path in (shards[0], tmp_path / "two.h5", shards[1], tmp_path / "two.h5")]
     assert len(whole_readings) == 2
     assert read[1].tallies == read[3].tallies == open_results(tmp_path / "two.h5").tallies

@@ -138,18 +138,17 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     from ..measure.tally import missing, size
     from ..results.combining import combine
     from ..results.digits import estimate_texts
-    from ..results.reading import Reader
-    from ..results.results import Results
+    from ..results.reading import Part, Reader
     from ..results.table import fitted, plain
     from . import width
 
     reader, parts = Reader(unchecked), []
 
-    def read() -> Iterator[tuple[str, Results]]:
+    def read() -> Iterator[tuple[str, Part]]:
         for file in files:
-            part, _ = reader.read(file)
-            told = len(files) > 1 and part.goal.shard  # by the goal: the history of 10,000 shards is 100 MB
-            parts.append(Results(part.study, part.seed, {}, part.goal, [] if told else part.history))
+            part = reader.read(file)
+            told = len(files) > 1 and part.about.goal.shard  # by the goal: the history of 10,000 shards is 100 MB
+            parts.append(replace(part.about, history=[]) if told else part.about)
             yield file, part
 
     whole = combine(read())

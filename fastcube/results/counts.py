@@ -3,52 +3,48 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..measure.goal import MOST_TRIALS
-from ..measure.schema import Key
 from ..measure.statistics import ClassMean, Distribution, Mean, PlainMean, Proportion, Statistic
 from ..measure.study import Measure, point_text
 from ..measure.tally import Ranges, size
+from .columns import Columns
 
 
 def check_counts(
     measure: Measure,
-    keys: Sequence[Key],
     defined: Mapping[str, Any],
-    ranges: Sequence[Ranges],
-    columns: Mapping[str, Any],
-    extremes: Mapping[str, Sequence[tuple[int, int]]],
+    columns: Columns,
 ) -> None:
-    """Raise ValueError where counters say what no trials can have counted; all columns are of the points ``keys``.
+    """Raise ValueError where counters say what no trials can have counted; ``defined`` tells where each statistic is.
 
-    All points are checked at once: ``columns`` are arrays of int64, of counters with bins in two dimensions, or of Python's
-    integers where a counter outgrows 64 bits.
+    All points are checked at once.
     """
-    trials = np.array([size(r) for r in ranges], np.int64)
+    trials = np.array([size(r) for r in columns.ranges], np.int64)
     idle = trials == 0
     some_idle = idle.any()
 
     def refuse(name: str, bad: Any) -> None:
         if bad.any():
             at = int(np.argmax(bad))
-            point = dict(zip((a.name for a in measure.axes), keys[at], strict=True))
+            point = dict(zip((a.name for a in measure.axes), columns.keys[at], strict=True))
             raise ValueError(f"{name} at {point_text(point)} is not what {trials[at]} trials can give")
 
-    counts = dict(columns)
+    counts = dict(columns.counts)
     for counter in measure.tally.counters:
         if counter.bins:
-            bins = columns[counter.name]
+            bins = counts[counter.name]
             refuse(counter.name, (bins < 0).any(axis=1) | (bins.sum(axis=1, dtype=float) > 2 * MOST_TRIALS))
             counts[counter.name] = bins.sum(axis=1)
             refuse(counter.name, counts[counter.name] > trials)
         if some_idle:
             refuse(counter.name, idle & (counts[counter.name] != 0))
-    for name, pairs in extremes.items():
-        told = zip(ranges, pairs, strict=True)
+    for name, pairs in columns.extremes.items():
+        told = zip(columns.ranges, pairs.tolist(), strict=True)
         refuse(name, np.array([trial != -1 and not _within(r, trial) for r, (_, trial) in told], bool))
     for s in measure.statistics:
         for name, bad in _impossible(s, counts, trials).items():

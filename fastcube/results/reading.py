@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -39,7 +38,8 @@ from ..measure.schema import (
     width_of,
 )
 from ..measure.study import GENERATOR, NAME, point_text
-from ..measure.tally import Tally, fuse
+from ..measure.tally import fuse
+from .columns import Columns, Identity
 from .counts import check_counts
 from .image import Arrays, Place, attribute, opened, subgroup
 from .results import Results
@@ -72,7 +72,20 @@ def open_results(path: str | Path, *, unchecked: bool = False) -> Results:
     >>> fc.open_results("r.h5").trials
     2000
     """
-    return Reader(unchecked).read(path)[0]
+    return Reader(unchecked).read(path).results()
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a file holds: ``about`` its study, seed, goal, runs and grid, but no tallies; those as columns; its digest."""
+
+    about: Results
+    columns: Columns
+    digest: str
+
+    def results(self) -> Results:
+        """All of it as Results."""
+        return replace(self.about, tallies=self.columns.tallies())
 
 
 class Reader:
@@ -92,10 +105,11 @@ class Reader:
         self._unchecked = check_flag("unchecked", unchecked)
         self._stated: _Stated | None = None
         self._seed = 0
+        self._words: Identity | None = None
         self._places: dict[int, dict[str, Place]] = {}
 
-    def read(self, path: str | Path) -> tuple[Results, str]:
-        """What a file holds, and its digest; with the errors of :func:`open_results`."""
+    def read(self, path: str | Path) -> Part:
+        """What a file holds; with the errors of :func:`open_results`."""
         path = check_path("path", path)
         with opened(path, self._unchecked) as (file, image):
             _check_format(path, file)
@@ -112,35 +126,37 @@ class Reader:
                     f"{path} has format {FORMAT_VERSION[0]}.{minor}, this fastcube reads {mine}: {plain_text(str(error))}"
                 ) from error
 
-    def _read(self, path: Path, file: Any, image: bytes) -> tuple[Results, str]:
+    def _read(self, path: Path, file: Any, image: bytes) -> Part:
         raw = Arrays(subgroup(file, "raw"), image)
         ranges, digest = raw.stored("ranges", "i", 2, MOST_NUMBERS), _text(file, "digest")
         if places := self._places.get(len(ranges)):
             with contextlib.suppress(Exception):  # laid out otherwise, or damaged: what follows tells
-                results = self._as_before(file, Arrays(raw.group, image, places), ranges)
-                if results is not None and results.digest() == digest:
-                    return results, digest
+                part = self._as_before(file, Arrays(raw.group, image, places), ranges, digest)
+                if part is not None:
+                    return part
         stated = _stated(file, raw, len(ranges), self._stated)
         seed = _whole(file, "seed", 0, 2**63 - 1)
-        results = _results(file, stated, seed, _tallies(stated, raw, ranges))
-        if results.digest() != digest:
+        part = Part(_about(file, stated, seed), _counted(stated, raw, ranges), digest)
+        words = part.about.words(stated.keys)
+        if words.digest(part.columns) != digest:
             raise ResultFileError(f"{path} is damaged: its contents do not have the digest it states")
         if stated is not self._stated:
             self._places = {}
-        self._stated, self._seed, self._places[len(ranges)] = stated, seed, raw.places
-        return results, digest
+        self._stated, self._seed, self._words, self._places[len(ranges)] = stated, seed, words, raw.places
+        return part
 
-    def _as_before(self, file: Any, raw: Arrays, ranges: Any) -> Results | None:
+    def _as_before(self, file: Any, raw: Arrays, ranges: Any, digest: str) -> Part | None:
         """What a file holds if it is of the study, revision, code, seed and points of the one before; the digest tells.
 
         What the digest does not hold is compared: the study's description, the statistics' numbers, points without trials.
         """
-        known = self._stated
-        if known is None or known.numbers is None or known.numbers != _checksum(raw):
+        known, words = self._stated, self._words
+        if known is None or words is None or known.numbers is None or known.numbers != _checksum(raw):
             return None
         if known.said[0] != _text_of(file, "study") or known.points != _bytes(_columns(raw, known.data)):
             return None
-        return _results(file, known, self._seed, _tallies(known, raw, ranges))
+        columns = _counted(known, raw, ranges)
+        return Part(_about(file, known, self._seed), columns, digest) if words.digest(columns) == digest else None
 
 
 def _check_format(path: Path, file: Any) -> None:
@@ -198,14 +214,14 @@ class _Stated:
     measure: Recorded
 
 
-def _results(file: Any, stated: _Stated, seed: int, tallies: dict[Key, Tally]) -> Results:
-    """What was counted, with the goal, the runs and the grid that a file states.  Raises ValueError."""
+def _about(file: Any, stated: _Stated, seed: int) -> Results:
+    """Study and seed, with the goal, the runs and the grid that a file states.  Raises ValueError."""
     history = _json(_text_of(file, "provenance"), "json", list)
     if not all(isinstance(entry, dict) for entry in history):
         raise ValueError("the provenance is no list of runs")
     goal = Goal.from_json(_text(file, "goal", MOST_TEXT))
     goal.check(stated.measure)
-    return Results(stated.measure, seed, tallies, goal, history, _text(file, "grid") or None)
+    return Results(stated.measure, seed, {}, goal, history, _text(file, "grid") or None)
 
 
 def _text_of(file: Any, group: str) -> Any:
@@ -327,30 +343,19 @@ def _of_keys(keys: list[Key], rows: Any) -> dict[Key, tuple[float, ...]]:
     return {key: check_numbers(tuple(row)) for key, row in zip(keys, rows.tolist(), strict=True)}
 
 
-def _tallies(stated: _Stated, raw: Arrays, ranges: Any) -> dict[Key, Tally]:
+def _counted(stated: _Stated, raw: Arrays, ranges: Any) -> Columns:
     """What was counted at each point.  Raises ValueError for what no trials can have counted."""
     layout, points = stated.measure.tally, len(stated.keys)
-    of_points = _ranges(ranges, points)
-    columns: dict[str, Any] = {}
+    counts: dict[str, Any] = {}
     for counter in layout.counters:
         width = counter.bins or limbs_of(counter.digits)
         shape = (points,) if width == 1 and not counter.bins else (points, width)
         values = _whole_numbers(raw, "count_" + counter.name, shape)
-        columns[counter.name] = values if counter.bins or len(shape) == 1 else _of_limbs(values)
-    extremes = {e.name: _rows(_whole_numbers(raw, "max_" + e.name, (points, 2))) for e in layout.extremes}
-    check_counts(stated.measure, stated.keys, stated.defined, of_points, columns, extremes)
-    counts = {name: _rows(column) if column.ndim > 1 else column.tolist() for name, column in columns.items()}
-    return {
-        key: Tally(ranges, dict(zip(counts, c, strict=True)), dict(zip(extremes, e, strict=True)))
-        for key, ranges, c, e in zip(
-            stated.keys, of_points, _across(counts, points), _across(extremes, points), strict=True
-        )
-    }
-
-
-def _across(columns: dict[str, list[Any]], points: int) -> Iterable[tuple[Any, ...]]:
-    """The columns' values point by point."""
-    return zip(*columns.values(), strict=True) if columns else [()] * points
+        counts[counter.name] = values if counter.bins or len(shape) == 1 else _of_limbs(values)
+    extremes = {e.name: _whole_numbers(raw, "max_" + e.name, (points, 2)) for e in layout.extremes}
+    columns = Columns(stated.keys, _ranges(ranges, points), counts, extremes)
+    check_counts(stated.measure, stated.defined, columns)
+    return columns
 
 
 def _of_limbs(values: Any) -> Any:
@@ -358,10 +363,6 @@ def _of_limbs(values: Any) -> Any:
     if not values[:, 1:].any():
         return values[:, 0]
     return np.array([sum(d << LIMB_BITS * i for i, d in enumerate(row)) for row in values.tolist()], object)
-
-
-def _rows(values: Any) -> list[Any]:
-    return list(map(tuple, values.tolist()))
 
 
 def _ranges(rows: Any, points: int) -> list[tuple[tuple[int, int], ...]]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,13 +25,11 @@ from ..measure.schema import Key, check_same
 from ..measure.statistics import Distribution, Statistic, Value
 from ..measure.study import GENERATOR, Measure, point_text
 from ..measure.tally import Tally
+from .columns import Columns, Identity
 
 if TYPE_CHECKING:
     import pandas
     import xarray
-
-#: Points whose identity is put into words at once: the words of 100,000 are 100 MB.
-_TOGETHER = 256
 
 #: Version of what makes two results the same.
 IDENTITY_VERSION = 2
@@ -155,7 +151,17 @@ class Results:
 
     def identity(self) -> dict[str, Any]:
         """What makes two results equal: everything that is counted, and from which trials."""
-        return {**self.head(), "points": list(self._counted())}
+        points = [
+            {
+                "point": self.point(key),
+                "ranges": tally.ranges,
+                "counters": dict(tally.counts),
+                "extremes": dict(tally.extremes),
+            }
+            for key, tally in sorted(self.tallies.items(), key=operator.itemgetter(0))
+            if tally.ranges
+        ]
+        return {**self.head(), "points": points}
 
     def head(self) -> dict[str, Any]:
         """The identity without what is counted."""
@@ -164,30 +170,13 @@ class Results:
             head["code"] = dict(self.study.code)
         return {**head, "seed": self.seed, "generator": GENERATOR}
 
-    def _counted(self) -> Iterator[dict[str, Any]]:
-        """What is counted at each point that has trials."""
-        names = [axis.name for axis in self.study.axes]
-        for key in sorted(self.tallies):
-            tally = self.tallies[key]
-            if tally.ranges:
-                yield {
-                    "point": dict(zip(names, key, strict=True)),
-                    "ranges": tally.ranges,
-                    "counters": dict(tally.counts),
-                    "extremes": dict(tally.extremes),
-                }
-
     def digest(self) -> str:
         """SHA-256 of the identity as JSON with sorted keys and no spaces, in hexadecimal."""
-        encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
-        before, _, after = encode({**self.head(), "points": []}).partition('"points":[]')
-        total = hashlib.sha256(f'{before}"points":['.encode())
-        counted, separator = self._counted(), ""
-        while some := list(islice(counted, _TOGETHER)):
-            total.update(f"{separator}{encode(some)[1:-1]}".encode())
-            separator = ","
-        total.update(f"]{after}".encode())
-        return total.hexdigest()
+        return self.words(list(self.tallies)).digest(Columns.of(self.study.tally, self.tallies))
+
+    def words(self, keys: Sequence[Key]) -> Identity:
+        """The identity of what is counted at these points of the study, with this seed."""
+        return Identity(self.head(), [axis.name for axis in self.study.axes], self.study.tally, keys)
 
     # ------------------------------------------------------------ choosing
 
