@@ -211,6 +211,7 @@ def holds_one(key, t, params, faults, out):
     out[0] = faults.labels.size > 0
 
 
+@pytest.mark.slow
 def test_faults_that_cannot_be_drawn_are_told_from_python_and_from_a_set_up(tmp_path):
     axes = [fc.Axis(name, name, int, -1, 100) for name in ("n", "f", "links", "ends")]
     point = dict(zip(("n", "f", "links", "ends"), (3, 6, 12, 2), strict=True))

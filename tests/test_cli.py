@@ -75,7 +75,7 @@ GOOD = [
     pytest.param("run dualcube-routing --set m=2 --set rate=0.2 --trials 100", marks=pytest.mark.slow),
     "slurm unsafe-fraction --array 8 --time 2:00:00 --trials 1e9 --sbatch --account=x",
     "replay unsafe-fraction --point n=6,f=4 --trial 12",
-    "replay unsafe-critical --point n=3,p=0.3 --trial 12 --json",
+    pytest.param("replay unsafe-critical --point n=3,p=0.3 --trial 12 --json", marks=pytest.mark.slow),
     "faults unsafe-fraction --set n=8 --set f=4 --stop 10 --first 5 --seed 3",
 ]
 
@@ -319,6 +319,7 @@ def test_a_closed_pipe_is_no_error(file):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_the_example_study_runs(run, tmp_path):
     code, out, _ = run(
         f"run {ROOT / 'examples' / 'isolated.py'} --set n=4 --set p=0.5 --trials 2000 --plot fig.png --progress none"

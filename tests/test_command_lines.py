@@ -193,7 +193,8 @@ def leaves(code):
     raise _LeftError(code)
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
 def test_2000_lines_in_this_process(seed, place, tmp_path, monkeypatch, capfd):
     folder = Path(shutil.copytree(place, tmp_path / "a" / "b"))
     monkeypatch.chdir(folder)

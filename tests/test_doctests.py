@@ -22,6 +22,7 @@ EXAMPLES = {
 SLOW = {
     "reliability",
     "diameter",
+    "eccentricity",
     "exact_broadcast",
     "exact_gather",
     "exact_routing",

@@ -59,7 +59,7 @@ def test_workers_and_length_of_items_change_nothing(monkeypatch, undisturbed, wo
 @pytest.mark.parametrize("seed", others_slow(range(5)))
 def test_order_of_finishing_changes_nothing(monkeypatch, undisturbed, seed):
     executor = Shuffled(seed)
-    use(monkeypatch, executor, 3, 1e-4)
+    use(monkeypatch, executor, 3, 1e-3)
     original = driver._Driver._wait
 
     def wait(self):

@@ -316,6 +316,7 @@ def test_saturated_cubes_take_no_further_fault():
         assert not any(keeps_safe(n, k, faults | {v}) for v in range(1, 2**n) if v not in faults)
 
 
+@pytest.mark.slow
 def test_virtual_edges_are_those_of_a_plain_search():
     rng = random.Random(5)
     for m, sets in ((1, 30), (2, 15), (3, 3)):

@@ -118,6 +118,7 @@ def test_the_subcubes_are_the_maximal_ones_by_definition():
 # ---------------------------------------------------------------- the two ways agree
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("n", [9, 11, 13])
 def test_subcubes_whole_state_and_compiled_rounds_agree(n, monkeypatch):
     rng = random.Random(n)

@@ -235,6 +235,7 @@ def told(results):
     return chosen.explain({"a": 1}, 0, 3).data["x"]
 
 
+@pytest.mark.slow
 def test_two_studies_of_one_name_keep_their_trial_replay_and_results(tmp_path):
     done = {}
 
@@ -257,6 +258,7 @@ def test_two_studies_of_one_name_keep_their_trial_replay_and_results(tmp_path):
         fc.run(study(2), trials=50000, output=tmp_path / "1.h5")
 
 
+@pytest.mark.slow
 def test_a_name_means_what_is_installed_whatever_ran_before():
     fc.run(study(1, name="unsafe-fraction"), trials=10)
     assert fc.study("unsafe-fraction").title != ""

@@ -83,6 +83,7 @@ def test_what_the_repair_promises():
             assert not fc.gather(cube, tree).deadlocked
 
 
+@pytest.mark.slow
 def test_pieces_take_the_way_of_amounts():
     """Bags of labels split by dealing out: the weight that arrives is the amount, and nothing is invented."""
     rng = random.Random(4)
@@ -147,6 +148,7 @@ def test_nothing_faulty():
         assert (g.arrived, g.lost, g.steps_paper, g.steps_sync, g.failing) == (32, 0, 5, 5, ())
 
 
+@pytest.mark.slow
 def test_sixteen_dimensions():
     cube = fc.Hypercube(16, faulty_links=[(u, u ^ 1 << u % 16) for u in range(1, 4000, 7)])
     g = fc.gather(cube, fc.CommunicationTree(cube, 0, range(16)), variant="repaired")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from compiled import others_slow
 from reference import gathering as twin
 from reference import trees
 from test_trees_kernel import drawn, faults_at, numbered, sets_of
@@ -117,7 +118,7 @@ def check_trials(n, links, f, trials):
     assert GATHER.read(slots)[0] == sums, (n, links, f)
 
 
-@pytest.mark.parametrize("n", range(1, 7))
+@pytest.mark.parametrize("n", others_slow(range(1, 7), default=5))
 def test_trials(n):
     for links, f in faults_at(n):
         if n < 6 or links in (n - 1, 2 * n, 2 ** (n - 1)):

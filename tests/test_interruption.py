@@ -50,7 +50,8 @@ def undisturbed():
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without jit a kernel holds Python's lock")
-@pytest.mark.parametrize("number", others_slow(CODES), ids=lambda n: n.name)
+@pytest.mark.slow
+@pytest.mark.parametrize("number", CODES, ids=lambda n: n.name)
 def test_signals_are_served_while_kernels_run(tmp_path, number):
     out = tmp_path / "r.h5"
     with Running(*LONG, "-o", out) as run:
@@ -119,6 +120,7 @@ def test_a_signal_later_than_that_is_a_second_wish(monkeypatch):
     assert (wake.get_nowait(), wake.empty()) == (TERMINATED, True)
 
 
+@pytest.mark.slow
 def test_max_seconds_says_that_work_remains(tmp_path):
     done = fastcube(*LONG, "-o", tmp_path / "r.h5", "--max-seconds", "0.3", "--progress", "lines")
     assert done.returncode == WORK_REMAINS

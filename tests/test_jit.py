@@ -93,6 +93,7 @@ def telling_array(n):
     return values
 
 
+@pytest.mark.slow
 def test_a_block_may_print(capsys):
     """It reads its environment, which numba sets where a function is machine code of its own."""
 

@@ -229,6 +229,7 @@ def test_a_signal_stops_it_in_one_line_and_its_workers_with_it(number, code):
     assert _gone(children)
 
 
+@pytest.mark.slow
 def test_what_was_decided_is_said_when_stopped(tmp_path):
     text = Path(TOY).read_text()
     first = text.index("@ledger.claim")
@@ -246,6 +247,7 @@ def test_what_was_decided_is_said_when_stopped(tmp_path):
     assert children and _gone(children)
 
 
+@pytest.mark.slow
 def test_workers_end_with_the_one_that_asked():
     with Running("claims", TOY, "--workers", "2", env={"TOY_FOREVER": "1"}) as run:
         run.wait_for("7 of 8 claims")

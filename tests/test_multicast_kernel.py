@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from compiled import others_slow
 from documented import recipe
 from reference import multicasting as twin
 from reference import partition as plain
@@ -116,7 +117,9 @@ def test_a_hundred_thousand_random_multicasts():
     check_random({4: 40_000, 5: 40_000, 6: 18_000, 7: 1_500, 8: 500, 10: 1_000})
 
 
-@pytest.mark.parametrize(("n", "f", "destinations"), [(3, 2, 3), (4, 4, 3), (5, 6, 20), (7, 6, 12), (10, 8, 30)])
+@pytest.mark.parametrize(
+    ("n", "f", "destinations"), others_slow([(3, 2, 3), (4, 4, 3), (5, 6, 20), (7, 6, 12), (10, 8, 30)], default=4)
+)
 def test_trials_count_what_one_multicast_does(n, f, destinations):
     check_multicasts(n, f, destinations, 3, 28)
 
@@ -212,7 +215,7 @@ def test_cycles_are_those_of_the_twin():
             check_cycles(4, faults, pair)
 
 
-@pytest.mark.parametrize(("n", "f"), [(3, 1), (4, 3), (5, 4), (6, 6)])
+@pytest.mark.parametrize(("n", "f"), others_slow([(3, 1), (4, 3), (5, 4), (6, 6)], default=3))
 def test_trials_count_what_one_graph_shows(n, f):
     check_graphs(n, f, 5, 30)
 
@@ -256,7 +259,8 @@ def test_random_sets_of_multicasts_stop_as_in_the_simulation():
 
 
 @pytest.mark.parametrize(
-    ("n", "f", "senders", "destinations"), [(3, 2, 4, 4), (4, 3, 8, 1), (4, 0, 8, 4), (5, 4, 16, 8)]
+    ("n", "f", "senders", "destinations"),
+    others_slow([(3, 2, 4, 4), (4, 3, 8, 1), (4, 0, 8, 4), (5, 4, 16, 8)], default=3),
 )
 def test_trials_count_what_one_simulation_shows(n, f, senders, destinations):
     check_simulations((n, f, senders, destinations), 5, 25)

@@ -196,10 +196,11 @@ def test_a_set_of_multicasts_is_told_with_what_is_stuck():
             "row 9 (f=8, 16 destinations): paper N = 146, 1.43%",
         ),
         ("multicast-deadlock", {"n": "4", "f": "0:4"}, None),
-        (
+        pytest.param(
             "multicast-wormhole",
             {"n": "4", "f": "3", "senders": "4", "destinations": "1,4"},
             "messages that split (more)",
+            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numba
 import pytest
+from compiled import others_slow
 from reference import dualcube, unicast, wormhole
 from reference.multicasting import Supercube
 from test_mutants import LH, LK, LP, SW, UC, WL, decided, forget, nothing_kept  # noqa: F401  (a fixture of each test here, too)
@@ -248,6 +249,7 @@ NOT_HOLDING = {(LP, "hypercube-greedy"), (LP, "theorem-1-repaired"), (LP, "lemma
 COMPILED = {
     "fault-free-below-n",
     "fewest-links-without-sink",
+    "lemma-3",
     "smallest-nodes",
     "smallest-links",
     "repair-unicast",
@@ -357,7 +359,7 @@ def sound(both):
     return both()
 
 
-@pytest.mark.parametrize(("both", "line"), MISREAD, ids=[line.words for _, line in MISREAD])
+@pytest.mark.parametrize(("both", "line"), others_slow(MISREAD, default=5), ids=[line.words for _, line in MISREAD])
 def test_a_misread_line_parts_the_library_from_its_twin(both, line, monkeypatch):
     library, twin = sound(both)
     assert library == twin

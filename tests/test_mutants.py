@@ -628,6 +628,7 @@ def test_every_paper_has_six_mutants_at_least():
     assert all(sum(m.paper == paper for m in MUTANTS) >= 6 for paper in (LH, LK, LP, SW, WL))
 
 
+@pytest.mark.slow
 def test_no_assert_decides():
     """Under ``python -O`` a broken algorithm is seen, too."""
     code = (

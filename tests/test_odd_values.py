@@ -15,6 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from compiled import others_slow
 from processes import PATIENCE
 from toy import TOY, bits
 
@@ -403,26 +404,34 @@ def wrong(function, base, name, odd, takes):
     return None
 
 
-def failures(function, base, more):
+#: Every argument meets each odd value in one of so many parts; the first is the default tests', in which each value
+#: meets every third argument.
+PARTS = 3
+in_parts = pytest.mark.parametrize("part", others_slow(range(PARTS)))
+
+
+def failures(function, base, more, part):
     found = {
         f"{name}={odd}": wrong(function, base, name, odd, allowed(base, name, more))
-        for name in base
-        for odd in (*ODD, *TWO)
+        for at, name in enumerate(base)
+        for odd in [*ODD, *TWO][(at + part) % PARTS :: PARTS]
     }
     return {what: why for what, why in found.items() if why}
 
 
+@in_parts
 @pytest.mark.parametrize("call", [pytest.param(c, marks=pytest.mark.slow) if is_slow(c) else c for c in CALLS])
-def test_odd_values_are_refused_or_mean_what_they_say(call, tmp_path, monkeypatch):
+def test_odd_values_are_refused_or_mean_what_they_say(call, part, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Maker, "run", lambda self: 0)  # all that is taken would be measured
     RESULTS.save("r.h5")
     function, base, *more = CALLS[call]
-    assert failures(function, base, more[0] if more else {}) == {}
+    assert failures(function, base, more[0] if more else {}, part) == {}
 
 
+@in_parts
 @pytest.mark.parametrize("kind", METHODS)
-def test_methods_refuse_odd_values(kind, tmp_path, monkeypatch):
+def test_methods_refuse_odd_values(kind, part, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     of, methods = METHODS[kind]
     found = {}
@@ -431,7 +440,7 @@ def test_methods_refuse_odd_values(kind, tmp_path, monkeypatch):
         base = {str(i): value for i, value in enumerate(usual)}
         method = HOW.get(name) or getattr(of, name)
         more = {what.split()[-1]: takes for what, takes in MORE.items() if what.rsplit(" ", 1)[0] == name}
-        found |= {f"{name} {what}": why for what, why in failures(positional(method), base, more).items()}
+        found |= {f"{name} {what}": why for what, why in failures(positional(method), base, more, part).items()}
     assert found == {}
 
 

@@ -67,14 +67,17 @@ NONE, FEW, MANY = proportion(0, 1000), proportion(5, 1000), proportion(900, 1000
 
 @pytest.mark.parametrize(
     ("estimates", "at"),
-    [
-        ([MANY, FEW, NONE, NONE], 3),
-        ([NONE, NONE, FEW, MANY], 2),
-        ([NONE, FEW, MANY, NONE], 4),  # one a line: beyond
-        ([FEW, NONE, MANY], None),  # a gap
-        ([FEW, MANY], None),
-        ([MANY, FEW, Estimate(0.0, 0.0, 0.0, 0.0)], None),  # known to be 0
-    ],
+    others_slow(
+        [
+            ([NONE, FEW, MANY, NONE], 4),  # one a line: beyond
+            ([FEW, NONE, MANY], None),  # a gap
+            ([MANY, FEW, Estimate(0.0, 0.0, 0.0, 0.0)], None),  # known to be 0
+            ([MANY, FEW, NONE, NONE], 3),
+            ([NONE, NONE, FEW, MANY], 2),
+            ([FEW, MANY], None),
+        ],
+        default=3,
+    ),
 )
 def test_an_arrow_at_the_edge_says_from_where_on_nothing_was_seen(estimates, at):
     axes = drawn(list(enumerate(estimates, 1)), "log")
@@ -97,7 +100,7 @@ def test_on_a_linear_scale_nothing_seen_is_a_point_at_0():
     assert nothing.get_yscale() == "linear" and nothing.get_ylim()[1] >= NONE.high
 
 
-@pytest.mark.parametrize(("last", "lines", "shown"), [(1.5, 3, 3), (1.02, 3, 3), (1.02, 4, 1)])
+@pytest.mark.parametrize(("last", "lines", "shown"), others_slow([(1.02, 3, 3), (1.5, 3, 3), (1.02, 4, 1)]))
 def test_arrows_at_one_place_do_not_hide_one_another(last, lines, shown):
     sheet = Sheet(width=3.3)
     panel = sheet.panel()
@@ -111,6 +114,7 @@ def test_arrows_at_one_place_do_not_hide_one_another(last, lines, shown):
     assert (len({x for x, _ in where}) == 1) == (last == 1.02)  # no room beside: over one another
 
 
+@pytest.mark.slow
 def test_a_statement_far_from_the_data_does_not_stretch_the_axis():
     few, far = drawn_with(0.15, [(1, proportion(1, 10**6)), (2, proportion(200, 10**6))]), 0.15
     assert few.get_ylim()[1] < far / 10 and not artists(few, STATEMENT)
@@ -156,7 +160,7 @@ def letters(figure):
 
 @pytest.mark.parametrize(
     ("width", "inches", "columns"),
-    others_slow([("screen", 9.6, 2), ("3.3in", 3.3, 1), ("7in", 7.0, 2), (3.3, 3.3, 1)], default=2),
+    others_slow([("3.3in", 3.3, 1), ("screen", 9.6, 2), ("7in", 7.0, 2), (3.3, 3.3, 1)]),
 )
 def test_a_width_lays_panels_out(width, inches, columns):
     sheet = Sheet(width=width)
@@ -188,6 +192,7 @@ def test_a_legend_is_as_wide_as_its_column():
     assert legend.x0 >= 0 and legend.x1 <= figure.get_window_extent().width
 
 
+@pytest.mark.slow
 def test_a_panel_without_anything_goes():
     sheet = Sheet()
     first, _, third = sheet.panels(3)
@@ -198,6 +203,7 @@ def test_a_panel_without_anything_goes():
     assert first.axes.get_window_extent().y0 == pytest.approx(third.axes.get_window_extent().y0)  # in one row
 
 
+@pytest.mark.slow
 def test_the_last_panel_has_all_that_is_left_of_its_row():
     sheet = Sheet()
     panels = sheet.panels(2, count=3)
@@ -276,7 +282,9 @@ def test_mathtext(text, wanted):
     assert mathtext(text) == wanted
 
 
-@pytest.mark.parametrize("text", ["costs $ and $", "$\\frac{$", "$x", "$\\nonsense$", "a $ b ^ { $", "\\$"])
+@pytest.mark.parametrize(
+    "text", others_slow(["costs $ and $", "$\\nonsense$", "$\\frac{$", "$x", "a $ b ^ { $", "\\$"], default=2)
+)
 def test_any_text_can_be_drawn(text):
     sheet = Sheet()
     panel = sheet.panel()
@@ -394,6 +402,7 @@ def test_saturated_shares_are_not_a_window_of_intervals():
     assert drawn([(x, proportion(100, 100)) for x in range(5)]).get_ylim()[0] <= 0
 
 
+@pytest.mark.slow
 def test_differences_of_which_nothing_is_seen_are_not_a_window_of_intervals():
     low, high = drawn([(x, Estimate(0.0, 0.0, -1e-4, 1e-4)) for x in range(5)]).get_ylim()
     assert low < -2e-4 and high > 2e-4
@@ -401,6 +410,7 @@ def test_differences_of_which_nothing_is_seen_are_not_a_window_of_intervals():
     assert low > -1.5 and high < 5.5
 
 
+@pytest.mark.slow
 def test_a_line_of_many_points_is_no_row_of_markers():
     for many, every in ((40, 1), (257, 7)):
         (line,) = artists(drawn([(x, MANY) for x in range(many)]), LINE)
@@ -565,6 +575,7 @@ def test_statistics_of_ones_own_on_ones_own_axes():
     assert mine.get_ylabel() == "estimate, 95% interval"
 
 
+@pytest.mark.slow
 def test_an_axis_that_is_neither_is_in_the_label_and_one_statistic_on_the_ordinate():
     axes = chosen().plot("some", x="a", by="b").axes[0]
     labels, lines = told(axes)

@@ -12,7 +12,6 @@ from types import SimpleNamespace
 import numba
 import numpy as np
 import pytest
-from compiled import others_slow
 from reference import planting as planted
 from reference import unsafe as plain
 from scipy.special import bdtr, bdtrc
@@ -290,7 +289,8 @@ def test_bounds_of_known_probabilities():
         assert above <= proved.reaching(n, 3, (3,))[0] < 3 * above
 
 
-@pytest.mark.parametrize("all_of", others_slow([3, 4, 5]))
+@pytest.mark.slow
+@pytest.mark.parametrize("all_of", [3, 4, 5])
 def test_bounds_of_plain_sampling(all_of):
     """Unsafe nodes and rounds of unsafe-fraction: no fault set of a small cube has more, and few faults reach them."""
     study = registry.study("unsafe-fraction")

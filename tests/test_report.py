@@ -221,6 +221,7 @@ def test_a_second_run_makes_nothing_and_a_full_one_goes_on(folder, tmp_path):
     assert files(folder) == after
 
 
+@pytest.mark.slow
 def test_verdicts_of_other_sources_are_decided_anew(tmp_path):
     made(tmp_path, claims=("last",))
     verdict = tmp_path / "claims" / "toy-last.json"
@@ -233,6 +234,7 @@ def test_verdicts_of_other_sources_are_decided_anew(tmp_path):
     assert json.loads(verdict.read_text()) == held
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_said_and_made_the_next_time(tmp_path):
     _, code = made(tmp_path, max_seconds=1e-6)
     assert code == WORK_REMAINS
@@ -243,6 +245,7 @@ def test_what_is_missing_is_said_and_made_the_next_time(tmp_path):
     assert "refuted" in page(tmp_path).text["toy-sizes"]
 
 
+@pytest.mark.slow
 def test_a_claim_that_breaks_is_told_and_tried_again(tmp_path):
     maker, code = made(tmp_path, claims=("breaks", "repaired"))
     assert (code, maker.failed) == (0, 1)
@@ -287,6 +290,7 @@ def test_a_signal_among_claims_keeps_the_verdicts_given(tmp_path, monkeypatch):
     assert "3-cubes have 8 nodes" in page(tmp_path).text["toy-three"]
 
 
+@pytest.mark.slow
 def test_a_second_signal_ends_it_at_once(tmp_path, monkeypatch):
     class Exited(BaseException):
         pass

@@ -149,6 +149,7 @@ def then(function, what):
     return wrapped
 
 
+@pytest.mark.slow
 def test_a_results_file_that_is_removed_while_it_is_drawn_is_made_again(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(running, "figure_of", then(running.figure_of, (tmp_path / "toy.h5").unlink))
@@ -187,7 +188,9 @@ def test_past_the_time_no_piece_is_begun(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("number", others_slow(CODES), ids=lambda n: n.name)
-@pytest.mark.parametrize("other", [None, RuntimeError("inside HDF5")], ids=["lost", "turned into another error"])
+@pytest.mark.parametrize(
+    "other", others_slow([None, RuntimeError("inside HDF5")]), ids=["lost", "turned into another error"]
+)
 def test_a_signal_is_served_wherever_its_exception_went(number, other, tmp_path, monkeypatch):
     draw = running.figure_of
 

@@ -68,7 +68,9 @@ def clean():
     plan.budget.cache_clear()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n == "leu_kuo" else n for n in NAMES]
+)  # most data
 def test_damaged_data_are_one_line(name, monkeypatch):
     place = ("fastcube.papers.report",) if name == "budget" else ()
     whole, at = READ(name, *place), {}

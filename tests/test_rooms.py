@@ -124,6 +124,7 @@ def lazy_pairs(key, bits, stop, rate, whole, out):
     return n
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("bits", "rate"), others_slow([(2, 0.9), (3, 0.5), (62, 0.3), (20, 0.97)], default=3))
 def test_pairs_drawn_whole_have_a_status_key_of_their_own(bits, rate):
     out = np.empty((64, 4), np.uint64)
@@ -154,6 +155,7 @@ def shortest(n, faults, s, t):
     return bitmask.search_cube(n, rows[0], s, t, rows[1], rows[2])
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("n", [1, 2, 5, 6, 7, 9, 10, 11])
 def test_shortest_paths_are_those_of_a_plain_search(n):
     rng = np.random.default_rng(n)

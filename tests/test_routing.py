@@ -87,7 +87,7 @@ def test_all_fault_sets_of_q4(most):
 
 
 @pytest.mark.parametrize(
-    ("most", "apart"), [*others_slow([(1, 8), (1, 1)]), pytest.param(7, 1, marks=pytest.mark.exhaustive)]
+    ("most", "apart"), [*others_slow([(1, 8), (1, 1)], default=0), pytest.param(7, 1, marks=pytest.mark.exhaustive)]
 )
 def test_all_of_q3_with_faulty_links(most, apart):
     """By default one pair of links in every so many."""
@@ -113,7 +113,7 @@ def crowded(rng, n, s, t):
     return faults - {s, t}, links
 
 
-@pytest.mark.parametrize(("n", "count"), [(5, 200), (8, 100), (10, 50), (60, 20)])
+@pytest.mark.parametrize(("n", "count"), others_slow([(5, 200), (8, 100), (10, 50), (60, 20)], default=3))
 def test_random_faults_around_the_ends(n, count):
     rng = random.Random(n)
     for _ in range(count):

@@ -101,6 +101,7 @@ def _check_four(key, block, halves, purpose):
             assert out[at + 16 * i + 8 * parity + lane] == one_word(np.uint64(key), *map(np.uint64, where))
 
 
+@pytest.mark.kernels
 def test_lanes_are_the_same_words():
     rng = np.random.default_rng(1)
     out = np.empty(16, np.uint64)
@@ -169,6 +170,7 @@ def links_of_16(key, b, half, n, out):
         simd.store(out, 48 * parity + 32, simd.select(skipped, bit, simd.xor(bit, bit)))
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 7, 8, 10, 11, 15, 16, 17, 31, 32])
 def test_links_in_lanes_are_those_of_each_trial(n):
     lanes, kernel = (32, links_of_32) if n <= 16 else (16, links_of_16)

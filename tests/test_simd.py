@@ -47,7 +47,8 @@ PLAIN = {
 }
 
 
-@pytest.mark.parametrize("width", OTHERS_MARKED)
+@pytest.mark.kernels
+@pytest.mark.parametrize("width", WIDTHS)
 def test_lane_arithmetic(width):
     x, y = vectors(width)
     out = np.empty_like(x)

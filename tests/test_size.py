@@ -184,7 +184,7 @@ def cost(folder, command):
 @pytest.mark.parametrize(
     "commands", [COMMANDS[:1], pytest.param(COMMANDS, marks=pytest.mark.slow)], ids=["info", "all"]
 )
-@pytest.mark.parametrize("what", others_slow(COSTLY, default=2))
+@pytest.mark.parametrize("what", others_slow(COSTLY))
 def test_a_costly_file_is_refused_at_once(what, commands, good, tmp_path):
     (tmp_path / "r.h5").write_bytes(good)
     edit(tmp_path / "r.h5", COSTLY[what])
@@ -243,6 +243,7 @@ def wide(outputs):
     )
 
 
+@pytest.mark.slow
 def test_a_grid_with_trials_of_its_own_at_many_points_is_read_back(tmp_path):
     points = product_grid(a=range(100), work=[float(i) for i in range(10)])
     study = replace(TOY, grids=(Grid("default", points, lambda point: 1 + point["a"] % 2),))

@@ -210,6 +210,7 @@ def test_steps_are_those_of_the_simulation(n):
             assert fc.broadcast_packets(cube, s, packets, trees=name) == steps(trees[name], s, packets)
 
 
+@pytest.mark.slow
 def test_steps_with_any_faults():
     for cube in random_cubes((1, 2, 3, 4, 5), 150, seed=5):
         s = nonfaulty(cube)[0]

@@ -386,7 +386,7 @@ def test_grids():
 
 
 @pytest.mark.parametrize(
-    "point", [{"n": [3, 4], "d": [0, 1, 3], "packets": [1, 4, 16]}, {"n": 3, "d": 2, "packets": 1}]
+    "point", others_slow([{"n": 3, "d": 2, "packets": 1}, {"n": [3, 4], "d": [0, 1, 3], "packets": [1, 4, 16]}])
 )
 def test_notes_and_figure_of_packets(point, tmp_path):
     results = fc.run("edst-broadcast", trials=2, output=tmp_path / "e.h5", **point)
@@ -404,6 +404,7 @@ def test_notes_and_figure_of_packets(point, tmp_path):
     results.plot(path=tmp_path / "e.png")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", [{"n": [3, 4], "f": [2, 4], "links": 0}, {"n": 3, "f": 0, "links": [3, 4, 5]}])
 def test_notes_and_figure_of_edmonds(point, tmp_path):
     results = fc.run("edge-disjoint-trees", trials=300, output=tmp_path / "e.h5", **point)

@@ -356,6 +356,10 @@ def check_parts(name, n, f, k, first, trials):
     assert found == dict(out), (n, f, k)
 
 
+#: With a matching in each dimension, without, and with a parameter.
+QUICK = {"crossed", "augmented", "enhanced-2"}
+
+
 def check_sizes(name, sizes):
     """``survival-parts`` at these n, faulty links at some of the points."""
     for n, f in (p for p in points(name, max(sizes)) if p[0] in sizes):
@@ -363,7 +367,7 @@ def check_sizes(name, sizes):
         check_parts(name, n, f, k, 200, 6)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in FAMILIES])
 def test_parts_on_the_twins_trials(name):
     smallest = next(n for n in range(3, 8) if FAMILIES[name].sizes(n))
     check_sizes(name, range(3, max(5, smallest) + 1))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.shell_completion import ShellComplete
+from compiled import others_slow
 from test_cli import ROOT, run  # noqa: F401  (a fixture)
 
 from fastcube import cli
@@ -84,7 +85,7 @@ ODD = [{}, *({"COMP_WORDS": words, "COMP_CWORD": at} for words, at in [
 ])]  # a table, row by row # fmt: skip
 
 
-@pytest.mark.parametrize("shell", [completing._Bash, completing._Zsh, completing._Fish])
+@pytest.mark.parametrize("shell", others_slow([completing._Bash, completing._Zsh, completing._Fish]))
 @pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
 def test_an_environment_that_no_shell_made_is_no_traceback(complete, monkeypatch, shell, odd):
     monkeypatch.setattr(completing, "_made", lambda: {"studies": {}, "claims": {}})

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from compiled import others_slow
 
 import fastcube as fc
 from fastcube.errors import ParameterError
@@ -46,7 +47,7 @@ def test_theory():
         assert 1 < low < high
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("n", others_slow([1, 2, 3, 4], default=3))
 def test_exact_probability_by_enumeration(n):
     # the polynomial that everything here is compared with, from plain rounds of every fault set, all at once
     sets = (np.arange(2**2**n)[:, None] >> np.arange(2**n)) & 1
@@ -194,6 +195,7 @@ def test_fine_grid():
     assert fine.of_grid(5, [(0.3, 1, 2)]) == [(0.3, 1, 2)]
 
 
+@pytest.mark.slow
 def test_table_and_figure_of_the_fine_grid(tmp_path):
     few = fc.run(UNSAFE_CRITICAL, grid="fine", n=[7, 8], trials=2000)
     text = as_table(few)

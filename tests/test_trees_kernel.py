@@ -8,6 +8,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from compiled import others_slow
 from machine_code import assembly, has
 from reference import trees as twin
 from test_trees import links_of
@@ -158,7 +159,7 @@ def test_finding(n, kernel):
             check_trials(kernel, FIND_TREE, n, links, f, 6 if n < 6 else 2)
 
 
-@pytest.mark.parametrize("n", range(1, 6))
+@pytest.mark.parametrize("n", others_slow(range(1, 6), default=4))
 def test_optima(n):
     """Lanes of bytes; those of 16 bits are the enumeration's, which other tests run by default."""
     for links, f in faults_at(n):

@@ -433,6 +433,7 @@ def test_an_output_may_ask_for_a_difference_a_distribution_and_a_plain_interval(
     assert tally.counts["a_minus_total"] == 2700
 
 
+@pytest.mark.slow
 def test_an_asymptotic_output_has_an_asymptotic_difference_and_a_share_its_exact_interval(tmp_path):
     outputs = [
         fc.Output("a", "first", 6, minus="b", asymptotic=True),

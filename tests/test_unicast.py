@@ -105,7 +105,8 @@ def test_all_fault_sets_of_small_cubes_give_the_exact_counts(n, most):
             assert arrives == Fraction(want["sidetracking_P_times_pairs"])
 
 
-@pytest.mark.parametrize("apart", others_slow([14, 2]))
+@pytest.mark.slow
+@pytest.mark.parametrize("apart", [14, 2])
 def test_words_and_ways_with_faulty_links(apart):
     """Fault sets of Q_3 with up to two faulty nodes and two links, of the latter one in every so many."""
     links = [(x, x | 1 << i) for x in range(8) for i in range(3) if not x >> i & 1]
@@ -184,7 +185,7 @@ def codes(n, most):
     return found
 
 
-@pytest.mark.parametrize(("n", "sets", "pairs"), others_slow([(3, 1, 1), (4, 7, 3), (6, 20_000, 41)], default=2))
+@pytest.mark.parametrize(("n", "sets", "pairs"), others_slow([(3, 1, 1), (4, 7, 3), (6, 20_000, 41)]))
 def test_where_no_two_faults_are_close_every_word_is_full_and_every_rule_takes_a_shortest_path(n, sets, pairs):
     """But ROUTE, which does where no fault is on its one path: what lanes decide without a walk."""
     for faults in codes(n, 4)[1::sets]:

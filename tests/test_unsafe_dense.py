@@ -164,6 +164,7 @@ def table(n, p):
     return np.full(1, np.uint64(first)), thresholds
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("n", "p"), [(1, 0.01), (3, 0.015), (6, 1e-3), (8, 0.0156), (10, 0.0097), (11, 1e-9)])
 def test_thresholds_are_the_exact_distribution_function(n, p):
     (first,), thresholds = table(n, p)
@@ -278,6 +279,7 @@ def test_kernels_compile_to_vectors_of_512_bits(part, instructions):
     assert instructions <= used
 
 
+@pytest.mark.kernels
 def test_merging_leaves_the_maximal_subcubes():
     # against the plain closure: the final subcubes partition the closed set and are at distance 3 or more
     rng = np.random.default_rng(8)

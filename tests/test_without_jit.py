@@ -1,7 +1,7 @@
 """Compiled or not, the same tallies: the kernels' Python bodies, with the plain meaning of each vector operation.
 
 As Python every kernel is quick to ask, so all of a study are held against each other and against the compiled one of the
-default tests; the others compiled are marked ``kernels``.
+default tests; the others compiled, and further points, are marked ``kernels``.
 """
 
 import json
@@ -81,6 +81,16 @@ def serving(name, point):
     return [kernel for kernel in KERNELS[name][0].names if KERNELS[name][0].serves(kernel, *point.values())]
 
 
+def some_of_each():
+    """Of the points those that a kernel serves which serves none before."""
+    seen, out = set(), []
+    for name, point, trials in POINTS:
+        kernels = {(name, kernel) for kernel in serving(name, point)}
+        out += [(name, point, trials)] * (not kernels <= seen)
+        seen |= kernels
+    return out
+
+
 def counted(name, kernel, point, trials):
     """What a kernel counts, as JSON; the digits that a counter is kept in may differ."""
     study = fc.study(name)
@@ -96,18 +106,26 @@ import json
 from fastcube.kernels.tally import layout
 made = layout.Layout.__init__
 def spread(self, *entries):
-    made(self, *(one for i, e in enumerate(entries) for one in (layout.Counter(f"spare_{i}", ""), e)))
+    made(self, *(one for i, e in enumerate(entries) for one in (layout.Counter(f"spare_{{i}}", ""), e)))
 layout.Layout.__init__ = spread
 from test_without_jit import POINTS, counted, serving
-for name, point, trials in POINTS:
-    print(json.dumps({kernel: counted(name, kernel, point, trials) for kernel in serving(name, point)}))
+for name, point, trials in map(POINTS.__getitem__, {}):
+    print(json.dumps({{kernel: counted(name, kernel, point, trials) for kernel in serving(name, point)}}))
 """
 
 
+@pytest.fixture(
+    scope="module", params=[some_of_each(), pytest.param(POINTS, marks=pytest.mark.kernels)], ids=["few", "all"]
+)
+def points(request):
+    """Points at which all kernels are held against each other; by default as few as serve each of them once."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def spread():
+def spread(points):
     """What each kernel counts at each point, as Python: counters, spare ones among them, and extremes."""
-    lines = as_python(PLAIN).splitlines()
+    lines = as_python(PLAIN.format([POINTS.index(point) for point in points])).splitlines()
     return [{kernel: json.loads(text) for kernel, text in json.loads(line).items()} for line in lines]
 
 
@@ -122,28 +140,28 @@ def _but_spares(counts):
     return {name: value for name, value in counts.items() if not name.startswith("spare_")}
 
 
-def test_no_kernel_takes_a_slot_from_its_neighbour(spread):
-    for (name, point, _), found in zip(POINTS, spread, strict=True):
+def test_no_kernel_takes_a_slot_from_its_neighbour(points, spread):
+    for (name, point, _), found in zip(points, spread, strict=True):
         for kernel, (counts, _) in found.items():
             spares = {counts[spare] for spare in counts.keys() - _but_spares(counts).keys()}
             assert spares == {0}, (name, point, kernel)
 
 
-def test_all_kernels_count_the_same_as_plain_python(plain):
-    for (name, point, _), found in zip(POINTS, plain, strict=True):
+def test_all_kernels_count_the_same_as_plain_python(points, plain):
+    for (name, point, _), found in zip(points, plain, strict=True):
         assert len(set(found.values())) == 1, (name, point, found)
 
 
-def test_the_compiled_kernel_of_each_study_counts_as_plain_python(plain):
-    for (name, point, trials), found in zip(POINTS, plain, strict=True):
+def test_the_compiled_kernel_of_each_study_counts_as_plain_python(points, plain):
+    for (name, point, trials), found in zip(points, plain, strict=True):
         kernel = KERNELS[name][1]
         if kernel in found:
             assert counted(name, kernel, point, trials) == found[kernel], (name, point)
 
 
 @pytest.mark.kernels
-def test_every_compiled_kernel_counts_as_plain_python(plain):
-    for (name, point, trials), found in zip(POINTS, plain, strict=True):
+def test_every_compiled_kernel_counts_as_plain_python(points, plain):
+    for (name, point, trials), found in zip(points, plain, strict=True):
         for kernel, wanted in found.items():
             assert counted(name, kernel, point, trials) == wanted, (name, kernel, point)
 

@@ -88,6 +88,7 @@ def found():
     return dict(zip(WORK, map(tuple, json.loads(as_python(PLAIN))), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", WORK, ids=str)
 def test_a_trial_is_no_more_work_than_it_was(found, place):
     assert found[place] == WORK[place]
