@@ -4,12 +4,18 @@ Every tally that a test hands to a kernel lies between guard slots: a kernel tha
 that compiles another kernel than its study's one of the default tests is marked ``kernels``, or fails.
 """
 
+import gc
+
 import numpy as np
 import pytest
 from compiled import is_default, is_ours
 
 from fastcube.kernels.machine.jit import Kernel
 from fastcube.kernels.tally.layout import Layout
+
+# Compiling makes millions of objects beside all modules and tests, which stay: going through them again and again took 22 s of
+# 292 s of CPU.
+gc.set_threshold(500_000, 10, 10)
 
 GUARD = 512
 #: No sum of a test's counts comes out so.
@@ -73,6 +79,11 @@ def _from_cache(kernel):
 
 
 Kernel._from_cache = _from_cache
+
+
+def pytest_collection_finish():
+    """Tests and modules are there to stay."""
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -122,6 +122,7 @@ def test_a_second_process_loads_what_the_first_compiled(warm):
     assert stored(first[2]) == before
 
 
+@pytest.mark.slow
 def test_an_edited_source_of_another_file_is_compiled_anew(warm):
     package, root, one = warm
     (package / "kernels" / "helper.py").write_text(HELPER.format(100))

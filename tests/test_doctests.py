@@ -26,6 +26,7 @@ SLOW = {
     "exact_broadcast",
     "exact_gather",
     "exact_routing",
+    "exact_survival",
     "exact_trees",
     "family",
     "fault_sets",

@@ -216,6 +216,7 @@ def test_an_exit_in_a_study_file_is_one_line(tmp_path):
     assert "cannot be loaded: SystemExit: 0" in done.stderr
 
 
+@pytest.mark.slow
 def test_output_that_cannot_be_written_is_one_line(tmp_path):
     fc.run(TOY, **ONE, trials=10, output=tmp_path / "r.h5")
     with open("/dev/full", "w") as full:  # noqa: PTH123

@@ -93,6 +93,7 @@ def test_a_set_of_ends_is_a_row():
     assert fc.fault_sets("multicast", what="destinations", n=6, f=3, destinations=5, stop=2).shape == (2, 5)
 
 
+@pytest.mark.kernels
 def test_rows_of_unlike_length_end_with_minus_one():
     faults = fc.fault_sets("unsafe-critical", n=6, p=0.2, stop=50)
     lengths = (faults >= 0).sum(axis=1)

@@ -31,7 +31,15 @@ def parsed(path):
     return ast.parse(path.read_text())
 
 
-def imported(floor, path, statements=ast.walk):
+def all_statements(node):
+    """The statements of a module, wherever in it; expressions, most of its nodes, hold none."""
+    for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for child in getattr(node, part, ()):
+            yield child
+            yield from all_statements(child)
+
+
+def imported(floor, path, statements=all_statements):
     """Absolute names of what a file imports, wherever in it or by these of its statements."""
     package = ["fastcube"] if floor == "fastcube" else ["fastcube", floor]
     package += list(path.relative_to(ROOT / floor).parts[:-1])

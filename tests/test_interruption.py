@@ -179,6 +179,7 @@ def test_a_killed_command_resumes_from_its_last_checkpoint(tmp_path):
 # ---------------------------------------------------------------- disks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fail", "words"),
     others_slow([(fill, "no space left on the disk"), (remount_read_only, "read-only file system")]),

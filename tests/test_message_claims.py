@@ -56,7 +56,7 @@ OUTCOMES = {
 SEARCHED = {
     "theorem-5", "no-node-twice", "broadcast2-active", "unsafe-served-last", "unsafe-nodes-are-silent", "theorem-6-links",
     "route2-n", "route2-1", "two-more-is-minimal", "route3-different-subcubes", "theorem-4-links",
-    "theorem-6", "corollary-1", "route3-to-unsafe", "route3-from-unsafe",
+    "theorem-2", "theorem-6", "corollary-1", "route3-active", "route3-to-unsafe", "route3-from-unsafe",
 }  # names, as many as a line holds # fmt: skip
 #: Decided by a kernel, whose compilation takes longer than all other claims together.
 COMPILED = "fifteen-percent-messages"

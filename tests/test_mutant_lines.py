@@ -247,9 +247,11 @@ NOT_HOLDING = {(LP, "hypercube-greedy"), (LP, "theorem-1-repaired"), (LP, "lemma
 
 #: Claims decided by kernels that no default test compiles.
 COMPILED = {
+    "distance",
     "fault-free-below-n",
     "fewest-links-without-sink",
     "lemma-3",
+    "lemma-4",
     "smallest-nodes",
     "smallest-links",
     "repair-unicast",

@@ -162,6 +162,7 @@ def test_survives_and_distances_beside_the_twin(name, far):
             }
 
 
+@pytest.mark.kernels
 def test_survival_of_a_dual_cube():
     rng = random.Random(3)
     for m in (1, 2, 3):
@@ -223,6 +224,7 @@ def test_moments_of_isolated_nodes():
             assert (found.mean, found.low, found.high) == wanted, (name, n, f)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("name", ["hypercube", "crossed"])
 def test_isolated_by_rate_and_by_links_are_sums_over_all_sets(name):
     n, joined = 3, sorted(map(tuple, map(sorted, twin.links(name, 3))))
@@ -287,6 +289,7 @@ def test_a_wrong_step_is_refused_with_two_nodes(step, message):
         fc.family("mine", "a", step=step, slots=lambda n: n)
 
 
+@pytest.mark.kernels
 def test_a_step_that_goes_wrong_above_what_was_checked():
     late = fc.family("late", "a", step=lambda v, d, n: v ^ (1 << d) if n < 12 else v + 1, slots=lambda n: n)
     assert fc.survives(fc.network(late, 11)).connected

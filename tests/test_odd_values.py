@@ -369,7 +369,9 @@ def outcome(function, arguments):
 
 def is_slow(call):
     """What compiles: exact values count all fault sets; and runs, of TOY or of a step and a trial made anew, take seconds."""
-    return (call.startswith("exact_") and call != "exact_unsafe") or call.startswith(("run", "family", "trial_study"))
+    return (call.startswith("exact_") and call != "exact_unsafe") or call.startswith(
+        ("run", "family", "trial_study", "isolated", "eccentricity", "diameter")
+    )
 
 
 def text_of(result):

@@ -92,6 +92,7 @@ def test_an_arrow_at_the_edge_says_from_where_on_nothing_was_seen(estimates, at)
     assert ("none seen here and beyond" in legend) == (at is not None)
 
 
+@pytest.mark.slow
 def test_on_a_linear_scale_nothing_seen_is_a_point_at_0():
     axes = drawn([(1, MANY), (2, FEW), (3, NONE)], "linear")
     assert not artists(axes, ARROW) and artists(axes, LINE)[0].get_ydata()[2] == 0
@@ -307,6 +308,7 @@ def test_long_titles_are_broken_outside_mathematics_into_lines_of_a_length():
     assert wrapped("", 20) == ""
 
 
+@pytest.mark.slow
 def test_axes_of_powers_are_logarithmic():
     powers = drawn([(4**i, proportion(300, 1000)) for i in range(6)])
     assert powers.get_xscale() == "log" and powers.get_xticks().tolist() == [4**i for i in range(6)]
@@ -492,6 +494,7 @@ def test_distributions():
     assert shares.get_title() == "values"  # every axis that varies is in the legend
 
 
+@pytest.mark.slow
 def test_a_distribution_says_which_values_are_held():
     from dataclasses import replace
 

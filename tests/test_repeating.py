@@ -105,7 +105,8 @@ def test_a_kernel_that_draws_from_a_state_is_refused(written, how):
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
-@pytest.mark.parametrize("how", others_slow(sorted(DRAWS, key="direct".__eq__, reverse=True)))
+@pytest.mark.slow
+@pytest.mark.parametrize("how", sorted(DRAWS))
 def test_what_draws_from_a_state_is_refused(tmp_path, written, how):
     _, name, place = written(how, TAIL.format(set_up="still"))
     with pytest.raises(fc.StudyError, match=rf": (?:Numba|Typing)Error: {name} .*{re.escape(place)}.*") as refused:

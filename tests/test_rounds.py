@@ -85,6 +85,7 @@ def test_plain_rounds_follow_the_twin():
                 assert set(np.flatnonzero(state & ~faulty)) == set(marked)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("d", range(15))
 def test_random_cubes(d):
     rng = np.random.default_rng(d)
@@ -100,6 +101,7 @@ def test_random_cubes(d):
             assert closed == pack(want)[0]
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("d", others_slow([15, 16, 17, 18], default=3))
 def test_large_cubes(d):
     # more than 64 vectors: the marks have several words, and changes cross from one to another
@@ -112,6 +114,7 @@ def test_large_cubes(d):
         assert (state == want).all()
 
 
+@pytest.mark.kernels
 def test_all_states_of_small_cubes():
     for d in (0, 1, 2, 3):
         for x in range(2**2**d):
@@ -121,6 +124,7 @@ def test_all_states_of_small_cubes():
             assert (steps, closed) == (want_steps, pack(want)[0])
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("d", [6, 9, 12, 15, pytest.param(20, marks=pytest.mark.slow)])
 def test_slow_growth(d):
     # two faults at distance 2, then one more at distance 2 from the cube grown so far, and so on: many rounds, and
@@ -135,6 +139,7 @@ def test_slow_growth(d):
     assert (state == want).all()
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("d", [19, 20, 21, 22])
 def test_dimensions_are_interchangeable(d):
     # too large for the twin: FIND_UNSAFE has the full symmetry of the cube, the code treats every dimension differently
@@ -152,6 +157,7 @@ def test_dimensions_are_interchangeable(d):
     assert found.pop()[0] > 8
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("d", [3, 8, 9, 10, 13, 16])
 def test_link_faults_are_marked_in_step_one(d):
     rng = np.random.default_rng(d)

@@ -54,7 +54,7 @@ def test_threads_with_one_output_lose_nothing_and_blame_no_folder(tmp_path):
     path = tmp_path / "r.h5"
 
     def save(one):
-        for _ in range(10):
+        for _ in range(5):
             try:
                 OutputFile(str(path)).save(one)
             except fc.ResultFileError as error:

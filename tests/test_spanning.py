@@ -130,6 +130,7 @@ def test_edmonds_number_is_that_of_the_twin():
         assert (fc.max_spanning_trees(cube), NonfaultyGraph(cube).min_degree) == wanted
 
 
+@pytest.mark.slow
 def test_edmonds_number_is_that_of_networkx():
     for cube in random_cubes((5, 6, 7), 30, seed=3):
         graph = networkx.Graph(twin.nonfaulty_graph(cube.n, cube.faulty_nodes, cube.faulty_links))

@@ -152,6 +152,7 @@ def test_completion_loads_nothing_heavy(tmp_path):
     assert set(json.loads((tmp_path / "names.json").read_text())) == {"stamp", "studies", "claims", "sha256"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_shell_scripts_are_what_the_document_installs(shell, tmp_path):
     assert f"_FASTCUBE_COMPLETE={shell}_source fastcube" in (ROOT / "docs" / "terminal.md").read_text()

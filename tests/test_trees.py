@@ -64,6 +64,7 @@ def test_a_better_tree_than_any_sinks():
     check(4, (), sorted(WORSE_SINK.faulty_links))
 
 
+@pytest.mark.slow
 def test_random_fault_sets():
     for case in random_fault_sets(100, 3, 6, seed=1):
         check(*case)

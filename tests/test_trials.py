@@ -228,6 +228,7 @@ VALUED = fc.trial_study(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [0.7, -1.0, 2.0**31, 1e10])
 def test_an_integer_output_is_a_whole_number_in_range(value):
     point = {"v0": 1, "v1": 0, "v2": value}

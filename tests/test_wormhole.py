@@ -67,6 +67,7 @@ def test_arcs_hold_those_of_random_messages(n):
                 assert arcs == wormhole.dependency_arcs(net, copies)
 
 
+@pytest.mark.slow
 def test_a_cycle_is_found_where_there_is_one_and_is_a_cycle():
     rng = random.Random(7)
     found = 0
