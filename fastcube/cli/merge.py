@@ -34,12 +34,13 @@ def _check_nothing_lost(merged: Results, held: Results, output: str) -> None:
 )
 def command(shards: tuple[str, ...], output: str) -> None:
     """Add the results of disjoint trials of one study and seed; exact, in any order and nesting."""
-    from ..results.combining import merge
+    from ..results.combining import merged as merge
     from ..results.output import OutputFile
+    from ..results.provenance import available_cpus
     from ..results.reading import open_results
 
     file = OutputFile(output)
-    merged = merge(shards)
+    merged = merge(shards, available_cpus())
     if file.path.exists():
         _check_nothing_lost(merged, open_results(file.path), output)
     file.save(merged)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..measure.goal import Goal
     from ..measure.study import Value
     from ..measure.tally import Tally
+    from ..results.reading import Part
     from ..results.results import Results
 
 
@@ -124,6 +125,16 @@ def _trials_for(goal: Goal, results: Results, point: dict[str, Value], tally: Ta
     return math.ceil(min(needs)) if needs else None
 
 
+def _alone(name: str | Path, part: Part) -> Results:
+    """What is kept of one file."""
+    return part.about
+
+
+def _among(name: str | Path, part: Part) -> Results:
+    """What is kept of one file of many: a shard is told by its goal, and the histories of 10,000 are 100 MB."""
+    return replace(part.about, history=[]) if part.about.goal.shard else part.about
+
+
 @click.command("status")
 @click.argument("files", nargs=-1, required=True, shell_complete=completing.files)
 @options.goal
@@ -136,22 +147,14 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     """
     from ..measure.goal import goal_of
     from ..measure.tally import missing, size
-    from ..results.combining import combine
     from ..results.digits import estimate_texts
-    from ..results.reading import Part, Reader
+    from ..results.processes import gather
+    from ..results.provenance import available_cpus
     from ..results.table import fitted, plain
     from . import width
 
-    reader, parts = Reader(unchecked), []
-
-    def read() -> Iterator[tuple[str, Part]]:
-        for file in files:
-            part = reader.read(file)
-            told = len(files) > 1 and part.about.goal.shard  # by the goal: the history of 10,000 shards is 100 MB
-            parts.append(replace(part.about, history=[]) if told else part.about)
-            yield file, part
-
-    whole = combine(read())
+    total, parts = gather(files, _alone if len(files) == 1 else _among, available_cpus(), unchecked)
+    whole = total.total()
     goals = {goal.to_json(): goal for goal in (part.goal.whole() for part in parts)}.values()
     study = whole.study
     asked = goal_of(study, None, **goal_options)

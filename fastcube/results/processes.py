@@ -1,0 +1,111 @@
+"""Reading thousands of files in a few processes: each adds up one stretch of them.
+
+Reading is mostly Python, so threads would take turns.  A process is a Python that imports from where its parent does, as
+those that decide claims are; it ends when its parent does, whatever ends that.  What comes back are sums of integers, so the
+outcome is that of one process; an error is that of the first file, by their order, that has one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import EngineError
+from .adding import K, Keep, Sum, stretch
+
+#: Files that a process should read at least: its start takes as long as reading 100.
+_LEAST = 200
+
+#: Processes at most: each takes 90 MiB.
+_MOST = 4
+
+#: What a process' Python runs: ``-m`` would put the working folder first on its path, where a file may bear any module's name.
+_START = f"import sys; sys.path[:] = sys.argv[1:]; from {__name__} import _work; _work()"
+
+
+def gather(names: Sequence[str | Path], keep: Keep[K], processes: int, unchecked: bool = False) -> tuple[Sum, list[K]]:
+    """What files add up to, and what ``keep``, a function of a module, makes of each; at least one file.
+
+    Raises as :func:`fastcube.open_results`; StudyMismatchError; EngineError when one of the processes is killed.
+    """
+    count = max(1, min(processes, _MOST, len(names) // _LEAST))
+    bounds = [len(names) * i // count for i in range(count + 1)]
+    with contextlib.ExitStack() as ends:
+        others = [ends.enter_context(_other()) for _ in bounds[2:]]
+        for other, first, stop in zip(others, bounds[1:], bounds[2:], strict=False):
+            _give(other, (names, first, stop, keep, unchecked))
+        total, kept = stretch(names, 0, bounds[1], keep, unchecked)
+        for other in others:
+            more, kept_there = _taken(other)
+            total.join(more)
+            kept += kept_there
+    return total, kept
+
+
+@contextlib.contextmanager
+def _other() -> Any:
+    """A process that waits for its stretch; killed in the end."""
+    # a group of its own: a terminal's Ctrl-C is for the one that prints
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", _START, *sys.path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        process_group=0,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError):  # what it did not take any more
+                process.stdin.close()
+
+
+def _give(process: subprocess.Popen[bytes], stretch_of: tuple[Any, ...]) -> None:
+    """Tell a process what to read; its input stays open, for its end is the parent's."""
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError):  # it died: what it does not answer says so
+        pickle.dump(stretch_of, process.stdin)
+        process.stdin.flush()
+
+
+def _taken(process: subprocess.Popen[bytes]) -> tuple[Sum, list[Any]]:
+    """What a process has read.  Raises what reading raised there, or EngineError when it was killed."""
+    assert process.stdout is not None
+    try:
+        read = pickle.load(process.stdout)
+    except (EOFError, pickle.UnpicklingError):
+        raise EngineError(f"a process that read files ended with status {process.wait()}") from None
+    if isinstance(read, BaseException):
+        raise read
+    return read  # type: ignore[no-any-return]
+
+
+def _end_with_parent() -> None:
+    while os.read(0, 1):
+        pass
+    os._exit(0)
+
+
+def _work() -> None:
+    """Read a stretch: it comes by standard input, what it adds up to goes to what is standard output now."""
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    with contextlib.suppress(EOFError, pickle.UnpicklingError, BrokenPipeError):  # the parent has gone
+        given = pickle.load(sys.stdin.buffer)
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+        read: Any
+        try:
+            read = stretch(*given)
+        except Exception as error:  # the parent's to raise
+            read = error
+        pickle.dump(read, out)
+        out.flush()
+    os._exit(0)
