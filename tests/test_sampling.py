@@ -38,7 +38,7 @@ def eight_blocks(key, block, half, purpose, out):
 
 @kernel("void(uint64, uint64[::1], uint64[::1], uint64, uint64[::1])")
 def eight_pairs(key, blocks, halves, purpose, out):
-    even, odd = philox.mixed_lanes(key, simd.load(blocks, 0), simd.load(halves, 0), purpose)
+    even, odd = philox.mixed_lanes(key, simd.load(blocks, 0), simd.load(halves, 0), simd.splat(purpose))
     simd.store(out, 0, even)
     simd.store(out, 8, odd)
 

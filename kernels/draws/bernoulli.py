@@ -232,7 +232,7 @@ def _decide_tails(key, t, tail, nodes, count, state):
     limit = simd.splat(tail - bits.ONE)
     for i in range(0, count, 8):
         v = simd.load(nodes, i)
-        even, odd = philox.mixed_lanes(key, simd.splat(t), simd.shift_right(v, one), philox.NODE_TAILS)
+        even, odd = philox.mixed_lanes(key, simd.splat(t), simd.shift_right(v, one), simd.splat(philox.NODE_TAILS))
         drawn = simd.select(simd.equal(simd.both(v, one), one), odd, even)
         faulty = simd.bits(simd.less_equal(drawn, limit)) & bits.first_lanes(count - i)
         while faulty:

@@ -32,7 +32,9 @@ class LinkDraws(NamedTuple):
     """Scratch for :func:`distinct_links`, made by :func:`link_draws_for`."""
 
     nodes: Any  #: uint64, 32: nodes of sixteen places, and room
-    products: Any  #: uint64, 32: n times their dimensions' fields
+    links: (
+        Any  #: uint64, 32: n times their dimensions' fields; or of 32 places lower ends, and dimensions as single bits
+    )
     seen: LabelSet  #: the links drawn so far, where they are many
 
 
@@ -92,11 +94,11 @@ def distinct_links(key, t, n, count, lower, dims, draws):
         even, odd = next_fields(key, block, shift, halves, philox.DIMENSIONS)
         mask = simd.splat(low)
         times = simd.splat(np.uint64(n))
-        store_in_turn(simd.mul(simd.both(even, mask), times), simd.mul(simd.both(odd, mask), times), draws.products)
+        store_in_turn(simd.mul(simd.both(even, mask), times), simd.mul(simd.both(odd, mask), times), draws.links)
         for i in range(16):
-            k = draws.products[i] >> np.uint64(width)
+            k = draws.links[i] >> np.uint64(width)
             x = draws.nodes[i] & inside & ~(ONE << k)
-            if taken < count and draws.products[i] & low >= least and _is_new(x, k, lower, dims, taken, n, draws):
+            if taken < count and draws.links[i] & low >= least and _is_new(x, k, lower, dims, taken, n, draws):
                 lower[taken] = x
                 dims[taken] = k
                 taken += 1
@@ -104,9 +106,35 @@ def distinct_links(key, t, n, count, lower, dims, draws):
     clear(draws.seen)
 
 
+@block(always=True)
+def _store_links(nodes, fields, shift, n, draws, at):
+    """Lower ends, and dimensions as single bits or 0 in skipped places, of eight places from ``at`` on."""
+    by, mask, one = simd.splat(shift), simd.splat(np.uint64(0xFFFF)), simd.splat(ONE)
+    product = simd.mul32(simd.both(simd.shift_right(fields, by), mask), simd.splat(n))
+    kept = simd.less_equal(simd.splat(np.uint64(65536) % n), simd.both(product, mask))
+    link = simd.shift_left(one, simd.shift_right(product, simd.splat(np.uint64(16))))
+    link = simd.select(kept, link, simd.splat(ZERO))
+    inside = simd.splat((ONE << n) - ONE)
+    simd.store(draws.nodes, at, simd.without(simd.both(simd.shift_right(nodes, by), inside), link))
+    simd.store(draws.links, at, link)
+
+
+@block(always=True)
+def _mark_link(draws, i, words, lower, bit, taken):
+    """Mark the link of the i-th of 32 places, and list it unless it was marked or there is none; returns how many are listed."""
+    at = (i & 16) + 8 * (i & 1) + (i >> 1 & 7)
+    u, link = draws.nodes[at], draws.links[at]
+    word = np.uint64(words[u])
+    words[u] = np.uint16(word | link)
+    words[u | link] |= np.uint16(link)
+    lower[taken] = np.uint16(u)
+    bit[taken] = np.uint16(link)
+    return taken + np.int64((word & link) != link)
+
+
 @block
 def mark_distinct_links(key, t, n, count, words, lower, bit, draws):
-    """The links of :func:`distinct_links` where every node has a word, n <= 16: no set to ask, 9 ns a link less at n = 12.
+    """The links of :func:`distinct_links` where every node has a word, n <= 16: no set to ask, and but for the last no branch.
 
     Parameters
     ----------
@@ -119,29 +147,29 @@ def mark_distinct_links(key, t, n, count, words, lower, bit, draws):
     draws : LinkDraws
         ``link_draws_for(0)`` will do.
     """
-    width = np.uint64(16)
     block, shift = place(t, np.int64(16))
-    least = np.uint64(65536) % np.uint64(n)
-    inside = simd.splat((ONE << np.uint64(n)) - ONE)
-    mask = simd.splat(np.uint64(0xFFFF))
-    times = simd.splat(np.uint64(n))
-    halves = simd.iota(simd.splat(ZERO))
+    first, eight = simd.splat(block), simd.splat(np.uint64(8))
+    blocks = simd.join(first, first, first, first)
+    of_nodes, of_dimensions = simd.splat(philox.LINKS), simd.splat(philox.DIMENSIONS)
+    purposes = simd.join(of_nodes, of_nodes, of_dimensions, of_dimensions)
+    halves = simd.iota(first)
     taken = np.int64(0)
     while taken < count:
-        even, odd = next_fields(key, block, shift, halves, philox.LINKS)
-        store_in_turn(simd.both(even, inside), simd.both(odd, inside), draws.nodes)
-        even, odd = next_fields(key, block, shift, halves, philox.DIMENSIONS)
-        store_in_turn(simd.mul(simd.both(even, mask), times), simd.mul(simd.both(odd, mask), times), draws.products)
-        for i in range(16):
-            link = ONE << (draws.products[i] >> width)
-            u = draws.nodes[i] & ~link
-            if taken < count and draws.products[i] & np.uint64(0xFFFF) >= least and words[u] & link == ZERO:
-                words[u] |= np.uint16(link)
-                words[u | link] |= np.uint16(link)
-                lower[taken] = np.uint16(u)
-                bit[taken] = np.uint16(link)
-                taken += 1
-        halves = simd.add(halves, simd.splat(np.uint64(8)))
+        later = simd.add(halves, eight)
+        evens, odds = philox.mixed_lanes(key, blocks, simd.join(halves, later, halves, later), purposes)
+        even, odd = simd.quarters(evens), simd.quarters(odds)
+        _store_links(even[0], even[2], shift, np.uint64(n), draws, 0)
+        _store_links(odd[0], odd[2], shift, np.uint64(n), draws, 8)
+        _store_links(even[1], even[3], shift, np.uint64(n), draws, 16)
+        _store_links(odd[1], odd[3], shift, np.uint64(n), draws, 24)
+        if taken + 32 <= count:
+            for i in range(32):
+                taken = _mark_link(draws, i, words, lower, bit, taken)
+        else:
+            for i in range(32):
+                if taken < count:
+                    taken = _mark_link(draws, i, words, lower, bit, taken)
+        halves = simd.add(later, eight)
 
 
 @block(always=True)

@@ -144,7 +144,7 @@ def _is_new(x, out, taken, met, seen):
 @block
 def next_fields(key, block, shift, halves, purpose):
     """Words 2 h and 2 h + 1 of a block for the h in the lanes of ``halves``, shifted down to a trial's field: two vectors."""
-    even, odd = philox.mixed_lanes(key, simd.splat(block), halves, purpose)
+    even, odd = philox.mixed_lanes(key, simd.splat(block), halves, simd.splat(purpose))
     by = simd.splat(shift)
     return simd.shift_right(even, by), simd.shift_right(odd, by)
 
@@ -292,7 +292,7 @@ def next_row(key, t, q, n, rows):
         odd = simd.load(rows.words, at + 8)
     else:
         halves = simd.add(simd.splat(np.uint64(q << 3)), simd.iota(simd.splat(block)))
-        even, odd = philox.mixed_lanes(key, simd.splat(block), halves, philox.LABELS)
+        even, odd = philox.mixed_lanes(key, simd.splat(block), halves, simd.splat(philox.LABELS))
         if q < _KEPT:
             simd.store(rows.words, at, even)
             simd.store(rows.words, at + 8, odd)

@@ -18,6 +18,7 @@ from ..machine import simd
 from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import block, scratch
 from . import philox
+from .lanes import valid_lanes
 from .nodes import status_lanes
 
 # ---------------------------------------------------------------- lazy faults
@@ -92,7 +93,7 @@ def _valid_pairs(keys, limit, s, t):
 @block(always=True)
 def _candidates(lazy, trials, i):
     """Candidate pairs of eight trials, or of one, with their numbers in the lanes of ``i``."""
-    s, t = philox.mixed_lanes(lazy.key, trials, i, philox.PAIRS)
+    s, t = philox.mixed_lanes(lazy.key, trials, i, simd.splat(philox.PAIRS))
     return simd.both(s, _inside(lazy)), simd.both(t, _inside(lazy))
 
 
@@ -102,7 +103,7 @@ def _status_keys(lazy, trials, i, status):
     if not lazy.whole:
         return status
     one = simd.splat(ONE)
-    even, odd = philox.mixed_lanes(lazy.key, trials, simd.shift_right(i, one), philox.STATUS_KEYS)
+    even, odd = philox.mixed_lanes(lazy.key, trials, simd.shift_right(i, one), simd.splat(philox.STATUS_KEYS))
     return simd.select(simd.equal(simd.both(i, one), one), odd, even)
 
 
@@ -174,6 +175,17 @@ def _draw_waiting(n, count, lazy, pairs):
 
 
 @block(always=True)
+def _sort_out(first, start, stop, status, s, t, n, count, lazy, pairs):
+    """Keep those of eight trials from ``start`` on that are wanted and valid, and let the other wanted ones wait."""
+    wanted = valid_lanes(start, 1, 8, first, stop)
+    s = simd.both(s, _inside(lazy))
+    t = simd.both(t, _inside(lazy))
+    trial = simd.add(simd.splat(np.uint64(start)), simd.iota(status))
+    valid = _valid_pairs(status, lazy.limit, s, t) & wanted
+    return _keep(n, valid, status, s, t, trial, pairs), _wait(count, wanted & ~valid, status, trial, pairs)
+
+
+@block(always=True)
 def draw_pairs(first, stop, lazy, pairs):
     """Draw trials first .. stop - 1, at most BATCH of them, into ``pairs``, in no particular order.
 
@@ -193,19 +205,13 @@ def draw_pairs(first, stop, lazy, pairs):
     """
     n = np.int64(0)
     count = np.int64(0)
-    for start in range(first - first % 8, stop, 8):
-        wanted = np.uint64(0xFF)
-        if start < first:
-            wanted &= np.uint64(0xFF) << np.uint64(first - start)
-        if start + 8 > stop:
-            wanted &= np.uint64(0xFF) >> np.uint64(start + 8 - stop)
-        b = np.uint64(start)
-        status, _ = philox.pair_lanes(lazy.key, b, ZERO, philox.STATUS_KEYS)
-        s, t = philox.pair_lanes(lazy.key, b, ZERO, philox.PAIRS)
-        s = simd.both(s, _inside(lazy))
-        t = simd.both(t, _inside(lazy))
-        trial = simd.add(simd.splat(b), simd.iota(status))
-        valid = _valid_pairs(status, lazy.limit, s, t) & wanted
-        n = _keep(n, valid, status, s, t, trial, pairs)
-        count = _wait(count, wanted & ~valid, status, trial, pairs)
+    of_status, of_pair = philox.STATUS_KEYS, philox.PAIRS
+    for start in range(first - first % 16, stop, 16):
+        b, later = np.uint64(start), np.uint64(start + 8)
+        status = philox.prepare_lanes(lazy.key, b, of_status), philox.prepare_lanes(lazy.key, later, of_status)
+        ends = philox.prepare_lanes(lazy.key, b, of_pair), philox.prepare_lanes(lazy.key, later, of_pair)
+        four = philox.four_lanes(lazy.key, (status[0], status[1], ends[0], ends[1]), (ZERO, ZERO, ZERO, ZERO))
+        even, odd = simd.quarters(four[0]), simd.quarters(four[1])
+        n, count = _sort_out(first, start, stop, even[0], even[2], odd[2], n, count, lazy, pairs)
+        n, count = _sort_out(first, start + 8, stop, even[1], even[3], odd[3], n, count, lazy, pairs)
     return _draw_waiting(n, count, lazy, pairs)

@@ -198,14 +198,13 @@ def pair_lanes(key, block, half, purpose):
 
 
 @block
-def mixed_lanes(key, blocks, halves, purpose):
-    """Words ``2 h`` and ``2 h + 1`` of block ``b``, for the eight (b, h) in the lanes, as two vectors.
+def mixed_lanes(key, blocks, halves, purposes):
+    """Words ``2 h`` and ``2 h + 1`` of block ``b`` for purpose p, for the (b, h, p) in the lanes, as two vectors.
 
     With blocks that are all the same the compiler moves their share of the first round out of a loop over halves.
     """
-    s = simd.splat(_32)
-    b, d = simd.shift_right(blocks, s), simd.like(blocks, purpose)
-    a, b, c, d = _round(key, 1, blocks, b, halves, d)
+    b = simd.shift_right(blocks, simd.like(blocks, _32))
+    a, b, c, d = _round(key, 1, blocks, b, halves, purposes)
     a, b, c, d = _round(key, 2, a, b, c, d)
     a, b, c, d = _round(key, 3, a, b, c, d)
     return _last_rounds(key, a, b, c, d)

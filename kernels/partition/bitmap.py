@@ -43,7 +43,7 @@ def _draw_more(key, where, source):
     """Sixteen more words of block ``where``."""
     at = source.drawn[0]
     halves = simd.add(simd.iota(simd.splat(ZERO)), simd.splat(np.uint64(at >> 1)))
-    even, odd = philox.mixed_lanes(key, simd.splat(where), halves, philox.LABELS)
+    even, odd = philox.mixed_lanes(key, simd.splat(where), halves, simd.splat(philox.LABELS))
     store_in_turn(even, odd, source.spare)
     simd.store(source.words, at, simd.load(source.spare, 0))
     simd.store(source.words, at + 8, simd.load(source.spare, 8))

@@ -267,7 +267,7 @@ def _decide(key, group, tail, purpose, count, waiting, rows):
     lane = simd.add(lane, simd.popcount(simd.without(before, words)))
     v = simd.shift_right(places, simd.splat(_3))
     t = simd.add(lane, simd.splat(np.uint64(group)))
-    even, odd = philox.mixed_lanes(key, t, simd.shift_right(v, one), purpose)
+    even, odd = philox.mixed_lanes(key, t, simd.shift_right(v, one), simd.splat(purpose))
     drawn_tail = simd.select(simd.equal(simd.both(v, one), one), odd, even)
     faulty = simd.bits(simd.less_equal(drawn_tail, simd.splat(tail - ONE))) & live
     while faulty:

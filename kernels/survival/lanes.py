@@ -311,7 +311,7 @@ def draw_pairs(key, group, n, by_rate, lane, places, alive):
     late = simd.equal(simd.both(place, one), one)  # the first word is before the place
     never = simd.differ(one, one)
     while simd.bits(simd.equal(t, none)):
-        word, odd = philox.mixed_lanes(key, block_, half, philox.PAIRS if by_rate else philox.LABELS)
+        word, odd = philox.mixed_lanes(key, block_, half, simd.splat(philox.PAIRS if by_rate else philox.LABELS))
         for _ in range(2):
             at = ZERO
             while at < fields and simd.bits(simd.equal(t, none)):

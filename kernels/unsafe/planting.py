@@ -112,7 +112,7 @@ def _draw_words(key, start, count, words):
     """The first ``count`` words of a block for LABELS, or some more."""
     halves = simd.iota(simd.splat(ZERO))
     for at in range(0, count, 16):
-        even, odd = philox.mixed_lanes(key, simd.splat(start), halves, philox.LABELS)
+        even, odd = philox.mixed_lanes(key, simd.splat(start), halves, simd.splat(philox.LABELS))
         simd.store(words, at, even)
         simd.store(words, at + 8, odd)
         halves = simd.add(halves, simd.splat(_EIGHT))
