@@ -31,10 +31,8 @@ _PACKED = 57
 class LinkDraws(NamedTuple):
     """Scratch for :func:`distinct_links`, made by :func:`link_draws_for`."""
 
-    nodes: Any  #: uint64, 32: nodes of sixteen places, and room
-    links: (
-        Any  #: uint64, 32: n times their dimensions' fields; or of 32 places lower ends, and dimensions as single bits
-    )
+    nodes: Any  #: uint64, 32: nodes of sixteen places, and room; marking, lower ends of 32
+    links: Any  #: uint64, 32: n times their dimensions' fields; marking, of 32 places, dimensions as single bits
     seen: LabelSet  #: the links drawn so far, where they are many
 
 
