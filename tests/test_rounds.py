@@ -85,7 +85,6 @@ def test_plain_rounds_follow_the_twin():
                 assert set(np.flatnonzero(state & ~faulty)) == set(marked)
 
 
-@pytest.mark.kernels
 @pytest.mark.parametrize("d", range(15))
 def test_random_cubes(d):
     rng = np.random.default_rng(d)
@@ -114,7 +113,6 @@ def test_large_cubes(d):
         assert (state == want).all()
 
 
-@pytest.mark.kernels
 def test_all_states_of_small_cubes():
     for d in (0, 1, 2, 3):
         for x in range(2**2**d):
@@ -124,7 +122,6 @@ def test_all_states_of_small_cubes():
             assert (steps, closed) == (want_steps, pack(want)[0])
 
 
-@pytest.mark.kernels
 @pytest.mark.parametrize("d", [6, 9, 12, 15, pytest.param(20, marks=pytest.mark.slow)])
 def test_slow_growth(d):
     # two faults at distance 2, then one more at distance 2 from the cube grown so far, and so on: many rounds, and
@@ -139,7 +136,6 @@ def test_slow_growth(d):
     assert (state == want).all()
 
 
-@pytest.mark.kernels
 @pytest.mark.parametrize("d", [19, 20, 21, 22])
 def test_dimensions_are_interchangeable(d):
     # too large for the twin: FIND_UNSAFE has the full symmetry of the cube, the code treats every dimension differently

@@ -17,8 +17,8 @@ import fastcube as fc
 POINTS = [
     ("unsafe-fraction", {"n": 2, "f": 2}, 30),
     ("unsafe-fraction", {"n": 5, "f": 3}, 150),
-    ("unsafe-fraction", {"n": 7, "f": 9}, 150),
-    ("unsafe-fraction", {"n": 8, "f": 4}, 300),
+    ("unsafe-fraction", {"n": 7, "f": 9}, 70),
+    ("unsafe-fraction", {"n": 8, "f": 4}, 140),
     ("unsafe-fraction", {"n": 12, "f": 6}, 200),
     ("unsafe-fraction", {"n": 31, "f": 10}, 100),
     ("unsafe-fraction", {"n": 40, "f": 8}, 100),
