@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from compiled import others_slow
 
 from fastcube.kernels.draws import lanes as fault_lanes
 from fastcube.kernels.draws.nodes import fault_set
@@ -21,8 +22,7 @@ def distances(lanes):
     return smallest
 
 
-@pytest.mark.kernels
-@pytest.mark.parametrize("lanes", [64, 32, 16])
+@pytest.mark.parametrize("lanes", others_slow([64, 32, 16]))
 def test_the_two_close_labels_are_seen_wherever_they_stand(lanes):
     """Every pair of rows, in the first lane, one amid and the last; all other labels are three bits apart or more."""
     width = 512 // lanes
@@ -48,7 +48,6 @@ def draw_on(key, t, n, f, labels, at):
     return np.uint64(fault_lanes.draw_on(key, t, n, f, labels, at, 32))
 
 
-@pytest.mark.kernels
 def test_repeated_labels_are_drawn_on():
     """Trials with a repeated label, small cubes having many, in the first column and the last."""
     key, n, f, repeated = np.uint64(7), 4, 6, 0
