@@ -20,7 +20,7 @@ from fastcube.kernels.draws import philox
 from fastcube.kernels.machine import simd
 
 #: Of a study at a point: the kernel that is fastest there, and of 256 trials, which fill four vectors of every lane, the vector
-#: operations and the calls of the generator, which gives a pair of words, or of eight pairs, a call; four vectors as one are four.
+#: operations and the calls of the generator, which gives a pair of words, or of eight pairs, a call; four as one are four.
 WORK = {
     ("unsafe-fraction", (5, 3)): ("small.SMALL_6", 6635, 10),
     ("unsafe-fraction", (8, 4)): ("lanes.LANES_16", 6940, 15),
