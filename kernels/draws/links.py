@@ -24,6 +24,8 @@ from .nodes import next_fields, place, store_in_turn, with_high_fields
 # Up to so many links a search through those drawn is faster than a table.
 _FEW = 32
 
+_EIGHT = np.uint64(8)
+
 # Above this n a link does not fit an entry of a table; nodes do, which repeat only by a miracle in cubes that large.
 _PACKED = 57
 
@@ -118,16 +120,18 @@ def _store_links(nodes, fields, shift, n, draws, at):
 
 
 @block(always=True)
-def _mark_link(draws, i, words, lower, bit, taken):
-    """Mark the link of the i-th of 32 places, and list it unless it was marked or there is none; returns how many are listed."""
-    at = (i & 16) + 8 * (i & 1) + (i >> 1 & 7)
+def _mark_link(draws, at, words, lower, bit, taken):
+    """Mark the link of a place, and list it unless it was marked or there is none; returns how many are listed.
+
+    All indices are unsigned: Numba looks at each signed one whether it counts from the end.
+    """
     u, link = draws.nodes[at], draws.links[at]
     word = np.uint64(words[u])
     words[u] = np.uint16(word | link)
     words[u | link] |= np.uint16(link)
     lower[taken] = np.uint16(u)
     bit[taken] = np.uint16(link)
-    return taken + np.int64((word & link) != link)
+    return taken + np.uint64((word & link) != link)
 
 
 @block
@@ -146,13 +150,13 @@ def mark_distinct_links(key, t, n, count, words, lower, bit, draws):
         ``link_draws_for(0)`` will do.
     """
     block, shift = place(t, np.int64(16))
-    first, eight = simd.splat(block), simd.splat(np.uint64(8))
+    first, eight = simd.splat(block), simd.splat(_EIGHT)
     blocks = simd.join(first, first, first, first)
     of_nodes, of_dimensions = simd.splat(philox.LINKS), simd.splat(philox.DIMENSIONS)
     purposes = simd.join(of_nodes, of_nodes, of_dimensions, of_dimensions)
     halves = simd.iota(first)
-    taken = np.int64(0)
-    while taken < count:
+    taken, wanted = ZERO, np.uint64(count)
+    while taken < wanted:
         later = simd.add(halves, eight)
         evens, odds = philox.mixed_lanes(key, blocks, simd.join(halves, later, halves, later), purposes)
         even, odd = simd.quarters(evens), simd.quarters(odds)
@@ -160,13 +164,18 @@ def mark_distinct_links(key, t, n, count, words, lower, bit, draws):
         _store_links(odd[0], odd[2], shift, np.uint64(n), draws, 8)
         _store_links(even[1], even[3], shift, np.uint64(n), draws, 16)
         _store_links(odd[1], odd[3], shift, np.uint64(n), draws, 24)
-        if taken + 32 <= count:
-            for i in range(32):
+        if taken + np.uint64(32) <= wanted:
+            for i in range(np.uint64(8)):
                 taken = _mark_link(draws, i, words, lower, bit, taken)
+                taken = _mark_link(draws, i + _EIGHT, words, lower, bit, taken)
+            for i in range(np.uint64(16), np.uint64(24)):
+                taken = _mark_link(draws, i, words, lower, bit, taken)
+                taken = _mark_link(draws, i + _EIGHT, words, lower, bit, taken)
         else:
             for i in range(32):
-                if taken < count:
-                    taken = _mark_link(draws, i, words, lower, bit, taken)
+                if taken < wanted:
+                    at = (i & 16) + 8 * (i & 1) + (i >> 1 & 7)
+                    taken = _mark_link(draws, np.uint64(at), words, lower, bit, taken)
         halves = simd.add(later, eight)
 
 
