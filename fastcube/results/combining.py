@@ -23,7 +23,7 @@ def merge(paths: Sequence[str | Path]) -> Results:
     >>> for i in range(2):
     ...     _ = fc.run("unsafe-fraction", n=5, f=[1, 2], trials=1000, shard=(i, 2), output=f"part-{i}.h5")
     >>> fc.merge(["part-0.h5", "part-1.h5"]).trials
-    1000
+    2000
     """
     return merged(paths, 1)
 

@@ -42,7 +42,7 @@ from ..measure.tally import fuse
 from .columns import Columns, Identity
 from .counts import check_counts
 from .image import Arrays, Place, attribute, opened, subgroup
-from .results import Results
+from .results import Results, identity_at
 from .size import LIMB_BITS, MOST_NUMBERS, MOST_PARTS, MOST_TEXT, check_size, limbs_of
 from .writing import FILE_TYPE, FORMAT_VERSION, sum_of_numbers
 
@@ -137,7 +137,7 @@ class Reader:
         stated = _stated(file, raw, len(ranges), self._stated)
         seed = _whole(file, "seed", 0, 2**63 - 1)
         part = Part(_about(file, stated, seed), _counted(stated, raw, ranges), digest)
-        words = part.about.words(stated.keys)
+        words = identity_at(part.about, stated.keys)
         if words.digest(part.columns) != digest:
             raise ResultFileError(f"{path} is damaged: its contents do not have the digest it states")
         if stated is not self._stated:

@@ -172,11 +172,7 @@ class Results:
 
     def digest(self) -> str:
         """SHA-256 of the identity as JSON with sorted keys and no spaces, in hexadecimal."""
-        return self.words(list(self.tallies)).digest(Columns.of(self.study.tally, self.tallies))
-
-    def words(self, keys: Sequence[Key]) -> Identity:
-        """The identity of what is counted at these points of the study, with this seed."""
-        return Identity(self.head(), [axis.name for axis in self.study.axes], self.study.tally, keys)
+        return identity_at(self, list(self.tallies)).digest(Columns.of(self.study.tally, self.tallies))
 
     # ------------------------------------------------------------ choosing
 
@@ -379,3 +375,8 @@ class Results:
         from .writing import save
 
         save(self, check_path("path", path))
+
+
+def identity_at(about: Results, keys: Sequence[Key]) -> Identity:
+    """The identity of what is counted at these points of a study, with its code and seed."""
+    return Identity(about.head(), [axis.name for axis in about.study.axes], about.study.tally, keys)
