@@ -19,6 +19,7 @@ from fastcube.measure import registry
 from fastcube.measure.goal import Goal
 from fastcube.measure.tally import Tally, size
 from fastcube.results import image, reading
+from fastcube.results.columns import Identity
 from fastcube.results.combining import merge
 from fastcube.results.reading import open_results
 from fastcube.results.results import Results
@@ -331,7 +332,7 @@ def test_shards_that_state_the_same_are_checked_once(cli, monkeypatch):
 
         monkeypatch.setattr(owner, name, call)
 
-    for owner, name in ((image, "_read_whole"), (Results, "digest"), (reading, "recorded"), (reading, "numbers_of")):
+    for owner, name in ((image, "_read_whole"), (Identity, "digest"), (reading, "recorded"), (reading, "numbers_of")):
         count(owner, name)
     count(Results, "read")
     assert cli("status", *(f"{i}of40.h5" for i in range(40)))[0] == 0
