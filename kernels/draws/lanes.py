@@ -72,9 +72,9 @@ def draw_four(key, block, f, parts, pattern, words):
 
 
 @block(always=True)
-def place_of(start, lanes, f):
-    """Where the rows of the vector from trial ``start`` on begin in what :func:`draw_four` filled."""
-    return (start // lanes & 3) * (f + 1) * lanes
+def place_of(start, step, f):
+    """Where the rows of the ``step`` trials from ``start`` on, of a vector or its two parts, begin in :func:`draw_four`'s of f."""
+    return (start // step & 3) * (f + 1) * step
 
 
 @block

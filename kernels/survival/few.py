@@ -88,7 +88,7 @@ def _make(lanes: int, kind: Any) -> Kernel:
             return
         world = survival_world(params)
         rows = f + 2 + (8 * f * f >> n)  # with which hardly a trial stays that repeats a label
-        words = np.zeros(4 * 8 * (rows + 2), np.uint64)
+        words = np.zeros(4 * 8 * (rows + 1), np.uint64)
         labels = words.view(kind)
         counts = np.empty(lanes * f, kind)
         pattern = lane_pattern(n, lanes)

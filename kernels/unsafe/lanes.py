@@ -75,7 +75,7 @@ class Sieve(NamedTuple):
     n: Any  #: int64
     f: Any  #: int64
     parts: Any  #: int64: vectors of trials in a vector of words
-    labels: Any  #: rows of one vector: label k of each trial; f + 1 rows for each part
+    labels: Any  #: f + 1 rows of a vector for each part, four times: label k of each trial
     queue: Queue  #: trials with faults within distance 2
     second: Queue  #: with a subcube of three to six dimensions
     third: Queue  #: of seven and eight
