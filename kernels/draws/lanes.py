@@ -73,7 +73,7 @@ def draw_four(key, block, f, parts, pattern, words):
 
 @block(always=True)
 def place_of(start, step, f):
-    """Where the rows of the ``step`` trials from ``start`` on, of a vector or its two parts, begin in :func:`draw_four`'s of f."""
+    """Where the rows of ``step`` trials from ``start`` on, of a vector or its two parts, begin in those of :func:`draw_four`."""
     return (start // step & 3) * (f + 1) * step
 
 
