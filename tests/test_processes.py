@@ -107,3 +107,15 @@ def test_a_process_ends_with_its_parent(six):
 def test_few_files_are_read_in_this_process(six, monkeypatch):
     monkeypatch.setattr(processes, "_other", None)
     assert merged(six, 64).trials == 2 * 999
+
+
+def test_where_no_process_is_to_be_had_one_reads_all(six, started, monkeypatch):
+    def refused(*arguments, **named):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    with monkeypatch.context() as none:
+        none.setattr(processes.subprocess, "Popen", refused)
+        assert merged(six, 3).digest() == merged(six, 1).digest()
+    monkeypatch.setattr(processes.sys, "executable", None)  # a Python inside another program
+    assert merged(six, 3).digest() == merged(six, 1).digest()
+    assert not started

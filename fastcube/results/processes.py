@@ -36,9 +36,12 @@ def gather(names: Sequence[str | Path], keep: Keep[K], processes: int, unchecked
     Raises as :func:`fastcube.open_results`; StudyMismatchError; EngineError when one of the processes is killed.
     """
     count = max(1, min(processes, _MOST, len(names) // _LEAST))
-    bounds = [len(names) * i // count for i in range(count + 1)]
     with contextlib.ExitStack() as ends:
-        others = [ends.enter_context(_other()) for _ in bounds[2:]]
+        others: list[subprocess.Popen[bytes]] = []
+        with contextlib.suppress(OSError):  # where no more are to be had, fewer read more
+            while sys.executable and len(others) + 1 < count:
+                others.append(ends.enter_context(_other()))
+        bounds = [len(names) * i // (len(others) + 1) for i in range(len(others) + 2)]
         for other, first, stop in zip(others, bounds[1:], bounds[2:], strict=False):
             _give(other, (names, first, stop, keep, unchecked))
         total, kept = stretch(names, 0, bounds[1], keep, unchecked)
