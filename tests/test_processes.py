@@ -119,3 +119,10 @@ def test_where_no_process_is_to_be_had_one_reads_all(six, started, monkeypatch):
     monkeypatch.setattr(processes.sys, "executable", None)  # a Python inside another program
     assert merged(six, 3).digest() == merged(six, 1).digest()
     assert not started
+
+
+def test_what_python_prints_when_it_starts_is_no_answer(six, started, tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text("print('x' * 100_000)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert merged(six, 3).digest() == merged(six, 1).digest()
+    assert len(started) == 2

@@ -13,9 +13,9 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ..errors import EngineError
 from .adding import K, Keep, Sum, stretch
@@ -27,7 +27,10 @@ _LEAST = 200
 _MOST = 4
 
 #: What a process' Python runs: ``-m`` would put the working folder first on its path, where a file may bear any module's name.
-_START = f"import sys; sys.path[:] = sys.argv[1:]; from {__name__} import _work; _work()"
+_START = f"import sys; sys.path[:] = sys.argv[2:]; from {__name__} import _work; _work(int(sys.argv[1]))"
+
+#: A process and where it answers: a pipe of their own, for anything that Python runs when it starts may print.
+Other = tuple[subprocess.Popen[bytes], IO[bytes]]
 
 
 def gather(names: Sequence[str | Path], keep: Keep[K], processes: int, unchecked: bool = False) -> tuple[Sum, list[K]]:
@@ -37,38 +40,45 @@ def gather(names: Sequence[str | Path], keep: Keep[K], processes: int, unchecked
     """
     count = max(1, min(processes, _MOST, len(names) // _LEAST))
     with contextlib.ExitStack() as ends:
-        others: list[subprocess.Popen[bytes]] = []
+        others: list[Other] = []
         with contextlib.suppress(OSError):  # where no more are to be had, fewer read more
             while sys.executable and len(others) + 1 < count:
                 others.append(ends.enter_context(_other()))
         bounds = [len(names) * i // (len(others) + 1) for i in range(len(others) + 2)]
-        for other, first, stop in zip(others, bounds[1:], bounds[2:], strict=False):
-            _give(other, (names, first, stop, keep, unchecked))
+        for (process, _), first, stop in zip(others, bounds[1:-1], bounds[2:], strict=True):
+            _give(process, (names, first, stop, keep, unchecked))
         total, kept = stretch(names, 0, bounds[1], keep, unchecked)
         for other in others:
-            more, kept_there = _taken(other)
+            more, kept_there = _taken(*other)
             total.join(more)
             kept += kept_there
     return total, kept
 
 
 @contextlib.contextmanager
-def _other() -> Any:
-    """A process that waits for its stretch; killed in the end."""
-    # a group of its own: a terminal's Ctrl-C is for the one that prints
-    with subprocess.Popen(
-        [sys.executable, "-P", "-c", _START, *sys.path],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        process_group=0,
-    ) as process:
+def _other() -> Iterator[Other]:
+    """A process that waits for its stretch; killed in the end.  Raises OSError when there is none to be had."""
+    answer, told = os.pipe()
+    with os.fdopen(answer, "rb") as answers:
         try:
-            yield process
+            # a group of its own: a terminal's Ctrl-C is for the one that prints
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-c", _START, str(told), *sys.path],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[told],
+                process_group=0,
+            )
         finally:
-            process.kill()
-            assert process.stdin is not None
-            with contextlib.suppress(BrokenPipeError):  # what it did not take any more
-                process.stdin.close()
+            os.close(told)
+        with process:
+            try:
+                yield process, answers
+            finally:
+                process.kill()
+                assert process.stdin is not None
+                with contextlib.suppress(BrokenPipeError):  # what it did not take any more
+                    process.stdin.close()
 
 
 def _give(process: subprocess.Popen[bytes], stretch_of: tuple[Any, ...]) -> None:
@@ -79,11 +89,10 @@ def _give(process: subprocess.Popen[bytes], stretch_of: tuple[Any, ...]) -> None
         process.stdin.flush()
 
 
-def _taken(process: subprocess.Popen[bytes]) -> tuple[Sum, list[Any]]:
+def _taken(process: subprocess.Popen[bytes], answers: IO[bytes]) -> tuple[Sum, list[Any]]:
     """What a process has read.  Raises what reading raised there, or EngineError when it was killed."""
-    assert process.stdout is not None
     try:
-        read = pickle.load(process.stdout)
+        read = pickle.load(answers)
     except (EOFError, pickle.UnpicklingError):
         raise EngineError(f"a process that read files ended with status {process.wait()}") from None
     if isinstance(read, BaseException):
@@ -97,10 +106,9 @@ def _end_with_parent() -> None:
     os._exit(0)
 
 
-def _work() -> None:
-    """Read a stretch: it comes by standard input, what it adds up to goes to what is standard output now."""
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+def _work(told: int) -> None:
+    """Read a stretch: it comes by standard input, what it adds up to goes to the pipe ``told``."""
+    out = os.fdopen(told, "wb")
     with contextlib.suppress(EOFError, pickle.UnpicklingError, BrokenPipeError):  # the parent has gone
         given = pickle.load(sys.stdin.buffer)
         threading.Thread(target=_end_with_parent, daemon=True).start()
