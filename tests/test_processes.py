@@ -97,7 +97,7 @@ def test_none_is_left_after_an_interruption_or_a_death(six, started, keep, raise
 
 def test_a_process_ends_with_its_parent(six):
     for given in ([], [(six, 3, 6, waits, False)]):
-        with processes._other() as process:
+        with processes._other() as (process, _):
             for what in given:
                 processes._give(process, what)
             process.stdin.close()  # as the system does for a parent that was killed
