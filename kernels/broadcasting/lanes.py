@@ -73,9 +73,7 @@ class Work(NamedTuple):
     trial: Scratch
     f: Any  #: int64
     parts: Any  #: int64: vectors that a word's labels are split into
-    labels: (
-        Any  #: f + 2 rows of a vector for each part, four times: labels of the trials, the sources behind the faults
-    )
+    labels: Any  #: f + 2 rows of a vector for each part, four times: labels of the trials, the sources last
     lows: Any  #: f + 1 rows: -low of each fault's offset; then the offsets silenced
     moments: Any  #: uint64, three vectors: sums of the offsets silenced in the trials that lanes decide
     easy: Any  #: int64: how many these are, how many complete BROADCASTs, the smallest trial
