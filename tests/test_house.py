@@ -104,7 +104,7 @@ NO_NAMES = {"common", "util", "closed", "counted", "drawn", "found", "kept", "li
 @pytest.mark.parametrize("folder", SUBJECTS, ids=lambda folder: folder.name)
 def test_subjects_of_kernels_have_the_same_rooms(folder):
     names = {p.stem for p in folder.glob("*.py")}
-    assert {"layout", "single", "choice", "case"} <= names
+    assert {"layout", "single", "choice"} <= names
     assert not (VAGUE | NO_NAMES) & {part for name in names for part in name.split("_")}
     if "lanes" in names:
         begin = ast.get_docstring(ast.parse((folder / "lanes.py").read_text())).split("\n\n")[1]

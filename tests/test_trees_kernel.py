@@ -122,7 +122,7 @@ def test_all_sets(n, most_links, most_nodes):
 
 def drawn(key, t, n, links, f):
     """Faults of one trial."""
-    return case.find_tree(key, t, n, links, f)
+    return case.faults(key, t, n, links, f)
 
 
 def total(cases, optima):

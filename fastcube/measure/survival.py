@@ -7,18 +7,15 @@ faulty nodes, the same names of faulty links and the same s and t at the same tr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import ParameterError, check_range, shown
-from ..kernels.survival.choice import MOST, SURVIVAL, SURVIVAL_RATE, own_survival
+from ..kernels.survival.choice import MOST, own_survival
 from ..kernels.survival.layout import SURVIVAL as TALLY
 from ..networks.family import Family, families, network
 from .fingerprint import of_functions
 from .statistics import Difference, Point, Proportion, Statistic
 from .study import Axis, Choice, Draw, Explanation, Grid, Study, Value
-
-if TYPE_CHECKING:
-    from ..kernels.machine.jit import Kernel
 
 NETWORK = Choice("network", "network of the cube family", tuple(families()), keyed=False)
 N = Axis("n", "dimension: labels have n bits", int, 1, MOST)
@@ -171,16 +168,6 @@ def _words(name: str, told: dict[str, Any], net: Any, ends: dict[str, int]) -> s
 
 
 # ---------------------------------------------------------------- studies
-
-
-def kernel(point: Point) -> Kernel:
-    """Of ``survival``."""
-    return SURVIVAL.kernel(*point.values())
-
-
-def kernel_rate(point: Point) -> Kernel:
-    """Of ``survival-rate``."""
-    return SURVIVAL_RATE.kernel(*point.values())
 
 
 def survival_study(family: Family) -> Study:

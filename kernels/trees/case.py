@@ -1,4 +1,4 @@
-"""What trial t of a study of trees draws: its faulty nodes, and its faulty links as pairs (u, v) with u < v."""
+"""What trial t of every study of trees draws: its faulty nodes, and its faulty links as pairs (u, v) with u < v."""
 
 from __future__ import annotations
 
@@ -8,12 +8,7 @@ from ..draws.links import link_set
 from ..draws.nodes import fault_set
 
 
-def find_tree(key: int, trial: int, n: int, links: int, f: int) -> tuple[list[int], list[tuple[int, int]]]:
+def faults(key: int, trial: int, n: int, links: int, f: int) -> tuple[list[int], list[tuple[int, int]]]:
     """f distinct faulty nodes of Q_n and, drawn by themselves, so many distinct faulty links."""
     pairs = [(u, u | 1 << k) for u, k in link_set(np.uint64(key), trial, n, links).tolist()]
     return fault_set(np.uint64(key), trial, n, f).tolist(), pairs
-
-
-def optimal_tree(key: int, trial: int, n: int, links: int, f: int) -> tuple[list[int], list[tuple[int, int]]]:
-    """As :func:`find_tree`."""
-    return find_tree(key, trial, n, links, f)

@@ -1,20 +1,13 @@
-"""What trial t of both studies draws, and whether a given graph has a cycle or given multicasts stop."""
+"""What trial t of ``multicast-wormhole`` draws, and whether a given graph has a cycle or given multicasts stop."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..draws.nodes import fault_set
 from ..machine.jit import kernel
 from ..multicasting.supercube import place_faults
 from .dependencies import build
 from .single import draw, is_cyclic_with, set_up_deadlock, set_up_wormhole, stops_in_parts
-
-
-def multicast_deadlock(key: int, trial: int, n: int, f: int) -> list[int]:
-    """f distinct faulty nodes of Q_n."""
-    nodes: list[int] = fault_set(np.uint64(key), trial, n, f).tolist()
-    return nodes
 
 
 def multicast_wormhole(

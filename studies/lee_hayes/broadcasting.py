@@ -13,7 +13,7 @@ import numpy as np
 
 from fastcube.errors import check_integer, check_range
 from fastcube.exact.closed_forms import mean_reached
-from fastcube.kernels.broadcasting import layout
+from fastcube.kernels.broadcasting import choice, layout
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.grid import most_values
 from fastcube.measure.statistics import Mean, Proportion, Statistic
@@ -25,7 +25,6 @@ from .messages import faults_in_words
 from .routing import MOST, most_links, most_nodes, share
 
 if TYPE_CHECKING:
-    from fastcube.kernels.machine.jit import Kernel
     from fastcube.results.results import Results
 
 #: Fault sets that an enumeration may take, some ten seconds.
@@ -36,12 +35,6 @@ def _check(point: Point) -> None:
     n = int(point["n"])
     check_range("f", point["f"], 0, most_nodes(n, 1), f"for n={n}, which leaves a nonfaulty node")
     check_range("links", point["links"], 0, most_links(n), f"for n={n}")
-
-
-def _kernel(point: Point) -> Kernel:
-    from fastcube.kernels.broadcasting import choice
-
-    return choice.BROADCAST.kernel(*point.values())
 
 
 def _enumeration(point: Point) -> Tally:
@@ -266,7 +259,7 @@ BROADCAST = Study(
             shown=False,
         ),
     ),
-    kernel=_kernel,
+    kernel=lambda point: choice.BROADCAST.kernel(*point.values()),
     grids=(
         Grid("nodes", product_grid(n=range(4, 13), f=[1, 2, 3, 4, 6, 8], links=[0]), 10**6),
         Grid("large", [{"n": n, "f": f, "links": 0} for n in (16, 20, 30, 40, 60) for f in (n // 2, n, 2 * n)], 10**6),

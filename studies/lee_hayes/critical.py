@@ -14,7 +14,7 @@ import numpy as np
 
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.exact.unsafe import critical_rate
-from fastcube.kernels.unsafe import layout
+from fastcube.kernels.unsafe import choice, layout
 from fastcube.measure.estimate import Estimate, proportion
 from fastcube.measure.statistics import Mean, Point, Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study
@@ -39,12 +39,6 @@ FACTORS = (0.4, 0.5, 0.65, 0.75, 0.84, 0.9, 0.95, 0.98, 1.0, 1.02, 1.05, 1.1, 1.
 def _bound(point: Point) -> float:
     """Rounds are at most floor(n^2 / 3) (Przykucki 2012); at least 1, to divide by."""
     return float(max(1, int(point["n"]) ** 2 // 3))
-
-
-def _kernel(point: Point) -> Any:
-    from fastcube.kernels.unsafe import choice
-
-    return choice.UNSAFE_CRITICAL.kernel(*point.values())
 
 
 def _grid() -> list[Point]:
@@ -236,7 +230,7 @@ UNSAFE_CRITICAL = Study(
             bound=_bound,
         ),
     ),
-    kernel=_kernel,
+    kernel=lambda point: choice.UNSAFE_CRITICAL.kernel(*point.values()),
     grids=(
         Grid("default", _grid(), 100_000),
         Grid("fine", fine.points(range(7, 25)), fine.trials, _fine_figure, fine.notes),

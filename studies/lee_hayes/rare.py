@@ -15,7 +15,7 @@ from typing import Any
 from fastcube.errors import check_range
 from fastcube.exact.bounds import least_unsafe, most_unsafe, reaching
 from fastcube.exact.unsafe import mean_unsafe_two_faults, merging_pairs
-from fastcube.kernels.unsafe import layout
+from fastcube.kernels.unsafe import choice, layout
 from fastcube.kernels.unsafe.layout import DIMENSIONS, MARKING
 from fastcube.measure.statistics import Bounds, CensoredMean, ClassMean, Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
@@ -34,12 +34,6 @@ _SHOWN = (3, 4, 8)
 def _check(point: Point) -> None:
     n = int(point["n"])
     check_range("f", point["f"], 2, min(2**n, 4096), f"for n={n}")
-
-
-def _kernel(point: Point) -> Any:
-    from fastcube.kernels.unsafe import choice
-
-    return choice.UNSAFE_RARE.kernel(*point.values())
 
 
 def _scale(point: Point) -> float | Fraction:
@@ -229,7 +223,7 @@ UNSAFE_RARE = Study(
             shown=False,
         ),
     ),
-    kernel=_kernel,
+    kernel=lambda point: choice.UNSAFE_RARE.kernel(*point.values()),
     grids=(Grid("default", _grid(), 10**7),),
     check=_check,
     explain=_explain,

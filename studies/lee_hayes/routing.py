@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastcube.errors import check_integer, check_range
-from fastcube.kernels.routing import layout
+from fastcube.kernels.routing import choice, layout
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.grid import most_values
 from fastcube.measure.statistics import Proportion, Ratio
@@ -26,7 +26,6 @@ from fastcube.papers.inventory import inventory
 from .messages import faults_in_words, known, route_in_words
 
 if TYPE_CHECKING:
-    from fastcube.kernels.machine.jit import Kernel
     from fastcube.results.results import Results
 
 #: Most faulty nodes, and most faulty links.
@@ -57,12 +56,6 @@ def _check(point: Point) -> None:
     check_range("f", point["f"], 0, most_nodes(n, 2), f"for n={n}, which leaves two nonfaulty nodes")
     check_range("links", point["links"], 0, most_links(n), f"for n={n}")
     check_range("k", point["k"], 1, n, f"for n={n}")
-
-
-def _kernel(point: Point) -> Kernel:
-    from fastcube.kernels.routing import choice
-
-    return choice.ROUTING.kernel(*point.values())
 
 
 def _enumeration(point: Point) -> Tally:
@@ -390,7 +383,7 @@ ROUTING = Study(
             shown=False,
         ),
     ),
-    kernel=_kernel,
+    kernel=lambda point: choice.ROUTING.kernel(*point.values()),
     grids=(
         Grid("nodes", product_grid(n=range(5, 13), f=range(1, 9), links=[0], k=[1, 2]), 10**6),
         Grid(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastcube.errors import check_range
 from fastcube.exact.closed_forms import minimal_share, plain_share
-from fastcube.kernels.routing import layout
+from fastcube.kernels.routing import choice, layout
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text, product_grid
 from fastcube.networks.hypercube import Hypercube
 
@@ -18,7 +18,6 @@ from .messages import known, route_in_words
 from .routing import length, share
 
 if TYPE_CHECKING:
-    from fastcube.kernels.machine.jit import Kernel
     from fastcube.results.results import Results
 
 RATES = [round(0.05 * i, 2) for i in range(11)]
@@ -29,12 +28,6 @@ _FAR = 4.5
 
 def _check(point: Point) -> None:
     check_range("k", point["k"], 1, int(point["n"]), f"for n={point['n']}")
-
-
-def _kernel(point: Point) -> Kernel:
-    from fastcube.kernels.routing import choice
-
-    return choice.ROUTING_RATE.kernel(*point.values())
 
 
 def _draw(point: Point, key: int, trial: int) -> Draw:
@@ -154,7 +147,7 @@ ROUTING_RATE = Study(
         length("route1"),
         length("route2"),
     ),
-    kernel=_kernel,
+    kernel=lambda point: choice.ROUTING_RATE.kernel(*point.values()),
     grids=(Grid("rates", product_grid(n=[6, 8, 10, 15, 20, 30, 45, 60], rate=RATES, k=[1, 2]), 10**6),),
     check=_check,
     explain=_explain,

@@ -15,7 +15,7 @@ from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.errors import check_range
 from fastcube.exact.bounds import most_unsafe, reaching
 from fastcube.exact.unsafe import merging_pairs
-from fastcube.kernels.unsafe import layout
+from fastcube.kernels.unsafe import choice, layout
 from fastcube.kernels.unsafe.layout import CLASSES, SPLIT_ABOVE
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.statistics import Bounds, Distribution, Mean, Proportion, SplitMean
@@ -37,12 +37,6 @@ def _check(point: Point) -> None:
 
     n = int(point["n"])
     check_range("f", point["f"], 0, most_faults(n), f"for n={n}")
-
-
-def _kernel(point: Point) -> Any:
-    from fastcube.kernels.unsafe import choice
-
-    return choice.UNSAFE_FRACTION.kernel(*point.values())
 
 
 def _nodes(point: Point) -> float:
@@ -256,7 +250,7 @@ UNSAFE_FRACTION = Study(
             among="rounds_known",
         ),
     ),
-    kernel=_kernel,
+    kernel=lambda point: choice.UNSAFE_FRACTION.kernel(*point.values()),
     grids=(
         Grid("figure-8", product_grid(n=range(5, 13), f=range(1, 8)), 10**6),
         Grid("large", _large_grid(), 10**7, figure=_large_figure, notes=_large_notes),

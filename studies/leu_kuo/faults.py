@@ -7,7 +7,7 @@ from typing import Any
 
 from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.errors import check_range
-from fastcube.measure.study import Axis, Point
+from fastcube.measure.study import Axis, Draw, Point
 from fastcube.networks.hypercube import Hypercube
 
 #: Most faulty links and most faulty nodes of a point.
@@ -56,6 +56,13 @@ def by_doubling(panel: Any) -> None:
 def values_of(point: Point) -> tuple[int, int, int]:
     """n, links and f."""
     return int(point["n"]), int(point["links"]), int(point["f"])
+
+
+def draw(point: Point, key: int, trial: int) -> Draw:
+    """A trial's cube with its faults."""
+    from fastcube.kernels.trees import case
+
+    return Draw(Hypercube(int(point["n"]), *case.faults(key, trial, *values_of(point))))
 
 
 def listed(items: Iterable[str], empty: str = "none") -> str:

@@ -6,20 +6,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from fastcube.kernels.trees import layout
+from fastcube.kernels.trees import choice, layout
 from fastcube.measure.statistics import Mean, Proportion
-from fastcube.measure.study import Draw, Explanation, Grid, Point, Study
-from fastcube.networks.hypercube import Hypercube
+from fastcube.measure.study import Explanation, Grid, Point, Study
 from fastcube.results.results import Results
 
 from . import enumeration
-from .faults import axes_up_to, by_doubling, check, link_faults, node_faults, told, values_of
-
-
-def _kernel(point: Point) -> Any:
-    from fastcube.kernels.trees import choice
-
-    return choice.FIND_TREE.kernel(*point.values())
+from .faults import axes_up_to, by_doubling, check, draw, link_faults, node_faults, told
 
 
 def most_faults(point: Point) -> float:
@@ -28,19 +21,9 @@ def most_faults(point: Point) -> float:
     return float(max(1, min(2**n - 1, int(point["links"]) + n * int(point["f"]))))
 
 
-def _cube(point: Point, key: int, trial: int) -> Hypercube:
-    from fastcube.kernels.trees import case
-
-    return Hypercube(int(point["n"]), *case.find_tree(key, trial, *values_of(point)))
-
-
-def _draw(point: Point, key: int, trial: int) -> Draw:
-    return Draw(_cube(point, key, trial))
-
-
 def explain(point: Point, key: int, trial: int) -> Explanation:
     """One trial in words and as data."""
-    _, lines, data = told(_cube(point, key, trial))
+    _, lines, data = told(draw(point, key, trial).network)
     return Explanation("\n".join(lines), data)
 
 
@@ -152,7 +135,7 @@ FIND_TREE = Study(
             among="sink",
         ),
     ),
-    kernel=_kernel,
+    kernel=lambda point: choice.FIND_TREE.kernel(*point.values()),
     grids=(
         Grid("links", link_faults(range(4, 13)), 10**6),
         Grid("nodes", node_faults(range(4, 11)), 10**5),
@@ -165,7 +148,7 @@ FIND_TREE = Study(
     check=check,
     enumeration=enumeration.find_tree,
     explain=explain,
-    draw=_draw,
+    draw=draw,
     figure=_figure,
     notes=_notes,
 )

@@ -11,15 +11,14 @@ from typing import Any
 
 from fastcube.algorithms.gathering import Gathering, gather
 from fastcube.algorithms.trees import CommunicationTree
-from fastcube.kernels.gathering import layout
+from fastcube.kernels.gathering import choice, layout
 from fastcube.kernels.gathering.layout import LARGEST, RUNS, common
 from fastcube.measure.statistics import PlainMean, Proportion, Ratio
-from fastcube.measure.study import Draw, Explanation, Grid, Point, Study
-from fastcube.networks.hypercube import Hypercube
+from fastcube.measure.study import Explanation, Grid, Point, Study
 from fastcube.results.results import Results
 
 from . import enumeration
-from .faults import axes_up_to, by_doubling, check, link_faults, listed, node_faults, told, values_of
+from .faults import axes_up_to, by_doubling, check, draw, link_faults, listed, node_faults, told
 
 #: The algorithms, by the names of RUNS.
 ALGORITHMS = {
@@ -31,47 +30,13 @@ ALGORITHMS = {
 }
 
 
-def _gather_kernel(point: Point) -> Any:
-    from fastcube.kernels.gathering import choice
-
-    return choice.GATHER.kernel(*point.values())
-
-
-def _rerouting_kernel(point: Point) -> Any:
-    from fastcube.kernels.gathering import choice
-
-    return choice.REROUTING.kernel(*point.values())
-
-
 # ---------------------------------------------------------------- replay
 
 
-def _gather_cube(point: Point, key: int, trial: int) -> Hypercube:
-    from fastcube.kernels.gathering import case
-
-    return Hypercube(int(point["n"]), *case.gather(key, trial, *values_of(point)))
-
-
-def _rerouting_cube(point: Point, key: int, trial: int) -> Hypercube:
-    from fastcube.kernels.gathering import case
-
-    return Hypercube(int(point["n"]), *case.rerouting(key, trial, *values_of(point)))
-
-
-def _gather_draw(point: Point, key: int, trial: int) -> Draw:
-    return Draw(_gather_cube(point, key, trial))
-
-
-def _rerouting_draw(point: Point, key: int, trial: int) -> Draw:
-    return Draw(_rerouting_cube(point, key, trial))
-
-
-def _explain(
-    cube_of: Callable[[Point, int, int], Hypercube], runs: tuple[str, ...]
-) -> Callable[[Point, int, int], Explanation]:
+def _explain(runs: tuple[str, ...]) -> Callable[[Point, int, int], Explanation]:
     def explain(point: Point, key: int, trial: int) -> Explanation:
         """One trial in words and as data, run by run."""
-        cube = cube_of(point, key, trial)
+        cube = draw(point, key, trial).network
         tree, lines, data = told(cube)
         data["runs"] = None
         if tree is not None:
@@ -328,12 +293,12 @@ GATHER = Study(
         _share("no_partition", "a failing node has no active neighbour to give a partition to"),
         _SINK,
     ),
-    kernel=_gather_kernel,
+    kernel=lambda point: choice.GATHER.kernel(*point.values()),
     grids=(Grid("links", link_faults(range(3, 9)), 10**5), Grid("nodes", node_faults(range(3, 9)), 10**5)),
     check=check,
     enumeration=enumeration.gather,
-    explain=_explain(_gather_cube, ("literal", "comment", "repaired")),
-    draw=_gather_draw,
+    explain=_explain(("literal", "comment", "repaired")),
+    draw=draw,
     figure=_gather_figure,
 )
 
@@ -359,7 +324,7 @@ REROUTING = Study(
         _lost("reroute", shown=False),
         _SINK,
     ),
-    kernel=_rerouting_kernel,
+    kernel=lambda point: choice.REROUTING.kernel(*point.values()),
     grids=(
         Grid(
             "links",
@@ -370,8 +335,8 @@ REROUTING = Study(
     ),
     check=check,
     enumeration=enumeration.gather,
-    explain=_explain(_rerouting_cube, ("comment", "repaired", "reroute", "tc")),
-    draw=_rerouting_draw,
+    explain=_explain(("comment", "repaired", "reroute", "tc")),
+    draw=draw,
     figure=_rerouting_figure,
     notes=_slowest_note,
 )

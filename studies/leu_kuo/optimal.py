@@ -6,36 +6,19 @@ from typing import Any
 
 from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.algorithms.trees_lattice import optimal_tree
-from fastcube.kernels.trees import layout
+from fastcube.kernels.trees import choice, layout
 from fastcube.measure.statistics import Mean, Proportion, Ratio
-from fastcube.measure.study import Draw, Explanation, Grid, Point, Study
-from fastcube.networks.hypercube import Hypercube
+from fastcube.measure.study import Explanation, Grid, Point, Study
 from fastcube.results.results import Results
 
 from . import enumeration
-from .faults import axes_up_to, by_doubling, check, link_faults, told, values_of
+from .faults import axes_up_to, by_doubling, check, draw, link_faults, told
 from .finding import most_faults
-
-
-def _kernel(point: Point) -> Any:
-    from fastcube.kernels.trees import choice
-
-    return choice.OPTIMAL_TREE.kernel(*point.values())
-
-
-def _cube(point: Point, key: int, trial: int) -> Hypercube:
-    from fastcube.kernels.trees import case
-
-    return Hypercube(int(point["n"]), *case.optimal_tree(key, trial, *values_of(point)))
-
-
-def _draw(point: Point, key: int, trial: int) -> Draw:
-    return Draw(_cube(point, key, trial))
 
 
 def explain(point: Point, key: int, trial: int) -> Explanation:
     """One trial in words and as data, the best trees too."""
-    cube = _cube(point, key, trial)
+    cube = draw(point, key, trial).network
     tree, lines, data = told(cube)
     found = {
         "top_down": find_tree(cube, "TOP_DOWN"),
@@ -148,13 +131,13 @@ OPTIMAL_TREE = Study(
         _mean("tree_faults_top_down", "faulty links of TOP_DOWN's tree", "top_down"),
         _share("fault_free_top_down", "share of trials in which TOP_DOWN's tree has no faulty link", shown=False),
     ),
-    kernel=_kernel,
+    kernel=lambda point: choice.OPTIMAL_TREE.kernel(*point.values()),
     together=64,  # a lattice of 64 trials at n = 12 takes 50 ms, also for one
     grids=(Grid("links", link_faults(range(4, 11)), 50_000),),
     check=check,
     enumeration=enumeration.optimal_tree,
     explain=explain,
-    draw=_draw,
+    draw=draw,
     figure=_figure,
     notes=_notes,
 )

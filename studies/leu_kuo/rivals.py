@@ -14,9 +14,9 @@ from fractions import Fraction
 from fastcube.algorithms import trees
 from fastcube.algorithms.gathering import VARIANTS, gather
 from fastcube.measure.study import Point, Study
-from fastcube.networks.hypercube import Hypercube
 from fastcube.running.benchmark import Benchmark, kernel_runner
 
+from .faults import draw
 from .finding import FIND_TREE
 from .gathering import GATHER
 from .optimal import OPTIMAL_TREE
@@ -70,12 +70,9 @@ def fewest(n: int, fault: list[int]) -> int:
 
 def gathered(study: Study, point: Point, trials: int) -> Fraction:
     """Units that the three variants lose on the first trials of a study, over FIND_TREE's tree."""
-    from fastcube.kernels.gathering import case
-
-    n, links, f = (int(point[name]) for name in ("n", "links", "f"))
     key, lost = study.key(0, study.point(point)), Fraction(0)
     for t in range(trials):
-        cube = Hypercube(n, *case.gather(key, t, n, links, f))
+        cube = draw(point, key, t).network
         tree = trees.find_tree(cube)
         if tree is not None:
             lost += sum(gather(cube, tree, "FTTC", variant).lost for variant in VARIANTS)

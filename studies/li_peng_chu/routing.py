@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fastcube.kernels.dualcube import layout
+from fastcube.kernels.dualcube import choice, layout
 from fastcube.measure.statistics import PlainMean, Proportion, Ratio
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, Value, product_grid
 from fastcube.papers.inventory import inventory
 from fastcube.results.digits import estimate_text
 
 if TYPE_CHECKING:
-    from fastcube.kernels.machine.jit import Kernel
     from fastcube.results.results import Results
 
 Point = Mapping[str, Value]
@@ -27,12 +26,6 @@ RATES = [round(0.05 * i, 2) for i in range(11)]
 
 def _searched(point: Point) -> bool:
     return point["m"] <= layout.SEARCH_M
-
-
-def _kernel(point: Point) -> Kernel:
-    from fastcube.kernels.dualcube import choice
-
-    return choice.DUALCUBE_ROUTING.kernel(*point.values())
 
 
 STATISTICS = (
@@ -287,7 +280,7 @@ DUALCUBE_ROUTING = Study(
     ),
     tally=layout.DUALCUBE_ROUTING,
     statistics=STATISTICS,
-    kernel=_kernel,
+    kernel=lambda point: choice.DUALCUBE_ROUTING.kernel(*point.values()),
     grids=(
         Grid("figures", product_grid(m=range(5, 10), rate=RATES), 20_000),
         Grid("large", product_grid(m=[10, 12, 15, 20, 25, 30], rate=RATES), 100_000),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fastcube.errors import check_range
+from fastcube.kernels.survival import choice
 from fastcube.kernels.survival.layout import SURVIVAL_PARTS as TALLY
 from fastcube.measure.statistics import Difference, Mean, PlainMean, Point, Ratio
 from fastcube.measure.study import Grid, Study, point_text
@@ -16,17 +17,10 @@ from fastcube.measure.survival import AXES, check_point, drawer, explainer
 from .survival import NODES
 
 if TYPE_CHECKING:
-    from fastcube.kernels.machine.jit import Kernel
     from fastcube.results.results import Results
 
 #: Largest n: intact distances are a table of 2^2n bytes.
 MOST = 12
-
-
-def _kernel(point: Point) -> Kernel:
-    from fastcube.kernels.survival.choice import SURVIVAL_PARTS
-
-    return SURVIVAL_PARTS.kernel(*point.values())
 
 
 def _check(point: Point) -> None:
@@ -86,7 +80,7 @@ SURVIVAL_PARTS = Study(
     axes=AXES,
     tally=TALLY,
     statistics=STATISTICS,
-    kernel=_kernel,
+    kernel=lambda point: choice.SURVIVAL_PARTS.kernel(*point.values()),
     keyed=("survival", {}),
     grids=(Grid("nodes", NODES, 100_000),),
     check=_check,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastcube import resources
 from fastcube.errors import check_integer, check_range
-from fastcube.kernels.spanning import layout
+from fastcube.kernels.spanning import choice, layout
 from fastcube.kernels.spanning.layout import LARGEST
 from fastcube.measure.statistics import Mean, Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
@@ -20,7 +20,6 @@ from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 
 if TYPE_CHECKING:
-    from fastcube.kernels.machine.jit import Kernel
     from fastcube.results.results import Results
 
 #: Shares of faulty nodes or links of the grids, in parts of 32.
@@ -37,12 +36,6 @@ def _check(point: Point) -> None:
     n = int(point["n"])
     check_range("f", point["f"], 0, 2**n - 2, f"for n={n}")
     check_range("links", point["links"], 0, all_links(n), f"for n={n}")
-
-
-def _kernel(point: Point) -> Kernel:
-    from fastcube.kernels.spanning import choice
-
-    return choice.EDGE_DISJOINT_TREES.kernel(*point.values())
 
 
 def faults_of(key: int, trial: int, point: Point) -> tuple[list[int], list[tuple[int, int]]]:
@@ -280,7 +273,7 @@ EDGE_DISJOINT_TREES = Study(
         ),
         Proportion(name="isolated", description="probability that delta = 0", events="isolated", shown=False),
     ),
-    kernel=_kernel,
+    kernel=lambda point: choice.EDGE_DISJOINT_TREES.kernel(*point.values()),
     grids=(Grid("nodes", _node_grid(), 10_000), Grid("links", _link_grid(), 10_000)),
     check=_check,
     enumeration=_enumeration,

@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from fastcube.errors import check_range
-from fastcube.kernels.spanning import layout
+from fastcube.kernels.spanning import choice, layout
 from fastcube.kernels.spanning.layout import LARGEST
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.statistics import PlainMean, Proportion
@@ -19,7 +19,6 @@ from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, 
 from fastcube.networks.hypercube import Hypercube
 
 if TYPE_CHECKING:
-    from fastcube.kernels.machine.jit import Kernel
     from fastcube.results.results import Results
 
 PACKETS = (1, 4, 16, 64, 256, 1024)
@@ -35,12 +34,6 @@ def printed_steps(n: int, d: int, packets: int) -> int:
 
 def _check(point: Point) -> None:
     check_range("d", point["d"], 0, point["n"], f"for n={point['n']}")
-
-
-def _kernel(point: Point) -> Kernel:
-    from fastcube.kernels.spanning import choice
-
-    return choice.EDST_BROADCAST.kernel(*point.values())
 
 
 # ---------------------------------------------------------------- one trial in words
@@ -230,7 +223,7 @@ EDST_BROADCAST = Study(
             squares="bound_squared",
         ),
     ),
-    kernel=_kernel,
+    kernel=lambda point: choice.EDST_BROADCAST.kernel(*point.values()),
     grids=(Grid("theorem-2", _grid(), 16),),
     check=_check,
     explain=_explain,

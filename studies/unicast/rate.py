@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fastcube.kernels.unicast import choice
 from fastcube.kernels.unicast.layout import BLIND
 from fastcube.kernels.unicast.layout import RIVALS_RATE as TALLY
 from fastcube.measure.statistics import Point
@@ -16,16 +17,9 @@ from fastcube.networks.faults import RandomFaults
 from fastcube.networks.hypercube import Hypercube
 
 if TYPE_CHECKING:
-    from fastcube.kernels.machine.jit import Kernel
     from fastcube.results.results import Results
 
 _RATES = [round(0.05 * i, 2) for i in range(1, 15)]
-
-
-def _kernel(point: Point) -> Kernel:
-    from fastcube.kernels.unicast.choice import RIVALS_RATE
-
-    return RIVALS_RATE.kernel(*point.values())
 
 
 def _draw(point: Point, key: int, trial: int) -> Draw:
@@ -88,7 +82,7 @@ RIVALS_RATE = Study(
         for name in ("sidetrack", *(name for name in BLIND if name != "sidetrack"))
         for statistic in rule_statistics(name, "valid", cut=name in ("dfs", "sidetrack"))
     ),
-    kernel=_kernel,
+    kernel=lambda point: choice.RIVALS_RATE.kernel(*point.values()),
     keyed=("routing-rate", {"k": 1}),
     grids=(Grid("rates", product_grid(n=[8, 10, 15, 20, 30, 45, 60], rate=_RATES), 10**4),),
     explain=_explain,

@@ -10,6 +10,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from fastcube.kernels.unicast import choice
 from fastcube.kernels.unicast.layout import RIVALS_STATUS as TALLY
 from fastcube.kernels.unicast.layout import WORDS
 from fastcube.measure.statistics import Mean, PlainMean, Point, Statistic
@@ -17,7 +18,6 @@ from fastcube.measure.study import Explanation, Study, point_text
 from fastcube.measure.unicast import AXES, GRIDS, KEYED, check_point, drawn, head_lines
 
 if TYPE_CHECKING:
-    from fastcube.kernels.machine.jit import Kernel
     from fastcube.results.results import Results
 
 _TITLES = {
@@ -26,12 +26,6 @@ _TITLES = {
     "levels": "safety levels",
     "vectors": "safety vectors",
 }
-
-
-def _kernel(point: Point) -> Kernel:
-    from fastcube.kernels.unicast.choice import RIVALS_STATUS
-
-    return RIVALS_STATUS.kernel(*point.values())
 
 
 def _all_nodes(point: Point) -> float:
@@ -146,7 +140,7 @@ RIVALS_STATUS = Study(
     axes=AXES,
     tally=TALLY,
     statistics=_statistics(),
-    kernel=_kernel,
+    kernel=lambda point: choice.RIVALS_STATUS.kernel(*point.values()),
     keyed=KEYED,
     grids=GRIDS,
     check=check_point,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fastcube.algorithms.multicasting import Multicast, multicast
 from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.errors import check_range
-from fastcube.kernels.multicasting import layout
+from fastcube.kernels.multicasting import choice, layout
 from fastcube.kernels.multicasting.layout import HAMILTON
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.statistics import Mean, PlainMean, Proportion, Ratio
@@ -23,7 +23,6 @@ from fastcube.papers.inventory import inventory
 from .partition import pair_text
 
 if TYPE_CHECKING:
-    from fastcube.kernels.machine.jit import Kernel
     from fastcube.measure.tally import Tally
     from fastcube.results.results import Results
 
@@ -39,12 +38,6 @@ def _check(point: Point) -> None:
     n, f = int(point["n"]), int(point["f"])
     check_range("f", f, 0, 2 ** (n - 2), f"for n={n}")
     check_range("destinations", point["destinations"], 1, 2**n - f - 1, f"for n={n}, f={f}")
-
-
-def _kernel(point: Point) -> Kernel:
-    from fastcube.kernels.multicasting import choice
-
-    return choice.MULTICAST.kernel(*point.values())
 
 
 def _most(point: Point) -> float:
@@ -263,7 +256,7 @@ MULTICAST = Study(
             shown=False,
         ),
     ),
-    kernel=_kernel,
+    kernel=lambda point: choice.MULTICAST.kernel(*point.values()),
     grids=(Grid("default", [_row_point(row) for row in table_3()], 100_000),),
     check=_check,
     explain=_explain,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.algorithms.wormhole import Channel, Wormhole, dependency_cycle, simulate_wormhole
 from fastcube.errors import check_integer, check_range
-from fastcube.kernels.wormhole import layout
+from fastcube.kernels.wormhole import choice, layout
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study
@@ -22,10 +22,9 @@ from fastcube.networks.hypercube import Hypercube
 
 from .channels import supernode_text
 from .hunting import CANDIDATES, Hunt, messages_on
-from .partition import pair_text
+from .partition import draw, pair_text
 
 if TYPE_CHECKING:
-    from fastcube.kernels.machine.jit import Kernel
     from fastcube.results.results import Results
 
 
@@ -51,22 +50,9 @@ def _opening(cube: Hypercube, faults: list[int]) -> list[str]:
 # ---------------------------------------------------------------- multicast-deadlock
 
 
-def _deadlock_kernel(point: Point) -> Kernel:
-    from fastcube.kernels.wormhole import choice
-
-    return choice.MULTICAST_DEADLOCK.kernel(*point.values())
-
-
-def _draw_nodes(point: Point, key: int, trial: int) -> Draw:
-    from fastcube.kernels.wormhole import case
-
-    n = int(point["n"])
-    return Draw(Hypercube(n, case.multicast_deadlock(key, trial, n, int(point["f"]))))
-
-
 def _explain_cycles(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
-    faults = faulty_nodes(_draw_nodes(point, key, trial))
+    faults = faulty_nodes(draw(point, key, trial))
     cube = Hypercube(n, faults)
     lines = _opening(cube, faults)
     pair = two_partition(cube, exhaustive=True)
@@ -172,14 +158,14 @@ MULTICAST_DEADLOCK = Study(
             among="partitioned",
         ),
     ),
-    kernel=_deadlock_kernel,
+    kernel=lambda point: choice.MULTICAST_DEADLOCK.kernel(*point.values()),
     grids=(
         Grid("default", [{"n": n, "f": f} for n in range(3, 8) for f in range(min(2 * n, 2 ** (n - 2)) + 1)], 2_000),
     ),
     check=_check_faults,
     enumeration=_enumeration,
     explain=_explain_cycles,
-    draw=_draw_nodes,
+    draw=draw,
     figure=_draw_cycles,
 )
 
@@ -192,12 +178,6 @@ def _check_messages(point: Point) -> None:
     n, f = int(point["n"]), int(point["f"])
     check_range("senders", point["senders"], 2, 2**n - f, f"for n={n}, f={f}")
     check_range("destinations", point["destinations"], 1, 2**n - f - 1, f"for n={n}, f={f}")
-
-
-def _wormhole_kernel(point: Point) -> Kernel:
-    from fastcube.kernels.wormhole import choice
-
-    return choice.MULTICAST_WORMHOLE.kernel(*point.values())
 
 
 def _wormhole_grid() -> list[Point]:
@@ -338,7 +318,7 @@ MULTICAST_WORMHOLE = Study(
             shown=False,
         ),
     ),
-    kernel=_wormhole_kernel,
+    kernel=lambda point: choice.MULTICAST_WORMHOLE.kernel(*point.values()),
     grids=(Grid("default", _wormhole_grid(), 10_000),),
     check=_check_messages,
     explain=_explain_messages,

@@ -15,7 +15,7 @@ import numpy as np
 from fastcube.algorithms.partition import Pair, conflict, search
 from fastcube.errors import check_integer, check_range
 from fastcube.exact.closed_forms import mean_tolerant_pairs
-from fastcube.kernels.partition import layout
+from fastcube.kernels.partition import choice, layout
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
@@ -23,7 +23,6 @@ from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 
 if TYPE_CHECKING:
-    from fastcube.kernels.machine.jit import Kernel
     from fastcube.results.results import Results
 
 #: f of the default grid in units of 2^(n/2), besides n - 1 and n.
@@ -37,8 +36,6 @@ _ALL_PAIRS = 16
 
 
 def _check(point: Point) -> None:
-    from fastcube.kernels.partition import choice
-
     n = int(point["n"])
     check_range("f", point["f"], 0, choice.most_faults(n), f"for n={n}")
 
@@ -68,12 +65,6 @@ def _enumeration(point: Point) -> Tally:
     return Tally(((0, math.comb(2**n, f)),), {"exists": exists, "greedy": greedy}, {})
 
 
-def _kernel(point: Point) -> Kernel:
-    from fastcube.kernels.partition import choice
-
-    return choice.TWO_PARTITION.kernel(*point.values())
-
-
 def _grid() -> list[Point]:
     points: list[Point] = []
     for n in range(4, 15):
@@ -100,7 +91,8 @@ def pair_text(pair: Pair | None) -> str:
     return "none" if pair is None else f"P = {{{pair[0]}, {pair[1]}}}"
 
 
-def _draw(point: Point, key: int, trial: int) -> Draw:
+def draw(point: Point, key: int, trial: int) -> Draw:
+    """A trial's cube with its faulty nodes."""
     from fastcube.kernels.partition import case
 
     n = int(point["n"])
@@ -109,7 +101,7 @@ def _draw(point: Point, key: int, trial: int) -> Draw:
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
-    faults = faulty_nodes(_draw(point, key, trial))
+    faults = faulty_nodes(draw(point, key, trial))
     greedy, pair = search(n, faults, exhaustive=False), search(n, faults, exhaustive=True)
     pairs = list(itertools.combinations(range(n), 2))
     if n > _ALL_PAIRS and pair is not None:
@@ -220,12 +212,12 @@ TWO_PARTITION = Study(
             among="exists",
         ),
     ),
-    kernel=_kernel,
+    kernel=lambda point: choice.TWO_PARTITION.kernel(*point.values()),
     grids=(Grid("default", _grid(), 1_000_000),),
     check=_check,
     enumeration=_enumeration,
     explain=_explain,
-    draw=_draw,
+    draw=draw,
     figure=_figure,
     notes=_notes,
 )
