@@ -109,15 +109,18 @@ LOOPS = [
     ("unsafe-fraction", "lanes.LANES_32", "vpopcnt", 8, 32),
     ("routing", "lanes.ROUTING_LANES_16", "vpmuludq", 64, 277),
     ("routing", "lanes.ROUTING_LANES_16", "vpopcnt", 8, 32),
-    ("two-partition", "lanes.TWO_PARTITION_LANES_16", "vpmuludq", 64, 272),
+    ("two-partition", "lanes.TWO_PARTITION_LANES_16", "vpmuludq", 64, 290),
     ("two-partition", "lanes.TWO_PARTITION_LANES_16", "vpmin", 16, 42),
-    ("find-tree", "single.FIND_TREE_DENSE", "vpmuludq", 80, 337),
+    ("find-tree", "single.FIND_TREE_DENSE", "vpmuludq", 32, 123),
     ("find-tree", "lanes.FIND_TREE_LANES_8", "vpmin", 8, 21),
     ("survival", "few.SURVIVAL_FEW_16", "vpmuludq", 64, 282),
     ("survival-rate", "lanes.SURVIVAL_RATE_NODES", "vpmuludq", 64, 395),
     ("unsafe-critical", "rate.unsafe_digits", "vpmuludq", 64, 379),
     ("unsafe-critical", "rate.unsafe_digits", "vpopcnt", 8, 21),
 ]
+
+#: Words that one call passes, of the scratch of dozens of arrays that it would pass if LLVM thought that others call it too: 287.
+MOST_PASSED = 80
 
 
 def blocks_of(text):
@@ -140,3 +143,4 @@ def test_a_hot_loop_is_no_longer_than_it_was(study, kernel, instruction, often, 
     blocks = blocks_of(assembly(KERNELS[study][0].load(kernel)))
     hot = [b for b in blocks if sum(line.startswith(instruction) for line in b) >= often]
     assert hot and min(map(len, hot)) <= most
+    assert max(sum(line.startswith("push") for line in b) for b in blocks) <= MOST_PASSED

@@ -47,7 +47,7 @@ if _CACHED:
     numba.core.bytecode.FunctionIdentity._unique_ids = itertools.count(secrets.randbits(56))
 _HOOKED = private.stand(private.BLOCKS, "blocks are compiled plainly, for twice as long")
 if _HOOKED:
-    from .linked import COMPILERS
+    from .linked import BLOCKS, KERNEL
 
 
 @contextlib.contextmanager
@@ -141,7 +141,7 @@ def block(
         return function
     if not _HOOKED:
         return numba.njit(nogil=True, **_checks(checked))(function)
-    settings = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": COMPILERS[alone]}
+    settings = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": BLOCKS[alone]}
     declared = numba.njit(nogil=True, **_checks(checked), _nrt=False, forceinline=always, **settings)(function)
     return _for_callers_only(_without_references(declared))
 
@@ -242,7 +242,8 @@ class Kernel:
         return signature, codegen.magic_tuple(), (hashlib.sha256(code.co_code).hexdigest(), repr(known))
 
     def _declared(self, cache: bool) -> Any:
-        dispatcher = numba.njit(nogil=True, error_model="numpy", cache=cache)(self.function)
+        settings = {"pipeline_class": KERNEL} if _HOOKED else {}
+        dispatcher = numba.njit(nogil=True, error_model="numpy", cache=cache, **settings)(self.function)
         if cache and self.function.__module__.startswith("fastcube.kernels."):
             dispatcher._cache._index_key = self._index_key
         if cache:
