@@ -16,7 +16,7 @@ from test_trees_kernel import drawn, faults_at, numbered, sets_of
 
 import fastcube as fc
 from fastcube.kernels.gathering.layout import GATHER, common
-from fastcube.kernels.gathering.single import GATHER_SINGLE, enumerate_gather
+from fastcube.kernels.gathering.single import GATHER_SETS, GATHER_SINGLE
 from fastcube.studies.leu_kuo import enumeration, rivals, tables
 
 RUNS = {
@@ -78,9 +78,9 @@ def expected_of(n, fault):
 def one_set(n, nodes, links):
     """The tally of one fault set, by the kernel."""
     number = {link: i for i, link in enumerate(numbered(n))}
-    state = np.array([*sorted(number[link] for link in links), *sorted(nodes)], np.int64)
+    numbers = [*sorted(number[link] for link in links), *sorted(nodes)]
     slots = GATHER.fresh()
-    enumerate_gather(n, len(links), len(nodes), state, 0, 1, slots)
+    GATHER_SETS(np.uint64(0), 0, 1, np.array([n, len(links), len(nodes), *numbers], np.float64), slots)
     counts, extremes = GATHER.read(slots)
     return counts, None if extremes["slowest"][1] < 0 else extremes["slowest"][0]
 

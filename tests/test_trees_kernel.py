@@ -20,9 +20,9 @@ from fastcube.kernels.trees import case, choice
 from fastcube.kernels.trees import lanes as trees_lanes
 from fastcube.kernels.trees.choice import MOST_IN_LANES
 from fastcube.kernels.trees.lanes import FIND_TREE_LANES_5, FIND_TREE_LANES_8
-from fastcube.kernels.trees.lattice import OPTIMAL_TREE_8, OPTIMAL_TREE_16
+from fastcube.kernels.trees.lattice import OPTIMAL_TREE_8, OPTIMAL_TREE_16, optimal_sets
 from fastcube.kernels.trees.layout import FIND_TREE, OPTIMAL_TREE
-from fastcube.kernels.trees.single import FIND_TREE_DENSE, FIND_TREE_SPARSE, enumerate_trees
+from fastcube.kernels.trees.single import FIND_TREE_DENSE, FIND_TREE_SETS, FIND_TREE_SPARSE
 from fastcube.studies.leu_kuo.claims_questions import WORSE_SINK
 
 
@@ -84,10 +84,13 @@ def expected_of(n, fault, optima):
 def one_set(n, nodes, links):
     """Both tallies of one fault set, by the kernels."""
     number = {link: i for i, link in enumerate(numbered(n))}
-    state = np.array([*sorted(number[link] for link in links), *sorted(nodes)], np.int64)
-    finding, best = FIND_TREE.fresh(), OPTIMAL_TREE.fresh()
-    enumerate_trees(n, len(links), len(nodes), state, 0, 1, finding, best)
-    return FIND_TREE.read(finding)[0], OPTIMAL_TREE.read(best)[0]
+    numbers = [*sorted(number[link] for link in links), *sorted(nodes)]
+    out = []
+    for all_sets, layout in ((FIND_TREE_SETS, FIND_TREE), (optimal_sets, OPTIMAL_TREE)):
+        slots = layout.fresh()
+        all_sets(np.uint64(0), 0, 1, np.array([n, len(links), len(nodes), *numbers], np.float64), slots)
+        out.append(layout.read(slots)[0])
+    return tuple(out)
 
 
 def sets_of(n, most_links, most_nodes):

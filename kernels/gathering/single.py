@@ -1,7 +1,7 @@
 """One trial of gathering: five algorithms over FIND_TREE's tree of one fault set, n <= 10.
 
 A trial whose tree has no faulty link costs nothing beyond FIND_TREE; one without a failing node, whose faulty tree links
-all belong to faulty or isolated nodes, runs FTTC ``literal`` alone, which waits for those.  The enumeration stands at the end.
+all belong to faulty or isolated nodes, runs FTTC ``literal`` alone, which waits for those.
 """
 
 from __future__ import annotations
@@ -10,13 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..draws.sets import next_set
-from ..machine.jit import block, kernel, scratch
-from ..machine.trials import trials_kernel
+from ..machine.jit import block, scratch
 from ..tally.sums import add_product, add_quantity, add_square, add_wide, offer
-from ..trees.dead import Dead, clear_dead, dead_for, draw_dead, first_sink, most_dead
+from ..trees.dead import Dead, dead_for, first_sink, kernels_of, most_dead
 from ..trees.orders import Room, find_order, room_for
-from ..trees.single import mark_set
 from .flow import Flow, begin, flow_for, list_failing, rename, run_fttc, run_literal, run_plain, stranded
 from .layout import GATHER, RUNS, STEPS
 
@@ -155,24 +152,5 @@ def count_gather(n, t, count, s, tally):
         s.flow.fault[y] = 0
 
 
-@block
-def _trial(key, t, params, scratch, tally):
-    n = np.int64(params[0])
-    count = draw_dead(key, t, n, np.int64(params[1]), np.int64(params[2]), scratch.dead)
-    count_gather(n, t, count, scratch, tally)
-    clear_dead(count, scratch.dead)
-
-
-#: Five algorithms over FIND_TREE's tree; params are (n, links, f), n <= 10.
-GATHER_SINGLE = trials_kernel(set_up, _trial)
-
-
-@kernel("void(int64, int64, int64, int64[::1], int64, int64, int64[::1])")
-def enumerate_gather(n, links, f, state, first, stop, tally):
-    """Count fault sets ``first``, ..., ``stop - 1``, each as one trial; as ``trees.single.enumerate_trees``."""
-    s = set_up(np.array([n, links, f], np.float64))
-    for t in range(first, stop):
-        count = mark_set(n, links, f, state, s.dead)
-        count_gather(n, t, count, s, tally)
-        clear_dead(count, s.dead)
-        next_set(n, links, f, state)
+#: Five algorithms over FIND_TREE's tree, n <= 10: random trials, and all fault sets.
+GATHER_SINGLE, GATHER_SETS = kernels_of(set_up, count_gather)

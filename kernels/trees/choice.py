@@ -1,8 +1,9 @@
-"""Which kernels count the trials of FIND_TREE and of the optimum, and which is taken at (n, links, f)."""
+"""Which kernels count the trials of FIND_TREE and of the optimum, which is taken at (n, links, f), and which
+count all fault sets."""
 
 from __future__ import annotations
 
-from ..machine.choice import Table
+from ..machine.choice import Table, anywhere
 
 #: Most links in lanes: as many of their rows as the first caches hold, and COST below 2^8.
 MOST_IN_LANES = 128
@@ -37,6 +38,7 @@ FIND_TREE = Table(
     },
     _find_tree,
 )
+FIND_TREE_SETS = Table(__package__, {"single.FIND_TREE_SETS": anywhere})
 
 #: Lanes of bytes come first: they hold what no trial has more dead links than.
 OPTIMAL_TREE = Table(
@@ -46,3 +48,4 @@ OPTIMAL_TREE = Table(
         "lattice.OPTIMAL_TREE_16": lambda n, links, f: n <= 12,
     },
 )
+OPTIMAL_TREE_SETS = Table(__package__, {"lattice.optimal_sets": anywhere})

@@ -13,9 +13,11 @@ import numpy as np
 
 from ..draws.links import LinkDraws, link_draws_for, mark_distinct_links
 from ..draws.nodes import Draws, draw_faults, drawn, draws_for
+from ..draws.sets import link_at, next_set
 from ..machine import bits, simd
 from ..machine.bits import ONE
-from ..machine.jit import block, scratch
+from ..machine.jit import Kernel, block, scratch
+from ..machine.trials import trials_kernel
 
 #: Lanes of a vector of 16 bits.
 LANES = 32
@@ -80,12 +82,18 @@ def add_nodes(n, count, f, dead):
 
 
 @block
-def add_link(low, bit, at, dead):
-    """List a faulty link as number ``at``; it is in no list yet."""
-    dead.words[low] |= np.uint16(bit)
-    dead.words[low | bit] |= np.uint16(bit)
-    dead.low[at] = np.uint16(low)
-    dead.bit[at] = np.uint16(bit)
+def next_dead(n, links, f, numbers, dead):
+    """List the dead links of the fault set of these numbers, links before nodes, and advance them; returns how many there are."""
+    for i in range(links):
+        low, bit = link_at(n, np.int64(numbers[i]))
+        dead.words[low] |= np.uint16(bit)
+        dead.words[low | bit] |= np.uint16(bit)
+        dead.low[i] = np.uint16(low)
+        dead.bit[i] = np.uint16(bit)
+    for i in range(f):
+        dead.nodes[i] = np.uint64(numbers[links + i])
+    next_set(n, links, f, numbers)
+    return add_nodes(n, links, f, dead)
 
 
 @block
@@ -118,3 +126,37 @@ def isolated(n, dead):
             here &= (ONE << (ONE << np.uint64(n))) - ONE
         found += bits.popcount(here)
     return found
+
+
+def kernels_of(set_up: Any, judge: Any) -> tuple[Kernel, Kernel]:
+    """Two kernels of a study at points (n, links, f), n <= 16: of random trials, and of all fault sets.
+
+    Parameters
+    ----------
+    set_up : scratch
+        As of :func:`trials_kernel`; what it returns has ``dead``, from :func:`dead_for`.
+    judge : block
+        ``judge(n, t, count, scratch, tally)`` counts trial ``t``, whose ``count`` dead links are listed in ``scratch.dead``.
+
+    Returns
+    -------
+    tuple
+        The ``params`` of the second go on with the first set's numbers, 0, 1, ... for links and then for nodes; each trial
+        advances them to the next set's.
+    """
+
+    @block
+    def trial(key, t, params, scratch, tally):
+        n = np.int64(params[0])
+        count = draw_dead(key, t, n, np.int64(params[1]), np.int64(params[2]), scratch.dead)
+        judge(n, t, count, scratch, tally)
+        clear_dead(count, scratch.dead)
+
+    @block
+    def trial_of_set(key, t, params, scratch, tally):
+        n = np.int64(params[0])
+        count = next_dead(n, np.int64(params[1]), np.int64(params[2]), params[3:], scratch.dead)
+        judge(n, t, count, scratch, tally)
+        clear_dead(count, scratch.dead)
+
+    return trials_kernel(set_up, trial), trials_kernel(set_up, trial_of_set)

@@ -26,7 +26,7 @@ import numpy as np
 from ..machine import simd
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally.sums import add_quantity, offer
-from .dead import Dead, clear_dead, dead_for, draw_dead, first_sink, most_dead
+from .dead import Dead, clear_dead, dead_for, draw_dead, first_sink, most_dead, next_dead
 from .layout import OPTIMAL_TREE
 from .orders import Room, find_order, room_for, top_down
 
@@ -311,3 +311,19 @@ def _make(width: int, word: Any) -> Kernel:
 #: Kernels for points whose trials have up to 255 dead links, and for more.
 OPTIMAL_TREE_8 = _make(8, np.uint8)
 OPTIMAL_TREE_16 = _make(16, np.uint16)
+
+
+@kernel(TRIALS_SIGNATURE)
+def optimal_sets(key, first, stop, params, tally):
+    """Count all fault sets as trials of FIND_TREE, TOP_DOWN and the optimum; params as of ``dead.kernels_of``, n <= 12."""
+    n = np.int64(params[0])
+    links = np.int64(params[1])
+    f = np.int64(params[2])
+    s = search_for(n, links, f, 32, np.uint16(0))
+    steps = np.empty(2 * 16, np.int64)
+    filled = np.int64(0)
+    for t in range(first, stop):
+        count = next_dead(n, links, f, params[3:], s.dead)
+        filled = count_optimal(n, t, count, s, 32, np.uint16(1), filled, steps, tally)
+        clear_dead(count, s.dead)
+    flush(n, filled, s.lattice, 32, steps, tally)

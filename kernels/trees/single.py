@@ -1,5 +1,5 @@
 """FIND_TREE's trials one at a time: the plain path, which the lanes must equal bit for bit, the one for large cubes, and
-the enumeration, n <= 12, beside the optimum's.
+all fault sets.
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ import numpy as np
 from ..cube.labels import LabelSet, add, clear, contains, label_set
 from ..draws.links import LinkDraws, distinct_links, link_draws_for
 from ..draws.nodes import Draws, draw_faults, drawn, draws_for
-from ..draws.sets import link_at, next_set
 from ..machine import bits
 from ..machine.bits import ONE, ZERO
-from ..machine.jit import block, kernel, scratch
+from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
-from .dead import Dead, add_link, add_nodes, clear_dead, dead_for, draw_dead, first_sink, isolated, most_dead
-from .lattice import count_optimal, flush, search_for
+from .dead import Dead, dead_for, first_sink, isolated, kernels_of, most_dead
 from .layout import FIND_TREE
 from .orders import Room, find_order, room_for
 
@@ -77,16 +75,8 @@ def count_dense(n, t, count, scratch, tally):
         record(tally, t, faults, failing)
 
 
-@block
-def _trial_dense(key, t, params, scratch, tally):
-    n = np.int64(params[0])
-    count = draw_dead(key, t, n, np.int64(params[1]), np.int64(params[2]), scratch.dead)
-    count_dense(n, t, count, scratch, tally)
-    clear_dead(count, scratch.dead)
-
-
-#: Any trial for n <= 16.
-FIND_TREE_DENSE = trials_kernel(set_up, _trial_dense)
+#: Any trial for n <= 16, and all fault sets.
+FIND_TREE_DENSE, FIND_TREE_SETS = kernels_of(set_up, count_dense)
 
 
 # ---------------------------------------------------------------- n > 16
@@ -250,46 +240,3 @@ def _trial_sparse(key, t, params, scratch, tally):
 
 #: Any trial for n > 16.
 FIND_TREE_SPARSE = trials_kernel(_set_up_sparse, _trial_sparse)
-
-
-# ---------------------------------------------------------------- all fault sets
-
-
-@block
-def mark_set(n, links, f, state, dead):
-    """List the dead links of a state of the enumeration; returns their number."""
-    for i in range(links):
-        low, bit = link_at(n, state[i])
-        add_link(low, bit, i, dead)
-    for i in range(f):
-        dead.nodes[i] = np.uint64(state[links + i])
-    return add_nodes(n, links, f, dead)
-
-
-@kernel("void(int64, int64, int64, int64[::1], int64, int64, int64[::1], int64[::1])")
-def enumerate_trees(n, links, f, state, first, stop, finding, optima):
-    """Count fault sets ``first``, ..., ``stop - 1``, each as one trial.
-
-    Parameters
-    ----------
-    n, links, f : int64
-        Dimension, 1 <= n <= 12; faulty links and nodes.
-    state : int64 array of ``links + f``
-        Where the enumeration stands; 0, 1, ... for links and nodes at first.
-    first, stop : int64
-    finding, optima : int64 arrays
-        Tallies of the layouts FIND_TREE and OPTIMAL_TREE.
-    """
-    dense = set_up(np.array([n, links, f], np.float64))
-    s = search_for(n, links, f, 32, np.uint16(0))
-    steps = np.empty(32, np.int64)
-    filled = np.int64(0)
-    for t in range(first, stop):
-        count = mark_set(n, links, f, state, dense.dead)
-        count_dense(n, t, count, dense, finding)
-        clear_dead(count, dense.dead)
-        count = mark_set(n, links, f, state, s.dead)
-        filled = count_optimal(n, t, count, s, 32, np.uint16(1), filled, steps, optima)
-        clear_dead(count, s.dead)
-        next_set(n, links, f, state)
-    flush(n, filled, s.lattice, 32, steps, optima)

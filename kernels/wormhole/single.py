@@ -59,15 +59,12 @@ def is_cyclic_with(scratch, n, unicast, copies):
 
 
 @block
-def deadlock_trial(key, t, params, scratch, tally):
-    """One trial at (n, f).
+def _look_for_cycles(n, f, scratch, tally):
+    """Count the fault set in place.
 
     The graph of unicasts is a part of the graph, and the one of two channels maps onto it copy by copy: where it has no
     cycle they have none.
     """
-    n = np.int64(params[0])
-    f = np.int64(params[1])
-    draw_faults(key, t, n, f, scratch.faults.labels, scratch.draws)
     lo, hi, _ = search_listed(scratch.faults, n)
     if lo < 0:
         return
@@ -77,6 +74,15 @@ def deadlock_trial(key, t, params, scratch, tally):
         tally[_CYCLIC] += 1
         tally[_UNICAST] += np.int64(is_cyclic_with(scratch, n, True, _ONE))
         tally[_REPAIRED] += np.int64(is_cyclic_with(scratch, n, False, _TWO))
+
+
+@block
+def deadlock_trial(key, t, params, scratch, tally):
+    """One trial at (n, f)."""
+    n = np.int64(params[0])
+    f = np.int64(params[1])
+    draw_faults(key, t, n, f, scratch.faults.labels, scratch.draws)
+    _look_for_cycles(n, f, scratch, tally)
 
 
 #: ``multicast-deadlock``; params are (n, f), 3 <= n <= 8.
@@ -93,13 +99,7 @@ def count_cyclic(n, f, counts):
         total += 1
         for i in range(f):
             scratch.faults.labels[i] = np.uint64(chosen[i])
-        lo, hi, _ = search_listed(scratch.faults, n)
-        if lo >= 0:
-            counts[_GRAPH_PARTITIONED] += 1
-            place_faults(scratch.by_label, scratch.faults.labels, f, lo, hi, n)
-            counts[_CYCLIC] += np.int64(is_cyclic_with(scratch, n, False, _ONE))
-            counts[_UNICAST] += np.int64(is_cyclic_with(scratch, n, True, _ONE))
-            counts[_REPAIRED] += np.int64(is_cyclic_with(scratch, n, False, _TWO))
+        _look_for_cycles(n, f, scratch, counts)
         if not next_choice(chosen, f, np.int64(1) << n):
             return total
 

@@ -1,17 +1,19 @@
-"""All sets of faulty links and nodes of small cubes: the tallies of the four studies."""
+"""All sets of faulty links and nodes of small cubes: what exact values are made of."""
 
 from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from fastcube.errors import check_integer
+from fastcube.kernels.gathering.choice import GATHER_SETS
 from fastcube.kernels.gathering.layout import GATHER
+from fastcube.kernels.machine.choice import Table
 from fastcube.kernels.tally.layout import Layout
-from fastcube.kernels.trees.layout import FIND_TREE, OPTIMAL_TREE
+from fastcube.kernels.trees import choice, layout
 from fastcube.measure.study import Point, check_cases
 from fastcube.measure.tally import Tally
 
@@ -25,42 +27,23 @@ LARGEST_TREE = 12
 _CHUNK = 10**6
 
 
-def _tallies(point: Point, kernel: Any, *layouts: Layout) -> tuple[Tally, ...]:
-    """What a kernel counts of all fault sets of a point, which are checked against the most."""
-    n, links, f = values_of(point)
-    sets = check_cases(math.comb(n * 2 ** (n - 1), links) * math.comb(2**n, f), MOST_SETS, point)
-    slots = [layout.fresh() for layout in layouts]
-    state = np.concatenate([np.arange(links), np.arange(f)]).astype(np.int64)
-    for first in range(0, sets, _CHUNK):
-        kernel(n, links, f, state, first, min(first + _CHUNK, sets), *slots)
-    return tuple(Tally.from_slots(layout, 0, sets, each) for layout, each in zip(layouts, slots, strict=True))
+def _over_sets(kernels: Table, of: Layout) -> Callable[[Point], Tally]:
+    """The enumeration of a study: what its kernel of all fault sets (``kernels/trees/dead.py``) counts at a point."""
+
+    @functools.lru_cache(64)
+    def tally(n: int, links: int, f: int) -> Tally:
+        check_integer("n", n, 1, LARGEST_TREE, "for exact values")
+        every = math.comb(n * 2 ** (n - 1), links) * math.comb(2**n, f)
+        sets = check_cases(every, MOST_SETS, {"n": n, "links": links, "f": f})
+        params, slots = np.array([n, links, f, *range(links), *range(f)], np.float64), of.fresh()
+        for first in range(0, sets, _CHUNK):
+            kernels.kernel(n, links, f)(np.uint64(0), first, min(first + _CHUNK, sets), params, slots)
+        return Tally.from_slots(of, 0, sets, slots)
+
+    return lambda point: tally(*values_of(point))
 
 
-@functools.lru_cache(64)
-def _of_trees(n: int, links: int, f: int) -> tuple[Tally, ...]:
-    from fastcube.kernels.trees.single import enumerate_trees
-
-    n = check_integer("n", n, 1, LARGEST_TREE, "for exact values")
-    return _tallies({"n": n, "links": links, "f": f}, enumerate_trees, FIND_TREE, OPTIMAL_TREE)
-
-
-@functools.lru_cache(64)
-def _of_gathering(n: int, links: int, f: int) -> tuple[Tally, ...]:
-    from fastcube.kernels.gathering.single import enumerate_gather
-
-    return _tallies({"n": n, "links": links, "f": f}, enumerate_gather, GATHER)
-
-
-def find_tree(point: Point) -> Tally:
-    """All fault sets of a point of ``find-tree``; n <= 12."""
-    return _of_trees(*values_of(point))[0]
-
-
-def optimal_tree(point: Point) -> Tally:
-    """All fault sets of a point of ``optimal-tree``."""
-    return _of_trees(*values_of(point))[1]
-
-
-def gather(point: Point) -> Tally:
-    """All fault sets of a point of ``gather`` and ``rerouting``."""
-    return _of_gathering(*values_of(point))[0]
+find_tree = _over_sets(choice.FIND_TREE_SETS, layout.FIND_TREE)
+optimal_tree = _over_sets(choice.OPTIMAL_TREE_SETS, layout.OPTIMAL_TREE)
+#: Of ``gather`` and ``rerouting``, which run one kernel.
+gather = _over_sets(GATHER_SETS, GATHER)
