@@ -67,6 +67,18 @@ def rounded(trials: float) -> int:
     return max(16, int(trials) // digits * digits)
 
 
+def as_lines(data: dict[str, dict[str, dict[str, object]]]) -> str:
+    """The data as JSON, a grid or a claim a line."""
+    parts = []
+    for part, owners in data.items():
+        texts = []
+        for owner, entries in owners.items():
+            lines = ",\n".join(f"   {json.dumps(name)}: {json.dumps(entry)}" for name, entry in entries.items())
+            texts.append(f"  {json.dumps(owner)}: {{\n{lines}\n  }}")
+        parts.append(f" {json.dumps(part)}: {{\n" + ",\n".join(texts) + "\n }")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
 def write(files: list[str]) -> None:
     out: dict[str, dict[str, dict[str, object]]] = {"studies": {}, "claims": {}}
     for line in (json.loads(line) for file in files for line in Path(file).read_text().splitlines()):
@@ -84,7 +96,7 @@ def write(files: list[str]) -> None:
     for study, grids in SHOWN.items():
         for grid in grids:
             out["studies"].setdefault(study, {})[grid] = {"quick": 0, "full": 0, "seconds": [0, 0]}
-    DATA.write_text(json.dumps(out, indent=1) + "\n")
+    DATA.write_text(as_lines(out))
 
 
 if __name__ == "__main__":

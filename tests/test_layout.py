@@ -127,6 +127,13 @@ def test_a_kernel_that_writes_outside_its_tally_is_caught(guards, slot):
         guards.check()
 
 
+def test_a_mean_finds_the_counters_of_moments_by_its_total():
+    mean = fc.Mean(name="gap", description="", total="gap")
+    assert mean.counters() == tuple(c.name for c in Moments("gap", "", nonzero="with_gap").counters)
+    own = fc.Mean(name="gap", description="", total="gap", squares="gap_gap", nonzero="apart")
+    assert own.counters() == ("gap", "gap_gap", "apart")
+
+
 # ---------------------------------------------------------------- the join with a study
 
 

@@ -174,15 +174,20 @@ class Mean(Number):
     """Mean of a quantity in [0, bound(point)]: empirical Bernstein interval.
 
     ``total`` and ``squares`` count the quantity in units of ``unit(point)`` (2^n for a fraction of nodes);
-    ``nonzero`` counts the trials where it is not zero.
+    ``nonzero`` counts the trials where it is not zero.  By default they are ``TOTAL_squared`` and ``with_TOTAL``.
     """
 
     total: str
-    squares: str
-    nonzero: str
+    squares: str = ""
+    nonzero: str = ""
     unit: Callable[[Point], float] = _one
     bound: Callable[[Point], float] = _one
     interval: ClassVar[str] = "bounded"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "squares", self.squares or f"{self.total}_squared")
+        object.__setattr__(self, "nonzero", self.nonzero or f"with_{self.total}")
 
     def counters(self) -> tuple[str, ...]:
         return self.total, self.squares, self.nonzero

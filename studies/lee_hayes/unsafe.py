@@ -231,7 +231,6 @@ UNSAFE_FRACTION = Study(
             name="rounds",
             description="mean number of rounds of FIND_UNSAFE",
             total="rounds",
-            squares="rounds_squared",
             nonzero="with_unsafe",
             bound=most_rounds,
             among="rounds_known",

@@ -91,8 +91,6 @@ def _mean(name: str, description: str, counter: str) -> Mean:
         name=name,
         description=f"mean {description}, among trials with a sink",
         total=counter,
-        squares=f"{counter}_squared",
-        nonzero=f"with_{counter}",
         bound=most_faults,
         among="sink",
     )
