@@ -202,7 +202,8 @@ def test_a_disk_that_fills_up_or_fails_during_the_run(tmp_path, undisturbed, fai
     assert fc.run(fc.study(TOY_FILE), a=[1, 2], trials=20_001, output=rescued).digest() == undisturbed
 
 
-def test_a_failed_checkpoint_does_not_end_a_run(tmp_path):
+def test_a_failed_checkpoint_does_not_end_a_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where the work of the failed one is saved
     gate = tmp_path / "gate"
     with mounted(tmp_path / "disk", "size=256k") as disk:
         out = disk / "r.h5"

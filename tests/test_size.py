@@ -59,9 +59,11 @@ def many(points, ranges):
 
 
 def replaced(name, values, **options):
+    """Writes other values there, which a function makes where they are many."""
+
     def change(f):
         del f[name]
-        f.create_dataset(name, data=values, **options)
+        f.create_dataset(name, data=values() if callable(values) else values, **options)
 
     return change
 
@@ -128,13 +130,13 @@ COSTLY = {
     "a text that is shared": shared_text,
     "too many ranges": replaced(
         "raw/ranges",
-        np.stack([np.zeros(2**21), np.arange(2**21) * 2, np.arange(2**21) * 2 + 1], 1).astype(np.int64),
+        lambda: np.stack([np.zeros(2**21), np.arange(2**21) * 2, np.arange(2**21) * 2 + 1], 1).astype(np.int64),
         compression="gzip",
     ),
-    "too many points": replaced("raw/a", np.zeros(2 * 10**6 + 1, np.int64), compression="gzip"),
+    "too many points": replaced("raw/a", lambda: np.zeros(2 * 10**6 + 1, np.int64), compression="gzip"),
     "too many counters": counters,
-    "a history of nothing": replaced("provenance/json", json.dumps([[]] * 2_000_000)),
-    "a longer one": replaced("provenance/json", json.dumps([{}] * 3_000_000)),
+    "a history of nothing": replaced("provenance/json", lambda: json.dumps([[]] * 2_000_000)),
+    "a longer one": replaced("provenance/json", lambda: json.dumps([{}] * 3_000_000)),
     "an attribute of many": lambda f: f.attrs.create("digest", np.zeros(10**6, "S64")),
 }
 
