@@ -9,7 +9,8 @@ optimised by themselves first (``alone``).
 
 What is linked into a kernel nobody else calls, and LLVM is told so: it then drops what of a call's arguments is not used, and
 inlines what is called once.  An array is seven arguments and a kernel's scratch dozens of arrays, so a call left as it was passed
-200 words and more: a quarter of all time of routing at (12, 6), half of that of planted faults at (20, 10).
+200 words and more: a quarter of all time of routing at (12, 6), half of that of planted faults at (20, 10).  What is optimised by
+itself is left as it is: called once and inlined, 2-partition's loops at (10, 16) were short of registers, a tenth of all time.
 """
 
 from __future__ import annotations
@@ -45,9 +46,11 @@ class _Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
         state.library = library = context.codegen().create_library(state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
-        if not self.alone:
-            library._optimize_final_module = lambda: None
         made = state.cr.fndesc
+        if self.alone:
+            library._final_module.get_function(made.llvm_func_name).linkage = Linkage.weak_odr
+        else:
+            library._optimize_final_module = lambda: None
         prints = str(library._final_module).count(context.get_env_name(made)) > 1
         if prints:  # what that needs comes with an entry
             entry = context.get_executable(library, made, state.cr.env)
@@ -61,7 +64,7 @@ class _Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
 
 @_last
 class _LoweringAlone(_Lowering):
-    """The same, optimised before it is linked."""
+    """The same, optimised before it is linked, and told by its linkage from what is compiled as one with its kernel."""
 
     alone = True
 

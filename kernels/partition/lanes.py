@@ -76,7 +76,7 @@ def _least_xor(labels, at, lanes, f):
     return simd.minimum(simd.minimum(n0, n1), simd.minimum(n2, n3))
 
 
-@block
+@block(alone=True)
 def _draw_on(key, t, n, f, labels, column, lanes):
     """Replace the repeated labels of one trial, in one column of the rows, by the next of its sequence."""
     # unsigned: Numba looks at each signed index whether it counts from the end, an eighth of all time at n = 8, f = 8
