@@ -22,6 +22,9 @@ from typing import Any
 from llvmlite.binding import Linkage
 from numba.core import compiler, compiler_machinery, typed_passes
 
+#: Symbols of the blocks that are optimised by themselves.
+_ALONE: set[str] = set()
+
 
 def _leave(library: Any) -> None:
     """In place of making machine code: what a finished library must know of itself."""
@@ -48,7 +51,7 @@ class _Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
         super().run_pass(state)
         made = state.cr.fndesc
         if self.alone:
-            library._final_module.get_function(made.llvm_func_name).linkage = Linkage.weak_odr
+            _ALONE.add(made.llvm_func_name)
         else:
             library._optimize_final_module = lambda: None
         prints = str(library._final_module).count(context.get_env_name(made)) > 1
@@ -64,7 +67,7 @@ class _Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
 
 @_last
 class _LoweringAlone(_Lowering):
-    """The same, optimised before it is linked, and told by its linkage from what is compiled as one with its kernel."""
+    """The same, optimised before it is linked."""
 
     alone = True
 
@@ -81,9 +84,9 @@ class _LoweringAll(typed_passes.NativeLowering):  # type: ignore[misc]
 
 
 def _optimize_as_one(library: Any, optimize: Callable[[], None]) -> None:
-    """Optimise all of a library's module together."""
+    """Optimise a library's module, all but what is left as it is."""
     for function in library._final_module.functions:
-        if function.linkage == Linkage.linkonce_odr and not function.is_declaration:
+        if function.linkage == Linkage.linkonce_odr and not function.is_declaration and function.name not in _ALONE:
             function.linkage = Linkage.internal
     optimize()
 
