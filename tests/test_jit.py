@@ -10,6 +10,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from machine_code import assembly
 
 import fastcube.kernels
 from fastcube.kernels.machine import jit, private
@@ -199,3 +200,20 @@ def test_without_a_private_member_of_numba_the_same_is_counted(gone):
     assert f" lacks {gone}: " in line
     assert hooked.startswith("['_compile_for_args'")
     assert plain.startswith("[]") == (gone in {name for _, name in private.BLOCKS})
+
+
+def test_what_is_linked_into_a_kernel_is_no_symbol_of_its_machine_code():
+    @scratch
+    def room(n):
+        return np.ones(n)
+
+    @kernel("float64(int64)", cache=False)
+    def summed(n):
+        ones = room(n)
+        return ones[0] + ones[n - 1]
+
+    assert summed(3) == 2
+    lines = (line.split() for line in assembly(summed).splitlines() if "@function" in line)
+    functions = [line[1] for line in lines]
+    assert any(name.startswith(".L") for name in functions)
+    assert all(name.startswith(".L") or "summed" in name for name in functions)

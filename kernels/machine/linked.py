@@ -84,10 +84,14 @@ class _LoweringAll(typed_passes.NativeLowering):  # type: ignore[misc]
 
 
 def _optimize_as_one(library: Any, optimize: Callable[[], None]) -> None:
-    """Optimise a library's module, all but what is left as it is."""
+    """Optimise a library's module, all but what is left as it is.
+
+    Private, and not internal: the linker of machine code takes the first symbol of a name even where it is another module's own,
+    so that a user's trial called a block of which a kernel's optimiser had dropped an argument.
+    """
     for function in library._final_module.functions:
         if function.linkage == Linkage.linkonce_odr and not function.is_declaration and function.name not in _ALONE:
-            function.linkage = Linkage.internal
+            function.linkage = Linkage.private
     optimize()
 
 
