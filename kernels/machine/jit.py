@@ -7,6 +7,7 @@ called with, and never on its own.  The arrays it works on are its caller's; ref
 counted in it, so it must not return one (nor a tuple that holds one), which is refused when it is compiled.
 ``@block(always=True)`` is one that LLVM may not leave a call.
 ``@scratch`` is a building block that allocates: it makes a kernel's arrays, once a call, and returns them in a NamedTuple.
+It is compiled as a block is, but for a user's own (``checked``).
 ``@kernel(signature)`` is an entry point: exactly one explicit signature, machine code that releases the
 interpreter lock, compiled on first use and cached on disk.
 
@@ -47,7 +48,10 @@ if _CACHED:
     numba.core.bytecode.FunctionIdentity._unique_ids = itertools.count(secrets.randbits(56))
 _HOOKED = private.stand(private.BLOCKS, "blocks are compiled plainly, for twice as long")
 if _HOOKED:
-    from .linked import BLOCKS, KERNEL
+    from .linked import BLOCKS, KERNEL, SCRATCH
+
+#: Numba's settings for what is linked into its callers: no entry from Python, none from C.
+_LINKED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 @contextlib.contextmanager
@@ -141,8 +145,8 @@ def block(
         return function
     if not _HOOKED:
         return numba.njit(nogil=True, **_checks(checked))(function)
-    settings = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": BLOCKS[alone]}
-    declared = numba.njit(nogil=True, **_checks(checked), _nrt=False, forceinline=always, **settings)(function)
+    settings = {"nogil": True, **_checks(checked), "_nrt": False, "forceinline": always}
+    declared = numba.njit(**settings, **_LINKED, pipeline_class=BLOCKS[alone])(function)
     return _for_callers_only(_without_references(declared))
 
 
@@ -150,9 +154,13 @@ def scratch(function: Callable[..., Any], *, checked: bool = False) -> Any:
     """As :func:`block`, for what allocates: the arrays that a kernel needs, set up once a call, or rarely.
 
     With ``checked`` an index outside of its array raises IndexError, instead of reading or writing there, and a division by
-    zero ZeroDivisionError, instead of giving 0 or infinity.
+    zero ZeroDivisionError, instead of giving 0 or infinity.  Such are users' own, trials too: Python's calls of them get
+    machine code.
     """
-    return numba.njit(nogil=True, **_checks(checked), _nrt=True, forceinline=False)(function)
+    settings = {"nogil": True, **_checks(checked), "_nrt": True, "forceinline": False}
+    if checked or numba.config.DISABLE_JIT or not _HOOKED:
+        return numba.njit(**settings)(function)
+    return _for_callers_only(numba.njit(**settings, **_LINKED, pipeline_class=SCRATCH)(function))
 
 
 def _checks(checked: bool) -> dict[str, Any]:
