@@ -194,7 +194,7 @@ LEE_HAYES = [
     Mutant(
         LH,
         "ROUTE3 asks every neighbour three times",
-        swap("lee_hayes.claims_routing.bits_down", by=lambda x: (bit for bit in bits_down(x) for _ in range(3))),
+        swap("lee_hayes.claims_route3.bits_down", by=lambda x: (bit for bit in bits_down(x) for _ in range(3))),
         ("two-comparisons",),
     ),
 ]
@@ -276,7 +276,7 @@ LEU_KUO = [
     Mutant(
         LK,
         "faulty nodes have no FAULT",
-        swap("leu_kuo.claims_gathering.detect", by=lambda cube: detect(type(cube)(cube.n, (), cube.faulty_links))),
+        swap("leu_kuo.claims_delivery.detect", by=lambda cube: detect(type(cube)(cube.n, (), cube.faulty_links))),
         ("faulty-as-isolated", "computation-slowdown"),
     ),
 ]

@@ -14,7 +14,14 @@ __all__ = ["PAPER"]
 PAPER = Paper(
     __name__,
     studies=(UNSAFE_FRACTION, UNSAFE_RARE, UNSAFE_CRITICAL, ROUTING, ROUTING_RATE, BROADCAST),
-    claims=("claims", "claims_broadcasting", "claims_rounds", "claims_routing", "claims_routing_optimality"),
+    claims=(
+        "claims",
+        "claims_broadcasting",
+        "claims_rounds",
+        "claims_routing",
+        "claims_route3",
+        "claims_routing_optimality",
+    ),
     examples="examples",
     rivals=("rivals", "rivals_messages"),
 )

@@ -7,25 +7,23 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fastcube.errors import check_integer, check_range
 from fastcube.exact.closed_forms import mean_reached
 from fastcube.kernels.broadcasting import choice, layout
-from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.grid import most_values
-from fastcube.measure.statistics import Mean, Proportion, Statistic
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, check_cases, point_text, product_grid
+from fastcube.measure.statistics import Mean, Statistic
+from fastcube.measure.study import Draw, Explanation, Grid, Point, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
+from fastcube.measure.unicast import AXES, MOST
 from fastcube.networks.hypercube import Hypercube
+from fastcube.results.results import Results
 
-from .messages import faults_in_words
-from .routing import MOST, most_links, most_nodes, share
-
-if TYPE_CHECKING:
-    from fastcube.results.results import Results
+from .messages import head
+from .routing import share
 
 #: Fault sets that an enumeration may take, some ten seconds.
 _MOST_CASES = 10**7
@@ -33,8 +31,8 @@ _MOST_CASES = 10**7
 
 def _check(point: Point) -> None:
     n = int(point["n"])
-    check_range("f", point["f"], 0, most_nodes(n, 1), f"for n={n}, which leaves a nonfaulty node")
-    check_range("links", point["links"], 0, most_links(n), f"for n={n}")
+    check_range("f", point["f"], 0, min(2**n - 1, MOST), f"for n={n}, which leaves a nonfaulty node")
+    check_range("links", point["links"], 0, min(n * 2 ** (n - 1), MOST), f"for n={n}")
 
 
 def _enumeration(point: Point) -> Tally:
@@ -59,21 +57,13 @@ def _draw(point: Point, key: int, trial: int) -> Draw:
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     from fastcube.algorithms.broadcasting import broadcast
-    from fastcube.algorithms.unsafe import find_unsafe
     from fastcube.errors import ParameterError
 
     drawn = _draw(point, key, trial)
-    cube, s, nodes = drawn.network, drawn.others["s"], faulty_nodes(drawn)
-    unsafe = find_unsafe(cube)
+    cube, s = drawn.network, drawn.others["s"]
+    data, lines, unsafe = head(drawn)
     source = "unsafe" if any(s in part for part in unsafe.subcubes) else "active"
-    data: dict[str, Any] = {
-        "faulty_nodes": nodes,
-        "faulty_links": [list(link) for link in sorted(cube.faulty_links)],
-        "s": s,
-        "not_unsafe": not unsafe.all_unsafe,
-    }
-    nonfaulty = 2**cube.bits - len(nodes)
-    lines = [f"  links are counted from the left, 1 to {point['n']}", *faults_in_words(cube, unsafe)]
+    nonfaulty = 2**cube.bits - len(data["faulty_nodes"])
     lines.append(f"  from {cube.label(s)}, which is {source}, to {nonfaulty} nonfaulty nodes")
     for algorithm in ("BROADCAST", "BROADCAST1", "BROADCAST2"):
         try:
@@ -207,9 +197,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
         unit=_nonfaulty,
         shown=name in ("broadcast", "broadcast1_unsafe"),
     )
-    whole = share(
-        f"{name}_complete", f"{name}_complete", f"{title}: share that reach every nonfaulty node", among, shown
-    )
+    whole = share(f"{name}_complete", f"{title}: share that reach every nonfaulty node", among, shown)
     if not steps:
         return whole, coverage
     return (
@@ -232,30 +220,15 @@ BROADCAST = Study(
     title="Broadcasting among f random faulty nodes and K faulty links in Q_n",
     source="Lee & Hayes 1988, section 4",
     revision=1,
-    axes=(
-        Axis("n", "dimension of the hypercube", int, 1, 62),
-        Axis("f", "number of faulty nodes", int, 0, MOST),
-        Axis("links", "number of faulty links", int, 0, MOST),
-    ),
+    axes=AXES,
     tally=layout.BROADCAST,
     statistics=(
         *_statistics("broadcast2", shown=True),
         *_statistics("broadcast1"),
         *_statistics("broadcast1_unsafe", steps=False),
         *_statistics("broadcast"),
-        Proportion(
-            name="not_unsafe",
-            description="share of fault sets that leave an active node",
-            events="not_unsafe",
-            shown=False,
-        ),
-        Proportion(
-            name="unsafe_source",
-            description="share of sources that are unsafe, where some node is active",
-            events="unsafe_source",
-            among="not_unsafe",
-            shown=False,
-        ),
+        share("not_unsafe", "share of fault sets that leave an active node"),
+        share("unsafe_source", "share of sources that are unsafe, where some node is active", "not_unsafe"),
     ),
     kernel=lambda point: choice.BROADCAST.kernel(*point.values()),
     grids=(

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from fastcube.algorithms.paths import Route
 from fastcube.algorithms.routing import among_closed
 from fastcube.algorithms.shortest import distance
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.networks.hypercube import Hypercube
-from fastcube.papers.claims import Effort
+from fastcube.papers.claims import Effort, Verdict, Witness
+from fastcube.papers.cubes import cubes
 
-#: All fault sets without node 0 of at most so many nodes, by n; and with faulty links, (nodes, links).
-_FULL, _QUICK = {1: 1, 2: 3, 3: 7, 4: 15, 5: 2}, {1: 1, 2: 3, 3: 7, 4: 3}
+#: All fault sets without node 0 of at most so many (nodes, links), by n; and those with a faulty link.
+_FULL = {1: (1, 0), 2: (3, 0), 3: (7, 0), 4: (15, 0), 5: (2, 0)}
+_QUICK = {1: (1, 0), 2: (3, 0), 3: (7, 0), 4: (3, 0)}
 _LINKS_FULL = {1: (0, 1), 2: (2, 2), 3: (3, 2), 4: (1, 2)}
 _LINKS_QUICK = {1: (0, 1), 2: (2, 2), 3: (2, 2)}
 
@@ -38,6 +41,11 @@ class World:
     def closed(self) -> list[tuple[int, int]]:
         """Subcubes of faulty and unsafe nodes: a node and the fixed dimensions of each."""
         return [(part.base, ~part.free) for part in find_unsafe(self.cube).subcubes]
+
+    @property
+    def f(self) -> int:
+        """How many nodes are faulty."""
+        return len(self.cube.faulty_nodes)  # type: ignore[arg-type]
 
     @property
     def safe(self) -> bool:
@@ -69,7 +77,7 @@ class World:
 
     def crowded(self, k: int, radius: int) -> bool:
         """Whether some nonfaulty node has more than k faulty nodes within a radius."""
-        if len(self.cube.faulty_nodes) <= k:  # type: ignore[arg-type]
+        if self.f <= k:
             return False
         if (k, radius) not in self._crowded:
             nonfaulty = (x for x in range(2**self.cube.n) if not self.cube.is_faulty(x))
@@ -79,19 +87,13 @@ class World:
 
 def worlds(effort: Effort, links: bool = False) -> Iterator[World]:
     """Fault sets without node 0, in the order of n and of their size."""
-    if links:
-        for n, (nodes, most) in effort.pick(_LINKS_FULL, _LINKS_QUICK).items():
-            every = [(x, x ^ 1 << i) for x in range(2**n) for i in range(n) if not x >> i & 1]
-            for k in range(1, most + 1):
-                for f in range(nodes + 1):
-                    for pairs in itertools.combinations(every, k):
-                        for chosen in itertools.combinations(range(1, 2**n), f):
-                            yield World(Hypercube(n, chosen, pairs))
-        return
-    for n, most in effort.pick(_FULL, _QUICK).items():
-        for f in range(most + 1):
-            for chosen in itertools.combinations(range(1, 2**n), f):
-                yield World(Hypercube(n, chosen))
+    for n, (nodes, most) in _sizes(effort, links).items():
+        for k, f in itertools.product(range(min(most, 1), most + 1), range(nodes + 1)):
+            yield from map(World, cubes(n, f, k, first=1))
+
+
+def _sizes(effort: Effort, links: bool) -> dict[int, tuple[int, int]]:
+    return effort.pick(_LINKS_FULL, _LINKS_QUICK) if links else effort.pick(_FULL, _QUICK)
 
 
 def two_squares() -> Iterator[World]:
@@ -107,16 +109,14 @@ def two_squares() -> Iterator[World]:
                             yield world
 
 
-def checked_range(effort: Effort, links: bool = False) -> str:
+def checked_range(effort: Effort, links: bool = False, what: str = "messages") -> str:
     """The cases of :func:`worlds` in words."""
-    if links:
-        sizes = effort.pick(_LINKS_FULL, _LINKS_QUICK)
-        return "all messages of " + ", ".join(
-            f"Q_{n} with at most {most} faulty link{'s' * (most > 1)} and {nodes} faulty nodes"
-            for n, (nodes, most) in sizes.items()
-        )
-    sizes2 = effort.pick(_FULL, _QUICK)
-    return "all messages of " + ", ".join(f"Q_{n} with at most {most} faults" for n, most in sizes2.items())
+    return f"all {what} of " + ", ".join(
+        f"Q_{n} with at most {most} faulty link{'s' * (most > 1)} and {nodes} faulty nodes"
+        if links
+        else f"Q_{n} with at most {nodes} faults"
+        for n, (nodes, most) in _sizes(effort, links).items()
+    )
 
 
 def hunted(effort: Effort) -> Iterator[tuple[World, int, int]]:
@@ -180,3 +180,59 @@ def hunted_range(effort: Effort, what: str) -> str:
         f"hunted on {effort.pick(_HUNTED_FULL, _HUNTED_QUICK)} random {what} in Q_5, ..., Q_8 and by {climbs} greedy "
         f"climb{'s' * (climbs > 1)} of {moves} moves toward the bound"
     )
+
+
+class Kind(NamedTuple):
+    """What a claim is about, in which order its small cases come, and the (s, t) of a world."""
+
+    what: str
+    order: str
+    ends: Callable[[World], Iterable[tuple[int, int]]]
+
+
+MESSAGES = Kind(
+    "messages",
+    "in the order of n and then of the number of faults",
+    lambda world: ((0, t) for t in range(1, 2**world.cube.n) if not world.cube.is_faulty(t)),
+)
+BROADCASTS = Kind("broadcasts", "in the order of n and of the faults", lambda world: ((0, 0),))
+
+#: What a claim says of a case: False where its hypothesis does not apply, True where it is as stated, else what is wrong:
+#: words, a Python expression that shows it, and perhaps a form.
+Judged = bool | tuple[str, ...]
+Check = Callable[[World, int, int], Judged]
+
+
+def looked_through(
+    effort: Effort,
+    kind: Kind,
+    check: Check,
+    witness: Callable[[World, int, int, tuple[str, ...]], Witness],
+    toward: Toward,
+    links: bool,
+    within: Callable[[World], bool],
+    more: tuple[str, Iterable[World]],
+) -> Verdict:
+    """Refuted by the first case that ``check`` finds wrong; where it applied to none nothing is decided.
+
+    Climbs go ``toward`` what the claim bounds, in worlds that it may apply to (``within``); ``more`` worlds, with what they are,
+    come after the small ones.
+    """
+
+    def wrong(world: World, s: int, t: int) -> Witness | None:
+        found = within(world) and check(world, s, t)
+        effort.applies(found is not False)
+        return witness(world, s, t, found) if isinstance(found, tuple) else None
+
+    where = checked_range(effort, links, kind.what) + more[0]
+    for world in effort.each(itertools.chain(worlds(effort, links), more[1])):
+        for s, t in kind.ends(world):
+            if shown := wrong(world, s, t):
+                return Verdict("refuted", f"{kind.order}; {where}", shown)
+    if not links:
+        before = effort.applied
+        for case in effort.each(itertools.chain(hunted(effort), climbed(effort, within, toward)), "hunting"):
+            if shown := wrong(*case):
+                return Verdict("refuted", f"holds for {where}; hunted above", shown)
+        where += f"; {hunted_range(effort, kind.what)}, of which it applied to {effort.applied - before:,}"
+    return Verdict("holds" if effort.applied else "undecided", where)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.exact.unsafe import exact_unsafe, family_counts, merging_pairs
 from fastcube.networks.hypercube import Hypercube
 from fastcube.papers.claims import Effort, Ledger, Verdict, Witness, agree
+from fastcube.papers.cubes import cubes, data_of, links_of
 from fastcube.papers.inventory import inventory
 
 from .closed_sets import closed_sets, parts_of
@@ -24,13 +25,30 @@ ledger = Ledger("lee_hayes")
 
 def witness(words: str, cube: Hypercube, python: str) -> Witness:
     """A witness on one hypercube: what ``python`` gives, where ``u`` stands for its unsafe nodes."""
-    data = {
-        "n": cube.n,
-        "faulty_nodes": [v for v in range(2**cube.n) if cube.is_faulty(v)],
-        "faulty_links": sorted(list(link) for link in cube.faulty_links),
-    }
     value = eval(python, {"u": find_unsafe(cube)})
-    return Witness(words, f"(lambda u: {python})(fc.find_unsafe(fc.{cube.source()}))", value, data)
+    return Witness(words, f"(lambda u: {python})(fc.find_unsafe(fc.{cube.source()}))", value, data_of(cube))
+
+
+#: Maximal subcubes of faulty and unsafe nodes.
+_SUBCUBES = "[str(part) for part in u.subcubes]"
+
+_CLOSED = "all fault sets of Q_1, ..., Q_5, by all sets of nodes that are closed under the rule"
+
+
+def _first_closed(effort: Effort, bad: Callable[[int, int], bool], words: str, cubes_too: bool = True) -> Verdict:
+    """Refuted by the first closed set of Q_1, ..., Q_5, given as n and bits, that is ``bad``; whole cubes may be left out."""
+    for n in range(1, 6):
+        sets = closed_sets(n)  # the last one is all of Q_n
+        for nodes in effort.each(sets if cubes_too else sets[:-1], f"Q_{n}"):
+            effort.applies()
+            if bad(n, nodes):
+                return Verdict("refuted", f"fault sets of Q_{n}", witness(words, _of_bits(n, nodes), _SUBCUBES))
+    return Verdict("holds", _CLOSED)
+
+
+def _of_bits(n: int, nodes: int) -> Hypercube:
+    """Q_n with the faulty nodes v of which bit v is set."""
+    return Hypercube(n, [v for v in range(2**n) if nodes >> v & 1])
 
 
 # ---------------------------------------------------------------- the shape of the unsafe nodes
@@ -48,15 +66,14 @@ def _shape(effort: Effort, least_dimension: int) -> Verdict:
             elif any(part.dimension < least_dimension for part in parts):
                 words = f"the faulty nodes mark no other, and lie in no subcube of dimension {least_dimension} or more"
             if words:
-                cube = Hypercube(n, [v for v in range(2**n) if nodes >> v & 1])
                 checked = (
                     f"fault sets of Q_{n} in the order of their size" if n == 1 else f"all fault sets up to Q_{n - 1}"
                 )
-                return Verdict("refuted", checked, witness(words, cube, "[str(part) for part in u.subcubes]"))
+                return Verdict("refuted", checked, witness(words, _of_bits(n, nodes), _SUBCUBES))
     if effort.quick:
-        return Verdict("holds", "all fault sets of Q_1, ..., Q_5, by all sets of nodes that are closed under the rule")
+        return Verdict("holds", _CLOSED)
     if len(closed_sets(6)) == sum(family_counts(6).values()) + 1:  # the families are closed sets, and so all of them
-        return Verdict("holds", "all fault sets of Q_1, ..., Q_6, by all sets of nodes that are closed under the rule")
+        return Verdict("holds", _CLOSED.replace("Q_5", "Q_6"))
     return Verdict("undecided", "holds for all fault sets of Q_1, ..., Q_5; Q_6 has closed sets of another kind")
 
 
@@ -109,8 +126,7 @@ def _by_rule(cube: Hypercube) -> int:
 def _small_cases(sizes: Iterable[tuple[int, int]] = ((1, 1), (2, 4), (3, 1))) -> Iterator[Hypercube]:
     """All sets of faulty nodes of Q_n with at most so many faulty links, by n."""
     for n, most in sizes:
-        links = [(x, x ^ 1 << i) for x in range(2**n) for i in range(n) if not x >> i & 1]
-        some = [chosen for k in range(most + 1) for chosen in itertools.combinations(links, k)]
+        some = [chosen for k in range(most + 1) for chosen in itertools.combinations(links_of(n), k)]
         for word in range(2**2**n):
             for chosen in some:
                 yield Hypercube(n, [v for v in range(2**n) if word >> v & 1], chosen)
@@ -135,7 +151,7 @@ def theorem_3_links(effort: Effort) -> Verdict:
         alone = [part for part in find_unsafe(cube).subcubes if not part.dimension and not cube.is_faulty(part.base)]
         if nodes not in closed[cube.n] or alone:
             words = "the faulty and unsafe nodes are not closed under the rule, or an unsafe node stands alone"
-            return Verdict("refuted", "small cases by size", witness(words, cube, "[str(part) for part in u.subcubes]"))
+            return Verdict("refuted", "small cases by size", witness(words, cube, _SUBCUBES))
     return Verdict(
         verdict.outcome,
         f"{verdict.checked}; that faults of nodes and links end in one, on all faults of Q_1 and Q_2 and on all of Q_3 with "
@@ -152,17 +168,12 @@ def theorem_3_links(effort: Effort) -> Verdict:
 )
 def active_neighbour(effort: Effort) -> Verdict:
     """All closed sets of Q_1, ..., Q_5 but the whole cube."""
-    for n in range(1, 6):
-        for nodes in effort.each(closed_sets(n)[:-1], f"Q_{n}"):  # the last one is all of Q_n
-            effort.applies()
-            inside = [v for v in range(2**n) if nodes >> v & 1]
-            if any(all(nodes >> (v ^ 1 << i) & 1 for i in range(n)) for v in inside):
-                words = "a faulty or unsafe node without an active neighbour"
-                cube = Hypercube(n, inside)
-                return Verdict(
-                    "refuted", f"fault sets of Q_{n}", witness(words, cube, "[str(part) for part in u.subcubes]")
-                )
-    return Verdict("holds", "all fault sets of Q_1, ..., Q_5, by all sets of nodes that are closed under the rule")
+
+    def bad(n: int, nodes: int) -> bool:
+        inside = (v for v in range(2**n) if nodes >> v & 1)
+        return any(all(nodes >> (v ^ 1 << i) & 1 for i in range(n)) for v in inside)
+
+    return _first_closed(effort, bad, "a faulty or unsafe node without an active neighbour", cubes_too=False)
 
 
 @ledger.claim(
@@ -174,15 +185,12 @@ def active_neighbour(effort: Effort) -> Verdict:
 )
 def one_bad_neighbour(effort: Effort) -> Verdict:
     """All closed sets of Q_1, ..., Q_5: one more neighbour would make the node unsafe."""
-    for n in range(1, 6):
-        for nodes in effort.each(closed_sets(n), f"Q_{n}"):
-            effort.applies()
-            outside = (v for v in range(2**n) if not nodes >> v & 1)
-            if any(sum(nodes >> (v ^ 1 << i) & 1 for i in range(n)) > 1 for v in outside):
-                cube = Hypercube(n, [v for v in range(2**n) if nodes >> v & 1])
-                shown = witness("an active node with two such neighbours", cube, "[str(part) for part in u.subcubes]")
-                return Verdict("refuted", f"fault sets of Q_{n}", shown)
-    return Verdict("holds", "all fault sets of Q_1, ..., Q_5, by all sets of nodes that are closed under the rule")
+
+    def bad(n: int, nodes: int) -> bool:
+        outside = (v for v in range(2**n) if not nodes >> v & 1)
+        return any(sum(nodes >> (v ^ 1 << i) & 1 for i in range(n)) > 1 for v in outside)
+
+    return _first_closed(effort, bad, "an active node with two such neighbours")
 
 
 # ---------------------------------------------------------------- how many faults
@@ -245,10 +253,7 @@ def least_faults(effort: Effort) -> Verdict:
     return Verdict(
         verdict.outcome,
         f"{verdict.checked}; attained for n = 1, ..., 62",
-        verdict.witness
-        or witness(
-            "3 faults make Q_4 unsafe", Hypercube(4, few_spanning_faults(4)), "[str(part) for part in u.subcubes]"
-        ),
+        verdict.witness or witness("3 faults make Q_4 unsafe", Hypercube(4, few_spanning_faults(4)), _SUBCUBES),
     )
 
 
@@ -269,10 +274,8 @@ _TWO_LINKS = Hypercube(4, (), [(0b0000, 0b0001), (0b1100, 0b1110)])
 def half_faults_links(effort: Effort) -> Verdict:
     """Sets of faulty links in order of n and size."""
     for n in range(1, 5):
-        links = [(x, x ^ 1 << i) for x in range(2**n) for i in range(n) if not x >> i & 1]
         for k in range(1, math.ceil(n / 2) + 1):
-            for chosen in itertools.combinations(links, k):
-                cube = Hypercube(n, (), chosen)
+            for cube in cubes(n, links=k):
                 effort.applies()
                 if find_unsafe(cube).all_unsafe:
                     words = f"no node is active: {k} faulty link{'s' * (k > 1)}, and ceil(n/2) is {math.ceil(n / 2)}"

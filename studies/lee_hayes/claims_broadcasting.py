@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping
 
 from fastcube.algorithms.broadcasting import broadcast
 from fastcube.networks.hypercube import Hypercube
 from fastcube.papers.claims import Effort, Verdict, Witness
+from fastcube.papers.cubes import data_of
 
 from . import small_cubes
-from .cases import Toward, World, checked_range, climbed, hunted, hunted_range, worlds
+from .cases import BROADCASTS, Judged, Toward, World, checked_range, looked_through, worlds
 from .claims import ledger
 
-#: What a claim says of a broadcast from a node: False where it does not apply, True where it is as stated, else what is wrong:
-#: words, and a Python expression in which ``b`` is the broadcast.
-Judged = bool | tuple[str, str]
+#: What a claim says of a broadcast from a node; in the expression ``b`` is the broadcast.
 Check = Callable[[World, int], Judged]
 
 
-def _witness(world: World, s: int, algorithm: str, wrong: tuple[str, str]) -> Witness:
-    cube = world.cube
-    data = {
-        "n": cube.n,
-        "faulty_nodes": sorted(int(x) for x in cube.faulty_nodes),  # type: ignore[union-attr]
-        "faulty_links": sorted(list(link) for link in cube.faulty_links),
-        "s": s,
-    }
-    python = f"(lambda b: {wrong[1]})(fc.broadcast(fc.{cube.source()}, {s}, algorithm='{algorithm}'))"
-    return Witness.of(wrong[0], python, data)
-
-
-def _range(effort: Effort, links: bool = False) -> str:
-    return checked_range(effort, links).replace("messages", "broadcasts")
+def _witness(world: World, s: int, algorithm: str, wrong: tuple[str, ...]) -> Witness:
+    words, python = wrong
+    call = f"fc.broadcast(fc.{world.cube.source()}, {s}, algorithm='{algorithm}')"
+    return Witness.of(words, f"(lambda b: {python})({call})", data_of(world.cube, s=s))
 
 
 def _units_and_missed(algorithm: str) -> Toward:
@@ -40,7 +28,7 @@ def _units_and_missed(algorithm: str) -> Toward:
 
     def units(world: World, s: int, _: int) -> int:
         found = broadcast(world.cube, s, algorithm)
-        nonfaulty = 2**world.cube.n - len(world.cube.faulty_nodes)  # type: ignore[arg-type]
+        nonfaulty = 2**world.cube.n - world.f
         return int(found.steps + nonfaulty - found.reached)
 
     return units
@@ -54,39 +42,33 @@ def _decide(
     within: Callable[[World], bool] = lambda w: w.safe,
     more: small_cubes.More = ("", ()),
 ) -> Verdict:
-    """Refuted by the first broadcast that ``check`` finds wrong in a world that is ``within`` the claim's hypothesis.
-
-    ``more`` worlds, with what they are, come after the small ones.
-    """
-
-    def wrong(world: World, s: int) -> Witness | None:
-        found = within(world) and check(world, s)
-        effort.applies(found is not False)
-        return _witness(world, s, algorithm, found) if isinstance(found, tuple) else None
-
-    where = _range(effort, links) + more[0]
-    for world in effort.each(itertools.chain(worlds(effort, links), more[1])):
-        if shown := wrong(world, 0):
-            return Verdict("refuted", f"in the order of n and of the faults; {where}", shown)
-    if not links:
-        before = effort.applied
-        cases = itertools.chain(hunted(effort), climbed(effort, within, _units_and_missed(algorithm)))
-        for world, s, _ in effort.each(cases, "hunting"):
-            if shown := wrong(world, s):
-                return Verdict("refuted", f"holds for {where}; hunted above", shown)
-        where += f"; {hunted_range(effort, 'broadcasts')}, of which it applied to {effort.applied - before:,}"
-    return Verdict("holds" if effort.applied else "undecided", where)
+    """Refuted by the first broadcast that ``check`` finds wrong in a world that is ``within`` the claim's hypothesis."""
+    return looked_through(
+        effort,
+        BROADCASTS,
+        lambda world, s, _: check(world, s),
+        lambda world, s, _, wrong: _witness(world, s, algorithm, wrong),
+        _units_and_missed(algorithm),
+        links,
+        within,
+        more,
+    )
 
 
 def _all_within(world: World, s: int, algorithm: str, units: int) -> Judged:
     found = broadcast(world.cube, s, algorithm)
-    nonfaulty = 2**world.cube.n - len(world.cube.faulty_nodes)  # type: ignore[arg-type]
+    nonfaulty = 2**world.cube.n - world.f
     if found.reached == nonfaulty and found.steps <= units:
         return True
     return (
         f"{algorithm} reaches {found.reached} of {nonfaulty} nonfaulty nodes in {found.steps} units",
         "[b.reached, b.steps]",
     )
+
+
+def _all_in_time(world: World, s: int) -> Judged:
+    """The bound of Theorem 6."""
+    return _all_within(world, s, "BROADCAST2", world.cube.n + 1)
 
 
 @ledger.claim(
@@ -128,12 +110,8 @@ def theorem_6(effort: Effort) -> Verdict:
     def sound(n: int, counts: Mapping[str, int], most: Mapping[str, int]) -> bool:
         return counts["broadcast2_complete"] == counts["broadcast2_trials"] and most["broadcast2_steps"] <= n + 1
 
-    return _decide(
-        effort,
-        "BROADCAST2",
-        lambda w, s: _all_within(w, s, "BROADCAST2", w.cube.n + 1),
-        more=small_cubes.broadcasts(effort, sound, "broadcast2_trials"),
-    )
+    more = small_cubes.broadcasts(effort, sound, "broadcast2_trials")
+    return _decide(effort, "BROADCAST2", _all_in_time, more=more)
 
 
 @ledger.claim(
@@ -152,7 +130,7 @@ def theorem_6_attained(effort: Effort) -> Verdict:
                 return Verdict(
                     "holds", "the first in the order of n and of the faults", _witness(world, 0, "BROADCAST2", words)
                 )
-    return Verdict("undecided", f"none in {_range(effort)}")
+    return Verdict("undecided", f"none in {checked_range(effort, what='broadcasts')}")
 
 
 def _twice(algorithm: str) -> Check:
@@ -261,18 +239,14 @@ def unsafe_nodes_are_silent(effort: Effort) -> Verdict:
 )
 def theorem_6_links(effort: Effort) -> Verdict:
     """All nonfaulty sources, with faulty links."""
-    return _decide(effort, "BROADCAST2", lambda w, s: _all_within(w, s, "BROADCAST2", w.cube.n + 1), links=True)
+    return _decide(effort, "BROADCAST2", _all_in_time, links=True)
 
 
 def _sufficient(ident: str, where: str, states: str, most: Callable[[int], int], ours: bool = False) -> None:
     @ledger.claim(ident, where=where, states=states, ours=ours)
     def sufficient(effort: Effort) -> Verdict:
         """All broadcasts with so few faults, whether Q_n is unsafe or not."""
-
-        def few(world: World) -> bool:
-            return len(world.cube.faulty_nodes) <= most(world.cube.n)  # type: ignore[arg-type]
-
-        return _decide(effort, "BROADCAST2", lambda w, s: _all_within(w, s, "BROADCAST2", w.cube.n + 1), within=few)
+        return _decide(effort, "BROADCAST2", _all_in_time, within=lambda world: world.f <= most(world.cube.n))
 
 
 _sufficient(

@@ -5,7 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from fastcube.measure.fault_sets import faulty_nodes
+from fastcube.measure.study import Draw
 
 if TYPE_CHECKING:
     from fastcube.algorithms.paths import Route
@@ -43,6 +46,27 @@ def faults_in_words(cube: Hypercube, unsafe: Unsafe) -> list[str]:
             f"  Q_{cube.n} is unsafe: no node is active, and this trial does not count for algorithms that assume one"
         )
     return lines
+
+
+def head(drawn: Draw, **also: Any) -> tuple[dict[str, Any], list[str], Unsafe]:
+    """A trial's faults, ends and what else is told of it, as data and in words, and what is unsafe."""
+    from fastcube.algorithms.unsafe import find_unsafe
+
+    cube = drawn.network
+    unsafe = find_unsafe(cube)
+    data = {
+        "faulty_nodes": faulty_nodes(drawn),
+        "faulty_links": [list(link) for link in sorted(cube.faulty_links)],
+        **drawn.others,
+        **also,
+        "not_unsafe": not unsafe.all_unsafe,
+    }
+    return data, [counted_from_left(cube), *faults_in_words(cube, unsafe)], unsafe
+
+
+def counted_from_left(cube: Hypercube) -> str:
+    """How links are counted."""
+    return f"  links are counted from the left, 1 to {cube.n}"
 
 
 def link_index(cube: Hypercube, u: int, v: int) -> int:

@@ -89,23 +89,25 @@ def benchmarks() -> list[Benchmark]:
     out = []
     for n, f, slow, fast in ((8, 4, 300, 2_000), (12, 6, 40, 100)):
         name, ours = f"unsafe nodes, n={n} f={f}", kernel_runner(UNSAFE_FRACTION, {"n": n, "f": f}, 2_000_000)
-        out.append(Benchmark(name, "NetworkX", ours, _counted(slow, with_networkx, n, f, slow)))
-        cubes = _counted(fast, with_numpy_cubes, n, _distinct(n, f, fast))
+        out.append(Benchmark(name, "NetworkX", ours, counted(slow, with_networkx, n, f, slow)))
+        cubes = counted(fast, with_numpy_cubes, n, _distinct(n, f, fast))
         out.append(Benchmark(name, "NumPy on whole cubes", ours, cubes))
     for n, f, trials in ((16, 8, 100_000), (30, 15, 100_000), (60, 30, 50_000)):
         ours = kernel_runner(UNSAFE_FRACTION, {"n": n, "f": f}, 2_000_000)
-        pairs = _counted(trials, with_numpy_pairs, n, f, trials)
+        pairs = counted(trials, with_numpy_pairs, n, f, trials)
         out.append(Benchmark(f"unsafe nodes, n={n} f={f}", "NumPy on pairs", ours, pairs))
     for n, p, ours_trials, trials in ((10, 0.0097, 100_000, 300), (16, 0.0011, 5_000, 4)):
         ours = kernel_runner(UNSAFE_CRITICAL, {"n": n, "p": p}, ours_trials)
-        cubes = _counted(
+        cubes = counted(
             trials, with_numpy_cubes, n, lambda rng, n=n, p=p, trials=trials: rng.random((trials, 2**n)) < p
         )
         out.append(Benchmark(f"unsafe nodes, n={n} p={p}", "NumPy on whole cubes", ours, cubes))
     return out
 
 
-def _counted(trials: int, function: Callable[..., int], *args: object) -> Callable[[], int]:
+def counted(trials: int, function: Callable[..., object], *args: object) -> Callable[[], int]:
+    """A run of so many trials by a function, as :class:`Benchmark` wants it."""
+
     def call() -> int:
         function(*args)
         return trials

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
+from fastcube.networks.network import bits_down
 from fastcube.running.benchmark import Benchmark, kernel_runner
 
 from .broadcasting import BROADCAST
+from .rivals import counted
 from .routing import ROUTING
 from .routing_rate import ROUTING_RATE
 
 Bad = Callable[[int], bool]
-
-
-def bits_down(mask: int) -> Iterator[int]:
-    """Set bits, most significant first."""
-    while mask:
-        bit = 1 << mask.bit_length() - 1
-        yield bit
-        mask ^= bit
 
 
 def closure(faults: set[int]) -> list[tuple[int, int]]:
@@ -166,22 +159,16 @@ def broadcast_plainly(n: int, f: int, trials: int, seed: int = 0) -> int:
 
 def benchmarks() -> list[Benchmark]:
     """What ``fastcube bench`` compares."""
-
-    def plain(function: Callable[..., Any], trials: int, *arguments: Any) -> Callable[[], int]:
-        def call() -> int:
-            function(*arguments, trials)
-            return trials
-
-        return call
-
     out = []
     for n, f in ((8, 4), (12, 6), (20, 10), (60, 30)):
         ours = kernel_runner(ROUTING, {"n": n, "f": f, "links": 0, "k": 1}, 2_000_000)
-        out.append(Benchmark(f"routing, n={n} f={f}", "plain Python", ours, plain(route_plainly, 1000, n, f)))
+        out.append(Benchmark(f"routing, n={n} f={f}", "plain Python", ours, counted(1000, route_plainly, n, f, 1000)))
     for n, p in ((20, 0.3), (60, 0.5)):
         ours = kernel_runner(ROUTING_RATE, {"n": n, "rate": p, "k": 1}, 1_000_000)
-        out.append(Benchmark(f"routing, n={n} rate={p}", "plain Python", ours, plain(rate_plainly, 1000, n, p)))
+        out.append(Benchmark(f"routing, n={n} rate={p}", "plain Python", ours, counted(1000, rate_plainly, n, p, 1000)))
     for n, f in ((6, 3), (10, 5)):
         ours = kernel_runner(BROADCAST, {"n": n, "f": f, "links": 0}, 200_000)
-        out.append(Benchmark(f"broadcasting, n={n} f={f}", "plain Python", ours, plain(broadcast_plainly, 20, n, f)))
+        out.append(
+            Benchmark(f"broadcasting, n={n} f={f}", "plain Python", ours, counted(20, broadcast_plainly, n, f, 20))
+        )
     return out

@@ -9,27 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fastcube.errors import check_integer, check_range
 from fastcube.kernels.routing import choice, layout
-from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.grid import most_values
 from fastcube.measure.statistics import Proportion, Ratio
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, check_cases, point_text, product_grid
+from fastcube.measure.study import Axis, Explanation, Grid, Point, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
-from fastcube.networks.hypercube import Hypercube
+from fastcube.measure.unicast import AXES, check_point, drawn
 from fastcube.papers.inventory import inventory
+from fastcube.results.results import Results
 
-from .messages import faults_in_words, known, route_in_words
-
-if TYPE_CHECKING:
-    from fastcube.results.results import Results
-
-#: Most faulty nodes, and most faulty links.
-MOST = 65536
+from .messages import head, known, route_in_words
 
 #: Messages that an enumeration may take, some ten seconds.
 _MOST_CASES = 10**7
@@ -41,21 +35,9 @@ _RARE = 100
 _MOST_LINES = 10
 
 
-def most_nodes(n: int, ends: int) -> int:
-    """Most faulty nodes of Q_n that leave so many nonfaulty ones, and that are served."""
-    return min(int(2**n) - ends, MOST)
-
-
-def most_links(n: int) -> int:
-    """Most faulty links of Q_n that are served."""
-    return min(n * int(2 ** (n - 1)), MOST)
-
-
 def _check(point: Point) -> None:
-    n = int(point["n"])
-    check_range("f", point["f"], 0, most_nodes(n, 2), f"for n={n}, which leaves two nonfaulty nodes")
-    check_range("links", point["links"], 0, most_links(n), f"for n={n}")
-    check_range("k", point["k"], 1, n, f"for n={n}")
+    check_point(point)
+    check_range("k", point["k"], 1, int(point["n"]), f"for n={point['n']}")
 
 
 def _enumeration(point: Point) -> Tally:
@@ -80,31 +62,13 @@ def _searched(point: Point) -> bool:
 # ---------------------------------------------------------------- one trial in full
 
 
-def _draw(point: Point, key: int, trial: int) -> Draw:
-    from fastcube.kernels.routing import case
-
-    n = int(point["n"])
-    nodes, links, ends = case.routing(key, trial, n, int(point["f"]), int(point["links"]))
-    return Draw(Hypercube(n, nodes, links.tolist()), {"s": int(ends[0]), "t": int(ends[1])})
-
-
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     from fastcube.algorithms.paths import route
-    from fastcube.algorithms.unsafe import find_unsafe
 
     k = int(point["k"])
-    drawn = _draw(point, key, trial)
-    cube, s, t = drawn.network, drawn.others["s"], drawn.others["t"]
-    unsafe = find_unsafe(cube)
-    data: dict[str, Any] = {
-        "faulty_nodes": faulty_nodes(drawn),
-        "faulty_links": [list(link) for link in sorted(cube.faulty_links)],
-        "s": s,
-        "t": t,
-        "k": k,
-        "not_unsafe": not unsafe.all_unsafe,
-    }
-    lines = [f"  links are counted from the left, 1 to {point['n']}", *faults_in_words(cube, unsafe)]
+    drawing = drawn(point, key, trial)
+    cube, s, t = drawing.network, drawing.others["s"], drawing.others["t"]
+    data, lines, _ = head(drawing, k=k)
     lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.metric(s, t)}")
     for algorithm in ("ROUTE", "ROUTE1", "ROUTE2", "ROUTE3"):
         found = route(cube, s, t, algorithm, **({"k": k} if algorithm in ("ROUTE1", "ROUTE2") else {}))
@@ -145,7 +109,8 @@ def _figure(results: Results, sheet: Any) -> None:
     n = telling(results)
     done = [point for point, tally in results if tally.trials and point["n"] == n]
     at = {"n": n, "k": min(point["k"] for point in done)}
-    at[{"f": "links", "links": "f"}[by]] = min(point[{"f": "links", "links": "f"}[by]] for point in done)
+    other = "links" if by == "f" else "f"
+    at[other] = min(point[other] for point in done)
     for i, (label, statistic) in enumerate(
         (
             ("ROUTE", "route_delivered"),
@@ -231,9 +196,9 @@ def _of(name: str) -> str:
     return " of those with an active node" if name == "route3" else ""
 
 
-def share(name: str, counter: str, description: str, among: str | None = None, shown: bool = False) -> Proportion:
-    """The share of all trials, or of those that ``among`` counts."""
-    return Proportion(name=name, description=description, events=counter, among=among, shown=shown)
+def share(name: str, description: str, among: str | None = None, shown: bool = False, events: str = "") -> Proportion:
+    """The share of all trials, or of those that ``among`` counts; of ``events``, by default the counter of that name."""
+    return Proportion(name=name, description=description, events=events or name, among=among, shown=shown)
 
 
 def _faulty(point: Point) -> bool:
@@ -287,7 +252,7 @@ def length(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> Ratio:
 
 def ended(name: str, how: str, words: str, among: str | None = None) -> Proportion:
     """The share of an algorithm's messages that end otherwise."""
-    return share(f"{name}_{how}", f"{name}_{how}", f"share of {_NAMES[name]} messages{_of(name)} that {words}", among)
+    return share(f"{name}_{how}", f"share of {_NAMES[name]} messages{_of(name)} that {words}", among)
 
 
 def _longer(name: str) -> Proportion:
@@ -310,9 +275,7 @@ ROUTING = Study(
     source="Lee & Hayes 1988, section 3",
     revision=2,
     axes=(
-        Axis("n", "dimension of the hypercube", int, 1, 62),
-        Axis("f", "number of faulty nodes", int, 0, MOST),
-        Axis("links", "number of faulty links", int, 0, MOST),
+        *AXES,
         Axis("k", "radius within which a node of ROUTE1 and ROUTE2 knows the faults", int, 1, 62),
     ),
     tally=layout.ROUTING,
@@ -320,17 +283,15 @@ ROUTING = Study(
         detour("route3", shown=True),
         share(
             "route3_delivered",
-            "route3_delivered",
             "share of messages that ROUTE3(1) delivers, where some node is active",
             _SAFE,
             True,
         ),
-        share("route_delivered", "route_delivered", "share of messages that ROUTE delivers", shown=True),
-        share("route1_delivered", "route1_delivered", "share of messages that ROUTE1(k) delivers", shown=True),
-        share("route2_delivered", "route2_delivered", "share of messages that ROUTE2(k) delivers"),
+        share("route_delivered", "share of messages that ROUTE delivers", shown=True),
+        share("route1_delivered", "share of messages that ROUTE1(k) delivers", shown=True),
+        share("route2_delivered", "share of messages that ROUTE2(k) delivers"),
         *(
             share(
-                f"{name}_delivered_active",
                 f"{name}_delivered_active",
                 f"share of messages that {title} delivers, where some node is active",
                 _SAFE,
@@ -339,10 +300,10 @@ ROUTING = Study(
         ),
         share(
             "route3_delivered_all",
-            "route3_delivered",
             "share of all messages that ROUTE3(1) delivers, none of them where no node is active",
+            events="route3_delivered",
         ),
-        share("not_unsafe", "not_unsafe", "share of fault sets that leave an active node"),
+        share("not_unsafe", "share of fault sets that leave an active node"),
         ended("route1", "livelock", _AGAIN),
         ended("route2", "livelock", _AGAIN),
         ended("route1", "stuck", _NOWHERE),
@@ -356,18 +317,15 @@ ROUTING = Study(
         length("route3", most_length(lambda _: 1)),
         share(
             "same_subcube",
-            "same_subcube",
             "share of messages, where some node is active, whose ends are unsafe and in one maximal unsafe subcube",
             _SAFE,
         ),
         share(
             "route3_better",
-            "route3_better",
             "share of messages, where some node is active, that ROUTE3(1) delivers and ROUTE1(k) does not or over more links",
             _SAFE,
         ),
         share(
-            "route1_better",
             "route1_better",
             "share of messages, where some node is active, that ROUTE1(k) delivers and ROUTE3(1) does not or over more links",
             _SAFE,
@@ -396,7 +354,7 @@ ROUTING = Study(
     check=_check,
     enumeration=_enumeration,
     explain=_explain,
-    draw=_draw,
+    draw=drawn,
     figure=_figure,
     notes=_notes,
 )

@@ -6,19 +6,17 @@ that are delivered over the Hamming distance, and ROUTE's delivered ones, have c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastcube.errors import check_range
 from fastcube.exact.closed_forms import minimal_share, plain_share
 from fastcube.kernels.routing import choice, layout
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text, product_grid
 from fastcube.networks.hypercube import Hypercube
+from fastcube.results.results import Results
 
-from .messages import known, route_in_words
+from .messages import counted_from_left, known, route_in_words
 from .routing import length, share
-
-if TYPE_CHECKING:
-    from fastcube.results.results import Results
 
 RATES = [round(0.05 * i, 2) for i in range(11)]
 
@@ -30,7 +28,8 @@ def _check(point: Point) -> None:
     check_range("k", point["k"], 1, int(point["n"]), f"for n={point['n']}")
 
 
-def _draw(point: Point, key: int, trial: int) -> Draw:
+def draw(point: Point, key: int, trial: int) -> Draw:
+    """A trial's lazy faults and ends; -1 and void where there are none."""
     from fastcube.kernels.routing import case
     from fastcube.networks.faults import RandomFaults
 
@@ -45,21 +44,31 @@ def _draw(point: Point, key: int, trial: int) -> Draw:
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     from fastcube.algorithms.paths import route
 
-    rate, k = float(point["rate"]), int(point["k"])
-    drawn = _draw(point, key, trial)
-    cube, status_key, s, t = drawn.network, *(drawn.others[name] for name in ("status_key", "s", "t"))
-    lines = [f"  links are counted from the left, 1 to {point['n']}"]
+    k = int(point["k"])
+    drawn = draw(point, key, trial)
+    data, lines = told_draw(point, drawn)
+    data["k"] = k
+    lines.insert(0, counted_from_left(drawn.network))
     if drawn.others["void"]:
-        lines.append("  void: none of 2^20 attempts gives two nonfaulty ends")
-        return Explanation("\n".join(lines), {"void": True, "rate": rate, "k": k})
-    data: dict[str, Any] = {"status_key": status_key, "rate": rate, "s": s, "t": t, "k": k}
-    lines.append(f"  every node faulty with probability {rate}, by status key {status_key:#x}")
-    lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.metric(s, t)}")
+        return Explanation("\n".join(lines), data)
+    cube, s, t = drawn.network, data["s"], data["t"]
     for algorithm in ("ROUTE", "ROUTE1", "ROUTE2"):
         found = route(cube, s, t, algorithm, **({} if algorithm == "ROUTE" else {"k": k}))
         data[algorithm] = {"outcome": found.outcome, "path": found.path}
         lines += route_in_words(cube, algorithm if algorithm == "ROUTE" else f"{algorithm}({k})", found)
     return Explanation("\n".join(lines), data)
+
+
+def told_draw(point: Point, drawn: Draw) -> tuple[dict[str, Any], list[str]]:
+    """What a trial draws, or that it is void, as data and in words."""
+    cube, others, rate = drawn.network, drawn.others, float(point["rate"])
+    if others["void"]:
+        return {"void": True, "rate": rate}, ["  void: none of 2^20 attempts gives two nonfaulty ends"]
+    status_key, s, t = (others[name] for name in ("status_key", "s", "t"))
+    return {"status_key": status_key, "rate": rate, "s": s, "t": t}, [
+        f"  every node faulty with probability {rate}, by status key {status_key:#x}",
+        f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.metric(s, t)}",
+    ]
 
 
 def _figure(results: Results, sheet: Any) -> None:
@@ -120,7 +129,7 @@ def _notes(results: Results) -> list[str]:
 
 
 def _of_valid(name: str, description: str, shown: bool = False) -> Any:
-    return share(name, name, description, "valid", shown)
+    return share(name, description, "valid", shown)
 
 
 ROUTING_RATE = Study(
@@ -151,7 +160,7 @@ ROUTING_RATE = Study(
     grids=(Grid("rates", product_grid(n=[6, 8, 10, 15, 20, 30, 45, 60], rate=RATES, k=[1, 2]), 10**6),),
     check=_check,
     explain=_explain,
-    draw=_draw,
+    draw=draw,
     figure=_figure,
     notes=_notes,
 )

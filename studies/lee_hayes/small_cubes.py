@@ -5,14 +5,13 @@ The kernels say how many are wrong, not which.  Where some are, their fault sets
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastcube.networks.hypercube import Hypercube
 from fastcube.papers.claims import DisagreementError, Effort
+from fastcube.papers.cubes import cubes
 
 from .cases import World
 
@@ -89,6 +88,6 @@ def _is_sound(effort: Effort, n: int, read: Any, sound: Sound, applied: str) -> 
 def _suspects(bad: list[tuple[int, int]]) -> Iterator[World]:
     """All fault sets of these sizes; a decider that comes to their end has found nothing wrong, and the counts have."""
     for n, f in bad:
-        yield from (World(Hypercube(n, chosen)) for chosen in itertools.combinations(range(1, 2**n), f))
+        yield from map(World, cubes(n, f, first=1))
     if bad:
         raise DisagreementError(f"counts find something wrong at (n, f) in {bad}, where none is found one by one")

@@ -11,7 +11,7 @@ __all__ = ["PAPER"]
 PAPER = Paper(
     __name__,
     studies=(FIND_TREE, OPTIMAL_TREE, GATHER, REROUTING),
-    claims=("claims", "claims_gathering", "claims_questions"),
+    claims=("claims", "claims_gathering", "claims_delivery", "claims_questions"),
     examples="examples",
     rivals=("rivals",),
 )

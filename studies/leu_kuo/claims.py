@@ -6,6 +6,7 @@ n, number of faulty links, links.  Exact shares come from all fault sets of a si
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import random
@@ -15,26 +16,15 @@ from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.algorithms.trees_lattice import exhaust
 from fastcube.exact.enumeration import exact_trees
 from fastcube.networks.hypercube import Hypercube
+from fastcube.papers import cubes
 from fastcube.papers.claims import Effort, Ledger, Verdict, Witness, agree
+from fastcube.papers.cubes import links_of
 
 ledger = Ledger("leu_kuo")
 
 
-def witness(words: str, cube: Hypercube, python: str) -> Witness:
-    """A witness on one cube: what ``python`` gives, where ``cube`` stands for it."""
-    nodes = [v for v in range(2**cube.n) if cube.is_faulty(v)]
-    data = {"n": cube.n, "faulty_nodes": nodes, "faulty_links": sorted(map(list, cube.faulty_links))}
-    return Witness.of(words, f"(lambda cube: {python})(fc.{cube.source()})", data)
-
-
-def links_of(n: int) -> list[tuple[int, int]]:
-    """All links of Q_n."""
-    return [(u, u | 1 << k) for u in range(2**n) for k in range(n) if not u >> k & 1]
-
-
-def link_sets(n: int, links: int) -> Iterator[Hypercube]:
-    """Q_n with every set of so many faulty links."""
-    return (Hypercube(n, (), chosen) for chosen in itertools.combinations(links_of(n), links))
+#: A witness on one cube, ``cube`` in the expression.
+witness = functools.partial(cubes.witness, name="cube")
 
 
 def told(found: Witness, wanted: object, checked: str = "the example itself") -> Verdict:
@@ -51,19 +41,11 @@ def tree_witness(words: str, tree: CommunicationTree, python: str) -> Witness:
 def first_cube(effort: Effort, sizes: list[tuple[int, int]], bad: Callable[[Hypercube], bool]) -> Hypercube | None:
     """The first cube of these (n, links) that is ``bad``."""
     for n, links in sizes:
-        for cube in effort.each(link_sets(n, links), f"Q_{n}, {links} faulty links"):
+        for cube in effort.each(cubes.cubes(n, links=links), f"Q_{n}, {links} faulty links"):
             effort.applies()
             if bad(cube):
                 return cube
     return None
-
-
-def first_witness(
-    effort: Effort, sizes: list[tuple[int, int]], bad: Callable[[Hypercube], bool], words: str, python: str
-) -> Witness | None:
-    """What ``python`` gives on the first cube of these (n, links) that is ``bad``."""
-    found = first_cube(effort, sizes, bad)
-    return None if found is None else witness(words, found, python)
 
 
 def random_cubes(effort: Effort, n: int, count: int, seed: int) -> Iterator[Hypercube]:
@@ -281,9 +263,10 @@ def theorem_3(effort: Effort) -> Verdict:
     for n, k in effort.each(sizes, "all link sets"):
         effort.applied += math.comb(n * 2 ** (n - 1), k)
         if exact_trees(n, k)["sink"] != 1:
-            found = first_witness(effort, [(n, k)], _no_sink, "no sink is found", "fc.find_tree(cube) is None")
+            found = first_cube(effort, [(n, k)], _no_sink)
             agree(found is None, False, "exact_trees and find_tree, whether some fault set leaves no sink")
-            return Verdict("refuted", "link sets by size", found)
+            shown = witness("no sink is found", found or Hypercube(n), "fc.find_tree(cube) is None")
+            return Verdict("refuted", "link sets by size", shown)
     return Verdict(
         "holds", f"proved: L links have at most 2L ends; all link sets of Q_1, Q_2, Q_3 and of Q_4 up to {last} links"
     )
@@ -308,7 +291,7 @@ def beyond_theorem_3(effort: Effort) -> Verdict:
         )
 
     most = effort.pick(full=12, quick=5)
-    small = (cube for n, last in ((2, 4), (3, most)) for k in range(last + 1) for cube in link_sets(n, k))
+    small = (cube for n, last in ((2, 4), (3, most)) for k in range(last + 1) for cube in cubes.cubes(n, links=k))
     rng = random.Random(7)
     drawn = (
         Hypercube(n, (), rng.sample(links_of(n), rng.randint(2 ** (n - 1), 2**n))) for n in (4, 5) for _ in range(100)

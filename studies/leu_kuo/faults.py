@@ -9,6 +9,7 @@ from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.errors import check_range
 from fastcube.measure.study import Axis, Draw, Point
 from fastcube.networks.hypercube import Hypercube
+from fastcube.results.results import Results
 
 #: Most faulty links and most faulty nodes of a point.
 MOST = 65536
@@ -46,6 +47,11 @@ def link_faults(ns: Iterable[int]) -> list[Point]:
 def node_faults(ns: Iterable[int]) -> list[Point]:
     """No faulty links; n - 1, n and 1, 2, 4, ..., 2^(n-2) faulty nodes."""
     return [{"n": n, "links": 0, "f": f} for n in ns for f in doubling(n, 2 ** (n - 2))]
+
+
+def axis_of_faults(results: Results) -> str:
+    """Faulty links where any are, else faulty nodes."""
+    return "links" if any(point["links"] for point, _ in results) else "f"
 
 
 def by_doubling(panel: Any) -> None:

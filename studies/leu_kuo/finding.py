@@ -12,13 +12,24 @@ from fastcube.measure.study import Explanation, Grid, Point, Study
 from fastcube.results.results import Results
 
 from . import enumeration
-from .faults import axes_up_to, by_doubling, check, draw, link_faults, node_faults, told
+from .faults import axes_up_to, axis_of_faults, by_doubling, check, draw, link_faults, node_faults, told
 
 
 def most_faults(point: Point) -> float:
     """Bound on the faulty links of a tree: its 2^n - 1 links, and all that are faulty."""
     n = int(point["n"])
     return float(max(1, min(2**n - 1, int(point["links"]) + n * int(point["f"]))))
+
+
+def mean(name: str, description: str, counter: str) -> Mean:
+    """A mean number of a tree's faulty links or failing nodes."""
+    return Mean(
+        name=name,
+        description=f"mean {description}, among trials with a sink",
+        total=counter,
+        bound=most_faults,
+        among="sink",
+    )
 
 
 def explain(point: Point, key: int, trial: int) -> Explanation:
@@ -48,7 +59,7 @@ def fixed_faults(point: Point) -> float:
 def _figure(results: Results, sheet: Any) -> None:
     """Trees without a faulty link, and their faulty links; failing nodes over faulty nodes, of which each has one."""
     left, right = sheet.panels(2)
-    if any(point["links"] for point, _ in results):
+    if axis_of_faults(results) == "links":
         for panel, statistic, fixed in ((left, "fault_free", fixed_fault_free), (right, "tree_faults", fixed_faults)):
             panel.lines(results, statistic, x="links", by="n")
             _beside(panel, fixed)
@@ -116,20 +127,8 @@ FIND_TREE = Study(
         Proportion(
             name="unhindered", description="share of trials with a tree without a failing node", events="unhindered"
         ),
-        Mean(
-            name="tree_faults",
-            description="mean faulty links of the tree, among trials with a sink",
-            total="tree_faults",
-            bound=most_faults,
-            among="sink",
-        ),
-        Mean(
-            name="failing",
-            description="mean failing nodes of the tree, among trials with a sink",
-            total="failing",
-            bound=most_faults,
-            among="sink",
-        ),
+        mean("tree_faults", "faulty links of the tree", "tree_faults"),
+        mean("failing", "failing nodes of the tree", "failing"),
     ),
     kernel=lambda point: choice.FIND_TREE.kernel(*point.values()),
     grids=(

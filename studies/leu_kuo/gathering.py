@@ -14,11 +14,11 @@ from fastcube.algorithms.trees import CommunicationTree
 from fastcube.kernels.gathering import choice, layout
 from fastcube.kernels.gathering.layout import LARGEST, RUNS, common
 from fastcube.measure.statistics import PlainMean, Proportion, Ratio
-from fastcube.measure.study import Explanation, Grid, Point, Study
+from fastcube.measure.study import Explanation, Grid, Point, Study, point_text
 from fastcube.results.results import Results
 
 from . import enumeration
-from .faults import axes_up_to, by_doubling, check, draw, link_faults, listed, node_faults, told
+from .faults import axes_up_to, axis_of_faults, by_doubling, check, draw, link_faults, listed, node_faults, told
 
 #: The algorithms, by the names of RUNS.
 ALGORITHMS = {
@@ -84,15 +84,12 @@ def _run_words(run: str, g: Gathering) -> list[str]:
 
 
 def _run_data(g: Gathering) -> dict[str, Any]:
-    def number(x: Fraction) -> str:
-        return str(x)
-
     return {
         "expected": g.expected,
-        "arrived": number(g.arrived),
-        "lost": number(g.lost),
-        "stranded": number(g.stranded),
-        "lost_by": {cause: number(amount) for cause, amount in g.lost_by.items()},
+        "arrived": str(g.arrived),
+        "lost": str(g.lost),
+        "stranded": str(g.stranded),
+        "lost_by": {cause: str(amount) for cause, amount in g.lost_by.items()},
         "deadlocked": g.deadlocked,
         "blocked": list(g.blocked),
         "failing": [list(pair) for pair in g.failing],
@@ -180,17 +177,9 @@ _STRANDED = Ratio(
 # ---------------------------------------------------------------- figures
 
 
-def _axis(results: Results) -> str:
-    return "links" if any(point["links"] for point, _ in results) else "f"
-
-
-def _largest(results: Results) -> int:
-    return max((int(point["n"]) for point, tally in results if tally.trials), default=1)
-
-
 def _gather_figure(results: Results, sheet: Any) -> None:
     """What each variant loses, with what is cut off beside ``repaired``, and how often ``literal`` deadlocks."""
-    x = _axis(results)
+    x = axis_of_faults(results)
     *lost, deadlocked = sheet.panels(4)
     for panel, variant in zip(lost, ("literal", "comment", "repaired"), strict=True):
         panel.lines(results, f"lost_{variant}", x=x, by="n")
@@ -229,7 +218,7 @@ _COMPLETE = {
 
 
 def _rerouting_figure(results: Results, sheet: Any) -> None:
-    n = _largest(results)
+    n = max((int(point["n"]) for point, tally in results if tally.trials), default=1)
     done = [point for point, tally in results if tally.trials and point["n"] == n]
     kinds = {
         "faulty links": [point for point in done if not point["f"]],
@@ -265,8 +254,7 @@ def _slowest_note(results: Results) -> list[str]:
     if not found:
         return []
     (steps, trial), point = max(found, key=lambda pair: pair[0][0] / int(pair[1]["n"]))
-    where = ",".join(f"{name}={value}" for name, value in point.items())
-    return [f"slowest run of FTTC comment for its n: {steps} steps, in trial {trial} at {where}"]
+    return [f"slowest run of FTTC comment for its n: {steps} steps, in trial {trial} at {point_text(point)}"]
 
 
 # ---------------------------------------------------------------- the studies

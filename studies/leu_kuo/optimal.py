@@ -7,13 +7,13 @@ from typing import Any
 from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.algorithms.trees_lattice import optimal_tree
 from fastcube.kernels.trees import choice, layout
-from fastcube.measure.statistics import Mean, Proportion, Ratio
-from fastcube.measure.study import Explanation, Grid, Point, Study
+from fastcube.measure.statistics import Proportion, Ratio
+from fastcube.measure.study import Explanation, Grid, Point, Study, point_text
 from fastcube.results.results import Results
 
 from . import enumeration
-from .faults import axes_up_to, by_doubling, check, draw, link_faults, told
-from .finding import most_faults
+from .faults import axes_up_to, axis_of_faults, by_doubling, check, draw, link_faults, told
+from .finding import mean
 
 
 def explain(point: Point, key: int, trial: int) -> Explanation:
@@ -48,25 +48,16 @@ def _data(tree: CommunicationTree | None) -> dict[str, Any] | None:
 def _figure(results: Results, sheet: Any) -> None:
     ns = sorted({int(point["n"]) for point, tally in results if tally.trials})
     chosen = sorted({7 if 7 in ns else ns[0], ns[-1]}) if ns else [1]
-    x = "links" if any(point["links"] for point, _ in results) else "f"
+    x = axis_of_faults(results)
     panels = sheet.panels(len(chosen), rows=2)
+    faults = {"FIND_TREE": "tree_faults", "TOP_DOWN": "tree_faults_top_down", "optimum": "optimum"}
+    free = {"FIND_TREE": "fault_free", "TOP_DOWN": "fault_free_top_down", "optimum": "fault_free_exists"}
     for i, n in enumerate(chosen):
-        mean, share = panels[i], panels[len(chosen) + i]
-        mean.compare(
-            results,
-            {"FIND_TREE": "tree_faults", "TOP_DOWN": "tree_faults_top_down", "optimum": "optimum"},
-            x=x,
-            at={"n": n},
-        )
-        by_doubling(mean)
-        by_doubling(share)
-        mean.words(y="mean faulty links of the tree", title=f"n = {n}: faulty links")
-        share.compare(
-            results,
-            {"FIND_TREE": "fault_free", "TOP_DOWN": "fault_free_top_down", "optimum": "fault_free_exists"},
-            x=x,
-            at={"n": n},
-        )
+        links, share = panels[i], panels[len(chosen) + i]
+        for panel, statistics in ((links, faults), (share, free)):
+            panel.compare(results, statistics, x=x, at={"n": n})
+            by_doubling(panel)
+        links.words(y="mean faulty links of the tree", title=f"n = {n}: faulty links")
         share.scale = "linear"
         share.limits(bottom=0)
         share.words(y="probability of a fault-free tree", title=f"n = {n}: who finds a fault-free tree")
@@ -82,18 +73,7 @@ def _notes(results: Results) -> list[str]:
     if worst is None or worst[0][0] <= 0:
         return []
     (gap, trial), point = worst
-    where = ",".join(f"{name}={value}" for name, value in point.items())
-    return [f"largest gap to the optimum: {gap} faulty links, in trial {trial} at {where}"]
-
-
-def _mean(name: str, description: str, counter: str) -> Mean:
-    return Mean(
-        name=name,
-        description=f"mean {description}, among trials with a sink",
-        total=counter,
-        bound=most_faults,
-        among="sink",
-    )
+    return [f"largest gap to the optimum: {gap} faulty links, in trial {trial} at {point_text(point)}"]
 
 
 def _share(name: str, description: str, among: str | None = None, shown: bool = True) -> Proportion:
@@ -109,7 +89,7 @@ OPTIMAL_TREE = Study(
     tally=layout.OPTIMAL_TREE,
     statistics=(
         _share("optimal", "share, among trials with a sink, in which FIND_TREE's tree is one of the best", "sink"),
-        _mean("gap", "faulty links of FIND_TREE's tree beyond the optimum", "gap"),
+        mean("gap", "faulty links of FIND_TREE's tree beyond the optimum", "gap"),
         Ratio(
             name="ratio",
             description="faulty links of FIND_TREE's trees over those of the best",
@@ -120,13 +100,13 @@ OPTIMAL_TREE = Study(
             base=1,
             among="sink",
         ),
-        _mean("tree_faults", "faulty links of FIND_TREE's tree", "tree_faults"),
-        _mean("optimum_same_sink", "fewest faulty links with FIND_TREE's sink", "same_sink"),
-        _mean("optimum", "fewest faulty links over sinks with FAULT = 0", "optimum"),
-        _mean("optimum_any_sink", "fewest faulty links over all sinks", "any_sink"),
+        mean("tree_faults", "faulty links of FIND_TREE's tree", "tree_faults"),
+        mean("optimum_same_sink", "fewest faulty links with FIND_TREE's sink", "same_sink"),
+        mean("optimum", "fewest faulty links over sinks with FAULT = 0", "optimum"),
+        mean("optimum_any_sink", "fewest faulty links over all sinks", "any_sink"),
         _share("fault_free", "share of trials in which FIND_TREE's tree has no faulty link", shown=False),
         _share("fault_free_exists", "share of trials in which some tree has no faulty link", shown=False),
-        _mean("tree_faults_top_down", "faulty links of TOP_DOWN's tree", "top_down"),
+        mean("tree_faults_top_down", "faulty links of TOP_DOWN's tree", "top_down"),
         _share("fault_free_top_down", "share of trials in which TOP_DOWN's tree has no faulty link", shown=False),
     ),
     kernel=lambda point: choice.OPTIMAL_TREE.kernel(*point.values()),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from fastcube.algorithms.shortest import distance
 from fastcube.algorithms.unicast import safety_levels, safety_vectors
 from fastcube.networks.hypercube import Hypercube
 from fastcube.papers.claims import Effort, Ledger, Verdict, Witness
+from fastcube.papers.cubes import cubes, witness
 
 from . import every
 
@@ -33,17 +33,6 @@ def largest(effort: Effort, n: int) -> int:
 
 def looked_at(effort: Effort) -> str:
     return f"all fault sets of Q_1, ..., Q_4, and of up to {largest(effort, 5)} faulty nodes of Q_5, without node 0"
-
-
-def witness(words: str, cube: Hypercube, python: str, **more: Any) -> Witness:
-    """A witness on one cube, ``c`` in the expression."""
-    data = {
-        "n": cube.n,
-        "faulty_nodes": sorted(cube.faulty_nodes),  # type: ignore[arg-type]
-        "faulty_links": sorted(list(link) for link in cube.faulty_links),
-        **more,
-    }
-    return Witness.of(words, f"(lambda c: {python})(fc.{cube.source()})", data)
 
 
 def decide(
@@ -75,13 +64,8 @@ def decide(
 
 def with_links(numbers: Iterable[tuple[int, int]]) -> Iterator[Hypercube]:
     """Q_2, then Q_3, with each of these numbers of faulty nodes and links, node 0 nonfaulty."""
-    some = list(numbers)
-    for n in (2, 3):
-        links = [(x, x | 1 << i) for x in range(2**n) for i in range(n) if not x >> i & 1]
-        for f, k in some:
-            for cut in itertools.combinations(links, k):
-                for nodes in itertools.combinations(range(1, 2**n), f):
-                    yield Hypercube(n, nodes, cut)
+    for n, (f, k) in itertools.product((2, 3), numbers):
+        yield from cubes(n, f, k, first=1)
 
 
 def targets(cube: Hypercube) -> list[int]:
@@ -111,8 +95,8 @@ def also_with_links(effort: Effort, verdict: Verdict, wrong: Callable[[Hypercube
     if verdict.outcome != "holds":
         return verdict
     nodes, links = effort.pick(full=(2, 3), quick=(1, 1))
-    cubes = with_links(itertools.product(range(nodes + 1), range(1, links + 1)))
-    if (found := effort.first(cubes, wrong, "Q_2 and Q_3 with faulty links")) is not None:
+    cases = with_links(itertools.product(range(nodes + 1), range(1, links + 1)))
+    if (found := effort.first(cases, wrong, "Q_2 and Q_3 with faulty links")) is not None:
         return Verdict("refuted", "in Q_2 and Q_3 with faulty links", found)
     return replace(
         verdict,
@@ -211,15 +195,19 @@ def levels_unique(effort: Effort) -> Verdict:
 )
 def levels_near(effort: Effort) -> Verdict:
     """All sets of fewer than n nodes."""
+    python = "[fc.safety_levels(c).level(v) for v in c.neighbours({t})]"
+    return _near(effort, lambda n, faulty: every.levels(n, faulty)[0] == n, python)
+
+
+def _near(effort: Effort, good: Callable[[int, every.Bools], every.Bools], python: str) -> Verdict:
+    """Whether every nonfaulty node is ``good`` or has a neighbour that is, in all sets of fewer than n nodes."""
 
     def wrong(n: int, f: int, faulty: every.Bools) -> every.Bools:
-        full = every.levels(n, faulty)[0] == n
-        alone: every.Bools = ~faulty & ~full & (every.counts(n, full) == 0)
+        found = good(n, faulty)
+        alone: every.Bools = ~faulty & ~found & (every.counts(n, found) == 0)
         return alone
 
-    return decide(
-        effort, wrong, "none near", "[fc.safety_levels(c).level(v) for v in c.neighbours({t})]", lambda n: n - 1
-    )
+    return decide(effort, wrong, "none near", python, lambda n: n - 1)
 
 
 @ledger.claim(
@@ -252,13 +240,7 @@ def words_chain(effort: Effort) -> Verdict:
 )
 def unsafe_near(effort: Effort) -> Verdict:
     """All sets of fewer than n nodes."""
-
-    def wrong(n: int, f: int, faulty: every.Bools) -> every.Bools:
-        safe = ~faulty & ~every.unsafe(n, faulty)
-        alone: every.Bools = ~faulty & ~safe & (every.counts(n, safe) == 0)
-        return alone
-
-    return decide(effort, wrong, "none near", "fc.find_unsafe(c).nodes.tolist()", lambda n: n - 1)
+    return _near(effort, lambda n, faulty: ~faulty & ~every.unsafe(n, faulty), "fc.find_unsafe(c).nodes.tolist()")
 
 
 @ledger.claim(
@@ -270,11 +252,9 @@ def unsafe_near(effort: Effort) -> Verdict:
 )
 def marking_rounds(effort: Effort) -> Verdict:
     """Rounds of all sets; n >= 2, for a cube of one link has no rounds to count."""
-
-    def wrong(n: int, f: int, faulty: every.Bools) -> every.Bools:
-        return every.marking(n, faulty)[1] > n - 1
-
-    return decide(effort, wrong, "too many rounds", "fc.wu_fernandez(c).rounds")
+    return decide(
+        effort, lambda n, f, faulty: every.marking(n, faulty)[1] > n - 1, "too many rounds", "fc.wu_fernandez(c).rounds"
+    )
 
 
 # ---------------------------------------------------------------- Gu & Peng: distances

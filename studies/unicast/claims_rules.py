@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,9 +12,10 @@ from fastcube.algorithms.paths import route
 from fastcube.algorithms.shortest import distance
 from fastcube.networks.hypercube import Hypercube
 from fastcube.papers.claims import Effort, Verdict, Witness, agree
+from fastcube.papers.cubes import cubes, witness
 
 from . import every
-from .claims import also_with_links, largest, ledger, looked_at, targets, with_links, witness
+from .claims import also_with_links, largest, ledger, looked_at, targets, with_links
 
 # ---------------------------------------------------------------- rules, by the kernels
 
@@ -47,8 +47,7 @@ def _all_messages(
     for n, f, counts, extremes, pairs in _counted(effort, most):
         effort.applied += pairs
         if not right(counts, extremes, pairs):
-            cubes = (Hypercube(n, nodes) for nodes in itertools.combinations(range(1, 2**n), f))
-            found = next((found for cube in cubes if (found := wrong(cube)) is not None), None)
+            found = next((found for cube in cubes(n, f, first=1) if (found := wrong(cube)) is not None), None)
             agree(
                 found is None, False, f"whether every message with {f} faults of Q_{n} is right, one by one and counted"
             )
@@ -122,8 +121,8 @@ def nothing_refused(effort: Effort) -> Verdict:
 )
 def nothing_refused_links(effort: Effort) -> Verdict:
     """All sets of fewer than n faulty links of Q_2 and Q_3, every destination from node 0."""
-    cubes = (cube for cube in with_links([(0, 1), (0, 2)]) if len(cube.faulty_links) < cube.n)
-    return Verdict.unless(effort.first(cubes, _find_refused), "all sets of fewer than n faulty links of Q_2 and Q_3")
+    cases = (cube for cube in with_links([(0, 1), (0, 2)]) if len(cube.faulty_links) < cube.n)
+    return Verdict.unless(effort.first(cases, _find_refused), "all sets of fewer than n faulty links of Q_2 and Q_3")
 
 
 @ledger.claim(
@@ -141,12 +140,12 @@ def a1_delivers(effort: Effort) -> Verdict:
     verdict = _all_messages(effort, lambda counts, _, pairs: counts["a1_delivered"] == pairs, find, lambda n: n - 1)
     if verdict.outcome != "holds":
         return verdict
-    cubes = (
+    cases = (
         cube
         for cube in with_links([(0, 1), (0, 2), (1, 1)])
         if len(cube.faulty_links) + len(cube.faulty_nodes) < cube.n  # type: ignore[arg-type]
     )
-    if (found := effort.first(cubes, find, "Q_2 and Q_3 with faulty links")) is not None:
+    if (found := effort.first(cases, find, "Q_2 and Q_3 with faulty links")) is not None:
         return Verdict("refuted", "with faulty links", found)
     return replace(verdict, checked=f"{verdict.checked}; with faulty links, too, in Q_2 and Q_3")
 

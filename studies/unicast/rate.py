@@ -5,47 +5,28 @@ Gordon and Stout report that sidetracking's success tends to 1 with n at any fix
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastcube.kernels.unicast import choice
 from fastcube.kernels.unicast.layout import BLIND
 from fastcube.kernels.unicast.layout import RIVALS_RATE as TALLY
 from fastcube.measure.statistics import Point
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, product_grid
+from fastcube.measure.study import Axis, Explanation, Grid, Study, product_grid
 from fastcube.measure.unicast import rule_statistics, told_way
-from fastcube.networks.faults import RandomFaults
-from fastcube.networks.hypercube import Hypercube
+from fastcube.results.results import Results
 
-if TYPE_CHECKING:
-    from fastcube.results.results import Results
+from ..lee_hayes.routing_rate import draw, told_draw
 
 _RATES = [round(0.05 * i, 2) for i in range(1, 15)]
 
 
-def _draw(point: Point, key: int, trial: int) -> Draw:
-    from fastcube.kernels.unicast import case
-
-    n, rate = int(point["n"]), float(point["rate"])
-    valid, status_key, s, t = case.rivals_rate(key, trial, n, rate)
-    ends = {"s": int(s), "t": int(t)} if valid else {"s": -1, "t": -1}
-    others = {"status_key": int(status_key), **ends, "void": not valid}
-    return Draw(Hypercube(n, RandomFaults(rate, int(status_key))), others)
-
-
 def _explain(point: Point, key: int, trial: int) -> Explanation:
-    drawing = _draw(point, key, trial)
-    cube, others = drawing.network, drawing.others
-    lines = []
-    if others["void"]:
-        lines.append("  void: none of 2^20 attempts gives two nonfaulty ends")
-        return Explanation("\n".join(lines), {"void": True, "rate": point["rate"]})
-    data: dict[str, Any] = {name: others[name] for name in ("status_key", "s", "t")} | {"rate": point["rate"]}
-    s, t = data["s"], data["t"]
-    lines.append(f"  every node faulty with probability {point['rate']}, by status key {data['status_key']:#x}")
-    lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.metric(s, t)}")
-    for name in BLIND:
-        data[name.upper()], words = told_way(cube, name.upper(), s, t, (key, trial))
-        lines += words
+    drawn = draw(point, key, trial)
+    data, lines = told_draw(point, drawn)
+    if not drawn.others["void"]:
+        for name in BLIND:
+            data[name.upper()], words = told_way(drawn.network, name.upper(), data["s"], data["t"], (key, trial))
+            lines += words
     return Explanation("\n".join(lines), data)
 
 
@@ -86,7 +67,7 @@ RIVALS_RATE = Study(
     keyed=("routing-rate", {"k": 1}),
     grids=(Grid("rates", product_grid(n=[8, 10, 15, 20, 30, 45, 60], rate=_RATES), 10**4),),
     explain=_explain,
-    draw=_draw,
+    draw=draw,
     figure=_figure,
     notes=_notes,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastcube.kernels.unicast import choice
 from fastcube.kernels.unicast.layout import RIVALS_STATUS as TALLY
@@ -16,9 +16,7 @@ from fastcube.kernels.unicast.layout import WORDS
 from fastcube.measure.statistics import Mean, PlainMean, Point, Statistic
 from fastcube.measure.study import Explanation, Study, point_text
 from fastcube.measure.unicast import AXES, GRIDS, KEYED, check_point, drawn, head_lines
-
-if TYPE_CHECKING:
-    from fastcube.results.results import Results
+from fastcube.results.results import Results
 
 _TITLES = {
     "unsafe": "Lee & Hayes's unsafe nodes",
