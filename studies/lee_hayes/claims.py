@@ -98,8 +98,7 @@ def theorem_3_printed(effort: Effort) -> Verdict:
     where="section 3.2, Theorem 3",
     states=(
         "For every set of faulty nodes of Q_n, n >= 1, the faulty and unsafe nodes together are a family of maximal subcubes, "
-        "any "
-        "two of them at distance 3 or more [an isolated faulty node is a subcube of dimension 0]."
+        "any two of them at distance 3 or more [an isolated faulty node is a subcube of dimension 0]."
     ),
     group="closed sets",
 )

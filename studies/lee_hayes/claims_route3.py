@@ -130,8 +130,7 @@ def theorem_4_attained(effort: Effort) -> Verdict:
     where="section 3.2",
     states=(
         "Fewer than 15% of the messages between random nonfaulty nodes take two links more than they need by ROUTE3(1) [on "
-        "average "
-        "over the fault sets of f <= floor(n/2) nodes, n >= 5]."
+        "average over the fault sets of f <= floor(n/2) nodes, n >= 5]."
     ),
 )
 def fifteen_percent_messages(effort: Effort) -> Verdict:

@@ -112,8 +112,7 @@ def _optimal(rule: str) -> small_cubes.Sound:
     where="section 3.1, Theorem 1",
     states=(
         "Where every nonfaulty node of Q_n has at most k faulty nodes within distance k, ROUTE1(k) takes a shortest feasible "
-        "path "
-        "between any two nonfaulty nodes at Hamming distance r > k, k >= 1."
+        "path between any two nonfaulty nodes at Hamming distance r > k, k >= 1."
     ),
 )
 def theorem_1(effort: Effort) -> Verdict:
@@ -170,8 +169,7 @@ def corollary_1(effort: Effort) -> Verdict:
     where="section 3.1, Theorem 2",
     states=(
         "Where every nonfaulty node of Q_n has at most k faulty nodes within distance k, 1 <= k <= n - 1, ROUTE2(k) takes a "
-        "shortest "
-        "feasible path for every message that has one."
+        "shortest feasible path for every message that has one."
     ),
 )
 def theorem_2(effort: Effort) -> Verdict:

@@ -56,8 +56,7 @@ def route1_3(effort: Effort) -> Verdict:
     where="section 3.1, before section 3.2",
     states=(
         "ROUTE2(1) is no longer optimal in Q_n, n >= 2, once a nonfaulty node has two faulty neighbours [for some such fault "
-        "sets, "
-        "or for each one; fault sets that leave the nonfaulty nodes joined]."
+        "sets, or for each one; fault sets that leave the nonfaulty nodes joined]."
     ),
     correction="It is lost for some such fault sets and not for others.",
 )

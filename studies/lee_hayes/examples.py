@@ -36,9 +36,7 @@ def _routed(
     """The path of one message, by an algorithm and with the list of faults that it needs."""
     options = f", k={k}" if k > 1 else ""
     python = f"fc.route(fc.Hypercube({n}, {list(faulty)}), {s}, {t}, algorithm='{algorithm}'{options}).path"
-    arrows = _passed(
-        route(Hypercube(n, faulty), s, t, algorithm, k=k) if k > 1 else route(Hypercube(n, faulty), s, t, algorithm)
-    )
+    arrows = _passed(route(Hypercube(n, faulty), s, t, algorithm, **({"k": k} if k > 1 else {})))
     name = f"{algorithm}({k})" if algorithm in ("ROUTE1", "ROUTE2") else algorithm
     drawn = (_drawn(n, faulty, arrows, caption=f"{name} from {s:0{n}b} to {t:0{n}b}"),) if n <= 4 else ()
     return Example(words, python, value, drawn)

@@ -33,10 +33,8 @@ _RARE_CLASS = 1e-6
 
 
 def _check(point: Point) -> None:
-    from fastcube.kernels.unsafe.choice import most_faults
-
     n = int(point["n"])
-    check_range("f", point["f"], 0, most_faults(n), f"for n={n}")
+    check_range("f", point["f"], 0, choice.most_faults(n), f"for n={n}")
 
 
 def _nodes(point: Point) -> float:

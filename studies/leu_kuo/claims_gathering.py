@@ -119,8 +119,7 @@ def last_stage(effort: Effort) -> Verdict:
     where="Theorem 5",
     states=(
         "Over FIND_TREE's tree of Q_n, n >= 2, FTTC takes n + k steps, k < n being the faulty stages: fewer than twice the n "
-        "steps "
-        "of a tree without faults [as the paper counts, without detours]."
+        "steps of a tree without faults [as the paper counts, without detours]."
     ),
     definition=True,
 )
@@ -290,9 +289,8 @@ _deadlock_free("repaired")
     "asynchronous",
     where="section 3.2",
     states=(
-        "Nodes need no common clock: in whatever order they run, with receives that wait, FTTC in Q_n, n >= 2, merges the "
-        "same at "
-        "the sink [variant comment]."
+        "Nodes need no common clock: in whatever order they run, with receives that wait, FTTC in Q_n, n >= 2, merges the same "
+        "at the sink [variant comment]."
     ),
 )
 def asynchronous(effort: Effort) -> Verdict:
