@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError, as_integer, check_integer, check_range, is_many, shown
-from ..networks.faults import RandomFaults
 from ..networks.hypercube import Hypercube, check_cube
 from .registry import Algorithms
+from .unsafe import faulty_labels
 
 #: Largest cubes of :func:`detect` and of what lists a tree's 2^n - 1 links.
 WORDS = 24
@@ -129,21 +129,11 @@ def _check_order(n: int, order: object) -> tuple[int, ...]:
 # ---------------------------------------------------------------- dead links
 
 
-def faulty_labels(cube: Hypercube) -> Array:
-    """The faulty nodes, sorted; lazy ones are asked for one by one, n <= 20."""
-    lazy = cube.faulty_nodes
-    if not isinstance(lazy, RandomFaults):
-        return np.array(sorted(lazy), dtype=np.uint64)
-    check_range("n", cube.n, 1, WHOLE, "for trees under random_faults, where every node is asked")
-    labels = np.arange(2**cube.n, dtype=np.uint64)
-    return labels[lazy.among(labels)]
-
-
 def dead_links(cube: Hypercube) -> tuple[Array, Array]:
     """The dead links, each once: lower ends, and the bit in which the ends differ."""
     links = np.array(sorted(cube.faulty_links), dtype=np.uint64).reshape(-1, 2)
     lows, bits = [links[:, 0] & links[:, 1]], [links[:, 0] ^ links[:, 1]]
-    nodes = faulty_labels(cube)
+    nodes = faulty_labels(cube, WHOLE, "trees under random_faults, where every node is asked")
     for k in range(cube.n):
         bit = _ONE << np.uint64(k)
         lows.append(nodes & ~bit)

@@ -13,7 +13,7 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_range
 from ..networks.faults import RandomFaults
 from ..networks.hypercube import Hypercube, Subcube, check_cube
 
@@ -168,13 +168,12 @@ class Unsafe:
         return int(rounds_cube(state, marks, other, part.dimension))
 
 
-def faulty_labels(cube: Hypercube) -> Labels:
-    """The faulty nodes, sorted; lazy ones are asked for one by one."""
+def faulty_labels(cube: Hypercube, largest: int = WHOLE, what: str = "unsafe nodes under random_faults") -> Labels:
+    """The faulty nodes, sorted; lazy ones are asked for one by one, in cubes up to the largest that ``what`` allows."""
     lazy = cube.faulty_nodes
     if not isinstance(lazy, RandomFaults):
         return np.array(sorted(lazy), dtype=np.uint64)
-    if cube.n > WHOLE:
-        raise ParameterError(f"n must be in [1, {WHOLE}] for unsafe nodes under random_faults, got {cube.n}")
+    check_range("n", cube.n, 1, largest, f"for {what}")
     chunk = 2 ** min(cube.n, 20)
     every = (np.arange(first, first + chunk, dtype=np.uint64) for first in range(0, 2**cube.n, chunk))
     return np.concatenate([labels[lazy.among(labels)] for labels in every])
