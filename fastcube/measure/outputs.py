@@ -233,17 +233,8 @@ def statistic_of(output: Output) -> Statistic:
         )
     if output.bound == 1:
         return Proportion(name=output.name, description=output.description, events=nonzero, among=among)
-    if output.asymptotic:
-        return PlainMean(
-            name=output.name,
-            description=output.description,
-            total=total,
-            squares=squares,
-            nonzero=nonzero,
-            bound=_most(output),
-            among=among,
-        )
-    return Mean(
+    kind = PlainMean if output.asymptotic else Mean
+    return kind(
         name=output.name,
         description=output.description,
         total=total,

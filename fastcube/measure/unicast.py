@@ -91,26 +91,17 @@ def rule_statistics(name: str, among: str | None = None, refuses: bool = False, 
                   total=f"{name}_extra_links", squares=f"{name}_extra_squares", nonzero=f"{name}_detours",
                   among=f"{name}_delivered", shown=False),
     ]  # a table, row by row # fmt: skip
-    if refuses:
-        out.append(
-            Proportion(
-                name=f"{name}_refused",
-                description=f"share of messages that {rule} refuses",
-                events=f"{name}_refused",
-                among=among,
-                shown=False,
+    for asked, what, does in ((refuses, "refused", "refuses"), (cut, "limit", "cuts off")):
+        if asked:
+            out.append(
+                Proportion(
+                    name=f"{name}_{what}",
+                    description=f"share of messages that {rule} {does}",
+                    events=f"{name}_{what}",
+                    among=among,
+                    shown=False,
+                )
             )
-        )
-    if cut:
-        out.append(
-            Proportion(
-                name=f"{name}_limit",
-                description=f"share of messages that {rule} cuts off",
-                events=f"{name}_limit",
-                among=among,
-                shown=False,
-            )
-        )
     return out
 
 
