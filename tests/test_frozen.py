@@ -212,7 +212,7 @@ def test_functions_without_a_file_have_a_text_too():
 
 def test_installed_packages_say_themselves_when_they_change(monkeypatch):
     trial = fc.trial(made((1,)))
-    monkeypatch.setattr(fingerprint, "_installed", lambda module: True)
+    monkeypatch.setattr(fingerprint, "_is_users", lambda module: False)
     assert of_functions(trial) == {}
     assert of_functions(fc.study("unsafe-fraction").kernel) == {}
 

@@ -88,17 +88,13 @@ def _packages_of_studies() -> set[str]:
 
 
 @functools.cache
-def _installed(module: str) -> bool:
-    """Whether a module's text is a package's that says itself when it changes: ours, one of studies, or one in site-packages."""
+def _is_users(module: str) -> bool:
+    """Whether a module's text is no package's that says itself when it changes: ours, one of studies, or one in site-packages."""
     top = module.partition(".")[0]
     if top in {"fastcube", *sys.stdlib_module_names, *_packages_of_studies()}:
-        return True
+        return False
     file = getattr(sys.modules.get(module), "__file__", None) or ""
-    return module != "__main__" and not {"site-packages", "dist-packages"}.isdisjoint(Path(file).resolve().parts)
-
-
-def _is_users(module: str) -> bool:
-    return not _installed(module)
+    return module == "__main__" or {"site-packages", "dist-packages"}.isdisjoint(Path(file).resolve().parts)
 
 
 def _own_text(function: FunctionType) -> str:
