@@ -152,7 +152,16 @@ def one_status(key, label):
 def shortest(n, faults, s, t):
     rows = np.empty((3, bitmask.words_of(n)), np.uint64)
     bitmask.nonfaulty_state(n, faults, faults.size, rows[0])
-    return bitmask.search_cube(n, rows[0], s, t, rows[1], rows[2])
+    now, then = rows[1], rows[2]
+    now[:] = 0
+    bitmask.put(now, s)
+    length = 0
+    new = True
+    while new and not bitmask.get(now, t):
+        new = bitmask.spread(now, now, rows[0], 0, n, then)
+        now, then = then, now
+        length += 1
+    return length if new else -1
 
 
 @pytest.mark.kernels

@@ -131,32 +131,3 @@ def spread(seen, opposite, nonfaulty, low, high, out):
         simd.store(out, v, y)
         fresh = simd.either(fresh, simd.xor(x, y))
     return simd.bits(simd.differ(fresh, zero)) != ZERO
-
-
-@block
-def search_cube(n, nonfaulty, s, t, seen, spare):
-    """Length of a shortest path of nonfaulty nodes from ``s`` to ``t``, both nonfaulty, in the n-cube; -1 when there is none.
-
-    Parameters
-    ----------
-    n : int64
-    nonfaulty : uint64 array of words_of(n)
-    s, t : uint64
-        Labels.
-    seen, spare : uint64 arrays of words_of(n)
-        Overwritten.
-    """
-    if s == t:
-        return 0
-    for w in range(seen.size):
-        seen[w] = ZERO
-    put(seen, s)
-    length = 0
-    while True:
-        now, then = (seen, spare) if length % 2 == 0 else (spare, seen)
-        new = spread(now, now, nonfaulty, 0, n, then)
-        length += 1
-        if get(then, t):
-            return length
-        if not new:
-            return -1
