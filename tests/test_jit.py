@@ -66,12 +66,23 @@ def test_a_block_called_from_python_is_its_plain_function():
     assert [doubled(4), quadrupled(4), doubled(4), doubled("ab")] == [8, 16, 8, "abab"]
 
 
+@block
+def even(n):
+    return n == 0 or odd(n - 1)
+
+
+@block
+def odd(n):
+    return n != 0 and even(n - 1)
+
+
 @pytest.mark.parametrize(
     ("wrong", "problem"),
     [
         (lambda n: second_of(np.zeros(n))[1], "second_of returns an array"),
         (lambda n: -allocating(n), "empty|zeros"),
         (lambda n: -making(n), "whose arrays it would never free"),
+        (lambda n: 1.0 if even(n) else 0.0, "odd calls a function that calls it"),
     ],
 )
 def test_a_block_that_allocates_or_lets_arrays_go_is_refused(wrong, problem):
@@ -79,6 +90,29 @@ def test_a_block_that_allocates_or_lets_arrays_go_is_refused(wrong, problem):
     refused = kernel("float64(int64)", cache=False)(wrong)
     with pytest.raises(numba.core.errors.TypingError, match=problem):
         refused(3)
+
+
+def descending(declare):
+    """A kernel over a function that calls itself with other types than it is called with: 9 is a type of its own."""
+
+    @declare
+    def fibonacci(n):
+        return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+    def last(n):
+        return fibonacci(9) + n
+
+    last.__module__ = f"{fastcube.kernels.__name__}.toy"
+    return kernel("int64(int64)", variant=declare.__name__)(last)
+
+
+@pytest.mark.parametrize(("declare", "hits"), [(block, 1), (numba.njit, 0)])
+def test_recursion_from_a_constant(tmp_path, monkeypatch, declare, hits):
+    """Numba's way of calling a function that is not compiled yet is no code that another process may load."""
+    monkeypatch.setattr(jit, "folder_of", lambda code: tmp_path)
+    first, again = descending(declare), descending(declare)
+    assert [first(3), again(3)] == [37, 37]
+    assert sum(again.compiled.stats.cache_hits.values()) == hits
 
 
 @block

@@ -117,6 +117,15 @@ def _loaded(cache: Any, signature: Any, context: Any) -> Any:
     return cache._load_overload(signature, context)
 
 
+def _stored(cache: Any, signature: Any, compiled: Any) -> None:
+    """Keep what was compiled, but for what reads addresses of this process: another that loads it dies of a segmentation fault.
+
+    Numba makes such code of all recursion but that of a function which calls itself with its own types.
+    """
+    if not any(each.name.startswith(".numba.unresolved$") for each in compiled.library._final_module.global_variables):
+        type(cache).save_overload(cache, signature, compiled)
+
+
 def block(
     function: Callable[..., Any] | None = None, *, always: bool = False, alone: bool = False, checked: bool = False
 ) -> Any:
@@ -256,6 +265,7 @@ class Kernel:
             dispatcher._cache._index_key = self._index_key
         if cache:
             dispatcher._cache.load_overload = functools.partial(_loaded, dispatcher._cache)
+            dispatcher._cache.save_overload = functools.partial(_stored, dispatcher._cache)
         entry = Entry(Path(dispatcher._cache._cache_file._index_path)) if cache else None
         with entry.alone() if entry else contextlib.nullcontext():
             known = entry is not None and entry.verified()

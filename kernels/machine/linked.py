@@ -22,7 +22,7 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite.binding import Linkage
-from numba.core import compiler, compiler_machinery, typed_passes
+from numba.core import compiler, compiler_machinery, errors, lowering, typed_passes
 
 #: Symbols of the blocks that are optimised by themselves.
 _ALONE: set[str] = set()
@@ -40,10 +40,26 @@ def _last(lowering: type) -> type:
     return compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)(lowering)  # type: ignore[no-any-return]
 
 
+class _Lower(lowering.Lower):  # type: ignore[misc]
+    """Numba's own, but for recursion with other types, or in a circle: numba's asks for the address of machine code."""
+
+    def _lower_call_RecursiveCall(self, fnty: Any, expr: Any, signature: Any) -> Any:  # noqa: N802
+        compiled = fnty.dispatcher_type.dispatcher.overloads.get(tuple(signature.args))
+        if compiled is not None:  # the same function for other types, such as int64 where it was called with 0
+            self.library.add_linking_library(compiled.library)
+            arguments = self.fold_call_args(fnty, signature, expr.args, expr.vararg, expr.kws)
+            return self.context.call_internal(self.builder, compiled.fndesc, signature, arguments)
+        if fnty.get_overloads(signature.args).uid != self.fndesc.uid:
+            name = f"{self.fndesc.modname}.{self.fndesc.qualname}"
+            raise errors.NumbaTypeError(f"{name} calls a function that calls it: no @block or @scratch may")
+        return super()._lower_call_RecursiveCall(fnty, expr, signature)
+
+
 @_last
 class _Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
     """Numba's own, into a library of which no machine code is made."""
 
+    lowering_class = _Lower
     first = False  #: whether the library is optimised before it is linked
     alone = False  #: whether it is left as it is then
 

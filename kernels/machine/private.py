@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numba
-from numba.core import base, bytecode, caching, codegen, compiler, dispatcher, runtime, typed_passes
+from numba.core import base, bytecode, caching, codegen, compiler, dispatcher, lowering, runtime, typed_passes
 
 from .cache import warn
 
@@ -22,6 +22,8 @@ BLOCKS: tuple[tuple[Any, str], ...] = (
     (compiler.DefaultPassBuilder, "define_nopython_pipeline"),
     (compiler.Flags, "no_compile"),
     (typed_passes, "NativeLowering"),
+    (typed_passes.NativeLowering, "lowering_class"),
+    (lowering.Lower, "_lower_call_RecursiveCall"),
     (base.BaseContext, "insert_user_function"),
     (codegen.CPUCodeLibrary, "_optimize_final_module"),
     (codegen.CPUCodeLibrary, "_finalize_final_module"),
@@ -31,6 +33,7 @@ CACHE: tuple[tuple[Any, str], ...] = (
     (bytecode.FunctionIdentity, "_unique_ids"),
     (caching.FunctionCache, "_index_key"),
     (caching.FunctionCache, "_load_overload"),
+    (caching.FunctionCache, "save_overload"),
     (runtime.rtsys, "initialize"),
     (caching.IndexDataCacheFile("", "", None), "_index_path"),
 )
