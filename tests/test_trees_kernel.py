@@ -21,6 +21,7 @@ from fastcube.kernels.trees import lanes as trees_lanes
 from fastcube.kernels.trees.choice import MOST_IN_LANES
 from fastcube.kernels.trees.lanes import FIND_TREE_LANES_5, FIND_TREE_LANES_8
 from fastcube.kernels.trees.lattice import OPTIMAL_TREE_8, OPTIMAL_TREE_16, optimal_sets
+from fastcube.kernels.trees.lattice_lanes import optimal_tree_lanes
 from fastcube.kernels.trees.layout import FIND_TREE, OPTIMAL_TREE
 from fastcube.kernels.trees.single import FIND_TREE_DENSE, FIND_TREE_SETS, FIND_TREE_SPARSE
 from fastcube.studies.leu_kuo.claims_questions import WORSE_SINK
@@ -168,6 +169,25 @@ def test_optima(n):
     for links, f in faults_at(n):
         if links + n * f <= 255:
             check_trials(OPTIMAL_TREE_8, OPTIMAL_TREE, n, links, f, 66 if n < 4 else 3)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("n", "links"), [(4, 1), (4, 4), (4, 8), (4, 16), (5, 2), (5, 7), (5, 31), (6, 5), (6, 31)])
+def test_optima_in_lanes(n, links):
+    """Up to a trial in three has no sink at (4, 16), as many a tree without a faulty link at (6, 5)."""
+    check_trials(optimal_tree_lanes, OPTIMAL_TREE, n, links, 0, 90 if n < 6 else 40)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("n", "links", "trials"), [(4, 3, 9000), (7, 31, 2000), (9, 20, 500), (12, 31, 70)])
+def test_optima_in_lanes_are_those_one_by_one(n, links, trials):
+    """In parts, which fill no vector."""
+    params, key = np.array([n, links, 0], np.float64), np.uint64(17)
+    whole, parts = OPTIMAL_TREE.fresh(), OPTIMAL_TREE.fresh()
+    OPTIMAL_TREE_8.compiled(key, 0, trials, params, whole)
+    for first, stop in ((33, trials), (0, 1), (1, 33)):
+        optimal_tree_lanes.compiled(key, first, stop, params, parts)
+    assert np.array_equal(whole, parts)
 
 
 @pytest.mark.slow

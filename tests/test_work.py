@@ -36,7 +36,8 @@ WORK = {
     ("find-tree", (5, 4, 0)): ("lanes.FIND_TREE_LANES_5", 16360, 48),
     ("find-tree", (8, 9, 0)): ("lanes.FIND_TREE_LANES_5", 50440, 80),
     ("find-tree", (12, 64, 0)): ("lanes.FIND_TREE_LANES_8", 427672, 528),
-    ("optimal-tree", (5, 5, 0)): ("lattice.OPTIMAL_TREE_8", 200234, 1024),
+    ("optimal-tree", (5, 5, 0)): ("lattice_lanes.optimal_tree_lanes", 55472, 58),
+    ("optimal-tree", (5, 5, 1)): ("lattice.OPTIMAL_TREE_8", 256982, 1280),
     ("two-partition", (12, 8)): ("lanes.TWO_PARTITION_LANES_16", 4945, 33),
     ("two-partition", (24, 20)): ("lanes.TWO_PARTITION_LANES_32", 20142, 160),
     ("survival", ("hypercube", 4, 4, 0)): ("lanes.SURVIVAL_NODES", 5903, 42),
@@ -100,12 +101,13 @@ def test_a_trial_is_no_more_work_than_it_was(found, place):
 
 # ---------------------------------------------------------------- the hot loops in the machine code
 
-#: Of a kernel: an instruction, how often its hot loop has it, and how many instructions the loop has at the most: a twentieth
-#: more than it has, for other versions of LLVM.  64 products are the generator for four vectors.
+#: Of a kernel: an instruction, how often its hot loop has it, and how many instructions the loop then has at most: a twentieth
+#: more than it has, for other versions of LLVM.  For some processors LLVM unrolls a loop once more: then both are twice as many.
+#: 64 products are the generator for four vectors.
 LOOPS = [
     ("unsafe-fraction", "lanes.LANES_16", "vpmuludq", 64, 260),
     ("unsafe-fraction", "lanes.LANES_16", "vpopcnt", 8, 32),
-    ("unsafe-fraction", "lanes.LANES_32", "vpmuludq", 64, 260),
+    ("unsafe-fraction", "lanes.LANES_32", "vpmuludq", 64, 276),
     ("unsafe-fraction", "lanes.LANES_32", "vpopcnt", 8, 32),
     ("routing", "lanes.ROUTING_LANES_16", "vpmuludq", 64, 277),
     ("routing", "lanes.ROUTING_LANES_16", "vpopcnt", 8, 32),
@@ -141,6 +143,6 @@ def blocks_of(text):
 @pytest.mark.parametrize(("study", "kernel", "instruction", "often", "most"), LOOPS)
 def test_a_hot_loop_is_no_longer_than_it_was(study, kernel, instruction, often, most):
     blocks = blocks_of(assembly(KERNELS[study][0].load(kernel)))
-    hot = [b for b in blocks if sum(line.startswith(instruction) for line in b) >= often]
-    assert hot and min(map(len, hot)) <= most
+    found = [(sum(line.startswith(instruction) for line in b), len(b)) for b in blocks]
+    assert min(length / times for times, length in found if times >= often) <= most / often
     assert max(sum(line.startswith("push") for line in b) for b in blocks) <= MOST_PASSED

@@ -33,7 +33,7 @@ _ZERO = np.uint64(0)
 
 
 class Rows(NamedTuple):
-    """Scratch for 32 trials, made by :func:`_rows_for`."""
+    """Scratch for 32 trials, made by :func:`rows_for`."""
 
     low: Any  #: uint16: lower ends, row by row; relative to the sink from step 3 on
     bit: Any  #: uint16: dimensions as single bits
@@ -49,7 +49,7 @@ def most_rows(links):
 
 
 @scratch
-def _rows_for(links):
+def rows_for(links):
     size = most_rows(links) * LANES
     return Rows(
         np.empty(size, np.uint16),
@@ -98,7 +98,7 @@ def _enter(nodes, fields, n, links, rows, row, taken):
 
 
 @block
-def _draw(key, block_, n, links, rows):
+def draw_links(key, block_, n, links, rows):
     """Fill the rows of 32 trials; returns their number and the lanes with too few links."""
     drawn = philox.prepare_lanes(key, block_, philox.LINKS)
     chosen = philox.prepare_lanes(key, block_, philox.DIMENSIONS)
@@ -123,7 +123,7 @@ def _draw(key, block_, n, links, rows):
 
 
 @block
-def _find_sinks(n, count, rows):
+def find_sinks(n, count, rows):
     """The sinks in lanes, and the lanes without one among the 16 lowest labels."""
     zero = simd.like(simd.load(rows.low, 0), _ZERO)
     one = simd.like(zero, _ONE)
@@ -273,7 +273,7 @@ def _on_planes(planes: int) -> tuple[Any, Any]:
     return ripple, cheapest
 
 
-def _ordering(planes: int) -> Any:
+def ordering(planes: int) -> Any:
     """The block that finds the orders of 32 trials with so many planes of COST."""
     ripple, cheapest = _on_planes(planes)
 
@@ -318,7 +318,7 @@ def _ordering(planes: int) -> Any:
 
 
 @block
-def _move_sinks(sinks, count, rows):
+def move_sinks(sinks, count, rows):
     """Make lower ends relative to the sinks, where every tree's order is looked for; dead rows stay."""
     for row in range(count):
         low = simd.load(rows.low, row * LANES)
@@ -329,7 +329,7 @@ def _move_sinks(sinks, count, rows):
 
 
 def _make(planes: int) -> Kernel:
-    orders = _ordering(planes)
+    orders = ordering(planes)
 
     @kernel(TRIALS_SIGNATURE, variant=f"{planes}")
     def find_tree_lanes(key, first, stop, params, tally):
@@ -340,15 +340,15 @@ def _make(planes: int) -> Kernel:
         """
         n = np.int64(params[0])
         links = np.int64(params[1])
-        rows = _rows_for(links)
+        rows = rows_for(links)
         alone = set_up(params)
         origin = first - first % LANES
         for start in range(origin, stop, LANES):
-            count, left = _draw(key, np.uint64(8 * (start // LANES)), n, links, rows)
-            sinks, none = _find_sinks(n, count, rows)
+            count, left = draw_links(key, np.uint64(8 * (start // LANES)), n, links, rows)
+            sinks, none = find_sinks(n, count, rows)
             left |= none
             crowded = _crowded(n, count, rows) if links >= n else _ZERO
-            _move_sinks(sinks, count, rows)
+            move_sinks(sinks, count, rows)
             orders(n, count, rows)
             live = valid_lanes(start, 1, LANES, first, stop)
             faults = simd.load(rows.faults, 0)

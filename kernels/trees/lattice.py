@@ -33,7 +33,7 @@ from .orders import Room, find_order, room_for, top_down
 _SINK = OPTIMAL_TREE.counter("sink")
 _FAULT_FREE = OPTIMAL_TREE.counter("fault_free")
 _FAULT_FREE_EXISTS = OPTIMAL_TREE.counter("fault_free_exists")
-_FAULT_FREE_TOP_DOWN = OPTIMAL_TREE.counter("fault_free_top_down")
+FAULT_FREE_TOP_DOWN = OPTIMAL_TREE.counter("fault_free_top_down")
 _OPTIMAL = OPTIMAL_TREE.counter("optimal")
 _TREE_FAULTS = OPTIMAL_TREE.moments("tree_faults")
 _GAP = OPTIMAL_TREE.moments("gap")
@@ -114,16 +114,15 @@ def lattice_for(n, lanes, zero):
 
 
 @block
-def _enter(lattice, lane, lanes, one, dead, count):
-    """Put a trial's dead links into a lane."""
+def enter(lattice, lane, lanes, one, low, bit):
+    """Put a dead link, its lower end and its dimension as a single bit, into a lane."""
     every = np.uint64(0) - np.uint64(1)
-    for i in range(count):
-        low = np.int64(dead.low[i])
-        high = low | np.int64(dead.bit[i])
-        step = lattice.places[high] - lattice.places[low]
-        lattice.inside[(lattice.places[low] + 2 * step) * lanes + lane] = one
-        lattice.ends[low * lanes + lane] = every
-        lattice.ends[high * lanes + lane] = every
+    low = np.int64(low)
+    high = low | np.int64(bit)
+    step = lattice.places[high] - lattice.places[low]
+    lattice.inside[(lattice.places[low] + 2 * step) * lanes + lane] = one
+    lattice.ends[low * lanes + lane] = every
+    lattice.ends[high * lanes + lane] = every
 
 
 @block
@@ -248,25 +247,20 @@ def flush(n, filled, lattice, lanes, steps, tally):
 
 
 @block
-def count_optimal(n, t, count, s, lanes, one, filled, steps, tally):
-    """Count a trial whose dead links are listed, or put it into a lane; returns the number of lanes filled."""
-    dead = s.dead
-    _, crossed = top_down(n, dead.low, dead.bit, count, s.room)
-    tally[_FAULT_FREE_TOP_DOWN] += crossed == 0
-    sink = first_sink(dead)
-    if sink < 0:
-        return filled
+def count_greedy(t, crossed, faults, tally):
+    """Count a trial with a sink by the faulty links of TOP_DOWN's and FIND_TREE's trees: if the latter has none, it is best."""
     tally[_SINK] += 1
     add_quantity(tally, _TOP_DOWN, crossed)
-    faults = find_order(n, sink, dead.low, dead.bit, count, s.room)
     if faults == 0:
         tally[_FAULT_FREE] += 1
         tally[_FAULT_FREE_EXISTS] += 1
         tally[_OPTIMAL] += 1
         offer(tally, _LARGEST_GAP, faults, t)
-        return filled
-    lattice = s.lattice
-    _enter(lattice, filled, lanes, one, dead, count)
+
+
+@block
+def wait(n, t, sink, faults, lattice, lanes, filled, steps, tally):
+    """Let a trial whose links are entered wait in its lane until all are filled; returns the number of lanes filled."""
     lattice.trials[filled] = t
     lattice.sinks[filled] = sink
     lattice.faults[filled] = faults
@@ -274,6 +268,24 @@ def count_optimal(n, t, count, s, lanes, one, filled, steps, tally):
         return filled + 1
     flush(n, lanes, lattice, lanes, steps, tally)
     return np.int64(0)
+
+
+@block
+def count_optimal(n, t, count, s, lanes, one, filled, steps, tally):
+    """Count a trial whose dead links are listed, or put it into a lane; returns the number of lanes filled."""
+    dead = s.dead
+    _, crossed = top_down(n, dead.low, dead.bit, count, s.room)
+    tally[FAULT_FREE_TOP_DOWN] += crossed == 0
+    sink = first_sink(dead)
+    if sink < 0:
+        return filled
+    faults = find_order(n, sink, dead.low, dead.bit, count, s.room)
+    count_greedy(t, crossed, faults, tally)
+    if faults == 0:
+        return filled
+    for i in range(count):
+        enter(s.lattice, filled, lanes, one, dead.low[i], dead.bit[i])
+    return wait(n, t, sink, faults, s.lattice, lanes, filled, steps, tally)
 
 
 @scratch
