@@ -316,7 +316,7 @@ def test_lanes_are_the_plain_path(n, lanes):
 @kernel("void(uint64[:, ::1], uint64[:, ::1], int64, int64, uint16[:, ::1], uint16[::1])", cache=False)
 def enter_rows(nodes, fields, n, links, drawn_links, taken):
     """Rows 0, 1, ... of 32 trials from chosen words: lower ends, then dimensions as single bits, and how many are taken."""
-    rows = trees_lanes._rows_for(MOST_IN_LANES)
+    rows = trees_lanes.rows_for(MOST_IN_LANES)
     counts = simd.sub(simd.load(taken, 0), simd.load(taken, 0))
     for row in range(nodes.shape[0]):
         counts = trees_lanes._enter(simd.load(nodes[row], 0), simd.load(fields[row], 0), n, links, rows, row, counts)
