@@ -117,9 +117,11 @@ def test_a_catalogue_that_is_not_ours_or_not_as_we_wrote_it_is_made_anew(complet
         assert complete("run o") == ["other"]
 
 
-def test_completion_fails_in_silence(complete, monkeypatch):
+def test_completion_fails_in_silence(monkeypatch):
     monkeypatch.setattr(completing, "catalogue", lambda: 1 / 0)
-    assert complete("run un") == []
+    monkeypatch.setenv("COMP_WORDS", "fastcube run un")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    assert completing._Bash(group, {}, "fastcube", "_FASTCUBE_COMPLETE").complete() == ""
 
 
 def test_the_stamp_follows_the_files(monkeypatch):

@@ -124,39 +124,22 @@ def _of_study(ctx: click.Context) -> dict[str, Any]:
     return next((dict(known[word]) for word in given if word in known), {})
 
 
-def _never_failing(completer: _Completer) -> _Completer:
-    """A completer that offers nothing where it fails: a traceback would land in the line being typed."""
-
-    def safe(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-        try:
-            return completer(ctx, param, incomplete)
-        except Exception:
-            return []
-
-    safe.__doc__ = completer.__doc__
-    return safe
-
-
-@_never_failing
 def studies(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """Studies by name; files, which may hold studies or results, where none begins so."""
     known = {name: study["title"] for name, study in catalogue()["studies"].items()}
     return _offered(known, incomplete) or files(ctx, param, incomplete)
 
 
-@_never_failing
 def grids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The study's grids."""
     return _offered(_of_study(ctx).get("grids", []), incomplete)
 
 
-@_never_failing
 def axes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The study's axes, each with ``=``."""
     return _offered(_of_study(ctx).get("axes", {}), incomplete, "=")
 
 
-@_never_failing
 def point(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The next axis of a point such as ``n=10,f=``."""
     before, comma, last = incomplete.rpartition(",")
@@ -166,19 +149,16 @@ def point(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
     return [CompletionItem(before + comma + item.value, help=item.help) for item in _offered(some, last, "=")]
 
 
-@_never_failing
 def statistics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The study's statistics."""
     return _offered(_of_study(ctx).get("statistics", {}), incomplete)
 
 
-@_never_failing
 def papers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """Papers that have a ledger; files where none begins so."""
     return _offered(catalogue()["claims"], incomplete) or files(ctx, param, incomplete)
 
 
-@_never_failing
 def claims(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The paper's claims."""
     return _offered(catalogue()["claims"].get(ctx.params.get("paper"), []), incomplete)
@@ -190,13 +170,16 @@ def one_of(*names: str) -> _Completer:
 
 
 class _Calm:
-    """What a shell's class lacks: in an environment that no shell made, nothing is offered; what is, can be encoded."""
+    """What a shell's class lacks: where anything fails, as in an environment that no shell made, nothing is offered.
+
+    A traceback would land in the line being typed.  What is offered can be encoded.
+    """
 
     def complete(self) -> str:
         """The completions, as the shell's script takes them."""
         try:
             text: str = super().complete()  # type: ignore[misc]
-        except (KeyError, ValueError, IndexError):
+        except Exception:
             return ""
         return text.encode(errors="replace").decode()
 
