@@ -15,22 +15,93 @@ if TYPE_CHECKING:
     from ..results.results import Results
 
 
-def points(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options ``--grid`` and ``--set``, the latter collected as text by axis."""
-    command = click.option(
-        "--grid",
-        metavar="NAME",
-        shell_complete=completing.grids,
-        help="Another grid than the study's first (see `fastcube list`).",
-    )(command)
-    return click.option(
+Decorated = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def _all(*some: Decorated) -> Decorated:
+    """The options in this order, as one decorator."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(some):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+#: Which points; values are collected as text by axis.
+points = _all(
+    click.option(
         "--set",
         "axes",
         multiple=True,
         metavar="AXIS=VALUES",
         shell_complete=completing.axes,
         help="Values of an axis: one, a list a,b,c, or an inclusive range lo:hi[:step].  Repeat for other axes.",
-    )(command)
+    ),
+    click.option(
+        "--grid",
+        metavar="NAME",
+        shell_complete=completing.grids,
+        help="Another grid than the study's first (see `fastcube list`).",
+    ),
+)
+
+#: Of commands that read results.
+file = _all(
+    click.option("--unchecked", is_flag=True, help="Read a file that another program rewrote."),
+    click.option(
+        "--study",
+        metavar="FILE.py",
+        shell_complete=completing.files,
+        help="File of the study, for its own notes, figure and replay.",
+    ),
+)
+
+#: Some of a file's points.
+where = click.option(
+    "--where", multiple=True, metavar="AXIS=VALUES", help="These points, as in run --set.  Repeat for other axes."
+)
+
+#: When a point is done.
+goal = _all(
+    click.option("--trials", metavar="T", help="Trials a point, such as 1e6."),
+    click.option("--precision", metavar="W", help="Stop at this half-width of the target's 95% interval."),
+    click.option("--relative", metavar="R", help="The same as a share of the estimate, such as 1%."),
+    click.option("--events", metavar="K", help="Stop at this many trials with a nonzero target."),
+    click.option(
+        "--target",
+        metavar="STAT",
+        shell_complete=completing.statistics,
+        help="Statistic that these refer to; by default the study's first.",
+    ),
+    click.option("--shard", metavar="I/N", help="Compute part I of N only, 0 <= I < N."),
+)
+
+progress = click.option(
+    "--progress",
+    default="auto",
+    metavar="P",
+    show_default=True,
+    shell_complete=completing.one_of("auto", "bar", "lines", "none"),
+    help="auto, bar, lines or none.",
+)
+
+#: Of commands that compute, and how long they may.
+workers = click.option(
+    "--workers", type=int, metavar="N", help="Items at once; by default what affinity and Slurm allow."
+)
+max_seconds = click.option("--max-seconds", type=float, metavar="S", help="Stop after this time with exit status 75.")
+
+#: ``-v``, also after the command's name.
+verbose = click.option(
+    "-v",
+    "--verbose",
+    count=True,
+    expose_value=False,
+    callback=lambda ctx, param, count: log(count),
+    help="Say what happens with cache, kernels, workers and checkpoints; -vv each item of work.",
+)
 
 
 def parse_axes(given: tuple[str, ...], option: str = "set") -> dict[str, str]:
@@ -42,28 +113,6 @@ def parse_axes(given: tuple[str, ...], option: str = "set") -> dict[str, str]:
             raise ParameterError(f"{option} must be AXIS=VALUES, such as n=5:12, got {text}")
         out[name] = f"{out[name]},{values}" if name in out else values
     return out
-
-
-def file(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options of commands that read results: ``--unchecked`` and ``--study``."""
-    for option in (
-        click.option(
-            "--study",
-            metavar="FILE.py",
-            shell_complete=completing.files,
-            help="File of the study, for its own notes, figure and replay.",
-        ),
-        click.option("--unchecked", is_flag=True, help="Read a file that another program rewrote."),
-    ):
-        command = option(command)
-    return command
-
-
-def where(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Option ``--where``: some of a file's points."""
-    return click.option(
-        "--where", multiple=True, metavar="AXIS=VALUES", help="These points, as in run --set.  Repeat for other axes."
-    )(command)
 
 
 def read(path: str, unchecked: bool, study: str | None = None, points: tuple[str, ...] = ()) -> Results:
@@ -84,48 +133,3 @@ def default_name(study: Study, grid: str | None) -> str:
     """What a run's file is called without ``.h5``: the study, and the grid unless it is the first."""
     name = study.grid(grid).name
     return study.name if name == study.grids[0].name else f"{study.name}-{name}"
-
-
-def goal(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options that say when a point is done."""
-    for option in reversed(
-        (
-            click.option("--trials", metavar="T", help="Trials a point, such as 1e6."),
-            click.option("--precision", metavar="W", help="Stop at this half-width of the target's 95% interval."),
-            click.option("--relative", metavar="R", help="The same as a share of the estimate, such as 1%."),
-            click.option("--events", metavar="K", help="Stop at this many trials with a nonzero target."),
-            click.option(
-                "--target",
-                metavar="STAT",
-                shell_complete=completing.statistics,
-                help="Statistic that these refer to; by default the study's first.",
-            ),
-            click.option("--shard", metavar="I/N", help="Compute part I of N only, 0 <= I < N."),
-        )
-    ):
-        command = option(command)
-    return command
-
-
-def progress(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Option ``--progress``."""
-    return click.option(
-        "--progress",
-        default="auto",
-        metavar="P",
-        show_default=True,
-        shell_complete=completing.one_of("auto", "bar", "lines", "none"),
-        help="auto, bar, lines or none.",
-    )(command)
-
-
-def verbose(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Option ``-v``, also after the command's name."""
-    return click.option(
-        "-v",
-        "--verbose",
-        count=True,
-        expose_value=False,
-        callback=lambda ctx, param, count: log(count),
-        help="Say what happens with cache, kernels, workers and checkpoints; -vv each item of work.",
-    )(command)

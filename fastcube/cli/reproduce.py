@@ -25,8 +25,8 @@ from . import completing, leave_unfinished, options, say
     shell_complete=completing.papers,
     help="One paper only, such as lee_hayes; may be repeated.",
 )
-@click.option("--workers", type=int, metavar="N", help="Items at once; by default what affinity and Slurm allow.")
-@click.option("--max-seconds", type=float, metavar="S", help="Stop after this time with exit status 75.")
+@options.workers
+@options.max_seconds
 @options.progress
 @click.option("--force", is_flag=True, help="Make everything anew.")
 def command(
