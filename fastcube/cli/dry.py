@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +10,7 @@ from . import say
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal
-    from ..measure.study import Study, Value
+    from .run import Run
 
 
 def _targets(goal: Goal) -> str:
@@ -20,18 +19,7 @@ def _targets(goal: Goal) -> str:
     return " or ".join(parts) + (f", at most {goal.trials:,} trials a point" if goal.trials else "")
 
 
-def show_plan(
-    study: Study,
-    points: Sequence[dict[str, Value]],
-    goal: Goal,
-    *,
-    grid: str | None,
-    seed: int,
-    output: str,
-    engine: str,
-    workers: int | None,
-    force: bool,
-) -> None:
+def show_plan(run: Run) -> None:
     """Print what the run would do.  Raises as the run would for an output that cannot be written or is of another study."""
     from ..measure.tally import missing, size
     from ..results.output import OutputFile
@@ -48,8 +36,10 @@ def show_plan(
         seconds_text,
     )
 
-    held = OutputFile(output).resume(Results(study, seed), force).tallies
-    whole = Results(study, seed, dict.fromkeys((tuple(p.values()) for p in points), None))  # type: ignore[arg-type]
+    study, points, goal, output = run.study, run.points, run.goal, run.output
+    workers, engine, grid = (run.options[name] for name in ("workers", "engine", "grid"))
+    held = OutputFile(output).resume(Results(study, run.seed), run.options["force"]).tallies
+    whole = Results(study, run.seed, dict.fromkeys((tuple(p.values()) for p in points), None))  # type: ignore[arg-type]
     click.echo(f"study   {study.name}: {study.title}")
     click.echo(f"points  {len(points)} ({'; '.join(whole.spans().values())})")
     if not kernels_ready(study, points):

@@ -25,7 +25,7 @@ def _check_slurm_array(study: Study, name: str, goal: Goal) -> None:
 
 
 @dataclass
-class _Run:
+class Run:
     """One run, checked: all that can be refused before the first trial was."""
 
     study: Study
@@ -45,17 +45,7 @@ class _Run:
         check_run(self.study, self.points, self.goal, self.seed, given["max_seconds"], given["checkpoint"])
         with engine(given["engine"], given["workers"]):
             pass
-        show_plan(
-            self.study,
-            self.points,
-            self.goal,
-            grid=given["grid"],
-            seed=self.seed,
-            output=self.output,
-            engine=given["engine"],
-            workers=given["workers"],
-            force=given["force"],
-        )
+        show_plan(self)
 
     def run(self) -> None:
         """Run it and print its table; where work remains, or a signal comes, the process ends."""
@@ -102,7 +92,7 @@ class _Run:
             say(f"figure in {given['plot']}")
 
 
-def prepared(options_of_run: dict[str, Any]) -> _Run:
+def prepared(options_of_run: dict[str, Any]) -> Run:
     """A run from the command's parameters.  Raises ParameterError."""
     from ..measure import registry
     from ..measure.goal import goal_of
@@ -119,7 +109,7 @@ def prepared(options_of_run: dict[str, Any]) -> _Run:
     seed = parse_count("seed", given["seed"])
     if given["plot"] is not None:
         check_target(given["plot"])
-    return _Run(chosen, goal, points, seed, given["output"] or f"{name}.h5", given)
+    return Run(chosen, goal, points, seed, given["output"] or f"{name}.h5", given)
 
 
 @click.command("run")
@@ -134,7 +124,7 @@ def prepared(options_of_run: dict[str, Any]) -> _Run:
 @options.points
 @options.goal
 @click.option("--seed", default="0", metavar="S", show_default=True, help="0 .. 2^63 - 1.")
-@click.option("--workers", type=int, metavar="N", help="Items at once; by default what affinity and Slurm allow.")
+@options.workers
 @click.option(
     "--engine",
     default="threads",
@@ -143,7 +133,7 @@ def prepared(options_of_run: dict[str, Any]) -> _Run:
     shell_complete=completing.one_of("threads", "mpi", "dask:"),
     help="threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json.",
 )
-@click.option("--max-seconds", type=float, metavar="S", help="Stop after this time with exit status 75.")
+@options.max_seconds
 @click.option(
     "--checkpoint", type=float, metavar="S", help="Seconds between checkpoints; by default 15, more in long runs."
 )
@@ -172,7 +162,7 @@ def command(ctx: click.Context, /, study: str, dry_run: bool, **_: Any) -> int:
     return 0
 
 
-def sweep_of(ctx: click.Context, path: str) -> list[_Run]:
+def sweep_of(ctx: click.Context, path: str) -> list[Run]:
     """The runs of a sweep file, all checked, outputs too, before the first begins.  Raises ParameterError, ResultFileError."""
     from ..results.output import OutputFile
     from ..results.results import Results
