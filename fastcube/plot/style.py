@@ -21,18 +21,6 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p")
 _DASHES = ("-", "--", "-.", (0, (8, 2.5)), (0, (6, 1.5, 1, 1.5, 1, 1.5)))
 
 
-def _luminance(colour: str) -> float:
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    """The contrast ratio of two colours ``#rrggbb``, 1 to 21, as WCAG 2 defines it."""
-    dark, light = sorted((_luminance(one), _luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
-
-
 def _between(share: float) -> str:
     at = share * (len(_RAMP) - 1)
     i = min(int(at), len(_RAMP) - 2)
