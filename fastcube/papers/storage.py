@@ -150,21 +150,7 @@ DRAWN = {
 }
 
 #: What is kept of a witness' line.
-_LINE = {"words": str, "python": str, "value": lambda value: is_clean(repr(value)), "text": str}
-
-VERDICT = {
-    "sources": str,
-    "paper": str,
-    "id": str,
-    "outcome": frozenset(OUTCOMES),
-    "fact": str,
-    "definition": bool,
-    "effort": frozenset({"full", "quick"}),
-    "checked": str,
-    "applied": range(2**62),
-    "correction": str,
-    "witnesses": [_LINE | {"told": _TOLD}],
-}
+_LINE = {"words": str, "python": str, "value": lambda value: is_clean(str(value)), "text": str}
 
 #: What :meth:`~fastcube.papers.claims.Claim.report` gives.
 REPORT = {
@@ -183,6 +169,9 @@ REPORT = {
     "correction": str,
     "witnesses": [_LINE | {"data": dict}],
 }
+
+#: A report with where it was decided, and each witness as the page tells it.
+VERDICT = REPORT | {"sources": str, "witnesses": [_LINE | {"told": _TOLD}]}
 
 EXAMPLE = {"sources": str, "gave": str, "same": bool, "failed": str}
 
