@@ -138,7 +138,7 @@ def test_unknown_papers_and_claims(asked, message):
 @pytest.mark.parametrize("workers", others_slow([3, 1]))
 def test_reports_come_in_order_and_nothing_that_breaks_costs_another(workers):
     reports = []
-    assert decide(ledgers.claims(TOY), reports.append, quick=True, file=TOY, workers=workers) == 0
+    assert decide(ledgers.claims(TOY), reports.append, quick=True, workers=workers) == 0
     assert [report["id"] for report in reports] == NAMES
     outcomes = {report["id"]: report["outcome"] for report in reports}
     assert outcomes["slowest-first"] == outcomes["again"] == outcomes["repaired"] == "holds"

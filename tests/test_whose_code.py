@@ -58,11 +58,11 @@ def test_a_worker_of_another_package_gets_no_work(monkeypatch):
     with pytest.raises(
         EngineError, match=r"a worker of the claims runs the package \S+ \w{16}, this process .*-meanwhile"
     ):
-        deciding.decide(ledgers.claims(LEDGER, "last"), taken.append, file=LEDGER)
+        deciding.decide(ledgers.claims(LEDGER, "last"), taken.append)
     assert taken == []
 
 
 def test_a_worker_that_cannot_begin_ends_the_deciding(monkeypatch):
     monkeypatch.setattr(deciding, "_START", "raise SystemExit(3)")
     with pytest.raises(EngineError, match="a worker of the claims ended with status 3 before it began"):
-        deciding.decide(ledgers.claims(LEDGER, "last"), [].append, file=LEDGER, workers=1)
+        deciding.decide(ledgers.claims(LEDGER, "last"), [].append, workers=1)

@@ -53,7 +53,6 @@ class Toy(Paper):
     """The paper with some claims of the toy ledger, which is a file."""
 
     inventory = INVENTORY
-    file = FILE
 
     def stated(self):
         known = {claim.id: claim for claim in ledgers.claims(FILE)}

@@ -42,8 +42,7 @@ def _wall(claims: Sequence[Claim], costs: Mapping[tuple[str, str], float], worke
     """Seconds that deciding takes side by side: no less than the longest claim or group of one process."""
     groups: dict[tuple[str, str], float] = {}
     for claim in claims:
-        name = claim.paper, f"group {claim.group}" if claim.group else claim.id
-        groups[name] = groups.get(name, 0.0) + costs[claim.paper, claim.id]
+        groups[claim.together] = groups.get(claim.together, 0.0) + costs[claim.key]
     return max(sum(groups.values()) / workers, max(groups.values(), default=0.0))
 
 
@@ -147,7 +146,6 @@ def command(
     if paper == ALL and name is not None:
         raise ParameterError(f"the one claim {name} is a paper's: give the paper's name in the place of all")
     claims = ledgers.claims(None if paper == ALL else paper, name)
-    file = paper if paper.endswith(".py") else None
     reports: list[dict[str, Any]] = []
 
     def take(report: dict[str, Any]) -> None:
@@ -158,12 +156,13 @@ def command(
         if "failed" in report:
             say(f"fastcube: deciding {report['paper']} {report['id']} failed: {report['failed']}")
 
-    costs = {} if file else claim_seconds(claims, quick)
-    known = {} if force else kept_of(claims, quick)
-    left = [] if file else [claim for claim in claims if (claim.paper, claim.id) not in known]
+    installed = [claim for claim in claims if not claim.file]
+    costs = claim_seconds(installed, quick)
+    known = {} if force else kept_of(installed, quick)
+    left = [claim for claim in installed if claim.key not in known]
     if left and (seconds := _wall(left, costs, workers or available_cpus())) >= 5:
         bar.say(f"fastcube: deciding {len(left)} of {len(claims)} claims takes some {_duration(seconds)}")
-    code = decide(claims, take, quick=quick, file=file, workers=workers, progress=bar, anew=force, seconds=costs)
+    code = decide(claims, take, quick=quick, workers=workers, progress=bar, anew=force, seconds=costs)
     if code:
         bar.say(f"fastcube: interrupted after {len(reports)} of {len(claims)} claims")
         leave(code)

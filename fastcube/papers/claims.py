@@ -257,6 +257,8 @@ class Claim:
         what is found against such a claim makes it a misprint.
     definition : bool
         Whether it can only hold, being true by definition or by the way it is computed here; counted apart.
+    file : str
+        The Python file that holds it, where that is of no installed package.
     """
 
     paper: str
@@ -270,6 +272,17 @@ class Claim:
     fact: str = ""
     slip: str = ""
     definition: bool = False
+    file: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What it is called among the claims of all papers."""
+        return self.paper, self.id
+
+    @property
+    def together(self) -> tuple[str, str]:
+        """What it has in common with the claims that the same process decides."""
+        return self.paper, f"group {self.group}" if self.group else self.id
 
     def decide(self, effort: Effort | None = None) -> Verdict:
         """The verdict, with full effort unless another is given."""

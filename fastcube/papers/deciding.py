@@ -31,7 +31,7 @@ from ..results.provenance import PACKAGE, available_cpus, sources
 from ..running.progress import Progress
 from ..running.signals import FINISHED, WORK_REMAINS, served
 from . import cache, ledgers
-from .claims import Claim, Effort
+from .claims import Claim, Effort, Verdict
 
 Report = dict[str, Any]
 
@@ -68,8 +68,8 @@ class _Worker:
                 heard.put((number, json.loads(line)))
         heard.put((number, None))
 
-    def give(self, claim: Claim, quick: bool, file: str | None) -> None:
-        job = {"paper": file or claim.paper, "id": claim.id, "quick": quick}
+    def give(self, claim: Claim, quick: bool) -> None:
+        job = {"paper": claim.file or claim.paper, "id": claim.id, "quick": quick}
         assert self.process.stdin is not None
         with contextlib.suppress(OSError):  # it died: its thread says so
             self.process.stdin.write(json.dumps(job) + "\n")
@@ -92,34 +92,25 @@ class _Deciding:
         self,
         claims: Sequence[Claim],
         quick: bool,
-        file: str | None,
-        workers: int | None,
         progress: Progress,
         take: Callable[[Report], None],
-        heard: queue.SimpleQueue[Any],
         known: Mapping[tuple[str, str], Report],
         seconds: Mapping[tuple[str, str], float],
     ) -> None:
-        self.claims, self.quick, self.file, self.progress, self.take = claims, quick, file, progress, take
+        self.claims, self.quick, self.progress, self.take = claims, quick, progress, take
+        wanted = [claim for claim in claims if claim.key not in known]
         groups: dict[tuple[str, str], list[Claim]] = {}
-        for claim in (claim for claim in claims if (claim.paper, claim.id) not in known):
-            groups.setdefault((claim.paper, f"group {claim.group}" if claim.group else claim.id), []).append(claim)
+        for claim in wanted:
+            groups.setdefault(claim.together, []).append(claim)
         self.waiting = list(groups.values())
         self.reports = dict(known)
-        self.left = {
-            (claim.paper, claim.id): seconds.get((claim.paper, claim.id), 0.0)
-            for claim in claims
-            if (claim.paper, claim.id) not in known
-        }
+        self.left = {claim.key: seconds.get(claim.key, 0.0) for claim in wanted}
         self.whole = sum(self.left.values())
         self.begun = time.monotonic()
         self.given = 0
         self.cases: dict[int, tuple[int, str]] = {}
-        self.heard = heard
-        count = min(workers or available_cpus(), len(self.waiting))
+        self.heard: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.workers: dict[int, _Worker] = {}
-        for number in range(count):
-            self.start(number)
 
     def start(self, number: int) -> None:
         """Start a worker; it is given work when it has said what it runs."""
@@ -140,15 +131,14 @@ class _Deciding:
             worker.jobs = self.waiting.pop(0)
         self.cases.pop(number, None)
         if worker.jobs:
-            worker.give(worker.jobs[0], self.quick, self.file)
+            worker.give(worker.jobs[0], self.quick)
 
     def finish(self, number: int, report: Report) -> None:
         """Take a worker's report, and pass on those that are next in order."""
         done = self.workers[number].jobs.pop(0)
-        self.reports[done.paper, done.id] = report
-        self.left.pop((done.paper, done.id), None)
-        if self.file is None:
-            cache.keep(done, report)
+        self.reports[done.key] = report
+        self.left.pop(done.key, None)
+        cache.keep(done, report)
         self.pass_on_next()
 
     def pass_on_next(self) -> None:
@@ -158,7 +148,7 @@ class _Deciding:
 
     def pass_on(self, claim: Claim) -> bool:
         """Pass on a claim's report, if there is one."""
-        report = self.reports.get((claim.paper, claim.id))
+        report = self.reports.get(claim.key)
         if report is None:
             return False
         self.progress.say("")
@@ -201,7 +191,9 @@ class _Deciding:
         done = (self.whole - sum(self.left.values())) / max(1, len(self.workers))
         return left * max(1.0, (time.monotonic() - self.begun) / done if done > 5.0 else 1.0)
 
-    def run(self, deadline: float) -> int:
+    def run(self, workers: int, deadline: float) -> int:
+        for number in range(min(workers, len(self.waiting))):
+            self.start(number)
         self.pass_on_next()
         while self.given < len(self.claims):
             with contextlib.suppress(queue.Empty):
@@ -235,8 +227,6 @@ class _Deciding:
 
 def _failed(claim: Claim, quick: bool, why: str) -> Report:
     """The report of a claim whose deciding function broke: undecided, with the key ``failed``."""
-    from .claims import Verdict
-
     verdict = Verdict("undecided", f"deciding failed: {why}")
     return replace(claim, decider=lambda _: verdict).report(Effort(quick)) | {"failed": why}
 
@@ -244,7 +234,7 @@ def _failed(claim: Claim, quick: bool, why: str) -> Report:
 def kept_of(claims: Sequence[Claim], quick: bool) -> dict[tuple[str, str], Report]:
     """What the cache holds of claims, by paper and id."""
     held = ((claim, cache.verdict(claim, quick)) for claim in claims)
-    return {(claim.paper, claim.id): report for claim, report in held if report is not None}
+    return {claim.key: report for claim, report in held if report is not None}
 
 
 def decide(
@@ -252,7 +242,6 @@ def decide(
     take: Callable[[Report], None],
     *,
     quick: bool = False,
-    file: str | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
     max_seconds: float | None = None,
@@ -264,13 +253,11 @@ def decide(
     Parameters
     ----------
     claims : sequence of Claim
-        Claims of ``ledgers.claims()``, or of ``ledgers.claims(file)``.
+        Claims of ``ledgers.claims()``.
     take : callable
         Called with each :meth:`Claim.report`, in the order of ``claims``.
     quick : bool
         Quick effort.
-    file : str, optional
-        The Python file whose ledger holds them; else they are of installed studies.
     workers : int, optional
         Processes at once; by default what affinity and Slurm allow.
     progress : Progress, optional
@@ -295,14 +282,12 @@ def decide(
     if not claims:
         return FINISHED
     begun = time.monotonic()
-    heard: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    known = {} if anew or file else kept_of(claims, quick)
-    with served(lambda code: heard.put((None, code))):
-        deciding = _Deciding(
-            claims, quick, file, workers, progress or Progress("none"), take, heard, known, seconds or {}
-        )
+    known = {} if anew else kept_of(claims, quick)
+    deciding = _Deciding(claims, quick, progress or Progress("none"), take, known, seconds or {})
+    with served(lambda code: deciding.heard.put((None, code))):
         try:
-            code = deciding.run(math.inf if max_seconds is None else begun + max_seconds)
+            deadline = math.inf if max_seconds is None else begun + max_seconds
+            code = deciding.run(workers or available_cpus(), deadline)
             if code == FINISHED:
                 deciding.show(final=True)
             return code

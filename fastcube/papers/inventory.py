@@ -130,9 +130,14 @@ class Inventory:
     misprints: tuple[Misprint, ...]
     tables: Mapping[str, Any]
 
+    @property
+    def all(self) -> tuple[Item, ...]:
+        """Every item, those beyond the paper last."""
+        return (*self.items, *self.beyond)
+
     def item(self, name: str) -> Item:
         """The item of that id.  Raises ParameterError with the nearest one where there is none."""
-        known = {item.id: item for item in (*self.items, *self.beyond)}
+        known = {item.id: item for item in self.all}
         if name not in known:
             raise ParameterError(f"item must be one of {self.paper}'s, got {name}{nearest(name, known)}")
         return known[name]
@@ -145,8 +150,8 @@ class Inventory:
         return found[0].value
 
     def shown(self) -> Iterator[tuple[Item, Shown]]:
-        """Every item, those beyond the paper too, with each thing that shows it."""
-        return ((item, shown) for item in (*self.items, *self.beyond) for shown in item.shown_by)
+        """Every item with each thing that shows it."""
+        return ((item, shown) for item in self.all for shown in item.shown_by)
 
 
 # ---------------------------------------------------------------- reading

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors import ParameterError, listed, nearest, plain_text, written
@@ -20,7 +21,10 @@ def claims(paper: str | None = None, name: str | None = None) -> list[Claim]:
 
     Raises ParameterError, with the nearest name, where there is no such paper or claim.
     """
-    known = ledgers() if paper is None or not paper.endswith(".py") else {paper: _of_file(paper)}
+    if paper is not None and paper.endswith(".py"):
+        ledger = _of_file(paper)
+        return [replace(claim, file=paper) for claim in (ledger if name is None else [ledger[name]])]
+    known = ledgers()
     if paper is None:
         return [claim for ledger in known.values() for claim in ledger]
     if paper not in known:

@@ -45,9 +45,6 @@ class Paper:
     examples: str = ""
     rivals: tuple[str, ...] = ()
 
-    #: The Python file that holds the claims, where they are of no installed package.
-    file = None
-
     @property
     def name(self) -> str:
         """The paper's short name."""

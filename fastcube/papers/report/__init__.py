@@ -89,6 +89,8 @@ def reproduce(
 
 def make(folder: str | Path, plan: Plan, workers: Any, max_seconds: Any, progress: str, force: bool) -> Maker:
     """What makes the pieces of a plan, with all arguments checked."""
+    import time
+
     from ...errors import parse_count
     from ...measure.grid import parse_number
     from ...running.driver import check_seconds
@@ -101,12 +103,5 @@ def make(folder: str | Path, plan: Plan, workers: Any, max_seconds: Any, progres
     check_workers(count)
     seconds = None if max_seconds is None else parse_number("max_seconds", max_seconds)
     check_seconds(seconds)
-    return Maker(
-        plan,
-        Folder(folder),
-        workers=count,
-        max_seconds=seconds,
-        progress=whole,
-        force=force,
-        say=lambda text: whole.say(f"fastcube: {text}"),
-    )
+    deadline = None if seconds is None else time.monotonic() + seconds
+    return Maker(plan, Folder(folder), whole, count, deadline, force)

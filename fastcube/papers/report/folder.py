@@ -108,17 +108,13 @@ class Folder:
             return False
         return held.get("effort") == "full" or (quick and held.get("effort") == "quick")
 
-    def put_verdict(self, piece: ClaimPiece, report: Mapping[str, Any]) -> None:
-        """Keep what :meth:`~fastcube.papers.claims.Claim.report` gave."""
-        storage.write(self.place(piece), {"sources": sources(looks=False), **report})
-
     def example(self, piece: ExamplePiece, *, stale: bool = False) -> dict[str, Any] | None:
         """What an example gave; None where it was not run, or (unless ``stale``) not by these sources."""
         held = storage.read(self.place(piece), storage.EXAMPLE)
         return held if held is not None and (stale or held.get("sources") == sources(looks=False)) else None
 
-    def put_example(self, piece: ExamplePiece, gave: Mapping[str, Any]) -> None:
-        """Keep what an example gave."""
+    def put(self, piece: ClaimPiece | ExamplePiece, gave: Mapping[str, Any]) -> None:
+        """Keep what :meth:`~fastcube.papers.claims.Claim.report` or an example gave."""
         storage.write(self.place(piece), {"sources": sources(looks=False), **gave})
 
     def put_page(self, text: str) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ...measure.study import Grid, Study
     from ..claims import Claim
     from ..examples import Example
+    from ..inventory import Shown
     from ..paper import Paper
 
 #: CPU seconds that a piece is taken to cost where nothing is known of it.
@@ -44,6 +45,10 @@ class StudyPiece:
     def name(self) -> str:
         """What its files are called: the study, and the grid unless it is the first."""
         return self.study.name if self.grid.name == self.study.grids[0].name else f"{self.study.name}-{self.grid.name}"
+
+    def is_named_by(self, shown: Shown) -> bool:
+        """Whether it is what an inventory names, by default a study's first grid."""
+        return (shown.study, shown.grid or self.study.grids[0].name) == (self.study.name, self.grid.name)
 
     def done(self, have: Mapping[str, int]) -> bool:
         """Whether trials from the first on, by the point's text, reach the goal."""
@@ -122,24 +127,19 @@ def claim_seconds(claims: Sequence[Claim], quick: bool) -> dict[tuple[str, str],
     with resources.damage_named("budget"):
         held = budget()["claims"]
         return {
-            (c.paper, c.id): float(held.get(c.paper, {}).get(c.id, (_UNKNOWN, _UNKNOWN))[not quick]) for c in claims
+            claim.key: float(held.get(claim.paper, {}).get(claim.id, (_UNKNOWN, _UNKNOWN))[not quick])
+            for claim in claims
         }
 
 
 def plan_of(chosen: Sequence[Paper], quick: bool) -> Plan:
     """The pieces of some papers, with quick or full effort.  Raises ParameterError where the package's data are damaged."""
-    with resources.damage_named("budget"):
-        return _plan(chosen, quick)
-
-
-def _plan(chosen: Sequence[Paper], quick: bool) -> Plan:
     studies, claims, examples = [], [], []
     for paper in chosen:
-        for study in paper.studies:
-            for grid in study.grids:
-                studies.append(_study(paper, study, grid, quick))
+        with resources.damage_named("budget"):
+            studies += [_study(paper, study, grid, quick) for study in paper.studies for grid in study.grids]
         stated = paper.stated()
         costs = claim_seconds(stated, quick)
-        claims += [ClaimPiece(paper, claim, costs[claim.paper, claim.id]) for claim in stated]
+        claims += [ClaimPiece(paper, claim, costs[claim.key]) for claim in stated]
         examples += [ExamplePiece(paper, key, make) for key, make in paper.worked_examples().items()]
     return Plan(tuple(chosen), quick, tuple(studies), tuple(claims), tuple(examples))

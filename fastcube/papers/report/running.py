@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ...errors import ResultFileError, StudyMismatchError
+from ...errors import ResultFileError, StudyMismatchError, of_study
 from ...measure.study import point_text
 from ...results.digits import estimate_text
 from ...results.reading import open_results
@@ -28,7 +28,7 @@ from .agreement import asked
 from .cubes import told
 from .figures import figure_of
 from .folder import Folder
-from .plan import ClaimPiece, ExamplePiece, Plan, StudyPiece
+from .plan import ExamplePiece, Plan, StudyPiece
 from .render import render
 
 #: Seconds between two reports while claims are decided, and how many times longer than rendering took.
@@ -69,12 +69,6 @@ class Whole(Progress):
         self.skipped += 0.0 if made else self.cost[id(piece)]
         self.current, self.share = None, 0.0
 
-    def start(self, done: int) -> None:
-        """Take no note: a piece is not the whole."""
-
-    def first_trials(self, seconds: float) -> None:
-        """Take no note."""
-
     def update(self, done: int, wanted: int | None, where: str, final: bool = False) -> None:
         """What the driver tells of one grid."""
         if self.current is not None and not final:
@@ -103,46 +97,20 @@ class Whole(Progress):
         self._write(parts, (self.skipped + self.made + part) / self.whole if self.whole else 1.0, final)
 
 
+@dataclass
 class Maker:
-    """Makes what is missing of a plan in a folder.
+    """Makes what is missing of a plan in a folder, or with ``force`` everything anew, until the deadline if there is one."""
 
-    Parameters
-    ----------
-    plan : Plan
-    folder : Folder
-    workers, max_seconds : optional
-        As of a run.
-    progress : Whole
-    force : bool
-        Make everything anew.
-    say : callable
-        Told what is worth a line.
-    """
-
-    def __init__(
-        self,
-        plan: Plan,
-        folder: Folder,
-        *,
-        workers: int | None = None,
-        max_seconds: float | None = None,
-        progress: Whole,
-        force: bool = False,
-        say: Callable[[str], None] = lambda _: None,
-    ) -> None:
-        self.plan, self.folder, self.workers, self.progress, self.force, self.say = (
-            plan,
-            folder,
-            workers,
-            progress,
-            force,
-            say,
-        )
-        self.deadline = None if max_seconds is None else time.monotonic() + max_seconds
-        self.failed = 0
-        self.asked = FINISHED
-        self.rendered = -1e9
-        self.rendering = 0.0
+    plan: Plan
+    folder: Folder
+    progress: Whole
+    workers: int | None
+    deadline: float | None
+    force: bool
+    failed: int = 0
+    asked: int = FINISHED
+    rendered: float = -1e9
+    rendering: float = 0.0
 
     def run(self) -> int:
         """Make all pieces; returns the exit code of a run.  Raises ResultFileError for a folder that another run holds."""
@@ -262,9 +230,9 @@ class Maker:
                 gave, failed = evaluated(example.python), ""
             except Exception as error:  # one that breaks must not cost the others
                 gave, failed = None, " ".join(f"{type(error).__name__}: {error}".split())
-                self.say(f"example {piece.name} failed: {failed}")
+                self.progress.say(f"fastcube: example {piece.name} failed: {failed}")
             words = {"gave": repr(gave), "same": not failed and bool(gave == example.value), "failed": failed}
-            self.folder.put_example(piece, words)
+            self.folder.put(piece, words)
         self.progress.end(piece, made)
         if made:
             self._render_soon()
@@ -277,35 +245,30 @@ class Maker:
                 wanted.append(piece)
             else:
                 self.progress.end(piece, made=False)
-        for file in dict.fromkeys(piece.paper.file for piece in wanted):
-            pieces = [piece for piece in wanted if piece.paper.file == file]
-            if code := self._late() or self._decide(pieces, file):
-                return code
-        return FINISHED
-
-    def _decide(self, pieces: list[ClaimPiece], file: str | None) -> int:
-        by_claim = {(piece.claim.paper, piece.claim.id): piece for piece in pieces}
+        if not wanted:
+            return FINISHED
+        if code := self._late():
+            return code
+        by_claim = {piece.claim.key: piece for piece in wanted}
 
         def take(report: dict[str, Any]) -> None:
             piece = by_claim[report["paper"], report["id"]]
             if "failed" in report:
                 self.failed += 1
-                self.say(f"deciding {report['paper']} {report['id']} failed: {report['failed']}")
+                self.progress.say(f"fastcube: deciding {report['paper']} {report['id']} failed: {report['failed']}")
             for witness in report["witnesses"]:
                 data = witness["data"]
                 witness["told"] = duals.told(data) or told(
                     data, witness["value"], unsafe=piece.paper.name == "lee_hayes"
                 )
-            self.folder.put_verdict(piece, report)
+            self.folder.put(piece, report)
             self.progress.end(piece, made=True)
             self._render_soon()
 
-        claims = [piece.claim for piece in pieces]
         return decide(
-            claims,
+            [piece.claim for piece in wanted],
             take,
             quick=self.plan.quick,
-            file=file,
             workers=self.workers,
             progress=self.progress,
             max_seconds=self._left(),
@@ -335,11 +298,7 @@ def prefixes(results: Results) -> dict[str, int]:
 def spans(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
     """The least and the largest estimate, with its point, of each statistic that an item names, or else of the study's first."""
     of_items = [
-        shown.statistic
-        for paper in plan.papers
-        for item in (*paper.inventory.items, *paper.inventory.beyond)
-        for shown in item.shown_by
-        if shown.study == piece.study.name and (shown.grid or piece.study.grids[0].name) == piece.grid.name
+        shown.statistic for paper in plan.papers for _, shown in paper.inventory.shown() if piece.is_named_by(shown)
     ]
     points = [point for point, tally in results if tally.trials]
     told = [axis.name for axis in piece.study.axes if len({str(point[axis.name]) for point in points}) > 1]
@@ -360,16 +319,12 @@ def spans(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
 
 def drawn(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
     """All that the page shows of results: figure, notes, provenance, and the estimates that printed numbers stand beside."""
-    from ...errors import of_study
-
     notes_of = piece.grid.notes or piece.study.notes
     with of_study(f"notes of {piece.study.name}"):
         notes = notes_of(results) if notes_of else []
     estimates = []
-    for printed, shown in asked(
-        item for paper in plan.papers for item in (*paper.inventory.items, *paper.inventory.beyond)
-    ):
-        if shown.study != piece.study.name or (shown.grid or piece.study.grids[0].name) != piece.grid.name:
+    for printed, shown in asked(item for paper in plan.papers for item in paper.inventory.all):
+        if not piece.is_named_by(shown):
             continue
         statistic = piece.study.statistic(shown.statistic)
         for point, tally in results:
