@@ -16,16 +16,17 @@ from ...measure.estimate import Estimate
 from ...results.digits import estimate_text
 from ..inventory import Item, Printed, Shown
 
-#: Verdicts, worst first.
-ORDER = ("refuted", "unreproduced", "depends", "misprint", "undecided", "missing", "holds", "shown", "concept")
+#: Verdicts whose items are named at the top of the page, and all, worst first.
+NAMED = ("refuted", "unreproduced", "depends", "misprint", "undecided")
+ORDER = (*NAMED, "missing", "holds", "shown", "concept")
 
-#: What they are called, and a mark that tells them apart without colour.
+#: What they are called, in the order in which they are counted, and a mark that tells them apart without colour.
 WORDS = {
     "holds": ("holds", "✓"),
     "refuted": ("refuted", "✗"),
-    "unreproduced": ("not reproduced", "≠"),
-    "depends": ("depends on the reading", "±"),
     "misprint": ("misprint", "¶"),
+    "depends": ("depends on the reading", "±"),
+    "unreproduced": ("not reproduced", "≠"),
     "undecided": ("not decided", "?"),
     "shown": ("shown", "●"),
     "concept": ("no data in it", "–"),

@@ -81,7 +81,7 @@ class Content:
         self.names = {
             f"{paper.name}-{item.id}": f"{title_of(item)} of {paper.inventory.short}"
             for paper in plan.papers
-            for item in (*paper.inventory.items, *paper.inventory.beyond)
+            for item in paper.inventory.all
         }
         self.names |= {
             f"{paper.name}-more": f"Further studies and claims of {paper.inventory.short}" for paper in plan.papers
@@ -106,12 +106,11 @@ class Content:
         """The items whose name a claim bears, or begins with: where it is shown, before all others."""
         best: dict[str, tuple[int, str]] = {}
         for paper in self.plan.papers:
-            for item in (*paper.inventory.items, *paper.inventory.beyond):
-                for shown in item.shown_by:
-                    name = f"claim {paper.name}-{shown.claim}"
-                    namesake = bool(shown.claim) and f"{shown.claim}-".startswith(f"{item.id}-")
-                    if namesake and len(item.id) > best.get(name, (0, ""))[0]:
-                        best[name] = len(item.id), f"{paper.name}-{item.id}"
+            for item, shown in paper.inventory.shown():
+                name = f"claim {paper.name}-{shown.claim}"
+                namesake = bool(shown.claim) and f"{shown.claim}-".startswith(f"{item.id}-")
+                if namesake and len(item.id) > best.get(name, (0, ""))[0]:
+                    best[name] = len(item.id), f"{paper.name}-{item.id}"
         return {name: anchor for name, (_, anchor) in best.items()}
 
     # ------------------------------------------------------------ one piece
@@ -159,7 +158,7 @@ class Content:
     def claim(self, piece: ClaimPiece, anchor: str) -> dict[str, Any]:
         """A claim with its verdict and witnesses."""
         claim, report = piece.claim, self.reports[piece.name]
-        key = "missing" if report is None else report["outcome"]
+        key = self.outcome(piece)
         quick = " --quick" if report is not None and report["effort"] == "quick" else ""
         return {
             "id": claim.id,
@@ -174,14 +173,20 @@ class Content:
             "correction": "" if report is None else report["correction"],
             "slip": claim.slip if key == "misprint" else "",
             "definition": claim.definition and key == "holds",
-            "witnesses": [] if report is None else [self._witness(w) for w in report["witnesses"]],
+            "witnesses": [] if report is None else [self.witness(w) for w in report["witnesses"]],
             "readings": self._readings(
                 piece.paper, f"{claim.statement} {claim.where} {report['checked'] if report else ''}"
             ),
             "shell": f"fastcube claims {claim.paper} {claim.id}{quick}",
         }
 
-    def _witness(self, witness: dict[str, Any]) -> dict[str, Any]:
+    def outcome(self, piece: ClaimPiece) -> str:
+        """What was decided of a claim: ``missing`` where nothing was."""
+        report = self.reports[piece.name]
+        return "missing" if report is None else str(report["outcome"])
+
+    def witness(self, witness: dict[str, Any]) -> dict[str, Any]:
+        """A witness with the lines that replay it, and drawn where its network is small."""
         told = witness.get("told", {})
         cubes = drawings_of(told)
         drawn = [{"svg": cube_svg(drawing, told=True), "caption": in_words(drawing)} for drawing in cubes]
@@ -243,11 +248,7 @@ class Content:
                 "claim": None,
             }
             if printed.claim and (piece := self.claims.get((inventory.paper, printed.claim))):
-                report = self.reports[piece.name]
-                row["claim"] = {
-                    "id": printed.claim,
-                    "verdict": verdict("missing" if report is None else report["outcome"]),
-                }
+                row["claim"] = {"id": printed.claim, "verdict": verdict(self.outcome(piece))}
             for of, shown in agreement.asked([item]):
                 if of is printed:
                     judged = self._judged(printed, shown, runs)
@@ -525,47 +526,28 @@ def _findings(plan: Plan, of: Content) -> dict[str, Any]:
         if piece is None:
             continue
         report = of.reports[piece.name]
-        key = "missing" if report is None else report["outcome"]
-        witnesses = [] if report is None else report["witnesses"]
-        shown = witnesses[finding.get("witness", 0)] if len(witnesses) > finding.get("witness", 0) else None
-        drawn = of._witness(shown)["drawn"] if shown else []
+        at = finding.get("witness", 0)
+        shown = [] if report is None else report["witnesses"][at : at + 1]
         cards.append(
             {
                 "words": finding["words"],
                 "short": names[finding["paper"]].inventory.short,
-                "verdict": verdict(key),
+                "verdict": verdict(of.outcome(piece)),
                 "anchor": f"claim-{piece.name}",
-                "svgs": [d["svg"] for d in drawn],
+                "svgs": [drawing["svg"] for witness in shown for drawing in of.witness(witness)["drawn"]],
             }
         )
     return {"papers": papers, "cards": cards}
 
 
-#: Verdicts whose items are named at the top.
-_NAMED = ("refuted", "unreproduced", "depends", "misprint", "undecided")
-
-
 def _by_verdict(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    of = {key: [item for item in items if item["verdict"]["key"] == key] for key in _NAMED}
+    of = {key: [item for item in items if item["verdict"]["key"] == key] for key in agreement.NAMED}
     return [{**verdict(key), "items": some} for key, some in of.items() if some]
 
 
 def _counts(keys: Iterable[str]) -> list[dict[str, Any]]:
     found = list(keys)
-    return [
-        {**verdict(key), "count": found.count(key)}
-        for key in (
-            "holds",
-            "refuted",
-            "misprint",
-            "depends",
-            "unreproduced",
-            "undecided",
-            "shown",
-            "concept",
-            "missing",
-        )
-    ]
+    return [{**verdict(key), "count": found.count(key)} for key in agreement.WORDS]
 
 
 def content(plan: Plan, folder: Folder) -> dict[str, Any]:
@@ -574,12 +556,10 @@ def content(plan: Plan, folder: Folder) -> dict[str, Any]:
     papers = [all_of.paper(paper) for paper in plan.papers]
     findings = _findings(plan, all_of)
     items = [item for paper in papers for item in paper["items"]]
-    claims = {p.name: (p.claim.ours, all_of.reports[p.name]) for p in plan.claims}
-    reports = [{**report, "ours": ours} for ours, report in claims.values() if report is not None]
+    held = ((piece.claim.ours, all_of.reports[piece.name]) for piece in plan.claims)
+    reports = [{**report, "ours": ours} for ours, report in held if report is not None]
     outcomes = {
-        whose: _counts(
-            "missing" if report is None else report["outcome"] for mine, report in claims.values() if mine == ours
-        )
+        whose: _counts(all_of.outcome(piece) for piece in plan.claims if piece.claim.ours == ours)
         for ours, whose in ((False, "theirs"), (True, "ours"))
     }
     return {
