@@ -134,10 +134,9 @@ def tree_exists(effort: Effort) -> Verdict:
 
     return Verdict.unless(
         effort.first(_cubes(effort), wrong),
-        "proved for all n and k: both halves of the cube along a nonfaulty link (s : r) are (k-1)-safe, and a T_(k-1) of s and "
-        "one of r make a T_k(s) (docs/proofs.md); besides, built so in all k-safe Q_1, Q_2, Q_3, in Q_8 with tree-greedy's "
-        "witness, "
-        f"and in random cubes, n <= {effort.pick(10, 8)}, all k, to which no fault can be added",
+        "proved for all n and k: both halves of the cube along a nonfaulty link (s : r) are (k-1)-safe, and a T_(k-1) "
+        "of s and one of r make a T_k(s) (docs/proofs.md); besides, built so in all k-safe Q_1, Q_2, Q_3, in Q_8 with "
+        f"tree-greedy's witness, and in random cubes, n <= {effort.pick(10, 8)}, all k, to which no fault can be added",
     )
 
 

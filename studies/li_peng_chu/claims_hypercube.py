@@ -180,10 +180,9 @@ def hypercube_length(effort: Effort) -> Verdict:
     return _excess(
         effort,
         longest,
-        "proved for all n and k < n with 2 + k (k + 5): fewer than n faults leave one of n disjoint paths of at most d + 2 links "
-        "(k = 0); else hypercube-half leads into the half with fewer faults, which is (k-1)-safe within the conditions, by at "
-        "most "
-        "k + 2 links that add as many to d at most (docs/proofs.md)",
+        "proved for all n and k < n with 2 + k (k + 5): fewer than n faults leave one of n disjoint paths of at most "
+        "d + 2 links (k = 0); else hypercube-half leads into the half with fewer faults, which is (k-1)-safe within "
+        "the conditions, by at most k + 2 links that add as many to d at most (docs/proofs.md)",
         "holds",
     )
 
@@ -265,9 +264,8 @@ def hypercube_algorithm(effort: Effort) -> Verdict:
     return Verdict(
         "undecided",
         f"{routes['lowest']:,} of {routes.total():,} routes are found by taking the lowest free dimension first, "
-        f"{routes['highest']:,} more by taking the highest, {routes['neither']:,} by neither: from 0 in {_range(effort)}, and "
-        "in the "
-        "10-cube in which the tree of reading B2 stops (hypercube-greedy)",
+        f"{routes['highest']:,} more by taking the highest, {routes['neither']:,} by neither: from 0 in "
+        f"{_range(effort)}, and in the 10-cube in which the tree of reading B2 stops (hypercube-greedy)",
     )
 
 
@@ -355,9 +353,8 @@ def lemma_2_neighbours(effort: Effort) -> Verdict:
         "1 <= k <= m/2 [outside of the trees]."
     ),
     correction=(
-        "Those of N(T_(k-1)(s)) are disjoint (virtual-paths); all those of N(T_(k-1)(u')) enter the cluster of t at one node, "
-        "unless "
-        "they cross one link more, as reading B6 repairs it."
+        "Those of N(T_(k-1)(s)) are disjoint (virtual-paths); all those of N(T_(k-1)(u')) enter the cluster of t at "
+        "one node, unless they cross one link more, as reading B6 repairs it."
     ),
 )
 def lemma_2_disjoint(effort: Effort) -> Verdict:

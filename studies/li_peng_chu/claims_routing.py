@@ -57,9 +57,8 @@ def _small(effort: Effort) -> Iterator[tuple[int, DualCube]]:
     "lemma-1",
     where="Lemma 1",
     states=(
-        "In a k-safe DC(m) with |F| < 2^k (m - k + 1), 0 <= k <= m/2, a fault-free path of at most k + 2 links leads from any "
-        "nonfaulty "
-        "node s through its cluster and over a cross edge."
+        "In a k-safe DC(m) with |F| < 2^k (m - k + 1), 0 <= k <= m/2, a fault-free path of at most k + 2 links leads "
+        "from any nonfaulty node s through its cluster and over a cross edge."
     ),
 )
 def lemma_1(effort: Effort) -> Verdict:
@@ -120,9 +119,8 @@ def lemma_2(effort: Effort) -> Verdict:
     "virtual-edge-path",
     where="section 2",
     states=(
-        "The cluster that a nonfaulty virtual edge (u : v) crosses is (k-1)-safe in a k-safe DC(m), so that a fault-free path "
-        "joins u "
-        "and v, 1 <= k <= m/2."
+        "The cluster that a nonfaulty virtual edge (u : v) crosses is (k-1)-safe in a k-safe DC(m), so that a "
+        "fault-free path joins u and v, 1 <= k <= m/2."
     ),
     group="virtual edges",
 )
@@ -144,9 +142,8 @@ def virtual_edge_path(effort: Effort) -> Verdict:
 
     return Verdict.unless(
         effort.first(_virtual_edges(effort), wrong),
-        "proved: each node has one neighbour outside of its cluster, and a (k-1)-safe m-cube with fewer than 2^(k-1) (m - k + "
-        "1) faults "
-        f"is connected (hypercube-path); besides, {_tried(effort)}",
+        "proved: each node has one neighbour outside of its cluster, and a (k-1)-safe m-cube with fewer than 2^(k-1) "
+        f"(m - k + 1) faults is connected (hypercube-path); besides, {_tried(effort)}",
     )
 
 
@@ -187,9 +184,8 @@ def _few(dual: DualCube, u: int, k: int) -> bool:
     "faulty-virtual-edges",
     where="section 2",
     states=(
-        "All faulty virtual edges between two clusters of DC(m), m >= 1, are found in O(|F|) time [by one look at each fault: "
-        "each makes "
-        "one faulty at the most, or fills the cluster that one crosses]."
+        "All faulty virtual edges between two clusters of DC(m), m >= 1, are found in O(|F|) time [by one look at "
+        "each fault: each makes one faulty at the most, or fills the cluster that one crosses]."
     ),
     group="virtual edges",
 )
@@ -211,9 +207,8 @@ def faulty_virtual_edges(effort: Effort) -> Verdict:
 
     return Verdict.unless(
         effort.first(_apart(effort), wrong),
-        "proved: a fault of the class of s names one position, one of the other class one cluster, and the virtual edge of "
-        "another "
-        f"position or cluster does not know it; besides, {_tried(effort)}",
+        "proved: a fault of the class of s names one position, one of the other class one cluster, and the virtual "
+        f"edge of another position or cluster does not know it; besides, {_tried(effort)}",
     )
 
 
@@ -430,9 +425,8 @@ def _repaired_cases(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
     where="Algorithm 3 and Theorem 1",
     states=f"[With the repairs of reading B6 and the trees of reading B2, Algorithm 3 finds a fault-free path for {CONDITIONS}.]",
     correction=(
-        "By B2's first free child it stops where a tree must have 16 nodes; a path exists always (theorem-1-path), and so "
-        "does a tree, "
-        "found by halves (tree-exists)."
+        "By B2's first free child it stops where a tree must have 16 nodes; a path exists always (theorem-1-path), "
+        "and so does a tree, found by halves (tree-exists)."
     ),
     ours=True,
     fact="greedy-tree",

@@ -44,9 +44,8 @@ def success_ninety(effort: Effort) -> Verdict:
     least = min(found, key=lambda point: found[point].value)
     return Verdict(
         "holds" if len(above) == len(found) else "undecided",
-        f"{trials:,} trials each at m = 5..9, rates {', '.join(map(str, rates))}: "
-        f"above, at level 1e-6, at {len(above)} of {len(found)} points; "
-        f"least {found[least].value:.4f} at {least}",
+        f"{trials:,} trials each at m = 5..9, rates {', '.join(map(str, rates))}: above, at level 1e-6, at "
+        f"{len(above)} of {len(found)} points; least {found[least].value:.4f} at {least}",
     )
 
 
@@ -54,9 +53,8 @@ def success_ninety(effort: Effort) -> Verdict:
     "success-fifty",
     where="section 3, Figure 1",
     states=(
-        "Up to a node failure rate of 50% more than half of the routes succeed in most cases, m = 5, ..., 9 [reading B7; "
-        "most: at more "
-        "than half of the points from 30% on]."
+        "Up to a node failure rate of 50% more than half of the routes succeed in most cases, m = 5, ..., 9 [reading "
+        "B7; most: at more than half of the points from 30% on]."
     ),
     ours=True,
 )
@@ -69,9 +67,8 @@ def success_fifty(effort: Effort) -> Verdict:
     below = [f"{e.value:.4f} at {point}" for point, e in found.items() if e.high < half]
     return Verdict(
         "holds" if len(above) > len(found) / 2 else "undecided",
-        f"{trials:,} trials each at m = 5..9, rates {', '.join(map(str, rates))}: "
-        f"above, at level 1e-6, at {len(above)} of {len(found)} points, "
-        f"below at {len(below)} ({'; '.join(below)})",
+        f"{trials:,} trials each at m = 5..9, rates {', '.join(map(str, rates))}: above, at level 1e-6, at "
+        f"{len(above)} of {len(found)} points, below at {len(below)} ({'; '.join(below)})",
     )
 
 
@@ -79,9 +76,8 @@ def success_fifty(effort: Effort) -> Verdict:
     "success-drop",
     where="section 3, Figure 1",
     states=(
-        "Beyond a node failure rate of 30% the share of routes that succeed falls faster [reading B7: more from 30% to 50% "
-        "than from 10% "
-        "to 30%, at every m = 5, ..., 9]."
+        "Beyond a node failure rate of 30% the share of routes that succeed falls faster [reading B7: more from 30% "
+        "to 50% than from 10% to 30%, at every m = 5, ..., 9]."
     ),
     ours=True,
 )

@@ -198,9 +198,8 @@ def lemma_3(effort: Effort) -> Verdict:
     "lemma-4",
     where="Lemma 4",
     states=(
-        "Algorithm A makes n - 1 spanning trees of Q'_n, n >= 2, rooted at s_0, ..., s_(n-2), no two with a common directed "
-        "link [of the "
-        "nonfaulty nodes]."
+        "Algorithm A makes n - 1 spanning trees of Q'_n, n >= 2, rooted at s_0, ..., s_(n-2), no two with a common "
+        "directed link [of the nonfaulty nodes]."
     ),
     group="light trees",
 )
@@ -230,11 +229,9 @@ def _canonical(effort: Effort) -> Iterator[tuple[int, int, tuple[tuple[int, ...]
     "link-partition",
     where="Lemma 4, proof",
     states=(
-        "In Q'_n, n >= 4, a link that goes up into Q'_(n-1) is only in T_i if it leaves s_i, i <= n - 3 in case A and i <= n "
-        "- 2 in case "
-        "B, else in T_(n-2) alone or in none; a link from s' to s'_i, i <= n - 3, is only in T_(n-2), and one from s'_i to s' "
-        "only in T_i, "
-        "in case A; in case B none of these is used."
+        "In Q'_n, n >= 4, a link that goes up into Q'_(n-1) is only in T_i if it leaves s_i, i <= n - 3 in case A and "
+        "i <= n - 2 in case B, else in T_(n-2) alone or in none; a link from s' to s'_i, i <= n - 3, is only in "
+        "T_(n-2), and one from s'_i to s' only in T_i, in case A; in case B none of these is used."
     ),
     group="light trees",
 )
@@ -406,9 +403,8 @@ def lemma_5_optimal(effort: Effort) -> Verdict:
     "lemma-5-last",
     where="Lemma 5, the last paragraph of its proof",
     states=(
-        "All light trees of Q'_n, n >= 2, have height n, but for the one rooted at 0^(n-1) 1 where the faulty node is 1^(n-1) "
-        "0: that "
-        "has height n - 1."
+        "All light trees of Q'_n, n >= 2, have height n, but for the one rooted at 0^(n-1) 1 where the faulty node is "
+        "1^(n-1) 0: that has height n - 1."
     ),
     group="light trees",
 )
@@ -437,8 +433,7 @@ def over_bases(effort: Effort, right: Callable[[int, int, tuple[int, ...]], bool
             failed.append((*bad, choice))
     checked = (
         f"all {len(held) + len(failed)} admissible bases of Q'_3 (readings S6 and S12), every distance in Q'_3, ..., "
-        f"Q'_{most}: with "
-        f"{len(held)} of them it holds everywhere"
+        f"Q'_{most}: with {len(held)} of them it holds everywhere"
     )
     if not failed:
         return Verdict("holds", checked)

@@ -36,9 +36,8 @@ def _data(n: int, d: int, packets: int) -> dict[str, object]:
     where="Theorem 2",
     states="Dealt to the n - 1 light trees of Q'_n, n >= 3, M >= 1 packets take ceil(M/(n-1)) + n steps.",
     correction=(
-        "With trees of which n - 2 have height n + 1 (n-2-tall-trees), and a packet left over sent down the tallest, it does; "
-        "with others "
-        "or by another dealing it is one step fewer at H(f,s) = n - 1 for some M."
+        "With trees of which n - 2 have height n + 1 (n-2-tall-trees), and a packet left over sent down the tallest, "
+        "it does; with others or by another dealing it is one step fewer at H(f,s) = n - 1 for some M."
     ),
     fact="base-trees",
     group="light trees",
@@ -76,9 +75,8 @@ def theorem_2(effort: Effort) -> Verdict:
     kinds = sorted({n for n, _, _ in own})
     return Verdict(
         "depends",
-        f"{dealt.checked}, the tallest tree being dealt to first; by readings S7 and S10, every source and faulty node of "
-        "Q_3, ..., "
-        f"Q_{largest(effort)}: one step fewer somewhere in Q'_n for n = {', '.join(map(str, kinds))}",
+        f"{dealt.checked}, the tallest tree being dealt to first; by readings S7 and S10, every source and faulty "
+        f"node of Q_3, ..., Q_{largest(effort)}: one step fewer somewhere in Q'_n for n = {', '.join(map(str, kinds))}",
         Witness.of(words, python, _data(n, d, packets)),
         (_taller(first, packets), dealt.witness) if dealt.witness else (_taller(first, packets),),
     )
@@ -121,11 +119,9 @@ def _bound(n: int, d: int, packets: int) -> int:
 
 #: Why n + 1 is the least among n - 1 trees (reading S13).
 _PROOF = (
-    "among n - 1 edge-disjoint trees with the root s it is minimal for n >= 4, proved: s has n nonfaulty links at the most, "
-    "so that n - 2 "
-    "of the trees leave it by one link s -> s_i each, from where the antipode of s_i is n links more; it is faulty for one of "
-    "them at the "
-    "most, and so n - 3 >= 1 trees have height n + 1"
+    "among n - 1 edge-disjoint trees with the root s it is minimal for n >= 4, proved: s has n nonfaulty links at the "
+    "most, so that n - 2 of the trees leave it by one link s -> s_i each, from where the antipode of s_i is n links "
+    "more; it is faulty for one of them at the most, and so n - 3 >= 1 trees have height n + 1"
 )
 
 
@@ -166,9 +162,8 @@ def theorem_2_minimal(effort: Effort) -> Verdict:
         if found < printed_steps(4, d, packets):
             shorter.append((4, d, packets, found))
     checked = (
-        f"schedules searched for M = 1, ..., {most} and every d of Q'_4: shorter than stated at {len(shorter)} of {looked}, "
-        "as short as "
-        f"any can be at {least}; {_PROOF}"
+        f"schedules searched for M = 1, ..., {most} and every d of Q'_4: shorter than stated at {len(shorter)} of "
+        f"{looked}, as short as any can be at {least}; {_PROOF}"
     )
     if not shorter:
         return Verdict("holds", checked)
@@ -227,9 +222,8 @@ def _spanning_trees_of_q3(d: int) -> Iterator[tuple[int, frozenset[tuple[int, in
     "spanning-graph-height",
     where="abstract",
     states=(
-        "No n - 1 edge-disjoint spanning trees of Q'_n, n >= 3, with the root s have a smaller greatest height than the light "
-        "trees "
-        "re-rooted at s."
+        "No n - 1 edge-disjoint spanning trees of Q'_n, n >= 3, with the root s have a smaller greatest height than "
+        "the light trees re-rooted at s."
     ),
     correction=(
         "For n >= 4 it is so; for n = 3 it is at H(f,s) = 2 with base trees that make Lemma 6 false, and not with the others."

@@ -28,11 +28,9 @@ SECTION_5_3 = Hypercube(5, [0b00011, 0b00100, 0b01110, 0b01001, 0b11010, 0b11110
 
 #: Why Figure 2 never fails with so few faults.
 PROOF = (
-    "for every n: choose one pair of faults that meet on each dimension with a conflict; these pairs are "
-    "a forest on the faults, because "
-    "a circle in a hypercube uses each dimension twice, so at most f - 1 dimensions have one: fewer than "
-    "n, and after the first "
-    "deletion fewer than n - 1"
+    "for every n: choose one pair of faults that meet on each dimension with a conflict; these pairs are a forest on "
+    "the faults, because a circle in a hypercube uses each dimension twice, so at most f - 1 dimensions have one: "
+    "fewer than n, and after the first deletion fewer than n - 1"
 )
 
 
@@ -194,9 +192,8 @@ def figure_2_complexity(effort: Effort) -> Verdict:
     "theorem-1",
     where="section 3.1, Theorem 1",
     states=(
-        "Where the neighbour of a nonfaulty node x in an adjacent 2-cube Y of a fault-tolerant 2-partition of Q_n, n >= 3, is "
-        "faulty, a "
-        "nonfaulty buddy of x has a nonfaulty neighbour in Y: two hops lead there."
+        "Where the neighbour of a nonfaulty node x in an adjacent 2-cube Y of a fault-tolerant 2-partition of Q_n, n "
+        ">= 3, is faulty, a nonfaulty buddy of x has a nonfaulty neighbour in Y: two hops lead there."
     ),
 )
 def theorem_1(effort: Effort) -> Verdict:
@@ -215,9 +212,8 @@ def theorem_1(effort: Effort) -> Verdict:
                         return Verdict("refuted", f"up to Q_{n}", Witness.of(words, python, data_of(cube)))
     return Verdict(
         "holds",
-        f"all sets of at most n - 1 faults of Q_3, ..., Q_{largest} with all their fault-tolerant 2-partitions; for every n: "
-        "Y has no "
-        "other fault than that neighbour, and at most one of the two buddies is faulty",
+        f"all sets of at most n - 1 faults of Q_3, ..., Q_{largest} with all their fault-tolerant 2-partitions; for "
+        "every n: Y has no other fault than that neighbour, and at most one of the two buddies is faulty",
     )
 
 
@@ -302,9 +298,8 @@ def two_hops_inside(effort: Effort) -> Verdict:
     "no-cycle-inside",
     where="section 4.2, Figures 8(d) and 12",
     states=(
-        "Inside one supernode, taken alone, no circle of channels waits: neither with a faulty node, nor without one after "
-        "the two turns "
-        "are forbidden."
+        "Inside one supernode, taken alone, no circle of channels waits: neither with a faulty node, nor without one "
+        "after the two turns are forbidden."
     ),
 )
 def no_cycle_inside(effort: Effort) -> Verdict:
@@ -356,14 +351,12 @@ def networks_disjoint(effort: Effort) -> Verdict:
     where="section 4.2, Figures 16 and 17",
     states=(
         "Figure 16 sends every destination of the source's own supernode a message, n >= 2 [by its letter: where one "
-        "inter-channel is "
-        "needed, or where both buddies are destinations; Figure 17 has the same two cases]."
+        "inter-channel is needed, or where both buddies are destinations; Figure 17 has the same two cases]."
     ),
     correction="One message per outgoing inter-channel, carrying the destinations that R sends over it (A7).",
     slip=(
-        "In the transcription we have; the text delivers to all destinations, and Figure 14 names the channel of each: the "
-        "case of two "
-        "channels with one buddy among the destinations is left out."
+        "In the transcription we have; the text delivers to all destinations, and Figure 14 names the channel of "
+        "each: the case of two channels with one buddy among the destinations is left out."
     ),
 )
 def figures_16_17_printed(effort: Effort) -> Verdict:
@@ -388,10 +381,9 @@ def figures_16_17_printed(effort: Effort) -> Verdict:
 def _figure_16(cube: Hypercube, s: int, wanted: tuple[int, ...]) -> Witness:
     """Step 2 of Figure 16 by its letter, written out: the library follows A7, and gives R alone, for one destination a time."""
     python = (
-        f"(lambda R, b: [[R[0], {list(wanted)}]] if len(set(R)) == 1 else [[b[0], [b[0]]], "
-        f"[b[1], [d for d in {list(wanted)} if d != b[0]]]] if len(b) == 2 else [])"
-        f"([fc.multicast(fc.{cube.source()}, {s}, [d]).channels[0][1] for d in {list(wanted)}], "
-        f"[b for b in ({s ^ 1}, {s ^ 2}) if b in {wanted}])"
+        f"(lambda R, b: [[R[0], {list(wanted)}]] if len(set(R)) == 1 else [[b[0], [b[0]]], [b[1], [d for d in "
+        f"{list(wanted)} if d != b[0]]]] if len(b) == 2 else [])([fc.multicast(fc.{cube.source()}, {s}, "
+        f"[d]).channels[0][1] for d in {list(wanted)}], [b for b in ({s ^ 1}, {s ^ 2}) if b in {wanted}])"
     )
     words = (
         f"messages of Figure 16 from {s:02b} to {' and '.join(f'{d:02b}' for d in wanted)}, by its letter: one where one "
@@ -427,9 +419,8 @@ def example_4_3(effort: Effort) -> Verdict:
     "example-5-3",
     where="section 5.3",
     states=(
-        "Eight faults, 00011, 00100, 01110, 01001, 11010, 11110, 10101 and 10011, leave {0, 1} fault-tolerant, and the "
-        "multicast of Figure "
-        "18 is completed among them [none of its destinations is one]."
+        "Eight faults, 00011, 00100, 01110, 01001, 11010, 11110, 10101 and 10011, leave {0, 1} fault-tolerant, and "
+        "the multicast of Figure 18 is completed among them [none of its destinations is one]."
     ),
 )
 def example_5_3(effort: Effort) -> Verdict:

@@ -43,9 +43,8 @@ def best_case(effort: Effort) -> Verdict:
     "worst-case",
     where="section 5.1, Table 1",
     states=(
-        "No multicast of Q_n, n >= 2, takes more than 2^n - 1 channels, and one to all other nodes without a fault takes as "
-        "many [over all "
-        "fault sets]."
+        "No multicast of Q_n, n >= 2, takes more than 2^n - 1 channels, and one to all other nodes without a fault "
+        "takes as many [over all fault sets]."
     ),
 )
 def worst_case(effort: Effort) -> Verdict:
@@ -67,10 +66,9 @@ def worst_case(effort: Effort) -> Verdict:
     witness = Witness.of("to everyone, without faults", python, {"n": list(range(2, largest + 1))})
     return Verdict(
         "holds" if witness.value == [2**n - 1 for n in range(2, largest + 1)] else "refuted",
-        f"{effort.pick(full='all', quick='every ninth of the')} fault sets and pairs of Q_3 with all "
-        "sources and destinations; attained for "
-        f"n = 2, ..., {largest}; never more for any n: a message enters no node twice and its source never, but for "
-        "detours' buddies at the source, each of which leaves a faulty node out",
+        f"{effort.pick(full='all', quick='every ninth of the')} fault sets and pairs of Q_3 with all sources and "
+        f"destinations; attained for n = 2, ..., {largest}; never more for any n: a message enters no node twice and "
+        "its source never, but for detours' buddies at the source, each of which leaves a faulty node out",
         witness,
     )
 
@@ -134,9 +132,8 @@ def _far(printed: float, counter: str, f: int, destinations: int) -> str:
 
 #: What is told of a printed N that agrees.
 _ACCIDENT = (
-    "; the printed N less the destinations is near 130 in every row (table-3-pattern), and the shortcuts' mean happens to "
-    "cross that "
-    "here: no confirmation"
+    "; the printed N less the destinations is near 130 in every row (table-3-pattern), and the shortcuts' mean "
+    "happens to cross that here: no confirmation"
 )
 
 
@@ -179,10 +176,9 @@ for _printed_row in table_3():
         f"table-3-row-{_printed_row['row']}",
         where="section 5.2, Table 3",
         states=(
-            f"With {_printed_row['f']} faulty nodes of Q_10 a multicast to {_printed_row['destinations']} destinations takes "
-            f"{_printed_row['N']} channels on average, {_printed_row['percent']}% of all, by ten random draws [by shortcuts "
-            "or along the "
-            "Hamilton path, A16]."
+            f"With {_printed_row['f']} faulty nodes of Q_10 a multicast to {_printed_row['destinations']} "
+            f"destinations takes {_printed_row['N']} channels on average, {_printed_row['percent']}% of all, by ten "
+            "random draws [by shortcuts or along the Hamilton path, A16]."
         ),
         fact="table-3",
         group="table 3",
@@ -258,9 +254,8 @@ def fault_overhead_relative(effort: Effort) -> Verdict:
     "channel-percentage",
     where="section 5.2",
     states=(
-        "A multicast of Q_10 to at most 128 destinations takes at most 2.62% of all channels on average [by shortcuts, which "
-        "take no more "
-        "than the Hamilton path]."
+        "A multicast of Q_10 to at most 128 destinations takes at most 2.62% of all channels on average [by "
+        "shortcuts, which take no more than the Hamilton path]."
     ),
     fact="table-3",
     group="table 3",

@@ -175,9 +175,8 @@ def _pairs(first: int, second: int) -> Iterator[list[Message]]:
     "theorem-2-replication",
     where="sections 2 and 4.2, Theorem 2",
     states=(
-        f"{_THEOREM_2} [branches of a multicast replicate flit by flit, as section 2 assumes: it holds all its channels until "
-        "all its "
-        "branches have ended, A15]."
+        f"{_THEOREM_2} [branches of a multicast replicate flit by flit, as section 2 assumes: it holds all its "
+        "channels until all its branches have ended, A15]."
     ),
     correction=(
         "Two multicasts can in the fault-free Q_3, by the letter of Figure 17 too, where both buddies are destinations: 010 to "
@@ -238,9 +237,8 @@ def _cycle_found(cube: Hypercube, unicast: bool, where: str) -> Verdict:
     "repair-unicast",
     where="section 4.2, Theorem 2",
     states=(
-        "[With a second virtual channel inside the supernodes, for D_L, messages to one destination each never wait for one "
-        "another for "
-        "ever in Q_n, n >= 3: one message a destination never stops.]"
+        "[With a second virtual channel inside the supernodes, for D_L, messages to one destination each never wait "
+        "for one another for ever in Q_n, n >= 3: one message a destination never stops.]"
     ),
     ours=True,
     group="repair",
@@ -260,9 +258,8 @@ def repair_unicast(effort: Effort) -> Verdict:
     "repair-graph",
     where="section 4.2, Theorem 2",
     states=(
-        "[With a second virtual channel inside the supernodes, for D_L, the dependency graph of all multicasts of Q_n, n >= "
-        "3, has no "
-        "cycle.]"
+        "[With a second virtual channel inside the supernodes, for D_L, the dependency graph of all multicasts of "
+        "Q_n, n >= 3, has no cycle.]"
     ),
     ours=True,
     group="repair",
@@ -276,9 +273,8 @@ def repair_graph(effort: Effort) -> Verdict:
     "repair-replication",
     where="sections 2 and 4.2, Theorem 2",
     states=(
-        "[With a second virtual channel inside the supernodes, for D_L, multicasts whose branches replicate flit by flit "
-        "never stop in "
-        "Q_n, n >= 3.]"
+        "[With a second virtual channel inside the supernodes, for D_L, multicasts whose branches replicate flit by "
+        "flit never stop in Q_n, n >= 3.]"
     ),
     ours=True,
     correction=(
