@@ -1,30 +1,52 @@
 """What a command costs before it computes: ``python benchmarks/startup.py`` prints least CPU seconds of some runs each.
 
 The promises are 0.2 s for ``fastcube --help`` and 1.5 s for a tiny run whose kernels were compiled before.
+
+With ``--first`` it prints what the first run of each study's default grid costs, 64 trials a point from an empty cache, and the
+same run once more, then ``fastcube warmup`` of all from another.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import fastcube as fc
+
 ROUNDS = 10
 
 
-def cpu_seconds(*arguments: str) -> float:
-    """CPU seconds of one run of the command line."""
+def cpu_seconds(*arguments: str, cache: str = "") -> float:
+    """CPU seconds of one run of the command line, whose kernels are cached in the folder ``cache`` if one is given."""
+    environment = {**os.environ, "FASTCUBE_CACHE_DIR": cache} if cache else None
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-m", "fastcube", *arguments], capture_output=True, check=True)
+    subprocess.run([sys.executable, "-m", "fastcube", *arguments], capture_output=True, check=True, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def first_runs(folder: str) -> None:
+    """Print the table of first runs."""
+    for name in fc.study_names():
+        line = ("run", name, "--trials", "64", "--progress", "none", "--force", "-o", str(Path(folder) / "r.h5"))
+        first, again = (cpu_seconds(*line, cache=str(Path(folder) / name)) for _ in range(2))
+        print(f"{name:20} {first:5.1f} s, again {again:4.1f} s", flush=True)
+    print(f"{'warmup':20} {cpu_seconds('warmup', cache=str(Path(folder) / 'all')):5.1f} s")
+
+
 def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--first", action="store_true", help="first runs of all studies, from an empty cache")
     with tempfile.TemporaryDirectory() as folder:
+        if parser.parse_args().first:
+            first_runs(folder)
+            return
         file = str(Path(folder) / "r.h5")
         tiny = ("run", "unsafe-fraction", "--set", "n=8", "--set", "f=4", "--trials", "1000", "-o", file)
         first = cpu_seconds(*tiny)
