@@ -60,3 +60,13 @@ def kernel_runner(study: Study, point: Point, trials: int, kernel: Kernel | None
         return trials
 
     return call
+
+
+def rival_runner(rival: Callable[..., object], *args: object, trials: int) -> Callable[[], int]:
+    """A call of ``rival(*args, trials)``, which does so many trials."""
+
+    def call() -> int:
+        rival(*args, trials)
+        return trials
+
+    return call

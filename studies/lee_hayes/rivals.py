@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from fastcube.running.benchmark import Benchmark, kernel_runner
+from fastcube.running.benchmark import Benchmark, kernel_runner, rival_runner
 
 from .critical import UNSAFE_CRITICAL
 from .unsafe import UNSAFE_FRACTION
@@ -32,9 +33,11 @@ def with_networkx(n: int, f: int, trials: int, seed: int = 0) -> int:
     return total
 
 
-def with_numpy_cubes(n: int, faulty: Callable[[np.random.Generator], np.ndarray], seed: int = 0) -> int:
+def with_numpy_cubes(
+    n: int, faulty: Callable[[np.random.Generator, tuple[int, int]], np.ndarray], trials: int, seed: int = 0
+) -> int:
     """Unsafe nodes summed over trials: all trials' cubes as one boolean array (trials, 2^n), rounds over the whole."""
-    bad = faulty(np.random.default_rng(seed))
+    bad = faulty(np.random.default_rng(seed), (trials, 2**n))
     begin = int(bad.sum())
     neighbours = np.arange(2**n)[:, None] ^ (1 << np.arange(n))
     while True:
@@ -75,13 +78,16 @@ def with_numpy_pairs(n: int, f: int, trials: int, seed: int = 0) -> int:
     return total
 
 
-def _distinct(n: int, f: int, trials: int) -> Callable[[np.random.Generator], np.ndarray]:
-    def draw(rng: np.random.Generator) -> np.ndarray:
-        bad = np.zeros((trials, 2**n), bool)
-        np.put_along_axis(bad, np.argpartition(rng.random(bad.shape), f, axis=1)[:, :f], True, axis=1)
-        return bad
+def distinct(f: int, rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    """For each trial f nodes."""
+    bad = np.zeros(shape, bool)
+    np.put_along_axis(bad, np.argpartition(rng.random(shape), f, axis=1)[:, :f], True, axis=1)
+    return bad
 
-    return draw
+
+def by_rate(p: float, rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    """For each trial every node with probability p."""
+    return rng.random(shape) < p
 
 
 def benchmarks() -> list[Benchmark]:
@@ -89,27 +95,15 @@ def benchmarks() -> list[Benchmark]:
     out = []
     for n, f, slow, fast in ((8, 4, 300, 2_000), (12, 6, 40, 100)):
         name, ours = f"unsafe nodes, n={n} f={f}", kernel_runner(UNSAFE_FRACTION, {"n": n, "f": f}, 2_000_000)
-        out.append(Benchmark(name, "NetworkX", ours, counted(slow, with_networkx, n, f, slow)))
-        cubes = counted(fast, with_numpy_cubes, n, _distinct(n, f, fast))
+        out.append(Benchmark(name, "NetworkX", ours, rival_runner(with_networkx, n, f, trials=slow)))
+        cubes = rival_runner(with_numpy_cubes, n, partial(distinct, f), trials=fast)
         out.append(Benchmark(name, "NumPy on whole cubes", ours, cubes))
     for n, f, trials in ((16, 8, 100_000), (30, 15, 100_000), (60, 30, 50_000)):
         ours = kernel_runner(UNSAFE_FRACTION, {"n": n, "f": f}, 2_000_000)
-        pairs = counted(trials, with_numpy_pairs, n, f, trials)
+        pairs = rival_runner(with_numpy_pairs, n, f, trials=trials)
         out.append(Benchmark(f"unsafe nodes, n={n} f={f}", "NumPy on pairs", ours, pairs))
     for n, p, ours_trials, trials in ((10, 0.0097, 100_000, 300), (16, 0.0011, 5_000, 4)):
         ours = kernel_runner(UNSAFE_CRITICAL, {"n": n, "p": p}, ours_trials)
-        cubes = counted(
-            trials, with_numpy_cubes, n, lambda rng, n=n, p=p, trials=trials: rng.random((trials, 2**n)) < p
-        )
+        cubes = rival_runner(with_numpy_cubes, n, partial(by_rate, p), trials=trials)
         out.append(Benchmark(f"unsafe nodes, n={n} p={p}", "NumPy on whole cubes", ours, cubes))
     return out
-
-
-def counted(trials: int, function: Callable[..., object], *args: object) -> Callable[[], int]:
-    """A run of so many trials by a function, as :class:`Benchmark` wants it."""
-
-    def call() -> int:
-        function(*args)
-        return trials
-
-    return call

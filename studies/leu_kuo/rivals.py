@@ -6,7 +6,6 @@ plain Python as well, ten times as fast as messages between simulated nodes.
 
 from __future__ import annotations
 
-import functools
 import random
 from collections.abc import Callable
 from fractions import Fraction
@@ -14,7 +13,7 @@ from fractions import Fraction
 from fastcube.algorithms import trees
 from fastcube.algorithms.gathering import VARIANTS, gather
 from fastcube.measure.study import Point, Study
-from fastcube.running.benchmark import Benchmark, kernel_runner
+from fastcube.running.benchmark import Benchmark, kernel_runner, rival_runner
 
 from .faults import draw
 from .finding import FIND_TREE
@@ -79,30 +78,28 @@ def gathered(study: Study, point: Point, trials: int) -> Fraction:
     return lost
 
 
-def _plain(n: int, links: int, optimum: bool, trials: int) -> Callable[[], int]:
-    def call() -> int:
-        rng = random.Random(1)
-        for _ in range(trials):
-            fault = fault_words(n, links, rng)
-            if find_tree(n, fault) is not None and optimum:
-                fewest(n, fault)
-        return trials
-
-    return call
+def find_trees(n: int, links: int, optimum: bool, trials: int) -> None:
+    """FIND_TREE, and the optimum where it is asked for and there is a sink, on random faulty links."""
+    rng = random.Random(1)
+    for _ in range(trials):
+        fault = fault_words(n, links, rng)
+        if find_tree(n, fault) is not None and optimum:
+            fewest(n, fault)
 
 
 def benchmarks() -> list[Benchmark]:
     """What ``fastcube bench`` compares."""
     out = []
 
-    def enter(study: Study, point: Point, ours: int, theirs: Callable[[], int]) -> None:
+    def enter(study: Study, point: Point, ours: int, rival: Callable[..., object], *args: object, trials: int) -> None:
         name = f"{study.name}, " + " ".join(f"{axis}={value}" for axis, value in point.items())
+        theirs = rival_runner(rival, *args, trials=trials)
         out.append(Benchmark(name, "plain Python", kernel_runner(study, point, ours), theirs))
 
     for n, links, ours, theirs in ((7, 8, 400_000, 500), (7, 32, 200_000, 500), (12, 64, 100_000, 10)):
-        enter(FIND_TREE, {"n": n, "links": links, "f": 0}, ours, _plain(n, links, False, theirs))
+        enter(FIND_TREE, {"n": n, "links": links, "f": 0}, ours, find_trees, n, links, False, trials=theirs)
     for n, links, ours, theirs in ((6, 12, 100_000, 2), (8, 16, 50_000, 1)):
-        enter(OPTIMAL_TREE, {"n": n, "links": links, "f": 0}, ours, _plain(n, links, True, theirs))
+        enter(OPTIMAL_TREE, {"n": n, "links": links, "f": 0}, ours, find_trees, n, links, True, trials=theirs)
     for n, links, f, ours, theirs in (
         (5, 12, 0, 100_000, 100),
         (7, 32, 0, 50_000, 50),
@@ -110,10 +107,5 @@ def benchmarks() -> list[Benchmark]:
         (7, 0, 8, 50_000, 50),
     ):
         point: Point = {"n": n, "links": links, "f": f}
-        enter(GATHER, point, ours, functools.partial(_gathered, GATHER, point, theirs))
+        enter(GATHER, point, ours, gathered, GATHER, point, trials=theirs)
     return out
-
-
-def _gathered(study: Study, point: Point, trials: int) -> int:
-    gathered(study, point, trials)
-    return trials

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 from fastcube.networks.family import families
-from fastcube.running.benchmark import Benchmark, kernel_runner
+from fastcube.running.benchmark import Benchmark, kernel_runner, rival_runner
 
 from .survival import SURVIVAL
 
@@ -49,14 +48,6 @@ def benchmarks() -> list[Benchmark]:
     point: dict[str, Any] = {"network": "crossed", "n": 8, "f": 32, "links": 0}
     ours = kernel_runner(SURVIVAL, point, 2_000_000)
     return [
-        Benchmark("connected, crossed cube, n=8 f=32", name, ours, _counted(rival, trials))
+        Benchmark("connected, crossed cube, n=8 f=32", name, ours, rival_runner(rival, "crossed", 8, 32, trials=trials))
         for name, rival, trials in (("NetworkX", with_networkx, 60), ("plain Python", with_plain_python, 1000))
     ]
-
-
-def _counted(rival: Callable[..., int], trials: int) -> Callable[[], int]:
-    def call() -> int:
-        rival("crossed", 8, 32, trials)
-        return trials
-
-    return call
