@@ -11,7 +11,7 @@ A paper's package keeps its own in ``examples.py``, a function each, by the name
         )
 
 
-    EXAMPLES = {"figure-3": figure_3}
+    EXAMPLES = examples_of(globals())
 
 and its ``__init__.py`` names the file, ``Paper(__name__, examples="examples", ...)``, imported when asked for.
 The value is written down, not computed, so that the line can be held to it.
@@ -19,7 +19,10 @@ The value is written down, not computed, so that the line can be held to it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
 
 from .claims import Line
 
@@ -63,3 +66,9 @@ class Example(Line):
     """
 
     cubes: tuple[Drawing, ...] = ()
+
+
+def examples_of(module: Mapping[str, Any]) -> dict[str, Callable[[], Example]]:
+    """The public functions that a module defines, in their order, by their names with hyphens."""
+    own = {name: made for name, made in module.items() if isinstance(made, FunctionType) and name[0] != "_"}
+    return {name.replace("_", "-"): made for name, made in own.items() if made.__module__ == module["__name__"]}

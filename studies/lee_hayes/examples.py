@@ -6,7 +6,7 @@ from fastcube.algorithms.broadcasting import broadcast
 from fastcube.algorithms.paths import Route, route
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.networks.hypercube import Hypercube
-from fastcube.papers.examples import Drawing, Example
+from fastcube.papers.examples import Drawing, Example, examples_of
 
 #: Faulty nodes of Figures 3, 10 (and 11), 12.
 FIGURE_3, FIGURE_10, FIGURE_12 = (0b0000, 0b0101, 0b0110), (0b0101, 0b1100), (0b0000, 0b0110, 0b1101)
@@ -225,26 +225,4 @@ def figure_12() -> Example:
     return Example("steps until all of Q_4 is unsafe", python, [5, True], (drawn,), form="{0}; all unsafe: {1}")
 
 
-EXAMPLES = {
-    "f-and-g": f_and_g,
-    "subcube": subcube,
-    "minimal-paths": minimal_paths,
-    "disjoint-paths": disjoint_paths,
-    "figure-1a": figure_1a,
-    "figure-1b": figure_1b,
-    "figure-3": figure_3,
-    "figure-3-first": figure_3_first,
-    "figure-3-second": figure_3_second,
-    "figure-3-third": figure_3_third,
-    "figure-4": figure_4,
-    "figure-6": figure_6,
-    "figure-7-active": figure_7_active,
-    "figure-7-to-unsafe": figure_7_to_unsafe,
-    "figure-7-from-unsafe": figure_7_from_unsafe,
-    "figure-7-different-subcubes": figure_7_different_subcubes,
-    "figure-7-inside": figure_7_inside,
-    "figure-7-detour": figure_7_detour,
-    "figure-10": figure_10,
-    "figure-11": figure_11,
-    "figure-12": figure_12,
-}
+EXAMPLES = examples_of(globals())

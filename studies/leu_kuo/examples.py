@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastcube.algorithms.gathering import gather
 from fastcube.algorithms.trees import CommunicationTree, detect, find_tree
 from fastcube.networks.hypercube import Hypercube
-from fastcube.papers.examples import Drawing, Example
+from fastcube.papers.examples import Drawing, Example, examples_of
 
 #: Faulty links of Example 2 (Figures 9 and 12), of Example 3 (Figure 14) and of Example 4 (Figure 16, with node 111).
 LINKS_2, LINKS_3, LINKS_4 = ((4, 5), (5, 7), (1, 3)), ((11, 10), (11, 9)), ((4, 6), (4, 0))
@@ -199,20 +199,4 @@ def figure_16() -> Example:
     return Example(words, python, [1, [2, 1, 0], [[4, [5]]], 7], (_drawn(tree, str(tree)),), form=form)
 
 
-EXAMPLES = {
-    "figure-1": figure_1,
-    "figure-2": figure_2,
-    "figure-3a": figure_3a,
-    "figure-3b": figure_3b,
-    "figure-4": figure_4,
-    "figure-5": figure_5,
-    "figure-6": figure_6,
-    "matrix-vector": matrix_vector,
-    "sorting": sorting,
-    "figure-8": figure_8,
-    "figure-9": figure_9,
-    "figure-12": figure_12,
-    "figure-14": figure_14,
-    "figure-15": figure_15,
-    "figure-16": figure_16,
-}
+EXAMPLES = examples_of(globals())
