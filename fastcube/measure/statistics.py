@@ -147,10 +147,17 @@ class Number(Statistic):
 
 @dataclass(frozen=True, kw_only=True)
 class Proportion(Number):
-    """Share of trials (or of those that ``among`` counts) that ``events`` counts: Clopper-Pearson interval."""
+    """Share of trials (or of those that ``among`` counts) that ``events`` counts: Clopper-Pearson interval.
 
-    events: str
+    ``events`` is by default the counter of its own name.
+    """
+
+    events: str = ""
     interval: ClassVar[str] = "exact"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "events", self.events or self.name)
 
     def counters(self) -> tuple[str, ...]:
         return (self.events,)

@@ -55,10 +55,10 @@ def _gain(what: str, description: str, **more: Any) -> Difference:
 _PAIR: dict[str, Any] = {"among": "pairs", "defined": _has_pair}
 
 STATISTICS: tuple[Statistic, ...] = (
-    Proportion(name="connected", description="the nonfaulty nodes are connected", events="connected"),
-    Proportion(name="no_isolated", description="no nonfaulty node is isolated", events="no_isolated"),
-    Proportion(name="hidden", description="apart although no node is isolated", events="hidden"),
-    Proportion(name="pair", description="t can be reached from s", events="pair", **_PAIR),
+    Proportion(name="connected", description="the nonfaulty nodes are connected"),
+    Proportion(name="no_isolated", description="no nonfaulty node is isolated"),
+    Proportion(name="hidden", description="apart although no node is isolated"),
+    Proportion(name="pair", description="t can be reached from s", **_PAIR),
     _gain("connected", "connected"),
     _gain("hidden", "hidden", shown=False),
     _gain("pair", "pair", shown=False, **_PAIR),

@@ -83,10 +83,9 @@ def rule_statistics(name: str, among: str | None = None, refuses: bool = False, 
     """The share that a rule delivers, that it delivers over the Hamming distance, and its extra links."""
     rule = name.upper()
     out: list[Statistic] = [
-        Proportion(name=f"{name}_delivered", description=f"share of messages that {rule} delivers",
-                   events=f"{name}_delivered", among=among),
+        Proportion(name=f"{name}_delivered", description=f"share of messages that {rule} delivers", among=among),
         Proportion(name=f"{name}_minimal", description=f"share of messages that {rule} delivers over the Hamming distance",
-                   events=f"{name}_minimal", among=among, shown=False),
+                   among=among, shown=False),
         PlainMean(name=f"{name}_extra", description=f"links beyond the Hamming distance of a message that {rule} delivers",
                   total=f"{name}_extra_links", squares=f"{name}_extra_squares", nonzero=f"{name}_detours",
                   among=f"{name}_delivered", shown=False),
@@ -95,11 +94,7 @@ def rule_statistics(name: str, among: str | None = None, refuses: bool = False, 
         if asked:
             out.append(
                 Proportion(
-                    name=f"{name}_{what}",
-                    description=f"share of messages that {rule} {does}",
-                    events=f"{name}_{what}",
-                    among=among,
-                    shown=False,
+                    name=f"{name}_{what}", description=f"share of messages that {rule} {does}", among=among, shown=False
                 )
             )
     return out
@@ -139,7 +134,6 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
         Proportion(
             name="reachable",
             description="share of messages that some path joins to their destination (n <= 12)",
-            events="reachable",
             defined=searched,
             shown=False,
         )
@@ -149,7 +143,6 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
             name="minimal_exists",
             description="share of messages that a path over the Hamming distance joins to "
             "their destination, where that is known",
-            events="minimal_exists",
             among="minimal_known",
             shown=False,
         )

@@ -210,9 +210,7 @@ UNSAFE_CRITICAL = Study(
     ),
     tally=layout.UNSAFE_CRITICAL,
     statistics=(
-        Proportion(
-            name="all_unsafe", description="probability that Q_n is unsafe (no node is active)", events="all_unsafe"
-        ),
+        Proportion(name="all_unsafe", description="probability that Q_n is unsafe (no node is active)"),
         Mean(
             name="unsafe_fraction",
             description="mean of (nonfaulty unsafe nodes) / 2^n",

@@ -199,7 +199,6 @@ UNSAFE_RARE = Study(
         Proportion(
             name="all_unsafe",
             description="probability that Q_n is unsafe (no node is active)",
-            events="all_unsafe",
             possible=can_span,
             scale=_scale,
             shown=False,
@@ -216,12 +215,7 @@ UNSAFE_RARE = Study(
             )
             for d in DIMENSIONS
         ),
-        Proportion(
-            name="counted",
-            description="share of the planted trials that count",
-            events="counted",
-            shown=False,
-        ),
+        Proportion(name="counted", description="share of the planted trials that count", shown=False),
     ),
     kernel=lambda point: choice.UNSAFE_RARE.kernel(*point.values()),
     grids=(Grid("default", _grid(), 10**7),),

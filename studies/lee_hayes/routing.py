@@ -259,7 +259,6 @@ def _longer(name: str) -> Proportion:
     return Proportion(
         name=f"{name}_longer",
         description=f"share of delivered {_NAMES[name]} routes{_of(name)} longer than the shortest feasible path (n <= 12)",
-        events=f"{name}_longer",
         among=f"{name}_delivered",
         defined=_searched,
         shown=False,
@@ -336,7 +335,6 @@ ROUTING = Study(
         Proportion(
             name="reachable",
             description="share of messages that some feasible path joins to their destination (n <= 12)",
-            events="reachable",
             defined=_searched,
             shown=False,
         ),

@@ -220,10 +220,7 @@ UNSAFE_FRACTION = Study(
             unit=_nodes,
         ),
         Proportion(
-            name="all_unsafe",
-            description="probability that Q_n is unsafe (no node is active)",
-            events="all_unsafe",
-            possible=can_span,
+            name="all_unsafe", description="probability that Q_n is unsafe (no node is active)", possible=can_span
         ),
         Mean(
             name="rounds",
@@ -236,7 +233,6 @@ UNSAFE_FRACTION = Study(
         Proportion(
             name="merging",
             description="probability of two faults within distance 2",
-            events="merging",
             possible=lambda point: int(point["f"]) > 1,
         ),
         Distribution(

@@ -120,13 +120,9 @@ FIND_TREE = Study(
     axes=axes_up_to(62),
     tally=layout.FIND_TREE,
     statistics=(
-        Proportion(
-            name="fault_free", description="share of trials with a tree without a faulty link", events="fault_free"
-        ),
-        Proportion(name="sink", description="share of trials with a sink: a node with FAULT = 0", events="sink"),
-        Proportion(
-            name="unhindered", description="share of trials with a tree without a failing node", events="unhindered"
-        ),
+        Proportion(name="fault_free", description="share of trials with a tree without a faulty link"),
+        Proportion(name="sink", description="share of trials with a sink: a node with FAULT = 0"),
+        Proportion(name="unhindered", description="share of trials with a tree without a failing node"),
         mean("tree_faults", "faulty links of the tree", "tree_faults"),
         mean("failing", "failing nodes of the tree", "failing"),
     ),

@@ -115,7 +115,7 @@ def _whole(point: Point) -> float:
 
 def _complete(run: str, shown: bool = True) -> Proportion:
     what = f"share, among trials with a sink, in which {RUNS[run]} loses nothing"
-    return Proportion(name=f"complete_{run}", description=what, events=f"complete_{run}", among="sink", shown=shown)
+    return Proportion(name=f"complete_{run}", description=what, among="sink", shown=shown)
 
 
 def _lost(run: str, shown: bool = True) -> Ratio:
@@ -135,7 +135,7 @@ def _lost(run: str, shown: bool = True) -> Ratio:
 
 def _share(name: str, description: str, shown: bool = True) -> Proportion:
     what = f"share, among trials with a sink, in which {description}"
-    return Proportion(name=name, description=what, events=name, among="sink", shown=shown)
+    return Proportion(name=name, description=what, among="sink", shown=shown)
 
 
 def _stages(point: Point) -> float:
@@ -157,9 +157,7 @@ def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) ->
     )
 
 
-_SINK = Proportion(
-    name="sink", description="share of trials with a sink: a node with FAULT = 0", events="sink", shown=False
-)
+_SINK = Proportion(name="sink", description="share of trials with a sink: a node with FAULT = 0", shown=False)
 
 _STRANDED = Ratio(
     name="stranded",

@@ -77,7 +77,7 @@ def _notes(results: Results) -> list[str]:
 
 
 def _share(name: str, description: str, among: str | None = None, shown: bool = True) -> Proportion:
-    return Proportion(name=name, description=description, events=name, among=among, shown=shown)
+    return Proportion(name=name, description=description, among=among, shown=shown)
 
 
 OPTIMAL_TREE = Study(
