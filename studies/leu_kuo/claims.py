@@ -48,6 +48,22 @@ def first_cube(effort: Effort, sizes: list[tuple[int, int]], bad: Callable[[Hype
     return None
 
 
+def refuted_by_first(
+    effort: Effort,
+    sizes: list[tuple[int, int]],
+    bad: Callable[[Hypercube], bool],
+    words: str,
+    python: str,
+    checked: str = "link sets by size",
+    form: str = "",
+) -> Verdict:
+    """Refuted by the first cube of these (n, links) that is ``bad``, which ``python`` shows; not decided where none is."""
+    found = first_cube(effort, sizes, bad)
+    if found is None:
+        return Verdict("undecided", f"none of {effort.applied:,} link sets, by size, speaks against it")
+    return Verdict("refuted", checked, witness(words, found, python, form=form))
+
+
 def random_cubes(effort: Effort, n: int, count: int, seed: int) -> Iterator[Hypercube]:
     """Q_n with 2 to 2^(n-1) faulty links, drawn."""
     rng = random.Random(seed)
@@ -100,19 +116,11 @@ def property_1_links(effort: Effort) -> Verdict:
     )
 
 
-def _trees(effort: Effort, largest: int) -> Iterator[CommunicationTree]:
-    """All trees of Q_1, ..., Q_largest, each a case."""
-    for n in range(1, largest + 1):
-        for tree in effort.each(exhaust(Hypercube(n)), f"Q_{n}"):
-            effort.applies()
-            yield tree
-
-
-def _of_all_trees(effort: Effort, largest: int, right: str, words: str, python: str, proof: str) -> Verdict:
+def _of_all_trees(effort: Effort, right: str, words: str, python: str, proof: str = "proved", full: int = 4) -> Verdict:
     """Refuted by the first tree for which the expression ``right`` in ``tree`` is not true; ``python`` shows it."""
-    holds = eval(f"lambda tree: {right}")
-    bad = next((tree for tree in _trees(effort, largest) if not holds(tree)), None)
-    found = None if bad is None else tree_witness(words, bad, python)
+    holds, largest = eval(f"lambda tree: {right}"), effort.pick(full, full - 1)
+    trees = (tree for n in range(1, largest + 1) for tree in exhaust(Hypercube(n)))
+    found = effort.first(trees, lambda tree: None if holds(tree) else tree_witness(words, tree, python), "all trees")
     return Verdict.unless(found, f"{proof}; all trees of Q_1, ..., Q_{largest}")
 
 
@@ -120,10 +128,8 @@ def _of_all_trees(effort: Effort, largest: int, right: str, words: str, python: 
 def property_2(effort: Effort) -> Verdict:
     """All trees of small cubes."""
     links = "len({frozenset(link[1:]) for link in tree.links})"
-    proof = "proved by the paper's sum"
-    return _of_all_trees(
-        effort, effort.pick(full=5, quick=4), f"{links} == 2**tree.n - 1", "links of the tree", links, proof
-    )
+    right = f"{links} == 2**tree.n - 1"
+    return _of_all_trees(effort, right, "links of the tree", links, "proved by the paper's sum", full=5)
 
 
 _ACTIVE = "[[v for v in range(2**tree.n) if tree.role(v, i) == 'active'] for i in range(tree.n)]"
@@ -140,7 +146,7 @@ def theorem_1(effort: Effort) -> Verdict:
     beside = f"[[sum(v ^ 1 << k in now for k in {_STAGES}) for v in now] for now in {_ACTIVE}]"
     right = f"all(set(counts) == {{tree.n - i - 1}} for i, counts in enumerate({beside}))"
     words = "active neighbours of each active node, stage by stage"
-    return _of_all_trees(effort, effort.pick(full=4, quick=3), right, words, beside, "proved")
+    return _of_all_trees(effort, right, words, beside)
 
 
 @ledger.claim(
@@ -150,7 +156,7 @@ def theorem_2(effort: Effort) -> Verdict:
     """Roles of all nodes of all trees."""
     counts = f"[len(now) for now in {_ACTIVE}]"
     right = f"{counts} == [2 ** (tree.n - i - 1) for i in {_STAGES}]"
-    return _of_all_trees(effort, effort.pick(full=4, quick=3), right, "active nodes, stage by stage", counts, "proved")
+    return _of_all_trees(effort, right, "active nodes, stage by stage", counts)
 
 
 @ledger.claim(
@@ -163,9 +169,7 @@ def idle_afterwards(effort: Effort) -> Verdict:
     roles = f"[[tree.role(v, i) for i in {_STAGES}] for v in range(2**tree.n)]"
     right = f"all(set(r[r.index('active') + 1:]) <= {{'idle'}} for r in {roles} if 'active' in r)"
     proof = "proved: from then on its bit d_i is that of r, which equation (3) asks for"
-    return _of_all_trees(
-        effort, effort.pick(full=4, quick=3), right, "roles of the nodes, stage by stage", roles, proof
-    )
+    return _of_all_trees(effort, right, "roles of the nodes, stage by stage", roles, proof)
 
 
 @ledger.claim(
@@ -185,14 +189,9 @@ def one_partner(effort: Effort) -> Verdict:
         f"if tree.role(v, i) != 'idle'] for i in {_STAGES}]"
     )
     words = "partners of each node that is not idle, stage by stage"
-    return _of_all_trees(
-        effort,
-        effort.pick(full=4, quick=3),
-        f"all(set(stage) == {{1}} for stage in {met})",
-        words,
-        met,
-        "proved: across d_i the roles change, across a later dimension they do not",
-    )
+    right = f"all(set(stage) == {{1}} for stage in {met})"
+    proof = "proved: across d_i the roles change, across a later dimension they do not"
+    return _of_all_trees(effort, right, words, met, proof)
 
 
 @ledger.claim(

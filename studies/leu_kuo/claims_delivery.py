@@ -14,8 +14,8 @@ from fastcube.networks.hypercube import Hypercube
 from fastcube.papers.claims import Effort, Verdict, Witness, agree
 from fastcube.papers.cubes import cubes
 
-from .claims import first_cube, ledger, told, witness
-from .claims_gathering import HELPER, loses_without_isolated, none_found, of_all_runs, run, shown, unless_run
+from .claims import ledger, refuted_by_first, told, witness
+from .claims_gathering import HELPER, loses_without_isolated, of_all_runs, run, shown, unless_run
 
 
 def _always(variant: str, correction: str, slip: str = "") -> None:
@@ -106,11 +106,8 @@ def theorem_7(effort: Effort) -> Verdict:
     def bad(cube: Hypercube) -> bool:
         return find_tree(cube) is None and all(word != 2**cube.n - 1 for word in detect(cube).tolist())
 
-    found = first_cube(effort, [(2, 2), (3, 4)], bad)
-    if found is None:
-        return none_found(effort)
     words = "as many faulty links, no isolated node, and no sink"
-    return Verdict("refuted", "link sets by size", witness(words, found, "fc.find_tree(cube) is None"))
+    return refuted_by_first(effort, [(2, 2), (3, 4)], bad, words, "fc.find_tree(cube) is None")
 
 
 def _theorem_7(variant: str, correction: str) -> None:

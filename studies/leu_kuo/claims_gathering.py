@@ -17,16 +17,21 @@ from fastcube.networks.hypercube import Hypercube
 from fastcube.papers.claims import Effort, Verdict, Witness
 from fastcube.papers.cubes import cubes
 
-from .claims import first_cube, ledger, random_cubes, witness
+from .claims import ledger, random_cubes, refuted_by_first, witness
 from .orders import arrived
 
 #: Link sets in the order in which a smallest witness is looked for.
 SIZES = [(n, k) for n in (2, 3) for k in range(2 ** (n - 1) + 1)] + [(4, k) for k in range(5)]
 
 
+def gathered(what: str, how: str = "") -> str:
+    """What an expression in g, the gathering over FIND_TREE's tree, gives, as an expression in ``cube``."""
+    return f"(lambda g: {what})(fc.gather(cube, fc.find_tree(cube){how}))"
+
+
 def shown(words: str, cube: Hypercube, what: str, how: str = "") -> Witness:
     """A witness on FIND_TREE's tree: what an expression in g, the gathering, gives."""
-    return witness(words, cube, f"(lambda g: {what})(fc.gather(cube, fc.find_tree(cube){how}))")
+    return witness(words, cube, gathered(what, how))
 
 
 def run(cube: Hypercube, algorithm: str = "FTTC", variant: str | None = None) -> Gathering | None:
@@ -51,16 +56,8 @@ def unless_run(
         g = run(cube, algorithm, variant)
         return g is not None and bad(g)
 
-    found = first_cube(effort, SIZES, is_bad)
-    if found is None:
-        return none_found(effort)
     how = ', "REROUTE"' if algorithm == "REROUTE" else f', variant="{variant}"' if variant else ""
-    return Verdict("refuted", checked, shown(words, found, what, how).written(form))
-
-
-def none_found(effort: Effort) -> Verdict:
-    """Undecided: nothing speaks against the claim, and nothing proves it."""
-    return Verdict("undecided", f"none of {effort.applied:,} link sets of Q_2, Q_3 and Q_4, by size, speaks against it")
+    return refuted_by_first(effort, SIZES, is_bad, words, gathered(what, how), checked, form)
 
 
 def _small_runs(

@@ -13,10 +13,13 @@ from fastcube.networks.hypercube import Hypercube
 from fastcube.papers.claims import Effort, Verdict, agree
 
 from . import enumeration
-from .claims import first_cube, ledger, random_cubes, witness
+from .claims import first_cube, ledger, random_cubes, refuted_by_first, witness
 
 #: Link sets in the order in which the smallest missed tree is looked for.
 FEW = [(1, 0), (2, 0), (2, 1), *((3, k) for k in range(5))]
+
+#: Faulty links of FIND_TREE's tree and of the best.
+_BESIDE_BEST = "[len(fc.find_tree(cube).faulty_links), len(fc.optimal_tree(cube).faulty_links)]"
 
 
 @ledger.claim(
@@ -70,16 +73,11 @@ def _at_one_node(n: int) -> Hypercube:
 )
 def find_tree_fault_free(effort: Effort) -> Verdict:
     """All pairs of links of Q_3; one link, for all n by symmetry of the rule's first choice."""
-    bad = first_cube(effort, FEW, _missed(find_tree))
-    if bad is None:
-        return Verdict("undecided", "none of the link sets looked at, up to 4 links of Q_3")
     for n in effort.each(range(2, effort.pick(full=9, quick=6)), "one faulty link"):
         agree(exact_trees(n, 1)["fault_free"], Fraction(1), f"fault-free trees with one faulty link of Q_{n}")
     words = "FIND_TREE's tree has a faulty link, though there is a fault-free tree"
-    python = "[len(fc.find_tree(cube).faulty_links), len(fc.optimal_tree(cube).faulty_links)]"
-    return Verdict(
-        "refuted", f"link sets by size; one faulty link never hurts in Q_2, ..., Q_{n}", witness(words, bad, python)
-    )
+    checked = f"link sets by size; one faulty link never hurts in Q_2, ..., Q_{n}"
+    return refuted_by_first(effort, FEW, _missed(find_tree), words, _BESIDE_BEST, checked)
 
 
 def _missed(find: Callable[[Hypercube], CommunicationTree | None]) -> Callable[[Hypercube], bool]:
@@ -109,14 +107,11 @@ def top_down_fault_free(effort: Effort) -> Verdict:
             exact["fault_free_exists"],
             f"shares with a fault-free tree, {links} links of Q_{n}",
         )
-    bad = first_cube(effort, [(4, 6)], _missed(lambda cube: find_tree(cube, "TOP_DOWN")))
-    if bad is None:
-        return Verdict("undecided", "all link sets of Q_2, Q_3 and of Q_4 up to 6: none misses a fault-free tree")
+    bad = _missed(lambda cube: find_tree(cube, "TOP_DOWN"))
     words = "TOP_DOWN's tree has a faulty link, though there is a fault-free tree"
     python = '[len(fc.find_tree(cube, "TOP_DOWN").faulty_links), len(fc.optimal_tree(cube).faulty_links)]'
-    return Verdict(
-        "refuted", "all link sets of Q_2, Q_3 and of Q_4 up to 5, then by order", witness(words, bad, python)
-    )
+    checked = "all link sets of Q_2, Q_3 and of Q_4 up to 5, then by order"
+    return refuted_by_first(effort, [(4, 6)], bad, words, python, checked)
 
 
 def _exact_gap(n: int, links: int) -> int:
@@ -144,14 +139,11 @@ def largest_gap(effort: Effort) -> Verdict:
                 worst[n] = max(worst.get(n, 0), found - best)
                 down[n] = max(down[n], crossed - best)
                 ratio = max(ratio, Fraction(crossed, best)) if best else ratio
-    bad = first_cube(effort, [(3, 3)], lambda cube: _gap(cube) > 1)
-    if bad is None:
-        return Verdict("undecided", "no gap of two with three links of Q_3")
     checked = "largest gap found, FIND_TREE / TOP_DOWN: " + ", ".join(
         f"Q_{n} {worst[n]} / {down[n]}" for n in range(2, 7)
     )
-    python = "[len(fc.find_tree(cube).faulty_links), len(fc.optimal_tree(cube).faulty_links)]"
-    return Verdict("refuted", checked, witness("two more than the best", bad, python))
+    words = "two more than the best"
+    return refuted_by_first(effort, [(3, 3)], lambda cube: _gap(cube) > 1, words, _BESIDE_BEST, checked)
 
 
 def _gap(cube: Hypercube) -> int:
