@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import NamedTuple
 
 from fastcube.algorithms.paths import Route
@@ -83,6 +84,10 @@ class World:
             nonfaulty = (x for x in range(2**self.cube.n) if not self.cube.is_faulty(x))
             self._crowded[k, radius] = any(self.around(x, radius) > k for x in nonfaulty)
         return self._crowded[k, radius]
+
+
+#: What most claims are about: worlds in which some node is active.
+SAFE = attrgetter("safe")
 
 
 def worlds(effort: Effort, links: bool = False) -> Iterator[World]:
@@ -236,3 +241,16 @@ def looked_through(
                 return Verdict("refuted", f"holds for {where}; hunted above", shown)
         where += f"; {hunted_range(effort, kind.what)}, of which it applied to {effort.applied - before:,}"
     return Verdict("holds" if effort.applied else "undecided", where)
+
+
+def attained(
+    effort: Effort, kind: Kind, check: Check, witness: Callable[[World, int, int, tuple[str, ...]], Witness], order: str
+) -> Verdict:
+    """Holds by the first small case of which ``check`` has something to show; not decided where there is none."""
+    for world in effort.each(worlds(effort)):
+        for s, t in kind.ends(world):
+            found = check(world, s, t)
+            effort.applies(found is not False)
+            if isinstance(found, tuple):
+                return Verdict("holds", f"the first {order}", witness(world, s, t, found))
+    return Verdict("undecided", f"none in {checked_range(effort, what=kind.what)}")

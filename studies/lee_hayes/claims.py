@@ -35,20 +35,20 @@ _SUBCUBES = "[str(part) for part in u.subcubes]"
 _CLOSED = "all fault sets of Q_1, ..., Q_5, by all sets of nodes that are closed under the rule"
 
 
-def _first_closed(effort: Effort, bad: Callable[[int, int], bool], words: str, cubes_too: bool = True) -> Verdict:
-    """Refuted by the first closed set of Q_1, ..., Q_5, given as n and bits, that is ``bad``; whole cubes may be left out."""
+def _first_closed(effort: Effort, wrong: Callable[[int, int], str], cubes_too: bool = True) -> Verdict:
+    """Refuted by the first closed set of Q_1, ..., Q_5, given as n and bits, of which words tell what is ``wrong``.
+
+    Whole cubes may be left out.
+    """
     for n in range(1, 6):
         sets = closed_sets(n)  # the last one is all of Q_n
         for nodes in effort.each(sets if cubes_too else sets[:-1], f"Q_{n}"):
             effort.applies()
-            if bad(n, nodes):
-                return Verdict("refuted", f"fault sets of Q_{n}", witness(words, _of_bits(n, nodes), _SUBCUBES))
+            if words := wrong(n, nodes):
+                before = f"all fault sets up to Q_{n - 1}" if n > 1 else "fault sets of Q_1 in the order of their size"
+                cube = Hypercube(n, [v for v in range(2**n) if nodes >> v & 1])
+                return Verdict("refuted", before, witness(words, cube, _SUBCUBES))
     return Verdict("holds", _CLOSED)
-
-
-def _of_bits(n: int, nodes: int) -> Hypercube:
-    """Q_n with the faulty nodes v of which bit v is set."""
-    return Hypercube(n, [v for v in range(2**n) if nodes >> v & 1])
 
 
 # ---------------------------------------------------------------- the shape of the unsafe nodes
@@ -56,22 +56,18 @@ def _of_bits(n: int, nodes: int) -> Hypercube:
 
 def _shape(effort: Effort, least_dimension: int) -> Verdict:
     """Whether the closed sets are families of subcubes of at least this dimension, at distance at least three."""
-    for n in range(1, 6):
-        for nodes in effort.each(closed_sets(n), f"Q_{n}"):
-            effort.applies()
-            parts = parts_of(nodes, n)
-            words = ""
-            if parts is None or any(a.distance(b) < 3 for a in parts for b in parts if a is not b):
-                words = "the faulty nodes mark no other, and are no subcubes at distance at least three"
-            elif any(part.dimension < least_dimension for part in parts):
-                words = f"the faulty nodes mark no other, and lie in no subcube of dimension {least_dimension} or more"
-            if words:
-                checked = (
-                    f"fault sets of Q_{n} in the order of their size" if n == 1 else f"all fault sets up to Q_{n - 1}"
-                )
-                return Verdict("refuted", checked, witness(words, _of_bits(n, nodes), _SUBCUBES))
-    if effort.quick:
-        return Verdict("holds", _CLOSED)
+
+    def wrong(n: int, nodes: int) -> str:
+        parts = parts_of(nodes, n)
+        if parts is None or any(a.distance(b) < 3 for a in parts for b in parts if a is not b):
+            return "the faulty nodes mark no other, and are no subcubes at distance at least three"
+        if any(part.dimension < least_dimension for part in parts):
+            return f"the faulty nodes mark no other, and lie in no subcube of dimension {least_dimension} or more"
+        return ""
+
+    verdict = _first_closed(effort, wrong)
+    if effort.quick or verdict.outcome == "refuted":
+        return verdict
     if len(closed_sets(6)) == sum(family_counts(6).values()) + 1:  # the families are closed sets, and so all of them
         return Verdict("holds", _CLOSED.replace("Q_5", "Q_6"))
     return Verdict("undecided", "holds for all fault sets of Q_1, ..., Q_5; Q_6 has closed sets of another kind")
@@ -168,11 +164,12 @@ def theorem_3_links(effort: Effort) -> Verdict:
 def active_neighbour(effort: Effort) -> Verdict:
     """All closed sets of Q_1, ..., Q_5 but the whole cube."""
 
-    def bad(n: int, nodes: int) -> bool:
+    def wrong(n: int, nodes: int) -> str:
         inside = (v for v in range(2**n) if nodes >> v & 1)
-        return any(all(nodes >> (v ^ 1 << i) & 1 for i in range(n)) for v in inside)
+        alone = any(all(nodes >> (v ^ 1 << i) & 1 for i in range(n)) for v in inside)
+        return "a faulty or unsafe node without an active neighbour" if alone else ""
 
-    return _first_closed(effort, bad, "a faulty or unsafe node without an active neighbour", cubes_too=False)
+    return _first_closed(effort, wrong, cubes_too=False)
 
 
 @ledger.claim(
@@ -185,11 +182,12 @@ def active_neighbour(effort: Effort) -> Verdict:
 def one_bad_neighbour(effort: Effort) -> Verdict:
     """All closed sets of Q_1, ..., Q_5: one more neighbour would make the node unsafe."""
 
-    def bad(n: int, nodes: int) -> bool:
+    def wrong(n: int, nodes: int) -> str:
         outside = (v for v in range(2**n) if not nodes >> v & 1)
-        return any(sum(nodes >> (v ^ 1 << i) & 1 for i in range(n)) > 1 for v in outside)
+        two = any(sum(nodes >> (v ^ 1 << i) & 1 for i in range(n)) > 1 for v in outside)
+        return "an active node with two such neighbours" if two else ""
 
-    return _first_closed(effort, bad, "an active node with two such neighbours")
+    return _first_closed(effort, wrong)
 
 
 # ---------------------------------------------------------------- how many faults
@@ -222,13 +220,13 @@ def _few_faults(most: dict[int, int]) -> Iterator[Hypercube]:
 def half_faults(effort: Effort) -> Verdict:
     """All sets of at most ceil(n/2) faults of small cubes, and a proof for the rest."""
     largest = effort.pick(full=6, quick=5)
-    for cube in effort.each(_few_faults({n: math.ceil(n / 2) for n in range(1, largest + 1)})):
-        effort.applies()
-        if find_unsafe(cube).all_unsafe:
-            words = "no node is active"
-            return Verdict("refuted", f"fault sets up to Q_{cube.n}", witness(words, cube, "u.all_unsafe"))
-    return Verdict(
-        "holds",
+
+    def wrong(cube: Hypercube) -> Witness | None:
+        return witness("no node is active", cube, "u.all_unsafe") if find_unsafe(cube).all_unsafe else None
+
+    found = effort.first(_few_faults({n: math.ceil(n / 2) for n in range(1, largest + 1)}), wrong)
+    return Verdict.unless(
+        found,
         "proved for all n: two subcubes at distance at most two merge into one with at most two free dimensions more than both "
         "have together, so that f faults span at most 2(f-1); besides, all sets of at most ceil(n/2) faults of Q_1, ..., "
         f"Q_{largest}",

@@ -10,7 +10,7 @@ from fastcube.papers.claims import Effort, Verdict, Witness
 from fastcube.papers.cubes import data_of
 
 from . import small_cubes
-from .cases import BROADCASTS, Judged, Toward, World, checked_range, looked_through, worlds
+from .cases import BROADCASTS, SAFE, Judged, Toward, World, attained, looked_through
 from .claims import ledger
 
 #: What a claim says of a broadcast from a node; in the expression ``b`` is the broadcast.
@@ -39,14 +39,18 @@ def _decide(
     algorithm: str,
     check: Check,
     links: bool = False,
-    within: Callable[[World], bool] = lambda w: w.safe,
+    within: Callable[[World], bool] = SAFE,
     more: small_cubes.More = ("", ()),
+    active: bool = False,
 ) -> Verdict:
-    """Refuted by the first broadcast that ``check`` finds wrong in a world that is ``within`` the claim's hypothesis."""
+    """Refuted by the first broadcast that ``check`` finds wrong in a world that is ``within`` the claim's hypothesis.
+
+    The sources may be the ``active`` ones alone.
+    """
     return looked_through(
         effort,
         BROADCASTS,
-        lambda world, s, _: check(world, s),
+        lambda world, s, _: (not active or world.part(s) is None) and check(world, s),
         lambda world, s, _, wrong: _witness(world, s, algorithm, wrong),
         _units_and_missed(algorithm),
         links,
@@ -82,9 +86,6 @@ def _all_in_time(world: World, s: int) -> Judged:
 def theorem_5(effort: Effort) -> Verdict:
     """All active sources."""
 
-    def check(world: World, s: int) -> Judged:
-        return world.part(s) is None and _all_within(world, s, "BROADCAST1", world.cube.n)
-
     def sound(_: int, counts: Mapping[str, int], __: Mapping[str, int]) -> bool:
         return counts["broadcast1_complete"] == counts["broadcast1_trials"]
 
@@ -92,7 +93,8 @@ def theorem_5(effort: Effort) -> Verdict:
     return _decide(
         effort,
         "BROADCAST1",
-        check,
+        lambda world, s: _all_within(world, s, "BROADCAST1", world.cube.n),
+        active=True,
         more=(words and f"{words}, where it was counted that all are reached, not in which unit", suspects),
     )
 
@@ -122,24 +124,16 @@ def theorem_6(effort: Effort) -> Verdict:
 )
 def theorem_6_attained(effort: Effort) -> Verdict:
     """The first broadcast of n + 1 units."""
-    for world in effort.each(worlds(effort)):
-        if effort.applies(world.safe):
-            found = broadcast(world.cube, 0, "BROADCAST2")
-            if found.steps == world.cube.n + 1:
-                words = (f"{found.steps} units in Q_{world.cube.n}", "b.steps")
-                return Verdict(
-                    "holds", "the first in the order of n and of the faults", _witness(world, 0, "BROADCAST2", words)
-                )
-    return Verdict("undecided", f"none in {checked_range(effort, what='broadcasts')}")
 
+    def check(world: World, s: int, _: int) -> Judged:
+        n = world.cube.n
+        late = world.safe and broadcast(world.cube, s, "BROADCAST2").steps == n + 1
+        return (f"{n + 1} units in Q_{n}", "b.steps") if late else world.safe
 
-def _twice(algorithm: str) -> Check:
-    def check(world: World, s: int) -> Judged:
-        targets = [v for _, _, v in broadcast(world.cube, s, algorithm).sends]
-        once = len(targets) == len(set(targets)) and s not in targets
-        return once or ("a node receives twice", "[v for _, _, v in b.sends]")
+    def witness(world: World, s: int, _: int, words: tuple[str, ...]) -> Witness:
+        return _witness(world, s, "BROADCAST2", words)
 
-    return check
+    return attained(effort, BROADCASTS, check, witness, BROADCASTS.order)
 
 
 @ledger.claim(
@@ -150,7 +144,13 @@ def _twice(algorithm: str) -> Check:
 )
 def no_node_twice(effort: Effort) -> Verdict:
     """The receivers of all copies."""
-    return _decide(effort, "BROADCAST2", _twice("BROADCAST2"))
+
+    def check(world: World, s: int) -> Judged:
+        targets = [v for _, _, v in broadcast(world.cube, s, "BROADCAST2").sends]
+        once = len(targets) == len(set(targets)) and s not in targets
+        return once or ("a node receives twice", "[v for _, _, v in b.sends]")
+
+    return _decide(effort, "BROADCAST2", check)
 
 
 @ledger.claim(
@@ -179,12 +179,10 @@ def broadcast2_active(effort: Effort) -> Verdict:
     """All copies from active nodes."""
 
     def check(world: World, s: int) -> Judged:
-        if world.part(s) is not None:
-            return False
         one, other = (broadcast(world.cube, s, name).sends for name in ("BROADCAST1", "BROADCAST2"))
         return one == other or ("copies (time, from, to) of BROADCAST2(1)", "[list(send) for send in b.sends]")
 
-    return _decide(effort, "BROADCAST2", check)
+    return _decide(effort, "BROADCAST2", check, active=True)
 
 
 @ledger.claim(
@@ -199,8 +197,6 @@ def unsafe_served_last(effort: Effort) -> Verdict:
     """The receivers of each node's copies, in their order."""
 
     def check(world: World, s: int) -> Judged:
-        if world.part(s) is not None:
-            return False
         last: dict[int, int] = {}
         for _, u, v in sorted(broadcast(world.cube, s, "BROADCAST1").sends):
             if u in last and world.part(last[u]) is not None:
@@ -208,7 +204,7 @@ def unsafe_served_last(effort: Effort) -> Verdict:
             last[u] = v
         return True
 
-    return _decide(effort, "BROADCAST1", check)
+    return _decide(effort, "BROADCAST1", check, active=True)
 
 
 @ledger.claim(
@@ -223,13 +219,11 @@ def unsafe_nodes_are_silent(effort: Effort) -> Verdict:
     """The senders of all copies."""
 
     def check(world: World, s: int) -> Judged:
-        if world.part(s) is not None:
-            return False
         senders = {u for _, u, _ in broadcast(world.cube, s, "BROADCAST1").sends}
         silent = all(world.part(u) is None for u in senders)
         return silent or ("an unsafe node sends", "sorted({u for _, u, _ in b.sends})")
 
-    return _decide(effort, "BROADCAST1", check)
+    return _decide(effort, "BROADCAST1", check, active=True)
 
 
 @ledger.claim(

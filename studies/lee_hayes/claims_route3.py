@@ -13,7 +13,7 @@ from fastcube.papers.claims import Effort, Verdict, Witness
 from fastcube.papers.inventory import inventory
 
 from . import small_cubes
-from .cases import Judged, World, checked_range, two_squares, worlds
+from .cases import MESSAGES, SAFE, Judged, World, attained, two_squares
 from .claims import ledger
 from .claims_routing import ROUTED, call_of, decide, ended, witness
 
@@ -25,10 +25,6 @@ def _route3(world: World, s: int, t: int, beyond: int) -> Judged:
     words = f"ROUTE3: {ended(found)}, the shortest path has {distance(world.cube, s, t)}"
     call = call_of("ROUTE3", s, t)
     return words, f"[{call}.outcome, {call}.path, fc.distance(c, {s}, {t})]", ROUTED
-
-
-def _safe(world: World) -> bool:
-    return world.safe
 
 
 def _by_active(world: World, s: int, t: int) -> Judged:
@@ -54,7 +50,7 @@ def _optimal_between(
             judged = _route3(world, s, t, 0)
             return _by_active(world, s, t) if by_active and judged is True else judged
 
-        return decide(effort, check, within=_safe, more=(more[0], more[1]()))
+        return decide(effort, check, within=SAFE, more=(more[0], more[1]()))
 
 
 def _within_two(world: World, s: int, t: int) -> Judged:
@@ -103,7 +99,7 @@ def theorem_4(effort: Effort) -> Verdict:
     def sound(_: int, counts: Mapping[str, int], most: Mapping[str, int]) -> bool:
         return counts["route3_delivered"] == counts["not_unsafe"] and most["route3_excess"] <= 2
 
-    return decide(effort, _within_two, within=_safe, more=small_cubes.messages(effort, sound, "not_unsafe"))
+    return decide(effort, _within_two, within=SAFE, more=small_cubes.messages(effort, sound, "not_unsafe"))
 
 
 @ledger.claim(
@@ -114,15 +110,8 @@ def theorem_4(effort: Effort) -> Verdict:
 )
 def theorem_4_attained(effort: Effort) -> Verdict:
     """The first route that is longer than the shortest feasible path."""
-    for world in effort.each(worlds(effort)):
-        if world.safe:
-            for t in range(1, 2**world.cube.n):
-                longer = _route3(world, 0, t, 0) if effort.applies(not world.cube.is_faulty(t)) else True
-                if isinstance(longer, tuple):
-                    return Verdict(
-                        "holds", "the first in the order of n and of the number of faults", witness(world, 0, t, longer)
-                    )
-    return Verdict("undecided", f"none in {checked_range(effort)}")
+    order = "in the order of n and of the number of faults"
+    return attained(effort, MESSAGES, lambda world, s, t: world.safe and _route3(world, s, t, 0), witness, order)
 
 
 @ledger.claim(
@@ -191,7 +180,7 @@ def two_comparisons(effort: Effort) -> Verdict:
                 break
         return looked <= 2 or (f"ROUTE3 looks at {looked} neighbours", f"{call_of('ROUTE3', s, t)}.path")
 
-    return decide(effort, check, within=_safe)
+    return decide(effort, check, within=SAFE)
 
 
 @ledger.claim(
@@ -203,7 +192,7 @@ def two_comparisons(effort: Effort) -> Verdict:
 )
 def theorem_4_links(effort: Effort) -> Verdict:
     """The excess over the shortest feasible path."""
-    return decide(effort, _within_two, links=True, within=_safe)
+    return decide(effort, _within_two, links=True, within=SAFE)
 
 
 def _sufficient(ident: str, where: str, states: str, most: Callable[[int], int]) -> None:

@@ -12,14 +12,9 @@ from fastcube.algorithms.shortest import distance
 from fastcube.networks.hypercube import Hypercube
 from fastcube.papers.claims import Effort, Verdict, Witness
 
-from .cases import World, worlds
+from .cases import MESSAGES, Judged, World, attained
 from .claims import ledger
-from .claims_routing import witness
-
-
-def _pairs(cube: Hypercube) -> list[tuple[int, int]]:
-    """All messages between different nonfaulty nodes."""
-    return list(itertools.permutations((v for v in range(2**cube.n) if not cube.is_faulty(v)), 2))
+from .claims_routing import call_of, witness
 
 
 @ledger.claim(
@@ -32,23 +27,16 @@ def _pairs(cube: Hypercube) -> list[tuple[int, int]]:
 )
 def route1_3(effort: Effort) -> Verdict:
     """The first message that has a minimal path, over which ROUTE1(3) does not deliver it."""
-    for world in effort.each(worlds(effort)):
-        n = world.cube.n
-        if n >= 3 and not world.crowded(3, 3):
-            for t in range(1, 2**n):
-                if world.cube.is_faulty(t) or distance(world.cube, 0, t) != t.bit_count():
-                    continue
-                effort.applies()
-                if world.too_long(route(world.cube, 0, t, "ROUTE1", k=3), 0, t):
-                    call = f"fc.route(c, 0, {t}, algorithm='ROUTE1', k=3)"
-                    told = "the outcome of ROUTE1(3), and the length of a shortest path"
-                    python = f"[{call}.outcome, fc.distance(c, 0, {t})]"
-                    return Verdict(
-                        "holds",
-                        "the first in the order of n and then of the number of faults",
-                        witness(world, 0, t, (told, python)),
-                    )
-    return Verdict("undecided", "no such message found")
+
+    def check(world: World, s: int, t: int) -> Judged:
+        if world.cube.n < 3 or world.crowded(3, 3) or distance(world.cube, s, t) != (s ^ t).bit_count():
+            return False
+        if not world.too_long(route(world.cube, s, t, "ROUTE1", k=3), s, t):
+            return True
+        words = "the outcome of ROUTE1(3), and the length of a shortest path"
+        return words, f"[{call_of('ROUTE1', s, t, 3)}.outcome, fc.distance(c, {s}, {t})]"
+
+    return attained(effort, MESSAGES, check, witness, MESSAGES.order)
 
 
 @ledger.claim(
@@ -67,12 +55,12 @@ def conditions_needed(effort: Effort) -> Verdict:
     for n in (2, 3):
         for faults in effort.each(itertools.chain(*(itertools.combinations(range(2**n), f) for f in range(2**n - 1)))):
             world = World(Hypercube(n, faults))
-            pairs = _pairs(world.cube)
+            nodes = [v for v in range(2**n) if not world.cube.is_faulty(v)]
+            pairs = list(itertools.permutations(nodes, 2))
             joined = all(distance(world.cube, s, t) is not None for s, t in pairs)
             if not effort.applies(joined and world.crowded(1, 1)):
                 continue
             lost = [(s, t) for s, t in pairs if world.too_long(route(world.cube, s, t, "ROUTE2", k=1), s, t)]
-            nodes = [v for v in range(2**n) if not world.cube.is_faulty(v)]
             same = "fc.route(c, s, t, algorithm='ROUTE2', k=1).length == fc.distance(c, s, t)"
             python = f"all({same} for s in {nodes} for t in {nodes})"
             words = "whether ROUTE2(1) takes a shortest path for every message, though a nonfaulty node has two faulty neighbours"

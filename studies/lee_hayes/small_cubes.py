@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fastcube.kernels.tally.layout import Layout
 from fastcube.papers.claims import DisagreementError, Effort
 from fastcube.papers.cubes import cubes
 
@@ -47,16 +48,8 @@ def messages(
     from fastcube.kernels.routing.layout import ROUTING
     from fastcube.kernels.routing.single import all_messages
 
-    if effort.quick:
-        return "", ()
-    bad = []
-    for n, f in _sizes(effort):
-        for k, radius, least in asked(n, f):
-            slots = ROUTING.fresh()
-            all_messages(np.array([n, f, 0, k, radius, least], np.float64), slots)
-            if not _is_sound(effort, n, ROUTING.read(slots), sound, applied):
-                bad.append((n, f))
-    return _WORDS + words, _suspects(bad)
+    more, worlds = _counted(effort, ROUTING, all_messages, sound, applied, asked)
+    return more and more + words, worlds
 
 
 def broadcasts(effort: Effort, sound: Sound, applied: str) -> More:
@@ -64,25 +57,30 @@ def broadcasts(effort: Effort, sound: Sound, applied: str) -> More:
     from fastcube.kernels.broadcasting.layout import BROADCAST
     from fastcube.kernels.broadcasting.single import all_broadcasts
 
+    return _counted(effort, BROADCAST, all_broadcasts, sound, applied, lambda n, f: ((),))
+
+
+def _counted(
+    effort: Effort,
+    layout: Layout,
+    count: Callable[..., Any],
+    sound: Sound,
+    applied: str,
+    asked: Callable[[int, int], Iterable[tuple[int, ...]]],
+) -> More:
+    """With full effort, what a kernel counts at each (n, f) with each of the parameters asked for; the quick one has nothing."""
     if effort.quick:
         return "", ()
     bad = []
-    for n, f in _sizes(effort):
-        slots = BROADCAST.fresh()
-        all_broadcasts(np.array([n, f, 0], np.float64), slots)
-        if not _is_sound(effort, n, BROADCAST.read(slots), sound, applied):
-            bad.append((n, f))
+    for n, f in effort.each(((n, f) for n, most in SIZES for f in range(most + 1)), "counting"):
+        for parameters in asked(n, f):
+            slots = layout.fresh()
+            count(np.array([n, f, 0, *parameters], np.float64), slots)
+            counts, extremes = layout.read(slots)
+            effort.applied += int(counts[applied])
+            if not sound(n, counts, {name: value for name, (value, _) in extremes.items()}):
+                bad.append((n, f))
     return _WORDS, _suspects(bad)
-
-
-def _sizes(effort: Effort) -> Iterator[tuple[int, int]]:
-    return effort.each(((n, f) for n, most in SIZES for f in range(most + 1)), "counting")
-
-
-def _is_sound(effort: Effort, n: int, read: Any, sound: Sound, applied: str) -> bool:
-    counts, extremes = read
-    effort.applied += int(counts[applied])
-    return sound(n, counts, {name: value for name, (value, _) in extremes.items()})
 
 
 def _suspects(bad: list[tuple[int, int]]) -> Iterator[World]:
