@@ -50,6 +50,18 @@ def with_numpy_cubes(
         bad = after
 
 
+def closure(faults: set[int]) -> list[tuple[int, int]]:
+    """Subcubes of faulty and unsafe nodes."""
+    cubes: list[tuple[int, int]] = []
+    for x in faults:
+        free = 0
+        while near := next(((b, m) for b, m in cubes if ((x ^ b) & ~(m | free)).bit_count() <= 2), None):
+            cubes.remove(near)
+            free |= near[1] | (x ^ near[0])
+        cubes.append((x, free))
+    return cubes
+
+
 def with_numpy_pairs(n: int, f: int, trials: int, seed: int = 0) -> int:
     """Unsafe nodes summed over trials: distances of all pairs at once, subcubes merged in a loop where some pair is close."""
     rng = np.random.default_rng(seed)
@@ -59,22 +71,8 @@ def with_numpy_pairs(n: int, f: int, trials: int, seed: int = 0) -> int:
         for j in range(i):
             close |= np.bitwise_count(labels[:, i] ^ labels[:, j]) <= 2
     total = 0
-    for row in labels[close].tolist():
-        cubes = [(label, 0) for label in set(row)]
-        merged = True
-        while merged:
-            merged = False
-            for i in range(len(cubes)):
-                for j in range(i):
-                    (a, free), (b, other) = cubes[i], cubes[j]
-                    if ((a ^ b) & ~(free | other)).bit_count() <= 2:
-                        cubes[j] = (a, free | other | (a ^ b))
-                        del cubes[i]
-                        merged = True
-                        break
-                if merged:
-                    break
-        total += sum(2 ** free.bit_count() for _, free in cubes) - len(set(row))
+    for faults in map(set, labels[close].tolist()):
+        total += sum(2 ** free.bit_count() for _, free in closure(faults)) - len(faults)
     return total
 
 

@@ -9,22 +9,11 @@ from fastcube.networks.network import bits_down
 from fastcube.running.benchmark import Benchmark, kernel_runner, rival_runner
 
 from .broadcasting import BROADCAST
+from .rivals import closure
 from .routing import ROUTING
 from .routing_rate import ROUTING_RATE
 
 Bad = Callable[[int], bool]
-
-
-def closure(faults: set[int]) -> list[tuple[int, int]]:
-    """Subcubes of faulty and unsafe nodes."""
-    cubes: list[tuple[int, int]] = []
-    for x in faults:
-        free = 0
-        while near := next(((b, m) for b, m in cubes if ((x ^ b) & ~(m | free)).bit_count() <= 2), None):
-            cubes.remove(near)
-            free |= near[1] | (x ^ near[0])
-        cubes.append((x, free))
-    return cubes
 
 
 def inside(cubes: list[tuple[int, int]]) -> Bad:
