@@ -17,7 +17,7 @@ from fastcube.kernels.broadcasting import choice, layout
 from fastcube.measure.grid import most_values
 from fastcube.measure.statistics import Mean, Statistic
 from fastcube.measure.study import Draw, Explanation, Grid, Point, Study, check_cases, point_text, product_grid
-from fastcube.measure.tally import Tally
+from fastcube.measure.tally import Tally, totals
 from fastcube.measure.unicast import AXES, MOST
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
@@ -110,24 +110,21 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _notes(results: Results) -> list[str]:
-    trials = complete = active = unsafe = unsafe_complete = late = limits = 0
-    for point, tally in results:
-        trials += tally.counts["broadcast2_trials"]
-        complete += tally.counts["broadcast2_complete"]
-        active += tally.counts["broadcast1_trials"] - tally.counts["broadcast1_complete"]
-        unsafe += tally.counts["broadcast1_unsafe_trials"]
-        unsafe_complete += tally.counts["broadcast1_unsafe_complete"]
-        late += tally.extremes["broadcast2_steps"][0] > int(point["n"]) + 1
-        limits += tally.counts["limit"]
+    counts, _ = totals([Tally.empty(layout.BROADCAST), *(tally for _, tally in results)])
+    late = sum(tally.extremes["broadcast2_steps"][0] > int(point["n"]) + 1 for point, tally in results)
     where = "every point" if not late else f"all but {late} points"
+    all_of, others, unsafe = (
+        (counts[f"{name}_complete"], counts[f"{name}_trials"])
+        for name in ("broadcast2", "broadcast1", "broadcast1_unsafe")
+    )
     lines = [
-        f"Theorem 6, BROADCAST2 reaches all: in {complete:,} of {trials:,} trials; within n + 1 units at {where}",
-        f"Theorem 5, BROADCAST1 from active sources reaches all: but for {active:,} trials",
-        f"BROADCAST1 from unsafe sources, where it is not meant to run, reaches all: in {unsafe_complete:,} of {unsafe:,}",
+        f"Theorem 6, BROADCAST2 reaches all: in {all_of[0]:,} of {all_of[1]:,} trials; within n + 1 units at {where}",
+        f"Theorem 5, BROADCAST1 from active sources reaches all: but for {others[1] - others[0]:,} trials",
+        f"BROADCAST1 from unsafe sources, where it is not meant to run, reaches all: in {unsafe[0]:,} of {unsafe[1]:,}",
     ]
     lines += _beside_the_closed_form(results)
-    if limits:
-        lines.append(f"trials whose descents would enter more than 2^22 regions, in no share: {limits}")
+    if counts["limit"]:
+        lines.append(f"trials whose descents would enter more than 2^22 regions, in no share: {counts['limit']}")
     return lines
 
 

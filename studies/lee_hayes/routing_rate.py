@@ -84,20 +84,12 @@ def _figure(results: Results, sheet: Any) -> None:
         right.lines(results, "route_delivered", x="rate", by="n", at={"k": k})
         right.reference(lambda p: float(plain_share(p["n"], p["rate"])), "closed form")
         right.scale = "linear"
-        lines = _delivered(results, k)
-        for j, (n, line) in enumerate(lines.items()):
-            right.series(None, line, like=j, of=len(lines), told=f"n = {n}, ROUTE1({k})")
+        below = len(right.drawn)
+        right.lines(results, "route1_delivered", x="rate", by="n", at={"k": k})
+        for line in right.drawn[below:]:  # in the legend by ROUTE's line of its n
+            line.label, line.told = None, f"n = {line.points[0]['n']}, ROUTE1({k})"
         right.words(y="share of messages", title=f"Delivered: ROUTE, and above it ROUTE1({k})")
     sheet.title("Routing with every node faulty at a rate (shaded: 95% intervals)")
-
-
-def _delivered(results: Results, k: Any) -> dict[Any, list[tuple[float, Any]]]:
-    """ROUTE1's delivered shares against the rate, a list for each n, by n."""
-    by: dict[Any, list[tuple[float, Any]]] = {}
-    for point, tally in results:
-        if tally.trials and point["k"] == k:
-            by.setdefault(point["n"], []).append((point["rate"], results.estimates(point)["route1_delivered"]))
-    return {n: sorted(pairs, key=lambda pair: pair[0]) for n, pairs in sorted(by.items())}
 
 
 def _notes(results: Results) -> list[str]:

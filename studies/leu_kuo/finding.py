@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from fastcube.kernels.trees import choice, layout
@@ -62,14 +61,13 @@ def _figure(results: Results, sheet: Any) -> None:
     if axis_of_faults(results) == "links":
         for panel, statistic, fixed in ((left, "fault_free", fixed_fault_free), (right, "tree_faults", fixed_faults)):
             panel.lines(results, statistic, x="links", by="n")
-            _beside(panel, fixed)
-            _mark(results, panel)
+            panel.reference(fixed, "a fixed tree")
+            _mark(panel)
         left.words(y="probability of a fault-free tree", title="FIND_TREE's tree has no faulty link")
         right.words(y="mean faulty links of the tree", title="Faulty links of FIND_TREE's tree")
     else:
         for panel, statistic in ((left, "unhindered"), (right, "failing")):
             panel.lines(results, statistic, x="f", by="n")
-            _mark(results, panel)
         left.words(y="probability of a tree without a failing node", title="FIND_TREE's tree has no failing node")
         right.words(y="mean failing nodes of the tree", title="Failing nodes of FIND_TREE's tree")
     for panel in (left, right):
@@ -79,34 +77,24 @@ def _figure(results: Results, sheet: Any) -> None:
     sheet.title(results.study.title)
 
 
-def _beside(panel: Any, fixed: Callable[[Point], float]) -> None:
-    """The closed form for a fixed tree, dotted in each line's colour: no x need belong to two of them."""
-    for line in panel.drawn:
-        pairs = [(x, fixed(point)) for x, point in zip(line.x, line.points, strict=True)]
-        if pairs := [(x, y) for x, y in pairs if math.isfinite(y)]:
-            x, y = zip(*pairs, strict=True)
-            panel.axes.plot(x, y, color=line.look["color"], linestyle=":", linewidth=1.2, zorder=1.5)
-    panel.curve([], [], "a fixed tree")
+def _at_bound(point: Point) -> bool:
+    """Whether there are as many faulty links as the 2^(n-1) of Theorem 3, and no faulty node."""
+    return not point["f"] and point["links"] == 2 ** (int(point["n"]) - 1)
 
 
-def _mark(results: Results, panel: Any) -> None:
+def _mark(panel: Any) -> None:
     """Theorem 3's 2^(n-1) on each line."""
-    at = []
-    for line in panel.drawn:
-        for x, e, point in zip(line.x, line.estimates, line.points, strict=True):
-            if point["f"] == 0 and point["links"] == 2 ** (int(point["n"]) - 1):
-                at.append((x, e.value))
-    if at := [pair for pair in at if math.isfinite(pair[1])]:
+    every = (row for line in panel.drawn for row in zip(line.x, line.estimates, line.points, strict=True))
+    if at := [(x, e.value) for x, e, point in every if _at_bound(point) and math.isfinite(e.value)]:
         panel.marks([x for x, _ in at], [y for _, y in at], "Theorem 3's 2^(n-1)")
 
 
 def _notes(results: Results) -> list[str]:
     lines = []
     for point, tally in results:
-        n = int(point["n"])
-        if tally.trials and not point["f"] and point["links"] == 2 ** (n - 1):
+        if tally.trials and _at_bound(point):
             none = tally.trials - tally.counts["sink"]
-            lines.append(f"  n={n}: {none} of {tally.trials:,} sets of 2^(n-1) faulty links leave no sink")
+            lines.append(f"  n={point['n']}: {none} of {tally.trials:,} sets of 2^(n-1) faulty links leave no sink")
     if lines:
         lines.insert(0, "Theorem 3 promises a sink below 2^(n-1) faulty links:")
     return lines
