@@ -14,7 +14,7 @@ from fastcube.kernels.unsafe import choice, layout
 from fastcube.measure.estimate import proportion
 from fastcube.results.table import as_table
 from fastcube.studies.lee_hayes import fine
-from fastcube.studies.lee_hayes.critical import CENTRES, FACTORS, UNSAFE_CRITICAL, counts_of, fault_set
+from fastcube.studies.lee_hayes.critical import CENTRES, FACTORS, UNSAFE_CRITICAL, counts_of
 from fastcube.studies.lee_hayes.threshold import LAMBDA, bracket, corrections, fit, leading_order, sharp
 
 #: Where P(Q_n unsafe) = 1/2, n = 2..6.
@@ -262,7 +262,7 @@ def test_replay_tells_what_the_kernel_counted():
             assert told.data["unsafe_nodes"] == tally[layout.UNSAFE_CRITICAL.counter("unsafe_nodes")]
             assert told.data["rounds"] == tally[layout.UNSAFE_CRITICAL.counter("rounds")]
             assert told.data["all_unsafe"] == tally[layout.UNSAFE_CRITICAL.counter("all_unsafe")]
-            assert told.data["faulty_nodes"] == fault_set(point, key, t).tolist()
+            assert told.data["faulty_nodes"] == sorted(UNSAFE_CRITICAL.draw(point, key, t).network.faulty_nodes)
             assert f"{len(told.data['faulty_nodes'])} faulty nodes" in told.words
 
 

@@ -470,6 +470,12 @@ def point_text(point: Mapping[str, object]) -> str:
     return ",".join(f"{name}={value}" for name, value in point.items())
 
 
+def in_a_row(items: Iterable[str], most: int = 40) -> str:
+    """Texts in a row, the first ``most`` of them; ``none`` where there are none."""
+    texts = list(items)
+    return ", ".join(texts[:most] + ["..."] * (len(texts) > most)) or "none"
+
+
 def check_cases(cases: int, most: int, point: Point) -> int:
     """The number of cases of an enumeration.  Raises ParameterError above the most that are visited."""
     if cases > most:

@@ -17,7 +17,7 @@ from ..kernels.unicast.layout import COMPARED, NAMES, PROMISING, WANDERING, else
 from ..networks.hypercube import Hypercube
 from .fingerprint import of_functions
 from .statistics import Difference, PlainMean, Point, Proportion, Statistic
-from .study import NAME, Axis, Draw, Explanation, Grid, Study
+from .study import NAME, Axis, Draw, Explanation, Grid, Study, in_a_row
 
 if TYPE_CHECKING:
     from ..kernels.machine.jit import Kernel
@@ -177,23 +177,22 @@ def told_way(cube: Hypercube, rule: str, s: int, t: int, seed: tuple[int, int]) 
 _LONGEST = 200
 
 
+def faults_told(drawing: Draw) -> tuple[dict[str, Any], list[str]]:
+    """A trial's faults, as data and in words."""
+    cube = drawing.network
+    data = {"faulty_nodes": sorted(cube.faulty_nodes), "faulty_links": sorted(map(list, cube.faulty_links))}
+    lines = [f"  faulty nodes ({len(data['faulty_nodes'])}): {in_a_row(map(cube.label, data['faulty_nodes']), 32)}"]
+    if links := [f"{cube.label(u)} : {cube.label(v)}" for u, v in data["faulty_links"]]:
+        lines.append(f"  faulty links ({len(links)}): {in_a_row(links, 32)}")
+    return data, lines
+
+
 def head_lines(drawing: Draw) -> tuple[dict[str, Any], list[str]]:
     """A trial's faults and ends, as data and in words."""
     cube, s, t = drawing.network, drawing.others["s"], drawing.others["t"]
-    data: dict[str, Any] = {
-        "faulty_nodes": sorted(cube.faulty_nodes),
-        "faulty_links": [list(link) for link in sorted(cube.faulty_links)],
-        "s": s,
-        "t": t,
-    }
-    nodes = [cube.label(x) for x in data["faulty_nodes"][:32]] + ["..."] * (len(data["faulty_nodes"]) > 32)
-    links = [f"{cube.label(u)} : {cube.label(v)}" for u, v in data["faulty_links"][:32]]
-    links += ["..."] * (len(data["faulty_links"]) > 32)
-    lines = [f"  faulty nodes ({len(data['faulty_nodes'])}): {', '.join(nodes) or 'none'}"]
-    if links:
-        lines.append(f"  faulty links ({len(data['faulty_links'])}): {', '.join(links)}")
+    data, lines = faults_told(drawing)
     lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.metric(s, t)}")
-    return data, lines
+    return {**data, "s": s, "t": t}, lines
 
 
 def _own_way(counts: Any, name: str, h: int) -> tuple[dict[str, Any], str]:

@@ -16,8 +16,9 @@ from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.exact.unsafe import critical_rate
 from fastcube.kernels.unsafe import choice, layout
 from fastcube.measure.estimate import Estimate, proportion
+from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.statistics import Mean, Point, Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, in_a_row
 from fastcube.networks.hypercube import Hypercube
 from fastcube.plot.style import GREY
 from fastcube.results.results import Results
@@ -50,26 +51,20 @@ def _grid() -> list[Point]:
     ]
 
 
-def fault_set(point: Point, key: int, trial: int) -> np.ndarray:
-    """The faulty nodes of one trial, ascending."""
+def _draw(point: Point, key: int, trial: int) -> Draw:
     from fastcube.kernels.unsafe import case
 
-    faulty: np.ndarray = case.unsafe_critical(key, trial, int(point["n"]), float(point["p"]))
-    return faulty
-
-
-def _draw(point: Point, key: int, trial: int) -> Draw:
-    return Draw(Hypercube(int(point["n"]), fault_set(point, key, trial)))
+    n = int(point["n"])
+    return Draw(Hypercube(n, case.unsafe_critical(key, trial, n, float(point["p"]))))
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
-    faulty = fault_set(point, key, trial).tolist()
-    found = find_unsafe(Hypercube(n, faulty_nodes=faulty))
+    drawn = _draw(point, key, trial)
+    faulty, found = faulty_nodes(drawn), find_unsafe(drawn.network)
     largest = max(found.subcubes, key=lambda part: part.dimension, default=None)
-    shown = ", ".join(f"{v:0{n}b}" for v in faulty[:32]) + (", ..." if len(faulty) > 32 else "")
     lines = [
-        f"  {len(faulty)} faulty nodes: {shown or 'none'}",
+        f"  {len(faulty)} faulty nodes: {in_a_row(map(drawn.network.label, faulty), 32)}",
         f"  {found.count} unsafe nodes, {found.rounds} rounds",
         f"  {len(found.subcubes)} maximal subcubes" + (f", the largest {largest}" if largest else ""),
         f"  Q_{n} is {'unsafe' if found.all_unsafe else 'not unsafe'}",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from fastcube.measure.fault_sets import faulty_nodes
-from fastcube.measure.study import Draw
+from fastcube.measure.study import Draw, in_a_row
+from fastcube.measure.unicast import faults_told
 
 if TYPE_CHECKING:
     from fastcube.algorithms.paths import Route
@@ -25,43 +24,21 @@ def known(e: Estimate) -> bool:
     return not math.isnan(e.value)
 
 
-def _listed(items: Iterable[str]) -> str:
-    texts = list(items)
-    return (", ".join(texts[:_MOST]) + (", ..." if len(texts) > _MOST else "")) if texts else "none"
-
-
-def faults_in_words(cube: Hypercube, unsafe: Unsafe) -> list[str]:
-    """What is faulty, and what that makes unsafe."""
-    nodes = sorted(cube.faulty_nodes)  # type: ignore[arg-type]
-    lines = [f"  faulty nodes ({len(nodes)}): {_listed(map(cube.label, nodes))}"]
-    if cube.faulty_links:
-        pairs = sorted(cube.faulty_links)
-        lines.append(
-            f"  faulty links ({len(pairs)}): {_listed(f'{cube.label(u)} : {cube.label(v)}' for u, v in pairs)}"
-        )
-    large = [str(part) for part in unsafe.subcubes if part.dimension]
-    lines.append(f"  maximal unsafe subcubes ({len(large)}): {_listed(large)}")
-    if unsafe.all_unsafe:
-        lines.append(
-            f"  Q_{cube.n} is unsafe: no node is active, and this trial does not count for algorithms that assume one"
-        )
-    return lines
-
-
 def head(drawn: Draw, **also: Any) -> tuple[dict[str, Any], list[str], Unsafe]:
     """A trial's faults, ends and what else is told of it, as data and in words, and what is unsafe."""
     from fastcube.algorithms.unsafe import find_unsafe
 
     cube = drawn.network
     unsafe = find_unsafe(cube)
-    data = {
-        "faulty_nodes": faulty_nodes(drawn),
-        "faulty_links": [list(link) for link in sorted(cube.faulty_links)],
-        **drawn.others,
-        **also,
-        "not_unsafe": not unsafe.all_unsafe,
-    }
-    return data, [counted_from_left(cube), *faults_in_words(cube, unsafe)], unsafe
+    data, lines = faults_told(drawn)
+    large = [str(part) for part in unsafe.subcubes if part.dimension]
+    lines.append(f"  maximal unsafe subcubes ({len(large)}): {in_a_row(large, _MOST)}")
+    if unsafe.all_unsafe:
+        lines.append(
+            f"  Q_{cube.n} is unsafe: no node is active, and this trial does not count for algorithms that assume one"
+        )
+    data |= drawn.others | also | {"not_unsafe": not unsafe.all_unsafe}
+    return data, [counted_from_left(cube), *lines], unsafe
 
 
 def counted_from_left(cube: Hypercube) -> str:

@@ -196,9 +196,9 @@ def _of(name: str) -> str:
     return " of those with an active node" if name == "route3" else ""
 
 
-def share(name: str, description: str, among: str | None = None, shown: bool = False, events: str = "") -> Proportion:
-    """The share of all trials, or of those that ``among`` counts; of ``events``, by default the counter of that name."""
-    return Proportion(name=name, description=description, events=events or name, among=among, shown=shown)
+def share(name: str, description: str, among: str | None = None, shown: bool = False, **more: Any) -> Proportion:
+    """The share of all trials, or of those that ``among`` counts."""
+    return Proportion(name=name, description=description, among=among, shown=shown, **more)
 
 
 def _faulty(point: Point) -> bool:
@@ -208,14 +208,8 @@ def _faulty(point: Point) -> bool:
 
 def detour(name: str, shown: bool = False) -> Proportion:
     """The share of an algorithm's delivered routes that are detours."""
-    return Proportion(
-        name=f"{name}_detour",
-        description=f"share of delivered {_NAMES[name]} routes{_of(name)} longer than the Hamming distance",
-        events=f"{name}_detours",
-        among=f"{name}_delivered",
-        possible=_faulty,
-        shown=shown,
-    )
+    what = f"share of delivered {_NAMES[name]} routes{_of(name)} longer than the Hamming distance"
+    return share(f"{name}_detour", what, f"{name}_delivered", shown, events=f"{name}_detours", possible=_faulty)
 
 
 def most_length(radius: Callable[[Point], int]) -> Callable[[Point], float]:
@@ -256,13 +250,8 @@ def ended(name: str, how: str, words: str, among: str | None = None) -> Proporti
 
 
 def _longer(name: str) -> Proportion:
-    return Proportion(
-        name=f"{name}_longer",
-        description=f"share of delivered {_NAMES[name]} routes{_of(name)} longer than the shortest feasible path (n <= 12)",
-        among=f"{name}_delivered",
-        defined=_searched,
-        shown=False,
-    )
+    what = f"share of delivered {_NAMES[name]} routes{_of(name)} longer than the shortest feasible path (n <= 12)"
+    return share(f"{name}_longer", what, f"{name}_delivered", defined=_searched)
 
 
 _AGAIN, _NOWHERE = "reach a node twice", "find no link to go on"
@@ -332,11 +321,10 @@ ROUTING = Study(
         _longer("route1"),
         _longer("route2"),
         _longer("route3"),
-        Proportion(
-            name="reachable",
-            description="share of messages that some feasible path joins to their destination (n <= 12)",
+        share(
+            "reachable",
+            "share of messages that some feasible path joins to their destination (n <= 12)",
             defined=_searched,
-            shown=False,
         ),
     ),
     kernel=lambda point: choice.ROUTING.kernel(*point.values()),

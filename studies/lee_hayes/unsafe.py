@@ -19,7 +19,7 @@ from fastcube.kernels.unsafe import choice, layout
 from fastcube.kernels.unsafe.layout import CLASSES, SPLIT_ABOVE
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.statistics import Bounds, Distribution, Mean, Proportion, SplitMean
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text, product_grid
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, in_a_row, point_text, product_grid
 from fastcube.networks.hypercube import Hypercube
 from fastcube.papers.inventory import inventory
 from fastcube.results.results import Results
@@ -80,15 +80,13 @@ def can_span(point: Point) -> bool:
 def told(n: int, faulty: list[int]) -> Explanation:
     """What FIND_UNSAFE makes of a fault set, in words, and as data."""
     found = find_unsafe(Hypercube(n, faulty_nodes=faulty))
-    lines = [
-        f"  {len(faulty)} faulty nodes: {', '.join(f'{v:0{n}b}' for v in faulty[:64])}{', ...' if len(faulty) > 64 else ''}"
-    ]
-    lines.append(f"  {found.count} unsafe nodes, a fraction of {found.fraction:.6g}, marked in {found.rounds} rounds")
     large = [str(c) for c in found.subcubes if c.dimension > 0]
-    lines.append(
-        f"  maximal subcubes of more than one node: {', '.join(large[:64]) or 'none'}{', ...' if len(large) > 64 else ''}"
-    )
-    lines.append(f"  Q_{n} is {'unsafe: no node is active' if found.all_unsafe else 'not unsafe'}")
+    lines = [
+        f"  {len(faulty)} faulty nodes: {in_a_row((f'{v:0{n}b}' for v in faulty), 64)}",
+        f"  {found.count} unsafe nodes, a fraction of {found.fraction:.6g}, marked in {found.rounds} rounds",
+        f"  maximal subcubes of more than one node: {in_a_row(large, 64)}",
+        f"  Q_{n} is {'unsafe: no node is active' if found.all_unsafe else 'not unsafe'}",
+    ]
     data = {
         "faulty_nodes": faulty,
         "unsafe_nodes": found.count,

@@ -7,14 +7,12 @@ from typing import Any
 
 from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.errors import check_range
-from fastcube.measure.study import Axis, Draw, Point
+from fastcube.measure.study import Axis, Draw, Point, in_a_row
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
 #: Most faulty links and most faulty nodes of a point.
 MOST = 65536
-#: Items of a list that words show.
-_SHOWN = 40
 
 
 def axes_up_to(n: int) -> tuple[Axis, ...]:
@@ -71,12 +69,6 @@ def draw(point: Point, key: int, trial: int) -> Draw:
     return Draw(Hypercube(int(point["n"]), *case.faults(key, trial, *values_of(point))))
 
 
-def listed(items: Iterable[str], empty: str = "none") -> str:
-    """Texts in a row, cut after some."""
-    texts = list(items)
-    return ", ".join([*texts[:_SHOWN], *(["..."] if len(texts) > _SHOWN else [])]) or empty
-
-
 def link_text(cube: Hypercube, u: int, v: int) -> str:
     """A link as the paper writes it: ``100-101``."""
     return f"{cube.label(u)}-{cube.label(v)}"
@@ -87,8 +79,8 @@ def told(cube: Hypercube) -> tuple[CommunicationTree | None, list[str], dict[str
     tree = find_tree(cube)
     links, nodes = sorted(cube.faulty_links), sorted(cube.faulty_nodes)  # type: ignore[arg-type]
     lines = [
-        f"  {len(links)} faulty links: {listed(link_text(cube, u, v) for u, v in links)}",
-        f"  {len(nodes)} faulty nodes: {listed(cube.label(v) for v in nodes)}",
+        f"  {len(links)} faulty links: {in_a_row(link_text(cube, u, v) for u, v in links)}",
+        f"  {len(nodes)} faulty nodes: {in_a_row(cube.label(v) for v in nodes)}",
     ]
     data: dict[str, Any] = {"faulty_links": [list(link) for link in links], "faulty_nodes": nodes}
     if tree is None:
@@ -123,4 +115,4 @@ def faults_by_stage(tree: CommunicationTree) -> list[str]:
     for u, v in tree.faulty_links:
         by_stage.setdefault(stage[u ^ v], []).append(link_text(tree.cube, u, v))
     lines = [f"    {len(tree.faulty_links)} faulty links in the tree (sender-receiver):"]
-    return lines + [f"      stage {i}: {listed(texts)}" for i, texts in by_stage.items()]
+    return lines + [f"      stage {i}: {in_a_row(texts)}" for i, texts in by_stage.items()]

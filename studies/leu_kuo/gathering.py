@@ -14,11 +14,11 @@ from fastcube.algorithms.trees import CommunicationTree
 from fastcube.kernels.gathering import choice, layout
 from fastcube.kernels.gathering.layout import LARGEST, RUNS, common
 from fastcube.measure.statistics import PlainMean, Proportion, Ratio
-from fastcube.measure.study import Explanation, Grid, Point, Study, point_text
+from fastcube.measure.study import Explanation, Grid, Point, Study, in_a_row, point_text
 from fastcube.results.results import Results
 
 from . import enumeration
-from .faults import axes_up_to, axis_of_faults, by_doubling, check, draw, link_faults, listed, node_faults, told
+from .faults import axes_up_to, axis_of_faults, by_doubling, check, draw, link_faults, node_faults, told
 
 #: The algorithms, by the names of RUNS.
 ALGORITHMS = {
@@ -54,7 +54,7 @@ def _failing_words(tree: CommunicationTree, found: dict[str, Gathering]) -> list
     g = next(iter(found.values()))
     lines = [f"  {g.expected} nodes hold data, {g.stranded} of them cut off from the sink"]
     name = tree.cube.label
-    failing = listed(f"{name(v)} at stage {i}" for i, v in g.failing)
+    failing = in_a_row(f"{name(v)} at stage {i}" for i, v in g.failing)
     return [*lines, f"  {len(g.failing)} failing nodes: {failing}"]
 
 
@@ -63,23 +63,16 @@ def _run_words(run: str, g: Gathering) -> list[str]:
     outcome = "all data arrives" if g.lost == 0 else f"{g.arrived} of {g.expected} units arrive, {g.lost} are lost"
     lines = [f"  {RUNS[run]}: {outcome}; {g.steps_sync} steps ({g.steps_paper} as the paper counts)"]
     for plan in g.plans[:20]:
-        if plan.partners:
-            lines.append(
-                f"    stage {plan.stage}: {name(plan.node)} gives partitions to {listed(map(name, plan.partners))}"
-            )
-        elif plan.target >= 0:
-            lines.append(
-                f"    stage {plan.stage}: {name(plan.node)} detours to {name(plan.target)} over {plan.hops} links"
-            )
-        else:
-            lines.append(f"    stage {plan.stage}: {name(plan.node)} has no way out")
+        way = f"detours to {name(plan.target)} over {plan.hops} links" if plan.target >= 0 else "has no way out"
+        does = f"gives partitions to {in_a_row(map(name, plan.partners))}" if plan.partners else way
+        lines.append(f"    stage {plan.stage}: {name(plan.node)} {does}")
     if len(g.plans) > 20:
         lines.append("    and so on")
     causes = [f"{cause} {amount}" for cause, amount in g.lost_by.items() if amount]
     if causes:
         lines.append(f"    lost by cause: {', '.join(causes)}")
     if g.blocked:
-        lines.append(f"    {len(g.blocked)} nodes wait for ever: {listed(map(name, g.blocked))}")
+        lines.append(f"    {len(g.blocked)} nodes wait for ever: {in_a_row(map(name, g.blocked))}")
     return lines
 
 
@@ -239,9 +232,8 @@ def _rerouting_figure(results: Results, sheet: Any) -> None:
 
 def _draw(panel: Any, results: Results, statistics: dict[str, str], points: Sequence[Point]) -> None:
     """A line a statistic over some points, by the number of links, or of nodes where there are none."""
-    for i, (label, name) in enumerate(statistics.items()):
-        pairs = [(float(point["links"] or point["f"]), results.estimates(point)[name]) for point in points]
-        panel.series(label, sorted(pairs, key=lambda pair: pair[0]), like=i, of=len(statistics))
+    x = "links" if any(point["links"] for point in points) else "f"
+    panel.compare(results, statistics, x=x, at=lambda point: point in points)
     panel.scale = "linear"
     by_doubling(panel)
 

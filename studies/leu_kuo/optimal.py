@@ -20,22 +20,16 @@ def explain(point: Point, key: int, trial: int) -> Explanation:
     """One trial in words and as data, the best trees too."""
     cube = draw(point, key, trial).network
     tree, lines, data = told(cube)
-    found = {
-        "top_down": find_tree(cube, "TOP_DOWN"),
-        "optimum": optimal_tree(cube),
-        "optimum_any_sink": optimal_tree(cube, any_sink=True),
-    }
-    names = {
-        "top_down": "TOP_DOWN",
-        "optimum": "a best tree over sinks with FAULT = 0",
-        "optimum_any_sink": "a best tree over all sinks",
-    }
-    for name, best in found.items():
-        if best is not None:
-            lines.append(f"  {names[name]}: {best}, {len(best.faulty_links)} faulty links")
-        data[name] = _data(best)
-    best = found["optimum"]
-    data["gap"] = None if tree is None or best is None else len(tree.faulty_links) - len(best.faulty_links)
+    optimum = optimal_tree(cube)
+    for name, words, found in (
+        ("top_down", "TOP_DOWN", find_tree(cube, "TOP_DOWN")),
+        ("optimum", "a best tree over sinks with FAULT = 0", optimum),
+        ("optimum_any_sink", "a best tree over all sinks", optimal_tree(cube, any_sink=True)),
+    ):
+        if found is not None:
+            lines.append(f"  {words}: {found}, {len(found.faulty_links)} faulty links")
+        data[name] = _data(found)
+    data["gap"] = None if tree is None or optimum is None else len(tree.faulty_links) - len(optimum.faulty_links)
     return Explanation("\n".join(lines), data)
 
 
