@@ -110,7 +110,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _notes(results: Results) -> list[str]:
-    counts, _ = totals([Tally.empty(layout.BROADCAST), *(tally for _, tally in results)])
+    counts: Any = totals([Tally.empty(layout.BROADCAST), *(tally for _, tally in results)])[0]
     late = sum(tally.extremes["broadcast2_steps"][0] > int(point["n"]) + 1 for point, tally in results)
     where = "every point" if not late else f"all but {late} points"
     all_of, others, unsafe = (

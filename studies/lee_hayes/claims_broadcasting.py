@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from fastcube.algorithms.broadcasting import broadcast
 from fastcube.networks.hypercube import Hypercube
@@ -17,7 +18,7 @@ from .claims import ledger
 Check = Callable[[World, int], Judged]
 
 
-def _witness(world: World, s: int, algorithm: str, wrong: tuple[str, ...]) -> Witness:
+def _witness(algorithm: str, world: World, s: int, _: int, wrong: tuple[str, ...]) -> Witness:
     words, python = wrong
     call = f"fc.broadcast(fc.{world.cube.source()}, {s}, algorithm='{algorithm}')"
     return Witness.of(words, f"(lambda b: {python})({call})", data_of(world.cube, s=s))
@@ -51,7 +52,7 @@ def _decide(
         effort,
         BROADCASTS,
         lambda world, s, _: (not active or world.part(s) is None) and check(world, s),
-        lambda world, s, _, wrong: _witness(world, s, algorithm, wrong),
+        partial(_witness, algorithm),
         _units_and_missed(algorithm),
         links,
         within,
@@ -130,10 +131,7 @@ def theorem_6_attained(effort: Effort) -> Verdict:
         late = world.safe and broadcast(world.cube, s, "BROADCAST2").steps == n + 1
         return (f"{n + 1} units in Q_{n}", "b.steps") if late else world.safe
 
-    def witness(world: World, s: int, _: int, words: tuple[str, ...]) -> Witness:
-        return _witness(world, s, "BROADCAST2", words)
-
-    return attained(effort, BROADCASTS, check, witness, BROADCASTS.order)
+    return attained(effort, BROADCASTS, check, partial(_witness, "BROADCAST2"), BROADCASTS.order)
 
 
 @ledger.claim(

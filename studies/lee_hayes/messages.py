@@ -37,7 +37,7 @@ def head(drawn: Draw, **also: Any) -> tuple[dict[str, Any], list[str], Unsafe]:
         lines.append(
             f"  Q_{cube.n} is unsafe: no node is active, and this trial does not count for algorithms that assume one"
         )
-    data |= drawn.others | also | {"not_unsafe": not unsafe.all_unsafe}
+    data = {**data, **drawn.others, **also, "not_unsafe": not unsafe.all_unsafe}
     return data, [counted_from_left(cube), *lines], unsafe
 
 

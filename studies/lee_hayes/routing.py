@@ -111,6 +111,7 @@ def _figure(results: Results, sheet: Any) -> None:
     at = {"n": n, "k": min(point["k"] for point in done)}
     other = "links" if by == "f" else "f"
     at[other] = min(point[other] for point in done)
+    there = sorted((p for p in done if at.items() <= p.items()), key=lambda point: point[by])
     for i, (label, statistic) in enumerate(
         (
             ("ROUTE", "route_delivered"),
@@ -119,11 +120,7 @@ def _figure(results: Results, sheet: Any) -> None:
             ("ROUTE3, which loses all where Q_n is unsafe", "route3_delivered_all"),
         )
     ):
-        pairs = []
-        for point, tally in results:
-            if tally.trials and all(point[axis] == value for axis, value in at.items()):
-                pairs.append((point[by], results.estimates(point)[statistic].complement))
-        right.series(label, sorted(pairs), i, 4)
+        right.series(label, [(point[by], results.estimates(point)[statistic].complement) for point in there], i, 4)
     right.scale = "log"
     right.words(
         x="f, number of faulty nodes" if by == "f" else "K, number of faulty links",

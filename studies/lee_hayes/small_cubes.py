@@ -76,7 +76,8 @@ def _counted(
         for parameters in asked(n, f):
             slots = layout.fresh()
             count(np.array([n, f, 0, *parameters], np.float64), slots)
-            counts, extremes = layout.read(slots)
+            read: tuple[Any, Any] = layout.read(slots)
+            counts, extremes = read
             effort.applied += int(counts[applied])
             if not sound(n, counts, {name: value for name, (value, _) in extremes.items()}):
                 bad.append((n, f))

@@ -111,19 +111,22 @@ def _complete(run: str, shown: bool = True) -> Proportion:
     return Proportion(name=f"complete_{run}", description=what, among="sink", shown=shown)
 
 
-def _lost(run: str, shown: bool = True) -> Ratio:
+def _of_data(name: str, description: str, nonzero: str, shown: bool = False, **more: Any) -> Ratio:
     return Ratio(
-        name=f"lost_{run}",
-        description=f"share of the data that {RUNS[run]} loses, among trials with a sink",
-        numerator=f"lost_{run}",
+        name=name,
+        description=f"share of the data that {description}, among trials with a sink",
+        numerator=name,
         denominator="expected",
-        squares=(f"lost_{run}_squared", f"lost_{run}_expected", "expected_squared"),
-        nonzero=f"lossy_{run}",
-        bound=_whole,
+        squares=(f"{name}_squared", f"{name}_expected", "expected_squared"),
+        nonzero=nonzero,
         among="sink",
-        scale=_parts,
         shown=shown,
+        **more,
     )
+
+
+def _lost(run: str, shown: bool = True) -> Ratio:
+    return _of_data(f"lost_{run}", f"{RUNS[run]} loses", f"lossy_{run}", shown, bound=_whole, scale=_parts)
 
 
 def _share(name: str, description: str, shown: bool = True) -> Proportion:
@@ -152,17 +155,7 @@ def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) ->
 
 _SINK = Proportion(name="sink", description="share of trials with a sink: a node with FAULT = 0", shown=False)
 
-_STRANDED = Ratio(
-    name="stranded",
-    description="share of the data that nonfaulty links do not join to the sink, among trials with a sink",
-    numerator="stranded",
-    denominator="expected",
-    squares=("stranded_squared", "stranded_expected", "expected_squared"),
-    nonzero="with_stranded",
-    bound=lambda _: 1.0,
-    among="sink",
-    shown=False,
-)
+_STRANDED = _of_data("stranded", "nonfaulty links do not join to the sink", "with_stranded", bound=lambda _: 1.0)
 
 
 # ---------------------------------------------------------------- figures
