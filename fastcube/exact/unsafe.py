@@ -18,14 +18,15 @@ nothing depends on the order of the columns; so fault sets are counted by how ma
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from ..algorithms.unsafe import marking_steps
 from ..errors import ParameterError, check_integer
 
 #: Tables of column types that :func:`exact_unsafe` goes through at most; some seconds.
@@ -196,21 +197,13 @@ def isolated_sets(n: int, f: int) -> int:
     return column_types(n, f)[1]
 
 
-def _times(a: list[int], b: list[int]) -> list[int]:
-    out = [0] * (len(a) + len(b) - 1)
-    for i, x in enumerate(a):
-        if x:
-            for j, y in enumerate(b):
-                out[i + j] += x * y
-    return out
-
-
 @functools.cache
 def _product(kind: tuple[int, ...]) -> list[int]:
-    """Product of P_d over a family's members."""
+    """Product of P_d over a family's members: numbers of fault sets, at most C(64, 32) < 2^63."""
     for d, many in enumerate(kind):
         if many:
-            return _times(spanning_counts(d), _product((*kind[:d], many - 1, *kind[d + 1 :])))
+            others = _product((*kind[:d], many - 1, *kind[d + 1 :]))
+            return np.convolve(spanning_counts(d), others).tolist()
     return [1]
 
 
@@ -257,15 +250,6 @@ def critical_rate(n: int) -> float:
 # ---------------------------------------------------------------- column types
 
 
-def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    if parts == 1:
-        yield (total,)
-        return
-    for first in range(total + 1):
-        for rest in _compositions(total - first, parts - 1):
-            yield (first, *rest)
-
-
 @functools.cache
 def column_types(n: int, f: int) -> tuple[Joint, int]:
     """All fault sets of f nodes of Q_n by (unsafe nodes, rounds), and how many are at pairwise distance >= 3.
@@ -275,10 +259,12 @@ def column_types(n: int, f: int) -> tuple[Joint, int]:
     if f <= 1:
         return {(0, 0): 2 ** (n * f)}, 2 ** (n * f)
     # bit i - 1 of a type: whether row i differs from row 0, which is zero, in a column of the type
-    pairs = [[t for t in range(2 ** (f - 1)) if (t << 1 >> i ^ t << 1 >> j) & 1] for j in range(f) for i in range(j)]
+    types = range(2 ** (f - 1))
+    pairs = [[t for t in types if (t << 1 >> i ^ t << 1 >> j) & 1] for j in range(f) for i in range(j)]
     joint: Counter[tuple[int, int | None]] = Counter()
     isolated = 0
-    for table in _compositions(n, 2 ** (f - 1)):
+    for columns in itertools.combinations_with_replacement(types, n):
+        table = [columns.count(t) for t in types]
         apart = [sum(table[t] for t in differ) for differ in pairs]
         if 0 in apart:
             continue  # two rows are the same node
@@ -287,21 +273,11 @@ def column_types(n: int, f: int) -> tuple[Joint, int]:
             isolated += ways
             joint[0, 0] += ways
         else:
-            joint[_outcome(_labels(table, f))] += ways
+            rows = [sum((t << 1 >> i & 1) << at for at, t in enumerate(columns)) for i in range(f)]
+            joint[_outcome(rows)] += ways
     # ordered f-tuples with the first at 0 -> sets: 2^n places for the first, f! orders
     orders = math.factorial(f)
     return {key: many * 2**n // orders for key, many in joint.items()}, isolated * 2**n // orders
-
-
-def _labels(table: tuple[int, ...], f: int) -> list[int]:
-    """Rows of a table as labels, columns of one type side by side."""
-    labels, at = [0] * f, 0
-    for t, many in enumerate(table):
-        for i in range(1, f):
-            if t >> (i - 1) & 1:
-                labels[i] |= ((1 << many) - 1) << at
-        at += many
-    return labels
 
 
 def _outcome(labels: list[int]) -> tuple[int, int]:
@@ -331,16 +307,5 @@ def _rounds_of(labels: list[int], free: int) -> int:
 
 @functools.cache
 def _rounds(d: int, faulty: tuple[int, ...]) -> int:
-    """Rounds of a fault set of Q_d, d <= 6, with the state in one integer."""
-    low = [sum(1 << v for v in range(2**d) if not v >> k & 1) for k in range(d)]
-    state, rounds = sum(1 << x for x in faulty), 0
-    while True:
-        one = two = 0
-        for k in range(d):
-            across = (state >> (1 << k) & low[k]) | ((state & low[k]) << (1 << k))
-            two |= one & across
-            one |= across
-        if not two & ~state:
-            return rounds
-        state |= two
-        rounds += 1
+    """Rounds of a fault set of Q_d."""
+    return int(marking_steps(d, np.array(faulty, np.uint64), np.zeros(0, np.uint64)).max())
