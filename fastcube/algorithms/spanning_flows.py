@@ -47,9 +47,13 @@ def members(nodes: Nodes) -> Iterator[int]:
         at = text.find("1", at + 1)
 
 
-def lowest(nodes: Nodes) -> int:
-    """The smallest node of a set that is not empty."""
-    return (nodes & -nodes).bit_length() - 1
+def in_most(nodes: Nodes, sets: Iterable[Nodes], most: int) -> list[Nodes]:
+    """Entry j: those of some nodes that are in j of the sets or more, j = 0, ..., ``most``."""
+    held = [nodes] + [0] * most
+    for others in sets:
+        for j in reversed(range(most)):
+            held[j + 1] |= held[j] & others
+    return held
 
 
 class NonfaultyGraph:
@@ -81,32 +85,29 @@ class NonfaultyGraph:
         low, step = lower(self.n, k), 1 << k
         return (nodes >> step & low) | (nodes & low) << step
 
-    def neighbours(self, nodes: Nodes) -> Nodes:
-        """The ends of the nonfaulty links that start in a set."""
+    def neighbours(self, nodes: Nodes, links: list[Nodes] | None = None) -> Nodes:
+        """The ends of the nonfaulty links that start in a set, or of those of ``links``: for each dimension their tails."""
         out = 0
-        for k, ends in enumerate(self.links):
+        for k, ends in enumerate(links or self.links):
             out |= self.across(nodes & ends, k)
         return out
 
-    def layers(self, source: Nodes) -> Iterator[Nodes]:
-        """The nodes at distance 0, 1, 2, ... from a set of nonfaulty nodes."""
+    def layers(self, source: Nodes, links: list[Nodes] | None = None) -> Iterator[Nodes]:
+        """The nodes at distance 0, 1, 2, ... from a set of nonfaulty nodes, over nonfaulty links or over ``links``."""
         seen = front = source
         while front:
             yield front
-            front = self.neighbours(front) & ~seen
+            front = self.neighbours(front, links) & ~seen
             seen |= front
 
-    def connected(self, source: Nodes) -> Nodes:
-        """All nodes that have a path to a set of nonfaulty nodes."""
-        return functools.reduce(int.__or__, self.layers(source))
+    def connected(self, source: Nodes, links: list[Nodes] | None = None) -> Nodes:
+        """All nodes that have a path to a set of nonfaulty nodes, likewise."""
+        return functools.reduce(int.__or__, self.layers(source, links))
 
     @functools.cached_property
     def min_degree(self) -> int:
         """The smallest number of nonfaulty links at a nonfaulty node."""
-        with_links = [self.nodes] + [0] * self.n  # entry j: the nodes with j links or more, as far as counted
-        for ends in self.links:
-            for j in reversed(range(self.n)):
-                with_links[j + 1] |= with_links[j] & ends
+        with_links = in_most(self.nodes, self.links, self.n)
         return max(j for j in range(self.n + 1) if with_links[j] == self.nodes)
 
     def of_degree(self, degree: int) -> int:
@@ -137,7 +138,7 @@ class NonfaultyGraph:
             rest = self.nodes & ~core
             if rest.bit_count() < 1 << self.min_degree:
                 return best, side
-            target = lowest(rest & self.neighbours(core))
+            target = next(members(rest & self.neighbours(core)))
             paths, reached = max_flow(self, self.links, core, target, best)
             if paths < best:
                 best, side = paths, reached
@@ -147,22 +148,12 @@ class NonfaultyGraph:
         """The largest class of nodes joined by links with at least delta - 1 nonfaulty squares on them each."""
         strong = []
         for i, ends in enumerate(self.links):
-            squares = [ends] + [0] * (self.min_degree - 1)
-            for j in range(self.n):
-                if j != i:
-                    square = ends & self.links[j] & self.across(self.links[j], i) & self.across(ends, j)
-                    for m in reversed(range(self.min_degree - 1)):
-                        squares[m + 1] |= squares[m] & square
-            strong.append(squares[-1])
+            others = ((j, links) for j, links in enumerate(self.links) if j != i)
+            squares = (links & self.across(links, i) & self.across(ends, j) for j, links in others)
+            strong.append(in_most(ends, squares, self.min_degree - 1)[-1])
         best, rest = 0, self.nodes
         while rest.bit_count() > best.bit_count():
-            part = front = rest & -rest
-            while front:
-                near = 0
-                for k, ends in enumerate(strong):
-                    near |= self.across(front & ends, k)
-                front = near & ~part
-                part |= front
+            part = self.connected(rest & -rest, strong)
             rest &= ~part
             best = max(best, part, key=int.bit_count)
         return best
@@ -174,14 +165,11 @@ class NonfaultyGraph:
         """
         while True:
             near = core | self.neighbours(core)
-            paths = [self.nodes & ~core] + [0] * target
-            for k, ends in enumerate(self.links):
-                step = ends & self.across(near, k)
-                for j in reversed(range(target)):
-                    paths[j + 1] |= paths[j] & step
-            if not paths[target]:
+            steps = (ends & self.across(near, k) for k, ends in enumerate(self.links))
+            grown = in_most(self.nodes & ~core, steps, target)[-1]
+            if not grown:
                 return core
-            core |= paths[target]
+            core |= grown
 
     # ---------------------------------------------------------------- packings of trees
 
@@ -226,9 +214,7 @@ def max_flow(graph: NonfaultyGraph, arcs: list[Nodes], source: Nodes, target: in
         left = [(arcs[k] & ~flow[k]) | graph.across(flow[k], k) for k in range(n)]
         seen, layers = source, [source]
         while layers[-1] and not seen & goal:
-            near = 0
-            for k in range(n):
-                near |= graph.across(layers[-1] & left[k], k)
+            near = graph.neighbours(layers[-1], left)
             layers.append(near & ~seen)
             seen |= near
         if not seen & goal:
