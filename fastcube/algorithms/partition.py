@@ -8,7 +8,7 @@ labelled along a Hamilton path, and messages move inside one by R and between tw
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from ..errors import ParameterError, as_integer, check_flag, check_integer, is_many, shown
 from ..networks.faults import RandomFaults
@@ -38,23 +38,15 @@ def conflict(faults: Collection[int], mask: int) -> tuple[int, int] | None:
     return None
 
 
-def pairs_from(n: int, faults: Collection[int], first: int) -> Iterable[Pair]:
-    """The pairs (lo, hi), lo >= first, of dimensions without a conflict of their own, in lexicographic order."""
-    alone = [i for i in range(first, n) if conflict(faults, 1 << i) is None]
-    return itertools.combinations(alone, 2)
-
-
 def search(n: int, faults: Collection[int], exhaustive: bool) -> Pair | None:
     """:func:`two_partition` of Q_n with faults F, any labels.
 
     Both searches take the first dimension without a conflict for lo, and the first that goes with it for hi: a smaller one
     would have a conflict of its own.  Figure 2 ends there; the exhaustive search goes on to the next lo.
     """
-    lowest = None
-    for lo, hi in pairs_from(n, faults, 0):
-        if lowest is None:
-            lowest = lo
-        if lo != lowest and not exhaustive:
+    alone = [i for i in range(n) if conflict(faults, 1 << i) is None]
+    for lo, hi in itertools.combinations(alone, 2):
+        if lo != alone[0] and not exhaustive:
             return None
         if conflict(faults, 1 << lo | 1 << hi) is None:
             return lo, hi
