@@ -50,11 +50,12 @@ Option = Sequence[str | int] | Callable[[Any, Any], Any] | None
 
 @dataclass(frozen=True)
 class Algorithm(Generic[Result]):
-    """One registered algorithm: its name, its function, and its options as :data:`Option` by name."""
+    """One registered algorithm: its name, its function, its options as :data:`Option` by name, and whether it is the default."""
 
     name: str
     function: Callable[..., Result]
     options: Mapping[str, Option]
+    default: bool
 
 
 class Algorithms(Generic[Result]):
@@ -78,7 +79,6 @@ class Algorithms(Generic[Result]):
         self.network = network
         self.choice = choice
         self._known: dict[type[Network], dict[str, Algorithm[Result]]] = {}
-        self._default: dict[type[Network], str] = {}
 
     def register(
         self, network: type[Network], name: str, *, options: Mapping[str, Option] | None = None, default: bool = False
@@ -87,11 +87,9 @@ class Algorithms(Generic[Result]):
 
         def add(function: Function) -> Function:
             known = self._known.setdefault(network, {})
-            if name in known or (default and network in self._default):
+            if name in known or (default and any(other.default for other in known.values())):
                 raise ValueError(f"{self.function} of {network.__name__} has {name if name in known else 'a default'}")
-            known[name] = Algorithm(name, function, dict(options or {}))
-            if default:
-                self._default[network] = name
+            known[name] = Algorithm(name, function, dict(options or {}), default)
             return function
 
         return add
@@ -100,11 +98,8 @@ class Algorithms(Generic[Result]):
         """The algorithms of a type of network by name, the default first; empty when there is none."""
         for home in self.homes:
             importlib.import_module(f".{home}", __package__)
-        kind = next((kind for kind in network.__mro__ if kind in self._known), None)
-        if kind is None:
-            return {}
-        first = self._default.get(kind)
-        return dict(sorted(self._known[kind].items(), key=lambda item: item[0] != first))
+        known = next((self._known[kind] for kind in network.__mro__ if kind in self._known), {})
+        return dict(sorted(known.items(), key=lambda item: not item[1].default))
 
     def choose(
         self, network: object, algorithm: str | None = None, options: Mapping[str, Any] | None = None
