@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..errors import ParameterError, as_integer, check_integer, check_range, is_many, shown
 from ..networks.hypercube import Hypercube, check_cube
+from .registry import check_end
 
 #: Every node is looked at, and every packet at every node.
 MOST_N, MOST_PACKETS = 20, 10**6
@@ -50,10 +51,8 @@ def schedule_steps(cube: Hypercube, s: int, packets: int, schedule: Schedule) ->
     check_cube(cube)
     check_range("n", cube.n, 1, MOST_N)
     packets = check_integer("packets", packets, 1, MOST_PACKETS)
-    s = check_integer("s", s, 0, 2**cube.n - 1, f"for n={cube.n}")
+    s = check_end(cube, "s", s)
     held: dict[int, set[int]] = {v: set() for v in range(2**cube.n) if not cube.is_faulty(v)}
-    if s not in held:
-        raise ParameterError(f"s must be a nonfaulty node of Q_{cube.n}, got {s}")
     held[s] = set(range(packets))
     if not is_many(schedule):
         raise ParameterError(f"schedule must be a list of steps, got {shown(schedule)}")

@@ -8,6 +8,7 @@ from ..errors import ParameterError
 from ..networks.dualcube import DualCube
 from ..networks.family import CubeNetwork
 from ..networks.network import Network
+from .registry import check_end
 
 #: Nodes that a search may expand before it gives up: some ten seconds and 1 GB.  2^21 is more than both sides of
 #: a search in Q_20 can need, so up to that size every question is answered.
@@ -47,8 +48,7 @@ def distance(network: Network, s: int, t: int) -> int | None:
     from . import survival
 
     survival.check_network(network)
-    s = survival.check_nonfaulty(network, "s", s)
-    t = survival.check_nonfaulty(network, "t", t)
+    s, t = check_end(network, "s", s), check_end(network, "t", t)
     if isinstance(network, CubeNetwork):
         return survival.search(network, s, t)
     if isinstance(network, DualCube) and network.m <= SEARCHED_WHOLE:

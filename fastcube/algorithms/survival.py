@@ -14,6 +14,7 @@ from ..networks.dualcube import DualCube
 from ..networks.family import TABLED, CubeNetwork, families
 from ..networks.faults import RandomFaults
 from ..networks.network import Network
+from .registry import check_end
 
 #: Largest number of bits of a label where :func:`diameter` searches from every node.
 _EVERY = 14
@@ -75,7 +76,7 @@ def eccentricity(network: Network, v: int) -> int | None:
     """
     from ..kernels.cube.tables import OPEN, lengths_from
 
-    v = check_nonfaulty(check_network(network), "v", v)
+    v = check_end(check_network(network), "v", v)
     length = lengths_from(*tabled(network), v)
     return None if (length == OPEN).any() else int(length.max())
 
@@ -113,14 +114,6 @@ def check_network(network: object) -> Network:
     if not isinstance(network, Network):
         raise ParameterError(f"network must be a network, got {shown(network)}")
     return network
-
-
-def check_nonfaulty(network: Network, name: str, label: object) -> int:
-    """The label as an int; ParameterError unless it is a nonfaulty node's."""
-    v = network.check_node(name, label)
-    if network.is_faulty(v):
-        raise ParameterError(f"{name} must be a nonfaulty node, got {v} ({network.label(v)})")
-    return v
 
 
 def tabled(network: Network) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.uint64]]:
