@@ -113,10 +113,7 @@ def _spanning(links: list[tuple[int, int]], nodes: int) -> list[int]:
     digits, base 2^64, of one integer.
     """
     last = {v: i for i, link in enumerate(links) for v in link}
-    first: dict[int, int] = {}
-    for i, link in enumerate(links):
-        for v in link:
-            first.setdefault(v, i)
+    first = {v: i for i, link in reversed(list(enumerate(links))) for v in link}
     states: Counter[tuple[tuple[int, int], ...]] = Counter({(): 1})
     for i, link in enumerate(links):
         after: Counter[tuple[tuple[int, int], ...]] = Counter()
@@ -199,11 +196,8 @@ def isolated(
         many = n * nodes // 2
         k = check_integer("links", links, 0, many, f"for n={n}")
         near, far = many, nodes * (nodes - 1) // 2 - many
-
-        def among(b: int) -> Fraction:
-            return Fraction(perm(k, b), perm(many, b))
-
-        return _bracket(nodes, nodes * among(n), near * among(2 * n - 1) + far * among(2 * n))
+        cut = _by_number(k, many)
+        return _bracket(nodes, nodes * cut(n, 0), near * cut(2 * n - 1, 0) + far * cut(2 * n, 0))
     degrees, shared = _counts(family, n)
     alone = _by_rate(rate) if rate is not None else _by_number(check_integer("f", f, 0, nodes, f"for n={n}"), nodes)
     first = sum((count * alone(b, 1) for b, count in degrees.items()), Fraction(0))
@@ -220,7 +214,7 @@ def _by_rate(rate: object) -> Callable[[int, int], Fraction]:
 
 
 def _by_number(f: int, nodes: int) -> Callable[[int, int], Fraction]:
-    """P(b given nodes are faulty and so many others are not), f of all faulty."""
+    """P(b given nodes, or links, are faulty and so many others are not), f of all faulty."""
     return lambda b, living: Fraction(perm(f, b) * perm(nodes - f, living), perm(nodes, b + living))
 
 
