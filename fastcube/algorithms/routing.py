@@ -93,34 +93,26 @@ def route2(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
     """ROUTE2(k): all minimal paths in lexicographic order, by their first k nodes, then as ROUTE1(k) (R7, R18)."""
     expanded = 0
 
-    def rule(curr: int) -> int | None:
-        depth = min(k, (curr ^ t).bit_count())
-        seen: set[int] = set()  # entered, and nothing found behind them
-        stack = [(curr, bits_down(curr ^ t))]
-        first: list[int] = []
-        while stack:
-            node, bits = stack[-1]
-            for bit in bits:
-                if blocked(cube, node, bit) or node ^ bit in seen:
-                    continue
-                if len(stack) == depth:
-                    return first[0] if first else bit
-                seen.add(node ^ bit)
-                stack.append((node ^ bit, bits_down(node ^ bit ^ t)))
-                first.append(bit)
-                count()
-                break
-            else:
-                stack.pop()
-                if first:
-                    first.pop()
-        return _detour(cube, curr, t, k)
-
-    def count() -> None:
+    def passes(node: int, left: int, seen: set[int]) -> int | None:
+        """The first bit from a node on a minimal path whose next ``left`` nodes pass; none leads on from those in ``seen``."""
         nonlocal expanded
-        if expanded == MOST_EXPANDED:
-            raise LimitError
-        expanded += 1
+        for bit in bits_down(node ^ t):
+            after = node ^ bit
+            if blocked(cube, node, bit) or after in seen:
+                continue
+            if left == 1:
+                return bit
+            if expanded == MOST_EXPANDED:
+                raise LimitError
+            expanded += 1
+            seen.add(after)
+            if passes(after, left - 1, seen) is not None:
+                return bit
+        return None
+
+    def rule(curr: int) -> int | None:
+        bit = passes(curr, min(k, (curr ^ t).bit_count()), set())
+        return _detour(cube, curr, t, k) if bit is None else bit
 
     return _walk(s, t, rule, cube)
 
