@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, check_integer
+from ..errors import check_integer, check_range
 from ..networks.dualcube import DualCube, grow_tree
 from ..networks.faults import RandomFaults
 from ..networks.network import bits_down
@@ -103,10 +103,7 @@ def search(dual: DualCube, s: int, t: int) -> int | None:
 @ROUTING.register(DualCube, "OFFLINE", options={"k": None, "variant": ("literal", "repaired")})
 def offline(dual: DualCube, s: int, t: int, k: int = 0, variant: str = "repaired") -> Route:
     """Algorithm 3 between nonfaulty nodes (readings B2-B6); the reason tells which step found nothing."""
-    if dual.m > OFFLINE_LARGEST:
-        raise ParameterError(
-            f"m must be in [1, {OFFLINE_LARGEST}] for algorithm OFFLINE, which searches whole clusters of 2^m nodes, got {dual.m}"
-        )
+    check_range("m", dual.m, 1, OFFLINE_LARGEST, "for algorithm OFFLINE, which searches whole clusters of 2^m nodes")
     k = check_integer("k", k, 0, dual.m // 2, f"for m={dual.m}")
     try:
         path = _Offline(dual, k, variant == "repaired").route(s, t)
@@ -144,9 +141,6 @@ class _Offline:
         self.repaired = repaired
         self.faults = dual.faulty_nodes
 
-    def nonfaulty(self, *labels: int) -> bool:
-        return not any(label in self.faults for label in labels)
-
     def count(self, node: int, dims: int) -> int:
         """Faults in a subcube."""
         if isinstance(self.faults, RandomFaults):
@@ -161,8 +155,16 @@ class _Offline:
 
     # ---- trees (B2)
 
-    def tree(self, root: int, k: int, dims: int) -> _Tree | None:
-        return grow_tree(self.faults, root, k, dims)
+    def tree(self, root: int, k: int, dims: int) -> _Tree:
+        """T_k(root); nothing where it cannot be constructed."""
+        return grow_tree(self.faults, root, k, dims) or {}
+
+    def tree_for(self, step: str, root: int, k: int, dims: int) -> _Tree:
+        """T_k(root), without which a step ends."""
+        tree = grow_tree(self.faults, root, k, dims)
+        if tree is None:
+            raise _NothingError(f"{step}: T_{k}({self.dual.label(root)}) cannot be constructed")
+        return tree
 
     def rim(self, tree: _Tree, dims: int) -> Iterator[list[int]]:
         """Paths to the nonfaulty nodes of N(T) in the subcube, in (tree insertion, dimension) order."""
@@ -190,9 +192,7 @@ class _Offline:
         return self.into_half(s, t, k, split, dims)
 
     def into_half(self, s: int, t: int, k: int, split: int, dims: int) -> list[int]:
-        tree = self.tree(s, k, dims)
-        if tree is None:
-            raise _NothingError(f"Hypercube_Routing: T_{k}({self.dual.label(s)}) cannot be constructed")
+        tree = self.tree_for("Hypercube_Routing", s, k, dims)
         for path in [*tree.values(), *self.rim(tree, dims)]:
             u = path[-1]
             if not (u ^ t) & split:
@@ -232,14 +232,9 @@ class _Offline:
     def algorithm1(self, s: int) -> list[int]:
         """s -> u : u'"""
         dims = self.dual.cluster_dims(s)
-        small = self.tree(s, self.k - 1, dims)
-        if small is None:
-            raise _NothingError(f"Algorithm 1: T_{self.k - 1}({self.dual.label(s)}) cannot be constructed")
-        out = self.first_exit(small.values())
+        out = self.first_exit(self.tree_for("Algorithm 1", s, self.k - 1, dims).values())
         if out is None:
-            tree = self.tree(s, self.k, dims)
-            if tree is None:
-                raise _NothingError(f"Algorithm 1: T_{self.k}({self.dual.label(s)}) cannot be constructed")
+            tree = self.tree_for("Algorithm 1", s, self.k, dims)
             if self.repaired:
                 out = self.first_exit(tree.values())
             if out is None:
@@ -251,42 +246,36 @@ class _Offline:
     def entries(self, s: int) -> Iterator[list[int]]:
         """Algorithm 2's candidates, as paths from s to the node whose virtual edge is tried."""
         dims = self.dual.cluster_dims(s)
-        small = self.tree(s, self.k - 1, dims)
-        if small is None:
-            raise _NothingError(f"Algorithm 2: T_{self.k - 1}({self.dual.label(s)}) cannot be constructed")
+        small = self.tree_for("Algorithm 2", s, self.k - 1, dims)
         yield from small.values()
         tree = self.tree(s, self.k, dims)
         if self.repaired:
-            yield from tree.values() if tree is not None else ()
+            yield from tree.values()
             yield from self.rim(small, dims)
-            yield from self.rim(tree, dims) if tree is not None else ()
+            yield from self.rim(tree, dims)
             for path in small.values():
                 yield from self.through_other_class(path)
             return
         out = self.first_exit(small.values())
         if out is None:
-            yield from self.rim(tree, dims) if tree is not None else ()
+            yield from self.rim(tree, dims)
             return
-        across = self.dual.cluster_dims(out[-1])
-        other = self.tree(out[-1], self.k - 1, across)
-        for path in self.rim(other, across) if other is not None else ():
+        for back in self.returns(out[-1]):
+            yield out[:-1] + back
+
+    def returns(self, root: int) -> Iterator[list[int]]:
+        """Paths from a node of the other class to N(T) of its tree, the repair's also to the tree, and back over a cross edge."""
+        dims = self.dual.cluster_dims(root)
+        tree = self.tree(root, self.k - 1, dims)
+        for path in [*(tree.values() if self.repaired else ()), *self.rim(tree, dims)]:
             back = self.first_exit([path])
             if back is not None:
-                yield out[:-1] + back
+                yield back
 
     def through_other_class(self, head: list[int]) -> Iterator[list[int]]:
         """The repair's last candidates: into the other class, back, and one step on."""
         out = self.first_exit([head])
-        if out is None:
-            return
-        across = self.dual.cluster_dims(out[-1])
-        other = self.tree(out[-1], self.k - 1, across)
-        if other is None:
-            return
-        for path in [*other.values(), *self.rim(other, across)]:
-            back = self.first_exit([path])
-            if back is None:
-                continue
+        for back in self.returns(out[-1]) if out is not None else ():
             for d in bits_down(self.dual.cluster_dims(back[-1])):
                 if back[-1] ^ d not in self.faults:
                     yield [*head, *back, back[-1] ^ d]
@@ -298,7 +287,7 @@ class _Offline:
             u = head[-1]
             v = (u & dims) | (t & ~dims)
             out, back = self.dual.cross(u), self.dual.cross(v)
-            if not self.nonfaulty(u, v, out, back) or self.count_cluster(out) >= self.limit:
+            if any(x in self.faults for x in (u, v, out, back)) or self.count_cluster(out) >= self.limit:
                 continue
             try:
                 return [*head, *self.cube_path(out, back, self.kk, self.dual.cluster_dims(out)), v]
