@@ -50,7 +50,10 @@ def distance(network: Network, s: int, t: int) -> int | None:
     survival.check_network(network)
     s, t = check_end(network, "s", s), check_end(network, "t", t)
     if isinstance(network, CubeNetwork):
-        return survival.search(network, s, t)
+        from ..kernels.cube.tables import lengths_from
+
+        found = int(lengths_from(*survival.tabled(network), s)[t])
+        return None if found < 0 else found
     if isinstance(network, DualCube) and network.m <= SEARCHED_WHOLE:
         from .dualcube import search
 

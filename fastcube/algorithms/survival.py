@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ..errors import ParameterError, check_range, shown
 from ..networks.dualcube import DualCube
 from ..networks.family import TABLED, CubeNetwork, families
-from ..networks.faults import RandomFaults
 from ..networks.network import Network
 from .registry import check_end
 
@@ -101,14 +100,6 @@ def diameter(network: Network) -> int | None:
     return None if found < 0 else found
 
 
-def search(network: Network, s: int, t: int) -> int | None:
-    """Length of the shortest nonfaulty path between nonfaulty nodes that were checked before."""
-    from ..kernels.cube.tables import lengths_from
-
-    found = int(lengths_from(*tabled(network), s)[t])
-    return None if found < 0 else found
-
-
 def check_network(network: object) -> Network:
     """The network; ParameterError for anything else."""
     if not isinstance(network, Network):
@@ -121,13 +112,9 @@ def tabled(network: Network) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDAr
     check_network(network)
     check_range("bits of a label", network.bits, 1, TABLED, "to hold all nodes")
     table = _table(network)
-    nodes = len(table)
-    if isinstance(network.faulty_nodes, RandomFaults):
-        faulty = network.faulty_nodes.among(np.arange(nodes, dtype=np.uint64))
-    else:
-        faulty = np.zeros(nodes, np.bool_)
-        faulty[list(network.faulty_nodes)] = True
-    cut = np.zeros(nodes if network.faulty_links else 0, np.uint64)
+    faulty = np.zeros(len(table), np.bool_)
+    faulty[network.every_fault()] = True
+    cut = np.zeros(len(table) if network.faulty_links else 0, np.uint64)
     for link in network.faulty_links:
         for u, v in (link, link[::-1]):
             cut[u] |= np.bitwise_or.reduce(np.uint64(1) << np.flatnonzero(table[u] == v).astype(np.uint64))

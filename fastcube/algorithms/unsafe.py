@@ -169,14 +169,10 @@ class Unsafe:
 
 
 def faulty_labels(cube: Hypercube, largest: int = WHOLE, what: str = "unsafe nodes under random_faults") -> Labels:
-    """The faulty nodes, sorted; lazy ones are asked for one by one, in cubes up to the largest that ``what`` allows."""
-    lazy = cube.faulty_nodes
-    if not isinstance(lazy, RandomFaults):
-        return np.array(sorted(lazy), dtype=np.uint64)
-    check_range("n", cube.n, 1, largest, f"for {what}")
-    chunk = 2 ** min(cube.n, 20)
-    every = (np.arange(first, first + chunk, dtype=np.uint64) for first in range(0, 2**cube.n, chunk))
-    return np.concatenate([labels[lazy.among(labels)] for labels in every])
+    """The faulty nodes, sorted; lazy ones in cubes up to the largest that ``what`` allows."""
+    if isinstance(cube.faulty_nodes, RandomFaults):
+        check_range("n", cube.n, 1, largest, f"for {what}")
+    return cube.every_fault()
 
 
 # ---------------------------------------------------------------- subcubes

@@ -138,19 +138,15 @@ class DualCube(Network):
     def is_safe(self, k: int) -> bool:
         """Whether every node, faulty ones included, has at least k nonfaulty neighbours (reading B1)."""
         k = check_integer("k", k, 0, self._size + 1, self._context)
-        faults: Iterable[int] = self.faulty_nodes if isinstance(self.faulty_nodes, frozenset) else self._drawn()
+        faults = self.faulty_nodes
+        if isinstance(faults, RandomFaults):
+            check_range("m", self._size, 1, _WHOLE, "with lazily drawn faults, all 2^(2m+1) of which are asked")
+            faults = frozenset(self.every_fault().tolist())
         met: dict[int, int] = {}
         for fault in faults:
             for node in self.neighbours(fault):
                 met[node] = met.get(node, 0) + 1
         return self._size + 1 - max(met.values(), default=0) >= k
-
-    def _drawn(self) -> list[int]:
-        if self._size > _WHOLE:
-            raise ParameterError(
-                f"m must be in [1, {_WHOLE}] with lazily drawn faults, all 2^(2m+1) of which are asked, got {self._size}"
-            )
-        return [u for u in range(2 << 2 * self._size) if self.is_faulty(u)]
 
     def binomial_tree(self, root: int, k: int) -> list[int] | None:
         """The nodes of T_k(root) inside its cluster, in insertion order; None when it cannot be constructed (B2)."""

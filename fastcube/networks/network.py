@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import MissingDependencyError, ParameterError, check_integer, check_range, is_many, shown
 from .faults import Labels, RandomFaults
@@ -85,6 +86,15 @@ class Network(ABC):
         if type(label) is not int or not 0 <= label <= self._last:
             label = self.check_node("label", label)
         return label in self._faulty_nodes
+
+    def every_fault(self) -> NDArray[np.uint64]:
+        """The faulty nodes, sorted; lazy ones are asked for one by one."""
+        lazy = self._faulty_nodes
+        if not isinstance(lazy, RandomFaults):
+            return np.array(sorted(lazy), np.uint64)
+        chunk = 2 ** min(self.bits, 20)
+        every = (np.arange(first, first + chunk, dtype=np.uint64) for first in range(0, 2**self.bits, chunk))
+        return np.concatenate([labels[lazy.among(labels)] for labels in every])
 
     def _pair(self, u: int, v: int) -> tuple[int, int]:
         """Two labels, checked."""
