@@ -8,6 +8,7 @@ words are computed inside each subcube, where the neighbours outside count as fu
 from __future__ import annotations
 
 import functools
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -40,37 +41,33 @@ class _Words(ABC):
     """What the words of one cube share: its maximal unsafe subcubes, and a word inside of each that is asked for."""
 
     def __init__(self, cube: Hypercube) -> None:
-        check_cube(cube)
-        self.cube = cube
+        self.cube = check_cube(cube)
         self._unsafe = Unsafe(cube)
-        self._solved: dict[Subcube, Any] = {}
+        self._of = functools.cache(self._solve)
 
     def _part(self, v: int) -> Subcube | None:
         return next((part for part in self._unsafe.subcubes if v in part), None)
 
-    def _of(self, part: Subcube) -> Any:
-        """The word inside of a subcube."""
+    @abstractmethod
+    def _solve(self, part: Subcube) -> Any:
+        """The word inside of a subcube; ``_of`` keeps it."""
+
+    def _masks(self, part: Subcube) -> tuple[Plane, Plane]:
+        """The nonfaulty nodes of a subcube, and the ends of faulty links: what each word is computed from."""
         if part.dimension > WHOLE:
             raise ParameterError(
                 f"words are computed in unsafe subcubes of at most {WHOLE} dimensions, got one of {part.dimension}: {part}"
             )
-        if part not in self._solved:
-            self._solved[part] = self._solve(part)
-        return self._solved[part]
-
-    @abstractmethod
-    def _solve(self, part: Subcube) -> Any:
-        """The word inside of a subcube, computed."""
-
-    def _masks(self, part: Subcube) -> tuple[Plane, Plane]:
-        """The nonfaulty nodes of a subcube, and the ends of faulty links."""
         faulty, ends = self._unsafe._inside(part)
         masks = np.ones(part.size, np.bool_), np.zeros(part.size, np.bool_)
         masks[0][faulty], masks[1][ends] = False, True
         return masks
 
-    def _whole(self, words: NDArray[Any]) -> NDArray[Any]:
+    def _whole(self, what: str, full: Any, *columns: int) -> NDArray[Any]:
         """Full words of all 2^n nodes, with those of the subcubes put in."""
+        if self.cube.n > WHOLE:
+            raise ParameterError(f"n must be in [1, {WHOLE}] for {what}, got {self.cube.n}; one node's at any n")
+        words = np.full((2**self.cube.n, *columns), full)
         for part in self._unsafe.subcubes:
             inside = scatter(np.arange(part.size, dtype=np.uint64), part)
             words[inside] = self._of(part)
@@ -85,10 +82,6 @@ class _Words(ABC):
     @abstractmethod
     def _safe_in(self, part: Subcube) -> int:
         """Number of nonfaulty nodes of a subcube that the word calls safe."""
-
-    def _check_whole(self, what: str) -> None:
-        if self.cube.n > WHOLE:
-            raise ParameterError(f"n must be in [1, {WHOLE}] for {what}, got {self.cube.n}; one node's at any n")
 
 
 def _at(part: Subcube, v: int) -> int:
@@ -113,8 +106,7 @@ class SafetyLevels(_Words):
     @functools.cached_property
     def levels(self) -> NDArray[np.int64]:
         """Each node's own level."""
-        self._check_whole("levels")
-        out = self._whole(np.full(2**self.cube.n, self.cube.n, np.int64))
+        out = self._whole("levels", np.int64(self.cube.n))
         for v in self._unsafe._ends.tolist():
             out[v] = self.level(v)
         return out
@@ -171,8 +163,7 @@ class SafetyVectors(_Words):
     @functools.cached_property
     def vectors(self) -> Plane:
         """Each node's bits 1 .. n."""
-        self._check_whole("vectors")
-        return self._whole(np.ones((2**self.cube.n, self.cube.n), np.bool_))
+        return self._whole("vectors", np.True_, self.cube.n)
 
     @functools.cached_property
     def rounds(self) -> int:
@@ -228,29 +219,28 @@ class WuFernandez(_Words):
     @functools.cached_property
     def marked(self) -> Plane:
         """Which nodes are marked."""
-        self._check_whole("marked")
-        out = np.zeros(2**self.cube.n, np.bool_)
-        for part in self._unsafe.subcubes:
-            out[scatter(np.arange(part.size, dtype=np.uint64), part)] = self._of(part)[0]
-        return out
+        return self._whole("marked", np.int64(0)) > 0
 
     @functools.cached_property
     def rounds(self) -> int:
         """The last round that marks a node, 0 if none does."""
-        return max((self._of(part)[1] for part in self._unsafe.subcubes), default=0)
+        return max((int(self._of(part).max()) for part in self._unsafe.subcubes), default=0)
 
     def _safe_in(self, part: Subcube) -> int:
-        return int((self._masks(part)[0] & ~self._of(part)[0]).sum())
+        return int((self._masks(part)[0] & (self._of(part) == 0)).sum())
 
-    def _solve(self, part: Subcube) -> tuple[Plane, int]:
+    def _solve(self, part: Subcube) -> NDArray[np.int64]:
+        """The round that marks each node, 0 for the others."""
         nonfaulty, _ = self._masks(part)
-        faulty, marked, rounds = ~nonfaulty, np.zeros(part.size, np.bool_), 0
-        twice = _count(faulty, part.dimension) >= 2
-        while True:
-            new = nonfaulty & ~marked & (twice | (_count(faulty | marked, part.dimension) >= 3))
+        marked = np.zeros(part.size, np.int64)
+        twice = _count(~nonfaulty, part.dimension) >= 2
+        for t in itertools.count(1):
+            bad = ~nonfaulty | (marked > 0)
+            new = ~bad & (twice | (_count(bad, part.dimension) >= 3))
             if not new.any():
-                return marked, rounds
-            marked, rounds = marked | new, rounds + 1
+                break
+            marked[new] = t
+        return marked
 
 
 def _count(plane: Plane, d: int, cut: Plane | None = None) -> NDArray[np.int8]:
