@@ -7,6 +7,7 @@ that is found here follows from the list of dead links, without a word a node, f
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 
 import numpy as np
@@ -49,8 +50,6 @@ class CommunicationTree:
     [(0, 1, 0), (0, 3, 2), (1, 2, 0)]
     """
 
-    __slots__ = ("_dead", "costs", "cube", "order", "sink")
-
     def __init__(self, cube: Hypercube, sink: int, order: Iterable[int], costs: Iterable[dict[int, int]] = ()) -> None:
         self.cube = check_cube(cube)
         self.sink = cube.check_node("sink", sink)
@@ -58,7 +57,6 @@ class CommunicationTree:
         self.costs = tuple(costs) if is_many(costs) else (costs,)
         if not all(isinstance(cost, dict) for cost in self.costs):
             raise ParameterError(f"costs must be dicts, one an iteration, got {shown(costs)}")
-        self._dead: tuple[Array, Array] | None = None
 
     @property
     def n(self) -> int:
@@ -79,12 +77,10 @@ class CommunicationTree:
     def __hash__(self) -> int:
         return hash((self.cube, self.sink, self.order))
 
-    @property
+    @functools.cached_property
     def faulty_links(self) -> tuple[tuple[int, int], ...]:
         """The tree's faulty links as (sender, receiver), by stage, then sender: those whose sender's FAULT bit is set."""
-        if self._dead is None:
-            self._dead = dead_links(self.cube)
-        low, bit = self._dead
+        low, bit = dead_links(self.cube)
         apart = low ^ np.uint64(self.sink)
         found: list[tuple[int, int]] = []
         crossed = np.uint64(0)  # d_0, ..., d_{i-1}: in them a sender has the sink's bits
