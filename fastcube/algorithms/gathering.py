@@ -35,22 +35,14 @@ class Gathering:
         As asked for; ``variant`` is None for TC and REROUTE.
     expected : int
         Nodes that hold data, one unit each: nonfaulty ones with a nonfaulty link (R8).
-    arrived, lost, stranded : Fraction
-        Units that the sink has merged when nothing moves any more (R14), the rest, and the units of nodes that
-        nonfaulty links do not join to the sink.
+    arrived, stranded : Fraction
+        Units that the sink has merged when nothing moves any more (R14), and the units of nodes that nonfaulty links do
+        not join to the sink.
     lost_by : dict
         Units by cause (R15): ``mutual``, ``ignored``, ``nopath``, ``blocked``.  They add up to ``lost``; what was sent
         to a node that would never wait for it is not ``blocked``.
-    deadlocked : bool
-        Whether a node waits for ever.
     blocked : tuple of int
-        Those that do, ascending.
-    failing : tuple of (stage, node)
-        Active nodes with data whose link to the passive neighbour is faulty (R16).
-    faulty_stages : tuple of int
-        Stages with a failing node; their number is the k of R11.
-    detours : tuple of (stage, node, target, hops)
-        What failing nodes without partners send by a path, by stage, then node.
+        Nodes that wait for ever, ascending.
     steps_paper, steps_sync : int
         n + k, and every stage at 1, at 2 for partitions, or at its longest detour if longer (R11); REROUTE n + 3k and
         n + 2k (R12), TC n.
@@ -88,17 +80,17 @@ class Gathering:
 
     @property
     def failing(self) -> tuple[tuple[int, int], ...]:
-        """Failing nodes as (stage, node)."""
+        """Active nodes with data whose link to the passive neighbour is faulty (R16), as (stage, node)."""
         return tuple((plan.stage, plan.node) for plan in self.plans)
 
     @property
     def faulty_stages(self) -> tuple[int, ...]:
-        """Stages with a failing node, ascending."""
+        """Stages with a failing node, ascending; their number is the k of R11."""
         return tuple(sorted({plan.stage for plan in self.plans}))
 
     @property
     def detours(self) -> tuple[tuple[int, int, int, int], ...]:
-        """Detours as (stage, node, target, hops)."""
+        """What failing nodes without partners send by a path, by stage, then node: (stage, node, target, hops)."""
         return tuple((p.stage, p.node, p.target, p.hops) for p in self.plans if not p.partners and p.target >= 0)
 
     @functools.cached_property
@@ -122,7 +114,7 @@ class Gathering:
         return f"Gathering({name}, {self.tree}: {self.arrived} of {self.expected} units arrive, {self.steps_sync} steps{end})"
 
 
-GATHERING: Algorithms[Gathering] = Algorithms("gather", homes=("gathering",), network="cube")
+GATHERING: Algorithms[Run] = Algorithms("gather", homes=("gathering",), network="cube")
 
 
 def gather(
@@ -173,51 +165,45 @@ def gather(
     for name, function in (("split", split), ("merge", merge)):
         if function is not None and not callable(function):
             raise ParameterError(f"{name} must be a function, got {shown(function)}")
-    return chosen(cube, tree, Pieces(data, split, merge))
-
-
-@dataclass(frozen=True)
-class Pieces:
-    """Data of the user's own, and how it is split and merged; ``data`` None: none."""
-
-    data: Mapping[int, Any] | None
-    split: Callable[[Any, int], Any] | None
-    merge: Callable[[Any, Any], Any] | None
+    run = chosen(cube, tree)
+    pieces = None if data is None else _check_pieces(run, data, split, merge)
+    return _outcome(run, pieces)
 
 
 @GATHERING.register(Hypercube, "FTTC", options={"variant": VARIANTS}, default=True)
-def fttc(cube: Hypercube, tree: CommunicationTree, pieces: Pieces, variant: str = "comment") -> Gathering:
+def fttc(cube: Hypercube, tree: CommunicationTree, variant: str = "comment") -> Run:
     """Figure 13, in three variants (reading R9)."""
-    return _outcome(Run(cube, tree, "FTTC", variant), pieces)
+    return Run(cube, tree, "FTTC", variant)
 
 
 @GATHERING.register(Hypercube, "TC")
-def tc(cube: Hypercube, tree: CommunicationTree, pieces: Pieces) -> Gathering:
+def tc(cube: Hypercube, tree: CommunicationTree) -> Run:
     """Figure 6: what is sent over a faulty link is lost (reading R18)."""
-    return _outcome(Run(cube, tree, "TC", None), pieces)
+    return Run(cube, tree, "TC", None)
 
 
 @GATHERING.register(Hypercube, "REROUTE")
-def reroute(cube: Hypercube, tree: CommunicationTree, pieces: Pieces) -> Gathering:
+def reroute(cube: Hypercube, tree: CommunicationTree) -> Run:
     """The traditional detour of three hops over the lowest dimension that has one (readings R12 and R18)."""
-    return _outcome(Run(cube, tree, "REROUTE", None), pieces)
+    return Run(cube, tree, "REROUTE", None)
 
 
-def _check_pieces(
-    holders: list[int], pieces: Pieces, splits: bool
-) -> tuple[dict[int, Any], Callable[[Any, int], list[Any]], Callable[[Any, Any], Any]]:
-    data, split, merge = pieces.data, pieces.split, pieces.merge
+#: The pieces that nodes hold, and how they are split and merged.
+Pieces = tuple[dict[int, Any], Callable[[Any, int], list[Any]], Callable[[Any, Any], Any]]
+
+
+def _check_pieces(run: Run, data: object, split: Any, merge: Any) -> Pieces:
     if not isinstance(data, Mapping):
         raise ParameterError(f"data must be a mapping of labels to pieces, got {shown(data)}")
-    if splits and not callable(split):
+    if run.algorithm == "FTTC" and not callable(split):
         raise ParameterError(f"split must be a function when data is given, got {shown(split)}")
     if not callable(merge):
         raise ParameterError(f"merge must be a function when data is given, got {shown(merge)}")
-    missing, extra = set(holders) - set(data), set(data) - set(holders)
+    missing, extra = set(run.holders) - set(data), set(data) - set(run.holders)
     if missing or extra:
         what = f"misses node {min(missing)}" if missing else f"has {shown(min(extra, key=repr))}, which holds none"
         raise ParameterError(
-            f"data must have one piece for each of the {len(holders)} nodes that hold data, but {what}"
+            f"data must have one piece for each of the {len(run.holders)} nodes that hold data, but {what}"
         )
 
     def checked(piece: Any, m: int) -> list[Any]:
@@ -229,14 +215,12 @@ def _check_pieces(
     return dict(data), checked, merge
 
 
-def _outcome(run: Run, pieces: Pieces) -> Gathering:
+def _outcome(run: Run, pieces: Pieces | None) -> Gathering:
     """Run it with amounts, and again with the user's pieces if there are any."""
     n, sink = run.n, run.tree.sink
     unit = math.prod(math.lcm(*range(1, n - i)) for i in range(n - 1))  # every partition is a whole number
     amounts = Flow(run, dict.fromkeys(run.holders, unit), lambda x, m: [x // m] * m, lambda x, y: x + y)
-    result = None
-    if pieces.data is not None:
-        result = Flow(run, *_check_pieces(run.holders, pieces, run.algorithm == "FTTC")).held.get(sink)
+    result = None if pieces is None else Flow(run, *pieces).held.get(sink)
     k = len({stage for stage, _ in run.plans})
     paper, sync = n + k, run.steps()
     if run.algorithm == "TC":
