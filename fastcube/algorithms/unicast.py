@@ -208,22 +208,18 @@ class WuFernandez(_Words):
     Attributes
     ----------
     cube : Hypercube
-    marked : bool array, (2^n,)
-        The marked nodes, which are nonfaulty; n <= 20.
-    rounds : int
-        The last synchronous round that marks a node.
     safe : int
         Number of nonfaulty nodes that are not marked.
     """
 
     @functools.cached_property
     def marked(self) -> Plane:
-        """Which nodes are marked."""
+        """The marked nodes, which are nonfaulty, bool (2^n,); n <= 20."""
         return self._whole("marked", np.int64(0)) > 0
 
     @functools.cached_property
     def rounds(self) -> int:
-        """The last round that marks a node, 0 if none does."""
+        """The last synchronous round that marks a node, 0 if none does."""
         return max((int(self._of(part).max()) for part in self._unsafe.subcubes), default=0)
 
     def _safe_in(self, part: Subcube) -> int:

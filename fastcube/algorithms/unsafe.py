@@ -70,13 +70,6 @@ class Unsafe:
         ``count / 2^n``.
     all_unsafe : bool
         Whether Q_n is unsafe: no node is active.
-    rounds : int
-        Last step of FIND_UNSAFE that marks a node, 0 if none does.  Raises ParameterError when a subcube has
-        more than 30 dimensions.
-    nodes : uint64 array
-        The unsafe nodes, sorted.  Raises ParameterError for more than 2^30.
-    round_of : int64 array
-        The step that marks each of ``nodes``, from 1.
     """
 
     def __init__(self, cube: Hypercube) -> None:
@@ -106,19 +99,19 @@ class Unsafe:
 
     @functools.cached_property
     def rounds(self) -> int:
-        """Last step of FIND_UNSAFE that marks a node, 0 if none does."""
+        """Last step of FIND_UNSAFE that marks a node, 0 if none does; ParameterError for a subcube of more than 30 dimensions."""
         if "_whole" in self.__dict__:
             return max(int(self._whole.max()), 0)
         return max((self._rounds_in(part) for part in self.subcubes if part.free), default=0)
 
     @property
     def nodes(self) -> Labels:
-        """The unsafe nodes, sorted."""
+        """The unsafe nodes, uint64, sorted.  Raises ParameterError for more than 2^30."""
         return self._marked[0]
 
     @property
     def round_of(self) -> NDArray[np.int64]:
-        """The step that marks each of ``nodes``."""
+        """The step that marks each of ``nodes``, int64, from 1."""
         return self._marked[1]
 
     @functools.cached_property
