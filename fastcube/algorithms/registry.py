@@ -1,21 +1,8 @@
 """Algorithms by network and name: how ``route``, ``broadcast`` and ``gather`` find what they are asked for.
 
-A public function that offers several algorithms keeps them in one :class:`Algorithms`.  It is made in one line,
-beside the function and what the function returns::
-
-    BROADCASTING: Algorithms[Broadcast] = Algorithms("broadcast", homes=("broadcasting",), network="cube")
-
-
-    def broadcast(cube: Hypercube, s: int, algorithm: str | None = None, **options: Any) -> Broadcast:
-        chosen = BROADCASTING.choose(cube, algorithm, options)
-        return chosen(cube, check_end(cube, "s", s))
-
-A subject registers each algorithm where it is written, in one of the ``homes`` (modules of ``fastcube.algorithms``,
-imported when the first algorithm is asked for)::
-
-    @BROADCASTING.register(Hypercube, "BROADCAST1")
-    def broadcast1(cube: Hypercube, s: int) -> Broadcast: ...
-
+A public function that offers several algorithms keeps them in one :class:`Algorithms`, made beside the function and what
+the function returns (``ROUTING`` and ``route`` in ``paths.py``).  A subject registers each algorithm where it is written, in
+one of the ``homes`` (modules of ``fastcube.algorithms``, imported when the first algorithm is asked for), with its options::
 
     @ROUTING.register(Hypercube, "ROUTE1", options={"k": lambda cube, k: check_integer("k", k, 1, cube.n, "...")})
     def route1(cube: Hypercube, s: int, t: int, k: int = 1) -> Route: ...
