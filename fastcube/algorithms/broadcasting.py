@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
-from ..networks.hypercube import Hypercube, check_cube
+from ..networks.hypercube import Hypercube
 from ..networks.network import bits_down
 from .registry import Algorithms, check_end
 from .routing import blocked
@@ -114,7 +114,6 @@ def broadcast(cube: Hypercube, s: int, algorithm: str | None = None, **options: 
     >>> b.reached, b.steps, b.copies
     (8, 3, 7)
     """
-    check_cube(cube)
     chosen = BROADCASTING.choose(cube, algorithm, options)
     return chosen(cube, check_end(cube, "s", s))
 

@@ -122,14 +122,14 @@ def supercube(cube: Hypercube, partition: Pair | None, path: str) -> Supercube:
     return Supercube(cube.n, faults, check_partition(cube, partition))
 
 
-def check_message(
-    cube: Hypercube, net: Supercube, source: str, s: object, name: str, destinations: object
-) -> tuple[int, frozenset[int]]:
-    """Source and destinations without it, as ints; ParameterError with the parameters' names unless all are nonfaulty."""
+def check_message(cube: Hypercube, net: Supercube, s: object, destinations: object) -> tuple[int, frozenset[int]]:
+    """Source and destinations without it, as ints; ParameterError unless all are nonfaulty."""
     if not is_many(destinations):
-        raise ParameterError(f"{name} must be labels of nonfaulty nodes for n={cube.n}, got {shown(destinations)}")
-    start = _nonfaulty(cube, net, source, s)
-    return start, frozenset(_nonfaulty(cube, net, name, d) for d in destinations) - {start}
+        raise ParameterError(
+            f"destinations must be labels of nonfaulty nodes for n={cube.n}, got {shown(destinations)}"
+        )
+    start = _nonfaulty(cube, net, "s", s)
+    return start, frozenset(_nonfaulty(cube, net, "destinations", d) for d in destinations) - {start}
 
 
 def _nonfaulty(cube: Hypercube, net: Supercube, name: str, label: object) -> int:
@@ -179,7 +179,7 @@ def multicast(
     ({1, 2, 4}, 3)
     """
     net = supercube(cube, partition, path)
-    source, wanted = check_message(cube, net, "s", s, "destinations", destinations)
+    source, wanted = check_message(cube, net, s, destinations)
     uses: list[Use] = []
     depth = detours = 0
     delivered = set()

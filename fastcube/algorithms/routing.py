@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ..errors import ParameterError, check_integer
+from ..errors import check_integer
 from ..networks.hypercube import Hypercube
 from ..networks.network import bits_down
 from .paths import ROUTING, Route
@@ -120,8 +120,6 @@ def route2(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
 @ROUTING.register(Hypercube, "ROUTE3", options={"k": (1,)}, default=True)
 def route3(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
     """ROUTE3(1), Figure 6: active neighbours nearer, then unsafe ones nearer, then active ones farther (R10, R11)."""
-    if k != 1:
-        raise ParameterError(f"k must be 1 for ROUTE3, got {k}")
     return among_closed(cube, [(part.base, ~part.free) for part in find_unsafe(cube).subcubes], s, t)
 
 

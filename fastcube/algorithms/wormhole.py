@@ -303,7 +303,7 @@ def _worms(cube: Hypercube, net: Supercube, messages: object, path: str) -> list
             s, destinations = message
         except (TypeError, ValueError):
             raise ParameterError(f"{wanted}, got {shown(message)}") from None
-        source, targets = check_message(cube, net, "s", s, "destinations", destinations)
+        source, targets = check_message(cube, net, s, destinations)
         for use in at_source(net, source, targets, path):
             inside = "E_lo" if use.u ^ use.v == net.low else "E_hi"
             worms.append(_Worm((i, inside if use.kind == "E" else use.kind), [use]))
