@@ -113,6 +113,7 @@ def _spanning(links: list[tuple[int, int]], nodes: int) -> list[int]:
     digits, base 2^64, of one integer.
     """
     last = {v: i for i, link in enumerate(links) for v in link}
+    last[links[-1][0]] = len(links)  # one node is kept to the end, for the others to be joined to
     first = {v: i for i, link in reversed(list(enumerate(links))) for v in link}
     states: Counter[tuple[tuple[int, int], ...]] = Counter({(): 1})
     for i, link in enumerate(links):
@@ -123,19 +124,17 @@ def _spanning(links: list[tuple[int, int]], nodes: int) -> list[int]:
             a, b = sorted((part[link[0]], part[link[1]]))
             joined = {v: a if p == b else p for v, p in part.items()}
             for chosen, weight in ((joined, ways), (part, ways << 64)):
-                closed = _closed(chosen, ended, whole=i == len(links) - 1)
+                closed = _closed(chosen, ended)
                 if closed is not None:
                     after[closed] += weight
         states = after
-    total = states[()]
+    (total,) = states.values()
     return [total >> 64 * k & 2**64 - 1 for k in range(len(links) + 1)]
 
 
-def _closed(part: dict[int, int], ended: list[int], whole: bool) -> tuple[tuple[int, int], ...] | None:
+def _closed(part: dict[int, int], ended: list[int]) -> tuple[tuple[int, int], ...] | None:
     """The partition without nodes that have no links to come; None where that leaves some apart for good."""
     left = {v: p for v, p in part.items() if v not in ended}
-    if whole:
-        return () if len(set(part.values())) == 1 else None
     if any(part[v] not in left.values() for v in ended):
         return None
     name: dict[int, int] = {}
