@@ -152,7 +152,7 @@ LINES = [
          "v ^ (self.low if v & self.inside else self.high)", "v ^ (self.high if v & self.inside else self.low)",
          ("still-minimal",)),
     Line(WL, "R sees no fault", "partition",
-         "if self.fault_in(v) is None:", "if self.fault_in(v) is None or True:",
+         "if self.faults.isdisjoint((v, v ^ self.low, v ^ self.high, u)):", "if True:",
          ("two-hops-inside",)),
     Line(WL, "the low buddy, faulty or not", "partition",
          "return (v ^ self.low if v ^ self.low not in self.faults else v ^ self.high), True",

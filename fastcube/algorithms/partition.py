@@ -11,20 +11,15 @@ import itertools
 from collections.abc import Collection
 
 from ..errors import ParameterError, as_integer, check_flag, check_integer, is_many, shown
-from ..networks.faults import RandomFaults
 from ..networks.hypercube import Hypercube, Subcube, check_cube
+from ..networks.network import listed_faults
 
 Pair = tuple[int, int]
 
 
 def faults_of(cube: Hypercube) -> frozenset[int]:
     """F: the faulty nodes and both ends of every faulty link (A12).  Raises ParameterError for lazy faults."""
-    check_cube(cube)
-    nodes = cube.faulty_nodes
-    if isinstance(nodes, RandomFaults):
-        raise ParameterError(
-            f"faulty_nodes must be listed for a 2-partition, which looks at all of them, got {nodes!r}"
-        )
+    nodes = listed_faults(check_cube(cube), "for a 2-partition, which looks at all of them")
     return nodes.union(*cube.faulty_links)
 
 
@@ -188,19 +183,12 @@ class Supercube:
         """The 2-cube of v."""
         return Subcube(v & ~self.inside, self.inside, self.n)
 
-    def fault_in(self, v: int) -> int | None:
-        """The fault of v's supernode, or None."""
-        base = v & ~self.inside
-        return next(
-            (w for w in (base, base | self.low, base | self.high, base | self.inside) if w in self.faults), None
-        )
-
     def within(self, v: int, u: int) -> int:
         """R(v, u), Figure 14: the next node from v to u != v inside their supernode (A3, A4)."""
         apart = v ^ u
         if apart != self.inside:
             return u
-        if self.fault_in(v) is None:
+        if self.faults.isdisjoint((v, v ^ self.low, v ^ self.high, u)):
             # 00 -> 10 -> 11 and 11 -> 10 -> 00, the digits being (x_hi, x_lo); 01 <-> 10 by the low dimension
             return v ^ (self.low if v & self.inside else self.high)
         return v ^ (self.low if v ^ self.low not in self.faults else self.high)

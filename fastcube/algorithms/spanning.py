@@ -12,15 +12,14 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, check_flag, check_integer
-from ..networks.faults import RandomFaults
+from ..errors import ParameterError, check_flag, check_integer, check_range
 from ..networks.hypercube import Hypercube, check_cube
-from ..networks.network import Link
+from ..networks.network import Link, listed_faults
 from .registry import Algorithms, check_end
 from .spanning_flows import NonfaultyGraph
 
-#: Entries of the arrays of parents that are made: 2 GiB.
-MOST_ENTRIES = 2**28
+#: Largest cube whose n light trees are made, arrays of 2^n parents each: 1.5 GB.
+LIGHT = 23
 #: Largest cube whose nonfaulty graph is looked at whole: flows on integers of 2^n bits.
 WHOLE = 20
 #: Largest cube in which trees are packed: about n 2^n flows, one for each arc.
@@ -48,7 +47,7 @@ def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: st
         The paper's pivoted and light trees, each rooted at a neighbour of s, instead of all rooted at s.
     algorithm : str
         ``light`` (default): Johnsson and Ho's n trees without a fault, the n - 1 light trees of Algorithm A with one
-        faulty node; 2^n n at most 2^28.  ``edmonds``: any faulty nodes and links, as many trees as there are, all rooted
+        faulty node; n <= 23.  ``edmonds``: any faulty nodes and links, as many trees as there are, all rooted
         at s; which ones is left open; n <= 10.
 
     Returns
@@ -69,7 +68,7 @@ def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: st
     """
     chosen = TREES.choose(cube, algorithm, {"pivoted": True} if check_flag("pivoted", pivoted) else {})
     s = check_end(cube, "s", s)
-    _check_listed(cube)
+    listed_faults(cube)
     return chosen(cube, s)
 
 
@@ -111,7 +110,7 @@ def broadcast_packets(cube: Hypercube, s: int, packets: int, trees: str = "edst"
     chosen = STEPS.choose(cube, trees)
     s = check_end(cube, "s", s)
     packets = check_integer("packets", packets, 1, 2**62)
-    if 2**cube.n - len(_check_listed(cube)) == 1:
+    if 2**cube.n - len(listed_faults(cube)) == 1:
         return 0
     return chosen(cube, s, packets)
 
@@ -166,15 +165,14 @@ def light(cube: Hypercube, s: int, pivoted: bool = False) -> Trees:
 
 def _light_rows(cube: Hypercube, s: int, pivoted: bool = False) -> Iterator[Trees]:
     """The trees one by one.  Raises ParameterError before the first for faults that are too many."""
-    n, faults = cube.n, sorted(_check_listed(cube))
+    n, faults = cube.n, sorted(listed_faults(cube))
     if len(faults) > 1 or cube.faulty_links:
         what = f"{len(faults)} faulty nodes" if len(faults) > 1 else f"{len(cube.faulty_links)} faulty links"
         raise ParameterError(
             'cube must have at most one faulty node and no faulty link for algorithm="light", '
             f'got {what}; algorithm="edmonds" takes any'
         )
-    if 2**n * n > MOST_ENTRIES:
-        raise ParameterError(f"n must be in [1, 23] for 2^n n entries of memory, got {n}")
+    check_range("n", n, 1, LIGHT, "for 2^n n entries of memory")
     if not faults:
         return (_moved(_rooted(n, i, pivoted), s) for i in range(n))
     return _around_fault(n, s, faults[0], pivoted)
@@ -260,20 +258,13 @@ def edmonds(cube: Hypercube, s: int) -> Trees:
 
 def _graph(cube: Hypercube) -> NonfaultyGraph:
     check_cube(cube)
-    faults = _check_listed(cube)
+    faults = listed_faults(cube)
     check_integer("n", cube.n, 1, WHOLE, "where all 2^n nodes are looked at")
     if len(faults) > 2**cube.n - 2:
         raise ParameterError(
             f"cube must have two nonfaulty nodes at least: any number of trees spans fewer, got {2**cube.n - len(faults)}"
         )
     return NonfaultyGraph(cube)
-
-
-def _check_listed(cube: Hypercube) -> frozenset[int]:
-    """The faulty nodes; ParameterError when they are lazy."""
-    if isinstance(cube.faulty_nodes, RandomFaults):
-        raise ParameterError(f"faulty_nodes must be listed here, got {cube.faulty_nodes!r}")
-    return cube.faulty_nodes
 
 
 # ---------------------------------------------------------------- steps

@@ -16,7 +16,7 @@ import functools
 from collections.abc import Iterable, Iterator
 
 from ..networks.hypercube import Hypercube
-from ..networks.network import Link
+from ..networks.network import Link, listed_faults
 
 Nodes = int  # bit v of it stands for node v
 
@@ -69,10 +69,9 @@ class NonfaultyGraph:
     """
 
     def __init__(self, cube: Hypercube) -> None:
-        assert isinstance(cube.faulty_nodes, frozenset)
         everything = (1 << (1 << cube.n)) - 1
         self.n = cube.n
-        self.nodes = everything ^ set_of(cube.faulty_nodes)
+        self.nodes = everything ^ set_of(listed_faults(cube))
         self.links = [self.nodes & self.across(self.nodes, k) for k in range(cube.n)]
         ends: list[list[int]] = [[] for _ in range(cube.n)]
         for u, v in cube.faulty_links:

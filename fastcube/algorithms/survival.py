@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import ParameterError, check_range, shown
 from ..networks.dualcube import DualCube
 from ..networks.family import TABLED, CubeNetwork, families
-from ..networks.network import Network
+from ..networks.network import Network, every_fault
 from .registry import check_end
 
 #: Largest number of bits of a label where :func:`diameter` searches from every node.
@@ -113,7 +113,7 @@ def tabled(network: Network) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDAr
     check_range("bits of a label", network.bits, 1, TABLED, "to hold all nodes")
     table = _table(network)
     faulty = np.zeros(len(table), np.bool_)
-    faulty[network.every_fault()] = True
+    faulty[every_fault(network)] = True
     cut = np.zeros(len(table) if network.faulty_links else 0, np.uint64)
     for link in network.faulty_links:
         for u, v in (link, link[::-1]):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..errors import ParameterError, check_range
 from ..networks.faults import RandomFaults
 from ..networks.hypercube import Hypercube, Subcube, check_cube
+from ..networks.network import every_fault
 
 #: Largest cube whose 2^n node states this module holds: a byte and a 16-bit step a node, and lazy statuses.
 WHOLE = 26
@@ -165,7 +166,7 @@ def faulty_labels(cube: Hypercube, largest: int = WHOLE, what: str = "unsafe nod
     """The faulty nodes, sorted; lazy ones in cubes up to the largest that ``what`` allows."""
     if isinstance(cube.faulty_nodes, RandomFaults):
         check_range("n", cube.n, 1, largest, f"for {what}")
-    return cube.every_fault()
+    return every_fault(cube)
 
 
 # ---------------------------------------------------------------- subcubes

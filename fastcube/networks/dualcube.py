@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable
 
 from ..errors import ParameterError, check_integer, check_range, is_many, shown
 from .faults import Labels, RandomFaults
-from .network import Network, bits_down
+from .network import Network, bits_down, every_fault
 
 #: Largest m at which all 2^(2m+1) lazily drawn statuses are looked at for :meth:`DualCube.is_safe`.
 _WHOLE = 9
@@ -141,7 +141,7 @@ class DualCube(Network):
         faults = self.faulty_nodes
         if isinstance(faults, RandomFaults):
             check_range("m", self._size, 1, _WHOLE, "with lazily drawn faults, all 2^(2m+1) of which are asked")
-            faults = frozenset(self.every_fault().tolist())
+            faults = frozenset(every_fault(self).tolist())
         met: dict[int, int] = {}
         for fault in faults:
             for node in self.neighbours(fault):

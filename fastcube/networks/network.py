@@ -87,15 +87,6 @@ class Network(ABC):
             label = self.check_node("label", label)
         return label in self._faulty_nodes
 
-    def every_fault(self) -> NDArray[np.uint64]:
-        """The faulty nodes, sorted; lazy ones are asked for one by one."""
-        lazy = self._faulty_nodes
-        if not isinstance(lazy, RandomFaults):
-            return np.array(sorted(lazy), np.uint64)
-        chunk = 2 ** min(self.bits, 20)
-        every = (np.arange(first, first + chunk, dtype=np.uint64) for first in range(0, 2**self.bits, chunk))
-        return np.concatenate([labels[lazy.among(labels)] for labels in every])
-
     def _pair(self, u: int, v: int) -> tuple[int, int]:
         """Two labels, checked."""
         if type(u) is int and type(v) is int and 0 <= u <= self._last and 0 <= v <= self._last:
@@ -217,3 +208,20 @@ class Network(ABC):
             if u < v and v in graph and (u, v) not in self._faulty_links
         )
         return graph
+
+
+def listed_faults(network: Network, why: str = "here") -> frozenset[int]:
+    """The faulty nodes; ParameterError, with the reason, when they are lazy."""
+    if isinstance(network.faulty_nodes, RandomFaults):
+        raise ParameterError(f"faulty_nodes must be listed {why}, got {network.faulty_nodes!r}")
+    return network.faulty_nodes
+
+
+def every_fault(network: Network) -> NDArray[np.uint64]:
+    """The faulty nodes, sorted; lazy ones are asked for one by one."""
+    lazy = network.faulty_nodes
+    if not isinstance(lazy, RandomFaults):
+        return np.array(sorted(lazy), np.uint64)
+    chunk = 2 ** min(network.bits, 20)
+    every = (np.arange(first, first + chunk, dtype=np.uint64) for first in range(0, 2**network.bits, chunk))
+    return np.concatenate([labels[lazy.among(labels)] for labels in every])
