@@ -70,7 +70,7 @@ class PracticalRoute(Route):
         return len(self.asked)
 
 
-def _listed(dual: DualCube) -> tuple[np.uint64, np.uint64, NDArray[np.uint64]]:
+def listed(dual: DualCube) -> tuple[np.uint64, np.uint64, NDArray[np.uint64]]:
     """The faults as a kernel takes them: status key, threshold, sorted labels."""
     faults = dual.faulty_nodes
     if isinstance(faults, RandomFaults):
@@ -84,20 +84,12 @@ def practical(dual: DualCube, s: int, t: int) -> PracticalRoute:
     from ..kernels.dualcube.lookups import route_one
     from ..kernels.dualcube.routing import LIMIT
 
-    nodes, path, asked, rows = route_one(dual.m, *_listed(dual), np.uint64(s), np.uint64(t))
+    nodes, path, asked, rows = route_one(dual.m, *listed(dual), np.uint64(s), np.uint64(t))
     labels = tuple(asked.tolist())
     events = tuple(Event(_KINDS[kind], *rest) for kind, *rest in rows.tolist())
     if nodes > 0:
         return PracticalRoute("delivered", path.tolist(), "", labels, events)
     return PracticalRoute("failed", [], "limit" if nodes == LIMIT else "exhausted", labels, events)
-
-
-def search(dual: DualCube, s: int, t: int) -> int | None:
-    """Length of a shortest nonfaulty path between nonfaulty nodes by bit-parallel search of all 2^(2m+1)."""
-    from ..kernels.dualcube.shortest import distance_one
-
-    length = distance_one(dual.m, *_listed(dual), np.uint64(s), np.uint64(t))
-    return None if length < 0 else int(length)
 
 
 @ROUTING.register(DualCube, "OFFLINE", options={"k": None, "variant": ("literal", "repaired")})
@@ -177,6 +169,12 @@ class _Offline:
                     if x not in self.faults:
                         yield [*path, x]
 
+    def around(self, tree: _Tree, dims: int) -> Iterator[list[int]]:
+        """Paths to N(T), the repair's before these to the tree."""
+        if self.repaired:
+            yield from tree.values()
+        yield from self.rim(tree, dims)
+
     # ---- Hypercube_Routing (B5)
 
     def cube_path(self, s: int, t: int, k: int, dims: int) -> list[int]:
@@ -235,10 +233,7 @@ class _Offline:
         out = self.first_exit(self.tree_for("Algorithm 1", s, self.k - 1, dims).values())
         if out is None:
             tree = self.tree_for("Algorithm 1", s, self.k, dims)
-            if self.repaired:
-                out = self.first_exit(tree.values())
-            if out is None:
-                out = self.first_exit(self.rim(tree, dims))
+            out = self.first_exit(self.around(tree, dims))
         if out is None:
             raise _NothingError(f"Algorithm 1: no u in N(T_{self.k}({self.dual.label(s)})) with u and u' nonfaulty")
         return out
@@ -264,10 +259,10 @@ class _Offline:
             yield out[:-1] + back
 
     def returns(self, root: int) -> Iterator[list[int]]:
-        """Paths from a node of the other class to N(T) of its tree, the repair's also to the tree, and back over a cross edge."""
+        """Paths from a node of the other class around its tree and back over a cross edge."""
         dims = self.dual.cluster_dims(root)
         tree = self.tree(root, self.k - 1, dims)
-        for path in [*(tree.values() if self.repaired else ()), *self.rim(tree, dims)]:
+        for path in self.around(tree, dims):
             back = self.first_exit([path])
             if back is not None:
                 yield back

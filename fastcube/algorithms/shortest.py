@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from ..errors import ParameterError
 from ..networks.dualcube import DualCube
 from ..networks.family import CubeNetwork
@@ -52,13 +54,15 @@ def distance(network: Network, s: int, t: int) -> int | None:
     if isinstance(network, CubeNetwork):
         from ..kernels.cube.tables import lengths_from
 
-        found = int(lengths_from(*survival.tabled(network), s)[t])
-        return None if found < 0 else found
-    if isinstance(network, DualCube) and network.m <= SEARCHED_WHOLE:
-        from .dualcube import search
+        length = lengths_from(*survival.tabled(network), s)[t]
+    elif isinstance(network, DualCube) and network.m <= SEARCHED_WHOLE:
+        from ..kernels.dualcube.shortest import distance_one
+        from .dualcube import listed
 
-        return search(network, s, t)
-    return shortest(network, s, t)
+        length = distance_one(network.m, *listed(network), np.uint64(s), np.uint64(t))
+    else:
+        return shortest(network, s, t)
+    return None if length < 0 else int(length)
 
 
 class _Side:
