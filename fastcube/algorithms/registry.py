@@ -22,7 +22,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from ..errors import ParameterError, as_integer, listed, nearest, shown
@@ -45,6 +45,7 @@ class Algorithm(Generic[Result]):
     default: bool
 
 
+@dataclass(eq=False)
 class Algorithms(Generic[Result]):
     """The algorithms behind one public function.
 
@@ -58,14 +59,11 @@ class Algorithms(Generic[Result]):
         What the public function calls its network and the algorithm's name, for messages.
     """
 
-    def __init__(
-        self, function: str, homes: Sequence[str] = (), network: str = "network", choice: str = "algorithm"
-    ) -> None:
-        self.function = function
-        self.homes = tuple(homes)
-        self.network = network
-        self.choice = choice
-        self._known: dict[type[Network], dict[str, Algorithm[Result]]] = {}
+    function: str
+    homes: Sequence[str] = ()
+    network: str = "network"
+    choice: str = "algorithm"
+    _known: dict[type[Network], dict[str, Algorithm[Result]]] = field(default_factory=dict, init=False)
 
     def register(
         self, network: type[Network], name: str, *, options: Mapping[str, Option] | None = None, default: bool = False
