@@ -203,12 +203,8 @@ class _Aware:
             yield bit, control
 
     def broadcast(self, s: int) -> Broadcast:
-        self.descend(s, 2**self.cube.n - 1)
-        return Broadcast(self.reached, self.steps, self.copies, 0, self.cube, s, self.copies_of)
-
-    def descend(self, s: int, everything: int) -> None:
-        """Count what happens, region by region; see the module's head and :func:`covered`."""
-        waiting = [(s, everything, 0, self.closed)]
+        """Count what happens, region by region; see the module's head and :meth:`cover`."""
+        waiting = [(s, 2**self.cube.n - 1, 0, self.closed)]
         while waiting:
             x, control, time, near = waiting.pop()
             near = [(base, free) for base, free in near if (base ^ x) & ~free & ~control == 0]
@@ -226,6 +222,7 @@ class _Aware:
                 time += 1
                 self.copies += 1
                 waiting.append((x ^ bit, rest, time, near))
+        return Broadcast(self.reached, self.steps, self.copies, 0, self.cube, s, self.copies_of)
 
     def cover(self, m: int, faults: int, time: int) -> None:
         """Count a region of m dimensions whose node got the message at ``time`` and in which no node is unsafe.

@@ -161,11 +161,6 @@ def _cycle_through(arcs: Mapping[Channel, list[Channel]], start: Channel, below:
     return None
 
 
-def check_copies(virtual_channels: object) -> int:
-    """1 or 2.  Raises ParameterError."""
-    return check_integer("virtual_channels", virtual_channels, 1, 2)
-
-
 def dependency_cycle(
     cube: Hypercube, partition: Pair | None = None, virtual_channels: int = 1, unicast: bool = False
 ) -> list[Channel] | None:
@@ -191,7 +186,7 @@ def dependency_cycle(
     >>> fc.dependency_cycle(fc.Hypercube(4)) is None  # no faults, no cycle
     True
     """
-    copies = check_copies(virtual_channels)
+    copies = check_integer("virtual_channels", virtual_channels, 1, 2)
     if isinstance(cube, Hypercube) and cube.n > LARGEST:
         raise ParameterError(f"n must be in [1, {LARGEST}] for the dependency graph, got {cube.n}")
     return shortest_cycle(
@@ -286,7 +281,7 @@ def simulate_wormhole(
     >>> w.deadlocked, w.steps
     (False, 1)
     """
-    copies = check_copies(virtual_channels)
+    copies = check_integer("virtual_channels", virtual_channels, 1, 2)
     length = None if flits is None else check_integer("flits", flits, 1, _MOST_FLITS)
     net = supercube(cube, partition, path)
     return _Simulation(net, _worms(cube, net, messages, path), copies, length, path).run()
