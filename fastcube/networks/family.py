@@ -7,19 +7,19 @@ N2 of ``docs/readings/networks.md``).  Here is what is known of each by its name
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ParameterError, check_integer, check_line, check_range, nearest, of_study, shown, written
 from ..kernels.cube.slots import SLOTS, slots_of
 from .faults import Labels
 from .hypercube import Hypercube
 from .network import Link, Network, label_text
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 #: A user's network is checked on all nodes of its sizes up to here.
 CHECKED = 10
@@ -77,8 +77,6 @@ class Family:
         return int(self._links_of(n).sum()) // 2
 
     def _links_of(self, n: int) -> NDArray[np.int64]:
-        import numpy as np
-
         table = self.table(self.check_size(n, TABLED))
         links: NDArray[np.int64] = (table != np.arange(len(table))[:, None]).sum(axis=1)
         return links
@@ -217,8 +215,6 @@ def family(
     >>> fc.diameter(fc.network(mine, 4))  # half of that of Q_4
     2
     """
-    import re
-
     if not isinstance(name, str) or not re.fullmatch("[a-z0-9-]{1,64}", name):
         raise ParameterError(f"name must be of a-z, 0-9 and -, at most 64, got {shown(name)}")
     if name in families():
@@ -280,13 +276,11 @@ def _check_law(name: str, rows: list[list[int]], n: int) -> None:
 @functools.lru_cache(maxsize=64)
 def _check_table(family: Family, n: int) -> None:
     """The first half of the law at a size that was not checked when the family was made: slots are matchings."""
-    import numpy as np
-
     from ..kernels.cube.tables import own_law
 
-    broken = own_law(family.own)(n, check_integer("slots", family.slots(n), 1, 62, f"for {family.name} at n={n}"))
-    if broken[0] >= 0:
-        v, d, w, back = (int(x) for x in np.asarray(broken))
+    slots = check_integer("slots", family.slots(n), 1, 62, f"for {family.name} at n={n}")
+    v, d, w, back = own_law(family.own)(n, slots)
+    if v >= 0:
         raise ParameterError(
             f"step of {family.name} must be a matching in every slot, but at n={n} slot {d} leads "
             f"from {v} to {w} and from there to {back}"
@@ -351,8 +345,6 @@ class CubeNetwork(Network):
         u, v = self._pair(u, v)
         if self._from[0] != u:
             table = self.family.table(self._size)
-            import numpy as np
-
             self._from = u, lengths_from(table, np.zeros(len(table), np.bool_), np.zeros(0, np.uint64), u)
         return int(self._from[1][v])
 
