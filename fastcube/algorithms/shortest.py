@@ -11,6 +11,7 @@ from ..networks.dualcube import DualCube
 from ..networks.family import CubeNetwork
 from ..networks.network import Network
 from .registry import check_end
+from .survival import check_network, tabled
 
 #: Nodes that a search may expand before it gives up: some ten seconds and 1 GB.  2^21 is more than both sides of
 #: a search in Q_20 can need, so up to that size every question is answered.
@@ -47,14 +48,12 @@ def distance(network: Network, s: int, t: int) -> int | None:
     >>> fc.distance(fc.Hypercube(3, faulty_nodes=[1, 2]), 0, 3)  # not two links by 1 or 2, but four by 4
     4
     """
-    from . import survival
-
-    survival.check_network(network)
+    check_network(network)
     s, t = check_end(network, "s", s), check_end(network, "t", t)
     if isinstance(network, CubeNetwork):
         from ..kernels.cube.tables import lengths_from
 
-        length = lengths_from(*survival.tabled(network), s)[t]
+        length = lengths_from(*tabled(network), s)[t]
     elif isinstance(network, DualCube) and network.m <= SEARCHED_WHOLE:
         from ..kernels.dualcube.shortest import distance_one
         from .dualcube import listed

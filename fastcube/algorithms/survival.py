@@ -111,7 +111,12 @@ def tabled(network: Network) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDAr
     """A network as ``kernels/cube/tables.py`` takes it: its table, the faulty nodes, and ``cut``, the faulty links."""
     check_network(network)
     check_range("bits of a label", network.bits, 1, TABLED, "to hold all nodes")
-    table = _table(network)
+    if isinstance(network, CubeNetwork):
+        table = network.family.table(network.n)
+    elif isinstance(network, DualCube):
+        table = _dual_table(network.m)
+    else:
+        table = families()["hypercube"].table(network.bits)
     faulty = np.zeros(len(table), np.bool_)
     faulty[every_fault(network)] = True
     cut = np.zeros(len(table) if network.faulty_links else 0, np.uint64)
@@ -119,14 +124,6 @@ def tabled(network: Network) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDAr
         for u, v in (link, link[::-1]):
             cut[u] |= np.bitwise_or.reduce(np.uint64(1) << np.flatnonzero(table[u] == v).astype(np.uint64))
     return table, faulty, cut
-
-
-def _table(network: Network) -> NDArray[np.int32]:
-    if isinstance(network, CubeNetwork):
-        return network.family.table(network.n)
-    if isinstance(network, DualCube):
-        return _dual_table(network.m)
-    return families()["hypercube"].table(network.bits)
 
 
 @functools.lru_cache(maxsize=4)
