@@ -50,7 +50,12 @@ class Run:
         full = 2**self.n - 1
         self.holders = [v for v in range(2**self.n) if self.fault[v] != full]
         self.holds = [word != full for word in self.fault]
-        self.plans = {(p.stage, p.node): p for p in self._planned()}
+        self.plans = {
+            (i, v): self._plan(i, v)
+            for i, d in enumerate(tree.order)
+            for v in self.actives(i)
+            if self.holds[v] and self.fault[v] >> d & 1
+        }
 
     def actives(self, i: int) -> list[int]:
         """The active nodes of stage i, ascending."""
@@ -59,14 +64,6 @@ class Run:
         for j in range(i + 1, self.n):
             nodes += [v ^ 1 << d[j] for v in nodes]
         return sorted(nodes)
-
-    def _planned(self) -> list[Plan]:
-        return [
-            self._plan(i, v)
-            for i, d in enumerate(self.tree.order)
-            for v in self.actives(i)
-            if self.holds[v] and self.fault[v] >> d & 1
-        ]
 
     def _plan(self, i: int, v: int) -> Plan:
         """What a failing node does; follows from tree and faults alone (R16)."""
