@@ -124,7 +124,7 @@ LINES = [
          "((s ^ fault) >> k & 1, k)", "(~(s ^ fault) >> k & 1, k)",
          ("lemma-2", "lemma-4")),
     Line(SW, "a packet too many a tree, where they come out even", "spanning",
-         "(packets - i + len(order) - 1) // len(order)", "(packets - i) // len(order) + 1",
+         "(packets - i + len(heights) - 1) // len(heights)", "(packets - i) // len(heights) + 1",
          ("johnsson-ho",)),
     Line(SW, "light trees hang from the source", "spanning",
          "if not pivoted:  # turn", "if pivoted:  # turn",

@@ -31,7 +31,7 @@ ROOT, ABSENT = -1, -2
 Trees = NDArray[np.int64]
 
 TREES: Algorithms[Trees] = Algorithms("spanning_trees", network="cube")
-STEPS: Algorithms[int | None] = Algorithms("broadcast_packets", network="cube", choice="trees")
+HEIGHTS: Algorithms[Iterable[int]] = Algorithms("broadcast_packets", network="cube", choice="trees")
 
 
 def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: str = "light") -> Trees:
@@ -107,12 +107,13 @@ def broadcast_packets(cube: Hypercube, s: int, packets: int, trees: str = "edst"
     >>> fc.broadcast_packets(fc.Hypercube(3), 0, packets=100, trees="edst")  # three trees share the packets
     37
     """
-    chosen = STEPS.choose(cube, trees)
+    chosen = HEIGHTS.choose(cube, trees)
     s = check_end(cube, "s", s)
     packets = check_integer("packets", packets, 1, 2**62)
     if 2**cube.n - len(listed_faults(cube)) == 1:
         return 0
-    return chosen(cube, s, packets)
+    heights = list(chosen(cube, s))
+    return _pipelined(heights, packets) if heights else None
 
 
 def max_spanning_trees(cube: Hypercube) -> int:
@@ -286,35 +287,31 @@ def height(tree: Trees) -> int:
     return int(depths(tree).max())
 
 
-def _pipelined(heights: Iterable[int], packets: int) -> int:
-    """Steps of packets dealt to edge-disjoint trees in turn."""
-    order = list(heights)
-    on_tree = [(packets - i + len(order) - 1) // len(order) for i in range(len(order))]
-    return max(many - 1 + high for many, high in zip(on_tree, order, strict=True) if many)
+def _pipelined(heights: list[int], packets: int) -> int:
+    """Steps of packets dealt in turn to edge-disjoint trees of these heights."""
+    on_tree = [(packets - i + len(heights) - 1) // len(heights) for i in range(len(heights))]
+    return max(many - 1 + high for many, high in zip(on_tree, heights, strict=True) if many)
 
 
-@STEPS.register(Hypercube, "edst", default=True)
-def _steps_edst(cube: Hypercube, s: int, packets: int) -> int:
-    return _pipelined((height(tree) for tree in _light_rows(cube, s)), packets)
+@HEIGHTS.register(Hypercube, "edst", default=True)
+def _heights_edst(cube: Hypercube, s: int) -> Iterable[int]:
+    return map(height, _light_rows(cube, s))
 
 
-@STEPS.register(Hypercube, "binomial")
-def _steps_binomial(cube: Hypercube, s: int, packets: int) -> int:
+@HEIGHTS.register(Hypercube, "binomial")
+def _heights_binomial(cube: Hypercube, s: int) -> Iterable[int]:
     if cube.faulty_nodes or cube.faulty_links:
         raise ParameterError(f'cube must have no fault for trees="binomial", got {cube!r}')
-    return packets - 1 + cube.n
+    return [cube.n]
 
 
-@STEPS.register(Hypercube, "bfs")
-def _steps_bfs(cube: Hypercube, s: int, packets: int) -> int | None:
+@HEIGHTS.register(Hypercube, "bfs")
+def _heights_bfs(cube: Hypercube, s: int) -> Iterable[int]:
     graph = _graph(cube)
     layers = list(graph.layers(1 << s))
-    if sum(layer.bit_count() for layer in layers) < graph.nodes.bit_count():
-        return None
-    return packets - 1 + len(layers) - 1
+    return [len(layers) - 1] if sum(layer.bit_count() for layer in layers) == graph.nodes.bit_count() else []
 
 
-@STEPS.register(Hypercube, "edmonds")
-def _steps_edmonds(cube: Hypercube, s: int, packets: int) -> int | None:
-    trees = edmonds(cube, s)
-    return _pipelined(map(height, trees), packets) if len(trees) else None
+@HEIGHTS.register(Hypercube, "edmonds")
+def _heights_edmonds(cube: Hypercube, s: int) -> Iterable[int]:
+    return map(height, edmonds(cube, s))
