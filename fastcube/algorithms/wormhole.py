@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ..errors import ParameterError, check_flag, check_integer, is_many, shown
-from ..networks.hypercube import Hypercube
+from ..errors import ParameterError, check_flag, check_integer, check_range, is_many, shown
+from ..networks.hypercube import Hypercube, check_cube
 from .multicasting import Use, at_source, check_message, onward, supercube
 from .partition import Pair, Supercube
 
@@ -187,8 +187,7 @@ def dependency_cycle(
     True
     """
     copies = check_integer("virtual_channels", virtual_channels, 1, 2)
-    if isinstance(cube, Hypercube) and cube.n > LARGEST:
-        raise ParameterError(f"n must be in [1, {LARGEST}] for the dependency graph, got {cube.n}")
+    check_range("n", check_cube(cube).n, 1, LARGEST, "for the dependency graph")
     return shortest_cycle(
         dependency_arcs(supercube(cube, partition, "shortcut"), copies, check_flag("unicast", unicast))
     )
