@@ -155,20 +155,16 @@ class Supercube:
         (lo, hi), fault-tolerant; checked by :func:`check_partition`.
     """
 
-    __slots__ = ("external", "faults", "high", "low", "n", "partition")
+    __slots__ = ("external", "faults", "high", "inside", "low", "n", "partition")
 
     def __init__(self, n: int, faults: frozenset[int], partition: Pair) -> None:
         self.n = n
         self.faults = faults
         self.partition = partition
         self.low, self.high = (1 << i for i in partition)
+        self.inside = self.low | self.high
         #: the bits outside P, ascending: digits 2 .. n-1 of the paper
         self.external = [1 << i for i in range(n) if i not in partition]
-
-    @property
-    def inside(self) -> int:
-        """Mask of the two internal dimensions."""
-        return self.low | self.high
 
     def label(self, v: int) -> int:
         """l(v): the place of v's supernode in the reflected Gray code of its external digits (A2)."""
