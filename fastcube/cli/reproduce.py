@@ -50,13 +50,14 @@ def command(
     code: int = maker.run()
     if code:
         leave_unfinished(code, f"what is done is in {output}")
+    from ..papers.report.agreement import WORDS
     from ..papers.report.content import content  # asks for the extra, of which prepare() has told
 
     for paper in content(maker.plan, maker.folder)["papers"]:
-        keys = [item["verdict"]["word"] for item in paper["items"]]
+        keys = [WORDS[item["verdict"]][0] for item in paper["items"]]
         counts = ", ".join(
             f"{keys.count(word)} {word}" for word in dict.fromkeys(sorted(keys, key=keys.count, reverse=True))
         )
-        click.echo(f"{paper['short']}: {len(keys)} items: {counts}")
+        click.echo(f"{paper['inventory'].short}: {len(keys)} items: {counts}")
     say(f"report in {maker.folder.page} ({maker.folder.page.stat().st_size / 1e6:.2f} MB)")
     return 1 if maker.failed else 0

@@ -6,6 +6,7 @@ A plot or a claim that several items name is shown at the first and linked from 
 
 from __future__ import annotations
 
+import operator
 import re
 import shlex
 import textwrap
@@ -32,12 +33,6 @@ _SHORT = 120
 
 #: What stands for itself in the address of a picture: it takes less room than base64, which takes a third more than the picture.
 _PLAIN = " '=:/;,.()-+*!?@$_|[]{}"
-
-
-def verdict(key: str) -> dict[str, str]:
-    """A verdict for the page: key, word and mark."""
-    word, mark = agreement.WORDS[key]
-    return {"key": key, "word": word, "mark": mark}
 
 
 def short(text: str, most: int = _SHORT) -> str:
@@ -86,32 +81,26 @@ class Content:
         self.names |= {
             f"{paper.name}-more": f"Further studies and claims of {paper.inventory.short}" for paper in plan.papers
         }
-        self.home = self._figures() | self._namesakes()  # where each plot, claim and example is shown
+        self.home = self._homes()  # where each plot, claim and example is shown
 
-    def _figures(self) -> dict[str, str]:
-        """The items whose figure or table a study's plot is: where it is shown, before all others."""
-        best: dict[str, tuple[int, str]] = {}
-        for paper in self.plan.papers:
-            for item in paper.inventory.items:
-                for shown in item.shown_by:
-                    piece = self._shown(shown)
-                    if piece is None or item.kind not in ("figure", "table"):
-                        continue
-                    rank = int(shown.statistic != piece.study.statistics[0].name), f"{paper.name}-{item.id}"
-                    if piece.name not in best or rank[0] < best[piece.name][0]:
-                        best[piece.name] = rank
-        return {f"study {name}": anchor for name, (_, anchor) in best.items()}
+    def _homes(self) -> dict[str, str]:
+        """Where plots and claims are shown before all other items that name them.
 
-    def _namesakes(self) -> dict[str, str]:
-        """The items whose name a claim bears, or begins with: where it is shown, before all others."""
-        best: dict[str, tuple[int, str]] = {}
+        A plot is at the figure or table of the paper that it is, a claim at the item whose name it bears or begins with.
+        """
+        ranked = []
         for paper in self.plan.papers:
             for item, shown in paper.inventory.shown():
-                name = f"claim {paper.name}-{shown.claim}"
-                namesake = bool(shown.claim) and f"{shown.claim}-".startswith(f"{item.id}-")
-                if namesake and len(item.id) > best.get(name, (0, ""))[0]:
-                    best[name] = len(item.id), f"{paper.name}-{item.id}"
-        return {name: anchor for name, (_, anchor) in best.items()}
+                anchor, piece = f"{paper.name}-{item.id}", self._shown(shown)
+                if piece is not None and item.kind in ("figure", "table") and item in paper.inventory.items:
+                    rank = int(shown.statistic != piece.study.statistics[0].name)
+                    ranked.append((rank, f"study {piece.name}", anchor))
+                if shown.claim and f"{shown.claim}-".startswith(f"{item.id}-"):
+                    ranked.append((-len(item.id), f"claim {paper.name}-{shown.claim}", anchor))
+        homes: dict[str, str] = {}
+        for _, name, anchor in sorted(ranked, key=operator.itemgetter(0)):
+            homes.setdefault(name, anchor)
+        return homes
 
     # ------------------------------------------------------------ one piece
 
@@ -128,12 +117,9 @@ class Content:
         """A plot with its table and the lines that make it again."""
         drawn = self.drawn[piece.name]
         out: dict[str, Any] = {
-            "name": piece.name,
-            "title": piece.study.title,
-            "source": piece.study.source,
+            "piece": piece,
             "drawn": drawn,
             "elsewhere": self._place(f"study {piece.name}", anchor),
-            "hours": piece.goal is None,
         }
         if drawn is None:
             return out
@@ -159,24 +145,18 @@ class Content:
         """A claim with its verdict and witnesses."""
         claim, report = piece.claim, self.reports[piece.name]
         key = self.outcome(piece)
+        checked = "" if report is None else checked_text(report)
         quick = " --quick" if report is not None and report["effort"] == "quick" else ""
         return {
-            "id": claim.id,
             "name": piece.name,
-            "statement": claim.statement,
-            "where": claim.where,
-            "ours": claim.ours,
-            "verdict": verdict(key),
+            "claim": claim,
+            "report": report,
+            "verdict": key,
             "elsewhere": self._place(f"claim {piece.name}", anchor),
-            "checked": "" if report is None else checked_text(report),
-            "effort": "" if report is None else report["effort"],
-            "correction": "" if report is None else report["correction"],
-            "slip": claim.slip if key == "misprint" else "",
+            "checked": checked,
             "definition": claim.definition and key == "holds",
             "witnesses": [] if report is None else [self.witness(w) for w in report["witnesses"]],
-            "readings": self._readings(
-                piece.paper, f"{claim.statement} {claim.where} {report['checked'] if report else ''}"
-            ),
+            "readings": self._readings(piece.paper, f"{claim.statement} {claim.where} {checked}"),
             "shell": f"fastcube claims {claim.paper} {claim.id}{quick}",
         }
 
@@ -228,7 +208,7 @@ class Content:
             "value": made.text,
             "told": same and _adds(made.text, made.words),
             "wanted": str(made.value),
-            "verdict": verdict(key),
+            "verdict": key,
             "cubes": cubes,
             "failed": "" if gave is None else gave["failed"],
             "elsewhere": self._place(f"example {piece.name}", anchor),
@@ -238,29 +218,19 @@ class Content:
 
     def _numbers(self, item: Item, inventory: Inventory) -> list[dict[str, Any]]:
         """The printed numbers, each beside what is measured at its point."""
-        runs = agreement.runs_of(item, inventory.tables)
+        runs, asked = agreement.runs_of(item, inventory.tables), list(agreement.asked([item]))
         out = []
         for printed in item.printed:
-            row: dict[str, Any] = {
-                "name": printed.name,
-                "printed": agreement.printed_text(printed),
-                "judged": [],
-                "claim": None,
-            }
-            if printed.claim and (piece := self.claims.get((inventory.paper, printed.claim))):
-                row["claim"] = {"id": printed.claim, "verdict": verdict(self.outcome(piece))}
-            for of, shown in agreement.asked([item]):
-                if of is printed:
-                    judged = self._judged(printed, shown, runs)
-                    row["judged"].append(
-                        {
-                            "statistic": judged.statistic,
-                            "measured": judged.measured,
-                            "words": judged.words,
-                            "verdict": verdict(judged.key),
-                        }
-                    )
-            out.append(row)
+            piece = self.claims.get((inventory.paper, printed.claim))
+            out.append(
+                {
+                    "name": printed.name,
+                    "printed": agreement.printed_text(printed),
+                    "judged": [self._judged(of, shown, runs) for of, shown in asked if of is printed],
+                    "claim": printed.claim,
+                    "verdict": "" if piece is None else self.outcome(piece),
+                }
+            )
         return out
 
     def _judged(self, printed: Any, shown: Shown, runs: int | None) -> agreement.Judged:
@@ -297,30 +267,26 @@ class Content:
             elif shown.example and (paper.name, shown.example) in self.examples:
                 examples.append(self.example(self.examples[paper.name, shown.example], anchor))
         numbers = self._numbers(item, paper.inventory)
-        decided = [agreement.Decided(c["verdict"]["key"], c["ours"], c["side"]) for c in claims]
+        decided = [agreement.Decided(c["verdict"], c["claim"].ours, c["side"]) for c in claims]
         of_claims = agreement.of_claims(decided, printed=item in paper.inventory.items)
         of_numbers = self._of_numbers(numbers)
-        shows = ["missing" if s["drawn"] is None and not s["hours"] else "shown" for s in studies.values()]
-        shows += [e["verdict"]["key"] for e in examples]
+        shows = ["missing" if s["drawn"] is None and s["piece"].goal else "shown" for s in studies.values()]
+        shows += [e["verdict"] for e in examples]
         key = agreement.of_item(of_claims, of_numbers, shows, bool(item.concept))
         return {
             "anchor": anchor,
             "title": title_of(item),
-            "kind": item.kind,
-            "place": item.place,
-            "stated": item.stated,
+            "item": item,
             "short": short(item.stated),
             "readings": self._readings(paper, f"{item.reading} {item.stated}"),
             "table": _table(item, paper.inventory.tables, numbers, claims, self._descriptions(item)),
             "more": _more(claims, list(studies.values()), examples),
-            "drawing": item.drawing,
-            "concept": item.concept,
             "numbers": numbers,
             "compared": any(row["judged"] for row in numbers),
             "claims": claims,
             "studies": list(studies.values()),
             "examples": examples,
-            "verdict": verdict(key),
+            "verdict": key,
             "measured": self._measured(item, numbers, claims, list(studies.values()), examples),
         }
 
@@ -329,7 +295,7 @@ class Content:
         """A verdict a number: where several readings are measured, one that agrees is enough."""
         out = []
         for row in numbers:
-            keys = [j["verdict"]["key"] for j in row["judged"]]
+            keys = [judged.key for judged in row["judged"]]
             if keys:
                 out.append(next(k for k in ("holds", "undecided", "unreproduced", "missing") if k in keys))
         return out
@@ -341,17 +307,17 @@ class Content:
         if item.concept:
             return short(item.concept)
         parts = []
-        compared = [(row, row["judged"][0]) for row in numbers if row["judged"] and row["judged"][0]["measured"] != "-"]
+        compared = [(row, row["judged"][0]) for row in numbers if row["judged"] and row["judged"][0].measured != "-"]
         if compared:
             row, first = compared[0]
             agree = self._of_numbers(numbers).count("holds")
-            parts.append(
-                f"{first['measured']}" + (f" where {row['name']} is {row['printed']}" if len(numbers) > 1 else "")
-            )
+            parts.append(first.measured + (f" where {row['name']} is {row['printed']}" if len(numbers) > 1 else ""))
             parts += [f"{agree} of {len(compared)} numbers agree"] if len(compared) > 1 else []
-        decided = [c for c in claims if not c["side"] and (not c["ours"] or all(d["ours"] for d in claims))] or claims
-        told = sorted((c for c in decided if c["checked"]), key=lambda c: agreement.ORDER.index(c["verdict"]["key"]))
-        if told and (not compared or told[0]["verdict"]["key"] in ("refuted", "depends", "misprint")):
+        decided = [
+            c for c in claims if not c["side"] and (not c["claim"].ours or all(d["claim"].ours for d in claims))
+        ] or claims
+        told = sorted((c for c in decided if c["checked"]), key=lambda c: agreement.ORDER.index(c["verdict"]))
+        if told and (not compared or told[0]["verdict"] in ("refuted", "depends", "misprint")):
             worst = told[0]
             parts.append(_said(worst["witnesses"][0]) if worst["witnesses"] else worst["checked"])
         spans = [] if compared else [text for text in (self._span(shown) for shown in item.shown_by) if text]
@@ -396,12 +362,11 @@ class Content:
         whole = f"{', '.join(held.authors)}, {held.title}" + (f", {held.published}" if held.published else "")
         return {
             "name": paper.name,
-            "short": held.short,
+            "inventory": held,
             "whole": whole,
-            "year": held.year,
             "items": items,
             "beyond": beyond,
-            "counts": _counts(item["verdict"]["key"] for item in items),
+            "counts": _counts(item["verdict"] for item in items),
             "rest": rest,
             "studies": studies,
             "claims": claims,
@@ -457,9 +422,9 @@ class Content:
 
 def _more(claims: list[Any], studies: list[Any], examples: list[Any]) -> str:
     """What a refuted item has besides the claim that is shown first."""
-    refuted = next((c for c in claims if c["verdict"]["key"] == "refuted"), None)
-    parts = [f"claim {c['id']} ({c['verdict']['word']})" for c in claims if c is not refuted]
-    parts += [f"study {s['name']}" for s in studies] + [f"example {e['name']}" for e in examples]
+    refuted = next((c for c in claims if c["verdict"] == "refuted"), None)
+    parts = [f"claim {c['claim'].id} ({agreement.WORDS[c['verdict']][0]})" for c in claims if c is not refuted]
+    parts += [f"study {s['piece'].name}" for s in studies] + [f"example {e['name']}" for e in examples]
     return ", ".join(parts)
 
 
@@ -480,12 +445,12 @@ def _table(
     if not isinstance(held, dict) or not {"columns", "rows"} <= held.keys():
         return None
     by_name = {row["name"]: row for row in numbers}
-    by_claim = {claim["id"]: claim for claim in claims}
-    ours = [(c, j["statistic"]) for c in held["columns"] if (row := by_name.get(f"{c}, row 1")) for j in row["judged"]]
+    by_claim = {claim["claim"].id: claim for claim in claims}
+    ours = [(c, j.statistic) for c in held["columns"] if (row := by_name.get(f"{c}, row 1")) for j in row["judged"]]
     rows = []
     for values in held["rows"]:
         of_row = {column: by_name.get(f"{column}, row {values[0]}") for column in held["columns"]}
-        judged = {(column, j["statistic"]): j for column, row in of_row.items() if row for j in row["judged"]}
+        judged = {(column, j.statistic): j for column, row in of_row.items() if row for j in row["judged"]}
         claim = by_claim.get(f"{item.id}-row-{values[0]}")
         rows.append(
             {
@@ -493,10 +458,10 @@ def _table(
                     (of_row[c] or {"printed": f"{v:,}"})["printed"]
                     for c, v in zip(held["columns"], values, strict=True)
                 ],
-                "measured": [judged[key]["measured"] if key in judged else "-" for key in ours],
-                "verdict": claim["verdict"] if claim else None,
+                "measured": [judged[key].measured if key in judged else "-" for key in ours],
+                "verdict": claim["verdict"] if claim else "",
                 "words": "; ".join(  # in the columns' order, of the first number: the others are it in another unit
-                    judged[key]["words"].partition(",")[0] for key in ours if key in judged and key[0] == ours[0][0]
+                    judged[key].words.partition(",")[0] for key in ours if key in judged and key[0] == ours[0][0]
                 ),
             }
         )
@@ -532,7 +497,7 @@ def _findings(plan: Plan, of: Content) -> dict[str, Any]:
             {
                 "words": finding["words"],
                 "short": names[finding["paper"]].inventory.short,
-                "verdict": verdict(of.outcome(piece)),
+                "verdict": of.outcome(piece),
                 "anchor": f"claim-{piece.name}",
                 "svgs": [drawing["svg"] for witness in shown for drawing in of.witness(witness)["drawn"]],
             }
@@ -540,14 +505,10 @@ def _findings(plan: Plan, of: Content) -> dict[str, Any]:
     return {"papers": papers, "cards": cards}
 
 
-def _by_verdict(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    of = {key: [item for item in items if item["verdict"]["key"] == key] for key in agreement.NAMED}
-    return [{**verdict(key), "items": some} for key, some in of.items() if some]
-
-
-def _counts(keys: Iterable[str]) -> list[dict[str, Any]]:
+def _counts(keys: Iterable[str]) -> dict[str, int]:
+    """How many there are of each verdict, in the order in which they are counted."""
     found = list(keys)
-    return [{**verdict(key), "count": found.count(key)} for key in agreement.WORDS]
+    return {key: found.count(key) for key in agreement.WORDS}
 
 
 def content(plan: Plan, folder: Folder) -> dict[str, Any]:
@@ -558,22 +519,18 @@ def content(plan: Plan, folder: Folder) -> dict[str, Any]:
     items = [item for paper in papers for item in paper["items"]]
     held = ((piece.claim.ours, all_of.reports[piece.name]) for piece in plan.claims)
     reports = [{**report, "ours": ours} for ours, report in held if report is not None]
-    outcomes = {
-        whose: _counts(all_of.outcome(piece) for piece in plan.claims if piece.claim.ours == ours)
-        for ours, whose in ((False, "theirs"), (True, "ours"))
-    }
+    theirs = [all_of.outcome(piece) for piece in plan.claims if not piece.claim.ours]
+    missing = theirs.count("missing")
     return {
         "papers": papers,
         "findings": findings,
-        "named": [(paper, _by_verdict(paper["items"])) for paper in papers],
-        "outcomes": outcomes,
-        "counts": _counts(item["verdict"]["key"] for item in items),
+        "counts": _counts(item["verdict"] for item in items),
         "items": len(items),
         "told": [
             *map(str, counts(reports)),
-            *(f"{c['count']} not looked at" for c in outcomes["theirs"] if c["key"] == "missing" and c["count"]),
+            *([f"{missing} not looked at"] if missing else []),
         ],
-        "claims": {whose: sum(c["count"] for c in counts) for whose, counts in outcomes.items()},
+        "claims": len(theirs),
         "provenance": all_of.provenance(),
-        "missing": sum(item["verdict"]["key"] == "missing" for item in items),
+        "missing": sum(item["verdict"] == "missing" for item in items),
     }

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...errors import MissingDependencyError
 from ...results.provenance import version
+from .agreement import NAMED, WORDS
 from .content import content
 from .folder import Folder
 from .plan import Plan
@@ -52,6 +53,7 @@ def _environment() -> Any:
         keep_trailing_newline=True,
     )
     environment.filters |= {"formula": formula, "markdown": markdown}
+    environment.globals |= {"words": WORDS, "named": NAMED}
     return environment
 
 
