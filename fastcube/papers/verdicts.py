@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from .claims import OUTCOMES
@@ -36,35 +35,23 @@ def folded(python: str, width: int) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-@dataclass(frozen=True)
-class Count:
-    """How many claims have an outcome, how many facts these are about, and how many of them are true by definition."""
-
-    outcome: str
-    claims: int
-    facts: int
-    definitions: int
-
-    def __str__(self) -> str:
-        words = {
-            "holds": "hold" if self.claims != 1 else "holds",
-            "misprint": f"misprint{'s' * (self.claims != 1)}",
-            "depends": f"depend{'s' * (self.claims == 1)} on the reading",
-        }
-        of = [f"{self.facts} fact{'s' * (self.facts != 1)}"] if self.outcome == "refuted" and self.claims else []
-        of += [f"{self.definitions} by definition"] if self.definitions else []
-        return f"{self.claims} {words.get(self.outcome, OUTCOMES[self.outcome])}{f' ({of[0]})' if of else ''}"
-
-
-def counts(reports: Iterable[Report], ours: bool = False) -> list[Count]:
-    """The papers' own claims, or ours, by outcome, in the order of ``OUTCOMES``; outcomes of no claim are left out."""
-    some = [report for report in reports if report["ours"] == ours]
+def counts(reports: Sequence[Report], ours: bool = False) -> list[str]:
+    """The papers' own claims, or ours, by outcome: ``5 refuted (3 facts)``, ``2 hold``, ..., where there are any."""
     out = []
-    for outcome in OUTCOMES:
-        found = [report for report in some if report["outcome"] == outcome]
-        facts = {(report["paper"], report["fact"]) for report in found}
+    for outcome, called in OUTCOMES.items():
+        found = [report for report in reports if report["ours"] == ours and report["outcome"] == outcome]
+        facts = len({(report["paper"], report["fact"]) for report in found})
+        definitions = sum(report["definition"] for report in found)
+        words = {
+            "holds": "hold" if len(found) != 1 else "holds",
+            "misprint": f"misprint{'s' * (len(found) != 1)}",
+            "depends": f"depend{'s' * (len(found) == 1)} on the reading",
+        }
+        of = f" ({definitions} by definition)" if definitions else ""
+        if outcome == "refuted":
+            of = f" ({facts} fact{'s' * (facts != 1)})"
         if found:
-            out.append(Count(outcome, len(found), len(facts), sum(report["definition"] for report in found)))
+            out.append(f"{len(found)} {words.get(outcome, called)}{of}")
     return out
 
 
@@ -74,7 +61,7 @@ def summary(reports: Iterable[Report]) -> str:
     lines = []
     for ours, whose in ((False, "of the papers"), (True, "of ours")):
         if number := sum(report["ours"] == ours for report in reports):
-            lines.append(f"{number} claim{'s' * (number > 1)} {whose}: {', '.join(map(str, counts(reports, ours)))}")
+            lines.append(f"{number} claim{'s' * (number > 1)} {whose}: {', '.join(counts(reports, ours))}")
     return "\n".join(lines)
 
 

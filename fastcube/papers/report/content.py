@@ -527,7 +527,7 @@ def content(plan: Plan, folder: Folder) -> dict[str, Any]:
         "counts": _counts(item["verdict"] for item in items),
         "items": len(items),
         "told": [
-            *map(str, counts(reports)),
+            *counts(reports),
             *([f"{missing} not looked at"] if missing else []),
         ],
         "claims": len(theirs),
