@@ -37,15 +37,18 @@ def fits(value: Any, shape: Any) -> bool:
     """Whether parsed JSON has a shape.
 
     A dict names the fields that must be there, or by the one key ``str`` what all values are; a list holds the shape of its
-    elements; a tuple holds alternatives; a range or frozenset what it must be in; a function decides; a type is the type.
+    elements, or those of a row of several; a tuple holds alternatives; a range or frozenset what it must be in; a function
+    decides; a type is the type.
     """
     match shape:
         case dict() if str in shape:
             does = isinstance(value, dict) and all(is_clean(k) and fits(v, shape[str]) for k, v in value.items())
         case dict():
             does = isinstance(value, dict) and all(k in value and fits(value[k], s) for k, s in shape.items())
-        case list():
+        case list() if len(shape) == 1:
             does = isinstance(value, list) and all(fits(v, shape[0]) for v in value)
+        case list():
+            does = isinstance(value, list) and len(value) == len(shape) and all(map(fits, value, shape))
         case tuple():
             does = any(fits(value, s) for s in shape)
         case range() | frozenset():
@@ -64,37 +67,36 @@ def is_number(value: Any) -> bool:
     return type(value) is float or (type(value) is int and abs(value) < 2**1000)
 
 
+def _cube(n: int) -> dict[str, Any]:
+    """The shape of a Q_n that is drawn, with labels of its own."""
+    label = range(2**n)
+    return {
+        "n": range(n, n + 1),
+        "faulty_nodes": [label],
+        "faulty_links": [[label, label]],
+        "inside": [[label, str]],
+        "arrows": [[label, label, str]],
+        "unsafe": bool,
+    }
+
+
+def _dual(m: int) -> dict[str, Any]:
+    """The shape of a DC(m) that is drawn, with labels of its own."""
+    label = range(2 << 2 * m)
+    return {"m": range(m, m + 1), "faulty_nodes": [label], "inside": [[label, str]], "paths": [[label]]}
+
+
+_CUBES, _DUALS = tuple(map(_cube, range(1, 7))), tuple(map(_dual, (1, 2)))
+
+
 def _whole_cube(cube: Any) -> bool:
-    """Whether it is a hypercube that is drawn, with labels of its own and nothing that is no link."""
-    if not fits(
-        cube,
-        {
-            "n": range(1, 7),
-            "faulty_nodes": list,
-            "faulty_links": [list],
-            "inside": [list],
-            "arrows": [list],
-            "unsafe": bool,
-        },
-    ):
-        return False
-    labels = range(1 << cube["n"])
-    pairs = all(len(p) == 2 and fits(p[0], labels) and is_clean(p[1]) for p in cube["inside"])
-    links = [link for link in cube["faulty_links"] if len(link) == 2]
-    arrows = [arrow[:2] for arrow in cube["arrows"] if len(arrow) == 3 and is_clean(arrow[2])]
-    ends = all(fits(link, [labels]) and link[0] != link[1] for link in links + arrows)
-    whole = len(links) + len(arrows) == len(cube["faulty_links"]) + len(cube["arrows"])
-    return pairs and whole and ends and fits(cube["faulty_nodes"], [labels])
+    """Whether it is a hypercube that is drawn, with nothing that leads from a node to itself."""
+    return fits(cube, _CUBES) and all(u != v for u, v, *_ in cube["faulty_links"] + cube["arrows"])
 
 
 def _whole_dual(dual: Any) -> bool:
-    """Whether it is a dual-cube that is drawn, with labels of its own."""
-    if not fits(dual, {"m": range(1, 3), "faulty_nodes": list, "inside": list, "paths": [list]}):
-        return False
-    labels = range(2 << 2 * dual["m"])
-    pairs = all(fits(p, list) and len(p) == 2 and fits(p[0], labels) and is_clean(p[1]) for p in dual["inside"])
-    paths = all(fits(p, [labels]) and all(u != v for u, v in pairwise(p)) for p in dual["paths"])
-    return pairs and paths and fits(dual["faulty_nodes"], [labels])
+    """Whether it is a dual-cube that is drawn."""
+    return fits(dual, _DUALS) and all(u != v for path in dual["paths"] for u, v in pairwise(path))
 
 
 _TOLD = (lambda told: told == {}, {"drawings": [_whole_cube]}, {"dual": _whole_dual}, {"lines": [str]})
@@ -109,7 +111,7 @@ RUN = {
 
 _TABLE = {
     "at": [str],
-    "rows": [[str]],
+    "rows": [[str, str, str]],
     "title": str,
     "x": str,
     "y": str,
@@ -121,11 +123,7 @@ _TABLE = {
 
 def _whole(table: Any) -> bool:
     """Whether a table of a figure has a cell for each place."""
-    return (
-        fits(table, _TABLE)
-        and all(len(row) == 3 for row in table["rows"])
-        and all(len(column["cells"]) == len(table["at"]) for column in table["columns"])
-    )
+    return fits(table, _TABLE) and all(len(column["cells"]) == len(table["at"]) for column in table["columns"])
 
 
 _ESTIMATE = {"point": {str: is_number}, "statistic": str, "among": int} | dict.fromkeys(
