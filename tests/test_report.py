@@ -444,7 +444,7 @@ def test_a_dual_cube_is_drawn_with_its_faults_and_ends():
 def test_no_link_of_a_dual_cube_passes_over_another_node():
     for m in (1, 2):
         dual = DualCube(m)
-        at = [complex(*duals._place(dual, v)) for v in range(2**dual.bits)]
+        at = [duals._place(dual, v) for v in range(2**dual.bits)]
         for u, v, w in itertools.permutations(range(len(at)), 3):
             if u < v and dual.is_link(u, v):
                 along = ((at[w] - at[u]) * (at[v] - at[u]).conjugate()).real / abs(at[v] - at[u]) ** 2

@@ -7,7 +7,7 @@ Colours are classes of the page's style sheet, so that a drawing follows dark mo
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..examples import Drawing
@@ -18,8 +18,9 @@ LARGEST = 6
 #: Dimensions whose links are drawn, and up to which every node is named.
 _LINKED = 4
 
-#: Where a step along each dimension leads, in the units of the drawing: so that no link passes over a node.
-_STEPS = ((84.0, 0.0), (0.0, -84.0), (40.0, -34.0), (220.0, 48.0), (440.0, 0.0), (0.0, -250.0))
+#: Where a step along each dimension leads, to the right and i times down in the units of the drawing: so that no link passes
+#: over a node.
+_STEPS = (84.0, -84.0j, 40.0 - 34.0j, 220.0 + 48.0j, 440.0, -250.0j)
 _RADIUS = 12.0
 _MARGIN = 30.0
 
@@ -40,12 +41,6 @@ def link_text(u: int, v: int, n: int) -> str:
     return "".join("*" if a != b else a for a, b in zip(label(u, n), label(v, n), strict=True))
 
 
-def _place(v: int) -> tuple[float, float]:
-    x = sum(_STEPS[i][0] for i in range(LARGEST) if v >> i & 1)
-    y = sum(_STEPS[i][1] for i in range(LARGEST) if v >> i & 1)
-    return x, y
-
-
 def in_words(drawing: Drawing) -> str:
     """The drawing in words: its text alternative."""
     n = drawing.n
@@ -55,11 +50,12 @@ def in_words(drawing: Drawing) -> str:
     if drawing.faulty_links:
         parts.append("faulty links " + ", ".join(link_text(u, v, n) for u, v in drawing.faulty_links))
     if drawing.grey and set(drawing.grey) != set(drawing.inside):
-        parts.append(_some("unsafe nodes", [label(v, n) for v in drawing.grey]))
+        parts.append(_listed("unsafe nodes", [label(v, n) for v in drawing.grey], _TOLD))
     if drawing.inside:
         marked = set(drawing.grey) == set(drawing.inside)
         what = "unsafe nodes with the step that marks each" if marked else "in the nodes"
-        parts.append(_some(what, [f"{label(v, n)}: {text}" for v, text in sorted(drawing.inside.items())]))
+        inside = [f"{label(v, n)}: {text}" for v, text in sorted(drawing.inside.items())]
+        parts.append(_listed(what, inside, _TOLD))
     if drawing.arrows:
         parts.append(
             "arrows " + ", ".join(f"{label(u, n)} to {label(v, n)} {word}".strip() for u, v, word in drawing.arrows)
@@ -69,47 +65,67 @@ def in_words(drawing: Drawing) -> str:
     return "; ".join(parts)
 
 
-def _some(what: str, names: Sequence[str]) -> str:
-    """The names, the first of them where a drawing tells more than words could."""
-    more = f", ... ({len(names)} in all)" if len(names) > _TOLD else ""
-    return f"{what} {', '.join(names[:_TOLD] if more else names)}{more}"
+def _listed(what: str, names: Sequence[str], most: int) -> str:
+    """What there is and its names, at most so many of them: a drawing tells more than words could."""
+    more = f", ... ({len(names)} in all)" if len(names) > most else ""
+    return f"{what} {', '.join(names[:most])}{more}"
 
 
-def rim_to_rim(one: tuple[float, float], other: tuple[float, float], radius: float) -> str:
+def _link(one: complex, other: complex, radius: float) -> str:
     """A link between the rims of two nodes, as a part of a path."""
-    (a, b), (c, d) = one, other
-    length = ((c - a) ** 2 + (d - b) ** 2) ** 0.5
-    e, f = (c - a) / length * radius, (d - b) / length * radius
-    return f"M{a + e:.0f} {b + f:.0f} {c - e:.0f} {d - f:.0f}"
+    rim = (other - one) / abs(other - one) * radius
+    a, b = one + rim, other - rim
+    return f"M{a.real:.0f} {a.imag:.0f} {b.real:.0f} {b.imag:.0f}"
 
 
-def _way(u: int, v: int) -> str:
-    return rim_to_rim(_place(u), _place(v), _RADIUS)
-
-
-def arrow(one: tuple[float, float], other: tuple[float, float], word: str, radius: float) -> str:
+def _arrow(one: complex, other: complex, word: str, radius: float) -> str:
     """An arrow beside its link, from rim to rim, with its word at two fifths of the way."""
-    (a, b), (c, d) = one, other
-    length = ((c - a) ** 2 + (d - b) ** 2) ** 0.5
-    x, y = (c - a) / length, (d - b) / length
-    px, py = -4 * y, 4 * x  # to the side, so that both ways are seen
-    tip = (c - x * (radius + 2) + px, d - y * (radius + 2) + py)
-    tail = (a + x * (radius + 2) + px, b + y * (radius + 2) + py)
-    left = (tip[0] - 8 * x - 4 * y, tip[1] - 8 * y + 4 * x)
-    right = (tip[0] - 8 * x + 4 * y, tip[1] - 8 * y - 4 * x)
-    at = f'x="{a + 0.4 * (c - a) + 3 * px:.1f}" y="{b + 0.4 * (d - b) + 3 * py + 4:.1f}"'
-    text = f'<text class="word" {at}>{html.escape(word)}</text>'
-    way = f"M {tail[0]:.1f} {tail[1]:.1f} L {tip[0]:.1f} {tip[1]:.1f}"
-    head = f"M {tip[0]:.1f} {tip[1]:.1f} L {left[0]:.1f} {left[1]:.1f} L {right[0]:.1f} {right[1]:.1f} z"
-    return f'<path class="sent" d="{way}"/><path class="head" d="{head}"/>' + (text if word else "")
+    along = (other - one) / abs(other - one)
+    aside = 4j * along  # so that both ways are seen
+    tail, tip = one + (radius + 2) * along + aside, other - (radius + 2) * along + aside
+    head = [f"{at.real:.1f} {at.imag:.1f}" for at in (tip, tip - 8 * along + aside, tip - 8 * along - aside)]
+    at = one + 0.4 * (other - one) + 3 * aside + 4j
+    text = f'<text class="word" x="{at.real:.1f}" y="{at.imag:.1f}">{html.escape(word)}</text>'
+    way = f'<path class="sent" d="M {tail.real:.1f} {tail.imag:.1f} L {head[0]}"/>'
+    return f'{way}<path class="head" d="M {" L ".join(head)} z"/>' + (text if word else "")
 
 
-def nodes_svg(places: Sequence[tuple[float, float]], kinds: Sequence[str], radius: float) -> list[str]:
-    """The nodes as circles, those of a kind together: what they look like is said once."""
-    held: dict[str, list[str]] = {}
-    for (x, y), kind in zip(places, kinds, strict=True):
-        held.setdefault(kind, []).append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{radius:g}"/>')
-    return [f'<g class="node {kind}">{"".join(circles)}</g>' for kind, circles in held.items()]
+def network_svg(
+    name: str,
+    places: Sequence[complex],
+    links: Mapping[str, Sequence[tuple[int, int]]],
+    arrows: Iterable[tuple[int, int, str]],
+    kinds: Sequence[str],
+    inside: Mapping[int, str],
+    named: Mapping[int, str],
+    beside: complex,
+    radius: float,
+    words: str,
+) -> str:
+    """The ``<svg>`` element of a class around nodes at their places, each of a kind; links are given by kind too.
+
+    Names stand ``beside`` nodes; ``words`` are the text alternative, if the drawing needs one.
+    """
+    ways = {kind: [_link(places[u], places[v], radius) for u, v in some] for kind, some in links.items() if some}
+    parts = [f'<path class="{kind}" d="{"".join(some)}"/>' for kind, some in ways.items()]
+    parts += [_arrow(places[u], places[v], word, radius) for u, v, word in arrows]
+    circles: dict[str, list[str]] = {}  # those of a kind together: what they look like is said once
+    for at, kind in zip(places, kinds, strict=True):
+        circles.setdefault(kind, []).append(f'<circle cx="{at.real:.0f}" cy="{at.imag:.0f}" r="{radius:g}"/>')
+    parts += [f'<g class="node {kind}">{"".join(some)}</g>' for kind, some in circles.items()]
+    for v in sorted(inside):
+        at = places[v] + 4j
+        text = html.escape(inside[v])
+        parts.append(f'<text class="inside {kinds[v]}" x="{at.real:.0f}" y="{at.imag:.0f}">{text}</text>')
+    names = ((places[v] + beside, text) for v, text in named.items())
+    texts = (f'<text x="{at.real:.0f}" y="{at.imag:.0f}">{text}</text>' for at, text in names)
+    parts.append(f'<g class="name">{"".join(texts)}</g>')
+    left, top = min(at.real for at in places) - _MARGIN - 12, min(at.imag for at in places) - _MARGIN
+    width = max(at.real for at in places) + _MARGIN - left
+    height = max(at.imag for at in places) + _MARGIN + 6 - top
+    box = f'viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    role = f'role="img" aria-label="{html.escape(words, quote=True)}"' if words else 'aria-hidden="true"'
+    return f'<svg class="{name}" {box} {role}>{"".join(parts)}</svg>'
 
 
 def cube_svg(drawing: Drawing, *, told: bool = False) -> str:
@@ -125,37 +141,21 @@ def cube_svg(drawing: Drawing, *, told: bool = False) -> str:
     nodes = range(2**n)
     broken = {frozenset(link) for link in drawing.faulty_links}
     links = [(u, u | 1 << i) for u in nodes for i in range(min(n, _LINKED)) if not u >> i & 1]
-    ways = {
-        "link": [_way(*link) for link in links if frozenset(link) not in broken],
-        "broken": [_way(*link) for link in links if frozenset(link) in broken],
-    }
-    parts = [f'<path class="{kind}" d="{"".join(some)}"/>' for kind, some in ways.items() if some]
-    for u, v, word in drawing.arrows:
-        parts.append(arrow(_place(u), _place(v), word, _RADIUS))
-    places = [_place(v) for v in nodes]
-    kinds = ["faulty" if v in drawing.faulty_nodes else "unsafe" if v in drawing.grey else "plain" for v in nodes]
-    parts += nodes_svg(places, kinds, _RADIUS)
-    for v, (x, y) in enumerate(places):
-        if v in drawing.inside:
-            text = html.escape(drawing.inside[v])
-            parts.append(f'<text class="inside {kinds[v]}" x="{x:.0f}" y="{y + 4:.0f}">{text}</text>')
-    beside, below = (-8, _RADIUS + 12) if n <= _LINKED else (0, -_RADIUS - 4)
-    names = (
-        f'<text x="{x + beside:.0f}" y="{y + below:.0f}">{label(v, n)}</text>'
-        for v, (x, y) in enumerate(places)
-        if n <= _LINKED or v in drawing.faulty_nodes
+    return network_svg(
+        "cube large" if n > _LINKED else "cube",
+        [sum((step for i, step in enumerate(_STEPS) if v >> i & 1), 0j) for v in nodes],
+        {
+            "link": [link for link in links if frozenset(link) not in broken],
+            "broken": [link for link in links if frozenset(link) in broken],
+        },
+        drawing.arrows,
+        ["faulty" if v in drawing.faulty_nodes else "unsafe" if v in drawing.grey else "plain" for v in nodes],
+        drawing.inside,
+        {v: label(v, n) for v in nodes if n <= _LINKED or v in drawing.faulty_nodes},
+        -8 + (_RADIUS + 12) * 1j if n <= _LINKED else -(_RADIUS + 4) * 1j,
+        _RADIUS,
+        "" if told else in_words(drawing),
     )
-    parts.append(f'<g class="name">{"".join(names)}</g>')
-    return svg_of("cube large" if n > _LINKED else "cube", places, parts, "" if told else in_words(drawing))
-
-
-def svg_of(kind: str, places: Sequence[tuple[float, float]], parts: Sequence[str], words: str) -> str:
-    """The ``<svg>`` element of a class around nodes at their places; ``words`` are its text alternative, if it needs one."""
-    left, top = min(x for x, _ in places) - _MARGIN - 12, min(y for _, y in places) - _MARGIN
-    width, height = max(x for x, _ in places) + _MARGIN - left, max(y for _, y in places) + _MARGIN + 6 - top
-    box = f'viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    role = f'role="img" aria-label="{html.escape(words, quote=True)}"' if words else 'aria-hidden="true"'
-    return f'<svg class="{kind}" {box} {role}>{"".join(parts)}</svg>'
 
 
 def told(data: Mapping[str, Any], value: Any, unsafe: bool) -> dict[str, Any]:
@@ -184,10 +184,10 @@ def told(data: Mapping[str, Any], value: Any, unsafe: bool) -> dict[str, Any]:
             "unsafe": found is not None,
         }
         return {"drawings": [whole | {"arrows": arrows} for arrows in _arrows(n, data.get("trees", value)) or [[]]]}
-    lines = [_listed("faulty nodes", [label(v, n) for v in nodes])] if nodes else []
-    lines += [_listed("faulty links", [link_text(u, v, n) for u, v in links])] if links else []
+    lines = [_listed("faulty nodes:", [label(v, n) for v in nodes], _NAMED)] if nodes else []
+    lines += [_listed("faulty links:", [link_text(u, v, n) for u, v in links], _NAMED)] if links else []
     if found is not None:
-        lines.append(_listed("unsafe subcubes", [str(part) for part in found.subcubes]))
+        lines.append(_listed("unsafe subcubes:", [str(part) for part in found.subcubes], _NAMED))
     return {"lines": lines}
 
 
@@ -218,11 +218,6 @@ def _unsafe(n: int, nodes: Sequence[int], links: Sequence[tuple[int, int]]) -> A
     from ...networks.hypercube import Hypercube
 
     return find_unsafe(Hypercube(n, nodes, links))
-
-
-def _listed(what: str, names: Sequence[str]) -> str:
-    more = f", ... ({len(names)} in all)" if len(names) > _NAMED else ""
-    return f"{what}: {', '.join(names[:_NAMED])}{more}"
 
 
 def drawings_of(told: Mapping[str, Any]) -> list[Drawing]:

@@ -5,14 +5,13 @@ The cross edge of a node leads from its cluster to the one of the other class th
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from ...networks.dualcube import DualCube
 from . import cubes
-from .cubes import label, nodes_svg, rim_to_rim, svg_of
+from .cubes import label, network_svg
 
 #: DC(m) is drawn for m up to here: 8 and 32 nodes.
 LARGEST = 2
@@ -22,13 +21,13 @@ LARGEST = 2
 _WIDE, _HIGH, _SLANT, _PITCH, _BETWEEN, _RADIUS = 56.0, 44.0, -25.0, 124.0, 210.0, 8.0
 
 
-def _place(dual: DualCube, v: int) -> tuple[float, float]:
+def _place(dual: DualCube, v: int) -> complex:
     """Where a node is set; the cross edges of one cluster fan out to all clusters of the other class."""
     across, up = dual.position(v) & 1, dual.position(v) >> 1
     x = dual.cluster(v) * _PITCH + across * _WIDE + up * _SLANT
     if dual.class_of(v) == 0:
-        return x, -up * _HIGH
-    return x, -_BETWEEN - (1 - up) * _HIGH if dual.m > 1 else -2 * _HIGH
+        return complex(x, -up * _HIGH)
+    return complex(x, -_BETWEEN - (1 - up) * _HIGH if dual.m > 1 else -2 * _HIGH)
 
 
 def in_words(m: int, faulty: list[int], inside: Mapping[int, str], paths: Sequence[Sequence[int]] = ()) -> str:
@@ -45,21 +44,19 @@ def dual_svg(m: int, faulty: list[int], inside: Mapping[int, str], paths: Sequen
     """DC(m), 1 <= m <= 2, as an ``<svg>`` element: ``faulty`` nodes black, texts ``inside`` of others, ``paths`` as arrows."""
     dual = DualCube(m, faulty)
     nodes = range(2**dual.bits)
-    places = [_place(dual, v) for v in nodes]
-    links = [(u, v) for u in nodes for v in dual.neighbours(u) if u < v]
-    way = "".join(rim_to_rim(places[u], places[v], _RADIUS) for u, v in links)
-    parts = [f'<path class="link" d="{way}"/>']
-    parts += nodes_svg(places, ["faulty" if v in faulty else "plain" for v in nodes], _RADIUS)
     hops = dict.fromkeys(hop for path in paths for hop in pairwise(path))
-    parts += [cubes.arrow(places[u], places[v], "", _RADIUS) for u, v in hops]
-    for v, text in inside.items():
-        x, y = places[v]
-        parts.append(f'<text class="inside" x="{x:.0f}" y="{y + 4:.0f}">{html.escape(text)}</text>')
-    names = (
-        f'<text x="{x:.0f}" y="{y + _RADIUS + 10:.0f}">{label(v, dual.bits)}</text>' for v, (x, y) in enumerate(places)
+    return network_svg(
+        "cube dual large" if m > 1 else "cube dual",
+        [_place(dual, v) for v in nodes],
+        {"link": [(u, v) for u in nodes for v in dual.neighbours(u) if u < v]},
+        [(u, v, "") for u, v in hops],
+        ["faulty" if v in faulty else "plain" for v in nodes],
+        inside,
+        {v: label(v, dual.bits) for v in nodes},
+        (_RADIUS + 10) * 1j,
+        _RADIUS,
+        "",
     )
-    parts.append(f'<g class="name">{"".join(names)}</g>')
-    return svg_of("cube dual large" if m > 1 else "cube dual", places, parts, "")
 
 
 def _in_cluster(m: int, faulty: list[int], k: Any) -> list[int] | None:
