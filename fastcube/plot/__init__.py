@@ -86,12 +86,20 @@ def plain_figure(results: Results, sheet: Sheet) -> None:
     for panel, statistic in zip(panels, chosen, strict=True):
         if isinstance(statistic, Distribution):
             panel.shares(results, statistic.name, at=lambda point: point in some)
+            name = statistic.name + at
         else:
             panel.lines(results, statistic.name)
-        name = statistic.name + at if isinstance(statistic, Distribution) else statistic.name
+            name = statistic.name
         panel.words(title=results.study.title if len(chosen) == 1 else name)
     if len(chosen) > 1:
         sheet.title(results.study.title)
+
+
+def study_figure(results: Results, sheet: Sheet) -> None:
+    """The figure of the results' grid or study, where they have one of their own, else the plain one."""
+    code = code_of(results.study)
+    own = None if code is None else code.grid_of(results).figure or code.figure
+    (own or plain_figure)(results, sheet)
 
 
 def draw(
@@ -116,13 +124,11 @@ def draw(
     from .sheet import Sheet
 
     sheet = Sheet(axes, width)
-    code = code_of(results.study)
-    own = None if code is None else code.grid_of(results).figure or code.figure
     with of_study(f"the figure of {results.study.name}"):
         if check_flag("log", log) or statistics or (x, by) != (None, None):
             selection_figure(results, sheet, statistics, x, by, log)
         else:
-            (own or plain_figure)(results, sheet)
+            study_figure(results, sheet)
     figure = sheet.finish()
     if path is not None:
         try:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..measure.estimate import Estimate
-from ..measure.study import Point
+from ..measure.study import Measure, Point
 from . import placing
 from .style import GREY, SMALLEST, style
 from .words import axis_text, key_text, mathtext, wrapped
@@ -95,6 +95,16 @@ def _matches(point: Point, at: Mapping[str, object] | Callable[[Point], bool] | 
     return all(point[name] == value for name, value in at.items())
 
 
+def grouped(study: Measure, points: Iterable[Point], names: Sequence[str]) -> list[tuple[dict[str, Any], list[Point]]]:
+    """The points by their values on these axes, in the order that the axes give them."""
+    found: dict[tuple[Any, ...], list[Point]] = {}
+    for point in points:
+        found.setdefault(tuple(point[name] for name in names), []).append(point)
+    places = [study.axis(name).place for name in names]
+    keys = sorted(found, key=lambda key: [place(value) for place, value in zip(places, key, strict=True)])
+    return [(dict(zip(names, key, strict=True)), found[key]) for key in keys]
+
+
 def arrow(top: float) -> Any:
     """The marker of what lies beyond: an arrow down from ``top`` of its length above its place."""
     from matplotlib.path import Path
@@ -151,24 +161,15 @@ class Panel:
         for name in (name for name in names if name not in (x, by) and count[name] > 1):
             if len({tuple(point[k] for k in (x, *keys)) for point in chosen}) < len(chosen):
                 keys = [k for k in names if k in (name, *keys)]
-        places = [study.axis(name).place for name in keys]
-
-        def order(key: tuple[Any, ...]) -> tuple[Any, ...]:
-            return tuple(place(value) for place, value in zip(places, key, strict=True))
-
-        whole = sorted({tuple(point[name] for name in keys) for point in done}, key=order)
-        at_key: dict[tuple[Any, ...], list[Point]] = {}
-        for point in chosen:
-            at_key.setdefault(tuple(point[name] for name in keys), []).append(point)
-        for key in sorted(at_key, key=order):
-            points = at_key[key]
+        whole = [key for key, _ in grouped(study, done, keys)]
+        for key, points in grouped(study, chosen, keys):
             points.sort(key=lambda point: point[x])
             estimates = [_scaled(results.estimates(point)[statistic], factor) for point in points]
-            label = key_text(dict(zip(keys, key, strict=True))) or None
             look = style(whole.index(key), len(whole))
-            self.drawn.append(Line(label, [point[x] for point in points], estimates, list(points), look))
+            self.drawn.append(Line(key_text(key) or None, [point[x] for point in points], estimates, [*points], look))
         self.by = self.by or tuple(keys)
-        self._describe(results, x, study.statistic(statistic).description)
+        said = {"x": axis_text(x, study.axis(x).description), "y": study.statistic(statistic).description}
+        self._default = {**said, **self._default}
 
     def compare(
         self,
@@ -256,17 +257,14 @@ class Panel:
 
     def curve(self, x: Sequence[float], y: Sequence[float], label: str, **how: Any) -> None:
         """Any other line that is not measured: grey and dotted unless ``how`` (matplotlib's words) says otherwise."""
-        how = {"color": GREY, "linestyle": ":", "linewidth": 1.2} | how
-        self.axes.plot(x, y, zorder=1.5, **how)
+        how = {"color": GREY, "linestyle": ":", "linewidth": 1.2, "zorder": 1.5} | how
+        self.axes.plot(x, y, **how)
         self._known.append((list(x), list(y)))
         self._enter(label, **how)
 
     def marks(self, x: Sequence[float], y: Sequence[float], label: str) -> None:
         """Values that are known and not estimated, exact or published: open circles."""
-        how = {"color": GREY, "linestyle": "none", "marker": "o", "markerfacecolor": "none", "markersize": 7}
-        self.axes.plot(x, y, zorder=4, **how)
-        self._known.append((list(x), list(y)))
-        self._enter(label, **how)
+        self.curve(x, y, label, linestyle="none", marker="o", markerfacecolor="none", markersize=7, zorder=4)
 
     def words(self, x: str | None = None, y: str | None = None, title: str | None = None) -> None:
         """Labels of the axes, by default what the study says of axis and statistic, and the title: what is drawn."""
@@ -277,10 +275,6 @@ class Panel:
         self._limits |= given
 
     # ------------------------------------------------------------ drawing it
-
-    def _describe(self, results: Results, x: str, y: str) -> None:
-        axis = next(a for a in results.study.axes if a.name == x)
-        self._default = {"x": axis_text(axis.name, axis.description), "y": y, **self._default}
 
     def _enter(self, label: str, **how: Any) -> None:
         from matplotlib.lines import Line2D
@@ -458,8 +452,6 @@ class Panel:
 
 
 def _scaled(e: Estimate, factor: float) -> Estimate:
-    if factor == 1:
-        return e
     numbers = {name: getattr(e, name) * factor for name in ("value", "stderr", "low", "high")}
     return replace(e, **numbers)
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ParameterError
 from ..measure.choice import Choice
 from ..measure.statistics import Distribution, Statistic
-from .panel import Line
+from .panel import Line, grouped
 from .style import style
 from .words import axis_text, key_text, mathtext
 
 if TYPE_CHECKING:
-    from ..measure.statistics import Point
     from ..results.results import Results
     from .sheet import Sheet
 
@@ -67,19 +66,14 @@ def selection_figure(
     panel.scale = "log" if log else "auto"
     lines: list[Line] = []
     for statistic in chosen:
-        at_key: dict[tuple[Any, ...], list[Point]] = {}
-        for point in points:
-            if statistic.defined(point):
-                at_key.setdefault(tuple(point[name] for name in several), []).append(point)
-        for key in sorted(at_key, key=lambda key: [study.axis(n).place(v) for n, v in zip(several, key, strict=True)]):
-            own = sorted(at_key[key], key=lambda point: axis.place(point[along]))
+        there = [point for point in points if statistic.defined(point)]
+        for key, own in grouped(study, there, several):
+            own.sort(key=lambda point: axis.place(point[along]))
             where: list[Any] = [names.index(str(point[along])) if names else point[along] for point in own]
-            told = [mathtext(statistic.name)] * (len(chosen) > 1) + [
-                key_text(dict(zip(several, key, strict=True)))
-            ] * bool(several)
+            told = [mathtext(statistic.name)] if len(chosen) > 1 or not several else []
+            told += [key_text(key)] if several else []
             estimates = [results.read(statistic, point)[0] for point in own]
-            label = ", ".join(told) or mathtext(statistic.name)
-            lines.append(Line(label, where, estimates, list(own), {}, joined=not names))
+            lines.append(Line(", ".join(told), where, estimates, [*own], {}, joined=not names))
     for i, line in enumerate(lines):
         line.look = style(i, len(lines))
     panel.drawn = lines

@@ -8,8 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ...errors import of_study
-from ...measure.registry import study_of
-from ...plot import plain_figure
+from ...plot import study_figure
 from ...plot.panel import seen, without_events
 from ...results.digits import estimate_texts
 
@@ -154,11 +153,9 @@ def figure_of(results: Results) -> dict[str, Any]:
     """
     from ...plot.sheet import Sheet
 
-    study = study_of(results.study)
-    grid = study.grid_of(results)
-    sheet = Sheet()
+    study, sheet = results.study, Sheet()
     with of_study(f"the figure of {study.name}"):
-        (grid.figure or study.figure or plain_figure)(results, sheet)
+        study_figure(results, sheet)
     drawn = sheet.finish()
     tables = [_table(panel) for panel in sheet._panels]
     words = _words(study.title, [t for t in tables if t["columns"]])
