@@ -139,21 +139,17 @@ class _Deciding:
         self.reports[done.key] = report
         self.left.pop(done.key, None)
         cache.keep(done, report)
-        self.pass_on_next()
+        self.pass_on()
 
-    def pass_on_next(self) -> None:
-        """Pass on the reports that are next in order."""
-        while self.given < len(self.claims) and self.pass_on(self.claims[self.given]):
-            self.given += 1
-
-    def pass_on(self, claim: Claim) -> bool:
-        """Pass on a claim's report, if there is one."""
-        report = self.reports.get(claim.key)
-        if report is None:
-            return False
-        self.progress.say("")
-        self.take(report)
-        return True
+    def pass_on(self, stopped: bool = False) -> None:
+        """Pass on the reports that are next in order; once ``stopped`` those too that waited for one before them."""
+        for claim in self.claims[self.given :]:
+            if claim.key in self.reports:
+                self.progress.say("")
+                self.take(self.reports[claim.key])
+                self.given += 1
+            elif not stopped:
+                break
 
     def died(self, number: int) -> None:
         """A worker that died costs the claim that it was deciding.  Raises EngineError for one that could not even begin."""
@@ -194,13 +190,13 @@ class _Deciding:
     def run(self, workers: int, deadline: float) -> int:
         for number in range(min(workers, len(self.waiting))):
             self.start(number)
-        self.pass_on_next()
+        self.pass_on()
         while self.given < len(self.claims):
             with contextlib.suppress(queue.Empty):
                 patience = max(0.05, self.progress.every)
                 number, message = self.heard.get(timeout=max(0.0, min(patience, deadline - time.monotonic())))
                 if number is None:
-                    return self.stop(message)
+                    return int(message)
                 if message is None:
                     self.died(number)
                 elif "package" in message:
@@ -214,15 +210,9 @@ class _Deciding:
                 else:
                     self.cases[number] = message["cases"], message["where"]
             if time.monotonic() >= deadline and self.given < len(self.claims):
-                return self.stop(WORK_REMAINS)
+                return WORK_REMAINS
             self.show()
         return FINISHED
-
-    def stop(self, code: int) -> int:
-        """Pass on the reports that waited for one before them."""
-        for claim in self.claims[self.given :]:
-            self.pass_on(claim)
-        return code
 
 
 def _failed(claim: Claim, quick: bool, why: str) -> Report:
@@ -290,6 +280,8 @@ def decide(
             code = deciding.run(workers or available_cpus(), deadline)
             if code == FINISHED:
                 deciding.show(final=True)
+            else:
+                deciding.pass_on(stopped=True)
             return code
         finally:
             for worker in deciding.workers.values():
