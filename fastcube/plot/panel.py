@@ -19,6 +19,9 @@ from .words import axis_text, key_text, mathtext, wrapped
 if TYPE_CHECKING:
     from ..results.results import Results
 
+#: Which points are kept: those of these values, or for which a function holds; by default all.
+Kept = Mapping[str, object] | Callable[[Point], bool] | None
+
 #: Characters of names that stand beside one another along x.
 _WORDS = 45
 
@@ -87,7 +90,7 @@ def end_of(estimates: Sequence[Estimate]) -> int | None:
     return next((i for i in none if i > there[-1]), next((i for i in reversed(none) if i < there[0]), None))
 
 
-def _matches(point: Point, at: Mapping[str, object] | Callable[[Point], bool] | None) -> bool:
+def _matches(point: Point, at: Kept) -> bool:
     if at is None:
         return True
     if callable(at):
@@ -140,7 +143,7 @@ class Panel:
         statistic: str,
         x: str | None = None,
         by: str | None = None,
-        at: Mapping[str, object] | Callable[[Point], bool] | None = None,
+        at: Kept = None,
         factor: float = 1.0,
     ) -> None:
         """One line of the statistic against the axis ``x`` for each value of ``by``, and of other axes that tell points apart.
@@ -176,7 +179,7 @@ class Panel:
         results: Results,
         statistics: Mapping[str, str],
         x: str | None = None,
-        at: Mapping[str, object] | Callable[[Point], bool] | None = None,
+        at: Kept = None,
         factor: float = 1.0,
     ) -> None:
         """One line for each of several statistics, ``{label: name}``, against ``x``; ``at`` must fix the other axes."""
@@ -191,9 +194,7 @@ class Panel:
             self._default.setdefault("y", one._default["y"])
         self.by = self.by or ("statistic",)
 
-    def shares(
-        self, results: Results, statistic: str, at: Mapping[str, object] | Callable[[Point], bool] | None = None
-    ) -> None:
+    def shares(self, results: Results, statistic: str, at: Kept = None) -> None:
         """A distribution: the share of each value up to the largest seen, one line for each point that ``at`` keeps."""
         study = results.study
         points = [p for p, t in results if t.trials and _matches(p, at) and study.statistic(statistic).defined(p)]
