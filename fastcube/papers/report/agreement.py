@@ -92,12 +92,6 @@ def judge(printed: Printed, statistic: str, e: Estimate, among: int, runs: int |
     return Judged(statistic, measured, key, words)
 
 
-def worst(keys: Iterable[str]) -> str:
-    """The worst of some verdicts; ``missing`` where there are none."""
-    found = set(keys)
-    return next((key for key in ORDER if key in found), "missing")
-
-
 @dataclass(frozen=True)
 class Decided:
     """A claim's verdict among those of an item: whether the claim is ours, and whether it stands aside."""
@@ -122,7 +116,7 @@ def of_claims(every: Iterable[Decided], printed: bool) -> list[str]:
 
 
 def of_item(claims: list[str], numbers: list[str], shown: list[str], concept: bool) -> str:
-    """The verdict on an item, from those on its claims, its printed numbers, and its plots and examples.
+    """The worst of the verdicts on an item's claims and its printed numbers, or else on its plots and examples.
 
     A number that is not reproduced is that, even where a claim restates it.
     """
@@ -130,4 +124,6 @@ def of_item(claims: list[str], numbers: list[str], shown: list[str], concept: bo
         return "concept"
     if "unreproduced" in numbers:
         return "unreproduced"
-    return worst([*claims, *numbers] or shown) if "missing" not in shown else worst([*claims, *numbers, *shown])
+    decided = {*claims, *numbers}
+    found = decided if decided and "missing" not in shown else decided | {*shown}
+    return next((key for key in ORDER if key in found), "missing")

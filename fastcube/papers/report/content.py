@@ -476,15 +476,7 @@ def _findings(plan: Plan, of: Content) -> dict[str, Any]:
     """What was found, in words: a line a paper, and the weightiest refutations with the witness of this folder drawn."""
     names = {paper.name: paper for paper in plan.papers}
     found = resources.read("findings")
-    papers = [
-        {
-            **line,
-            "short": names[line["paper"]].inventory.short,
-            "studies": [study.name for study in names[line["paper"]].studies],
-        }
-        for line in found["found"]
-        if line["paper"] in names
-    ]
+    papers = [{"words": line["words"], "of": names[line["paper"]]} for line in found["found"] if line["paper"] in names]
     cards = []
     for finding in found["weightiest"]:
         piece = of.claims.get((finding["paper"], finding["claim"]))

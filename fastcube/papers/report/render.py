@@ -42,10 +42,8 @@ def _hash(text: str) -> str:
 def _environment() -> Any:
     import jinja2
 
-    names = ("report.html", "parts.html")
-    loader = jinja2.DictLoader({name: _text(name) for name in names})
     environment = jinja2.Environment(
-        loader=loader,
+        loader=jinja2.PackageLoader(__package__),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

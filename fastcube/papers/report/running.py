@@ -208,15 +208,11 @@ class Maker:
         if code in (INTERRUPTED, TERMINATED):
             return code
         assert results is not None
-        self._draw(piece, results)
+        results.grid, results.study = piece.grid.name, piece.study
+        self.folder.put_drawn(piece, drawn(piece, results, self.plan))
         self.progress.end(piece, made=True)
         self.render()
         return code
-
-    def _draw(self, piece: StudyPiece, results: Results) -> None:
-        results.grid = piece.grid.name
-        results.study = piece.study
-        self.folder.put_drawn(piece, drawn(piece, results, self.plan))
 
     # ------------------------------------------------------------ claims and examples
 
