@@ -10,6 +10,7 @@ import operator
 import re
 import shlex
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import Any
@@ -73,14 +74,11 @@ class Content:
         self.drawn = {piece.name: folder.drawn(piece, stale=True) for piece in plan.studies}
         self.reports = {piece.name: folder.verdict(piece) for piece in plan.claims}
         self.gave = {piece.name: folder.example(piece, stale=True) for piece in plan.examples}
-        self.names = {
-            f"{paper.name}-{item.id}": f"{title_of(item)} of {paper.inventory.short}"
-            for paper in plan.papers
-            for item in paper.inventory.all
-        }
-        self.names |= {
-            f"{paper.name}-more": f"Further studies and claims of {paper.inventory.short}" for paper in plan.papers
-        }
+        self.names: dict[str, str] = {}
+        for paper in plan.papers:
+            of = f"of {paper.inventory.short}"
+            self.names |= {f"{paper.name}-{item.id}": f"{title_of(item)} {of}" for item in paper.inventory.all}
+            self.names[f"{paper.name}-more"] = f"Further studies and claims {of}"
         self.home = self._homes()  # where each plot, claim and example is shown
 
     def _homes(self) -> dict[str, str]:
@@ -340,9 +338,8 @@ class Content:
         span = drawn["spans"].get(shown.statistic or piece.study.statistics[0].name)
         if span is None:
             return ""
-        least, most = (
-            (f"{end['text']} ({end['at']})" if end["at"] else end["text"]) for end in (span["least"], span["most"])
-        )
+        ends = (span["least"], span["most"])
+        least, most = (f"{end['text']} ({end['at']})" if end["at"] else end["text"] for end in ends)
         return least if span["least"]["text"] == span["most"]["text"] else f"from {least} to {most}"
 
     # ------------------------------------------------------------ papers
@@ -377,10 +374,8 @@ class Content:
         runs, software, machines, commands = [], set(), set(), set()
         for piece in self.plan.studies:
             drawn = self.drawn[piece.name]
-            if drawn is None:
-                continue
-            last = drawn["history"][-1] if drawn["history"] else {}
-            if not storage.fits(last, storage.RUN):  # written by another program
+            last = drawn["history"][-1] if drawn and drawn["history"] else {}
+            if not storage.fits(last, storage.RUN):  # not there, or written by another program
                 continue
             environment, resources = last["environment"], last["resources"]
             libraries = ", ".join(f"{name} {version}" for name, version in environment["libraries"].items())
@@ -396,26 +391,19 @@ class Content:
             runs.append(
                 {
                     "name": piece.name,
-                    "trials": f"{drawn['trials']:,}",
-                    "seed": drawn["seed"],
-                    "digest": drawn["digest"],
+                    "drawn": drawn,
                     "written": resources["written"],
                     "seconds": f"{seconds:.1f}",
                 }
             )
         reports = [report for report in self.reports.values() if report is not None]
-        efforts = [
-            f"{sum(r['effort'] == e for r in reports)} {e}"
-            for e in ("full", "quick")
-            if any(r["effort"] == e for r in reports)
-        ]
-        hashes = sorted({report["sources"] for report in reports})
+        efforts = Counter(report["effort"] for report in reports)
         return {
             "runs": runs,
             "software": sorted(software),
             "machines": sorted(machines),
-            "efforts": ", ".join(efforts),
-            "hashes": hashes,
+            "efforts": ", ".join(f"{efforts[effort]} {effort}" for effort in ("full", "quick") if efforts[effort]),
+            "hashes": sorted({report["sources"] for report in reports}),
             "commands": sorted(commands),
         }
 
