@@ -6,6 +6,7 @@ A plot or a claim that several items name is shown at the first and linked from 
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 import shlex
@@ -71,9 +72,9 @@ class Content:
         self.first_grid = {piece.study.name: piece.study.grids[0].name for piece in plan.studies}
         self.claims = {(piece.paper.name, piece.claim.id): piece for piece in plan.claims}
         self.examples = {(piece.paper.name, piece.key): piece for piece in plan.examples}
-        self.drawn = {piece.name: folder.drawn(piece, stale=True) for piece in plan.studies}
-        self.reports = {piece.name: folder.verdict(piece) for piece in plan.claims}
-        self.gave = {piece.name: folder.example(piece, stale=True) for piece in plan.examples}
+        self.drawn = {piece.name: folder.kept(piece) for piece in plan.studies}
+        self.reports = {piece.name: folder.kept(piece) for piece in plan.claims}
+        self.gave = {piece.name: folder.kept(piece) for piece in plan.examples}
         self.names: dict[str, str] = {}
         for paper in plan.papers:
             of = f"of {paper.inventory.short}"
@@ -242,12 +243,8 @@ class Content:
         ]
         if len(found) != 1:
             return agreement.Judged(shown.statistic, "-", "missing")
-        e = Estimate(
-            *(
-                float("nan") if found[0][k] is None else found[0][k] / printed.unit
-                for k in ("value", "stderr", "low", "high")
-            )
-        )
+        numbers = (found[0][name] for name in ("value", "stderr", "low", "high"))
+        e = Estimate(*(math.nan if number is None else number / printed.unit for number in numbers))
         return agreement.judge(printed, shown.statistic, e, found[0]["among"], runs)
 
     def item(self, paper: Paper, item: Item) -> dict[str, Any]:

@@ -25,6 +25,15 @@ from ...results.provenance import sources
 from .. import storage
 from .plan import ClaimPiece, ExamplePiece, Plan, StudyPiece
 
+Piece = StudyPiece | ClaimPiece | ExamplePiece
+
+#: In which folder a piece is kept as JSON, and of what shape.
+_KEPT = {
+    StudyPiece: ("drawn", storage.DRAWN),
+    ClaimPiece: ("claims", storage.VERDICT),
+    ExamplePiece: ("examples", storage.EXAMPLE),
+}
+
 
 class Folder:
     """The folder of one report.  Raises ParameterError for no name, ResultFileError at once when it cannot be made or written."""
@@ -71,51 +80,39 @@ class Folder:
         """The results file of a grid."""
         return self.path / f"{piece.name}.h5"
 
-    def place(self, piece: StudyPiece | ClaimPiece | ExamplePiece) -> Path:
-        """What is kept of a piece as JSON."""
-        kind = {StudyPiece: "drawn", ClaimPiece: "claims", ExamplePiece: "examples"}[type(piece)]
-        return self.path / kind / f"{piece.name}.json"
+    def place(self, piece: Piece) -> Path:
+        """The file of what is kept of a piece."""
+        return self.path / _KEPT[type(piece)][0] / f"{piece.name}.json"
 
-    # ------------------------------------------------------------ what is drawn of results
-
-    def _stamp(self, piece: StudyPiece) -> str:
-        """What a figure is made from: the checksum that ends the results file, and the sources."""
+    def _made_of(self, piece: Piece) -> tuple[str, str]:
+        """What a piece hangs on, by its name: the sources, and of a figure the checksum that ends the results file."""
+        if not isinstance(piece, StudyPiece):
+            return "sources", sources(looks=False)
         with contextlib.suppress(OSError), self.results(piece).open("rb") as file:
             file.seek(-64, os.SEEK_END)
-            return f"{file.read(64).decode('ascii', 'replace')} {sources(looks=True)}"
-        return ""
+            return "stamp", f"{file.read(64).decode('ascii', 'replace')} {sources(looks=True)}"
+        return "stamp", ""
 
-    def drawn(self, piece: StudyPiece, *, stale: bool = False) -> dict[str, Any] | None:
-        """What was drawn of a grid's results; None where there is nothing, or (unless ``stale``) other results by now."""
-        held = storage.read(self.place(piece), storage.DRAWN)
-        return held if held is not None and (stale or held["stamp"] == self._stamp(piece) != "") else None
+    def kept(self, piece: Piece) -> dict[str, Any] | None:
+        """What is kept of a piece, of whatever sources and results it was made; None where there is nothing."""
+        held = storage.read(self.place(piece), _KEPT[type(piece)][1])
+        if held is not None and isinstance(piece, ClaimPiece) and (held["paper"], held["id"]) != piece.claim.key:
+            return None
+        return held
 
-    def put_drawn(self, piece: StudyPiece, drawn: Mapping[str, Any]) -> None:
-        """Keep what was drawn."""
-        storage.write(self.place(piece), {"stamp": self._stamp(piece), **drawn})
+    def standing(self, piece: Piece, quick: bool = False) -> dict[str, Any] | None:
+        """What is kept of a piece and made of what is here now; of verdicts those of full effort, unless ``quick`` will do."""
+        held, (name, now) = self.kept(piece), self._made_of(piece)
+        if held is None or now == "" or held[name] != now:
+            return None
+        if isinstance(piece, ClaimPiece) and ("failed" in held or not (quick or held["effort"] == "full")):
+            return None
+        return held
 
-    # ------------------------------------------------------------ verdicts and examples
-
-    def verdict(self, piece: ClaimPiece) -> dict[str, Any] | None:
-        """The verdict on a claim, whoever decided it; None where there is none."""
-        held = storage.read(self.place(piece), storage.VERDICT)
-        return held if held is not None and (held["paper"], held["id"]) == (piece.claim.paper, piece.claim.id) else None
-
-    def stands(self, piece: ClaimPiece, quick: bool) -> bool:
-        """Whether a verdict of these sources and this effort, or of full effort, is there."""
-        held = self.verdict(piece)
-        if held is None or held.get("sources") != sources(looks=False) or "failed" in held:
-            return False
-        return held.get("effort") == "full" or (quick and held.get("effort") == "quick")
-
-    def example(self, piece: ExamplePiece, *, stale: bool = False) -> dict[str, Any] | None:
-        """What an example gave; None where it was not run, or (unless ``stale``) not by these sources."""
-        held = storage.read(self.place(piece), storage.EXAMPLE)
-        return held if held is not None and (stale or held.get("sources") == sources(looks=False)) else None
-
-    def put(self, piece: ClaimPiece | ExamplePiece, gave: Mapping[str, Any]) -> None:
-        """Keep what :meth:`~fastcube.papers.claims.Claim.report` or an example gave."""
-        storage.write(self.place(piece), {"sources": sources(looks=False), **gave})
+    def put(self, piece: Piece, gave: Mapping[str, Any]) -> None:
+        """Keep what was drawn, what an example gave, or a :meth:`~fastcube.papers.claims.Claim.report`."""
+        name, now = self._made_of(piece)
+        storage.write(self.place(piece), {name: now, **gave})
 
     def put_page(self, text: str) -> None:
         """Replace the report, unless it says just this already."""

@@ -161,7 +161,7 @@ class Maker:
 
     def _stands(self, piece: StudyPiece) -> bool:
         """Whether nothing is to be done for a grid."""
-        held = None if self._afresh(piece) else self.folder.drawn(piece)
+        held = None if self._afresh(piece) else self.folder.standing(piece)
         missing = piece.goal is None and not self.folder.results(piece).exists()
         return missing or (held is not None and piece.done(held["have"]))
 
@@ -209,7 +209,7 @@ class Maker:
             return code
         assert results is not None
         results.grid, results.study = piece.grid.name, piece.study
-        self.folder.put_drawn(piece, drawn(piece, results, self.plan))
+        self.folder.put(piece, drawn(piece, results, self.plan))
         self.progress.end(piece, made=True)
         self.render()
         return code
@@ -217,7 +217,7 @@ class Maker:
     # ------------------------------------------------------------ claims and examples
 
     def _example(self, piece: ExamplePiece) -> int:
-        made = self.force or self.folder.example(piece) is None
+        made = self.force or self.folder.standing(piece) is None
         if made:
             if code := self._late():
                 return code
@@ -237,7 +237,7 @@ class Maker:
     def _claims(self) -> int:
         wanted = []
         for piece in self.plan.claims:
-            if self.force or not self.folder.stands(piece, self.plan.quick):
+            if self.force or self.folder.standing(piece, self.plan.quick) is None:
                 wanted.append(piece)
             else:
                 self.progress.end(piece, made=False)
