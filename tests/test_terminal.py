@@ -2,7 +2,6 @@
 
 import errno
 import io
-import json
 import logging
 import os
 import shutil
@@ -24,9 +23,8 @@ from fastcube.running import planning
 
 
 @pytest.fixture
-def complete(monkeypatch, tmp_path):
-    """What TAB offers at the end of a line, with a catalogue of its own."""
-    monkeypatch.setenv("FASTCUBE_CACHE_DIR", str(tmp_path))
+def complete():
+    """What TAB offers at the end of a line."""
 
     def offer(line):
         *words, last = line.split(" ")
@@ -66,19 +64,6 @@ def test_tab_offers(complete, line, offered):
     assert complete(line) == offered
 
 
-def test_the_catalogue_is_made_once_and_anew_when_the_studies_change(complete, tmp_path, monkeypatch):
-    made = []
-    monkeypatch.setattr(
-        completing, "_made", lambda: made.append(1) or {"studies": {"one": {"title": ""}}, "claims": {}}
-    )
-    assert complete("run o") == complete("run o") == ["one"]
-    assert len(made) == 1
-    monkeypatch.setattr(completing, "_stamp", lambda: "other")
-    assert complete("run o") == ["one"] and len(made) == 2
-    (tmp_path / "names.json").write_text("not JSON")
-    assert complete("run o") == ["one"] and len(made) == 3
-
-
 ODD = [{}, *({"COMP_WORDS": words, "COMP_CWORD": at} for words, at in [
     ("fastcube run", "x"), ("fastcube run", ""), ("fastcube run", "9" * 5000), ("fastcube run", "-7"), ("", "0"),
     ("fastcube run 'a", "2"), ("fastcube run \\", "2"), ("fastcube run \udcff", "2"), ("fastcube show " + "x" * 100_000, "2"),
@@ -87,8 +72,7 @@ ODD = [{}, *({"COMP_WORDS": words, "COMP_CWORD": at} for words, at in [
 
 @pytest.mark.parametrize("shell", others_slow([completing._Bash, completing._Zsh, completing._Fish]))
 @pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
-def test_an_environment_that_no_shell_made_is_no_traceback(complete, monkeypatch, shell, odd):
-    monkeypatch.setattr(completing, "_made", lambda: {"studies": {}, "claims": {}})
+def test_an_environment_that_no_shell_made_is_no_traceback(monkeypatch, shell, odd):
     for name in ("COMP_WORDS", "COMP_CWORD"):
         monkeypatch.delenv(name, raising=False)
     for name, value in odd.items():
@@ -96,62 +80,23 @@ def test_an_environment_that_no_shell_made_is_no_traceback(complete, monkeypatch
     shell(group, {}, "fastcube", "_FASTCUBE_COMPLETE").complete().encode()
 
 
-def test_a_catalogue_that_is_not_ours_or_not_as_we_wrote_it_is_made_anew(complete, tmp_path, monkeypatch):
-    monkeypatch.setattr(completing, "_made", lambda: {"studies": {"one": {"title": ""}}, "claims": {}})
-    names = tmp_path / "names.json"
-    assert complete("run o") == ["one"]
-    held = names.read_text()
-    assert "one" in held
-    damage = [
-        lambda: names.write_text(held.replace('"one"', '"one $(reboot)"')),
-        lambda: names.write_text("[" * 100_000),
-        lambda: names.symlink_to("/dev/zero"),
-        lambda: os.mkfifo(names),
-    ]
-    if not os.geteuid():
-        damage.append(lambda: (names.write_text(held), os.chown(names, 12345, 12345)))
-    for damaged in damage:
-        names.unlink()
-        damaged()
-        monkeypatch.setattr(completing, "_made", lambda: {"studies": {"other": {"title": ""}}, "claims": {}})
-        assert complete("run o") == ["other"]
-
-
 def test_completion_fails_in_silence(monkeypatch):
-    monkeypatch.setattr(completing, "catalogue", lambda: 1 / 0)
+    monkeypatch.setattr(registry, "studies", lambda: 1 / 0)
     monkeypatch.setenv("COMP_WORDS", "fastcube run un")
     monkeypatch.setenv("COMP_CWORD", "2")
     assert completing._Bash(group, {}, "fastcube", "_FASTCUBE_COMPLETE").complete() == ""
 
 
-def test_the_stamp_follows_the_files(monkeypatch):
-    assert completing._stamp() == completing._stamp()
-    assert completing.GROUP == registry.GROUP
-    before = completing._stamp()
-    monkeypatch.setattr(completing.metadata, "entry_points", lambda group: [])
-    assert completing._stamp() != before
-
-
-def test_completion_loads_nothing_heavy(tmp_path):
-    """With the catalogue made: NumPy alone would take longer than a person waits."""
+def test_completion_of_commands_options_and_files_loads_nothing_heavy():
+    """NumPy alone would take longer than a person waits."""
     code = (
         "import os, sys; from fastcube.cli import COMMANDS, group; from click.shell_completion import ShellComplete as S\n"
-        "for line in ('run un', 'run routing --set l', 'claims le', *(f'{c} --' for c in COMMANDS)):\n"
+        "for line in ('re', 'show ', 'run routing --plot ', *(f'{c} --' for c in COMMANDS)):\n"
         "    *words, last = line.split(' '); assert S(group, {}, 'fastcube', 'X').get_completions(words, last), line\n"
         "print([m for m in ('numba', 'h5py', 'numpy', 'scipy') if m in sys.modules])"
     )
-    shown = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, "FASTCUBE_CACHE_DIR": str(tmp_path)},
-        ).stdout.strip()
-        for _ in range(2)
-    ]
-    assert shown[1] == "[]" != shown[0]
-    assert set(json.loads((tmp_path / "names.json").read_text())) == {"stamp", "studies", "claims", "sha256"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.slow
@@ -162,7 +107,6 @@ def test_the_shell_scripts_are_what_the_document_installs(shell, tmp_path):
         pytest.skip(f"{shell} is not installed")
     environment = {
         **os.environ,
-        "FASTCUBE_CACHE_DIR": str(tmp_path),
         "_FASTCUBE_COMPLETE": f"{shell}_source",
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     }

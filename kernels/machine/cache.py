@@ -34,7 +34,6 @@ import numba
 
 import fastcube.kernels
 
-from .homes import homes
 from .locks import try_lock
 
 
@@ -58,7 +57,12 @@ def _tag() -> str:
 
 def roots() -> Iterator[Path]:
     """Where the folder of a cache may be, best first."""
-    yield from homes()
+    if named := os.environ.get("FASTCUBE_CACHE_DIR"):
+        yield Path(named)
+    if xdg := os.environ.get("XDG_CACHE_HOME"):
+        yield Path(xdg) / "fastcube"
+    with contextlib.suppress(RuntimeError):  # no home folder
+        yield Path.home() / ".cache" / "fastcube"
     # the cache holds pickles: in a folder that all users share, ours has a name and an owner of its own
     with contextlib.suppress(OSError):  # no temporary folder either
         yield Path(tempfile.gettempdir()) / f"fastcube-{os.getuid()}"
