@@ -3,7 +3,7 @@
 Without ``-P`` Python imports from the working folder first, whatever lies there.
 
 The entry point is here because signals are served from the first line on: one that asks a run to stop ends the process with its
-exit code while all else is still imported, instead of by default.
+exit code while all else is still imported, NumPy, h5py and numba too, instead of by default; then its driver serves them.
 """
 
 import os

@@ -12,17 +12,14 @@ import importlib
 import os
 import shlex
 import shutil
-import signal
 import sys
-import threading
 import warnings
-from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import click
 
 from ..errors import FastcubeError, nearest, plain_text
-from ..running.signals import CODES, WORK_REMAINS
+from ..running.signals import WORK_REMAINS
 
 #: One line of help a command, here so that ``--help`` imports none of them.
 COMMANDS = {
@@ -164,24 +161,6 @@ def leave_unfinished(code: int, kept: str, again: str | None = None) -> NoReturn
     leave(code)
 
 
-@contextlib.contextmanager
-def _early_signals() -> Iterator[None]:
-    """Exit as a run does on a signal that comes before its driver listens: while NumPy, h5py and numba are imported."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def exit_at_once(number: int, frame: object) -> None:
-        leave(CODES[signal.Signals(number)])
-
-    before = {number: signal.signal(number, exit_at_once) for number in (signal.SIGTERM, signal.SIGUSR1)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     say(f"fastcube: {message}")
 
@@ -197,8 +176,7 @@ def main(arguments: list[str] | None = None) -> Any:
     # no threads for linear algebra, whose start takes a tenth of a short command's time
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        with _early_signals():
-            code = group.main(arguments, prog_name="fastcube", standalone_mode=False)
+        code = group.main(arguments, prog_name="fastcube", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
         # click repeats what was typed, however long: each word of it as a message takes it
