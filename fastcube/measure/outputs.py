@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import ParameterError, as_integer, as_number, check_flag, check_line, nearest, shown
 from ..kernels.tally.layout import Counter
@@ -149,29 +150,25 @@ def check_outputs(name: str, outputs: Sequence[Output]) -> None:
 
 
 def counters(output: Output) -> list[Counter]:
-    what = output.description
-    product = [Counter(f"{output.name}_product", f"products of {output.name} and {output.over}", 2)]
-    return [
-        Counter(f"{output.name}_total", f"total of: {what}", 2),
-        Counter(f"{output.name}_squares", f"sum of squares of: {what}", 2),
-        Counter(f"{output.name}_nonzero", f"trials with a nonzero: {what}"),
-        *(product if output.over else []),
-        *(_of_difference(output) if output.minus else []),
-        *(
-            [Counter(f"{output.name}_bins", f"trials by value of: {what}", bins=output.bound + 1)]
-            if output.distribution and isinstance(output.bound, int)
-            else []
-        ),
+    """What it is counted in."""
+    name, what = output.name, output.description
+    out = [
+        Counter(f"{name}_total", f"total of: {what}", 2),
+        Counter(f"{name}_squares", f"sum of squares of: {what}", 2),
+        Counter(f"{name}_nonzero", f"trials with a nonzero: {what}"),
     ]
-
-
-def _of_difference(output: Output) -> list[Counter]:
-    what = f"{output.name} minus {output.minus}"
-    return [
-        Counter(f"{output.name}_minus_total", f"total of: {what}"),
-        Counter(f"{output.name}_minus_squares", f"sum of squares of: {what}", 2),
-        Counter(f"{output.name}_minus_nonzero", f"trials with a nonzero: {what}"),
-    ]
+    if output.over:
+        out.append(Counter(f"{name}_product", f"products of {name} and {output.over}", 2))
+    if output.minus:
+        difference = f"{name} minus {output.minus}"
+        out += [
+            Counter(f"{name}_minus_total", f"total of: {difference}"),
+            Counter(f"{name}_minus_squares", f"sum of squares of: {difference}", 2),
+            Counter(f"{name}_minus_nonzero", f"trials with a nonzero: {difference}"),
+        ]
+    if output.distribution and isinstance(output.bound, int):
+        out.append(Counter(f"{name}_bins", f"trials by value of: {what}", bins=output.bound + 1))
+    return out
 
 
 def _most(output: Output) -> Callable[[Point], int]:
@@ -179,67 +176,49 @@ def _most(output: Output) -> Callable[[Point], int]:
     return bound if callable(bound) else lambda point: bound
 
 
+def _among(output: Output) -> str | None:
+    return f"{output.among}_nonzero" if output.among else None
+
+
+def _sums(name: str) -> dict[str, Any]:
+    """The counters of a mean."""
+    return {what: f"{name}_{what}" for what in ("total", "squares", "nonzero")}
+
+
 def further(output: Output, outputs: Sequence[Output]) -> Iterator[Statistic]:
     """What an output is asked for besides its own statistic."""
-    among = f"{output.among}_nonzero" if output.among else None
+    name, what = output.name, output.description
     if output.minus:
         mine, theirs = _most(output), _most(next(o for o in outputs if o.name == output.minus))
         yield (PlainDifference if output.asymptotic else Difference)(
-            name=f"{output.name}_minus_{output.minus}",
-            description=f"{output.description}: how much more than {output.minus}",
-            total=f"{output.name}_minus_total",
-            squares=f"{output.name}_minus_squares",
-            nonzero=f"{output.name}_minus_nonzero",
+            name=f"{name}_minus_{output.minus}",
+            description=f"{what}: how much more than {output.minus}",
+            **_sums(f"{name}_minus"),
             bound=lambda point: max(mine(point), theirs(point)),
-            among=among,
+            among=_among(output),
         )
     if output.distribution:
         yield Distribution(
-            name=f"{output.name}_distribution",
-            description=f"{output.description}: share of each value",
-            counter=f"{output.name}_bins",
-            label=output.name,
+            name=f"{name}_distribution",
+            description=f"{what}: share of each value",
+            counter=f"{name}_bins",
+            label=name,
             shown=True,
-            among=among,
+            among=_among(output),
         )
 
 
 def statistic_of(output: Output) -> Statistic:
-    total, squares, nonzero = (f"{output.name}_{suffix}" for suffix in ("total", "squares", "nonzero"))
-    among = f"{output.among}_nonzero" if output.among else None
+    """An output's own statistic."""
+    own: dict[str, Any] = {"name": output.name, "description": output.description, "among": _among(output)}
+    sums = _sums(output.name)
     if output.over:
-        products = (squares, f"{output.name}_product", f"{output.over}_squares")
-        return Ratio(
-            name=output.name,
-            description=output.description,
-            numerator=total,
-            squares=products,
-            denominator=f"{output.over}_total",
-            nonzero=nonzero,
-            among=among,
-        )
+        squares = (sums["squares"], f"{output.name}_product", f"{output.over}_squares")
+        totals: dict[str, Any] = {"numerator": sums["total"], "denominator": f"{output.over}_total"}
+        return Ratio(**own, **totals, squares=squares, nonzero=sums["nonzero"])
     if output.low is not None and output.high is not None:
         span = output.high - output.low
-        return ShiftedMean(
-            name=output.name,
-            description=output.description,
-            total=total,
-            squares=squares,
-            nonzero=nonzero,
-            unit=lambda point: STEPS,
-            scale=lambda point: span,
-            least=output.low,
-            among=among,
-        )
+        return ShiftedMean(**own, **sums, unit=lambda point: STEPS, scale=lambda point: span, least=output.low)
     if output.bound == 1:
-        return Proportion(name=output.name, description=output.description, events=nonzero, among=among)
-    kind = PlainMean if output.asymptotic else Mean
-    return kind(
-        name=output.name,
-        description=output.description,
-        total=total,
-        squares=squares,
-        nonzero=nonzero,
-        bound=_most(output),
-        among=among,
-    )
+        return Proportion(**own, events=sums["nonzero"])
+    return (PlainMean if output.asymptotic else Mean)(**own, **sums, bound=_most(output))
