@@ -13,42 +13,8 @@ from typing import Any
 
 from ..errors import ParameterError, StudyError, StudyMismatchError, of_study
 from ..kernels.tally.layout import Counter, Extreme, Layout
-from .statistics import (
-    Bounds,
-    CensoredMean,
-    ClassMean,
-    Difference,
-    Distribution,
-    Mean,
-    PlainDifference,
-    PlainMean,
-    Point,
-    Proportion,
-    Ratio,
-    ShiftedMean,
-    SplitMean,
-    Statistic,
-    Value,
-)
+from .statistics import KINDS, Bounds, ClassMean, Point, Statistic, Value
 from .study import Axis, Choice, Explanation, Measure, Study
-
-#: The kinds of statistics, by the name that stands in a file.
-KINDS: dict[str, type[Statistic]] = {
-    kind.__name__: kind
-    for kind in (
-        Proportion,
-        Mean,
-        ShiftedMean,
-        Difference,
-        CensoredMean,
-        ClassMean,
-        SplitMean,
-        PlainMean,
-        PlainDifference,
-        Ratio,
-        Distribution,
-    )
-}
 
 #: What a statistic gives at a point, in the order of the file's columns.
 NUMBERS = ("defined", "unit", "bound", "scale")

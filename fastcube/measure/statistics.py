@@ -465,3 +465,9 @@ class Distribution(Statistic):
         """Share of each value, from 0 to the last bin."""
         among = self.trials(counts, trials)
         return [self._scaled(proportion(events, among), point) for events in counts[self.counter]]
+
+
+_MEANS = (Mean, ShiftedMean, Difference, CensoredMean, ClassMean, SplitMean, PlainMean, PlainDifference)
+
+#: The kinds of statistics, by the name that stands in a file.
+KINDS: dict[str, type[Statistic]] = {kind.__name__: kind for kind in (Proportion, *_MEANS, Ratio, Distribution)}
