@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from ..measure.study import Point, Study
 
@@ -51,15 +49,8 @@ class Benchmark:
 
 def kernel_runner(study: Study, point: Point, trials: int, kernel: Kernel | None = None) -> Callable[[], int]:
     """A call that runs a study's kernel, or another, on ``trials`` trials at a point, as one work item would."""
-    where = study.point(point)
-    params = study.parameters(where)
-    key = np.uint64(study.key(0, where))
-
-    def call() -> int:
-        (kernel or study.kernel(where)).compiled(key, 0, trials, params, study.tally.fresh())
-        return trials
-
-    return call
+    counted = study if kernel is None else replace(study, kernel=lambda _: kernel)
+    return lambda: counted.count(point, trials).trials
 
 
 def rival_runner(rival: Callable[..., object], *args: object, trials: int) -> Callable[[], int]:
