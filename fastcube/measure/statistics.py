@@ -235,6 +235,11 @@ class Difference(Mean):
         return bounded_mean(counts[self.total], counts[self.squares], trials, self.unit(point), bound, -bound)
 
 
+def difference_of_shares(name: str, description: str, differ: str, **more: Any) -> Difference:
+    """The :class:`Difference` that the counter of its name totals and ``differ`` counts the trials of: each gives -1, 0 or 1."""
+    return Difference(name=name, description=description, total=name, squares=differ, nonzero=differ, **more)
+
+
 @dataclass(frozen=True, kw_only=True)
 class CensoredMean(Mean):
     """A :class:`Mean` of what some trials do not tell: anything in [0, bound(point)] in those that ``unknown`` counts.

@@ -14,7 +14,7 @@ from ..kernels.survival.choice import MOST, own_survival
 from ..kernels.survival.layout import SURVIVAL as TALLY
 from ..networks.family import Family, families, network
 from .fingerprint import of_functions
-from .statistics import Difference, Point, Proportion, Statistic
+from .statistics import Difference, Point, Proportion, Statistic, difference_of_shares
 from .study import Axis, Choice, Draw, Explanation, Grid, Study, Value
 
 NETWORK = Choice("network", "network of the cube family", tuple(families()), keyed=False)
@@ -42,14 +42,8 @@ def _has_pair(point: Point) -> bool:
 
 
 def _gain(what: str, description: str, **more: Any) -> Difference:
-    return Difference(
-        name=f"{what}_gain",
-        description=f"{description}: network less hypercube, on the same faults",
-        total=f"{what}_gain",
-        squares=f"{what}_differs",
-        nonzero=f"{what}_differs",
-        **more,
-    )
+    told = f"{description}: network less hypercube, on the same faults"
+    return difference_of_shares(f"{what}_gain", told, f"{what}_differs", **more)
 
 
 _PAIR: dict[str, Any] = {"among": "pairs", "defined": _has_pair}

@@ -13,10 +13,10 @@ from ..errors import ParameterError, check_range, is_many, listed, nearest, show
 from ..kernels.machine.frozen import python
 from ..kernels.routing.layout import SEARCHED
 from ..kernels.tally.layout import Layout
-from ..kernels.unicast.layout import COMPARED, NAMES, PROMISING, WANDERING, elsewhere, tally
+from ..kernels.unicast.layout import NAMES, PROMISING, WANDERING, compared, elsewhere, tally
 from ..networks.hypercube import Hypercube
 from .fingerprint import of_functions
-from .statistics import Difference, PlainMean, Point, Proportion, Statistic
+from .statistics import PlainMean, Point, Proportion, Statistic, difference_of_shares
 from .study import NAME, Axis, Draw, Explanation, Grid, Study, in_a_row
 
 if TYPE_CHECKING:
@@ -106,30 +106,11 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
         own = name not in NAMES
         out += rule_statistics(name, None, own or name in (*PROMISING, "route3"), own or name in ("dfs", "sidetrack"))
     for name in names:
-        loss = f"{name}_loss"
-        out.append(
-            Difference(
-                name=loss,
-                description=f"share reachable less share that {name.upper()} delivers (n <= 12)",
-                total=loss,
-                squares=loss,
-                nonzero=loss,
-                defined=searched,
-                shown=False,
-            )
-        )
-    for name in names:
-        if name in COMPARED and "levels" in names:
-            out.append(
-                Difference(
-                    name=f"{name}_gain",
-                    shown=False,
-                    total=f"{name}_gain",
-                    squares=f"{name}_apart",
-                    nonzero=f"{name}_apart",
-                    description=f"share that {name.upper()} delivers less share that LEVELS does",
-                )
-            )
+        what = f"share reachable less share that {name.upper()} delivers (n <= 12)"
+        out.append(difference_of_shares(f"{name}_loss", what, f"{name}_loss", defined=searched, shown=False))
+    for name in compared(names):
+        what = f"share that {name.upper()} delivers less share that LEVELS does"
+        out.append(difference_of_shares(f"{name}_gain", what, f"{name}_apart", shown=False))
     out.append(
         Proportion(
             name="reachable",
