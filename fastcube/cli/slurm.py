@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,20 +57,14 @@ _AFTER = """\
 """
 
 
-def _outputs_of(
-    path: str,
-    array: int,
-    trials: str | None,
-    axes: tuple[str, ...],
-    grid: str | None,
-    seed: ParameterSource | None,
-    output: str | None,
-) -> list[str]:
-    """The outputs of a sweep's runs, without ``.h5``, each run checked as a shard.  Raises ParameterError."""
+def _outputs_of(path: str, array: int, given: Mapping[str, object]) -> list[str]:
+    """The outputs of a sweep's runs, without ``.h5``, each run checked as a shard.
+
+    Raises ParameterError, also where what a run has of its own was ``given`` beside the file.
+    """
     from .run import command, sweep_of
 
-    of_a_run = {"trials": trials, "set": axes, "grid": grid, "output": output}
-    for name, value in {**of_a_run, "seed": seed is ParameterSource.COMMANDLINE}.items():
+    for name, value in given.items():
         if value:
             raise ParameterError(f"{name} must stand in {path}, where each run has its own")
     runs = sweep_of(command.make_context("run", [path, "--shard", f"0/{array}"]), path)
@@ -150,8 +145,9 @@ def command(
         "fastcube": f"{shlex.quote(sys.executable)} -P -m fastcube",
     }
     if sweep.is_sweep(study):
-        source = click.get_current_context().get_parameter_source("seed")
-        names = _outputs_of(study, array, trials, axes, grid, source, output)
+        seeded = click.get_current_context().get_parameter_source("seed") is ParameterSource.COMMANDLINE
+        given = {"trials": trials, "set": axes, "grid": grid, "output": output, "seed": seeded}
+        names = _outputs_of(study, array, given)
         values |= {
             "study": shlex.quote(os.path.abspath(study)),  # noqa: PTH100
             "name": f"fastcube-{Path(study).stem}",
