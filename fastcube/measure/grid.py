@@ -47,13 +47,11 @@ def parse_values(axis: Axis, text: str) -> list[Value]:
         try:
             bounds = [Decimal(piece.strip()) for piece in part.split(":")]
         except InvalidOperation:
-            raise ParameterError(
-                f"{axis.name} must be a value, a list a,b,c or a range lo:hi[:step], got {written(text)}"
-            ) from None
+            bounds = []
         if len(bounds) == 1:
             values.append(axis.check(bounds[0]))
             continue
-        if len(bounds) > 3 or not all(b.is_finite() for b in bounds):
+        if not 2 <= len(bounds) <= 3 or not all(b.is_finite() for b in bounds):
             raise ParameterError(
                 f"{axis.name} must be a value, a list a,b,c or a range lo:hi[:step], got {written(text)}"
             )
