@@ -14,6 +14,7 @@ import shlex
 import shutil
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import click
@@ -82,16 +83,16 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
         ctx.exit()
 
 
+def verbosity(told: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The option ``-v``, with its help."""
+    return click.option(
+        "-v", "--verbose", count=True, expose_value=False, callback=lambda ctx, param, count: log(count), help=told
+    )
+
+
 @click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
-@click.option(
-    "-v",
-    "--verbose",
-    count=True,
-    expose_value=False,
-    callback=lambda ctx, param, count: log(count),
-    help="Say what happens, -vv in detail: the logger `fastcube` of Python's logging.",
-)
+@verbosity("Say what happens, -vv in detail: the logger `fastcube` of Python's logging.")
 @click.pass_context
 def group(ctx: click.Context) -> None:
     """Exact Monte Carlo for fault-tolerant communication in hypercube networks."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ParameterError
-from . import completing, log
+from . import completing, verbosity
 
 if TYPE_CHECKING:
     from ..measure.study import Study
@@ -94,14 +94,7 @@ workers = click.option(
 max_seconds = click.option("--max-seconds", type=float, metavar="S", help="Stop after this time with exit status 75.")
 
 #: ``-v``, also after the command's name.
-verbose = click.option(
-    "-v",
-    "--verbose",
-    count=True,
-    expose_value=False,
-    callback=lambda ctx, param, count: log(count),
-    help="Say what happens with cache, kernels, workers and checkpoints; -vv each item of work.",
-)
+verbose = verbosity("Say what happens with cache, kernels, workers and checkpoints; -vv each item of work.")
 
 
 def parse_axes(given: tuple[str, ...], option: str = "set") -> dict[str, str]:
