@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -214,9 +215,7 @@ def _of_grid(grid: Grid | None, asked: Goal) -> Goal:
 
 def _parse_shard(given: object) -> tuple[int, int]:
     parts = given.split("/") if isinstance(given, str) else given
-    if not isinstance(parts, (tuple, list)) or len(parts) != 2:
-        raise ParameterError(f"shard must be I/N with 0 <= I < N, got {written(given)}")
-    try:
-        return parse_count("shard", parts[0]), parse_count("shard", parts[1])
-    except ParameterError:
-        raise ParameterError(f"shard must be I/N with 0 <= I < N, got {written(given)}") from None
+    if isinstance(parts, (tuple, list)) and len(parts) == 2:
+        with contextlib.suppress(ParameterError):
+            return parse_count("shard", parts[0]), parse_count("shard", parts[1])
+    raise ParameterError(f"shard must be I/N with 0 <= I < N, got {written(given)}")
