@@ -19,7 +19,7 @@ from fastcube.cli import COMMANDS, completing, group, log
 from fastcube.measure import registry
 from fastcube.measure.goal import Goal
 from fastcube.papers import paper
-from fastcube.running import planning
+from fastcube.running import engines, planning
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_the_shell_scripts_are_what_the_document_installs(shell, tmp_path):
 
 
 def test_a_study_in_full(run, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(planning, "kernels_ready", lambda study, points: False)
+    monkeypatch.setattr(engines, "kernels_to_compile", lambda study, points: 1)
     code, out, _ = run("list unsafe-fraction")
     study = registry.study("unsafe-fraction")
     assert code == 0
@@ -139,7 +139,7 @@ def test_a_study_in_full(run, monkeypatch):  # noqa: F811
 
 
 def test_the_time_of_a_grid_is_measured(run, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(planning, "kernels_ready", lambda study, points: True)
+    monkeypatch.setattr(engines, "kernels_to_compile", lambda study, points: 0)
     monkeypatch.setattr(planning, "measured_seconds", lambda study, points: [2e-6] * len(points))
     _, out, _ = run("list unsafe-fraction")
     assert "about 2 min on one core of this machine" in " ".join(out.split())  # 56 points, 10^6 trials
@@ -148,7 +148,7 @@ def test_the_time_of_a_grid_is_measured(run, monkeypatch):  # noqa: F811
 @pytest.mark.parametrize("columns", [60, 80, 100])
 def test_lists_fit_the_terminal(run, monkeypatch, columns):  # noqa: F811
     monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setattr(planning, "kernels_ready", lambda study, points: False)
+    monkeypatch.setattr(engines, "kernels_to_compile", lambda study, points: 1)
     for line in ("list", "list routing"):
         assert max(map(len, run(line)[1].splitlines())) <= columns
 
@@ -157,7 +157,7 @@ def test_lists_fit_the_terminal(run, monkeypatch, columns):  # noqa: F811
 def steady(monkeypatch):
     """Trials that take a millisecond each, as far as planning is told."""
     monkeypatch.setattr(planning, "measured_seconds", lambda study, points: [1e-3] * len(points))
-    monkeypatch.setattr(planning, "kernels_ready", lambda study, points: True)
+    monkeypatch.setattr(engines, "kernels_to_compile", lambda study, points: 0)
 
 
 def test_a_dry_run_says_what_a_run_would_do_and_does_nothing(run, steady, tmp_path):  # noqa: F811

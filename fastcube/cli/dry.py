@@ -25,16 +25,8 @@ def show_plan(run: Run) -> None:
     from ..results.output import OutputFile
     from ..results.provenance import available_cpus
     from ..results.results import Results
-    from ..running.engines import check_set_ups
-    from ..running.planning import (
-        MEASURED,
-        SECONDS,
-        bytes_text,
-        file_bytes,
-        kernels_ready,
-        measured_seconds,
-        seconds_text,
-    )
+    from ..running.engines import check_set_ups, kernels_to_compile
+    from ..running.planning import MEASURED, SECONDS, bytes_text, file_bytes, measured_seconds, seconds_text
 
     study, points, goal, output = run.study, run.points, run.goal, run.output
     workers, engine, grid = (run.options[name] for name in ("workers", "engine", "grid"))
@@ -42,7 +34,7 @@ def show_plan(run: Run) -> None:
     whole = Results(study, run.seed, dict.fromkeys((tuple(p.values()) for p in points), None))  # type: ignore[arg-type]
     click.echo(f"study   {study.name}: {study.title}")
     click.echo(f"points  {len(points)} ({'; '.join(whole.spans().values())})")
-    if not kernels_ready(study, points):
+    if kernels_to_compile(study, points):
         say("fastcube: compiling, once: some seconds each kernel")
     check_set_ups(study, points)
     seconds = measured_seconds(study, points)

@@ -76,9 +76,10 @@ def _range(axis: Axis | Choice) -> str:
 def _time(study: Study, grid: Grid) -> str:
     """What the grid takes, measured now where its kernels are compiled."""
     from ..results.provenance import available_cpus
-    from ..running.planning import kernels_ready, measured_seconds, seconds_text
+    from ..running.engines import kernels_to_compile
+    from ..running.planning import measured_seconds, seconds_text
 
-    if not kernels_ready(study, grid.points):
+    if kernels_to_compile(study, grid.points):
         return f"not measured: its kernels are not compiled here yet (fastcube warmup {study.path or study.name})"
     trials = grid.trials_of_points().values()
     core = sum(n * s for n, s in zip(trials, measured_seconds(study, grid.points), strict=True))

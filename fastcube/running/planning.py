@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from ..measure.goal import Goal
-from ..measure.statistics import Point
 from ..measure.study import Study, Value
 from ..measure.tally import Tally
 from ..results.export import InMemory
@@ -23,15 +22,10 @@ from ..results.hdf5 import PACKED
 from ..results.provenance import provenance
 from ..results.results import Results
 from ..results.writing import write_estimates, write_raw
-from .engines import Item, kernels_to_compile, work
+from .engines import Item, work
 
 #: Points measured, and seconds of trials for all of them.
 MEASURED, SECONDS = 12, 0.5
-
-
-def kernels_ready(study: Study, points: Sequence[Point]) -> bool:
-    """Whether the kernels of all points are compiled, here or in the cache."""
-    return kernels_to_compile(study, points) == 0
 
 
 def measured_seconds(study: Study, points: Sequence[Mapping[str, Value]], seconds: float = SECONDS) -> list[float]:
