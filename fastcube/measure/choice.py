@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import ParameterError, check_flag, check_line, is_many, nearest, shown, written
@@ -13,7 +13,7 @@ from ..errors import ParameterError, check_flag, check_line, is_many, nearest, s
 WORD = re.compile(r"[a-z0-9-]{1,64}")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Choice:
     """One coordinate of a point that is a name.
 
@@ -34,8 +34,10 @@ class Choice:
     """
 
     name: str
-    description: str
-    names: tuple[str, ...]
+    description: str = field(compare=False)
+    names: tuple[str, ...] = field(
+        compare=False
+    )  # a later fastcube knows more: files of one axis are still of one study
     keyed: bool = True
 
     #: What its values are.
@@ -79,10 +81,3 @@ class Choice:
         """The same axis with other names behind its own."""
         others = sorted(set(more) - set(self.names))
         return Choice(self.name, self.description, (*self.names, *others), self.keyed)
-
-    # A later fastcube knows more names: files of one axis are still of one study.
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Choice) and (self.name, self.keyed) == (other.name, other.keyed)
-
-    def __hash__(self) -> int:
-        return hash((self.name, self.keyed))
