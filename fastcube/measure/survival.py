@@ -147,14 +147,8 @@ def _told(net: Any, ends: dict[str, int]) -> dict[str, Any]:
 
 def _words(name: str, told: dict[str, Any], net: Any, ends: dict[str, int]) -> str:
     parts = told["components"]
-    what = (
-        "connected"
-        if told["connected"]
-        else f"{len(parts)} parts of {', '.join(map(str, parts[:12]))} nodes"
-        if parts
-        else "no node"
-    )
-    text = f"{name}: {what}, {told['isolated']} isolated"
+    apart = f"{len(parts)} parts of {', '.join(map(str, parts[:12]))} nodes" if parts else "no node"
+    text = f"{name}: {'connected' if told['connected'] else apart}, {told['isolated']} isolated"
     if ends["s"] >= 0:
         far = "apart" if told["distance"] is None else f"{told['distance']} links apart"
         text += f"; {net.label(ends['s'])} and {net.label(ends['t'])} are {far}"

@@ -111,24 +111,19 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
     for name in compared(names):
         what = f"share that {name.upper()} delivers less share that LEVELS does"
         out.append(difference_of_shares(f"{name}_gain", what, f"{name}_apart", shown=False))
-    out.append(
-        Proportion(
-            name="reachable",
-            description="share of messages that some path joins to their destination (n <= 12)",
-            defined=searched,
-            shown=False,
-        )
+    reachable = Proportion(
+        name="reachable",
+        description="share of messages that some path joins to their destination (n <= 12)",
+        defined=searched,
+        shown=False,
     )
-    out.append(
-        Proportion(
-            name="minimal_exists",
-            description="share of messages that a path over the Hamming distance joins to "
-            "their destination, where that is known",
-            among="minimal_known",
-            shown=False,
-        )
+    minimal = Proportion(
+        name="minimal_exists",
+        description="share of messages that a path over the Hamming distance joins to their destination, where that is known",
+        among="minimal_known",
+        shown=False,
     )
-    return tuple(out)
+    return *out, reachable, minimal
 
 
 # ---------------------------------------------------------------- one trial in full
