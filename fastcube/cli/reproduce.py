@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import click
 
 from . import completing, leave_unfinished, options, say
@@ -54,10 +56,8 @@ def command(
     from ..papers.report.content import content  # asks for the extra, of which prepare() has told
 
     for paper in content(maker.plan, maker.folder)["papers"]:
-        keys = [WORDS[item["verdict"]][0] for item in paper["items"]]
-        counts = ", ".join(
-            f"{keys.count(word)} {word}" for word in dict.fromkeys(sorted(keys, key=keys.count, reverse=True))
-        )
-        click.echo(f"{paper['inventory'].short}: {len(keys)} items: {counts}")
+        counts = Counter(WORDS[item["verdict"]][0] for item in paper["items"])
+        told = ", ".join(f"{many} {word}" for word, many in counts.most_common())
+        click.echo(f"{paper['inventory'].short}: {counts.total()} items: {told}")
     say(f"report in {maker.folder.page} ({maker.folder.page.stat().st_size / 1e6:.2f} MB)")
     return 1 if maker.failed else 0
