@@ -27,13 +27,10 @@ if TYPE_CHECKING:
 
 def array_list(tasks: Sequence[int]) -> str:
     """Task numbers as Slurm's ``--array=`` takes them: ``0-2,7``."""
-    runs: list[list[int]] = []
-    for task in sorted(tasks):
-        if runs and task == runs[-1][1] + 1:
-            runs[-1][1] = task
-        else:
-            runs.append([task, task])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+    from ..measure.tally import fuse
+
+    runs = fuse((task, task + 1) for task in tasks)
+    return ",".join(str(first) if stop - first == 1 else f"{first}-{stop - 1}" for first, stop in runs)
 
 
 def _wanted(goals: Collection[Goal], point: dict[str, Value]) -> int | None:
