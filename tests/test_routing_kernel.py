@@ -23,7 +23,7 @@ from fastcube.kernels.machine.bits import ONE
 from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.routing import case, choice, layout, rules
 from fastcube.kernels.routing.lanes import ROUTING_LANES_8, ROUTING_LANES_16, ROUTING_LANES_32
-from fastcube.kernels.routing.single import ROUTING_SINGLE, all_messages
+from fastcube.kernels.routing.single import ROUTING_SETS, ROUTING_SINGLE
 from fastcube.measure import registry
 from fastcube.measure.statistics import Proportion
 
@@ -232,9 +232,11 @@ def test_messages_where_no_node_is_crowded():
     for n, most in ((2, 2), (3, 6), (4, 4)):
         for f, k in itertools.product(range(1, most + 1), range(1, n)):
             for radius, least in ((k, 1), (k, k + 1), (1, 1)):
-                sets = itertools.combinations(range(1, 2**n), f)
-                slots = layout.ROUTING.fresh()
-                messages = all_messages(np.array([n, f, 0, k, radius, least], np.float64), slots)
+                sets = list(itertools.combinations(range(1, 2**n), f))
+                params, slots = [n, f, 0, k, radius, least, *range(f)], layout.ROUTING.fresh()
+                ROUTING_SETS(np.uint64(0), 0, len(sets), np.array(params, np.float64), slots)
+                counts, _ = layout.ROUTING.read(slots)
+                messages = sum(counts[f"route1_{end}"] for end in ("delivered", "stuck", "livelock"))
                 assert messages == sum(met(n, faults, k, radius, least) for faults in sets), (n, f, k, radius, least)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations
@@ -25,7 +26,7 @@ from fastcube.kernels.unicast.layout import BLIND, COMPARED, NAMES, PROMISING, t
 from fastcube.kernels.unicast.layout import RIVALS as TABLE
 from fastcube.kernels.unicast.paths import without_words
 from fastcube.kernels.unicast.rules import RULES
-from fastcube.kernels.unicast.single import RIVALS_SINGLE, all_messages_of, kernel_of
+from fastcube.kernels.unicast.single import RIVALS_SINGLE, kernel_of, sets_kernel_of
 from fastcube.kernels.unicast.whole import whole_of
 from fastcube.kernels.unicast.words import forget_words, level, vector_bit, words_for
 from fastcube.networks.faults import RandomFaults
@@ -47,7 +48,7 @@ def counted(kernel, layout, first, stop, *point):
 @pytest.fixture(scope="module")
 def enumerated():
     names = tuple(rule.lower() for rule in INFORMED)
-    return all_messages_of([RULES[rule] for rule in INFORMED], names), tally(names)
+    return sets_kernel_of([RULES[rule] for rule in INFORMED], names), tally(names)
 
 
 @pytest.mark.kernels
@@ -57,7 +58,9 @@ def test_all_messages_give_the_exact_counts(n, enumerated):
     for f in range(2**n - 1):
         want = EXACT[str(n)][str(f)]
         slots = layout.fresh()
-        pairs = kernel(np.array([n, f, 0], float), slots)
+        sets = math.comb(2**n - 1, f)
+        kernel(np.uint64(0), 0, sets, np.array([n, f, 0, *range(f)], float), slots)
+        pairs = sets * (2**n - 1 - f)
         counts, extremes = layout.read(slots)
         assert (pairs, counts["reachable"], counts["minimal_exists"]) == tuple(
             want[name] for name in ("pairs", "reachable", "minimal_exists")

@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import remember
+from ..draws.faults import next_spared
 from ..draws.lanes import draw_on, draw_rows, lane_pattern, valid_lanes
-from ..draws.sets import next_choice, spare_zero
 from ..machine import bits, simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
@@ -123,7 +122,7 @@ def _count(key, start, live, n, f, counts):
 
 
 @block
-def _broadcast_once(f, n, counts, tally):
+def _broadcast_once(n, counts, tally):
     """Broadcast from node 0 among each set that came up, and enter it as often as it did.
 
     A counter of one trial is below 2^17 for n <= 8: so many times that fits.
@@ -131,18 +130,16 @@ def _broadcast_once(f, n, counts, tally):
     faults, one = counts.trial.faults, counts.one
     for number in range(counts.times.size - 1, -1, -1):
         times = counts.times[number]
+        next_spared(n, counts.chosen, faults)
         if times:
             for slot in range(one.size):
                 one[slot] = _FRESH[slot]
-            spare_zero(counts.chosen, f, faults.labels)
-            remember(faults)
             finish(counts.trial, ZERO, counts.first[number], np.int64(-1), one)
             for slot in range(_MOST):
                 tally[slot] += times * one[slot]
             steps, trial = held(one, _MOST)
             if steps >= 0:
                 offer(tally, _MOST, steps, trial)
-        next_choice(counts.chosen, f, (1 << n) - 1)
 
 
 @kernel(TRIALS_SIGNATURE)
@@ -158,4 +155,4 @@ def broadcast_counted(key, first, stop, params, tally):
     for start in range(first - first % _LANES, stop, _LANES):
         draw_rows(key, np.uint64(8 * (start // _LANES)), f + 1, pattern, words)
         _count(key, start, valid_lanes(start, 1, _LANES, first, stop), n, f, counts)
-    _broadcast_once(f, n, counts, tally)
+    _broadcast_once(n, counts, tally)

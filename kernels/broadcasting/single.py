@@ -1,7 +1,7 @@
 """Broadcasting trials one at a time: any n, faults and links; the form that the lanes must equal, and that finishes theirs.
 
 A trial runs BROADCAST and, where Q_n is not unsafe, BROADCAST1(1) and BROADCAST2(1) from one source on one fault set.
-``all_broadcasts`` counts every fault set of a small cube.
+``BROADCAST_SETS`` counts every fault set of a small cube.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import Faults, close, draw, faults_for, is_closed, is_safe, remember
-from ..draws.sets import next_choice, spare_zero
+from ..draws.faults import Faults, close, draw, faults_for, is_closed, is_safe, next_spared
 from ..machine.bits import ONE, ZERO
-from ..machine.jit import block, kernel, scratch
+from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
 from .aware import aware
@@ -107,21 +106,12 @@ def run(key, t, params, scratch, tally):
 BROADCAST_SINGLE = trials_kernel(set_up, run)
 
 
-@kernel("int64(float64[::1], int64[::1])")
-def all_broadcasts(params, tally):
-    """Count the C(2^n - 1, f) broadcasts at (n, f, 0) = params into a tally of ``layout.BROADCAST``; returns their number.
+@block
+def run_set(key, t, params, scratch, tally):
+    """Count the broadcast from node 0 among the fault set of the numbers behind the parameters."""
+    next_spared(scratch.n, params[3:], scratch.faults)
+    finish(scratch, ZERO, t, np.int64(-1), tally)
 
-    From node 0, among every fault set that spares it: up to translation all there are.
-    """
-    trial = set_up(params)
-    n, f = np.int64(params[0]), np.int64(params[1])
-    chosen = np.arange(f)
-    count = np.int64(0)
-    more = True
-    while more:
-        spare_zero(chosen, f, trial.faults.labels)
-        remember(trial.faults)
-        finish(trial, ZERO, count, np.int64(-1), tally)
-        count += 1
-        more = next_choice(chosen, f, (1 << n) - 1)
-    return count
+
+#: All C(2^n - 1, f) fault sets that spare node 0, up to translation all there are; (n, f, 0, 0, 1, ..., f - 1) = params.
+BROADCAST_SETS = trials_kernel(set_up, run_set)

@@ -23,6 +23,7 @@ from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, kernel, scratch
 from .links import LinkDraws, distinct_links, link_draws_for
 from .nodes import Draws, distinct_nodes, drawn, draws_for
+from .sets import next_choice
 
 # Up to so many labels a search through them, eight at a time, is faster than a table.
 _FEW = 32
@@ -106,6 +107,16 @@ def draw(key, t, n, faults):
     remember(faults)
     if faults.size[_LINKS]:
         distinct_links(key, t, n, faults.size[_LINKS], faults.lower, faults.dims, faults.link_draws)
+
+
+@block
+def next_spared(n, numbers, faults):
+    """Enter the nodes one above these ascending numbers, a set that spares node 0, and advance the numbers to the next set."""
+    f = faults.size[_NODES]
+    for i in range(f):
+        faults.labels[i] = np.uint64(numbers[i] + 1)
+    remember(faults)
+    next_choice(numbers, f, (1 << n) - 1)
 
 
 @block

@@ -1,7 +1,9 @@
 """All sets of K links and f nodes of Q_n, one after another: what exact values are enumerated over, n <= 16.
 
-A link is numbered by its dimension, then its lower end without that bit.  The state is two ascending lists of numbers,
-so that a call can go on where another stopped.
+A link is numbered by its dimension, then its lower end without that bit.  The state is two ascending lists of numbers, so that
+a call can go on where another stopped.  A kernel of all sets is one of trials, ``trials_kernel(set_up, trial)``: its ``params``
+go on with the first set's numbers, and its trial lists the set of these and advances them (:func:`faults.next_spared`;
+``trees/dead.py``).
 """
 
 from __future__ import annotations
@@ -41,10 +43,3 @@ def link_at(n, number):
     rest = number & ((np.int64(1) << (n - 1)) - 1)
     below = (np.int64(1) << k) - 1
     return (rest & below) | (rest & ~below) << 1, np.int64(1) << k
-
-
-@block
-def spare_zero(chosen, size, labels):
-    """Write the fault set that a choice below 2^n - 1 stands for, of those without node 0: the labels one above."""
-    for i in range(size):
-        labels[i] = np.uint64(chosen[i] + 1)

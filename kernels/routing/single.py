@@ -1,7 +1,7 @@
 """Routing trials one at a time: any n, faults, links and k; the form that the lanes must equal, and that finishes theirs.
 
 A trial runs ROUTE, ROUTE1(k), ROUTE2(k) and, where Q_n is not unsafe, ROUTE3(1) on one fault set between one pair of ends,
-and compares them with the shortest feasible path up to n = 12.  ``all_messages`` counts every fault set of a small cube.
+and compares them with the shortest feasible path up to n = 12.  ``ROUTING_SETS`` counts every fault set of a small cube.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import Faults, close, draw, faults_for, is_faulty, is_safe, remember
-from ..draws.sets import next_choice, spare_zero
+from ..draws.faults import Faults, close, draw, faults_for, is_faulty, is_safe, next_spared
 from ..machine.bits import ONE, ZERO, popcount
-from ..machine.jit import block, kernel, scratch
+from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from .entry import (
     ROUTE_DELIVERED,
@@ -134,35 +133,25 @@ def is_crowded(faults, f, whole, k, radius):
     return False
 
 
-@kernel("int64(float64[::1], int64[::1])")
-def all_messages(params, tally):
-    """Count all messages at (n, f, 0, k, radius, least) = params into a tally of ``layout.ROUTING``; returns their number.
-
-    Every fault set that spares node 0, and from there every destination: routing is the same after a translation of all
-    labels, so these stand for all pairs of ends.  With ``radius`` > 0 only fault sets of which no nonfaulty node has more
-    than k within that distance, and only destinations over at least ``least`` links; with (0, 1) all C(2^n - 1, f)
-    (2^n - 1 - f) messages.  1 <= n, f <= 2^n - 2, not checked.
-    """
-    trial = set_up(params)
-    faults = trial.faults
-    n = trial.n
-    f = np.int64(params[1])
+@block
+def run_set(key, t, params, scratch, tally):
+    """Count all messages from node 0 among the fault set of the numbers behind the parameters."""
+    faults, n, f = scratch.faults, scratch.n, np.int64(params[1])
     radius, least = np.int64(params[4]), np.int64(params[5])
-    whole = (ONE << np.uint64(n)) - ONE
-    chosen = np.arange(f)
-    count = np.int64(0)
-    more = True
-    while more:
-        spare_zero(chosen, f, faults.labels)
-        if not is_crowded(faults, f, whole, trial.k, radius):
-            remember(faults)
-            close(faults)
-            safe = is_safe(faults, n)
-            for x in range(1, 1 << n):
-                t = np.uint64(x)
-                if popcount(t) >= least and not is_faulty(faults, t):
-                    passes, meets = route_passes(faults, ZERO, t), meets_closed(faults, ZERO, t)
-                    finish(trial, passes, meets, safe, ZERO, t, count, tally)
-                    count += 1
-        more = next_choice(chosen, f, (1 << n) - 1)
-    return count
+    next_spared(n, params[6:], faults)
+    if is_crowded(faults, f, (ONE << np.uint64(n)) - ONE, scratch.k, radius):
+        return
+    close(faults)
+    safe = is_safe(faults, n)
+    for x in range(1, 1 << n):
+        end = np.uint64(x)
+        if popcount(end) >= least and not is_faulty(faults, end):
+            passes, meets = route_passes(faults, ZERO, end), meets_closed(faults, ZERO, end)
+            finish(scratch, passes, meets, safe, ZERO, end, t, tally)
+
+
+#: All C(2^n - 1, f) fault sets that spare node 0, and from there every destination: routing is the same after a translation of
+#: all labels, so these stand for all pairs of ends; (n, f, 0, k, radius, least, 0, 1, ..., f - 1) = params.  With ``radius`` > 0
+#: only fault sets of which no nonfaulty node has more than k within that distance, and only destinations over at least
+#: ``least`` links; with (0, 1) all (2^n - 1 - f).
+ROUTING_SETS = trials_kernel(set_up, run_set)

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import close, draw, faults_for, is_faulty, remember
-from ..draws.sets import next_choice, spare_zero
+from ..draws.faults import close, draw, faults_for, is_faulty, next_spared
 from ..machine.bits import ONE, ZERO, popcount
-from ..machine.jit import Kernel, block, kernel, scratch
+from ..machine.jit import Kernel, block, scratch
 from ..machine.trials import trials_kernel
 from ..routing.layout import SEARCHED
 from ..routing.rules import LIMIT, on_route
@@ -242,32 +241,23 @@ def kernel_of(rules: Sequence[Any], names: Sequence[str], code: Any = None) -> K
     return trials_kernel(set_up, trials_of(rules, names, tally(names)), code=code)
 
 
-def all_messages_of(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
-    """``all_messages(params, tally)``: every fault set of f nodes that spares node 0, and from there every destination."""
+def sets_kernel_of(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
+    """The kernel of all C(2^n - 1, f) fault sets that spare node 0, and from there every destination, at (n, f, 0, 0, 1, ...,
+    f - 1) = params.
+    """
     judge = judging(rules, names, tally(names))
 
-    @kernel("int64(float64[::1], int64[::1])", variant="_".join(names))
-    def all_messages(params, tally):
-        scratch = set_up(params)
-        faults = scratch.world.faults
-        n, f = scratch.world.n, np.int64(params[1])
-        chosen = np.arange(f)
-        count = np.int64(0)
-        more = True
-        while more:
-            spare_zero(chosen, f, faults.labels)
-            remember(faults)
-            close(faults)
-            forget_words(scratch.words, faults)
-            for x in range(1, 1 << n):
-                t = np.uint64(x)
-                if not is_faulty(faults, t):
-                    judge(scratch, ZERO, t, count, tally)
-                    count += 1
-            more = next_choice(chosen, f, (1 << n) - 1)
-        return count
+    @block
+    def trial_of_set(key, t, params, scratch, tally):
+        world = scratch.world
+        next_spared(world.n, params[3:], world.faults)
+        close(world.faults)
+        forget_words(scratch.words, world.faults)
+        for x in range(1, 1 << world.n):
+            if not is_faulty(world.faults, np.uint64(x)):
+                judge(scratch, ZERO, np.uint64(x), t, tally)
 
-    return all_messages
+    return trials_kernel(set_up, trial_of_set)
 
 
 #: Study ``rivals``: trials at (n, f, links) = params; see :data:`fastcube.kernels.unicast.layout.RIVALS`.

@@ -37,13 +37,13 @@ def _check(point: Point) -> None:
 
 def _enumeration(point: Point) -> Tally:
     """All fault sets without node 0, the source."""
-    from fastcube.kernels.broadcasting.single import all_broadcasts
+    from fastcube.kernels.broadcasting.single import BROADCAST_SETS
 
     n, f = int(point["n"]), int(point["f"])
     check_integer("links", point["links"], 0, 0, "for exact values")
     sets = check_cases(math.comb(2**n - 1, f), _MOST_CASES, point)
     slots = layout.BROADCAST.fresh()
-    all_broadcasts(np.array([n, f, 0], np.float64), slots)
+    BROADCAST_SETS(np.uint64(0), 0, sets, np.array([n, f, 0, *range(f)], np.float64), slots)
     return Tally.from_slots(layout.BROADCAST, 0, sets, slots)
 
 

@@ -45,13 +45,14 @@ def _enumeration(point: Point) -> Tally:
 
     Routing knows no translation of all labels from another, so these stand for all; it does know the order of the dimensions.
     """
-    from fastcube.kernels.routing.single import all_messages
+    from fastcube.kernels.routing.single import ROUTING_SETS
 
     n, f = int(point["n"]), int(point["f"])
     check_integer("links", point["links"], 0, 0, "for exact values")
-    messages = check_cases(math.comb(2**n - 1, f) * (2**n - 1 - f), _MOST_CASES, point)
+    sets = math.comb(2**n - 1, f)
+    messages = check_cases(sets * (2**n - 1 - f), _MOST_CASES, point)
     slots = layout.ROUTING.fresh()
-    all_messages(np.array([n, f, 0, point["k"], 0, 1], np.float64), slots)
+    ROUTING_SETS(np.uint64(0), 0, sets, np.array([n, f, 0, point["k"], 0, 1, *range(f)], np.float64), slots)
     return Tally.from_slots(layout.ROUTING, 0, messages, slots)
 
 

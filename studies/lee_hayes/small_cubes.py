@@ -5,6 +5,7 @@ The kernels say how many are wrong, not which.  Where some are, their fault sets
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -46,18 +47,18 @@ def messages(
 ) -> More:
     """With full effort, the messages asked for at each (n, f), by ROUTE1(k), ROUTE2(k) and ROUTE3(1)."""
     from fastcube.kernels.routing.layout import ROUTING
-    from fastcube.kernels.routing.single import all_messages
+    from fastcube.kernels.routing.single import ROUTING_SETS
 
-    more, worlds = _counted(effort, ROUTING, all_messages, sound, applied, asked)
+    more, worlds = _counted(effort, ROUTING, ROUTING_SETS, sound, applied, asked)
     return more and more + words, worlds
 
 
 def broadcasts(effort: Effort, sound: Sound, applied: str) -> More:
     """With full effort, all broadcasts by the three algorithms."""
     from fastcube.kernels.broadcasting.layout import BROADCAST
-    from fastcube.kernels.broadcasting.single import all_broadcasts
+    from fastcube.kernels.broadcasting.single import BROADCAST_SETS
 
-    return _counted(effort, BROADCAST, all_broadcasts, sound, applied, lambda n, f: ((),))
+    return _counted(effort, BROADCAST, BROADCAST_SETS, sound, applied, lambda n, f: ((),))
 
 
 def _counted(
@@ -75,7 +76,8 @@ def _counted(
     for n, f in effort.each(((n, f) for n, most in SIZES for f in range(most + 1)), "counting"):
         for parameters in asked(n, f):
             slots = layout.fresh()
-            count(np.array([n, f, 0, *parameters], np.float64), slots)
+            params = np.array([n, f, 0, *parameters, *range(f)], np.float64)
+            count(np.uint64(0), 0, math.comb(2**n - 1, f), params, slots)
             read: tuple[Any, Any] = layout.read(slots)
             counts, extremes = read
             effort.applied += int(counts[applied])

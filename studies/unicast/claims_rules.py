@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -24,17 +25,18 @@ def _counted(effort: Effort, most: Callable[[int], int]) -> Any:
     """(n, f, counts, extremes, pairs) of all messages of LEVELS, VECTORS, A1 and DFS."""
     from fastcube.kernels.unicast.layout import tally
     from fastcube.kernels.unicast.rules import RULES
-    from fastcube.kernels.unicast.single import all_messages_of
+    from fastcube.kernels.unicast.single import sets_kernel_of
 
     rules = ("LEVELS", "VECTORS", "A1", "DFS")
     names = tuple(rule.lower() for rule in rules)
-    kernel, layout = all_messages_of([RULES[rule] for rule in rules], names), tally(names)
+    kernel, layout = sets_kernel_of([RULES[rule] for rule in rules], names), tally(names)
     for n in range(2, 6):
         for f in range(min(largest(effort, n), most(n), 2**n - 2) + 1):
             effort.step(f"Q_{n}, f={f}")
             slots = layout.fresh()
-            pairs = kernel(np.array([n, f, 0], np.float64), slots)
-            yield n, f, *layout.read(slots), pairs
+            sets = math.comb(2**n - 1, f)
+            kernel(np.uint64(0), 0, sets, np.array([n, f, 0, *range(f)], np.float64), slots)
+            yield n, f, *layout.read(slots), sets * (2**n - 1 - f)
 
 
 def _all_messages(
