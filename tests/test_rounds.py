@@ -17,7 +17,7 @@ from fastcube.kernels.unsafe import rounds
 
 @kernel("int64(uint64[::1], uint64[::1], int64)", cache=False)
 def words(state, other, d):
-    return rounds.rounds_words(state, other, d)
+    return rounds.rounds_marked(state, other, np.empty(rounds.marks_words(d), np.uint64), d)
 
 
 @kernel("UniTuple(uint64, 2)(uint64, int64)", cache=False)

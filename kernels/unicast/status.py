@@ -16,6 +16,7 @@ from ..machine.bits import ALL, ONE, ZERO, popcount
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_square, add_wide, offer
+from ..unsafe.rounds import marks_words, rounds_linked
 from .layout import RIVALS_STATUS, WORDS
 from .words import (
     DEEPEST,
@@ -39,7 +40,8 @@ class Scratch(NamedTuple):
     n: Any  #: int64
     faults: Faults
     words: Words
-    marked: Any  #: uint64 (2, words): marked nodes, and those of the next round
+    marked: Any  #: uint64 (3, words): marked nodes, those of the next round, and those marked in the first
+    marks: Any  #: see ``rounds.rounds_marked``
     safe: Any  #: int64, 4: nodes of the subcubes that each word calls safe
     rounds: Any  #: int64, 4
 
@@ -53,7 +55,8 @@ def set_up(params):
         n,
         faults_for(n, f, links, np.int64(2)),
         words_for(n, f, links),
-        np.zeros((2, words), np.uint64),
+        np.zeros((3, words), np.uint64),
+        np.empty(marks_words(min(n, np.int64(DEEPEST))), np.uint64),
         np.zeros(4, np.int64),
         np.zeros(4, np.int64),
     )
@@ -176,29 +179,11 @@ def _unsafe_rounds(scratch, i):
     d = dimension(faults, i)
     size = stride(d)
     at = words.start[VECTORS, i]
-    old, new = scratch.marked[0], scratch.marked[1]
-    ends = False
+    old, new, ends = scratch.marked[0, :size], scratch.marked[1, :size], scratch.marked[2, :size]
     for w in range(size):
         old[w] = ~words.nonfaulty[w] & within(d, w)
-        ends |= words.planes[at + w] != words.nonfaulty[w]
-    rounds = np.int64(0)
-    while True:
-        more = ZERO
-        for w in range(size):
-            one, two = ZERO, ZERO
-            for k in range(d):
-                x = across(old, np.int64(0), w, k)
-                two |= one & x
-                one |= x
-            new[w] = old[w] | (two & within(d, w))
-            if rounds == 0 and ends:
-                new[w] |= ~words.planes[at + w] & within(d, w)
-            more |= new[w] & ~old[w]
-        if more == ZERO:
-            return rounds
-        rounds += 1
-        for w in range(size):
-            old[w] = new[w]
+        ends[w] = ~words.planes[at + w] & within(d, w)
+    return rounds_linked(old, ends, new, scratch.marks, d)
 
 
 _KNOWN = RIVALS_STATUS.counter("known")
