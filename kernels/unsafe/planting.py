@@ -17,7 +17,7 @@ import numpy as np
 
 from ..cube.labels import LabelSet, add, clear, label_set
 from ..draws import philox
-from ..draws.nodes import field_width, node_label, place
+from ..draws.nodes import Rows, next_row, node_label, rows_for
 from ..machine import simd
 from ..machine.bits import ALL, LOW32, ONE, ZERO, first_lanes, popcount
 from ..machine.jit import block, scratch
@@ -39,16 +39,15 @@ _LARGEST = UNSAFE_RARE.extreme("largest")
 
 _CLASSES = np.array(MARKING, np.int64)
 _HALF = np.uint64(32)
-_EIGHT = np.uint64(8)
 
 
 class Scratch(NamedTuple):
     """What :func:`planted_faults` and the kernel need; made by :func:`set_up`."""
 
-    words: Any  #: uint64: words of the present block for LABELS, of each 16 the even ones first
+    rows: Rows
     low: Any  #: uint32: low 32 bits of a trial's labels
     plants: Any  #: uint64, 8: words 0 of eight blocks for PLANTS
-    present: Any  #: int64, 2: the block that ``words`` and the first one that ``plants`` belong to; -1 at first
+    present: Any  #: int64, 1: the first block that ``plants`` belong to; -1 at first
     masks: Any  #: uint64: the n + C(n, 2) masks of weight 1 and 2
     labels: Any  #: uint64: the faults, by position
     seen: LabelSet
@@ -69,10 +68,10 @@ def set_up(params):
             masks[at] = (ONE << np.uint64(a)) | (ONE << np.uint64(b))
             at += 1
     return Scratch(
-        np.empty(f + 16, np.uint64),
-        np.empty((f + 33) & ~1, np.uint32),
+        rows_for(),
+        np.empty(f + 32, np.uint32),
         np.empty(8, np.uint64),
-        np.full(2, -1, np.int64),
+        np.full(1, -1, np.int64),
         masks,
         np.empty(f + 8, np.uint64),
         label_set(f),
@@ -88,8 +87,8 @@ def set_up(params):
 @block(always=True)
 def plant(key, t, f, room):
     """The planted pair of a trial: its mask, and the number of its positions among the C(f, 2), an int64."""
-    if room.present[1] != t >> 3:
-        room.present[1] = t >> 3
+    if room.present[0] != t >> 3:
+        room.present[0] = t >> 3
         even, _ = philox.pair_lanes(key, np.uint64(t & ~7), ZERO, philox.PLANTS)
         simd.store(room.plants, 0, even)
     masks = np.uint64(room.masks.size)
@@ -108,31 +107,11 @@ def plant(key, t, f, room):
 
 
 @block(always=True)
-def _draw_words(key, start, count, words):
-    """The first ``count`` words of a block for LABELS, or some more."""
-    halves = simd.iota(simd.splat(ZERO))
-    for at in range(0, count, 16):
-        even, odd = philox.mixed_lanes(key, simd.splat(start), halves, simd.splat(philox.LABELS))
-        simd.store(words, at, even)
-        simd.store(words, at + 8, odd)
-        halves = simd.add(halves, simd.splat(_EIGHT))
-
-
-@block(always=True)
 def draw_low(key, t, n, count, room):
     """Low 32 bits of the first ``count`` labels of a trial's sequence, or of some more."""
-    start, shift = place(t, field_width(n))
-    if room.present[0] != np.int64(start):
-        room.present[0] = np.int64(start)
-        _draw_words(key, start, count, room.words)
-    by = simd.splat(shift)
-    bits = (ONE << np.uint64(n if n < 32 else 32)) - ONE
-    pattern = simd.splat(bits | (bits << _HALF))
-    low = room.low.view(np.uint64)
-    for at in range(0, count, 16):
-        even = simd.shift_right(simd.load(room.words, at), by)
-        odd = simd.shift_right(simd.load(room.words, at + 8), by)
-        simd.store(low, at >> 1, simd.both(simd.low_halves(even, odd), pattern))
+    for q in range((count + 15) >> 4):
+        next_row(key, np.uint64(t), q, n, room.rows)
+        simd.store(room.low, q << 4, simd.load(room.rows.labels, 0))
 
 
 @block
