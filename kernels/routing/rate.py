@@ -45,7 +45,7 @@ def _blocked(world, x, bit):
 
 
 _route1, _route2 = making(_blocked)
-_walk1, _walk2 = walking(_route1), walking(_route2, searching=True)
+walk1, walk2 = walking(_route1), walking(_route2, searching=True)
 
 
 class Batch(NamedTuple):
@@ -169,12 +169,12 @@ def _finish(ended, drawn, told, first, limit, whole, k, batch, tally):
         at = np.int64(batch.pairs.trials[i])
         if k == 1:
             rest = batch.ended[0, j]
-            links1 = _walk1(world, t ^ rest, t, whole, k, batch.search)
+            links1 = walk1(world, t ^ rest, t, whole, k, batch.search)
             links1 += h - popcount(rest) if links1 >= 0 else 0
             links2 = links1
         else:
-            links1 = _walk1(world, s, t, whole, k, batch.search)
-            links2 = _walk2(world, s, t, whole, k, batch.search)
+            links1 = walk1(world, s, t, whole, k, batch.search)
+            links2 = walk2(world, s, t, whole, k, batch.search)
         _record1(tally, links1, h, at)
         _record2(tally, links2, h, at)
         tally[_MINIMAL1] += links1 == h

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..tally.layout import Counter, Extreme, Layout
+from ..tally.layout import Counter, Extreme, Layout, Moments
 
 #: The rules of study ``rivals`` in the order of its table, as they are called in counters.
 NAMES = ("route", "route1", "route3", "levels", "vectors", "a1", "dfs", "sidetrack")
@@ -36,17 +36,28 @@ def promising(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in PROMISING)
 
 
-def _of(name: str) -> tuple[Counter, ...]:
-    """What is counted of one rule."""
+def _ways(name: str) -> tuple[Counter | Moments, ...]:
+    """What is counted of one rule's ways."""
     rule = name.upper()
     return (
         Counter(f"{name}_delivered", f"{rule}'s messages delivered"),
         Counter(f"{name}_minimal", f"{rule}'s messages delivered over the Hamming distance"),
-        Counter(f"{name}_extra_links", f"links beyond the Hamming distance on {rule}'s delivered ways"),
-        Counter(f"{name}_extra_squares", "squares of these"),
-        Counter(f"{name}_detours", f"{rule}'s delivered ways longer than the Hamming distance"),
-        Counter(f"{name}_refused", f"messages that {rule} refuses"),
+        Moments(
+            f"{name}_extra_links",
+            f"links beyond the Hamming distance on {rule}'s delivered ways",
+            squared=f"{name}_extra_squares",
+            nonzero=f"{name}_detours",
+        ),
         Counter(f"{name}_limit", f"{rule}'s messages cut off at its most hops"),
+    )
+
+
+def _of(name: str) -> tuple[Counter | Moments, ...]:
+    """What is counted of one rule."""
+    rule = name.upper()
+    return (
+        *_ways(name),
+        Counter(f"{name}_refused", f"messages that {rule} refuses"),
         Counter(f"{name}_unknown", f"messages of which {rule}'s words are not computed"),
         Counter(f"{name}_loss", f"trials with a feasible path in which {rule} does not deliver (n <= 12)"),
     )
@@ -81,22 +92,10 @@ def tally(names: Sequence[str]) -> Layout:
 RIVALS = tally(NAMES)
 
 
-def _blind(name: str) -> tuple[Counter, ...]:
-    rule = name.upper()
-    return (
-        Counter(f"{name}_delivered", f"{rule}'s messages delivered"),
-        Counter(f"{name}_minimal", f"{rule}'s messages delivered over the Hamming distance"),
-        Counter(f"{name}_extra_links", f"links beyond the Hamming distance on {rule}'s delivered ways"),
-        Counter(f"{name}_extra_squares", "squares of these"),
-        Counter(f"{name}_detours", f"{rule}'s delivered ways longer than the Hamming distance"),
-        Counter(f"{name}_limit", f"{rule}'s messages cut off at its most hops"),
-    )
-
-
 #: Study ``rivals-rate``.
 RIVALS_RATE = Layout(
     Counter("valid", "trials with two nonfaulty ends; the others are void"),
-    *(counter for name in BLIND for counter in _blind(name)),
+    *(counter for name in BLIND for counter in _ways(name)),
     *(
         Extreme(f"{name}_most", f"most links beyond the Hamming distance on a delivered way of {name.upper()}")
         for name in BLIND
@@ -109,12 +108,8 @@ RIVALS_STATUS = Layout(
         counter
         for word in WORDS
         for counter in (
-            Counter(f"{word}_nodes", f"nodes that {word} calls safe", 2),
-            Counter(f"{word}_squares", "squares of these", 4),
-            Counter(f"{word}_some", f"trials in which {word} calls some node safe"),
-            Counter(f"{word}_steps", f"rounds of {word}"),
-            Counter(f"{word}_steps_squares", "squares of these"),
-            Counter(f"{word}_steps_some", f"trials with a round of {word}"),
+            Moments(f"{word}_nodes", f"nodes that {word} calls safe", 2, 4, f"{word}_squares", f"{word}_some"),
+            Moments(f"{word}_steps", f"rounds of {word}", 1, 1, f"{word}_steps_squares", f"{word}_steps_some"),
         )
     ),
     Counter("known", "trials whose words are computed: no unsafe subcube has more than 20 dimensions"),

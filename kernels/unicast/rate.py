@@ -15,16 +15,11 @@ from ..draws.nodes import status, threshold
 from ..draws.pairs import BATCH, Lazy, Pairs, draw_pairs, pair_arrays
 from ..machine.bits import ONE, ZERO, popcount, top
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
-from ..routing.rules import LIMIT, LOST, Search, making, search_for, walking
-from ..tally.sums import offer
+from ..routing.rate import walk1
+from ..routing.rules import LOST, Search, search_for
 from .layout import BLIND, RIVALS_RATE
 from .rules import bounded
-
-
-@block(always=True)
-def _blocked(world, x, bit):
-    """Whether the node behind a link is faulty; ``world`` is (status key, threshold)."""
-    return status(world[0], x ^ bit) < world[1]
+from .single import entering_way
 
 
 @block
@@ -40,8 +35,6 @@ def _blocked_bits(world, x, whole):
     return out
 
 
-_route1, _ = making(_blocked)
-_walk1 = walking(_route1)
 _a1, _dfs, _sidetrack = bounded(_blocked_bits)
 
 
@@ -75,14 +68,8 @@ def _first_path(world, s, t):
     return popcount(s ^ t)
 
 
-def _slots(suffix: str) -> tuple[int, ...]:
-    return tuple(int(RIVALS_RATE.counter(f"{name}_{suffix}")) for name in BLIND)
-
-
 _VALID = int(RIVALS_RATE.counter("valid"))
-_DELIVERED, _MINIMAL, _DETOURS = _slots("delivered"), _slots("minimal"), _slots("detours")
-_EXTRA, _SQUARES, _LIMIT = _slots("extra_links"), _slots("extra_squares"), _slots("limit")
-_MOST = tuple(int(RIVALS_RATE.extreme(f"{name}_most")) for name in BLIND)
+_enter = entering_way(RIVALS_RATE, BLIND)
 
 
 @block
@@ -95,20 +82,12 @@ def _judge(key, world, s, t, n, at, scratch, tally):
     if links[0] == h:
         links[1], links[2], links[3] = h, h, h
     else:
-        links[1] = _walk1(world, s, t, whole, np.int64(1), scratch.search)
+        links[1] = walk1(world, s, t, whole, np.int64(1), scratch.search)
         links[2] = _a1(world, s, t, whole, scratch.came)
         links[3] = h if links[2] == h else _dfs(world, s, t, whole, scratch.came, scratch.seen)
     links[4] = _sidetrack(world, s, t, whole, n, key, np.uint64(at))
-    for i in range(len(_MOST)):
-        got = links[i]
-        tally[_LIMIT[i]] += got == LIMIT
-        if got >= 0:
-            tally[_DELIVERED[i]] += 1
-            tally[_MINIMAL[i]] += got == h
-            tally[_EXTRA[i]] += got - h
-            tally[_SQUARES[i]] += (got - h) * (got - h)
-            tally[_DETOURS[i]] += got > h
-            offer(tally, _MOST[i], got - h, at)
+    for i in range(len(BLIND)):
+        _enter(tally, i, links[i], h, at)
 
 
 @kernel(TRIALS_SIGNATURE)

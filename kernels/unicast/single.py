@@ -18,7 +18,7 @@ from ..routing.layout import SEARCHED
 from ..routing.rules import LIMIT, on_route
 from ..routing.shortest import shortest
 from ..tally.layout import Layout
-from ..tally.sums import offer
+from ..tally.sums import add_quantity, offer
 from .between import SEARCHED as MINIMAL_SEARCHED
 from .between import minimal_exists
 from .layout import NAMES, compared, promising, tally
@@ -103,32 +103,41 @@ def _before(rule: Any, i: int, rest: Any) -> Any:
     return walk
 
 
+def entering_way(layout: Layout, names: Sequence[str]) -> Any:
+    """The block ``enter(tally, i, got, h, trial)`` for what is counted of the way of the i-th of some rules."""
+    delivered, minimal, limit = (
+        tuple(int(layout.counter(f"{name}_{end}")) for name in names) for end in ("delivered", "minimal", "limit")
+    )
+    extra = tuple(layout.moments(f"{name}_extra_links") for name in names)
+    most = tuple(int(layout.extreme(f"{name}_most")) for name in names)
+
+    @block(always=True)
+    def enter(tally, i, got, h, trial):
+        if got >= 0:
+            tally[delivered[i]] += 1
+            tally[minimal[i]] += got == h
+            add_quantity(tally, extra[i], got - h)
+            offer(tally, most[i], got - h, trial)
+        else:
+            tally[limit[i]] += got == LIMIT
+
+    return enter
+
+
 def entering_rules(layout: Layout, names: Sequence[str]) -> Any:
     """The block ``enter(tally, links, h, reach, trial)`` for what is counted of each of some rules."""
-
-    def slots(suffix: str) -> tuple[int, ...]:
-        return tuple(int(layout.counter(f"{name}_{suffix}")) for name in names)
-
-    count = len(names)
-    delivered, minimal, detours, refused = slots("delivered"), slots("minimal"), slots("detours"), slots("refused")
-    extra, squares = slots("extra_links"), slots("extra_squares")
-    limit, unknown, loss = slots("limit"), slots("unknown"), slots("loss")
-    most = tuple(int(layout.extreme(f"{name}_most")) for name in names)
+    count, enter_way = len(names), entering_way(layout, names)
+    refused, unknown, loss = (
+        tuple(int(layout.counter(f"{name}_{end}")) for name in names) for end in ("refused", "unknown", "loss")
+    )
 
     @block(always=True)
     def enter(tally, links, h, reach, trial):
         for i in range(count):
             got = links[i]
-            if got >= 0:
-                tally[delivered[i]] += 1
-                tally[minimal[i]] += got == h
-                tally[extra[i]] += got - h
-                tally[squares[i]] += (got - h) * (got - h)
-                tally[detours[i]] += got > h
-                offer(tally, most[i], got - h, trial)
-            else:
+            enter_way(tally, i, got, h, trial)
+            if got < 0:
                 tally[refused[i]] += got == REFUSED
-                tally[limit[i]] += got == LIMIT
                 tally[unknown[i]] += got == UNKNOWN
                 tally[loss[i]] += reach
 

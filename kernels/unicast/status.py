@@ -15,7 +15,7 @@ from ..machine import simd
 from ..machine.bits import ALL, ONE, ZERO, popcount
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
-from ..tally.sums import add_square, add_wide, offer
+from ..tally.sums import add_quantity, offer
 from ..unsafe.rounds import marks_words, rounds_linked
 from .layout import RIVALS_STATUS, WORDS
 from .words import (
@@ -187,12 +187,8 @@ def _unsafe_rounds(scratch, i):
 
 
 _KNOWN = RIVALS_STATUS.counter("known")
-_NODES = tuple(int(RIVALS_STATUS.counter(f"{word}_nodes")) for word in WORDS)
-_SQUARES = tuple(int(RIVALS_STATUS.counter(f"{word}_squares")) for word in WORDS)
-_SOME = tuple(int(RIVALS_STATUS.counter(f"{word}_some")) for word in WORDS)
-_STEPS = tuple(int(RIVALS_STATUS.counter(f"{word}_steps")) for word in WORDS)
-_STEPS_SQUARES = tuple(int(RIVALS_STATUS.counter(f"{word}_steps_squares")) for word in WORDS)
-_STEPS_SOME = tuple(int(RIVALS_STATUS.counter(f"{word}_steps_some")) for word in WORDS)
+_NODES = tuple(RIVALS_STATUS.moments(f"{word}_nodes") for word in WORDS)
+_STEPS = tuple(RIVALS_STATUS.moments(f"{word}_steps") for word in WORDS)
 _MOST = tuple(int(RIVALS_STATUS.extreme(f"{word}_most_rounds")) for word in WORDS)
 _MARKING = WORDS.index("wu_fernandez")
 
@@ -222,15 +218,9 @@ def trial(key, t, params, scratch, tally):
     for j in range(4):
         if j == _MARKING and faults.size[1]:
             continue
-        count = outside + np.uint64(scratch.safe[j])
-        steps = scratch.rounds[j]
-        add_wide(tally, _NODES[j], count)
-        add_square(tally, _SQUARES[j], count)
-        tally[_SOME[j]] += count != ZERO
-        tally[_STEPS[j]] += steps
-        tally[_STEPS_SQUARES[j]] += steps * steps
-        tally[_STEPS_SOME[j]] += steps > 0
-        offer(tally, _MOST[j], steps, t)
+        add_quantity(tally, _NODES[j], np.int64(outside) + scratch.safe[j])
+        add_quantity(tally, _STEPS[j], scratch.rounds[j])
+        offer(tally, _MOST[j], scratch.rounds[j], t)
 
 
 #: Trials at (n, f, links) = params; see :data:`fastcube.kernels.unicast.layout.RIVALS_STATUS`.
