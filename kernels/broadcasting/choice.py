@@ -32,3 +32,4 @@ BROADCAST = Table(
         "single.BROADCAST_SINGLE": anywhere,
     },
 )
+BROADCAST_SETS = Table(__package__, {"single.BROADCAST_SETS": anywhere})

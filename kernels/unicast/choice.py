@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..machine.choice import Table, anywhere
+from ..routing.choice import close_pairs, in_lanes
 
 #: Up to so many faulty nodes a vector of trials is looked at first; of more, nearly all have two within distance 2.
 _FEW = 62
-
-
-def _in_lanes(n: int, f: int, links: int) -> bool:
-    """Whether lanes of trials hold f faulty nodes and two ends, drawn as such."""
-    return not links and 1 < f <= 2 ** (n - 1) - 2
 
 
 def _fastest(most_close: float) -> Callable[[int, int, int], str]:
     """Lanes up to so many expected pairs of faults within distance 2, or words of whole cubes."""
 
     def fastest(n: int, f: int, links: int) -> str:
-        close = f * (f - 1) / 2 * n * (n + 1) / 2 / 2**n
-        if n < 6 or not _in_lanes(n, f, links) or (n > 12 and f > _FEW):
+        if n < 6 or not in_lanes(n, f, links) or (n > 12 and f > _FEW):
             return "single.RIVALS_SINGLE"
-        if n <= 12 and (n <= 8 or f > _FEW or close > most_close):
+        if n <= 12 and (n <= 8 or f > _FEW or close_pairs(n, f) > most_close):
             return f"whole.RIVALS_WHOLE_{8 if n <= 8 else 16}"
         return f"lanes.RIVALS_LANES_{16 if n <= 16 else 32}"
 
@@ -31,10 +26,10 @@ def _fastest(most_close: float) -> Callable[[int, int, int], str]:
 
 _SERVING = {
     "single.RIVALS_SINGLE": anywhere,
-    "whole.RIVALS_WHOLE_8": lambda n, f, links: 6 <= n <= 8 and _in_lanes(n, f, links),
-    "whole.RIVALS_WHOLE_16": lambda n, f, links: 9 <= n <= 12 and _in_lanes(n, f, links),
-    "lanes.RIVALS_LANES_16": lambda n, f, links: 9 <= n <= 16 and _in_lanes(n, f, links),
-    "lanes.RIVALS_LANES_32": lambda n, f, links: n >= 17 and _in_lanes(n, f, links),
+    "whole.RIVALS_WHOLE_8": lambda n, f, links: 6 <= n <= 8 and in_lanes(n, f, links),
+    "whole.RIVALS_WHOLE_16": lambda n, f, links: 9 <= n <= 12 and in_lanes(n, f, links),
+    "lanes.RIVALS_LANES_16": lambda n, f, links: 9 <= n <= 16 and in_lanes(n, f, links),
+    "lanes.RIVALS_LANES_32": lambda n, f, links: n >= 17 and in_lanes(n, f, links),
 }
 
 #: At (n, f, links).  All eight rules pay in lanes up to 1.1 to 1.5 close pairs, tables without ROUTE3 and SIDETRACK, of which few
