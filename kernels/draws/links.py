@@ -19,7 +19,7 @@ from ..machine import simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, kernel, scratch
 from . import philox
-from .nodes import next_fields, place, store_in_turn, with_high_fields
+from .nodes import next_fields, next_labels, place, store_in_turn
 
 # Up to so many links a search through those drawn is faster than a table.
 _FEW = 32
@@ -80,24 +80,18 @@ def distinct_links(key, t, n, count, lower, dims, draws):
     width = link_field_width(n)
     block, shift = place(t, width)
     low = (ONE << np.uint64(width)) - ONE
-    inside = (ONE << np.uint64(n)) - ONE
     least = (low + ONE) % np.uint64(n)
     halves = simd.iota(simd.splat(ZERO))
     taken = np.int64(0)
     while taken < count:
-        even, odd = next_fields(key, block, shift, halves, philox.LINKS)
-        if n > 32:
-            high_even, high_odd = next_fields(key, block, shift, halves, philox.HIGH_LINKS)
-            even = with_high_fields(even, high_even)
-            odd = with_high_fields(odd, high_odd)
-        store_in_turn(even, odd, draws.nodes)
+        next_labels(key, block, shift, n, halves, philox.LINKS, philox.HIGH_LINKS, draws.nodes)
         even, odd = next_fields(key, block, shift, halves, philox.DIMENSIONS)
         mask = simd.splat(low)
         times = simd.splat(np.uint64(n))
         store_in_turn(simd.mul(simd.both(even, mask), times), simd.mul(simd.both(odd, mask), times), draws.links)
         for i in range(16):
             k = draws.links[i] >> np.uint64(width)
-            x = draws.nodes[i] & inside & ~(ONE << k)
+            x = draws.nodes[i] & ~(ONE << k)
             if taken < count and draws.links[i] & low >= least and _is_new(x, k, lower, dims, taken, n, draws):
                 lower[taken] = x
                 dims[taken] = k

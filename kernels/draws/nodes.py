@@ -166,14 +166,15 @@ def store_in_turn(even, odd, words):
 
 
 @block
-def next_labels(key, block, shift, n, halves, words):
-    """Labels of sixteen places at once: those of words 2 h and 2 h + 1 for the h in the lanes of ``halves``.
+def next_labels(key, block, shift, n, halves, purpose, high, words):
+    """Labels of sixteen places at once: those of words 2 h and 2 h + 1 for the h in the lanes of ``halves``, for a purpose and,
+    from bit 32 up, another.
 
     Written in order to ``words[:16]``; the rest of its 32 places is scratch.
     """
-    even, odd = next_fields(key, block, shift, halves, philox.LABELS)
+    even, odd = next_fields(key, block, shift, halves, purpose)
     if n > 32:
-        high_even, high_odd = next_fields(key, block, shift, halves, philox.HIGH_LABELS)
+        high_even, high_odd = next_fields(key, block, shift, halves, high)
         even = with_high_fields(even, high_even)
         odd = with_high_fields(odd, high_odd)
     mask = simd.splat((ONE << np.uint64(n)) - ONE)
@@ -199,7 +200,7 @@ def distinct_nodes(key, t, n, count, out, draws):
     taken = np.int64(0)
     met = ZERO
     while taken < count:
-        next_labels(key, block, shift, n, halves, draws.words)
+        next_labels(key, block, shift, n, halves, philox.LABELS, philox.HIGH_LABELS, draws.words)
         for i in range(16):
             x = draws.words[i]
             if taken < count and _is_new(x, out, taken, met, draws.seen):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..cube.bitmask import across
 from ..draws.faults import Faults, close, draw, faults_for
 from ..machine import simd
 from ..machine.bits import ALL, ONE, ZERO, popcount
@@ -23,7 +24,6 @@ from .words import (
     LEVELS,
     VECTORS,
     Words,
-    across,
     dimension,
     few_without,
     forget_words,
@@ -93,10 +93,10 @@ def _mark(scratch, d, size):
         for w in range(size):
             f1, f2, c1, c2, c3 = ZERO, ZERO, ZERO, ZERO, ZERO
             for i in range(d):
-                x = ~across(nonfaulty, np.int64(0), w, i)
+                x = ~across(nonfaulty, w, i)
                 f2 |= f1 & x
                 f1 |= x
-                x |= across(old, np.int64(0), w, i)
+                x |= across(old, w, i)
                 c3 |= c2 & x
                 c2 |= c1 & x
                 c1 |= x

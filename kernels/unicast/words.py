@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..cube.bitmask import put, take
 from ..draws.faults import is_faulty
 from ..machine import neighbours, simd
-from ..machine.bits import ALL, LOW, ONE, ZERO, extract, lowest, popcount
+from ..machine.bits import ALL, ONE, ZERO, extract, lowest, popcount
 from ..machine.jit import block, scratch
 
 #: Largest subcube whose words are computed.
@@ -34,7 +35,6 @@ LARGE, MOST = 10, 64
 #: Kinds of words.
 LEVELS, VECTORS = np.int64(0), np.int64(1)
 
-_LOW = tuple(LOW)
 _63 = np.uint64(63)
 _6 = np.uint64(6)
 
@@ -109,17 +109,6 @@ def within(d, w):
     if w > 0:
         return ALL if w < np.int64(1) << max(d - 6, np.int64(0)) else ZERO
     return ALL if d >= 6 else (ONE << (ONE << np.uint64(d))) - ONE
-
-
-@block(always=True)
-def across(planes, at, w, i):
-    """Word w of the neighbours across dimension i."""
-    if i < 6:
-        low = _LOW[i]
-        by = np.uint64(1 << i)
-        x = planes[at + w]
-        return ((x >> by) & low) | ((x & low) << by)
-    return planes[at + (w ^ (np.int64(1) << (i - 6)))]
 
 
 # ---------------------------------------------------------------- planes, 512 nodes a vector
@@ -214,11 +203,6 @@ def _next_plane(words, d, size, at, k, kind):
 
 
 @block
-def _clear(masks, at, x):
-    masks[at + np.int64(x >> _6)] &= ~(ONE << (x & _63))
-
-
-@block
 def _mask_faults(words, faults, i, d, size, at):
     """Write the subcube's nonfaulty nodes, its first plane at ``at`` and its cut links."""
     base, free = faults.base[i], faults.free[i]
@@ -227,7 +211,7 @@ def _mask_faults(words, faults, i, d, size, at):
     for j in range(faults.size[0]):
         x = faults.labels[j]
         if (x ^ base) & ~free == ZERO:
-            _clear(words.nonfaulty, 0, extract(x, free))
+            take(words.nonfaulty, extract(x, free))
     for w in range(size):
         words.planes[at + w] = words.nonfaulty[w]
     if faults.size[1]:
@@ -237,11 +221,11 @@ def _mask_faults(words, faults, i, d, size, at):
         x = faults.lower[j]
         if (x ^ base) & ~free == ZERO:
             u, v = extract(x, free), extract(x | ONE << faults.dims[j], free)
-            _clear(words.planes, at, u)
-            _clear(words.planes, at, v)
+            take(words.planes[at:], u)
+            take(words.planes[at:], v)
             row = lowest(u ^ v)
-            words.cut[row * size + np.int64(u >> _6)] |= ONE << (u & _63)
-            words.cut[row * size + np.int64(v >> _6)] |= ONE << (v & _63)
+            put(words.cut[row * size :], u)
+            put(words.cut[row * size :], v)
 
 
 @block
