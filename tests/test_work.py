@@ -27,7 +27,7 @@ WORK = {
     ("unsafe-fraction", (12, 6)): ("lanes.LANES_16", 7086, 26),
     ("unsafe-fraction", (16, 8)): ("lanes.LANES_16", 5093, 32),
     ("unsafe-fraction", (20, 10)): ("lanes.LANES_32", 11172, 80),
-    ("unsafe-rare", (20, 12)): ("planting.PLANTED_TRIALS", 39062, 160),
+    ("unsafe-rare", (20, 12)): ("planting.PLANTED_TRIALS", 39830, 160),
     ("routing", (8, 4, 0, 1)): ("lanes.ROUTING_LANES_8", 6649, 30),
     ("routing", (12, 6, 0, 1)): ("lanes.ROUTING_LANES_16", 7907, 37),
     ("routing", (20, 10, 0, 1)): ("lanes.ROUTING_LANES_32", 14237, 96),
