@@ -12,7 +12,7 @@ def in_lanes(n: int, f: int, links: int) -> bool:
 
 def close_pairs(n: int, f: int) -> float:
     """Expected pairs of f faulty nodes within distance 2."""
-    return f * (f - 1) / 2 * n * (n + 1) / 2 / 2**n
+    return f * (f - 1) / 2 * n * (n + 1) / 2 / (1 << n)
 
 
 def _routing(n: int, f: int, links: int, k: int) -> str:
