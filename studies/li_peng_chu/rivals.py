@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from fastcube.running.benchmark import Benchmark, kernel_runner
+from fastcube.running.benchmark import Benchmark, kernel_runner, rival_runner
 
 from .routing import DUALCUBE_ROUTING
 
@@ -126,19 +126,12 @@ def in_plain_python(m: int, rate: float, trials: int, seed: int = 0) -> tuple[in
 
 def benchmarks() -> list[Benchmark]:
     """What ``fastcube bench`` compares."""
-
-    def plain(m: int, rate: float) -> Callable[[], int]:
-        def call() -> int:
-            in_plain_python(m, rate, 1000)
-            return 1000
-
-        return call
-
     from fastcube.kernels.dualcube.single import ROUTES
 
     out = []
     for m in (5, 9, 20, 30):
         for rate in (0.1, 0.3, 0.5):
             ours = kernel_runner(DUALCUBE_ROUTING, {"m": m, "rate": rate}, 200_000, ROUTES)
-            out.append(Benchmark(f"dual-cube routing, m={m} rate={rate}", "plain Python", ours, plain(m, rate)))
+            theirs = rival_runner(in_plain_python, m, rate, trials=1000)
+            out.append(Benchmark(f"dual-cube routing, m={m} rate={rate}", "plain Python", ours, theirs))
     return out

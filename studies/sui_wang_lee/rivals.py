@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable
 
-from fastcube.running.benchmark import Benchmark, kernel_runner
+from fastcube.running.benchmark import Benchmark, kernel_runner, rival_runner
 
 from .edmonds import EDGE_DISJOINT_TREES
 
@@ -96,13 +95,5 @@ def benchmarks() -> list[Benchmark]:
     ):
         ours = kernel_runner(EDGE_DISJOINT_TREES, {"n": n, "f": f, "links": 0}, 200_000)
         for name, rival, trials in rivals:
-            out.append(Benchmark(f"spanning trees, n={n} f={f}", name, ours, _counted(rival, n, f, trials)))
+            out.append(Benchmark(f"spanning trees, n={n} f={f}", name, ours, rival_runner(rival, n, f, trials=trials)))
     return out
-
-
-def _counted(rival: Callable[..., int], n: int, f: int, trials: int) -> Callable[[], int]:
-    def call() -> int:
-        rival(n, f, trials)
-        return trials
-
-    return call
