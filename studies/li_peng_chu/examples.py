@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastcube.papers.examples import Example
+from fastcube.papers.examples import Example, examples_of
 
 #: Two faults that leave DC(2) 1-safe, and ends in the same cluster, in another one of the class, and in the other class.
 _FAULTS, _ENDS = [2, 17], (3, 9, 31)
@@ -48,10 +48,4 @@ def practical() -> Example:
     return Example(words, f"[[{call}.path, {call}.lookups] for t in {_ENDS}]", value, form=form)
 
 
-EXAMPLES = {
-    "dual-cube": dual_cube,
-    "binomial-tree": binomial_tree,
-    "virtual-edges": virtual_edges,
-    "algorithm-3": algorithm_3,
-    "practical": practical,
-}
+EXAMPLES = examples_of(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastcube.algorithms.spanning import spanning_trees
 from fastcube.networks.hypercube import Hypercube
-from fastcube.papers.examples import Drawing, Example
+from fastcube.papers.examples import Drawing, Example, examples_of
 
 
 def _trees(
@@ -39,6 +39,12 @@ def figure_3() -> Example:
     """The same trees with the link at the old root reversed (reading S2)."""
     value = [[1, -1, 3, 1, 5, 1, 7, 3], [2, 3, -1, 2, 6, 7, 2, 6], [4, 5, 6, 7, -1, 4, 4, 5]]
     return _trees("three pivoted edge-disjoint spanning trees of Q_3", 3, (), True, value)
+
+
+def lemma_2() -> Example:
+    """Position i from the top takes the bit of dimension pi(i)."""
+    python = "''.join(format(0b00101, '05b')[fc.Hypercube(5).n - 1 - k] for k in (2, 0, 4, 3, 1))"
+    return Example("node 00101 after the dimension permutation [2 0 4 3 1]", python, "11000")
 
 
 def figure_4() -> Example:
@@ -84,12 +90,6 @@ def figure_9() -> Example:
     return _trees("steps 1 to 4 for Q'_4, f = 1000", 4, (0b1000,), True, value)
 
 
-def lemma_2() -> Example:
-    """Position i from the top takes the bit of dimension pi(i)."""
-    python = "''.join(format(0b00101, '05b')[fc.Hypercube(5).n - 1 - k] for k in (2, 0, 4, 3, 1))"
-    return Example("node 00101 after the dimension permutation [2 0 4 3 1]", python, "11000")
-
-
 def lemma_5() -> Example:
     """The greatest number of links from the root to a node."""
     depth = "lambda h, t, v: 0 if t[v] < 0 else 1 + h(h, t, t[v])"
@@ -117,18 +117,4 @@ def no_redundant() -> Example:
     return Example(words, python, [[3], 42], form="{0[0]} trees, {1} links")
 
 
-EXAMPLES = {
-    "figure-1": figure_1,
-    "figure-2": figure_2,
-    "figure-3": figure_3,
-    "lemma-2": lemma_2,
-    "figure-4": figure_4,
-    "figure-5": figure_5,
-    "figure-6": figure_6,
-    "figure-7": figure_7,
-    "figure-8": figure_8,
-    "figure-9": figure_9,
-    "lemma-5": lemma_5,
-    "theorem-2": theorem_2,
-    "no-redundant": no_redundant,
-}
+EXAMPLES = examples_of(globals())

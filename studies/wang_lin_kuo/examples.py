@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastcube.algorithms.multicasting import multicast
 from fastcube.algorithms.partition import Supercube
 from fastcube.networks.hypercube import Hypercube
-from fastcube.papers.examples import Drawing, Example
+from fastcube.papers.examples import Drawing, Example, examples_of
 
 from .claims import DESTINATIONS_18, FIGURE_18, SECTION_5_3, SOURCE_18
 
@@ -20,7 +20,13 @@ def _drawn(cube: Hypercube, s: int, destinations: list[int], caption: str) -> Dr
     return Drawing(cube.n, faulty, inside=inside, arrows=arrows, caption=caption)
 
 
-# ---------------------------------------------------------------- section 3
+# ---------------------------------------------------------------- sections 2 and 3
+
+
+def isolation() -> Example:
+    """The n neighbours of a node."""
+    words = "links from 000 to 111 with two of the neighbours of 000 faulty, and with all three: isolated"
+    return Example(words, "[fc.distance(fc.Hypercube(3, F), 0, 7) for F in ([1, 2], [1, 2, 4])]", [3, None])
 
 
 def figure_2() -> Example:
@@ -135,13 +141,7 @@ def figure_19() -> Example:
     return Example(words, f"(lambda m: [m.N, {order}])({_CALL_18})", value, form="N = {0}; D_L: {1[0]}; D_H: {1[1]}")
 
 
-# ---------------------------------------------------------------- sections 2 and 5
-
-
-def isolation() -> Example:
-    """The n neighbours of a node."""
-    words = "links from 000 to 111 with two of the neighbours of 000 faulty, and with all three: isolated"
-    return Example(words, "[fc.distance(fc.Hypercube(3, F), 0, 7) for F in ([1, 2], [1, 2, 4])]", [3, None])
+# ---------------------------------------------------------------- section 5
 
 
 def table_1() -> Example:
@@ -163,19 +163,4 @@ def section_5_3() -> Example:
     return Example(words, f"[list(fc.two_partition({cube})), {reached}]", [[0, 1], True], form="{0:set}; {1}")
 
 
-EXAMPLES = {
-    "isolation": isolation,
-    "figure-2": figure_2,
-    "figure-3": figure_3,
-    "figure-4": figure_4,
-    "figure-5": figure_5,
-    "figure-8": figure_8,
-    "figure-9": figure_9,
-    "figure-10": figure_10,
-    "figure-13": figure_13,
-    "figure-15": figure_15,
-    "figure-18": figure_18,
-    "figure-19": figure_19,
-    "table-1": table_1,
-    "section-5-3": section_5_3,
-}
+EXAMPLES = examples_of(globals())
