@@ -16,16 +16,17 @@ from numpy.typing import NDArray
 from fastcube.algorithms.spanning import max_spanning_trees
 from fastcube.networks.hypercube import Hypercube
 from fastcube.papers.claims import Effort, Verdict, Witness, agree
+from fastcube.papers.cubes import links_of, witness
 
 from .claims import ledger
 
 #: Fault sets that the kernel is handed at a time.
 _CHUNK = 1 << 16
 
-#: (lambda, delta) in a witness's expression, of which ``{}`` is the cube.
+#: (lambda, delta) in a witness's expression, of which ``c`` is the cube.
 PAIR = (
-    "(lambda c: [fc.max_spanning_trees(c), min(sum(not c.is_faulty(w) and not c.is_faulty_link(v, w) for w in c.neighbours(v)) "
-    "for v in range(2**c.n) if not c.is_faulty(v))])(fc.{})"
+    "[fc.max_spanning_trees(c), min(sum(not c.is_faulty(w) and not c.is_faulty_link(v, w) for w in c.neighbours(v)) "
+    "for v in range(2**c.n) if not c.is_faulty(v))]"
 )
 
 
@@ -43,11 +44,6 @@ NODES, LINKS, MIXED = Kind("nodes", True, False), Kind("links", False, True), Ki
 
 #: What was found of all fault sets of a size, for the next claim; and how many were looked at.
 _FIRSTS: dict[tuple[int, Kind, int], tuple[Hypercube | None, Hypercube | None, int]] = {}
-
-
-def links_of(n: int) -> list[tuple[int, int]]:
-    """Lower ends and dimensions of the links of Q_n."""
-    return [(v, k) for v in range(2**n) for k in range(n) if not v >> k & 1]
 
 
 def fault_sets(n: int, kind: Kind, size: int) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]:
@@ -73,6 +69,7 @@ def pairs(n: int, sets: Iterable[tuple[tuple[int, ...], tuple[tuple[int, int], .
     flat = itertools.chain.from_iterable
     nodes = np.fromiter(flat(nodes for nodes, _ in listed), np.uint64).reshape(len(listed), -1)
     links = np.fromiter(flat(flat(links for _, links in listed)), np.uint64).reshape(len(listed), -1, 2)
+    links[..., 1] = np.log2(links[..., 0] ^ links[..., 1])  # the kernel takes lower ends and dimensions
     numbers(n, nodes, links, out)
     return out[:, :2]
 
@@ -98,18 +95,13 @@ def _look_for_firsts(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hyp
                 short = np.flatnonzero((trees < degree) & (trees >= least))
                 if short.size and found[least] is None:
                     nodes, links = chunk[int(short[0])]
-                    cube = found[least] = Hypercube(n, nodes, [(v, v | 1 << k) for v, k in links])
+                    cube = found[least] = Hypercube(n, nodes, links)
                     agree(max_spanning_trees(cube), int(trees[short[0]]), f"lambda of {cube!r}, twice computed")
     return found[0], found[1], looked
 
 
 def _witness(cube: Hypercube) -> Witness:
-    data = {
-        "n": cube.n,
-        "faulty_nodes": [v for v in range(2**cube.n) if cube.is_faulty(v)],
-        "faulty_links": sorted(list(link) for link in cube.faulty_links),
-    }
-    return Witness.of("the edge connectivity and the least degree of what is left", PAIR.format(cube.source()), data)
+    return witness("the edge connectivity and the least degree of what is left", cube, PAIR)
 
 
 @ledger.claim(
@@ -129,26 +121,40 @@ def few_faulty_nodes(effort: Effort) -> Verdict:
     return Verdict("holds", f"all sets of at most n - 1 faulty nodes of Q_1, ..., Q_{most}")
 
 
-def _smallest(effort: Effort, kind: Kind, connected: bool, ranges: dict[int, int], formula: dict[int, int]) -> Verdict:
-    """The smallest fault sets: for each n all sets up to a size, of which those at ``formula[n]`` are the first to do it."""
-    first, told = None, []
-    for n, most in ranges.items():
-        found = None
-        for size in range(1, most + 1):
-            found = firsts(effort, n, kind, size)[connected]
-            if found is not None:
-                if size != formula.get(n):
-                    return Verdict("refuted", f"up to {size} faults in Q_{n}", _witness(found))
-                told.append(f"{size} in Q_{n}")
-                first = first or found
-                break
-        if found is None:
-            if formula.get(n, math.inf) <= most:
-                return Verdict("undecided", f"no set of at most {most} in Q_{n}, where {formula[n]} were expected")
-            told.append(f"more than {most} in Q_{n}")
-    return Verdict(
-        "holds", f"all sets by size: the smallest have {', '.join(told)}", None if first is None else _witness(first)
-    )
+def _smallest(
+    name: str,
+    states: str,
+    wanted: tuple[Kind, bool],
+    full: dict[int, int],
+    quick: dict[int, int],
+    formula: dict[int, int],
+) -> None:
+    """Enter a claim about the smallest sets of a kind, and whether lambda >= 1 is wanted.
+
+    For each n all sets are looked at up to a size, of which those at ``formula[n]`` are the first to do it.
+    """
+    kind, connected = wanted
+
+    @ledger.claim(name, where="beyond Theorem 1", states=states, ours=True, group="edmonds")
+    def decide(effort: Effort) -> Verdict:
+        """All fault sets in order of n and size, up to symmetry."""
+        first, told = None, []
+        for n, most in effort.pick(full, quick).items():
+            found = None
+            for size in range(1, most + 1):
+                found = firsts(effort, n, kind, size)[connected]
+                if found is not None:
+                    if size != formula.get(n):
+                        return Verdict("refuted", f"up to {size} faults in Q_{n}", _witness(found))
+                    told.append(f"{size} in Q_{n}")
+                    first = first or found
+                    break
+            if found is None:
+                if formula.get(n, math.inf) <= most:
+                    return Verdict("undecided", f"no set of at most {most} in Q_{n}, where {formula[n]} were expected")
+                told.append(f"more than {most} in Q_{n}")
+        checked = f"all sets by size: the smallest have {', '.join(told)}"
+        return Verdict("holds", checked, None if first is None else _witness(first))
 
 
 def _edge_boundary(n: int) -> int:
@@ -164,91 +170,55 @@ def _subcube_boundary(n: int, least: int) -> int:
     return min((n - m << m) - (m - 1) for m in range(least, n))
 
 
-@ledger.claim(
+_smallest(
     "smallest-nodes",
-    where="beyond Theorem 1",
-    states=(
-        "The smallest sets of faulty nodes with lambda < delta have 2(n - 1) nodes, n >= 3: the neighbours of the two ends of "
-        "a link."
-    ),
-    ours=True,
-    group="edmonds",
+    "The smallest sets of faulty nodes with lambda < delta have 2(n - 1) nodes, n >= 3: the neighbours of the two ends of "
+    "a link.",
+    (NODES, False),
+    full={2: 2, 3: 4, 4: 6, 5: 8},  # Q_2 has none at all
+    quick={2: 2, 3: 4, 4: 6},
+    formula={n: _edge_boundary(n) for n in range(3, 6)},
 )
-def smallest_nodes(effort: Effort) -> Verdict:
-    """Q_2 has none at all."""
-    ranges = effort.pick(full={2: 2, 3: 4, 4: 6, 5: 8}, quick={2: 2, 3: 4, 4: 6})
-    return _smallest(effort, NODES, False, ranges, {n: _edge_boundary(n) for n in range(3, 6)})
-
-
-@ledger.claim(
+_smallest(
     "smallest-nodes-connected",
-    where="beyond Theorem 1",
-    states=(
-        "The smallest sets of faulty nodes with 1 <= lambda < delta have 4(n - 2) - 1 nodes, n >= 4: the neighbours of a "
-        "square but one."
-    ),
-    ours=True,
-    group="edmonds",
+    "The smallest sets of faulty nodes with 1 <= lambda < delta have 4(n - 2) - 1 nodes, n >= 4: the neighbours of a "
+    "square but one.",
+    (NODES, True),
+    full={3: 6, 4: 7, 5: 9},  # Q_3 has none at all; in Q_5 sets of 10 nodes are too many to go through
+    quick={3: 6, 4: 7, 5: 5},
+    formula={n: _square_boundary(n) for n in (4, 5)},
 )
-def smallest_nodes_connected(effort: Effort) -> Verdict:
-    """Q_3 has none at all; in Q_5 sets of 10 nodes are too many to go through."""
-    ranges = effort.pick(full={3: 6, 4: 7, 5: 9}, quick={3: 6, 4: 7, 5: 5})
-    return _smallest(effort, NODES, True, ranges, {n: _square_boundary(n) for n in (4, 5)})
-
-
-@ledger.claim(
+_smallest(
     "smallest-links",
-    where="beyond Theorem 1",
-    states=(
-        "The smallest sets of faulty links with lambda < delta are all links around a subcube Q_m but m - 1 of them, 1 <= m < n: "
-        "2(n - 1) links, but for n = 3, where they are 3."
-    ),
-    ours=True,
-    group="edmonds",
+    "The smallest sets of faulty links with lambda < delta are all links around a subcube Q_m but m - 1 of them, 1 <= m < n: "
+    "2(n - 1) links, but for n = 3, where they are 3.",
+    (LINKS, False),
+    full={2: 2, 3: 4, 4: 6},
+    quick={2: 2, 3: 4, 4: 4},
+    formula={n: _subcube_boundary(n, 1) for n in (2, 3, 4)},
 )
-def smallest_links(effort: Effort) -> Verdict:
-    """In order of size."""
-    ranges = effort.pick(full={2: 2, 3: 4, 4: 6}, quick={2: 2, 3: 4, 4: 4})
-    return _smallest(effort, LINKS, False, ranges, {n: _subcube_boundary(n, 1) for n in (2, 3, 4)})
-
-
-@ledger.claim(
+_smallest(
     "smallest-links-connected",
-    where="beyond Theorem 1",
-    states=(
-        "The smallest sets of faulty links with 1 <= lambda < delta are all links around a subcube Q_m but m - 1 of them, "
-        "2 <= m < n: 3 links for n = 3, 6 for n = 4."
-    ),
-    ours=True,
-    group="edmonds",
+    "The smallest sets of faulty links with 1 <= lambda < delta are all links around a subcube Q_m but m - 1 of them, "
+    "2 <= m < n: 3 links for n = 3, 6 for n = 4.",
+    (LINKS, True),
+    full={2: 4, 3: 3, 4: 6},
+    quick={2: 4, 3: 3, 4: 4},
+    formula={n: _subcube_boundary(n, 2) for n in (3, 4)},
 )
-def smallest_links_connected(effort: Effort) -> Verdict:
-    """In order of size."""
-    ranges = effort.pick(full={2: 4, 3: 3, 4: 6}, quick={2: 4, 3: 3, 4: 4})
-    return _smallest(effort, LINKS, True, ranges, {n: _subcube_boundary(n, 2) for n in (3, 4)})
-
-
-@ledger.claim(
+_smallest(
     "smallest-mixed",
-    where="beyond Theorem 1",
-    states="The smallest mixed fault sets with lambda < delta have 2(n - 1) nodes and links, n >= 3.",
-    ours=True,
-    group="edmonds",
+    "The smallest mixed fault sets with lambda < delta have 2(n - 1) nodes and links, n >= 3.",
+    (MIXED, False),
+    full={2: 4, 3: 4, 4: 6},
+    quick={2: 3, 3: 4, 4: 3},
+    formula={n: _edge_boundary(n) for n in (3, 4)},
 )
-def smallest_mixed(effort: Effort) -> Verdict:
-    """At least one node and one link."""
-    ranges = effort.pick(full={2: 4, 3: 4, 4: 6}, quick={2: 3, 3: 4, 4: 3})
-    return _smallest(effort, MIXED, False, ranges, {n: _edge_boundary(n) for n in range(3, 5)})
-
-
-@ledger.claim(
+_smallest(
     "smallest-mixed-connected",
-    where="beyond Theorem 1",
-    states="The smallest mixed fault sets with 1 <= lambda < delta have 4(n - 2) - 1 nodes and links, n >= 4.",
-    ours=True,
-    group="edmonds",
+    "The smallest mixed fault sets with 1 <= lambda < delta have 4(n - 2) - 1 nodes and links, n >= 4.",
+    (MIXED, True),
+    full={2: 4, 3: 8, 4: 7},
+    quick={2: 3, 3: 4, 4: 3},
+    formula={4: _square_boundary(4)},
 )
-def smallest_mixed_connected(effort: Effort) -> Verdict:
-    """At least one node and one link."""
-    ranges = effort.pick(full={2: 4, 3: 8, 4: 7}, quick={2: 3, 3: 4, 4: 3})
-    return _smallest(effort, MIXED, True, ranges, {4: _square_boundary(4)})
