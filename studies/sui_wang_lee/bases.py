@@ -28,19 +28,19 @@ def faulty(n: int, d: int) -> int:
     return (1 << n) - (1 << n - d)
 
 
+def depth(tree: Tree, v: int) -> int:
+    """Links from the root to a node of a tree; more than it has nodes where its links close a circle."""
+    links = 0
+    while tree[v] >= 0 and links <= len(tree):
+        v = tree[v]
+        links += 1
+    return links
+
+
 def depths(tree: Tree) -> list[int] | None:
     """Links from the root to each node of a tree, in the order of labels; None where its links close a circle."""
-    out = []
-    for v in range(len(tree)):
-        links, u = 0, v
-        while tree[u] >= 0 and links <= len(tree):
-            u = tree[u]
-            links += 1
-        if links > len(tree):
-            return None
-        if tree[v] != -2:
-            out.append(links)
-    return out
+    out = [depth(tree, v) for v, parent in enumerate(tree) if parent != -2]
+    return None if max(out) > len(tree) else out
 
 
 def height(tree: Tree) -> int:

@@ -16,7 +16,7 @@ from fastcube.algorithms.spanning_flows import NonfaultyGraph
 from fastcube.networks.hypercube import Hypercube
 from fastcube.papers.claims import DisagreementError, Effort, Ledger, Verdict, Witness, agree
 
-from .bases import S7, Trees, algorithm_a, arcs, base_of, bases, choices, depths, height, rooted, shape
+from .bases import S7, Trees, algorithm_a, arcs, base_of, bases, choices, depth, depths, faulty, height, rooted, shape
 
 ledger = Ledger("sui_wang_lee")
 
@@ -93,18 +93,22 @@ def largest(effort: Effort) -> int:
     return effort.pick(full=8, quick=5)
 
 
-def fault_at(n: int, d: int) -> int:
-    """The faulty node 1^d 0^(n-d)."""
-    return (1 << n) - (1 << n - d)
+def cube_at(n: int, d: int) -> Hypercube:
+    """Q_n with the faulty node 1^d 0^(n-d)."""
+    return Hypercube(n, [faulty(n, d)])
+
+
+def data_at(n: int, d: int, **more: object) -> dict[str, object]:
+    """The same and the source 0 as a witness's data, with what is given besides."""
+    return {"n": n, "faulty_nodes": [faulty(n, d)], "source": 0, **more}
 
 
 def heights_witness(words: str, n: int, d: int, pivoted: bool) -> Witness:
     """The heights of the light trees around source 0."""
-    cube = Hypercube(n, [fault_at(n, d)])
+    cube = cube_at(n, d)
     made = f"fc.spanning_trees(fc.{cube.source()}, 0, pivoted={pivoted}).tolist()"
     trees = light(cube, 0, pivoted=pivoted).tolist()
-    data = {"n": n, "faulty_nodes": [fault_at(n, d)], "source": 0, "trees": trees}
-    return Witness.of(words, HEIGHTS.format(made), data)
+    return Witness.of(words, HEIGHTS.format(made), data_at(n, d, trees=trees))
 
 
 def everywhere(effort: Effort, least: int = 3) -> str:
@@ -156,7 +160,7 @@ def lemma_2(effort: Effort) -> Verdict:
     def wrong(case: tuple[int, int]) -> Witness | None:
         n, f = case
         dims = positions(n, 0, f)
-        if sorted(dims) == list(range(n)) and sum((f >> k & 1) << p for p, k in enumerate(dims)) == fault_at(
+        if sorted(dims) == list(range(n)) and sum((f >> k & 1) << p for p, k in enumerate(dims)) == faulty(
             n, f.bit_count()
         ):
             return None
@@ -217,7 +221,7 @@ def _canonical(effort: Effort) -> Iterator[tuple[int, int, tuple[tuple[int, ...]
     """(n, d, light trees from their pivots) around source 0, as the library gives them, which must be Algorithm A's from S7."""
     for n in range(3, largest(effort) + 1):
         for d in range(1, n + 1):
-            made = light(Hypercube(n, [fault_at(n, d)]), 0, pivoted=True).tolist()
+            made = light(cube_at(n, d), 0, pivoted=True).tolist()
             trees = tuple(tuple(tree) for tree in made)
             if n <= 5:
                 base = base_of(n, d, S7)
@@ -254,9 +258,8 @@ def link_partition(effort: Effort) -> Verdict:
             arc in wanted or (d > 1 and i == n - 2) for arc, i in used.items()
         ):
             return None
-        cube = Hypercube(n, [fault_at(n, d)])
-        python = f"fc.spanning_trees(fc.{cube.source()}, 0, pivoted=True).tolist()"
-        return Witness.of("parents in each tree", python, {"n": n, "faulty_nodes": [fault_at(n, d)], "source": 0})
+        python = f"fc.spanning_trees(fc.{cube_at(n, d).source()}, 0, pivoted=True).tolist()"
+        return Witness.of("parents in each tree", python, data_at(n, d))
 
     found = effort.first((case for case in _canonical(effort) if case[0] >= 4), wrong)
     return Verdict.unless(found, f"source 0 and every distance in Q'_4, ..., Q'_{largest(effort)}")
@@ -279,7 +282,7 @@ def deepest_node(effort: Effort) -> Verdict:
         for i, tree in enumerate(trees):
             far = 2**n - 1 ^ 1 << i
             if tree[far] != -2:
-                deep = len(path_up(tree, far)) - 1
+                deep = depth(tree, far)
                 if deep < height(tree):
                     words = f"heights of the light trees; {far:0{n}b} is {deep} links down in T_{i}"
                     return heights_witness(words, n, d, True)
@@ -287,14 +290,6 @@ def deepest_node(effort: Effort) -> Verdict:
 
     found = effort.first(_canonical(effort), wrong)
     return Verdict.unless(found, f"source 0 and every distance in Q'_3, ..., Q'_{largest(effort)}")
-
-
-def path_up(tree: tuple[int, ...], v: int) -> list[int]:
-    """The nodes from v to the root."""
-    path = [v]
-    while tree[path[-1]] >= 0:
-        path.append(tree[path[-1]])
-    return path
 
 
 @ledger.claim(
@@ -393,7 +388,7 @@ def lemma_5_optimal(effort: Effort) -> Verdict:
     """Heights against eccentricities of the roots."""
 
     def least(n: int, d: int) -> tuple[int, ...]:
-        graph = NonfaultyGraph(Hypercube(n, [fault_at(n, d)]))
+        graph = NonfaultyGraph(cube_at(n, d))
         return tuple(len(list(graph.layers(1 << (1 << i)))) - 1 for i in range(n - 1))
 
     return _heights(effort, 2, least, "heights of the light trees")
@@ -442,8 +437,7 @@ def over_bases(effort: Effort, right: Callable[[int, int, tuple[int, ...]], bool
     def shown(of: dict[int, Trees]) -> Witness:
         trees = [list(tree) for tree in rooted(algorithm_a(n, d, base_of(n, d, of)))]
         told = f"{words} of Q'_{n}, H(f,s) = {d}, from {'another base' if of in held else 'one base'}"
-        data = {"n": n, "faulty_nodes": [fault_at(n, d)], "source": 0, "trees": trees}
-        return Witness.of(told, HEIGHTS.format(trees), data)
+        return Witness.of(told, HEIGHTS.format(trees), data_at(n, d, trees=trees))
 
     if not held:
         return Verdict("refuted", checked, shown(choice))

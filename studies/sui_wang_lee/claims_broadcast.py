@@ -12,7 +12,7 @@ from fastcube.algorithms.spanning_flows import NonfaultyGraph, members
 from fastcube.networks.hypercube import Hypercube
 from fastcube.papers.claims import Effort, Verdict, Witness, agree
 
-from .claims import cases, fault_at, heights_witness, largest, ledger, over_bases
+from .claims import cases, cube_at, data_at, heights_witness, largest, ledger, over_bases
 from .packets import printed_steps
 from .schedules import search
 
@@ -21,14 +21,6 @@ def steps_on(heights: tuple[int, ...], packets: int) -> int:
     """Steps of packets dealt in turn to edge-disjoint trees of these heights."""
     k = len(heights)
     return max((packets - i + k - 1) // k - 1 + high for i, high in enumerate(heights) if i < packets)
-
-
-def _cube(n: int, d: int) -> Hypercube:
-    return Hypercube(n, [fault_at(n, d)])
-
-
-def _data(n: int, d: int, packets: int) -> dict[str, object]:
-    return {"n": n, "faulty_nodes": [fault_at(n, d)], "source": 0, "packets": packets}
 
 
 @ledger.claim(
@@ -45,7 +37,7 @@ def _data(n: int, d: int, packets: int) -> dict[str, object]:
 def theorem_2(effort: Effort) -> Verdict:
     """Every distance, 4 n packets, base and order of dealing; with n - 1 packets more steps and formula both grow by one."""
     for n, d, _, heights in cases(effort):
-        cube = _cube(n, d)
+        cube = cube_at(n, d)
         for packets in (1, n):
             agree(
                 broadcast_packets(cube, 0, packets),
@@ -70,14 +62,14 @@ def theorem_2(effort: Effort) -> Verdict:
     if not own:
         return dealt
     n, d, packets = own[0]
-    python = f"fc.broadcast_packets(fc.{_cube(n, d).source()}, 0, packets={packets})"
+    python = f"fc.broadcast_packets(fc.{cube_at(n, d).source()}, 0, packets={packets})"
     words = f"steps of M = {packets} in Q'_{n}, H(f,s) = {d}, by readings S7 and S10; stated: {printed_steps(n, d, packets)}"
     kinds = sorted({n for n, _, _ in own})
     return Verdict(
         "depends",
         f"{dealt.checked}, the tallest tree being dealt to first; by readings S7 and S10, every source and faulty "
         f"node of Q_3, ..., Q_{largest(effort)}: one step fewer somewhere in Q'_n for n = {', '.join(map(str, kinds))}",
-        Witness.of(words, python, _data(n, d, packets)),
+        Witness.of(words, python, data_at(n, d, packets=packets)),
         (_taller(first, packets), dealt.witness) if dealt.witness else (_taller(first, packets),),
     )
 
@@ -94,7 +86,7 @@ def _taller(shown: Witness, packets: int) -> Witness:
 
 def _schedule_witness(n: int, d: int, packets: int, steps: int) -> Witness | None:
     """A schedule of so many steps, which replays; None where the search finds none."""
-    cube = _cube(n, d)
+    cube = cube_at(n, d)
     schedule = search(cube, 0, packets, steps)
     if schedule is None:
         return None
@@ -102,13 +94,13 @@ def _schedule_witness(n: int, d: int, packets: int, steps: int) -> Witness | Non
         f"a schedule of {steps} steps for M = {packets} in Q'_{n}, H(f,s) = {d}; "
         f"the trees take {broadcast_packets(cube, 0, packets)}, printed are {printed_steps(n, d, packets)}",
         f"fc.schedule_steps(fc.{cube.source()}, 0, {packets}, {schedule})",
-        {**_data(n, d, packets), "schedule": schedule},
+        data_at(n, d, packets=packets, schedule=schedule),
     )
 
 
 def _bound(n: int, d: int, packets: int) -> int:
     """Steps that no schedule can beat: what leaves the source last has as far to go as any, and see ``edst-broadcast``."""
-    graph = NonfaultyGraph(_cube(n, d))
+    graph = NonfaultyGraph(cube_at(n, d))
     out, layers = 0, list(graph.layers(1))
     for far, layer in enumerate(layers):
         for v in members(layer):
@@ -151,13 +143,13 @@ def theorem_2_minimal(effort: Effort) -> Verdict:
     shorter, least, looked = [], 0, 0
     for packets, d in effort.each(itertools.product(range(1, most + 1), range(1, 5)), "schedules in Q'_4"):
         looked += effort.applies()
-        steps, bound = broadcast_packets(_cube(4, d), 0, packets) or 0, _bound(4, d, packets)
+        steps, bound = broadcast_packets(cube_at(4, d), 0, packets) or 0, _bound(4, d, packets)
         agree(
             bound <= steps,
             True,
             f"the bound of {packets} packets at distance {d} against the steps over the trees",
         )
-        found = next((k for k in range(bound, steps) if search(_cube(4, d), 0, packets, k) is not None), steps)
+        found = next((k for k in range(bound, steps) if search(cube_at(4, d), 0, packets, k) is not None), steps)
         least += found == bound
         if found < printed_steps(4, d, packets):
             shorter.append((4, d, packets, found))
@@ -191,19 +183,19 @@ def latency(effort: Effort) -> Verdict:
     shown = None
     for n, d in effort.each(((m, d) for m in range(4, most + 1) for d in range(1, m + 1)), "one packet"):
         effort.applies()
-        steps = broadcast_packets(_cube(n, d), 0, 1, trees="bfs")
+        steps = broadcast_packets(cube_at(n, d), 0, 1, trees="bfs")
         agree(steps, n - 1 if d == n else n, f"steps of one packet over a shortest-path tree of Q'_{n} at distance {d}")
         if shown is None and steps is not None and steps < n + 1:
-            python = f'fc.broadcast_packets(fc.{_cube(n, d).source()}, 0, packets=1, trees="bfs")'
+            python = f'fc.broadcast_packets(fc.{cube_at(n, d).source()}, 0, packets=1, trees="bfs")'
             words = f"steps of one packet down a shortest-path tree of Q'_{n}; n + 1 is {n + 1}"
-            shown = Witness.of(words, python, _data(n, d, 1))
+            shown = Witness.of(words, python, data_at(n, d, packets=1))
     checked = f"every distance in Q'_4, ..., Q'_{most}, by shortest-path trees; {_PROOF}"
     return Verdict("holds", checked) if shown is None else Verdict("depends", checked, shown, (_among_trees(4),))
 
 
 def _spanning_trees_of_q3(d: int) -> Iterator[tuple[int, frozenset[tuple[int, int]]]]:
     """(height, directed links) of every spanning tree of Q'_3 rooted at 0."""
-    graph = NonfaultyGraph(_cube(3, d))
+    graph = NonfaultyGraph(cube_at(3, d))
     nodes = list(members(graph.nodes))
     links = [(v, v | 1 << k) for v in nodes for k in range(3) if not v >> k & 1 and graph.links[k] >> v & 1]
     for chosen in itertools.combinations(links, len(nodes) - 1):
