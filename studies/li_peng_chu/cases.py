@@ -115,20 +115,10 @@ def tree_faults(
     """
     found: list[list[int]] = []
 
-    def grow(faults: frozenset[int]) -> tuple[bool, list[int]]:
-        order = [0]
-        for _ in range(k):
-            for u in list(order):
-                free = (u | 1 << i for i in reversed(range(n)) if not u >> i & 1)
-                child = next((v for v in free if v not in faults and v not in order), None)
-                if child is None:
-                    return False, order
-                order.append(child)
-        return True, order
-
     def search(faults: frozenset[int], start: int) -> None:
-        grown, order = grow(faults)
-        if bad(order if grown else None, faults):
+        tree, whole = grow(faults, 0, k, 2**n - 1, highest=True)
+        order = list(tree)
+        if bad(order if whole else None, faults):
             found.append(sorted(faults))
         elif most is None or len(faults) < most:
             for j in range(start, len(order)):
@@ -138,19 +128,27 @@ def tree_faults(
     return min(found, key=lambda f: (len(f), f), default=None)
 
 
-def grown(faults: Container[int], root: int, k: int, dims: int, highest: bool) -> dict[int, int] | None:
-    """A fault-free T_k(root) grown stage by stage, each node taking its highest or lowest free dimension; None where it stops.
+def grow(faults: Container[int], root: int, k: int, dims: int, highest: bool) -> tuple[dict[int, int], bool]:
+    """A fault-free T_k(root), grown stage by stage, each node taking its highest or lowest free dimension; whether it is whole.
 
-    With ``highest`` this is the tree of reading B2; the paper leaves the choice open.
+    Nodes with their parents, as they come in, up to where it stops.  With ``highest`` this is the tree of reading B2; the paper
+    leaves the choice open.
     """
     tree = {root: root}
     for _ in range(k):
         for u in list(tree):
-            free = [d for d in bits_down(dims & ~(u ^ root)) if u ^ d not in tree and u ^ d not in faults]
-            if not free:
-                return None
-            tree[u ^ (max(free) if highest else min(free))] = u
-    return tree
+            free = (d for d in bits_down(dims & ~(u ^ root)) if u ^ d not in tree and u ^ d not in faults)
+            d = next(free, 0) if highest else min(free, default=0)
+            if not d:
+                return tree, False
+            tree[u ^ d] = u
+    return tree, True
+
+
+def grown(faults: Container[int], root: int, k: int, dims: int, highest: bool) -> dict[int, int] | None:
+    """The tree of :func:`grow`; None where it stops."""
+    tree, whole = grow(faults, root, k, dims, highest)
+    return tree if whole else None
 
 
 def across(faults: Container[int], s: int, t: int, k: int, dims: int, highest: bool) -> list[int] | None:
@@ -163,7 +161,7 @@ def across(faults: Container[int], s: int, t: int, k: int, dims: int, highest: b
     if k == 0:
         return shortest(faults, s, t, dims)
     d = max(bits_down((s ^ t) & dims))
-    inside = [v for v in _all(s, dims) if v in faults]
+    inside = [v for v in nodes_along(s, dims) if v in faults]
     if 2 * sum((v ^ t) & d == 0 for v in inside) > len(inside):
         path = (
             across(faults, t, s, k, dims, highest) if 2 * sum((v ^ s) & d == 0 for v in inside) <= len(inside) else None
@@ -185,7 +183,7 @@ def across(faults: Container[int], s: int, t: int, k: int, dims: int, highest: b
     return None
 
 
-def _all(root: int, dims: int) -> list[int]:
+def nodes_along(root: int, dims: int) -> list[int]:
     """The nodes of the cube of a node along some dimensions."""
     nodes = [root]
     for d in bits_down(dims):
@@ -212,10 +210,7 @@ def shortest(faults: Container[int], s: int, t: int, dims: int) -> list[int] | N
 
 def keeps_safe(n: int, k: int, faults: frozenset[int]) -> bool:
     """Whether Q_n with these faults is k-safe."""
-    beside: dict[int, int] = {}
-    for v in faults:
-        for i in range(n):
-            beside[v ^ 1 << i] = beside.get(v ^ 1 << i, 0) + 1
+    beside = Counter(v ^ 1 << i for v in faults for i in range(n))
     return n - max(beside.values(), default=0) >= k
 
 

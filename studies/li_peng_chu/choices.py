@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from fastcube.networks.dualcube import DualCube
 from fastcube.networks.network import bits_down
 
-from .cases import shortest
+from .cases import reach
 
 
 def trees(
@@ -46,14 +46,14 @@ def entries(dual: DualCube, s: int, t: int, k: int) -> set[int]:
     for tree in trees(dual, s, k - 1):
         leaving = [u for u in tree if not dual.is_faulty(dual.cross(u))]
         for u in leaving:
-            if _edge(dual, u, t, k):
+            if has_edge(dual, u, t, k):
                 out.add(_at(dual, u, t))
                 continue
             for far in trees(dual, dual.cross(u), k - 1):
                 ends = (dual.cross(w) for w in _beside(dual, far))
-                out |= {_at(dual, u2, t) for u2 in ends if not dual.same_cluster(u2, t) and _edge(dual, u2, t, k)}
+                out |= {_at(dual, u2, t) for u2 in ends if not dual.same_cluster(u2, t) and has_edge(dual, u2, t, k)}
         for larger in () if leaving else trees(dual, s, k, tree):
-            out |= {_at(dual, x, t) for x in _beside(dual, larger) if _edge(dual, x, t, k)}
+            out |= {_at(dual, x, t) for x in _beside(dual, larger) if has_edge(dual, x, t, k)}
     return out
 
 
@@ -63,7 +63,7 @@ def found(dual: DualCube, s: int, t: int, k: int) -> bool:
         return any(joined(dual, u, t) if dual.same_cluster(u, t) else _case_1(dual, u, t, k) for u in exits(dual, s, k))
     if not dual.same_cluster(s, t):
         return _case_1(dual, s, t, k)
-    if _faults(dual, s) < 2 ** (k - 1) * (dual.m - k + 1):
+    if faults_around(dual, s) < 2 ** (k - 1) * (dual.m - k + 1):
         return joined(dual, s, t)
     ends = itertools.product(exits(dual, s, k), exits(dual, t, k))
     return any(joined(dual, a, b) if dual.same_cluster(a, b) else _case_1(dual, a, b, k) for a, b in ends)
@@ -71,14 +71,14 @@ def found(dual: DualCube, s: int, t: int, k: int) -> bool:
 
 def _case_1(dual: DualCube, s: int, t: int, k: int) -> bool:
     """Different clusters of one class: from s, unless its cluster has fewer faults, which Algorithm 2 does not take."""
-    a, b = (s, t) if _faults(dual, s) >= _faults(dual, t) else (t, s)
+    a, b = (s, t) if faults_around(dual, s) >= faults_around(dual, t) else (t, s)
     return any(joined(dual, v, b) for v in entries(dual, a, b, k))
 
 
 def crossing(dual: DualCube, s: int, t: int, k: int, dims: int) -> bool:
     """Whether Hypercube_Routing can lead from s to t in the cube along ``dims``, cut along any dimension in which they differ."""
     if s == t or k == 0:
-        return shortest(dual.faulty_nodes, s, t, dims) is not None  # type: ignore[arg-type]
+        return t in reach(dual, s, dims, goal=t)
     inside = [v for v in dual.faulty_nodes if (v ^ s) & ~dims == 0]  # type: ignore[union-attr]
     for d in bits_down((s ^ t) & dims):
         beside_t = sum((v ^ t) & d == 0 for v in inside)
@@ -100,14 +100,8 @@ def _over(dual: DualCube, s: int, k: int, dims: int, d: int) -> set[int]:
 
 
 def joined(dual: DualCube, u: int, v: int) -> bool:
-    """Whether a fault-free path inside their cluster joins two nodes."""
-    seen, waiting = set[int](), [u]
-    while waiting:
-        x = waiting.pop()
-        if x not in seen and not dual.is_faulty(x):
-            seen.add(x)
-            waiting += (x ^ d for d in bits_down(dual.cluster_dims(u)))
-    return v in seen
+    """Whether a fault-free path inside their cluster joins two nonfaulty nodes."""
+    return v in reach(dual, u, dual.cluster_dims(u), goal=v)
 
 
 def _beside(dual: DualCube, tree: frozenset[int]) -> list[int]:
@@ -120,13 +114,13 @@ def _at(dual: DualCube, u: int, t: int) -> int:
     return (u & inside) | (t & ~inside)
 
 
-def _edge(dual: DualCube, u: int, t: int, k: int) -> bool:
+def has_edge(dual: DualCube, u: int, t: int, k: int) -> bool:
     """Whether the virtual edge at u into the cluster of t is nonfaulty, as section 2 defines it."""
     v = _at(dual, u, t)
     ends = (u, v, dual.cross(u), dual.cross(v))
-    return not any(map(dual.is_faulty, ends)) and 2 * _faults(dual, dual.cross(u)) < 2**k * (dual.m - k + 1)
+    return not any(map(dual.is_faulty, ends)) and 2 * faults_around(dual, dual.cross(u)) < 2**k * (dual.m - k + 1)
 
 
-def _faults(dual: DualCube, node: int) -> int:
+def faults_around(dual: DualCube, node: int) -> int:
     """Faults in the cluster of a node."""
     return sum(dual.same_cluster(node, fault) for fault in dual.faulty_nodes)  # type: ignore[union-attr]

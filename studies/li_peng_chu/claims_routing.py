@@ -14,11 +14,22 @@ from dataclasses import dataclass, field
 
 from fastcube.algorithms.shortest import distance
 from fastcube.networks.dualcube import DualCube
-from fastcube.networks.network import bits_down
 from fastcube.papers.claims import Effort, Verdict, Witness, agree
 
-from .cases import HUNTED, STOP_8_4, STOP_10_4, Case, all_cases, fault_limit, hunt, nonfaulty_others, reach, routed
-from .choices import entries, exits, found
+from .cases import (
+    HUNTED,
+    STOP_8_4,
+    STOP_10_4,
+    Case,
+    all_cases,
+    fault_limit,
+    hunt,
+    nodes_along,
+    nonfaulty_others,
+    reach,
+    routed,
+)
+from .choices import entries, exits, faults_around, found, has_edge
 from .claims import ledger, witness
 
 SMALL = [(1, 0), (2, 0), (2, 1)]
@@ -152,7 +163,7 @@ def _virtual_edges(effort: Effort) -> Iterator[tuple[int, DualCube, int, int]]:
     for k, dual, t in _apart(effort):
         if k:
             for u, v in _edges(dual, t):
-                if not any(map(dual.is_faulty, (u, v, dual.cross(u), dual.cross(v)))) and _few(dual, u, k):
+                if has_edge(dual, u, t, k):
                     yield k, dual, u, v
 
 
@@ -169,15 +180,7 @@ def _apart(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
 def _edges(dual: DualCube, t: int) -> Iterator[tuple[int, int]]:
     """All virtual edges between the clusters of 0 and of t."""
     inside = dual.cluster_dims(0)
-    nodes = [0]
-    for d in bits_down(inside):
-        nodes += [v ^ d for v in nodes]
-    return ((u, u | (t & ~inside)) for u in nodes)
-
-
-def _few(dual: DualCube, u: int, k: int) -> bool:
-    """Whether the cluster that a virtual edge crosses has as few faults as section 2 asks for."""
-    return bool(2 * _faults(dual, dual.cross(u)) < 2**k * (dual.m - k + 1))
+    return ((u, u | (t & ~inside)) for u in nodes_along(0, inside))
 
 
 @ledger.claim(
@@ -194,11 +197,7 @@ def faulty_virtual_edges(effort: Effort) -> Verdict:
 
     def wrong(case: tuple[int, DualCube, int]) -> Witness | None:
         k, dual, t = case
-        faulty = [
-            u
-            for u, v in _edges(dual, t)
-            if any(map(dual.is_faulty, (u, v, dual.cross(u), dual.cross(v)))) or not _few(dual, u, max(k, 1))
-        ]
+        faulty = [u for u, _ in _edges(dual, t) if not has_edge(dual, u, t, max(k, 1))]
         named = {dual.position(f) if dual.class_of(f) == 0 else dual.cluster(f) for f in _faulty(dual)}
         if len(faulty) <= len(_faulty(dual)) and {dual.position(u) for u in faulty} <= named:
             return None
@@ -273,7 +272,7 @@ def _route_all(dual: DualCube, k: int, seen: _Printed) -> None:
         if dual.class_of(t) == 1 and not asked:
             asked = True
             seen.of[1].count(dual, t, result.reason.startswith("Algorithm 1"), lambda: not k or bool(exits(dual, 0, k)))
-        if dual.class_of(t) == 0 and not dual.same_cluster(0, t) and _faults(dual, 0) >= _faults(dual, t):
+        if dual.class_of(t) == 0 and not dual.same_cluster(0, t) and faults_around(dual, 0) >= faults_around(dual, t):
             helped = functools.partial(_entered, dual, t, k)
             seen.of[2].count(dual, t, result.reason.startswith("Algorithm 2"), helped)
         seen.of[3].count(dual, t, result.outcome == "failed", functools.partial(_found, dual, t, k))
@@ -291,11 +290,6 @@ def _entered(dual: DualCube, t: int, k: int) -> bool:
 
 def _faulty(dual: DualCube) -> frozenset[int]:
     return dual.faulty_nodes  # type: ignore[return-value]
-
-
-def _faults(dual: DualCube, node: int) -> int:
-    """Faults in the cluster of a node."""
-    return sum(dual.same_cluster(node, fault) for fault in _faulty(dual))
 
 
 def _fails(effort: Effort, number: int, cases: str) -> Verdict:
