@@ -53,6 +53,13 @@ def faulty_nodes(drawn: Draw) -> list[int]:
     return np.flatnonzero(faults.among(np.arange(2**drawn.network.bits, dtype=np.uint64))).tolist()
 
 
+def faulty_text(network: Any) -> str:
+    """How many faulty nodes a hypercube has and which, the first 64, as a line of a replay."""
+    faults = sorted(network.faulty_nodes)
+    listed = ", ".join(map(network.label, faults[:64])) + ", ..." * (len(faults) > 64)
+    return f"  {len(faults)} faulty nodes: {listed or 'none'}"
+
+
 def fault_sets(
     study: str | Study, /, *, stop: int, what: str = "faulty_nodes", seed: int = 0, first: int = 0, **axes: Any
 ) -> NDArray[Any]:

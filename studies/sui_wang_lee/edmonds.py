@@ -14,6 +14,7 @@ from fastcube import resources
 from fastcube.errors import check_integer, check_range
 from fastcube.kernels.spanning import choice, layout
 from fastcube.kernels.spanning.layout import LARGEST
+from fastcube.measure.fault_sets import faulty_text
 from fastcube.measure.statistics import Mean, Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
 from fastcube.measure.tally import Tally
@@ -121,7 +122,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     def listed(texts: list[str]) -> str:
         return (", ".join(texts[:64]) + ", ..." * (len(texts) > 64)) or "none"
 
-    lines = [f"  {len(nodes)} faulty nodes: {listed([cube.label(v) for v in nodes])}"]
+    lines = [faulty_text(cube)]
     if links:
         lines.append(f"  {len(links)} faulty links: {listed([_link_text(cube, *link) for link in links])}")
     lines.append(

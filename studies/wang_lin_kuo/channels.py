@@ -14,7 +14,7 @@ from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.errors import check_range
 from fastcube.kernels.multicasting import choice, layout
 from fastcube.kernels.multicasting.layout import HAMILTON
-from fastcube.measure.fault_sets import faulty_nodes
+from fastcube.measure.fault_sets import faulty_nodes, faulty_text
 from fastcube.measure.statistics import Mean, PlainMean, Proportion, Ratio
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study
 from fastcube.networks.hypercube import Hypercube
@@ -78,12 +78,11 @@ def _use_lines(cube: Hypercube, net: Supercube, m: Multicast) -> list[str]:
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
-    n, f = int(point["n"]), int(point["f"])
+    n = int(point["n"])
     drawn = _draw(point, key, trial)
     faults, s, destinations = faulty_nodes(drawn), drawn.others["source"], drawn.others["destinations"]
-    cube = Hypercube(n, faults)
-    names = ", ".join(map(cube.label, faults[:64]))
-    lines = [f"  {f} faulty nodes: {names or 'none'}{', ...' if f > 64 else ''}"]
+    cube = drawn.network
+    lines = [faulty_text(cube)]
     data: dict[str, Any] = {"faulty_nodes": faults, "source": s, "destinations": destinations}
     pair = two_partition(cube, exhaustive=True)
     if pair is None:

@@ -14,7 +14,7 @@ from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.algorithms.wormhole import Channel, Wormhole, dependency_cycle, simulate_wormhole
 from fastcube.errors import check_integer, check_range
 from fastcube.kernels.wormhole import choice, layout
-from fastcube.measure.fault_sets import faulty_nodes
+from fastcube.measure.fault_sets import faulty_nodes, faulty_text
 from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study
 from fastcube.measure.tally import Tally
@@ -42,19 +42,14 @@ def channel_text(net: Supercube, channel: Channel) -> str:
     return f"{u:0{net.n}b} -> {v:0{net.n}b} ({where}{copy})"
 
 
-def _opening(cube: Hypercube, faults: list[int]) -> list[str]:
-    names = ", ".join(map(cube.label, faults))
-    return [f"  {len(faults)} faulty nodes: {names or 'none'}"]
-
-
 # ---------------------------------------------------------------- multicast-deadlock
 
 
 def _explain_cycles(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
-    faults = faulty_nodes(draw(point, key, trial))
-    cube = Hypercube(n, faults)
-    lines = _opening(cube, faults)
+    drawn = draw(point, key, trial)
+    cube, faults = drawn.network, faulty_nodes(drawn)
+    lines = [faulty_text(cube)]
     pair = two_partition(cube, exhaustive=True)
     data: dict[str, Any] = {"faulty_nodes": faults, "partition": None if pair is None else list(pair)}
     if pair is None:
@@ -204,10 +199,9 @@ def _draw_trial(point: Point, key: int, trial: int) -> Draw:
 def _explain_messages(point: Point, key: int, trial: int) -> Explanation:
     n, many = int(point["n"]), int(point["destinations"])
     drawn = _draw_trial(point, key, trial)
-    faults, rest = faulty_nodes(drawn), drawn.others["destinations"]
+    cube, faults, rest = drawn.network, faulty_nodes(drawn), drawn.others["destinations"]
     messages = [(s, rest[i * many : (i + 1) * many]) for i, s in enumerate(drawn.others["sources"])]
-    cube = Hypercube(n, faults)
-    lines = _opening(cube, faults)
+    lines = [faulty_text(cube)]
     pair = two_partition(cube, exhaustive=True)
     data: dict[str, Any] = {"faulty_nodes": faults, "messages": [[s, d] for s, d in messages]}
     data["partition"] = None if pair is None else list(pair)

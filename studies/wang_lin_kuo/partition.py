@@ -16,7 +16,7 @@ from fastcube.algorithms.partition import Pair, conflict, search
 from fastcube.errors import check_integer, check_range
 from fastcube.exact.closed_forms import mean_tolerant_pairs
 from fastcube.kernels.partition import choice, layout
-from fastcube.measure.fault_sets import faulty_nodes
+from fastcube.measure.fault_sets import faulty_nodes, faulty_text
 from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
 from fastcube.measure.tally import Tally
@@ -101,7 +101,8 @@ def draw(point: Point, key: int, trial: int) -> Draw:
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
-    faults = faulty_nodes(draw(point, key, trial))
+    drawn = draw(point, key, trial)
+    faults = faulty_nodes(drawn)
     greedy, pair = search(n, faults, exhaustive=False), search(n, faults, exhaustive=True)
     pairs = list(itertools.combinations(range(n), 2))
     if n > _ALL_PAIRS and pair is not None:
@@ -116,9 +117,8 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         text = "no conflict" if found is None else f"{found[0]:0{n}b} and {found[1]:0{n}b} differ in nothing else"
         return f"    {dims}: {text}"
 
-    shown = ", ".join(f"{v:0{n}b}" for v in faults[:64])
     lines = [
-        f"  {len(faults)} faulty nodes: {shown or 'none'}{', ...' if len(faults) > 64 else ''}",
+        faulty_text(drawn.network),
         "  dimensions by themselves:",
         *_cut([line(row) for row in alone]),
         "  pairs of dimensions, in lexicographic order:",
