@@ -197,19 +197,24 @@ def _no_cycle(effort: Effort, unicast: bool) -> Verdict:
     """Every fault set of Q_3 and Q_4 and random ones to n = 8, with two virtual channels."""
     from fastcube.kernels.partition.choice import most_faults
 
-    sizes = effort.pick(full=(3, 4), quick=(3,))
-    for n in sizes:
-        for f in range(most_faults(n) + 1):
-            for faults in effort.each(itertools.combinations(range(2**n), f), f"Q_{n}"):
-                cube = Hypercube(n, faults)
-                if effort.applies(two_partition(cube, exhaustive=True) is not None) and _has_cycle(cube, unicast):
-                    return _cycle_found(cube, unicast, f"Q_{n}")
-    rng, many = random.Random(0), effort.pick(full=200, quick=20)
-    for n in range(4, 9):
-        for _ in effort.each(range(many), f"random fault sets of Q_{n}"):
-            cube = Hypercube(n, rng.sample(range(2**n), rng.randrange(1, 2 * n)))
-            if effort.applies(two_partition(cube, exhaustive=True) is not None) and _has_cycle(cube, unicast):
-                return _cycle_found(cube, unicast, "random fault sets")
+    sizes, many = effort.pick(full=(3, 4), quick=(3,)), effort.pick(full=200, quick=20)
+
+    def cubes() -> Iterator[tuple[Hypercube, str]]:
+        for n in sizes:
+            for f in range(most_faults(n) + 1):
+                for faults in effort.each(itertools.combinations(range(2**n), f), f"Q_{n}"):
+                    yield Hypercube(n, faults), f"Q_{n}"
+        rng = random.Random(0)
+        for n in range(4, 9):
+            for _ in effort.each(range(many), f"random fault sets of Q_{n}"):
+                yield Hypercube(n, rng.sample(range(2**n), rng.randrange(1, 2 * n))), "random fault sets"
+
+    for cube, where in cubes():
+        if effort.applies(two_partition(cube, exhaustive=True) is not None) and _has_cycle(cube, unicast):
+            python = (
+                f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, virtual_channels=2, unicast={unicast})]"
+            )
+            return Verdict("refuted", where, Witness.of("a cycle", python, data_of(cube)))
     what = " and ".join(f"Q_{n}" for n in sizes)
     return Verdict("holds", f"all fault sets of {what} with a partition, and {many} random ones for each n = 4, ..., 8")
 
@@ -226,11 +231,6 @@ def _has_cycle(cube: Hypercube, unicast: bool) -> bool:
         slow = dependency_cycle(cube, virtual_channels=2, unicast=unicast) is not None
         agree(found, slow, f"whether {cube!r} has a cycle with two virtual channels")
     return found
-
-
-def _cycle_found(cube: Hypercube, unicast: bool, where: str) -> Verdict:
-    python = f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, virtual_channels=2, unicast={unicast})]"
-    return Verdict("refuted", where, Witness.of("a cycle", python, data_of(cube)))
 
 
 @ledger.claim(
