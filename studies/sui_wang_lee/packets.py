@@ -205,11 +205,7 @@ EDST_BROADCAST = Study(
             total="steps",
             squares="steps_squared",
         ),
-        Proportion(
-            name="as_stated",
-            description="share of trials with the printed number of steps",
-            events="as_stated",
-        ),
+        Proportion(name="as_stated", description="share of trials with the printed number of steps"),
         PlainMean(
             name="steps_single",
             description="steps on one tree: binomial without a fault, shortest-path with it",

@@ -248,12 +248,7 @@ MULTICAST = Study(
             squares="separate_separate",
             among=_AMONG,
         ),
-        Proportion(
-            name="partitioned",
-            description="probability that a fault-tolerant 2-partition exists",
-            events="partitioned",
-            shown=False,
-        ),
+        Proportion(name="partitioned", description="probability that a fault-tolerant 2-partition exists", shown=False),
     ),
     kernel=lambda point: choice.MULTICAST.kernel(*point.values()),
     grids=(Grid("default", [_row_point(row) for row in table_3()], 100_000),),

@@ -131,25 +131,20 @@ MULTICAST_DEADLOCK = Study(
     ),
     tally=layout.MULTICAST_DEADLOCK,
     statistics=(
-        Proportion(
-            name="partitioned", description="probability that a fault-tolerant 2-partition exists", events="partitioned"
-        ),
+        Proportion(name="partitioned", description="probability that a fault-tolerant 2-partition exists"),
         Proportion(
             name="cyclic",
             description="share with a cyclic dependency graph, multicasts, one virtual channel",
-            events="cyclic",
             among="partitioned",
         ),
         Proportion(
             name="cyclic_unicast",
             description="share with a cyclic dependency graph, one destination each, one virtual channel",
-            events="cyclic_unicast",
             among="partitioned",
         ),
         Proportion(
             name="cyclic_repaired",
             description="share with a cyclic dependency graph, multicasts, two virtual channels",
-            events="cyclic_repaired",
             among="partitioned",
         ),
     ),
@@ -288,29 +283,15 @@ MULTICAST_WORMHOLE = Study(
     tally=layout.MULTICAST_WORMHOLE,
     statistics=(
         Proportion(
-            name="deadlock",
-            description="share of trials that stop with one virtual channel",
-            events="deadlock",
-            among="partitioned",
+            name="deadlock", description="share of trials that stop with one virtual channel", among="partitioned"
         ),
-        Proportion(
-            name="deadlock_repaired",
-            description="share that stop with two",
-            events="deadlock_repaired",
-            among="partitioned",
-        ),
+        Proportion(name="deadlock_repaired", description="share that stop with two", among="partitioned"),
         Proportion(
             name="deadlock_separate",
             description="share that stop with two and a message for each destination",
-            events="deadlock_separate",
             among="partitioned",
         ),
-        Proportion(
-            name="partitioned",
-            description="probability that a fault-tolerant 2-partition exists",
-            events="partitioned",
-            shown=False,
-        ),
+        Proportion(name="partitioned", description="probability that a fault-tolerant 2-partition exists", shown=False),
     ),
     kernel=lambda point: choice.MULTICAST_WORMHOLE.kernel(*point.values()),
     grids=(Grid("default", _wormhole_grid(), 10_000),),

@@ -203,8 +203,8 @@ TWO_PARTITION = Study(
     ),
     tally=layout.TWO_PARTITION,
     statistics=(
-        Proportion(name="exists", description="probability that a fault-tolerant 2-partition exists", events="exists"),
-        Proportion(name="greedy", description="probability that Figure 2 finds one", events="greedy"),
+        Proportion(name="exists", description="probability that a fault-tolerant 2-partition exists"),
+        Proportion(name="greedy", description="probability that Figure 2 finds one"),
         Proportion(
             name="greedy_given_exists",
             description="share of the trials with a fault-tolerant 2-partition in which Figure 2 finds it",
