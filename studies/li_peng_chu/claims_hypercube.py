@@ -6,12 +6,12 @@ of it by Hypercube_Routing with k (reading B6, both ends in one cluster).
 
 from __future__ import annotations
 
-import functools
 import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+from fastcube.algorithms.spanning_flows import lower, set_of
 from fastcube.measure.estimate import proportion
 from fastcube.networks.dualcube import DualCube
 from fastcube.networks.hypercube import Hypercube
@@ -54,11 +54,6 @@ def _range(effort: Effort) -> str:
     return f"all fault sets{few} of Q_2, Q_3, Q_4, k <= n/2, and {effort.pick(600, 60)} crowded ones of Q_5 to Q_8"
 
 
-def _in_cube(n: int, faults: frozenset[int]) -> DualCube:
-    """The dual-cube whose cluster of node 0 is Q_n with these faults; labels are the same."""
-    return DualCube(n, faults)
-
-
 # ---------------------------------------------------------------- Hypercube_Routing
 
 
@@ -80,7 +75,7 @@ def hypercube_path(effort: Effort) -> Verdict:
 
     def wrong(case: tuple[int, int, frozenset[int]]) -> Witness | None:
         n, k, faults = case
-        near = reach(_in_cube(n, faults), 0, 2**n - 1)
+        near = reach(DualCube(n, faults), 0, 2**n - 1)
         missed = next((t for t in range(1, 2**n) if t not in near and t not in faults), None)
         if missed is None:
             return None
@@ -106,7 +101,7 @@ def hypercube_half(effort: Effort) -> Verdict:
 
     def wrong(case: tuple[int, int, frozenset[int]]) -> Witness | None:
         n, k, faults = case
-        near = reach(_in_cube(n, faults), 0, 2**n - 1, k + 2)
+        near = reach(DualCube(n, faults), 0, 2**n - 1, k + 2)
         for i in range(n):
             if not any(v >> i & 1 for v in near):
                 lengths = f"[fc.distance(cube, 0, t) for t in range(2**{n}) if t >> {i} & 1 and not cube.is_faulty(t)]"
@@ -145,18 +140,13 @@ def half_of_the_faults(effort: Effort) -> Verdict:
     )
 
 
-def longest(k: int) -> int:
-    """Links beyond d(s, t) that the recursion allows: 2, and twice j + 2 for j = 1, ..., k, there and back."""
-    return 2 + k * (k + 5)
-
-
 def _excess(effort: Effort, most: Callable[[int], int], why: str, holds: Outcome) -> Verdict:
     """Shortest paths of the cases against d(s, t) and so many links more."""
     seen: dict[int, int] = {}
 
     def wrong(case: tuple[int, int, frozenset[int]]) -> Witness | None:
         n, k, faults = case
-        for t, length in reach(_in_cube(n, faults), 0, 2**n - 1).items():
+        for t, length in reach(DualCube(n, faults), 0, 2**n - 1).items():
             seen[k] = max(seen.get(k, 0), length - t.bit_count())
             if length > t.bit_count() + most(k):
                 python = f"[fc.distance(cube, 0, {t}), {t.bit_count() + most(k)}]"
@@ -179,7 +169,7 @@ def hypercube_length(effort: Effort) -> Verdict:
     """A proof with a constant, tried on cases: shortest paths."""
     return _excess(
         effort,
-        longest,
+        lambda k: 2 + k * (k + 5),  # 2, and twice j + 2 for j = 1, ..., k, there and back
         "proved for all n and k < n with 2 + k (k + 5): fewer than n faults leave one of n disjoint paths of at most "
         "d + 2 links (k = 0); else hypercube-half leads into the half with fewer faults, which is (k-1)-safe within "
         "the conditions, by at most k + 2 links that add as many to d at most (docs/proofs.md)",
@@ -258,7 +248,7 @@ def hypercube_algorithm(effort: Effort) -> Verdict:
                 ways = {how: across(faults, 0, t, k, 2**n - 1, how == "highest") for how in ("lowest", "highest")}
                 routes += Counter([next((how for how in ways if ways[how]), "neither")])
                 if not any(ways.values()) and k <= min(2, n // 2 - 1):
-                    dual = _in_cube(n, faults)
+                    dual = DualCube(n, faults)
                     if not crossing(dual, 0, t, k, 2**n - 1):
                         return Verdict("refuted", f"whatever is chosen; {_range(effort)}", _stopped(dual, t, k))
     return Verdict(
@@ -286,7 +276,7 @@ def hypercube_greedy(effort: Effort) -> Verdict:
     routes = 0
     for n, k, faults in effort.each(_cases(effort)):
         if k + 1 <= n // 2:
-            dual = _in_cube(n, faults)
+            dual = DualCube(n, faults)
             for t in range(1, 2**n) if n <= 4 else (1, 2 ** (n - 1), 2**n - 1):
                 if t not in faults:
                     routes += effort.applies()
@@ -440,10 +430,8 @@ def time_bound_any_k(effort: Effort) -> Verdict:
 
 def _connected(n: int, faults: list[int]) -> bool:
     """Whether the nonfaulty nodes of Q_n are joined, by flooding all of them at once in words of 2^n bits."""
-    nonfaulty: int = (1 << 2**n) - 1
-    for v in faults:
-        nonfaulty ^= 1 << v
-    low = [_lower(n, i) for i in range(n)]
+    nonfaulty: int = ((1 << 2**n) - 1) ^ set_of(faults)
+    low = [lower(n, i) for i in range(n)]
     reached: int = nonfaulty & -nonfaulty
     before: int = 0
     while reached != before:
@@ -451,12 +439,6 @@ def _connected(n: int, faults: list[int]) -> bool:
         for i in range(n):
             reached |= ((reached & low[i]) << (1 << i) | reached >> (1 << i) & low[i]) & nonfaulty
     return reached == nonfaulty
-
-
-@functools.cache
-def _lower(n: int, i: int) -> int:
-    """The nodes whose bit i is clear."""
-    return sum(1 << v for v in range(2**n) if not v >> i & 1)
 
 
 @ledger.claim(
