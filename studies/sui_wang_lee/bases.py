@@ -105,9 +105,7 @@ def algorithm_a(n: int, d: int, base: Trees | None) -> Trees:
     half = 2 ** (n - 1)
     low = [pivoted(n - 1, i) for i in range(n - 1)]
     if d == 1:  # case B: the faulty node is the source of the upper half
-        high = [
-            tuple(-2 if v == 0 else -1 if parent == 0 else parent for v, parent in enumerate(t)) for t in _around(n - 1)
-        ]
+        high = [tuple(-2 if v == 0 else -1 if parent == 0 else parent for v, parent in enumerate(t)) for t in low]
         return tuple(_joined(low[i], high[i], 1 << i, half) for i in range(n - 1))
     high = list(algorithm_a(n - 1, d - 1, base))
     trees = [_joined(low[i], high[i], 1 << i, half) for i in range(n - 2)]
@@ -115,11 +113,6 @@ def algorithm_a(n: int, d: int, base: Trees | None) -> Trees:
     for i in range(n - 2):
         last[half | 1 << i] = half
     return (*trees, tuple(last))
-
-
-def _around(n: int) -> list[Tree]:
-    """Johnsson and Ho's trees of Q_n, pivoted: the source 0 is a leaf."""
-    return [pivoted(n, i) for i in range(n)]
 
 
 def _joined(low: Tree, high: Tree, at: int, half: int) -> Tree:

@@ -15,6 +15,7 @@ from fastcube.algorithms.spanning import light, positions
 from fastcube.algorithms.spanning_flows import NonfaultyGraph
 from fastcube.networks.hypercube import Hypercube
 from fastcube.papers.claims import DisagreementError, Effort, Ledger, Verdict, Witness, agree
+from fastcube.papers.cubes import witness
 
 from .bases import S7, Trees, algorithm_a, arcs, base_of, bases, choices, depth, depths, faulty, height, rooted, shape
 
@@ -26,6 +27,9 @@ HEIGHTS = (
     "(lambda t, v, depth: 0 if t[v] < 0 else 1 + depth(t, t[v], depth))"
 )
 
+#: Directed links of such trees, and different ones among them.
+ARCS = "(lambda arcs: [len(arcs), len(set(arcs))])([(p, v) for t in {} for v, p in enumerate(t) if p >= 0])"
+
 
 class NoLightTreesError(DisagreementError):
     """Around one source and faulty node the light trees do not span, or share a directed link."""
@@ -33,10 +37,7 @@ class NoLightTreesError(DisagreementError):
     def __init__(self, n: int, s: int, f: int, pivoted: bool) -> None:
         super().__init__(f"the light trees of Q_{n} around {s}, {f} faulty, are no edge-disjoint spanning trees")
         cube = Hypercube(n, [f])
-        python = (
-            "(lambda arcs: [len(arcs), len(set(arcs))])([(p, v) for t in "
-            f"fc.spanning_trees(fc.{cube.source()}, {s}, pivoted={pivoted}).tolist() for v, p in enumerate(t) if p >= 0])"
-        )
+        python = ARCS.format(f"fc.spanning_trees(fc.{cube.source()}, {s}, pivoted={pivoted}).tolist()")
         words = f"directed links of the light trees, and different ones among them; {(n - 1) * (2**n - 2)} are wanted"
         self.witness = Witness.of(words, python, {"n": n, "faulty_nodes": [f], "source": s})
 
@@ -304,9 +305,7 @@ def min_indegree(effort: Effort) -> Verdict:
 
     def wrong(n: int) -> Witness | None:
         python = "min(sum(w != 0 for w in c.neighbours(v)) for v in range(1, 2**c.n))"
-        found = Witness.of(
-            f"least degree of Q'_{n}", f"(lambda c: {python})(fc.Hypercube({n}, [0]))", {"n": n, "faulty_nodes": [0]}
-        )
+        found = witness(f"least degree of Q'_{n}", Hypercube(n, [0]), python)
         return None if found.value == n - 1 else found
 
     return Verdict.unless(effort.first(range(2, most + 1), wrong), f"Q'_2, ..., Q'_{most}")
@@ -325,9 +324,7 @@ def pivoted(effort: Effort) -> Verdict:
         trees = np.sort(light(Hypercube(n), 0, pivoted=True), axis=0)
         if ((trees[1:] != trees[:-1]) | (trees[1:] == -1)).all():
             return None
-        made = f"fc.spanning_trees(fc.Hypercube({n}), 0, pivoted=True).tolist()"
-        arcs_of = f"[(p, v) for t in {made} for v, p in enumerate(t) if p >= 0]"
-        python = f"(lambda arcs: [len(arcs), len(set(arcs))])({arcs_of})"
+        python = ARCS.format(f"fc.spanning_trees(fc.Hypercube({n}), 0, pivoted=True).tolist()")
         return Witness.of("directed links of the trees, and different ones among them", python, {"n": n, "source": 0})
 
     return Verdict.unless(effort.first(range(1, most + 1), wrong), f"Q_1, ..., Q_{most}")
@@ -355,12 +352,12 @@ def lemma_5_case_a(effort: Effort) -> Verdict:
     return Verdict("holds", everywhere(effort))
 
 
-def _heights(effort: Effort, least: int, wanted: Callable[[int, int], tuple[int, ...] | None], words: str) -> Verdict:
+def _heights(effort: Effort, least: int, wanted: Callable[[int, int], tuple[int, ...] | None]) -> Verdict:
     """The heights of the light trees from their pivots against those ``wanted`` at (n, d), where some are."""
     for n, d, pivots, _ in cases(effort, least):
         right = wanted(n, d)
         if effort.applies(right is not None) and pivots != right:
-            told = f"{words}; {right} are wanted"
+            told = f"heights of the light trees; {right} are wanted"
             return Verdict(
                 "refuted", f"in the order of n and d: {everywhere(effort, least)}", heights_witness(told, n, d, True)
             )
@@ -375,7 +372,7 @@ def _heights(effort: Effort, least: int, wanted: Callable[[int, int], tuple[int,
 )
 def lemma_5_case_b(effort: Effort) -> Verdict:
     """Heights at d = 1."""
-    return _heights(effort, 3, lambda n, d: (n,) * (n - 1) if d == 1 else None, "heights of the light trees")
+    return _heights(effort, 3, lambda n, d: (n,) * (n - 1) if d == 1 else None)
 
 
 @ledger.claim(
@@ -391,7 +388,7 @@ def lemma_5_optimal(effort: Effort) -> Verdict:
         graph = NonfaultyGraph(cube_at(n, d))
         return tuple(len(list(graph.layers(1 << (1 << i)))) - 1 for i in range(n - 1))
 
-    return _heights(effort, 2, least, "heights of the light trees")
+    return _heights(effort, 2, least)
 
 
 @ledger.claim(
@@ -405,9 +402,7 @@ def lemma_5_optimal(effort: Effort) -> Verdict:
 )
 def lemma_5_last(effort: Effort) -> Verdict:
     """Heights of every tree."""
-    return _heights(
-        effort, 2, lambda n, d: ((n - 1 if d == n - 1 else n), *(n,) * (n - 2)), "heights of the light trees"
-    )
+    return _heights(effort, 2, lambda n, d: ((n - 1 if d == n - 1 else n), *(n,) * (n - 2)))
 
 
 def over_bases(effort: Effort, right: Callable[[int, int, tuple[int, ...]], bool], words: str) -> Verdict:

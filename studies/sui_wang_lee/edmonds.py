@@ -39,17 +39,12 @@ def _check(point: Point) -> None:
     check_range("links", point["links"], 0, all_links(n), f"for n={n}")
 
 
-def faults_of(key: int, trial: int, point: Point) -> tuple[list[int], list[tuple[int, int]]]:
-    """The faulty nodes and faulty links of a trial, sorted."""
+def cube_of(key: int, trial: int, point: Point) -> Hypercube:
+    """The hypercube of a trial."""
     from fastcube.kernels.spanning import case
 
     n, f, links = (int(point[name]) for name in ("n", "f", "links"))
-    return case.edge_disjoint_trees(key, trial, n, f, links)
-
-
-def cube_of(key: int, trial: int, point: Point) -> Hypercube:
-    """The hypercube of a trial."""
-    return Hypercube(int(point["n"]), *faults_of(key, trial, point))
+    return Hypercube(n, *case.edge_disjoint_trees(key, trial, n, f, links))
 
 
 #: Number of fault sets by (Edmonds' number lambda, smallest degree delta).
@@ -111,7 +106,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     from fastcube.algorithms.spanning_flows import NonfaultyGraph, members
 
     cube = cube_of(key, trial, point)
-    nodes, links = faults_of(key, trial, point)
+    links = sorted(cube.faulty_links)
     graph = NonfaultyGraph(cube)
     trees, side = graph.smallest_cut()
     degree = graph.min_degree
@@ -133,7 +128,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         f"  its smaller side, {len(smaller)} of {graph.nodes.bit_count()} nodes: {listed(list(map(cube.label, smaller)))}"
     )
     data = {
-        "faulty_nodes": nodes,
+        "faulty_nodes": sorted(cube.faulty_nodes),  # type: ignore[arg-type]
         "faulty_links": [list(link) for link in links],
         "trees": trees,
         "min_degree": degree,
@@ -151,10 +146,6 @@ def _link_text(cube: Hypercube, u: int, v: int) -> str:
 # ---------------------------------------------------------------- figure and notes
 
 
-def _done(results: Results) -> list[Point]:
-    return [point for point, tally in results if tally.trials]
-
-
 def _share(point: Point, kind: str) -> float:
     n = int(point["n"])
     return int(point[kind]) / (2**n if kind == "f" else all_links(n))
@@ -162,7 +153,7 @@ def _share(point: Point, kind: str) -> float:
 
 def _figure(results: Results, sheet: Any) -> None:
     """Above: mean lambda and mean delta against the share of faults; below: P(lambda < delta)."""
-    done = _done(results)
+    done = [point for point, tally in results if tally.trials]
     kind = "links" if any(point["links"] for point in done) and not any(point["f"] for point in done) else "f"
     above, below = sheet.panels(rows=2)
     sizes = sorted({int(point["n"]) for point in done})

@@ -94,13 +94,9 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 # ---------------------------------------------------------------- figure and notes
 
 
-def _done(results: Results) -> list[Point]:
-    return [point for point, tally in results if tally.trials]
-
-
 def _figure(results: Results, sheet: Any) -> None:
     """Steps against M: one tree, n rooted trees without a fault, n - 1 light trees around one."""
-    done = _done(results)
+    done = [point for point, tally in results if tally.trials]
     there = sorted({int(point["n"]) for point in done})
     chosen = [n for n in _DRAWN if n in there] or there[:2]
     panels = sheet.panels(max(len(chosen), 1))
@@ -141,7 +137,7 @@ def _draw(results: Results, panel: Any, n: int, points: list[Point]) -> None:
 
 
 def _notes(results: Results) -> list[str]:
-    done = _done(results)
+    done = [point for point, tally in results if tally.trials]
     if not done:
         return []
     lines = []

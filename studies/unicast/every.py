@@ -46,24 +46,19 @@ def counts(n: int, planes: Bools) -> Ints:
 def unsafe(n: int, faulty: Bools) -> Bools:
     """Lee and Hayes's unsafe nodes."""
     closed = faulty.copy()
-    while True:
-        more = ~closed & (counts(n, closed) >= 2)
-        if not more.any():
-            return closed & ~faulty
+    while (more := ~closed & (counts(n, closed) >= 2)).any():
         closed |= more
+    return closed & ~faulty
 
 
 def marking(n: int, faulty: Bools) -> tuple[Bools, Ints]:
     """Wu and Fernandez's marked nodes, and each set's rounds (V2)."""
     marked, rounds = np.zeros_like(faulty), np.zeros(len(faulty), np.int8)
     twice = counts(n, faulty) >= 2
-    for step in itertools.count(1):
-        more = ~faulty & ~marked & (twice | (counts(n, faulty | marked) >= 3))
-        if not more.any():
-            return marked, rounds
+    while (more := ~faulty & ~marked & (twice | (counts(n, faulty | marked) >= 3))).any():
         marked |= more
-        rounds[more.any(axis=1)] = step
-    raise AssertionError
+        rounds[more.any(axis=1)] = rounds.max() + 1
+    return marked, rounds
 
 
 def levels(n: int, faulty: Bools, first: int | None = None) -> tuple[Ints, Ints]:
@@ -107,9 +102,9 @@ def distances(n: int, faulty: Bools) -> Ints:
     out = np.full(faulty.shape, 127, np.int8)
     edge = np.zeros_like(faulty)
     edge[:, 0] = True
-    for length in itertools.count():
-        if not edge.any():
-            return out
+    length = 0
+    while edge.any():
         out[edge] = length
         edge = (counts(n, edge) > 0) & ~faulty & (out == 127)
-    raise AssertionError
+        length += 1
+    return out
