@@ -223,12 +223,13 @@ class _Failures:
     first: tuple[DualCube, int] | None = None
     whatever: tuple[DualCube, int] | None = None  #: the first that no choice of trees and nodes helps
 
-    def count(self, dual: DualCube, t: int, failed: bool, helped: Callable[[], bool]) -> None:
+    def count(self, dual: DualCube, t: int, k: int, failed: bool, helped: Callable[[], object]) -> None:
+        """Count a case; whether some choice of trees and nodes helps is not asked for k = 0."""
         self.cases += 1
         self.failed += failed
         if failed and self.first is None:
             self.first = dual, t
-        if failed and self.whatever is None and not helped():
+        if failed and k and self.whatever is None and not helped():
             self.whatever = dual, t
 
 
@@ -271,21 +272,12 @@ def _route_all(dual: DualCube, k: int, seen: _Printed) -> None:
         result = routed(dual, t, k, "literal")
         if dual.class_of(t) == 1 and not asked:
             asked = True
-            seen.of[1].count(dual, t, result.reason.startswith("Algorithm 1"), lambda: not k or bool(exits(dual, 0, k)))
+            helped = functools.partial(exits, dual, 0, k)
+            seen.of[1].count(dual, t, k, result.reason.startswith("Algorithm 1"), helped)
         if dual.class_of(t) == 0 and not dual.same_cluster(0, t) and faults_around(dual, 0) >= faults_around(dual, t):
-            helped = functools.partial(_entered, dual, t, k)
-            seen.of[2].count(dual, t, result.reason.startswith("Algorithm 2"), helped)
-        seen.of[3].count(dual, t, result.outcome == "failed", functools.partial(_found, dual, t, k))
-
-
-def _found(dual: DualCube, t: int, k: int) -> bool:
-    """Whether some choice leads Algorithm 3 from 0 to t; for k = 0 it is not asked."""
-    return not k or found(dual, 0, t, k)
-
-
-def _entered(dual: DualCube, t: int, k: int) -> bool:
-    """Whether some choice leads Algorithm 2 from 0 into the cluster of t; for k = 0 it is not asked."""
-    return not k or bool(entries(dual, 0, t, k))
+            helped = functools.partial(entries, dual, 0, t, k)
+            seen.of[2].count(dual, t, k, result.reason.startswith("Algorithm 2"), helped)
+        seen.of[3].count(dual, t, k, result.outcome == "failed", functools.partial(found, dual, 0, t, k))
 
 
 def _faulty(dual: DualCube) -> frozenset[int]:

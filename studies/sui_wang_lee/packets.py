@@ -137,7 +137,7 @@ def _draw(results: Results, panel: Any, n: int, points: list[Point]) -> None:
 
 
 def _notes(results: Results) -> list[str]:
-    done = [point for point, tally in results if tally.trials]
+    done: list[Point] = [point for point, tally in results if tally.trials]
     if not done:
         return []
     lines = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from fastcube.algorithms.multicasting import PATHS
 from fastcube.algorithms.partition import Pair, Supercube, two_partition
@@ -39,15 +38,13 @@ Way = tuple[str, tuple[str, str]]
 _WAYS = 8
 
 
-class _Cycles(NamedTuple):
-    """The first fault set with a cycle by reading A6, and by each way."""
+def _first_cycles(
+    effort: Effort, unicast: bool
+) -> tuple[tuple[Hypercube, Pair, list[Channel]] | None, dict[Way, Hypercube]]:
+    """The first fault set with a cycle by reading A6, and by each way.
 
-    first: tuple[Hypercube, Pair, list[Channel]] | None
-    by: dict[Way, Hypercube]
-
-
-def _first_cycles(effort: Effort, unicast: bool) -> _Cycles:
-    """Sets of at most n - 1 faults of Q_3 and Q_4 by n and size, until every way has a cycle."""
+    Sets of at most n - 1 faults of Q_3 and Q_4 by n and size, until every way has a cycle.
+    """
     first, by = None, dict[Way, Hypercube]()
     sets = ((n, faults) for n in (3, 4) for f in range(n) for faults in itertools.combinations(range(2**n), f))
     for n, faults in effort.each(sets, "fault sets"):
@@ -66,13 +63,7 @@ def _first_cycles(effort: Effort, unicast: bool) -> _Cycles:
     if unicast:
         mine, theirs = first and first[0], by.get(("shortcut", ("lowest", "lowest")))
         agree(mine, theirs, "the first fault set with a cycle, by the graph of A14 and by the messages' ways")
-    return _Cycles(first, by)
-
-
-def _node_by_node(net: Supercube) -> tuple[int, int]:
-    """How many choices of a path and of each detour's buddy have a cycle, and how many there are."""
-    every = [has_cycle(net, path, choice) for path in PATHS for choice in buddies(net)]
-    return sum(every), len(every)
+    return first, by
 
 
 def _smallest_cycle(effort: Effort, unicast: bool) -> Verdict:
@@ -93,10 +84,11 @@ def _smallest_cycle(effort: Effort, unicast: bool) -> Verdict:
     if len(by) < _WAYS:
         told.append(f"{_WAYS - len(by)} have none in Q_3 and Q_4")
         return Verdict("undecided", checked + ", ".join(told), shown)
-    cyclic, every = _node_by_node(Supercube(cube.n, cube.faulty_nodes, pair))  # type: ignore[arg-type]
+    net = Supercube(cube.n, cube.faulty_nodes, pair)  # type: ignore[arg-type]
+    cyclic = [has_cycle(net, path, choice) for path in PATHS for choice in buddies(net)]
     checked += (
-        f"{', '.join(told)}; where each node chooses for itself, {cyclic} of the {every} choices of buddies and of a path have a "
-        f"cycle in {_named(cube)}"
+        f"{', '.join(told)}; where each node chooses for itself, {sum(cyclic)} of the {len(cyclic)} choices of buddies and of a "
+        f"path have a cycle in {_named(cube)}"
     )
     messages = messages_on(cube, pair, cycle, 1, unicast).messages
     if messages is None:

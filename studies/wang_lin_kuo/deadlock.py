@@ -87,18 +87,14 @@ def _hunt_text(cube: Hypercube, hunt: Hunt) -> list[str]:
     ]
 
 
-def _panels_by_n(results: Results, sheet: Any) -> list[tuple[int, Any]]:
-    sizes = sorted({int(point["n"]) for point, tally in results if tally.trials})
-    return list(zip(sizes, sheet.panels(2, count=max(1, len(sizes))), strict=False))
-
-
 def _draw_cycles(results: Results, sheet: Any) -> None:
     shares = {
         "multicasts": "cyclic",
         "one destination each": "cyclic_unicast",
         "multicasts, two virtual channels": "cyclic_repaired",
     }
-    for n, panel in _panels_by_n(results, sheet):
+    sizes = sorted({int(point["n"]) for point, tally in results if tally.trials})
+    for n, panel in zip(sizes, sheet.panels(2, count=max(1, len(sizes))), strict=False):
         panel.compare(results, shares, x="f", at={"n": n})
         panel.scale = "linear"
         panel.limits(bottom=0, top=1.03)
