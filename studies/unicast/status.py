@@ -39,15 +39,11 @@ def _without_links(point: Point) -> bool:
     return not point["links"]
 
 
-def _always(_: Point) -> bool:
-    return True
-
-
 def _statistics() -> tuple[Statistic, ...]:
     safe: list[Statistic] = []
     rounds: list[Statistic] = []
     for word in WORDS:
-        defined = _without_links if word == "wu_fernandez" else _always
+        where: dict[str, Any] = {"defined": _without_links} if word == "wu_fernandez" else {}
         title = _TITLES[word]
         safe.append(
             Mean(
@@ -58,7 +54,7 @@ def _statistics() -> tuple[Statistic, ...]:
                 nonzero=f"{word}_some",
                 unit=_all_nodes,
                 among="known",
-                defined=defined,
+                **where,
             )
         )
         kind = PlainMean if word in ("unsafe", "wu_fernandez") else partial(Mean, bound=_most_rounds)
@@ -70,8 +66,8 @@ def _statistics() -> tuple[Statistic, ...]:
                 squares=f"{word}_steps_squares",
                 nonzero=f"{word}_steps_some",
                 among="known",
-                defined=defined,
                 shown=False,
+                **where,
             )
         )
     return (*safe, *rounds)

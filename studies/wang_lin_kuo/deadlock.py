@@ -232,19 +232,14 @@ def _draw_messages(results: Results, sheet: Any) -> None:
     rows = sorted({many[round(i * (len(many) - 1) / 2)] for i in range(3)})
     panels = iter(sheet.panels(2, len(rows)))
     for destinations in rows:
+        each = f"{destinations} destinations each: messages split"
+        if destinations == 1:
+            each = "one destination each: nothing splits"
         for statistic, channels in (("deadlock", "one virtual channel"), ("deadlock_repaired", "two virtual channels")):
             panel = next(panels)
             panel.lines(results, statistic, x="senders", by="n", at={"destinations": destinations})
-            panel.words(y="share of trials that deadlock", title=f"{_each(destinations)}; {channels}")
+            panel.words(y="share of trials that deadlock", title=f"{each}; {channels}")
     sheet.title(results.study.title)
-
-
-def _each(destinations: int) -> str:
-    return (
-        "one destination each: nothing splits"
-        if destinations == 1
-        else f"{destinations} destinations each: messages split"
-    )
 
 
 def _message_notes(results: Results) -> list[str]:
