@@ -79,15 +79,14 @@ class Tally:
     @classmethod
     def total(cls, parts: Sequence[Tally]) -> Tally:
         """Tally of all the parts' trials together, at least one part.  Raises TrialOverlapError when two share one."""
-        return cls(fuse(r for part in parts for r in part.ranges), *totals(parts))
-
-
-def totals(parts: Sequence[Tally]) -> tuple[dict[str, Count], dict[str, tuple[int, int]]]:
-    """Counters and extremes of all the parts together, whatever their trials; at least one part."""
-    return (
-        {name: _sum([part.counts[name] for part in parts]) for name in parts[0].counts},
-        {name: max((part.extremes[name] for part in parts), key=_larger_then_earlier) for name in parts[0].extremes},
-    )
+        return cls(
+            fuse(r for part in parts for r in part.ranges),
+            {name: _sum([part.counts[name] for part in parts]) for name in parts[0].counts},
+            {
+                name: max((part.extremes[name] for part in parts), key=_larger_then_earlier)
+                for name in parts[0].extremes
+            },
+        )
 
 
 def _sum(counts: Sequence[Any]) -> Count:

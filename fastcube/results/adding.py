@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
 
 from ..errors import TrialOverlapError
 from ..measure.schema import Key, joined
 from ..measure.study import Measure, point_text
-from ..measure.tally import Tally, fuse, totals
-from .columns import Columns
+from .columns import Columns, fused, in_order, overlaps
 from .reading import Part, Reader
 from .results import Results
 from .size import check_size
@@ -28,72 +27,52 @@ Keep = Callable[[str | Path, Part], K]
 
 
 class Sum:
-    """Results of disjoint trials, added one after another; of each its trials and name are kept, and no more."""
+    """Results of disjoint trials, added one after another; of each its ranges and name are kept, and no more."""
 
     def __init__(self, name: str, first: Part) -> None:
         self._name, self._first = name, first.about
         self._studies: list[Measure] = []
         self._names: list[str] = []
-        self._ranges: dict[Key, array[int]] = {}  # first trial, stop, place of the name
-        self._tallies: dict[Key, Tally] = {}
-        self._waiting: list[Columns] = []  # of the same points
+        self._ranges: list[tuple[Sequence[Key], Any]] = []  # of each name: its points, and ranges at these
+        self._columns: list[Columns] = []  # the sum of the first, and those that were not added to it yet
 
     def add(self, name: str, part: Part) -> None:
         """Take in one more.  Raises StudyMismatchError."""
-        about, columns, number = part.about, part.columns, len(self._names)
+        about, columns = part.about, part.columns
         if about is not self._first:
             self._first.check_same_study(about, self._name, name)
         if not self._studies or about.study is not self._studies[-1]:
             self._studies.append(about.study)
-        for key, of_point in zip(columns.keys, columns.ranges, strict=True):
-            ranges = self._ranges.setdefault(key, array("q"))
-            for first, stop in of_point:
-                ranges.extend((first, stop, number))
-        if self._waiting and columns.keys is not self._waiting[0].keys:
-            self._add_up()
-        self._waiting.append(columns)
-        if len(self._waiting) == _FILES or len(self._waiting) * len(columns.keys) >= _POINTS:
-            self._add_up()
         self._names.append(name)
+        self._ranges.append((columns.keys, columns.ranges))
+        self._columns.append(columns)
+        if len(self._columns) > _FILES or sum(len(waiting.keys) for waiting in self._columns[1:]) >= _POINTS:
+            self._columns = [Columns.total(self._columns)]
 
     def join(self, other: Sum) -> None:
         """Take in what ``other`` has, as if its files had been added here; they were compared with the same first file."""
-        self._add_up()
-        other._add_up()
-        for key, flat in other._ranges.items():
-            for i in range(2, len(flat), 3):
-                flat[i] += len(self._names)
-            self._ranges.setdefault(key, array("q")).extend(flat)
-        self._take(other._tallies)
         self._studies += other._studies
         self._names += other._names
-
-    def _add_up(self) -> None:
-        if self._waiting:
-            self._take(Columns.total(self._waiting).tallies())
-        self._waiting = []
-
-    def _take(self, tallies: Mapping[Key, Tally]) -> None:
-        for key, tally in tallies.items():
-            before = self._tallies.get(key)
-            self._tallies[key] = Tally((), *totals([before, tally])) if before else tally
+        self._ranges += other._ranges
+        self._columns += other._columns
 
     def total(self) -> Results:
         """All together.  Raises TrialOverlapError, or ParameterError for more than a file takes."""
-        self._add_up()
-        one = self._first
-        out = Results(joined(self._studies), one.seed, {}, one.goal.whole(), grid=one.grid)
-        for key, tally in self._tallies.items():
-            flat = self._ranges[key]
-            try:
-                fused = fuse(zip(flat[::3], flat[1::3], strict=True))
-            except TrialOverlapError as error:
-                names = [self._names[i] for i in flat[2::3]]
-                ranges = sorted(zip(flat[::3], flat[1::3], names, strict=True))
-                raise _overlap(point_text(out.point(key)), ranges) from error
-            out.tallies[key] = replace(tally, ranges=fused)
-        check_size(out.study, out.tallies.keys(), sum(len(tally.ranges) for tally in out.tallies.values()))
-        return out
+        one, columns = self._first, Columns.total(self._columns)
+        places = {key: i for i, key in enumerate(columns.keys)}
+        of_files = [np.array([places[key] for key in keys], np.int64)[rows[:, 0]] for keys, rows in self._ranges]
+        rows = np.column_stack([np.concatenate(of_files), np.concatenate([rows[:, 1:] for _, rows in self._ranges])])
+        order = in_order(rows)
+        rows = rows[order]
+        for at in overlaps(rows)[:1]:
+            files = np.repeat(np.arange(len(of_files)), [len(of_file) for of_file in of_files])
+            mine, theirs = (self._names[i] for i in files[order[at : at + 2]])
+            where = point_text(one.point(columns.keys[rows[at, 0]]))
+            both = f"{rows[at + 1, 1]}..{rows[at : at + 2, 2].min() - 1}"
+            raise TrialOverlapError(f"{mine} and {theirs} overlap at {where}: trials {both} are in both")
+        study, ranges = joined(self._studies), fused(rows)
+        check_size(study, columns.keys, len(ranges))
+        return Results(study, one.seed, replace(columns, ranges=ranges).tallies(), one.goal.whole(), grid=one.grid)
 
 
 def stretch(names: Sequence[str | Path], first: int, stop: int, keep: Keep[K], unchecked: bool) -> tuple[Sum, list[K]]:
@@ -110,13 +89,3 @@ def stretch(names: Sequence[str | Path], first: int, stop: int, keep: Keep[K], u
         total.add(str(names[at]), part)
         kept.append(keep(names[at], part))
     return total, kept
-
-
-def _overlap(point: str, ranges: list[tuple[int, int, str]]) -> TrialOverlapError:
-    """Name the first two files, by trial, that hold the same trials of a point; sorted ranges, each with its file."""
-    for (_, stop, one), (first, end, other) in pairwise(ranges):
-        if first < stop:
-            return TrialOverlapError(
-                f"{one} and {other} overlap at {point}: trials {first}..{min(stop, end) - 1} are in both"
-            )
-    raise AssertionError("ranges that do not fuse overlap somewhere")

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,8 @@ class Columns:
     ----------
     keys : sequence
         The points.
-    ranges : sequence
-        Of each point, fused.
+    ranges : array
+        Of int64, shape (ranges, 3): place of the point, first trial, trial after the last; in this order, and fused.
     counts : dict of str to array
         Of int64, with bins in a second dimension; of Python's integers where one outgrows 64 bits.
     extremes : dict of str to array
@@ -41,7 +42,7 @@ class Columns:
     """
 
     keys: Sequence[Key]
-    ranges: Sequence[Ranges]
+    ranges: Any
     counts: Mapping[str, Any]
     extremes: Mapping[str, Any]
 
@@ -56,15 +57,35 @@ class Columns:
         extremes = {
             e.name: np.array([t.extremes[e.name] for t in some], np.int64).reshape(-1, 2) for e in layout.extremes
         }
-        return cls(list(tallies), [t.ranges for t in some], counts, extremes)
+        ranges = [(i, *r) for i, t in enumerate(some) for r in t.ranges]
+        return cls(list(tallies), np.array(ranges, np.int64).reshape(-1, 3), counts, extremes)
 
     @classmethod
     def total(cls, parts: Sequence[Columns]) -> Columns:
-        """Counters and extremes of the same points in all the parts together, whatever their trials; at least one part."""
-        one = parts[0]
-        counts = {name: _sum([part.counts[name] for part in parts]) for name in one.counts}
-        extremes = {name: _largest(np.stack([part.extremes[name] for part in parts])) for name in one.extremes}
-        return cls(one.keys, [()] * len(one.keys), counts, extremes)
+        """Counters and extremes of all the parts together, whatever their trials; at least one part."""
+        places = {key: i for i, key in enumerate(dict.fromkeys(key for part in parts for key in part.keys))}
+        at = np.array([places[key] for part in parts for key in part.keys], np.int64)
+        counts, extremes = parts[0].counts, parts[0].extremes
+        return cls(
+            list(places),
+            np.empty((0, 3), np.int64),
+            {name: _sum([part.counts[name] for part in parts], at, len(places)) for name in counts},
+            {name: _largest(np.concatenate([part.extremes[name] for part in parts]), at) for name in extremes},
+        )
+
+    @property
+    def trials(self) -> Any:
+        """Number of trials at each point."""
+        out = np.zeros(len(self.keys), np.int64)
+        np.add.at(out, self.ranges[:, 0], self.ranges[:, 2] - self.ranges[:, 1])
+        return out
+
+    def ranges_of_points(self) -> list[Ranges]:
+        """The ranges of each point."""
+        point, first, stop = self.ranges.T
+        ranges = list(zip(first.tolist(), stop.tolist(), strict=True))
+        ends = np.searchsorted(point, np.arange(len(self.keys) + 1)).tolist()
+        return [tuple(ranges[a:b]) for a, b in pairwise(ends)]
 
     def tallies(self) -> dict[Key, Tally]:
         """The tally of each point."""
@@ -77,7 +98,7 @@ class Columns:
         )
         return {
             key: Tally(ranges, {name: c[i] for name, c in counts.items()}, {name: e[i] for name, e in extremes.items()})
-            for i, (key, ranges) in enumerate(zip(self.keys, self.ranges, strict=True))
+            for i, (key, ranges) in enumerate(zip(self.keys, self.ranges_of_points(), strict=True))
         }
 
 
@@ -89,19 +110,38 @@ def whole_numbers(values: Sequence[Any]) -> Any:
         return np.array(values, object)
 
 
-def _sum(columns: Sequence[Any]) -> Any:
-    """The sum of columns, exactly."""
-    stack = np.stack(columns)
+def _sum(columns: Sequence[Any], at: Any, points: int) -> Any:
+    """The sum of columns at each point, exactly; ``at`` tells whose each number is, each column's once at most."""
+    numbers = np.concatenate(columns)
     most = 2**63 // len(columns)
-    if stack.dtype == object or (stack.size and not -most < stack.min() <= stack.max() < most):
-        return stack.astype(object).sum(axis=0)
-    return stack.sum(axis=0)
+    if numbers.size and not -most < numbers.min() <= numbers.max() < most:
+        numbers = numbers.astype(object)
+    out = np.zeros((points, *numbers.shape[1:]), numbers.dtype)
+    np.add.at(out, at, numbers)
+    return out
 
 
-def _largest(pairs: Any) -> Any:
-    """Of many files' values, each with its trial, the largest at each point, with the smallest trial that attains it."""
-    last = np.lexsort((-pairs[..., 1], pairs[..., 0]), axis=0)[-1]
-    return np.take_along_axis(pairs, last[None, :, None], axis=0)[0]
+def _largest(pairs: Any, at: Any) -> Any:
+    """Of values, each with its trial, the largest at each point, with the smallest trial that attains it."""
+    order = np.lexsort((-pairs[:, 1], pairs[:, 0], at))
+    return pairs[order[np.diff(at[order], append=-1) != 0]]
+
+
+def in_order(ranges: Any) -> Any:
+    """Where ranges, as columns have them, stand in the order of points and trials."""
+    return np.lexsort((ranges[:, 1], ranges[:, 0]))
+
+
+def overlaps(ranges: Any) -> Any:
+    """Places of the ranges, in order, that share a trial with the next."""
+    return np.flatnonzero((ranges[1:, 0] == ranges[:-1, 0]) & (ranges[1:, 1] < ranges[:-1, 2]))
+
+
+def fused(ranges: Any) -> Any:
+    """Disjoint ranges, in order, with those that touch as one."""
+    begins = np.ones(len(ranges), bool)
+    begins[1:] = (ranges[1:, :2] != ranges[:-1, ::2]).any(axis=1)
+    return np.column_stack([ranges[begins, :2], ranges[np.roll(begins, -1), 2]])
 
 
 class Identity:
@@ -136,13 +176,14 @@ class Identity:
         parts = [*(columns.counts[name] for name in counters), *(columns.extremes[name] for name in extremes)]
         rows = np.column_stack([np.empty((len(columns.keys), 0), np.int64), *parts])
         total = hashlib.sha256(f'{self._before}"points":['.encode())
-        counted = [(i, point) for i, point in self._points if columns.ranges[i]]
+        ranges = columns.ranges_of_points()
+        counted = [(i, point) for i, point in self._points if ranges[i]]
         for at in range(0, len(counted), _TOGETHER):
             some = counted[at : at + _TOGETHER]
             values: list[Any] = []
             for (i, point), numbers in zip(some, rows[[i for i, _ in some]].tolist(), strict=True):
                 values += numbers
-                values += point, ",".join([f"[{first},{stop}]" for first, stop in columns.ranges[i]])
+                values += point, ",".join([f"[{first},{stop}]" for first, stop in ranges[i]])
             text = ",".join([self._pattern] * len(some)) % tuple(values)
             total.update(f"{',' * bool(at)}{text}".encode())
         total.update(f"]{self._after}".encode())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,20 +10,15 @@ import numpy as np
 from ..measure.goal import MOST_TRIALS
 from ..measure.statistics import ClassMean, Distribution, Mean, PlainMean, Proportion, Statistic
 from ..measure.study import Measure, point_text
-from ..measure.tally import Ranges, size
 from .columns import Columns
 
 
-def check_counts(
-    measure: Measure,
-    defined: Mapping[str, Any],
-    columns: Columns,
-) -> None:
+def check_counts(measure: Measure, defined: Mapping[str, Any], columns: Columns) -> None:
     """Raise ValueError where counters say what no trials can have counted; ``defined`` tells where each statistic is.
 
     All points are checked at once.
     """
-    trials = np.array([size(r) for r in columns.ranges], np.int64)
+    trials = columns.trials
     idle = trials == 0
     some_idle = idle.any()
 
@@ -44,16 +38,13 @@ def check_counts(
         if some_idle:
             refuse(counter.name, idle & (counts[counter.name] != 0))
     for name, pairs in columns.extremes.items():
-        told = zip(columns.ranges, pairs.tolist(), strict=True)
-        refuse(name, np.array([trial != -1 and not _within(r, trial) for r, (_, trial) in told], bool))
+        point, first, stop = columns.ranges.T
+        ran = pairs[:, 1] == -1
+        ran[point[(first <= pairs[point, 1]) & (pairs[point, 1] < stop)]] = True
+        refuse(name, ~ran)
     for s in measure.statistics:
         for name, bad in _impossible(s, counts, trials).items():
             refuse(name, bad & defined[s.name])  # what it is among may not have been counted elsewhere
-
-
-def _within(ranges: Ranges, trial: int) -> bool:
-    at = bisect(ranges, (trial, MOST_TRIALS))
-    return at > 0 and trial < ranges[at - 1][1]
 
 
 def _impossible(s: Statistic, counts: Mapping[str, Any], trials: Any) -> dict[str, Any]:

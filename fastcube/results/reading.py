@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +37,7 @@ from ..measure.schema import (
     width_of,
 )
 from ..measure.study import GENERATOR, NAME, point_text
-from ..measure.tally import fuse
-from .columns import Columns, Identity
+from .columns import Columns, Identity, fused, in_order, overlaps
 from .counts import check_counts
 from .image import Arrays, Place, attribute, opened, subgroup
 from .results import Results, identity_at
@@ -365,16 +363,17 @@ def _of_limbs(values: Any) -> Any:
     return np.array([sum(d << LIMB_BITS * i for i, d in enumerate(row)) for row in values.tolist()], object)
 
 
-def _ranges(rows: Any, points: int) -> list[tuple[tuple[int, int], ...]]:
-    """The ranges of trials of each point, fused.  All are checked before any becomes a Python object.  Raises ValueError."""
+def _ranges(rows: Any, points: int) -> Any:
+    """The ranges of trials, in order and fused.  Raises ValueError."""
     if rows.dtype != np.int64 or rows.shape[1] != 3:
         raise ValueError("ranges is no array of ranges of trials")
-    point, first, stop = rows[np.lexsort((rows[:, 1], rows[:, 0]))].T
+    rows = rows[in_order(rows)]
+    point, first, stop = rows.T
     if not ((point >= 0) & (point < points) & (first >= 0) & (first < stop) & (stop <= MOST_TRIALS)).all():
         raise ValueError("a range of trials is none")
-    ends = np.searchsorted(point, np.arange(points + 1))
-    of_rows = list(zip(first.tolist(), stop.tolist(), strict=True))
-    return [tuple(of_rows[a:b]) if b - a < 2 else fuse(of_rows[a:b]) for a, b in pairwise(ends.tolist())]
+    if overlaps(rows).size:
+        raise ValueError("two ranges of trials overlap")
+    return fused(rows)
 
 
 def _whole_numbers(raw: Arrays, name: str, shape: tuple[int, ...]) -> Any:
