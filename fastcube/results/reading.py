@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -89,9 +89,8 @@ class Part:
 class Reader:
     """Reads files one after another.  What they state alike, as the shards of a run do, is checked once and shared.
 
-    Where the arrays of counts stand is asked of HDF5 once for all files of as many ranges of trials: later ones are read at
-    the same places.  If what stands there has the digest that a file states, it is what that file holds; if not, HDF5
-    is asked again.
+    Where their arrays stand is asked of HDF5 once for all files of as many ranges of trials: later ones are read at the same
+    places.  If what stands there has the digest that a file states, it is what that file holds; if not, all is asked again.
 
     Parameters
     ----------
@@ -101,10 +100,7 @@ class Reader:
 
     def __init__(self, unchecked: bool = False) -> None:
         self._unchecked = check_flag("unchecked", unchecked)
-        self._stated: _Stated | None = None
-        self._seed = 0
-        self._words: Identity | None = None
-        self._places: dict[int, dict[str, Place]] = {}
+        self._known: _Stated | None = None
 
     def read(self, path: str | Path) -> Part:
         """What a file holds; with the errors of :func:`open_results`."""
@@ -125,36 +121,20 @@ class Reader:
                 ) from error
 
     def _read(self, path: Path, file: Any, image: bytes) -> Part:
-        raw = Arrays(subgroup(file, "raw"), image)
-        ranges, digest = raw.stored("ranges", "i", 2, MOST_NUMBERS), _text(file, "digest")
-        if places := self._places.get(len(ranges)):
+        group, known = subgroup(file, "raw"), self._known
+        ranges = Arrays(group, image).stored("ranges", "i", 2, MOST_NUMBERS)
+        if known is not None:
             with contextlib.suppress(Exception):  # laid out otherwise, or damaged: what follows tells
-                part = self._as_before(file, Arrays(raw.group, image, places), ranges, digest)
-                if part is not None:
+                raw = Arrays(group, image, known.places.get(len(ranges)))
+                if known.is_stated(file, raw, len(ranges)) and (part := known.part(file, raw, ranges)):
                     return part
-        stated = _stated(file, raw, len(ranges), self._stated)
-        seed = _whole(file, "seed", 0, 2**63 - 1)
-        part = Part(_about(file, stated, seed), _counted(stated, raw, ranges), digest)
-        words = identity_at(part.about, stated.keys)
-        if words.digest(part.columns) != digest:
+        raw = Arrays(group, image)
+        stated = _stated(file, raw, len(ranges))
+        part = stated.part(file, raw, ranges)
+        if part is None:
             raise ResultFileError(f"{path} is damaged: its contents do not have the digest it states")
-        if stated is not self._stated:
-            self._places = {}
-        self._stated, self._seed, self._words, self._places[len(ranges)] = stated, seed, words, raw.places
+        self._known = stated
         return part
-
-    def _as_before(self, file: Any, raw: Arrays, ranges: Any, digest: str) -> Part | None:
-        """What a file holds if it is of the study, revision, code, seed and points of the one before; the digest tells.
-
-        What the digest does not hold is compared: the study's description, the statistics' numbers, points without trials.
-        """
-        known, words = self._stated, self._words
-        if known is None or words is None or known.numbers is None or known.numbers != _checksum(raw):
-            return None
-        if known.said[0] != _text_of(file, "study") or known.points != _bytes(_columns(raw, known.data)):
-            return None
-        columns = _counted(known, raw, ranges)
-        return Part(_about(file, known, self._seed), columns, digest) if words.digest(columns) == digest else None
 
 
 def _check_format(path: Path, file: Any) -> None:
@@ -200,26 +180,39 @@ def _json(text: Any, name: str, kind: type) -> Any:
 
 @dataclass(frozen=True)
 class _Stated:
-    """What a file states of its study and its points, checked, beside what it was made from."""
+    """What a file states of its study, seed and points, checked, beside what it was made from."""
 
-    said: tuple[Any, ...]
+    text: Any
     points: list[tuple[str, bytes]]
     ranges: int
     numbers: str | None
-    data: dict[str, Any]
+    axes: list[dict[str, Any]]
     keys: list[Key]
     defined: dict[str, Any]
-    measure: Recorded
+    about: Results
+    words: Identity
+    places: dict[int, dict[str, Place]] = field(default_factory=dict)
 
+    def is_stated(self, file: Any, raw: Arrays, ranges: int) -> bool:
+        """Whether a file states it too, as far as the digest does not tell: description, statistics' numbers, points."""
+        return (
+            self.numbers is not None  # no other numbers have this checksum
+            and (self.numbers, self.text) == (_checksum(raw), _text_of(file, "study"))
+            and self.points == _bytes(_columns(raw, self.axes))
+            and ranges <= self.ranges
+        )
 
-def _about(file: Any, stated: _Stated, seed: int) -> Results:
-    """Study and seed, with the goal, the runs and the grid that a file states.  Raises ValueError."""
-    history = _json(_text_of(file, "provenance"), "json", list)
-    if not all(isinstance(entry, dict) for entry in history):
-        raise ValueError("the provenance is no list of runs")
-    goal = Goal.from_json(_text(file, "goal", MOST_TEXT))
-    goal.check(stated.measure)
-    return Results(stated.measure, seed, {}, goal, history, _text(file, "grid") or None)
+    def part(self, file: Any, raw: Arrays, ranges: Any) -> Part | None:
+        """What a file holds that states this; None if that has another digest than it states.  Raises ValueError."""
+        history = _json(_text_of(file, "provenance"), "json", list)
+        if not all(isinstance(entry, dict) for entry in history):
+            raise ValueError("the provenance is no list of runs")
+        goal = Goal.from_json(_text(file, "goal", MOST_TEXT))
+        goal.check(self.about.study)
+        about = replace(self.about, goal=goal, history=history, grid=_text(file, "grid") or None)
+        columns, digest = _counted(self, raw, ranges), _text(file, "digest")
+        self.places[len(ranges)] = raw.places
+        return Part(about, columns, digest) if self.words.digest(columns) == digest else None
 
 
 def _text_of(file: Any, group: str) -> Any:
@@ -232,22 +225,18 @@ def _checksum(raw: Arrays) -> str | None:
     return _text(raw.group, "numbers") if "numbers" in raw.group.attrs else None
 
 
-def _stated(file: Any, raw: Arrays, ranges: int, known: _Stated | None) -> _Stated:
-    """What a file states besides what was counted: ``known`` where it is the same to the byte.  Raises ValueError."""
-    text, code, numbers = _text_of(file, "study"), _text(file, "code", MOST_TEXT), _checksum(raw)
-    title, source, name = _text(file, "title"), _text(file, "source"), _text(file, "study")
-    revision = _whole(file, "revision", -(2**63), 2**63 - 1)
-    said = (text, code, title, source, name, revision)
-    data = known.data if known and said == known.said else _described(text)
-    columns = _columns(raw, data)
-    points = _bytes(columns)
-    if known and numbers and (said, points, numbers) == (known.said, known.points, known.numbers):
-        if ranges > known.ranges:
-            check_size(known.measure, known.keys, ranges)
-        return known  # no other numbers have this checksum
-    entries = _json(code, "code", dict).items()
-    checked = {check_text("code", str(k)): check_text("code", str(v)) for k, v in entries}
-    head = {"title": title, "source": source, "name": name, "revision": revision, "code": checked}
+def _stated(file: Any, raw: Arrays, ranges: int) -> _Stated:
+    """What a file states besides what was counted.  Raises ValueError."""
+    text, numbers = _text_of(file, "study"), _checksum(raw)
+    data = _described(text)
+    code = _json(_text(file, "code", MOST_TEXT), "code", dict).items()
+    head = {
+        **{name: _text(file, name) for name in ("title", "source")},
+        "name": _text(file, "study"),
+        "revision": _whole(file, "revision", -(2**63), 2**63 - 1),
+        "code": {check_text("code", str(k)): check_text("code", str(v)) for k, v in code},
+    }
+    columns = _columns(raw, data["axes"])
     keys = _keys(columns)
     check_size(recorded(head, data, {s["name"]: {} for s in data["statistics"]}), keys, ranges)
     rows = {s["name"]: _numbers(raw, s, len(keys)) for s in data["statistics"]}
@@ -257,8 +246,9 @@ def _stated(file: Any, raw: Arrays, ranges: int, known: _Stated | None) -> _Stat
     for key in keys:
         measure.point(dict(zip((a.name for a in measure.axes), key, strict=True)))
     defined = {name: values[:, 0] == 1 for name, values in rows.items()}
-    here = _as_here(measure, data, head, keys)
-    return _Stated(said, points, ranges, numbers, data, keys, defined, here)
+    about = Results(_as_here(measure, data, head, keys), _whole(file, "seed", 0, 2**63 - 1))
+    words = identity_at(about, keys)
+    return _Stated(text, _bytes(columns), ranges, numbers, data["axes"], keys, defined, about, words)
 
 
 def _described(text: Any) -> dict[str, Any]:
@@ -299,12 +289,12 @@ def _as_here(stated: Recorded, data: dict[str, Any], head: dict[str, Any], keys:
     return recorded(head, data, table, [s.name for s in stated.statistics if s.name not in known])
 
 
-def _columns(raw: Arrays, data: dict[str, Any]) -> list[Any]:
+def _columns(raw: Arrays, axes: list[dict[str, Any]]) -> list[Any]:
     """The values of each axis at each point, of its kind; names as texts."""
     out = []
-    for axis in data["axes"]:
+    for axis in axes:
         kind = {"int": "i", "float": "f", "str": "O"}[axis["kind"]]
-        column = raw.stored(axis["name"], kind, 1, MOST_NUMBERS // len(data["axes"]))
+        column = raw.stored(axis["name"], kind, 1, MOST_NUMBERS // len(axes))
         out.append(np.array(_names(column, axis), str) if kind == "O" else column)
     return out
 
@@ -343,7 +333,7 @@ def _of_keys(keys: list[Key], rows: Any) -> dict[Key, tuple[float, ...]]:
 
 def _counted(stated: _Stated, raw: Arrays, ranges: Any) -> Columns:
     """What was counted at each point.  Raises ValueError for what no trials can have counted."""
-    layout, points = stated.measure.tally, len(stated.keys)
+    layout, points = stated.about.study.tally, len(stated.keys)
     counts: dict[str, Any] = {}
     for counter in layout.counters:
         width = counter.bins or limbs_of(counter.digits)
@@ -352,7 +342,7 @@ def _counted(stated: _Stated, raw: Arrays, ranges: Any) -> Columns:
         counts[counter.name] = values if counter.bins or len(shape) == 1 else _of_limbs(values)
     extremes = {e.name: _whole_numbers(raw, "max_" + e.name, (points, 2)) for e in layout.extremes}
     columns = Columns(stated.keys, _ranges(ranges, points), counts, extremes)
-    check_counts(stated.measure, stated.defined, columns)
+    check_counts(stated.about.study, stated.defined, columns)
     return columns
 
 
