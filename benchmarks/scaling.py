@@ -26,7 +26,7 @@ import fastcube as fc
 from fastcube.measure import registry
 from fastcube.measure.goal import Goal
 from fastcube.measure.tally import Tally
-from fastcube.results.hdf5 import TRAILER, TRAILER_SIZE, NetCDF
+from fastcube.results.hdf5 import TRAILER, TRAILER_SIZE, set_attributes
 from fastcube.results.provenance import available_cpus, cpu_name, provenance
 from fastcube.results.reading import open_results
 from fastcube.results.results import Results
@@ -143,7 +143,7 @@ def _shards(folder: Path, number: int, points: int) -> list[Path]:
             file["raw/ranges"][:, 1:] = 1000 * i, 1000 * i + 1000
             for extreme in part.study.tally.extremes:
                 file[f"raw/max_{extreme.name}"][:, 1] = 1000 * i
-            NetCDF(file).attributes(file, digest=part.digest(), goal=part.goal.to_json())
+            set_attributes(file, {"digest": part.digest(), "goal": part.goal.to_json()})
         whole = changed.getvalue()
         path.write_bytes(whole + TRAILER + hashlib.sha256(whole).hexdigest().encode())
     return paths

@@ -122,7 +122,7 @@ def test_wide_counters_keep_every_bit(tmp_path):
     tally = Tally(fuse([(0, 2**40)]), counts, {e.name: (-1, -1) for e in TOY.tally.extremes})
     Results(registry.adopt(TOY), 0, {(1, 0.0): tally}).save(tmp_path / "w.h5")
     assert open_results(tmp_path / "w.h5").tallies[1, 0.0].counts == counts
-    assert to_limbs(5 + (7 << 62) + (1 << 124), 3) == [5, 7, 1]
+    assert to_limbs(np.array([5 + (7 << 62) + (1 << 124)], object), 3).tolist() == [[5, 7, 1]]
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,13 @@ because the same code lays them out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import MissingDependencyError
 from .results import Results
-from .writing import write_estimates, write_raw
+from .writing import raw_of, root_of
 
 if TYPE_CHECKING:
     import pandas
@@ -34,35 +33,9 @@ def dataframe(results: Results) -> pandas.DataFrame:
         import pandas
     except ImportError:
         raise MissingDependencyError("to_dataframe needs pandas: pip install 'fastcube[pandas]'") from None
-    rows = results.table()
     dtypes = {str: str, int: np.int64, float: np.float64}
-    return pandas.DataFrame(
-        {
-            name: pandas.Series([row[name] for row in rows], dtype=dtypes[kind])
-            for name, kind in columns_of(results).items()
-        }
-    )
-
-
-class InMemory:
-    """Takes what ``hdf5.NetCDF`` takes, and keeps it for a dataset."""
-
-    def __init__(self) -> None:
-        self.group: dict[str, Any] = {}
-        self.coordinates: dict[str, Any] = {}
-        self.variables: dict[str, Any] = {}
-
-    def attributes(self, target: dict[str, Any], **values: Any) -> None:
-        target.update(values)
-
-    def dimension(self, name: str, length: int) -> None:
-        pass
-
-    def coordinate(self, name: str, values: Any, **attributes: Any) -> None:
-        self.coordinates[name] = (name, values, attributes)
-
-    def variable(self, name: str, dimensions: Sequence[str], values: Any, **attributes: Any) -> None:
-        self.variables[name] = (tuple(dimensions), values, attributes)
+    columns = {name: dtypes[kind] for name, kind in columns_of(results).items()}
+    return pandas.DataFrame(results.table(), columns=list(columns)).astype(columns)
 
 
 def dataset(results: Results, raw: bool = False) -> xarray.Dataset:
@@ -71,10 +44,8 @@ def dataset(results: Results, raw: bool = False) -> xarray.Dataset:
         import xarray
     except ImportError:
         raise MissingDependencyError("to_xarray needs xarray: pip install 'fastcube[xarray]'") from None
-    root = InMemory()
-    write_estimates(results, root)
+    root = root_of(results)
     if not raw:
-        return xarray.Dataset(root.variables, root.coordinates, root.group)
-    truth = InMemory()
-    write_raw(results, truth)
-    return xarray.Dataset(truth.variables, truth.coordinates, {**truth.group, **root.group})
+        return xarray.Dataset(root.variables, root.coordinates, root.attributes)
+    truth = raw_of(results)
+    return xarray.Dataset(truth.variables, truth.coordinates, {**truth.attributes, **root.attributes})

@@ -12,12 +12,14 @@ import contextlib
 import errno
 import hashlib
 import io
+import itertools
 import os
 import re
 import secrets
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,58 +43,60 @@ PACKED = 4096
 STALE = 3600.0
 
 
-class NetCDF:
-    """A group of an HDF5 file under construction: dimensions with coordinates, and variables over them."""
+#: Values with the dimensions that they are over, and their attributes.
+Variable = tuple[tuple[str, ...], Any, dict[str, Any]]
 
-    def __init__(self, group: h5py.Group, dimensions: list[str] | None = None) -> None:
-        self.group = group
-        self._order = [] if dimensions is None else dimensions
-        self._scales: dict[str, h5py.Dataset] = {}
 
-    def attributes(self, target: Any, **values: Any) -> None:
-        """Set attributes; text as fixed-length UTF-8, which every netCDF reader shows as text."""
-        for name, value in values.items():
-            if isinstance(value, str):
-                encoded = value.encode(errors="backslashreplace")
-                target.attrs.create(name, np.array(encoded), dtype=h5py.string_dtype("utf-8", max(1, len(encoded))))
-            else:
-                target.attrs[name] = value
+@dataclass
+class Group:
+    """What a group of a file holds: attributes, dimensions, those without coordinate values by their lengths, and variables."""
 
-    def _dataset(self, name: str, values: Any) -> h5py.Dataset:
-        data = np.asarray(values)
-        if data.dtype.kind in "UO":
-            data = data.astype(object)
-            return self.group.create_dataset(name, data=data, dtype=h5py.string_dtype("utf-8"), track_times=False)
-        packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True} if data.size > PACKED else {}
-        return self.group.create_dataset(name, data=data, track_times=False, **packed)
+    attributes: dict[str, Any] = field(default_factory=dict)
+    dimensions: dict[str, int] = field(default_factory=dict)
+    coordinates: dict[str, Variable] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
 
-    def _scale(self, name: str, dataset: h5py.Dataset, label: str) -> None:
+
+def set_attributes(target: Any, values: Mapping[str, Any]) -> None:
+    """Set attributes; text as fixed-length UTF-8, which every netCDF reader shows as text."""
+    for name, value in values.items():
+        if isinstance(value, str):
+            encoded = value.encode(errors="backslashreplace")
+            target.attrs.create(name, np.array(encoded), dtype=h5py.string_dtype("utf-8", max(1, len(encoded))))
+        else:
+            target.attrs[name] = value
+
+
+def _write_group(target: h5py.Group, group: Group, numbers: Iterator[int]) -> None:
+    """Write a group with netCDF's dimensions, which are numbered through the whole file."""
+    scales: dict[str, h5py.Dataset] = {}
+
+    def scale(name: str, dataset: h5py.Dataset, label: str) -> None:
         dataset.make_scale(label)
-        dataset.attrs["_Netcdf4Dimid"] = np.int32(len(self._order))
-        self._order.append(name)
-        self._scales[name] = dataset
+        dataset.attrs["_Netcdf4Dimid"] = np.int32(next(numbers))
+        scales[name] = dataset
 
-    def coordinate(self, name: str, values: Any, **attributes: Any) -> None:
-        """A dimension with its coordinate values."""
-        dataset = self._dataset(name, values)
-        self._scale(name, dataset, name)
-        self.attributes(dataset, **attributes)
+    set_attributes(target, group.attributes)
+    for name, length in group.dimensions.items():
+        dataset = target.create_dataset(name, shape=(length,), dtype=">f4", track_times=False)
+        scale(name, dataset, f"This is a netCDF dimension but not a netCDF variable.{length:10d}")
+    for name, (dimensions, values, attributes) in (group.coordinates | group.variables).items():
+        dataset = _dataset(target, name, values)
+        if name in group.coordinates:
+            scale(name, dataset, name)
+        else:
+            for axis, dimension in enumerate(dimensions):
+                dataset.dims[axis].attach_scale(scales[dimension])
+        set_attributes(dataset, attributes)
 
-    def dimension(self, name: str, length: int) -> None:
-        """A dimension without coordinate values."""
-        dataset = self.group.create_dataset(name, shape=(length,), dtype=">f4", track_times=False)
-        self._scale(name, dataset, f"This is a netCDF dimension but not a netCDF variable.{length:10d}")
 
-    def variable(self, name: str, dimensions: Sequence[str], values: Any, **attributes: Any) -> None:
-        """An array over dimensions made before."""
-        dataset = self._dataset(name, values)
-        for axis, dimension in enumerate(dimensions):
-            dataset.dims[axis].attach_scale(self._scales[dimension])
-        self.attributes(dataset, **attributes)
-
-    def subgroup(self, name: str) -> NetCDF:
-        """A group inside this one; dimensions are numbered on through the whole file."""
-        return NetCDF(self.group.create_group(name, track_order=True), self._order)
+def _dataset(target: h5py.Group, name: str, values: Any) -> h5py.Dataset:
+    data = np.asarray(values)
+    if data.dtype.kind in "UO":
+        data = data.astype(object)
+        return target.create_dataset(name, data=data, dtype=h5py.string_dtype("utf-8"), track_times=False)
+    packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True} if data.size > PACKED else {}
+    return target.create_dataset(name, data=data, track_times=False, **packed)
 
 
 def _prefix(path: Path) -> str:
@@ -151,24 +155,22 @@ def _write_all(handle: int, *parts: bytes | memoryview) -> None:
             rest = rest[os.write(handle, rest) :]
 
 
-@contextlib.contextmanager
-def written_whole(path: Path) -> Iterator[NetCDF]:
-    """Build a file; on leaving without an error it replaces ``path`` in one step.  Raises ResultFileError.
+def write_whole(path: Path, groups: Mapping[str, Group]) -> None:
+    """Write a file of these groups, ``/`` the root, and replace ``path`` in one step.  Raises ResultFileError.
 
     The old file stays as it was until then, and after any failure.  HDF5 builds the file in memory, so that the disk
     sees one sequential write, and a full disk is one plain OSError instead of a half-open HDF5 file.
     """
     try:
-        memory = io.BytesIO()
+        memory, numbers = io.BytesIO(), itertools.count()
         with h5py.File(memory, "w", **_NEW) as file:
-            yield NetCDF(file)
+            for name, group in groups.items():
+                _write_group(file if name == "/" else file.create_group(name, track_order=True), group, numbers)
         # the memory's own bytes, not copied; a view of it kept in an error's traceback makes Python 3.13 complain at the end
         image = memory.getvalue()
-        replace_whole(path, image, TRAILER + hashlib.sha256(image).hexdigest().encode())
-    except ResultFileError:
-        raise
     except (OSError, RuntimeError) as error:  # h5py raises either
         raise ResultFileError(f"{path} cannot be written: {reason(error)}") from error
+    replace_whole(path, image, TRAILER + hashlib.sha256(image).hexdigest().encode())
 
 
 def replace_whole(path: Path, *parts: bytes | memoryview) -> None:

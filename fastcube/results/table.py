@@ -17,6 +17,7 @@ from ..measure.estimate import NOTHING
 from ..measure.registry import code_of
 from ..measure.schema import Recorded
 from .digits import estimate_texts
+from .export import columns_of
 from .results import Results
 
 #: Characters of a line of the table where no terminal says how wide it is.
@@ -148,10 +149,8 @@ def as_csv(results: Results, statistics: Sequence[str] | None = None) -> str:
 
     study, axes..., statistic, trials, among, estimate, stderr, low, high, interval.
     """
-    numbers = ["trials", "among", "estimate", "stderr", "low", "high", "interval"]
-    names = ["study", *(a.name for a in results.study.axes), "statistic", *numbers]
     text = io.StringIO()
-    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer = csv.DictWriter(text, list(columns_of(results)), lineterminator="\n")
     writer.writeheader()
     writer.writerows(
         {name: "" if plain(v) is None else v for name, v in row.items()} for row in results.table(statistics)

@@ -6,19 +6,22 @@ derived from it when the file is written.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+import operator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from ..errors import ResultFileError
+from ..errors import ResultFileError, StudyError
 from ..measure.schema import NUMBERS, describe, numbers_of, width_of
-from ..measure.study import GENERATOR
-from .arrays import arrays, axis_attributes, column_type
-from .hdf5 import written_whole
+from ..measure.statistics import Distribution
+from ..measure.study import GENERATOR, Axis, Choice
+from .columns import Columns
+from .hdf5 import Group, Variable, write_whole
 from .results import Results
 from .size import LIMB_BITS, MOST_TEXT, limbs_of
 
@@ -26,16 +29,25 @@ FILE_TYPE = "fastcube-results"
 #: Major: readers refuse another one.  Minor: fields were added.
 FORMAT_VERSION = (2, 1)
 
+_SUFFIXES = ("", "_stderr", "_low", "_high")
+_NUMBERS = tuple(operator.attrgetter(name) for name in ("value", "stderr", "low", "high"))
+_MEANINGS = ("{}", "standard error of: {}", "lower 95% limit of: {}", "upper 95% limit of: {}")
+
 
 def save(results: Results, path: str | Path) -> None:
     """Write the file whole and replace what was there.  Raises ResultFileError, leaving the old file in place."""
-    with written_whole(Path(path)) as file:
-        write_estimates(results, file)
-        write_raw(results, file.subgroup("raw"))
-        description = json.dumps(describe(results.study, results.tallies))
-        file.subgroup("study").variable("json", (), description, description="axes, counters, statistics, as JSON")
-        history = _told(results.history)
-        file.subgroup("provenance").variable("json", (), history, description="runs and merges, as JSON")
+
+    def text(name: str, said: str, what: str) -> dict[str, Group]:
+        return {name: Group(variables={"json": ((), said, {"description": what})})}
+
+    description = json.dumps(describe(results.study, results.tallies))
+    groups = {
+        "/": root_of(results),
+        "raw": raw_of(results),
+        **text("study", description, "axes, counters, statistics, as JSON"),
+        **text("provenance", _told(results.history), "runs and merges, as JSON"),
+    }
+    write_whole(Path(path), groups)
 
 
 def _told(history: list[dict[str, Any]]) -> str:
@@ -57,125 +69,117 @@ def _told(history: list[dict[str, Any]]) -> str:
     return text
 
 
-class Sink(Protocol):
-    """What a group is laid out in: one of a file (:class:`~fastcube.results.hdf5.NetCDF`), or one in memory."""
-
-    group: Any
-
-    def attributes(self, target: Any, **values: Any) -> None:
-        """Set attributes of the group or of a variable."""
-
-    def coordinate(self, name: str, values: Any, **attributes: Any) -> None:
-        """A dimension with its coordinate values."""
-
-    def dimension(self, name: str, length: int) -> None:
-        """A dimension without coordinate values."""
-
-    def variable(self, name: str, dimensions: Sequence[str], values: Any, **attributes: Any) -> None:
-        """An array over dimensions made before."""
+def column_type(axis: Axis | Choice) -> type:
+    """What an array of an axis' values holds: names as Python texts."""
+    return {int: np.int64, float: np.float64, str: object}[axis.kind]
 
 
-def write_estimates(results: Results, file: Sink) -> None:
-    """Lay out the root: attributes, coordinates, and the estimates derived from what was counted."""
+def _plain(description: str) -> dict[str, Any]:
+    """Attributes of what has no unit."""
+    return {"units": "1", "description": description}
+
+
+def root_of(results: Results) -> Group:
+    """The root: attributes, and over the product of the axes trials and estimates; 0 and NaN where there is no point.
+
+    NaN too where the study's own code fails: a file must be written whatever a statistic does.
+    """
+    study, axes = results.study, results.study.axes
+    attributes = {
+        "filetype": FILE_TYPE,
+        "format_version": np.array(FORMAT_VERSION, np.int64),
+        "Conventions": "CF-1.10",
+        "title": study.title,
+        "study": study.name,
+        "revision": np.int64(study.revision),
+        "code": json.dumps(dict(study.code), sort_keys=True),
+        "source": study.source,
+        "seed": np.int64(results.seed),
+        "generator": GENERATOR,
+        "digest": results.digest(),
+        "goal": results.goal.to_json(),
+        "grid": results.grid or "",
+    }
+    values = {a.name: sorted({key[i] for key in results.tallies}, key=a.place) for i, a in enumerate(axes)}
+    coordinates: dict[str, Variable] = {
+        a.name: ((a.name,), np.array(values[a.name], column_type(a)), _plain(a.description)) for a in axes
+    }
+    over, shape = tuple(values), tuple(map(len, values.values()))
+    places = [{v: i for i, v in enumerate(of_axis)} for of_axis in values.values()]
+    trials = np.zeros(shape, np.int64)
+    widths = {c.name: c.bins for c in study.tally.counters}
+    bins = {s.name: widths[s.counter] if isinstance(s, Distribution) else 0 for s in study.statistics}
+    columns = {name: np.full((4, *shape, *[width] * bool(width)), np.nan) for name, width in bins.items()}
+    for point, tally in results:
+        at = tuple(place[v] for place, v in zip(places, point.values(), strict=True))
+        trials[at] = tally.trials
+        for s in study.statistics:
+            with contextlib.suppress(StudyError):
+                estimates = results.read(s, point)
+                for column, number in zip(columns[s.name], _NUMBERS, strict=True):
+                    column[at] = [number(e) for e in estimates] if bins[s.name] else number(estimates[0])
+    variables: dict[str, Variable] = {"trials": (over, trials, _plain("trials counted"))}
+    for s in study.statistics:
+        dimensions = over
+        if bins[s.name]:
+            value = f"{s.name}_value"
+            dimensions = (*over, value)
+            coordinates[value] = ((value,), np.arange(bins[s.name]), _plain(f"value that {s.name} is the share of"))
+        for suffix, meaning, column in zip(_SUFFIXES, _MEANINGS, columns[s.name], strict=True):
+            about = {"units": s.units, "description": meaning.format(s.description)}
+            variables[s.name + suffix] = dimensions, column, about
+    return Group(attributes, {}, coordinates, variables)
+
+
+def to_limbs(counts: Any, limbs: int) -> Any:
+    """A column in limbs, least significant first; the last keeps what is left, with its sign, and must fit in an int64."""
+    shifted = [counts.astype(object) >> LIMB_BITS * i for i in range(limbs)]
+    try:
+        return np.column_stack([*(low & (2**LIMB_BITS - 1) for low in shifted[:-1]), shifted[-1]]).astype(np.int64)
+    except OverflowError:
+        raise ResultFileError("a counter outgrew its place in the file") from None
+
+
+def raw_of(results: Results) -> Group:
+    """The truth: points, ranges of trials, counters, extremes, and what each statistic takes at the points besides these."""
     study = results.study
-    file.attributes(
-        file.group,
-        filetype=FILE_TYPE,
-        format_version=np.array(FORMAT_VERSION, np.int64),
-        Conventions="CF-1.10",
-        title=study.title,
-        study=study.name,
-        revision=np.int64(study.revision),
-        code=json.dumps(dict(study.code), sort_keys=True),
-        source=study.source,
-        seed=np.int64(results.seed),
-        generator=GENERATOR,
-        digest=results.digest(),
-        goal=results.goal.to_json(),
-        grid=results.grid or "",
-    )
-    coordinates, variables = arrays(results)
-    for name, values, attributes in coordinates:
-        file.coordinate(name, values, **attributes)
-    for name, dimensions, values, attributes in variables:
-        file.variable(name, dimensions, values, **attributes)
+    keys = sorted(results.tallies, key=study.order)
+    columns = Columns.of(study.tally, {key: results.tallies[key] for key in keys})
+    raw = Group(dimensions={"point": len(keys), "range": len(columns.ranges), "bounds": 3})
 
+    def add(name: str, values: Any, second: str, what: str, first: str = "point") -> None:
+        dimensions = (first, second) if second else (first,)
+        if second:
+            raw.dimensions[second] = values.shape[1]
+        raw.variables[name] = dimensions, values, _plain(what)
 
-def to_limbs(count: int, limbs: int) -> list[int]:
-    """Least significant first; the last limb keeps what is left, with its sign, and must fit in an int64."""
-    out = []
-    for _ in range(limbs - 1):
-        out.append(count & (2**LIMB_BITS - 1))
-        count >>= LIMB_BITS
-    if not -(2**63) <= count < 2**63:
-        raise ResultFileError("a counter outgrew its place in the file")
-    return [*out, count]
-
-
-def write_raw(results: Results, raw: Sink) -> None:
-    """Lay out the truth: points, ranges of trials, counters, extremes, and each statistic's numbers at the points."""
-    _write_counts(results, raw)
-    _write_numbers(results, raw)
-
-
-def _write_counts(results: Results, raw: Sink) -> None:
-    study = results.study
-    keys = sorted(results.tallies, key=results.study.order)
-    tallies = [results.tallies[key] for key in keys]
-    raw.dimension("point", len(keys))
     for i, axis in enumerate(study.axes):
-        column: Any = np.array([key[i] for key in keys], column_type(axis))
-        raw.variable(axis.name, ("point",), column, **axis_attributes(axis))
-    ranges = [(i, *r) for i, tally in enumerate(tallies) for r in tally.ranges]
-    raw.dimension("range", len(ranges))
-    raw.dimension("bounds", 3)
-    raw.variable(
-        "ranges",
-        ("range", "bounds"),
-        np.array(ranges, np.int64).reshape(-1, 3),
-        units="1",
-        description="trials done: index of the point, first trial, trial after the last",
-    )
-    for limbs in sorted({limbs_of(c.digits) for c in study.tally.counters} - {1}):
-        raw.dimension(f"limb{limbs}", limbs)
+        add(axis.name, np.array([key[i] for key in keys], column_type(axis)), "", axis.description)
+    what = "trials done: index of the point, first trial, trial after the last"
+    add("ranges", columns.ranges, "bounds", what, first="range")
     for counter in study.tally.counters:
+        name, values, what = "count_" + counter.name, columns.counts[counter.name], counter.description
         if counter.bins:
-            raw.dimension(f"{counter.name}_bin", counter.bins)
-            bins = np.array([t.counts[counter.name] for t in tallies], np.int64).reshape(-1, counter.bins)
-            what = f"{counter.description}: trials with each value from 0 on"
-            raw.variable("count_" + counter.name, ("point", f"{counter.name}_bin"), bins, units="1", description=what)
+            add(name, values, f"{counter.name}_bin", f"{what}: trials with each value from 0 on")
             continue
-        limbs = limbs_of(counter.digits)
-        digits = np.array([to_limbs(t.counts[counter.name], limbs) for t in tallies], np.int64).reshape(-1, limbs)
-        dimensions, values = (("point",), digits[:, 0]) if limbs == 1 else (("point", f"limb{limbs}"), digits)
-        raw.variable("count_" + counter.name, dimensions, values, units="1", description=counter.description)
-    if study.tally.extremes:
-        raw.dimension("extreme", 2)
+        values = to_limbs(values, limbs_of(counter.digits))
+        limbs = values.shape[1]
+        add(name, values if limbs > 1 else values[:, 0], f"limb{limbs}" if limbs > 1 else "", what)
     for extreme in study.tally.extremes:
-        pairs = np.array([t.extremes[extreme.name] for t in tallies], np.int64).reshape(-1, 2)
         what = f"{extreme.description}: largest value and the smallest trial that attains it; -1 if none"
-        raw.variable("max_" + extreme.name, ("point", "extreme"), pairs, units="1", description=what)
-
-
-def _write_numbers(results: Results, raw: Sink) -> None:
-    """What each statistic takes at each point besides the counters."""
-    keys = sorted(results.tallies, key=results.study.order)
-    made: set[int] = set()
+        add("max_" + extreme.name, columns.extremes[extreme.name], "extreme", what)
     written = []
-    numbers = numbers_of(results.study, keys)
-    for entry in describe(results.study)["statistics"]:
+    numbers = numbers_of(study, keys)
+    for entry in describe(study)["statistics"]:
         name, width = entry["name"], width_of(entry)
-        dimension = "number" if width == len(NUMBERS) else f"number{width}"
-        if width not in made:
-            raw.dimension(dimension, width)
-            made.add(width)
         rows = np.array([numbers[name][key] for key in keys], np.float64).reshape(-1, width)
         what = f"{name} at each point: whether it is defined, the unit of its totals, its bound, its scale"
         if width > len(NUMBERS):
             what += "; then for each class least, most and proved share"
-        raw.variable("numbers_" + name, ("point", dimension), rows, units="1", description=what)
+        add("numbers_" + name, rows, "number" if width == len(NUMBERS) else f"number{width}", what)
         written.append(rows)
-    raw.attributes(raw.group, numbers=sum_of_numbers(written))
+    raw.attributes["numbers"] = sum_of_numbers(written)
+    return raw
 
 
 def sum_of_numbers(rows: Iterable[Any]) -> str:

@@ -17,11 +17,10 @@ import numpy as np
 from ..measure.goal import Goal
 from ..measure.study import Study, Value
 from ..measure.tally import Tally
-from ..results.export import InMemory
 from ..results.hdf5 import PACKED
 from ..results.provenance import provenance
 from ..results.results import Results
-from ..results.writing import write_estimates, write_raw
+from ..results.writing import raw_of, root_of
 from .engines import Item, work
 
 #: Points measured, and seconds of trials for all of them.
@@ -60,10 +59,8 @@ def file_bytes(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, 
     """
     nothing = replace(Tally.empty(study.tally), ranges=((0, goal.trials or 1),))
     results = Results(study, 0, {tuple(p.values()): nothing for p in points}, goal, [provenance()], grid)
-    sheets = InMemory(), InMemory()
-    write_estimates(results, sheets[0])
-    write_raw(results, sheets[1])
-    arrays = [np.asarray(v[1]) for sheet in sheets for v in (*sheet.coordinates.values(), *sheet.variables.values())]
+    groups = root_of(results), raw_of(results)
+    arrays = [np.asarray(v[1]) for group in groups for v in (*group.coordinates.values(), *group.variables.values())]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "empty.h5"
         results.save(path)
