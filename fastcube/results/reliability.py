@@ -11,6 +11,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from scipy.special import gammaln, xlog1py, xlogy
+
 from ..errors import ParameterError, as_number, nearest, shown
 from ..measure.estimate import Estimate
 from ..measure.tally import Tally
@@ -41,14 +44,8 @@ def connectivity(name: str, n: int) -> int:
     return 4 if (name, n) == ("augmented", 3) else family.degree(n)
 
 
-@dataclass(frozen=True)
-class _Stratum:
-    """What is known at one f: a mean with its variance, and its least and largest possible value where nothing is."""
-
-    mean: float
-    variance: float
-    least: float = 0.0
-    most: float = 0.0
+#: What is known at one f: a mean with its variance, and its least and largest possible value where nothing is.
+Stratum = tuple[float, float, float, float]
 
 
 def reliability(results: Results, rate: float, *, against: str | None = None) -> Estimate:
@@ -87,30 +84,18 @@ def reliability(results: Results, rate: float, *, against: str | None = None) ->
     return _value(n, strata, float(p))
 
 
-def _value(n: int, strata: Sequence[_Stratum], p: float, z: float = _Z) -> Estimate:
+def _value(n: int, strata: Sequence[Stratum], p: float, z: float = _Z) -> Estimate:
     """The polynomial at p."""
-    weights = _weights(1 << n, p)
-    known = math.fsum(w * s.mean for w, s in zip(weights, strata, strict=True))
-    least = math.fsum(w * s.least for w, s in zip(weights, strata, strict=True))
-    most = math.fsum(w * s.most for w, s in zip(weights, strata, strict=True))
-    error = math.sqrt(math.fsum(w * w * s.variance for w, s in zip(weights, strata, strict=True)))
-    return Estimate(known + (least + most) / 2, error, known + least - z * error, known + most + z * error)
+    f = np.arange((1 << n) + 1)
+    ways = gammaln(f[-1] + 1) - gammaln(f + 1) - gammaln(f[::-1] + 1)
+    weights = np.exp(ways + xlogy(f, p) + xlog1py(f[::-1], -p))  # of the 2^n nodes f fail
+    mean, variance, least, most = np.array(strata).T
+    known, low, high = (math.fsum(weights * share) for share in (mean, least, most))
+    error = math.sqrt(math.fsum(weights**2 * variance))
+    return Estimate(known + (low + high) / 2, error, known + low - z * error, known + high + z * error)
 
 
-def _weights(nodes: int, p: float) -> list[float]:
-    """P(f of the nodes fail), f = 0 .. nodes."""
-    if p in (0, 1):
-        return [float(f == nodes * p) for f in range(nodes + 1)]
-    whole = math.lgamma(nodes + 1)
-    return [
-        math.exp(
-            whole - math.lgamma(f + 1) - math.lgamma(nodes - f + 1) + f * math.log(p) + (nodes - f) * math.log1p(-p)
-        )
-        for f in range(nodes + 1)
-    ]
-
-
-def _strata(results: Results, gain: bool) -> tuple[int, list[_Stratum]]:
+def _strata(results: Results, gain: bool) -> tuple[int, list[Stratum]]:
     """n and the strata, f = 0 .. 2^n."""
     if not isinstance(results, Results):
         raise ParameterError(f"results must be Results, got {shown(results)}")
@@ -131,17 +116,15 @@ def _strata(results: Results, gain: bool) -> tuple[int, list[_Stratum]]:
     return n, [_stratum(tallies.get(f), f, 1 << n, max(sure, 1), gain) for f in range((1 << n) + 1)]
 
 
-def _stratum(tally: Tally | None, f: int, nodes: int, sure: int, gain: bool) -> _Stratum:
+def _stratum(tally: Tally | None, f: int, nodes: int, sure: int, gain: bool) -> Stratum:
     if f < sure or f >= nodes - 1:
-        return _Stratum(0.0 if gain else float(f < nodes), 0.0)
+        return 0.0 if gain else float(f < nodes), 0.0, 0.0, 0.0
     if tally is None:
-        return _Stratum(0.0, 0.0, -1.0 if gain else 0.0, 1.0)
+        return 0.0, 0.0, -1.0 if gain else 0.0, 1.0
     trials = tally.trials
-    if gain:
-        mean = tally.counts["connected_gain"] / trials
-        return _Stratum(mean, max((tally.counts["connected_differs"] + 1) / (trials + 2) - mean * mean, 0.0) / trials)
-    share = (tally.counts["connected"] + 1) / (trials + 2)
-    return _Stratum(tally.counts["connected"] / trials, share * (1 - share) / trials)
+    share = (tally.counts["connected_differs" if gain else "connected"] + 1) / (trials + 2)
+    mean = tally.counts["connected_gain" if gain else "connected"] / trials
+    return mean, max(share - (mean if gain else share) ** 2, 0.0) / trials, 0.0, 0.0
 
 
 @dataclass(frozen=True)
