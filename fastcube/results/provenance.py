@@ -41,12 +41,12 @@ def sources(*, looks: bool) -> str:
     return total.hexdigest()[:16]
 
 
-def version() -> str:
-    """Version of fastcube as installed."""
+def version(name: str = "fastcube", otherwise: str = "unknown") -> str:
+    """Version of fastcube, or of another package, as installed; ``otherwise`` where it is not."""
     try:
-        return metadata.version("fastcube")
+        return metadata.version(name)
     except metadata.PackageNotFoundError:
-        return "unknown"
+        return otherwise
 
 
 def git_revision() -> str | None:
@@ -89,13 +89,7 @@ def available_cpus() -> int:
 @functools.cache
 def library_versions() -> dict[str, str]:
     """Versions of what the results depend on, without importing any of it; looked for once a process."""
-    out = {}
-    for name in LIBRARIES:
-        try:
-            out[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            out[name] = "not installed"
-    return out
+    return {name: version(name, "not installed") for name in LIBRARIES}
 
 
 def _name(word: str) -> str:
