@@ -20,7 +20,7 @@ def part_of(results):
 def added(named):
     """Pairs of a name and results, combined."""
     parts = [(name, part_of(results)) for name, results in named]
-    total = Sum(*parts[0])
+    total = Sum(*parts[0], lambda name, part: None)
     for name, part in parts:
         total.add(name, part)
     return total.total()

@@ -150,8 +150,8 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     from ..results.table import fitted, plain
     from . import width
 
-    total, parts = gather(files, _alone if len(files) == 1 else _among, available_cpus(), unchecked)
-    whole = total.total()
+    total = gather(files, _alone if len(files) == 1 else _among, available_cpus(), unchecked)
+    whole, parts = total.total(), total.kept
     goals = {goal.to_json(): goal for goal in (part.goal.whole() for part in parts)}.values()
     study = whole.study
     asked = goal_of(study, None, **goal_options)

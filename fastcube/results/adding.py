@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -20,30 +20,30 @@ from .size import check_size
 #: Files, and points of all of them, that are kept before they are added up: their images are kept with them.
 _FILES, _POINTS = 64, 2**14
 
-K = TypeVar("K")
-
 #: What is kept of a file, by its name, when what it counted was added.
-Keep = Callable[[str | Path, Part], K]
+Keep = Callable[[str | Path, Part], Any]
 
 
 class Sum:
-    """Results of disjoint trials, added one after another; of each its ranges and name are kept, and no more."""
+    """Results of disjoint trials, added one after another; of each its ranges, name and what ``keep`` makes of it are kept."""
 
-    def __init__(self, name: str, first: Part) -> None:
-        self._name, self._first = name, first.about
+    def __init__(self, name: str | Path, first: Part, keep: Keep) -> None:
+        self._name, self._first, self._keep = str(name), first.about, keep
+        self.kept: list[Any] = []
         self._studies: list[Measure] = []
         self._names: list[str] = []
         self._ranges: list[tuple[Sequence[Key], Any]] = []  # of each name: its points, and ranges at these
         self._columns: list[Columns] = []  # the sum of the first, and those that were not added to it yet
 
-    def add(self, name: str, part: Part) -> None:
+    def add(self, name: str | Path, part: Part) -> None:
         """Take in one more.  Raises StudyMismatchError."""
         about, columns = part.about, part.columns
         if about is not self._first:
-            self._first.check_same_study(about, self._name, name)
+            self._first.check_same_study(about, self._name, str(name))
         if not self._studies or about.study is not self._studies[-1]:
             self._studies.append(about.study)
-        self._names.append(name)
+        self.kept.append(self._keep(name, part))
+        self._names.append(str(name))
         self._ranges.append((columns.keys, columns.ranges))
         self._columns.append(columns)
         if len(self._columns) > _FILES or sum(len(waiting.keys) for waiting in self._columns[1:]) >= _POINTS:
@@ -51,6 +51,7 @@ class Sum:
 
     def join(self, other: Sum) -> None:
         """Take in what ``other`` has, as if its files had been added here; they were compared with the same first file."""
+        self.kept += other.kept
         self._studies += other._studies
         self._names += other._names
         self._ranges += other._ranges
@@ -75,17 +76,16 @@ class Sum:
         return Results(study, one.seed, replace(columns, ranges=ranges).tallies(), one.goal.whole(), grid=one.grid)
 
 
-def stretch(names: Sequence[str | Path], first: int, stop: int, keep: Keep[K], unchecked: bool) -> tuple[Sum, list[K]]:
-    """Add the files ``first .. stop - 1`` of many, and keep of each what ``keep`` makes of it; all are compared with file 0.
+def stretch(names: Sequence[str | Path], first: int, stop: int, keep: Keep, unchecked: bool) -> Sum:
+    """Add the files ``first .. stop - 1`` of many; all are compared with file 0.
 
     Raises as :func:`fastcube.open_results`; StudyMismatchError.
     """
-    reader, kept = Reader(unchecked), []
+    reader = Reader(unchecked)
     part = reader.read(names[0])
-    total = Sum(str(names[0]), part)
+    total = Sum(names[0], part, keep)
     for at in range(first, stop):
         if at:
             part = reader.read(names[at])
-        total.add(str(names[at]), part)
-        kept.append(keep(names[at], part))
-    return total, kept
+        total.add(names[at], part)
+    return total

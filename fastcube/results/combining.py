@@ -32,9 +32,9 @@ def merged(paths: Sequence[str | Path], processes: int) -> Results:
     """As :func:`merge`, in at most so many processes: where the studies are those that a Python started anew finds."""
     if not is_many(paths) or not (paths := list(paths)):
         raise ParameterError(f"paths must be a list of results files, at least one, got {shown(paths)}")
-    total, told = gather([check_path("path", path) for path in paths], _entry, processes)
+    total = gather([check_path("path", path) for path in paths], _entry, processes)
     out = total.total()
-    out.history = [provenance(merged=told)]
+    out.history = [provenance(merged=total.kept)]
     return out
 
 

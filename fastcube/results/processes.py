@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import EngineError
-from .adding import K, Keep, Sum, stretch
+from .adding import Keep, Sum, stretch
 
 #: Files that a process should read at least: its start takes as long as reading 100.
 _LEAST = 200
@@ -33,8 +33,8 @@ _START = f"import sys; sys.path[:] = sys.argv[2:]; from {__name__} import _work;
 Other = tuple[subprocess.Popen[bytes], IO[bytes]]
 
 
-def gather(names: Sequence[str | Path], keep: Keep[K], processes: int, unchecked: bool = False) -> tuple[Sum, list[K]]:
-    """What files add up to, and what ``keep``, a function of a module, makes of each; at least one file.
+def gather(names: Sequence[str | Path], keep: Keep, processes: int, unchecked: bool = False) -> Sum:
+    """What files add up to, at least one, with what ``keep``, a function of a module, makes of each.
 
     Raises as :func:`fastcube.open_results`; StudyMismatchError; EngineError when one of the processes is killed.
     """
@@ -47,12 +47,10 @@ def gather(names: Sequence[str | Path], keep: Keep[K], processes: int, unchecked
         bounds = [len(names) * i // (len(others) + 1) for i in range(len(others) + 2)]
         for (process, _), first, stop in zip(others, bounds[1:-1], bounds[2:], strict=True):
             _give(process, (names, first, stop, keep, unchecked))
-        total, kept = stretch(names, 0, bounds[1], keep, unchecked)
+        total = stretch(names, 0, bounds[1], keep, unchecked)
         for other in others:
-            more, kept_there = _taken(*other)
-            total.join(more)
-            kept += kept_there
-    return total, kept
+            total.join(_taken(*other))
+    return total
 
 
 @contextlib.contextmanager
@@ -89,7 +87,7 @@ def _give(process: subprocess.Popen[bytes], stretch_of: tuple[Any, ...]) -> None
         process.stdin.flush()
 
 
-def _taken(process: subprocess.Popen[bytes], answers: IO[bytes]) -> tuple[Sum, list[Any]]:
+def _taken(process: subprocess.Popen[bytes], answers: IO[bytes]) -> Sum:
     """What a process has read.  Raises what reading raised there, or EngineError when it was killed."""
     try:
         read = pickle.load(answers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -69,13 +70,10 @@ def git_revision() -> str | None:
 
 def cpu_name() -> str:
     """The processor's name as the system gives it."""
-    try:
-        with Path("/proc/cpuinfo").open() as lines:
-            for line in lines:
-                if line.startswith("model name"):
-                    return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
+    with contextlib.suppress(OSError), Path("/proc/cpuinfo").open() as lines:
+        for line in lines:
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
     return platform.processor() or platform.machine()
 
 

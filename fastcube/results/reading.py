@@ -290,12 +290,17 @@ def _as_here(stated: Recorded, data: dict[str, Any], head: dict[str, Any], keys:
 
 
 def _columns(raw: Arrays, axes: list[dict[str, Any]]) -> list[Any]:
-    """The values of each axis at each point, of its kind; names as texts."""
+    """The values of each axis at each point, of its kind; names, each one of the file's own list, as texts."""
     out = []
     for axis in axes:
         kind = {"int": "i", "float": "f", "str": "O"}[axis["kind"]]
         column = raw.stored(axis["name"], kind, 1, MOST_NUMBERS // len(axes))
-        out.append(np.array(_names(column, axis), str) if kind == "O" else column)
+        if kind == "O":
+            words = [word.decode() if isinstance(word, bytes) else word for word in column]
+            if not set(words) <= set(axis["names"]):
+                raise ValueError(f"{axis['name']} is no column of its names")
+            column = np.array(words, str)
+        out.append(column)
     return out
 
 
@@ -310,14 +315,6 @@ def _keys(columns: list[Any]) -> list[Key]:
     if len(set(keys)) < len(keys):
         raise ValueError("a point stands twice")
     return keys
-
-
-def _names(column: Any, axis: dict[str, Any]) -> list[str]:
-    """Values of an axis of names, each one of the file's own list."""
-    words = [word.decode() if isinstance(word, bytes) else word for word in column]
-    if not set(words) <= set(axis["names"]):
-        raise ValueError(f"{axis['name']} is no column of its names")
-    return words
 
 
 def _numbers(raw: Arrays, entry: dict[str, Any], points: int) -> Any:
