@@ -28,6 +28,7 @@ import numpy as np
 
 from ..errors import ResultFileError
 from ..kernels.machine.locks import try_lock
+from .lock import beside
 
 #: Readable by HDF5 1.8 and later (h5dump, ncdump); "latest" would shut those out.
 _NEW = {"libver": ("v108", "v108"), "track_order": True}
@@ -99,11 +100,6 @@ def _dataset(target: h5py.Group, name: str, values: Any) -> h5py.Dataset:
     return target.create_dataset(name, data=data, track_times=False, **packed)
 
 
-def _prefix(path: Path) -> str:
-    """How the names of a file's temporaries begin: short whatever its own, because file systems take 255 bytes."""
-    return f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}.tmp."
-
-
 @contextlib.contextmanager
 def _temporary(path: Path) -> Iterator[tuple[Path, int]]:
     """A new file beside ``path`` and its handle, locked as long as it is open; removed in the end unless it was renamed.
@@ -111,7 +107,7 @@ def _temporary(path: Path) -> Iterator[tuple[Path, int]]:
     The name is drawn and made by this call, so that no thread, process or container shares it, and nothing that is there
     already, a link least of all, is written to.  Raises OSError.
     """
-    name = path.with_name(_prefix(path) + secrets.token_hex(8))
+    name = beside(path, f"tmp.{secrets.token_hex(8)}")
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     try:
         with contextlib.suppress(OSError):  # a file system without locks: its age alone protects it
@@ -126,8 +122,9 @@ def _temporary(path: Path) -> Iterator[tuple[Path, int]]:
 def remove_stale(path: Path) -> None:
     """Delete the temporaries of ``path`` that killed writers left: old ones whose lock is free, whatever host they were on."""
     with contextlib.suppress(OSError):
+        begin = beside(path, "tmp.").name
         for sibling in path.parent.iterdir():
-            if sibling.name.startswith(_prefix(path)):
+            if sibling.name.startswith(begin):
                 with contextlib.suppress(OSError):  # another user's, or gone
                     _remove_if_stale(sibling)
 

@@ -28,6 +28,11 @@ _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 _PLAIN = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
+def beside(path: Path, what: str) -> Path:
+    """A hidden file of ours beside another: its name is short whatever the other's, because file systems take 255 bytes."""
+    return path.with_name(f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}.{what}")
+
+
 @contextlib.contextmanager
 def exclusive(path: Path, patience: float = PATIENCE) -> Iterator[None]:
     """Hold the lock of ``path``.
@@ -35,7 +40,7 @@ def exclusive(path: Path, patience: float = PATIENCE) -> Iterator[None]:
     Raises OSError where its folder cannot be written, PermissionError with the lock's name where another user's lock is closed to
     us, TimeoutError past ``patience``, with its name and who signed it last.
     """
-    name = path.with_name(f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}.lock")
+    name = beside(path, "lock")
     handle = _acquired(name, patience)
     try:
         with contextlib.suppress(OSError):  # one that we may only read keeps its signature

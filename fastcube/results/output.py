@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import tempfile
 import weakref
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from ..errors import ResultFileError, StudyMismatchError, plain_text
 from .hdf5 import check_writable, reason, remove_stale
-from .lock import exclusive
+from .lock import beside, exclusive
 from .reading import open_results
 from .results import Results
 
@@ -28,8 +27,7 @@ class OutputFile:
     def __init__(self, path: str) -> None:
         self.path = Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)  # noqa: PTH114
         self._rescued: Path | None = None
-        name = hashlib.sha256(os.fsencode(self.path.name)).hexdigest()[:16]
-        self._note = self.path.parent / f".{name}.idle"  # there when the last run ended without a finished trial
+        self._note = beside(self.path, "idle")  # there when the last run ended without a finished trial
         folder = self.path.parent
         try:
             if not folder.is_dir():

@@ -242,7 +242,11 @@ def _stated(file: Any, raw: Arrays, ranges: int) -> _Stated:
     rows = {s["name"]: _numbers(raw, s, len(keys)) for s in data["statistics"]}
     if numbers is not None and numbers != sum_of_numbers(rows.values()):
         raise ValueError("its numbers do not have the checksum that it states")
-    measure = recorded(head, data, {name: _of_keys(keys, values) for name, values in rows.items()})
+    table = {
+        name: {key: check_numbers(tuple(row)) for key, row in zip(keys, values.tolist(), strict=True)}
+        for name, values in rows.items()
+    }
+    measure = recorded(head, data, table)
     for key in keys:
         measure.point(dict(zip((a.name for a in measure.axes), key, strict=True)))
     defined = {name: values[:, 0] == 1 for name, values in rows.items()}
@@ -322,10 +326,6 @@ def _numbers(raw: Arrays, entry: dict[str, Any], points: int) -> Any:
     if rows.dtype != np.float64 or rows.shape != (points, width_of(entry)):
         raise ValueError(f"numbers_{entry['name']} is not of the points")
     return rows
-
-
-def _of_keys(keys: list[Key], rows: Any) -> dict[Key, tuple[float, ...]]:
-    return {key: check_numbers(tuple(row)) for key, row in zip(keys, rows.tolist(), strict=True)}
 
 
 def _counted(stated: _Stated, raw: Arrays, ranges: Any) -> Columns:
