@@ -15,13 +15,21 @@ from reference import partition as plain
 from reference import wormhole as worm
 
 import fastcube as fc
-from fastcube.kernels.multicasting.case import count_channels, multicast
+from fastcube.kernels.machine.jit import kernel
+from fastcube.kernels.multicasting.case import multicasts
 from fastcube.kernels.multicasting.layout import MULTICAST
-from fastcube.kernels.multicasting.single import MULTICAST_SINGLE
+from fastcube.kernels.multicasting.single import MULTICAST_SINGLE, alone, whole
+from fastcube.kernels.multicasting.supercube import label_of, net_for, place_of, set_faults, set_wanted
 from fastcube.kernels.tally.layout import Layout
-from fastcube.kernels.wormhole.case import cyclic, list_arcs, multicast_wormhole, stops_with
+from fastcube.kernels.wormhole.case import cyclic
+from fastcube.kernels.wormhole.dependencies import build, graph_for
 from fastcube.kernels.wormhole.layout import MULTICAST_DEADLOCK, MULTICAST_WORMHOLE
-from fastcube.kernels.wormhole.single import MULTICAST_DEADLOCK_SINGLE, MULTICAST_WORMHOLE_SINGLE
+from fastcube.kernels.wormhole.single import (
+    MULTICAST_DEADLOCK_SINGLE,
+    MULTICAST_WORMHOLE_SINGLE,
+    set_up_wormhole,
+    stops_in_parts,
+)
 
 KEY = 0x5EED0123456789AB
 PATHS = ("shortcut", "hamilton")
@@ -47,8 +55,8 @@ def labels(values):
 )
 def test_multicasts_are_those_of_the_recipe(n, f, destinations):
     for t in (0, 1, 12345, 2**40 + 7):
-        faults, s, nodes = multicast(KEY, t, n, f, destinations)
-        assert (faults, s, sorted(nodes)) == recipe()["multicast_case"](KEY, t, n, f, destinations)
+        faults, (s,), (nodes,) = multicasts(KEY, t, n, f, 1, destinations)
+        assert (faults, s, nodes) == recipe()["multicast_case"](KEY, t, n, f, destinations)
 
 
 @pytest.mark.kernels
@@ -57,13 +65,29 @@ def test_multicasts_are_those_of_the_recipe(n, f, destinations):
 )
 def test_sets_of_multicasts_are_those_of_the_recipe(n, f, senders, destinations):
     for t in (0, 3, 54321):
-        faults, sources, parts = multicast_wormhole(KEY, t, n, f, senders, destinations)
+        faults, sources, parts = multicasts(KEY, t, n, f, senders, destinations)
         assert (faults, list(zip(sources, parts, strict=True))) == recipe()["wormhole_case"](
             KEY, t, n, f, senders, destinations
         )
 
 
 # ---------------------------------------------------------------- channels
+
+
+@kernel("UniTuple(int64, 4)(uint64[::1], int64, uint64, uint64[::1], int64, int64, int64)")
+def count_channels(faulty, n, s, nodes, lo, hi, hamilton):
+    """N, detours, depth and the sum of N one by one of a given multicast; the pair must be fault-tolerant."""
+    net = net_for(n)
+    top = (np.int64(1) << (n - 2)) - 1
+    set_faults(net, faulty, lo, hi, n, True)
+    set_wanted(net, nodes, lo, hi, n)
+    a = label_of(s, lo, hi, n)
+    q = place_of(s, lo, hi)
+    channels, detours, depth = whole(net, a, q, top, hamilton != 0)
+    separate = np.int64(0)
+    for v in nodes:
+        separate += alone(net, a, q, label_of(v, lo, hi, n), place_of(v, lo, hi), top)
+    return channels, detours, depth, separate
 
 
 def check(n, faults, s, destinations, pair, path, net):
@@ -173,6 +197,22 @@ def check_cycles(n, faults, pair):
         assert cyclic(labels(faults), n, *pair, int(unicast), copies) == wanted, (faults, pair, copies, unicast)
 
 
+@kernel("int64[:, ::1](uint64[::1], int64, int64, int64, int64, int64)")
+def list_arcs(faulty, n, lo, hi, unicast, copies):
+    """The arcs of a given supercube's graph as rows (channel, channel that it waits for), some more than once."""
+    net, graph = net_for(n), graph_for(n)
+    set_faults(net, faulty, lo, hi, n, True)
+    build(graph, net, n, unicast != 0, copies)
+    out = np.empty((graph.arcs[0], 2), np.int64)
+    for c in range(graph.head.size):
+        arc = graph.head[c]
+        while arc >= 0:
+            out[arc, 0] = c
+            out[arc, 1] = graph.asked[arc]
+            arc = graph.following[arc]
+    return out
+
+
 def channels_by_number(net, copies):
     """The kernel's channels by their numbers."""
     n, out = net.n, {}
@@ -235,6 +275,17 @@ def check_graphs(n, f, first, stop):
 
 
 # ---------------------------------------------------------------- deadlocks
+
+
+@kernel("int64(uint64[::1], int64, int64, int64, uint64[::1], uint64[:, ::1], int64)")
+def stops_with(faulty, n, lo, hi, sources, nodes, copies):
+    """Whether given multicasts, each with as many destinations, stop: 0 or 1.  The pair must be fault-tolerant."""
+    many = nodes.shape[1]
+    scratch = set_up_wormhole(np.array([n, faulty.size, sources.size, many], np.float64))
+    set_faults(scratch.net, faulty, lo, hi, n, True)
+    scratch.ends.sources[:] = sources
+    scratch.ends.nodes[:, :many] = nodes
+    return np.int64(stops_in_parts(scratch, lo, hi, n, many, many, copies))
 
 
 @pytest.mark.slow

@@ -1,48 +1,25 @@
-"""What trial t of ``multicast`` draws, and the channels of a given multicast."""
+"""What trial t of ``multicast`` draws, of one source, and of ``multicast-wormhole``."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..machine.jit import kernel
-from .single import alone, draw, set_faults, set_up, set_wanted, whole
-from .supercube import label_of, place_of
+from ..partition.single import listed
+from .single import draw, ends_for
 
 
-def multicast(key: int, trial: int, n: int, f: int, destinations: int) -> tuple[list[int], int, list[int]]:
-    """f distinct faulty nodes of Q_n, the source, and the destinations in the order of the draw."""
-    labels: list[int] = _multicast(np.uint64(key), trial, n, f, destinations).tolist()
-    return labels[:f], labels[f], labels[f + 1 :]
+def multicasts(
+    key: int, trial: int, n: int, f: int, sources: int, destinations: int
+) -> tuple[list[int], list[int], list[list[int]]]:
+    """f distinct faulty nodes of Q_n, the sources, and each one's destinations in ascending order."""
+    faults, found, nodes = _multicasts(np.uint64(key), trial, n, f, sources, destinations)
+    return faults.tolist(), found.tolist(), np.sort(nodes).tolist()
 
 
-@kernel("uint64[::1](uint64, int64, int64, int64, int64)")
-def _multicast(key, t, n, f, destinations):
-    """Trial t's faults, source and destinations, in this order, as :func:`draw` gives them."""
-    scratch = set_up(np.array([n, f, destinations], np.float64))
-    s = draw(key, t, n, f, destinations, scratch)
-    out = np.empty(f + 1 + destinations, np.uint64)
-    for i in range(f):
-        out[i] = scratch.faults.labels[i]
-    out[f] = s
-    for i in range(destinations):
-        out[f + 1 + i] = scratch.nodes[i]
-    return out
-
-
-@kernel("UniTuple(int64, 4)(uint64[::1], int64, uint64, uint64[::1], int64, int64, int64)")
-def count_channels(faulty, n, s, nodes, lo, hi, hamilton):
-    """N, detours, depth and the sum of N one by one of a given multicast; the pair must be fault-tolerant."""
-    scratch = set_up(np.array([n, faulty.size, 1.0], np.float64))
-    for i in range(faulty.size):
-        scratch.faults.labels[i] = faulty[i]
-    net = scratch.net
-    top = (np.int64(1) << (n - 2)) - 1
-    set_faults(net, scratch.faults, lo, hi, n, True)
-    set_wanted(net, nodes, nodes.size, lo, hi, n)
-    a = label_of(s, lo, hi, n)
-    q = place_of(s, lo, hi)
-    channels, detours, depth = whole(net, a, q, top, hamilton != 0)
-    separate = np.int64(0)
-    for i in range(nodes.size):
-        separate += alone(net, a, q, label_of(nodes[i], lo, hi, n), place_of(nodes[i], lo, hi), top)
-    return channels, detours, depth, separate
+@kernel("Tuple((uint64[::1], uint64[::1], uint64[:, ::1]))(uint64, int64, int64, int64, int64, int64)")
+def _multicasts(key, t, n, f, sources, destinations):
+    """Trial t's faults, sources, and a row of destinations of each, as :func:`draw` gives them."""
+    faults, ends = listed(n, f), ends_for(n, sources)
+    draw(key, t, n, destinations, faults, ends)
+    return faults.labels[:f].copy(), ends.sources, ends.nodes[:, :destinations].copy()

@@ -12,14 +12,24 @@ import numpy as np
 
 from ..cube.bitmask import turn
 from ..draws.ends import Candidates, candidates_for, choose, one_more, start
-from ..draws.nodes import Draws, draw_faults, drawn, draws_for
-from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
-from ..partition.single import Listed, listed, search_listed
+from ..partition.single import Listed, draw_listed, listed, search_listed
 from ..tally.sums import add_quantity, add_wide, offer
 from .layout import HAMILTON, MULTICAST
-from .supercube import buddy_step, first_steps, label_of, next_label, place_of, shortcut
+from .supercube import (
+    Net,
+    buddy_step,
+    clear_wanted,
+    first_steps,
+    label_of,
+    net_for,
+    next_label,
+    place_of,
+    set_faults,
+    set_wanted,
+    shortcut,
+)
 
 _PARTITIONED = MULTICAST.counter("partitioned")
 _CHANNELS = MULTICAST.moments("channels")
@@ -31,49 +41,6 @@ _DETOURED = MULTICAST.counter("detoured")
 _DETOURS = MULTICAST.moments("detours")
 _SEPARATE = MULTICAST.moments("separate")
 _MOST = MULTICAST.extreme("most_channels")
-
-
-class Net(NamedTuple):
-    """A supercube with its faults and the destinations of one multicast, by label."""
-
-    fault: Any  #: uint8: mask of the faulty place, or 0
-    wanted: Any  #: uint8: mask of the wanted places
-    busy: Any  #: uint64 bitmap: labels with a wanted place
-
-
-@scratch
-def net_for(n):
-    """Nets of Q_n, 2 <= n <= 20, without faults or destinations."""
-    size = np.int64(1) << (n - 2)
-    return Net(np.zeros(size, np.uint8), np.zeros(size, np.uint8), np.zeros(max(1, size >> 6), np.uint64))
-
-
-@block
-def set_faults(net, faults, lo, hi, n, on):
-    """Enter the faults, or clear them."""
-    for i in range(faults.count[0]):
-        v = faults.labels[i]
-        a = label_of(v, lo, hi, n)
-        net.fault[a] = (1 << place_of(v, lo, hi)) if on else 0
-
-
-@block
-def set_wanted(net, nodes, count, lo, hi, n):
-    """Enter the destinations."""
-    for i in range(count):
-        v = nodes[i]
-        a = label_of(v, lo, hi, n)
-        net.wanted[a] |= np.uint8(1 << place_of(v, lo, hi))
-        net.busy[a >> 6] |= ONE << np.uint64(a & 63)
-
-
-@block
-def clear_wanted(net, nodes, count, lo, hi, n):
-    """Take them out."""
-    for i in range(count):
-        a = label_of(nodes[i], lo, hi, n)
-        net.wanted[a] = 0
-        net.busy[a >> 6] = ZERO
 
 
 @block
@@ -150,13 +117,46 @@ def alone(net, a, q, goal, place, top):
 # ---------------------------------------------------------------- trials
 
 
+class Ends(NamedTuple):
+    """The multicasts of a trial, made by :func:`ends_for`."""
+
+    candidates: Candidates
+    sources: Any  #: uint64
+    nodes: Any  #: uint64, (source, 2^n): its destinations
+
+
+@scratch
+def ends_for(n, sources):
+    """Room for so many multicasts in Q_n."""
+    return Ends(candidates_for(n), np.empty(sources, np.uint64), np.empty((sources, np.int64(1) << n), np.uint64))
+
+
+@block
+def draw(key, t, n, destinations, faults, ends):
+    """Draw a trial's faults, its sources in turn, and then each one's destinations."""
+    draw_listed(key, t, n, faults)
+    candidates, f = ends.candidates, faults.count[0]
+    for i in range(f):
+        turn(candidates.taken, faults.labels[i])
+    start(candidates, key, t)
+    for i in range(ends.sources.size):
+        ends.sources[i] = one_more(candidates, n)
+    for i in range(1, ends.sources.size):
+        turn(candidates.taken, ends.sources[i])
+    for i in range(ends.sources.size):  # its own source alone is no candidate
+        choose(candidates, n, (np.int64(1) << n) - f - 1, destinations, ends.nodes[i])
+        turn(candidates.taken, ends.sources[i])
+        if i + 1 < ends.sources.size:
+            turn(candidates.taken, ends.sources[i + 1])
+    for i in range(f):
+        turn(candidates.taken, faults.labels[i])
+
+
 class Scratch(NamedTuple):
     """What a trial works in."""
 
     faults: Listed
-    draws: Draws
-    candidates: Candidates
-    nodes: Any  #: uint64: the destinations
+    ends: Ends
     net: Net
     clean: Any  #: a net's faults when there are none
 
@@ -165,46 +165,25 @@ class Scratch(NamedTuple):
 def set_up(params):
     """Room for the trials of a point (n, f, destinations)."""
     n = np.int64(params[0])
-    f = np.int64(params[1])
-    faults = listed(max(f, drawn(n, f)))
-    faults.count[0] = f
-    nodes = np.empty(np.int64(1) << n, np.uint64)
     net = net_for(n)
-    return Scratch(faults, draws_for(drawn(n, f)), candidates_for(n), nodes, net, np.zeros(net.fault.size, np.uint8))
+    return Scratch(listed(n, np.int64(params[1])), ends_for(n, np.int64(1)), net, np.zeros(net.fault.size, np.uint8))
 
 
 @block
-def draw(key, t, n, f, destinations, scratch):
-    """Draw a trial's faults, source and destinations; returns the source."""
-    draw_faults(key, t, n, f, scratch.faults.labels, scratch.draws)
-    taken = scratch.candidates.taken
-    for i in range(f):
-        turn(taken, scratch.faults.labels[i])
-    start(scratch.candidates, key, t)
-    s = one_more(scratch.candidates, n)
-    choose(scratch.candidates, n, (np.int64(1) << n) - f - 1, destinations, scratch.nodes)
-    turn(taken, s)
-    for i in range(f):
-        turn(taken, scratch.faults.labels[i])
-    return s
-
-
-@block
-def _free_channels(scratch, s, destinations, lo, hi, n, channels, f, top):
+def _free_channels(scratch, s, nodes, lo, hi, n, channels, top):
     """N of the same source and destinations without faults, with the pair (0, 1)."""
-    if lo == 0 and hi == 1:
-        if f == 0:
-            return channels
-        net = Net(scratch.clean, scratch.net.wanted, scratch.net.busy)
-        return whole(net, label_of(s, lo, hi, n), place_of(s, lo, hi), top, False)[0]
     net = Net(scratch.clean, scratch.net.wanted, scratch.net.busy)
+    if lo == 0 and hi == 1:
+        if scratch.faults.count[0] == 0:
+            return channels
+        return whole(net, label_of(s, lo, hi, n), place_of(s, lo, hi), top, False)[0]
     zero = np.int64(0)
     one = np.int64(1)
-    clear_wanted(net, scratch.nodes, destinations, lo, hi, n)
-    set_wanted(net, scratch.nodes, destinations, zero, one, n)
+    clear_wanted(net, nodes, lo, hi, n)
+    set_wanted(net, nodes, zero, one, n)
     out = whole(net, label_of(s, zero, one, n), place_of(s, zero, one), top, False)[0]
-    clear_wanted(net, scratch.nodes, destinations, zero, one, n)
-    set_wanted(net, scratch.nodes, destinations, lo, hi, n)
+    clear_wanted(net, nodes, zero, one, n)
+    set_wanted(net, nodes, lo, hi, n)
     return out
 
 
@@ -212,28 +191,27 @@ def _free_channels(scratch, s, destinations, lo, hi, n, channels, f, top):
 def multicast_trial(key, t, params, scratch, tally):
     """One trial at (n, f, destinations)."""
     n = np.int64(params[0])
-    f = np.int64(params[1])
     destinations = np.int64(params[2])
-    s = draw(key, t, n, f, destinations, scratch)
-    lo, hi, _ = search_listed(scratch.faults, n)
+    faults, net = scratch.faults, scratch.net
+    draw(key, t, n, destinations, faults, scratch.ends)
+    lo, hi, _ = search_listed(faults, n)
     if lo < 0:
         return
-    net = scratch.net
+    s, nodes = scratch.ends.sources[0], scratch.ends.nodes[0][:destinations]
     top = (np.int64(1) << (n - 2)) - 1
-    set_faults(net, scratch.faults, lo, hi, n, True)
-    set_wanted(net, scratch.nodes, destinations, lo, hi, n)
+    set_faults(net, faults.labels[: faults.count[0]], lo, hi, n, True)
+    set_wanted(net, nodes, lo, hi, n)
     a = label_of(s, lo, hi, n)
     q = place_of(s, lo, hi)
     channels, detours, depth = whole(net, a, q, top, False)
     if n <= HAMILTON:
         add_quantity(tally, _HAMILTON, whole(net, a, q, top, True)[0])
-    free = _free_channels(scratch, s, destinations, lo, hi, n, channels, f, top)
+    free = _free_channels(scratch, s, nodes, lo, hi, n, channels, top)
     separate = np.int64(0)
-    for i in range(destinations):
-        v = scratch.nodes[i]
+    for v in nodes:
         separate += alone(net, a, q, label_of(v, lo, hi, n), place_of(v, lo, hi), top)
-    clear_wanted(net, scratch.nodes, destinations, lo, hi, n)
-    set_faults(net, scratch.faults, lo, hi, n, False)
+    clear_wanted(net, nodes, lo, hi, n)
+    set_faults(net, faults.labels[: faults.count[0]], lo, hi, n, False)
     tally[_PARTITIONED] += 1
     tally[_DETOURED] += np.int64(detours > 0)
     add_quantity(tally, _CHANNELS, channels)

@@ -7,11 +7,29 @@ mirror, where every label is complemented, which commutes with all of this.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from ..cube.bitmask import put, word_of
 from ..machine import bits
-from ..machine.bits import ONE
-from ..machine.jit import block
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import block, scratch
+
+
+class Net(NamedTuple):
+    """A supercube with its faults and the destinations of one multicast, by label."""
+
+    fault: Any  #: uint8: mask of the faulty place, or 0
+    wanted: Any  #: uint8: mask of the wanted places
+    busy: Any  #: uint64 bitmap: labels with a wanted place
+
+
+@scratch
+def net_for(n):
+    """Nets of Q_n, 2 <= n <= 20, without faults or destinations."""
+    size = np.int64(1) << (n - 2)
+    return Net(np.zeros(size, np.uint8), np.zeros(size, np.uint8), np.zeros(max(1, size >> 6), np.uint64))
 
 
 @block
@@ -31,13 +49,28 @@ def place_of(v, lo, hi):
 
 
 @block
-def place_faults(by_label, labels, count, lo, hi, n):
-    """Masks of faulty places by label, int64, into ``by_label``."""
-    for a in range(by_label.size):
-        by_label[a] = 0
-    for i in range(count):
-        v = labels[i]
-        by_label[label_of(v, lo, hi, n)] |= np.int64(1) << place_of(v, lo, hi)
+def set_faults(net, faults, lo, hi, n, on):
+    """Enter the faulty nodes (uint64), of which no two are in one supernode, or clear them."""
+    for v in faults:
+        net.fault[label_of(v, lo, hi, n)] = (1 << place_of(v, lo, hi)) if on else 0
+
+
+@block
+def set_wanted(net, nodes, lo, hi, n):
+    """Enter the destinations."""
+    for v in nodes:
+        a = label_of(v, lo, hi, n)
+        net.wanted[a] |= np.uint8(1 << place_of(v, lo, hi))
+        put(net.busy, a)
+
+
+@block
+def clear_wanted(net, nodes, lo, hi, n):
+    """Take them out."""
+    for v in nodes:
+        a = label_of(v, lo, hi, n)
+        net.wanted[a] = 0
+        net.busy[word_of(a)] = ZERO
 
 
 @block(always=True)

@@ -26,7 +26,7 @@ from ..machine import bits, simd
 from ..machine.bits import ALL, ONE, ZERO, first_lanes
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from .layout import TWO_PARTITION
-from .single import Scratch, list_trial, set_up
+from .single import Listed, list_trial, set_up
 
 _EXISTS = TWO_PARTITION.counter("exists")
 _GREEDY = TWO_PARTITION.counter("greedy")
@@ -173,7 +173,7 @@ class Sieve(NamedTuple):
     queue: Any  #: f rows of two vectors: labels of the trials that the filter does not clear
     noted: Any  #: rows of one vector: differences in one dimension or two
     barred: Any  #: n rows of one vector: the dimensions that do not go with each
-    alone: Scratch  #: for trials looked at alone
+    alone: Listed  #: for trials looked at alone
 
 
 @block(always=True)

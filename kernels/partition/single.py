@@ -74,17 +74,25 @@ def searching(meets: Any) -> Any:
 
 
 class Listed(NamedTuple):
-    """Distinct faults as a list."""
+    """A trial's distinct faults as a list."""
 
     labels: Any  #: uint64
     count: Any  #: int64, of length 1: number of faults
     seen: LabelSet  #: room for their words, where they are many
+    draws: Draws
 
 
 @scratch
-def listed(f):
-    """Room for f faults."""
-    return Listed(np.empty(max(1, f), np.uint64), np.zeros(1, np.int64), label_set(f if f > _FEW else 0))
+def listed(n, f):
+    """Room for f faults of Q_n."""
+    few = drawn(n, f)
+    return Listed(np.empty(max(1, f), np.uint64), np.full(1, f), label_set(f if f > _FEW else 0), draws_for(few))
+
+
+@block
+def draw_listed(key, t, n, faults):
+    """Draw trial ``t``'s faults."""
+    draw_faults(key, t, n, faults.count[0], faults.labels, faults.draws)
 
 
 @block
@@ -109,30 +117,18 @@ def meet_listed(faults, mask):
 search_listed = searching(meet_listed)
 
 
-class Scratch(NamedTuple):
-    """What a trial on a list works in."""
-
-    faults: Listed
-    draws: Draws
-
-
 @scratch
 def set_up(params):
     """Room for the trials of a point (n, f)."""
-    n = np.int64(params[0])
-    f = np.int64(params[1])
-    faults = listed(max(f, drawn(n, f)))
-    faults.count[0] = f
-    return Scratch(faults, draws_for(drawn(n, f)))
+    return listed(np.int64(params[0]), np.int64(params[1]))
 
 
 @block
 def list_trial(key, t, params, scratch, tally):
     """One trial at (n, f) by its list of faults; O(f) for each dimension or pair that is tried, less where it fails early."""
     n = np.int64(params[0])
-    f = np.int64(params[1])
-    draw_faults(key, t, n, f, scratch.faults.labels, scratch.draws)
-    lo, hi, greedy = search_listed(scratch.faults, n)
+    draw_listed(key, t, n, scratch)
+    lo, hi, greedy = search_listed(scratch, n)
     record(tally, lo, hi, greedy)
 
 

@@ -66,21 +66,21 @@ def _across(graph, v, fault, n, copy):
 
 
 @block
-def _class(graph, faults, a, q, flip, unicast, copy, n):
+def _class(graph, net, a, q, flip, unicast, copy, n):
     """Arcs of D_H (``flip`` = 0) or D_L (all labels complemented) at the node (a, q), and at the buddies of its detours."""
     v = a << 2 | q
-    fault = faults[a]
+    fault = np.int64(net.fault[a])
     here = a ^ flip
     entered = False
     for k in range(n - 2):
         to = here ^ ((_TWO << k) - 1)
         p = (to ^ flip) << 2 | q
         if to > here:
-            if (faults[to ^ flip] >> q) & 1:  # from the buddy to p's own
+            if (net.fault[to ^ flip] >> q) & 1:  # from the buddy to p's own
                 step = buddy_step(q, fault)
                 _add(graph, channel(v, step >> 1, n, copy), channel(v ^ step, 2 + k, n, copy))
             continue
-        if (faults[to ^ flip] >> q) & 1:
+        if (net.fault[to ^ flip] >> q) & 1:
             continue
         entered = True
         came = channel(p, 2 + k, n, copy)
@@ -95,7 +95,7 @@ def _class(graph, faults, a, q, flip, unicast, copy, n):
         for i in range(n - 2):
             beyond = here ^ ((_TWO << i) - 1)
             if beyond > here and (not unicast or beyond < limit):
-                if (faults[beyond ^ flip] >> q) & 1:
+                if (net.fault[beyond ^ flip] >> q) & 1:
                     _add(graph, came, channel(v, buddy_step(q, fault) >> 1, n, copy))
                 else:
                     _add(graph, came, channel(v, np.int64(2 + i), n, copy))
@@ -104,21 +104,21 @@ def _class(graph, faults, a, q, flip, unicast, copy, n):
 
 
 @block
-def build(graph, faults, n, unicast, copies):
-    """The graph of a supercube with faults by label (masks of places), for one or two virtual channels."""
+def build(graph, net, n, unicast, copies):
+    """The graph of a supercube with its faults, for one or two virtual channels."""
     for c in range(graph.head.size):
         graph.head[c] = -1
         graph.waits[c] = 0
     graph.arcs[0] = 0
     top = (_ONE << (n - 2)) - 1
     for a in range(np.int64(1) << (n - 2)):
-        fault = np.int64(faults[a])
+        fault = np.int64(net.fault[a])
         for q in range(4):
             if (fault >> q) & 1:
                 continue
             _across(graph, np.int64(a << 2 | q), fault, n, False)
-            _class(graph, faults, np.int64(a), np.int64(q), np.int64(0), unicast, False, n)
-            _class(graph, faults, np.int64(a), np.int64(q), top, unicast, copies == 2, n)
+            _class(graph, net, np.int64(a), np.int64(q), np.int64(0), unicast, False, n)
+            _class(graph, net, np.int64(a), np.int64(q), top, unicast, copies == 2, n)
 
 
 @block

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..machine.bits import highest
 from ..machine.jit import block, scratch
 from ..multicasting.supercube import buddy_step, first_across, first_steps, next_label, shortcut
 from .channels import channel
@@ -64,21 +65,12 @@ def _request(traffic):
 
 
 @block
-def _begin(traffic):
-    """A new message; its first request is ready."""
-    message = traffic.counts[0]
-    traffic.counts[0] = message + 1
-    traffic.message[message] = traffic.counts[1]
-    at = _request(traffic)
-    traffic.reached[at] = 0
-    return at
-
-
-@block
 def _end(traffic):
-    """The last message has all its requests."""
+    """All requests since the last message are one more; its first is ready."""
     message = traffic.counts[0]
-    traffic.message[message] = traffic.counts[1]
+    traffic.reached[traffic.message[message]] = 0
+    traffic.message[message + 1] = traffic.counts[1]
+    traffic.counts[0] = message + 1
 
 
 @block
@@ -115,78 +107,52 @@ def _inside(traffic, n, a, q, wanted, fault, steps, exit_step, exit_k, copy):
 
 
 @block
-def _leave(faults, a, q, goal, flip):
+def _leave(net, a, q, goal, flip):
     """The label that R' leads to, the external dimension, and the step of a detour or 0."""
     to = shortcut(a ^ flip, goal ^ flip) ^ flip
-    k = np.int64(0)
-    while (np.int64(2) << k) - 1 < (a ^ to):
-        k += 1
-    step = np.int64(0)
-    if (faults[to] >> q) & 1:
-        step = buddy_step(q, faults[a])
-    return to, k, step
+    step = buddy_step(q, np.int64(net.fault[a])) if (net.fault[to] >> q) & 1 else np.int64(0)
+    return to, highest(np.uint64(a ^ to)), step
 
 
 @block
-def _sweep(traffic, faults, wanted, busy, a, q, flip, n, copy):
+def _sweep(traffic, net, a, q, flip, n, copy):
     """The message D_H or D_L from (a, q), if it has a destination."""
-    goal = next_label(busy, a, flip, busy.size)
+    goal = next_label(net.busy, a, flip, net.busy.size)
     if goal < 0:
         return
-    to, k, step = _leave(faults, a, q, goal, flip)
-    first = _begin(traffic)
-    if step:
-        v = a << 2 | q
-        traffic.asked[first, step >> 1] = channel(v, step >> 1, n, copy)
-        before = _request(traffic)
-        traffic.then[first, step >> 1] = before
-        traffic.asked[before, 2] = channel(v ^ step, 2 + k, n, copy)
-    else:
-        before = first
-        traffic.asked[first, 2] = channel(a << 2 | q, 2 + k, n, copy)
-    q ^= step
+    own = np.int64(0)  # those in the source's supernode have messages of their own
+    before = _NONE
     while True:
-        a = to
-        own = np.int64(0)
-        if a == goal:
-            own = np.int64(wanted[a])
-            goal = next_label(busy, a, flip, busy.size)
-        k = _NONE
-        step = np.int64(0)
+        to, k, step = a, _NONE, np.int64(0)
         if goal >= 0:
-            to, k, step = _leave(faults, a, q, goal, flip)
-        steps = first_steps(q, own, faults[a])
-        at, exit_at = _inside(traffic, n, a, q, own, faults[a], steps, step, k, copy)
-        traffic.then[before, 2] = at
+            to, k, step = _leave(net, a, q, goal, flip)
+        fault = np.int64(net.fault[a])
+        at, exit_at = _inside(traffic, n, a, q, own, fault, first_steps(q, own, fault), step, k, copy)
+        if before >= 0:
+            traffic.then[before, 2] = at
         if goal < 0:
             break
         before = exit_at
         q ^= step
+        a = to
+        own = np.int64(0)
+        if a == goal:
+            own = np.int64(net.wanted[a])
+            goal = next_label(net.busy, a, flip, net.busy.size)
     _end(traffic)
 
 
 @block
-def send(traffic, faults, wanted, busy, a, q, n, copies):
-    """The messages of one multicast, in their order: D_E over the low and the high dimension, D_H, D_L.
-
-    ``faults`` and ``wanted`` are masks of places by label, ``busy`` the bitmap of labels with a wanted place.
-    """
-    v = a << 2 | q
-    own = np.int64(wanted[a])
-    steps = first_steps(q, own, faults[a])
+def send(traffic, net, a, q, n, copies):
+    """The messages of one multicast, in their order: D_E over the low and the high dimension, D_H, D_L."""
+    own, fault = np.int64(net.wanted[a]), np.int64(net.fault[a])
     for j in range(2):
-        step = np.int64(1 << j)
-        if steps & step:
-            first = _begin(traffic)
-            traffic.asked[first, j] = channel(v, np.int64(j), n, False)
-            if (own >> (q ^ 3)) & 1 and first_across(q, faults[a]) == step:
-                more = _request(traffic)
-                traffic.then[first, j] = more
-                traffic.asked[more, 1 - j] = channel(v ^ step, np.int64(1 - j), n, False)
+        step = first_steps(q, own, fault) & (np.int64(1) << j)
+        if step:
+            _inside(traffic, n, a, q, own, fault, step, np.int64(0), _NONE, False)
             _end(traffic)
-    top = np.int64(wanted.size - 1)
-    _sweep(traffic, faults, wanted, busy, a, q, np.int64(0), n, False)
-    _sweep(traffic, faults, wanted, busy, a, q, top, n, copies == 2)
+    _sweep(traffic, net, a, q, np.int64(0), n, False)
+    _sweep(traffic, net, a, q, np.int64(net.wanted.size - 1), n, copies == 2)
 
 
 @block

@@ -59,9 +59,9 @@ def supernode_text(net: Supercube, v: int) -> str:
 def _draw(point: Point, key: int, trial: int) -> Draw:
     from fastcube.kernels.multicasting import case
 
-    n = int(point["n"])
-    faults, s, destinations = case.multicast(key, trial, n, int(point["f"]), int(point["destinations"]))
-    return Draw(Hypercube(n, faults), {"source": s, "destinations": sorted(destinations)})
+    n, f, many = (int(point[name]) for name in ("n", "f", "destinations"))
+    faults, (s,), (destinations,) = case.multicasts(key, trial, n, f, 1, many)
+    return Draw(Hypercube(n, faults), {"source": s, "destinations": destinations})
 
 
 def _use_lines(cube: Hypercube, net: Supercube, m: Multicast) -> list[str]:

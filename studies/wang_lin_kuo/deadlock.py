@@ -179,10 +179,10 @@ def _wormhole_grid() -> list[Point]:
 
 def _draw_trial(point: Point, key: int, trial: int) -> Draw:
     """Faults, sources, and each source's destinations one after another."""
-    from fastcube.kernels.wormhole import case
+    from fastcube.kernels.multicasting import case
 
     n, f, senders, many = (int(point[name]) for name in ("n", "f", "senders", "destinations"))
-    faults, sources, destinations = case.multicast_wormhole(key, trial, n, f, senders, many)
+    faults, sources, destinations = case.multicasts(key, trial, n, f, senders, many)
     others = {"sources": sources, "destinations": list(itertools.chain.from_iterable(destinations))}
     return Draw(Hypercube(n, faults), others)
 
