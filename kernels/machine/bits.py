@@ -37,8 +37,6 @@ LOW = np.array(
     dtype=np.uint64,
 )
 
-_HAS_PEXT = FEATURES.get("bmi2", False)
-
 
 def _word(*args: Any) -> Any:
     return types.uint64 if all(a == types.uint64 for a in args) else None
@@ -77,41 +75,23 @@ def top(x: Any) -> Any:
     return np.uint64(1 << (int(x).bit_length() - 1))
 
 
-def _extract_portable(b: Any, x: Any, m: Any) -> Any:
-    """Loop over the set bits of the mask."""
-    i64 = x.type
-    entry, fn = b.block, b.function
-    head, body, done = (fn.append_basic_block(f"extract.{s}") for s in ("head", "body", "done"))
-    b.branch(head)
-    b.position_at_end(head)
-    rest, out, at = b.phi(i64), b.phi(i64), b.phi(i64)
-    for phi, start in ((rest, m), (out, i64(0)), (at, i64(0))):
-        phi.add_incoming(start, entry)
-    b.cbranch(b.icmp_unsigned("==", rest, i64(0)), done, body)
-    b.position_at_end(body)
-    bit = b.and_(x, b.and_(rest, b.neg(rest)))
-    found = b.zext(b.icmp_unsigned("!=", bit, i64(0)), i64)
-    out.add_incoming(b.or_(out, b.shl(found, at)), body)
-    rest.add_incoming(b.and_(rest, b.sub(rest, i64(1))), body)
-    at.add_incoming(b.add(at, i64(1)), body)
-    b.branch(head)
-    b.position_at_end(done)
+def bits_of(x, m):
+    """The bits of ``x`` at the set positions of ``m``, moved together to the low end."""
+    out, bit = ZERO, ONE
+    while m:
+        if x & m & (~m + ONE):
+            out |= bit
+        m &= m - ONE
+        bit <<= ONE
     return out
 
 
 def _emit_extract(b: Any, t: Any, x: Any, m: Any) -> Any:
-    return call_llvm(b, "llvm.x86.bmi.pext.64", x.type, x, m) if _HAS_PEXT else _extract_portable(b, x, m)
+    return call_llvm(b, "llvm.x86.bmi.pext.64", x.type, x, m)
 
 
-@operation(_word, _emit_extract)
-def extract(x: Any, m: Any) -> Any:
-    """The bits of ``x`` at the set positions of ``m``, moved together to the low end (``pext``)."""
-    x, m, out, at = int(x), int(m), 0, 0
-    while m:
-        out |= bool(x & m & -m) << at
-        m &= m - 1
-        at += 1
-    return np.uint64(out)
+#: :func:`bits_of` in one instruction where the CPU has it (``pext``).
+extract = operation(_word, _emit_extract)(bits_of) if FEATURES.get("bmi2", False) else block(bits_of)
 
 
 @block
