@@ -482,36 +482,17 @@ def low_halves(x: Any, y: Any) -> Any:
     return (x & np.uint64(0xFFFFFFFF)) | (y << np.uint64(32))
 
 
-def _view_type(to: int) -> Callable[[Any], Any]:
-    return lambda x: Vector(to) if isinstance(x, Vector) else None
+def _view(bits: int) -> Callable[..., Any]:
+    def view(x: Any) -> Any:
+        """The same 512 bits as lanes of so many."""
+        return x.view(f"u{bits // 8}")
+
+    kind = Vector(bits)
+    seen = operation(lambda x: kind if isinstance(x, Vector) else None, lambda b, t, x: b.bitcast(x, llvm_type(kind)))
+    return seen(view)
 
 
-def _emit_view(to: int) -> Callable[..., Any]:
-    return lambda b, t, x: b.bitcast(x, llvm_type(Vector(to)))
-
-
-@operation(_view_type(8), _emit_view(8))
-def as8(x: Any) -> Any:
-    """The same 512 bits as 64 lanes of 8."""
-    return x.view(np.uint8)
-
-
-@operation(_view_type(16), _emit_view(16))
-def as16(x: Any) -> Any:
-    """The same 512 bits as 32 lanes of 16."""
-    return x.view(np.uint16)
-
-
-@operation(_view_type(32), _emit_view(32))
-def as32(x: Any) -> Any:
-    """The same 512 bits as 16 lanes of 32."""
-    return x.view(np.uint32)
-
-
-@operation(_view_type(64), _emit_view(64))
-def as64(x: Any) -> Any:
-    """The same 512 bits as 8 lanes of 64."""
-    return x.view(np.uint64)
+as8, as16, as32, as64 = (_view(bits) for bits in (8, 16, 32, 64))
 
 
 # ---------------------------------------------------------------- four vectors as one
