@@ -24,8 +24,6 @@ class Room(NamedTuple):
 
     parent: np.ndarray  # int64 (2^n): one tree
     used: np.ndarray  # int64 (2^n): the dimensions of the directed links that leave each node in the trees so far
-    distance: np.ndarray  # int64 (2^n): from the source, -1 where there is no path
-    queue: np.ndarray  # int64 (2^n)
     dims: np.ndarray  # int64 (n): the dimension at each position (S4)
 
 
@@ -33,13 +31,7 @@ class Room(NamedTuple):
 def room(n):
     """Arrays for :class:`Room`, n an int64."""
     size = np.int64(1) << n
-    return Room(
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty(n, np.int64),
-    )
+    return Room(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(n, np.int64))
 
 
 # ---------------------------------------------------------------- the trees, by positions
@@ -128,15 +120,6 @@ def _write_rooted(n, i, source, parent):
 
 
 @block
-def _write_binomial(source, parent):
-    """The parent of v clears the highest set bit of v ^ source (S10)."""
-    for v in range(parent.size):
-        if v != source:
-            parent[v] = v ^ (np.int64(1) << bits.highest(np.uint64(v ^ source)))
-    parent[source] = ROOT
-
-
-@block
 def height(parent, root, fault):
     """Greatest depth of a tree from ``root`` that holds every node but ``fault``; -1 of anything else."""
     size = parent.size
@@ -193,46 +176,27 @@ def steps_of(n, d, packets, source, fault, g):
 
 
 @block
-def _find_distances(n, source, fault, distance, queue):
-    """Distances from the source around the faulty node; the greatest of them."""
-    for v in range(distance.size):
-        distance[v] = -1
-    distance[source] = 0
-    queue[0] = source
-    head = np.int64(0)
-    tail = np.int64(1)
-    while head < tail:
-        u = queue[head]
-        head += 1
-        for k in range(n):
-            v = u ^ (np.int64(1) << k)
-            if v != fault and distance[v] < 0:
-                distance[v] = distance[u] + 1
-                queue[tail] = v
-                tail += 1
-    return distance[queue[tail - 1]]
-
-
-@block
-def single_and_bound(n, d, packets, source, fault, g):
+def single_and_bound(n, packets, source, fault):
     """Steps on one tree (binomial without a faulty node, shortest-path with it), and what no schedule can beat.
 
     The last packet to leave the source leaves in step ceil(M / deg s) or later and has as far to go as any; node v has
-    nothing before step dist(s, v) and takes deg v a step from then on.
+    nothing before step dist(s, v) and takes deg v a step from then on.  Either tree is as high as the farthest node (S10).
+    One faulty node lengthens no path: two nodes at distance two or more have several shortest paths, which share no node between.
     """
-    far = _find_distances(n, source, fault, g.distance, g.queue)
-    if d == 0:
-        _write_binomial(source, g.parent)
-        single = packets - 1 + height(g.parent, source, fault)
-    else:
-        single = packets - 1 + far
-    bound = np.int64(0)
-    for v in range(g.distance.size):
+    far = np.int64(0)
+    last = np.int64(0)
+    first = np.int64(0)
+    for v in range(np.int64(1) << n):
         if v != fault:
+            distance = bits.popcount(np.uint64(v ^ source))
             degree = n - (1 if fault >= 0 and bits.popcount(np.uint64(v ^ fault)) == 1 else 0)
             alone = (packets + degree - 1) // degree
-            bound = max(bound, alone + far - 1 if v == source else g.distance[v] - 1 + alone)
-    return single, bound
+            far = max(far, distance)
+            if v == source:
+                first = alone
+            else:
+                last = max(last, distance - 1 + alone)
+    return packets - 1 + far, max(first + far - 1, last)
 
 
 @kernel("boolean(int64, int64, int64, boolean, int64[::1])")

@@ -78,7 +78,7 @@ def _broadcast_trial(key, t, params, scratch, tally):
     packets = np.int64(params[2])
     source, fault = draw_ends(key, t, n, d)
     steps = steps_of(n, d, packets, source, fault, scratch)
-    single, bound = single_and_bound(n, d, packets, source, fault, scratch)
+    single, bound = single_and_bound(n, packets, source, fault)
     add_quantity(tally, _SINGLE, single)
     add_quantity(tally, _BOUND, bound)
     if steps < 0:
