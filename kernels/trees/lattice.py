@@ -294,11 +294,11 @@ def search_for(n, links, f, lanes, zero):
     return Search(dead_for(n, links, f), room_for(most_dead(n, links, f)), lattice_for(n, lanes, zero))
 
 
-def _make(width: int, word: Any) -> Kernel:
+def _make(width: int, word: Any, all_sets: bool = False) -> Kernel:
     lanes = 512 // width
     one, zero = word(1), word(0)
 
-    @kernel(TRIALS_SIGNATURE, variant=f"{width}")
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}_sets" if all_sets else f"{width}")
     def optimal_trees(key, first, stop, params, tally):
         """Count trials of FIND_TREE, TOP_DOWN and the optimum; params are (n, links, f), n <= 12.
 
@@ -312,7 +312,7 @@ def _make(width: int, word: Any) -> Kernel:
         steps = np.empty(2 * 16, np.int64)
         filled = np.int64(0)
         for t in range(first, stop):
-            count = draw_dead(key, t, n, links, f, s.dead)
+            count = next_dead(n, links, f, params[3:], s.dead) if all_sets else draw_dead(key, t, n, links, f, s.dead)
             filled = count_optimal(n, t, count, s, lanes, one, filled, steps, tally)
             clear_dead(count, s.dead)
         flush(n, filled, s.lattice, lanes, steps, tally)
@@ -324,18 +324,5 @@ def _make(width: int, word: Any) -> Kernel:
 OPTIMAL_TREE_8 = _make(8, np.uint8)
 OPTIMAL_TREE_16 = _make(16, np.uint16)
 
-
-@kernel(TRIALS_SIGNATURE)
-def optimal_sets(key, first, stop, params, tally):
-    """Count all fault sets as trials of FIND_TREE, TOP_DOWN and the optimum; params as of ``dead.kernels_of``, n <= 12."""
-    n = np.int64(params[0])
-    links = np.int64(params[1])
-    f = np.int64(params[2])
-    s = search_for(n, links, f, 32, np.uint16(0))
-    steps = np.empty(2 * 16, np.int64)
-    filled = np.int64(0)
-    for t in range(first, stop):
-        count = next_dead(n, links, f, params[3:], s.dead)
-        filled = count_optimal(n, t, count, s, 32, np.uint16(1), filled, steps, tally)
-        clear_dead(count, s.dead)
-    flush(n, filled, s.lattice, 32, steps, tally)
+#: All fault sets; params as of ``dead.kernels_of``.
+optimal_sets = _make(16, np.uint16, all_sets=True)
