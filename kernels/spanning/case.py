@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..draws.links import link_set
-from ..draws.nodes import fault_set
 from ..machine.jit import kernel
+from ..trees.case import faults
 from .single import draw_ends
 
 
@@ -24,5 +23,5 @@ def _edst_broadcast(key, t, n, d):
 
 def edge_disjoint_trees(key: int, trial: int, n: int, f: int, links: int) -> tuple[list[int], list[tuple[int, int]]]:
     """f distinct faulty nodes of Q_n and, drawn by themselves, distinct faulty links (u, v) with u < v; both ascending."""
-    pairs = sorted((u, u | 1 << k) for u, k in link_set(np.uint64(key), trial, n, links).tolist())
-    return sorted(fault_set(np.uint64(key), trial, n, f).tolist()), pairs
+    nodes, pairs = faults(key, trial, n, links, f)
+    return sorted(nodes), sorted(pairs)

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ..draws.faults import draw, faults_for
+from ..draws.faults import trial_faults
+from ..draws.sets import link_at
 from ..machine import simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import kernel
 from . import drawing
 from .lanes import draw_pairs
 
-_DRAWN = "Tuple((uint64[::1], uint64[:, ::1], uint64[::1]))"
 
-
-@kernel(f"{_DRAWN}(uint64, int64, int64, int64, int64)")
-def survival(key, t, n, f, links):
+def survival(key: int, t: int, n: int, f: int, links: int) -> tuple[Any, Any, Any]:
     """Trial ``t``: faulty nodes, faulty links as rows (end with bit d clear, d), s and t where there are two to draw."""
-    faults = faults_for(n, f, links, 2 if (np.int64(1) << n) - f >= 2 else 0)
-    draw(key, t, n, faults)
-    names = np.empty((links, 2), np.uint64)
-    for i in range(links):
-        names[i, 0] = faults.lower[i]
-        names[i, 1] = faults.dims[i]
-    return faults.labels[:f].copy(), names, faults.ends
+    nodes, pairs, ends = trial_faults(np.uint64(key), t, n, f, links, 2 if 2**n - f >= 2 else 0)
+    below = (pairs[:, 0] ^ pairs[:, 1]) - ONE
+    return nodes, np.column_stack((pairs[:, 0], np.bitwise_count(below))), ends
 
 
-@kernel(f"{_DRAWN}(uint64, int64, int64, float64, float64)")
+@kernel("Tuple((uint64[::1], uint64[:, ::1], uint64[::1]))(uint64, int64, int64, float64, float64)")
 def survival_rate(key, t, n, rate, link_rate):
     """The same where nodes and links fail at rates: both ascending, links by number (N4)."""
     nodes, many = np.int64(1) << n, n << (n - 1)
@@ -48,10 +44,8 @@ def survival_rate(key, t, n, rate, link_rate):
     k = np.int64(0)
     for number in range(many):
         if works[8 * number + word] & bit == ZERO:
-            d, x = number >> (n - 1), number & ((np.int64(1) << (n - 1)) - 1)
-            below = (np.int64(1) << d) - 1
-            names[k, 0] = (x & below) | (x & ~below) << 1
-            names[k, 1] = d
+            names[k, 0] = link_at(n, number)[0]
+            names[k, 1] = number >> (n - 1)
             k += 1
     ends = np.empty(2 if nodes - f >= 2 else 0, np.uint64)
     if ends.size:

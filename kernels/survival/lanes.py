@@ -17,9 +17,10 @@ import numpy as np
 
 from ..cube.tables import named_slots, named_step, tabulating
 from ..draws import philox
+from ..draws.lanes import valid_lanes
 from ..draws.nodes import field_width
 from ..machine import simd
-from ..machine.bits import ALL, ONE, ZERO, first_lanes, lowest
+from ..machine.bits import ALL, ONE, ZERO, lowest
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from . import drawing
 from .layout import COMPARED, SURVIVAL
@@ -415,14 +416,6 @@ def _count(valid, own, cube, tally):
         tally[_DIFFERS[i]] += _population(simd.xor(x, y))
 
 
-@block(always=True)
-def _valid(group, first, stop, valid):
-    """Which trials of a group are in [first, stop)."""
-    for word in range(8):
-        begin = group + 64 * word
-        valid[word] = first_lanes(stop - begin, 64) & ~first_lanes(first - begin, 64)
-
-
 @block
 def count_sure(trials, pairs, tally):
     """Enter trials in which nothing can be apart."""
@@ -489,7 +482,8 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
                 _all_connected(cube)
             elif not same:
                 _flood(alive, works, links, cube)
-            _valid(group, first, stop, valid)
+            for word in range(8):
+                valid[word] = valid_lanes(group + 64 * word, 1, 64, first, stop)
             _join_pairs(key, group, n, by_rate, valid, alive, works, links, room.place, same, own, cube, pairs)
             _count(valid, own, cube, tally)
 
