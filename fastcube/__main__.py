@@ -6,14 +6,18 @@ The entry point is here because signals are served from the first line on: one t
 exit code while all else is still imported, NumPy, h5py and numba too, instead of by default; then its driver serves them.
 """
 
+import contextlib
 import os
 import signal
+import sys
 import threading
 
 _CODES = {signal.SIGTERM: 143, signal.SIGUSR1: 75}
 
 
 def _leave(number: int, frame: object) -> None:
+    with contextlib.suppress(AttributeError, OSError, RuntimeError, ValueError):  # closed, unread, or being written to
+        sys.stdout.flush()
     os._exit(_CODES[signal.Signals(number)])
 
 

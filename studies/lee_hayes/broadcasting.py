@@ -17,7 +17,7 @@ from fastcube.kernels.broadcasting import choice, layout
 from fastcube.measure.grid import most_values
 from fastcube.measure.statistics import Mean, Statistic
 from fastcube.measure.study import Draw, Explanation, Grid, Point, Study, check_cases, point_text, product_grid
-from fastcube.measure.tally import Tally, totals
+from fastcube.measure.tally import Tally
 from fastcube.measure.unicast import AXES, MOST
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
@@ -110,11 +110,13 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _notes(results: Results) -> list[str]:
-    counts: Any = totals([Tally.empty(layout.BROADCAST), *(tally for _, tally in results)])[0]
+    def total(name: str) -> int:
+        return sum(int(tally.counts[name]) for _, tally in results)
+
     late = sum(tally.extremes["broadcast2_steps"][0] > int(point["n"]) + 1 for point, tally in results)
     where = "every point" if not late else f"all but {late} points"
     all_of, others, unsafe = (
-        (counts[f"{name}_complete"], counts[f"{name}_trials"])
+        (total(f"{name}_complete"), total(f"{name}_trials"))
         for name in ("broadcast2", "broadcast1", "broadcast1_unsafe")
     )
     lines = [
@@ -123,8 +125,8 @@ def _notes(results: Results) -> list[str]:
         f"BROADCAST1 from unsafe sources, where it is not meant to run, reaches all: in {unsafe[0]:,} of {unsafe[1]:,}",
     ]
     lines += _beside_the_closed_form(results)
-    if counts["limit"]:
-        lines.append(f"trials whose descents would enter more than 2^22 regions, in no share: {counts['limit']}")
+    if limit := total("limit"):
+        lines.append(f"trials whose descents would enter more than 2^22 regions, in no share: {limit}")
     return lines
 
 
