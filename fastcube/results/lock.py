@@ -30,7 +30,7 @@ _PLAIN = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 def beside(path: Path, what: str) -> Path:
     """A hidden file of ours beside another: its name is short whatever the other's, because file systems take 255 bytes."""
-    return path.with_name(f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}.{what}")
+    return path.parent / f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}.{what}"
 
 
 @contextlib.contextmanager
