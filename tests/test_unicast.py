@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import pickle
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -198,6 +199,12 @@ def test_where_no_two_faults_are_close_every_word_is_full_and_every_rule_takes_a
         for s, t in itertools.islice(itertools.permutations(nonfaulty, 2), 0, None, pairs):
             for rule in (*RULES, "ROUTE1", "ROUTE3"):
                 assert fc.route(cube, s, t, algorithm=rule).length == (s ^ t).bit_count(), (faults, s, t, rule)
+
+
+@pytest.mark.parametrize("words", [fc.safety_levels, fc.safety_vectors, fc.wu_fernandez])
+def test_words_go_to_other_processes(words):
+    made = words(fc.Hypercube(4, [3, 5, 6]))
+    assert pickle.loads(pickle.dumps(made)).rounds == made.rounds
 
 
 def test_random_faults_and_seeds():

@@ -43,10 +43,16 @@ class _Words(ABC):
     def __init__(self, cube: Hypercube) -> None:
         self.cube = check_cube(cube)
         self._unsafe = Unsafe(cube)
-        self._of = functools.cache(self._solve)
+        self._solved: dict[Subcube, Any] = {}
 
     def _part(self, v: int) -> Subcube | None:
         return next((part for part in self._unsafe.subcubes if v in part), None)
+
+    def _of(self, part: Subcube) -> Any:
+        """The word inside of a subcube, computed once."""
+        if part not in self._solved:
+            self._solved[part] = self._solve(part)
+        return self._solved[part]
 
     @abstractmethod
     def _solve(self, part: Subcube) -> Any:
