@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..machine.choice import Table, anywhere
 
 MULTICAST_DEADLOCK = Table(__package__, {"single.MULTICAST_DEADLOCK_SINGLE": anywhere})
+MULTICAST_DEADLOCK_SETS = Table(__package__, {"single.MULTICAST_DEADLOCK_SETS": anywhere})
 
 #: At (n, f, senders, destinations).
 MULTICAST_WORMHOLE = Table(__package__, {"single.MULTICAST_WORMHOLE_SINGLE": anywhere})

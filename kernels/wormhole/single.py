@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..draws.sets import next_choice
-from ..machine.jit import block, kernel, scratch
+from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..multicasting.single import Ends, draw, ends_for
 from ..multicasting.supercube import Net, clear_wanted, label_of, net_for, place_of, set_faults, set_wanted
@@ -83,19 +83,19 @@ def deadlock_trial(key, t, params, scratch, tally):
 MULTICAST_DEADLOCK_SINGLE = trials_kernel(set_up_deadlock, deadlock_trial)
 
 
-@kernel("int64(int64, int64, int64[::1])")
-def count_cyclic(n, f, counts):
-    """Visit all sets of f faults of Q_n and add to the slots of the tally as trials do; returns the number of sets."""
-    scratch = set_up_deadlock(np.array([n, f], np.float64))
-    chosen = np.arange(f)
-    total = np.int64(0)
-    while True:
-        total += 1
-        for i in range(f):
-            scratch.faults.labels[i] = np.uint64(chosen[i])
-        _look_for_cycles(n, scratch, counts)
-        if not next_choice(chosen, f, np.int64(1) << n):
-            return total
+@block
+def deadlock_set(key, t, params, scratch, tally):
+    """Count the fault set of the numbers behind the parameters, and go on to the next."""
+    n, f = np.int64(params[0]), scratch.faults.count[0]
+    chosen = params[2:]
+    for i in range(f):
+        scratch.faults.labels[i] = np.uint64(chosen[i])
+    next_choice(chosen, f, np.int64(1) << n)
+    _look_for_cycles(n, scratch, tally)
+
+
+#: All C(2^n, f) fault sets; (n, f, 0, 1, ..., f - 1) = params.
+MULTICAST_DEADLOCK_SETS = trials_kernel(set_up_deadlock, deadlock_set)
 
 
 # ---------------------------------------------------------------- multicast-wormhole

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.algorithms.wormhole import Channel, Wormhole, dependency_cycle, simulate_wormhole
@@ -104,10 +107,11 @@ def _draw_cycles(results: Results, sheet: Any) -> None:
 
 @functools.cache
 def _counts(n: int, f: int) -> Tally:
-    from fastcube.kernels.wormhole.single import count_cyclic
+    from fastcube.kernels.wormhole.single import MULTICAST_DEADLOCK_SETS
 
-    slots = layout.MULTICAST_DEADLOCK.fresh()
-    return Tally.from_slots(layout.MULTICAST_DEADLOCK, 0, int(count_cyclic(n, f, slots)), slots)
+    slots, sets = layout.MULTICAST_DEADLOCK.fresh(), math.comb(2**n, f)
+    MULTICAST_DEADLOCK_SETS(np.uint64(0), 0, sets, np.array([n, f, *range(f)], np.float64), slots)
+    return Tally.from_slots(layout.MULTICAST_DEADLOCK, 0, sets, slots)
 
 
 def _enumeration(point: Point) -> Tally:
