@@ -329,9 +329,9 @@ def test_axes_of_powers_are_logarithmic():
 
 
 def test_labels():
-    assert value_text("n", 5) == "$n = 5$"
+    assert value_text("n", 5) == "n = 5" and mathtext("n = 5, r = 0.25 of b = 3") == "$n = 5$, $r = 0.25$ of $b = 3$"
     assert value_text("rate", 0.25) == "rate = 0.25"
-    assert axis_text("n", "dimension") == "$n$, dimension"
+    assert axis_text("n", "dimension") == "n, dimension" and mathtext("q, rate") == "$q$, rate"
     assert axis_text("rate", "node failure rate") == "node failure rate"
 
 
@@ -523,7 +523,7 @@ def test_a_distribution_says_which_values_are_held():
 def test_all_axes_that_vary_tell_lines_apart(fractions):
     panel = Panel(None)
     panel.lines(fractions, "rounds", x="n", at=lambda point: point["n"] < 7)
-    assert [line.label for line in panel.drawn] == [f"$f = {f}$" for f in range(1, 8)]
+    assert [line.label for line in panel.drawn] == [f"f = {f}" for f in range(1, 8)]
     panel = Panel(None)
     panel.compare(fractions, {"mean": "unsafe_fraction", "whole": "all_unsafe"}, x="n", at={"f": 3})
     assert [line.label for line in panel.drawn] == ["mean", "whole"]

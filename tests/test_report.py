@@ -30,7 +30,7 @@ from fastcube.papers.report import duals, make, running
 from fastcube.papers.report import plan as planning
 from fastcube.papers.report.agreement import Decided, asked, judge, of_claims, of_item
 from fastcube.papers.report.cubes import cube_svg, link_text, told
-from fastcube.papers.report.figures import _table, figure_of, lines_text, unset
+from fastcube.papers.report.figures import _table, figure_of, lines_text
 from fastcube.papers.report.folder import Folder
 from fastcube.papers.report.plan import budget, plan_of
 from fastcube.plot.panel import Panel
@@ -376,12 +376,6 @@ def test_a_false_statement_of_ours_says_nothing_against_the_paper():
     assert of_claims([ours], printed=False) == ["refuted"]
     assert of_claims([holds, theirs], printed=True) == ["holds"]  # a pedantic claim at the side
     assert of_claims([theirs], printed=True) == ["refuted"]
-
-
-def test_mathematics_is_told_in_plain_characters():
-    assert unset(r"$\lceil M/(n-1) \rceil + n$, $P(\lambda < \delta)$") == "⌈M/(n-1)⌉ + n, P(λ < δ)"
-    assert unset(r"$\lfloor{}n/2\rfloor$ of $2^{n-1}$, $n^{2}$") == "⌊n/2⌋ of 2^(n-1), n^2"
-    assert unset(r"$\lambda\,(1 + \log n/\sqrt{n})$, $2^{2\sqrt{n}}$") == "λ (1 + log n/√n), 2^(2√n)"
 
 
 def test_a_line_without_a_legend_is_named_in_its_table():

@@ -187,7 +187,7 @@ class Panel:
             one = Panel(None)
             one.lines(results, name, x, None, at, factor)
             for line in one.drawn:
-                line.label = ", ".join(filter(None, (mathtext(label), line.label)))
+                line.label = ", ".join(filter(None, (label, line.label)))
                 line.look = style(i if len(one.drawn) == 1 else len(self.drawn), len(statistics))
                 self.drawn.append(line)
             self._default |= {"x": one._default["x"]}
@@ -223,8 +223,7 @@ class Panel:
         """
         x, estimates = [list(column) for column in zip(*pairs, strict=True)] or ([], [])
         look = style(len(self.drawn) if like is None else like, max(of, len(self.drawn) + 1 if like is None else 1))
-        text = None if label is None else mathtext(label)
-        self.drawn.append(Line(text, x, estimates, [None] * len(x), look, joined, told))
+        self.drawn.append(Line(label, x, estimates, [None] * len(x), look, joined, told))
 
     def stated(
         self, y: float | Callable[[Point], float], text: str, where: Callable[[Point], bool] = lambda _: True
@@ -280,7 +279,7 @@ class Panel:
     def _enter(self, label: str, **how: Any) -> None:
         from matplotlib.lines import Line2D
 
-        self.others.setdefault(mathtext(label), Line2D([], [], **how))
+        self.others.setdefault(label, Line2D([], [], **how))
 
     @property
     def has_something(self) -> bool:
@@ -295,12 +294,12 @@ class Panel:
 
         log = self.axes.get_yscale() == "log"
         there = [line for line in self.drawn if any(seen(e, log) or without_events(e) for e in line.estimates)]
-        lines = {line.label: Line2D([], [], **line.shown) for line in there if line.label is not None}
+        lines = {mathtext(line.label): Line2D([], [], **line.shown) for line in there if line.label is not None}
         banded = any(line.joined for line in there if line.label is not None)  # points alone have bars
         return {
             **lines,
             **({"95% interval": Patch(color=GREY, alpha=0.3, linewidth=0)} if banded else {}),
-            **self.others,
+            **{mathtext(label): handle for label, handle in self.others.items()},
         }
 
     def finish(self) -> None:

@@ -10,7 +10,7 @@ from ..measure.choice import Choice
 from ..measure.statistics import Distribution, Statistic
 from .panel import Line, grouped
 from .style import style
-from .words import axis_text, key_text, mathtext
+from .words import axis_text, key_text
 
 if TYPE_CHECKING:
     from ..results.results import Results
@@ -70,7 +70,7 @@ def selection_figure(
         for key, own in grouped(study, there, several):
             own.sort(key=lambda point: axis.place(point[along]))
             where: list[Any] = [names.index(str(point[along])) if names else point[along] for point in own]
-            told = [mathtext(statistic.name)] if len(chosen) > 1 or not several else []
+            told = [statistic.name] if len(chosen) > 1 or not several else []
             told += [key_text(key)] if several else []
             estimates = [results.read(statistic, point)[0] for point in own]
             lines.append(Line(", ".join(told), where, estimates, [*own], {}, joined=not names))

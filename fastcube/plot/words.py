@@ -9,9 +9,11 @@ from collections.abc import Mapping
 _RULES = (
     (r"floor\(([^()]*)\)", r"$\\lfloor{}\1\\rfloor$"),
     (r"ceil\(([^()]*)\)", r"$\\lceil{}\1\\rceil$"),
-    (r"(?<![\w$])([A-Za-z])_(1/2|[A-Za-z0-9]+)(?![\w$])", r"$\1_{\2}$"),
+    (r"(?<![\w$])([A-Za-z])_(1/2|\.\d|[A-Za-z0-9]+)(?![\w$])", r"$\1_{\2}$"),
     (r"(?<![\w$])([A-Za-z0-9])\^\(([^()]*)\)", r"$\1^{\2}$"),
     (r"(?<![\w$])([A-Za-z0-9])\^(-?[A-Za-z0-9]+)(?![\w$])", r"$\1^{\2}$"),
+    (r"(?<![\w$])([A-Za-z] = -?\d+(?:\.\d+)?)(?![\w$.])", r"$\1$"),
+    (r"^([A-Za-z])(?=, )", r"$\1$"),
     (r"(?<![\w$'’-])(\d*)([fHKnpmkMNPdst])(?![\w'’-])", r"\1$\2$"),
     (r"(?<![\w$])([a-z])(?= (?:<=|>=|<|>|=) )", r"$\1$"),
     (r"<=", "≤"),
@@ -75,16 +77,15 @@ def _filled(words: list[str], width: int) -> list[str]:
 
 
 def value_text(name: str, value: object) -> str:
-    """``n = 5`` for a legend, a name of one letter in italics; a value that is a name alone."""
+    """``n = 5`` for a legend; a value that is a name alone."""
     if isinstance(value, str):
         return value
-    number = f"{value:g}" if isinstance(value, float) else f"{value}"
-    return f"${name} = {number}$" if len(name) == 1 else f"{name} = {number}"
+    return f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
 
 
 def axis_text(name: str, description: str) -> str:
     """The label of an axis: ``n, dimension of the hypercube``; a name that is a word says less than its description."""
-    return f"${name}$, {mathtext(description)}" if len(name) == 1 else mathtext(description or name)
+    return f"{name}, {description}" if len(name) == 1 else description or name
 
 
 def key_text(key: Mapping[str, object]) -> str:

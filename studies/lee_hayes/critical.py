@@ -141,7 +141,7 @@ def _fine_figure(results: Results, sheet: Any) -> None:
         "fitted, 95% limits", [(n, _estimate(values.ratio)) for n, values in known.items()], like=1, joined=False
     )
     right.scale = "linear"
-    right.words(x="n", y="$p_{.8}\\,/\\,p_{.2}$", title="How sharp the threshold is")
+    right.words(x="n", y="p_.8 / p_.2", title="How sharp the threshold is")
 
 
 #: Most dimensions whose curve is drawn.
@@ -156,13 +156,13 @@ def _draw_probability(panel: Any, drawn: dict[int, tuple[list[Count], Curve]]) -
         counts, curve = drawn[n]
         half = curve.quantile()[0]
         pairs = [(p / half, proportion(events, trials)) for p, events, trials in counts]
-        panel.series(f"$n = {n}$", pairs, like=i, of=len(chosen))
+        panel.series(f"n = {n}", pairs, like=i, of=len(chosen))
     panel.by = ("n",)
     panel.scale = "linear"
     panel.axes.axhline(0.5, color=GREY, linewidth=0.8, zorder=0)
     panel.axes.axvline(1.0, color=GREY, linewidth=0.8, zorder=0)
     panel.words(
-        x="$p\\,/\\,p_{1/2}(n)$",
+        x="p / p_1/2(n)",
         y="probability that Q_n is unsafe",
         title="Where Q_n becomes unsafe, about its own p_1/2",
     )
@@ -182,15 +182,13 @@ def _draw_threshold(panel: Any, halves: dict[int, tuple[float, float, float]]) -
     )
     x = np.linspace(0.002, 0.36, 200)
     bound = [LAMBDA * corrections(v**-2)[0] for v in x]
-    panel.curve(x, bound, "lower bound for large $n$:\n$\\lambda\\,(1 + \\log n/\\sqrt{n})$")
-    panel.curve(
-        [0], [LAMBDA], "limit: $\\lambda = 1.16577$", marker="*", markersize=12, linestyle="none", clip_on=False
-    )
+    panel.curve(x, bound, "lower bound for large n:\nλ (1 + log n/√n)")
+    panel.curve([0], [LAMBDA], "limit: λ = 1.16577", marker="*", markersize=12, linestyle="none", clip_on=False)
     panel.limits(left=0, right=0.75, bottom=0)
     panel.words(
-        x="$1/\\sqrt{n}$",
-        y="$p_{1/2}\\; n^2\\, 2^{2\\sqrt{n}} / 16$",
-        title="$p_{1/2}$ in units of its asymptotic form",
+        x="1/√n",
+        y="p_1/2 n^2 2^(2√n) / 16",
+        title="p_1/2 in units of its asymptotic form",
     )
 
 

@@ -127,7 +127,7 @@ def _figure(results: Results, sheet: Any) -> None:
     panel.lines(results, "unsafe_fraction", x="n", by="f")
     panel.stated(_limit(), "paper: < 15% for f <= floor(n/2), n >= 5", where=_stated)
     panel.words(
-        y="average fraction of unsafe nodes", title="Average fraction of unsafe nodes in Q_n with $f$ faulty nodes"
+        y="average fraction of unsafe nodes", title="Average fraction of unsafe nodes in Q_n with f faulty nodes"
     )
 
 
@@ -171,7 +171,7 @@ def _large_figure(results: Results, sheet: Any) -> None:
     panel.lines(results, "merging", x="f", by="n")
     panel.reference(
         _close_pairs,
-        "expected close pairs:\n$\\binom{f}{2}(n + \\binom{n}{2})\\,/\\,(2^n - 1)$",
+        "expected close pairs:\nC(f, 2) (n + C(n, 2)) / (2^n - 1)",
     )
     panel.words(
         y="probability of two faults within distance 2", title="Unsafe nodes of Q_n need two faults within distance 2"

@@ -206,7 +206,7 @@ def _rerouting_figure(results: Results, sheet: Any) -> None:
     done = [point for point, tally in results if tally.trials and point["n"] == n]
     kinds = {
         "faulty links": [point for point in done if not point["f"]],
-        "$K$ faulty links and $K/2$ faulty nodes": [point for point in done if point["links"] and point["f"]],
+        "K faulty links and K/2 faulty nodes": [point for point in done if point["links"] and point["f"]],
     }
     chosen = {kind: points for kind, points in kinds.items() if points} or {"faulty nodes": done}
     panels = sheet.panels(len(chosen) + 1)

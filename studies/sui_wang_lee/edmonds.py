@@ -161,16 +161,16 @@ def _figure(results: Results, sheet: Any) -> None:
         points = sorted((p for p in done if p["n"] == n), key=lambda p: (p[kind], p["f"], p["links"]))
         at = [_share(p, kind) for p in points]
         rows = [results.estimates(p) for p in points]
-        above.series(f"$n = {n}$", [(x, row["trees"]) for x, row in zip(at, rows, strict=True)], like=i, of=len(sizes))
+        above.series(f"n = {n}", [(x, row["trees"]) for x, row in zip(at, rows, strict=True)], like=i, of=len(sizes))
         colour = above.drawn[-1].look["color"]
         means = [row["min_degree"].value for row in rows]
         above.axes.plot(at, means, color=colour, linestyle=":", linewidth=1.2, zorder=1.5)
         below.series(
-            f"$n = {n}$", [(x, row["degree_met"].complement) for x, row in zip(at, rows, strict=True)], i, len(sizes)
+            f"n = {n}", [(x, row["degree_met"].complement) for x, row in zip(at, rows, strict=True)], i, len(sizes)
         )
     what = "links" if kind == "links" else "nodes"
     if sizes:
-        above.curve([], [], "mean of the smallest\ndegree $\\delta$")
+        above.curve([], [], "mean of the smallest\ndegree δ")
     above.scale = "linear"
     for panel in (above, below):
         panel.by = ("n",)
@@ -178,11 +178,11 @@ def _figure(results: Results, sheet: Any) -> None:
     above.words(
         x=f"share of faulty {what}",
         y="mean",
-        title="Edge-disjoint spanning trees $\\lambda$, and the smallest degree $\\delta$",
+        title="Edge-disjoint spanning trees λ, and the smallest degree δ",
     )
     below.words(
         x=f"share of faulty {what}",
-        y="$P(\\lambda < \\delta)$",
+        y="P(λ < δ)",
         title="How often there are fewer trees than the smallest degree",
     )
     sheet.title(f"Edge-disjoint spanning trees of Q_n with random faulty {what}")

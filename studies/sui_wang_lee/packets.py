@@ -102,7 +102,7 @@ def _figure(results: Results, sheet: Any) -> None:
     panels = sheet.panels(max(len(chosen), 1))
     for n, panel in zip(chosen, panels, strict=False):
         _draw(results, panel, n, [point for point in done if point["n"] == n])
-    sheet.title("Steps until $M$ packets are everywhere in Q_n: on one tree, and on edge-disjoint trees")
+    sheet.title("Steps until M packets are everywhere in Q_n: on one tree, and on edge-disjoint trees")
 
 
 def _draw(results: Results, panel: Any, n: int, points: list[Point]) -> None:
@@ -111,16 +111,16 @@ def _draw(results: Results, panel: Any, n: int, points: list[Point]) -> None:
     without = [point for point in points if point["d"] == 0]
     rows = (
         ("one tree", with_fault or without, "steps_single"),
-        ("$n - 1$ light trees around a fault", with_fault, "steps"),
-        ("$n$ rooted trees, no fault", without, "steps"),
+        ("n - 1 light trees around a fault", with_fault, "steps"),
+        ("n rooted trees, no fault", without, "steps"),
     )
     for i, (label, some, statistic) in enumerate(rows):
         pairs = sorted(((int(p["packets"]), results.estimates(p)[statistic]) for p in some), key=lambda pair: pair[0])
         if pairs:
             panel.series(label, pairs, like=i, of=len(rows))
     for some, label in (
-        (with_fault, "printed: $\\lceil M/(n-1) \\rceil + n$"),
-        (without, "printed: $\\lceil M/n \\rceil + n$"),
+        (with_fault, "printed: ⌈M/(n-1)⌉ + n"),
+        (without, "printed: ⌈M/n⌉ + n"),
     ):
         at = sorted({int(p["packets"]) for p in some})
         if at:
@@ -133,7 +133,7 @@ def _draw(results: Results, panel: Any, n: int, points: list[Point]) -> None:
     panel.scale = "log"
     panel.by = ("trees",)
     where = f"fault at distance {nearest}" if with_fault else "no fault"
-    panel.words(x="$M$, packets", y="steps", title=f"n = {n}, {where}")
+    panel.words(x="M, packets", y="steps", title=f"n = {n}, {where}")
 
 
 def _notes(results: Results) -> list[str]:

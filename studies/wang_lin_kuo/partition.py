@@ -155,7 +155,7 @@ def _figure(results: Results, sheet: Any) -> None:
             panel.series(f"n = {n}", rows, like=i, of=len(sizes))
         lemma = [(_scaled(p), results.estimates(p)[statistic].value) for p in done if p["f"] == p["n"] - 1]
         if lemma:
-            panel.marks([x for x, _ in lemma], [y for _, y in lemma], "Lemma 1: $f = n - 1$")
+            panel.marks([x for x, _ in lemma], [y for _, y in lemma], "Lemma 1: f = n - 1")
         panel.scale = "linear"
         panel.by = ("n",)
         panel.words(x="f / 2^(n/2)", y="probability", title=f"{what[0].upper()}{what[1:]}")

@@ -16,34 +16,6 @@ if TYPE_CHECKING:
     from ...plot.panel import Line, Panel
     from ...results.results import Results
 
-_MATHS = (
-    (re.compile(r"\\binom\{([^{}]*)\}\{([^{}]*)\}"), r"C(\1, \2)"),
-    (re.compile(r"\\[,;! ]"), " "),
-    (re.compile(r"\\sqrt\{([^{}]*)\}"), r"√\1"),
-    (re.compile(r"\\lfloor\s*(?:\{\})?\s*"), "⌊"),
-    (re.compile(r"\s*\\rfloor"), "⌋"),
-    (re.compile(r"\\lceil\s*(?:\{\})?\s*"), "⌈"),
-    (re.compile(r"\s*\\rceil"), "⌉"),
-    (re.compile(r"\\(?:le|leq)\b"), "≤"),
-    (re.compile(r"\\(?:ge|geq)\b"), "≥"),
-    (re.compile(r"\\times\b"), "×"),
-    (re.compile(r"\\lambda\b"), "λ"),
-    (re.compile(r"\\delta\b"), "δ"),
-    (re.compile(r"\\log\s+"), "log "),
-    (re.compile(r"\^\{(\w*)\}"), r"^\1"),
-    (re.compile(r"\^\{([^{}]*)\}"), r"^(\1)"),
-    (re.compile(r"\\[A-Za-z]+\s?"), ""),
-    (re.compile(r"_\{([^{}]*)\}"), r"_\1"),
-    (re.compile(r"[${}]"), ""),
-)
-
-
-def unset(text: str) -> str:
-    """What :func:`~fastcube.plot.words.mathtext` set, in plain characters."""
-    for pattern, plain in _MATHS:
-        text = pattern.sub(plain, text)
-    return " ".join(text.split())
-
 
 def _number(x: float) -> str:
     return f"{x:g}" if isinstance(x, float) and not x.is_integer() else f"{x:.10g}"
@@ -60,7 +32,7 @@ def _table(panel: Panel) -> dict[str, Any]:
         cells = dict(zip(line.x, estimate_texts(line.estimates), strict=True))
         columns.append(
             {
-                "label": unset(line.label or line.told or words.get("title") or f"line {i + 1}"),
+                "label": line.label or line.told or words.get("title") or f"line {i + 1}",
                 "cells": [cells.get(x, "") for x in at],
                 "drawn": any(seen(e, log) or without_events(e) for e in line.estimates),
             }
@@ -74,13 +46,13 @@ def _table(panel: Panel) -> dict[str, Any]:
     return {
         "rows": sparse,
         "seen": _seen(panel),
-        "title": unset(words.get("title", "")),
-        "x": unset(words.get("x", "")),
-        "y": unset(words.get("y", "")),
+        "title": words.get("title", ""),
+        "x": words.get("x", ""),
+        "y": words.get("y", ""),
         "at": [_number(x) for x in at],
         "columns": columns,
-        "stated": [unset(s.text) for s in panel.statements],
-        "others": [unset(label) for label in panel.others],
+        "stated": [s.text for s in panel.statements],
+        "others": [" ".join(label.split()) for label in panel.others],
     }
 
 
