@@ -35,9 +35,8 @@ class Choice:
 
     name: str
     description: str = field(compare=False)
-    names: tuple[str, ...] = field(
-        compare=False
-    )  # a later fastcube knows more: files of one axis are still of one study
+    # a later fastcube knows more names: files of one axis are still of one study
+    names: tuple[str, ...] = field(compare=False)
     keyed: bool = True
 
     #: What its values are.

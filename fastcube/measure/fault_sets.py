@@ -16,7 +16,7 @@ from ..networks.faults import RandomFaults
 from . import registry
 from .goal import MOST_TRIALS
 from .grid import values_of
-from .study import Draw, Point, Study, Value
+from .study import Draw, Point, Study, Value, in_a_row
 
 #: Most trials in one array: some kB of Python objects each while it is made.
 MOST_ROWS = 10**6
@@ -56,8 +56,7 @@ def faulty_nodes(drawn: Draw) -> list[int]:
 def faulty_text(network: Any) -> str:
     """How many faulty nodes a hypercube has and which, the first 64, as a line of a replay."""
     faults = sorted(network.faulty_nodes)
-    listed = ", ".join(map(network.label, faults[:64])) + ", ..." * (len(faults) > 64)
-    return f"  {len(faults)} faulty nodes: {listed or 'none'}"
+    return f"  {len(faults)} faulty nodes: {in_a_row(map(network.label, faults), 64)}"
 
 
 def fault_sets(

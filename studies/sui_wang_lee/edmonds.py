@@ -16,7 +16,7 @@ from fastcube.kernels.spanning import choice, layout
 from fastcube.kernels.spanning.layout import LARGEST
 from fastcube.measure.fault_sets import faulty_text
 from fastcube.measure.statistics import Mean, Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, in_a_row, point_text
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 
@@ -114,18 +114,15 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     cut = graph.cut(side)
     smaller = sorted(members(min(side, graph.nodes & ~side, key=lambda part: (part.bit_count(), part))))
 
-    def listed(texts: list[str]) -> str:
-        return (", ".join(texts[:64]) + ", ..." * (len(texts) > 64)) or "none"
-
     lines = [faulty_text(cube)]
     if links:
-        lines.append(f"  {len(links)} faulty links: {listed([_link_text(cube, *link) for link in links])}")
+        lines.append(f"  {len(links)} faulty links: {in_a_row((_link_text(cube, *link) for link in links), 64)}")
     lines.append(
         f"  lambda = {trees} edge-disjoint spanning trees, smallest degree delta = {degree}, at {cube.label(low)}"
     )
-    lines.append(f"  a smallest cut: {listed([_link_text(cube, *link) for link in cut])}")
+    lines.append(f"  a smallest cut: {in_a_row((_link_text(cube, *link) for link in cut), 64)}")
     lines.append(
-        f"  its smaller side, {len(smaller)} of {graph.nodes.bit_count()} nodes: {listed(list(map(cube.label, smaller)))}"
+        f"  its smaller side, {len(smaller)} of {graph.nodes.bit_count()} nodes: {in_a_row(map(cube.label, smaller), 64)}"
     )
     data = {
         "faulty_nodes": sorted(cube.faulty_nodes),  # type: ignore[arg-type]
