@@ -31,6 +31,7 @@ from typing import Any
 
 import llvmlite.binding
 import numba
+import numpy as np
 
 import fastcube.kernels
 
@@ -38,11 +39,9 @@ from .locks import try_lock
 
 
 def _tag() -> str:
-    """Name everything that numba's own cache key forgets: callees, constants, interpreter, CPU."""
+    """Name what machine code depends on besides what it is made of (``content.py``): compiler, interpreter, CPU."""
     digest = hashlib.sha256()
-    for folder in fastcube.kernels.__path__:
-        for path in sorted((root := Path(folder).resolve()).rglob("*.py")):
-            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    digest.update(f"{llvmlite.__version__} {np.__version__}\0".encode())
     cpu = os.environ.get("NUMBA_CPU_NAME") or llvmlite.binding.get_host_cpu_name()
     features = os.environ.get("NUMBA_CPU_FEATURES") or llvmlite.binding.get_host_cpu_features().flatten()
     digest.update(features.encode())

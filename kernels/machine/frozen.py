@@ -86,6 +86,12 @@ def _text_of_many(values: Any) -> str | None:
     return f"{type(values).__name__} {known if isinstance(values, (tuple, list)) else sorted(known)}"
 
 
+def _names(code: CodeType) -> Iterator[str]:
+    """All names that a function or one inside it reads: globals and attributes, not told apart, which is quicker."""
+    for each in _codes(code):
+        yield from each.co_names
+
+
 def _codes(code: CodeType) -> Iterator[CodeType]:
     """A function's code and those of the functions inside it."""
     yield code
@@ -101,8 +107,7 @@ def compiled_text(code: CodeType) -> str:
     return hashlib.sha256(repr((code.co_code, code.co_names, frozen)).encode(errors="surrogatepass")).hexdigest()
 
 
-def _named(function: FunctionType, counts: Callable[[str], bool]) -> Iterator[tuple[str, Any, bool]]:
-    """What a function uses by name, and whether it was given that: globals, attributes of modules, closure, defaults."""
+def _read(function: FunctionType) -> tuple[set[str], set[str]]:
     names, attributes = set(), set()
     for code in _codes(function.__code__):
         for step in dis.get_instructions(code):
@@ -110,6 +115,17 @@ def _named(function: FunctionType, counts: Callable[[str], bool]) -> Iterator[tu
                 names.add(step.argval)
             elif step.opname in {"LOAD_ATTR", "LOAD_METHOD"}:
                 attributes.add(step.argval)
+    return names, attributes
+
+
+def _named(
+    function: FunctionType, counts: Callable[[str], bool], whole: bool = False
+) -> Iterator[tuple[str, Any, bool]]:
+    """What a function uses by name, and whether it was given that: globals, attributes of modules, closure, defaults."""
+    if whole:
+        names = attributes = set(_names(function.__code__))
+    else:
+        names, attributes = _read(function)
     # ``trials_kernel`` and its like make functions with globals of their own, which hold what they are made of
     own = vars(sys.modules[home(function)]) if home(function) in sys.modules else {}
     given = function.__globals__ is not own
@@ -139,7 +155,9 @@ def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def used(roots: Iterable[Any], counts: Callable[[str], bool]) -> Iterator[Used]:
+def used(
+    roots: Iterable[Any], counts: Callable[[str], bool], declared: Callable[[Any], str] | None = None
+) -> Iterator[Used]:
     """The functions that ``roots`` compile in, each once, from the roots on.
 
     Parameters
@@ -159,11 +177,13 @@ def used(roots: Iterable[Any], counts: Callable[[str], bool]) -> Iterator[Used]:
         seen.add(id(function))
         entered = counts(home(function))
         values = []
-        for name, whole, given in _named(function, counts):
+        for name, whole, given in _named(function, counts, declared is not None):
             for part, value in _parts(name, whole):
                 inner = python(value)
                 if inner is not None and (given or counts(home(inner))):
                     waiting.append(inner)
+                    if declared is not None and hasattr(value, "targetoptions"):
+                        values.append((part, declared(value)))
                 elif inner is None and (given or entered) and not _made_elsewhere(value, counts):
                     values.append((part, text(value)))
         yield Used(function, values)

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import itertools
 import secrets
 import threading
@@ -37,6 +36,7 @@ import numba
 
 from . import private
 from .cache import Entry, cache_folder, folder_of, warn
+from .content import name_of
 from .states import refuse
 
 _DECLARING = threading.RLock()
@@ -238,32 +238,31 @@ class Kernel:
         with _caching_in(folder_of(self.code)) as possible:
             if not (self.cache and possible and _CACHED):
                 return False
-            index = numba.njit(nogil=True, error_model="numpy", cache=True)(
-                self.function
-            )._cache._cache_file._index_path
-        return Path(index).exists()
+            return self.name is not None and Path(self._file()._index_path).exists()
+
+    @functools.cached_property
+    def name(self) -> str | None:
+        """The name of its machine code in the cache, by all that it is made of."""
+        return name_of(self)
+
+    def _file(self) -> Any:
+        """Where numba keeps it; to be asked for while its folder is numba's."""
+        kind = self.function.__module__.removeprefix("fastcube.kernels.")
+        return numba.core.caching.IndexDataCacheFile(
+            f"{numba.config.CACHE_DIR}/{kind}", f"{self.function.__name__[:60]}-{self.name}", self.name
+        )
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
-        """What finds this kernel in its index, in any process.
-
-        Numba's own key has the pickles of what a function closes over, and of a block that is a number drawn anew in each
-        process: every lane kernel was compiled in every process.  Of ours the folder is named by all sources and the index by
-        the variant, so that the numbers closed over say the rest.
-        """
-        code, cells = self.function.__code__, self.function.__closure__ or ()
-        known = [
-            (name, repr(c.cell_contents))
-            for name, c in zip(code.co_freevars, cells, strict=True)
-            if not hasattr(c.cell_contents, "py_func")
-        ]
-        return signature, codegen.magic_tuple(), (hashlib.sha256(code.co_code).hexdigest(), repr(known))
+        """What finds this kernel in its index: the index's own name says the rest."""
+        return signature, codegen.magic_tuple()
 
     def _declared(self, cache: bool) -> Any:
         settings = {"pipeline_class": KERNEL} if _HOOKED else {}
         dispatcher = numba.njit(nogil=True, error_model="numpy", cache=cache, **settings)(self.function)
-        if cache and self.function.__module__.startswith("fastcube.kernels."):
-            dispatcher._cache._index_key = self._index_key
         if cache:
+            dispatcher._cache._index_key = self._index_key
+            dispatcher._cache._cache_file = self._file()
+            dispatcher._cache._impl.locator.ensure_cache_path = lambda: None  # entry makes it
             dispatcher._cache.load_overload = functools.partial(_loaded, dispatcher._cache)
             dispatcher._cache.save_overload = functools.partial(_stored, dispatcher._cache)
         entry = Entry(Path(dispatcher._cache._cache_file._index_path)) if cache else None
@@ -282,7 +281,7 @@ class Kernel:
     def _from_cache(self) -> Any:
         """Loaded, or compiled and stored; compiled in memory where that cannot be."""
         with _caching_in(folder_of(self.code)) as possible:
-            if not (self.cache and possible and _CACHED):
+            if not (self.cache and possible and _CACHED and self.name is not None):
                 return self._declared(cache=False)
             try:
                 return self._declared(cache=True)

@@ -133,6 +133,7 @@ def _compiler(lowering: type) -> type:
             passes.finalize()
             return [passes]
 
+    Compiler.__qualname__ = lowering.__name__  # part of the name of machine code
     return Compiler
 
 

@@ -27,7 +27,8 @@ from typing import Any
 
 import fastcube.kernels
 
-from .frozen import compiled_text, home, used
+from .content import bare
+from .frozen import used
 from .jit import TRIALS_SIGNATURE, Kernel, kernel
 
 
@@ -58,8 +59,7 @@ def variant_of(*blocks: Any) -> tuple[str, bool]:
     """
     parts: list[Any] = []
     for function, values in used(blocks, _from_elsewhere):
-        code = compiled_text(function.__code__) if _from_elsewhere(home(function)) else ""
-        parts.append((function.__module__, function.__qualname__, function.__code__.co_firstlineno, code, values))
+        parts.append((function.__module__, function.__qualname__, bare(function.__code__), values))
     name = hashlib.sha256(repr(parts).encode(errors="surrogatepass")).hexdigest()[:12]
     return name, all(text is not None for part in parts for _, text in part[-1])
 
