@@ -83,15 +83,15 @@ def descent_for(n, subcubes):
 @block(always=True)
 def offsets(base, free, x):
     """The fixed dimensions in which subcubes differ from a node."""
-    return simd.without(simd.xor(base, simd.like(base, x)), free)
+    return (base ^ simd.like(base, x)) & ~free
 
 
 @block(always=True)
 def neighbours_in(apart, free):
     """Dimensions in which a node, at offsets ``apart`` that are not its own, has a neighbour in each subcube."""
-    zero = simd.sub(apart, apart)
-    beside = simd.equal(simd.both(apart, simd.sub(apart, simd.like(apart, ONE))), zero)
-    return simd.select(simd.equal(apart, zero), free, simd.select(beside, apart, zero))
+    zero = apart - apart
+    beside = (apart & (apart - 1)) == zero
+    return simd.select(apart == zero, free, simd.select(beside, apart, zero))
 
 
 @block(always=True)
@@ -101,12 +101,12 @@ def copies_into(apart, free, active):
     A subcube's fixed offset goes with the copy in its highest active dimension, h; a free dimension above h may be chosen
     to be in the offset, and then takes it.
     """
-    zero = simd.sub(apart, apart)
-    fixed = simd.both(apart, simd.like(apart, active))
-    none = simd.equal(fixed, zero)
+    zero = apart - apart
+    fixed = apart & simd.like(apart, active)
+    none = fixed == zero
     high = simd.select(none, zero, simd.top(fixed))
-    below = simd.select(none, zero, simd.either(high, simd.sub(high, simd.like(apart, ONE))))
-    return high, simd.either(high, simd.without(simd.both(free, simd.like(apart, active)), below))
+    below = simd.select(none, zero, high | (high - 1))
+    return high, high | (free & simd.like(apart, active) & ~below)
 
 
 # ---------------------------------------------------------------- one node's copies

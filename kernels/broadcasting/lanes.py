@@ -87,9 +87,9 @@ class Work(NamedTuple):
 def _holds(work, at, x, first, last, inside, lanes):
     """Lanes in which x is in the interval of one of the faults first .. last - 1 too."""
     for k in range(first, last):
-        apart = simd.xor(x, simd.load(work.labels, at + k * lanes))
-        within = simd.both(apart, simd.load(work.lows, k * lanes))
-        inside = simd.mask_or(inside, simd.equal(within, simd.sub(x, x)))
+        apart = x ^ simd.load(work.labels, at + k * lanes)
+        within = apart & simd.load(work.lows, k * lanes)
+        inside = inside | (within == (x - x))
     return inside
 
 
@@ -98,37 +98,37 @@ def _silenced(work, at, lanes):
     """Offsets that BROADCAST's lost copies silence, lane by lane; lanes to be run by themselves; lanes with a repeat."""
     n, f, labels, lows = work.trial.n, work.f, work.labels, work.lows
     source = simd.load(labels, at + f * lanes)
-    zero = simd.sub(source, source)
-    nowhere = simd.differ(zero, zero)
+    zero = source - source
+    nowhere = simd.no_lane(zero)
     gone = zero
     again = nowhere
     for i in range(f):
-        e = simd.xor(simd.load(labels, at + i * lanes), source)
-        again = simd.mask_or(again, simd.equal(e, zero))
-        low = simd.both(e, simd.sub(zero, e))
-        gone = simd.either(gone, low)
-        simd.store(lows, i * lanes, simd.sub(zero, low))
+        e = simd.load(labels, at + i * lanes) ^ source
+        again = again | (e == zero)
+        low = e & (zero - e)
+        gone = gone | low
+        simd.store(lows, i * lanes, zero - low)
     alone = nowhere
     if n > 32:
-        alone = simd.less_equal(simd.like(zero, ONE << np.uint64(25)), gone)
+        alone = simd.like(zero, ONE << np.uint64(25)) <= gone
     gone = zero
     for i in range(f):
         x = simd.load(labels, at + i * lanes)
         inside = _holds(work, at, x, 0, i, nowhere, lanes)
         inside = _holds(work, at, x, i + 1, f, inside, lanes)
-        gone = simd.sub(gone, simd.select(inside, zero, simd.load(lows, i * lanes)))
+        gone = gone - simd.select(inside, zero, simd.load(lows, i * lanes))
         if n > 32:
-            alone = simd.mask_or(alone, inside)
+            alone = alone | inside
     if n <= 32:
-        alone = simd.less_equal(simd.like(zero, ONE << np.uint64(n - 1)), gone)
+        alone = simd.like(zero, ONE << np.uint64(n - 1)) <= gone
     return gone, alone, again
 
 
 @block(always=True)
 def _enter(work, gone, easy, start, part, lanes):
     """Enter the trials ``easy`` of a vector, in which all is decided."""
-    zero = simd.sub(gone, gone)
-    complete = simd.bits(simd.equal(gone, simd.like(gone, work.f))) & easy
+    zero = gone - gone
+    complete = simd.bits(gone == simd.like(gone, work.f)) & easy
     sums.add_moments(simd.select(simd.mask(gone, easy), gone, zero), 512 // lanes, work.moments)
     work.easy[0] += bits.popcount(easy)
     work.easy[1] += bits.popcount(complete)
@@ -174,8 +174,8 @@ def _sift(key, first, stop, params, work, lanes, tally):
             near = smallest_distance(work.labels, at, lanes, f)
             gone, alone, again = _silenced(work, at, lanes)
             live = valid_lanes(start + part, parts, lanes, first, stop)
-            repeated = simd.bits(simd.mask_or(again, simd.equal(near, simd.sub(near, near)))) & live
-            slow = (simd.bits(simd.mask_or(alone, simd.less_equal(near, two))) & live) | repeated
+            repeated = simd.bits(again | (near == (near - near))) & live
+            slow = (simd.bits(alone | (near <= two)) & live) | repeated
             easy = live & ~slow
             if easy:
                 _enter(work, gone, easy, start, part, lanes)

@@ -30,7 +30,7 @@ def _hold(faults, d):
         base, free = simd.load(faults.base, at), simd.load(faults.free, at)
         simd.store(d.base, at, base)
         simd.store(d.free, at, free)
-        large += popcount(simd.bits(simd.differ(free, simd.sub(free, free))) & first_lanes(closed - at))
+        large += popcount(simd.bits(free != (free - free)) & first_lanes(closed - at))
     return Listed(closed, large)
 
 
@@ -40,8 +40,8 @@ def _filter(d, x, control, lo, hi):
     end = hi
     for at in range(lo, hi, _8):
         base, free = simd.load(d.base, at), simd.load(d.free, at)
-        outside = simd.both(offsets(base, free, x), simd.like(base, ~control))
-        keep = simd.bits(simd.equal(outside, simd.sub(base, base))) & first_lanes(hi - at)
+        outside = offsets(base, free, x) & simd.like(base, ~control)
+        keep = simd.bits(outside == (base - base)) & first_lanes(hi - at)
         chosen = simd.mask(base, keep)
         simd.store(d.base, end, simd.compress(chosen, base))
         simd.store(d.free, end, simd.compress(chosen, free))
@@ -57,22 +57,22 @@ def _look(held, d, x, control, lo, hi):
     for at in range(hi, end, _8):
         free = simd.load(d.free, at)
         here = neighbours_in(offsets(simd.load(d.base, at), free, x), free)
-        beside = simd.either(beside, simd.select(simd.mask(here, first_lanes(end - at)), here, zero))
+        beside = beside | simd.select(simd.mask(here, first_lanes(end - at)), here, zero)
     closed = simd.union(beside) & control
     active = control & ~closed
     met = zero
     for at in range(hi, end, _8):
         free = simd.load(d.free, at)
         _, into = copies_into(offsets(simd.load(d.base, at), free, x), free, active)
-        large = simd.bits(simd.differ(free, zero)) & first_lanes(end - at)
-        met = simd.either(met, simd.select(simd.mask(into, large), into, zero))
+        large = simd.bits(free != zero) & first_lanes(end - at)
+        met = met | simd.select(simd.mask(into, large), into, zero)
     entered = simd.union(met)
     singles = np.int64(0)
     for at in range(hi, end, _8):
         free = simd.load(d.free, at)
         high, _ = copies_into(offsets(simd.load(d.base, at), free, x), free, active)
-        elsewhere = simd.bits(simd.differ(simd.both(high, simd.splat(active & ~entered)), zero))
-        singles += popcount(elsewhere & simd.bits(simd.equal(free, zero)) & first_lanes(end - at))
+        elsewhere = simd.bits((high & simd.splat(active & ~entered)) != zero)
+        singles += popcount(elsewhere & simd.bits(free == zero) & first_lanes(end - at))
     return Seen(closed, entered, singles, hi, end)
 
 

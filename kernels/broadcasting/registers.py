@@ -32,7 +32,7 @@ class Held(NamedTuple):
 
 @block(always=True)
 def _held(base, free, labels, cubes, named):
-    single = simd.bits(simd.equal(free, simd.sub(free, free))) & cubes
+    single = simd.bits(free == (free - free)) & cubes
     return Held(base, free, labels, cubes, single, named, popcount(cubes), popcount(cubes ^ single))
 
 
@@ -53,8 +53,8 @@ def _first_words(vector, count):
     """The lanes of :func:`_narrow` with the first ``count`` words, as bits."""
     lane = simd.iota(vector)
     one = simd.like(vector, ONE)
-    word = simd.add(simd.shift_right(lane, one), simd.shift_left(simd.both(lane, one), simd.like(vector, 3)))
-    return simd.bits(simd.less_equal(simd.add(word, one), simd.like(vector, count)))
+    word = (lane >> one) + ((lane & one) << simd.like(vector, 3))
+    return simd.bits((word + one) <= simd.like(vector, count))
 
 
 @block(always=True)
@@ -75,20 +75,20 @@ def _among(hold: Any, width: int) -> Any:
     @block(always=True)
     def look(held, d, x, control, first, last):
         apart = offsets(held.base, held.free, x)
-        zero = simd.sub(apart, apart)
-        meets = simd.bits(simd.equal(simd.both(apart, simd.like(apart, ~control)), zero)) & held.cubes
+        zero = apart - apart
+        meets = simd.bits((apart & simd.like(apart, ~control)) == zero) & held.cubes
         beside = simd.select(simd.mask(apart, meets), neighbours_in(apart, held.free), zero)
         closed = union(beside) & control
         active = control & ~closed
         high, into = copies_into(apart, held.free, active)
         met = union(simd.select(simd.mask(apart, meets & ~held.singles), into, zero))
-        elsewhere = simd.differ(simd.both(high, simd.like(apart, active & ~met)), zero)
+        elsewhere = (high & simd.like(apart, active & ~met)) != zero
         return Seen(closed, met, popcount(simd.bits(elsewhere) & meets & held.singles), _NONE, _NONE)
 
     @block(always=True)
     def refused(held, faults, x, bits):
-        apart = simd.xor(held.labels, simd.like(held.labels, x))
-        zero = simd.sub(apart, apart)
+        apart = held.labels ^ simd.like(held.labels, x)
+        zero = apart - apart
         return union(simd.select(simd.mask(apart, held.named), neighbours_in(apart, zero), zero))
 
     return descending(hold, look, refused)

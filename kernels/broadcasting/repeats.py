@@ -72,19 +72,19 @@ def counts_for(params):
 def _sort(counts, f):
     """Sort the offsets of 64 trials; returns those in which two labels are the same, as bits."""
     source = simd.load(counts.labels, f * _LANES)
-    zero = simd.xor(source, source)
+    zero = source ^ source
     for i in range(f):
-        x = simd.xor(simd.load(counts.labels, i * _LANES), source)
+        x = simd.load(counts.labels, i * _LANES) ^ source
         for j in range(i):
             y = simd.load(counts.sorted, j * _LANES)
             simd.store(counts.sorted, j * _LANES, simd.minimum(x, y))
             x = simd.maximum(x, y)
         simd.store(counts.sorted, i * _LANES, x)
     before = zero  # the source's own offset
-    again = simd.differ(zero, zero)
+    again = simd.no_lane(zero)
     for i in range(f):
         x = simd.load(counts.sorted, i * _LANES)
-        again = simd.mask_or(again, simd.equal(x, before))
+        again = again | (x == before)
         before = x
     return simd.bits(again)
 

@@ -94,23 +94,23 @@ def _spread_inside(x, low, high):
     """``x`` and its neighbours along index bits low .. high-1, those below 9."""
     y = x
     if low <= 0 < high:
-        y = simd.either(y, neighbours.neighbour0(x))
+        y = y | neighbours.neighbour0(x)
     if low <= 1 < high:
-        y = simd.either(y, neighbours.neighbour1(x))
+        y = y | neighbours.neighbour1(x)
     if low <= 2 < high:
-        y = simd.either(y, neighbours.neighbour2(x))
+        y = y | neighbours.neighbour2(x)
     if low <= 3 < high:
-        y = simd.either(y, neighbours.neighbour3(x))
+        y = y | neighbours.neighbour3(x)
     if low <= 4 < high:
-        y = simd.either(y, neighbours.neighbour4(x))
+        y = y | neighbours.neighbour4(x)
     if low <= 5 < high:
-        y = simd.either(y, neighbours.neighbour5(x))
+        y = y | neighbours.neighbour5(x)
     if low <= 6 < high:
-        y = simd.either(y, neighbours.neighbour6(x))
+        y = y | neighbours.neighbour6(x)
     if low <= 7 < high:
-        y = simd.either(y, neighbours.neighbour7(x))
+        y = y | neighbours.neighbour7(x)
     if low <= 8 < high:
-        y = simd.either(y, neighbours.neighbour8(x))
+        y = y | neighbours.neighbour8(x)
     return y
 
 
@@ -124,10 +124,10 @@ def spread(seen, opposite, nonfaulty, low, high, out):
     fresh = zero
     for v in range(0, seen.size, 8):
         x = simd.load(seen, v)
-        y = simd.either(_spread_inside(x, low, high), simd.load(opposite, v))
+        y = _spread_inside(x, low, high) | simd.load(opposite, v)
         for k in range(max(low, 9), high):
-            y = simd.either(y, simd.load(seen, v ^ (8 << (k - 9))))
-        y = simd.both(y, simd.load(nonfaulty, v))
+            y = y | simd.load(seen, v ^ (8 << (k - 9)))
+        y = y & simd.load(nonfaulty, v)
         simd.store(out, v, y)
-        fresh = simd.either(fresh, simd.xor(x, y))
-    return simd.bits(simd.differ(fresh, zero)) != ZERO
+        fresh = fresh | (x ^ y)
+    return simd.bits(fresh != zero) != ZERO

@@ -45,13 +45,13 @@ def enclosing(base, free, other_base, other_free):
 @block
 def _distances(x, free, bases, frees, at):
     """Distances of the subcubes from ``at`` on to (x, free), as a vector."""
-    return simd.popcount(simd.without(simd.xor(x, simd.load(bases, at)), simd.either(free, simd.load(frees, at))))
+    return simd.popcount((x ^ simd.load(bases, at)) & ~(free | simd.load(frees, at)))
 
 
 @block
 def _near(x, free, bases, frees, at, count):
     """Which of a vector of subcubes from ``at`` on, those below ``count``, are within distance 2 of (x, free), as bits."""
-    near = simd.bits(simd.less_equal(_distances(x, free, bases, frees, at), simd.like(x, 2)))
+    near = simd.bits(_distances(x, free, bases, frees, at) <= simd.like(x, 2))
     return near & first_lanes(count - at, simd.lanes_of(x))
 
 
@@ -64,7 +64,7 @@ def _any_near(x, free, bases, frees, at, count):
         a = simd.minimum(_distances(x, free, bases, frees, at), _distances(x, free, bases, frees, at + lanes))
         at += 2 * lanes
         b = simd.minimum(_distances(x, free, bases, frees, at), _distances(x, free, bases, frees, at + lanes))
-        if simd.bits(simd.less_equal(simd.minimum(a, b), two)) != ZERO:
+        if simd.bits(simd.minimum(a, b) <= two) != ZERO:
             return True
         at += 2 * lanes
     while at < count:
@@ -188,17 +188,17 @@ def close(rows, stride, masks, f):
             m = simd.load(masks, lanes * i)
             grown = m
             for j in range(i):
-                apart = simd.xor(x, simd.load(rows, step * j))
+                apart = x ^ simd.load(rows, step * j)
                 other = simd.load(masks, lanes * j)
-                union = simd.either(m, other)
-                near = simd.less_equal(simd.popcount(simd.without(apart, union)), two)
-                whole = simd.select(near, simd.either(union, apart), zero)
-                changed = simd.either(changed, simd.without(whole, other))
-                grown = simd.either(grown, whole)
-                simd.store(masks, lanes * j, simd.either(other, whole))
-            changed = simd.either(changed, simd.xor(grown, m))
+                union = m | other
+                near = simd.popcount(apart & ~union) <= two
+                whole = simd.select(near, union | apart, zero)
+                changed = changed | (whole & ~other)
+                grown = grown | whole
+                simd.store(masks, lanes * j, other | whole)
+            changed = changed | (grown ^ m)
             simd.store(masks, lanes * i, grown)
-        if simd.bits(simd.differ(changed, zero)) == ZERO:
+        if simd.bits(changed != zero) == ZERO:
             return
 
 
@@ -214,23 +214,23 @@ def measure(rows, stride, masks, f):
     lanes = simd.lanes_of(zero)
     step = stride * lanes
     two = simd.like(zero, np.uint64(2))
-    nodes = simd.sub(zero, simd.like(zero, np.uint64(f)))
+    nodes = zero - simd.like(zero, np.uint64(f))
     largest = zero
     free = zero
     label = zero
-    several = simd.differ(zero, zero)
+    several = simd.no_lane(zero)
     for i in range(f):
         x = simd.load(rows, step * i)
         m = simd.load(masks, lanes * i)
-        first = simd.equal(zero, zero)
+        first = simd.every_lane(zero)
         for j in range(i):
-            apart = simd.without(simd.xor(x, simd.load(rows, step * j)), simd.load(masks, lanes * j))
-            first = simd.mask_and(first, simd.differ(apart, zero))
+            apart = (x ^ simd.load(rows, step * j)) & ~simd.load(masks, lanes * j)
+            first = first & (apart != zero)
         d = simd.popcount(m)
-        nodes = simd.add(nodes, simd.select(first, simd.one_hot(d), zero))
-        more = simd.mask_without(first, simd.less_equal(d, largest))
-        second = simd.mask_without(first, simd.less_equal(simd.minimum(d, largest), two))
-        several = simd.mask_or(several, second)
+        nodes = nodes + simd.select(first, simd.one_hot(d), zero)
+        more = first & ~(d <= largest)
+        second = first & ~(simd.minimum(d, largest) <= two)
+        several = several | second
         largest = simd.select(more, d, largest)
         free = simd.select(more, m, free)
         label = simd.select(more, x, label)

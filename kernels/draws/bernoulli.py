@@ -199,8 +199,8 @@ def digit_threshold(p):
 def _compare(faulty, undecided, rate, word):
     """Compare the numbers' next digit with the lowest of ``rate``."""
     digit = simd.splat(bits.ZERO - (rate & np.uint64(1)))
-    differs = simd.both(undecided, simd.xor(digit, word))
-    return simd.either(faulty, simd.both(differs, digit)), simd.without(undecided, differs)
+    differs = undecided & (digit ^ word)
+    return faulty | (differs & digit), undecided & ~differs
 
 
 @block
@@ -232,9 +232,9 @@ def _decide_tails(key, t, tail, nodes, count, state):
     limit = simd.splat(tail - bits.ONE)
     for i in range(0, count, 8):
         v = simd.load(nodes, i)
-        even, odd = philox.mixed_lanes(key, simd.splat(t), simd.shift_right(v, one), simd.splat(philox.NODE_TAILS))
-        drawn = simd.select(simd.equal(simd.both(v, one), one), odd, even)
-        faulty = simd.bits(simd.less_equal(drawn, limit)) & bits.first_lanes(count - i)
+        even, odd = philox.mixed_lanes(key, simd.splat(t), v >> one, simd.splat(philox.NODE_TAILS))
+        drawn = simd.select((v & one) == one, odd, even)
+        faulty = simd.bits(drawn <= limit) & bits.first_lanes(count - i)
         while faulty:
             put(state, nodes[i + bits.lowest(faulty)])
             faulty &= faulty - bits.ONE
@@ -273,8 +273,8 @@ def digit_state(key, t, head, tail, n, state, scratch):
                 undecided = _own_words(undecided, base, n, scratch)
             simd.store(state, v << 3, faulty)
             if tail != np.uint64(0):
-                some = simd.differ(undecided, simd.splat(bits.ZERO))
-                index = simd.add(simd.splat(np.uint64(v << 3)), simd.iota(undecided))
+                some = undecided != simd.splat(bits.ZERO)
+                index = simd.splat(np.uint64(v << 3)) + simd.iota(undecided)
                 simd.store(scratch, size, simd.compress(some, undecided))
                 simd.store(scratch, where + size, simd.compress(some, index))
                 size += bits.popcount(simd.bits(some))

@@ -142,7 +142,7 @@ def is_faulty(faults, x):
         return contains(faults.known, x)
     wanted = simd.splat(x)
     for at in range(0, f, 8):
-        same = simd.bits(simd.equal(simd.load(faults.labels, at), wanted))
+        same = simd.bits(simd.load(faults.labels, at) == wanted)
         if f - at < 8:
             same &= (ONE << np.uint64(f - at)) - ONE
         if same:
@@ -173,8 +173,8 @@ def is_closed(faults, x):
     wanted = simd.splat(x)
     zero = simd.splat(ZERO)
     for at in range(0, count, 8):
-        apart = simd.without(simd.xor(simd.load(faults.base, at), wanted), simd.load(faults.free, at))
-        inside = simd.bits(simd.equal(apart, zero))
+        apart = (simd.load(faults.base, at) ^ wanted) & ~simd.load(faults.free, at)
+        inside = simd.bits(apart == zero)
         if count - at < 8:
             inside &= (ONE << np.uint64(count - at)) - ONE
         if inside:

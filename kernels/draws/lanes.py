@@ -35,12 +35,12 @@ _ZERO = np.uint64(0)
 @block(always=True)
 def _put(words, at, even, odd, used, parts, step):
     """Write two words of each trial of a vector as rows of labels; with two ``parts`` odd trials' labels ``step`` words on."""
-    simd.store(words, at, simd.both(even, used))
-    simd.store(words, at + 8, simd.both(odd, used))
+    simd.store(words, at, even & used)
+    simd.store(words, at + 8, odd & used)
     if parts == 2:
         byte = simd.splat(np.uint64(8))
-        simd.store(words, at + step, simd.both(simd.shift_right(even, byte), used))
-        simd.store(words, at + step + 8, simd.both(simd.shift_right(odd, byte), used))
+        simd.store(words, at + step, (even >> byte) & used)
+        simd.store(words, at + step + 8, (odd >> byte) & used)
 
 
 @block(always=True)
@@ -79,7 +79,7 @@ def place_of(start, step, f):
 
 @block
 def _closer(near, x, y):
-    return simd.minimum(near, simd.popcount(simd.xor(x, y)))
+    return simd.minimum(near, simd.popcount(x ^ y))
 
 
 @block(always=True, alone=True)

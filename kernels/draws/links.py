@@ -88,7 +88,7 @@ def distinct_links(key, t, n, count, lower, dims, draws):
         even, odd = next_fields(key, block, shift, halves, philox.DIMENSIONS)
         mask = simd.splat(low)
         times = simd.splat(np.uint64(n))
-        store_in_turn(simd.mul(simd.both(even, mask), times), simd.mul(simd.both(odd, mask), times), draws.links)
+        store_in_turn((even & mask) * times, (odd & mask) * times, draws.links)
         for i in range(16):
             k = draws.links[i] >> np.uint64(width)
             x = draws.nodes[i] & ~(ONE << k)
@@ -96,7 +96,7 @@ def distinct_links(key, t, n, count, lower, dims, draws):
                 lower[taken] = x
                 dims[taken] = k
                 taken += 1
-        halves = simd.add(halves, simd.splat(np.uint64(8)))
+        halves = halves + 8
     clear(draws.seen)
 
 
@@ -104,12 +104,12 @@ def distinct_links(key, t, n, count, lower, dims, draws):
 def _store_links(nodes, fields, shift, n, draws, at):
     """Lower ends, and dimensions as single bits or 0 in skipped places, of eight places from ``at`` on."""
     by, mask, one = simd.splat(shift), simd.splat(np.uint64(0xFFFF)), simd.splat(ONE)
-    product = simd.mul32(simd.both(simd.shift_right(fields, by), mask), simd.splat(n))
-    kept = simd.less_equal(simd.splat(np.uint64(65536) % n), simd.both(product, mask))
-    link = simd.shift_left(one, simd.shift_right(product, simd.splat(np.uint64(16))))
+    product = simd.mul32((fields >> by) & mask, simd.splat(n))
+    kept = simd.splat(np.uint64(65536) % n) <= (product & mask)
+    link = one << (product >> 16)
     link = simd.select(kept, link, simd.splat(ZERO))
     inside = simd.splat((ONE << n) - ONE)
-    simd.store(draws.nodes, at, simd.without(simd.both(simd.shift_right(nodes, by), inside), link))
+    simd.store(draws.nodes, at, (nodes >> by) & inside & ~link)
     simd.store(draws.links, at, link)
 
 
@@ -151,7 +151,7 @@ def mark_distinct_links(key, t, n, count, words, lower, bit, draws):
     halves = simd.iota(first)
     taken, wanted = ZERO, np.uint64(count)
     while taken < wanted:
-        later = simd.add(halves, eight)
+        later = halves + eight
         evens, odds = philox.mixed_lanes(key, blocks, simd.join(halves, later, halves, later), purposes)
         even, odd = simd.quarters(evens), simd.quarters(odds)
         _store_links(even[0], even[2], shift, np.uint64(n), draws, 0)
@@ -170,7 +170,7 @@ def mark_distinct_links(key, t, n, count, words, lower, bit, draws):
                 if taken < wanted:
                     at = (i & 16) + 8 * (i & 1) + (i >> 1 & 7)
                     taken = _mark_link(draws, np.uint64(at), words, lower, bit, taken)
-        halves = simd.add(later, eight)
+        halves = later + eight
 
 
 @block(always=True)
@@ -199,11 +199,11 @@ def link_lanes(nodes, fields, n):
     """
     times = simd.like(fields, n)
     bit = simd.one_hot(simd.mul_high(fields, times))
-    none = simd.sub(bit, bit)
-    inside = simd.sub(simd.one_hot(times), simd.like(bit, ONE))  # n = 32 or 16: 0 - 1, all bits
+    none = bit - bit
+    inside = simd.one_hot(times) - 1  # n = 32 or 16: 0 - 1, all bits
     least = simd.like(bit, (ONE << np.uint64(16 if n <= np.uint64(16) else 32)) % n)
-    skipped = simd.mask_without(simd.equal(none, none), simd.less_equal(least, simd.mul(fields, times)))
-    return simd.without(simd.both(nodes, inside), bit), bit, skipped
+    skipped = (simd.every_lane(none)) & ~(least <= (fields * times))
+    return nodes & inside & ~bit, bit, skipped
 
 
 @kernel("uint64[:, ::1](uint64, int64, int64, int64)")

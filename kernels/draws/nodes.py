@@ -53,10 +53,10 @@ def status(key, label):
 @block
 def status_lanes(keys, labels):
     """:func:`status` of eight (key, label) at once, as vectors of uint64."""
-    z = simd.add(keys, simd.mul(labels, simd.splat(GOLDEN)))
-    z = simd.mul(simd.xor(z, simd.shift_right(z, simd.splat(_30))), simd.splat(_MIX1))
-    z = simd.mul(simd.xor(z, simd.shift_right(z, simd.splat(_27))), simd.splat(_MIX2))
-    return simd.xor(z, simd.shift_right(z, simd.splat(_31)))
+    z = keys + (labels * simd.splat(GOLDEN))
+    z = (z ^ (z >> simd.splat(_30))) * simd.splat(_MIX1)
+    z = (z ^ (z >> simd.splat(_27))) * simd.splat(_MIX2)
+    return z ^ (z >> simd.splat(_31))
 
 
 @block
@@ -146,13 +146,13 @@ def next_fields(key, block, shift, halves, purpose):
     """Words 2 h and 2 h + 1 of a block for the h in the lanes of ``halves``, shifted down to a trial's field: two vectors."""
     even, odd = philox.mixed_lanes(key, simd.splat(block), halves, simd.splat(purpose))
     by = simd.splat(shift)
-    return simd.shift_right(even, by), simd.shift_right(odd, by)
+    return even >> by, odd >> by
 
 
 @block
 def with_high_fields(low, high):
     """Eight labels from the low 32 bits of two vectors of fields."""
-    return simd.either(simd.both(low, simd.splat(LOW32)), simd.shift_left(high, simd.splat(HALF)))
+    return (low & simd.splat(LOW32)) | (high << simd.splat(HALF))
 
 
 @block
@@ -178,7 +178,7 @@ def next_labels(key, block, shift, n, halves, purpose, high, words):
         even = with_high_fields(even, high_even)
         odd = with_high_fields(odd, high_odd)
     mask = simd.splat((ONE << np.uint64(n)) - ONE)
-    store_in_turn(simd.both(even, mask), simd.both(odd, mask), words)
+    store_in_turn(even & mask, odd & mask, words)
 
 
 @block
@@ -207,7 +207,7 @@ def distinct_nodes(key, t, n, count, out, draws):
                 out[taken] = x
                 met |= bit_of(x)
                 taken += 1
-        halves = simd.add(halves, simd.splat(np.uint64(8)))
+        halves = halves + 8
     clear(draws.seen)
 
 
@@ -292,7 +292,7 @@ def next_row(key, t, q, n, rows):
         even = simd.load(rows.words, at)
         odd = simd.load(rows.words, at + 8)
     else:
-        halves = simd.add(simd.splat(np.uint64(q << 3)), simd.iota(simd.splat(block)))
+        halves = simd.splat(np.uint64(q << 3)) + simd.iota(simd.splat(block))
         even, odd = philox.mixed_lanes(key, simd.splat(block), halves, simd.splat(philox.LABELS))
         if q < _KEPT:
             simd.store(rows.words, at, even)
@@ -300,8 +300,8 @@ def next_row(key, t, q, n, rows):
             rows.held[1] = q + 1
     shift = simd.splat(field * width)
     mask = simd.splat((ONE << np.uint64(n)) - ONE)
-    even = simd.both(simd.shift_right(even, shift), mask)
-    odd = simd.both(simd.shift_right(odd, shift), mask)
+    even = (even >> shift) & mask
+    odd = (odd >> shift) & mask
     simd.store(rows.labels, 0, simd.as32(simd.low_halves(even, odd)))
 
 

@@ -73,9 +73,9 @@ def _too_few_nonfaulty(status, lazy):
     lanes = simd.iota(simd.splat(status))
     count = 0
     for node in range(0, np.int64(1) << lazy.bits, 8):
-        found = status_lanes(simd.splat(status), simd.add(simd.splat(np.uint64(node)), lanes))
-        inside = simd.less_equal(simd.add(simd.splat(np.uint64(node)), lanes), _inside(lazy))
-        count += popcount(simd.bits(simd.mask_and(inside, simd.less_equal(simd.splat(lazy.limit), found))))
+        found = status_lanes(simd.splat(status), simd.splat(np.uint64(node)) + lanes)
+        inside = (simd.splat(np.uint64(node)) + lanes) <= _inside(lazy)
+        count += popcount(simd.bits(inside & (simd.splat(lazy.limit) <= found)))
         if count >= 2:
             return False
     return True
@@ -85,16 +85,16 @@ def _too_few_nonfaulty(status, lazy):
 def _valid_pairs(keys, limit, s, t):
     """The lanes in which s and t are nonfaulty and different, as bits."""
     least = simd.splat(limit)
-    s_nonfaulty = simd.less_equal(least, status_lanes(keys, s))
-    t_nonfaulty = simd.less_equal(least, status_lanes(keys, t))
-    return simd.bits(simd.mask_and(simd.mask_and(s_nonfaulty, t_nonfaulty), simd.differ(s, t)))
+    s_nonfaulty = least <= status_lanes(keys, s)
+    t_nonfaulty = least <= status_lanes(keys, t)
+    return simd.bits(s_nonfaulty & t_nonfaulty & (s != t))
 
 
 @block(always=True)
 def _candidates(lazy, trials, i):
     """Candidate pairs of eight trials, or of one, with their numbers in the lanes of ``i``."""
     s, t = philox.mixed_lanes(lazy.key, trials, i, simd.splat(philox.PAIRS))
-    return simd.both(s, _inside(lazy)), simd.both(t, _inside(lazy))
+    return s & _inside(lazy), t & _inside(lazy)
 
 
 @block(always=True)
@@ -103,8 +103,8 @@ def _status_keys(lazy, trials, i, status):
     if not lazy.whole:
         return status
     one = simd.splat(ONE)
-    even, odd = philox.mixed_lanes(lazy.key, trials, simd.shift_right(i, one), simd.splat(philox.STATUS_KEYS))
-    return simd.select(simd.equal(simd.both(i, one), one), odd, even)
+    even, odd = philox.mixed_lanes(lazy.key, trials, i >> one, simd.splat(philox.STATUS_KEYS))
+    return simd.select((i & one) == one, odd, even)
 
 
 @block
@@ -118,7 +118,7 @@ def _redraw(first, at, n, lazy, pairs):
             if _too_few_nonfaulty(pairs.waiting_keys[at], lazy):
                 return False
             unchecked = False
-        numbers = simd.add(simd.splat(np.uint64(i)), simd.iota(status))
+        numbers = simd.splat(np.uint64(i)) + simd.iota(status)
         s, t = _candidates(lazy, trial, numbers)
         status = _status_keys(lazy, trial, numbers, status)
         valid = _valid_pairs(status, lazy.limit, s, t)
@@ -178,9 +178,9 @@ def _draw_waiting(n, count, lazy, pairs):
 def _sort_out(first, start, stop, status, s, t, n, count, lazy, pairs):
     """Keep those of eight trials from ``start`` on that are wanted and valid, and let the other wanted ones wait."""
     wanted = valid_lanes(start, 1, 8, first, stop)
-    s = simd.both(s, _inside(lazy))
-    t = simd.both(t, _inside(lazy))
-    trial = simd.add(simd.splat(np.uint64(start)), simd.iota(status))
+    s = s & _inside(lazy)
+    t = t & _inside(lazy)
+    trial = simd.splat(np.uint64(start)) + simd.iota(status)
     valid = _valid_pairs(status, lazy.limit, s, t) & wanted
     return _keep(n, valid, status, s, t, trial, pairs), _wait(count, wanted & ~valid, status, trial, pairs)
 

@@ -84,12 +84,12 @@ def _prepare(key, block, purpose, kind):
     """
     x = key & _LOW
     s = simd.like(kind, _32)
-    a = simd.add(simd.like(kind, block & _LOW), simd.iota(s))
+    a = simd.like(kind, block & _LOW) + simd.iota(s)
     p = simd.mul32(a, simd.like(kind, _M0))
-    c = simd.xor(simd.shift_right(p, s), simd.like(kind, purpose ^ (key >> _32)))
+    c = (p >> s) ^ simd.like(kind, purpose ^ (key >> _32))
     q = simd.mul32(c, simd.like(kind, _M1))
     x2 = (x + _W0 + _W0) & _LOW
-    return (block >> _32) ^ x, p, simd.shift_right(q, s), simd.xor(q, simd.like(kind, x2))
+    return (block >> _32) ^ x, p, q >> s, q ^ simd.like(kind, x2)
 
 
 @block(always=True)
@@ -117,7 +117,7 @@ def _round(key, i, a, b, c, d):
     q = simd.mul32(c, simd.like(a, _M1))
     x = simd.like(a, ((key & _LOW) + np.uint64(i - 1) * _W0) & _LOW)
     y = simd.like(a, ((key >> _32) + np.uint64(i - 1) * _W1) & _LOW)
-    return simd.xor(simd.xor(simd.shift_right(q, s), b), x), q, simd.xor(simd.xor(simd.shift_right(p, s), d), y), p
+    return (q >> s) ^ b ^ x, q, (p >> s) ^ d ^ y, p
 
 
 @block(always=True)
@@ -147,10 +147,10 @@ def _scalars(key, base, half):
 def _go_on(key, first, second, third, u, v, w):
     """The words from what is shared (:func:`_prepare`) and what is a half's own (:func:`_scalars`)."""
     s = simd.like(first, _32)
-    p = simd.mul32(simd.xor(second, u), simd.like(first, _M0))
-    q = simd.mul32(simd.xor(first, v), simd.like(first, _M1))
-    a = simd.xor(simd.shift_right(q, s), third)
-    c = simd.xor(simd.shift_right(p, s), w)
+    p = simd.mul32(second ^ u, simd.like(first, _M0))
+    q = simd.mul32(first ^ v, simd.like(first, _M1))
+    a = (q >> s) ^ third
+    c = (p >> s) ^ w
     return _last_rounds(key, a, q, c, p)
 
 
@@ -203,7 +203,7 @@ def mixed_lanes(key, blocks, halves, purposes):
 
     With blocks that are all the same the compiler moves their share of the first round out of a loop over halves.
     """
-    b = simd.shift_right(blocks, simd.like(blocks, _32))
+    b = blocks >> simd.like(blocks, _32)
     a, b, c, d = _round(key, 1, blocks, b, halves, purposes)
     a, b, c, d = _round(key, 2, a, b, c, d)
     a, b, c, d = _round(key, 3, a, b, c, d)

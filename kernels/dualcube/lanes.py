@@ -103,7 +103,7 @@ def _put(at, chosen, columns, walks):
 def _queue_lanes(count, wanted, key, node, rest, numbers, way):
     """Queue the walks of the lanes ``wanted`` that have at least two links."""
     zero = simd.splat(ZERO)
-    long = simd.differ(simd.both(rest, simd.sub(rest, simd.splat(ONE))), zero)
+    long = (rest & (rest - 1)) != zero
     return count + _put(count, simd.bits(long) & wanted, (key, node, rest, rest, numbers), way)
 
 
@@ -154,7 +154,7 @@ def _first_attempts(n, cube, pairs, batch, room):
     """Set up every trial's first attempt; returns the number of walks queued."""
     cross = ONE << (cube.m + cube.m)
     low = simd.splat((ONE << cube.m) - ONE)
-    high = simd.shift_left(low, simd.splat(cube.m))
+    high = low << simd.splat(cube.m)
     x = simd.splat(cross)
     zero = simd.splat(ZERO)
     one = simd.splat(ONE)
@@ -163,27 +163,27 @@ def _first_attempts(n, cube, pairs, batch, room):
     for v in range(0, n, 8):
         active = first_lanes(n - v)
         key, s, t = simd.load(pairs.keys, v), simd.load(pairs.sources, v), simd.load(pairs.targets, v)
-        same = simd.equal(simd.both(simd.xor(s, t), x), zero)
+        same = ((s ^ t) & x) == zero
         # from here on in the class of t: leave the cluster of ``a`` at ``a`` itself
-        a = simd.select(same, s, simd.xor(s, x))
-        names = simd.select(simd.equal(simd.both(t, x), zero), high, low)
-        apart = simd.both(simd.xor(a, t), names)
-        entry = simd.xor(a, apart)
-        nonfaulty = simd.less_equal(least, status_lanes(key, simd.xor(s, x)))
-        nonfaulty = simd.mask_and(nonfaulty, simd.less_equal(least, status_lanes(key, entry)))
-        nonfaulty = simd.mask_and(nonfaulty, simd.less_equal(least, status_lanes(key, simd.xor(entry, x))))
-        inside = simd.mask_and(same, simd.equal(apart, zero))
-        chosen = simd.bits(simd.mask_or(nonfaulty, inside)) & active
-        rest = simd.xor(entry, t)
-        links = simd.add(simd.popcount(apart), simd.popcount(rest))
+        a = simd.select(same, s, s ^ x)
+        names = simd.select((t & x) == zero, high, low)
+        apart = (a ^ t) & names
+        entry = a ^ apart
+        nonfaulty = least <= status_lanes(key, s ^ x)
+        nonfaulty = nonfaulty & (least <= status_lanes(key, entry))
+        nonfaulty = nonfaulty & (least <= status_lanes(key, entry ^ x))
+        inside = same & (apart == zero)
+        chosen = simd.bits(nonfaulty | inside) & active
+        rest = entry ^ t
+        links = simd.popcount(apart) + simd.popcount(rest)
         # two cross edges, one when s' is in the class of t (s : s' : s is erased), none inside a cluster
-        links = simd.add(links, simd.select(same, simd.select(inside, zero, simd.add(one, one)), one))
+        links = links + simd.select(same, simd.select(inside, zero, one + one), one)
         simd.store(batch.firsts[0], v, apart)
         simd.store(batch.firsts[1], v, rest)
         simd.store(batch.links, v, links)
-        numbers = simd.add(simd.splat(np.uint64(2 * v)), simd.shift_left(simd.iota(zero), one))
-        count = _queue_lanes(count, chosen, key, simd.xor(a, x), apart, numbers, batch.way)
-        count = _queue_lanes(count, chosen, key, entry, rest, simd.add(numbers, one), batch.way)
+        numbers = simd.splat(np.uint64(2 * v)) + (simd.iota(zero) << one)
+        count = _queue_lanes(count, chosen, key, a ^ x, apart, numbers, batch.way)
+        count = _queue_lanes(count, chosen, key, entry, rest, numbers + one, batch.way)
         left = active & ~chosen
         while left:
             i = v + lowest(left)
@@ -206,13 +206,13 @@ def _walk_all(count, stuck, limit, batch):
             key, node, rest = simd.load(way.keys, v), simd.load(way.nodes, v), simd.load(way.rests, v)
             candidates, numbers = simd.load(way.extras, v), simd.load(way.numbers, v)
             d = simd.top(candidates)
-            there = simd.xor(node, d)
-            nonfaulty = simd.less_equal(least, status_lanes(key, there))
+            there = node ^ d
+            nonfaulty = least <= status_lanes(key, there)
             node = simd.select(nonfaulty, there, node)
-            rest = simd.select(nonfaulty, simd.xor(rest, d), rest)
-            candidates = simd.select(nonfaulty, rest, simd.xor(candidates, d))
-            going = simd.bits(simd.differ(simd.both(rest, simd.sub(rest, one)), zero)) & active
-            blocked = simd.bits(simd.equal(candidates, zero)) & going
+            rest = simd.select(nonfaulty, rest ^ d, rest)
+            candidates = simd.select(nonfaulty, rest, candidates ^ d)
+            going = simd.bits((rest & (rest - one)) != zero) & active
+            blocked = simd.bits(candidates == zero) & going
             if blocked:
                 stuck += _put(stuck, blocked, (key, node, rest, candidates, numbers), batch.stuck)
                 going &= ~blocked
@@ -231,14 +231,14 @@ def _first_nonfaulty(key, node, dims, pending, limit):
     least = simd.splat(limit)
     found = zero
     has = ZERO
-    pending &= simd.bits(simd.differ(dims, zero))
+    pending &= simd.bits(dims != zero)
     while pending:
         d = simd.top(dims)
-        nonfaulty = simd.bits(simd.less_equal(least, status_lanes(key, simd.xor(node, d)))) & pending
+        nonfaulty = simd.bits(least <= status_lanes(key, node ^ d)) & pending
         found = simd.select(simd.mask(d, nonfaulty), d, found)
         has |= nonfaulty
-        dims = simd.xor(dims, d)
-        pending &= ~nonfaulty & simd.bits(simd.differ(dims, zero))
+        dims = dims ^ d
+        pending &= ~nonfaulty & simd.bits(dims != zero)
     return found, has
 
 
@@ -271,8 +271,8 @@ def _detour_all(first, end, limit, batch):
         key, node, rest = simd.load(stuck.keys, v), simd.load(stuck.nodes, v), simd.load(stuck.rests, v)
         numbers, free = simd.load(stuck.numbers, v), simd.load(stuck.extras, v)
         active = first_lanes(end - v)
-        child, has = _first_nonfaulty(key, node, simd.without(free, rest), active, limit)
-        there = simd.xor(node, child)
+        child, has = _first_nonfaulty(key, node, free & ~rest, active, limit)
+        there = node ^ child
         d, has = _first_nonfaulty(key, there, rest, has, limit)
         simd.store(stuck.extras, end, child)
         for lane in range(8):
@@ -282,8 +282,8 @@ def _detour_all(first, end, limit, batch):
                 batch.links[at[1]] += _TWO
         lost = active & ~has
         kept += _put(kept, lost, (key, node, rest, free, numbers), stuck)
-        rest = simd.xor(simd.either(rest, child), d)
-        count += _put(count, has, (key, simd.xor(there, d), rest, rest, numbers), batch.way)
+        rest = (rest | child) ^ d
+        count += _put(count, has, (key, there ^ d, rest, rest, numbers), batch.way)
     return count, kept
 
 

@@ -60,8 +60,8 @@ _grow = growing(_first)
 @block(always=True)
 def _ask(world, node, pattern):
     """Which of eight labels, ``node`` xor the lanes of ``pattern``, are nonfaulty, as bits."""
-    there = simd.xor(simd.splat(node), pattern)
-    return simd.bits(simd.less_equal(simd.splat(world.limit), status_lanes(simd.splat(world.key), there)))
+    there = simd.splat(node) ^ pattern
+    return simd.bits(simd.splat(world.limit) <= status_lanes(simd.splat(world.key), there))
 
 
 @block(always=True)
@@ -70,7 +70,7 @@ def _window(dims, most):
     from there on as lanes."""
     low = np.uint64(max(highest(dims) - most + 1, 0))
     one = simd.splat(ONE << low)
-    return low, simd.shift_left(one, simd.iota(one))
+    return low, one << simd.iota(one)
 
 
 @block(always=True)

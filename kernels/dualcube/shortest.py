@@ -41,8 +41,8 @@ def draw_nonfaulty(key, threshold, m, nonfaulty):
         for w in range(nodes >> 6):
             word = ZERO
             for i in range(8):
-                label = simd.add(simd.splat(np.uint64(c * nodes + 64 * w + 8 * i)), lanes)
-                word |= simd.bits(simd.less_equal(limit, status_lanes(simd.splat(key), label))) << np.uint64(8 * i)
+                label = simd.splat(np.uint64(c * nodes + 64 * w + 8 * i)) + lanes
+                word |= simd.bits(limit <= status_lanes(simd.splat(key), label)) << np.uint64(8 * i)
             row[w] = word
 
 

@@ -68,24 +68,22 @@ def fault_free_distance(s, t, m):
 def _distance_lanes(s, t, m):
     """:func:`fault_free_distance` of eight pairs."""
     zero = simd.splat(ZERO)
-    x = simd.xor(s, t)
+    x = s ^ t
     low = simd.splat((ONE << m) - ONE)
-    names = simd.select(
-        simd.equal(simd.shift_right(s, simd.splat(m + m)), zero), simd.shift_left(low, simd.splat(m)), low
-    )
-    same_class = simd.equal(simd.shift_right(x, simd.splat(m + m)), zero)
-    apart = simd.mask_and(same_class, simd.differ(simd.both(x, names), zero))
-    return simd.add(simd.popcount(x), simd.select(apart, simd.splat(_TWO), zero))
+    names = simd.select((s >> simd.splat(m + m)) == zero, low << simd.splat(m), low)
+    same_class = (x >> simd.splat(m + m)) == zero
+    apart = same_class & ((x & names) != zero)
+    return simd.popcount(x) + simd.select(apart, simd.splat(_TWO), zero)
 
 
 @block(always=True)
 def _raise(tally, at, wanted, values, trials, row):
     """Replace the extreme at ``at`` by a larger value of the lanes ``wanted``, or by an equal one of a smaller trial."""
     best, who = held(tally, at)
-    higher = simd.less_equal(simd.splat(np.uint64(best + 1)), values)
-    same = simd.equal(simd.splat(np.uint64(best)), values)
-    earlier = simd.mask_without(same, simd.less_equal(simd.splat(np.uint64(who)), trials))
-    better = simd.bits(simd.mask_or(higher, earlier)) & wanted
+    higher = simd.splat(np.uint64(best + 1)) <= values
+    same = simd.splat(np.uint64(best)) == values
+    earlier = same & ~(simd.splat(np.uint64(who)) <= trials)
+    better = simd.bits(higher | earlier) & wanted
     if better == ZERO:
         return
     simd.store(row, 0, values)
@@ -105,18 +103,18 @@ def _count_routes(n, m, pairs, lengths, tally):
     for v in range(0, n, 8):
         active = first_lanes(n - v)
         length = simd.load(lengths, v)
-        limited += popcount(simd.bits(simd.equal(length, simd.splat(_LIMITED))) & active)
-        there = simd.bits(simd.less_equal(length, simd.splat(_LONGEST_LENGTH))) & active
+        limited += popcount(simd.bits(length == simd.splat(_LIMITED)) & active)
+        there = simd.bits(length <= simd.splat(_LONGEST_LENGTH)) & active
         delivered += popcount(there)
         distance = _distance_lanes(simd.load(pairs.sources, v), simd.load(pairs.targets, v), m)
-        detours += popcount(simd.bits(simd.differ(length, distance)) & there)
+        detours += popcount(simd.bits(length != distance) & there)
         _raise(tally, _LONGEST, there, length, simd.load(pairs.trials, v), pairs.row)
-        _raise(tally, _DETOUR, there, simd.sub(length, distance), simd.load(pairs.trials, v), pairs.row)
+        _raise(tally, _DETOUR, there, length - distance, simd.load(pairs.trials, v), pairs.row)
         mask = simd.mask(length, there)
         length, distance = simd.select(mask, length, zero), simd.select(mask, distance, zero)
         length1, length2 = add_lanes(length1, length2, length)
         distance1, distance2 = add_lanes(distance1, distance2, distance)
-        product = simd.add(product, simd.mul32(length, distance))
+        product = product + simd.mul32(length, distance)
     tally[_VALID] += n
     tally[_DELIVERED] += delivered
     tally[_LIMIT] += limited

@@ -394,6 +394,22 @@ def mask_without(x: Any, y: Any) -> Any:
     return x & ~y
 
 
+def _mask_like(vector: Any) -> Any:
+    return Mask(vector.lanes) if isinstance(vector, Vector) else None
+
+
+@operation(_mask_like, lambda b, t, vector: ir.Constant(ir.VectorType(ir.IntType(1), t[0].lanes), [0] * t[0].lanes))
+def no_lane(vector: Any) -> Any:
+    """The mask that selects no lane of ``vector``."""
+    return np.zeros(len(vector), np.bool_)
+
+
+@operation(_mask_like, lambda b, t, vector: ir.Constant(ir.VectorType(ir.IntType(1), t[0].lanes), [1] * t[0].lanes))
+def every_lane(vector: Any) -> Any:
+    """The mask that selects every lane of ``vector``."""
+    return np.ones(len(vector), np.bool_)
+
+
 def _emit_bits(b: Any, t: Any, mask: Any) -> Any:
     return (
         b.zext(b.bitcast(mask, ir.IntType(t[0].lanes)), ir.IntType(64))
@@ -561,3 +577,71 @@ def majority(x: Any, y: Any, z: Any) -> Any:
 def either3(x: Any, y: Any, z: Any) -> Any:
     """``x | y | z``."""
     return x | y | z
+
+
+# ---------------------------------------------------------------- operators
+
+
+def _operators() -> None:
+    """Give vectors and masks the operators of NumPy's arrays: ``x ^ y``, ``x & ~y``, ``x <= y``.
+
+    An integer literal stands for all lanes.
+    """
+    import operator
+
+    from numba.extending import lower_builtin, type_callable
+
+    def literal(b: Any, t: Any, value: Any, kind: Any) -> Any:
+        return value if isinstance(t, (Vector, Mask)) else _emit_like(b, (kind, types.int64), None, value)
+
+    def kind_of(x: Any, y: Any) -> Any:
+        if isinstance(x, (Vector, Mask)) and (x == y or (isinstance(x, Vector) and isinstance(y, types.Integer))):
+            return x
+        return y if isinstance(y, Vector) and isinstance(x, types.Integer) else None
+
+    def declare(op: Any, emit: Callable[..., Any], compares: bool, masks: bool) -> None:
+        @type_callable(op)
+        def typing(context: Any) -> Any:
+            def typer(x: Any, y: Any) -> Any:
+                kind = kind_of(x, y)
+                if kind is None or (isinstance(kind, Mask) and not masks):
+                    return None
+                return Mask(kind.lanes) if compares else kind
+
+            return typer
+
+        def lower(context: Any, b: Any, sig: Any, args: Any) -> Any:
+            kind = kind_of(*sig.args)
+            return emit(b, *(literal(b, t, v, kind) for t, v in zip(sig.args, args, strict=True)))
+
+        lower_builtin(op, Vector, Vector)(lower)
+        lower_builtin(op, Vector, types.Integer)(lower)
+        lower_builtin(op, types.Integer, Vector)(lower)
+        if masks:
+            lower_builtin(op, Mask, Mask)(lower)
+
+    for op, emit, compares, masks in (
+        (operator.xor, lambda b, x, y: b.xor(x, y), False, False),
+        (operator.and_, lambda b, x, y: b.and_(x, y), False, True),
+        (operator.or_, lambda b, x, y: b.or_(x, y), False, True),
+        (operator.add, lambda b, x, y: b.add(x, y), False, False),
+        (operator.sub, lambda b, x, y: b.sub(x, y), False, False),
+        (operator.mul, lambda b, x, y: b.mul(x, y), False, False),
+        (operator.lshift, lambda b, x, y: b.shl(x, y), False, False),
+        (operator.rshift, lambda b, x, y: b.lshr(x, y), False, False),
+        (operator.le, lambda b, x, y: b.icmp_unsigned("<=", x, y), True, False),
+        (operator.eq, lambda b, x, y: b.icmp_unsigned("==", x, y), True, False),
+        (operator.ne, lambda b, x, y: b.icmp_unsigned("!=", x, y), True, False),
+    ):
+        declare(op, emit, compares, masks)
+
+    @type_callable(operator.invert)
+    def typing(context: Any) -> Any:
+        return lambda x: x if isinstance(x, (Vector, Mask)) else None
+
+    lower_builtin(operator.invert, Vector)(lambda context, b, sig, args: _not(b, args[0]))
+    lower_builtin(operator.invert, Mask)(lambda context, b, sig, args: _not(b, args[0]))
+
+
+if not __import__("numba").config.DISABLE_JIT:
+    _operators()

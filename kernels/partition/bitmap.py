@@ -42,7 +42,7 @@ def words_for(f):
 def _draw_more(key, where, source):
     """Sixteen more words of block ``where``."""
     at = source.drawn[0]
-    halves = simd.add(simd.iota(simd.splat(ZERO)), simd.splat(np.uint64(at >> 1)))
+    halves = simd.iota(simd.splat(ZERO)) + simd.splat(np.uint64(at >> 1))
     even, odd = philox.mixed_lanes(key, simd.splat(where), halves, simd.splat(philox.LABELS))
     store_in_turn(even, odd, source.spare)
     simd.store(source.words, at, simd.load(source.spare, 0))
@@ -86,7 +86,7 @@ def _across(x, low):
         low ^= k
         mask = simd.splat(bits.LOW[bits.lowest(k)])
         by = simd.splat(k)
-        x = simd.either(simd.both(simd.shift_right(x, by), mask), simd.shift_left(simd.both(x, mask), by))
+        x = ((x >> by) & mask) | ((x & mask) << by)
     return x
 
 
@@ -109,7 +109,7 @@ def meet_marked(state, mask):
             y = neighbours.neighbour7(y)
         if within & np.uint64(4):
             y = neighbours.neighbour8(y)
-        if simd.bits(simd.differ(simd.both(x, _across(y, low)), zero)) != ZERO:
+        if simd.bits((x & _across(y, low)) != zero) != ZERO:
             return True
     return False
 

@@ -42,7 +42,7 @@ _NOTED = 64
 
 @block
 def _closer(least, x, y):
-    return simd.minimum(least, simd.xor(x, y))
+    return simd.minimum(least, x ^ y)
 
 
 @block(always=True)
@@ -106,7 +106,7 @@ def _bar(noted, count, barred, n, lanes):
         row = simd.load(barred, i * lanes)
         for q in range(count):
             x = simd.load(noted, q * lanes)
-            row = simd.either(row, simd.select(simd.differ(simd.both(x, bit), zero), x, zero))
+            row = row | simd.select((x & bit) != zero, x, zero)
         simd.store(barred, i * lanes, row)
 
 
@@ -123,11 +123,11 @@ def _bar_all(queue, f, noted, barred, n, lanes):
     for i in range(1, f):
         x = simd.load(queue, 2 * lanes * i)
         for j in range(i):
-            apart = simd.xor(x, simd.load(queue, 2 * lanes * j))
+            apart = x ^ simd.load(queue, 2 * lanes * j)
             distance = simd.popcount(apart)
-            near = simd.less_equal(distance, two)
+            near = distance <= two
             if simd.bits(near) != ZERO:
-                alone = simd.either(alone, simd.select(simd.less_equal(distance, one), apart, zero))
+                alone = alone | simd.select(distance <= one, apart, zero)
                 simd.store(noted, count * lanes, simd.select(near, apart, zero))
                 count += 1
         if count + f > _NOTED:
@@ -146,10 +146,10 @@ def _count_pairs(alone, barred, n, lanes, live, tally):
     unseen = live  # lanes in which no dimension without a conflict has come by
     for i in range(n - 1):
         bit = simd.like(zero, ONE << np.uint64(i))
-        higher = simd.xor(higher, bit)
-        left = simd.without(higher, simd.either(simd.load(barred, i * lanes), alone))
-        free = simd.bits(simd.equal(simd.both(alone, bit), zero))
-        found = simd.bits(simd.differ(left, zero)) & free & live
+        higher = higher ^ bit
+        left = higher & ~(simd.load(barred, i * lanes) | alone)
+        free = simd.bits((alone & bit) == zero)
+        found = simd.bits(left != zero) & free & live
         many = bits.popcount(found)
         tally[_EXISTS] += many
         tally[_GREEDY] += bits.popcount(found & unseen)
@@ -157,10 +157,10 @@ def _count_pairs(alone, barred, n, lanes, live, tally):
         partners = simd.select(simd.mask(zero, found), left, partners)
         unseen &= ~free
         live &= ~found
-    partners = simd.both(partners, simd.sub(zero, partners))
+    partners = partners & (zero - partners)
     for i in range(1, n):
         bit = simd.like(zero, ONE << np.uint64(i))
-        tally[_HI] += i * bits.popcount(simd.bits(simd.equal(partners, bit)))
+        tally[_HI] += i * bits.popcount(simd.bits(partners == bit))
 
 
 # ---------------------------------------------------------------- all together
@@ -188,7 +188,7 @@ def _take(key, at, start, least, hit, params, sieve, count, lanes, tally):
         hit &= hit - ONE
     if hit == ZERO:
         return count
-    repeated = simd.bits(simd.equal(least, simd.xor(least, least))) & hit
+    repeated = simd.bits(least == (least ^ least)) & hit
     while repeated:
         i = bits.lowest(repeated)
         repeated &= repeated - ONE
@@ -229,7 +229,7 @@ def _sift(key, first, stop, params, sieve, lanes, tally):
             if at == 0:
                 draw_four(key, np.uint64(8 * (start // lanes)), f, 1, pattern, words)
             least = _least_xor(sieve.labels, at, lanes, f)
-            hit = simd.bits(simd.less_equal(least, three))
+            hit = simd.bits(least <= three)
             valid = valid_lanes(start, 1, lanes, first, stop)
             cleared += bits.popcount(valid & ~hit)
             if hit & valid:

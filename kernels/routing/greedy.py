@@ -21,15 +21,15 @@ def _turn(cells, masks, turned, f, lanes):
     s = simd.load(cells, 2 * lanes * f)
     t = simd.load(cells, 2 * lanes * (f + 1))
     for i in range(f):
-        simd.store(turned, 2 * i * lanes, simd.reverse(simd.xor(simd.load(cells, 2 * lanes * i), t)))
+        simd.store(turned, 2 * i * lanes, simd.reverse(simd.load(cells, 2 * lanes * i) ^ t))
         simd.store(turned, (2 * i + 1) * lanes, simd.reverse(simd.load(masks, i * lanes)))
-    return simd.reverse(simd.xor(s, t))
+    return simd.reverse(s ^ t)
 
 
 @block(always=True)
 def _single(x, zero):
     """The lanes with one bit, 0 elsewhere."""
-    return simd.select(simd.equal(simd.both(x, simd.sub(x, simd.like(x, 1))), zero), x, zero)
+    return simd.select((x & (x - simd.like(x, 1))) == zero, x, zero)
 
 
 @block(always=True)
@@ -37,9 +37,9 @@ def _open1(turned, apart, zero, f, lanes):
     """Dimensions from which ROUTE1(1) takes the lowest."""
     faulty = zero
     for i in range(f):
-        x = simd.xor(simd.load(turned, 2 * i * lanes), apart)
-        faulty = simd.either(faulty, _single(x, zero))
-    return simd.without(apart, faulty)
+        x = simd.load(turned, 2 * i * lanes) ^ apart
+        faulty = faulty | _single(x, zero)
+    return apart & ~faulty
 
 
 @block(always=True)
@@ -48,14 +48,14 @@ def _open3(turned, apart, zero, f, lanes):
     faulty = zero
     closed = zero
     for i in range(f):
-        x = simd.xor(simd.load(turned, 2 * i * lanes), apart)
+        x = simd.load(turned, 2 * i * lanes) ^ apart
         free = simd.load(turned, (2 * i + 1) * lanes)
-        faulty = simd.either(faulty, _single(x, zero))
-        x = simd.without(x, free)
-        beside = simd.select(simd.equal(x, zero), free, _single(x, zero))
-        closed = simd.either(closed, beside)
-    active = simd.without(apart, closed)
-    return simd.select(simd.differ(active, zero), active, simd.without(apart, faulty))
+        faulty = faulty | _single(x, zero)
+        x = x & ~free
+        beside = simd.select(x == zero, free, _single(x, zero))
+        closed = closed | beside
+    active = apart & ~closed
+    return simd.select(active != zero, active, apart & ~faulty)
 
 
 def _walking(open_: Any) -> Any:
@@ -63,13 +63,13 @@ def _walking(open_: Any) -> Any:
 
     @block
     def walk(turned, apart, f, lanes):
-        zero = simd.sub(apart, apart)
+        zero = apart - apart
         while True:
             dims = open_(turned, apart, zero, f, lanes)
-            bit = simd.both(dims, simd.sub(zero, dims))
-            if simd.bits(simd.differ(bit, zero)) == 0:
-                return simd.bits(simd.differ(apart, zero))
-            apart = simd.xor(apart, bit)
+            bit = dims & (zero - dims)
+            if simd.bits(bit != zero) == 0:
+                return simd.bits(apart != zero)
+            apart = apart ^ bit
 
     return walk
 
@@ -82,12 +82,12 @@ def _together(cells, masks, f, lanes):
     """Trials whose ends are in one subcube, as bits (``single.same_subcube``)."""
     s = simd.load(cells, 2 * lanes * f)
     t = simd.load(cells, 2 * lanes * (f + 1))
-    zero = simd.sub(s, s)
-    found = simd.differ(s, s)
+    zero = s - s
+    found = simd.no_lane(s)
     for i in range(f):
         x = simd.load(cells, 2 * lanes * i)
-        outside = simd.without(simd.either(simd.xor(x, s), simd.xor(x, t)), simd.load(masks, i * lanes))
-        found = simd.mask_or(found, simd.equal(outside, zero))
+        outside = ((x ^ s) | (x ^ t)) & ~simd.load(masks, i * lanes)
+        found = found | (outside == zero)
     return simd.bits(found)
 
 

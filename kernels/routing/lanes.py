@@ -70,7 +70,7 @@ DECIDED = 3
 @block(always=True)
 def on_path(e, r, zero):
     """Lanes in which the offsets ``e`` from s and ``r`` from t are of a node or subcube on ROUTE's path (``rules.on_route``)."""
-    return simd.equal(simd.both(r, simd.either(e, simd.sub(zero, e))), zero)
+    return (r & (e | (zero - e))) == zero
 
 
 @block(always=True)
@@ -81,7 +81,7 @@ def _add_high(h, key, block, f, n):
     if f & 1:
         even, _ = philox.lanes(key, prepared, np.uint64((f >> 1) + 1))
     used = simd.like(h, (ONE << np.uint64(n - 32)) - ONE)
-    return simd.add(h, simd.popcount(simd.both(simd.as32(simd.xor(even, odd)), used)))
+    return h + simd.popcount(simd.as32(even ^ odd) & used)
 
 
 @block(always=True)
@@ -123,17 +123,17 @@ def look(work, at, lanes):
     s = simd.load(work.labels, at + f * lanes)
     t = simd.load(work.labels, at + (f + 1) * lanes)
     near = smallest_distance(work.labels, at, lanes, f)
-    apart = simd.xor(s, t)
-    zero = simd.sub(s, s)
+    apart = s ^ t
+    zero = s - s
     same = simd.minimum(near, apart)
-    on = simd.differ(zero, zero)
+    on = simd.no_lane(zero)
     for i in range(f):
         x = simd.load(work.labels, at + i * lanes)
-        e = simd.xor(x, s)
-        r = simd.xor(x, t)
-        on = simd.mask_or(on, on_path(e, r, zero))
+        e = x ^ s
+        r = x ^ t
+        on = on | on_path(e, r, zero)
         same = simd.minimum(same, simd.minimum(e, r))
-    return near, apart, simd.bits(on), simd.bits(simd.equal(same, zero))
+    return near, apart, simd.bits(on), simd.bits(same == zero)
 
 
 @block(always=True)
@@ -193,22 +193,22 @@ def _meet(work, lanes):
     close_first(cells, work.masks, f)
     s = simd.load(cells, 2 * lanes * f)
     t = simd.load(cells, 2 * lanes * (f + 1))
-    zero = simd.sub(s, s)
+    zero = s - s
     whole = simd.like(s, (ONE << np.uint64(work.trial.n)) - ONE)
-    apart = simd.xor(s, t)
-    second = simd.xor(s, simd.top(apart))
-    previous = simd.xor(t, simd.both(apart, simd.sub(zero, apart)))
-    lost = simd.differ(s, s)
+    apart = s ^ t
+    second = s ^ simd.top(apart)
+    previous = t ^ (apart & (zero - apart))
+    lost = simd.no_lane(s)
     met = lost
     dead = lost
     for i in range(f):
         x = simd.load(cells, 2 * lanes * i)
         m = simd.load(work.masks, lanes * i)
-        lost = simd.mask_or(lost, on_path(simd.xor(x, s), simd.xor(x, t), zero))
-        e = simd.without(simd.xor(x, second), m)
-        r = simd.without(simd.xor(x, previous), m)
-        met = simd.mask_or(met, on_path(e, r, zero))
-        dead = simd.mask_or(dead, simd.equal(m, whole))
+        lost = lost | on_path(x ^ s, x ^ t, zero)
+        e = (x ^ second) & ~m
+        r = (x ^ previous) & ~m
+        met = met | on_path(e, r, zero)
+        dead = dead | (m == whole)
     return simd.popcount(apart), simd.bits(lost), simd.bits(met), simd.bits(dead)
 
 
@@ -292,7 +292,7 @@ def _sifting(add_high: Any, close_queue: Any) -> Any:
                     draw_four(key, block, f + 2, 1, pattern, words)
                 near, apart, lost, again = look(work, at, lanes)
                 live = valid_lanes(start, 1, lanes, first, stop)
-                hit = simd.bits(simd.less_equal(near, two)) | again
+                hit = simd.bits(near <= two) | again
                 if not work.decided or n > 32:
                     hit |= lost
                 hit &= live
@@ -330,8 +330,8 @@ def _count(work, tally):
 @block
 def _both_sums(sums, at):
     """Sum of the Hamming distances, and of their squares, of the trials that the filter decides and of others."""
-    total = simd.add(simd.load(sums, _FILTERED), simd.load(sums, at))
-    squares = simd.add(simd.load(sums, _FILTERED + 8), simd.load(sums, at + 8))
+    total = simd.load(sums, _FILTERED) + simd.load(sums, at)
+    squares = simd.load(sums, _FILTERED + 8) + simd.load(sums, at + 8)
     return np.int64(simd.total(total)), np.int64(simd.total(squares))
 
 

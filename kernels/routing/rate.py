@@ -85,9 +85,9 @@ def _set_out(drawn, batch):
     count = np.int64(0)
     for v in range(0, drawn, 8):
         s = simd.load(batch.pairs.sources, v)
-        rest = simd.xor(s, simd.load(batch.pairs.targets, v))
-        far = simd.differ(simd.both(rest, simd.sub(rest, simd.splat(ONE))), zero)
-        number = simd.add(simd.splat(np.uint64(v)), eight)
+        rest = s ^ simd.load(batch.pairs.targets, v)
+        far = (rest & (rest - 1)) != zero
+        number = simd.splat(np.uint64(v)) + eight
         key = simd.load(batch.pairs.keys, v)
         count = _go_on(count, simd.bits(far) & first_lanes(drawn - v), key, s, rest, rest, number, batch)
     return count
@@ -119,17 +119,17 @@ def walk_batch(drawn, limit, deep, batch):
             key, node, rest = simd.load(way[0], v), simd.load(way[1], v), simd.load(way[2], v)
             ask, number = simd.load(way[3], v), simd.load(way[4], v)
             bit = simd.top(ask)
-            there = simd.xor(node, bit)
-            passed = simd.less_equal(least, status_lanes(key, there))
+            there = node ^ bit
+            passed = least <= status_lanes(key, there)
             node = simd.select(passed, there, node)
-            rest = simd.select(passed, simd.xor(rest, bit), rest)
-            ask = simd.select(passed, rest, simd.xor(ask, bit))
+            rest = simd.select(passed, rest ^ bit, rest)
+            ask = simd.select(passed, rest, ask ^ bit)
             stopped = live & ~simd.bits(passed)
-            far = simd.bits(simd.differ(simd.both(rest, simd.sub(rest, one)), zero)) & live
+            far = simd.bits((rest & (rest - one)) != zero) & live
             if stopped:
-                told += popcount(stopped & simd.bits(simd.equal(simd.both(number, told_bit), zero)))
-                number = simd.select(simd.mask(number, stopped), simd.either(number, told_bit), number)
-                out = stopped if deep else stopped & simd.bits(simd.equal(ask, zero))
+                told += popcount(stopped & simd.bits((number & told_bit) == zero))
+                number = simd.select(simd.mask(number, stopped), number | told_bit, number)
+                out = stopped if deep else stopped & simd.bits(ask == zero)
                 if out:
                     mask = simd.mask(rest, out)
                     simd.store(batch.ended[0], ended, simd.compress(mask, rest))
@@ -147,11 +147,11 @@ def _sums(drawn, batch):
     total = simd.splat(ZERO)
     squares = total
     for v in range(0, drawn, 8):
-        h = simd.popcount(simd.xor(simd.load(batch.pairs.sources, v), simd.load(batch.pairs.targets, v)))
+        h = simd.popcount(simd.load(batch.pairs.sources, v) ^ simd.load(batch.pairs.targets, v))
         if drawn - v < 8:
-            h = simd.select(simd.mask(h, ALL >> np.uint64(64 - (drawn - v))), h, simd.sub(h, h))
-        total = simd.add(total, h)
-        squares = simd.add(squares, simd.mul32(h, h))
+            h = simd.select(simd.mask(h, ALL >> np.uint64(64 - (drawn - v))), h, h - h)
+        total = total + h
+        squares = squares + simd.mul32(h, h)
     return np.int64(simd.total(total)), np.int64(simd.total(squares))
 
 

@@ -13,35 +13,35 @@ from ..machine.jit import block
 def _fold(fields):
     """The sum of the four 16-bit fields of each word, where it fits one."""
     words = simd.as64(fields)
-    words = simd.add(words, simd.shift_right(words, simd.splat(np.uint64(16))))
-    words = simd.add(words, simd.shift_right(words, simd.splat(np.uint64(32))))
-    return simd.both(words, simd.splat(np.uint64(0xFFFF)))
+    words = words + (words >> 16)
+    words = words + (words >> 32)
+    return words & 65535
 
 
 @block(always=True)
 def _byte_sums(words):
     """For each word the sum of its bytes, 8 at most each, and of their squares."""
     even = simd.splat(np.uint64(0x00FF00FF00FF00FF))
-    x = simd.as16(simd.both(words, even))
-    y = simd.as16(simd.both(simd.shift_right(words, simd.splat(np.uint64(8))), even))
-    return _fold(simd.add(x, y)), _fold(simd.add(simd.mul(x, x), simd.mul(y, y)))
+    x = simd.as16(words & even)
+    y = simd.as16((words >> 8) & even)
+    return _fold(x + y), _fold((x * x) + (y * y))
 
 
 @block(always=True)
 def add_chosen(h, chosen, width, sums, at):
     """Add the chosen lanes of ``h``, and their squares, to two vectors of 64-bit sums, kept in ``sums`` from ``at`` on."""
-    words = simd.as64(simd.select(simd.mask(h, chosen), h, simd.sub(h, h)))
+    words = simd.as64(simd.select(simd.mask(h, chosen), h, h - h))
     total = simd.load(sums, at)
     squares = simd.load(sums, at + 8)
     if width == 8:
         x, y = _byte_sums(words)
-        total = simd.add(total, x)
-        squares = simd.add(squares, y)
+        total = total + x
+        squares = squares + y
     else:
         lane = simd.splat((ONE << np.uint64(width)) - ONE)
         for shift in range(0, 64, width):
-            x = simd.both(simd.shift_right(words, simd.splat(np.uint64(shift))), lane)
-            total = simd.add(total, x)
-            squares = simd.add(squares, simd.mul32(x, x))
+            x = (words >> simd.splat(np.uint64(shift))) & lane
+            total = total + x
+            squares = squares + simd.mul32(x, x)
     simd.store(sums, at, total)
     simd.store(sums, at + 8, squares)

@@ -199,7 +199,7 @@ def _enter(rows, v, works, equal, law, count):
     if v < law.many:
         simd.store(rows, 8 * v, works)
         if law.tail:
-            places = simd.add(simd.splat(np.uint64(8 * v)), simd.iota(works))
+            places = simd.splat(np.uint64(8 * v)) + simd.iota(works)
             count = _wait(equal, places, count, law.waiting)
     return count
 
@@ -229,7 +229,7 @@ def _many(key, group, law, digits, tails, rows):
             even, odd = philox.four_lanes(key, four, (half, half + _8, half + _16, half + _24))
             zero = simd.like(full, (law.head >> np.uint64(7 - i) & ONE) - ONE)  # where the rate has no digit 1
             works, works_too = simd.majority(even, works, zero), simd.majority(odd, works_too, zero)
-            equal, equal_too = simd.both(equal, simd.xor(even, zero)), simd.both(equal_too, simd.xor(odd, zero))
+            equal, equal_too = equal & (even ^ zero), equal_too & (odd ^ zero)
         row, same = simd.quarters(works), simd.quarters(equal)
         row_too, same_too = simd.quarters(works_too), simd.quarters(equal_too)
         count = _enter(rows, v, row[0], same[0], law, count)
@@ -249,7 +249,7 @@ def _many(key, group, law, digits, tails, rows):
 @block(always=True)
 def _wait(words, places, count, waiting):
     """Enter the words that are not zero behind ``count``, with their places in the rows; returns how many wait then."""
-    some = simd.differ(words, simd.splat(ZERO))
+    some = words != 0
     simd.store(waiting, count, simd.compress(some, words))
     simd.store(waiting, _PLACES + count, simd.compress(some, places))
     return count + popcount(simd.bits(some))
@@ -262,19 +262,19 @@ def _decide(key, group, tail, purpose, count, waiting, rows):
     at = max(count - 8, np.int64(0))
     live = first_lanes(count - at)
     words, places = simd.load(waiting, at), simd.load(waiting, _PLACES + at)
-    before = simd.sub(words, one)
-    lane = simd.shift_left(simd.both(places, simd.splat(np.uint64(7))), simd.splat(_6))
-    lane = simd.add(lane, simd.popcount(simd.without(before, words)))
-    v = simd.shift_right(places, simd.splat(_3))
-    t = simd.add(lane, simd.splat(np.uint64(group)))
-    even, odd = philox.mixed_lanes(key, t, simd.shift_right(v, one), simd.splat(purpose))
-    drawn_tail = simd.select(simd.equal(simd.both(v, one), one), odd, even)
-    faulty = simd.bits(simd.less_equal(drawn_tail, simd.splat(tail - ONE))) & live
+    before = words - one
+    lane = (places & 7) << simd.splat(_6)
+    lane = lane + simd.popcount(before & ~words)
+    v = places >> simd.splat(_3)
+    t = lane + simd.splat(np.uint64(group))
+    even, odd = philox.mixed_lanes(key, t, v >> one, simd.splat(purpose))
+    drawn_tail = simd.select((v & one) == one, odd, even)
+    faulty = simd.bits(drawn_tail <= simd.splat(tail - ONE)) & live
     while faulty:
         i = at + lowest(faulty)
         faulty &= faulty - ONE
         rows[np.int64(waiting[_PLACES + i])] &= ~(ONE << np.uint64(lowest(waiting[i])))
-    rest = simd.select(simd.mask(words, live), simd.both(words, before), simd.splat(ZERO))
+    rest = simd.select(simd.mask(words, live), words & before, simd.splat(ZERO))
     return _wait(rest, places, at, waiting)
 
 

@@ -36,14 +36,14 @@ def _distinct(labels, at, lanes, f, rows):
     rest = ZERO
     for row in range(f, rows + 1):  # in the last round nothing is left to replace them by
         first, following = simd.load(labels, at), simd.load(labels, at + row * lanes)
-        done = simd.differ(first, first)
+        done = simd.no_lane(first)
         for i in range(1, f):
             x = simd.load(labels, at + i * lanes)
-            again = simd.differ(first, first)
+            again = simd.no_lane(first)
             for j in range(i):
-                again = simd.mask_or(again, simd.equal(x, simd.load(labels, at + j * lanes)))
-            simd.store(labels, at + i * lanes, simd.select(simd.mask_without(again, done), following, x))
-            done = simd.mask_or(done, again)
+                again = again | (x == simd.load(labels, at + j * lanes))
+            simd.store(labels, at + i * lanes, simd.select(again & ~done, following, x))
+            done = done | again
         rest = simd.bits(done)
         if rest == ZERO:
             break
@@ -54,25 +54,25 @@ def _distinct(labels, at, lanes, f, rows):
 def _near(labels, at, counts, lanes, f, least):
     """Lanes in which some fault has ``least`` others at distance two, as bits."""
     first = simd.load(labels, at)
-    zero = simd.xor(first, first)
+    zero = first ^ first
     one, two = simd.like(first, ONE), simd.like(first, np.uint64(2))
     simd.store(counts, 0, zero)
     for i in range(f & 1, f, 2):  # two rows against each earlier one, so that a load and a store serve two pairs
         x, y = simd.load(labels, at + i * lanes), simd.load(labels, at + (i + 1) * lanes)
-        a = b = simd.select(simd.equal(simd.popcount(simd.xor(x, y)), two), one, zero)
+        a = b = simd.select(simd.popcount(x ^ y) == two, one, zero)
         for j in range(i):
             z = simd.load(labels, at + j * lanes)
             c = simd.load(counts, j * lanes)
-            by_x, by_y = simd.equal(simd.popcount(simd.xor(x, z)), two), simd.equal(simd.popcount(simd.xor(y, z)), two)
-            a = simd.select(by_x, simd.add(a, one), a)
-            b = simd.select(by_y, simd.add(b, one), b)
-            c = simd.select(by_x, simd.add(c, one), c)
-            simd.store(counts, j * lanes, simd.select(by_y, simd.add(c, one), c))
+            by_x, by_y = simd.popcount(x ^ z) == two, simd.popcount(y ^ z) == two
+            a = simd.select(by_x, a + one, a)
+            b = simd.select(by_y, b + one, b)
+            c = simd.select(by_x, c + one, c)
+            simd.store(counts, j * lanes, simd.select(by_y, c + one, c))
         simd.store(counts, i * lanes, a)
         simd.store(counts, (i + 1) * lanes, b)
-    found = simd.less_equal(one, zero)
+    found = one <= zero
     for i in range(f):
-        found = simd.mask_or(found, simd.less_equal(simd.like(first, np.uint64(least)), simd.load(counts, i * lanes)))
+        found = found | (simd.like(first, np.uint64(least)) <= simd.load(counts, i * lanes))
     return simd.bits(found)
 
 

@@ -120,12 +120,12 @@ def _any_of(rows, works, links, net, first, stop):
 
 @block(always=True)
 def _over(rows, works, net, i):
-    return simd.both(simd.load(rows, net.near[i]), simd.load(works, net.over[i]))
+    return simd.load(rows, net.near[i]) & simd.load(works, net.over[i])
 
 
 @block(always=True)
 def _nothing(x):
-    return simd.bits(simd.differ(x, simd.splat(ZERO))) == ZERO
+    return simd.bits(x != 0) == ZERO
 
 
 @block
@@ -134,14 +134,14 @@ def _seed(alive, works, links, net):
     full = simd.splat(ALL)
     taken = one = two = simd.splat(ZERO)
     v = np.int64(0)
-    while v < net.later.size and not _nothing(simd.without(full, simd.both(taken, two))):
+    while v < net.later.size and not _nothing(full & ~(taken & two)):
         a = simd.load(alive, 8 * v)
-        found = simd.both(a, _any_of(alive, works, links, net, net.begin[v], net.begin[v + 1]))
-        two = simd.either(two, simd.both(one, a))
-        one = simd.either(one, a)
-        x = simd.either(simd.without(found, taken), _any_of(net.reached, works, links, net, net.begin[v], net.later[v]))
-        taken = simd.either(taken, found)
-        simd.store(net.reached, 8 * v, simd.both(x, a))
+        found = a & _any_of(alive, works, links, net, net.begin[v], net.begin[v + 1])
+        two = two | (one & a)
+        one = one | a
+        x = (found & ~taken) | _any_of(net.reached, works, links, net, net.begin[v], net.later[v])
+        taken = taken | found
+        simd.store(net.reached, 8 * v, x & a)
         v += 1
     return v, one, two
 
@@ -151,18 +151,16 @@ def _sweep(alive, works, links, net, begin):
     """The rest of the upward sweep from node ``begin``, and the downward one; lists the nodes not wholly reached: from where."""
     for v in range(begin, net.later.size):
         x = _any_of(net.reached, works, links, net, net.begin[v], net.later[v])
-        simd.store(net.reached, 8 * v, simd.both(x, simd.load(alive, 8 * v)))
+        simd.store(net.reached, 8 * v, x & simd.load(alive, 8 * v))
     at = net.listed.size  # from behind, so that they are listed upwards
     for v in range(net.later.size - 1, -1, -1):
         a = simd.load(alive, 8 * v)
-        x = simd.either(
-            simd.load(net.reached, 8 * v), _any_of(net.reached, works, links, net, net.later[v], net.begin[v + 1])
-        )
-        x = simd.both(x, a)
+        x = simd.load(net.reached, 8 * v) | _any_of(net.reached, works, links, net, net.later[v], net.begin[v + 1])
+        x = x & a
         simd.store(net.reached, 8 * v, x)
         at -= 1
         net.listed[at] = v
-        at += np.int64(_nothing(simd.xor(x, a)))
+        at += np.int64(_nothing(x ^ a))
     return at
 
 
@@ -178,15 +176,15 @@ def _settle(alive, works, links, net, begin):
     for k in range(begin, net.listed.size):
         v = net.listed[k]
         a, old = simd.load(alive, 8 * v), simd.load(net.reached, 8 * v)
-        left = simd.without(a, old)
-        new = simd.both(left, _any_of(net.reached, works, links, net, net.begin[v], net.later[v]))
-        some = simd.either(some, new)
-        simd.store(net.reached, 8 * v, simd.either(old, new))
-        left = simd.xor(left, new)
+        left = a & ~old
+        new = left & _any_of(net.reached, works, links, net, net.begin[v], net.later[v])
+        some = some | new
+        simd.store(net.reached, 8 * v, old | new)
+        left = left ^ new
         if net.later.size <= _ALWAYS or not _nothing(left):
-            lonely = simd.without(left, _any_of(alive, works, links, net, net.begin[v], net.begin[v + 1]))
-            isolated = simd.either(isolated, lonely)
-            stop = _list(v, simd.xor(left, lonely), stop, np.int64(1), net)
+            lonely = left & ~_any_of(alive, works, links, net, net.begin[v], net.begin[v + 1])
+            isolated = isolated | lonely
+            stop = _list(v, left ^ lonely, stop, np.int64(1), net)
     step = np.int64(-1)  # the other way each time
     while first < stop and not _nothing(some):
         some = simd.splat(ZERO)
@@ -194,10 +192,10 @@ def _settle(alive, works, links, net, begin):
         for _ in range(stop - first):
             v, left = net.listed[at], simd.load(net.left, 8 * at)
             begin_near, stop_near = (net.begin[v], net.later[v]) if step > 0 else (net.later[v], net.begin[v + 1])
-            new = simd.both(left, _any_of(net.reached, works, links, net, begin_near, stop_near))
-            some = simd.either(some, new)
-            simd.store(net.reached, 8 * v, simd.either(new, simd.load(net.reached, 8 * v)))
-            to = _list(v, simd.xor(left, new), to, step, net)
+            new = left & _any_of(net.reached, works, links, net, begin_near, stop_near)
+            some = some | new
+            simd.store(net.reached, 8 * v, new | simd.load(net.reached, 8 * v))
+            to = _list(v, left ^ new, to, step, net)
             at += step
         if step > 0:
             stop = to
@@ -205,8 +203,8 @@ def _settle(alive, works, links, net, begin):
             first = to + 1
         step = -step
     for k in range(first, stop):
-        apart = simd.either(apart, simd.load(net.left, 8 * k))
-    return isolated, simd.either(apart, isolated)
+        apart = apart | simd.load(net.left, 8 * k)
+    return isolated, apart | isolated
 
 
 @block(always=True)
@@ -223,11 +221,11 @@ def _flood(alive, works, links, net):
     i, one, two = _seed(alive, works, links, net)
     isolated, apart = _settle(alive, works, links, net, _sweep(alive, works, links, net, i))
     full = simd.splat(ALL)
-    apart = simd.both(apart, two)
-    simd.store(net.verdict, 8 * _CONNECTED, simd.without(one, apart))
-    simd.store(net.verdict, 8 * _NO_ISOLATED, simd.without(full, isolated))
-    simd.store(net.verdict, 8 * _HIDDEN, simd.without(apart, isolated))
-    simd.store(net.verdict, 8 * _JOINED, simd.without(two, apart))
+    apart = apart & two
+    simd.store(net.verdict, 8 * _CONNECTED, one & ~apart)
+    simd.store(net.verdict, 8 * _NO_ISOLATED, full & ~isolated)
+    simd.store(net.verdict, 8 * _HIDDEN, apart & ~isolated)
+    simd.store(net.verdict, 8 * _JOINED, two & ~apart)
     simd.store(net.verdict, 8 * _TWO, two)
 
 
@@ -251,10 +249,10 @@ def _none_apart(alive, n, f):
         near = simd.either3(a, b, c)
         if f > 2 * n - 3:
             d, e, g = simd.load(alive, 8 * (v ^ 8)), simd.load(alive, 8 * (v ^ 16)), simd.load(alive, 8 * (v ^ 32))
-            both = simd.both(near, simd.either3(d, e, g))
+            both = near & simd.either3(d, e, g)
             near = simd.either3(both, simd.majority(a, b, c), simd.majority(d, e, g))
-        found = simd.both(found, near)
-    return _nothing(simd.without(full, found))
+        found = found & near
+    return _nothing(full & ~found)
 
 
 @block
@@ -275,20 +273,20 @@ def _is_set(rows, v, lane):
 @block(always=True)
 def _bit(rows, x, lane):
     """Whether the rows of the nodes x, or no node, have the lanes' bits: ones or zeros."""
-    inside = simd.differ(x, simd.splat(ALL))
-    at = simd.add(simd.shift_left(x, simd.splat(_3)), simd.shift_right(lane, simd.splat(_6)))
+    inside = x != simd.splat(ALL)
+    at = (x << simd.splat(_3)) + (lane >> simd.splat(_6))
     word = simd.gather(rows, simd.select(inside, at, simd.splat(ZERO)))
-    return simd.both(simd.shift_right(word, simd.both(lane, simd.splat(_63))), simd.splat(ONE))
+    return (word >> (lane & simd.splat(_63))) & 1
 
 
 @block(always=True)
 def _take(x, new, s, t):
     """Enter the candidates x that are new into the pairs."""
     none = simd.splat(ALL)
-    new = simd.mask_and(new, simd.differ(x, s))
-    free = simd.equal(s, none)
-    t = simd.select(simd.mask_and(simd.mask_without(new, free), simd.equal(t, none)), x, t)
-    return simd.select(simd.mask_and(new, free), x, s), t
+    new = new & (x != s)
+    free = s == none
+    t = simd.select(new & ~free & (t == none), x, t)
+    return simd.select(new & free, x, s), t
 
 
 @block
@@ -299,29 +297,29 @@ def draw_pairs(key, group, n, by_rate, lane, places, alive):
     """
     one, none, inside = simd.splat(ONE), simd.splat(ALL), simd.splat((ONE << np.uint64(n)) - ONE)
     place = simd.gather(places, lane)
-    half = simd.shift_right(place, one)
-    block_ = simd.add(lane, simd.splat(np.uint64(group)))
+    half = place >> one
+    block_ = lane + simd.splat(np.uint64(group))
     width = np.uint64(field_width(n))
-    shift = simd.sub(lane, lane)
+    shift = lane - lane
     fields = np.uint64(64) if by_rate else ONE
     if not by_rate:
         per = np.uint64(3 if n <= 8 else 2)
-        shift = simd.shift_left(simd.both(block_, simd.splat((ONE << per) - ONE)), simd.splat(np.uint64(6) - per))
-        block_ = simd.shift_right(block_, simd.splat(per))
+        shift = (block_ & simd.splat((ONE << per) - ONE)) << simd.splat(np.uint64(6) - per)
+        block_ = block_ >> simd.splat(per)
     s = t = none
-    late = simd.equal(simd.both(place, one), one)  # the first word is before the place
-    never = simd.differ(one, one)
-    while simd.bits(simd.equal(t, none)):
+    late = (place & one) == one  # the first word is before the place
+    never = simd.no_lane(one)
+    while simd.bits(t == none):
         word, odd = philox.mixed_lanes(key, block_, half, simd.splat(philox.PAIRS if by_rate else philox.LABELS))
         for _ in range(2):
             at = ZERO
-            while at < fields and simd.bits(simd.equal(t, none)):
+            while at < fields and simd.bits(t == none):
                 for _ in range(4 if by_rate else 1):  # at once: a gather takes long, four not longer
-                    x = simd.both(simd.shift_right(word, simd.add(shift, simd.splat(at))), inside)
-                    s, t = _take(x, simd.mask_without(simd.equal(_bit(alive, x, lane), one), late), s, t)
+                    x = (word >> (shift + simd.splat(at))) & inside
+                    s, t = _take(x, (_bit(alive, x, lane) == one) & ~late, s, t)
                     at += width
             word, late = odd, never
-        half = simd.add(half, one)
+        half = half + one
     return s, t
 
 
@@ -355,8 +353,8 @@ def _join(s, t, lane, pairs, alive, works, links, net):
     """Enter into the verdict where t can be reached from s, in eight lanes that are apart."""
     a, b = _bit(net.reached, s, lane), _bit(net.reached, t, lane)
     joined, beside = (
-        simd.bits(simd.equal(simd.both(a, b), simd.splat(ONE))),
-        simd.bits(simd.equal(simd.either(a, b), simd.splat(ZERO))),
+        simd.bits((a & b) == 1),
+        simd.bits((a | b) == 0),
     )
     simd.store(pairs, 0, s)
     simd.store(pairs, 8, t)
@@ -405,15 +403,15 @@ def _population(x):
 def _count(valid, own, cube, tally):
     """Enter the verdicts of the valid lanes into the tally."""
     mask = simd.load(valid, 0)
-    tally[_PAIRS] += _population(simd.both(mask, simd.load(own.verdict, 8 * _TWO)))
+    tally[_PAIRS] += _population(mask & simd.load(own.verdict, 8 * _TWO))
     for i in range(4):
-        x = simd.both(mask, simd.load(own.verdict, 8 * i))
-        y = simd.both(mask, simd.load(cube.verdict, 8 * i))
+        x = mask & simd.load(own.verdict, 8 * i)
+        y = mask & simd.load(cube.verdict, 8 * i)
         a, b = _population(x), _population(y)
         tally[_COUNTS[i]] += a
         tally[_CUBE[i]] += b
         tally[_GAIN[i]] += a - b
-        tally[_DIFFERS[i]] += _population(simd.xor(x, y))
+        tally[_DIFFERS[i]] += _population(x ^ y)
 
 
 @block

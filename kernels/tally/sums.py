@@ -106,7 +106,7 @@ def add_quantity(tally, slots, x):
 @block(always=True)
 def add_lanes(total, squares, x):
     """Add vector x of lanes below 2^32, 64 bits wide, and their squares to two vectors of sums."""
-    return simd.add(total, x), simd.add(squares, simd.mul32(x, x))
+    return total + x, squares + simd.mul32(x, x)
 
 
 @block
@@ -119,11 +119,11 @@ def add_moments(x, width, sums):
     least = simd.load(sums, 8)
     high = simd.load(sums, 16)
     for shift in range(0, 64, width):
-        part = simd.both(simd.shift_right(words, simd.splat(np.uint64(shift))), lane)
+        part = (words >> simd.splat(np.uint64(shift))) & lane
         square = simd.mul32(part, part)
-        total = simd.add(total, part)
-        least = simd.add(least, simd.both(square, low))
-        high = simd.add(high, simd.shift_right(square, simd.splat(HALF)))
+        total = total + part
+        least = least + (square & low)
+        high = high + (square >> simd.splat(HALF))
     simd.store(sums, 0, total)
     simd.store(sums, 8, least)
     simd.store(sums, 16, high)

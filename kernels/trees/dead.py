@@ -109,7 +109,7 @@ def first_sink(dead):
     """The first label with FAULT = 0, or -1 (reading R3)."""
     none = simd.like(simd.load(dead.words, 0), np.uint64(0))
     for at in range(0, dead.words.size, LANES):
-        clean = simd.bits(simd.equal(simd.load(dead.words, at), none))
+        clean = simd.bits(simd.load(dead.words, at) == none)
         if clean:
             return at + bits.lowest(clean)
     return np.int64(-1)
@@ -121,7 +121,7 @@ def isolated(n, dead):
     full = simd.like(simd.load(dead.words, 0), (ONE << np.uint64(n)) - ONE)
     found = np.int64(0)
     for at in range(0, max(np.int64(1) << n, LANES), LANES):
-        here = simd.bits(simd.equal(simd.load(dead.words, at), full))
+        here = simd.bits(simd.load(dead.words, at) == full)
         if n < 5:
             here &= (ONE << (ONE << np.uint64(n))) - ONE
         found += bits.popcount(here)

@@ -69,12 +69,12 @@ def _is_repeated(ident, rows, row):
     near = simd.like(ident, np.uint64(0xFFFF))
     other = near
     for j in range(0, row - 1, 2):
-        near = simd.minimum(near, simd.xor(ident, simd.load(rows.ident, j * LANES)))
-        other = simd.minimum(other, simd.xor(ident, simd.load(rows.ident, (j + 1) * LANES)))
+        near = simd.minimum(near, ident ^ simd.load(rows.ident, j * LANES))
+        other = simd.minimum(other, ident ^ simd.load(rows.ident, (j + 1) * LANES))
     if row & 1:
-        near = simd.minimum(near, simd.xor(ident, simd.load(rows.ident, (row - 1) * LANES)))
-    zero = simd.sub(near, near)
-    return simd.equal(simd.minimum(near, other), zero)
+        near = simd.minimum(near, ident ^ simd.load(rows.ident, (row - 1) * LANES))
+    zero = near - near
+    return simd.minimum(near, other) == zero
 
 
 @block
@@ -85,16 +85,16 @@ def _enter(nodes, fields, n, links, rows, row, taken):
     """
     low, bit, skipped = link_lanes(simd.as16(nodes), simd.as16(fields), np.uint64(n))
     one = simd.like(low, _ONE)
-    dimension = simd.popcount(simd.sub(bit, one))
-    ident = simd.xor(low, simd.shift_left(dimension, simd.like(low, np.uint64(12))))
-    none = simd.sub(low, low)
-    nobody = simd.sub(none, one)
+    dimension = simd.popcount(bit - one)
+    ident = low ^ (dimension << 12)
+    none = low - low
+    nobody = none - one
     simd.store(rows.ident, row * LANES, simd.select(skipped, nobody, ident))
-    full = simd.equal(taken, simd.like(low, np.uint64(links)))
-    dead = simd.mask_or(simd.mask_or(_is_repeated(ident, rows, row), skipped), full)
+    full = taken == simd.like(low, np.uint64(links))
+    dead = _is_repeated(ident, rows, row) | skipped | full
     simd.store(rows.low, row * LANES, simd.select(dead, nobody, low))
     simd.store(rows.bit, row * LANES, simd.select(dead, none, bit))
-    return simd.add(taken, simd.select(dead, none, one))
+    return taken + simd.select(dead, none, one)
 
 
 @block
@@ -113,7 +113,7 @@ def draw_links(key, block_, n, links, rows):
         taken = _enter(odd, low_odd, n, links, rows, row + 1, taken)
         row += 2
         if row >= links:
-            short = simd.bits(simd.differ(taken, every))
+            short = simd.bits(taken != every)
             if short == _ZERO:
                 break
     return row, short
@@ -131,10 +131,10 @@ def find_sinks(n, count, rows):
     for row in range(count):
         low = simd.load(rows.low, row * LANES)
         bit = simd.load(rows.bit, row * LANES)
-        touched = simd.either(touched, simd.either(simd.one_hot(low), simd.one_hot(simd.either(low, bit))))
-    free = simd.without(simd.add(touched, one), touched)
-    none = simd.bits(simd.equal(free, zero))
-    return simd.popcount(simd.sub(free, one)), none
+        touched = touched | (simd.one_hot(low) | simd.one_hot(low | bit))
+    free = (touched + one) & ~touched
+    none = simd.bits(free == zero)
+    return simd.popcount(free - one), none
 
 
 @block
@@ -144,32 +144,32 @@ def _count_end(rows, group, ends):
     carry = simd.one_hot(ends)
     for plane in range(4):
         held = simd.load(rows.cells, at + 8 * plane)
-        simd.store(rows.cells, at + 8 * plane, simd.xor(held, carry))
-        carry = simd.both(held, carry)
-    simd.store(rows.cells, at + 32, simd.either(simd.load(rows.cells, at + 32), carry))
+        simd.store(rows.cells, at + 8 * plane, held ^ carry)
+        carry = held & carry
+    simd.store(rows.cells, at + 32, simd.load(rows.cells, at + 32) | carry)
 
 
 @block
 def _as_full_as(n, a, b, c, d, more):
     """Cells with n ends or more, 4 <= n <= 12, from the planes of 1, 2, 4, 8 and of 16 or more."""
-    full = simd.both(d, c)
+    full = d & c
     if n == 4:
-        full = simd.either(d, c)
+        full = d | c
     elif n == 5:
-        full = simd.either(d, simd.both(c, simd.either(a, b)))
+        full = d | (c & (a | b))
     elif n == 6:
-        full = simd.either(d, simd.both(c, b))
+        full = d | (c & b)
     elif n == 7:
-        full = simd.either(d, simd.both(c, simd.both(b, a)))
+        full = d | (c & (b & a))
     elif n == 8:
         full = d
     elif n == 9:
-        full = simd.both(d, simd.either3(a, b, c))
+        full = d & simd.either3(a, b, c)
     elif n == 10:
-        full = simd.both(d, simd.either(b, c))
+        full = d & (b | c)
     elif n == 11:
-        full = simd.both(d, simd.either(c, simd.both(b, a)))
-    return simd.either(more, full)
+        full = d & (c | (b & a))
+    return more | full
 
 
 @block
@@ -186,11 +186,11 @@ def _crowded(n, count, rows):
         bit = simd.as64(simd.load(rows.bit, row * LANES))
         for group in range(4):
             by = simd.like(word, np.uint64(16 * group))
-            u = simd.both(simd.shift_right(low, by), mask)
-            v = simd.either(u, simd.both(simd.shift_right(bit, by), mask))
-            dead = simd.equal(u, mask)
-            _count_end(rows, group, simd.select(dead, far, simd.both(u, six)))
-            _count_end(rows, group, simd.select(dead, far, simd.both(v, six)))
+            u = (low >> by) & mask
+            v = u | ((bit >> by) & mask)
+            dead = u == mask
+            _count_end(rows, group, simd.select(dead, far, u & six))
+            _count_end(rows, group, simd.select(dead, far, v & six))
     out = _ZERO
     for group in range(4):
         at = group * 40
@@ -198,7 +198,7 @@ def _crowded(n, count, rows):
         b = simd.load(rows.cells, at + 8)
         c = simd.load(rows.cells, at + 16)
         d = simd.load(rows.cells, at + 24)
-        here = simd.bits(simd.differ(_as_full_as(n, a, b, c, d, simd.load(rows.cells, at + 32)), word))
+        here = simd.bits(_as_full_as(n, a, b, c, d, simd.load(rows.cells, at + 32)) != word)
         for i in range(8):
             out |= ((here >> np.uint64(i)) & _ONE) << np.uint64(4 * i + group)
     return out
@@ -213,15 +213,15 @@ def _target(rows, at, used, zero, one, faults):
 
     A link of the dimension just used whose lower end is 0 lies in the tree.
     """
-    low = simd.without(simd.load(rows.low, at), used)
+    low = simd.load(rows.low, at) & ~used
     bit = simd.load(rows.bit, at)
-    at_sink = simd.equal(low, zero)
-    gone = simd.differ(simd.both(bit, used), zero)
-    faults = simd.select(simd.mask_and(at_sink, gone), simd.add(faults, one), faults)
-    low = simd.select(gone, simd.sub(zero, one), low)
+    at_sink = low == zero
+    gone = (bit & used) != zero
+    faults = simd.select(at_sink & gone, faults + one, faults)
+    low = simd.select(gone, zero - one, low)
     simd.store(rows.low, at, low)
-    target = simd.select(simd.mask_without(at_sink, gone), bit, low)
-    single = simd.equal(simd.both(target, simd.sub(target, one)), zero)
+    target = simd.select(at_sink & ~gone, bit, low)
+    single = (target & (target - one)) == zero
     return simd.select(single, target, zero), faults
 
 
@@ -229,18 +229,18 @@ def _target(rows, at, used, zero, one, faults):
 def _full(x, y, z):
     """Sum and carry of three bits, lane bit by lane bit."""
     carry = simd.as16(simd.majority(simd.as64(x), simd.as64(y), simd.as64(z)))
-    return simd.xor(simd.xor(x, y), z), carry
+    return x ^ y ^ z, carry
 
 
 @block(always=True)
 def _half(x, y):
-    return simd.xor(x, y), simd.both(x, y)
+    return x ^ y, x & y
 
 
 @block(always=True)
 def _lower(least, plane, zero):
-    rest = simd.without(least, plane)
-    return simd.select(simd.equal(rest, zero), least, rest)
+    rest = least & ~plane
+    return simd.select(rest == zero, least, rest)
 
 
 def _on_planes(planes: int) -> tuple[Any, Any]:
@@ -305,8 +305,8 @@ def ordering(planes: int) -> Any:
                 c2, c3, c4, c5, c6, c7 = ripple(c2, c3, c4, c5, c6, c7, w)
                 row += 1
             least = cheapest(rest, c0, c1, c2, c3, c4, c5, c6, c7, zero)
-            used = simd.both(least, simd.sub(zero, least))  # ties: the lowest dimension (R5)
-            rest = simd.without(rest, used)
+            used = least & (zero - least)  # ties: the lowest dimension (R5)
+            rest = rest & ~used
         for row in range(count):  # d_0's links
             _, faults = _target(rows, row * LANES, used, zero, one, faults)
         simd.store(rows.faults, 0, faults)
@@ -323,8 +323,8 @@ def move_sinks(sinks, count, rows):
     for row in range(count):
         low = simd.load(rows.low, row * LANES)
         bit = simd.load(rows.bit, row * LANES)
-        dead = simd.equal(bit, simd.sub(bit, bit))
-        moved = simd.without(simd.xor(low, sinks), bit)
+        dead = bit == (bit - bit)
+        moved = (low ^ sinks) & ~bit
         simd.store(rows.low, row * LANES, simd.select(dead, low, moved))
 
 
@@ -352,7 +352,7 @@ def _make(planes: int) -> Kernel:
             orders(n, count, rows)
             live = valid_lanes(start, 1, LANES, first, stop)
             faults = simd.load(rows.faults, 0)
-            faulty = simd.bits(simd.differ(faults, simd.sub(faults, faults)))
+            faulty = simd.bits(faults != (faults - faults))
             left = (left | (crowded & faulty)) & live
             _count_lanes(start, live & ~left, faulty, rows, tally)
             while left:

@@ -130,9 +130,9 @@ def _add_halves(inside, start, stop, step, lanes):
     """For each subcube in [start, stop) whose digit of weight ``step`` is free, add its two halves."""
     for base in range(start, stop, 3 * step):
         for q in range(base, base + step):
-            x = simd.add(simd.load(inside, q * lanes), simd.load(inside, (q + step) * lanes))
+            x = simd.load(inside, q * lanes) + simd.load(inside, (q + step) * lanes)
             at = (q + 2 * step) * lanes
-            simd.store(inside, at, simd.add(simd.load(inside, at), x))
+            simd.store(inside, at, simd.load(inside, at) + x)
 
 
 @block
@@ -161,8 +161,8 @@ def _find_tails(n, lattice, size, lanes, steps):
     inside = lattice.inside
     tail = lattice.tail
     nothing = simd.load(inside, 0)
-    nothing = simd.sub(nothing, nothing)
-    every = simd.sub(nothing, simd.like(nothing, np.uint64(1)))
+    nothing = nothing - nothing
+    every = nothing - 1
     simd.store(tail, (size - 1) * lanes, nothing)
     for h in range(size // group - 1, -1, -1):
         fixed = np.int64(0)
@@ -183,12 +183,12 @@ def _find_tails(n, lattice, size, lanes, steps):
             for e in range(fixed):
                 up = at + steps[2 * e]
                 other = simd.load(inside, at + steps[2 * e + 1])
-                best = simd.minimum(best, simd.add(simd.sub(simd.load(inside, up), other), simd.load(tail, up)))
+                best = simd.minimum(best, (simd.load(inside, up) - other) + simd.load(tail, up))
             for e in range(lattice.low_count[low]):
                 up = at + lattice.low_steps[(low * 3 + e) * 2] * lanes
                 other = simd.load(inside, at + lattice.low_steps[(low * 3 + e) * 2 + 1] * lanes)
-                best = simd.minimum(best, simd.add(simd.sub(simd.load(inside, up), other), simd.load(tail, up)))
-            simd.store(tail, at, simd.sub(best, simd.load(inside, at)))
+                best = simd.minimum(best, (simd.load(inside, up) - other) + simd.load(tail, up))
+            simd.store(tail, at, best - simd.load(inside, at))
 
 
 @block
@@ -198,14 +198,14 @@ def _solve(n, lattice, lanes, steps):
     _count_inside(lattice.inside, size, lanes)
     _find_tails(n, lattice, size, lanes, steps)
     nothing = simd.load(lattice.inside, 0)
-    nothing = simd.sub(nothing, nothing)
-    every = simd.sub(nothing, simd.like(nothing, np.uint64(1)))
+    nothing = nothing - nothing
+    every = nothing - 1
     clean = every
     least = every
     for v in range(1 << n):
         tail = simd.load(lattice.tail, lattice.places[v] * lanes)
         least = simd.minimum(least, tail)
-        clean = simd.minimum(clean, simd.either(tail, simd.load(lattice.ends, v * lanes)))
+        clean = simd.minimum(clean, tail | simd.load(lattice.ends, v * lanes))
         simd.store(lattice.ends, v * lanes, nothing)
     simd.store(lattice.clean, 0, clean)
     simd.store(lattice.least, 0, least)

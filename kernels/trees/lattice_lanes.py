@@ -31,17 +31,17 @@ _orders = ordering(5)
 @block
 def _keep_inside(count, fixed, side, rows, kept):
     """Copy the links of each lane's subcube to the rows behind ``low``'s and ``bit``'s in ``kept``; returns their numbers."""
-    zero = simd.sub(fixed, fixed)
+    zero = fixed - fixed
     one = simd.like(zero, _ONE)
     number = zero
     for row in range(count):
         low = simd.load(rows.low, row * LANES)
         bit = simd.load(rows.bit, row * LANES)
-        there = simd.equal(simd.both(simd.xor(low, side), fixed), zero)
-        inside = simd.mask_and(there, simd.differ(simd.without(bit, fixed), zero))
+        there = ((low ^ side) & fixed) == zero
+        inside = there & ((bit & ~fixed) != zero)
         simd.store(kept, 2 * row * LANES, simd.select(inside, low, zero))
         simd.store(kept, (2 * row + 1) * LANES, simd.select(inside, bit, zero))
-        number = simd.add(number, simd.select(inside, one, zero))
+        number = number + simd.select(inside, one, zero)
     return number
 
 
@@ -54,7 +54,7 @@ def _top_down(n, count, rows, kept):
     zero = simd.like(simd.load(rows.low, 0), _ZERO)
     one = simd.like(zero, _ONE)
     eight = simd.like(zero, np.uint64(8))
-    nobody = simd.sub(zero, one)
+    nobody = zero - one
     fixed = side = faults = zero
     for _ in range(n):
         number = _keep_inside(count, fixed, side, rows, kept)
@@ -66,19 +66,19 @@ def _top_down(n, count, rows, kept):
             for row in range(count):
                 low = simd.load(kept, 2 * row * LANES)
                 bit = simd.load(kept, (2 * row + 1) * LANES)
-                upper = simd.add(upper, simd.both(simd.shift_right(low, by), one))
-                crossing = simd.add(crossing, simd.both(simd.shift_right(bit, by), one))
-            lower = simd.sub(simd.sub(number, crossing), upper)
-            rank = simd.either(simd.shift_left(crossing, eight), simd.minimum(upper, lower))
+                upper = upper + ((low >> by) & one)
+                crossing = crossing + ((bit >> by) & one)
+            lower = (number - crossing) - upper
+            rank = (crossing << eight) | simd.minimum(upper, lower)
             dimension = simd.like(zero, _ONE << np.uint64(j))
-            rank = simd.select(simd.differ(simd.both(fixed, dimension), zero), nobody, rank)
-            worse = simd.less_equal(least, rank)  # ties: the lowest dimension
+            rank = simd.select((fixed & dimension) != zero, nobody, rank)
+            worse = least <= rank  # ties: the lowest dimension
             best = simd.select(worse, best, dimension)
-            half = simd.select(worse, half, simd.select(simd.less_equal(lower, upper), zero, dimension))
+            half = simd.select(worse, half, simd.select(lower <= upper, zero, dimension))
             least = simd.minimum(least, rank)
-        faults = simd.add(faults, simd.shift_right(least, eight))
-        fixed = simd.either(fixed, best)
-        side = simd.either(side, half)
+        faults = faults + (least >> eight)
+        fixed = fixed | best
+        side = side | half
     return faults
 
 

@@ -65,13 +65,13 @@ def _count_hits(room, count, used):
     hits = np.int64(0)
     for at in range(0, count, LANES):
         bit = simd.load(room.bit, at)
-        low = simd.without(simd.load(room.low, at), mask)
-        alive = simd.equal(simd.both(bit, mask), zero)
-        at_sink = simd.equal(low, zero)
+        low = simd.load(room.low, at) & ~mask
+        alive = (bit & mask) == zero
+        at_sink = low == zero
         target = simd.select(at_sink, bit, low)
-        hit = simd.mask_and(alive, simd.equal(simd.popcount(target), one))
-        place = simd.popcount(simd.sub(target, one))
-        place = simd.select(at_sink, simd.add(place, inside), place)
+        hit = alive & (simd.popcount(target) == one)
+        place = simd.popcount(target - one)
+        place = simd.select(at_sink, place + inside, place)
         simd.store(room.hits, hits, simd.compress(hit, place))
         hits += bits.popcount(simd.bits(hit))
         simd.store(room.low, left, simd.compress(alive, low))
@@ -148,8 +148,8 @@ def top_down(n, low, bit, count, room):
             crossing = np.int64(0)
             upper = np.int64(0)
             for at in range(0, count, LANES):
-                crossing += bits.popcount(simd.bits(simd.equal(simd.load(room.bit, at), mask)))
-                upper += bits.popcount(simd.bits(simd.differ(simd.both(simd.load(room.low, at), mask), zero)))
+                crossing += bits.popcount(simd.bits(simd.load(room.bit, at) == mask))
+                upper += bits.popcount(simd.bits((simd.load(room.low, at) & mask) != zero))
             upper -= -count % LANES  # the padding
             lower = count - crossing - upper
             kept = min(upper, lower)
@@ -177,8 +177,8 @@ def _keep_half(room, count, dimension, upper):
     for at in range(0, count, LANES):
         low = simd.load(room.low, at)
         bit = simd.load(room.bit, at)
-        keep = simd.mask_and(simd.differ(bit, mask), simd.equal(simd.both(low, mask), side))
-        keep = simd.mask_and(keep, simd.differ(bit, whole))
+        keep = (bit != mask) & ((low & mask) == side)
+        keep = keep & (bit != whole)
         simd.store(room.low, left, simd.compress(keep, low))
         simd.store(room.bit, left, simd.compress(keep, bit))
         left += bits.popcount(simd.bits(keep))

@@ -77,19 +77,19 @@ def _meet(work, lanes):
     f, cells = work.f, work.queue.cells
     close_first(cells, work.masks, f)
     s, t = simd.load(cells, 2 * lanes * f), simd.load(cells, 2 * lanes * (f + 1))
-    zero = simd.sub(s, s)
-    apart = simd.xor(s, t)
-    lost = simd.differ(s, s)
+    zero = s - s
+    apart = s ^ t
+    lost = simd.no_lane(s)
     one, two, together = lost, lost, lost
     for i in range(f):
         x = simd.load(cells, 2 * lanes * i)
-        e, r = simd.xor(x, s), simd.xor(x, t)
-        lost = simd.mask_or(lost, on_path(e, r, zero))
-        between = simd.equal(simd.without(e, apart), zero)
-        two = simd.mask_or(two, simd.mask_and(one, between))
-        one = simd.mask_or(one, between)
-        outside = simd.without(simd.either(e, r), simd.load(work.masks, lanes * i))
-        together = simd.mask_or(together, simd.equal(outside, zero))
+        e, r = x ^ s, x ^ t
+        lost = lost | on_path(e, r, zero)
+        between = (e & ~apart) == zero
+        two = two | (one & between)
+        one = one | between
+        outside = (e | r) & ~simd.load(work.masks, lanes * i)
+        together = together | (outside == zero)
     return simd.bits(lost), simd.bits(two), simd.bits(together)
 
 
@@ -192,7 +192,7 @@ def _sifting(judge: Any, trial: Any, wandering: bool, judge_own: Any, leaving: b
                     draw_four(key, np.uint64(8 * (start // lanes)), f + 2, 1, pattern, words)
                 near, _, lost, again = look(work, at, lanes)
                 live = valid_lanes(start, 1, lanes, first, stop)
-                hit = simd.bits(simd.less_equal(near, two)) | again
+                hit = simd.bits(near <= two) | again
                 if n > 32:
                     hit |= lost
                 hit &= live

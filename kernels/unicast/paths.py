@@ -31,23 +31,23 @@ def hold(work, lanes):
     x = simd.load(work.labels, 0)
     rows = work.f
     while rows < work.ready:
-        behind = simd.less_equal(many, simd.like(many, np.uint64(rows)))
+        behind = many <= simd.like(many, np.uint64(rows))
         if simd.bits(behind) == ALL >> np.uint64(64 - lanes):
             break
         simd.store(work.labels, lanes * rows, simd.select(behind, x, simd.load(work.labels, lanes * rows)))
         rows += 1
-    return rows, simd.bits(simd.less_equal(many, simd.like(many, np.uint64(work.ready))))
+    return rows, simd.bits(many <= simd.like(many, np.uint64(work.ready)))
 
 
 @block(always=True)
 def free(work, rows, lanes):
     """Lanes with no fault on the first path."""
     s, t = simd.load(work.ends, 0), simd.load(work.ends, lanes)
-    zero = simd.sub(s, s)
-    on = simd.differ(zero, zero)
+    zero = s - s
+    on = simd.no_lane(zero)
     for i in range(rows):
         x = simd.load(work.labels, lanes * i)
-        on = simd.mask_or(on, on_path(simd.xor(x, s), simd.xor(x, t), zero))
+        on = on | on_path(x ^ s, x ^ t, zero)
     return ~simd.bits(on)
 
 
@@ -55,58 +55,58 @@ def free(work, rows, lanes):
 def nearer(work, rows, lanes):
     """Lanes without two faults between the ends at distance 2."""
     s = simd.load(work.ends, 0)
-    apart = simd.xor(s, simd.load(work.ends, lanes))
-    zero = simd.sub(s, s)
+    apart = s ^ simd.load(work.ends, lanes)
+    zero = s - s
     two, ones = simd.like(s, np.uint64(2)), simd.like(s, ALL)
     near = ones
     for i in range(rows):
         x = simd.load(work.labels, lanes * i)
-        own = simd.select(simd.equal(simd.without(simd.xor(x, s), apart), zero), zero, ones)
+        own = simd.select(((x ^ s) & ~apart) == zero, zero, ones)
         simd.store(work.seen, lanes * i, own)
         for j in range(i):
-            d = simd.popcount(simd.xor(x, simd.load(work.labels, lanes * j)))
-            d = simd.either(d, simd.either(own, simd.load(work.seen, lanes * j)))
-            near = simd.minimum(near, simd.xor(d, two))
-    return simd.bits(simd.differ(near, zero))
+            d = simd.popcount(x ^ simd.load(work.labels, lanes * j))
+            d = d | (own | simd.load(work.seen, lanes * j))
+            near = simd.minimum(near, d ^ two)
+    return simd.bits(near != zero)
 
 
 @block(always=True)
 def direct(work, rows, lanes):
     """Lanes whose message arrives by the first good preferred hop of each node; bits are reversed, to have the first lowest."""
     t = simd.load(work.ends, lanes)
-    zero, one = simd.sub(t, t), simd.like(t, ONE)
+    zero, one = t - t, simd.like(t, ONE)
     for i in range(rows):
-        simd.store(work.seen, lanes * i, simd.reverse(simd.xor(simd.load(work.labels, lanes * i), t)))
-    rest = simd.reverse(simd.xor(simd.load(work.ends, 0), t))
+        simd.store(work.seen, lanes * i, simd.reverse(simd.load(work.labels, lanes * i) ^ t))
+    rest = simd.reverse(simd.load(work.ends, 0) ^ t)
     moved = True
     while moved:
         blocked = zero
         for i in range(rows):
-            d = simd.xor(simd.load(work.seen, lanes * i), rest)
-            single = simd.equal(simd.both(d, simd.sub(d, one)), zero)
-            blocked = simd.either(blocked, simd.select(single, d, zero))
-        good = simd.without(rest, blocked)
-        good = simd.both(good, simd.sub(zero, good))
-        rest = simd.xor(rest, good)
-        moved = simd.bits(simd.differ(good, zero)) != ZERO
-    return simd.bits(simd.equal(rest, zero))
+            d = simd.load(work.seen, lanes * i) ^ rest
+            single = (d & (d - one)) == zero
+            blocked = blocked | simd.select(single, d, zero)
+        good = rest & ~blocked
+        good = good & (zero - good)
+        rest = rest ^ good
+        moved = simd.bits(good != zero) != ZERO
+    return simd.bits(rest == zero)
 
 
 @block(always=True)
 def simple(work, rows, lanes):
     """Lanes with no fault on the first path; and those, or with one fault at most between the ends."""
     s, t = simd.load(work.ends, 0), simd.load(work.ends, lanes)
-    zero = simd.sub(s, s)
-    apart = simd.xor(s, t)
-    lost = simd.differ(zero, zero)
+    zero = s - s
+    apart = s ^ t
+    lost = simd.no_lane(zero)
     one, two = lost, lost
     for i in range(rows):
         x = simd.load(work.labels, lanes * i)
-        e = simd.xor(x, s)
-        lost = simd.mask_or(lost, on_path(e, simd.xor(x, t), zero))
-        between = simd.equal(simd.without(e, apart), zero)
-        two = simd.mask_or(two, simd.mask_and(one, between))
-        one = simd.mask_or(one, between)
+        e = x ^ s
+        lost = lost | on_path(e, x ^ t, zero)
+        between = (e & ~apart) == zero
+        two = two | (one & between)
+        one = one | between
     return ~simd.bits(lost), ~(simd.bits(two) & simd.bits(lost))
 
 
@@ -115,29 +115,29 @@ def without_words(work, lanes):
     """Lanes whose f + 2 labels are distinct and in which the first or last preferred neighbour is seen to have level H - 1."""
     f = work.f
     s, t = simd.load(work.labels, lanes * f), simd.load(work.labels, lanes * (f + 1))
-    zero = simd.sub(s, s)
+    zero = s - s
     one, two, ones = simd.like(s, ONE), simd.like(s, np.uint64(2)), simd.like(s, ALL)
-    apart = simd.xor(s, t)
+    apart = s ^ t
     h = simd.popcount(apart)
-    within = simd.sub(h, two)  # of H = 1, where no words are asked, all
-    p = simd.xor(s, simd.both(apart, simd.sub(zero, apart)))
-    q = simd.xor(s, simd.top(apart))
+    within = h - two  # of H = 1, where no words are asked, all
+    p = s ^ (apart & (zero - apart))
+    q = s ^ simd.top(apart)
     least, near_p, near_q = h, ones, ones
     for i in range(f):
         x = simd.load(work.labels, lanes * i)
-        from_p, from_q = simd.popcount(simd.xor(x, p)), simd.popcount(simd.xor(x, q))
+        from_p, from_q = simd.popcount(x ^ p), simd.popcount(x ^ q)
         near_p, near_q = simd.minimum(near_p, from_p), simd.minimum(near_q, from_q)
-        out_p = simd.select(simd.less_equal(from_p, within), zero, ones)
-        out_q = simd.select(simd.less_equal(from_q, within), zero, ones)
+        out_p = simd.select(from_p <= within, zero, ones)
+        out_q = simd.select(from_q <= within, zero, ones)
         simd.store(work.seen, 2 * lanes * i, out_p)
         simd.store(work.seen, 2 * lanes * i + lanes, out_q)
-        least = simd.minimum(least, simd.minimum(simd.xor(x, s), simd.xor(x, t)))
+        least = simd.minimum(least, simd.minimum(x ^ s, x ^ t))
         for j in range(i):
-            d = simd.popcount(simd.xor(x, simd.load(work.labels, lanes * j)))
+            d = simd.popcount(x ^ simd.load(work.labels, lanes * j))
             least = simd.minimum(least, d)
-            d = simd.xor(d, two)
+            d = d ^ two
             seen_p, seen_q = simd.load(work.seen, 2 * lanes * j), simd.load(work.seen, 2 * lanes * j + lanes)
             near_p = simd.minimum(near_p, simd.either3(d, out_p, seen_p))
             near_q = simd.minimum(near_q, simd.either3(d, out_q, seen_q))
-    known = simd.mask_or(simd.differ(near_p, zero), simd.differ(near_q, zero))
-    return simd.bits(simd.mask_and(simd.mask_or(known, simd.equal(h, one)), simd.differ(least, zero)))
+    known = (near_p != zero) | (near_q != zero)
+    return simd.bits((known | (h == one)) & (least != zero))

@@ -74,7 +74,7 @@ def place(work, key, t, n, column, lanes, at):
 @block(always=True)
 def _hot(x, v):
     """The bit of node x of each lane in its word v."""
-    return simd.one_hot(simd.sub(x, simd.splat(np.uint64(64 * v))))
+    return simd.one_hot(x - simd.splat(np.uint64(64 * v)))
 
 
 @block(always=True)
@@ -90,22 +90,22 @@ def place_eight(work, column, lanes, at):
     while k < work.ready:
         x = simd.load_wide(labels, lanes * k + column)
         ha, hb, hc, hd = _hot(x, 0), _hot(x, 1), _hot(x, 2), _hot(x, 3)
-        met = simd.either(simd.either3(simd.both(a, ha), simd.both(b, hb), simd.both(c, hc)), simd.both(d, hd))
-        new = simd.equal(met, zero)
-        a, b, c, d = simd.either(a, ha), simd.either(b, hb), simd.either(c, hc), simd.either(d, hd)
+        met = simd.either3(a & ha, b & hb, c & hc) | (d & hd)
+        new = met == zero
+        a, b, c, d = a | ha, b | hb, c | hc, d | hd
         if k >= f:
-            here = simd.mask_and(new, simd.equal(got, wanted))
+            here = new & (got == wanted)
             s = simd.select(here, x, s)
-            t = simd.select(simd.mask_and(new, simd.equal(got, simd.add(wanted, one))), x, t)
-            more = simd.mask_without(new, simd.less_equal(wanted, got))
-            fa, fb = simd.either(fa, simd.select(more, ha, zero)), simd.either(fb, simd.select(more, hb, zero))
-            fc, fd = simd.either(fc, simd.select(more, hc, zero)), simd.either(fd, simd.select(more, hd, zero))
-            many = simd.add(many, simd.select(simd.less_equal(wanted, got), zero, one))
-        got = simd.select(new, simd.add(got, one), got)
+            t = simd.select(new & (got == (wanted + one)), x, t)
+            more = new & ~(wanted <= got)
+            fa, fb = fa | simd.select(more, ha, zero), fb | simd.select(more, hb, zero)
+            fc, fd = fc | simd.select(more, hc, zero), fd | simd.select(more, hd, zero)
+            many = many + simd.select(wanted <= got, zero, one)
+        got = simd.select(new, got + one, got)
         k += 1
         if k == f:
             fa, fb, fc, fd = a, b, c, d
-        elif k > f and simd.bits(simd.less_equal(all_, got)) == np.uint64(255):
+        elif k > f and simd.bits(all_ <= got) == np.uint64(255):
             break
     simd.store(planes, at, fa)
     simd.store(planes, at + 8, fb)
@@ -114,7 +114,7 @@ def place_eight(work, column, lanes, at):
     simd.store_narrow(work.ends, column, s)
     simd.store_narrow(work.ends, lanes + column, t)
     simd.store_narrow(work.ends, 2 * lanes + column, many)
-    return ~simd.bits(simd.less_equal(all_, got)) & np.uint64(255)
+    return ~simd.bits(all_ <= got) & np.uint64(255)
 
 
 # ---------------------------------------------------------------- words
@@ -125,24 +125,24 @@ def mark_neighbours(work, n, column, room):
     """Write the planes of preferred and of spare neighbours of eight sources."""
     planes, size = work.planes, plane_words(n)
     s, t = simd.load_wide(work.queued, column), simd.load_wide(work.queued, room + column)
-    zero, one = simd.sub(s, s), simd.splat(ONE)
-    apart = simd.xor(s, t)
-    place = simd.both(s, simd.splat(_63))
+    zero, one = s - s, simd.splat(ONE)
+    apart = s ^ t
+    place = s & simd.splat(_63)
     preferred, spare = zero, zero
     for i in range(6):
         bit = simd.splat(ONE << np.uint64(i))
-        hot = simd.shift_left(one, simd.xor(place, bit))
-        wanted = simd.differ(simd.both(apart, bit), zero)
-        preferred = simd.either(preferred, simd.select(wanted, hot, zero))
-        spare = simd.either(spare, simd.select(wanted, zero, hot))
-    own = simd.shift_right(s, simd.splat(_6))
-    high = simd.shift_right(apart, simd.splat(_6))
-    hot = simd.shift_left(one, place)
+        hot = one << (place ^ bit)
+        wanted = (apart & bit) != zero
+        preferred = preferred | simd.select(wanted, hot, zero)
+        spare = spare | simd.select(wanted, zero, hot)
+    own = s >> simd.splat(_6)
+    high = apart >> simd.splat(_6)
+    hot = one << place
     for v in range(size // 8 - 1):
-        d = simd.xor(own, simd.splat(np.uint64(v)))
-        beside = simd.select(simd.equal(simd.both(d, simd.sub(d, one)), zero), hot, zero)
-        wanted = simd.differ(simd.both(d, high), zero)
-        here = simd.equal(d, zero)
+        d = own ^ simd.splat(np.uint64(v))
+        beside = simd.select((d & (d - one)) == zero, hot, zero)
+        wanted = (d & high) != zero
+        here = d == zero
         simd.store(planes, _PREFERRED * size + 8 * v, simd.select(here, preferred, simd.select(wanted, beside, zero)))
         simd.store(planes, _SPARE * size + 8 * v, simd.select(here, spare, simd.select(wanted, zero, beside)))
     return simd.popcount(apart)
@@ -153,11 +153,11 @@ def _four(c, a, b, x, y):
     """Count four more neighbours in bit planes c, up to fifteen."""
     c0, c1, c2, c3 = c
     p = simd.majority(c0, a, b)
-    c0 = simd.xor(simd.xor(c0, a), b)
+    c0 = c0 ^ a ^ b
     q = simd.majority(c0, x, y)
-    c0 = simd.xor(simd.xor(c0, x), y)
+    c0 = c0 ^ x ^ y
     r = simd.majority(c1, p, q)
-    return c0, simd.xor(simd.xor(c1, p), q), simd.xor(c2, r), simd.xor(c3, simd.both(c2, r))
+    return c0, c1 ^ p ^ q, c2 ^ r, c3 ^ (c2 & r)
 
 
 @block(always=True)
@@ -193,11 +193,11 @@ def _pass(planes, at, to, base, n, k):
             y0, y1 = _across(planes, at, v, 8, n, size), _across(planes, at, v, 9, n, size)
             c = _four(c, y0, y1, _across(planes, at, v, 10, n, size), _across(planes, at, v, 11, n, size))
         c0, c1, c2, c3 = c
-        more = simd.majority(c1, simd.both(c0, n0), n1)
+        more = simd.majority(c1, c0 & n0, n1)
         more = simd.majority(c3, simd.majority(c2, more, n2), n3)
         known = simd.load(planes, base + 8 * v)
-        simd.store(planes, to + 8 * v, simd.either(known, more))
-        changed = simd.either(changed, simd.without(more, known))
+        simd.store(planes, to + 8 * v, known | more)
+        changed = changed | (more & ~known)
     return simd.union(changed) != ZERO
 
 
@@ -226,8 +226,8 @@ def _some(planes, at, without, size):
     """Lanes with a node of the plane ``at`` that is not in the plane ``without``."""
     found = simd.splat(ZERO)
     for v in range(0, size - 8, 8):
-        found = simd.either(found, simd.without(simd.load(planes, at + v), simd.load(planes, without + v)))
-    return simd.bits(simd.differ(found, simd.splat(ZERO)))
+        found = found | (simd.load(planes, at + v) & ~simd.load(planes, without + v))
+    return simd.bits(found != 0)
 
 
 @block
@@ -235,18 +235,18 @@ def ask(planes, faulty, n, h, open_, kind):
     """Of the lanes ``open_`` those that LEVELS, or VECTORS, delivers over H, and over H + 2 links."""
     size = plane_words(n)
     at = faulty
-    minimal = open_ & simd.bits(simd.equal(h, simd.splat(ONE)))
+    minimal = open_ & simd.bits(h == 1)
     detour = ZERO
     open_ &= ~minimal
     moving = True
     k = np.int64(1)
     while open_:
-        now = open_ & simd.bits(simd.equal(h, simd.splat(np.uint64(k + 1))))
+        now = open_ & simd.bits(h == simd.splat(np.uint64(k + 1)))
         if now:
             found = now & _some(planes, _PREFERRED * size, at, size)
             minimal |= found
             open_ &= ~found
-        now = open_ & simd.bits(simd.equal(h, simd.splat(np.uint64(k - 1))))
+        now = open_ & simd.bits(h == simd.splat(np.uint64(k - 1)))
         if now:
             detour |= now & _some(planes, _SPARE * size, at, size)
             open_ &= ~now
@@ -274,5 +274,5 @@ def active(planes, faulty, n):
         k += 1
     found = simd.splat(ZERO)
     for v in range(0, size - 8, 8):
-        found = simd.either(found, simd.xor(simd.load(planes, at + v), simd.splat(ALL)))
-    return simd.bits(simd.differ(found, simd.splat(ZERO)))
+        found = found | (simd.load(planes, at + v) ^ simd.splat(ALL))
+    return simd.bits(found != 0)

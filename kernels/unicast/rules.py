@@ -102,11 +102,11 @@ def blocked_bits(faults, x, whole):
         zero = simd.splat(ZERO)
         found = zero
         for at in range(0, f, 8):
-            apart = simd.xor(simd.load(faults.labels, at), own)
-            near = simd.equal(simd.popcount(apart), one)
+            apart = simd.load(faults.labels, at) ^ own
+            near = simd.popcount(apart) == one
             if f - at < 8:
-                near = simd.mask_and(near, simd.mask(apart, (ONE << np.uint64(f - at)) - ONE))
-            found = simd.either(found, simd.select(near, apart, zero))
+                near = near & simd.mask(apart, (ONE << np.uint64(f - at)) - ONE)
+            found = found | simd.select(near, apart, zero)
         out = simd.union(found)
     else:
         rest = whole

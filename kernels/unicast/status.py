@@ -151,11 +151,9 @@ def _own_full(words, at, d, size, depth):
     """Number of ends of faulty links whose own level is n (V6), though they show 0."""
     count = np.int64(0)
     for v in range(0, size if words.cut.size else 0, 8):
-        own = simd.without(simd.load(words.nonfaulty, v), simd.load(words.planes, at + v))
+        own = simd.load(words.nonfaulty, v) & ~simd.load(words.planes, at + v)
         for k in range(1, d):
-            own = simd.both(
-                own, few_without(words.planes, words.cut, at + (min(k, depth) - 1) * size, d, size, v, k, True)
-            )
+            own = own & few_without(words.planes, words.cut, at + (min(k, depth) - 1) * size, d, size, v, k, True)
         count += np.int64(simd.total(simd.popcount(own)))
     return count
 

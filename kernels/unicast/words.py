@@ -118,23 +118,23 @@ def within(d, w):
 def _add(c, y, cut, i, size, v, over):
     """Count one more neighbour in bit planes c, sixteen and more in the last; ``over`` adds those behind a cut link."""
     if over:
-        y = simd.either(y, simd.load(cut, i * size + v))
+        y = y | simd.load(cut, i * size + v)
     c0, c1, c2, c3, c4 = c
-    t = simd.both(c0, y)
-    u = simd.both(c1, t)
-    y0 = simd.xor(c0, y)
-    y1 = simd.xor(c1, t)
-    t = simd.both(c2, u)
-    y2 = simd.xor(c2, u)
-    u = simd.both(c3, t)
-    return y0, y1, y2, simd.xor(c3, t), simd.either(c4, u)
+    t = c0 & y
+    u = c1 & t
+    y0 = c0 ^ y
+    y1 = c1 ^ t
+    t = c2 & u
+    y2 = c2 ^ u
+    u = c3 & t
+    return y0, y1, y2, c3 ^ t, c4 | u
 
 
 @block(always=True)
 def _at_most(c, k):
     """Nodes whose number in bit planes c is at most k."""
     c0, c1, c2, c3, c4 = c
-    zero = simd.sub(c0, c0)
+    zero = c0 - c0
     less, equal = zero, simd.splat(ALL)
     for bit in range(5):
         x = c4
@@ -147,11 +147,11 @@ def _at_most(c, k):
         elif bit == 4:
             x = c0
         if k >> (4 - bit) & 1:
-            less = simd.either(less, simd.without(equal, x))
-            equal = simd.both(equal, x)
+            less = less | (equal & ~x)
+            equal = equal & x
         else:
-            equal = simd.without(equal, x)
-    return simd.either(less, equal)
+            equal = equal & ~x
+    return less | equal
 
 
 @block
@@ -159,7 +159,7 @@ def few_without(planes, cut, at, d, size, v, k, over):
     """Of the vector from word v the nodes with at most k neighbours that are not in the plane at ``at``, or behind a cut link."""
     ones = simd.splat(ALL)
     zero = simd.splat(ZERO)
-    m = simd.xor(simd.load(planes, at + v), ones)
+    m = simd.load(planes, at + v) ^ ones
     c = (zero, zero, zero, zero, zero)
     c = _add(c, neighbours.neighbour0(m), cut, np.int64(0), size, v, over)
     if d > 1:
@@ -179,7 +179,7 @@ def few_without(planes, cut, at, d, size, v, k, over):
     if d > 8:
         c = _add(c, neighbours.neighbour8(m), cut, np.int64(8), size, v, over)
     for i in range(9, d):
-        y = simd.xor(simd.load(planes, at + (v ^ (np.int64(8) << (i - 9)))), ones)
+        y = simd.load(planes, at + (v ^ (np.int64(8) << (i - 9)))) ^ ones
         c = _add(c, y, cut, np.int64(i), size, v, over)
     return _at_most(c, k)
 
@@ -196,9 +196,9 @@ def _next_plane(words, d, size, at, k, kind):
     for v in range(0, size, 8):
         old = simd.load(words.planes, at + v)
         base = simd.load(words.nonfaulty, v) if kind == VECTORS else old
-        new = simd.both(base, few_without(words.planes, words.cut, at, d, size, v, k, over))
+        new = base & few_without(words.planes, words.cut, at, d, size, v, k, over)
         simd.store(words.planes, at + size + v, new)
-        changed = simd.either(changed, simd.xor(base, new))
+        changed = changed | (base ^ new)
     return simd.union(changed) == ZERO
 
 

@@ -109,7 +109,7 @@ def _take(key, start, part, rows, near, hit, sieve, lanes, origin):
     while sieve.n > 32 and hit:
         _leave(sieve, start + bits.lowest(hit))
         hit &= hit - ONE
-    repeated = simd.bits(simd.equal(near, simd.xor(near, near))) & hit
+    repeated = simd.bits(near == (near ^ near)) & hit
     while repeated:
         i = bits.lowest(repeated)
         here = repeated & (~repeated + ONE)
@@ -129,15 +129,15 @@ def _take(key, start, part, rows, near, hit, sieve, lanes, origin):
 @block(always=True)
 def _split(sieve, nodes, unsafe, lanes, tally):
     """Enter the trials ``unsafe`` of a vector into their classes of unsafe nodes."""
-    zero = simd.xor(nodes, nodes)
+    zero = nodes ^ nodes
     last = NARROW if lanes == 32 else LEAST.size
     c = np.int64(0)
-    here = simd.bits(simd.less_equal(simd.like(nodes, LEAST[0]), nodes)) & unsafe
+    here = simd.bits(simd.like(nodes, LEAST[0]) <= nodes) & unsafe
     while here:
         tally[REACHED[c]] += bits.popcount(here)
         more = ZERO
         if c + 1 < last:
-            more = simd.bits(simd.less_equal(simd.like(nodes, LEAST[c + 1]), nodes)) & here
+            more = simd.bits(simd.like(nodes, LEAST[c + 1]) <= nodes) & here
         if more != here:
             add_moments(simd.select(simd.mask(nodes, here ^ more), nodes, zero), 512 // lanes, sieve.classes[24 * c :])
         here = more
@@ -195,13 +195,13 @@ def _close_queue(sieve, lanes, origin, tally):
     else:
         nodes, largest, free, label, several = solve(queue.cells, lanes, sieve.masks, f)
     live = first_lanes(queue.filled[0], lanes)
-    unsafe = simd.bits(simd.differ(nodes, simd.xor(nodes, nodes))) & live
-    easy = simd.bits(simd.less_equal(largest, simd.like(nodes, np.uint64(2)))) & unsafe
+    unsafe = simd.bits(nodes != (nodes ^ nodes)) & live
+    easy = simd.bits(largest <= 2) & unsafe
     hard = unsafe & ~easy
-    alone = (simd.bits(several) | ~simd.bits(simd.less_equal(largest, simd.like(nodes, np.uint64(8))))) & hard
+    alone = (simd.bits(several) | ~simd.bits(largest <= 8)) & hard
     hard ^= alone
     if alone:
-        deep = alone & ~simd.bits(simd.less_equal(largest, simd.like(nodes, np.uint64(KEPT))))
+        deep = alone & ~simd.bits(largest <= simd.like(nodes, np.uint64(KEPT)))
         alone = deep | _run_alone(sieve, alone ^ deep, lanes, origin, tally)
     unsafe ^= alone
     live ^= alone
@@ -210,14 +210,14 @@ def _close_queue(sieve, lanes, origin, tally):
         _leave(sieve, trial_of(queue, lanes, bits.lowest(alone), origin, sieve.parts))
         alone &= alone - ONE
     if hard:
-        in_word = simd.bits(simd.less_equal(largest, simd.like(nodes, np.uint64(6)))) & hard
+        in_word = simd.bits(largest <= 6) & hard
         press(sieve.second, lanes, f, in_word, queue, free, label)
         if in_word != hard:
             press(sieve.third, lanes, f, hard ^ in_word, queue, free, label)
-    add_moments(simd.select(simd.mask(nodes, unsafe), nodes, simd.xor(nodes, nodes)), 512 // lanes, sieve.sums)
+    add_moments(simd.select(simd.mask(nodes, unsafe), nodes, nodes ^ nodes), 512 // lanes, sieve.sums)
     if sieve.n > SPLIT_ABOVE:
         _split(sieve, nodes, unsafe, lanes, tally)
-    tally[ALL_UNSAFE] += bits.popcount(simd.bits(simd.equal(largest, simd.like(nodes, np.uint64(sieve.n)))) & live)
+    tally[ALL_UNSAFE] += bits.popcount(simd.bits(largest == simd.like(nodes, np.uint64(sieve.n))) & live)
     sieve.reached[1] += bits.popcount(easy)
     while easy and tally[MOST_ROUNDS] <= 1:
         offer(tally, MOST_ROUNDS, np.int64(1), trial_of(queue, lanes, bits.lowest(easy), origin, sieve.parts))
@@ -272,7 +272,7 @@ def _sift(key, first, stop, sieve, lanes, tally):
             part = vector & (parts - 1)
             rows = vector * (f + 1) * lanes
             near = smallest_distance(sieve.labels, rows, lanes, f)
-            hit = simd.bits(simd.less_equal(near, two))
+            hit = simd.bits(near <= two)
             if hit != ZERO:
                 hit &= valid_lanes(start + part, parts, lanes, first, stop)
                 merging += _take(key, start, part, rows, near, hit, sieve, lanes, origin)

@@ -180,19 +180,19 @@ def _lonely(mask, count, low):
     x = simd.like(tail, low[0])
     at = np.int64(1)
     while at + 16 < count:
-        nearest = simd.minimum(nearest, simd.popcount(simd.without(simd.xor(simd.load(low, at), x), free)))
+        nearest = simd.minimum(nearest, simd.popcount((simd.load(low, at) ^ x) & ~free))
         at += 16
-    apart = simd.popcount(simd.without(simd.xor(tail, x), free))
-    close = simd.bits(simd.less_equal(apart, two)) & (ALL << np.uint64(at - last))
+    apart = simd.popcount((tail ^ x) & ~free)
+    close = simd.bits(apart <= two) & (ALL << np.uint64(at - last))
     for k in range(1, count - 1):
         x = simd.like(tail, low[k])
         at = np.int64(k + 1)
         while at + 16 < count:
-            nearest = simd.minimum(nearest, simd.popcount(simd.xor(simd.load(low, at), x)))
+            nearest = simd.minimum(nearest, simd.popcount(simd.load(low, at) ^ x))
             at += 16
-        apart = simd.popcount(simd.xor(tail, x))
-        close |= simd.bits(simd.less_equal(apart, two)) & (ALL << np.uint64(at - last))
-    return (close & valid) | simd.bits(simd.less_equal(nearest, two)) == ZERO
+        apart = simd.popcount(tail ^ x)
+        close |= simd.bits(apart <= two) & (ALL << np.uint64(at - last))
+    return (close & valid) | simd.bits(nearest <= two) == ZERO
 
 
 @block
@@ -204,7 +204,7 @@ def is_first(labels, f, i, j):
         stop = f if a < i else j
         at = (a + 1) & ~7
         while at < stop:
-            near = simd.bits(simd.less_equal(simd.popcount(simd.xor(x, simd.load(labels, at))), two))
+            near = simd.bits(simd.popcount(x ^ simd.load(labels, at)) <= two)
             near &= first_lanes(stop - at)
             if at <= a:
                 near &= ALL << np.uint64(a + 1 - at)

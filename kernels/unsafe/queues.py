@@ -62,20 +62,20 @@ def _locate(cells, lanes, f, dims, index):
     """
     free = simd.load(cells, 2 * lanes * f)
     label = simd.load(cells, 2 * lanes * (f + 1))
-    zero = simd.xor(free, free)
+    zero = free ^ free
     for k in range(f):
         simd.store(index, lanes * k, zero)
     rest = free
     for b in range(6 + dims):
-        low = simd.both(rest, simd.sub(zero, rest))
-        rest = simd.xor(rest, low)
+        low = rest & (zero - rest)
+        rest = rest ^ low
         bit = simd.like(zero, ONE << np.uint64(b))
         for k in range(f):
             x = simd.load(cells, 2 * lanes * k)
-            inside = simd.equal(simd.without(simd.xor(x, label), free), zero)
+            inside = ((x ^ label) & ~free) == zero
             x = simd.select(inside, x, label)
             at = simd.load(index, lanes * k)
-            simd.store(index, lanes * k, simd.select(simd.differ(simd.both(x, low), zero), simd.either(at, bit), at))
+            simd.store(index, lanes * k, simd.select((x & low) != zero, at | bit, at))
 
 
 @block
@@ -90,8 +90,8 @@ def _build(index, lanes, f, dims, q0, cubes):
             shift = simd.splat(np.uint64(q * (64 // per)))
             base = simd.splat(np.uint64(64 * (v & ((1 << dims) - 1))))
             for k in range(f):
-                at = simd.both(simd.shift_right(simd.as64(simd.load(index, lanes * k)), shift), mask)
-                x = simd.either(x, simd.one_hot(simd.sub(at, base)))
+                at = (simd.as64(simd.load(index, lanes * k)) >> shift) & mask
+                x = x | simd.one_hot(at - base)
         simd.store(cubes, 8 * v, x)
 
 

@@ -49,7 +49,7 @@ def _population(state):
     """Number of set bits of an array of whole vectors."""
     total = simd.splat(bits.ZERO)
     for v in range(state.size >> 3):
-        total = simd.add(total, simd.popcount(simd.load(state, v << 3)))
+        total = total + simd.popcount(simd.load(state, v << 3))
     return np.int64(simd.total(total))
 
 
@@ -58,11 +58,11 @@ def _component(x, free, labels, k, state):
     """Write the bitmask, in its own dimensions, of the faulty nodes inside a subcube to the cleared ``state``."""
     vector = simd.like(simd.load(labels, 0), x)
     outside = simd.like(vector, ~free)
-    zero = simd.xor(vector, vector)
+    zero = vector ^ vector
     mask = np.uint64(free)
     for at in range(0, k, 16):
-        apart = simd.both(simd.xor(vector, simd.load(labels, at)), outside)
-        inside = simd.bits(simd.equal(apart, zero)) & bits.first_lanes(k - at, 16)
+        apart = (vector ^ simd.load(labels, at)) & outside
+        inside = simd.bits(apart == zero) & bits.first_lanes(k - at, 16)
         while inside:
             own = bits.extract(np.uint64(labels[at + bits.lowest(inside)]), mask)
             put(state, own)
@@ -96,10 +96,9 @@ def _slowest(bases, frees, count, labels, k, state, other, marks):
 def _contains(labels, count, x):
     """Whether ``x`` is among the first ``count`` labels."""
     vector = simd.like(simd.load(labels, 0), x)
-    for at in range(0, count, 16):
-        if simd.bits(simd.equal(vector, simd.load(labels, at))) & bits.first_lanes(count - at, 16):
-            return True
-    return False
+    return any(
+        simd.bits(vector == simd.load(labels, at)) & bits.first_lanes(count - at, 16) for at in range(0, count, 16)
+    )
 
 
 @block

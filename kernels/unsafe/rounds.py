@@ -72,7 +72,7 @@ def _inside(x):
     one = simd.either3(one, a, b)
     a = neighbours.neighbour7(x)
     b = neighbours.neighbour8(x)
-    two = simd.either(two, simd.majority(one, a, b))
+    two = two | simd.majority(one, a, b)
     return simd.either3(one, a, b), two
 
 
@@ -81,7 +81,7 @@ def _across(state, v, by, one, two):
     """Add the neighbours of vector ``v`` across the two dimensions of distance ``by`` and ``2 by`` vectors."""
     a = simd.load(state, (v ^ by) << 3)
     b = simd.load(state, (v ^ (2 * by)) << 3)
-    return simd.either3(one, a, b), simd.either(two, simd.majority(one, a, b))
+    return simd.either3(one, a, b), two | simd.majority(one, a, b)
 
 
 @block
@@ -101,13 +101,13 @@ def step(state, v, d):
     for k in range(8, (d - 9) & -2, 2):
         one, two = _across(state, v, 1 << k, one, two)
     if not d & 1:
-        two = simd.either(two, simd.both(one, simd.load(state, (v ^ (1 << (d - 10))) << 3)))
-    return simd.either(x, two)
+        two = two | (one & simd.load(state, (v ^ (1 << (d - 10))) << 3))
+    return x | two
 
 
 @block
 def _differ(x, y):
-    return simd.bits(simd.differ(x, y)) != np.uint64(0)
+    return simd.bits(x != y) != np.uint64(0)
 
 
 @block
@@ -117,7 +117,7 @@ def _rounds_one_vector(state):
     rounds = np.int64(0)
     while True:
         _, two = _inside(x)
-        y = simd.either(x, two)
+        y = x | two
         if not _differ(x, y):
             simd.store(state, 0, x)
             return rounds
@@ -133,10 +133,10 @@ def _rounds_two_vectors(state):
     rounds = np.int64(0)
     while True:
         one, two = _inside(x)
-        p = simd.either3(x, two, simd.both(one, y))
+        p = simd.either3(x, two, one & y)
         one, two = _inside(y)
-        q = simd.either3(y, two, simd.both(one, x))
-        if not _differ(simd.either(simd.xor(x, p), simd.xor(y, q)), simd.xor(x, x)):
+        q = simd.either3(y, two, one & x)
+        if not _differ((x ^ p) | (y ^ q), x ^ x):
             simd.store(state, 0, x)
             simd.store(state, 8, y)
             return rounds
@@ -151,7 +151,7 @@ def _sweep(now, after, d):
     changes = simd.splat(bits.ZERO)
     for v in range(1 << (d - 9)):
         y = step(now, v, d)
-        changes = simd.either(changes, simd.xor(y, simd.load(now, v << 3)))
+        changes = changes | (y ^ simd.load(now, v << 3))
         simd.store(after, v << 3, y)
     return _differ(changes, simd.splat(bits.ZERO))
 

@@ -127,8 +127,8 @@ def _count(x, one, two, k, low):
     """Add the neighbours across dimension k to the carry-save counts (some neighbour, at least two)."""
     by = simd.like(x, 1 << k)
     mask = simd.like(x, low)
-    across = simd.either(simd.both(simd.shift_right(x, by), mask), simd.shift_left(simd.both(x, mask), by))
-    return simd.either(one, across), simd.either(two, simd.both(one, across))
+    across = ((x >> by) & mask) | ((x & mask) << by)
+    return one | across, two | (one & across)
 
 
 @block
@@ -141,7 +141,7 @@ def _step(x):
     one, two = _count(x, one, two, 2, _LOW[2])
     one, two = _count(x, one, two, 3, _LOW[3])
     one, two = _count(x, one, two, 4, _LOW[4])
-    return simd.either(x, two)
+    return x | two
 
 
 @kernel("void(int64, uint64, uint64[::1], int64[::1])")
@@ -178,19 +178,19 @@ def count_sets(n, near, far, counts):
         used += 1
     subset = far[0]
     while True:
-        faulty = simd.either(lanes, simd.like(lanes, near | subset))
+        faulty = lanes | simd.like(lanes, near | subset)
         x = faulty
         rounds = simd.like(x, 0)
         while True:
             new = _step(x)
-            changed = simd.differ(new, x)
+            changed = new != x
             if simd.bits(changed) == np.uint64(0):
                 break
-            rounds = simd.select(changed, simd.add(rounds, simd.like(x, 1)), rounds)
+            rounds = simd.select(changed, rounds + simd.like(x, 1), rounds)
             x = new
         f = simd.popcount(faulty)
-        marked = simd.sub(simd.popcount(x), f)
-        place = simd.add(simd.mul(f, simd.like(f, size)), simd.add(simd.mul(marked, simd.like(f, unsafe)), rounds))
+        marked = simd.popcount(x) - f
+        place = (f * simd.like(f, size)) + ((marked * simd.like(f, unsafe)) + rounds)
         simd.store(index, 0, place)
         for lane in range(used):
             counts[index[lane]] += 1

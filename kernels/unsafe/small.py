@@ -51,20 +51,20 @@ def round_of_cubes(dims, cubes, at, to):
         a = neighbours.neighbour3(x)
         b = neighbours.neighbour4(x)
         c = neighbours.neighbour5(x)
-        two = simd.either3(two, simd.majority(one, a, b), simd.both(simd.either3(one, a, b), c))
-        one = simd.either(simd.either3(one, a, b), c)
+        two = simd.either3(two, simd.majority(one, a, b), simd.either3(one, a, b) & c)
+        one = simd.either3(one, a, b) | c
         if dims == 1:
             a = simd.load(cubes, 8 * (at + (v ^ 1)))
-            two = simd.either(two, simd.both(one, a))
-            one = simd.either(one, a)
+            two = two | (one & a)
+            one = one | a
         elif dims == 2:
             a = simd.load(cubes, 8 * (at + (v ^ 1)))
             b = simd.load(cubes, 8 * (at + (v ^ 2)))
-            two = simd.either(two, simd.majority(one, a, b))
+            two = two | simd.majority(one, a, b)
             one = simd.either3(one, a, b)
-        y = simd.either(x, two)
-        changed |= _pack(dims, v, simd.differ(x, y))
-        near |= _pack(dims, v, simd.differ(simd.either(two, simd.both(one, x)), simd.xor(x, x)))
+        y = x | two
+        changed |= _pack(dims, v, x != y)
+        near |= _pack(dims, v, (two | (one & x)) != (x ^ x))
         simd.store(cubes, 8 * (to + v), y)
     return changed, near
 
@@ -76,7 +76,7 @@ def _sizes(dims, cubes, at, g):
     out = simd.popcount(simd.load(cubes, 8 * v))
     for _ in range((1 << dims) - 1):
         v += 1
-        out = simd.add(out, simd.popcount(simd.load(cubes, 8 * v)))
+        out = out + simd.popcount(simd.load(cubes, 8 * v))
     return out
 
 
@@ -87,10 +87,10 @@ def _mark(dims, draws, begin, end, field, labels, cubes, at):
     for v in range(4):
         shift = simd.splat(np.uint64(8 * (field + (v >> dims))))
         base = simd.splat(np.uint64(64 * (v & ((1 << dims) - 1))))
-        x = simd.xor(low, low)
+        x = low ^ low
         for j in range(begin, end):
-            label = simd.both(simd.shift_right(simd.load(draws, 8 * j), shift), low)
-            x = simd.either(x, simd.one_hot(simd.sub(label, base)))
+            label = (simd.load(draws, 8 * j) >> shift) & low
+            x = x | simd.one_hot(label - base)
         simd.store(cubes, 8 * (at + v), x)
 
 
@@ -107,7 +107,7 @@ def _complete(dims, key, prepared, draws, room, drawn, field, labels, count, cub
     while True:
         lack = ZERO
         for g in range(4 >> dims):
-            lack |= simd.bits(simd.differ(_sizes(dims, cubes, at, g), wanted)) << np.uint64(8 * g)
+            lack |= simd.bits(_sizes(dims, cubes, at, g) != wanted) << np.uint64(8 * g)
         if lack == ZERO:
             return drawn
         place = j if j < room else room + (j & 1)
@@ -120,7 +120,7 @@ def _complete(dims, key, prepared, draws, room, drawn, field, labels, count, cub
         for v in range(4):
             x = simd.load(cubes, 8 * v)
             lanes = simd.mask(x, lack >> np.uint64(8 * (v >> dims)))
-            simd.store(cubes, 8 * v, simd.select(lanes, simd.either(x, simd.load(cubes, 8 * (4 + v))), x))
+            simd.store(cubes, 8 * v, simd.select(lanes, x | simd.load(cubes, 8 * (4 + v)), x))
         j += 1
 
 
@@ -214,7 +214,7 @@ def _fill(dims, key, prepared, small, drawn, field):
     if small.f > small.count:
         inside = simd.splat(~ZERO if small.size >= 64 else (ONE << np.uint64(small.size)) - ONE)
         for v in range(4):
-            simd.store(small.cubes, 8 * v, simd.xor(simd.load(small.cubes, 8 * v), inside))
+            simd.store(small.cubes, 8 * v, simd.load(small.cubes, 8 * v) ^ inside)
     return drawn
 
 
@@ -227,9 +227,9 @@ def _count_nodes(dims, small, at, chosen, total, squares):
     for g in range(4 >> dims):
         here = chosen >> np.uint64(8 * g)
         closed = _sizes(dims, small.cubes, at, g)
-        unsafe = simd.select(simd.mask(closed, here), simd.sub(closed, faults), simd.splat(ZERO))
+        unsafe = simd.select(simd.mask(closed, here), closed - faults, simd.splat(ZERO))
         total, squares = add_lanes(total, squares, unsafe)
-        all_unsafe += bits.popcount(simd.bits(simd.equal(closed, whole)) & here)
+        all_unsafe += bits.popcount(simd.bits(closed == whole) & here)
     return total, squares, all_unsafe
 
 
