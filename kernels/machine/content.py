@@ -71,7 +71,7 @@ def _in_here(module: str) -> bool:
 
 
 def _reached(module: str) -> bool:
-    """Whether functions of ``module`` count one by one: not the makers, nor libraries, whose versions are in the folder's name."""
+    """Whether those of ``module`` count one by one: not the makers, nor libraries, whose versions are in the folder's name."""
     return not _in_here(module) and module.partition(".")[0] not in {
         "numba",
         "numpy",
