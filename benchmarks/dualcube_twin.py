@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from fastcube.kernels.dualcube import case
+from fastcube.kernels.dualcube import replay
 from fastcube.kernels.dualcube.layout import DUALCUBE_ROUTING
-from fastcube.kernels.dualcube.single import ROUTES
+from fastcube.kernels.dualcube.scalar import ROUTES
 from fastcube.measure import registry
 from fastcube.running.benchmark import Benchmark, kernel_runner
 
@@ -30,7 +30,7 @@ TWIN_TRIALS = 500
 def ratio(m: int, rate: float) -> float:
     """The twin's time a route over the kernel's time a trial."""
     key = np.uint64(STUDY.key(0, {"m": m, "rate": rate}))
-    drawn = [case.dualcube_routing.compiled(key, trial, m, rate) for trial in range(TWIN_TRIALS)]
+    drawn = [replay.dualcube_routing.compiled(key, trial, m, rate) for trial in range(TWIN_TRIALS)]
     cases = [(lazy_faults(int(status), rate), int(s), int(t)) for valid, status, s, t in drawn if valid]
     found = []
 

@@ -1,4 +1,4 @@
-"""What the pieces of ``fastcube reproduce`` cost, and how many trials a quick one takes: makes ``papers/report/budget.json``.
+"""What the pieces of ``fastcube reproduce`` cost, and how many trials a quick one takes: makes ``audit/report/budget.json``.
 
     python benchmarks/reproduce_budget.py studies > studies.jsonl          # a line a grid
     python benchmarks/reproduce_budget.py claims [full] > claims.jsonl     # a line a claim
@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 
 import fastcube as fc
+from fastcube.audit import ledgers
+from fastcube.audit.claims import Effort
 from fastcube.measure import registry
-from fastcube.papers import ledgers
-from fastcube.papers.claims import Effort
 
 #: CPU seconds of a grid in a quick run: some 25 grids, two cores.
 SECONDS = 6.0
@@ -26,7 +26,7 @@ SECONDS = 6.0
 #: Not run: hours.  Shown where the folder holds its file.
 SHOWN = {"unsafe-critical": ["fine"]}
 
-DATA = Path(__file__).parent.parent / "fastcube" / "papers" / "report" / "budget.json"
+DATA = Path(__file__).parent.parent / "fastcube" / "audit" / "report" / "budget.json"
 
 
 def say(**line: object) -> None:

@@ -27,6 +27,7 @@ from .algorithms.unicast import wu_fernandez as wu_fernandez
 from .algorithms.unsafe import find_unsafe as find_unsafe
 from .algorithms.wormhole import dependency_cycle as dependency_cycle
 from .algorithms.wormhole import simulate_wormhole as simulate_wormhole
+from .audit.report import reproduce as reproduce
 from .errors import EngineError as EngineError
 from .errors import FastcubeError as FastcubeError
 from .errors import FormatTooNewError as FormatTooNewError
@@ -51,8 +52,10 @@ from .kernels.tally.layout import Moments as Moments
 from .measure.choice import Choice as Choice
 from .measure.fault_sets import fault_sets as fault_sets
 from .measure.outputs import Output as Output
+from .measure.paper import Paper as Paper
 from .measure.registry import study as study
 from .measure.registry import study_names as study_names
+from .measure.routing_rules import rivals_study as rivals_study
 from .measure.statistics import Difference as Difference
 from .measure.statistics import Distribution as Distribution
 from .measure.statistics import Mean as Mean
@@ -67,7 +70,6 @@ from .measure.study import Grid as Grid
 from .measure.study import Study as Study
 from .measure.study import product_grid as product_grid
 from .measure.survival import survival_study as survival_study
-from .measure.unicast import rivals_study as rivals_study
 from .measure.user_trials import trial as trial
 from .measure.user_trials import trial_study as trial_study
 from .networks.dualcube import DualCube as DualCube
@@ -77,8 +79,6 @@ from .networks.family import network as network
 from .networks.faults import RandomFaults as RandomFaults
 from .networks.faults import random_faults as random_faults
 from .networks.hypercube import Hypercube as Hypercube
-from .papers.paper import Paper as Paper
-from .papers.report import reproduce as reproduce
 from .results.combining import merge as merge
 from .results.reading import open_results as open_results
 from .results.reliability import reliability as reliability

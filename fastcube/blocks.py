@@ -47,7 +47,7 @@ from .kernels.routing.rules import (
 )
 from .kernels.tally.sums import add_product, add_quantity, add_square, add_wide, offer
 from .kernels.unicast.rules import BETWEEN, KEY, MEETS, PASSES, REFUSED, SAFE, TOGETHER, TRIAL, blocked_bits, first_path
-from .kernels.unicast.words import forget_words, level, vector_bit, words_for
+from .kernels.unicast.safety_status import forget_words, level, vector_bit, words_for
 
 _ONE = _np.int64(1)
 

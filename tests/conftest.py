@@ -8,7 +8,7 @@ import gc
 
 import numpy as np
 import pytest
-from compiled import is_default, is_ours
+from helpers.compiled import is_default, is_ours
 
 from fastcube.kernels.machine.jit import Kernel
 from fastcube.kernels.tally.layout import Layout
@@ -74,7 +74,7 @@ compiling, make = Compiling(), Kernel._from_cache
 
 
 def _from_cache(kernel):
-    assert compiling.may(kernel), f"{kernel} is none of tests/compiled.py: mark what compiles it `kernels`"
+    assert compiling.may(kernel), f"{kernel} is none of tests/helpers/compiled.py: mark what compiles it `kernels`"
     return make(kernel)
 
 

@@ -169,7 +169,7 @@ def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point; a user's mistake ends in one line on standard error and exit status 2."""
     if "_FASTCUBE_COMPLETE" in os.environ:
-        from . import completing  # noqa: F401  (its shells take the place of click's)
+        from . import completion  # noqa: F401  (its shells take the place of click's)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the shell (>&-): its number would go to the next file that is opened
             setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115

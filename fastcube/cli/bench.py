@@ -20,7 +20,7 @@ def command(name: str | None) -> None:
     NAME picks the comparisons whose name or rival holds it.  Comparisons with a library that is not installed are
     left out and named.
     """
-    from ..papers.paper import benchmarks
+    from ..measure.paper import benchmarks
     from ..results.provenance import cpu_name
     from . import width
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import click
 
-from . import completing, say
+from . import completion, say
 
 
 @click.command("cite")
-@click.argument("study", required=False, shell_complete=completing.studies)
+@click.argument("study", required=False, shell_complete=completion.studies)
 def command(study: str | None) -> None:
     """Print BibTeX of fastcube, and of the paper that STUDY is about."""
-    from ..measure import registry
-    from ..papers import citing, paper
+    from ..audit import citing
+    from ..measure import paper, registry
 
     click.echo(citing.software())
     if study is None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ParameterError, listed
-from . import coloured, completing, leave, options, say, width
+from . import coloured, completion, leave, options, say, width
 
 if TYPE_CHECKING:
-    from ..papers.claims import Claim
+    from ..audit.claims import Claim
 
 _COLOURS = {
     "holds": "green",
@@ -48,9 +48,9 @@ def _wall(claims: Sequence[Claim], costs: Mapping[tuple[str, str], float], worke
 
 def _list(style: str, workers: int) -> None:
     """What can be decided: papers, numbers of claims, how long deciding takes here, and what is kept of it."""
-    from ..papers import ledgers
-    from ..papers.deciding import kept_of
-    from ..papers.report.plan import claim_seconds
+    from ..audit import ledgers
+    from ..audit.deciding import kept_of
+    from ..audit.report.plan import claim_seconds
 
     rows: list[dict[str, Any]] = []
     known = ledgers.ledgers()
@@ -81,22 +81,22 @@ def _list(style: str, workers: int) -> None:
 
 
 @click.command("claims")
-@click.argument("paper", required=False, shell_complete=completing.papers)
-@click.argument("name", metavar="[ID]", required=False, shell_complete=completing.claims)
+@click.argument("paper", required=False, shell_complete=completion.papers)
+@click.argument("name", metavar="[ID]", required=False, shell_complete=completion.claims)
 @click.option("--quick", is_flag=True, help="Smaller ranges: two minutes of CPU for all five papers.")
 @click.option(
     "--format",
     "style",
     default="text",
     metavar="F",
-    shell_complete=completing.one_of(*FORMATS),
+    shell_complete=completion.one_of(*FORMATS),
     show_default=True,
     help="text, json, or markdown, with the papers' misprints.",
 )
 @click.option(
     "--only",
     metavar="OUTCOME",
-    shell_complete=completing.one_of(*_COLOURS),
+    shell_complete=completion.one_of(*_COLOURS),
     help="Show these alone, by commas: holds, refuted, misprint, depends (on the reading), unreproduced, undecided.",
 )
 @click.option(
@@ -124,11 +124,11 @@ def command(
     `import fastcube as fc`, with the value it gives.  A claim marked [ours] is a repair, a case of a vague remark, or
     about an algorithm that the paper does not give.
     """
-    from ..papers import ledgers
-    from ..papers.claims import OUTCOMES
-    from ..papers.deciding import decide, kept_of
-    from ..papers.report.plan import claim_seconds
-    from ..papers.verdicts import markdown, outcome_text, summary, text
+    from ..audit import ledgers
+    from ..audit.claims import OUTCOMES
+    from ..audit.deciding import decide, kept_of
+    from ..audit.report.plan import claim_seconds
+    from ..audit.verdicts import markdown, outcome_text, summary, text
     from ..results.provenance import available_cpus
     from ..running.progress import Progress
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from . import completing, options
+from . import completion, options
 
 if TYPE_CHECKING:
     from ..measure.estimate import Estimate
@@ -16,8 +16,8 @@ _NAMED = 5
 
 
 @click.command("diff")
-@click.argument("one", metavar="A.h5", shell_complete=completing.files)
-@click.argument("other", metavar="B.h5", shell_complete=completing.files)
+@click.argument("one", metavar="A.h5", shell_complete=completion.files)
+@click.argument("other", metavar="B.h5", shell_complete=completion.files)
 @options.file
 @click.pass_context
 def command(ctx: click.Context, one: str, other: str, unchecked: bool, study: str | None) -> None:
@@ -58,7 +58,7 @@ def _named(points: tuple[str, ...]) -> str:
 
 def _table(apart: tuple[tuple[str, str, Estimate, Estimate], ...]) -> None:
     """Point, statistic and both estimates, a line each."""
-    from ..results.digits import estimate_text
+    from ..results.rounding import estimate_text
     from ..results.table import fitted
 
     rows = [(at, label, estimate_text(a), estimate_text(b)) for at, label, a, b in apart]

@@ -8,11 +8,11 @@ import sys
 import click
 
 from ..errors import parse_count
-from . import completing, options
+from . import completion, options
 
 
 @click.command("faults")
-@click.argument("study", shell_complete=completing.studies)
+@click.argument("study", shell_complete=completion.studies)
 @options.points
 @click.option("--seed", default="0", metavar="S", show_default=True, help="0 .. 2^63 - 1.")
 @click.option("--first", default="0", metavar="T", show_default=True, help="The first trial.")

@@ -7,7 +7,7 @@ import platform
 import click
 
 from ..errors import plain_text
-from . import completing
+from . import completion
 
 
 def _environment() -> None:
@@ -26,7 +26,7 @@ def _environment() -> None:
 
 
 @click.command("info")
-@click.argument("file", required=False, shell_complete=completing.files)
+@click.argument("file", required=False, shell_complete=completion.files)
 @click.option("--unchecked", is_flag=True, help="Read a file that another program rewrote.")
 def command(file: str | None, unchecked: bool) -> None:
     """Without FILE, the environment; with it, the identity and digest of a results file."""

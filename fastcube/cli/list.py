@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from . import completing, width
+from . import completion, width
 
 if TYPE_CHECKING:
     from ..measure.study import Axis, Choice, Grid, Study
@@ -110,7 +110,7 @@ def _show_full(study: Study) -> None:
 
 
 @click.command("list")
-@click.argument("study", required=False, shell_complete=completing.studies)
+@click.argument("study", required=False, shell_complete=completion.studies)
 @click.option("--json", "as_json", is_flag=True, help="Names, axes, statistics and grids for programs.")
 def command(study: str | None, as_json: bool) -> None:
     """Studies that can be run, a line each; of one STUDY everything.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import ParameterError
-from . import completing, say
+from . import completion, say
 
 if TYPE_CHECKING:
     from ..results.results import Results
@@ -28,9 +28,9 @@ def _check_nothing_lost(merged: Results, held: Results, output: str) -> None:
 
 
 @click.command("merge")
-@click.argument("shards", nargs=-1, required=True, shell_complete=completing.files)
+@click.argument("shards", nargs=-1, required=True, shell_complete=completion.files)
 @click.option(
-    "-o", "--output", required=True, metavar="FILE", shell_complete=completing.files, help="Results file to write."
+    "-o", "--output", required=True, metavar="FILE", shell_complete=completion.files, help="Results file to write."
 )
 def command(shards: tuple[str, ...], output: str) -> None:
     """Add the results of disjoint trials of one study and seed; exact, in any order and nesting."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ParameterError
-from . import completing, verbosity
+from . import completion, verbosity
 
 if TYPE_CHECKING:
     from ..measure.study import Study
@@ -36,13 +36,13 @@ points = _all(
         "axes",
         multiple=True,
         metavar="AXIS=VALUES",
-        shell_complete=completing.axes,
+        shell_complete=completion.axes,
         help="Values of an axis: one, a list a,b,c, or an inclusive range lo:hi[:step].  Repeat for other axes.",
     ),
     click.option(
         "--grid",
         metavar="NAME",
-        shell_complete=completing.grids,
+        shell_complete=completion.grids,
         help="Another grid than the study's first (see `fastcube list`).",
     ),
 )
@@ -53,7 +53,7 @@ file = _all(
     click.option(
         "--study",
         metavar="FILE.py",
-        shell_complete=completing.files,
+        shell_complete=completion.files,
         help="File of the study, for its own notes, figure and replay.",
     ),
 )
@@ -72,7 +72,7 @@ goal = _all(
     click.option(
         "--target",
         metavar="STAT",
-        shell_complete=completing.statistics,
+        shell_complete=completion.statistics,
         help="Statistic that these refer to; by default the study's first.",
     ),
     click.option("--shard", metavar="I/N", help="Compute part I of N only, 0 <= I < N."),
@@ -83,7 +83,7 @@ progress = click.option(
     default="auto",
     metavar="P",
     show_default=True,
-    shell_complete=completing.one_of("auto", "bar", "lines", "none"),
+    shell_complete=completion.one_of("auto", "bar", "lines", "none"),
     help="auto, bar, lines or none.",
 )
 

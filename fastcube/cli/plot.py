@@ -6,16 +6,16 @@ import os
 
 import click
 
-from . import completing, options, say
+from . import completion, options, say
 
 
 @click.command("plot")
-@click.argument("file", shell_complete=completing.files)
+@click.argument("file", shell_complete=completion.files)
 @click.option(
     "-o",
     "--output",
     metavar="FIG",
-    shell_complete=completing.files,
+    shell_complete=completion.files,
     help="Figure: .png, .svg or .pdf; by default FILE with .png for its ending.",
 )
 @click.option("--stat", metavar="A,B", help="These statistics on one pair of axes; by default the study's own figure.")

@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from . import completing, options, say
+from . import completion, options, say
 
 
 @click.command("reliability")
-@click.argument("file", shell_complete=completing.files)
+@click.argument("file", shell_complete=completion.files)
 @click.option("--rate", required=True, metavar="P,P,...", help="Node failure rates: values, or ranges lo:hi:step.")
-@click.option("--plot", "figure", metavar="FIG", shell_complete=completing.files, help="The polynomials as a figure.")
+@click.option("--plot", "figure", metavar="FIG", shell_complete=completion.files, help="The polynomials as a figure.")
 @options.file
 def command(file: str, rate: str, figure: str | None, unchecked: bool, study: str | None) -> None:
     """Probability that a network stays connected at a node failure rate, from a survival file over all f.
@@ -22,8 +22,8 @@ def command(file: str, rate: str, figure: str | None, unchecked: bool, study: st
     """
     from ..measure.grid import parse_values
     from ..measure.study import Axis
-    from ..results.digits import estimate_text
     from ..results.reliability import crossing, groups, reliability
+    from ..results.rounding import estimate_text
 
     if figure is not None:
         from ..plot import check_target

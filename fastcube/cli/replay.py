@@ -7,16 +7,16 @@ import json
 import click
 
 from ..errors import ParameterError, check_range, of_study, parse_count
-from . import completing, options
+from . import completion, options
 
 
 @click.command("replay")
-@click.argument("file", shell_complete=completing.studies)
+@click.argument("file", shell_complete=completion.studies)
 @click.option(
     "--point",
     multiple=True,
     metavar="n=10,f=5",
-    shell_complete=completing.point,
+    shell_complete=completion.point,
     help="The point; an axis that has one value in FILE may be left out.",
 )
 @click.option("--trial", required=True, metavar="T", help="The trial's index.")

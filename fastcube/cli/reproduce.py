@@ -6,7 +6,7 @@ from collections import Counter
 
 import click
 
-from . import completing, leave_unfinished, options, say
+from . import completion, leave_unfinished, options, say
 
 
 @click.command("reproduce")
@@ -15,7 +15,7 @@ from . import completing, leave_unfinished, options, say
     "--output",
     metavar="FOLDER",
     required=True,
-    shell_complete=completing.files,
+    shell_complete=completion.files,
     help="Folder of the report; made, or gone on with.",
 )
 @click.option("--quick", is_flag=True, help="Fewer trials and smaller ranges: some 5 minutes instead of 20.")
@@ -24,7 +24,7 @@ from . import completing, leave_unfinished, options, say
     "papers",
     multiple=True,
     metavar="NAME",
-    shell_complete=completing.papers,
+    shell_complete=completion.papers,
     help="One paper only, such as lee_hayes; may be repeated.",
 )
 @options.workers
@@ -45,15 +45,15 @@ def command(
     One HTML file with plots, verdicts and the smallest witnesses, which needs no network.  Run the same command again to
     go on; a full run continues a quick one's trials.
     """
-    from ..papers.report import make, prepare
+    from ..audit.report import make, prepare
 
     plan = prepare(papers or None, quick)
     maker = make(output, plan, workers, max_seconds, progress, force)
     code: int = maker.run()
     if code:
         leave_unfinished(code, f"what is done is in {output}")
-    from ..papers.report.agreement import WORDS
-    from ..papers.report.content import content  # asks for the extra, of which prepare() has told
+    from ..audit.report.agreement import WORDS
+    from ..audit.report.content import content  # asks for the extra, of which prepare() has told
 
     for paper in content(maker.plan, maker.folder)["papers"]:
         counts = Counter(WORDS[item["verdict"]][0] for item in paper["items"])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import FastcubeError, ParameterError, parse_count
-from . import completing, leave, leave_unfinished, logging_is_on, options, say, sweep, width
+from . import completion, leave, leave_unfinished, logging_is_on, options, say, sweep, width
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal
@@ -39,7 +39,7 @@ class Run:
         """Print what it would do."""
         from ..running.driver import check_run
         from ..running.engines import engine
-        from .dry import show_plan
+        from .dry_run import show_plan
 
         given = self.options
         check_run(self.study, self.points, self.goal, self.seed, given["max_seconds"], given["checkpoint"])
@@ -113,12 +113,12 @@ def prepared(options_of_run: dict[str, Any]) -> Run:
 
 
 @click.command("run")
-@click.argument("study", shell_complete=completing.studies)
+@click.argument("study", shell_complete=completion.studies)
 @click.option(
     "-o",
     "--output",
     metavar="FILE.h5",
-    shell_complete=completing.files,
+    shell_complete=completion.files,
     help="Results file; by default STUDY.h5, STUDY-NAME.h5 for --grid NAME.",
 )
 @options.points
@@ -130,7 +130,7 @@ def prepared(options_of_run: dict[str, Any]) -> Run:
     default="threads",
     metavar="E",
     show_default=True,
-    shell_complete=completing.one_of("threads", "mpi", "dask:"),
+    shell_complete=completion.one_of("threads", "mpi", "dask:"),
     help="threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json.",
 )
 @options.max_seconds
@@ -139,7 +139,7 @@ def prepared(options_of_run: dict[str, Any]) -> Run:
 )
 @options.progress
 @click.option(
-    "--plot", metavar="FILE", shell_complete=completing.files, help="Also draw the figure (.png, .svg, .pdf)."
+    "--plot", metavar="FILE", shell_complete=completion.files, help="Also draw the figure (.png, .svg, .pdf)."
 )
 @click.option("--force", is_flag=True, help="Start afresh and replace what the output holds.")
 @click.option("--dry-run", is_flag=True, help="Say points, trials, time and file size, and run nothing.")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from . import completing, options, width
+from . import completion, options, width
 
 
 @click.command("show")
-@click.argument("file", shell_complete=completing.files)
+@click.argument("file", shell_complete=completion.files)
 @click.option("--format", "style", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
 @click.option("--stat", metavar="A,B", help="These statistics, in this order; by default those that the study shows.")
 @options.where

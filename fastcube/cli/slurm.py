@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from ..errors import ParameterError, check_range, parse_count, shown
-from . import completing, options, sweep
+from . import completion, options, sweep
 
 _TIME = re.compile(r"\d+(:\d{1,2}){0,2}|\d+-\d{1,2}(:\d{1,2}){0,2}")
 
@@ -89,7 +89,7 @@ def _seconds(time: str) -> int:
 
 
 @click.command("slurm")
-@click.argument("study", shell_complete=completing.studies)
+@click.argument("study", shell_complete=completion.studies)
 @click.option("--array", type=int, required=True, metavar="N", help="Number of tasks, each one shard.")
 @click.option("--time", default="01:00:00", show_default=True, help="Time limit of a task, as Slurm takes it.")
 @click.option("--cpus", type=int, default=1, show_default=True, help="Processors of a task; as many worker threads.")

@@ -15,7 +15,7 @@ import click
 
 from ..errors import plain_text
 from ..results.provenance import PROGRAMS
-from . import completing, options
+from . import completion, options
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal
@@ -133,7 +133,7 @@ def _among(name: str | Path, part: Part) -> Results:
 
 
 @click.command("status")
-@click.argument("files", nargs=-1, required=True, shell_complete=completing.files)
+@click.argument("files", nargs=-1, required=True, shell_complete=completion.files)
 @options.goal
 @click.option("--unchecked", is_flag=True, help="Read files that another program rewrote.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
@@ -144,9 +144,9 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     """
     from ..measure.goal import goal_of
     from ..measure.tally import missing, size
-    from ..results.digits import estimate_texts
     from ..results.processes import gather
     from ..results.provenance import available_cpus
+    from ..results.rounding import estimate_texts
     from ..results.table import fitted, plain
     from . import width
 

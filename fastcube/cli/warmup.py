@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from ..errors import of_study
-from . import completing, options
+from . import completion, options
 
 
 @click.command("warmup")
-@click.argument("studies", nargs=-1, shell_complete=completing.studies)
+@click.argument("studies", nargs=-1, shell_complete=completion.studies)
 @options.points
 @options.verbose
 def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None) -> None:

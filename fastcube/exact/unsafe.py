@@ -142,7 +142,7 @@ def merging_pairs(n: int, f: int) -> Fraction:
 @functools.cache
 def enumerated(n: int) -> list[Joint]:
     """For f = 0, ..., 2^n: all fault sets of f nodes by (unsafe nodes, rounds).  1 <= n <= 5; under a second."""
-    from ..kernels.unsafe.single import SHAPE, count_sets
+    from ..kernels.unsafe.scalar import SHAPE, count_sets
 
     neighbours = [1 << (1 << i) for i in range(5)]
     lanes = 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7

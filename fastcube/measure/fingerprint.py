@@ -3,7 +3,7 @@
 Two things make a trial what it is.  Its text, and that of all that it calls: the syntax trees of their files and of those
 these import from beside them, without docstrings and comments, because what cannot change a trial does not count; of functions
 without a file, such as a notebook's, their own.  And what the compiler freezes: values of their globals, closures and defaults,
-wherever those came from (``kernels/machine/frozen.py``).  An installed package raises its study's ``revision`` instead.
+wherever those came from (``kernels/machine/captured_values.py``).  An installed package raises its study's ``revision`` instead.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from ..kernels.machine import frozen
+from ..kernels.machine import captured_values
 
 #: The entry points of installed packages of studies.
 GROUP = "fastcube.studies"
@@ -102,12 +102,12 @@ def _own_text(function: FunctionType) -> str:
     try:
         return _bare(ast.parse(textwrap.dedent(inspect.getsource(function))))
     except (OSError, SyntaxError, TypeError, ValueError):
-        return frozen.compiled_text(function.__code__)
+        return captured_values.compiled_text(function.__code__)
 
 
 def _of_text(function: FunctionType) -> dict[str, str]:
     """What holds a function's text, its own place first: its file and those beside it, its file in a package, or itself."""
-    file, module = Path(function.__code__.co_filename), frozen.home(function)
+    file, module = Path(function.__code__.co_filename), captured_values.home(function)
     if not file.is_file():
         return {function.__qualname__: _hash(_own_text(function))}
     if not getattr(sys.modules.get(module), "__package__", ""):
@@ -120,8 +120,8 @@ def _of_text(function: FunctionType) -> dict[str, str]:
 def of_functions(*roots: Any) -> dict[str, str]:
     """Fingerprint of functions, compiled or not, and of all that they call, by file or function, and value; none of installed."""
     found: dict[str, set[str]] = {}
-    for function, values in frozen.used(roots, _is_users):
-        if _is_users(frozen.home(function)):
+    for function, values in captured_values.used(roots, _is_users):
+        if _is_users(captured_values.home(function)):
             texts = _of_text(function)
             own = next(iter(texts))
             for name, value in values:
@@ -143,8 +143,8 @@ def place_of(root: Any, error: BaseException) -> str:
     if found is None:
         return ""
     steps = {"LOAD_GLOBAL"} if found[1] else {"LOAD_ATTR", "LOAD_METHOD"}
-    for function, _ in frozen.used([root], _is_users):
-        if found[1] in function.__globals__ or not _is_users(frozen.home(function)):
+    for function, _ in captured_values.used([root], _is_users):
+        if found[1] in function.__globals__ or not _is_users(captured_values.home(function)):
             continue
         for step in dis.get_instructions(function):
             if step.opname in steps and step.argval == found[found.lastindex or 0] and step.positions:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..errors import ParameterError, check_range, shown
-from ..kernels.survival.choice import MOST, own_survival
+from ..kernels.survival.dispatch import MOST, own_survival
 from ..kernels.survival.layout import SURVIVAL as TALLY
 from ..networks.family import Family, families, network
 from .fingerprint import of_functions
@@ -95,14 +95,14 @@ def drawer(family: Family | None = None) -> Callable[[Point, int, int], Draw]:
     """The ``draw`` of a study, of the point's network unless one is given."""
 
     def draw(point: Point, key: int, trial: int) -> Draw:
-        from ..kernels.survival import case
+        from ..kernels.survival import replay
 
         chosen = family or families()[str(point["network"])]
         n = int(point["n"])
         if "f" in point:
-            nodes, names, ends = case.survival(key, trial, n, int(point["f"]), int(point["links"]))
+            nodes, names, ends = replay.survival(key, trial, n, int(point["f"]), int(point["links"]))
         else:
-            nodes, names, ends = case.survival_rate(key, trial, n, float(point["rate"]), float(point["link_rate"]))
+            nodes, names, ends = replay.survival_rate(key, trial, n, float(point["rate"]), float(point["link_rate"]))
         links = [(v, chosen.step(v, d, n)) for v, d in names.tolist()]
         s, t = ends.tolist() if len(ends) else (-1, -1)
         return Draw(network(chosen, n, nodes, links), {"s": s, "t": t})

@@ -1,6 +1,6 @@
 """Writing a whole HDF5 file: beside, fsynced, renamed; with the netCDF-4 conventions that xarray reads.
 
-A SHA-256 of the image ends the file (``image.py`` reads it).  Readers of HDF5 ignore what stands behind the image.
+A SHA-256 of the image ends the file (``untrusted_hdf5.py`` reads it).  Readers of HDF5 ignore what stands behind the image.
 
 Files are never changed in place: a kill during an in-place write leaves an unreadable file, a rename cannot.
 Locking is off throughout, because with whole-file replacement nothing needs it and NFS without lockd refuses it.

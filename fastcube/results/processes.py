@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import EngineError
-from .adding import Keep, Sum, stretch
+from .merging import Keep, Sum, stretch
 
 #: Files that a process should read at least: its start takes as long as reading 100.
 _LEAST = 200

@@ -24,7 +24,7 @@ PROGRAMS = ("fastcube", "__main__.py")
 PACKAGE = Path(__file__).resolve().parents[1]
 
 #: Rooms of it that can change how a report looks and not what is true.
-_LOOKS = {"papers/report", "plot", "cli"}
+_LOOKS = {"audit/report", "plot", "cli"}
 
 
 @functools.cache

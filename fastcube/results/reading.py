@@ -39,9 +39,9 @@ from ..measure.schema import (
 from ..measure.study import GENERATOR, NAME, point_text
 from .columns import Columns, Identity, fused, in_order, overlaps
 from .counts import check_counts
-from .image import Arrays, Place, attribute, opened, subgroup
 from .results import Results, identity_at
 from .size import LIMB_BITS, MOST_NUMBERS, MOST_PARTS, MOST_TEXT, check_size, limbs_of
+from .untrusted_hdf5 import Arrays, Place, attribute, opened, subgroup
 from .writing import FILE_TYPE, FORMAT_VERSION, sum_of_numbers
 
 

@@ -16,9 +16,9 @@ from ..errors import of_study
 from ..measure.estimate import NOTHING
 from ..measure.registry import code_of
 from ..measure.schema import Recorded
-from .digits import estimate_texts
 from .export import columns_of
 from .results import Results
+from .rounding import estimate_texts
 
 #: Characters of a line of the table where no terminal says how wide it is.
 WIDTH = 120

@@ -21,10 +21,10 @@ from ..measure import registry
 from ..measure.goal import FIRST_PREFIX, MOST_TRIALS, Goal
 from ..measure.study import Study, Value, point_text
 from ..measure.tally import Tally, size
-from ..results.digits import estimate_text
 from ..results.output import OutputFile
 from ..results.provenance import provenance
 from ..results.results import Results
+from ..results.rounding import estimate_text
 from ..results.size import check_size
 from .engines import Done, Engine, Item, Reference, engine, kernels_to_compile, work
 from .point_work import PointWork

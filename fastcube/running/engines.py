@@ -36,7 +36,7 @@ from ..measure.statistics import Point
 from ..measure.study import Study, Value, point_text
 from ..measure.tally import Tally
 from ..results.provenance import PACKAGE, available_cpus, sources
-from .repeating import check_repeats, is_ours
+from .determinism_check import check_repeats, is_ours
 
 _LOG = logging.getLogger("fastcube.kernels")
 

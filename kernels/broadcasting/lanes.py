@@ -25,7 +25,7 @@ from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally import sums
 from .layout import BROADCAST
-from .single import Scratch, finish, run, set_up
+from .scalar import Scratch, finish, run, set_up
 
 _NOT_UNSAFE, _MOST = BROADCAST.counter("not_unsafe"), BROADCAST.extreme("broadcast2_steps")
 _TRIALS, _COMPLETE = BROADCAST.counter("broadcast_trials"), BROADCAST.counter("broadcast_complete")

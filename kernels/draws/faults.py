@@ -21,9 +21,9 @@ from ..cube.subcubes import merge
 from ..machine import simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, kernel, scratch
+from .enumerate_sets import next_choice
 from .links import LinkDraws, distinct_links, link_draws_for
 from .nodes import Draws, distinct_nodes, drawn, draws_for
-from .sets import next_choice
 
 # Up to so many labels a search through them, eight at a time, is faster than a table.
 _FEW = 32

@@ -1,6 +1,6 @@
 """PRACTICAL routing, lengths only, hundreds of trials at a time: the fast form of ``practical.py`` in lanes.
 
-Entry: ``route_lengths``, to which the kernels of ``single`` give a batch of pairs.  Draws nothing of its own: a status is a hash
+Entry: ``route_lengths``, to which the kernels of ``scalar`` give a batch of pairs.  Draws nothing of its own: a status is a hash
 of the label and of the pair's status key, which ``draw_pairs`` draws from the study's key as it is (STATUS_KEYS; PAIRS gives the
 ends).
 

@@ -17,7 +17,7 @@ from importlib import import_module
 from types import CodeType, FunctionType
 from typing import Any
 
-from .frozen import home, python, used
+from .captured_values import home, python, used
 
 #: LOAD_CONST 0 at an even place: the first constant is used, so that it is no docstring.
 _FIRST = re.compile(rb"\A(?:..)*?\x%02x\0" % __import__("dis").opmap["LOAD_CONST"], re.S)
@@ -63,7 +63,7 @@ _ROOM = __name__.rpartition(".")[0] + "."
 
 
 #: What makes code of functions, and the words of machine code that are no functions: each counts whole.
-_MAKERS = frozenset(_ROOM + name for name in ("bits", "jit", "linked", "simd", "vectors"))
+_MAKERS = frozenset(_ROOM + name for name in ("bits", "jit", "llvm_link", "simd", "vectors"))
 
 
 def _in_here(module: str) -> bool:

@@ -34,21 +34,21 @@ from typing import Any
 
 import numba
 
-from . import private
+from . import numba_internals
 from .cache import Entry, cache_folder, folder_of, warn
 from .content import name_of
-from .states import refuse
+from .forbidden_calls import refuse
 
 _DECLARING = threading.RLock()
 
 # Numba tells functions of one name apart by a number that every process counts from 1, and the linker takes the first of two
 # symbols of one name.  So of two users' trials, cached by two processes and loaded by a third, both ran the first one's code.
-_CACHED = private.stand(private.CACHE, "kernels are compiled anew in every process")
+_CACHED = numba_internals.stand(numba_internals.CACHE, "kernels are compiled anew in every process")
 if _CACHED:
     numba.core.bytecode.FunctionIdentity._unique_ids = itertools.count(secrets.randbits(56))
-_HOOKED = private.stand(private.BLOCKS, "blocks are compiled plainly, for twice as long")
+_HOOKED = numba_internals.stand(numba_internals.BLOCKS, "blocks are compiled plainly, for twice as long")
 if _HOOKED:
-    from .linked import BLOCKS, KERNEL, SCRATCH
+    from .llvm_link import BLOCKS, KERNEL, SCRATCH
 
 #: Numba's settings for what is linked into its callers: no entry from Python, none from C.
 _LINKED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -143,7 +143,7 @@ def block(
         without any, 168 ns with).  Where a call costs nothing it is left to LLVM, because inlining everything
         compiles for half as long again.
     alone : bool
-        Optimised by itself before it is linked into its callers (``linked.py``), and with them again: for loops that gain by
+        Optimised by itself before it is linked into its callers (``llvm_link.py``), and with them again: for loops that gain by
         being unrolled twice (the filter of unsafe nodes at (30, 15): 6% of all time), or by registers of their own.
     checked : bool
         As of :func:`scratch`.

@@ -27,8 +27,8 @@ from typing import Any
 
 import fastcube.kernels
 
+from .captured_values import used
 from .content import bare
-from .frozen import used
 from .jit import TRIALS_SIGNATURE, Kernel, kernel
 
 

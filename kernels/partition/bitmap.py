@@ -18,7 +18,7 @@ from ..draws.nodes import field_width, node_label, store_in_turn
 from ..machine import bits, neighbours, simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
-from .single import record, searching
+from .scalar import record, searching
 
 _63 = np.uint64(63)
 _6 = np.uint64(6)

@@ -26,7 +26,7 @@ from ..machine import bits, simd
 from ..machine.bits import ALL, ONE, ZERO, first_lanes
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from .layout import TWO_PARTITION
-from .single import Listed, list_trial, set_up
+from .scalar import Listed, list_trial, set_up
 
 _EXISTS = TWO_PARTITION.counter("exists")
 _GREEDY = TWO_PARTITION.counter("greedy")

@@ -4,7 +4,7 @@ A message at ``curr`` is held as ``curr ^ t``, and a fault x as ``x ^ t``, both 
 dimension is the lowest set bit.  Fault x is a neighbour of ``curr`` over the dimension x ^ curr when that is a single
 bit; with the free dimensions of its subcube masked out the same finds the subcube's neighbours, and 0 tells that
 ``curr`` is in the subcube, whose nodes are its neighbours over the free dimensions.  A message that no rule takes nearer stays
-where it is, and is left to :mod:`fastcube.kernels.routing.single`.
+where it is, and is left to :mod:`fastcube.kernels.routing.scalar`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ _walk1, _walk3 = _walking(_open1), _walking(_open3)
 
 @block(always=True)
 def _together(cells, masks, f, lanes):
-    """Trials whose ends are in one subcube, as bits (``single.same_subcube``)."""
+    """Trials whose ends are in one subcube, as bits (``scalar.same_subcube``)."""
     s = simd.load(cells, 2 * lanes * f)
     t = simd.load(cells, 2 * lanes * (f + 1))
     zero = s - s

@@ -60,7 +60,7 @@ from .entry import (
 )
 from .greedy import leave, walk
 from .layout import SEARCHED
-from .single import Scratch, finish, run, set_up
+from .scalar import Scratch, finish, run, set_up
 from .sums import add_chosen
 
 #: Up to this k trials without close faults are decided in lanes.

@@ -17,7 +17,7 @@ from ..machine import simd
 from ..machine.bits import ONE, ZERO, highest, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel
 from .lanes import count_sure
-from .single import survival_trial, survival_world
+from .scalar import survival_trial, survival_world
 
 
 @block

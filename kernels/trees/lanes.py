@@ -25,8 +25,8 @@ from ..draws.lanes import valid_lanes
 from ..draws.links import link_lanes
 from ..machine import bits, simd
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from .dead import LANES, clear_dead, draw_dead
-from .single import CLEAN, count_dense, record, set_up
+from .dead_links import LANES, clear_dead, draw_dead
+from .scalar import CLEAN, count_dense, record, set_up
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
@@ -382,6 +382,6 @@ def _count_lanes(start, live, faulty, rows, tally):
         rest &= rest - _ONE
 
 
-#: Kernels for up to 31 links and up to ``choice.MOST_IN_LANES``.
+#: Kernels for up to 31 links and up to ``dispatch.MOST_IN_LANES``.
 FIND_TREE_LANES_5 = _make(5)
 FIND_TREE_LANES_8 = _make(8)

@@ -1,7 +1,7 @@
 """The tree with the fewest faulty links, beside FIND_TREE's and TOP_DOWN's, n <= 12: lanes are trials.
 
 Entry: ``OPTIMAL_TREE_8`` and ``_16``, whose work is ``optimal_trees`` inside ``_make``.  Draws from the study's key as it is, one
-trial after another (``dead.draw_dead``).
+trial after another (``dead_links.draw_dead``).
 
 The faulty links of the stages still to come depend on the subcube Q that holds the data, not on the sink inside it, so
 
@@ -26,7 +26,7 @@ import numpy as np
 from ..machine import simd
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally.sums import add_quantity, offer
-from .dead import Dead, clear_dead, dead_for, draw_dead, first_sink, most_dead, next_dead
+from .dead_links import Dead, clear_dead, dead_for, draw_dead, first_sink, most_dead, next_dead
 from .layout import OPTIMAL_TREE
 from .orders import Room, find_order, room_for, top_down
 
@@ -324,5 +324,5 @@ def _make(width: int, word: Any, all_sets: bool = False) -> Kernel:
 OPTIMAL_TREE_8 = _make(8, np.uint8)
 OPTIMAL_TREE_16 = _make(16, np.uint16)
 
-#: All fault sets; params as of ``dead.kernels_of``.
+#: All fault sets; params as of ``dead_links.kernels_of``.
 optimal_sets = _make(16, np.uint16, all_sets=True)

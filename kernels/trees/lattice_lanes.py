@@ -15,7 +15,7 @@ import numpy as np
 from ..draws.lanes import valid_lanes
 from ..machine import bits, simd
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel
-from .dead import LANES, clear_dead, draw_dead
+from .dead_links import LANES, clear_dead, draw_dead
 from .lanes import draw_links, find_sinks, most_rows, move_sinks, ordering, rows_for
 from .lattice import FAULT_FREE_TOP_DOWN, count_greedy, count_optimal, enter, flush, search_for, wait
 

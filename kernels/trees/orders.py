@@ -14,7 +14,7 @@ import numpy as np
 
 from ..machine import bits, simd
 from ..machine.jit import block, scratch
-from .dead import LANES
+from .dead_links import LANES
 
 _ZERO = np.uint64(0)
 _NONE = np.uint16(0xFFFF)

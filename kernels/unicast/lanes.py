@@ -46,8 +46,8 @@ from ..tally.layout import Layout
 from ..tally.sums import offer
 from .layout import NAMES, WANDERING, elsewhere, promising, tally
 from .rules import KEY, RULES, TRIAL
-from .single import Scratch, judging, judging_own, set_up, trials_of
-from .words import forget_words
+from .safety_status import forget_words
+from .scalar import Scratch, judging, judging_own, set_up, trials_of
 
 
 class Work(NamedTuple):

@@ -1,7 +1,7 @@
 """Bitmasks of whole cubes for eight trials at once: placing faults, and asking what words their nodes have, n = 6 .. 12.
 
 A plane is a bit a node: word v of lane i holds nodes 64 v .. 64 v + 63 of trial i of a group of eight, so that a neighbour over
-dimension 6 and up is another vector.  ``work`` is the scratch of :mod:`fastcube.kernels.unicast.whole`.
+dimension 6 and up is another vector.  ``work`` is the scratch of :mod:`fastcube.kernels.unicast.whole_cube`.
 
 By Wu's theorems LEVELS and VECTORS deliver over H if some preferred neighbour has level, or vector bit, H - 1; else over H + 2 if
 some spare one has H + 1; else they refuse.  No node is active when rounds of the second plane's pass mark all.
@@ -15,7 +15,7 @@ from ..draws.nodes import node_label
 from ..machine import neighbours, simd
 from ..machine.bits import ALL, ONE, ZERO
 from ..machine.jit import block
-from .words import LEVELS
+from .safety_status import LEVELS
 
 _63 = np.uint64(63)
 _6 = np.uint64(6)

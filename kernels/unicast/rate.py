@@ -19,7 +19,7 @@ from ..routing.rate import walk1
 from ..routing.rules import LOST, Search, search_for
 from .layout import BLIND, RIVALS_RATE
 from .rules import bounded
-from .single import entering_way
+from .scalar import entering_way
 
 
 @block

@@ -2,7 +2,7 @@
 
 A rule gives the links on a message's way, or why it is not delivered: STUCK, LIVELOCK, LIMIT, LOST, REFUSED, or UNKNOWN where its
 words are not computed.  ``world`` holds the trial's faults and room to work in (:class:`World`), ``words`` what nodes tell each
-other (:mod:`fastcube.kernels.unicast.words`).  A rule of one's own is one such block::
+other (:mod:`~fastcube.kernels.unicast.safety_status`).  A rule of one's own is one such block::
 
     @first_path
     @block
@@ -37,7 +37,7 @@ from ..machine.jit import block, scratch
 from ..routing.rules import LIMIT, LOST, STUCK, Search, search_for, walk1, walk3
 from ..routing.shortest import Cube, cube_for
 from .layout import elsewhere
-from .words import LEVELS, VECTORS, bit_at, dimension, know, level_at, stride
+from .safety_status import LEVELS, VECTORS, bit_at, dimension, know, level_at, stride
 
 #: What becomes of a message, besides routing's.
 REFUSED, UNKNOWN = np.int64(-5), np.int64(-6)

@@ -19,7 +19,7 @@ from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
 from ..unsafe.rounds import marks_words, rounds_linked
 from .layout import RIVALS_STATUS, WORDS
-from .words import (
+from .safety_status import (
     DEEPEST,
     LEVELS,
     VECTORS,

@@ -63,7 +63,7 @@ from .entry import (
 from .layout import SPLIT_ABOVE
 from .queues import press, run_cubes, solve, solve_unrolled
 from .rounds import rounds_marked
-from .single import lists_for, merged_trial
+from .scalar import lists_for, merged_trial
 
 # Trials done at once: room for 8 MiB of trials left over, touched as far as needed.
 _CHUNK = np.int64(1 << 20)

@@ -1,6 +1,6 @@
 """Unsafe nodes when every node is faulty with probability p: counts and rounds of whole trials (Lee & Hayes 1988).
 
-Readings R1 and R3; the fault sets are those of :mod:`bernoulli`.  Three methods, of which ``choice`` takes the fastest:
+Readings R1 and R3; the fault sets are those of :mod:`bernoulli`.  Three methods, of which ``dispatch`` takes the fastest:
 
 ``digits``  p >= 1/64: every node decided by itself, then the rounds of the whole cube.
 ``labels``  p < 1/64, n < 15: the faulty labels into the cube's bitmask, then the rounds of the whole cube.

@@ -1,6 +1,6 @@
 """Lee & Hayes (1988), "Routing and Broadcasting in Faulty Hypercube Computers"."""
 
-from fastcube.papers.paper import Paper
+from fastcube.measure.paper import Paper
 
 from .broadcasting import BROADCAST
 from .critical import UNSAFE_CRITICAL
@@ -15,13 +15,13 @@ PAPER = Paper(
     __name__,
     studies=(UNSAFE_FRACTION, UNSAFE_RARE, UNSAFE_CRITICAL, ROUTING, ROUTING_RATE, BROADCAST),
     claims=(
-        "claims",
-        "claims_broadcasting",
-        "claims_rounds",
-        "claims_routing",
-        "claims_route3",
-        "claims_routing_optimality",
+        "claims.unsafe",
+        "claims.broadcasting",
+        "claims.rounds",
+        "claims.routing",
+        "claims.route3",
+        "claims.routing_optimality",
     ),
-    examples="examples",
-    rivals=("rivals", "rivals_messages"),
+    examples="claims.examples",
+    baselines=("baselines", "baselines_messages"),
 )

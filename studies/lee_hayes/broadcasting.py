@@ -13,12 +13,12 @@ import numpy as np
 
 from fastcube.errors import check_integer, check_range
 from fastcube.exact.closed_forms import mean_reached
-from fastcube.kernels.broadcasting import choice, layout
+from fastcube.kernels.broadcasting import dispatch, layout
 from fastcube.measure.grid import most_values
+from fastcube.measure.routing_rules import AXES, MOST
 from fastcube.measure.statistics import Mean, Statistic
 from fastcube.measure.study import Draw, Explanation, Grid, Point, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
-from fastcube.measure.unicast import AXES, MOST
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
@@ -37,7 +37,7 @@ def _check(point: Point) -> None:
 
 def _enumeration(point: Point) -> Tally:
     """All fault sets without node 0, the source."""
-    from fastcube.kernels.broadcasting.single import BROADCAST_SETS
+    from fastcube.kernels.broadcasting.scalar import BROADCAST_SETS
 
     n, f = int(point["n"]), int(point["f"])
     check_integer("links", point["links"], 0, 0, "for exact values")
@@ -48,10 +48,10 @@ def _enumeration(point: Point) -> Tally:
 
 
 def _draw(point: Point, key: int, trial: int) -> Draw:
-    from fastcube.kernels.broadcasting import case
+    from fastcube.kernels.broadcasting import replay
 
     n = int(point["n"])
-    nodes, links, ends = case.broadcast(key, trial, n, int(point["f"]), int(point["links"]))
+    nodes, links, ends = replay.broadcast(key, trial, n, int(point["f"]), int(point["links"]))
     return Draw(Hypercube(n, nodes, links.tolist()), {"s": int(ends[0])})
 
 
@@ -229,7 +229,7 @@ BROADCAST = Study(
         share("not_unsafe", "share of fault sets that leave an active node"),
         share("unsafe_source", "share of sources that are unsafe, where some node is active", "not_unsafe"),
     ),
-    kernel=lambda point: choice.BROADCAST.kernel(*point.values()),
+    kernel=lambda point: dispatch.BROADCAST.kernel(*point.values()),
     grids=(
         Grid("nodes", product_grid(n=range(4, 13), f=[1, 2, 3, 4, 6, 8], links=[0]), 10**6),
         Grid("large", [{"n": n, "f": f, "links": 0} for n in (16, 20, 30, 40, 60) for f in (n // 2, n, 2 * n)], 10**6),

@@ -14,7 +14,7 @@ import numpy as np
 
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.exact.unsafe import critical_rate
-from fastcube.kernels.unsafe import choice, layout
+from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.measure.estimate import Estimate, proportion
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.statistics import Mean, Point, Proportion
@@ -23,7 +23,7 @@ from fastcube.networks.hypercube import Hypercube
 from fastcube.plot.style import GREY
 from fastcube.results.results import Results
 
-from . import fine
+from . import critical_grid
 from .threshold import LAMBDA, Count, Curve, bracket, corrections, counts_of, fit, leading_order
 
 #: p_1/2 to two or three digits, about which the default grid is laid: n = 2..6 exact, the rest from 40,000 trials or more.
@@ -52,10 +52,10 @@ def _grid() -> list[Point]:
 
 
 def _draw(point: Point, key: int, trial: int) -> Draw:
-    from fastcube.kernels.unsafe import case
+    from fastcube.kernels.unsafe import replay
 
     n = int(point["n"])
-    return Draw(Hypercube(n, case.unsafe_critical(key, trial, n, float(point["p"]))))
+    return Draw(Hypercube(n, replay.unsafe_critical(key, trial, n, float(point["p"]))))
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
@@ -134,7 +134,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 def _fine_figure(results: Results, sheet: Any) -> None:
     """Left: p_1/2 in units in which its limit is lambda, against 1 / sqrt n.  Right: p_.8 / p_.2."""
-    known = {n: values for n, values in fine.sharp_values(results).items() if values is not None}
+    known = {n: values for n, values in critical_grid.sharp_values(results).items() if values is not None}
     left, right = sheet.panels(2)
     _draw_threshold(left, {n: values.half for n, values in known.items()})
     right.series(
@@ -219,11 +219,11 @@ UNSAFE_CRITICAL = Study(
             bound=_bound,
         ),
     ),
-    kernel=lambda point: choice.UNSAFE_CRITICAL.kernel(*point.values()),
+    kernel=lambda point: dispatch.UNSAFE_CRITICAL.kernel(*point.values()),
     grids=(
         Grid("default", _grid(), 100_000),
-        Grid("fine", fine.points(range(7, 25)), fine.trials, _fine_figure, fine.notes),
-        Grid("fine-28", fine.points(range(25, 29)), fine.trials, _fine_figure, fine.notes),
+        Grid("fine", critical_grid.points(range(7, 25)), critical_grid.trials, _fine_figure, critical_grid.notes),
+        Grid("fine-28", critical_grid.points(range(25, 29)), critical_grid.trials, _fine_figure, critical_grid.notes),
     ),
     explain=_explain,
     draw=_draw,

@@ -6,8 +6,8 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
+from fastcube.measure.routing_rules import faults_told
 from fastcube.measure.study import Draw, in_a_row
-from fastcube.measure.unicast import faults_told
 
 if TYPE_CHECKING:
     from fastcube.algorithms.paths import Route

@@ -15,7 +15,7 @@ from typing import Any
 from fastcube.errors import check_range
 from fastcube.exact.bounds import least_unsafe, most_unsafe, reaching
 from fastcube.exact.unsafe import mean_unsafe_two_faults, merging_pairs
-from fastcube.kernels.unsafe import choice, layout
+from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.kernels.unsafe.layout import DIMENSIONS, MARKING
 from fastcube.measure.statistics import Bounds, CensoredMean, ClassMean, Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
@@ -61,10 +61,10 @@ def bounds_of_classes(point: Point) -> tuple[Bounds, ...]:
 
 
 def _draw(point: Point, key: int, trial: int) -> Draw:
-    from fastcube.kernels.unsafe import case
+    from fastcube.kernels.unsafe import replay
 
     n = int(point["n"])
-    labels, i, j = case.unsafe_rare(key, trial, n, int(point["f"]))
+    labels, i, j = replay.unsafe_rare(key, trial, n, int(point["f"]))
     return Draw(Hypercube(n, labels), {"sequence": labels.tolist(), "planted": [int(i), int(j)]})
 
 
@@ -217,7 +217,7 @@ UNSAFE_RARE = Study(
         ),
         Proportion(name="counted", description="share of the planted trials that count", shown=False),
     ),
-    kernel=lambda point: choice.UNSAFE_RARE.kernel(*point.values()),
+    kernel=lambda point: dispatch.UNSAFE_RARE.kernel(*point.values()),
     grids=(Grid("default", _grid(), 10**7),),
     check=_check,
     explain=_explain,

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from fastcube.errors import check_integer, check_range
-from fastcube.kernels.routing import choice, layout
+from fastcube.kernels.routing import dispatch, layout
 from fastcube.measure.grid import most_values
+from fastcube.measure.inventory import inventory
+from fastcube.measure.routing_rules import AXES, check_point, drawn
 from fastcube.measure.statistics import Proportion, Ratio
 from fastcube.measure.study import Axis, Explanation, Grid, Point, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
-from fastcube.measure.unicast import AXES, check_point, drawn
-from fastcube.papers.inventory import inventory
 from fastcube.results.results import Results
 
 from .messages import head, known, route_in_words
@@ -45,7 +45,7 @@ def _enumeration(point: Point) -> Tally:
 
     Routing knows no translation of all labels from another, so these stand for all; it does know the order of the dimensions.
     """
-    from fastcube.kernels.routing.single import ROUTING_SETS
+    from fastcube.kernels.routing.scalar import ROUTING_SETS
 
     n, f = int(point["n"]), int(point["f"])
     check_integer("links", point["links"], 0, 0, "for exact values")
@@ -325,7 +325,7 @@ ROUTING = Study(
             defined=_searched,
         ),
     ),
-    kernel=lambda point: choice.ROUTING.kernel(*point.values()),
+    kernel=lambda point: dispatch.ROUTING.kernel(*point.values()),
     grids=(
         Grid("nodes", product_grid(n=range(5, 13), f=range(1, 9), links=[0], k=[1, 2]), 10**6),
         Grid(

@@ -10,7 +10,7 @@ from typing import Any
 
 from fastcube.errors import check_range
 from fastcube.exact.closed_forms import minimal_share, plain_share
-from fastcube.kernels.routing import choice, layout
+from fastcube.kernels.routing import dispatch, layout
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text, product_grid
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
@@ -30,11 +30,11 @@ def _check(point: Point) -> None:
 
 def draw(point: Point, key: int, trial: int) -> Draw:
     """A trial's lazy faults and ends; -1 and void where there are none."""
-    from fastcube.kernels.routing import case
+    from fastcube.kernels.routing import replay
     from fastcube.networks.faults import RandomFaults
 
     n, rate = int(point["n"]), float(point["rate"])
-    drawn, status_key, s, t = case.routing_rate(key, trial, n, rate)
+    drawn, status_key, s, t = replay.routing_rate(key, trial, n, rate)
     ends = {"s": int(s), "t": int(t)} if drawn else {"s": -1, "t": -1}
     return Draw(
         Hypercube(n, RandomFaults(rate, int(status_key))), {"status_key": int(status_key), **ends, "void": not drawn}
@@ -148,7 +148,7 @@ ROUTING_RATE = Study(
         length("route1"),
         length("route2"),
     ),
-    kernel=lambda point: choice.ROUTING_RATE.kernel(*point.values()),
+    kernel=lambda point: dispatch.ROUTING_RATE.kernel(*point.values()),
     grids=(Grid("rates", product_grid(n=[6, 8, 10, 15, 20, 30, 45, 60], rate=RATES, k=[1, 2]), 10**6),),
     check=_check,
     explain=_explain,

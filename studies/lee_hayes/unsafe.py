@@ -15,13 +15,13 @@ from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.errors import check_range
 from fastcube.exact.bounds import most_unsafe, reaching
 from fastcube.exact.unsafe import merging_pairs
-from fastcube.kernels.unsafe import choice, layout
+from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.kernels.unsafe.layout import CLASSES, SPLIT_ABOVE
 from fastcube.measure.fault_sets import faulty_nodes
+from fastcube.measure.inventory import inventory
 from fastcube.measure.statistics import Bounds, Distribution, Mean, Proportion, SplitMean
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, in_a_row, point_text, product_grid
 from fastcube.networks.hypercube import Hypercube
-from fastcube.papers.inventory import inventory
 from fastcube.results.results import Results
 
 #: Where fewer pairs of faults within distance 2 than this are expected, plain sampling sees little.
@@ -34,7 +34,7 @@ _RARE_CLASS = 1e-6
 
 def _check(point: Point) -> None:
     n = int(point["n"])
-    check_range("f", point["f"], 0, choice.most_faults(n), f"for n={n}")
+    check_range("f", point["f"], 0, dispatch.most_faults(n), f"for n={n}")
 
 
 def _nodes(point: Point) -> float:
@@ -99,10 +99,10 @@ def told(n: int, faulty: list[int]) -> Explanation:
 
 def draw_nodes(point: Point, key: int, trial: int) -> Draw:
     """f distinct faulty nodes of Q_n."""
-    from fastcube.kernels.unsafe import case
+    from fastcube.kernels.unsafe import replay
 
     n = int(point["n"])
-    return Draw(Hypercube(n, case.unsafe_fraction(key, trial, n, int(point["f"]))))
+    return Draw(Hypercube(n, replay.unsafe_fraction(key, trial, n, int(point["f"]))))
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
@@ -241,7 +241,7 @@ UNSAFE_FRACTION = Study(
             among="rounds_known",
         ),
     ),
-    kernel=lambda point: choice.UNSAFE_FRACTION.kernel(*point.values()),
+    kernel=lambda point: dispatch.UNSAFE_FRACTION.kernel(*point.values()),
     grids=(
         Grid("figure-8", product_grid(n=range(5, 13), f=range(1, 8)), 10**6),
         Grid("large", _large_grid(), 10**7, figure=_large_figure, notes=_large_notes),

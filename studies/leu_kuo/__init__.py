@@ -1,8 +1,8 @@
 """Leu & Kuo, "A Fault-Tolerant Tree Communication Scheme for Hypercube Systems": trees, and gathering over them."""
 
-from fastcube.papers.paper import Paper
+from fastcube.measure.paper import Paper
 
-from .finding import FIND_TREE
+from .find_tree import FIND_TREE
 from .gathering import GATHER, REROUTING
 from .optimal import OPTIMAL_TREE
 
@@ -11,7 +11,7 @@ __all__ = ["PAPER"]
 PAPER = Paper(
     __name__,
     studies=(FIND_TREE, OPTIMAL_TREE, GATHER, REROUTING),
-    claims=("claims", "claims_gathering", "claims_delivery", "claims_questions"),
-    examples="examples",
-    rivals=("rivals",),
+    claims=("claims.trees", "claims.gathering", "claims.delivery", "claims.questions"),
+    examples="claims.examples",
+    baselines=("baselines",),
 )

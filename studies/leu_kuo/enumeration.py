@@ -9,11 +9,11 @@ from collections.abc import Callable
 import numpy as np
 
 from fastcube.errors import check_integer
-from fastcube.kernels.gathering.choice import GATHER_SETS
+from fastcube.kernels.gathering.dispatch import GATHER_SETS
 from fastcube.kernels.gathering.layout import GATHER
-from fastcube.kernels.machine.choice import Table
+from fastcube.kernels.machine.dispatch import Table
 from fastcube.kernels.tally.layout import Layout
-from fastcube.kernels.trees import choice, layout
+from fastcube.kernels.trees import dispatch, layout
 from fastcube.measure.study import Point, check_cases
 from fastcube.measure.tally import Tally
 
@@ -28,7 +28,7 @@ _CHUNK = 10**6
 
 
 def _over_sets(kernels: Table, of: Layout) -> Callable[[Point], Tally]:
-    """The enumeration of a study: what its kernel of all fault sets (``kernels/trees/dead.py``) counts at a point."""
+    """The enumeration of a study: what its kernel of all fault sets (``kernels/trees/dead_links.py``) counts at a point."""
 
     @functools.lru_cache(64)
     def tally(n: int, links: int, f: int) -> Tally:
@@ -43,7 +43,7 @@ def _over_sets(kernels: Table, of: Layout) -> Callable[[Point], Tally]:
     return lambda point: tally(*values_of(point))
 
 
-find_tree = _over_sets(choice.FIND_TREE_SETS, layout.FIND_TREE)
-optimal_tree = _over_sets(choice.OPTIMAL_TREE_SETS, layout.OPTIMAL_TREE)
+find_tree = _over_sets(dispatch.FIND_TREE_SETS, layout.FIND_TREE)
+optimal_tree = _over_sets(dispatch.OPTIMAL_TREE_SETS, layout.OPTIMAL_TREE)
 #: Of ``gather`` and ``rerouting``, which run one kernel.
 gather = _over_sets(GATHER_SETS, GATHER)

@@ -64,9 +64,9 @@ def values_of(point: Point) -> tuple[int, int, int]:
 
 def draw(point: Point, key: int, trial: int) -> Draw:
     """A trial's cube with its faults."""
-    from fastcube.kernels.trees import case
+    from fastcube.kernels.trees import replay
 
-    return Draw(Hypercube(int(point["n"]), *case.faults(key, trial, *values_of(point))))
+    return Draw(Hypercube(int(point["n"]), *replay.faults(key, trial, *values_of(point))))
 
 
 def link_text(cube: Hypercube, u: int, v: int) -> str:

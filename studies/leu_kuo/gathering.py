@@ -11,7 +11,7 @@ from typing import Any
 
 from fastcube.algorithms.gathering import Gathering, gather
 from fastcube.algorithms.trees import CommunicationTree
-from fastcube.kernels.gathering import choice, layout
+from fastcube.kernels.gathering import dispatch, layout
 from fastcube.kernels.gathering.layout import LARGEST, RUNS, common
 from fastcube.measure.statistics import PlainMean, Proportion, Ratio
 from fastcube.measure.study import Explanation, Grid, Point, Study, in_a_row, point_text
@@ -264,7 +264,7 @@ GATHER = Study(
         _share("no_partition", "a failing node has no active neighbour to give a partition to"),
         _SINK,
     ),
-    kernel=lambda point: choice.GATHER.kernel(*point.values()),
+    kernel=lambda point: dispatch.GATHER.kernel(*point.values()),
     grids=(Grid("links", link_faults(range(3, 9)), 10**5), Grid("nodes", node_faults(range(3, 9)), 10**5)),
     check=check,
     enumeration=enumeration.gather,
@@ -295,7 +295,7 @@ REROUTING = Study(
         _lost("reroute", shown=False),
         _SINK,
     ),
-    kernel=lambda point: choice.REROUTING.kernel(*point.values()),
+    kernel=lambda point: dispatch.REROUTING.kernel(*point.values()),
     grids=(
         Grid(
             "links",

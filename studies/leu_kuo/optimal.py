@@ -6,14 +6,14 @@ from typing import Any
 
 from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.algorithms.trees_lattice import optimal_tree
-from fastcube.kernels.trees import choice, layout
+from fastcube.kernels.trees import dispatch, layout
 from fastcube.measure.statistics import Proportion, Ratio
 from fastcube.measure.study import Explanation, Grid, Point, Study, point_text
 from fastcube.results.results import Results
 
 from . import enumeration
 from .faults import axes_up_to, axis_of_faults, by_doubling, check, draw, link_faults, told
-from .finding import mean
+from .find_tree import mean
 
 
 def explain(point: Point, key: int, trial: int) -> Explanation:
@@ -103,7 +103,7 @@ OPTIMAL_TREE = Study(
         mean("tree_faults_top_down", "faulty links of TOP_DOWN's tree", "top_down"),
         _share("fault_free_top_down", "share of trials in which TOP_DOWN's tree has no faulty link", shown=False),
     ),
-    kernel=lambda point: choice.OPTIMAL_TREE.kernel(*point.values()),
+    kernel=lambda point: dispatch.OPTIMAL_TREE.kernel(*point.values()),
     together=64,  # a lattice of 64 trials at n = 12 takes 50 ms, also for one
     grids=(Grid("links", link_faults(range(4, 11)), 50_000),),
     check=check,

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fastcube.kernels.dualcube import choice, layout
+from fastcube.kernels.dualcube import dispatch, layout
+from fastcube.measure.inventory import inventory
 from fastcube.measure.statistics import PlainMean, Proportion, Ratio
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, Value, product_grid
-from fastcube.papers.inventory import inventory
-from fastcube.results.digits import estimate_text
+from fastcube.results.rounding import estimate_text
 
 if TYPE_CHECKING:
     from fastcube.results.results import Results
@@ -82,12 +82,12 @@ STATISTICS = (
 
 def draw(point: Point, key: int, trial: int) -> Draw:
     """A dual-cube with lazy faults, and two nonfaulty ends; -1 and void where none were found."""
-    from fastcube.kernels.dualcube import case
+    from fastcube.kernels.dualcube import replay
     from fastcube.networks.dualcube import DualCube
     from fastcube.networks.faults import RandomFaults
 
     m, rate = int(point["m"]), float(point["rate"])
-    drawn, status_key, s, t = case.dualcube_routing(key, trial, m, rate)
+    drawn, status_key, s, t = replay.dualcube_routing(key, trial, m, rate)
     ends = {"s": int(s), "t": int(t)} if drawn else {"s": -1, "t": -1}
     return Draw(
         DualCube(m, RandomFaults(rate, int(status_key))), {"status_key": int(status_key), **ends, "void": not drawn}
@@ -280,7 +280,7 @@ DUALCUBE_ROUTING = Study(
     ),
     tally=layout.DUALCUBE_ROUTING,
     statistics=STATISTICS,
-    kernel=lambda point: choice.DUALCUBE_ROUTING.kernel(*point.values()),
+    kernel=lambda point: dispatch.DUALCUBE_ROUTING.kernel(*point.values()),
     grids=(
         Grid("figures", product_grid(m=range(5, 10), rate=RATES), 20_000),
         Grid("large", product_grid(m=[10, 12, 15, 20, 25, 30], rate=RATES), 100_000),

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from fastcube.exact.survival import isolated
-from fastcube.kernels.survival import choice
+from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import SURVIVAL as TALLY
 from fastcube.measure.statistics import Point
 from fastcube.measure.study import Grid, Study, Value, point_text
@@ -26,8 +26,8 @@ from fastcube.measure.survival import (
     sized,
 )
 from fastcube.networks.family import families
-from fastcube.results.digits import estimate_texts
 from fastcube.results.reliability import reliability
+from fastcube.results.rounding import estimate_texts
 
 if TYPE_CHECKING:
     from fastcube.results.results import Results
@@ -277,7 +277,7 @@ SURVIVAL = _study(
     title="What survives of networks on 2^n nodes under f faulty nodes and K faulty links",
     source="docs/readings/networks.md, N4, N5",
     axes=AXES,
-    kernel=lambda point: choice.SURVIVAL.kernel(*point.values()),
+    kernel=lambda point: dispatch.SURVIVAL.kernel(*point.values()),
     grids=(
         Grid("nodes", NODES, 100_000),
         Grid("nine", points_of(sized(9), 9, f=(9, 18, 64, 128, 192), links=(0,)), 100_000),
@@ -296,7 +296,7 @@ SURVIVAL_RATE = _study(
     title="What survives of networks on 2^n nodes when nodes and links fail at rates",
     source="docs/readings/networks.md, N4, N5, N8",
     axes=AXES_RATE,
-    kernel=lambda point: choice.SURVIVAL_RATE.kernel(*point.values()),
+    kernel=lambda point: dispatch.SURVIVAL_RATE.kernel(*point.values()),
     grids=(
         Grid("nodes", points_of(sized(8), 8, rate=_RATES, link_rate=(0.0,)), 100_000),
         Grid("half", _half(), 100_000, figure=figure_half),

@@ -1,6 +1,6 @@
 """Sui, Wang & Lee, "Broadcasting on Faulty Hypercubes": edge-disjoint spanning trees around a fault, and of any fault set."""
 
-from fastcube.papers.paper import Paper
+from fastcube.measure.paper import Paper
 
 from .edmonds import EDGE_DISJOINT_TREES
 from .packets import EDST_BROADCAST
@@ -10,7 +10,7 @@ __all__ = ["PAPER"]
 PAPER = Paper(
     __name__,
     studies=(EDST_BROADCAST, EDGE_DISJOINT_TREES),
-    claims=("claims", "claims_broadcast", "claims_edmonds"),
-    examples="examples",
-    rivals=("rivals",),
+    claims=("claims.trees", "claims.broadcast", "claims.edmonds"),
+    examples="claims.examples",
+    baselines=("baselines",),
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastcube import resources
 from fastcube.errors import check_integer, check_range
-from fastcube.kernels.spanning import choice, layout
+from fastcube.kernels.spanning import dispatch, layout
 from fastcube.kernels.spanning.layout import LARGEST
 from fastcube.measure.fault_sets import faulty_text
 from fastcube.measure.statistics import Mean, Proportion
@@ -41,10 +41,10 @@ def _check(point: Point) -> None:
 
 def cube_of(key: int, trial: int, point: Point) -> Hypercube:
     """The hypercube of a trial."""
-    from fastcube.kernels.spanning import case
+    from fastcube.kernels.spanning import replay
 
     n, f, links = (int(point[name]) for name in ("n", "f", "links"))
-    return Hypercube(n, *case.edge_disjoint_trees(key, trial, n, f, links))
+    return Hypercube(n, *replay.edge_disjoint_trees(key, trial, n, f, links))
 
 
 #: Number of fault sets by (Edmonds' number lambda, smallest degree delta).
@@ -259,7 +259,7 @@ EDGE_DISJOINT_TREES = Study(
         ),
         Proportion(name="isolated", description="probability that delta = 0", shown=False),
     ),
-    kernel=lambda point: choice.EDGE_DISJOINT_TREES.kernel(*point.values()),
+    kernel=lambda point: dispatch.EDGE_DISJOINT_TREES.kernel(*point.values()),
     grids=(Grid("nodes", _node_grid(), 10_000), Grid("links", _link_grid(), 10_000)),
     check=_check,
     enumeration=_enumeration,

@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from fastcube.errors import check_range
-from fastcube.kernels.spanning import choice, layout
+from fastcube.kernels.spanning import dispatch, layout
 from fastcube.kernels.spanning.layout import LARGEST
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.statistics import PlainMean, Proportion
@@ -40,10 +40,10 @@ def _check(point: Point) -> None:
 
 
 def _draw_ends(point: Point, key: int, trial: int) -> Draw:
-    from fastcube.kernels.spanning import case
+    from fastcube.kernels.spanning import replay
 
     n, d = int(point["n"]), int(point["d"])
-    s, f = case.edst_broadcast(key, trial, n, d)
+    s, f = replay.edst_broadcast(key, trial, n, d)
     return Draw(Hypercube(n, [] if f is None else [f]), {"s": s})
 
 
@@ -215,7 +215,7 @@ EDST_BROADCAST = Study(
             squares="bound_squared",
         ),
     ),
-    kernel=lambda point: choice.EDST_BROADCAST.kernel(*point.values()),
+    kernel=lambda point: dispatch.EDST_BROADCAST.kernel(*point.values()),
     grids=(Grid("theorem-2", _grid(), 16),),
     check=_check,
     explain=_explain,

@@ -1,6 +1,6 @@
 """Thirty years of fault-tolerant routing on the same fault sets: rules, and the words they read (docs/readings/rivals.md)."""
 
-from fastcube.papers.paper import Paper
+from fastcube.measure.paper import Paper
 
 from .rate import RIVALS_RATE
 from .status import RIVALS_STATUS
@@ -11,5 +11,5 @@ __all__ = ["PAPER"]
 PAPER = Paper(
     __name__,
     studies=(RIVALS, RIVALS_RATE, RIVALS_STATUS),
-    claims=("claims", "claims_rules"),
+    claims=("claims.status", "claims.rules"),
 )

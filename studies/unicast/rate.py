@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastcube.kernels.unicast import choice
+from fastcube.kernels.unicast import dispatch
 from fastcube.kernels.unicast.layout import BLIND
 from fastcube.kernels.unicast.layout import RIVALS_RATE as TALLY
+from fastcube.measure.routing_rules import rule_statistics, told_way
 from fastcube.measure.statistics import Point
 from fastcube.measure.study import Axis, Explanation, Grid, Study, product_grid
-from fastcube.measure.unicast import rule_statistics, told_way
 from fastcube.results.results import Results
 
 from ..lee_hayes.routing_rate import draw, told_draw
@@ -63,7 +63,7 @@ RIVALS_RATE = Study(
         for name in ("sidetrack", *(name for name in BLIND if name != "sidetrack"))
         for statistic in rule_statistics(name, "valid", cut=name in ("dfs", "sidetrack"))
     ),
-    kernel=lambda point: choice.RIVALS_RATE.kernel(*point.values()),
+    kernel=lambda point: dispatch.RIVALS_RATE.kernel(*point.values()),
     keyed=("routing-rate", {"k": 1}),
     grids=(Grid("rates", product_grid(n=[8, 10, 15, 20, 30, 45, 60], rate=_RATES), 10**4),),
     explain=_explain,

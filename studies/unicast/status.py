@@ -10,12 +10,12 @@ import math
 from functools import partial
 from typing import Any
 
-from fastcube.kernels.unicast import choice
+from fastcube.kernels.unicast import dispatch
 from fastcube.kernels.unicast.layout import RIVALS_STATUS as TALLY
 from fastcube.kernels.unicast.layout import WORDS
+from fastcube.measure.routing_rules import AXES, GRIDS, KEYED, check_point, drawn, head_lines
 from fastcube.measure.statistics import Mean, PlainMean, Point, Statistic
 from fastcube.measure.study import Explanation, Study, point_text
-from fastcube.measure.unicast import AXES, GRIDS, KEYED, check_point, drawn, head_lines
 from fastcube.results.results import Results
 
 _TITLES = {
@@ -134,7 +134,7 @@ RIVALS_STATUS = Study(
     axes=AXES,
     tally=TALLY,
     statistics=_statistics(),
-    kernel=lambda point: choice.RIVALS_STATUS.kernel(*point.values()),
+    kernel=lambda point: dispatch.RIVALS_STATUS.kernel(*point.values()),
     keyed=KEYED,
     grids=GRIDS,
     check=check_point,

@@ -13,8 +13,8 @@ from typing import Any
 from fastcube.kernels.routing.layout import SEARCHED
 from fastcube.kernels.unicast.layout import NAMES, PROMISING
 from fastcube.measure.grid import most_values
+from fastcube.measure.routing_rules import rivals_study
 from fastcube.measure.study import Point, point_text
-from fastcube.measure.unicast import rivals_study
 from fastcube.results.results import Results
 
 #: Rules and words that would stand in the table if their definitions had been read (V11): ``fc.rivals_study`` takes them.

@@ -1,6 +1,6 @@
 """Wang, Lin & Kuo, "A Fault-Tolerant Multicast Algorithm for Wormhole Routed Hypercubes": 2-partitions, multicast, deadlock."""
 
-from fastcube.papers.paper import Paper
+from fastcube.measure.paper import Paper
 
 from .channels import MULTICAST
 from .deadlock import MULTICAST_DEADLOCK, MULTICAST_WORMHOLE
@@ -11,7 +11,7 @@ __all__ = ["PAPER"]
 PAPER = Paper(
     __name__,
     studies=(TWO_PARTITION, MULTICAST, MULTICAST_DEADLOCK, MULTICAST_WORMHOLE),
-    claims=("claims", "claims_channels", "claims_deadlock"),
-    examples="examples",
-    rivals=("rivals",),
+    claims=("claims.partition", "claims.channels", "claims.deadlock"),
+    examples="claims.examples",
+    baselines=("baselines",),
 )

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from fastcube.algorithms.multicasting import Multicast, multicast
 from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.errors import check_range
-from fastcube.kernels.multicasting import choice, layout
+from fastcube.kernels.multicasting import dispatch, layout
 from fastcube.kernels.multicasting.layout import HAMILTON
 from fastcube.measure.fault_sets import faulty_nodes, faulty_text
+from fastcube.measure.inventory import inventory
 from fastcube.measure.statistics import Mean, PlainMean, Proportion, Ratio
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study
 from fastcube.networks.hypercube import Hypercube
-from fastcube.papers.inventory import inventory
 
 from .partition import pair_text
 
@@ -57,10 +57,10 @@ def supernode_text(net: Supercube, v: int) -> str:
 
 
 def _draw(point: Point, key: int, trial: int) -> Draw:
-    from fastcube.kernels.multicasting import case
+    from fastcube.kernels.multicasting import replay
 
     n, f, many = (int(point[name]) for name in ("n", "f", "destinations"))
-    faults, (s,), (destinations,) = case.multicasts(key, trial, n, f, 1, many)
+    faults, (s,), (destinations,) = replay.multicasts(key, trial, n, f, 1, many)
     return Draw(Hypercube(n, faults), {"source": s, "destinations": destinations})
 
 
@@ -250,7 +250,7 @@ MULTICAST = Study(
         ),
         Proportion(name="partitioned", description="probability that a fault-tolerant 2-partition exists", shown=False),
     ),
-    kernel=lambda point: choice.MULTICAST.kernel(*point.values()),
+    kernel=lambda point: dispatch.MULTICAST.kernel(*point.values()),
     grids=(Grid("default", [_row_point(row) for row in table_3()], 100_000),),
     check=_check,
     explain=_explain,

@@ -16,7 +16,7 @@ import numpy as np
 from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.algorithms.wormhole import Channel, Wormhole, dependency_cycle, simulate_wormhole
 from fastcube.errors import check_integer, check_range
-from fastcube.kernels.wormhole import choice, layout
+from fastcube.kernels.wormhole import dispatch, layout
 from fastcube.measure.fault_sets import faulty_nodes, faulty_text
 from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study
@@ -24,7 +24,7 @@ from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 
 from .channels import supernode_text
-from .hunting import CANDIDATES, Hunt, messages_on
+from .deadlock_search import CANDIDATES, Hunt, messages_on
 from .partition import draw, pair_text
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _draw_cycles(results: Results, sheet: Any) -> None:
 
 @functools.cache
 def _counts(n: int, f: int) -> Tally:
-    from fastcube.kernels.wormhole.single import MULTICAST_DEADLOCK_SETS
+    from fastcube.kernels.wormhole.scalar import MULTICAST_DEADLOCK_SETS
 
     slots, sets = layout.MULTICAST_DEADLOCK.fresh(), math.comb(2**n, f)
     MULTICAST_DEADLOCK_SETS(np.uint64(0), 0, sets, np.array([n, f, *range(f)], np.float64), slots)
@@ -148,7 +148,7 @@ MULTICAST_DEADLOCK = Study(
             among="partitioned",
         ),
     ),
-    kernel=lambda point: choice.MULTICAST_DEADLOCK.kernel(*point.values()),
+    kernel=lambda point: dispatch.MULTICAST_DEADLOCK.kernel(*point.values()),
     grids=(
         Grid("default", [{"n": n, "f": f} for n in range(3, 8) for f in range(min(2 * n, 2 ** (n - 2)) + 1)], 2_000),
     ),
@@ -183,10 +183,10 @@ def _wormhole_grid() -> list[Point]:
 
 def _draw_trial(point: Point, key: int, trial: int) -> Draw:
     """Faults, sources, and each source's destinations one after another."""
-    from fastcube.kernels.multicasting import case
+    from fastcube.kernels.multicasting import replay
 
     n, f, senders, many = (int(point[name]) for name in ("n", "f", "senders", "destinations"))
-    faults, sources, destinations = case.multicasts(key, trial, n, f, senders, many)
+    faults, sources, destinations = replay.multicasts(key, trial, n, f, senders, many)
     others = {"sources": sources, "destinations": list(itertools.chain.from_iterable(destinations))}
     return Draw(Hypercube(n, faults), others)
 
@@ -288,7 +288,7 @@ MULTICAST_WORMHOLE = Study(
         ),
         Proportion(name="partitioned", description="probability that a fault-tolerant 2-partition exists", shown=False),
     ),
-    kernel=lambda point: choice.MULTICAST_WORMHOLE.kernel(*point.values()),
+    kernel=lambda point: dispatch.MULTICAST_WORMHOLE.kernel(*point.values()),
     grids=(Grid("default", _wormhole_grid(), 10_000),),
     check=_check_messages,
     explain=_explain_messages,

@@ -15,7 +15,7 @@ import numpy as np
 from fastcube.algorithms.partition import Pair, conflict, search
 from fastcube.errors import check_integer, check_range
 from fastcube.exact.closed_forms import mean_tolerant_pairs
-from fastcube.kernels.partition import choice, layout
+from fastcube.kernels.partition import dispatch, layout
 from fastcube.measure.fault_sets import faulty_nodes, faulty_text
 from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
@@ -37,7 +37,7 @@ _ALL_PAIRS = 16
 
 def _check(point: Point) -> None:
     n = int(point["n"])
-    check_range("f", point["f"], 0, choice.most_faults(n), f"for n={n}")
+    check_range("f", point["f"], 0, dispatch.most_faults(n), f"for n={n}")
 
 
 #: Most faults enumerated in Q_n: all that can have a partition up to n = 5, and 7 in Q_6 (some seconds).
@@ -47,7 +47,7 @@ MOST = {2: 1, 3: 2, 4: 4, 5: 8, 6: 7}
 @functools.cache
 def counts(n: int, most: int) -> tuple[tuple[int, int], ...]:
     """For f = 0 .. most: fault sets of Q_n with a fault-tolerant 2-partition, and those in which Figure 2 finds one."""
-    from fastcube.kernels.partition.single import count_partitions
+    from fastcube.kernels.partition.scalar import count_partitions
 
     with_zero = np.zeros((most + 2, 2), np.int64)
     if most:  # of no faults there is one set, and none with node 0 among them
@@ -93,10 +93,10 @@ def pair_text(pair: Pair | None) -> str:
 
 def draw(point: Point, key: int, trial: int) -> Draw:
     """A trial's cube with its faulty nodes."""
-    from fastcube.kernels.partition import case
+    from fastcube.kernels.partition import replay
 
     n = int(point["n"])
-    return Draw(Hypercube(n, case.two_partition(key, trial, n, int(point["f"]))))
+    return Draw(Hypercube(n, replay.two_partition(key, trial, n, int(point["f"]))))
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
@@ -212,7 +212,7 @@ TWO_PARTITION = Study(
             among="exists",
         ),
     ),
-    kernel=lambda point: choice.TWO_PARTITION.kernel(*point.values()),
+    kernel=lambda point: dispatch.TWO_PARTITION.kernel(*point.values()),
     grids=(Grid("default", _grid(), 1_000_000),),
     check=_check,
     enumeration=_enumeration,

@@ -1,0 +1,68 @@
+"""Verdicts kept in fastcube's cache folder: what the same code has decided with the same effort is not decided again.
+
+An entry is JSON, named by the hash of all that its verdict hangs on: every source of the package, the versions of Python and of
+the libraries, the claim and the effort.  Code outside of the package is in no such hash, so its claims are not kept.  The folder
+is ours and nobody else can write to it (``kernels/machine/cache.py``); an entry that is not as it was written, or not of this
+claim, is none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+from ..errors import FastcubeError
+from ..results.provenance import library_versions, sources
+from . import storage
+from .claims import Claim, Effort
+
+#: Deciders whose sources the package's hash holds.
+_OURS = f"{__name__.partition('.')[0]}."
+
+
+@functools.cache
+def _folder() -> Path | None:
+    """Where verdicts are kept, made if need be; None when no folder of the user can be written."""
+    from ..kernels.machine.cache import roots, why_not
+
+    for named in roots():
+        root = Path(os.path.realpath(named))
+        if why_not(root) is None and why_not(root / "verdicts") is None:
+            return root / "verdicts"
+    return None
+
+
+@functools.cache
+def _code() -> str:
+    """What decides here: the sources, Python and the libraries."""
+    return json.dumps([sources(looks=False), platform.python_version(), library_versions()])
+
+
+def _place(claim: Claim, quick: bool) -> Path | None:
+    """The file of a verdict; None where it is not kept."""
+    if not claim.decider.__module__.startswith(_OURS) or (folder := _folder()) is None:
+        return None
+    hangs_on = [_code(), claim.paper, claim.id, quick]
+    return folder / f"{hashlib.sha256(json.dumps(hangs_on).encode()).hexdigest()}.json"
+
+
+def verdict(claim: Claim, quick: bool) -> dict[str, Any] | None:
+    """What :meth:`~fastcube.audit.claims.Claim.report` gave with this code and effort; None where that is not known."""
+    place = _place(claim, quick)
+    held = None if place is None else storage.read(place, storage.REPORT)
+    frame = claim.frame(Effort(quick))
+    return held if held is not None and {name: held[name] for name in frame} == frame else None
+
+
+def keep(claim: Claim, report: dict[str, Any]) -> None:
+    """Keep a verdict, if it can be; one that failed is none."""
+    place = None if "failed" in report else _place(claim, report["effort"] == "quick")
+    if place is not None:
+        with contextlib.suppress(OSError, FastcubeError):  # a full disk must not cost the verdict
+            storage.write(place, report)

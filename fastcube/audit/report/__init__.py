@@ -1,0 +1,107 @@
+"""``fastcube reproduce``: everything that the papers print beside what is measured, in one HTML file.
+
+``plan.py`` lists the pieces, ``running.py`` makes them, ``folder.py`` keeps them, ``agreement.py`` compares what is printed with
+what is measured, ``content.py`` says what the page shows and ``render.py`` writes it by the templates beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .plan import Plan
+    from .running import Maker
+
+
+def prepare(papers: Sequence[str] | None, quick: bool) -> Plan:
+    """The plan for some papers, or all; raises what can be raised before anything is computed."""
+    from ...measure.paper import printed
+    from .plan import plan_of
+    from .render import check_extra
+
+    check_extra()
+    return plan_of(printed(papers), quick)
+
+
+def reproduce(
+    folder: str | Path,
+    *,
+    quick: bool = False,
+    papers: str | Sequence[str] | None = None,
+    workers: Any = None,
+    max_seconds: Any = None,
+    progress: str = "none",
+    force: bool = False,
+) -> Path:
+    """Measure and decide everything that the papers print, and write it beside their words into ``folder/report.html``.
+
+    Call it again to go on where it stopped, or with full effort after a quick one: what is there is kept and extended.
+
+    Parameters
+    ----------
+    folder : path
+        Made when it does not exist; gets results files, verdicts and the report.
+    quick : bool
+        Fewer trials and smaller ranges: some 5 minutes on two cores instead of 20.
+    papers : str or sequence of str, optional
+        ``lee_hayes``, ``leu_kuo``, ``sui_wang_lee``, ``wang_lin_kuo``, ``li_peng_chu``; by default all.
+    workers : int, optional
+        As of :func:`fastcube.run`.
+    max_seconds : float, optional
+        Stop after this time with what is done; call again to go on.
+    progress : str
+        ``auto``, ``bar``, ``lines`` or ``none``.
+    force : bool
+        Make everything anew.
+
+    Returns
+    -------
+    Path
+        The report.
+
+    Raises
+    ------
+    ParameterError, StudyMismatchError, ResultFileError, MissingDependencyError
+    KeyboardInterrupt, SystemExit
+        After SIGINT or SIGTERM, with everything that was done kept.
+
+    Examples
+    --------
+    >>> fc.reproduce("report", papers="lee_haye")
+    Traceback (most recent call last):
+        ...
+    fastcube.errors.ParameterError: paper must be lee_hayes, ..., got lee_haye; did you mean lee_hayes?
+    """
+    from ...errors import ParameterError, check_flag, check_path, is_many, shown
+    from ...running.signals import raise_for
+
+    if papers is not None and not is_many(names := [papers] if isinstance(papers, str) else papers):
+        raise ParameterError(f"papers must be names of papers, got {shown(papers)}")
+    place = check_path("folder", folder)
+    quick, force = check_flag("quick", quick), check_flag("force", force)
+    plan = prepare(None if papers is None else list(names), quick)
+    maker = make(place, plan, workers, max_seconds, progress, force)
+    raise_for(maker.run())
+    return maker.folder.page
+
+
+def make(folder: str | Path, plan: Plan, workers: Any, max_seconds: Any, progress: str, force: bool) -> Maker:
+    """What makes the pieces of a plan, with all arguments checked."""
+    import time
+
+    from ...errors import parse_count
+    from ...measure.grid import parse_number
+    from ...running.driver import check_seconds
+    from ...running.engines import check_workers
+    from .folder import Folder
+    from .running import Maker, Whole
+
+    whole = Whole(progress, plan)
+    count = None if workers is None else parse_count("workers", workers)
+    check_workers(count)
+    seconds = None if max_seconds is None else parse_number("max_seconds", max_seconds)
+    check_seconds(seconds)
+    deadline = None if seconds is None else time.monotonic() + seconds
+    return Maker(plan, Folder(folder), whole, count, deadline, force)

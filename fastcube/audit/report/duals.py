@@ -1,0 +1,93 @@
+"""Small dual-cubes drawn: class 0 below, class 1 above, each cluster a square (of DC(1) a link); larger ones as strings.
+
+The cross edge of a node leads from its cluster to the one of the other class that its position names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from ...networks.dualcube import DualCube
+from . import network_drawings
+from .network_drawings import label, network_svg
+
+#: DC(m) is drawn for m up to here: 8 and 32 nodes.
+LARGEST = 2
+
+#: A cluster's width, height and slant, from cluster to cluster, between the classes: so that no cross edge comes within three
+#: units of another node's rim (found by trying).
+_WIDE, _HIGH, _SLANT, _PITCH, _BETWEEN, _RADIUS = 56.0, 44.0, -25.0, 124.0, 210.0, 8.0
+
+
+def _place(dual: DualCube, v: int) -> complex:
+    """Where a node is set; the cross edges of one cluster fan out to all clusters of the other class."""
+    across, up = dual.position(v) & 1, dual.position(v) >> 1
+    x = dual.cluster(v) * _PITCH + across * _WIDE + up * _SLANT
+    if dual.class_of(v) == 0:
+        return complex(x, -up * _HIGH)
+    return complex(x, -_BETWEEN - (1 - up) * _HIGH if dual.m > 1 else -2 * _HIGH)
+
+
+def in_words(m: int, faulty: list[int], inside: Mapping[int, str], paths: Sequence[Sequence[int]] = ()) -> str:
+    """The drawing in words: its text alternative."""
+    bits = 2 * m + 1
+    parts = [f"DC({m})"]
+    if faulty:
+        parts.append("faulty nodes " + ", ".join(label(v, bits) for v in faulty))
+    parts += [f"{text} = {label(v, bits)}" for v, text in inside.items()]
+    return "; ".join(parts + ["path " + ", ".join(label(v, bits) for v in path) for path in paths])
+
+
+def dual_svg(m: int, faulty: list[int], inside: Mapping[int, str], paths: Sequence[Sequence[int]] = ()) -> str:
+    """DC(m), 1 <= m <= 2, as an ``<svg>`` element: ``faulty`` nodes black, texts ``inside`` of others, ``paths`` as arrows."""
+    dual = DualCube(m, faulty)
+    nodes = range(2**dual.bits)
+    hops = dict.fromkeys(hop for path in paths for hop in pairwise(path))
+    return network_svg(
+        "cube dual large" if m > 1 else "cube dual",
+        [_place(dual, v) for v in nodes],
+        {"link": [(u, v) for u in nodes for v in dual.neighbours(u) if u < v]},
+        [(u, v, "") for u, v in hops],
+        ["faulty" if v in faulty else "plain" for v in nodes],
+        inside,
+        {v: label(v, dual.bits) for v in nodes},
+        (_RADIUS + 10) * 1j,
+        _RADIUS,
+        "",
+    )
+
+
+def _in_cluster(m: int, faulty: list[int], k: Any) -> list[int] | None:
+    """The binomial tree T_k(0) where all that is told lies in the cluster of 0, which is a cube that is drawn; else None."""
+    if m > network_drawings.LARGEST or not isinstance(k, int) or not faulty or max(faulty) >= 2**m:
+        return None
+    return DualCube(m, faulty).binomial_tree(0, k)
+
+
+def told(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A witness' dual-cube for the page, empty for anything else.
+
+    ``dual`` where it is drawn; above, the cluster of 0 as a cube where all lies in it (``drawings``), else ``lines`` of strings.
+    """
+    m = data.get("m")
+    if data.get("network") != "DualCube" or not isinstance(m, int) or not 1 <= m <= 30:
+        return {}
+    faulty = [int(v) for v in data.get("faulty_nodes", ())]
+    if m > LARGEST:
+        if (tree := _in_cluster(m, faulty, data.get("k"))) is not None:
+            inside = [[int(v), "T"] for v in sorted(tree)]
+            whole = {
+                "n": m,
+                "faulty_nodes": faulty,
+                "faulty_links": [],
+                "inside": inside,
+                "arrows": [],
+                "unsafe": False,
+            }
+            return {"drawings": [whole]}
+        return {"lines": ["faulty nodes: " + ", ".join(label(v, 2 * m + 1) for v in faulty)]} if faulty else {}
+    inside = [[int(data[name]), name] for name in ("s", "t") if isinstance(data.get(name), int)]
+    paths = [[int(v) for v in path] for path in data.get("paths", ())]
+    return {"dual": {"m": m, "faulty_nodes": faulty, "inside": inside, "paths": paths}}

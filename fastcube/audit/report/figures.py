@@ -1,0 +1,134 @@
+"""The plot of one results file with all that stands under it: its words and the table of what is drawn."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from ...errors import of_study
+from ...plot import study_figure
+from ...plot.panel import seen, without_events
+from ...results.rounding import estimate_texts
+
+if TYPE_CHECKING:
+    from ...plot.panel import Line, Panel
+    from ...results.results import Results
+
+
+def _number(x: float) -> str:
+    return f"{x:g}" if isinstance(x, float) and not x.is_integer() else f"{x:.10g}"
+
+
+def _table(panel: Panel) -> dict[str, Any]:
+    """What a panel draws: a row for each x, a column for each line; ``drawn`` is whether anything of it is seen."""
+    words = panel._default | panel._words
+    lines: list[Line] = [line for line in panel.drawn if line.x]
+    at = sorted({x for line in lines for x in line.x})
+    log = panel.axes is not None and panel.axes.get_yscale() == "log"
+    columns: list[dict[str, Any]] = []
+    for i, line in enumerate(lines):
+        cells = dict(zip(line.x, estimate_texts(line.estimates), strict=True))
+        columns.append(
+            {
+                "label": line.label or line.told or words.get("title") or f"line {i + 1}",
+                "cells": [cells.get(x, "") for x in at],
+                "drawn": any(seen(e, log) or without_events(e) for e in line.estimates),
+            }
+        )
+    filled = sum(cell != "" for c in columns for cell in c["cells"])
+    sparse = (
+        []
+        if 2 * filled >= len(at) * len(columns)
+        else [[c["label"], _number(x), cell] for c in columns for x, cell in zip(at, c["cells"], strict=True) if cell]
+    )
+    return {
+        "rows": sparse,
+        "seen": _seen(panel),
+        "title": words.get("title", ""),
+        "x": words.get("x", ""),
+        "y": words.get("y", ""),
+        "at": [_number(x) for x in at],
+        "columns": columns,
+        "stated": [s.text for s in panel.statements],
+        "others": [" ".join(label.split()) for label in panel.others],
+    }
+
+
+def _beside(table: dict[str, Any]) -> list[str]:
+    """What a panel draws besides its lines; a statement off the scale is not drawn, and an arrow is a sign of a line."""
+    off = any(text.endswith("off the scale") for text in table["others"])
+    others = [text for text in table["others"] if not text.endswith(("off the scale", "none seen here and beyond"))]
+    return [*([] if off else table["stated"]), *others]
+
+
+def lines_text(tables: list[dict[str, Any]]) -> str:
+    """How many lines are seen in each panel and what else: ``8 and 4 lines in its 2 panels, besides: closed form``."""
+    drawn = [str(sum(c["drawn"] for c in table["columns"])) for table in tables]
+    words = f"{' and '.join(filter(None, [', '.join(drawn[:-1]), drawn[-1]]))} line{'s' * (drawn != ['1'])}"
+    words += f" in its {len(drawn)} panels" * (len(drawn) > 1)
+    beside = dict.fromkeys(text for table in tables for text in _beside(table))
+    words += f", besides: {'; '.join(beside)}" * bool(beside)
+    unseen = dict.fromkeys(c["label"] for table in tables for c in table["columns"] if not c["drawn"])
+    return words + f"; nothing that its scale shows: {', '.join(unseen)}" * bool(unseen)
+
+
+#: Of matplotlib's SVG what no reader sees: provenance, comments, line ends and indentation.
+_UNSEEN = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>|<!--.*?-->|\s*\n\s*(?=<)", re.DOTALL)
+
+#: Where something is drawn, in 1/72 inch: its outline is no place.
+_PLACES = re.compile(r'(?<= d=")[^"]*|(?<= [xy]=")[^"]*|(?<=translate\()[^)]*')
+
+
+def _svg(figure: Any, salt: str) -> str:
+    """The figure as matplotlib draws it, on a white ground, places to 0.01: the same text from the same salt."""
+    import matplotlib as mpl
+
+    out = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": salt}):
+        figure.savefig(out, format="svg", facecolor="white", metadata={"Date": None})
+    return _PLACES.sub(_rounded, _UNSEEN.sub("", out.getvalue())).strip()
+
+
+def _rounded(places: re.Match[str]) -> str:
+    """Numbers to two decimals, on one line."""
+    return re.sub(r"\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}".rstrip("0").rstrip("."), " ".join(places[0].split()))
+
+
+def _seen(panel: Panel) -> str:
+    """From where to where the values of a panel go: ``values from 0.0012 to 0.93``."""
+    values = [e.value for line in panel.drawn for e in line.estimates if not math.isnan(e.value)]
+    return f", values from {min(values):.2g} to {max(values):.2g}" if values else ""
+
+
+def _words(title: str, tables: list[dict[str, Any]]) -> str:
+    """The text alternative: what is drawn against what, how many lines, and what is marked beside them."""
+    parts = [title]
+    for table in tables:
+        several = f"{table['title']}: " if len(tables) > 1 and table["title"] else ""
+        lines = [c["label"] for c in table["columns"] if c["drawn"]]
+        named = ", ".join(lines) if len(lines) <= 8 else f"{', '.join(lines[:3])}, ..., {lines[-1]}"
+        count = f"{len(lines)} line{'s' if len(lines) != 1 else ''}" + (f" ({named})" if len(lines) > 1 else "")
+        marked = "; ".join([*table["stated"], *(o for o in table["others"] if "95%" not in o)])
+        parts.append(
+            f"{several}{table['y']} against {table['x']}, {count}{table['seen']}"
+            + (f"; marked: {marked}" if marked else "")
+        )
+    return ". ".join(part.rstrip(".") for part in parts if part) + ". The numbers are in the table that follows."
+
+
+def figure_of(results: Results) -> dict[str, Any]:
+    """The study's figure of its grid: ``svg``, ``words`` and a table for each panel, as data that ``json`` can write.
+
+    Raises StudyError where the study's own code does.
+    """
+    from ...plot.sheet import Sheet
+
+    study, sheet = results.study, Sheet()
+    with of_study(f"the figure of {study.name}"):
+        study_figure(results, sheet)
+    drawn = sheet.finish()
+    tables = [_table(panel) for panel in sheet._panels]
+    words = _words(study.title, [t for t in tables if t["columns"]])
+    return {"svg": _svg(drawn, results.digest()), "words": words, "tables": tables}

@@ -1,0 +1,145 @@
+"""What ``fastcube reproduce`` makes: a piece for each grid of each study, each claim and each worked example of the papers.
+
+How many trials a quick run takes of a grid, and what pieces cost, is measured beforehand and kept as data
+(``budget.json``, made by ``benchmarks/reproduce_budget.py``); a grid of which it says nothing takes a hundredth of its
+trials.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ... import resources
+from ...errors import check_integer
+from ...measure.goal import MOST_TRIALS, Goal, goal_of
+from ...measure.study import point_text
+
+if TYPE_CHECKING:
+    from ...measure.inventory import Shown
+    from ...measure.paper import Paper
+    from ...measure.study import Grid, Study
+    from ..claims import Claim
+    from ..examples import Example
+
+#: CPU seconds that a piece is taken to cost where nothing is known of it.
+_UNKNOWN = 5.0
+
+#: Of a quick run's trials, where nothing is known: a share of the grid's own.
+_SHARE = 100
+
+
+@dataclass(frozen=True)
+class StudyPiece:
+    """One grid of a study; ``goal`` is None for one that is shown where its file is there and never run."""
+
+    paper: Paper
+    study: Study
+    grid: Grid
+    goal: Goal | None
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """What its files are called: the study, and the grid unless it is the first."""
+        return self.study.name if self.grid.name == self.study.grids[0].name else f"{self.study.name}-{self.grid.name}"
+
+    def is_named_by(self, shown: Shown) -> bool:
+        """Whether it is what an inventory names, by default a study's first grid."""
+        return (shown.study, shown.grid or self.study.grids[0].name) == (self.study.name, self.grid.name)
+
+    def done(self, have: Mapping[str, int]) -> bool:
+        """Whether trials from the first on, by the point's text, reach the goal."""
+        goal = self.goal
+        points = [self.study.point(point) for point in self.grid.points]
+        return goal is None or all(have.get(point_text(point), 0) >= goal.trials_at(point) for point in points)
+
+
+@dataclass(frozen=True)
+class ClaimPiece:
+    """One claim."""
+
+    paper: Paper
+    claim: Claim
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """What its file is called."""
+        return f"{self.paper.name}-{self.claim.id}"
+
+
+@dataclass(frozen=True)
+class ExamplePiece:
+    """One worked example; ``key`` is its name in the paper's inventory."""
+
+    paper: Paper
+    key: str
+    make: Callable[[], Example]
+    seconds: float = 0.5
+
+    @property
+    def name(self) -> str:
+        """What its file is called."""
+        return f"{self.paper.name}-{self.key}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All pieces, in the order in which they are made."""
+
+    papers: tuple[Paper, ...]
+    quick: bool
+    studies: tuple[StudyPiece, ...] = field(default=())
+    claims: tuple[ClaimPiece, ...] = field(default=())
+    examples: tuple[ExamplePiece, ...] = field(default=())
+
+    def __iter__(self) -> Iterator[StudyPiece | ClaimPiece | ExamplePiece]:
+        return iter((*self.studies, *self.claims, *self.examples))
+
+    def __len__(self) -> int:
+        return len(self.studies) + len(self.claims) + len(self.examples)
+
+
+@functools.cache
+def budget() -> Mapping[str, Any]:
+    """Trials and CPU seconds of pieces, as they were measured."""
+    held: Mapping[str, Any] = resources.read("budget", __package__)
+    return held
+
+
+def _study(paper: Paper, study: Study, grid: Grid, quick: bool) -> StudyPiece:
+    entry = budget()["studies"].get(study.name, {}).get(grid.name)
+    if entry is None:
+        least = min(grid.trials_of_points().values())
+        entry = {"quick": max(1, least // _SHARE), "seconds": (_UNKNOWN, _UNKNOWN)}
+    trials = check_integer("quick", entry["quick"], 0, MOST_TRIALS, f"for {study.name}")
+    if not trials:
+        return StudyPiece(paper, study, grid, None, 0.0)
+    goal = Goal(trials) if quick else goal_of(study, grid)
+    return StudyPiece(paper, study, grid, goal, float(entry["seconds"][not quick]))
+
+
+def claim_seconds(claims: Sequence[Claim], quick: bool) -> dict[tuple[str, str], float]:
+    """CPU seconds that deciding costs, by paper and id.  Raises ParameterError where the package's data are damaged."""
+    with resources.damage_named("budget"):
+        held = budget()["claims"]
+        return {
+            claim.key: float(held.get(claim.paper, {}).get(claim.id, (_UNKNOWN, _UNKNOWN))[not quick])
+            for claim in claims
+        }
+
+
+def plan_of(chosen: Sequence[Paper], quick: bool) -> Plan:
+    """The pieces of some papers, with quick or full effort.  Raises ParameterError where the package's data are damaged."""
+    studies, claims, examples = [], [], []
+    for paper in chosen:
+        with resources.damage_named("budget"):
+            studies += [_study(paper, study, grid, quick) for study in paper.studies for grid in study.grids]
+        stated = paper.stated()
+        costs = claim_seconds(stated, quick)
+        claims += [ClaimPiece(paper, claim, costs[claim.key]) for claim in stated]
+        examples += [ExamplePiece(paper, key, make) for key, make in paper.worked_examples().items()]
+    return Plan(tuple(chosen), quick, tuple(studies), tuple(claims), tuple(examples))

@@ -1,0 +1,342 @@
+"""Making the pieces of a report one after another: studies by the ordinary driver, claims by the processes that decide them.
+
+A signal ends it at once with the exit code of a run, wherever it is met: the driver checkpoints, verdicts given stand, and
+what was being drawn is drawn the next time.  The report is replaced after each study, and every so often among claims and
+examples, which take less than writing it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from ...errors import ResultFileError, StudyMismatchError, of_study
+from ...measure.study import point_text
+from ...results.reading import open_results
+from ...results.results import Results
+from ...results.rounding import estimate_text
+from ...results.table import plain
+from ...running.driver import run_study
+from ...running.progress import Progress, clock_text
+from ...running.signals import FINISHED, INTERRUPTED, TERMINATED, WORK_REMAINS, served
+from ..claims import evaluated
+from ..deciding import decide
+from . import duals
+from .agreement import asked
+from .figures import figure_of
+from .folder import Folder
+from .network_drawings import told
+from .plan import ExamplePiece, Plan, StudyPiece
+from .render import render
+
+#: Seconds between two reports while claims are decided, and how many times longer than rendering took.
+_RENDER_EVERY, _RENDER_SHARE = 10.0, 20.0
+
+
+class Stopped(BaseException):
+    """A signal, or the time is up; ``code`` is the exit code.  Passes all ``except Exception``."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Whole(Progress):
+    """One progress for all pieces: what the driver and the deciding processes tell of theirs goes into it.
+
+    Parameters
+    ----------
+    style : str
+        As of :class:`Progress`.
+    plan : Plan
+    """
+
+    def __init__(self, style: str, plan: Plan) -> None:
+        super().__init__(style)
+        self.all = len(plan)
+        self.cost = {id(piece): max(piece.seconds, 0.05) for piece in plan}
+        self.whole = sum(self.cost.values())
+        self.pieces = 0
+        self.skipped = self.made = self.share = 0.0
+        self.current: StudyPiece | None = None
+
+    def end(self, piece: Any, made: bool) -> None:
+        """Count a piece; one that was there before is no measure of speed."""
+        self.pieces += 1
+        self.made += self.cost[id(piece)] if made else 0.0
+        self.skipped += 0.0 if made else self.cost[id(piece)]
+        self.current, self.share = None, 0.0
+
+    def update(self, done: int, wanted: int | None, where: str, final: bool = False) -> None:
+        """What the driver tells of one grid."""
+        if self.current is not None and not final:
+            self.share = done / wanted if wanted else 0.0
+            self.show(f"{self.current.name} {where}")
+
+    def count(
+        self, done: int, wanted: int, what: str, where: str, final: bool = False, left: float | None = None
+    ) -> None:
+        """What is told of the claims being decided."""
+        if not final:
+            self.show(where)
+
+    def show(self, where: str = "", final: bool = False) -> None:
+        """Pieces done, time run and time left."""
+        if self.style == "none":
+            return
+        self.last = now = time.monotonic()
+        part = self.share * self.cost[id(self.current)] if self.current is not None else 0.0
+        left = max(0.0, self.whole - self.skipped - self.made - part)
+        elapsed = now - self.begun
+        rate = (self.made + part) / elapsed if self.made + part > 1.0 and elapsed > 0 else 1.0
+        parts = [f"{self.pieces} of {self.all} pieces", f"{clock_text(elapsed)} elapsed"]
+        if not final:
+            parts += [f"{clock_text(left / rate)} left", where]
+        self._write(parts, (self.skipped + self.made + part) / self.whole if self.whole else 1.0, final)
+
+
+@dataclass
+class Maker:
+    """Makes what is missing of a plan in a folder, or with ``force`` everything anew, until the deadline if there is one."""
+
+    plan: Plan
+    folder: Folder
+    progress: Whole
+    workers: int | None
+    deadline: float | None
+    force: bool
+    failed: int = 0
+    asked: int = FINISHED
+    rendered: float = -1e9
+    rendering: float = 0.0
+
+    def run(self) -> int:
+        """Make all pieces; returns the exit code of a run.  Raises ResultFileError for a folder that another run holds."""
+        try:
+            with self.folder.held(), served(self._stop):
+                return self._run()
+        except Stopped as stopped:  # a signal in the instant before or after
+            return stopped.code
+
+    def _run(self) -> int:
+        try:
+            self._check()
+            self.render()
+            code = self._make() or self.asked
+        except (Stopped, Exception):  # code that cannot be interrupted may turn one into the other
+            if not self.asked:
+                raise
+            code = self.asked
+        self.progress.show(final=True)
+        self.render()
+        return code
+
+    def _stop(self, code: int) -> NoReturn:
+        self.asked = code
+        raise Stopped(code)
+
+    def _make(self) -> int:
+        for study in self.plan.studies:
+            if code := self._study(study):
+                return code
+        for example in self.plan.examples:
+            if code := self._example(example):
+                return code
+        return self._claims()
+
+    def _late(self) -> int:
+        """What to stop with before the next piece: a signal, wherever its exception was lost, or the time."""
+        late = self.deadline is not None and time.monotonic() >= self.deadline
+        return self.asked or (WORK_REMAINS if late else FINISHED)
+
+    def _left(self) -> float | None:
+        return None if self.deadline is None else max(0.001, self.deadline - time.monotonic())
+
+    # ------------------------------------------------------------ studies
+
+    def _afresh(self, piece: StudyPiece) -> bool:
+        return self.force and piece.goal is not None
+
+    def _stands(self, piece: StudyPiece) -> bool:
+        """Whether nothing is to be done for a grid."""
+        held = None if self._afresh(piece) else self.folder.standing(piece)
+        missing = piece.goal is None and not self.folder.results(piece).exists()
+        return missing or (held is not None and piece.done(held["have"]))
+
+    def _held(self, piece: StudyPiece) -> Results | None:
+        """The results in the folder that a grid goes on from.  Raises ResultFileError or StudyMismatchError for others."""
+        path = self.folder.results(piece)
+        if self._afresh(piece) or not path.exists():
+            return None
+        try:
+            results = open_results(path)
+            results.check_same_study(Results(piece.study, results.seed), str(path), "the study here")
+        except (ResultFileError, StudyMismatchError) as error:
+            raise type(error)(f"{error}; without that file it is made anew") from error
+        return results
+
+    def _check(self) -> None:
+        """Raise before anything is made what is wrong with what is in the folder."""
+        self.folder.check(self.plan)
+        for piece in self.plan.studies:
+            if not self._stands(piece):
+                self._held(piece)
+
+    def _study(self, piece: StudyPiece) -> int:
+        """Run a grid as far as it is missing, and draw it where that is; returns the exit code."""
+        if self._stands(piece):
+            self.progress.end(piece, made=False)
+            return FINISHED
+        if code := self._late():
+            return code
+        self.progress.current = piece
+        results = self._held(piece)
+        if piece.goal is not None and (results is None or not piece.done(prefixes(results))):
+            results, code = run_study(
+                piece.study,
+                [piece.study.point(point) for point in piece.grid.points],
+                piece.goal,
+                grid=piece.grid.name,
+                output=str(self.folder.results(piece)),
+                workers=self.workers,
+                max_seconds=self._left(),
+                progress=self.progress,
+                force=self._afresh(piece),
+            )
+        if code in (INTERRUPTED, TERMINATED):
+            return code
+        assert results is not None
+        results.grid, results.study = piece.grid.name, piece.study
+        self.folder.put(piece, drawn(piece, results, self.plan))
+        self.progress.end(piece, made=True)
+        self.render()
+        return code
+
+    # ------------------------------------------------------------ claims and examples
+
+    def _example(self, piece: ExamplePiece) -> int:
+        made = self.force or self.folder.standing(piece) is None
+        if made:
+            if code := self._late():
+                return code
+            example = piece.make()
+            try:
+                gave, failed = evaluated(example.python), ""
+            except Exception as error:  # one that breaks must not cost the others
+                gave, failed = None, " ".join(f"{type(error).__name__}: {error}".split())
+                self.progress.say(f"fastcube: example {piece.name} failed: {failed}")
+            words = {"gave": repr(gave), "same": not failed and bool(gave == example.value), "failed": failed}
+            self.folder.put(piece, words)
+        self.progress.end(piece, made)
+        if made:
+            self._render_soon()
+        return FINISHED
+
+    def _claims(self) -> int:
+        wanted = []
+        for piece in self.plan.claims:
+            if self.force or self.folder.standing(piece, self.plan.quick) is None:
+                wanted.append(piece)
+            else:
+                self.progress.end(piece, made=False)
+        if not wanted:
+            return FINISHED
+        if code := self._late():
+            return code
+        by_claim = {piece.claim.key: piece for piece in wanted}
+
+        def take(report: dict[str, Any]) -> None:
+            piece = by_claim[report["paper"], report["id"]]
+            if "failed" in report:
+                self.failed += 1
+                self.progress.say(f"fastcube: deciding {report['paper']} {report['id']} failed: {report['failed']}")
+            for witness in report["witnesses"]:
+                data = witness["data"]
+                witness["told"] = duals.told(data) or told(
+                    data, witness["value"], unsafe=piece.paper.name == "lee_hayes"
+                )
+            self.folder.put(piece, report)
+            self.progress.end(piece, made=True)
+            self._render_soon()
+
+        return decide(
+            [piece.claim for piece in wanted],
+            take,
+            quick=self.plan.quick,
+            workers=self.workers,
+            progress=self.progress,
+            max_seconds=self._left(),
+            anew=self.force,
+        )
+
+    # ------------------------------------------------------------ the page
+
+    def render(self) -> None:
+        """Replace the report by what the folder holds now."""
+        begun = time.monotonic()
+        self.folder.put_page(render(self.plan, self.folder))
+        self.rendered = time.monotonic()
+        self.rendering = self.rendered - begun
+
+    def _render_soon(self) -> None:
+        if time.monotonic() - self.rendered > max(_RENDER_EVERY, _RENDER_SHARE * self.rendering):
+            self.render()
+
+
+def prefixes(results: Results) -> dict[str, int]:
+    """How many trials each point has from the first on, by its text."""
+    held = ((point, tally.ranges) for point, tally in results)
+    return {point_text(point): ranges[0][1] if ranges and ranges[0][0] == 0 else 0 for point, ranges in held}
+
+
+def spans(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
+    """The least and the largest estimate, with its point, of each statistic that an item names, or else of the study's first."""
+    of_items = [
+        shown.statistic for paper in plan.papers for _, shown in paper.inventory.shown() if piece.is_named_by(shown)
+    ]
+    points = [point for point, tally in results if tally.trials]
+    told = [axis.name for axis in piece.study.axes if len({str(point[axis.name]) for point in points}) > 1]
+    out = {}
+    for name in dict.fromkeys([*filter(None, of_items), piece.study.statistics[0].name]):
+        found = [
+            (results.estimates(point)[name], point) for point in points if piece.study.statistic(name).defined(point)
+        ]
+        known = sorted((pair for pair in found if not math.isnan(pair[0].value)), key=lambda pair: pair[0].value)
+        if known:
+            texts = [
+                {"at": ", ".join(f"{axis} = {point[axis]}" for axis in told), "text": estimate_text(e)}
+                for e, point in (known[0], known[-1])
+            ]
+            out[name] = dict(zip(("least", "most"), texts, strict=True))
+    return out
+
+
+def drawn(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
+    """All that the page shows of results: figure, notes, provenance, and the estimates that printed numbers stand beside."""
+    notes_of = piece.grid.notes or piece.study.notes
+    with of_study(f"notes of {piece.study.name}"):
+        notes = notes_of(results) if notes_of else []
+    estimates = []
+    for printed, shown in asked(item for paper in plan.papers for item in paper.inventory.all):
+        if not piece.is_named_by(shown):
+            continue
+        statistic = piece.study.statistic(shown.statistic)
+        for point, tally in results:
+            if all(point.get(name) == value for name, value in (printed.point or {}).items()):
+                e = results.estimates(point)[statistic.name]
+                numbers = {name: plain(v) for name, v in vars(e).items()}
+                among = statistic.trials(tally.counts, tally.trials)
+                estimates.append({"point": point, "statistic": statistic.name, "among": int(among), **numbers})
+    return {
+        "have": prefixes(results),
+        "trials": results.trials,
+        "seed": results.seed,
+        "digest": results.digest(),
+        "notes": notes,
+        "spans": spans(piece, results, plan),
+        "estimates": [e for i, e in enumerate(estimates) if e not in estimates[:i]],
+        "history": results.history,
+        **figure_of(results),
+    }

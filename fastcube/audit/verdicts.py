@@ -1,0 +1,239 @@
+"""Verdicts as text: for a terminal, and as Markdown with the papers' misprints, which is how docs/errata.md is made."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..measure.inventory import Inventory, inventory, papers
+from .claims import OUTCOMES
+
+Report = dict[str, Any]
+
+#: Columns of a page of Markdown.
+WIDTH = 120
+
+#: Where a Python expression may be broken: after a comma that is outside of strings.
+_PIECES = re.compile(r"""(?:'[^']*'|"[^"]*"|[^,'"]|,(?! ))*(?:, )?""")
+
+#: What Markdown would take for markup in prose.
+_MARKUP = re.compile(r"([\\`*<\[\]|])")
+
+#: What it would take for a list, a heading or a quotation at the beginning of a line.
+_OPENING = re.compile(r"^(\d*)([-+>=#.)])(?=\s)")
+
+
+def folded(python: str, width: int) -> list[str]:
+    """A Python expression on lines of at most ``width``, broken at commas, so that it can be pasted."""
+    lines = [""]
+    for piece in _PIECES.findall(python):
+        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return [line.rstrip() for line in lines]
+
+
+def counts(reports: Sequence[Report], ours: bool = False) -> list[str]:
+    """The papers' own claims, or ours, by outcome: ``5 refuted (3 facts)``, ``2 hold``, ..., where there are any."""
+    out = []
+    for outcome, called in OUTCOMES.items():
+        found = [report for report in reports if report["ours"] == ours and report["outcome"] == outcome]
+        facts = len({(report["paper"], report["fact"]) for report in found})
+        definitions = sum(report["definition"] for report in found)
+        words = {
+            "holds": "hold" if len(found) != 1 else "holds",
+            "misprint": f"misprint{'s' * (len(found) != 1)}",
+            "depends": f"depend{'s' * (len(found) == 1)} on the reading",
+        }
+        of = f" ({definitions} by definition)" if definitions else ""
+        if outcome == "refuted":
+            of = f" ({facts} fact{'s' * (facts != 1)})"
+        if found:
+            out.append(f"{len(found)} {words.get(outcome, called)}{of}")
+    return out
+
+
+def summary(reports: Iterable[Report]) -> str:
+    """How many claims have which outcome; ours counted apart from the papers' own."""
+    reports = list(reports)
+    lines = []
+    for ours, whose in ((False, "of the papers"), (True, "of ours")):
+        if number := sum(report["ours"] == ours for report in reports):
+            lines.append(f"{number} claim{'s' * (number > 1)} {whose}: {', '.join(counts(reports, ours))}")
+    return "\n".join(lines)
+
+
+def outcome_text(report: Report) -> str:
+    """What a verdict is called; where a claim can only hold, that it does so by definition."""
+    by = " by definition" if report["definition"] and report["outcome"] == "holds" else ""
+    outcome: str = OUTCOMES[report["outcome"]]
+    return outcome + by
+
+
+def checked_text(report: Report) -> str:
+    """What was looked at, and how many cases the statement applied to, where they were counted."""
+    checked: str = report["checked"]
+    applied = report["applied"]
+    return checked + (f"; it applied to {applied:,} case{'s' * (applied != 1)}" if applied else "")
+
+
+# ---------------------------------------------------------------- for a terminal
+
+
+def text(report: Report, width: int) -> str:
+    """One claim and its verdict on lines of at most ``width``, but for what cannot be broken."""
+    margin = " " * 13
+
+    def block(label: str, words: str) -> str:
+        wrapped = textwrap.wrap(
+            words,
+            width,
+            initial_indent=f"    {label:<9}",
+            subsequent_indent=margin,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        return "\n".join(wrapped)
+
+    mark = " [ours]" if report["ours"] else ""
+    title = f"{report['paper']} {report['id']}{mark} ({report['where']}): {outcome_text(report)}"
+    lines = ["\n".join(textwrap.wrap(title, width, subsequent_indent="    ", break_on_hyphens=False))]
+    lines += [block("states", report["statement"]), block("checked", checked_text(report))]
+    if report["outcome"] == "misprint":
+        lines.append(block("slip", report["slip"]))
+    if report["correction"]:
+        lines.append(block("instead", report["correction"]))
+    for witness in report["witnesses"]:
+        lines.append(block("witness", witness["words"]))
+        first, *rest = folded(witness["python"], width - len(margin))
+        lines += [f"    {'replay':<9}{first}", *(margin + line for line in rest)]
+        lines.append(block("gives", repr(witness["value"])))
+    return "\n".join([*lines, ""])
+
+
+# ---------------------------------------------------------------- as Markdown
+
+
+def plain(words: str) -> str:
+    """Words as Markdown prose that shows them as they are."""
+    return _MARKUP.sub(r"\\\1", words)
+
+
+def _paragraph(words: str, indent: str = "") -> str:
+    """Wrapped prose; a line that would begin as a list, a heading or a quotation does so no longer."""
+    lines = textwrap.wrap(words, WIDTH - len(indent), break_long_words=False, break_on_hyphens=False)
+    return "\n".join(indent + _OPENING.sub(r"\1\\\2", line) for line in lines)
+
+
+def _facts(reports: Iterable[Report]) -> dict[str, list[Report]]:
+    """The claims of one paper by the fact that they are about, in the order of their first."""
+    out: dict[str, list[Report]] = {}
+    for report in reports:
+        out.setdefault(report["fact"], []).append(report)
+    return out
+
+
+def _verdict(report: Report) -> str:
+    return outcome_text(report) + (", ours" if report["ours"] else "")
+
+
+def _heading(fact: str, first: Report) -> str:
+    return f"{first['paper']} `{fact}`: {_verdict(first)}"
+
+
+def _link(heading: str) -> str:
+    """A heading's anchor, as GitHub and MyST make it."""
+    return "#" + re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _entry(fact: str, claims: Sequence[Report]) -> Iterator[str]:
+    """The paragraphs of one fact: its first claim with a witness, or one for each reading, then what else it refutes."""
+    first, *others = claims
+    yield f"### {_heading(fact, first)}"
+    name = "" if first["id"] == fact else f"`{first['id']}`, "
+    yield _paragraph(f"**Stated** ({name}{plain(first['where'])}): {plain(first['statement'])}")
+    if first["outcome"] == "misprint":
+        yield _paragraph(f"**Slip:** {plain(first['slip'])}")
+    if first["correction"]:
+        yield _paragraph(f"**Instead:** {plain(first['correction'])}")
+    yield _paragraph(f"**Checked:** {plain(checked_text(first))}")
+    for witness in first["witnesses"][: 2 if first["outcome"] == "depends" else 1]:
+        yield _paragraph(f"**Witness:** {plain(witness['words'])}")
+        yield "\n".join(["```py", *folded(witness["python"], WIDTH - 20), f"# gives {witness['value']!r}", "```"])
+    if others:
+        yield "\n".join(_further(report, first) for report in others)
+
+
+def _further(report: Report, first: Report) -> str:
+    """A further claim of a fact: in what it differs from the first."""
+    verdict = f", {_verdict(report)}" if _verdict(report) != _verdict(first) else ""
+    words = f"`{report['id']}`{verdict} ({plain(report['where'])}): {plain(report['statement'])}"
+    if report["correction"] not in ("", first["correction"]):
+        words += f" **Instead:** {plain(report['correction'])}"
+    return "-" + _paragraph(words, "  ")[1:]
+
+
+def misprints(found: Inventory) -> str:
+    """What the readings take for a slip in the transcriptions we have, as a table."""
+    rows = ["| where | printed, in the transcription we have | read instead | reading |", "|---|---|---|---|"]
+    rows += [f"| {' | '.join(map(plain, (m.place, m.printed, m.instead, m.reading)))} |" for m in found.misprints]
+    return "\n".join(rows)
+
+
+def _index(facts: Mapping[str, Mapping[str, Sequence[Report]]]) -> Iterator[str]:
+    """A line a fact, where it stands and what was found of it: those of the papers, then those of ours."""
+    for ours in (False, True):
+        rows = [
+            f"| [{name} `{fact}`]({_link(_heading(fact, claims[0]))}) | {plain(claims[0]['where'])} | {len(claims)} "
+            f"| {outcome_text(claims[0])} |"
+            for name, of_paper in facts.items()
+            for fact, claims in of_paper.items()
+            if claims[0]["ours"] == ours
+        ]
+        if rows:
+            yield "Of ours:" if ours else "Of the papers:"
+            yield "\n".join(["| fact | where | claims | verdict |", "|---|---|---|---|", *rows])
+
+
+def _place(name: str) -> int:
+    """The papers in their order, before questions that are none."""
+    return papers().index(name) if name in papers() else len(papers())
+
+
+def markdown(reports: Sequence[Report], only: str | None = None, whole: bool = True) -> str:
+    """Claims and verdicts of the outcomes that ``only`` names by commas: an index, then by paper an entry a fact.
+
+    Of ``whole`` papers the misprints too; questions that are no paper come last.
+    """
+    names = sorted(dict.fromkeys(report["paper"] for report in reports), key=_place)
+    told = [report for report in reports if only is None or report["outcome"] in only.split(",")]
+    facts = {name: _facts(report for report in told if report["paper"] == name) for name in names}
+    quick = " --quick" if any(report["effort"] == "quick" for report in reports) else ""
+    of = names[0] if len(names) == 1 else "all"
+    command = f"fastcube claims {of}{quick}{f' --only {only}' if only else ''} --format markdown"
+    parts = [
+        "# What the papers state, decided by code",
+        _paragraph(
+            f"Made by `{command}`, an entry a fact: several claims can be about one. Statements are told in our words; what is "
+            "marked *ours* is a repair, a case of a vague remark, or about an algorithm that the paper does not give. What a "
+            "reading adds stands in square brackets. A witness is a Python expression in the names of `import fastcube as fc`, "
+            "with the value that it gives; it is the smallest where the claim is refuted. `fastcube claims PAPER ID` decides "
+            "one claim and shows all its witnesses. Our texts are machine transcriptions, in which single glyphs change places: "
+            "what hangs on one glyph says so, and refutes nothing."
+        ),
+        "## Index",
+        *_index(facts),
+    ]
+    for name in names:
+        own = [report for report in reports if report["paper"] == name]
+        found = inventory(name) if name in papers() else None
+        parts.append(f"## {plain(found.short)}: {plain(found.title)}" if found else f"## {plain(name)}")
+        counted = summary(own).replace("\n", "; ")
+        parts.append(f"{counted.replace('of the papers', 'of the paper') if found else counted}.")
+        for fact, claims in facts[name].items():
+            parts += _entry(fact, claims)
+        if found and found.misprints and whole:
+            parts += [f"### {name} misprints, in the transcription we have", misprints(found)]
+    return "\n\n".join(parts)

@@ -1,0 +1,129 @@
+"""What TAB offers: names of studies, grids, axes, statistics, papers and claims, as the registry has them; files by the shell.
+
+A press of TAB is a process of its own, which loads the studies (0.6 s of CPU) where such a name stands, and nothing heavy for
+commands, options and files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import click
+from click.shell_completion import BashComplete, CompletionItem, FishComplete, ZshComplete, add_completion_class
+
+_Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem[str]]"]
+
+
+def files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """Files, which the shell lists."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def _offered(names: Iterable[str] | Mapping[str, str], incomplete: str, end: str = "") -> list[CompletionItem[str]]:
+    helps = names if isinstance(names, Mapping) else {}
+    return [CompletionItem(name + end, help=helps.get(name)) for name in names if name.startswith(incomplete)]
+
+
+def one_of(*names: str) -> _Completer:
+    """Offers some words."""
+    return lambda ctx, param, incomplete: _offered(names, incomplete)
+
+
+def _of_study(ctx: click.Context, what: str) -> dict[str, str]:
+    """Names of these parts of the installed study that the line names, with what they are; none for a file or another name."""
+    from ..measure import registry
+
+    known = registry.studies()
+    given = [ctx.params.get("study"), ctx.params.get("file"), *(ctx.params.get("studies") or ()), *ctx.args]
+    # an option without its value, which is being typed, ends click's parsing: the words before it are in ctx.args
+    study = next((known[word] for word in given if word in known), None)
+    return {part.name: getattr(part, "description", "") for part in getattr(study, what, ())}
+
+
+def studies(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """Studies by name; files, which may hold studies or results, where none begins so."""
+    from ..measure import registry
+
+    known = {study.name: study.title for study in registry.studies().values()}
+    return _offered(known, incomplete) or files(ctx, param, incomplete)
+
+
+def grids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """The study's grids."""
+    return _offered(_of_study(ctx, "grids"), incomplete)
+
+
+def axes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """The study's axes, each with ``=``."""
+    return _offered(_of_study(ctx, "axes"), incomplete, "=")
+
+
+def point(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """The next axis of a point such as ``n=10,f=``."""
+    before, comma, last = incomplete.rpartition(",")
+    given = {part.partition("=")[0] for part in before.split(",")}
+    some = {name: what for name, what in _of_study(ctx, "axes").items() if name not in given}
+    return [CompletionItem(before + comma + item.value, help=item.help) for item in _offered(some, last, "=")]
+
+
+def statistics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """The study's statistics."""
+    return _offered(_of_study(ctx, "statistics"), incomplete)
+
+
+def papers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """Papers that have a ledger; files where none begins so."""
+    from ..measure import paper
+
+    known = [name for name, of_paper in paper.installed().items() if of_paper.claims]
+    return _offered(known, incomplete) or files(ctx, param, incomplete)
+
+
+def claims(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """The paper's claims."""
+    from ..measure import paper
+
+    known = paper.installed().get(ctx.params.get("paper") or "")
+    return _offered([claim.id for claim in known.stated()] if known else [], incomplete)
+
+
+class _Calm:
+    """What a shell's class lacks: where anything fails, as in an environment that no shell made, nothing is offered.
+
+    A traceback would land in the line being typed.  What is offered can be encoded.
+    """
+
+    def complete(self) -> str:
+        """The completions, as the shell's script takes them."""
+        try:
+            text: str = super().complete()  # type: ignore[misc]
+        except Exception:
+            return ""
+        return text.encode(errors="replace").decode()
+
+
+class _Bash(_Calm, BashComplete):
+    """Bash, without the blank that would part ``n=`` from its values."""
+
+    source_template = BashComplete.source_template.replace(
+        "COMPREPLY+=($value)", "COMPREPLY+=($value)\n            [[ $value == *[=:] ]] && compopt -o nospace"
+    )
+
+
+class _Zsh(_Calm, ZshComplete):
+    """Zsh, likewise."""
+
+    source_template = ZshComplete.source_template.replace(
+        "_describe -V unsorted completions_with_descriptions -U",
+        "local -a ends; [[ $key == *= ]] && ends=(-S '')\n"
+        '        _describe -V unsorted completions_with_descriptions -U "${ends[@]}"',
+    )
+
+
+class _Fish(_Calm, FishComplete):
+    """Fish, as click has it."""
+
+
+add_completion_class(_Fish)
+add_completion_class(_Bash)
+add_completion_class(_Zsh)

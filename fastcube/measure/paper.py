@@ -1,0 +1,99 @@
+"""A paper, or a question that is no paper: what a package of studies holds, declared in its ``__init__`` as ``PAPER``.
+
+The entry points of the group ``fastcube.studies`` name one each.  Claims, examples and baselines are imported when asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ParameterError, listed, nearest, written
+from . import registry
+
+if TYPE_CHECKING:
+    from .inventory import Inventory
+    from .study import Study
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One package of studies.
+
+    Parameters
+    ----------
+    package : str
+        Its ``__name__``; the last part of it is the paper's short name.
+    studies : tuple of Study
+        In the order in which they are told.
+    claims : tuple of str, optional
+        Modules that enter claims, in the order in which they are told; each has the paper's Ledger as ``ledger``.
+    examples : str, optional
+        The module with the worked examples, ``EXAMPLES``.
+    baselines : tuple of str, optional
+        Modules whose ``benchmarks()`` give what ``fastcube bench`` compares.
+    """
+
+    package: str
+    studies: tuple[Study, ...]
+    claims: tuple[str, ...] = ()
+    examples: str = ""
+    baselines: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The paper's short name."""
+        return self.package.rpartition(".")[2]
+
+    @property
+    def inventory(self) -> Inventory:
+        """What the paper prints.  Raises ParameterError for a question that is no paper."""
+        from .inventory import inventory
+
+        return inventory(self.name)
+
+    def _module(self, name: str) -> Any:
+        return importlib.import_module(f"{self.package}.{name}")
+
+    def stated(self) -> tuple[Any, ...]:
+        """The claims in the order of their modules and, in each, of their lines, whichever was imported first."""
+        return tuple(self.ledger()) if self.claims else ()
+
+    def ledger(self) -> Any:
+        """The claims of a paper that has some."""
+        modules = [self._module(name) for name in self.claims]
+        ledger = modules[0].ledger
+        ledger.arrange([module.__name__ for module in modules])
+        return ledger
+
+    def worked_examples(self) -> Mapping[str, Any]:
+        """The worked examples, by the names that the inventory gives them."""
+        examples: Mapping[str, Any] = self._module(self.examples).EXAMPLES if self.examples else {}
+        return examples
+
+    def benchmarks(self) -> list[Any]:
+        """What ``fastcube bench`` compares."""
+        return [benchmark for name in self.baselines for benchmark in self._module(name).benchmarks()]
+
+
+def installed() -> dict[str, Paper]:
+    """All installed papers and questions by name."""
+    return {paper.name: paper for paper in registry.packages()}
+
+
+def printed(names: Sequence[str] | None = None) -> tuple[Paper, ...]:
+    """The papers with an inventory, of those names or all, in the order in which they are told.  Raises ParameterError."""
+    from .inventory import papers
+
+    known = papers()
+    for name in names or ():
+        if not isinstance(name, str) or name not in known:
+            raise ParameterError(f"paper must be {listed(known)}, got {written(name)}{nearest(name, known)}")
+    return tuple(installed().get(name) or Paper(name, ()) for name in known if not names or name in names)
+
+
+def benchmarks() -> list[Any]:
+    """The comparisons of all installed packages."""
+    return [benchmark for paper in installed().values() for benchmark in paper.benchmarks()]

@@ -1,0 +1,340 @@
+"""Tables of routing rules on the faults and messages of ``routing``: :func:`fastcube.rivals_study`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ParameterError, check_range, is_many, listed, nearest, shown
+from ..kernels.machine.captured_values import python
+from ..kernels.routing.layout import SEARCHED
+from ..kernels.tally.layout import Layout
+from ..kernels.unicast.layout import NAMES, PROMISING, WANDERING, compared, elsewhere, tally
+from ..networks.hypercube import Hypercube
+from .fingerprint import of_functions
+from .statistics import PlainMean, Point, Proportion, Statistic, difference_of_shares
+from .study import NAME, Axis, Draw, Explanation, Grid, Study, in_a_row
+
+if TYPE_CHECKING:
+    from ..kernels.machine.jit import Kernel
+
+#: Most faulty nodes, and most faulty links.
+MOST = 65536
+
+#: Most rules of one table.
+_MOST_RULES = 64
+
+#: Axes of the studies of rules.
+AXES = (
+    Axis("n", "dimension of the hypercube", int, 1, 62),
+    Axis("f", "number of faulty nodes", int, 0, MOST),
+    Axis("links", "number of faulty links", int, 0, MOST),
+)
+
+#: The study whose faults and messages these are, and what its points have besides.
+KEYED = ("routing", {"k": 1})
+
+#: Grids of the studies of rules.
+GRIDS = (
+    Grid("nodes", [{"n": n, "f": f, "links": 0} for n in range(5, 13) for f in range(1, 2 * n + 1)], 10**5),
+    Grid("heavy", [{"n": n, "f": 2**n * i // 20, "links": 0} for n in (8, 10) for i in range(1, 11)], 10**5),
+    Grid(
+        "large",
+        [{"n": n, "f": f, "links": 0} for n in (14, 16, 18, 20, 24, 30, 60) for f in (n // 2, n, 2 * n)],
+        10**5,
+    ),
+    Grid(
+        "links",
+        [{"n": n, "f": f, "links": k} for n in range(5, 11) for f in (0, 2) for k in range(1, 2 * n + 1)],
+        10**5,
+    ),
+)
+
+
+def check_point(point: Point) -> None:
+    """ParameterError unless two nonfaulty nodes are left, and the cube has so many links."""
+    n = int(point["n"])
+    check_range("f", point["f"], 0, min(2**n - 2, MOST), f"for n={n}, which leaves two nonfaulty nodes")
+    check_range("links", point["links"], 0, min(n * 2 ** (n - 1), MOST), f"for n={n}")
+
+
+def drawn(point: Point, key: int, trial: int) -> Draw:
+    """A trial's faults and ends."""
+    from ..kernels.unicast import replay
+
+    n = int(point["n"])
+    nodes, links, ends = replay.rivals(np.uint64(key), trial, n, int(point["f"]), int(point["links"]))
+    return Draw(Hypercube(n, nodes, links.tolist()), {"s": int(ends[0]), "t": int(ends[1])})
+
+
+def searched(point: Point) -> bool:
+    """Whether reachable destinations are searched."""
+    return int(point["n"]) <= SEARCHED
+
+
+# ---------------------------------------------------------------- statistics
+
+
+def rule_statistics(name: str, among: str | None = None, refuses: bool = False, cut: bool = False) -> list[Statistic]:
+    """The share that a rule delivers, that it delivers over the Hamming distance, and its extra links."""
+    rule = name.upper()
+    out: list[Statistic] = [
+        Proportion(name=f"{name}_delivered", description=f"share of messages that {rule} delivers", among=among),
+        Proportion(name=f"{name}_minimal", description=f"share of messages that {rule} delivers over the Hamming distance",
+                   among=among, shown=False),
+        PlainMean(name=f"{name}_extra", description=f"links beyond the Hamming distance of a message that {rule} delivers",
+                  total=f"{name}_extra_links", squares=f"{name}_extra_squares", nonzero=f"{name}_detours",
+                  among=f"{name}_delivered", shown=False),
+    ]  # a table, row by row # fmt: skip
+    for asked, what, does in ((refuses, "refused", "refuses"), (cut, "limit", "cuts off")):
+        if asked:
+            out.append(
+                Proportion(
+                    name=f"{name}_{what}", description=f"share of messages that {rule} {does}", among=among, shown=False
+                )
+            )
+    return out
+
+
+def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
+    out: list[Statistic] = []
+    for name in names:
+        own = name not in NAMES
+        out += rule_statistics(name, None, own or name in (*PROMISING, "route3"), own or name in ("dfs", "sidetrack"))
+    for name in names:
+        what = f"share reachable less share that {name.upper()} delivers (n <= 12)"
+        out.append(difference_of_shares(f"{name}_loss", what, f"{name}_loss", defined=searched, shown=False))
+    for name in compared(names):
+        what = f"share that {name.upper()} delivers less share that LEVELS does"
+        out.append(difference_of_shares(f"{name}_gain", what, f"{name}_apart", shown=False))
+    reachable = Proportion(
+        name="reachable",
+        description="share of messages that some path joins to their destination (n <= 12)",
+        defined=searched,
+        shown=False,
+    )
+    minimal = Proportion(
+        name="minimal_exists",
+        description="share of messages that a path over the Hamming distance joins to their destination, where that is known",
+        among="minimal_known",
+        shown=False,
+    )
+    return *out, reachable, minimal
+
+
+# ---------------------------------------------------------------- one trial in full
+
+
+def told_way(cube: Hypercube, rule: str, s: int, t: int, seed: tuple[int, int]) -> tuple[dict[str, Any], list[str]]:
+    """What a built-in rule does with a message, as data and in words."""
+    from ..algorithms.paths import route
+    from ..algorithms.unsafe import find_unsafe
+
+    found = route(cube, s, t, rule, **({"seed": seed} if rule == "SIDETRACK" else {}))
+    if rule == "ROUTE3" and find_unsafe(cube).all_unsafe:
+        return {"outcome": "refused", "path": [s]}, [f"  {rule}: refused: no node of Q_{cube.n} is active"]
+    if found.outcome == "delivered":
+        head = f"  {rule}: delivered over {found.length} link{'s' * (found.length != 1)}"
+    else:
+        head = f"  {rule}: {found.outcome}: {found.reason}"
+    steps, lines = [cube.label(x) for x in found.path], [head, "   "]
+    for step in steps[:_LONGEST] + ["..."] * (len(steps) > _LONGEST):
+        if len(lines[-1]) + len(step) > 110:
+            lines.append("   ")
+        lines[-1] += f" {step}"
+    return {"outcome": found.outcome, "path": found.path}, lines
+
+
+#: Most nodes of a way in words.
+_LONGEST = 200
+
+
+def faults_told(drawing: Draw) -> tuple[dict[str, Any], list[str]]:
+    """A trial's faults, as data and in words."""
+    cube = drawing.network
+    data = {"faulty_nodes": sorted(cube.faulty_nodes), "faulty_links": sorted(map(list, cube.faulty_links))}
+    lines = [f"  faulty nodes ({len(data['faulty_nodes'])}): {in_a_row(map(cube.label, data['faulty_nodes']), 32)}"]
+    if links := [f"{cube.label(u)} : {cube.label(v)}" for u, v in data["faulty_links"]]:
+        lines.append(f"  faulty links ({len(links)}): {in_a_row(links, 32)}")
+    return data, lines
+
+
+def head_lines(drawing: Draw) -> tuple[dict[str, Any], list[str]]:
+    """A trial's faults and ends, as data and in words."""
+    cube, s, t = drawing.network, drawing.others["s"], drawing.others["t"]
+    data, lines = faults_told(drawing)
+    lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.metric(s, t)}")
+    return {**data, "s": s, "t": t}, lines
+
+
+def _own_way(counts: Any, name: str, h: int) -> tuple[dict[str, Any], str]:
+    """What a rule of one's own did, from the counters of the one trial."""
+    if counts[f"{name}_delivered"]:
+        links = h + counts[f"{name}_extra_links"]
+        return {"outcome": "delivered", "links": links}, f"  {name}: delivered over {links} link{'s' * (links != 1)}"
+    for what in ("refused", "limit", "unknown"):
+        if counts[f"{name}_{what}"]:
+            return {"outcome": what}, f"  {name}: {what}"
+    return {"outcome": "failed"}, f"  {name}: not delivered"
+
+
+# ---------------------------------------------------------------- the study
+
+
+def _name_of(rule: Any) -> str:
+    """A rule's name; ParameterError unless it is one of the table's or a jitted function of four arguments."""
+    if isinstance(rule, str):
+        if rule.lower() not in NAMES or rule != rule.upper():
+            known = [name.upper() for name in NAMES]
+            hint = nearest(rule, known)
+            raise ParameterError(
+                f"rules must be jitted functions or names among {listed(known)}, got {shown(rule)}{hint}"
+            )
+        return rule.lower()
+    rule = elsewhere(rule) or rule
+    own = getattr(rule, "py_func", rule)
+    if not inspect.isfunction(own):
+        raise ParameterError(f"rules must be jitted functions or names, got {shown(rule)}")
+    from ..kernels.machine.jit import jit_disabled
+
+    if own is rule and not jit_disabled():
+        raise ParameterError(f"rules must be jitted functions: write @fc.blocks.block above {own.__name__}")
+    takes = list(inspect.signature(own).parameters)
+    if len(takes) != 4:
+        raise ParameterError(f"{own.__name__} must take (world, words, s, t), got ({', '.join(takes)})")
+    if own.__name__.lower() in NAMES:
+        raise ParameterError(f"a rule of one's own must not have a built-in rule's name, got {own.__name__}")
+    if not NAME.fullmatch(own.__name__):
+        raise ParameterError(f"a rule of one's own must be a named function, got {own.__name__}")
+    return own.__name__
+
+
+def _kernel_of(rules: Sequence[Any], names: Sequence[str]) -> Callable[[Point], Kernel]:
+    """The kernel of a table of rules at a point, made when first asked for.
+
+    Lanes take rules of one's own that ``fc.blocks.first_path`` made, and others beside built-in rules for 9 <= n <= 32.
+    """
+    mine = {name: rule for name, rule in zip(names, rules, strict=True) if not isinstance(rule, str)}
+    own = next((python(elsewhere(rule) or rule) for rule in mine.values()), None)
+    straight = all(map(elsewhere, mine.values()))
+
+    @functools.cache
+    def made(name: str) -> Kernel:
+        from ..kernels.unicast.dispatch import RIVALS
+        from ..kernels.unicast.rules import RULES
+
+        if tuple(names) == NAMES:
+            return RIVALS.load(name)
+        if name.startswith("whole."):
+            from ..kernels.unicast.whole_cube import whole_of
+
+            return whole_of(int(name.rpartition("_")[2]), tuple(names), mine, own)
+        if name.startswith("lanes."):
+            from ..kernels.unicast.lanes import lanes_of
+
+            return lanes_of(int(name.rpartition("_")[2]), tuple(names), mine, own)
+        from ..kernels.unicast.scalar import kernel_of
+
+        return kernel_of([RULES[rule] if isinstance(rule, str) else rule for rule in rules], names, own)
+
+    def chosen(point: Point) -> Kernel:
+        from ..kernels.unicast.dispatch import NEARER, RIVALS
+
+        fastest = (NEARER if straight and set(WANDERING).isdisjoint(names) else RIVALS).fastest(*point.values())
+        in_lanes = fastest.startswith("lanes.") and point["n"] <= 32 and len(mine) < len(names)
+        return made(fastest if straight or in_lanes else "single.RIVALS_SINGLE")
+
+    return chosen
+
+
+def rivals_study(rules: Sequence[Any]) -> Study:
+    """The table of routing rules, on the faults and messages of ``routing`` with k = 1: trial t is that study's trial t.
+
+    Parameters
+    ----------
+    rules : sequence
+        Names (``ROUTE``, ``ROUTE1``, ``ROUTE3``, ``LEVELS``, ``VECTORS``, ``A1``, ``DFS``, ``SIDETRACK``), and rules of one's
+        own: blocks ``rule(world, words, s, t)`` that give the links on a message's way, or STUCK, LIVELOCK, LIMIT,
+        LOST or REFUSED (``fc.blocks``: rules of a table).  Up to 64, of different names.  Those that ``fc.blocks.first_path``
+        made walk in the trials alone in which a fault is on ROUTE's path; others walk in all (``docs/speed.md``).
+
+    Returns
+    -------
+    Study
+        For each rule, under its name: shares delivered, delivered over the Hamming distance, refused and cut off, extra
+        links, loss against what is reachable; and what is possible.  Where LEVELS is among them, the others' gain.
+
+    Raises
+    ------
+    ParameterError
+
+    Examples
+    --------
+    >>> study = fc.rivals_study(["LEVELS", "A1"])
+    >>> [axis.name for axis in study.axes]
+    ['n', 'f', 'links']
+    """
+    if not is_many(rules):
+        raise ParameterError(f"rules must be a list of rules, got {shown(rules)}")
+    chosen = tuple(rules)
+    names = tuple(_name_of(rule) for rule in chosen)
+    if not 1 <= len(names) <= _MOST_RULES or len(set(names)) < len(names):
+        raise ParameterError(f"rules must be 1 to {_MOST_RULES} of different names, got {', '.join(names) or 'none'}")
+    layout = tally(names)
+    kernel = _kernel_of(chosen, names)
+    code: dict[str, str] = {}
+    for rule in chosen:
+        if not isinstance(rule, str):
+            code |= of_functions(rule)
+            if elsewhere(rule):
+                code[f"{_name_of(rule)}: first_path"] = "yes"  # the same function makes other trials without it
+    long = "rivals-" + "-".join(names)
+    name = "rivals" if names == NAMES else long if len(long) <= 64 else "rivals-own"
+    return Study(
+        name=name,
+        title="Routing rules on the same f random faulty nodes, K faulty links and messages in Q_n",
+        source="thirty years of rules; docs/readings/rivals.md",
+        revision=2,
+        axes=AXES,
+        tally=layout,
+        statistics=_statistics(names),
+        code=code,
+        kernel=kernel,
+        keyed=KEYED,
+        grids=GRIDS,
+        check=check_point,
+        explain=_explaining(chosen, names, layout, kernel),
+        draw=drawn,
+    )
+
+
+def _explaining(
+    rules: Sequence[Any], names: Sequence[str], layout: Layout, kernel: Callable[[Point], Kernel]
+) -> Callable[[Point, int, int], Explanation]:
+    """Tells every rule's way, beside the others."""
+
+    def explain(point: Point, key: int, trial: int) -> Explanation:
+        drawing = drawn(point, key, trial)
+        cube, s, t = drawing.network, drawing.others["s"], drawing.others["t"]
+        data, lines = head_lines(drawing)
+        slots = layout.fresh()
+        params = np.array(list(point.values()), np.float64)
+        kernel(point).compiled(np.uint64(key), np.int64(trial), np.int64(trial + 1), params, slots)
+        counts = layout.read(slots)[0]
+        data |= {what: bool(counts[what]) for what in ("reachable", "minimal_exists")}
+        if not searched(point):
+            del data["reachable"]
+        for rule, name in zip(rules, names, strict=True):
+            if isinstance(rule, str):
+                data[rule], words = told_way(cube, rule, s, t, (key, trial))
+            else:
+                data[name], word = _own_way(counts, name, cube.metric(s, t))
+                words = [word]
+            lines += words
+        return Explanation("\n".join(lines), data)
+
+    return explain

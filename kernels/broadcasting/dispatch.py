@@ -1,0 +1,35 @@
+"""Which of the broadcasting kernels serves which point."""
+
+from __future__ import annotations
+
+from math import comb
+
+from ..machine.dispatch import Table, anywhere
+
+#: Most faults in lanes: for n > 32 the sum of so many intervals, each below 2^25, fits a lane.
+MOST_IN_LANES = 120
+
+#: Most sets of offsets: what is counted fits in a second-level cache, and a call broadcasts each set once.
+MOST_SETS = 1 << 16
+
+
+def countable(n: int, f: int, links: int) -> bool:
+    """Whether there are few enough sets of f offsets in Q_n."""
+    return not links and 2 <= n <= 8 and 1 < f < 2 ** (n - 1) and comb(2**n - 1, f) <= MOST_SETS
+
+
+def _in_lanes(n: int, f: int, links: int) -> bool:
+    return not links and 0 < f <= MOST_IN_LANES and f < 2 ** (n - 1)
+
+
+#: At (n, f, links), the fastest first.
+BROADCAST = Table(
+    __package__,
+    {
+        "memoised.broadcast_counted": countable,
+        "lanes.BROADCAST_LANES_16": lambda n, f, links: 2 <= n <= 16 and _in_lanes(n, f, links),
+        "lanes.BROADCAST_LANES_32": lambda n, f, links: n >= 17 and _in_lanes(n, f, links),
+        "scalar.BROADCAST_SINGLE": anywhere,
+    },
+)
+BROADCAST_SETS = Table(__package__, {"scalar.BROADCAST_SETS": anywhere})

@@ -1,0 +1,158 @@
+"""Broadcasting trials in cubes so small that the same faults come up again and again, n <= 8: counted first, broadcast once.
+
+What becomes of a broadcast depends on the faults' offsets from the source alone, because a translation of all labels changes
+nothing.  There are C(2^n - 1, f) sets of offsets.  So trials are only drawn, in byte lanes, 64 at once; their offsets are
+sorted, and the number of the set counts how often it came up:
+
+    row 0     smallest offset of trials t, t + 1, ..., t + 63       number of offsets o_0 < ... < o_{f-1}:
+    row 1     second smallest                                       sum over i of C(2^n - 1 - o_i, f - i)
+    ...
+
+which falls from C(2^n - 1, f) - 1 to 0 in lexicographic order.  Each set is then broadcast once and entered so many times.
+The trial that an extreme names is the first with its set.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..draws.faults import next_spared
+from ..draws.lanes import draw_on, draw_rows, lane_pattern, valid_lanes
+from ..machine import bits, simd
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
+from ..tally.sums import held, offer
+from .layout import BROADCAST
+from .scalar import Scratch, finish, set_up
+
+_LANES = 64  # of eight bits
+
+_MOST = BROADCAST.extreme("broadcast2_steps")
+_FRESH = BROADCAST.fresh()
+
+
+class Counts(NamedTuple):
+    """Scratch of the kernel; made by :func:`counts_for`."""
+
+    trial: Scratch
+    labels: Any  #: uint8, f + 2 rows of one vector: labels of 64 trials, the source behind the faults
+    sorted: Any  #: uint8, f rows: offsets in ascending order
+    ways: Any  #: int64, f rows of 2^n: what offset o in place i adds to the number of a set
+    times: Any  #: int64: how often each set came up
+    first: Any  #: int64: in which trial first
+    one: Any  #: int64: a tally of one trial
+    chosen: Any  #: int64: a set of offsets, each less one
+
+
+@scratch
+def counts_for(params):
+    """Scratch for trials at (n, f, 0) = params."""
+    n, f = np.int64(params[0]), np.int64(params[1])
+    nodes = np.int64(1) << n
+    ways = np.zeros((f, nodes), np.int64)
+    for i in range(f - 1, -1, -1):  # C(m, j) = C(m - 1, j) + C(m - 1, j - 1), with m = nodes - 1 - o and j = f - i
+        for o in range(nodes - 2, -1, -1):
+            ways[i, o] = ways[i, o + 1] + (ways[i + 1, o + 1] if i < f - 1 else 1)
+    sets = ways[0, 0]
+    return Counts(
+        set_up(params),
+        np.zeros((f + 2) * _LANES, np.uint8),
+        np.zeros(f * _LANES, np.uint8),
+        ways.reshape(-1),
+        np.zeros(sets, np.int64),
+        np.zeros(sets, np.int64),
+        _FRESH.copy(),
+        np.arange(f),
+    )
+
+
+@block(always=True)
+def _sort(counts, f):
+    """Sort the offsets of 64 trials; returns those in which two labels are the same, as bits."""
+    source = simd.load(counts.labels, f * _LANES)
+    zero = source ^ source
+    for i in range(f):
+        x = simd.load(counts.labels, i * _LANES) ^ source
+        for j in range(i):
+            y = simd.load(counts.sorted, j * _LANES)
+            simd.store(counts.sorted, j * _LANES, simd.minimum(x, y))
+            x = simd.maximum(x, y)
+        simd.store(counts.sorted, i * _LANES, x)
+    before = zero  # the source's own offset
+    again = simd.no_lane(zero)
+    for i in range(f):
+        x = simd.load(counts.sorted, i * _LANES)
+        again = again | (x == before)
+        before = x
+    return simd.bits(again)
+
+
+@block
+def _sort_again(key, t, n, f, lane, counts):
+    """Draw one trial on past its repeated labels, and sort its offsets."""
+    labels, row = counts.labels, counts.sorted
+    draw_on(key, t, n, f + 1, labels, lane, _LANES)
+    source = labels[f * _LANES + lane]
+    for i in range(f):
+        x = labels[i * _LANES + lane] ^ source
+        j = i
+        while j > 0 and row[(j - 1) * _LANES + lane] > x:
+            row[j * _LANES + lane] = row[(j - 1) * _LANES + lane]
+            j -= 1
+        row[j * _LANES + lane] = x
+
+
+@block
+def _count(key, start, live, n, f, counts):
+    """Count the sets of the trials ``live`` of the 64 from ``start`` on."""
+    again = _sort(counts, f) & live
+    while live:
+        lane = bits.lowest(live)
+        live &= live - ONE
+        if again >> np.uint64(lane) & ONE:
+            _sort_again(key, start + lane, n, f, lane, counts)
+        number = np.int64(0)
+        for i in range(f):
+            number += counts.ways[(i << n) + np.int64(counts.sorted[i * _LANES + lane])]
+        if counts.times[number] == 0:
+            counts.first[number] = start + lane
+        counts.times[number] += 1
+
+
+@block
+def _broadcast_once(n, counts, tally):
+    """Broadcast from node 0 among each set that came up, and enter it as often as it did.
+
+    A counter of one trial is below 2^17 for n <= 8: so many times that fits.
+    """
+    faults, one = counts.trial.faults, counts.one
+    for number in range(counts.times.size - 1, -1, -1):
+        times = counts.times[number]
+        next_spared(n, counts.chosen, faults)
+        if times:
+            for slot in range(one.size):
+                one[slot] = _FRESH[slot]
+            finish(counts.trial, ZERO, counts.first[number], np.int64(-1), one)
+            for slot in range(_MOST):
+                tally[slot] += times * one[slot]
+            steps, trial = held(one, _MOST)
+            if steps >= 0:
+                offer(tally, _MOST, steps, trial)
+
+
+@kernel(TRIALS_SIGNATURE)
+def broadcast_counted(key, first, stop, params, tally):
+    """Trials at (n, f, 0) = params that ``choice.countable`` tells of."""
+    if first >= stop:
+        return
+    n = np.int64(params[0])
+    f = np.int64(params[1])
+    counts = counts_for(params)
+    words = counts.labels.view(np.uint64)
+    pattern = lane_pattern(n, _LANES)
+    for start in range(first - first % _LANES, stop, _LANES):
+        draw_rows(key, np.uint64(8 * (start // _LANES)), f + 1, pattern, words)
+        _count(key, start, valid_lanes(start, 1, _LANES, first, stop), n, f, counts)
+    _broadcast_once(n, counts, tally)

@@ -1,0 +1,117 @@
+"""Broadcasting trials one at a time: any n, faults and links; the form that the lanes must equal, and that finishes theirs.
+
+A trial runs BROADCAST and, where Q_n is not unsafe, BROADCAST1(1) and BROADCAST2(1) from one source on one fault set.
+``BROADCAST_SETS`` counts every fault set of a small cube.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..draws.faults import Faults, close, draw, faults_for, is_closed, is_safe, next_spared
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import block, scratch
+from ..machine.trials import trials_kernel
+from ..tally.sums import add_quantity, offer
+from .broadcast1_2 import aware
+from .descent import REACHED, STEPS, Descent, descent_for, plain
+from .layout import BROADCAST
+
+_NOT_UNSAFE, _UNSAFE_SOURCE = BROADCAST.counter("not_unsafe"), BROADCAST.counter("unsafe_source")
+_LIMIT, _MOST = BROADCAST.counter("limit"), BROADCAST.extreme("broadcast2_steps")
+
+
+class Scratch(NamedTuple):
+    """What a trial needs; made by :func:`set_up`."""
+
+    n: Any  #: int64
+    faults: Faults
+    descent: Descent
+
+
+@scratch
+def set_up(params):
+    """Scratch for trials at (n, f, links) = params."""
+    n, f, links = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
+    return Scratch(n, faults_for(n, f, links, np.int64(1)), descent_for(n, f + links))
+
+
+def recording(name: str) -> Any:
+    """The block ``record(tally, reached, nonfaulty, steps)`` that enters one broadcast of the algorithm ``name``."""
+    trials, complete = BROADCAST.counter(f"{name}_trials"), BROADCAST.counter(f"{name}_complete")
+    reached_, steps_ = BROADCAST.moments(f"{name}_reached"), BROADCAST.moments(f"{name}_steps")
+
+    @block
+    def record(tally, reached, nonfaulty, steps):
+        tally[trials] += 1
+        tally[complete] += reached == nonfaulty
+        add_quantity(tally, steps_, steps)
+        add_quantity(tally, reached_, reached)
+
+    return record
+
+
+_record, _record1 = recording("broadcast"), recording("broadcast1")
+_record1_unsafe, _record2 = recording("broadcast1_unsafe"), recording("broadcast2")
+
+
+@block
+def finish(trial, s, t, silenced, tally):
+    """Count trial ``t``, whose faulty nodes and links are drawn, from source ``s``.
+
+    ``silenced`` is the number of offsets that BROADCAST's lost copies silence, where it is known and leaves one that is
+    received in unit n; otherwise -1.  From an active source BROADCAST2 is BROADCAST1.
+    """
+    n, faults, d = trial.n, trial.faults, trial.descent
+    whole = (ONE << np.uint64(n)) - ONE
+    found = d.found
+    nonfaulty = (np.int64(1) << n) - faults.size[0]
+    if silenced < 0:
+        plain(faults, s, n, d)
+    else:
+        found[REACHED] = (np.int64(1) << n) - silenced
+        found[STEPS] = n
+    _record(tally, found[REACHED], nonfaulty, found[STEPS])
+    close(faults)
+    if not is_safe(faults, n):
+        return
+    tally[_NOT_UNSAFE] += 1
+    unsafe = is_closed(faults, s)
+    tally[_UNSAFE_SOURCE] += unsafe
+    fits = aware(faults, s, whole, False, d)
+    reached, steps = found[REACHED], found[STEPS]
+    if unsafe:
+        fits = fits and aware(faults, s, whole, True, d)
+    if not fits:
+        tally[_LIMIT] += 1
+        return
+    if unsafe:
+        _record1_unsafe(tally, reached, nonfaulty, steps)
+    else:
+        _record1(tally, reached, nonfaulty, steps)
+    _record2(tally, found[REACHED], nonfaulty, found[STEPS])
+    offer(tally, _MOST, found[STEPS], t)
+
+
+@block
+def run(key, t, params, scratch, tally):
+    """Draw and count trial ``t``."""
+    draw(key, t, scratch.n, scratch.faults)
+    finish(scratch, scratch.faults.ends[0], t, np.int64(-1), tally)
+
+
+#: Trials at (n, f, links) = params; see ``layout.BROADCAST``.
+BROADCAST_SINGLE = trials_kernel(set_up, run)
+
+
+@block
+def run_set(key, t, params, scratch, tally):
+    """Count the broadcast from node 0 among the fault set of the numbers behind the parameters."""
+    next_spared(scratch.n, params[3:], scratch.faults)
+    finish(scratch, ZERO, t, np.int64(-1), tally)
+
+
+#: All C(2^n - 1, f) fault sets that spare node 0, up to translation all there are; (n, f, 0, 0, 1, ..., f - 1) = params.
+BROADCAST_SETS = trials_kernel(set_up, run_set)

@@ -1,9 +1,0 @@
-"""Which of the dual-cube kernels serves which point."""
-
-from __future__ import annotations
-
-from ..machine.choice import Table, anywhere
-from .layout import SEARCH_M
-
-#: At (m, rate).  ``ROUTES`` leaves the search out: it counts what the study counts where that searches nothing.
-DUALCUBE_ROUTING = Table(__package__, {"single.TRIALS": anywhere, "single.ROUTES": lambda m, rate: m > SEARCH_M})

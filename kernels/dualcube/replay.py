@@ -1,0 +1,18 @@
+"""What trial t draws, for replay: one function a study."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..draws.nodes import status_key, threshold
+from ..draws.pairs import draw_pairs, pair_arrays
+from ..machine.jit import kernel
+from .scalar import dualcube_pairs
+
+
+@kernel("Tuple((boolean, uint64, uint64, uint64))(uint64, int64, int64, float64)")
+def dualcube_routing(key, trial, m, rate):
+    """Whether the trial is not void, its status key, s and t."""
+    pairs = pair_arrays()
+    n = draw_pairs(trial, trial + 1, dualcube_pairs(key, m, threshold(rate)), pairs)
+    return n == 1, status_key(key, np.uint64(trial)), pairs.sources[0], pairs.targets[0]

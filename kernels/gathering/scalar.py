@@ -1,0 +1,156 @@
+"""One trial of gathering: five algorithms over FIND_TREE's tree of one fault set, n <= 10.
+
+A trial whose tree has no faulty link costs nothing beyond FIND_TREE; one without a failing node, whose faulty tree links
+all belong to faulty or isolated nodes, runs FTTC ``literal`` alone, which waits for those.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..machine.jit import block, scratch
+from ..tally.sums import add_product, add_quantity, add_square, add_wide, offer
+from ..trees.dead_links import Dead, dead_for, first_sink, kernels_of, most_dead
+from ..trees.orders import Room, find_order, room_for
+from .flow import Flow, begin, flow_for, list_failing, rename, run_fttc, run_literal, run_plain, stranded
+from .layout import GATHER, RUNS, STEPS
+
+_SINK = GATHER.counter("sink")
+_EXPECTED = GATHER.moments("expected")
+_COMPLETE = GATHER.family("complete_{}", RUNS)
+_LOSSY = GATHER.family("lossy_{}", RUNS)
+_LOST = GATHER.family("lost_{}", RUNS)
+_LOST_SQUARED = GATHER.family("lost_{}_squared", RUNS)
+_LOST_EXPECTED = GATHER.family("lost_{}_expected", RUNS)
+_DEADLOCKED_LITERAL = GATHER.counter("deadlocked_literal")
+_STRANDED = GATHER.moments("stranded")
+_STRANDED_EXPECTED = GATHER.counter("stranded_expected")
+_WITH_STRANDED = GATHER.counter("with_stranded")
+_AVOIDABLE = GATHER.counter("avoidable")
+_NO_PARTITION = GATHER.counter("no_partition")
+_STEPS = GATHER.family("steps_{}", STEPS)
+_STEPS_SQUARED = GATHER.family("steps_{}_squared", STEPS)
+_TWOFOLD = GATHER.counter("twofold")
+_SLOWEST = GATHER.extreme("slowest")
+
+#: Places of the algorithms in RUNS.
+_LITERAL, _COMMENT, _REPAIRED, _REROUTE, _TC = (np.int64(list(RUNS).index(v)) for v in RUNS)
+
+
+class Scratch(NamedTuple):
+    """Scratch of the trials."""
+
+    dead: Dead
+    room: Room
+    flow: Flow
+
+
+@scratch
+def set_up(params):
+    """Room for the trials of a point (n, links, f)."""
+    n = np.int64(params[0])
+    links = np.int64(params[1])
+    f = np.int64(params[2])
+    return Scratch(dead_for(n, links, f), room_for(most_dead(n, links, f)), flow_for(n))
+
+
+@block
+def common(n):
+    """Parts of a unit, as ``layout.common``."""
+    out = np.int64(1)
+    least = np.int64(1)
+    for m in range(1, n):
+        a = least
+        b = np.int64(m)
+        while b:
+            a, b = b, a % b
+        least = least // a * m
+        out *= least
+    return out
+
+
+@block
+def _count_run(tally, run, lost, holders):
+    """Enter what one algorithm loses."""
+    if lost == 0:
+        tally[_COMPLETE[run]] += 1
+        return
+    tally[_LOSSY[run]] += 1
+    amount = np.uint64(lost)
+    add_wide(tally, _LOST[run], amount)
+    add_square(tally, _LOST_SQUARED[run], amount)
+    add_product(tally, _LOST_EXPECTED[run], amount, np.uint64(holders))
+
+
+@block
+def _count_steps(tally, t, n, comment, repaired, k):
+    """Enter the steps, in the order of STEPS."""
+    for i, steps in enumerate((comment, repaired, n + k, n + 3 * k, n + 2 * k)):
+        tally[_STEPS[i]] += steps
+        tally[_STEPS_SQUARED[i]] += steps * steps
+    tally[_TWOFOLD] += comment >= 2 * n
+    offer(tally, _SLOWEST, comment, t)
+
+
+@block
+def _gather(n, t, failing, flow, tally):
+    """Run what can lose anything and count it."""
+    unit = common(n)
+    holders = begin(n, unit, flow)
+    whole = holders * unit
+    add_quantity(tally, _EXPECTED, holders)
+    arrived, blocked = run_literal(n, flow)
+    _count_run(tally, _LITERAL, whole - arrived, holders)
+    tally[_DEADLOCKED_LITERAL] += blocked
+    if failing == 0:
+        for run in range(_COMMENT, _TC + 1):
+            _count_run(tally, run, np.int64(0), holders)
+        _count_steps(tally, t, n, n, n, np.int64(0))
+        return
+    begin(n, unit, flow)
+    arrived, comment, alone = run_fttc(n, False, flow)
+    _count_run(tally, _COMMENT, whole - arrived, holders)
+    cut = stranded(n, holders, failing, flow)
+    tally[_AVOIDABLE] += whole - arrived > cut * unit
+    tally[_NO_PARTITION] += alone > 0
+    if cut:
+        tally[_WITH_STRANDED] += 1
+        add_quantity(tally, _STRANDED, cut)
+        tally[_STRANDED_EXPECTED] += cut * holders
+    begin(n, unit, flow)
+    arrived, repaired, _ = run_fttc(n, True, flow)
+    _count_run(tally, _REPAIRED, whole - arrived, holders)
+    begin(n, unit, flow)
+    _count_run(tally, _REROUTE, whole - run_plain(n, True, flow), holders)
+    begin(n, unit, flow)
+    _count_run(tally, _TC, whole - run_plain(n, False, flow), holders)
+    k = np.int64(0)
+    for i in range(n):
+        k += flow.begin[i + 1] > flow.begin[i]
+    _count_steps(tally, t, n, comment, repaired, k)
+
+
+@block
+def count_gather(n, t, count, s, tally):
+    """Count a trial whose dead links are listed."""
+    sink = first_sink(s.dead)
+    if sink < 0:
+        return
+    tally[_SINK] += 1
+    if find_order(n, sink, s.dead.low, s.dead.bit, count, s.room) == 0:
+        holders = np.int64(1) << n
+        add_quantity(tally, _EXPECTED, holders)
+        for run in range(_LITERAL, _TC + 1):
+            _count_run(tally, run, np.int64(0), holders)
+        _count_steps(tally, t, n, n, n, np.int64(0))
+        return
+    rename(n, sink, s.room.order, s.dead.low, s.dead.bit, count, s.flow)
+    _gather(n, t, list_failing(n, s.flow), s.flow, tally)
+    for y in range(np.int64(1) << n):
+        s.flow.fault[y] = 0
+
+
+#: Five algorithms over FIND_TREE's tree, n <= 10: random trials, and all fault sets.
+GATHER_SINGLE, GATHER_SETS = kernels_of(set_up, count_gather)

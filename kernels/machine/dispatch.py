@@ -1,0 +1,80 @@
+"""Which kernels count a study's trials, where each of them serves, and which is taken there; nothing here loads Numba.
+
+The values are those of a point's axes, in the order of the study's axes, as its kernels find them in ``params``::
+
+    ROUTING = Table(
+        __package__,
+        {"scalar.ROUTING_SINGLE": anywhere, "lanes.ROUTING_LANES_8": lambda n, f, links, k: n <= 8 and not links},
+        lambda n, f, links, k: "scalar.ROUTING_SINGLE" if links or n > 8 else "lanes.ROUTING_LANES_8",
+    )
+    ROUTING.kernel(10, 5, 0, 1)
+
+Wherever two kernels of a table serve, they count the same to the last bit: which of them is taken is a matter of speed alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .jit import Kernel
+
+
+def anywhere(*values: Any) -> bool:
+    """Serves every point."""
+    return True
+
+
+class Table:
+    """The kernels of one study.
+
+    Parameters
+    ----------
+    package : str
+        The subject's package, ``__package__`` of its ``dispatch``.
+    table : mapping
+        Name of a kernel, ``"module.NAME"`` in the package, to what tells whether it serves the point of these values.
+    fastest : callable, optional
+        Name of the kernel to take for these values; by default the table's first that serves.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The kernels, in the table's order.
+    """
+
+    def __init__(
+        self, package: str, table: Mapping[str, Callable[..., bool]], fastest: Callable[..., str] | None = None
+    ) -> None:
+        self._package = package
+        self._table = dict(table)
+        self._fastest = fastest
+        self.names = tuple(self._table)
+
+    def serves(self, name: str, *values: Any) -> bool:
+        """Whether a kernel of the table serves the point of these values.  KeyError for no such kernel."""
+        return bool(self._table[name](*values))
+
+    def fastest(self, *values: Any) -> str:
+        """Name of the kernel that is taken at these values.  LookupError where it does not serve, or none does."""
+        serving = (name for name in self.names if self.serves(name, *values))
+        name = self._fastest(*values) if self._fastest else next(serving, None)
+        if name is None:
+            raise LookupError(f"no kernel of {self._package} serves {values}")
+        if name not in self._table or not self.serves(name, *values):
+            raise LookupError(f"{name} of {self._package} is to count at {values}, where it does not serve")
+        return name
+
+    def load(self, name: str) -> Kernel:
+        """A kernel of the table, its module imported.  KeyError for no such kernel."""
+        if name not in self._table:
+            raise KeyError(name)
+        module, _, attribute = name.partition(".")
+        kernel: Kernel = getattr(importlib.import_module(f"{self._package}.{module}"), attribute)
+        return kernel
+
+    def kernel(self, *values: Any) -> Kernel:
+        """The kernel that is taken at these values; LookupError as in :meth:`fastest`."""
+        return self.load(self.fastest(*values))

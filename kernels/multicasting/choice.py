@@ -1,7 +1,0 @@
-"""Which kernel counts the trials of ``multicast`` at (n, f, destinations): one serves all."""
-
-from __future__ import annotations
-
-from ..machine.choice import Table, anywhere
-
-MULTICAST = Table(__package__, {"single.MULTICAST_SINGLE": anywhere})

@@ -1,0 +1,74 @@
+"""Which kernels count what survives, where they serve, and which is taken; a user's network has kernels of its own."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..machine.dispatch import Table, anywhere
+
+if TYPE_CHECKING:
+    from ..machine.jit import Kernel
+
+#: Largest n of the studies.
+MOST = 16
+
+
+def no_links(network: str, n: int, faults: float, links: float) -> bool:
+    """No link is faulty."""
+    return links == 0
+
+
+def _few(n_least: int, n_most: int) -> Callable[..., bool]:
+    """Few faulty nodes in the hypercube, n in a range."""
+    return lambda network, n, f, links: (
+        network == "hypercube" and not links and n_least <= n <= n_most and f <= (n + 1) * (n - 2) // 2
+    )
+
+
+def _survival(network: str, n: int, f: int, links: int) -> str:
+    """Lanes of pairs of faults pay while f is small and hardly a trial must be searched: measured at n = 6, 8, 10, 12."""
+    few = "few.SURVIVAL_FEW_8" if n <= 8 else "few.SURVIVAL_FEW_16"
+    if _few(4, MOST)(network, n, f, links) and n <= f <= 4 * n and _searched(n, f) < 0.05:
+        return few
+    return "lanes.SURVIVAL_LINKS" if links else "lanes.SURVIVAL_NODES"
+
+
+def _searched(n: int, f: int) -> float:
+    """About the share of trials with a fault that has K - 1 others at distance two (``few.py``)."""
+    c = max((c for c in range(1, n + 2) if c * n - c * (c + 1) // 2 + 1 <= f), default=1)
+    mean = (f - 1) * n * (n - 1) / 2 / 2**n
+    most = n - (c.bit_length() - 1) - 1
+    fewer: float = sum(math.exp(-mean) * mean**k / math.factorial(k) for k in range(most))
+    return f * max(0.0, 1.0 - fewer)
+
+
+SURVIVAL = Table(
+    __package__,
+    {
+        "lanes.SURVIVAL_NODES": no_links,
+        "lanes.SURVIVAL_LINKS": anywhere,
+        "few.SURVIVAL_FEW_8": _few(4, 8),
+        "few.SURVIVAL_FEW_16": _few(9, MOST),
+        "scalar.SURVIVAL_SINGLE": anywhere,
+    },
+    _survival,
+)
+SURVIVAL_RATE = Table(__package__, {"lanes.SURVIVAL_RATE_NODES": no_links, "lanes.SURVIVAL_RATE_LINKS": anywhere})
+SURVIVAL_PARTS = Table(__package__, {"scalar.SURVIVAL_PARTS": anywhere})
+
+
+@functools.cache
+def own_survival(step: Any, slots: Callable[[int], int], links: bool) -> Kernel:
+    """The kernel of ``survival`` for a user's network, with faulty links or without."""
+    from ..cube.tables import own_slots, own_step
+    from ..machine.trials import variant_of
+    from .lanes import survival_kernel
+
+    many = own_slots(slots, MOST)
+    name, cache = variant_of(step, many)
+    return survival_kernel(
+        own_step(step), many, False, links, f"own_{links}_{name}", cache=cache, code=getattr(step, "py_func", step)
+    )

@@ -1,0 +1,162 @@
+"""The dead links of one trial, n <= 16: those listed as faulty, and those of faulty nodes, each once; with FAULT words.
+
+FAULT[u][k] is set exactly when the link of u in dimension k is dead (Leu & Kuo, readings R1 and R19), so FAULT is
+symmetric, and what a tree meets follows from the list.  Words tell which links are known already, whether a node is
+isolated, and the sink.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..draws.enumerate_sets import link_at, next_set
+from ..draws.links import LinkDraws, link_draws_for, mark_distinct_links
+from ..draws.nodes import Draws, draw_faults, drawn, draws_for
+from ..machine import bits, simd
+from ..machine.bits import ONE
+from ..machine.jit import Kernel, block, scratch
+from ..machine.trials import trials_kernel
+
+#: Lanes of a vector of 16 bits.
+LANES = 32
+
+
+class Dead(NamedTuple):
+    """Scratch of one trial, made by :func:`dead_for`."""
+
+    words: Any  #: uint16: FAULT of every node, then 0xFFFF up to a whole vector
+    low: Any  #: uint16: lower ends of the dead links
+    bit: Any  #: uint16: their dimensions, as single bits
+    nodes: Any  #: uint64: the faulty nodes
+    link_draws: LinkDraws
+    node_draws: Draws
+
+
+@block
+def most_dead(n, links, f):
+    """Most dead links that ``links`` faulty links and f faulty nodes of Q_n can make."""
+    return min(links + n * f, n << (n - 1))
+
+
+@scratch
+def dead_for(n, links, f):
+    """Scratch for trials with that many faulty links and nodes of Q_n, all clear."""
+    size = most_dead(n, links, f) + LANES
+    words = np.full(max(1 << n, LANES), 0xFFFF, np.uint16)
+    words[: 1 << n] = 0
+    few = drawn(n, f)
+    return Dead(
+        words,
+        np.empty(size, np.uint16),
+        np.empty(size, np.uint16),
+        np.empty(max(f, few), np.uint64),
+        link_draws_for(np.int64(0)),
+        draws_for(few),
+    )
+
+
+@block
+def draw_dead(key, t, n, links, f, dead):
+    """Draw trial ``t``'s faulty links and nodes, independent of each other; returns the number of dead links."""
+    mark_distinct_links(key, t, n, links, dead.words, dead.low, dead.bit, dead.link_draws)
+    draw_faults(key, t, n, f, dead.nodes, dead.node_draws)
+    return add_nodes(n, links, f, dead)
+
+
+@block
+def add_nodes(n, count, f, dead):
+    """List the links of f faulty nodes that are not among the ``count`` listed; returns the number of dead links."""
+    for i in range(f):
+        v = np.int64(dead.nodes[i])
+        for k in range(n):
+            link = np.int64(1) << k
+            if not dead.words[v] & link:
+                dead.words[v] |= np.uint16(link)
+                dead.words[v ^ link] |= np.uint16(link)
+                dead.low[count] = np.uint16(v & ~link)
+                dead.bit[count] = np.uint16(link)
+                count += 1
+    return count
+
+
+@block
+def next_dead(n, links, f, numbers, dead):
+    """List the dead links of the fault set of these numbers, links before nodes, and advance them; returns how many there are."""
+    for i in range(links):
+        low, bit = link_at(n, np.int64(numbers[i]))
+        dead.words[low] |= np.uint16(bit)
+        dead.words[low | bit] |= np.uint16(bit)
+        dead.low[i] = np.uint16(low)
+        dead.bit[i] = np.uint16(bit)
+    for i in range(f):
+        dead.nodes[i] = np.uint64(numbers[links + i])
+    next_set(n, links, f, numbers)
+    return add_nodes(n, links, f, dead)
+
+
+@block
+def clear_dead(count, dead):
+    """Clear the words that ``count`` dead links set."""
+    for i in range(count):
+        dead.words[dead.low[i]] = np.uint16(0)
+        dead.words[dead.low[i] | dead.bit[i]] = np.uint16(0)
+
+
+@block
+def first_sink(dead):
+    """The first label with FAULT = 0, or -1 (reading R3)."""
+    none = simd.like(simd.load(dead.words, 0), np.uint64(0))
+    for at in range(0, dead.words.size, LANES):
+        clean = simd.bits(simd.load(dead.words, at) == none)
+        if clean:
+            return at + bits.lowest(clean)
+    return np.int64(-1)
+
+
+@block
+def isolated(n, dead):
+    """Number of nodes with FAULT = 1^n: the faulty and the isolated."""
+    full = simd.like(simd.load(dead.words, 0), (ONE << np.uint64(n)) - ONE)
+    found = np.int64(0)
+    for at in range(0, max(np.int64(1) << n, LANES), LANES):
+        here = simd.bits(simd.load(dead.words, at) == full)
+        if n < 5:
+            here &= (ONE << (ONE << np.uint64(n))) - ONE
+        found += bits.popcount(here)
+    return found
+
+
+def kernels_of(set_up: Any, judge: Any) -> tuple[Kernel, Kernel]:
+    """Two kernels of a study at points (n, links, f), n <= 16: of random trials, and of all fault sets.
+
+    Parameters
+    ----------
+    set_up : scratch
+        As of :func:`trials_kernel`; what it returns has ``dead``, from :func:`dead_for`.
+    judge : block
+        ``judge(n, t, count, scratch, tally)`` counts trial ``t``, whose ``count`` dead links are listed in ``scratch.dead``.
+
+    Returns
+    -------
+    tuple
+        The ``params`` of the second go on with the first set's numbers, 0, 1, ... for links and then for nodes; each trial
+        advances them to the next set's.
+    """
+
+    @block
+    def trial(key, t, params, scratch, tally):
+        n = np.int64(params[0])
+        count = draw_dead(key, t, n, np.int64(params[1]), np.int64(params[2]), scratch.dead)
+        judge(n, t, count, scratch, tally)
+        clear_dead(count, scratch.dead)
+
+    @block
+    def trial_of_set(key, t, params, scratch, tally):
+        n = np.int64(params[0])
+        count = next_dead(n, np.int64(params[1]), np.int64(params[2]), params[3:], scratch.dead)
+        judge(n, t, count, scratch, tally)
+        clear_dead(count, scratch.dead)
+
+    return trials_kernel(set_up, trial), trials_kernel(set_up, trial_of_set)

@@ -1,0 +1,52 @@
+"""Which kernels count the trials of FIND_TREE and of the optimum, which is taken at (n, links, f), and which
+count all fault sets."""
+
+from __future__ import annotations
+
+from ..machine.dispatch import Table, anywhere
+
+#: Most links in lanes: as many of their rows as the first caches hold, and COST below 2^8.
+MOST_IN_LANES = 128
+
+
+def _sparse(n: int, links: int, f: int) -> bool:
+    """No more than half of the nodes, and some link left."""
+    return f <= 1 << (n - 1) and links < n << (n - 1)
+
+
+def _lanes(most: int, n: int, links: int, f: int) -> bool:
+    return 4 <= n <= 12 and not f and 1 <= links <= most
+
+
+def _find_tree(n: int, links: int, f: int) -> str:
+    """Lanes pay while few of their cells are as full as n: those trials are done again by themselves."""
+    if n > 16:
+        return "scalar.FIND_TREE_SPARSE"
+    ends_a_cell = 2 * links / min(64, 2**n)
+    if not _lanes(MOST_IN_LANES, n, links, f) or ends_a_cell > 0.37 * n:
+        return "scalar.FIND_TREE_DENSE"
+    return "lanes.FIND_TREE_LANES_5" if links < 32 else "lanes.FIND_TREE_LANES_8"
+
+
+FIND_TREE = Table(
+    __package__,
+    {
+        "scalar.FIND_TREE_DENSE": lambda n, links, f: n <= 16,
+        "scalar.FIND_TREE_SPARSE": _sparse,
+        "lanes.FIND_TREE_LANES_5": lambda n, links, f: _lanes(31, n, links, f),
+        "lanes.FIND_TREE_LANES_8": lambda n, links, f: _lanes(MOST_IN_LANES, n, links, f),
+    },
+    _find_tree,
+)
+FIND_TREE_SETS = Table(__package__, {"scalar.FIND_TREE_SETS": anywhere})
+
+#: The fastest first.  Drawn in lanes while most trials have a sink; lanes of bytes hold up to 255 dead links.
+OPTIMAL_TREE = Table(
+    __package__,
+    {
+        "lattice_lanes.optimal_tree_lanes": lambda n, links, f: _lanes(31, n, links, f) and links <= n << (n - 2),
+        "lattice.OPTIMAL_TREE_8": lambda n, links, f: n <= 12 and min(links + n * f, n << (n - 1)) <= 255,
+        "lattice.OPTIMAL_TREE_16": lambda n, links, f: n <= 12,
+    },
+)
+OPTIMAL_TREE_SETS = Table(__package__, {"lattice.optimal_sets": anywhere})

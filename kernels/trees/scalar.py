@@ -1,0 +1,242 @@
+"""FIND_TREE's trials one at a time: the plain path, which the lanes must equal bit for bit, the one for large cubes, and
+all fault sets.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..cube.labels import LabelSet, add, clear, contains, label_set
+from ..draws.links import LinkDraws, distinct_links, link_draws_for
+from ..draws.nodes import Draws, draw_faults, drawn, draws_for
+from ..machine import bits
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import block, scratch
+from ..machine.trials import trials_kernel
+from ..tally.sums import add_quantity, offer
+from .dead_links import Dead, dead_for, first_sink, isolated, kernels_of, most_dead
+from .layout import FIND_TREE
+from .orders import Room, find_order, room_for
+
+_SINK = FIND_TREE.counter("sink")
+_FAULT_FREE = FIND_TREE.counter("fault_free")
+_UNHINDERED = FIND_TREE.counter("unhindered")
+_TREE_FAULTS = FIND_TREE.moments("tree_faults")
+_FAILING = FIND_TREE.moments("failing")
+_MOST = FIND_TREE.extreme("most_tree_faults")
+
+#: What a trial with a tree without a faulty link adds one to.
+CLEAN = (_SINK, _FAULT_FREE, _UNHINDERED)
+
+
+@block
+def record(tally, t, faults, failing):
+    """Count a trial with a sink: the faulty links of its tree and its failing nodes."""
+    tally[_SINK] += 1
+    tally[_FAULT_FREE] += faults == 0
+    tally[_UNHINDERED] += failing == 0
+    add_quantity(tally, _TREE_FAULTS, faults)
+    add_quantity(tally, _FAILING, failing)
+    offer(tally, _MOST, faults, t)
+
+
+# ---------------------------------------------------------------- n <= 16
+
+
+class Scratch(NamedTuple):
+    """Scratch of the trials for n <= 16."""
+
+    dead: Dead
+    room: Room
+
+
+@scratch
+def set_up(params):
+    """Room for the trials of a point (n, links, f)."""
+    n = np.int64(params[0])
+    links = np.int64(params[1])
+    f = np.int64(params[2])
+    return Scratch(dead_for(n, links, f), room_for(most_dead(n, links, f)))
+
+
+@block
+def count_dense(n, t, count, scratch, tally):
+    """Count a trial whose dead links are listed.
+
+    Every node but the sink sends once, and the link of a faulty or isolated one is dead: so the failing nodes are
+    the tree's faulty links less those nodes.
+    """
+    sink = first_sink(scratch.dead)
+    if sink >= 0:
+        faults = find_order(n, sink, scratch.dead.low, scratch.dead.bit, count, scratch.room)
+        failing = faults - isolated(n, scratch.dead) if faults > 0 and count >= n else faults
+        record(tally, t, faults, failing)
+
+
+#: Any trial for n <= 16, and all fault sets.
+FIND_TREE_DENSE, FIND_TREE_SETS = kernels_of(set_up, count_dense)
+
+
+# ---------------------------------------------------------------- n > 16
+
+
+class Sparse(NamedTuple):
+    """Scratch of the trials for n > 16: lists and sets, nothing a node."""
+
+    lower: Any  #: uint64: lower ends of the faulty links
+    dims: Any  #: uint64: their dimensions
+    nodes: Any  #: uint64: the faulty nodes
+    faulty: LabelSet  #: they again
+    ends: LabelSet  #: the ends of the faulty links
+    low: Any  #: uint64: lower ends of the dead links
+    bit: Any  #: uint64: their dimensions, as single bits
+    rest: Any  #: uint64: lower ends relative to the sink
+    cost: Any  #: int64, 128: COST by dimension, of links outside the tree and, 64 places on, inside
+    order: Any  #: int64: d_0, ..., d_{n-1}
+    link_draws: LinkDraws
+    node_draws: Draws
+
+
+@scratch
+def _set_up_sparse(params):
+    n = np.int64(params[0])
+    links = np.int64(params[1])
+    f = np.int64(params[2])
+    size = links + n * f
+    return Sparse(
+        np.empty(links, np.uint64),
+        np.empty(links, np.uint64),
+        np.empty(f, np.uint64),
+        label_set(f),
+        label_set(2 * links),
+        np.empty(size, np.uint64),
+        np.empty(size, np.uint64),
+        np.empty(size, np.uint64),
+        np.empty(128, np.int64),
+        np.empty(64, np.int64),
+        link_draws_for(links),
+        draws_for(drawn(n, f)),
+    )
+
+
+@block
+def _list_dead(n, links, f, s):
+    """The dead links, each once; returns their number."""
+    count = np.int64(0)
+    for i in range(f):
+        add(s.faulty, s.nodes[i])
+    for i in range(f):
+        v = s.nodes[i]
+        for k in range(n):
+            w = v ^ (ONE << np.uint64(k))
+            if v < w or not contains(s.faulty, w):
+                s.low[count] = min(v, w)
+                s.bit[count] = v ^ w
+                count += 1
+    for i in range(links):
+        u = s.lower[i]
+        w = u | (ONE << s.dims[i])
+        add(s.ends, u)
+        add(s.ends, w)
+        if f == 0 or not (contains(s.faulty, u) or contains(s.faulty, w)):
+            s.low[count] = u
+            s.bit[count] = u ^ w
+            count += 1
+    return count
+
+
+@block
+def _first_sink(n, f, s):
+    """The first label that is no end of a dead link; there is one, since more than half of the nodes are none."""
+    v = ZERO
+    while True:
+        touched = contains(s.ends, v)
+        if f > 0 and not touched:
+            touched = contains(s.faulty, v)
+            for k in range(n):
+                touched |= contains(s.faulty, v ^ (ONE << np.uint64(k)))
+        if not touched:
+            return v
+        v += ONE
+        if v >> np.uint64(n):
+            return bits.ALL
+
+
+@block
+def _is_isolated(n, links, f, v, s):
+    """Whether all links of a nonfaulty node are dead."""
+    ended = contains(s.ends, v)
+    for k in range(n):
+        w = v ^ (ONE << np.uint64(k))
+        gone = f > 0 and contains(s.faulty, w)
+        if ended and not gone and contains(s.ends, w):
+            for i in range(links):
+                gone |= s.lower[i] == min(v, w) and s.dims[i] == np.uint64(k)
+        if not gone:
+            return False
+    return True
+
+
+@block
+def _find(n, sink, count, s):
+    """FIND_TREE's order; returns the faulty links of the tree."""
+    for i in range(count):
+        s.rest[i] = (s.low[i] ^ sink) & ~s.bit[i]
+    unused = (ONE << np.uint64(n)) - ONE
+    faults = np.int64(0)
+    for i in range(n - 1, -1, -1):
+        for j in range(128):
+            s.cost[j] = 0
+        for e in range(count):
+            if s.bit[e] & unused != ZERO:
+                at = s.rest[e] & unused
+                target = at if at != ZERO else s.bit[e]
+                if target & (target - ONE) == ZERO:
+                    s.cost[bits.lowest(target) + (0 if at != ZERO else 64)] += 1
+        best = bits.lowest(unused)
+        for j in range(best + 1, n):
+            if (unused >> np.uint64(j)) & ONE and s.cost[j] + s.cost[j + 64] < s.cost[best] + s.cost[best + 64]:
+                best = np.int64(j)
+        s.order[i] = best
+        faults += s.cost[best + 64]
+        unused ^= ONE << np.uint64(best)
+    return faults
+
+
+@block
+def _failing(n, links, f, sink, count, s):
+    """Faulty links of the tree whose sender is neither faulty nor isolated."""
+    failing = np.int64(0)
+    for e in range(count):
+        i = np.int64(0)
+        crossed = ZERO
+        while ONE << np.uint64(s.order[i]) != s.bit[e]:
+            crossed |= ONE << np.uint64(s.order[i])
+            i += 1
+        if (s.low[e] ^ sink) & crossed == ZERO:
+            sender = s.low[e] | (~sink & s.bit[e])
+            failing += not (f > 0 and contains(s.faulty, sender)) and not _is_isolated(n, links, f, sender, s)
+    return failing
+
+
+@block
+def _trial_sparse(key, t, params, scratch, tally):
+    n = np.int64(params[0])
+    links = np.int64(params[1])
+    f = np.int64(params[2])
+    distinct_links(key, t, n, links, scratch.lower, scratch.dims, scratch.link_draws)
+    draw_faults(key, t, n, f, scratch.nodes, scratch.node_draws)
+    count = _list_dead(n, links, f, scratch)
+    sink = _first_sink(n, f, scratch)
+    if sink != bits.ALL:
+        faults = _find(n, sink, count, scratch)
+        failing = _failing(n, links, f, sink, count, scratch) if faults > 0 else faults
+        record(tally, t, faults, failing)
+    clear(scratch.ends)
+    clear(scratch.faulty)
+
+
+#: Any trial for n > 16.
+FIND_TREE_SPARSE = trials_kernel(_set_up_sparse, _trial_sparse)

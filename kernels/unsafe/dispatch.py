@@ -1,0 +1,70 @@
+"""Which of the unsafe-node kernels serves which point."""
+
+from __future__ import annotations
+
+from ..machine.dispatch import Table, anywhere
+
+
+def most_faults(n: int) -> int:
+    """Most faults served in Q_n: all nodes up to n = 16, and 65536 beyond, where a trial takes about 0.1 s."""
+    return min(1 << n, 65536)
+
+
+def _lanes_16(n: int, f: int) -> bool:
+    return 7 <= n <= 16 and f <= 2 ** (n - 1)
+
+
+def _fraction(n: int, f: int) -> str:
+    """Lanes of trials pay while large subcubes are rare: measured, up to about 2 expected pairs of faults within distance 2
+    for n = 7 and 8, and 3 beyond, where the whole cube costs more.  A tenth either way changes little.
+    """
+    if n <= 6:
+        return "small.SMALL_6"
+    close = f * (f - 1) / 2 * n * (n + 1) / 2 / 2**n
+    if close > (2 if n <= 8 else 3):
+        return f"small.SMALL_{n}" if n <= 8 else "scalar.WHOLE" if n <= 20 else "scalar.MERGED"
+    return "lanes.LANES_16" if n <= 16 else "lanes.LANES_32"
+
+
+#: At (n, f), 1 <= n <= 62 and 0 <= f <= most_faults(n).
+UNSAFE_FRACTION = Table(
+    __package__,
+    {
+        "scalar.MERGED": anywhere,
+        "scalar.WHOLE": lambda n, f: n <= 30,
+        "small.SMALL_6": lambda n, f: n <= 6,
+        "small.SMALL_7": lambda n, f: n == 7,
+        "small.SMALL_8": lambda n, f: n == 8,
+        "lanes.LANES_16": _lanes_16,
+        "lanes.LANES_32": lambda n, f: n >= 17 and f <= 2 ** (n - 1),
+    },
+    _fraction,
+)
+
+#: At (n, f).
+UNSAFE_RARE = Table(__package__, {"planting.PLANTED_TRIALS": anywhere})
+
+
+def _one_by_one(n: int, p: float) -> bool:
+    """Whether every node is decided by itself; elsewhere the number of faults is drawn first."""
+    from ..draws.bernoulli import MANY  # compiled rooms are imported once a point is asked for
+
+    return p >= MANY
+
+
+def _critical(n: int, p: float) -> str:
+    if _one_by_one(n, p):
+        return "rate.unsafe_digits"
+    return "rate.unsafe_labels" if n < 15 else "rate.unsafe_merge"
+
+
+#: At (n, p), n <= 30.
+UNSAFE_CRITICAL = Table(
+    __package__,
+    {
+        "rate.unsafe_digits": _one_by_one,
+        "rate.unsafe_labels": lambda n, p: not _one_by_one(n, p),
+        "rate.unsafe_merge": lambda n, p: n >= 9 and not _one_by_one(n, p),
+    },
+    _critical,
+)

@@ -1,0 +1,182 @@
+"""The trials of both studies: whether the dependency graph of a random fault set has a cycle, and its enumeration; and whether
+a random set of multicasts that start together stops, in three ways of sending it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..draws.enumerate_sets import next_choice
+from ..machine.jit import block, scratch
+from ..machine.trials import trials_kernel
+from ..multicasting.scalar import Ends, draw, ends_for
+from ..multicasting.supercube import Net, clear_wanted, label_of, net_for, place_of, set_faults, set_wanted
+from ..partition.scalar import Listed, draw_listed, listed, search_listed
+from .dependencies import Graph, build, graph_for, is_cyclic
+from .layout import MULTICAST_DEADLOCK, MULTICAST_WORMHOLE
+from .simulation import Traffic, reset, send, stops, traffic_for
+
+_ONE = np.int64(1)
+_TWO = np.int64(2)
+
+# ---------------------------------------------------------------- multicast-deadlock
+
+_GRAPH_PARTITIONED = MULTICAST_DEADLOCK.counter("partitioned")
+_CYCLIC = MULTICAST_DEADLOCK.counter("cyclic")
+_UNICAST = MULTICAST_DEADLOCK.counter("cyclic_unicast")
+_REPAIRED = MULTICAST_DEADLOCK.counter("cyclic_repaired")
+
+
+class DeadlockScratch(NamedTuple):
+    """What a trial works in."""
+
+    faults: Listed
+    net: Net
+    graph: Graph
+
+
+@scratch
+def set_up_deadlock(params):
+    """Room for the trials of a point (n, f)."""
+    n = np.int64(params[0])
+    return DeadlockScratch(listed(n, np.int64(params[1])), net_for(n), graph_for(n))
+
+
+@block
+def is_cyclic_with(scratch, n, unicast, copies):
+    """Whether the graph of the faults in place has a cycle."""
+    build(scratch.graph, scratch.net, n, unicast, copies)
+    return is_cyclic(scratch.graph)
+
+
+@block
+def _look_for_cycles(n, scratch, tally):
+    """Count the fault set in place.
+
+    The graph of unicasts is a part of the graph, and the one of two channels maps onto it copy by copy: where it has no
+    cycle they have none.
+    """
+    faults = scratch.faults.labels[: scratch.faults.count[0]]
+    lo, hi, _ = search_listed(scratch.faults, n)
+    if lo < 0:
+        return
+    tally[_GRAPH_PARTITIONED] += 1
+    set_faults(scratch.net, faults, lo, hi, n, True)
+    if is_cyclic_with(scratch, n, False, _ONE):
+        tally[_CYCLIC] += 1
+        tally[_UNICAST] += np.int64(is_cyclic_with(scratch, n, True, _ONE))
+        tally[_REPAIRED] += np.int64(is_cyclic_with(scratch, n, False, _TWO))
+    set_faults(scratch.net, faults, lo, hi, n, False)
+
+
+@block
+def deadlock_trial(key, t, params, scratch, tally):
+    """One trial at (n, f)."""
+    n = np.int64(params[0])
+    draw_listed(key, t, n, scratch.faults)
+    _look_for_cycles(n, scratch, tally)
+
+
+#: ``multicast-deadlock``; params are (n, f), 3 <= n <= 8.
+MULTICAST_DEADLOCK_SINGLE = trials_kernel(set_up_deadlock, deadlock_trial)
+
+
+@block
+def deadlock_set(key, t, params, scratch, tally):
+    """Count the fault set of the numbers behind the parameters, and go on to the next."""
+    n, f = np.int64(params[0]), scratch.faults.count[0]
+    chosen = params[2:]
+    for i in range(f):
+        scratch.faults.labels[i] = np.uint64(chosen[i])
+    next_choice(chosen, f, np.int64(1) << n)
+    _look_for_cycles(n, scratch, tally)
+
+
+#: All C(2^n, f) fault sets; (n, f, 0, 1, ..., f - 1) = params.
+MULTICAST_DEADLOCK_SETS = trials_kernel(set_up_deadlock, deadlock_set)
+
+
+# ---------------------------------------------------------------- multicast-wormhole
+
+_WORMHOLE_PARTITIONED = MULTICAST_WORMHOLE.counter("partitioned")
+_DEADLOCK = MULTICAST_WORMHOLE.counter("deadlock")
+_DEADLOCK_REPAIRED = MULTICAST_WORMHOLE.counter("deadlock_repaired")
+_DEADLOCK_SEPARATE = MULTICAST_WORMHOLE.counter("deadlock_separate")
+
+
+class WormholeScratch(NamedTuple):
+    """What a trial works in."""
+
+    faults: Listed
+    ends: Ends
+    net: Net
+    traffic: Traffic
+
+
+@scratch
+def set_up_wormhole(params):
+    """Room for the trials of a point (n, f, senders, destinations)."""
+    n = np.int64(params[0])
+    senders = np.int64(params[2])
+    destinations = np.int64(params[3])
+    # a multicast's requests are at most one at each node that it enters, and four at its source; a unicast's two for each channel
+    requests = senders * max((1 << n) + 4 + (1 << (n - 2)), destinations * (2 * n + 6))
+    traffic = traffic_for(n, senders * max(4, destinations), requests)
+    return WormholeScratch(listed(n, np.int64(params[1])), ends_for(n, senders), net_for(n), traffic)
+
+
+@block
+def _sort(nodes, count):
+    """Bring up to 255 nodes into ascending order, by insertion."""
+    for i in range(1, count):
+        x = nodes[i]
+        j = i
+        while j > 0 and nodes[j - 1] > x:
+            nodes[j] = nodes[j - 1]
+            j -= 1
+        nodes[j] = x
+
+
+@block
+def _send(scratch, i, first, stop, lo, hi, n, copies):
+    """The messages of source i to destinations ``first .. stop - 1`` of its own."""
+    nodes, s = scratch.ends.nodes[i][first:stop], scratch.ends.sources[i]
+    set_wanted(scratch.net, nodes, lo, hi, n)
+    send(scratch.traffic, scratch.net, label_of(s, lo, hi, n), place_of(s, lo, hi), n, copies)
+    clear_wanted(scratch.net, nodes, lo, hi, n)
+
+
+@block
+def stops_in_parts(scratch, lo, hi, n, destinations, size, copies):
+    """Whether the trial stops when each source sends its destinations in parts of ``size``."""
+    reset(scratch.traffic)
+    for i in range(scratch.ends.sources.size):
+        for first in range(0, destinations, size):
+            _send(scratch, i, first, min(first + size, destinations), lo, hi, n, copies)
+    return stops(scratch.traffic)
+
+
+@block
+def wormhole_trial(key, t, params, scratch, tally):
+    """One trial at (n, f, senders, destinations)."""
+    n = np.int64(params[0])
+    destinations = np.int64(params[3])
+    faults, ends = scratch.faults, scratch.ends
+    draw(key, t, n, destinations, faults, ends)
+    for i in range(ends.sources.size):
+        _sort(ends.nodes[i], destinations)
+    lo, hi, _ = search_listed(faults, n)
+    if lo < 0:
+        return
+    tally[_WORMHOLE_PARTITIONED] += 1
+    set_faults(scratch.net, faults.labels[: faults.count[0]], lo, hi, n, True)
+    tally[_DEADLOCK] += np.int64(stops_in_parts(scratch, lo, hi, n, destinations, destinations, _ONE))
+    tally[_DEADLOCK_REPAIRED] += np.int64(stops_in_parts(scratch, lo, hi, n, destinations, destinations, _TWO))
+    tally[_DEADLOCK_SEPARATE] += np.int64(stops_in_parts(scratch, lo, hi, n, destinations, _ONE, _TWO))
+    set_faults(scratch.net, faults.labels[: faults.count[0]], lo, hi, n, False)
+
+
+#: ``multicast-wormhole``; params are (n, f, senders, destinations), 3 <= n <= 8.
+MULTICAST_WORMHOLE_SINGLE = trials_kernel(set_up_wormhole, wormhole_trial)

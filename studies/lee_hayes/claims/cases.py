@@ -1,0 +1,256 @@
+"""Cases to try a claim about routing or broadcasting on: all small ones, and hunted larger ones.
+
+Translations carry every message to one from node 0, but the order of the dimensions counts.  Above the small cubes two hunts go
+on, :func:`hunted` on faults crowded at random around the ends, and :func:`climbed` greedily toward the claim's bound.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
+from typing import NamedTuple
+
+from fastcube.algorithms.paths import Route
+from fastcube.algorithms.routing import among_closed
+from fastcube.algorithms.shortest import distance
+from fastcube.algorithms.unsafe import find_unsafe
+from fastcube.audit.claims import Effort, Verdict, Witness
+from fastcube.audit.cubes import cubes
+from fastcube.networks.hypercube import Hypercube
+
+#: All fault sets without node 0 of at most so many (nodes, links), by n; and those with a faulty link.
+_FULL = {1: (1, 0), 2: (3, 0), 3: (7, 0), 4: (15, 0), 5: (2, 0)}
+_QUICK = {1: (1, 0), 2: (3, 0), 3: (7, 0), 4: (3, 0)}
+_LINKS_FULL = {1: (0, 1), 2: (2, 2), 3: (3, 2), 4: (1, 2)}
+_LINKS_QUICK = {1: (0, 1), 2: (2, 2), 3: (2, 2)}
+
+#: Messages hunted at random.
+_HUNTED_FULL, _HUNTED_QUICK = 2000, 100
+
+
+@dataclass(frozen=True)
+class World:
+    """One fault set, and what its nodes are."""
+
+    cube: Hypercube
+
+    @cached_property
+    def closed(self) -> list[tuple[int, int]]:
+        """Subcubes of faulty and unsafe nodes: a node and the fixed dimensions of each."""
+        return [(part.base, ~part.free) for part in find_unsafe(self.cube).subcubes]
+
+    @property
+    def f(self) -> int:
+        """How many nodes are faulty."""
+        return len(self.cube.faulty_nodes)  # type: ignore[arg-type]
+
+    @property
+    def safe(self) -> bool:
+        """Whether some node is active."""
+        return all(fixed & (2**self.cube.n - 1) for _, fixed in self.closed)
+
+    def part(self, x: int) -> int | None:
+        """Which subcube a node is in; None for an active one."""
+        return next((i for i, (base, fixed) in enumerate(self.closed) if (x ^ base) & fixed == 0), None)
+
+    def route3(self, s: int, t: int) -> Route:
+        """ROUTE3(1)."""
+        return among_closed(self.cube, self.closed, s, t)
+
+    def too_long(self, found: Route, s: int, t: int, beyond: int = 0) -> bool:
+        """Whether a route is longer by more than ``beyond`` than the shortest feasible one, or fails where there is one."""
+        if found.length is not None and found.length <= self.cube.metric(s, t) + beyond:
+            return False
+        shortest = distance(self.cube, s, t)
+        return shortest is not None and (found.length is None or found.length > shortest + beyond)
+
+    def around(self, x: int, k: int) -> int:
+        """Faulty nodes in the k-neighborhood of a node."""
+        return sum((x ^ y).bit_count() <= k for y in self.cube.faulty_nodes)  # type: ignore[union-attr]
+
+    @cached_property
+    def _crowded(self) -> dict[tuple[int, int], bool]:
+        return {}
+
+    def crowded(self, k: int, radius: int) -> bool:
+        """Whether some nonfaulty node has more than k faulty nodes within a radius."""
+        if self.f <= k:
+            return False
+        if (k, radius) not in self._crowded:
+            nonfaulty = (x for x in range(2**self.cube.n) if not self.cube.is_faulty(x))
+            self._crowded[k, radius] = any(self.around(x, radius) > k for x in nonfaulty)
+        return self._crowded[k, radius]
+
+
+#: What most claims are about: worlds in which some node is active.
+SAFE = attrgetter("safe")
+
+
+def worlds(effort: Effort, links: bool = False) -> Iterator[World]:
+    """Fault sets without node 0, in the order of n and of their size."""
+    for n, (nodes, most) in _sizes(effort, links).items():
+        for k, f in itertools.product(range(min(most, 1), most + 1), range(nodes + 1)):
+            yield from map(World, cubes(n, f, k, first=1))
+
+
+def _sizes(effort: Effort, links: bool) -> dict[int, tuple[int, int]]:
+    return effort.pick(_LINKS_FULL, _LINKS_QUICK) if links else effort.pick(_FULL, _QUICK)
+
+
+def two_squares() -> Iterator[World]:
+    """Fault sets of Q_5 and Q_6 that make two squares unsafe at distance three or more, node 0 an unsafe node of one."""
+    for n in (5, 6):
+        pairs = list(itertools.combinations([1 << i for i in range(n)], 2))
+        for (a, b), (c, d) in itertools.product(pairs, pairs):
+            for base in range(2**n):
+                if not base & (c | d) and (base & ~(a | b)).bit_count() >= 3:
+                    for faults in ((base, base | c | d), (base | c, base | d)):
+                        world = World(Hypercube(n, (a, b, *faults)))
+                        if len(world.closed) == 2:
+                            yield world
+
+
+def checked_range(effort: Effort, links: bool = False, what: str = "messages") -> str:
+    """The cases of :func:`worlds` in words."""
+    return f"all {what} of " + ", ".join(
+        f"Q_{n} with at most {most} faulty link{'s' * (most > 1)} and {nodes} faulty nodes"
+        if links
+        else f"Q_{n} with at most {nodes} faults"
+        for n, (nodes, most) in _sizes(effort, links).items()
+    )
+
+
+def hunted(effort: Effort) -> Iterator[tuple[World, int, int]]:
+    """Messages of Q_5, ..., Q_8 with faults crowded around both ends and the way between them."""
+    rng = random.Random(1988)
+    for _ in range(effort.pick(_HUNTED_FULL, _HUNTED_QUICK)):
+        n = rng.randrange(5, 9)
+        s, t = rng.sample(range(2**n), 2)
+        faults = set()
+        for _ in range(rng.randrange(2, 2 * n)):
+            x = rng.choice([s, t, s ^ (s ^ t) & rng.getrandbits(n)])
+            for _ in range(rng.randrange(1, 4)):
+                x ^= 1 << rng.randrange(n)
+            faults.add(x)
+        yield World(Hypercube(n, faults - {s, t})), s, t
+
+
+#: How near a case is to what a claim bounds; the greedy hunt never lets it fall.
+Toward = Callable[[World, int, int], int]
+
+#: Climbs of a greedy hunt, and moves of each.
+_CLIMBS_FULL, _CLIMBS_QUICK = (50, 100), (5, 40)
+
+
+def _moved(case: tuple[World, int, int], rng: random.Random) -> tuple[World, int, int] | None:
+    """A case with its ends swapped, or with a fault moved to within two links of an end or a fault; None where that is taken."""
+    world, s, t = case
+    faults = sorted(world.cube.faulty_nodes)  # type: ignore[arg-type]
+    if rng.randrange(8) == 0:
+        return world, t, s
+    gone = rng.choice(faults)
+    there = rng.choice([s, t, *faults])
+    for _ in range(rng.randrange(1, 3)):
+        there ^= 1 << rng.randrange(world.cube.n)
+    if there in (s, t, *faults):
+        return None
+    return World(Hypercube(world.cube.n, {*faults, there} - {gone})), s, t
+
+
+def climbed(effort: Effort, applies: Callable[[World], bool], toward: Toward) -> Iterator[tuple[World, int, int]]:
+    """Messages met on climbs from hunted ones, in worlds that the claim ``applies`` to."""
+    climbs, moves = effort.pick(_CLIMBS_FULL, _CLIMBS_QUICK)
+    rng = random.Random(1989)
+    starts = (case for case in hunted(effort) if applies(case[0]) and case[0].cube.faulty_nodes)
+    for start in itertools.islice(starts, climbs):
+        case, height = start, toward(*start)
+        for _ in range(moves):
+            other = _moved(case, rng)
+            if other is None or not applies(other[0]):
+                continue
+            yield other
+            reached = toward(*other)
+            if reached >= height:
+                case, height = other, reached
+
+
+def hunted_range(effort: Effort, what: str) -> str:
+    """The cases of :func:`hunted` and :func:`climbed` in words."""
+    climbs, moves = effort.pick(_CLIMBS_FULL, _CLIMBS_QUICK)
+    return (
+        f"hunted on {effort.pick(_HUNTED_FULL, _HUNTED_QUICK)} random {what} in Q_5, ..., Q_8 and by {climbs} greedy "
+        f"climb{'s' * (climbs > 1)} of {moves} moves toward the bound"
+    )
+
+
+class Kind(NamedTuple):
+    """What a claim is about, in which order its small cases come, and the (s, t) of a world."""
+
+    what: str
+    order: str
+    ends: Callable[[World], Iterable[tuple[int, int]]]
+
+
+MESSAGES = Kind(
+    "messages",
+    "in the order of n and then of the number of faults",
+    lambda world: ((0, t) for t in range(1, 2**world.cube.n) if not world.cube.is_faulty(t)),
+)
+BROADCASTS = Kind("broadcasts", "in the order of n and of the faults", lambda world: ((0, 0),))
+
+#: What a claim says of a case: False where its hypothesis does not apply, True where it is as stated, else what is wrong:
+#: words, a Python expression that shows it, and perhaps a form.
+Judged = bool | tuple[str, ...]
+Check = Callable[[World, int, int], Judged]
+
+
+def looked_through(
+    effort: Effort,
+    kind: Kind,
+    check: Check,
+    witness: Callable[[World, int, int, tuple[str, ...]], Witness],
+    toward: Toward,
+    links: bool,
+    within: Callable[[World], bool],
+    more: tuple[str, Iterable[World]],
+) -> Verdict:
+    """Refuted by the first case that ``check`` finds wrong; where it applied to none nothing is decided.
+
+    Climbs go ``toward`` what the claim bounds, in worlds that it may apply to (``within``); ``more`` worlds, with what they are,
+    come after the small ones.
+    """
+
+    def wrong(world: World, s: int, t: int) -> Witness | None:
+        found = within(world) and check(world, s, t)
+        effort.applies(found is not False)
+        return witness(world, s, t, found) if isinstance(found, tuple) else None
+
+    where = checked_range(effort, links, kind.what) + more[0]
+    for world in effort.each(itertools.chain(worlds(effort, links), more[1])):
+        for s, t in kind.ends(world):
+            if shown := wrong(world, s, t):
+                return Verdict("refuted", f"{kind.order}; {where}", shown)
+    if not links:
+        before = effort.applied
+        for case in effort.each(itertools.chain(hunted(effort), climbed(effort, within, toward)), "hunting"):
+            if shown := wrong(*case):
+                return Verdict("refuted", f"holds for {where}; hunted above", shown)
+        where += f"; {hunted_range(effort, kind.what)}, of which it applied to {effort.applied - before:,}"
+    return Verdict("holds" if effort.applied else "undecided", where)
+
+
+def attained(
+    effort: Effort, kind: Kind, check: Check, witness: Callable[[World, int, int, tuple[str, ...]], Witness], order: str
+) -> Verdict:
+    """Holds by the first small case of which ``check`` has something to show; not decided where there is none."""
+    for world in effort.each(worlds(effort)):
+        for s, t in kind.ends(world):
+            found = check(world, s, t)
+            effort.applies(found is not False)
+            if isinstance(found, tuple):
+                return Verdict("holds", f"the first {order}", witness(world, s, t, found))
+    return Verdict("undecided", f"none in {checked_range(effort, what=kind.what)}")

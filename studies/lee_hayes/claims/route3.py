@@ -1,0 +1,216 @@
+"""Claims of Lee & Hayes (1988) about ROUTE3(1): section 3.2, and its extension to faulty links in section 5."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from fastcube.algorithms.shortest import distance
+from fastcube.audit.claims import Effort, Verdict, Witness
+from fastcube.exact.enumeration import exact_routing
+from fastcube.exact.unsafe import merging_pairs
+from fastcube.measure.estimate import proportion
+from fastcube.measure.inventory import inventory
+from fastcube.networks.network import bits_down
+
+from . import small_cubes
+from .cases import MESSAGES, SAFE, Judged, World, attained, two_squares
+from .routing import ROUTED, call_of, decide, ended, witness
+from .unsafe import ledger
+
+
+def _route3(world: World, s: int, t: int, beyond: int) -> Judged:
+    found = world.route3(s, t)
+    if not world.too_long(found, s, t, beyond):
+        return True
+    words = f"ROUTE3: {ended(found)}, the shortest path has {distance(world.cube, s, t)}"
+    call = call_of("ROUTE3", s, t)
+    return words, f"[{call}.outcome, {call}.path, fc.distance(c, {s}, {t})]", ROUTED
+
+
+def _by_active(world: World, s: int, t: int) -> Judged:
+    """Whether a message of ROUTE3 passes through active nodes alone on its way."""
+    between = [v for v in world.route3(s, t).path[1:-1] if world.part(v) is not None]
+    return ("unsafe nodes between the ends", f"{call_of('ROUTE3', s, t)}.path") if between else True
+
+
+def _optimal_between(
+    ident: str,
+    states: str,
+    between: Callable[[int | None, int | None], bool],
+    by_active: bool = False,
+    more: tuple[str, Callable[[], Iterable[World]]] = ("", tuple),
+) -> None:
+    @ledger.claim(ident, where="section 3.2", states=states)
+    def optimal(effort: Effort) -> Verdict:
+        """ROUTE3 between ends of these kinds, where Q_n is not unsafe."""
+
+        def check(world: World, s: int, t: int) -> Judged:
+            if not between(world.part(s), world.part(t)):
+                return False
+            judged = _route3(world, s, t, 0)
+            return _by_active(world, s, t) if by_active and judged is True else judged
+
+        return decide(effort, check, within=SAFE, more=(more[0], more[1]()))
+
+
+def _within_two(world: World, s: int, t: int) -> Judged:
+    """Whether ROUTE3 takes at most two links more than a shortest feasible path."""
+    return _route3(world, s, t, 2)
+
+
+_optimal_between(
+    "route3-active",
+    "Where Q_n is not unsafe, n >= 1, ROUTE3(1) takes a shortest feasible path between any two active nodes.",
+    lambda a, b: a is None and b is None,
+)
+_optimal_between(
+    "route3-to-unsafe",
+    "Where Q_n is not unsafe, n >= 1, ROUTE3(1) takes a shortest feasible path from any active node to any unsafe one, through "
+    "active nodes alone.",
+    lambda a, b: a is None and b is not None,
+    by_active=True,
+)
+_optimal_between(
+    "route3-from-unsafe",
+    "Where Q_n is not unsafe, n >= 1, ROUTE3(1) takes a shortest feasible path from any unsafe node to any active one.",
+    lambda a, b: a is not None and b is None,
+)
+_optimal_between(
+    "route3-different-subcubes",
+    "Where Q_n is not unsafe, n >= 1, ROUTE3(1) takes a shortest feasible path, through active nodes alone, between unsafe nodes "
+    "of different maximal unsafe subcubes.",
+    lambda a, b: a is not None and b is not None and a != b,
+    by_active=True,
+    more=(", and of Q_5 and Q_6 with two unsafe squares and no other unsafe node", two_squares),
+)
+
+
+@ledger.claim(
+    "theorem-4",
+    where="section 3.2, Theorem 4",
+    states=(
+        "Where Q_n is not unsafe, n >= 1, ROUTE3(1) delivers every message over at most two links more than a shortest feasible "
+        "path has."
+    ),
+)
+def theorem_4(effort: Effort) -> Verdict:
+    """The excess over the shortest feasible path."""
+
+    def sound(_: int, counts: Mapping[str, int], most: Mapping[str, int]) -> bool:
+        return counts["route3_delivered"] == counts["not_unsafe"] and most["route3_excess"] <= 2
+
+    return decide(effort, _within_two, within=SAFE, more=small_cubes.messages(effort, sound, "not_unsafe"))
+
+
+@ledger.claim(
+    "theorem-4-attained",
+    where="section 3.2, Theorem 4",
+    states="[Where Q_n is not unsafe some message of ROUTE3(1) takes two links more than a shortest feasible path.]",
+    ours=True,
+)
+def theorem_4_attained(effort: Effort) -> Verdict:
+    """The first route that is longer than the shortest feasible path."""
+    order = "in the order of n and of the number of faults"
+    return attained(effort, MESSAGES, lambda world, s, t: world.safe and _route3(world, s, t, 0), witness, order)
+
+
+@ledger.claim(
+    "fifteen-percent-messages",
+    where="section 3.2",
+    states=(
+        "Fewer than 15% of the messages between random nonfaulty nodes take two links more than they need by ROUTE3(1) [on "
+        "average over the fault sets of f <= floor(n/2) nodes, n >= 5]."
+    ),
+)
+def fifteen_percent_messages(effort: Effort) -> Verdict:
+    """Exactly, or bounded by the mean number of close pairs, or by Monte Carlo at level 1e-6."""
+    from ..routing import ROUTING
+
+    limit = inventory("lee_hayes").value("fifteen-percent-messages")
+    exact, sampled, largest = [], [], 0.0
+    for n in range(5, 63):
+        for f in range(1, n // 2 + 1):
+            effort.applies()
+            if merging_pairs(n, f) < limit:  # without a close pair every message takes its Hamming distance
+                continue
+            effort.step(f"n={n}, f={f}")
+            if n == 5 or (n == 6 and f == 3 and not effort.quick):
+                share = exact_routing(n, f)["route3_detour"]
+                exact.append(f"({n}, {f})")
+                value = high = float(share or 0)
+            else:
+                tally = ROUTING.count({"n": n, "f": f, "links": 0, "k": 1}, effort.pick(10**6, 10**5))
+                e = proportion(tally.counts["route3_detours"], tally.counts["route3_delivered"], 1e-6)
+                sampled.append(f"({n}, {f})")
+                value, high = e.value, e.high
+            if high >= limit:
+                python = f"float(fc.exact_routing({n}, {f})['route3_detour'])"
+                if value >= limit and exact and exact[-1] == f"({n}, {f})":
+                    return Verdict(
+                        "refuted", f"n={n}, f={f}", Witness.of("share of messages", python, {"n": n, "f": f})
+                    )
+                return Verdict("undecided", f"n={n}, f={f}: {value:.4f}, at most {high:.4f}")
+            largest = max(largest, high)
+    return Verdict(
+        "holds",
+        f"n = 5, ..., 62, f <= floor(n/2): exactly at (n, f) = {', '.join(exact)}; by Monte Carlo at level 1e-6 at "
+        f"{', '.join(sampled)}; elsewhere the mean number of pairs of faults within distance 2 is below {limit:.0%}; "
+        f"largest limit {largest:.5f}",
+    )
+
+
+@ledger.claim(
+    "two-comparisons",
+    where="section 3.2",
+    states=(
+        "Where Q_n is not unsafe, n >= 1, an active node looks at two of its neighbours at most before ROUTE3(1) sends a "
+        "message on."
+    ),
+)
+def two_comparisons(effort: Effort) -> Verdict:
+    """The neighbours that ROUTE3 looks at on each active node, the source of a message."""
+
+    def check(world: World, s: int, t: int) -> Judged:
+        if world.part(s) is not None:
+            return False
+        looked = 0
+        for bit in bits_down(s ^ t):
+            looked += 1
+            if world.part(s ^ bit) is None:
+                break
+        return looked <= 2 or (f"ROUTE3 looks at {looked} neighbours", f"{call_of('ROUTE3', s, t)}.path")
+
+    return decide(effort, check, within=SAFE)
+
+
+@ledger.claim(
+    "theorem-4-links",
+    where="section 5",
+    states=(
+        "Theorem 4 holds with faulty links too, whose ends are unsafe, when ROUTE3(1) sends nothing over them; n >= 1."
+    ),
+)
+def theorem_4_links(effort: Effort) -> Verdict:
+    """The excess over the shortest feasible path."""
+    return decide(effort, _within_two, links=True, within=SAFE)
+
+
+def _sufficient(ident: str, where: str, states: str, most: Callable[[int], int]) -> None:
+    @ledger.claim(ident, where=where, states=states)
+    def sufficient(effort: Effort) -> Verdict:
+        """All messages with so few faults, whether Q_n is unsafe or not."""
+        return decide(effort, _within_two, within=lambda world: world.f <= most(world.cube.n))
+
+
+_sufficient(
+    "floor-half-faults-routing",
+    "section 3.2",
+    "At most floor(n/2) faulty nodes are enough for the bound of Theorem 4, n >= 1.",
+    lambda n: n // 2,
+)
+_sufficient(
+    "ceil-half-faults-routing",
+    "section 5",
+    "At most ceil(n/2) faulty nodes are enough for the bound of Theorem 4, n >= 1.",
+    lambda n: -(-n // 2),
+)

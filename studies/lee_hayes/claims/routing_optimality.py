@@ -1,0 +1,70 @@
+"""Claims of Lee & Hayes (1988), section 3.1, about where ROUTE1(k) and ROUTE2(k) are no longer optimal; style as in ``routing``.
+
+An algorithm is optimal among faults when it delivers every message that a nonfaulty path joins, over a shortest one.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from fastcube.algorithms.paths import route
+from fastcube.algorithms.shortest import distance
+from fastcube.audit.claims import Effort, Verdict, Witness
+from fastcube.networks.hypercube import Hypercube
+
+from .cases import MESSAGES, Judged, World, attained
+from .routing import call_of, witness
+from .unsafe import ledger
+
+
+@ledger.claim(
+    "route1-3",
+    where="section 3.1",
+    states=(
+        "From k = 3 on ROUTE1(k) can miss a shortest feasible path [k = 3, n >= 3, at most 3 faulty nodes within distance 3 of "
+        "every nonfaulty node, a path over the Hamming distance being free]."
+    ),
+)
+def route1_3(effort: Effort) -> Verdict:
+    """The first message that has a minimal path, over which ROUTE1(3) does not deliver it."""
+
+    def check(world: World, s: int, t: int) -> Judged:
+        if world.cube.n < 3 or world.crowded(3, 3) or distance(world.cube, s, t) != (s ^ t).bit_count():
+            return False
+        if not world.too_long(route(world.cube, s, t, "ROUTE1", k=3), s, t):
+            return True
+        words = "the outcome of ROUTE1(3), and the length of a shortest path"
+        return words, f"[{call_of('ROUTE1', s, t, 3)}.outcome, fc.distance(c, {s}, {t})]"
+
+    return attained(effort, MESSAGES, check, witness, MESSAGES.order)
+
+
+@ledger.claim(
+    "conditions-needed",
+    where="section 3.1, before section 3.2",
+    states=(
+        "ROUTE2(1) is no longer optimal in Q_n, n >= 2, once a nonfaulty node has two faulty neighbours [for some such fault "
+        "sets, or for each one; fault sets that leave the nonfaulty nodes joined]."
+    ),
+    correction="It is lost for some such fault sets and not for others.",
+)
+def conditions_needed(effort: Effort) -> Verdict:
+    """Fault sets in the order of n and size, in which some nonfaulty node has two faulty neighbours: one of each kind."""
+    checked = "fault sets of Q_2, Q_3 in the order of n and then of their size, until there is one of each kind"
+    shown: dict[bool, Witness] = {}
+    for n in (2, 3):
+        for faults in effort.each(itertools.chain(*(itertools.combinations(range(2**n), f) for f in range(2**n - 1)))):
+            world = World(Hypercube(n, faults))
+            nodes = [v for v in range(2**n) if not world.cube.is_faulty(v)]
+            pairs = list(itertools.permutations(nodes, 2))
+            joined = all(distance(world.cube, s, t) is not None for s, t in pairs)
+            if not effort.applies(joined and world.crowded(1, 1)):
+                continue
+            lost = [(s, t) for s, t in pairs if world.too_long(route(world.cube, s, t, "ROUTE2", k=1), s, t)]
+            same = "fc.route(c, s, t, algorithm='ROUTE2', k=1).length == fc.distance(c, s, t)"
+            python = f"all({same} for s in {nodes} for t in {nodes})"
+            words = "whether ROUTE2(1) takes a shortest path for every message, though a nonfaulty node has two faulty neighbours"
+            shown.setdefault(bool(lost), witness(world, *(lost or pairs)[0], (words, python)))
+            if len(shown) == 2:
+                return Verdict("depends", checked, shown[False], (shown[True],))
+    return Verdict("refuted" if False in shown else "holds", checked, shown.get(False))

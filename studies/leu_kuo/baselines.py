@@ -1,0 +1,111 @@
+"""What a user would write instead of the kernels: FIND_TREE and the optimum in plain Python, and FTTC one cube at a time.
+
+For ``gather`` :func:`fastcube.find_tree` and :func:`fastcube.gather` run the three variants on the kernel's own fault sets:
+plain Python as well, ten times as fast as messages between simulated nodes.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from fractions import Fraction
+
+from fastcube.algorithms import trees
+from fastcube.algorithms.gathering import VARIANTS, gather
+from fastcube.measure.study import Point, Study
+from fastcube.running.benchmark import Benchmark, kernel_runner, rival_runner
+
+from .faults import draw
+from .find_tree import FIND_TREE
+from .gathering import GATHER
+from .optimal import OPTIMAL_TREE
+
+
+def fault_words(n: int, links: int, rng: random.Random) -> list[int]:
+    """FAULT of every node under random faulty links."""
+    fault = [0] * 2**n
+    for e in rng.sample([k * 2**n + u for k in range(n) for u in range(2**n) if not u >> k & 1], links):
+        u, k = e % 2**n, e // 2**n
+        fault[u] |= 1 << k
+        fault[u ^ 1 << k] |= 1 << k
+    return fault
+
+
+def find_tree(n: int, fault: list[int]) -> tuple[int, list[int]] | None:
+    """FIND_TREE as printed: sink and order."""
+    if 0 not in fault:
+        return None
+    sink = fault.index(0)
+    used, rest, order = [sink], set(range(n)), [0] * n
+    for i in range(n - 1, 0, -1):
+        mask = sum(1 << k for k in rest)
+        costs = {j: sum((fault[u ^ 1 << j] & mask).bit_count() for u in used) for j in sorted(rest)}
+        order[i] = min(costs, key=lambda j: costs[j])
+        rest.remove(order[i])
+        used += [u ^ 1 << order[i] for u in used]
+    (order[0],) = rest
+    return sink, order
+
+
+def fewest(n: int, fault: list[int]) -> int:
+    """Fewest faulty links over all sinks with FAULT = 0, a shortest path over sets of dimensions for each: O(n 4^n)."""
+    best: int = 2**n
+    for sink in (v for v in range(2**n) if fault[v] == 0):
+        tail = [0] * 2**n
+        for used in range(2**n - 2, -1, -1):
+            cost = [0] * n
+            sub = used
+            while True:
+                word = fault[sink ^ sub]
+                for j in range(n):
+                    cost[j] += word >> j & 1
+                if not sub:
+                    break
+                sub = (sub - 1) & used
+            tail[used] = min(cost[j] + tail[used | 1 << j] for j in range(n) if not used >> j & 1)
+        best = min(best, tail[0])
+    return int(best)
+
+
+def gathered(study: Study, point: Point, trials: int) -> Fraction:
+    """Units that the three variants lose on the first trials of a study, over FIND_TREE's tree."""
+    key, lost = study.key(0, study.point(point)), Fraction(0)
+    for t in range(trials):
+        cube = draw(point, key, t).network
+        tree = trees.find_tree(cube)
+        if tree is not None:
+            lost += sum(gather(cube, tree, "FTTC", variant).lost for variant in VARIANTS)
+    return lost
+
+
+def find_trees(n: int, links: int, optimum: bool, trials: int) -> None:
+    """FIND_TREE, and the optimum where it is asked for and there is a sink, on random faulty links."""
+    rng = random.Random(1)
+    for _ in range(trials):
+        fault = fault_words(n, links, rng)
+        if find_tree(n, fault) is not None and optimum:
+            fewest(n, fault)
+
+
+def benchmarks() -> list[Benchmark]:
+    """What ``fastcube bench`` compares."""
+    out = []
+
+    def enter(study: Study, point: Point, ours: int, rival: Callable[..., object], *args: object, trials: int) -> None:
+        name = f"{study.name}, " + " ".join(f"{axis}={value}" for axis, value in point.items())
+        theirs = rival_runner(rival, *args, trials=trials)
+        out.append(Benchmark(name, "plain Python", kernel_runner(study, point, ours), theirs))
+
+    for n, links, ours, theirs in ((7, 8, 400_000, 500), (7, 32, 200_000, 500), (12, 64, 100_000, 10)):
+        enter(FIND_TREE, {"n": n, "links": links, "f": 0}, ours, find_trees, n, links, False, trials=theirs)
+    for n, links, ours, theirs in ((6, 12, 100_000, 2), (8, 16, 50_000, 1)):
+        enter(OPTIMAL_TREE, {"n": n, "links": links, "f": 0}, ours, find_trees, n, links, True, trials=theirs)
+    for n, links, f, ours, theirs in (
+        (5, 12, 0, 100_000, 100),
+        (7, 32, 0, 50_000, 50),
+        (8, 64, 0, 40_000, 20),
+        (7, 0, 8, 50_000, 50),
+    ):
+        point: Point = {"n": n, "links": links, "f": f}
+        enter(GATHER, point, ours, gathered, GATHER, point, trials=theirs)
+    return out

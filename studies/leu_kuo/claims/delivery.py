@@ -1,0 +1,260 @@
+"""Claims of Leu & Kuo about what FTTC brings to the sink, its examples, and faulty nodes (sections 3.2 and 3.3).
+
+Variants and style as in ``gathering``.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from fastcube.algorithms.trees import detect, find_tree
+from fastcube.audit.claims import Effort, Verdict, Witness, agree
+from fastcube.audit.cubes import cubes
+from fastcube.exact.enumeration import exact_gather
+from fastcube.networks.hypercube import Hypercube
+
+from .gathering import HELPER, loses_without_isolated, of_all_runs, run, shown, unless_run
+from .trees import ledger, refuted_by_first, told, witness
+
+
+def _always(variant: str, correction: str, slip: str = "") -> None:
+    @ledger.claim(
+        f"always-{variant}",
+        where="section 3.2",
+        states=(
+            "Where FIND_TREE finds a tree of Q_n, n >= 2, and no node has lost all its links, FTTC brings everything to the sink "
+            f"[variant {variant}]."
+        ),
+        ours=variant == "repaired",
+        correction=correction,
+        fact="figure-13-helper" if slip else "",
+        slip=slip,
+    )
+    def decide(effort: Effort) -> Verdict:
+        """The first link set without an isolated node that loses data."""
+        words = "units lost, by cause, without an isolated node"
+        what = "{k: str(v) for k, v in g.lost_by.items() if v}"
+        return unless_run(effort, loses_without_isolated, words, what, variant)
+
+
+_always(
+    "literal", "Helpers wait for ever; repaired, only the stranded data is lost (repaired-loses-the-stranded).", HELPER
+)
+_always(
+    "comment",
+    "Failing neighbours send each other partitions that neither waits for, or there is no path; repaired, only the stranded "
+    "data is lost (repaired-loses-the-stranded).",
+)
+_always(
+    "repaired",
+    "Nodes that are not isolated can be cut off from the sink together; nothing else is lost (repaired-loses-the-stranded).",
+)
+
+
+@ledger.claim(
+    "repaired-loses-the-stranded",
+    where="reading R9",
+    states="[Repaired, FTTC loses exactly the data of nodes that nonfaulty links do not join to the sink, in Q_n, n >= 2.]",
+    ours=True,
+)
+def repaired_loses_the_stranded(effort: Effort) -> Verdict:
+    """Runs of small cubes."""
+    why = "proved: partitions are merged and sent on, everything else has a path to the passive node or the sink if there is one"
+    words, what = "units lost, and units of nodes not joined to the sink", "[str(g.lost), str(g.stranded)]"
+    return of_all_runs(effort, "g.lost == g.stranded", words, what, why, "repaired")
+
+
+@ledger.claim(
+    "m-0-small",
+    where="section 3.2",
+    states=(
+        "It rarely happens that a failing node has no active neighbour to help it, m = 0 [share of the fault sets with a "
+        "sink]."
+    ),
+)
+def m_0_small(effort: Effort) -> Verdict:
+    """Exact for Q_3, and for Q_4 up to some links; no threshold is printed: the shares are reported."""
+    share = exact_gather(3, 4)["no_partition"] or Fraction(0)
+    effort.applied += math.comb(12, 4)
+    four = {
+        k: float(exact_gather(4, k)["no_partition"] or 0) for k in effort.each(range(4, effort.pick(full=8, quick=6)))
+    }
+    effort.applied += sum(math.comb(32, k) for k in four)
+    listed = ", ".join(f"{k} links {p:.2%}" for k, p in four.items())
+    words = "share of the sets of 4 links of Q_3 with a sink"
+    evidence = Witness.of(words, "str(fc.exact_gather(3, links=4)['no_partition'])", {"n": 3, "links": 4, "f": 0})
+    checked = f"no threshold is printed; exact: Q_3, 4 links {float(share):.2%}; Q_4, {listed}"
+    return Verdict("undecided", checked, evidence)
+
+
+@ledger.claim(
+    "theorem-7",
+    where="Theorem 7",
+    states=(
+        "FIND_TREE, FTTC and uniform data tolerate at least 2^(n-1) faulty links of Q_n, n >= 2 [as many, whichever they are: "
+        "all data of nodes that are not isolated arrives]."
+    ),
+    correction=(
+        "Theorem 3 promises a sink below 2^(n-1) only, and a perfect matching of 2^(n-1) links leaves none. With fewer there is "
+        "one, but data can be lost (theorem-7-comment)."
+    ),
+)
+def theorem_7(effort: Effort) -> Verdict:
+    """The first set of so many links without a sink, no node being isolated."""
+
+    def bad(cube: Hypercube) -> bool:
+        return find_tree(cube) is None and all(word != 2**cube.n - 1 for word in detect(cube).tolist())
+
+    words = "as many faulty links, no isolated node, and no sink"
+    return refuted_by_first(effort, [(2, 2), (3, 4)], bad, words, "fc.find_tree(cube) is None")
+
+
+def _theorem_7(variant: str, correction: str) -> None:
+    @ledger.claim(
+        f"theorem-7-{variant}",
+        where="Theorem 7",
+        states=(
+            "[With fewer than 2^(n-1) faulty links of Q_n, n >= 2, all data of non-isolated nodes arrives, variant "
+            f"{variant}.]"
+        ),
+        ours=True,
+        correction=correction,
+    )
+    def decide(effort: Effort) -> Verdict:
+        """The first link set below Theorem 3's bound that loses data."""
+        if variant == "repaired":
+            return _cut_off(effort)
+        return unless_run(
+            effort,
+            lambda g: g.lost > 0 and len(g.cube.faulty_links) < 2 ** (g.cube.n - 1),
+            "units lost",
+            "str(g.lost)",
+            variant,
+        )
+
+
+def _cut_off(effort: Effort) -> Verdict:
+    last = effort.pick(full=5, quick=4)
+    for n, links in effort.each([(2, 1), (3, 2), (3, 3), *((4, k) for k in range(2, last + 1))], "all link sets"):
+        effort.applied += math.comb(n * 2 ** (n - 1), links)
+        agree(exact_gather(n, links)["complete_repaired"], Fraction(1), f"repaired with {links} faulty links of Q_{n}")
+    pair = (0b1110, 0b1111)
+    cube = Hypercube(4, (), [(u, u ^ 1 << k) for u in pair for k in (1, 2, 3)])
+    words = "2(n-1) faulty links cut two neighbours off, fewer than 2^(n-1) from n = 4 on"
+    found = shown(words, cube, "str(g.lost)", ', variant="repaired"')
+    return Verdict(
+        "refuted" if found.value != "0" else "undecided",
+        f"all link sets of Q_2 and Q_3 below 2^(n-1), of Q_4 up to {last}",
+        found,
+    )
+
+
+_theorem_7("literal", "Helpers wait for ever; see theorem-7-repaired.")
+_theorem_7("comment", "Partitions are lost; see theorem-7-repaired.")
+_theorem_7("repaired", "So unless nodes are cut off together, which takes 2(n-1) links.")
+
+
+# ---------------------------------------------------------------- examples and node failures
+
+
+@ledger.claim(
+    "example-3",
+    where="Example 3",
+    states=(
+        "With 1011-1010 and 1011-1001 faulty, 1011 sends half of its data to 1111 and half to 0011, and 1010 does nothing [and "
+        "everything arrives: comment and repaired]."
+    ),
+)
+def example_3(effort: Effort) -> Verdict:
+    """Links 1011-1010 and 1011-1001, sink 0000, order (0, 1, 2, 3)."""
+    effort.applies()
+    cube = Hypercube(4, (), [(0b1011, 0b1010), (0b1011, 0b1001)])
+    python = (
+        "[[[[p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('comment', 'repaired') "
+        "for g in [fc.gather(cube, fc.CommunicationTree(cube, 0, (0, 1, 2, 3)), variant=v)]]"
+    )
+    found = witness("who sends partitions to whom, and what is lost, by variant", cube, python)
+    found = found.written(
+        "comment: {0[0][0][0]:node} to {0[0][0][1]:row}, {0[1]} lost; "
+        "repaired: {1[0][0][0]:node} to {1[0][0][1]:row}, {1[1]} lost"
+    )
+    return told(
+        found, [[[[0b1011, [0b1111, 0b0011]]], "0"]] * 2, "the example itself; by its letter Figure 13 blocks 1001"
+    )
+
+
+@ledger.claim(
+    "example-4",
+    where="Example 4",
+    states=(
+        "With the links 100-110 and 100-000 and the node 111 faulty, 100 sends at stage 0 to 101 in place of 000, and everything "
+        "arrives [comment and repaired]."
+    ),
+)
+def example_4(effort: Effort) -> Verdict:
+    """Figure 16: node 111, the links 100-000 and 100-110; with FIND_TREE's tree."""
+    effort.applies()
+    cube = Hypercube(3, [0b111], [(0b100, 0b110), (0b100, 0b000)])
+    python = (
+        "[[[[p.stage, p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('comment', 'repaired') "
+        "for g in [fc.gather(cube, fc.find_tree(cube), variant=v)]]"
+    )
+    found = witness("stage, sender and receivers of partitions, and what is lost, by variant", cube, python)
+    found = found.written(
+        "comment: stage {0[0][0][0]}, {0[0][0][1]:node} to {0[0][0][2]:row}, {0[1]} lost; "
+        "repaired: stage {1[0][0][0]}, {1[0][0][1]:node} to {1[0][0][2]:row}, {1[1]} lost"
+    )
+    return told(
+        found, [[[[0, 0b100, [0b101]]], "0"]] * 2, "the example itself; by its letter Figure 13 deadlocks on it"
+    )
+
+
+@ledger.claim(
+    "faulty-as-isolated",
+    where="section 3.3",
+    states="FIND_TREE and FTTC do the same in Q_n, n >= 1, for a faulty node as for one all of whose links are faulty.",
+    definition=True,
+)
+def faulty_as_isolated(effort: Effort) -> Verdict:
+    """A faulty node against the same node with all its links faulty: FAULT words, trees and deliveries."""
+    largest = effort.pick(full=4, quick=3)
+
+    def wrong(case: tuple[Hypercube, int]) -> Witness | None:
+        cube, v = case
+        faulty = Hypercube(cube.n, [v], cube.faulty_links)
+        cut = Hypercube(cube.n, (), [*cube.faulty_links, *((v, w) for w in cube.neighbours(v))])
+        told_of = [(one.tree.order, one.arrived) if (one := run(c)) is not None else None for c in (faulty, cut)]
+        if detect(faulty).tolist() == detect(cut).tolist() and told_of[0] == told_of[1]:
+            return None
+        python = f"[fc.detect(c).tolist() for c in (cube, fc.{cut.source()})]"
+        return witness(f"FAULT of all nodes, {v:0{cube.n}b} faulty, and its links faulty", faulty, python)
+
+    few = (cube for n in range(1, largest + 1) for cube in cubes(n, links=min(2, n)))
+    found = effort.first(((cube, v) for cube in few for v in range(2**cube.n)), wrong)
+    checked = f"proved: the FAULT words are the same; one faulty node and two faulty links of Q_1, ..., Q_{largest}"
+    return Verdict.unless(found, checked)
+
+
+@ledger.claim(
+    "computation-slowdown",
+    where="section 3.3",
+    states=(
+        "Among f faulty nodes the computation takes N/(N - f) times as long, N = 2^n, n >= 2 [f: faulty; or all without data]."
+    ),
+    correction="It is N over the number of nodes that hold data: isolated ones hold none either (reading R13).",
+)
+def computation_slowdown(effort: Effort) -> Verdict:
+    """Fault sets by size: the first that isolates a node, and the same with that node counted among the f."""
+    for n, f in ((2, 2), (3, 3)):
+        for cube in effort.each(cubes(n, f), f"Q_{n}"):
+            g = run(cube)
+            if g is not None and effort.applies() and g.expected != 2**n - f:
+                alone = sum(word != 2**n - 1 for word in detect(cube).tolist())
+                agree(g.expected, alone, "nodes that hold data, and nodes with a nonfaulty link")
+                words = "nodes that hold data, and N - f: fewer, since the faults isolate another node"
+                fewer = shown(words, cube, "[g.expected, 2**cube.n - len(cube.faulty_nodes)]")
+                words = "nodes that hold data, and N less the faulty and the isolated ones: as many"
+                counted = "[g.expected, sum(word != 2**cube.n - 1 for word in fc.detect(cube).tolist())]"
+                return Verdict("depends", "fault sets with a sink by size", fewer, (shown(words, cube, counted),))
+    return Verdict("holds", "fault sets with a sink of Q_2 and Q_3 that have n nodes")

@@ -1,0 +1,334 @@
+"""Claims of Leu & Kuo about the steps and waits of FTTC over FIND_TREE's trees (section 3.2), by variant.
+
+``literal`` is Figure 13 character by character, ``comment`` as the comments beside it say, ``repaired`` ours (reading R9).
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator
+
+from fastcube.algorithms.gathering import Gathering, gather
+from fastcube.algorithms.gathering_run import Run
+from fastcube.algorithms.trees import CommunicationTree, detect, find_tree
+from fastcube.audit.claims import Effort, Verdict, Witness
+from fastcube.audit.cubes import cubes
+from fastcube.exact.enumeration import exact_gather
+from fastcube.networks.hypercube import Hypercube
+
+from .asynchronous import arrived
+from .trees import ledger, random_cubes, refuted_by_first, witness
+
+#: Link sets in the order in which a smallest witness is looked for.
+SIZES = [(n, k) for n in (2, 3) for k in range(2 ** (n - 1) + 1)] + [(4, k) for k in range(5)]
+
+
+def gathered(what: str, how: str = "") -> str:
+    """What an expression in g, the gathering over FIND_TREE's tree, gives, as an expression in ``cube``."""
+    return f"(lambda g: {what})(fc.gather(cube, fc.find_tree(cube){how}))"
+
+
+def shown(words: str, cube: Hypercube, what: str, how: str = "") -> Witness:
+    """A witness on FIND_TREE's tree: what an expression in g, the gathering, gives."""
+    return witness(words, cube, gathered(what, how))
+
+
+def run(cube: Hypercube, algorithm: str = "FTTC", variant: str | None = None) -> Gathering | None:
+    """A gathering over FIND_TREE's tree; None without a sink."""
+    tree = find_tree(cube)
+    return None if tree is None else gather(cube, tree, algorithm, variant)
+
+
+def unless_run(
+    effort: Effort,
+    bad: Callable[[Gathering], bool],
+    words: str,
+    what: str,
+    variant: str | None = None,
+    algorithm: str = "FTTC",
+    checked: str = "link sets by size",
+    form: str = "",
+) -> Verdict:
+    """Refuted by the first cube of SIZES whose gathering is ``bad``, which ``what`` shows."""
+
+    def is_bad(cube: Hypercube) -> bool:
+        g = run(cube, algorithm, variant)
+        return g is not None and bad(g)
+
+    how = ', "REROUTE"' if algorithm == "REROUTE" else f', variant="{variant}"' if variant else ""
+    return refuted_by_first(effort, SIZES, is_bad, words, gathered(what, how), checked, form)
+
+
+def _small_runs(
+    effort: Effort,
+    variant: str | None = None,
+    algorithm: str = "FTTC",
+    of: Callable[[Gathering], bool] = lambda g: True,
+) -> Iterator[Gathering]:
+    """All link sets of Q_2, Q_3 and drawn ones above, those with a sink ``of`` which a claim speaks; each a case."""
+    small = ((n, k) for n, most in ((2, 4), (3, effort.pick(full=12, quick=4))) for k in range(most + 1))
+    cases = itertools.chain(
+        (cube for n, k in small for cube in effort.each(cubes(n, links=k), f"Q_{n}")),
+        (cube for n in (4, 5) for cube in random_cubes(effort, n, effort.pick(400, 60), seed=n)),
+    )
+    for g in (run(cube, algorithm, variant) for cube in cases):
+        if g is not None and effort.applies(of(g)):
+            yield g
+
+
+def of_all_runs(
+    effort: Effort, right: str, words: str, what: str, why: str, variant: str | None = None, algorithm: str = "FTTC"
+) -> Verdict:
+    """Refuted by the first gathering for which the expression ``right`` in ``g`` is not true; ``what`` shows it."""
+    holds = eval(f"lambda g: {right}")
+    how = f", {algorithm!r}" + ("" if variant is None else f", {variant!r}")
+    bad = next((g.cube for g in _small_runs(effort, variant, algorithm) if not holds(g)), None)
+    return Verdict.unless(None if bad is None else shown(words, bad, what, how), f"{why}; {_range(effort)}")
+
+
+def _range(effort: Effort) -> str:
+    return f"all sets of links of Q_2, {effort.pick('of Q_3', 'of Q_3 up to 4 links')}, and drawn ones of Q_4 and Q_5"
+
+
+# ---------------------------------------------------------------- Theorem 5
+
+
+@ledger.claim(
+    "last-stage",
+    where="Theorem 5, proof",
+    states="At stage n - 1 the one active node of FIND_TREE's tree of Q_n, n >= 2, can send to the sink.",
+    definition=True,
+)
+def last_stage(effort: Effort) -> Verdict:
+    """The sink has no faulty link."""
+    return of_all_runs(
+        effort,
+        "all(stage < g.cube.n - 1 for stage in g.faulty_stages)",
+        "faulty stages, and n - 1",
+        "[list(g.faulty_stages), cube.n - 1]",
+        "proved: FIND_TREE's sink has FAULT = 0",
+    )
+
+
+@ledger.claim(
+    "theorem-5",
+    where="Theorem 5",
+    states=(
+        "Over FIND_TREE's tree of Q_n, n >= 2, FTTC takes n + k steps, k < n being the faulty stages: fewer than twice the n "
+        "steps of a tree without faults [as the paper counts, without detours]."
+    ),
+    definition=True,
+)
+def theorem_5(effort: Effort) -> Verdict:
+    """As the paper counts: one more step for each faulty stage."""
+    return of_all_runs(
+        effort,
+        "g.steps_paper == g.cube.n + len(g.faulty_stages) < 2 * g.cube.n",
+        "steps as counted, and 2n",
+        "[g.steps_paper, 2 * cube.n]",
+        "proved as the paper counts, without detours: stage n-1 is never faulty",
+    )
+
+
+@ledger.claim(
+    "theorem-5-detours",
+    where="Theorem 5",
+    states="[Also with the detours of m = 0 counted at their length, FTTC takes fewer than 2n steps in Q_n, n >= 2.]",
+    correction="It does as the paper counts, without detours (theorem-5); a detour has 3 links or more.",
+    ours=True,
+)
+def theorem_5_detours(effort: Effort) -> Verdict:
+    """Steps with every stage at 1, 2 for partitions, or its longest detour."""
+    share = float(exact_gather(3, 4)["twofold"] or 0)
+    return unless_run(
+        effort,
+        lambda g: g.steps_sync >= 2 * g.cube.n,
+        "steps with detours, and 2n",
+        "[g.steps_sync, 2 * cube.n]",
+        checked=f"link sets by size; at n = 3 with 4 faulty links {share:.2%} of the sets with a sink take 2n steps or more",
+    )
+
+
+@ledger.claim(
+    "without-faults",
+    where="section 3.2, told twice",
+    states="Where no link of the tree is faulty, FTTC does in Q_n, n >= 2, what TC does: the same steps, and everything arrives.",
+)
+def without_faults(effort: Effort) -> Verdict:
+    """All trees of FIND_TREE without a faulty link: outcomes of both."""
+    both = "[[g.steps_sync, str(g.arrived), len(g.plans)] for g in (fc.gather(g.cube, g.tree), fc.gather(g.cube, g.tree, 'TC'))]"
+    found = None
+    for one in _small_runs(effort, of=lambda g: not g.tree.faulty_links):
+        other = gather(one.cube, one.tree, "TC")
+        alike = (one.steps_sync, one.arrived, one.plans) == (other.steps_sync, other.arrived, other.plans)
+        if not alike or one.lost:
+            found = shown("steps, units that arrive and failing nodes of FTTC and of TC", one.cube, both)
+            break
+    return Verdict.unless(found, f"those without a faulty link in the tree of {_range(effort)}")
+
+
+@ledger.claim(
+    "rerouting-slowdown",
+    where="section 3.2",
+    states=(
+        "By rerouting over three hops Q_n, n >= 2, takes n + 3k steps at the most with k faulty stages, four times n at the "
+        "most."
+    ),
+    definition=True,
+)
+def rerouting_slowdown(effort: Effort) -> Verdict:
+    """As the paper counts, and hop by hop."""
+    return of_all_runs(
+        effort,
+        "g.steps_sync <= g.steps_paper == g.cube.n + 3 * len(g.faulty_stages) <= 4 * g.cube.n",
+        "steps hop by hop, as the paper counts, and 4n",
+        "[g.steps_sync, g.steps_paper, 4 * cube.n]",
+        "arithmetic, as the paper counts",
+        algorithm="REROUTE",
+    )
+
+
+@ledger.claim(
+    "rerouting-steps",
+    where="section 3.2",
+    states="[Three hops in place of one are two steps more: rerouting takes n + 2k steps in Q_n, n >= 2.]",
+    ours=True,
+)
+def rerouting_steps(effort: Effort) -> Verdict:
+    """Hop by hop."""
+    right = "g.steps_sync == g.cube.n + 2 * len(g.faulty_stages)"
+    return of_all_runs(
+        effort,
+        right,
+        "steps hop by hop, and n + 2k",
+        "[g.steps_sync, cube.n + 2 * len(g.faulty_stages)]",
+        "hop by hop",
+        algorithm="REROUTE",
+    )
+
+
+@ledger.claim(
+    "rerouting-delivers",
+    where="section 3.2",
+    states="[Rerouting over three hops always delivers, where no node of Q_n, n >= 2, is isolated.]",
+    ours=True,
+    correction="It does where some dimension has three nonfaulty links around the faulty one.",
+)
+def rerouting_delivers(effort: Effort) -> Verdict:
+    """Lost data among sets with a sink and no isolated node."""
+    share = float(exact_gather(3, 4)["complete_reroute"] or 0)
+    return unless_run(
+        effort,
+        loses_without_isolated,
+        "units lost, without an isolated node",
+        "str(g.lost)",
+        algorithm="REROUTE",
+        checked=f"link sets by size; complete in {share:.1%} of the sets of 4 links of Q_3 with a sink",
+    )
+
+
+def loses_without_isolated(g: Gathering) -> bool:
+    """Whether data is lost though every node has a nonfaulty link."""
+    return g.lost > 0 and g.expected == 2**g.cube.n
+
+
+# ---------------------------------------------------------------- Theorem 6
+
+_STATED_6 = "No node waits for ever in FTTC over FIND_TREE's tree of Q_n, n >= 2, whatever links are faulty"
+
+#: Why the letter of Figure 13 is not held against what is said of FTTC.
+HELPER = (
+    "In the transcription we have one subscript of Figure 13 differs from the comment beside it, and makes the condition say "
+    "what the branch has already asked."
+)
+
+_NO_CYCLE = (
+    "proved: at one stage failing nodes wait for nothing, helpers for failing ones that hold their link nonfaulty and send "
+    "over it, passive nodes for both; earlier stages wait for no later one"
+)
+
+
+@ledger.claim(
+    "theorem-6-literal",
+    where="Theorem 6",
+    states=f"{_STATED_6} [Figure 13 by its letter].",
+    correction="By the comments beside it none does (theorem-6-comment); by its letter a helper waits for a neighbour across a "
+    "faulty link.",
+    fact="figure-13-helper",
+    slip=HELPER,
+)
+def theorem_6_literal(effort: Effort) -> Verdict:
+    """The first link set that blocks a node."""
+    words = "nodes that wait for ever"
+    return unless_run(effort, lambda g: g.deadlocked, words, "list(g.blocked)", "literal", form="{value:row}")
+
+
+def _deadlock_free(variant: str) -> None:
+    @ledger.claim(
+        f"theorem-6-{variant}",
+        where="Theorem 6",
+        states=f"{_STATED_6} [variant {variant}].",
+        ours=variant == "repaired",
+    )
+    def decide(effort: Effort) -> Verdict:
+        """Runs of small cubes; the order in which nodes wait proves it."""
+        return of_all_runs(
+            effort, "not g.deadlocked", "nodes that wait for ever", "list(g.blocked)", _NO_CYCLE, variant
+        )
+
+
+_deadlock_free("comment")
+_deadlock_free("repaired")
+
+
+@ledger.claim(
+    "asynchronous",
+    where="section 3.2",
+    states=(
+        "Nodes need no common clock: in whatever order they run, with receives that wait, FTTC in Q_n, n >= 2, merges the same "
+        "at the sink [variant comment]."
+    ),
+)
+def asynchronous(effort: Effort) -> Verdict:
+    """Runs in which a node that can go on is drawn at every step, against the sweep over the stages."""
+    rng = random.Random(5)
+    found = None
+    for g in _small_runs(effort, "comment"):
+        units = [arrived(Run(g.cube, g.tree, "FTTC", "comment"), rng) for _ in range(3)]
+        if set(units) != {g.arrived}:
+            words = f"units that arrive; in other orders {', '.join(map(str, units))}"
+            found = shown(words, g.cube, "str(g.arrived)", ', variant="comment"')
+            break
+    return Verdict.unless(
+        found,
+        "proved: sends never block and every receive names its sender and stage; three orders drawn of each run over "
+        f"{_range(effort)}",
+    )
+
+
+@ledger.claim(
+    "dependency-graph",
+    where="Theorem 6, proof",
+    states="The edges to helpers close no circle in the graph of who waits for whom, over FIND_TREE's tree of Q_n, n >= 2.",
+)
+def dependency_graph(effort: Effort) -> Verdict:
+    """Who waits for whom over the whole run, without a circle in any variant: nodes that wait for none are removed in turn."""
+    bad = next((g.cube for g in _small_runs(effort, "literal") if not _acyclic(g.tree)), None)
+    found = None if bad is None else shown("nodes that wait for ever", bad, "list(g.blocked)", ", 'FTTC', 'literal'")
+    why = "proved: a failing node sends before its helpers, and both before the nodes of later stages"
+    return Verdict.unless(found, f"{why}; the widest graph, which is literal's, in {_range(effort)}")
+
+
+def _acyclic(tree: CommunicationTree) -> bool:
+    """Whether nodes can be ordered so that each waits for earlier ones only: the widest graph, which is literal's."""
+    fault, d = detect(tree.cube).tolist(), tree.order
+    waits: dict[int, set[int]] = {v: set() for v in range(2**tree.n)}
+    for i, sender, receiver in tree.links:
+        if not fault[sender] >> d[i] & 1:
+            waits[receiver].add(sender)
+            helped = (sender ^ 1 << d[j] for j in range(i + 1, tree.n))
+            waits[sender] |= {w for w in helped if fault[w] >> d[i] & 1}
+    while ready := {v for v, others in waits.items() if not others & waits.keys()}:
+        waits = {v: others for v, others in waits.items() if v not in ready}
+    return not waits

@@ -1,0 +1,242 @@
+"""Questions about trees that Leu & Kuo do not ask: how good FIND_TREE and TOP_DOWN are, and what leaves no tree at all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from fastcube.algorithms.trees import CommunicationTree, find_tree
+from fastcube.algorithms.trees_lattice import optimal_tree
+from fastcube.audit.claims import Effort, Verdict, agree
+from fastcube.exact.enumeration import exact_trees
+from fastcube.networks.hypercube import Hypercube
+
+from .. import enumeration
+from .trees import first_cube, ledger, random_cubes, refuted_by_first, witness
+
+#: Link sets in the order in which the smallest missed tree is looked for.
+FEW = [(1, 0), (2, 0), (2, 1), *((3, k) for k in range(5))]
+
+#: Faulty links of FIND_TREE's tree and of the best.
+_BESIDE_BEST = "[len(fc.find_tree(cube).faulty_links), len(fc.optimal_tree(cube).faulty_links)]"
+
+
+@ledger.claim(
+    "fault-free-below-n",
+    where="after section 3.1",
+    states="[At most n - 1 faulty links always leave a fault-free tree, and n do not.]",
+    ours=True,
+)
+def fault_free_below_n(effort: Effort) -> Verdict:
+    """By induction: a dimension without a faulty link is crossed for nothing, and one half has at most half of the rest."""
+    sizes = [(n, k) for n in (1, 2, 3, 4) for k in range(n)] + [(5, k) for k in range(effort.pick(full=5, quick=3))]
+    for n, links in effort.each(sizes, "all link sets"):
+        always = exact_trees(n, links)["fault_free_exists"] == 1
+        none = None
+        if n <= 3 or not always:
+            none = first_cube(effort, [(n, links)], _no_free_tree)
+            agree(none is None, always, "exact_trees and optimal_tree, whether all fault sets leave a fault-free tree")
+        if not always:
+            python = "len(fc.optimal_tree(cube, any_sink=True).faulty_links)"
+            return Verdict(
+                "refuted", "link sets by size", witness("faulty links of the best tree", none or Hypercube(n), python)
+            )
+    for n in range(2, effort.pick(full=9, quick=7)):
+        agree(_no_free_tree(_at_one_node(n)), True, f"n faulty links at one node of Q_{n} leave no fault-free tree")
+    words = "n faulty links, one in each dimension, without a fault-free tree: as many do for every n tried"
+    return Verdict(
+        "holds",
+        "proved: n - 1 links leave a dimension without one, to cross first; of the halves one has at most (n-1)/2 <= n - 2 of "
+        f"the n - 1 links, and so on; all such sets of Q_1, ..., Q_4 and of Q_5 up to {effort.pick(4, 2)} links; for n links, "
+        f"Q_2, ..., Q_{n}",
+        witness(words, _at_one_node(3), "len(fc.optimal_tree(cube, any_sink=True).faulty_links)"),
+    )
+
+
+def _no_free_tree(cube: Hypercube) -> bool:
+    best = optimal_tree(cube, any_sink=True)
+    return best is None or bool(best.faulty_links)
+
+
+def _at_one_node(n: int) -> Hypercube:
+    """n faulty links, one in each dimension, all at one node: every tree crosses one of them last, or at that node."""
+    return Hypercube(n, (), [(0, 1 << k) for k in range(n)])
+
+
+@ledger.claim(
+    "find-tree-fault-free",
+    where="section 3.1",
+    states="[FIND_TREE finds a fault-free tree whenever there is one; or at least with up to n - 1 faulty links.]",
+    ours=True,
+    correction="It always does with one faulty link, and not with two.",
+)
+def find_tree_fault_free(effort: Effort) -> Verdict:
+    """All pairs of links of Q_3; one link, for all n by symmetry of the rule's first choice."""
+    for n in effort.each(range(2, effort.pick(full=9, quick=6)), "one faulty link"):
+        agree(exact_trees(n, 1)["fault_free"], Fraction(1), f"fault-free trees with one faulty link of Q_{n}")
+    words = "FIND_TREE's tree has a faulty link, though there is a fault-free tree"
+    checked = f"link sets by size; one faulty link never hurts in Q_2, ..., Q_{n}"
+    return refuted_by_first(effort, FEW, _missed(find_tree), words, _BESIDE_BEST, checked)
+
+
+def _missed(find: Callable[[Hypercube], CommunicationTree | None]) -> Callable[[Hypercube], bool]:
+    """Whether there is a fault-free tree and the rule's is another."""
+
+    def missed(cube: Hypercube) -> bool:
+        tree, best = find(cube), optimal_tree(cube)
+        return best is not None and not best.faulty_links and (tree is None or bool(tree.faulty_links))
+
+    return missed
+
+
+@ledger.claim(
+    "top-down-fault-free",
+    where="reading R20",
+    states="[TOP_DOWN finds a fault-free tree whenever there is one.]",
+    ours=True,
+    correction="It does in Q_1, Q_2, Q_3, in Q_4 with up to 5 faulty links, and always with up to n - 1.",
+)
+def top_down_fault_free(effort: Effort) -> Verdict:
+    """Exact shares of both up to the first size where they differ, then sets of that size in order."""
+    sizes = [(n, k) for n in (2, 3) for k in range(n * 2 ** (n - 1) + 1)] + [(4, k) for k in range(6)]
+    for n, links in effort.each(sizes, "all link sets"):
+        exact = exact_trees(n, links)
+        agree(
+            exact["fault_free_top_down"],
+            exact["fault_free_exists"],
+            f"shares with a fault-free tree, {links} links of Q_{n}",
+        )
+    bad = _missed(lambda cube: find_tree(cube, "TOP_DOWN"))
+    words = "TOP_DOWN's tree has a faulty link, though there is a fault-free tree"
+    python = '[len(fc.find_tree(cube, "TOP_DOWN").faulty_links), len(fc.optimal_tree(cube).faulty_links)]'
+    checked = "all link sets of Q_2, Q_3 and of Q_4 up to 5, then by order"
+    return refuted_by_first(effort, [(4, 6)], bad, words, python, checked)
+
+
+def _exact_gap(n: int, links: int) -> int:
+    """The largest gap over all sets of so many faulty links; 0 where none has a sink."""
+    return max(enumeration.optimal_tree({"n": n, "links": links, "f": 0}).extremes["largest_gap"][0], 0)
+
+
+@ledger.claim(
+    "largest-gap",
+    where="section 3.1",
+    states="[FIND_TREE's tree has at most one faulty link more than the best one.]",
+    ours=True,
+    correction="Larger gaps occur from n = 3 on; no ratio bounds it, as the best may have none.",
+)
+def largest_gap(effort: Effort) -> Verdict:
+    """Exact for Q_2, Q_3 and Q_4 up to some links; drawn above."""
+    worst = {n: max(_exact_gap(n, k) for k in range(n * 2 ** (n - 1) + 1)) for n in (2, 3)}
+    worst[4] = max(_exact_gap(4, k) for k in range(effort.pick(full=7, quick=5)))
+    down, ratio = dict.fromkeys(range(2, 7), 0), Fraction(1)
+    for n in range(2, 7):
+        for cube in random_cubes(effort, n, effort.pick(full=1500, quick=60), seed=n):
+            trees = find_tree(cube), find_tree(cube, "TOP_DOWN"), optimal_tree(cube)
+            found, crossed, best = (0 if tree is None else len(tree.faulty_links) for tree in trees)
+            if trees[0] is not None:
+                worst[n] = max(worst.get(n, 0), found - best)
+                down[n] = max(down[n], crossed - best)
+                ratio = max(ratio, Fraction(crossed, best)) if best else ratio
+    checked = "largest gap found, FIND_TREE / TOP_DOWN: " + ", ".join(
+        f"Q_{n} {worst[n]} / {down[n]}" for n in range(2, 7)
+    )
+    words = "two more than the best"
+    return refuted_by_first(effort, [(3, 3)], lambda cube: _gap(cube) > 1, words, _BESIDE_BEST, checked)
+
+
+def _gap(cube: Hypercube) -> int:
+    tree, best = find_tree(cube), optimal_tree(cube)
+    return 0 if tree is None or best is None else len(tree.faulty_links) - len(best.faulty_links)
+
+
+#: Only 0010 and 0111 end no faulty link, and their best trees cross two; one with the sink 1000 crosses one, its own.
+WORSE_SINK = Hypercube(4, (), [(0, 4), (1, 3), (1, 5), (4, 5), (4, 6), (8, 9), (10, 11), (12, 13), (14, 15)])
+
+
+def surrounded(n: int) -> Hypercube:
+    """Node 0 alone has no faulty link: those of its neighbours to all others have one, and who is left is joined in pairs.
+
+    A tree with the sink 0 crosses 0 + 1 + ... + (n - 1) of them, since a subcube of dimension k around 0 has k neighbours;
+    one that leaves 0 behind first crosses n - 1, the next stage 1, and the last 1.
+    """
+    links = {
+        (min(u, v), max(u, v)) for k in range(n) for j in range(n) if j != k for u in [1 << k] for v in [u | 1 << j]
+    }
+    touched = {end for link in links for end in link}
+    links |= {(v & ~1, v | 1) for v in range(1, 2**n) if v not in touched}
+    return Hypercube(n, (), sorted(links))
+
+
+@ledger.claim(
+    "sink-with-fault",
+    where="section 3.1",
+    states="[A sink with a faulty link never has a better tree than the best sink without.]",
+    ours=True,
+    correction="With 9 faulty links in Q_4 it has; the best tree of the one sink left can cross n(n-1)/2, another's n + 1.",
+)
+def sink_with_fault(effort: Effort) -> Verdict:
+    """Exact for Q_2, Q_3 and Q_4 up to some links; then a witness found by taking links from ``surrounded(4)``."""
+    top = effort.pick(full=8, quick=4)
+    sizes = [(n, links, 0) for n in (2, 3) for links in range(n * 2 ** (n - 1) + 1)]
+    sizes += [(4, links, 0) for links in range(top + 1)] + [(d, 0, f) for d in (2, 3, 4) for f in range(2**d + 1)]
+    for n, links, f in effort.each(sizes, "all link and node sets"):
+        effort.applied += math.comb(n * 2 ** (n - 1), links) * math.comb(2**n, f)
+        exact = exact_trees(n, links, f)
+        agree(
+            exact["optimum"],
+            exact["optimum_any_sink"],
+            f"the best tree with {links} faulty links and {f} nodes of Q_{n}",
+        )
+    for n in effort.each(range(4, effort.pick(full=9, quick=7)), "a surrounded sink"):
+        best, free = optimal_tree(surrounded(n)), optimal_tree(surrounded(n), any_sink=True)
+        told = [(t.sink, len(t.faulty_links)) for t in (best, free) if t is not None]
+        agree([told[0], told[-1][1]], [(0, n * (n - 1) // 2), n + 1], f"best trees around a surrounded sink of Q_{n}")
+    words = "faulty links of the best tree over sinks with FAULT = 0, and over all labels"
+    python = "[len(fc.optimal_tree(cube).faulty_links), len(fc.optimal_tree(cube, any_sink=True).faulty_links)]"
+    return Verdict(
+        "refuted",
+        f"no case in all link sets of Q_2, Q_3 and of Q_4 up to {top} links, nor in all node sets; one with 9 links; a sink "
+        f"whose neighbours' other links are all faulty, Q_4, ..., Q_{n}: n(n-1)/2 against n + 1",
+        witness(words, WORSE_SINK, python),
+    )
+
+
+#: Fewest nodes that, with their neighbours, are all of Q_n: the domination numbers for n = 1, ..., 6.
+DOMINATION = (1, 2, 2, 4, 7, 12)
+
+
+@ledger.claim(
+    "fewest-links-without-sink",
+    where="after Theorem 3",
+    states="[2^(n-1) faulty links at the least leave no sink, and 1, 2, 2, 4, 7, 12 faulty nodes for n = 1, ..., 6.]",
+    ours=True,
+)
+def fewest_without_sink(effort: Effort) -> Verdict:
+    """No sink means an edge cover by links, of 2^(n-1) at the least, or a dominating set of nodes: by integer programming."""
+    largest = effort.pick(full=6, quick=4)
+    for n in range(1, largest + 1):
+        effort.step(f"Q_{n}")
+        nodes = _dominating(n)
+        effort.applies()
+        agree(len(nodes), DOMINATION[n - 1], f"fewest faulty nodes of Q_{n} without a sink")
+        agree(find_tree(Hypercube(n, nodes)) is None, True, f"{len(nodes)} faulty nodes of Q_{n} leave no sink")
+    return Verdict(
+        "holds",
+        "links: proved, a perfect matching; nodes: a sink is a node with no faulty one within distance 1, so that fewest are a "
+        f"dominating set, by scipy.optimize.milp for Q_1, ..., Q_{largest}",
+        witness("2 faulty nodes, antipodal, leave no sink in Q_3", Hypercube(3, [0, 7]), "fc.find_tree(cube) is None"),
+    )
+
+
+def _dominating(n: int) -> list[int]:
+    """A smallest dominating set of Q_n."""
+    import numpy as np
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    near = np.array([[(u ^ v).bit_count() <= 1 for v in range(2**n)] for u in range(2**n)], float)
+    found = milp(
+        np.ones(2**n), constraints=LinearConstraint(near, 1, np.inf), integrality=np.ones(2**n), bounds=Bounds(0, 1)
+    )
+    return [int(v) for v in np.flatnonzero(np.asarray(found.x) > 0.5)]

@@ -1,0 +1,133 @@
+"""``find-tree``: how often FIND_TREE's tree has no faulty link, and how many it has (Leu & Kuo, section 3.1; R3-R6)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from fastcube.kernels.trees import dispatch, layout
+from fastcube.measure.statistics import Mean, Proportion
+from fastcube.measure.study import Explanation, Grid, Point, Study
+from fastcube.results.results import Results
+
+from . import enumeration
+from .faults import axes_up_to, axis_of_faults, by_doubling, check, draw, link_faults, node_faults, told
+
+
+def most_faults(point: Point) -> float:
+    """Bound on the faulty links of a tree: its 2^n - 1 links, and all that are faulty."""
+    n = int(point["n"])
+    return float(max(1, min(2**n - 1, int(point["links"]) + n * int(point["f"]))))
+
+
+def mean(name: str, description: str, counter: str) -> Mean:
+    """A mean number of a tree's faulty links or failing nodes."""
+    return Mean(
+        name=name,
+        description=f"mean {description}, among trials with a sink",
+        total=counter,
+        bound=most_faults,
+        among="sink",
+    )
+
+
+def explain(point: Point, key: int, trial: int) -> Explanation:
+    """One trial in words and as data."""
+    _, lines, data = told(draw(point, key, trial).network)
+    return Explanation("\n".join(lines), data)
+
+
+# ---------------------------------------------------------------- beside a fixed tree
+
+
+def fixed_fault_free(point: Point) -> float:
+    """P(a FIXED tree has no faulty link) = C(E - T, L) / C(E, L), with E = n 2^(n-1) and T = 2^n - 1; NaN with faulty nodes."""
+    n, links = int(point["n"]), int(point["links"])
+    every, tree = n * 2 ** (n - 1), 2**n - 1
+    if point["f"] or links > every - tree:
+        return math.nan if point["f"] else 0.0
+    return math.exp(math.fsum(math.log1p(-tree / (every - i)) for i in range(links)))
+
+
+def fixed_faults(point: Point) -> float:
+    """Mean faulty links of a FIXED tree, L (2^n - 1) / E; NaN with faulty nodes."""
+    n = int(point["n"])
+    return math.nan if point["f"] else int(point["links"]) * (2**n - 1) / (n * 2 ** (n - 1))
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    """Trees without a faulty link, and their faulty links; failing nodes over faulty nodes, of which each has one."""
+    left, right = sheet.panels(2)
+    if axis_of_faults(results) == "links":
+        for panel, statistic, fixed in ((left, "fault_free", fixed_fault_free), (right, "tree_faults", fixed_faults)):
+            panel.lines(results, statistic, x="links", by="n")
+            panel.reference(fixed, "a fixed tree")
+            _mark(panel)
+        left.words(y="probability of a fault-free tree", title="FIND_TREE's tree has no faulty link")
+        right.words(y="mean faulty links of the tree", title="Faulty links of FIND_TREE's tree")
+    else:
+        for panel, statistic in ((left, "unhindered"), (right, "failing")):
+            panel.lines(results, statistic, x="f", by="n")
+        left.words(y="probability of a tree without a failing node", title="FIND_TREE's tree has no failing node")
+        right.words(y="mean failing nodes of the tree", title="Failing nodes of FIND_TREE's tree")
+    for panel in (left, right):
+        by_doubling(panel)
+    left.scale = "linear"
+    left.limits(bottom=0)
+    sheet.title(results.study.title)
+
+
+def _at_bound(point: Point) -> bool:
+    """Whether there are as many faulty links as the 2^(n-1) of Theorem 3, and no faulty node."""
+    return not point["f"] and point["links"] == 2 ** (int(point["n"]) - 1)
+
+
+def _mark(panel: Any) -> None:
+    """Theorem 3's 2^(n-1) on each line."""
+    every = (row for line in panel.drawn for row in zip(line.x, line.estimates, line.points, strict=True))
+    if at := [(x, e.value) for x, e, point in every if _at_bound(point) and math.isfinite(e.value)]:
+        panel.marks([x for x, _ in at], [y for _, y in at], "Theorem 3's 2^(n-1)")
+
+
+def _notes(results: Results) -> list[str]:
+    lines = []
+    for point, tally in results:
+        if tally.trials and _at_bound(point):
+            none = tally.trials - tally.counts["sink"]
+            lines.append(f"  n={point['n']}: {none} of {tally.trials:,} sets of 2^(n-1) faulty links leave no sink")
+    if lines:
+        lines.insert(0, "Theorem 3 promises a sink below 2^(n-1) faulty links:")
+    return lines
+
+
+FIND_TREE = Study(
+    name="find-tree",
+    title="FIND_TREE's communication tree under random faults",
+    source="Leu & Kuo, section 3.1, Figure 10",
+    revision=2,
+    axes=axes_up_to(62),
+    tally=layout.FIND_TREE,
+    statistics=(
+        Proportion(name="fault_free", description="share of trials with a tree without a faulty link"),
+        Proportion(name="sink", description="share of trials with a sink: a node with FAULT = 0"),
+        Proportion(name="unhindered", description="share of trials with a tree without a failing node"),
+        mean("tree_faults", "faulty links of the tree", "tree_faults"),
+        mean("failing", "failing nodes of the tree", "failing"),
+    ),
+    kernel=lambda point: dispatch.FIND_TREE.kernel(*point.values()),
+    grids=(
+        Grid("links", link_faults(range(4, 13)), 10**6),
+        Grid("nodes", node_faults(range(4, 11)), 10**5),
+        Grid(
+            "large",
+            [{"n": n, "links": links * n, "f": 0} for n in (16, 24, 32, 48, 60) for links in (1, 4, 16, 64)],
+            10**5,
+        ),
+    ),
+    check=check,
+    enumeration=enumeration.find_tree,
+    explain=explain,
+    draw=draw,
+    figure=_figure,
+    notes=_notes,
+)

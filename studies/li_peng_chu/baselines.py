@@ -1,0 +1,137 @@
+"""What a user would write instead of the dual-cube kernel: PRACTICAL in plain Python, statuses drawn when asked."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from fastcube.running.benchmark import Benchmark, kernel_runner, rival_runner
+
+from .routing import DUALCUBE_ROUTING
+
+Path = list[int]
+
+
+class PlainTrial:
+    """One trial on DC(m): nodes are ints, paths lists, and a dictionary remembers the statuses drawn so far."""
+
+    def __init__(self, m: int, rate: float, rng: random.Random) -> None:
+        self.m, self.rate, self.rng = m, rate, rng
+        self.cross = 1 << 2 * m
+        self.status: dict[int, bool] = {}
+        while True:
+            self.s, self.t = rng.getrandbits(2 * m + 1), rng.getrandbits(2 * m + 1)
+            if self.s != self.t and self.nonfaulty(self.s) and self.nonfaulty(self.t):
+                break
+
+    def nonfaulty(self, u: int) -> bool:
+        """Draw a node's status, or recall it."""
+        found = self.status.get(u)
+        if found is None:
+            found = self.status[u] = self.rng.random() >= self.rate
+        return found
+
+    def dims(self, u: int) -> Path:
+        """The bits along which the node's cluster is joined, most significant first."""
+        low = self.m if u & self.cross else 0
+        return [1 << i for i in range(low + self.m - 1, low - 1, -1)]
+
+    def trees(self, a: int, dims: Path) -> Iterator[Path]:
+        """Paths from ``a`` to the nodes of its binomial trees of growing size."""
+        tree = {a: [a]}
+        new = dict(tree)
+        while True:
+            yield from new.values()
+            new = {}
+            for u, path in tree.items():
+                for d in dims:
+                    v = u ^ d
+                    if not (u ^ a) & d and v not in tree and v not in new and self.nonfaulty(v):
+                        new[v] = [*path, v]
+                        break
+                else:
+                    return
+            tree.update(new)
+
+    def walk(self, a: int, b: int) -> Path | None:
+        """A path inside one cluster."""
+        path, free = [a], self.dims(a)
+        while a != b:
+            want = [d for d in free if (a ^ b) & d]
+            step = next(([*p, p[-1] ^ d] for p in self.trees(a, free) for d in want if self.nonfaulty(p[-1] ^ d)), None)
+            if step is None:
+                return None
+            path += step[1:]
+            free.remove(step[-1] ^ step[-2])
+            a = step[-1]
+        return path
+
+    def exits(self, a: int) -> Iterator[Path]:
+        """Paths from ``a`` out of its cluster."""
+        return ([*p, p[-1] ^ self.cross] for p in self.trees(a, self.dims(a)) if self.nonfaulty(p[-1] ^ self.cross))
+
+    def over(self, a: int, b: int) -> Path | None:
+        """A path to another cluster of the same class."""
+        mask = sum(self.dims(a))
+        for head in self.exits(a):
+            v = (head[-2] & mask) | (b & ~mask)
+            first = self.walk(head[-1], v ^ self.cross)
+            if first is None or not self.nonfaulty(v):
+                continue
+            second = self.walk(v, b)
+            if second is not None:
+                return head + first[1:] + second
+        return None
+
+    def route(self) -> Path | None:
+        """PRACTICAL, loops included."""
+        s, t = self.s, self.t
+        mask = sum(self.dims(s))
+        if (s ^ t) & self.cross:
+            for out in self.exits(s):
+                rest = self.over(out[-1], t) if (out[-1] ^ t) & mask else self.walk(out[-1], t)
+                if rest is not None:
+                    return out + rest[1:]
+            return None
+        if (s ^ t) & ~mask:
+            return self.over(s, t)
+        path = self.walk(s, t)
+        if path is not None:
+            return path
+        for out in self.exits(s):
+            for back in self.exits(t):
+                middle = [out[-1]] if out[-1] == back[-1] else self.over(out[-1], back[-1])
+                if middle is not None:
+                    return out + middle[1:] + back[-2::-1]
+        return None
+
+
+def in_plain_python(m: int, rate: float, trials: int, seed: int = 0) -> tuple[int, int, int]:
+    """Delivered routes, their links after erasing loops, and statuses drawn, over a number of trials."""
+    rng = random.Random(seed)
+    delivered = links = asked = 0
+    for _ in range(trials):
+        trial = PlainTrial(m, rate, rng)
+        path = trial.route()
+        asked += len(trial.status)
+        if path is not None:
+            delivered += 1
+            last = {u: i for i, u in enumerate(path)}
+            i = 0
+            while path[i] != trial.t:
+                i = last[path[i]] + 1
+                links += 1
+    return delivered, links, asked
+
+
+def benchmarks() -> list[Benchmark]:
+    """What ``fastcube bench`` compares."""
+    from fastcube.kernels.dualcube.scalar import ROUTES
+
+    out = []
+    for m in (5, 9, 20, 30):
+        for rate in (0.1, 0.3, 0.5):
+            ours = kernel_runner(DUALCUBE_ROUTING, {"m": m, "rate": rate}, 200_000, ROUTES)
+            theirs = rival_runner(in_plain_python, m, rate, trials=1000)
+            out.append(Benchmark(f"dual-cube routing, m={m} rate={rate}", "plain Python", ours, theirs))
+    return out

@@ -1,0 +1,239 @@
+"""Dual-cubes to try a claim on: all small ones, hunted larger ones, and the fault sets that a growing tree can meet.
+
+Every dual-cube maps onto itself with any node moved to label 0 and dimension order kept, so cases are searched with
+s = 0.  Hunted fault sets crowd around s and t and just keep the cube k-safe.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Container, Iterator
+
+from fastcube.algorithms.dualcube import offline
+from fastcube.algorithms.paths import Route
+from fastcube.audit.claims import agree
+from fastcube.networks.dualcube import DualCube
+from fastcube.networks.network import bits_down
+
+Case = tuple[DualCube, int]
+
+#: Cases of one (m, k) that a hunt tries.
+HUNTED = 300
+
+#: Faults of Q_8, the fewest and the first of these, among which it is 4-safe and the greedy T_4(0) of reading B2 stops.
+STOP_8_4 = (32, 64, 129, 130, 132, 136)
+
+#: The same in Q_10, the fewest faults that stop T_4(0) there.
+STOP_10_4 = (128, 256, 513, 514, 516, 520, 528, 544)
+
+
+def fault_limit(m: int, k: int) -> int:
+    """The paper's bound: |F| < 2^k (m - k + 1)."""
+    return (m - k + 1) << k
+
+
+def all_cases(m: int, k: int, most: int | None = None) -> Iterator[DualCube]:
+    """All k-safe DC(m) within the fault limit, or with at most ``most`` faults, in which node 0 is nonfaulty; smallest first."""
+    for size in range(fault_limit(m, k) if most is None else most + 1):
+        for faults in itertools.combinations(range(1, 2 ** (2 * m + 1)), size):
+            dual = DualCube(m, faults)
+            if dual.is_safe(k):
+                yield dual
+
+
+def hunt(m: int, k: int, seed: int, cases: int = HUNTED, always: Collection[int] = ()) -> Iterator[Case]:
+    """Random k-safe DC(m) within the fault limit, most at it, with faults crowded around 0 and t; t nonfaulty.
+
+    The faults ``always``, which must leave DC(m) k-safe, are in every case.
+    """
+    rng = random.Random(f"{m} {k} {seed}")
+    plain = DualCube(m)
+    bits = 2 * m + 1
+    for _ in range(cases):
+        t = 0
+        while t in (0, *always):
+            t = rng.choice([rng.randrange(1, 2**bits), 1 << rng.randrange(bits), rng.randrange(1, 2**m)])
+        near: list[int] = []
+        for end in (0, t):
+            first = plain.neighbours(end)
+            second = [v for u in first for v in plain.neighbours(u)]
+            third = [v for u in rng.sample(second, min(6, len(second))) for v in plain.neighbours(u)]
+            near += list(first) * rng.randrange(3) + second * rng.randrange(1, 3) + third
+        limit = fault_limit(m, k) - 1
+        wanted = limit if rng.random() < 0.7 else rng.randrange(limit + 1)
+        faults = set(always)
+        beside = Counter(v for x in always for v in plain.neighbours(x))
+        for _ in range(6 * wanted + 20):
+            x = rng.choice(near) if rng.random() < 0.9 else rng.randrange(2**bits)
+            around = plain.neighbours(x)
+            if len(faults) >= wanted or x in (0, t) or x in faults or any(m - beside[v] < k for v in around):
+                continue
+            faults.add(x)
+            beside.update(around)
+        yield DualCube(m, faults), t
+
+
+def routed(dual: DualCube, t: int, k: int, variant: str) -> Route:
+    """What Algorithm 3 does with a message from 0, which is delivered over links that are there and past no fault."""
+    found = offline(dual, 0, t, k, variant)
+    if found.outcome == "delivered":
+        path = found.path
+        linked = all(dual.is_link(u, v) for u, v in itertools.pairwise(path))
+        whole = path[0] == 0 and path[-1] == t and linked and not any(map(dual.is_faulty, path))
+        agree(whole, True, f"whether {path} is a nonfaulty path from 0 to {t} of {dual!r}")
+    return found
+
+
+def nonfaulty_others(dual: DualCube) -> Iterator[int]:
+    """The nonfaulty nodes but node 0, ascending."""
+    return (t for t in range(1, 2**dual.bits) if not dual.is_faulty(t))
+
+
+def reach(dual: DualCube, start: int, dims: int, deepest: int | None = None, goal: int | None = None) -> dict[int, int]:
+    """Distance from ``start`` of the nodes that nonfaulty paths along ``dims`` reach, up to ``deepest`` or until ``goal``."""
+    seen, queue = {start: 0}, deque([start])
+    while queue and goal not in seen:
+        u = queue.popleft()
+        if seen[u] == deepest:
+            continue
+        for v in dual.neighbours(u):
+            if (u ^ v) & dims and v not in seen and not dual.is_faulty(v):
+                seen[v] = seen[u] + 1
+                queue.append(v)
+    return seen
+
+
+def tree_faults(
+    n: int, k: int, bad: Callable[[list[int] | None, frozenset[int]], bool], most: int | None = None
+) -> list[int] | None:
+    """Smallest fault set, of at most ``most`` nodes, for which the tree T_k(0) of reading B2 in Q_n is ``bad``; or None.
+
+    ``bad`` sees the tree in insertion order (None when it cannot be constructed) and the faults.  Only faults that the
+    growing tree meets matter, so each set is built in the order in which it meets them: every minimal set is reached.
+    """
+    found: list[list[int]] = []
+
+    def search(faults: frozenset[int], start: int) -> None:
+        tree, whole = grow(faults, 0, k, 2**n - 1, highest=True)
+        order = list(tree)
+        if bad(order if whole else None, faults):
+            found.append(sorted(faults))
+        elif most is None or len(faults) < most:
+            for j in range(start, len(order)):
+                search(faults | {order[j]}, j)
+
+    search(frozenset(), 1)
+    return min(found, key=lambda f: (len(f), f), default=None)
+
+
+def grow(faults: Container[int], root: int, k: int, dims: int, highest: bool) -> tuple[dict[int, int], bool]:
+    """A fault-free T_k(root), grown stage by stage, each node taking its highest or lowest free dimension; whether it is whole.
+
+    Nodes with their parents, as they come in, up to where it stops.  With ``highest`` this is the tree of reading B2; the paper
+    leaves the choice open.
+    """
+    tree = {root: root}
+    for _ in range(k):
+        for u in list(tree):
+            free = (d for d in bits_down(dims & ~(u ^ root)) if u ^ d not in tree and u ^ d not in faults)
+            d = next(free, 0) if highest else min(free, default=0)
+            if not d:
+                return tree, False
+            tree[u ^ d] = u
+    return tree, True
+
+
+def grown(faults: Container[int], root: int, k: int, dims: int, highest: bool) -> dict[int, int] | None:
+    """The tree of :func:`grow`; None where it stops."""
+    tree, whole = grow(faults, root, k, dims, highest)
+    return tree if whole else None
+
+
+def across(faults: Container[int], s: int, t: int, k: int, dims: int, highest: bool) -> list[int] | None:
+    """Hypercube_Routing's path from s to t (reading B5) with trees of :func:`grown`; None where a step finds nothing.
+
+    ``dims`` are the dimensions of the cube; for k = 0 it is a shortest fault-free path.
+    """
+    if s == t:
+        return [s]
+    if k == 0:
+        return shortest(faults, s, t, dims)
+    d = max(bits_down((s ^ t) & dims))
+    inside = [v for v in nodes_along(s, dims) if v in faults]
+    if 2 * sum((v ^ t) & d == 0 for v in inside) > len(inside):
+        path = (
+            across(faults, t, s, k, dims, highest) if 2 * sum((v ^ s) & d == 0 for v in inside) <= len(inside) else None
+        )
+        return None if path is None else path[::-1]
+    tree = grown(faults, s, k, dims, highest)
+    if tree is None:
+        return None
+    beside = {x: u for u in tree for x in (u ^ b for b in bits_down(dims)) if x not in tree and x not in faults}
+    for x, u in (*tree.items(), *beside.items()):
+        if not (x ^ t) & d or x ^ d not in faults:
+            way = [x] if x in tree else [x, u]
+            while way[-1] != s:
+                way.append(tree[way[-1]])
+            way = way[::-1] + ([x ^ d] if (x ^ t) & d else [])
+            rest = across(faults, way[-1], t, k - 1, dims ^ d, highest)
+            if rest is not None:
+                return way + rest[1:]
+    return None
+
+
+def nodes_along(root: int, dims: int) -> list[int]:
+    """The nodes of the cube of a node along some dimensions."""
+    nodes = [root]
+    for d in bits_down(dims):
+        nodes += [v ^ d for v in nodes]
+    return nodes
+
+
+def shortest(faults: Container[int], s: int, t: int, dims: int) -> list[int] | None:
+    """A shortest fault-free path inside a cube."""
+    before, queue = {s: s}, deque([s])
+    while queue and t not in before:
+        u = queue.popleft()
+        for v in (u ^ d for d in bits_down(dims)):
+            if v not in before and v not in faults:
+                before[v] = u
+                queue.append(v)
+    if t not in before:
+        return None
+    path = [t]
+    while path[-1] != s:
+        path.append(before[path[-1]])
+    return path[::-1]
+
+
+def keeps_safe(n: int, k: int, faults: frozenset[int]) -> bool:
+    """Whether Q_n with these faults is k-safe."""
+    beside = Counter(v ^ 1 << i for v in faults for i in range(n))
+    return n - max(beside.values(), default=0) >= k
+
+
+def saturated(n: int, k: int, seed: int) -> frozenset[int]:
+    """Random faults of Q_n, node 0 not among them, to which none can be added without its being k-safe no longer."""
+    beside: Counter[int] = Counter()
+    faults = []
+    for x in random.Random(f"{n} {k} {seed}").sample(range(1, 2**n), 2**n - 1):
+        around = [x ^ 1 << i for i in range(n)]
+        if all(n - beside[v] > k for v in around):
+            faults.append(x)
+            beside.update(around)
+    return frozenset(faults)
+
+
+def tree_by_halves(faults: Container[int], root: int, k: int, dims: int) -> dict[int, int]:
+    """A fault-free T_k(root) in a k-safe cube of dimensions ``dims``, as each node's parent; the root is its own.
+
+    Cut the cube along the dimension of a nonfaulty neighbour of the root: both halves are (k-1)-safe, and T_k is a T_(k-1)
+    of either end.  ``docs/proofs.md`` says why this is the paper's tree.
+    """
+    if k == 0:
+        return {root: root}
+    d = next(d for d in bits_down(dims) if root ^ d not in faults)
+    far = tree_by_halves(faults, root ^ d, k - 1, dims ^ d)
+    return {**tree_by_halves(faults, root, k - 1, dims ^ d), **far, root ^ d: root}

@@ -1,0 +1,75 @@
+"""What is claimed of networks under random faults (N12), decided by exact counts and on common faults.
+
+The first two statements are known from abstracts alone; the third is ours.
+"""
+
+from __future__ import annotations
+
+from fastcube.audit.claims import Effort, Ledger, Verdict, Witness
+from fastcube.exact.survival import exact_survival
+
+ledger = Ledger("networks")
+
+
+@ledger.claim(
+    "ten-cube",
+    where="Chen, Kanj & Wang, DePaul TR 02-001, abstract (known from the abstract alone)",
+    states="The nonfaulty nodes of a 10-cube of which up to 10% fail, each by itself, are connected with probability 99%.",
+)
+def ten_cube(effort: Effort) -> Verdict:
+    """By trials at the rate .1, and at .33, where 1% is reached: true, and far from tight."""
+    from ..survival import SURVIVAL_RATE
+
+    trials = effort.pick(full=1_000_000, quick=50_000)
+    shares = {}
+    for rate in (0.1, 0.33):
+        effort.step(f"rate {rate}")
+        tally = SURVIVAL_RATE.count({"network": "hypercube", "n": 10, "rate": rate, "link_rate": 0.0}, trials)
+        effort.applied += trials
+        shares[rate] = SURVIVAL_RATE.statistic("connected").read(tally.counts, trials, {})[0]
+    checked = f"{trials:,} trials at each rate; connected at .1: at least {shares[0.1].low:.6f}, at .33: {shares[0.33].value:.4f}"
+    return Verdict("holds" if shares[0.1].low > 0.99 else "undecided", checked)
+
+
+@ledger.claim(
+    "moebius-links",
+    where="Jia & Qian 2025, abstract (known from the abstract alone)",
+    states="Of the hypercube and its variants the Moebius cube tolerates faulty links best.",
+)
+def moebius_links(effort: Effort) -> Verdict:
+    """All sets of faulty links at n = 3 and 4: never fewer of any size leave moebius1 connected than any other of the family."""
+    for n in (3, 4):
+        best = exact_survival("moebius1", n).links
+        for name in ("hypercube", "crossed", "locally-twisted", "moebius0"):
+            effort.step(f"{name}, n={n}")
+            counts = exact_survival(name, n).links
+            effort.applied += 2 ** (len(best) - 1)
+            for k, (mine, theirs) in enumerate(zip(best, counts, strict=True)):
+                if mine < theirs:
+                    python = f"[fc.exact_survival(name, {n}).links[{k}] for name in ('moebius1', '{name}')]"
+                    words = f"of the sets of {k} faulty links {mine} leave moebius1 connected, {theirs} leave {name}"
+                    return Verdict(
+                        "refuted", f"n = 3, ..., {n}", Witness.of(words, python, {"network": name, "n": n, "links": k})
+                    )
+    return Verdict("holds", "all sets of faulty links at n = 3 and 4, so at every link failure rate there")
+
+
+@ledger.claim(
+    "nodes-nobody",
+    where="ours, suggested by the statement on links",
+    states="With faulty nodes too the Moebius cube is never behind the hypercube.",
+    ours=True,
+)
+def nodes_nobody(effort: Effort) -> Verdict:
+    """All sets of faulty nodes at n = 4."""
+    effort.step("n=4")
+    effort.applied += 2**16
+    mine, theirs = exact_survival("moebius1", 4).nodes, exact_survival("hypercube", 4).nodes
+    behind = [f for f, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a < b]
+    if not behind:
+        return Verdict("holds", "all sets of faulty nodes at n = 4")
+    f = behind[0]
+    words = f"of the sets of {f} faulty nodes {mine[f]} leave moebius1 connected, {theirs[f]} leave the hypercube"
+    python = f"[fc.exact_survival(name, 4).nodes[{f}] for name in ('moebius1', 'hypercube')]"
+    checked = f"all sets of faulty nodes at n = 4: behind for f = {', '.join(map(str, behind))} alone"
+    return Verdict("refuted", checked, Witness.of(words, python, {"n": 4, "f": f}))

@@ -1,0 +1,91 @@
+"""``survival-parts``: how large the largest part is, how many parts there are, and how much longer paths get.
+
+The trials are those of ``survival``: the same faults, the same s and t.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastcube.errors import check_range
+from fastcube.kernels.survival import dispatch
+from fastcube.kernels.survival.layout import SURVIVAL_PARTS as TALLY
+from fastcube.measure.statistics import Difference, Mean, PlainMean, Point, Ratio
+from fastcube.measure.study import Grid, Study, point_text
+from fastcube.measure.survival import AXES, check_point, drawer, explainer
+
+from .survival import NODES
+
+if TYPE_CHECKING:
+    from fastcube.results.results import Results
+
+#: Largest n: intact distances are a table of 2^2n bytes.
+MOST = 12
+
+
+def _check(point: Point) -> None:
+    check_range("n", point["n"], 1, MOST, "to look at parts and distances")
+    check_point(point)
+
+
+def _alive(point: Point) -> float:
+    return float(max(2 ** int(point["n"]) - int(point["f"]), 1))
+
+
+def _has_pair(point: Point) -> bool:
+    return _alive(point) >= 2
+
+
+STATISTICS = (
+    Mean(name="largest", description="share of the nonfaulty nodes in the largest part", total="largest",
+         squares="largest_squares", nonzero="some", unit=_alive),
+    Mean(name="parts", description="number of parts", total="parts", squares="parts_squares", nonzero="some", bound=_alive),
+    PlainMean(name="distance", description="links from s to t where both the network and the hypercube have a path",
+              total="both_length", squares="both_squares", among="both", units="links", defined=_has_pair),
+    Difference(name="distance_gain", description="distance: network less hypercube, on the same faults", total="gain",
+               squares="gain_squares", nonzero="gain_nonzero", among="both", units="links", bound=_alive, defined=_has_pair),
+    Ratio(name="stretch", description="total distance over total distance without faults, of pairs with a path",
+          numerator="length", denominator="intact", squares=("length_squares", "length_intact", "intact_squares"),
+          nonzero="reached", among="reached", defined=_has_pair),
+)  # a table, row by row # fmt: skip
+
+
+_TITLES = {
+    "largest": "Largest part",
+    "parts": "Parts",
+    "distance": "Distance of s and t",
+    "stretch": "Stretch of paths",
+}
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    for panel, (name, title) in zip(sheet.panels(2, 2), _TITLES.items(), strict=True):
+        panel.lines(results, name, x="f", by="network")
+        panel.scale = "linear"
+        panel.words(title=title)
+    sheet.title(results.study.title)
+
+
+def _notes(results: Results) -> list[str]:
+    known = [(tally.extremes["parts"], point) for point, tally in results if tally.trials]
+    (most, trial), point = max(known, key=lambda item: item[0][0], default=((0, 0), {}))
+    return [f"most parts: {most} (trial {trial} at {point_text(point)})"] if known else []
+
+
+SURVIVAL_PARTS = Study(
+    name="survival-parts",
+    title="Parts and distances of networks on 2^n nodes under f faulty nodes and K faulty links",
+    source="docs/readings/networks.md, N4, N5",
+    revision=1,
+    axes=AXES,
+    tally=TALLY,
+    statistics=STATISTICS,
+    kernel=lambda point: dispatch.SURVIVAL_PARTS.kernel(*point.values()),
+    keyed=("survival", {}),
+    grids=(Grid("nodes", NODES, 100_000),),
+    check=_check,
+    explain=explainer(),
+    draw=drawer(),
+    figure=_figure,
+    notes=_notes,
+)

@@ -1,0 +1,224 @@
+"""Our claims about trees beyond one fault: where Edmonds' number lambda is less than the smallest degree delta.
+
+A fault set is decided by the compiled kernel; witnesses replay by the one-instance functions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastcube.algorithms.spanning import max_spanning_trees
+from fastcube.audit.claims import Effort, Verdict, Witness, agree
+from fastcube.audit.cubes import links_of, witness
+from fastcube.networks.hypercube import Hypercube
+
+from .trees import ledger
+
+#: Fault sets that the kernel is handed at a time.
+_CHUNK = 1 << 16
+
+#: (lambda, delta) in a witness's expression, of which ``c`` is the cube.
+PAIR = (
+    "[fc.max_spanning_trees(c), min(sum(not c.is_faulty(w) and not c.is_faulty_link(v, w) for w in c.neighbours(v)) "
+    "for v in range(2**c.n) if not c.is_faulty(v))]"
+)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is faulty: nodes, links, or at least one of each."""
+
+    name: str
+    nodes: bool
+    links: bool
+
+
+NODES, LINKS, MIXED = Kind("nodes", True, False), Kind("links", False, True), Kind("nodes and links", True, True)
+
+
+#: What was found of all fault sets of a size, for the next claim; and how many were looked at.
+_FIRSTS: dict[tuple[int, Kind, int], tuple[Hypercube | None, Hypercube | None, int]] = {}
+
+
+def fault_sets(n: int, kind: Kind, size: int) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]:
+    """Fault sets of a size, all up to symmetry: node 0 is faulty where any is, else the link of node 0 in dimension 0."""
+    if not kind.nodes:
+        first, *others = links_of(n)
+        for chosen in itertools.combinations(others, size - 1):
+            yield (), (first, *chosen)
+        return
+    links = links_of(n)
+    for f in range(1, size) if kind.links else [size]:
+        for nodes in itertools.combinations(range(1, 2**n), f - 1):
+            for chosen in itertools.combinations(links, size - f):
+                yield (0, *nodes), chosen
+
+
+def pairs(n: int, sets: Iterable[tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]) -> NDArray[np.int64]:
+    """(lambda, delta) of fault sets that have as many nodes and links each."""
+    from fastcube.kernels.spanning.connectivity import numbers
+
+    listed = list(sets)
+    out = np.zeros((len(listed), 3), np.int64)
+    flat = itertools.chain.from_iterable
+    nodes = np.fromiter(flat(nodes for nodes, _ in listed), np.uint64).reshape(len(listed), -1)
+    links = np.fromiter(flat(flat(links for _, links in listed)), np.uint64).reshape(len(listed), -1, 2)
+    links[..., 1] = np.log2(links[..., 0] ^ links[..., 1])  # the kernel takes lower ends and dimensions
+    numbers(n, nodes, links, out)
+    return out[:, :2]
+
+
+def firsts(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hypercube | None, Hypercube | None]:
+    """The first fault set of a size with lambda < delta, and the first with 1 <= lambda < delta."""
+    if (n, kind, size) not in _FIRSTS:
+        _FIRSTS[n, kind, size] = _look_for_firsts(effort, n, kind, size)
+    least, connected, looked = _FIRSTS[n, kind, size]
+    effort.applied += looked
+    return least, connected
+
+
+def _look_for_firsts(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hypercube | None, Hypercube | None, int]:
+    found: list[Hypercube | None] = [None, None]
+    looked = 0
+    for _, group in itertools.groupby(fault_sets(n, kind, size), key=lambda faults: len(faults[0])):
+        while None in found and (chunk := list(itertools.islice(group, _CHUNK))):
+            effort.step(f"Q_{n}, {size} faulty {kind.name}")
+            looked += len(chunk)
+            trees, degree = pairs(n, chunk).T
+            for least in (0, 1):
+                short = np.flatnonzero((trees < degree) & (trees >= least))
+                if short.size and found[least] is None:
+                    nodes, links = chunk[int(short[0])]
+                    cube = found[least] = Hypercube(n, nodes, links)
+                    agree(max_spanning_trees(cube), int(trees[short[0]]), f"lambda of {cube!r}, twice computed")
+    return found[0], found[1], looked
+
+
+def _witness(cube: Hypercube) -> Witness:
+    return witness("the edge connectivity and the least degree of what is left", cube, PAIR)
+
+
+@ledger.claim(
+    "few-faulty-nodes",
+    where="beyond Theorem 1",
+    states="[lambda = delta for every set of at most n - 1 faulty nodes of Q_n, n >= 1.]",
+    ours=True,
+    group="edmonds",
+)
+def few_faulty_nodes(effort: Effort) -> Verdict:
+    """All such sets, up to translation."""
+    most = effort.pick(full=6, quick=5)
+    for n in range(1, most + 1):
+        for f in range(1, min(n - 1, 2**n - 2) + 1):
+            if found := firsts(effort, n, NODES, f)[0]:
+                return Verdict("refuted", f"Q_1, ..., Q_{n}", _witness(found))
+    return Verdict("holds", f"all sets of at most n - 1 faulty nodes of Q_1, ..., Q_{most}")
+
+
+def _smallest(
+    name: str,
+    states: str,
+    wanted: tuple[Kind, bool],
+    full: dict[int, int],
+    quick: dict[int, int],
+    formula: dict[int, int],
+) -> None:
+    """Enter a claim about the smallest sets of a kind, and whether lambda >= 1 is wanted.
+
+    For each n all sets are looked at up to a size, of which those at ``formula[n]`` are the first to do it.
+    """
+    kind, connected = wanted
+
+    @ledger.claim(name, where="beyond Theorem 1", states=states, ours=True, group="edmonds")
+    def decide(effort: Effort) -> Verdict:
+        """All fault sets in order of n and size, up to symmetry."""
+        first, told = None, []
+        for n, most in effort.pick(full, quick).items():
+            found = None
+            for size in range(1, most + 1):
+                found = firsts(effort, n, kind, size)[connected]
+                if found is not None:
+                    if size != formula.get(n):
+                        return Verdict("refuted", f"up to {size} faults in Q_{n}", _witness(found))
+                    told.append(f"{size} in Q_{n}")
+                    first = first or found
+                    break
+            if found is None:
+                if formula.get(n, math.inf) <= most:
+                    return Verdict("undecided", f"no set of at most {most} in Q_{n}, where {formula[n]} were expected")
+                told.append(f"more than {most} in Q_{n}")
+        checked = f"all sets by size: the smallest have {', '.join(told)}"
+        return Verdict("holds", checked, None if first is None else _witness(first))
+
+
+def _edge_boundary(n: int) -> int:
+    return 2 * (n - 1)
+
+
+def _square_boundary(n: int) -> int:
+    return 4 * (n - 2) - 1
+
+
+def _subcube_boundary(n: int, least: int) -> int:
+    """Links around a subcube of ``least`` dimensions m or more but m - 1 of them, the fewest."""
+    return min((n - m << m) - (m - 1) for m in range(least, n))
+
+
+_smallest(
+    "smallest-nodes",
+    "The smallest sets of faulty nodes with lambda < delta have 2(n - 1) nodes, n >= 3: the neighbours of the two ends of "
+    "a link.",
+    (NODES, False),
+    full={2: 2, 3: 4, 4: 6, 5: 8},  # Q_2 has none at all
+    quick={2: 2, 3: 4, 4: 6},
+    formula={n: _edge_boundary(n) for n in range(3, 6)},
+)
+_smallest(
+    "smallest-nodes-connected",
+    "The smallest sets of faulty nodes with 1 <= lambda < delta have 4(n - 2) - 1 nodes, n >= 4: the neighbours of a "
+    "square but one.",
+    (NODES, True),
+    full={3: 6, 4: 7, 5: 9},  # Q_3 has none at all; in Q_5 sets of 10 nodes are too many to go through
+    quick={3: 6, 4: 7, 5: 5},
+    formula={n: _square_boundary(n) for n in (4, 5)},
+)
+_smallest(
+    "smallest-links",
+    "The smallest sets of faulty links with lambda < delta are all links around a subcube Q_m but m - 1 of them, 1 <= m < n: "
+    "2(n - 1) links, but for n = 3, where they are 3.",
+    (LINKS, False),
+    full={2: 2, 3: 4, 4: 6},
+    quick={2: 2, 3: 4, 4: 4},
+    formula={n: _subcube_boundary(n, 1) for n in (2, 3, 4)},
+)
+_smallest(
+    "smallest-links-connected",
+    "The smallest sets of faulty links with 1 <= lambda < delta are all links around a subcube Q_m but m - 1 of them, "
+    "2 <= m < n: 3 links for n = 3, 6 for n = 4.",
+    (LINKS, True),
+    full={2: 4, 3: 3, 4: 6},
+    quick={2: 4, 3: 3, 4: 4},
+    formula={n: _subcube_boundary(n, 2) for n in (3, 4)},
+)
+_smallest(
+    "smallest-mixed",
+    "The smallest mixed fault sets with lambda < delta have 2(n - 1) nodes and links, n >= 3.",
+    (MIXED, False),
+    full={2: 4, 3: 4, 4: 6},
+    quick={2: 3, 3: 4, 4: 3},
+    formula={n: _edge_boundary(n) for n in (3, 4)},
+)
+_smallest(
+    "smallest-mixed-connected",
+    "The smallest mixed fault sets with 1 <= lambda < delta have 4(n - 2) - 1 nodes and links, n >= 4.",
+    (MIXED, True),
+    full={2: 4, 3: 8, 4: 7},
+    quick={2: 3, 3: 4, 4: 3},
+    formula={4: _square_boundary(4)},
+)

@@ -1,0 +1,280 @@
+"""Claims about deadlock: Theorem 2 under three readings, and a second virtual channel as its repair under the same three."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+
+from fastcube.algorithms.multicasting import PATHS
+from fastcube.algorithms.partition import Pair, Supercube, two_partition
+from fastcube.algorithms.wormhole import Channel, dependency_cycle
+from fastcube.audit.claims import Effort, Verdict, Witness, agree
+from fastcube.networks.hypercube import Hypercube
+
+from ..channels import MULTICAST
+from ..deadlock_search import Message, messages_on
+from .as_printed import buddies, has_cycle, rules
+from .partition import data_of, ledger
+
+#: Two multicasts that stop in Q_3 without a fault, with one virtual channel or two.  At 110 the first, and at 111
+#: the second, needs the
+#: channel inside the supernode and a branch at once.
+BRANCHES: tuple[Message, ...] = ((2, [4, 5]), (3, [4, 5]))
+
+_THEOREM_2 = "No messages of the multicasts of Figures 16 and 17 wait for one another for ever in Q_n, n >= 3"
+
+
+def _stops(cube: Hypercube, messages: list[Message], copies: int) -> Witness:
+    """The witness that messages stop in the simulation."""
+    sent = "; ".join(f"{cube.label(s)} to {', '.join(map(cube.label, d))}" for s, d in messages)
+    python = f"fc.simulate_wormhole(fc.{cube.source()}, {messages}, virtual_channels={copies}).deadlocked"
+    return Witness.of(f"{len(messages)} messages that stop: {sent}", python, data_of(cube) | {"messages": messages})
+
+
+#: A path, and which buddy D_H takes and which D_L: a way to fill what Figure 15 leaves open.
+Way = tuple[str, tuple[str, str]]
+
+_WAYS = 8
+
+
+def _first_cycles(
+    effort: Effort, unicast: bool
+) -> tuple[tuple[Hypercube, Pair, list[Channel]] | None, dict[Way, Hypercube]]:
+    """The first fault set with a cycle by reading A6, and by each way.
+
+    Sets of at most n - 1 faults of Q_3 and Q_4 by n and size, until every way has a cycle.
+    """
+    first, by = None, dict[Way, Hypercube]()
+    sets = ((n, faults) for n in (3, 4) for f in range(n) for faults in itertools.combinations(range(2**n), f))
+    for n, faults in effort.each(sets, "fault sets"):
+        cube = Hypercube(n, faults)
+        pair = two_partition(cube, exhaustive=True)
+        if not effort.applies(pair is not None) or pair is None:
+            continue
+        if first is None and (cycle := dependency_cycle(cube, pair, 1, unicast)) is not None:
+            first = cube, pair, cycle
+        net = Supercube(n, frozenset(faults), pair)
+        for path, (name, rule) in itertools.product(PATHS, rules(net).items()):
+            if (path, name) not in by and has_cycle(net, path, rule):
+                by[path, name] = cube
+        if first is not None and len(by) == _WAYS:
+            break
+    if unicast:
+        mine, theirs = first and first[0], by.get(("shortcut", ("lowest", "lowest")))
+        agree(mine, theirs, "the first fault set with a cycle, by the graph of A14 and by the messages' ways")
+    return first, by
+
+
+def _smallest_cycle(effort: Effort, unicast: bool) -> Verdict:
+    """The first fault set with a cycle, the fewest messages found that stop on it, and what becomes of other buddies."""
+    first, by = _first_cycles(effort, unicast)
+    if first is None:
+        return Verdict("holds", "all sets of at most n - 1 faults of Q_3 and Q_4")
+    cube, pair, cycle = first
+    python = f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, unicast={unicast})]"
+    shown = Witness.of("a shortest cycle of channels, each waiting for the next", python, data_of(cube))
+    f = len(cube.faulty_nodes)  # type: ignore[arg-type]
+    checked = (
+        f"all sets of at most {f - 1} fault{'s' * (f > 2)} of Q_{cube.n} have no cycle [P from A13]; the first set of {f} that "
+        "has one; the lowest or the highest buddy, for D_H and for D_L each by itself, on both paths, are 8 ways: "
+    )
+    sets = {c: [way for way in by if by[way] == c] for c in dict.fromkeys(by.values())}
+    told = [f"{len(ways)} have a cycle in {_named(c)}" for c, ways in sets.items()]
+    if len(by) < _WAYS:
+        told.append(f"{_WAYS - len(by)} have none in Q_3 and Q_4")
+        return Verdict("undecided", checked + ", ".join(told), shown)
+    net = Supercube(cube.n, cube.faulty_nodes, pair)  # type: ignore[arg-type]
+    cyclic = [has_cycle(net, path, choice) for path in PATHS for choice in buddies(net)]
+    checked += (
+        f"{', '.join(told)}; where each node chooses for itself, {sum(cyclic)} of the {len(cyclic)} choices of buddies and of a "
+        f"path have a cycle in {_named(cube)}"
+    )
+    messages = messages_on(cube, pair, cycle, 1, unicast).messages
+    if messages is None:
+        return Verdict("undecided", f"{checked}: no messages found that stop", shown)
+    return Verdict("refuted", checked, _stops(cube, messages, 1), (shown,))
+
+
+def _named(cube: Hypercube) -> str:
+    return f"Q_{cube.n} with {' and '.join(map(cube.label, sorted(cube.faulty_nodes)))} faulty"  # type: ignore[arg-type]
+
+
+@ledger.claim(
+    "theorem-2-unicast",
+    where="section 4.2, Theorem 2",
+    states=(
+        f"{_THEOREM_2}, with at most n - 1 faults [one destination each; the buddy across the lowest or the highest internal "
+        "dimension, for D_H and for D_L each by itself, on either path]."
+    ),
+    fact="theorem-2",
+    correction=(
+        "With at most one fault in Q_3 they do not. D_H and D_L share the channels inside the supernodes; with a second virtual "
+        "channel there, for D_L, no cycle was found wherever it was looked for (repair-unicast)."
+    ),
+    group="cycles",
+)
+def theorem_2_unicast(effort: Effort) -> Verdict:
+    """The smallest cube and fault set with a cycle, and messages on it."""
+    return _smallest_cycle(effort, True)
+
+
+@ledger.claim(
+    "theorem-2-graph",
+    where="section 4.2, Theorem 2",
+    states=f"{_THEOREM_2}, with at most n - 1 faults [the channel dependency graph of all multicasts, A14, has no cycle].",
+    fact="theorem-2",
+    correction=(
+        "With at most one fault in Q_3 it has none. D_H and D_L share the channels inside the supernodes; with a second virtual "
+        "channel there, for D_L, no cycle was found wherever it was looked for (repair-graph)."
+    ),
+    group="cycles",
+)
+def theorem_2_graph(effort: Effort) -> Verdict:
+    """The smallest cube and fault set with a cycle."""
+    return _smallest_cycle(effort, False)
+
+
+def _replication(effort: Effort, copies: int) -> Verdict:
+    """Nothing stops with fewer destinations: all pairs of multicasts of the fault-free Q_3 with at most three between them."""
+    cube = Hypercube(3)
+    from fastcube.algorithms.wormhole import simulate_wormhole
+
+    most = effort.pick(full=3, quick=2)
+    tried = 0
+    for total in range(2, most + 1):
+        for first in range(1, total):
+            for messages in effort.each(_pairs(first, total - first), "pairs of multicasts of Q_3"):
+                tried += effort.applies()
+                if simulate_wormhole(cube, messages, None, copies).deadlocked:
+                    return Verdict("refuted", "pairs of multicasts of Q_3 by size", _stops(cube, messages, copies))
+    witness = _stops(cube, list(BRANCHES), copies)
+    checked = (
+        f"none of the {tried:,} pairs of multicasts of the fault-free Q_3 with at most {most} destinations in all stops; "
+        "one with two each does"
+    )
+    return Verdict("refuted" if witness.value else "undecided", checked, witness)
+
+
+def _pairs(first: int, second: int) -> Iterator[list[Message]]:
+    for s, t in itertools.combinations(range(8), 2):
+        for d in itertools.combinations([v for v in range(8) if v != s], first):
+            for e in itertools.combinations([v for v in range(8) if v != t], second):
+                yield [(s, list(d)), (t, list(e))]
+
+
+@ledger.claim(
+    "theorem-2-replication",
+    where="sections 2 and 4.2, Theorem 2",
+    states=(
+        f"{_THEOREM_2} [branches of a multicast replicate flit by flit, as section 2 assumes: it holds all its "
+        "channels until all its branches have ended, A15]."
+    ),
+    correction=(
+        "Two multicasts can in the fault-free Q_3, by the letter of Figure 17 too, where both buddies are destinations: 010 to "
+        "100, 101, 111 and 011 to 100, 101, 110. Messages to one destination each, with a second virtual channel, cannot "
+        "wherever it was looked (repair-unicast)."
+    ),
+    group="replication",
+)
+def theorem_2_replication(effort: Effort) -> Verdict:
+    """Pairs of multicasts of Q_3 by the number of their destinations."""
+    return _replication(effort, 1)
+
+
+# ---------------------------------------------------------------- the repair
+
+
+def _no_cycle(effort: Effort, unicast: bool) -> Verdict:
+    """Every fault set of Q_3 and Q_4 and random ones to n = 8, with two virtual channels."""
+    from fastcube.kernels.partition.dispatch import most_faults
+
+    sizes, many = effort.pick(full=(3, 4), quick=(3,)), effort.pick(full=200, quick=20)
+
+    def cubes() -> Iterator[tuple[Hypercube, str]]:
+        for n in sizes:
+            for f in range(most_faults(n) + 1):
+                for faults in effort.each(itertools.combinations(range(2**n), f), f"Q_{n}"):
+                    yield Hypercube(n, faults), f"Q_{n}"
+        rng = random.Random(0)
+        for n in range(4, 9):
+            for _ in effort.each(range(many), f"random fault sets of Q_{n}"):
+                yield Hypercube(n, rng.sample(range(2**n), rng.randrange(1, 2 * n))), "random fault sets"
+
+    for cube, where in cubes():
+        if effort.applies(two_partition(cube, exhaustive=True) is not None) and _has_cycle(cube, unicast):
+            python = (
+                f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, virtual_channels=2, unicast={unicast})]"
+            )
+            return Verdict("refuted", where, Witness.of("a cycle", python, data_of(cube)))
+    what = " and ".join(f"Q_{n}" for n in sizes)
+    return Verdict("holds", f"all fault sets of {what} with a partition, and {many} random ones for each n = 4, ..., 8")
+
+
+def _has_cycle(cube: Hypercube, unicast: bool) -> bool:
+    import numpy as np
+
+    from fastcube.kernels.wormhole.replay import cyclic
+
+    lo, hi = two_partition(cube, exhaustive=True) or (0, 1)
+    faults = np.array(sorted(cube.faulty_nodes), np.uint64)  # type: ignore[arg-type]
+    found = bool(cyclic(faults, cube.n, lo, hi, int(unicast), 2))
+    if cube.n == 3:
+        slow = dependency_cycle(cube, virtual_channels=2, unicast=unicast) is not None
+        agree(found, slow, f"whether {cube!r} has a cycle with two virtual channels")
+    return found
+
+
+@ledger.claim(
+    "repair-unicast",
+    where="section 4.2, Theorem 2",
+    states=(
+        "[With a second virtual channel inside the supernodes, for D_L, messages to one destination each never wait "
+        "for one another for ever in Q_n, n >= 3: one message a destination never stops.]"
+    ),
+    ours=True,
+    group="repair",
+)
+def repair_unicast(effort: Effort) -> Verdict:
+    """No cycle, hence no deadlock of messages that never split (Dally & Seitz 1987); and what it costs."""
+    verdict = _no_cycle(effort, True)
+    tally = MULTICAST.count({"n": 10, "f": 8, "destinations": 128}, effort.pick(full=20_000, quick=2_000))
+    price = int(tally.counts["separate"]) / int(tally.counts["channels"])
+    checked = (
+        f"{verdict.checked}; its price with 8 faults and 128 destinations in Q_10 is {price:.2f} times the channels"
+    )
+    return Verdict(verdict.outcome, checked, verdict.witness)
+
+
+@ledger.claim(
+    "repair-graph",
+    where="section 4.2, Theorem 2",
+    states=(
+        "[With a second virtual channel inside the supernodes, for D_L, the dependency graph of all multicasts of "
+        "Q_n, n >= 3, has no cycle.]"
+    ),
+    ours=True,
+    group="repair",
+)
+def repair_graph(effort: Effort) -> Verdict:
+    """No cycle."""
+    return _no_cycle(effort, False)
+
+
+@ledger.claim(
+    "repair-replication",
+    where="sections 2 and 4.2, Theorem 2",
+    states=(
+        "[With a second virtual channel inside the supernodes, for D_L, multicasts whose branches replicate flit by "
+        "flit never stop in Q_n, n >= 3.]"
+    ),
+    ours=True,
+    correction=(
+        "Two multicasts of D_H can each hold a branch that the other one waits for, in the fault-free Q_3 already; messages to "
+        "one destination each are deadlock-free with it wherever it was looked (repair-unicast)."
+    ),
+    group="replication",
+)
+def repair_replication(effort: Effort) -> Verdict:
+    """Pairs of multicasts of Q_3 by the number of their destinations."""
+    return _replication(effort, 2)

@@ -1,0 +1,341 @@
+"""The cube family: steps beside the exact tables and the twin, networks of one's own, one instance, exact counts."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from fractions import Fraction
+from math import comb
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from reference import networks as twin
+from reference import survival as plain
+
+import fastcube as fc
+from fastcube.kernels.machine.jit import block
+from fastcube.networks.family import CubeNetwork
+
+EXACT = json.loads((Path(__file__).resolve().parents[2] / "data" / "networks.json").read_text())["networks"]
+CASES = [(name, int(n)) for name, sizes in EXACT.items() for n in sizes]
+FAMILIES = fc.families()
+
+
+def sizes(name, most):
+    return [n for n in range(1, most + 1) if FAMILIES[name].sizes(n)]
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("name", "n"), CASES)
+def test_exact_tables(name, n):
+    """The reading's table decides: steps, links, diameter, and every fault set of nodes and links."""
+    known, family = EXACT[name][str(n)], FAMILIES[name]
+    assert family.table(n).tolist() == known["step"]
+    assert [[family.step(v, d, n) for d in range(family.slots(n))] for v in range(2**n)] == known["step"]
+    assert (family.slots(n), family.links(n)) == (known["slots"], known["links"])
+    assert fc.diameter(fc.network(name, n)) == known["diameter"]
+    exact = fc.exact_survival(name, n)
+    assert exact.nodes == known["connected_by_faulty_nodes"]
+    if "connected_by_faulty_links" in known and known["links"] <= 32:
+        assert exact.links == known["connected_by_faulty_links"]
+        assert exact.links[known["links"] - 2**n + 1] == known["spanning_trees"]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_steps_are_the_twins(name):
+    family = FAMILIES[name]
+    for n in sizes(name, 8):
+        table = [[twin.step(name, v, d, n) for d in range(twin.slots(name, n))] for v in range(2**n)]
+        assert family.table(n).tolist() == table
+        assert family.degree(n) == max(len(set(row) - {v}) for v, row in enumerate(table))
+        assert family.links(n) == len(twin.links(name, n))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_matched_is_what_it_says_and_steps_are_the_same_in_wide_labels(name):
+    family = FAMILIES[name]
+    flips = [
+        family.slots(n) == n and all((v ^ family.step(v, d, n)) >> d & 1 for v in range(2**n) for d in range(n))
+        for n in sizes(name, 7)
+    ]
+    assert family.matched == all(flips)
+    rng = random.Random(5)
+    for n in (n for n in range(50, 63) if family.sizes(n)):
+        for v, d in [(rng.randrange(2**n), rng.randrange(family.slots(n))) for _ in range(50)]:
+            w = family.step(v, d, n)
+            assert w == twin.step(name, v, d, n)
+            assert family.step(w, d, n) == v
+
+
+def diameters(n):
+    ceil = [(n + i) // 2 for i in range(5)]  # ceil((n + i - 1) / 2)
+    k = n // 2
+    return {
+        "hypercube": n,
+        "folded": ceil[1],
+        "enhanced-2": ceil[2],
+        "crossed": ceil[2],
+        "moebius1": ceil[2],
+        "augmented": ceil[1],
+        "twisted": ceil[1],
+        "exchanged": n + 1,
+        "torus-8": n // 3 * 4,
+        "torus-16": n // 4 * 8,
+        "hyperx-4": n // 2,
+        "hyperx-8": n // 3,
+        "balanced": 2 * k if k == 1 or k % 2 == 0 else 2 * k - 1,
+        "moebius0": ceil[3] if n >= 4 else None,
+        "locally-twisted": ceil[4] if n >= 5 else None,
+    }
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", FAMILIES)
+def test_published_diameters(name):
+    for n in (n for n in sizes(name, 9) if n >= 2):
+        wanted = diameters(n)[name]
+        if wanted is not None:
+            assert fc.diameter(fc.network(name, n)) == wanted, n
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_the_dual_cube_is_the_exchanged_hypercube(m):
+    def graph(network):
+        return network.to_networkx()
+
+    assert nx.is_isomorphic(graph(fc.DualCube(m)), graph(fc.network("exchanged", 2 * m + 1)))
+
+
+# ---------------------------------------------------------------- one instance
+
+
+def test_networks_like_hypercubes():
+    net = fc.network("moebius1", 4, [1, 2, 2], [(15, 0), (0, 15)])
+    assert isinstance(net, CubeNetwork)
+    assert (net.n, net.degree, net.step(0, 3), net.neighbours(0)) == (4, 4, 15, (1, 2, 4, 15))
+    assert net.is_link(0, 15) and not net.is_link(0, 8) and net.is_faulty_link(0, 15) and net.faulty_nodes == {1, 2}
+    assert repr(net) == "network('moebius1', 4, faulty_nodes=[0b0001, 0b0010], faulty_links=[(0b0000, 0b1111)])"
+    assert net == eval(repr(net), {"network": fc.network}) and hash(net) == hash(
+        fc.network("moebius1", 4, [1, 2], [(0, 15)])
+    )
+    assert net != fc.network("moebius0", 4, [1, 2]) and fc.network("hypercube", 3, [1]) == fc.Hypercube(3, [1])
+    assert fc.network("exchanged", 3).neighbours(0) == (1, 4)
+    assert fc.network("moebius1", 40, fc.random_faults(0.3)).neighbours(0)[-1] == 2**40 - 1
+
+
+#: Cubes with a matching in each dimension and without, with a diameter of half as many links, and with a parameter.
+DEFAULT = {"hypercube", "crossed", "folded", "moebius1"}
+
+
+@pytest.mark.parametrize("far", [False, pytest.param(True, marks=pytest.mark.kernels)], ids=["near", "far"])
+@pytest.mark.parametrize("name", [n if n in DEFAULT else pytest.param(n, marks=pytest.mark.kernels) for n in FAMILIES])
+def test_survives_and_distances_beside_the_twin(name, far):
+    """What compiles for the farthest nodes is left to those who ask for it."""
+    rng = random.Random(name)
+    for n in sizes(name, 7)[-2:]:
+        whole = twin.links(name, n)
+        for _ in range(5):
+            faulty = rng.sample(range(2**n), rng.randrange(2**n + 1))
+            dead = rng.sample(sorted(map(tuple, map(sorted, whole))), rng.choice([0, 0, 5, len(whole) // 3]))
+            net = fc.network(name, n, faulty, dead)
+            near = twin.neighbours(whole - {frozenset(link) for link in dead}, n)
+            alive = set(range(2**n)) - set(faulty)
+            parts = plain.parts(near, alive)
+            found = fc.survives(net)
+            assert found.components == sorted(map(len, parts), reverse=True)
+            assert (found.connected, found.largest) == (len(parts) == 1, max(map(len, parts), default=0))
+            assert found.isolated == sum(not near[v] & alive for v in alive)
+            reached = {v: twin.distances(near, alive, v) for v in alive}
+            whole_far = {v: max(reached[v].values()) if len(reached[v]) == len(alive) else None for v in alive}
+            assert not far or fc.diameter(net) == (None if len(parts) != 1 else max(whole_far.values()))
+            for v in rng.sample(sorted(alive), min(3, len(alive))):
+                assert not far or fc.eccentricity(net, v) == whole_far[v]
+                t = rng.choice(sorted(alive))
+                assert fc.distance(net, v, t) == reached[v].get(t)
+                intact = twin.distances(twin.neighbours(whole, n), set(range(2**n)), v)
+                assert net.metric(v, t) == intact[t]
+            assert set(map(frozenset, net.to_networkx().edges)) == {
+                link for link in whole - {frozenset(link) for link in dead} if link <= alive
+            }
+
+
+@pytest.mark.kernels
+def test_survival_of_a_dual_cube():
+    rng = random.Random(3)
+    for m in (1, 2, 3):
+        for _ in range(20):
+            dual = fc.DualCube(m, rng.sample(range(2 ** (2 * m + 1)), rng.randrange(2 ** (2 * m + 1))))
+            graph = dual.to_networkx()
+            assert fc.survives(dual).components == sorted(map(len, nx.connected_components(graph)), reverse=True)
+            assert fc.diameter(dual) == (nx.diameter(graph) if nx.is_connected(graph) else None)
+
+
+@pytest.mark.kernels
+def test_survival_of_few():
+    assert fc.survives(fc.Hypercube(2, range(4))) == fc.survives(fc.network("folded", 2, range(4)))
+    none = fc.survives(fc.Hypercube(2, range(4)))
+    assert (none.connected, none.isolated, none.components, none.largest) == (False, 0, [], 0)
+    one = fc.survives(fc.network("crossed", 3, range(7)))
+    assert (one.connected, one.isolated, one.components) == (True, 1, [1])
+    assert fc.diameter(fc.Hypercube(2, range(4))) is None
+    assert fc.diameter(fc.Hypercube(2, range(3))) == 0 == fc.eccentricity(fc.Hypercube(2, range(3)), 3)
+    assert fc.survives(fc.network("augmented", 20, fc.random_faults(0.5, 1))).largest > 500_000
+
+
+# ---------------------------------------------------------------- exact counts
+
+
+@pytest.mark.kernels
+def test_what_the_reading_states_of_small_networks():
+    order = ("hypercube", "crossed", "locally-twisted", "moebius0", "moebius1")
+    links = {name: fc.exact_survival(name, 4).links for name in order}
+    for k in range(8, 18):
+        a, b, c, d, e = (counts[k] for counts in links.values())
+        assert a < b < c == d < e  # C2
+    assert len({tuple(counts[:8]) for counts in links.values()}) == 1
+    cube, other = fc.exact_survival("hypercube", 4).nodes, fc.exact_survival("moebius1", 4).nodes
+    assert (cube[6], other[6]) == (7136, 7120) and all(a <= b for a, b in zip(cube[7:], other[7:], strict=True))  # C3
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("name", "n"), [(name, n) for name, n in CASES if n >= 3])
+def test_no_network_falls_apart_below_its_least_degree(name, n):
+    least = min(len({*row} - {v}) for v, row in enumerate(EXACT[name][str(n)]["step"]))
+    least -= (name, n) == ("augmented", 3)  # four faults do: the one exception that Choudum & Sunitha state
+    counts = fc.exact_survival(name, n).nodes
+    assert counts[:least] == [comb(2**n, f) for f in range(least)]
+
+
+@pytest.mark.kernels
+def test_moments_of_isolated_nodes():
+    def moments(name, n, f):
+        return [x * comb(2**n, f) for x in plain.isolated_moments(name, n, f)]
+
+    assert moments("hypercube", 4, 6) == [880, 48] and moments("hypercube", 4, 8) == [5280, 1384]
+    assert moments("moebius1", 4, 8) == [5280, 1024] and moments("exchanged", 4, 5) == [2816, 552]
+    for name, n in [*((name, n) for name, n in CASES if n == 4), ("hypercube", 5), ("crossed", 5), ("exchanged", 5)]:
+        for f in (3, 6, 8, 2**n - 1, 2**n):
+            first, second = plain.isolated_moments(name, n, f)
+            found = fc.isolated(name, n, f=f)
+            wanted = (first, max(first - second, 0), min(first - 2 * second / 2**n, 1))
+            assert (found.mean, found.low, found.high) == wanted, (name, n, f)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", ["hypercube", "crossed"])
+def test_isolated_by_rate_and_by_links_are_sums_over_all_sets(name):
+    n, joined = 3, sorted(map(tuple, map(sorted, twin.links(name, 3))))
+    for k in (3, 5, 7):
+        mean = some = 0
+        for dead in itertools.combinations(joined, k):
+            met = {v for link in set(joined) - set(dead) for v in link}
+            mean += 8 - len(met)
+            some += len(met) < 8
+        found = fc.isolated(name, n, links=k)
+        assert found.mean == Fraction(mean, comb(12, k))
+        assert found.low <= Fraction(some, comb(12, k)) <= found.high
+    p = Fraction(1, 4)
+    mean = sum(comb(8, f) * p**f * (1 - p) ** (8 - f) * fc.isolated(name, n, f=f).mean for f in range(9))
+    assert fc.isolated(name, n, rate=float(p)).mean == mean
+
+
+def test_isolated_in_the_largest_cubes():
+    assert fc.isolated("hypercube", 62, f=200).mean > 0
+    assert 0 < fc.isolated("moebius1", 60, links=10**18).low <= fc.isolated("moebius1", 60, links=10**18).high
+    assert fc.isolated("hypercube", 30, rate=0.5).mean == Fraction(1, 2)
+
+
+# ---------------------------------------------------------------- a network of one's own, and bad input
+
+
+def ring(v, d, n):
+    """A cycle through all nodes: odd nodes up by slot 1, down by slot 0."""
+    return (v + (1 if v % 2 == d else -1)) % 2**n
+
+
+@pytest.mark.kernels
+def test_a_family_of_ones_own():
+    mine = fc.family("ring", "a cycle", step=ring, slots=lambda n: 2, sizes=lambda n: n >= 2)
+    assert not mine.matched and mine.degree(5) == 2 and mine.links(5) == 32
+    net = fc.network(mine, 6, [0, 32])
+    assert fc.survives(net).components == [31, 31] and fc.diameter(fc.network(mine, 6)) == 32
+    assert fc.network(mine, 12).neighbours(0) == (1, 4095)
+    assert fc.exact_survival(mine, 4).nodes == EXACT["torus-16"]["4"]["connected_by_faulty_nodes"]
+    again = fc.family("cross", "crossed again", step=block(lambda v, d, n: twisted(v, d)), slots=lambda n: n)
+    assert again.matched and fc.diameter(fc.network(again, 7)) == fc.diameter(fc.network("crossed", 7))
+
+
+@block
+def twisted(v, d):
+    return v ^ (1 << d) ^ ((v & 0x5555555555555555 & ((1 << (d & ~1)) - 1)) << 1)
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (lambda v, d, n: (v + 1) % 2**n, "slot 0 leads from 00 to 01 and from there to 10"),
+        (lambda v, d, n: v ^ (1 << d) ^ (v >> 1 & 1 if d == 2 else (v & 1) << d), "leads from"),
+        (lambda v, d, n: v ^ 1, "slots 0 and 1 both join 00 and 01"),
+        (lambda v, d, n: v ^ (1 << d) if d else v, "slot 0 joins no two nodes"),
+        (lambda v, d, n: v + 2**d, "must be in"),
+        (lambda v, d, n: 1.5, "step must be an integer in"),
+    ],
+)
+def test_a_wrong_step_is_refused_with_two_nodes(step, message):
+    with pytest.raises(fc.ParameterError, match=message):
+        fc.family("mine", "a", step=step, slots=lambda n: n)
+
+
+@pytest.mark.kernels
+def test_a_step_that_goes_wrong_above_what_was_checked():
+    late = fc.family("late", "a", step=lambda v, d, n: v ^ (1 << d) if n < 12 else v + 1, slots=lambda n: n)
+    assert fc.survives(fc.network(late, 11)).connected
+    with pytest.raises(fc.ParameterError, match="at n=12 slot 0 leads from 0 to 1 and from there to 2"):
+        fc.network(late, 12)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fc.network("crosed", 4), "network must be one of .*, got crosed; did you mean crossed?"),
+        (lambda: fc.network("twisted", 4), "n must be one of 1, 3, 5, 7, ... for twisted, got 4"),
+        (lambda: fc.network("crossed", 63), r"n must be in \[1, 62\] for crossed, got 63"),
+        (lambda: fc.network("crossed", 3, [8]), r"faulty_nodes must be in \[0, 7\] for crossed at n=3, got 8"),
+        (lambda: fc.network("crossed", 3, (), [(1, 5)]), r"got \(1, 5\)"),
+        (lambda: fc.survives(fc.Hypercube(21)), r"bits of a label must be in \[1, 20\] to hold all nodes, got 21"),
+        (lambda: fc.diameter(fc.network("crossed", 15)), r"bits of a label must be in \[1, 14\]"),
+        (lambda: fc.eccentricity(fc.Hypercube(3, [1]), 1), "v must be a nonfaulty node, got 1"),
+        (lambda: fc.distance(fc.network("crossed", 3, [1]), 0, 1), "t must be a nonfaulty node"),
+        (lambda: fc.survives("crossed"), "network must be a network, got 'crossed'"),
+        (lambda: fc.exact_survival("crossed", 5), r"n must be in \[1, 4\]"),
+        (lambda: fc.exact_survival("augmented", 4).links, "links of augmented at n=4 must be at most 32"),
+        (lambda: fc.isolated("folded", 4, links=3), "links must be left out for folded"),
+        (lambda: fc.isolated("crossed", 17, f=3), r"n must be in \[1, 16\]"),
+        (lambda: fc.isolated("crossed", 4), "one of f, rate and links must be given"),
+        (lambda: fc.isolated("crossed", 4, f=17), r"f must be in \[0, 16\]"),
+        (lambda: fc.isolated("crossed", 4, rate=1.5), r"rate must be a number in \[0, 1\]"),
+        (lambda: fc.family("crossed", "a", step=ring, slots=lambda n: n), "name must not be a built-in network's"),
+        (lambda: fc.family("My net", "a", step=ring, slots=lambda n: n), "name must be of a-z"),
+        (lambda: fc.family("a", "a", step=ring, slots=lambda n: 2, sizes=lambda n: n > 10), "sizes of a must hold"),
+        (lambda: fc.family("a", "a", step=None, slots=lambda n: 2), "step of a must be a function"),
+        (lambda: fc.network("crossed", 4).step(0, 4), r"d must be in \[0, 3\] for crossed at n=4, got 4"),
+    ],
+)
+def test_bad_input_is_one_line(call, message):
+    with pytest.raises(fc.ParameterError, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_shared_neighbours_at_the_largest_size():
+    """The pairs are counted once each."""
+    from fastcube.kernels.cube.tables import shared_neighbours
+
+    for name, n in (("crossed", 9), ("augmented", 8), ("exchanged", 9)):
+        table = FAMILIES[name].table(n)
+        assert shared_neighbours(table).sum() == 2**n * (2**n - 1) // 2 - FAMILIES[name].links(n)
+    counts = shared_neighbours(FAMILIES["hypercube"].table(6))
+    assert np.array_equal(counts[[10, 12]], [64 * 15 // 2, 64 * 63 // 2 - 64 * 3 - 480])

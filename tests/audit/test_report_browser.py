@@ -1,0 +1,183 @@
+"""The report in a real browser: it asks for nothing, all is there without script, and anyone can use it."""
+
+import shutil
+
+import pytest
+from helpers import report_page
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = shutil.which("chromium")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    return (report_page.folder(tmp_path_factory.mktemp("made")) / "report.html").resolve().as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium (Debian: apt-get install chromium fonts-dejavu-core)")
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: pip install -e '.[browser]'"
+    )
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+class Opened:
+    """A page of the report; knows what it asked for and what it said."""
+
+    def __init__(self, browser, address, scheme="light", script=True, width=1280, policy=True):
+        self.context = browser.new_context(
+            offline=True,
+            color_scheme=scheme,
+            java_script_enabled=script,
+            bypass_csp=not policy,
+            viewport={"width": width, "height": 800},
+            reduced_motion="reduce",
+        )
+        self.page = self.context.new_page()
+        self.asked, self.said = [], []
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.goto(address)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("script", [True, False])
+def test_it_asks_for_one_file_and_says_nothing(browser, address, scheme, script):
+    with Opened(browser, address, scheme, script) as opened:
+        assert opened.asked == [address]
+        assert opened.said == []
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser, address, scheme, width):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    with Opened(browser, address, scheme, width=width, policy=False) as opened:
+        opened.page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
+        found = axe.Axe().run(opened.page).response["violations"]
+        assert [(v["id"], v["help"], [n["html"][:200] for n in v["nodes"][:3]]) for v in found] == []
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_nothing_scrolls_sideways_on_a_telephone(browser, address, script):
+    with Opened(browser, address, script=script, width=375) as opened:
+        opened.page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
+        wide = opened.page.evaluate(
+            """[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1 &&
+            !e.closest('.wide, svg, code, pre, .hidden, .skip')).map(e => e.outerHTML.slice(0, 120)).slice(0, 5)"""
+        )
+        assert wide == []
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+def test_every_number_is_there_without_script(browser, address):
+    with Opened(browser, address) as opened, Opened(browser, address, script=False) as bare:
+        words = []
+        for page in (opened.page, bare.page):
+            page.evaluate("for (const e of document.querySelectorAll('#found, button')) e.remove()")  # comforts
+            words.append(page.locator("main").text_content().split())
+        assert words[0] == words[1]
+        assert sum(any(c.isdigit() for c in word) for word in words[1]) > 10
+        assert not bare.page.locator("input:visible").count()
+        bare.page.locator("#provenance summary").click()
+        assert bare.page.locator("#provenance").locator("table, dl").first.is_visible()
+
+
+def test_a_link_opens_what_it_leads_to(browser, address):
+    with Opened(browser, address) as opened:
+        page = opened.page
+        closed = page.locator("details.item:not([open]) > article").first
+        anchor = closed.get_attribute("id")
+        assert not closed.is_visible()
+        page.goto(f"{address}#{anchor}")
+        page.locator(f"#{anchor}").wait_for(state="visible")
+        assert page.locator("details.item:not([open])").count() > 0
+
+
+def test_what_is_refuted_is_open_and_the_rest_is_a_line_an_item(browser, address):
+    with Opened(browser, address, script=False) as opened:
+        items = opened.page.locator("details.item").evaluate_all(
+            "items => items.map(i => [i.dataset.verdict, i.open, i.querySelector('summary').getBoundingClientRect().height])"
+        )
+        assert {verdict == "refuted" for verdict, is_open, _ in items if is_open} <= {True}
+        assert all(is_open for verdict, is_open, _ in items if verdict == "refuted")
+        assert max(height for *_, height in items) < 60
+
+
+def test_a_reading_opens_where_it_is_named(browser, address):
+    with Opened(browser, address) as opened:
+        page = opened.page
+        page.evaluate("for (const d of document.querySelectorAll('details.item')) d.open = true")
+        reading = page.locator("details.reading").first
+        assert not reading.locator("div").is_visible()
+        reading.locator("summary").click()
+        assert len(reading.locator("div").text_content()) > 40
+
+
+def test_the_items_are_filtered_by_keyboard(browser, address):
+    with Opened(browser, address) as opened:
+        page = opened.page
+        rows = "details.item:visible"
+        everything = page.locator(rows).count()
+        for _ in range(200):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.id") == "words":
+                break
+        page.keyboard.type("lemma")
+        some = page.locator(rows).count()
+        assert 0 < some < everything
+        assert page.locator("#found").text_content() == f"{some} of {everything} lines, ours among them"
+        page.keyboard.press("Control+A")
+        page.keyboard.press("Delete")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Space")
+        kind = page.evaluate("document.activeElement.value")
+        assert page.locator(rows).count() == everything - page.locator(f"details.item[data-verdict={kind}]").count()
+
+
+def test_a_line_is_copied_as_it_is_printed(browser, address):
+    with Opened(browser, address) as opened:
+        page = opened.page
+        opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
+        button = page.locator("button.copy").first
+        button.focus()
+        page.keyboard.press("Enter")
+        page.locator("#told", has_text="Copied").wait_for(state="attached")
+        code = button.locator("xpath=preceding-sibling::code").text_content()
+        assert page.evaluate("navigator.clipboard.readText()") == code
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_plots_are_drawn_on_white(browser, address, scheme):
+    with Opened(browser, address, scheme) as opened:
+        opened.page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
+        plot = opened.page.locator(".plot img").first
+        assert plot.evaluate("image => image.complete && image.naturalWidth > 100")
+        assert plot.evaluate("image => getComputedStyle(image).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_it_prints_with_everything_open(browser, address):
+    with Opened(browser, address, "dark", script=False) as opened:
+        opened.page.emulate_media(media="print")
+        assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        table = opened.page.locator("details details table.data").first
+        assert table.is_visible()
+        assert table.bounding_box()["height"] > 20
+        assert opened.page.locator("nav").is_hidden()
+    with Opened(browser, address) as opened:
+        assert opened.page.pdf().startswith(b"%PDF")

@@ -1,0 +1,43 @@
+"""The claims about rival rules and about networks, which are no paper's: each verdict, its cases, and its witness."""
+
+from __future__ import annotations
+
+import numba
+import pytest
+from helpers.decided import decided
+
+from fastcube.audit import ledgers
+
+OUTCOMES = {
+    "unicast": {
+        "level-path": "holds",
+        "vector-path": "holds",
+        "levels-rounds": "holds",
+        "levels-unique": "holds",
+        "levels-near": "holds",
+        "words-chain": "holds",
+        "unsafe-near": "refuted",
+        "marking-rounds": "refuted",
+        "accepted-delivered": "holds",
+        "nothing-refused": "holds",
+        "nothing-refused-links": "refuted",
+        "a1-delivers": "holds",
+        "dfs-connected": "holds",
+        "gu-peng-4": "holds",
+        "gu-peng-6": "holds",
+        "gu-peng-connected": "holds",
+        "sidetrack-rates": "undecided",
+        "sidetrack-arrives": "refuted",
+    },
+    "networks": {"ten-cube": "holds", "moebius-links": "holds", "nodes-nobody": "refuted"},
+}
+
+
+@pytest.mark.kernels
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="counts over all messages need compiled code")
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_every_claim_is_decided_as_known(name):
+    verdicts = decided(ledgers.ledgers()[name])
+    assert {claim: verdict.outcome for claim, verdict in verdicts.items()} == OUTCOMES[name]
+    for verdict in verdicts.values():
+        assert all(witness.replay() for witness in verdict.witnesses)

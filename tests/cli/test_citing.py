@@ -1,0 +1,54 @@
+"""``fastcube cite``: one entry of the software, as CITATION.cff has it, and one of a study's paper."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import fastcube as fc
+from fastcube.audit import citing
+from fastcube.cli import main
+from fastcube.measure.inventory import inventory, papers
+
+CFF = (Path(__file__).parents[2] / "CITATION.cff").read_text()
+
+
+def field(name, text):
+    return re.search(rf"^  {name} += {{(.*)}},?$", text, re.MULTILINE)[1]
+
+
+def test_the_software_is_that_of_the_citation_file():
+    for name, key in (("title", "title"), ("author", "  - name"), ("version", "version"), ("license", "license")):
+        cited = re.search(rf"^{key}: \"?([^\"\n]*)", CFF, re.MULTILINE)[1]
+        assert field(name, citing.software()).strip("{}") == cited
+    assert field("year", citing.software()) == re.search(r"^date-released: (\d+)", CFF, re.MULTILINE)[1]
+
+
+@pytest.mark.parametrize("name", papers())
+def test_every_paper_has_an_entry_that_braces_close(name):
+    text = citing.paper(inventory(name))
+    assert text.startswith(f"@misc{{{name},\n")
+    assert text.count("{") == text.count("}")
+    assert field("title", text).strip("{}") in CFF
+    assert not re.search(r"(?<!\\)[&%$#_]", "".join(text.partition(",")[1:]))  # what LaTeX would read otherwise
+    assert len(field("author", text).split(" and ")) == len(inventory(name).authors)
+
+
+def call(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    told = capsys.readouterr()
+    return ended.value.code, told.out, told.err
+
+
+@pytest.mark.parametrize("study", fc.study_names())
+def test_every_study(study, capsys):
+    code, out, said = call(capsys, "cite", study)
+    assert code == 0
+    if said:
+        assert out == citing.software() + "\n"
+        assert said == f"{study} is about none of the five papers; its source: {fc.study(study).source}\n"
+    else:
+        assert out.startswith(citing.software() + "\n@misc{")

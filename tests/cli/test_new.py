@@ -1,0 +1,102 @@
+"""``fastcube new``: what it refuses, what it writes, and that this runs as it stands."""
+
+import ast
+import os
+import subprocess
+import sys
+import tomllib
+import venv
+from pathlib import Path
+
+import pytest
+
+from fastcube.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def new(tmp_path, monkeypatch):
+    """Calls the command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        with pytest.raises(SystemExit) as left:
+            main(["new", *words])
+        return left.value.code
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        (
+            "my-study",
+            "name must be a Python identifier, no keyword, of at most 60 characters, got my-study; my_study is one",
+        ),
+        ("class", "got class"),
+        ("1st", "got 1st"),
+        ("a" * 61, "of at most 60 characters"),
+        ("été", "got été"),
+        ("../x", "; x is one"),
+        ("numpy", "name must be one that no module has, got numpy: a file of that name would hide it"),
+        ("routing", "name must be one that no study has, got routing"),
+    ],
+)
+def test_names_that_would_not_do(new, name, told, tmp_path, capsys):
+    assert new(name) == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert said.count("\n") == 1
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_file_with_its_test(new, tmp_path, capsys):
+    assert new("mine") == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.py", "test_mine.py"]
+    assert "python test_mine.py && fastcube run mine.py --trials 1e4" in capsys.readouterr().err
+    before = {path: path.read_text() for path in tmp_path.iterdir()}
+    for path, text in before.items():
+        ast.parse(text)
+        assert not {"NAME", "MODULE", "RUN", "PATH"} & set(text.replace("`", " ").replace('"', " ").split()), path
+    assert new("mine") == 2
+    assert "mine.py exists and is not overwritten" in capsys.readouterr().err
+    (tmp_path / "mine.py").unlink()
+    assert new("mine") == 2
+    assert "test_mine.py exists and is not overwritten" in capsys.readouterr().err
+    assert not (tmp_path / "mine.py").exists()
+
+
+def test_a_package(new, tmp_path, capsys):
+    assert new("pack", "--package") == 0
+    project = tomllib.loads((tmp_path / "pack/pyproject.toml").read_text())
+    assert project["project"]["entry-points"]["fastcube.studies"] == {"pack": "pack:PAPER"}
+    assert "from pack.study import STUDY" in (tmp_path / "pack/tests/test_pack.py").read_text()
+    assert new("pack", "--package") == 2
+    assert "pack exists and is not overwritten" in capsys.readouterr().err
+
+
+def call(*words, path="", cwd):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), path])}
+    done = subprocess.run([*map(str, words)], cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_what_is_written_runs(new, tmp_path):
+    new("mine")
+    assert "both tests pass" in call(sys.executable, "test_mine.py", cwd=tmp_path)
+    command = (sys.executable, "-m", "fastcube", "run", "mine.py", "--trials", "1e4", "--progress", "none")
+    assert len(call(*command, cwd=tmp_path).splitlines()) == 16
+    new("pack", "--package")
+    venv.create(tmp_path / "env", with_pip=True)
+    site = next(path for path in sys.path if path.endswith("site-packages") and (Path(path) / "numba").exists())
+    python = tmp_path / "env/bin/python"
+    install = ("-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "./pack")
+    call(python, *install, path=site, cwd=tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    listed = call(python, "-m", "fastcube", "list", path=site, cwd=tmp_path / "elsewhere")
+    assert any(line.startswith("pack ") for line in listed.splitlines())
+    assert "both tests pass" in call(python, "pack/tests/test_pack.py", path=site, cwd=tmp_path)

@@ -1,0 +1,110 @@
+"""Sweeps: a TOML file's tables are command lines of ``run``, and say nothing else."""
+
+import subprocess
+
+import pytest
+from helpers.processes import TOY_FILE
+
+import fastcube as fc
+from fastcube.cli import main
+from fastcube.results.reading import open_results
+
+SWEEP = f"""
+[[run]]
+study = "{TOY_FILE}"
+set = {{ a = "1:2", work = [0] }}
+trials = 3e3
+seed = 5
+
+[[run]]
+study = "{TOY_FILE}"
+set = {{ a = 7 }}
+output = "seven.h5"
+relative = "20%"
+target = "octal"
+"""
+
+
+@pytest.fixture
+def sweep(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.toml").write_text(SWEEP)
+    return tmp_path
+
+
+def run(*words):
+    with pytest.raises(SystemExit) as end:
+        main([*words, "--progress", "none"] if words[0] == "run" else list(words))
+    return end.value.code
+
+
+def test_each_table_is_a_command_line(sweep, capsys):
+    assert run("run", "s.toml") == 0
+    out, err = capsys.readouterr()
+    assert out.count("Bits of a word") == 2
+    assert err.splitlines() == ["results in toy.h5", "results in seven.h5"]
+    first, second = open_results(sweep / "toy.h5"), open_results(sweep / "seven.h5")
+    assert first.digest() == fc.run(TOY_FILE, a=[1, 2], work=0, trials=3000, seed=5).digest()
+    assert second.digest() == fc.run(TOY_FILE, a=7, relative="20%", target="octal").digest()
+    assert run("run", "s.toml") == 0  # again: nothing to do
+
+
+def test_what_is_typed_stands_in_place_of_the_file(sweep, capsys):
+    assert run("run", "s.toml", "--seed", "9", "--dry-run") == 0
+    out, _ = capsys.readouterr()
+    assert out.count("study   toy") == 2
+    assert not [*sweep.glob("*.h5")]
+    text = SWEEP.replace('relative = "20%"\ntarget = "octal"', "trials = 100")
+    (sweep / "s.toml").write_text(text)
+    for i in range(2):
+        assert run("run", "s.toml", "--shard", f"{i}/2") == 0
+    whole = fc.merge([sweep / "seven-0.h5", sweep / "seven-1.h5"])
+    assert whole.digest() == fc.run(TOY_FILE, a=7, trials=100).digest()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("seed = 5", "sead = 5", "run 1 of s.toml has no option sead; did you mean seed?"),
+        ("seed = 5", "force = 1", "force of run 1 of s.toml must be true or false, got 1"),
+        ("seed = 5", "dry-run = true", "run 1 of s.toml has no option dry-run"),
+        ("seed = 5", "seed = [[1]]", "seed of run 1 of s.toml must be text, a number or a list of them, got [[1]]"),
+        ("seed = 5", "workers = 'x'", "run 1 of s.toml: Invalid value for '--workers': 'x' is not a valid integer."),
+        ("a = 7", "b = 7", "b is not an axis of toy"),
+        ("[[run]]", "[[ran]]", "s.toml must hold tables [[run]] and nothing else, got ran"),
+        ("seed = 5", "seed = ", "s.toml is not TOML: "),
+        ("trials", "study = 3\n#", "s.toml is not TOML: "),
+        (f'study = "{TOY_FILE}"', "", "study of run 1 of s.toml must be the name of a study or a file, got None"),
+        ('output = "seven.h5"', 'output = "toy.h5"', "output must be different for each run, got toy.h5 twice"),
+        ('output = "seven.h5"', 'output = "none/x.h5"', "output folder none does not exist"),
+    ],
+)
+def test_what_is_wrong_is_one_line_before_anything_runs(sweep, capsys, old, new, told):
+    (sweep / "s.toml").write_text(SWEEP.replace(old, new))
+    assert run("run", "s.toml") == 2
+    err = capsys.readouterr().err
+    assert err.startswith("fastcube: ")
+    assert told in err
+    assert err.count("\n") == 1
+    assert not [*sweep.glob("*.h5")]
+
+
+def test_an_output_on_the_command_line_is_refused(sweep, capsys):
+    assert run("run", "s.toml", "-o", "x.h5") == 2
+    assert "output must stand in s.toml, where each run has its own" in capsys.readouterr().err
+    assert run("run", "none.toml") == 2
+    assert "none.toml cannot be read: No such file or directory" in capsys.readouterr().err
+
+
+def test_slurm_takes_a_sweep(sweep, capsys):
+    assert run("slurm", "s.toml", "--array", "4") == 2
+    assert "s.toml" not in capsys.readouterr().out  # a shard has no target
+    (sweep / "s.toml").write_text(SWEEP.replace('relative = "20%"\ntarget = "octal"', "trials = 100"))
+    assert run("slurm", "s.toml", "--array", "4") == 0
+    script = capsys.readouterr().out
+    assert f'run {sweep}/s.toml --shard "$SLURM_ARRAY_TASK_ID/4" --progress lines &' in script
+    assert "merge toy-*.h5 -o toy.h5" in script
+    assert "merge seven-*.h5 -o seven.h5" in script
+    assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
+    assert run("slurm", "s.toml", "--array", "4", "--seed", "3") == 2
+    assert "seed must stand in s.toml" in capsys.readouterr().err

@@ -1,0 +1,48 @@
+"""Fault sets of every study, looked at."""
+
+import pytest
+
+import fastcube as fc
+from fastcube.measure import registry
+from fastcube.networks.faults import RandomFaults
+
+
+def small_points():
+    """The first point of each grid of each study that has some faults."""
+    for study in registry.studies().values():
+        for grid in study.grids:
+            point = next(p for p in grid.points if any(p.get(a) for a in ("f", "links", "rate", "p", "d")))
+            if point.get("m", 0) < 10 and point.get("n", 0) <= 12:
+                yield pytest.param(study, point, id=f"{study.name}-{grid.name}")
+
+
+def flat(value):
+    """Labels in one list, whatever the nesting."""
+    return [x for v in value for x in flat(v)] if isinstance(value, list) else [value]
+
+
+def check(study, point):
+    """What the first trials draw is what replay tells of them."""
+    point = study.point(point)
+    for trial in (0, 1, 70):
+        told = study.explain(point, study.key(5, point), trial).data
+
+        def drawn(what, trial=trial):
+            return fc.fault_sets(study.name, what=what, seed=5, first=trial, stop=trial + 1, **point)[0]
+
+        others = dict(study.draw(point, study.key(5, point), trial).others)
+        if others.pop("void", False):
+            continue
+        if "messages" in told:  # sources and destinations, nested
+            told |= {"sources": [s for s, _ in told["messages"]], "destinations": [d for _, d in told["messages"]]}
+        for name, value in others.items():
+            assert flat(told[name]) == flat(value) == flat(drawn(name).tolist())
+        links = drawn("faulty_links").tolist()
+        assert links == told.get("faulty_links", [])
+        nodes = drawn("faulty_nodes").tolist()
+        if "faulty_nodes" in told:
+            assert nodes == told["faulty_nodes"] if study.name != "edst-broadcast" else nodes == [told["f"]]
+        if "status_key" in told:
+            lazy = RandomFaults(point["rate"], told["status_key"])
+            bits = point["n"] if "n" in point else 2 * point["m"] + 1
+            assert nodes == [v for v in range(2**bits) if v in lazy]

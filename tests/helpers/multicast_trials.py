@@ -1,0 +1,84 @@
+"""Trials of multicasts by kernel, and by the plain reference."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import fastcube as fc
+from fastcube.kernels.multicasting.layout import MULTICAST
+from fastcube.kernels.multicasting.scalar import MULTICAST_SINGLE
+from fastcube.kernels.tally.layout import Layout
+from fastcube.kernels.wormhole.layout import MULTICAST_DEADLOCK, MULTICAST_WORMHOLE
+from fastcube.kernels.wormhole.scalar import MULTICAST_DEADLOCK_SINGLE, MULTICAST_WORMHOLE_SINGLE
+from helpers.documented import recipe
+
+KEY = 0x5EED0123456789AB
+
+
+def count(kernel, layout: Layout, point, first, stop):
+    slots = layout.fresh()
+    kernel(np.uint64(KEY), first, stop, np.array(point, np.float64), slots)
+    return layout.read(slots)
+
+
+def check_multicasts(n, f, destinations, first, stop):
+    """Trials of ``multicast`` by the kernel and by the functions of one multicast, which other tests hold to the twin."""
+    wanted = dict.fromkeys((c.name for c in MULTICAST.counters), 0)
+    most = (-1, -1)
+    for t in range(first, stop):
+        faults, s, nodes = recipe()["multicast_case"](KEY, t, n, f, destinations)
+        cube = fc.Hypercube(n, faults)
+        pair = fc.two_partition(cube, exhaustive=True)
+        if pair is None:
+            continue
+        m = fc.multicast(cube, s, nodes, pair)
+        values = {
+            "channels": m.N,
+            "hamilton": fc.multicast(cube, s, nodes, pair, "hamilton").N,
+            "free": fc.multicast(fc.Hypercube(n), s, nodes).N,
+            "depth": m.depth,
+            "detours": m.detours,
+            "separate": sum(fc.multicast(cube, s, [d], pair).N for d in nodes),
+        }
+        for name, value in values.items():
+            wanted[name] += value
+            wanted[f"{name}_{name}"] += value**2
+        wanted["channels_free"] += values["channels"] * values["free"]
+        wanted["partitioned"] += 1
+        wanted["detoured"] += m.detours > 0
+        most = max(most, (m.N, -t))
+    counts, extremes = count(MULTICAST_SINGLE, MULTICAST, (n, f, destinations), first, stop)
+    assert counts == wanted
+    assert extremes == {"most_channels": (most[0], abs(most[1]))}
+
+
+def check_graphs(n, f, first, stop):
+    """Trials of ``multicast-deadlock`` by the kernel and by the functions of one graph."""
+    wanted = dict.fromkeys((c.name for c in MULTICAST_DEADLOCK.counters), 0)
+    for t in range(first, stop):
+        cube = fc.Hypercube(n, recipe()["fault_set"](KEY, t, n, f))
+        if fc.two_partition(cube, exhaustive=True) is None:
+            continue
+        wanted["partitioned"] += 1
+        wanted["cyclic"] += fc.dependency_cycle(cube) is not None
+        wanted["cyclic_unicast"] += fc.dependency_cycle(cube, unicast=True) is not None
+        wanted["cyclic_repaired"] += fc.dependency_cycle(cube, virtual_channels=2) is not None
+    assert count(MULTICAST_DEADLOCK_SINGLE, MULTICAST_DEADLOCK, (n, f), first, stop)[0] == wanted
+
+
+def check_simulations(point, first, stop):
+    """Trials of ``multicast-wormhole`` by the kernel and by the functions of one simulation."""
+    n, f, senders, destinations = point
+    wanted = dict.fromkeys((c.name for c in MULTICAST_WORMHOLE.counters), 0)
+    for t in range(first, stop):
+        faults, messages = recipe()["wormhole_case"](KEY, t, n, f, senders, destinations)
+        cube = fc.Hypercube(n, faults)
+        pair = fc.two_partition(cube, exhaustive=True)
+        if pair is None:
+            continue
+        alone = [(s, [d]) for s, nodes in messages for d in nodes]
+        wanted["partitioned"] += 1
+        wanted["deadlock"] += fc.simulate_wormhole(cube, messages, pair).deadlocked
+        wanted["deadlock_repaired"] += fc.simulate_wormhole(cube, messages, pair, 2).deadlocked
+        wanted["deadlock_separate"] += fc.simulate_wormhole(cube, alone, pair, 2).deadlocked
+    assert count(MULTICAST_WORMHOLE_SINGLE, MULTICAST_WORMHOLE, point, first, stop)[0] == wanted

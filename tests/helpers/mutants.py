@@ -1,0 +1,42 @@
+"""Broken algorithms put in the place of sound ones, and the claims decided again."""
+
+from __future__ import annotations
+
+import pytest
+
+from fastcube.audit import ledgers
+from fastcube.audit.claims import DisagreementError, Effort
+from fastcube.studies.li_peng_chu.claims import routing
+from fastcube.studies.sui_wang_lee.claims import edmonds
+from fastcube.studies.sui_wang_lee.claims import trees as sw
+
+LH, LK, LP, SW, WL, UC = ("lee_hayes", "leu_kuo", "li_peng_chu", "sui_wang_lee", "wang_lin_kuo", "unicast")
+
+
+_SHAPES = sw.shapes
+
+
+def forget() -> None:
+    """Let deciders keep nothing for the next claim."""
+    _SHAPES.cache_clear()
+    edmonds._FIRSTS.clear()
+    routing._FOUND.clear()
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    """What deciders keep for the next claim must not come from a mutant, nor save one."""
+    forget()
+    yield
+    forget()
+
+
+def decided(paper: str, claim: str) -> tuple[str, str]:
+    """What a claim's decider comes to: a verdict, or that two computations differed; and the first witness."""
+    try:
+        verdict = ledgers.ledgers()[paper][claim].decide(Effort(quick=True))
+    except DisagreementError:
+        return "stopped", ""
+    if verdict.outcome in ("refuted", "misprint"):
+        assert verdict.witnesses
+    return verdict.outcome, verdict.witnesses[0].python if verdict.witnesses else ""

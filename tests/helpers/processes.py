@@ -1,0 +1,164 @@
+"""Runs of the command line as real processes, for tests that send them signals."""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+TOY_FILE = str(Path(__file__).with_name("toy.py"))
+
+#: Points of an axis of names, as a command line and as Python ask for them.
+NAMED = ("survival", "--set=network=crossed,folded", "--set=n=6,7", "--set=f=16", "--set=links=0", "--trials=60001")
+NAMED_POINTS = {"network": ["crossed", "folded"], "n": [6, 7], "f": 16, "links": 0, "trials": 60_001}
+FASTCUBE = [sys.executable, "-P", "-m", "fastcube"]
+
+#: Seconds after which a process that should have done something is taken for stuck; no test depends on them.
+PATIENCE = 600
+
+#: Outside any job, whatever started the tests; no plug-in of the environment's changes what is printed.
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "OMPI_", "PMI", "PMIX_", "COLUMNS"))}
+
+# the launcher of the same installation first: a virtual environment's wheel, then the system's
+MPIEXEC = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
+
+# messages stay on this host; also as root, and with more ranks than processors
+MPI_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PMIX_MCA_ptl_tcp_if_include": "lo",
+    "OMPI_MCA_btl": "self,sm",
+}
+
+
+def fastcube(*arguments, timeout=PATIENCE, env=None, **options):
+    """Run a command to its end; what it said is kept as text."""
+    return subprocess.run(
+        [*FASTCUBE, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        env={**CLEAN, **(env or {})},
+        **options,
+    )
+
+
+def in_this(capsys, *arguments):
+    """Run a command to its end in this process, where what it does needs none of its own; exit status, output and talk.
+
+    A run that fails while another of its threads still works would end the process.
+    """
+    from fastcube.cli import main, run
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.setattr(run, "leave", sys.exit)
+        main([*map(str, arguments)])
+    said = capsys.readouterr()
+    return ended.value.code, said.out, said.err
+
+
+def as_python(code):
+    """What a program prints that imports from the tests, with kernels as the Python that they are written in."""
+    quiet = 'import warnings\nwarnings.simplefilter("ignore")\n'  # NumPy scalars warn where machine words wrap around
+    done = subprocess.run(
+        [sys.executable, "-c", quiet + code],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(__file__).parent)},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def steered(*steps):
+    """The command line with what it should wait at: see ``steered.py``."""
+    return [sys.executable, str(Path(__file__).with_name("steered.py")), *map(str, steps), "--"]
+
+
+class Running:
+    """A ``fastcube run`` in the background; a with block ends it in any case."""
+
+    def __init__(self, *arguments, command=None, env=None, **options):
+        self.process = subprocess.Popen(
+            [*(command or FASTCUBE), *map(str, arguments), "--progress", "bar"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**CLEAN, **(env or {})},
+            **options,
+        )
+        self.said = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def wait_for(self, pattern, timeout=PATIENCE):
+        """Read its progress bar until the pattern shows."""
+        end = time.monotonic() + timeout
+        os.set_blocking(self.process.stderr.fileno(), False)
+        while not re.search(pattern, self.said):
+            assert time.monotonic() < end, f"never said {pattern!r}: {self.said[-2000:]}"
+            assert self.process.poll() is None, f"ended with {self.process.returncode}: {self.said[-2000:]}"
+            self.said += (self.process.stderr.read() or b"").decode()
+            time.sleep(0.01)
+        return self
+
+    def wait_for_file(self, path, timeout=PATIENCE):
+        """Wait for its first checkpoint."""
+        end = time.monotonic() + timeout
+        while not path.exists():
+            assert time.monotonic() < end, "wrote no checkpoint"
+            assert self.process.poll() is None, f"ended with {self.process.returncode}"
+            time.sleep(0.01)
+        return self
+
+    def end(self, signal=None, timeout=PATIENCE):
+        """Send a signal, wait for the end; gives the exit code and its last words."""
+        if signal is not None:
+            self.process.send_signal(signal)
+        code = self.process.wait(timeout)
+        os.set_blocking(self.process.stderr.fileno(), True)
+        self.said += self.process.stderr.read().decode()
+        lines = [line for line in re.split(r"[\r\n]+", self.said) if line.startswith("fastcube:")]
+        lines = [line for line in lines if not line.startswith("fastcube: compiling")]  # on a cold cache
+        return code, lines
+
+
+@contextlib.contextmanager
+def mounted(folder, options):
+    """A small file system of its own at the folder."""
+    folder.mkdir()
+    mount = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True, text=True, check=False
+    )
+    if mount.returncode:
+        pytest.skip(f"cannot mount a file system here: {mount.stderr.splitlines()[0]}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+def fill(folder):
+    """Take all the room that is left."""
+    with contextlib.suppress(OSError), (folder / "filler").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+
+
+def remount_read_only(folder):
+    subprocess.run(["mount", "-o", "remount,ro", folder], check=True)

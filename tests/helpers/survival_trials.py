@@ -1,0 +1,72 @@
+"""Trials of survival by kernel, and by the plain reference."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from reference import survival
+
+import fastcube as fc
+from fastcube.kernels.cube.slots import SLOTS
+from fastcube.kernels.survival import dispatch as tables
+from fastcube.kernels.survival import replay
+from fastcube.kernels.survival.layout import SURVIVAL
+from fastcube.kernels.survival.layout import SURVIVAL_PARTS as PARTS
+
+KEY = 0x5EED0123456789AB
+
+
+FAMILIES = fc.families()
+
+
+MATCHED = [name for name, family in FAMILIES.items() if family.matched]
+
+
+def count(kernel, name, n, f, k=0, first=0, trials=1, key=KEY, layout=SURVIVAL):
+    slots = layout.fresh()
+    params = np.array([list(SLOTS).index(name), n, f, k], np.float64)
+    kernel.compiled(np.uint64(key), np.int64(first), np.int64(first + trials), params, slots)
+    counts, extremes = layout.read(slots)
+    return counts | {f"most_{name}": value for name, value in extremes.items()}
+
+
+def outcomes(name, n, drawn):
+    """What the twin makes of trials, each (faulty nodes, names of faulty links, ends), of a network and the hypercube."""
+    for faulty, dead, ends in drawn:
+        pair = tuple(int(x) for x in ends) if len(ends) else None
+        links = [(int(v), int(d)) for v, d in dead]
+        yield [survival.survival(which, n, map(int, faulty), links, pair) for which in (name, "hypercube")]
+
+
+def check_parts(name, n, f, k, first, trials):
+    """So many trials of ``survival-parts`` by the kernel and by the twin."""
+    drawn = (replay.survival(np.uint64(KEY), t, n, f, k) for t in range(first, first + trials))
+    found = count(tables.SURVIVAL_PARTS.kernel(name, n, f, k), name, n, f, k, first=first, trials=trials, layout=PARTS)
+    out = Counter(dict.fromkeys((counter.name for counter in PARTS.counters), 0))
+    most = (-1, -1)
+    for t, (own, cube) in enumerate(outcomes(name, n, drawn), first):
+        size = int(own.largest * (2**n - f))
+        out["largest"] += size
+        out["largest_squares"] += size**2
+        out["parts"] += own.parts
+        out["parts_squares"] += own.parts**2
+        out["some"] += own.parts > 0
+        most = max(most, (own.parts, t), key=lambda pair: (pair[0], -pair[1]))
+        if own.distance is not None:
+            out["reached"] += 1
+            out["length"] += own.distance
+            out["length_squares"] += own.distance**2
+            out["intact"] += own.intact
+            out["intact_squares"] += own.intact**2
+            out["length_intact"] += own.distance * own.intact
+            if cube.distance is not None:
+                gain = own.distance - cube.distance
+                out["both"] += 1
+                out["both_length"] += own.distance
+                out["both_squares"] += own.distance**2
+                out["gain"] += gain
+                out["gain_squares"] += gain**2
+                out["gain_nonzero"] += gain != 0
+    assert found.pop("most_parts") == most
+    assert found == dict(out), (n, f, k)

@@ -1,0 +1,137 @@
+"""Trials of routing rules by kernel, and by the plain reference."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from reference import routing as lee_hayes
+from reference.unicast import Cube
+from reference.unsafe import find_unsafe
+
+import fastcube as fc
+from fastcube.kernels.unicast import replay
+from fastcube.kernels.unicast.layout import BLIND, COMPARED, PROMISING
+from fastcube.kernels.unicast.rules import RULES
+from fastcube.networks.faults import RandomFaults
+from helpers.unicast_drawing import drawing
+
+
+def ways(rules, n, faults, cut, s, t, choice):
+    """What becomes of one message by each rule, in plain Python: outcome, and links beyond the Hamming distance."""
+    old, new = lee_hayes.Cube(n, faults, cut), Cube(n, faults, cut)
+    out = {}
+    for rule in rules:
+        if rule == "ROUTE3" and old.is_unsafe():
+            outcome, path = "refused", [s]
+        elif rule in ("ROUTE", "ROUTE1", "ROUTE3"):
+            outcome, path = old.route(rule, s, t)
+        else:
+            outcome, path = new.route(rule, s, t, choice)
+        out[rule.lower()] = outcome, len(path) - 1 - (s ^ t).bit_count()
+    return out
+
+
+def enter(counts, extremes, found, trial):
+    """Enter into a tally what :func:`ways` finds."""
+    for name, (outcome, extra) in found.items():
+        if outcome != "delivered":
+            counts[f"{name}_{outcome}"] += 1
+            continue
+        counts[f"{name}_delivered"] += 1
+        counts[f"{name}_minimal"] += extra == 0
+        counts[f"{name}_extra_links"] += extra
+        counts[f"{name}_extra_squares"] += extra**2
+        counts[f"{name}_detours"] += extra > 0
+        most(extremes, f"{name}_most", extra, trial)
+
+
+def most(extremes, name, value, trial):
+    """Let a trial, later than all before, compete for an extreme."""
+    if value > extremes.get(name, (-1, -1))[0]:
+        extremes[name] = value, trial
+
+
+def agree(tally, counts, extremes):
+    """Whether a study's tally is that of the twin, who names only what occurs."""
+    assert tally.counts == {name: counts[name] for name in tally.counts}
+    assert tally.extremes == {name: extremes.get(name, (-1, -1)) for name in tally.extremes}
+
+
+#: How a message ends that a word promises a path.
+RIGHT = (("delivered", 0), ("delivered", 2))
+
+
+def check_rules(n, f, links, trials):
+    """So many trials of ``rivals``."""
+    point = {"n": n, "f": f, "links": links}
+    study = fc.study("rivals")
+    key = study.key(0, point)
+    counts, extremes = Counter(minimal_known=trials), {}
+    for trial in range(trials):
+        nodes, cut, (s, t) = (drawn.tolist() for drawn in replay.rivals(np.uint64(key), trial, n, f, links))
+        cube = Cube(n, nodes, cut)
+        found = ways(RULES, n, nodes, cut, s, t, drawing(key, trial))
+        delivers = {name: outcome == "delivered" for name, (outcome, _) in found.items()}
+        reach = cube.shortest(s, t) is not None
+        enter(counts, extremes, found, trial)
+        counts["reachable"] += reach
+        counts["minimal_exists"] += cube.minimal_exists(s, t)
+        for name, arrives in delivers.items():
+            counts[f"{name}_loss"] += reach and not arrives
+        for name in COMPARED:
+            counts[f"{name}_gain"] += delivers[name] - delivers["levels"]
+            counts[f"{name}_apart"] += delivers[name] != delivers["levels"]
+        for name in PROMISING:
+            outcome, extra = found[name]
+            most(extremes, f"{name}_wrong", outcome != "refused" and (outcome, extra) not in RIGHT, trial)
+    agree(study.count(point, trials), counts, extremes)
+
+
+def check_rate(n, rate, trials):
+    """So many trials of ``rivals-rate``."""
+    point = {"n": n, "rate": rate}
+    study = fc.study("rivals-rate")
+    key = study.key(0, point)
+    counts, extremes = Counter(), {}
+    for trial in range(trials):
+        valid, status_key, s, t = replay.rivals_rate(np.uint64(key), trial, n, rate)
+        if valid:
+            counts["valid"] += 1
+            faults = RandomFaults(rate, int(status_key))
+            faulty = [x for x in range(2**n) if x in faults]
+            found = ways(map(str.upper, BLIND), n, faulty, (), int(s), int(t), drawing(key, trial))
+            enter(counts, extremes, found, trial)
+    agree(study.count(point, trials), counts, extremes)
+
+
+def check_status(n, f, links, trials):
+    """So many trials of ``rivals-status``."""
+    point = {"n": n, "f": f, "links": links}
+    study = fc.study("rivals-status")
+    key = study.key(0, point)
+    counts, extremes = Counter(known=trials), {}
+    for trial in range(trials):
+        nodes, cut, _ = (drawn.tolist() for drawn in replay.rivals_status(np.uint64(key), trial, n, f, links))
+        cube = Cube(n, nodes, cut)
+        marked, steps = cube.wu_fernandez()
+        _, own, level_steps = cube.levels()
+        vectors, vector_steps = cube.vectors()
+        unsafe = find_unsafe(n, nodes, cut)
+        found = {
+            "unsafe": (2**n - f - len(unsafe), max(unsafe.values(), default=0)),
+            "wu_fernandez": (2**n - f - len(marked), steps),
+            "levels": (sum(level == n for level in own.values()), level_steps),
+            "vectors": (sum(all(vectors[v]) for v in cube.nonfaulty), vector_steps),
+        }
+        if links:
+            del found["wu_fernandez"]
+        for word, (safe, rounds) in found.items():
+            counts[f"{word}_nodes"] += safe
+            counts[f"{word}_squares"] += safe**2
+            counts[f"{word}_some"] += safe > 0
+            counts[f"{word}_steps"] += rounds
+            counts[f"{word}_steps_squares"] += rounds**2
+            counts[f"{word}_steps_some"] += rounds > 0
+            most(extremes, f"{word}_most_rounds", rounds, trial)
+    agree(study.count(point, trials), counts, extremes)

@@ -1,0 +1,334 @@
+"""Survival kernels: on the trials of the twin, against each other, and against exact counts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from fractions import Fraction
+from math import comb
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from helpers.documented import recipe
+from helpers.survival_trials import FAMILIES, KEY, MATCHED, check_parts, count, outcomes
+from reference import networks
+from scipy.special import bdtr, bdtrc
+
+from fastcube.kernels.cube.slots import SLOTS
+from fastcube.kernels.draws.links import link_set
+from fastcube.kernels.draws.nodes import fault_set
+from fastcube.kernels.survival import dispatch as tables
+from fastcube.kernels.survival import replay
+from fastcube.kernels.survival.lanes import _none_apart
+from fastcube.kernels.survival.layout import COMPARED, SURVIVAL
+
+EXACT = json.loads((Path(__file__).resolve().parents[2] / "data" / "networks.json").read_text())["networks"]
+
+
+def lanes(name, n, f, k=0, **others):
+    return count(tables.SURVIVAL.kernel(name, n, f, k), name, n, f, k, **others)
+
+
+def single(name, n, f, k=0, **others):
+    return count(tables.SURVIVAL.load("scalar.SURVIVAL_SINGLE"), name, n, f, k, **others)
+
+
+def expected(name, n, drawn):
+    """The tally of those trials."""
+    out = Counter(dict.fromkeys((counter.name for counter in SURVIVAL.counters), 0))
+    for own, cube in outcomes(name, n, drawn):
+        out["pairs"] += own.pair is not None
+        for what in COMPARED:
+            a, b = bool(getattr(own, what)), bool(getattr(cube, what))
+            out[what] += a
+            out[f"cube_{what}"] += b
+            out[f"{what}_gain"] += a - b
+            out[f"{what}_differs"] += a != b
+    return dict(out)
+
+
+def points(name, most):
+    for n in (n for n in range(1, most + 1) if FAMILIES[name].sizes(n)):
+        nodes = 2**n
+        for f in sorted({0, 1, n - 1, n, nodes // 4, nodes // 2, nodes // 2 + 1, nodes - 2, nodes - 1, nodes}):
+            yield n, f
+
+
+@pytest.mark.parametrize("name", ["hypercube", "moebius1", "augmented"])
+def test_single_on_the_twins_trials(name):
+    for n, f in points(name, 6):
+        for k in {0, min(f, 9, n * 2 ** (n - 1)) * FAMILIES[name].matched}:
+            drawn = [replay.survival(np.uint64(KEY), t, n, f, k) for t in range(100, 104)]
+            assert single(name, n, f, k, first=100, trials=4) == expected(name, n, drawn), (n, f, k)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", FAMILIES)
+def test_lanes_on_the_twins_trials(name):
+    for n, f in points(name, 8):
+        first, trials = 1000 + f, 12 if n < 6 else 4
+        drawn = [replay.survival(np.uint64(KEY), t, n, f, 0) for t in range(first, first + trials)]
+        assert lanes(name, n, f, first=first, trials=trials) == expected(name, n, drawn), (n, f)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", MATCHED)
+def test_faulty_links_on_the_twins_trials(name):
+    for n in (n for n in range(1, 9) if FAMILIES[name].sizes(n)):
+        links = n * 2 ** (n - 1)
+        for f, k in {(0, 1), (0, links // 4), (2**n // 4, links // 4), (0, links // 2), (1, links)}:
+            if k == 0 or f > 2**n:
+                continue
+            drawn = [replay.survival(np.uint64(KEY), t, n, f, k) for t in range(70, 76)]
+            assert lanes(name, n, f, k, first=70, trials=6) == expected(name, n, drawn), (n, f, k)
+
+
+@pytest.mark.parametrize(("n", "f", "k"), [(5, 9, 0), (6, 40, 0), (3, 0, 7), (9, 100, 30), (9, 12, 0)])
+def test_cases_are_the_faults_of_the_house(n, f, k):
+    for t in (0, 513, 2**40 + 3):
+        faulty, dead, ends = replay.survival(np.uint64(KEY), t, n, f, k)
+        assert sorted(faulty.tolist()) == sorted(fault_set(np.uint64(KEY), t, n, f).tolist())
+        assert dead.tolist() == link_set(np.uint64(KEY), t, n, k).tolist()
+        assert len(set(ends.tolist()) - set(faulty.tolist())) == 2
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", ["hypercube", "crossed", "exchanged", "augmented", "torus-16", "hyperx-8"])
+@pytest.mark.parametrize("f", [0, 6, 30, 60, 200, 300, 510, 511, 512])
+def test_lanes_and_single_on_the_same_trials(name, f):
+    n = next(n for n in (8, 9) if FAMILIES[name].sizes(n))
+    f = min(f, 2**n)
+    assert lanes(name, n, f, first=300, trials=1500) == single(name, n, f, first=300, trials=1500)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", MATCHED)
+@pytest.mark.parametrize(("f", "k"), [(0, 200), (0, 20), (10, 100), (64, 150), (0, 448), (128, 3)])
+def test_lanes_and_single_on_the_same_links(name, f, k):
+    assert lanes(name, 7, f, k, first=5, trials=1000) == single(name, 7, f, k, first=5, trials=1000)
+
+
+FEW = [
+    (4, 4),
+    (4, 5),
+    (5, 6),
+    (5, 9),
+    (6, 6),
+    (6, 14),
+    (7, 8),
+    (8, 8),
+    (8, 16),
+    (9, 9),
+    (9, 18),
+    (10, 10),
+    (10, 40),
+    (12, 24),
+]
+
+
+def both_ways(n, f, trials):
+    few = tables.SURVIVAL.load("few.SURVIVAL_FEW_8" if n <= 8 else "few.SURVIVAL_FEW_16")
+    found = count(few, "hypercube", n, f, first=37, trials=trials)
+    assert found == count(tables.SURVIVAL.load("lanes.SURVIVAL_NODES"), "hypercube", n, f, first=37, trials=trials)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("n", "f"), FEW)
+def test_few_faults_both_ways(n, f):
+    both_ways(n, f, 3000 if n < 12 else 600)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "f"), [(6, 6), (7, 8), (8, 8), (8, 12), (10, 10), (10, 20)])
+def test_a_million_of_few_faults_both_ways(n, f):
+    both_ways(n, f, 1_000_000)
+
+
+def test_the_fastest_kernel_of_few_faults():
+    taken = {(n, f): tables.SURVIVAL.fastest("hypercube", n, f, 0) for n, f in ((8, 8), (10, 20), (8, 32), (8, 100))}
+    assert list(taken.values()) == [
+        "few.SURVIVAL_FEW_8",
+        "few.SURVIVAL_FEW_16",
+        "lanes.SURVIVAL_NODES",
+        "lanes.SURVIVAL_NODES",
+    ]
+    assert tables.SURVIVAL.fastest("crossed", 8, 8, 0) == "lanes.SURVIVAL_NODES"
+    assert tables.SURVIVAL.fastest("hypercube", 8, 8, 1) == "lanes.SURVIVAL_LINKS"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_million_trials_both_ways(name):
+    n = next(n for n in (8, 9) if FAMILIES[name].sizes(n))
+    for f in (n, 2 * n, 2**n // 3, 2**n // 2):
+        assert lanes(name, n, f, trials=250_000) == single(name, n, f, trials=250_000)
+
+
+MEMORY = """
+import resource, sys
+import fastcube as fc
+faults = {"f": 1000, "links": 10**5} if sys.argv[1] == "survival" else {"rate": 0.3, "link_rate": 0.3}
+fc.run(sys.argv[1], network="moebius1", n=16, trials=1024, workers=2, **faults)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", ["survival", "survival-rate"])
+def test_the_largest_networks_take_less_than_a_gibibyte(study):
+    """Two workers, compiling and links included: 410 and 430 MB were seen."""
+    done = subprocess.run([sys.executable, "-c", MEMORY, study], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 2**20
+
+
+@pytest.mark.parametrize("apart", [1, 2])
+def test_a_node_or_a_link_apart_is_seen_before_the_flood(apart):
+    """In any lane, at any node of Q_9; no such thing is seen where nothing fails."""
+
+    @numba.njit
+    def none_apart(alive, n, f):
+        return _none_apart(alive, n, f)
+
+    random = np.random.default_rng(5)
+    for f in range(9 if apart == 1 else 16, 3 * 9 - 5):
+        alive = np.full(8 * 512, 2**64 - 1, np.uint64)
+        assert none_apart(alive, 9, f)
+        v, lane = int(random.integers(512)), int(random.integers(512))
+        part = {v} if apart == 1 else {v, v ^ 1 << int(random.integers(9))}
+        for w in {u ^ 1 << d for u in part for d in range(9)} - part:
+            alive[8 * w + lane // 64] &= ~np.uint64(1 << lane % 64)
+        assert not none_apart(alive, 9, f)
+
+
+@pytest.mark.kernels
+def test_any_split_counts_the_same():
+    whole = lanes("crossed", 6, 20, first=100, trials=2000)
+    parts = [
+        lanes("crossed", 6, 20, first=a, trials=b - a) for a, b in ((100, 101), (101, 512), (512, 1700), (1700, 2100))
+    ]
+    assert whole == {name: sum(part[name] for part in parts) for name in whole}
+
+
+def check_rate(name, n, rate, link_rate, trials):
+    """So many trials of ``survival-rate`` by the kernel and by the twin, beginning near the end of a group."""
+    first = 512 - trials // 2
+    drawn = [replay.survival_rate(np.uint64(KEY), t, n, rate, link_rate) for t in range(first, first + trials)]
+    for t, (faulty, dead, ends) in enumerate(drawn, first):
+        nodes, links, *pair = recipe()["network_case"](KEY, t, n, rate, link_rate)
+        assert faulty.tolist() == nodes, (n, t)
+        assert [tuple(link) for link in dead.tolist()] == sorted(links, key=lambda link: (link[1], link[0])), (n, t)
+        assert ends.tolist() == (pair if len(nodes) <= 2**n - 2 else []), (n, t)
+    kernel = tables.SURVIVAL_RATE.kernel(name, n, rate, link_rate)
+    found = count(kernel, name, n, rate, link_rate, first=first, trials=trials)
+    assert found == expected(name, n, drawn), (name, n)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("rate", [0.0, 0.01, 0.015625, 0.1, 0.3, 0.5, 1.0])
+@pytest.mark.parametrize("link_rate", [0.0, 0.012, 0.25, 0.3, 1.0])
+def test_rates_on_the_twins_trials(rate, link_rate):
+    for name, n in (("moebius1", 3), ("hypercube", 5), ("crossed", 7)):
+        check_rate(name, n, rate, link_rate, 8)
+
+
+@pytest.mark.kernels
+def test_rates_of_nine_dimensions_on_the_twins_trials():
+    """Fields of 16 bits, and nodes of which few have lanes left after two sweeps."""
+    for name in ("hypercube", "crossed"):
+        check_rate(name, 9, 0.62, 0.0, 6)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", FAMILIES)
+def test_rates_of_every_network_on_the_twins_trials(name):
+    for n in (n for n in range(1, 9) if FAMILIES[name].sizes(n)):
+        for rate in (0.1, 0.5):
+            check_rate(name, n, rate, 0.0, 6)
+        if FAMILIES[name].matched:
+            check_rate(name, n, 0.1, 0.4, 6)
+
+
+# ---------------------------------------------------------------- exact counts
+
+
+def agrees(events, trials, p):
+    """Whether a binomial count is within its two-sided 1e-6 limits."""
+    p = float(p)
+    return min(bdtr(events, trials, p), bdtrc(events - 1, trials, p) if events else 1.0) > 5e-7
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("name", "n"), [(name, int(n)) for name, sizes in EXACT.items() for n in sizes])
+def test_counts_beside_exact_ones(name, n):
+    known = EXACT[name][str(n)]
+    cube = EXACT["hypercube"][str(n)]
+    trials = 20_000
+    for f, connected in enumerate(known["connected_by_faulty_nodes"]):
+        found = lanes(name, n, f, trials=trials)
+        assert agrees(found["connected"], trials, Fraction(connected, comb(2**n, f)))
+        assert agrees(found["cube_connected"], trials, Fraction(cube["connected_by_faulty_nodes"][f], comb(2**n, f)))
+    if FAMILIES[name].matched:
+        for k in range(1, known["links"] + 1, 3):
+            found = lanes(name, n, 0, k, trials=trials)
+            p = Fraction(known["connected_by_faulty_links"][k], comb(known["links"], k))
+            assert agrees(found["connected"], trials, p)
+
+
+@pytest.mark.kernels
+def test_the_hypercube_counts_the_same_at_every_network():
+    for n, f in ((8, 40), (9, 60)):
+        cubes = {
+            tuple(value for name, value in lanes(name, n, f, trials=3000).items() if name.startswith("cube_"))
+            for name, family in FAMILIES.items()
+            if family.sizes(n)
+        }
+        assert len(cubes) == 1
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("n", "f"), [(5, 5), (5, 7), (6, 9), (8, 12)])
+def test_few_faults_in_the_hypercube(n, f):
+    """Below 2n - 2 faults exactly N C(N-1-n, f-n) / C(N, f) of the fault sets disconnect, each by one isolated node (N11)."""
+    nodes, trials = 2**n, 300_000
+    found = lanes("hypercube", n, f, trials=trials)
+    apart = Fraction(nodes * comb(nodes - 1 - n, f - n), comb(nodes, f))
+    assert agrees(trials - found["connected"], trials, apart)
+    assert found["no_isolated"] == found["connected"] and found["hidden"] == 0
+
+
+# ---------------------------------------------------------------- parts
+
+
+#: With a matching in each dimension, without, and with a parameter.
+QUICK = {"crossed", "augmented", "enhanced-2"}
+
+
+def check_sizes(name, sizes):
+    """``survival-parts`` at these n, faulty links at some of the points."""
+    for n, f in (p for p in points(name, max(sizes)) if p[0] in sizes):
+        k = n * 2 ** (n - 1) // 5 if FAMILIES[name].matched and f % 3 == 1 else 0
+        check_parts(name, n, f, k, 200, 6)
+
+
+@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in FAMILIES])
+def test_parts_on_the_twins_trials(name):
+    smallest = next(n for n in range(3, 8) if FAMILIES[name].sizes(n))
+    check_sizes(name, range(3, max(5, smallest) + 1))
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", FAMILIES)
+def test_parts_of_the_largest_twins(name):
+    check_sizes(name, [6, 7, 8])
+
+
+@pytest.mark.kernels
+def test_tables_of_networks_of_all_slots():
+    assert list(SLOTS) == list(FAMILIES)
+    for name, family in FAMILIES.items():
+        for n in (n for n in range(1, 17) if family.sizes(n)):
+            assert family.slots(n) == networks.slots(name, n)

@@ -1,0 +1,247 @@
+"""The kernels of unsafe-fraction: against the plain twin, against each other bit for bit, and at the boundaries."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+from helpers.compiled import default_or_marked
+from helpers.machine_code import assembly, has
+from reference import unsafe as plain
+
+from fastcube.kernels.draws import nodes
+from fastcube.kernels.machine.jit import kernel
+from fastcube.kernels.tally import sums as tally_room
+from fastcube.kernels.unsafe.closure import solve, spare_cubes
+from fastcube.kernels.unsafe.dispatch import UNSAFE_FRACTION as TABLE
+from fastcube.kernels.unsafe.dispatch import most_faults
+from fastcube.kernels.unsafe.layout import CLASSES
+from fastcube.kernels.unsafe.layout import UNSAFE_FRACTION as LAYOUT
+from fastcube.kernels.unsafe.scalar import MERGED, WHOLE
+
+KEY = 0x5EED0123456789AB
+
+
+def count(kernel, n, f, first, stop, key=KEY):
+    """What a kernel counts: sums as whole numbers, then the extreme with its witness."""
+    tally = LAYOUT.fresh()
+    kernel(np.uint64(key), first, stop, np.array([n, f], np.float64), tally)
+    return flat(tally)
+
+
+def flat(tally):
+    """A tally's sums as whole numbers, the law of the rounds bin by bin, then the extreme with its witness."""
+    counts, extremes = LAYOUT.read(tally)
+    sums = [value if isinstance(value, tuple) else (value,) for value in counts.values()]
+    return [*itertools.chain(*sums), *extremes["rounds"]]
+
+
+def added(parts):
+    """Tallies of consecutive ranges of trials as one."""
+    sums = [sum(column) for column in zip(*(p[:-2] for p in parts), strict=True)]
+    longest = max(p[-2] for p in parts)
+    return [*sums, longest, min(p[-1] for p in parts if p[-2] == longest)]
+
+
+def serving(n, f):
+    """The kernels that serve a point, but for those chosen nowhere near it, which are slow there; the chosen one first."""
+    slow = {"scalar.WHOLE": n > 14, **{name: f > 150 for name in TABLE.names if name.startswith("lanes.")}}
+    names = [name for name in TABLE.names if TABLE.serves(name, n, f) and not slow.get(name)]
+    return [TABLE.load(name) for name in dict.fromkeys([TABLE.fastest(n, f), *names])]
+
+
+def expected(n, f, first, stop):
+    """The tally by the plain twin."""
+    out = [0] * (40 + 3 * len(CLASSES)) + [-1, -1]
+    for t in range(first, stop):
+        faulty = nodes.fault_set(np.uint64(KEY), t, n, f).tolist()
+        steps = plain.find_unsafe(n, faulty)
+        unsafe, rounds = len(steps), max(steps.values(), default=0)
+        near = any((x ^ y).bit_count() <= 2 for i, x in enumerate(faulty) for y in faulty[:i])
+        trial = (unsafe, unsafe**2, unsafe > 0, unsafe + f == 2**n, rounds, rounds**2, near, 1)
+        out[:8] = [a + b for a, b in zip(out, trial, strict=False)]
+        out[8 + min(rounds, 31)] += 1
+        reached = [u for u in CLASSES if n > 12 and u <= unsafe]
+        for c in range(len(reached)):
+            out[40 + c] += 1
+        if reached:
+            out[40 + len(CLASSES) + len(reached) - 1] += unsafe
+            out[40 + 2 * len(CLASSES) + len(reached) - 1] += unsafe**2
+        if rounds > out[-2]:
+            out[-2:] = [rounds, t]
+    return out
+
+
+# ---------------------------------------------------------------- against the twin
+
+
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.kernels)])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_every_number_of_faults_of_a_small_cube(n, every):
+    for f in range(2**n + 1):
+        wanted = expected(n, f, 3, 103)
+        for served in serving(n, f) if every else [TABLE.load("small.SMALL_6")]:
+            assert count(served, n, f, 3, 103) == wanted, (served, f)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(
+    ("n", "f"),
+    [
+        (5, 2), (5, 6), (5, 17), (6, 3), (6, 9), (6, 33), (6, 60), (7, 3), (7, 5), (7, 20), (7, 100),
+        (8, 4), (8, 12), (8, 200), (9, 7), (13, 20), (13, 60),
+    ],
+)  # a table, row by row # fmt: skip
+def test_random_fault_sets_of_larger_cubes(n, f):
+    wanted = expected(n, f, 60, 90)
+    for served in serving(n, f):
+        assert count(served, n, f, 60, 90) == wanted, served
+
+
+# ---------------------------------------------------------------- against each other
+
+POINTS = [
+    (5, 2), (6, 3), (6, 32), (7, 2), (7, 3), (7, 9), (7, 64), (8, 4), (8, 5), (8, 7), (8, 30), (8, 129), (8, 255),
+    (9, 0), (9, 1), (9, 4), (9, 5), (9, 20), (10, 5), (10, 7), (10, 33), (11, 5), (11, 9), (12, 6), (12, 7), (12, 24),
+    (13, 10), (14, 13), (14, 40), (15, 11), (16, 8), (16, 31), (16, 40), (17, 9), (17, 34), (18, 12), (20, 10), (20, 63),
+    (24, 30), (30, 15), (31, 40), (32, 9), (33, 9), (40, 80), (60, 30), (62, 64),
+]  # a table, row by row # fmt: skip
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("n", "f"), POINTS)
+def test_kernels_agree_to_the_last_bit(n, f):
+    for first, stop in ((0, 6000), (5, 1003), (1000, 1001), (31, 33), (2**33 - 7, 2**33 + 70)):
+        wanted = count(MERGED, n, f, first, stop)
+        for served in serving(n, f):
+            assert count(served, n, f, first, stop) == wanted, (served, first, stop)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("n", "f"), [(16, 3000), (13, 8000), (13, 100), (10, 600), (9, 400), (12, 4096)])
+def test_many_faults(n, f):
+    for served in (TABLE.kernel(n, f), MERGED):
+        assert count(served, n, f, 3, 23) == count(WHOLE, n, f, 3, 23)
+
+
+@pytest.mark.parametrize(
+    ("n", "f"),
+    default_or_marked(
+        "unsafe-fraction", [(5, 3), (7, 5), (8, 4), (8, 7), (10, 5), (12, 7), (16, 20), (20, 40), (40, 20)]
+    ),
+)
+def test_any_split_adds_up(n, f):
+    kernel = TABLE.kernel(n, f)
+    cuts = [0, 1, 2, 65, 1000, 1063, 4097, 20011, 30000]
+    parts = [count(kernel, n, f, a, b) for a, b in itertools.pairwise(cuts)]
+    assert added(parts) == count(kernel, n, f, 0, 30000)
+
+
+@pytest.mark.kernels
+def test_a_kernel_adds_to_the_tally_it_is_given():
+    params, tally = np.array([10.0, 5.0]), LAYOUT.fresh()
+    for first, stop in ((500, 1000), (0, 500), (7, 7)):
+        TABLE.kernel(10, 5)(np.uint64(KEY), first, stop, params, tally)
+    assert flat(tally) == count(MERGED, 10, 5, 0, 1000)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("n", "f"), [(5, 4), (8, 4), (10, 6), (17, 34)])
+def test_the_witness_is_the_smallest_trial_with_the_most_rounds(n, f):
+    longest, witness = count(TABLE.kernel(n, f), n, f, 0, 5000)[-2:]
+    assert count(MERGED, n, f, witness, witness + 1)[-2:] == [longest, witness]
+    assert all(count(MERGED, n, f, t, t + 1)[-2] < longest for t in range(witness))
+
+
+# ---------------------------------------------------------------- boundaries
+
+
+@pytest.mark.kernels
+def test_no_fault_one_fault_all_faults():
+    trials = 10
+    at_rest, one_round = [trials] + [0] * 31, [0, trials] + [0] * 30
+    none = [0] * 3 * len(CLASSES)
+    for n in (1, 2, 6, 7, 8, 9, 16):
+        assert count(TABLE.kernel(n, 0), n, 0, 0, trials) == [*[0] * 7, trials, *at_rest, *none, 0, 0]
+        assert count(TABLE.kernel(n, 1), n, 1, 0, trials) == [*[0] * 7, trials, *at_rest, *none, 0, 0]
+        full = count(TABLE.kernel(n, 2**n), n, 2**n, 0, trials)
+        assert full == [0, 0, 0, trials, 0, 0, trials, trials, *at_rest, *none, 0, 0]
+        # the one nonfaulty node has n faulty neighbours
+        one = int(n >= 2) * trials
+        rest = count(TABLE.kernel(n, 2**n - 1), n, 2**n - 1, 0, trials)
+        law = one_round if one else at_rest
+        assert rest == [one, one, one, one, one, one, trials * (2**n > 2), trials, *law, *none, int(n >= 2), 0]
+
+
+@pytest.mark.kernels
+def test_the_law_of_the_rounds_has_their_moments():
+    for n, f in ((6, 9), (8, 12), (10, 7), (12, 60), (30, 40)):
+        *_, rounds, rounds_squared, _, known = count(TABLE.kernel(n, f), n, f, 0, 20000)[:8]
+        law = count(TABLE.kernel(n, f), n, f, 0, 20000)[8:40]
+        assert sum(law) == known and law[-1] == 0
+        assert (rounds, rounds_squared) == (
+            sum(r * c for r, c in enumerate(law)),
+            sum(r * r * c for r, c in enumerate(law)),
+        )
+
+
+def test_most_faults():
+    assert [most_faults(n) for n in (1, 8, 16, 17, 62)] == [2, 256, 65536, 65536, 65536]
+    for n in (1, 6, 7, 8, 9, 12, 13, 16, 17, 20, 21, 62):
+        for f in (0, 1, n, 2 * n, most_faults(n)):
+            if f <= most_faults(n):
+                assert TABLE.kernel(n, f) is not None
+
+
+@kernel("UniTuple(int64, 4)(uint64[::1])")
+def solved(labels):
+    f = labels.size
+    unsafe, rounds, merging, largest = solve(
+        labels, f, np.empty(f + 16, np.uint64), np.empty(f + 16, np.uint64), spare_cubes()
+    )
+    return np.int64(unsafe), rounds, np.int64(merging), largest
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 4, 6, 12, 16, 31])
+def test_subcubes_of_more_than_thirty_dimensions_have_unknown_rounds(pairs):
+    """Node 0 and the nodes with two neighbouring bits set: each merges with what the earlier ones span."""
+    labels = np.array([0, *(3 << 2 * i for i in range(pairs))], np.uint64)
+    unsafe, rounds, merging, largest = solved(labels)
+    assert (unsafe, merging, largest) == (4**pairs - pairs - 1, 1, 2 * pairs)
+    assert (rounds == -1) == (2 * pairs > 30)
+    if pairs <= 4:
+        assert rounds == plain.rounds(2 * pairs, labels.tolist())
+
+
+@kernel("void(int64[::1], uint64)")
+def squared(slots, value):
+    tally_room.add_square(slots, np.int64(0), value)
+
+
+def test_squares_are_exact():
+    for value in (0, 1, 2**32 - 1, 2**32, 2**62 - 1, 2**63 - 1, 0x1234567890ABCDEF):
+        slots = np.zeros(4, np.int64)
+        for _ in range(3):
+            squared(slots, np.uint64(value))
+        assert sum(int(v) << 32 * i for i, v in enumerate(slots)) == 3 * value**2
+
+
+# ---------------------------------------------------------------- vectors in the machine code
+
+
+@pytest.mark.kernels
+@pytest.mark.skipif(not has("avx512bitalg"), reason="this CPU counts no bits in vectors")
+@pytest.mark.parametrize(
+    ("lanes", "wanted"),
+    [
+        ("lanes.LANES_16", ("vpopcntw", "vpminuw", "vpcompressw", "vpternlogq", "vpmuludq")),
+        ("lanes.LANES_32", ("vpopcntd", "vpminud", "vpcompressd", "vpternlogq", "vpmuludq")),
+        ("small.SMALL_8", ("vpopcntq", "vpsllvq", "vpternlogq", "vpmuludq")),
+    ],
+)
+def test_lanes_are_vectors_in_the_machine_code(lanes, wanted):
+    text = assembly(TABLE.load(lanes))
+    for instruction in wanted:
+        assert re.search(rf"{instruction}\s.*%zmm", text), instruction

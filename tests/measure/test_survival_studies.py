@@ -1,0 +1,232 @@
+"""The studies survival, survival-rate and survival-parts: the same faults everywhere, replay, a network of one's own."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from reference import survival as plain
+
+import fastcube as fc
+from fastcube.cli import main
+from fastcube.measure.study import product_grid
+from fastcube.measure.survival import sized
+from fastcube.networks.family import CubeNetwork
+from fastcube.studies.networks.survival import limit
+
+STUDY, RATE, PARTS = (fc.study(name) for name in ("survival", "survival-rate", "survival-parts"))
+POINT = {"network": "hypercube", "n": 5, "f": 9, "links": 0}
+
+
+@pytest.mark.kernels
+def test_all_networks_have_the_same_key_and_the_same_faults():
+    for point, study in ((POINT, STUDY), ({"network": "hypercube", "n": 7, "rate": 0.2, "link_rate": 0.0}, RATE)):
+        names = sized(point["n"])
+        assert len({study.key(3, {**point, "network": name}) for name in names}) == 1
+        told = [
+            study.explain({**point, "network": name}, study.key(3, {**point, "network": name}), 77).data
+            for name in names
+        ]
+        assert len({(tuple(data["faulty_nodes"]), data["s"], data["t"]) for data in told}) == 1
+        tallies = [study.count({**point, "network": name}, 2000, seed=3).counts for name in names]
+        assert len({tuple(v for k, v in counts.items() if k.startswith("cube_")) for counts in tallies}) == 1
+
+
+def test_matched_networks_have_the_same_names_of_faulty_links():
+    point = {"n": 5, "f": 0, "links": 30}
+    names = {}
+    for name in sized(5, matched=True):
+        where = {**point, "network": name}
+        data = STUDY.explain(where, STUDY.key(0, where), 5).data
+        family = fc.families()[name]
+        known = {frozenset((v, family.step(v, d, 5))): (v, d) for v in range(32) for d in range(5) if not v >> d & 1}
+        names[name] = sorted(known[frozenset(link)] for link in data["faulty_links"])
+    assert len(set(map(tuple, names.values()))) == 1
+    assert (
+        len({tuple(map(tuple, STUDY.explain({**point, "network": n}, 1, 5).data["faulty_links"])) for n in names}) > 1
+    )
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(
+    ("study", "point"),
+    [
+        (STUDY, {"network": "crossed", "n": 5, "f": 12, "links": 0}),
+        (STUDY, {"network": "twisted", "n": 5, "f": 4, "links": 25}),
+        (STUDY, {"network": "augmented", "n": 4, "f": 15, "links": 0}),
+        (RATE, {"network": "moebius1", "n": 5, "rate": 0.3, "link_rate": 0.3}),
+        (RATE, {"network": "exchanged", "n": 5, "rate": 0.01, "link_rate": 0.0}),
+    ],
+)
+def test_replay_is_what_was_counted(study, point):
+    key = study.key(0, point)
+    told = [study.explain(point, key, t) for t in range(40)]
+    counts = study.count(point, 40).counts
+    data = [one.data for one in told]
+    assert counts["connected"] == sum(d["connected"] for d in data)
+    assert counts["no_isolated"] == sum(not d["isolated"] for d in data)
+    assert counts["hidden"] == sum(len(d["components"]) > 1 and not d["isolated"] for d in data)
+    assert counts["pairs"] == sum(d["s"] >= 0 for d in data)
+    assert counts["pair"] == sum(bool(d["pair"]) for d in data)
+    assert counts["cube_connected"] == sum(d["hypercube"]["connected"] for d in data)
+    for t, one in enumerate(told[:5]):
+        net = study.draw(point, key, t).network
+        assert isinstance(net, CubeNetwork) and sorted(net.faulty_nodes) == one.data["faulty_nodes"]
+        assert fc.survives(net).components == one.data["components"]
+        assert "this network" in one.words and "the hypercube" in one.words
+
+
+@pytest.mark.kernels
+def test_parts_are_of_the_trials_of_survival():
+    for point in product_grid(network=["crossed", "hypercube"], n=[6], f=[30, 40], links=[0]):
+        assert PARTS.key(4, point) == STUDY.key(4, point)
+        survived, parts = (study.count(point, 1000, seed=4).counts for study in (STUDY, PARTS))
+        assert parts["reached"] == survived["pair"]
+        key = STUDY.key(4, point)
+        drawn = [STUDY.draw(point, key, t) for t in range(30)]
+        twins = [
+            plain.survival(point["network"], 6, d.network.faulty_nodes, pair=(d.others["s"], d.others["t"]))
+            for d in drawn
+        ]
+        few = PARTS.count(point, 30, seed=4).counts
+        assert few["parts"] == sum(t.parts for t in twins)
+        assert few["length"] == sum(t.distance or 0 for t in twins)
+        assert few["intact"] == sum(t.intact for t in twins if t.distance is not None)
+
+
+def test_the_grids_are_what_is_stated():
+    grids = {grid.name: grid for grid in STUDY.grids}
+    assert list(grids) == ["nodes", "nine", "sizes", "links", "few", "polynomial"]
+    for name in ("nodes", "nine"):
+        assert len({point["network"] for point in grids[name].points}) == 12
+    assert {p["links"] for p in grids["links"].points if p["n"] == 8} == {
+        math.floor(1024 * i / 20) for i in range(1, 15)
+    }
+    assert [len({p["network"] for p in grids["links"].points if p["n"] == n}) for n in (7, 8)] == [6, 5]
+    assert len(grids["polynomial"].points) == 2 * sum(2**n + 1 for n in range(4, 9))
+    for study in (STUDY, RATE, PARTS):
+        for grid in study.grids:
+            for point in grid.points:
+                study.check(point)
+
+
+@pytest.mark.kernels
+def test_pairing_and_limits_are_told():
+    results = fc.run("survival", network="hypercube,locally-twisted", n=8, f=[96, 128], trials=4000)
+    lines = STUDY.notes(results)
+    assert any(line.startswith("pairing: ") and "locally-twisted" in line for line in lines)
+    assert any("degree 8: " in line and "(1024 links)" in line for line in lines)
+    assert any("of isolation, not of connection" in line for line in lines)
+    assert len(results.plot().axes) >= 2
+    half = fc.run("survival-rate", grid="half", n=[3, 4], trials=500)
+    assert len(half.plot().axes) == 2
+    few = fc.run("survival", grid="few", n=[5, 6], network="hypercube,folded", trials=2000).plot()
+    assert len(few.axes) == 2
+    above, below = fc.run("survival", grid="polynomial", n=4, trials=200).plot().axes
+    for axes in (above, below):  # at rates 0 and 1 all is known
+        (line,) = [line for line in axes.lines if line.get_gid() == "line"]
+        assert line.get_ydata()[[0, -1]].tolist() == [float(axes is above), 0.0]
+    assert limit({"network": "hypercube"}, "link_rate") == math.exp(-1)
+    assert limit({"network": "folded"}, "rate") == limit({"network": "enhanced-2"}, "rate") == math.exp(-0.25)
+    assert math.isnan(limit({"network": "folded"}, "link_rate")) and math.isnan(limit({"network": "crossed"}, "rate"))
+
+
+@pytest.mark.kernels
+def test_the_command_line_takes_names(tmp_path, monkeypatch, capsys):
+    """Shards, merge, status, show, replay and plot by the names of networks."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([str(a) for a in arguments])
+        told = capsys.readouterr()
+        return ended.value.code, told.out, told.err
+
+    asked = ("--set", "network=folded,crossed", "--set", "n=6", "--set", "f=20", "--set", "links=0")
+    for i in (0, 1):
+        assert (
+            call(
+                "run", "survival", *asked, "--trials", 9000, "--shard", f"{i}/2", "-o", f"{i}.h5", "--progress", "none"
+            )[0]
+            == 0
+        )
+    assert "resubmit: --array=1 (of 2)" in call("status", "0.h5")[1]
+    assert call("merge", "0.h5", "1.h5", "-o", "all.h5")[0] == 0
+    whole = fc.run("survival", network=["crossed", "folded"], n=6, f=20, links=0, trials=9000)
+    assert fc.open_results("all.h5").digest() == whole.digest()
+    assert call("status", "all.h5")[1].endswith("complete\n")
+    for line in call("show", "all.h5", "--where", "network=crossed", "--stat", "connected")[1].splitlines():
+        assert "folded" not in line
+    code, out, _ = call("replay", "all.h5", "--point", "network=crossed", "--trial", 7, "--json")
+    assert (code, json.loads(out)["point"]) == (0, {"network": "crossed", "n": 6, "f": 20, "links": 0})
+    code, _, said = call("replay", "all.h5", "--point", "network=crosed", "--trial", 7)
+    assert code == 2 and said.endswith("got crosed; did you mean crossed?\n")
+    assert call("plot", "all.h5", "-o", "all.svg")[0] == 0
+    assert all(name in (tmp_path / "all.svg").read_text() for name in ("crossed", "folded"))
+
+
+# ---------------------------------------------------------------- a network of one's own
+
+
+def step(v, d, n):
+    return v ^ (1 << d) ^ ((v & 0x5555555555555555 & ((1 << (d & ~1)) - 1)) << 1)
+
+
+@pytest.mark.kernels
+def test_a_network_of_ones_own_counts_as_the_built_in_one(tmp_path):
+    mine = fc.family("cross", "crossed again", step=step, slots=lambda n: n)
+    study = fc.survival_study(mine)
+    for point in ({"n": 6, "f": 30, "links": 0}, {"n": 6, "f": 3, "links": 60}):
+        own, built_in = {**point, "network": "cross"}, {**point, "network": "crossed"}
+        assert study.key(9, own) == STUDY.key(9, built_in)
+        assert study.count(own, 3000, seed=9).counts == STUDY.count(built_in, 3000, seed=9).counts
+    key = study.key(0, {"network": "cross", "n": 6, "f": 30, "links": 0})
+    assert study.explain({"network": "cross", "n": 6, "f": 30, "links": 0}, key, 3).data["components"]
+    results = fc.run(study, trials=1000, output=tmp_path / "mine.h5")
+    assert fc.open_results(tmp_path / "mine.h5").digest() == results.digest()
+
+
+@pytest.mark.parametrize(
+    ("study", "changes", "message"),
+    [
+        (STUDY, {"network": "crosed"}, "network must be one of .*, got crosed; did you mean crossed?"),
+        (STUDY, {"network": "twisted", "n": 8}, "n must be one of 1, 3, 5, 7, ... for twisted, got 8"),
+        (STUDY, {"network": "folded", "links": 3}, "links must be 0 for folded, .* got 3"),
+        (STUDY, {"f": 33}, r"f must be in \[0, 32\] for n=5, got 33"),
+        (STUDY, {"links": 81}, r"links must be in \[0, 80\] for n=5, got 81"),
+        (STUDY, {"n": 17}, r"n must be in \[1, 16\], got 17"),
+        (PARTS, {"n": 13}, r"n must be in \[1, 12\] to look at parts"),
+    ],
+)
+def test_bad_points_are_one_line(study, changes, message):
+    with pytest.raises(fc.ParameterError, match=message) as caught:
+        study.point({**POINT, **changes})
+    assert "\n" not in str(caught.value)
+
+
+def test_a_study_is_of_ones_own_network():
+    for wrong in ("crossed", fc.families()["crossed"], None):
+        with pytest.raises(fc.ParameterError, match="family must be a network of your own"):
+            fc.survival_study(wrong)
+
+
+@pytest.mark.kernels
+def test_memory_of_the_largest_networks():
+    """n = 16: rows of 64 bytes a node and a link."""
+    point = {"network": "moebius1", "n": 16, "f": 30000, "links": 100}
+    tally = STUDY.count(point, 512)
+    assert tally.trials == 512 and np.isfinite(tally.counts["connected"])
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", ["ten-cube", "moebius-links", "nodes-nobody"])
+def test_claims(name):
+    from fastcube.audit.claims import Effort
+    from fastcube.studies.networks import PAPER
+
+    verdict = PAPER.ledger()[name].decide(Effort(quick=True))
+    assert verdict.outcome == {"ten-cube": "holds", "moebius-links": "holds", "nodes-nobody": "refuted"}[name]
+    if verdict.witness:
+        assert verdict.witness.replay() and verdict.witness.value == [7120, 7136]

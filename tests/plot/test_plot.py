@@ -1,0 +1,619 @@
+"""Figures: what is drawn of which points, and that it can be told apart."""
+
+import math
+
+import numpy as np
+import pytest
+from helpers.binned import binned
+from helpers.compiled import others_slow
+
+import fastcube as fc
+from fastcube.measure.estimate import NOTHING, Estimate, proportion
+from fastcube.plot import style
+from fastcube.plot.panel import Panel
+from fastcube.plot.placing import limits
+from fastcube.plot.sheet import Sheet
+from fastcube.plot.words import axis_text, mathtext, value_text, wrapped
+
+LINE, BAR, ARROW, STATEMENT = "line", "bar", "beyond", "statement"
+
+
+def artists(axes, kind):
+    return [line for line in axes.lines if line.get_gid() == kind]
+
+
+def drawn(pairs, scale="auto", **how):
+    """A figure of one series; its axes."""
+    sheet = Sheet()
+    panel = sheet.panel()
+    panel.scale = scale
+    panel.series("what", pairs, **how)
+    sheet.finish()
+    return panel.axes
+
+
+# ---------------------------------------------------------------- telling lines apart
+
+
+def luminance(colour):
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    """The contrast ratio of two colours ``#rrggbb``, 1 to 21, as WCAG 2 defines it."""
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", "#111111"])
+def test_contrast(ground):
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    looks = [style.style(i, lines) for lines in (1, 5, 9, 10, 19, 40, 100) for i in range(lines)]
+    for colour in {style.GREY, *style.COLOURS, *(look["color"] for look in looks)}:
+        assert contrast(colour, ground) >= 3.0, colour
+
+
+@pytest.mark.parametrize("lines", [9, 19, 55])
+def test_lines_differ_without_colour(lines):
+    looks = [style.style(i, lines) for i in range(lines)]
+    assert len({(look["marker"], look["linestyle"]) for look in looks}) == lines
+    assert ":" not in {look["linestyle"] for look in looks}  # closed forms are dotted
+
+
+def test_colours_of_a_few_lines_differ():
+    assert len(set(style.COLOURS)) == len(style.COLOURS) == len({style.style(i, 9)["color"] for i in range(9)})
+
+
+# ---------------------------------------------------------------- points, intervals, arrows
+
+
+def test_logarithmic_where_data_span_decades():
+    assert drawn([(1, proportion(5, 1000)), (2, proportion(900, 1000))]).get_yscale() == "log"
+    assert drawn([(1, proportion(300, 1000)), (2, proportion(900, 1000))]).get_yscale() == "linear"
+    assert drawn([(1, proportion(5, 1000)), (2, proportion(900, 1000))], "linear").get_yscale() == "linear"
+
+
+NONE, FEW, MANY = proportion(0, 1000), proportion(5, 1000), proportion(900, 1000)
+
+
+@pytest.mark.parametrize(
+    ("estimates", "at"),
+    others_slow(
+        [
+            ([NONE, FEW, MANY, NONE], 4),  # one a line: beyond
+            ([FEW, NONE, MANY], None),  # a gap
+            ([MANY, FEW, Estimate(0.0, 0.0, 0.0, 0.0)], None),  # known to be 0
+            ([MANY, FEW, NONE, NONE], 3),
+            ([NONE, NONE, FEW, MANY], 2),
+            ([FEW, MANY], None),
+        ],
+        default=3,
+    ),
+)
+def test_an_arrow_at_the_edge_says_from_where_on_nothing_was_seen(estimates, at):
+    axes = drawn(list(enumerate(estimates, 1)), "log")
+    arrows = artists(axes, ARROW)
+    assert [arrow.get_xdata()[0] for arrow in arrows] == [at] * (at is not None)
+    (line,) = artists(axes, LINE)
+    for arrow in arrows:
+        edge = arrow.get_transform().transform(arrow.get_xydata())[0, 1]
+        assert edge == pytest.approx(axes.get_window_extent().y0)
+        assert arrow.get_color() == line.get_color() and np.isnan(line.get_ydata()[at - 1])
+    legend = [text.get_text() for text in axes.figure.legends[0].get_texts()]
+    assert ("none seen here and beyond" in legend) == (at is not None)
+
+
+@pytest.mark.slow
+def test_on_a_linear_scale_nothing_seen_is_a_point_at_0():
+    axes = drawn([(1, MANY), (2, FEW), (3, NONE)], "linear")
+    assert not artists(axes, ARROW) and artists(axes, LINE)[0].get_ydata()[2] == 0
+    assert -0.05 < axes.get_ylim()[0] <= 0
+    nothing = drawn([(1, NONE), (2, NONE)], "log")  # of which a logarithm shows nothing
+    assert nothing.get_yscale() == "linear" and nothing.get_ylim()[1] >= NONE.high
+
+
+@pytest.mark.parametrize(("last", "lines", "shown"), others_slow([(1.02, 3, 3), (1.5, 3, 3), (1.02, 4, 1)]))
+def test_arrows_at_one_place_do_not_hide_one_another(last, lines, shown):
+    sheet = Sheet(width=3.3)
+    panel = sheet.panel()
+    panel.scale = "log"
+    for name in "abcd"[:lines]:
+        panel.series(name, [(0, FEW), (1, NONE), (last, NONE)])
+    sheet.finish()
+    arrows = artists(panel.axes, ARROW)
+    where = {tuple(np.round(a.get_transform().transform(a.get_xydata())[0])) for a in arrows}
+    assert len(arrows) == len(where) == shown  # one for all where there are too many
+    assert (len({x for x, _ in where}) == 1) == (last == 1.02)  # no room beside: over one another
+
+
+@pytest.mark.slow
+def test_a_statement_far_from_the_data_does_not_stretch_the_axis():
+    few, far = drawn_with(0.15, [(1, proportion(1, 10**6)), (2, proportion(200, 10**6))]), 0.15
+    assert few.get_ylim()[1] < far / 10 and not artists(few, STATEMENT)
+    assert "said: off the scale" in [text.get_text() for text in few.figure.legends[0].get_texts()]
+    assert artists(drawn_with(0.15, [(1, FEW), (2, MANY)]), STATEMENT)
+    nothing = drawn_with(0.15, [(1, NONE), (2, NONE)])
+    assert nothing.get_ylim()[1] < 0.02 and not artists(nothing, STATEMENT)
+
+
+@pytest.mark.parametrize(("places", "forms"), [(((1, 2), (3, 4)), [[1, 2], [3, 4]]), (((1, 2), (2, 3)), [[1, 2, 3]])])
+def test_a_closed_form_joins_lines_only_where_it_is_one_of_x(places, forms):
+    sheet = Sheet()
+    panel = sheet.panel()
+    for at in places:
+        panel.series("what", [(x, MANY) for x in at])
+        panel.drawn[-1].points = [{"n": x} for x in at]
+    panel.reference(lambda point: 0.5, "one half")
+    sheet.finish()
+    assert [line.get_xdata().tolist() for line in artists(panel.axes, "reference")] == forms
+
+
+def drawn_with(level, pairs):
+    """The axes of a logarithmic figure of one line, with something stated."""
+    sheet = Sheet()
+    panel = sheet.panel()
+    panel.scale = "log"
+    panel.series("what", pairs)
+    panel.drawn[0].points = [{"n": x} for x, _ in pairs]
+    panel.stated(level, "said")
+    sheet.finish()
+    return panel.axes
+
+
+# ---------------------------------------------------------------- widths
+
+
+def letters(figure):
+    """Sizes of all letters that a figure shows, in points."""
+    from matplotlib.text import Text
+
+    return [text.get_fontsize() for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+
+
+@pytest.mark.parametrize(
+    ("width", "inches", "columns"),
+    others_slow([("3.3in", 3.3, 1), ("screen", 9.6, 2), ("7in", 7.0, 2), (3.3, 3.3, 1)]),
+)
+def test_a_width_lays_panels_out(width, inches, columns):
+    sheet = Sheet(width=width)
+    for i, panel in enumerate(sheet.panels(4)):
+        panel.series("what", [(x, FEW) for x in range(5)])
+        panel.stated(0.3, "said")
+        panel.words(x="number of faulty nodes", y="share of messages", title="A title of a panel" * (i + 1))
+    sheet.title("All four " * 12)
+    figure = sheet.finish()
+    assert figure.get_size_inches()[0] == inches
+    boxes = [axes.get_window_extent() for axes in figure.axes]
+    assert len({round(box.x0) for box in boxes}) == columns and len({round(box.y0) for box in boxes}) == 4 // columns
+    assert min(letters(figure)) >= style.SMALLEST
+    wide = figure.get_window_extent().width
+    for axes in figure.axes:
+        title = axes.title.get_window_extent()
+        assert title.x0 >= 0 and title.x1 <= wide
+    legend = figure.legends[0].get_window_extent()
+    assert legend.x0 >= 0 and legend.x1 <= wide
+
+
+def test_a_legend_is_as_wide_as_its_column():
+    sheet = Sheet(width="3.3in")
+    panel = sheet.panel()
+    for name in ("multicasts", "one destination each", "multicasts, two virtual channels"):
+        panel.series(name, [(x, FEW) for x in range(5)])
+    figure = sheet.finish()
+    legend = figure.legends[0].get_window_extent()
+    assert legend.x0 >= 0 and legend.x1 <= figure.get_window_extent().width
+
+
+@pytest.mark.slow
+def test_a_panel_without_anything_goes():
+    sheet = Sheet()
+    first, _, third = sheet.panels(3)
+    for panel in (first, third):
+        panel.series("what", [(1, FEW), (2, MANY)])
+    figure = sheet.finish()
+    assert figure.axes == [first.axes, third.axes]
+    assert first.axes.get_window_extent().y0 == pytest.approx(third.axes.get_window_extent().y0)  # in one row
+
+
+@pytest.mark.slow
+def test_the_last_panel_has_all_that_is_left_of_its_row():
+    sheet = Sheet()
+    panels = sheet.panels(2, count=3)
+    for panel in panels:
+        panel.series("what", [(1, FEW), (2, MANY)])
+    first, second, last = (axes.get_window_extent() for axes in sheet.finish().axes)
+    assert last.x0 == pytest.approx(first.x0, abs=1) and last.x1 == pytest.approx(second.x1, abs=1)
+
+
+@pytest.mark.parametrize("width", ["3.3", "in", "2in", "21in", 0, True, None, "nanin", float("nan"), [3]])
+def test_a_width_that_is_none_is_one_line(width):
+    with pytest.raises(
+        fc.ParameterError, match=r"^width must be screen, or 2\.5in to 20in \(3\.3in is a column\), got .+$"
+    ):
+        chosen().plot(width=width)
+
+
+def test_a_width_is_not_of_ones_own_axes():
+    from matplotlib.figure import Figure
+
+    with pytest.raises(fc.ParameterError, match=r"^width is of a new figure: axes have their own$"):
+        chosen().plot("some", axes=Figure().subplots(), width="7in")
+
+
+def test_a_point_alone_has_a_bar_and_a_line_has_a_band():
+    alone = drawn([(7, proportion(300, 1000))])
+    assert len(artists(alone, BAR)) == 1 and not alone.collections
+    assert alone.get_xticks().tolist() == [7]
+    several = drawn([(i, proportion(300, 1000)) for i in range(5)])
+    assert not artists(several, BAR) and len(several.collections) == 1
+    gap = drawn([(1, proportion(300, 1000)), (2, NOTHING), (3, proportion(300, 1000)), (4, proportion(30, 1000))])
+    assert len(artists(gap, BAR)) == 1  # the first point, whose neighbour is not known
+    few = drawn([(1, proportion(300, 1000)), (2, proportion(200, 1000)), (3, proportion(1, 1000))])
+    assert len(artists(few, BAR)) == 1  # a band down to a single event would be a block
+    apart = drawn([(i, proportion(300, 1000)) for i in range(3)], joined=False)
+    assert len(artists(apart, BAR)) == 3
+    assert [text.get_text() for text in apart.figure.legends[0].get_texts()] == ["what"]  # no band, no word of it
+
+
+def test_limits():
+    assert limits([0.2, 0.9], False, 0.04)[0] == 0
+    assert limits([0.95, 0.99], False, 0.04)[0] > 0.9
+    assert limits([-1.0, 2.0], False, 0.04)[0] < -1
+    low, high = limits([1e-3, 1e-3], True, 0.1)
+    assert math.log10(high / low) >= 1
+    assert limits([], True, 0.1) == (0.1, 1.0)
+
+
+def test_integer_axes_have_integer_ticks():
+    assert drawn([(n, proportion(300, 1000)) for n in (5, 6, 8)]).get_xticks().tolist() == [5, 6, 8]
+    uneven = drawn([(x, proportion(300, 1000)) for x in (2**-0.5, 3**-0.5, 5**-0.5)]).get_xticks()
+    assert all(round(10 * t, 6) == round(10 * t) or round(100 * t, 6) % 5 == 0 for t in uneven)  # not 0.447214
+    for last in (20, 300):
+        assert all(t == int(t) for t in drawn([(n, proportion(300, 1000)) for n in range(last)]).get_xticks())
+
+
+# ---------------------------------------------------------------- words
+
+
+@pytest.mark.parametrize(
+    "text, wanted",
+    [
+        ("unsafe nodes of Q_n", "unsafe nodes of $Q_{n}$"),
+        ("f <= floor(n/2)", "$f$\u00a0≤\u00a0$\\lfloor{}n/2\\rfloor$"),
+        ("2^n nodes, 2^(2m+1)", "$2^{n}$ nodes, $2^{2m+1}$"),
+        ("p_1/2", "$p_{1/2}$"),
+        ("unsafe_nodes", "unsafe_nodes"),
+        ("$x_n$ of Q_n", "$x_n$ of $Q_{n}$"),
+        ("f faulty nodes and K links of Q_n", "$f$ faulty nodes and $K$ links of $Q_{n}$"),
+        ("f / 2^(n/2), d(s, t)", "$f$ / $2^{n/2}$, $d$($s$, $t$)"),
+        ("n + 3k within 8n hops", "$n$ + 3$k$ within 8$n$ hops"),
+        ("Lemma 1's K-way N4, a node", "Lemma 1's K-way N4, a node"),
+    ],
+)
+def test_mathtext(text, wanted):
+    assert mathtext(text) == wanted
+
+
+@pytest.mark.parametrize(
+    "text", others_slow(["costs $ and $", "$\\nonsense$", "$\\frac{$", "$x", "a $ b ^ { $", "\\$"], default=2)
+)
+def test_any_text_can_be_drawn(text):
+    sheet = Sheet()
+    panel = sheet.panel()
+    panel.series(text, [(1, proportion(300, 1000))])
+    panel.stated(0.5, text)
+    panel.curve([1], [0.4], text)
+    panel.words(x=text, y=text, title=text)
+    sheet.title(text)
+    assert sheet.finish() is panel.axes.figure
+
+
+def test_long_titles_are_broken_outside_mathematics_into_lines_of_a_length():
+    text = "Trees $\\lambda + 1 = x$ of Q_n, and the smallest degree $\\delta$"
+    assert wrapped(text, 100) == mathtext(text)
+    assert wrapped(text, 33).splitlines() == [
+        "Trees $\\lambda + 1 = x$ of $Q_{n}$,",
+        "and the smallest degree $\\delta$",
+    ]
+    assert wrapped("a-word-of-more-letters-than-there-is-room-for another", 20).count("\n") == 1
+    assert wrapped("", 20) == ""
+
+
+@pytest.mark.slow
+def test_axes_of_powers_are_logarithmic():
+    powers = drawn([(4**i, proportion(300, 1000)) for i in range(6)])
+    assert powers.get_xscale() == "log" and powers.get_xticks().tolist() == [4**i for i in range(6)]
+    assert 0 < powers.get_xlim()[0] < 1
+    assert drawn([(i, proportion(300, 1000)) for i in range(1, 200)]).get_xscale() == "linear"
+
+
+def test_labels():
+    assert value_text("n", 5) == "n = 5" and mathtext("n = 5, r = 0.25 of b = 3") == "$n = 5$, $r = 0.25$ of $b = 3$"
+    assert value_text("rate", 0.25) == "rate = 0.25"
+    assert axis_text("n", "dimension") == "n, dimension" and mathtext("q, rate") == "$q$, rate"
+    assert axis_text("rate", "node failure rate") == "node failure rate"
+
+
+# ---------------------------------------------------------------- figures of studies
+
+
+@pytest.fixture(scope="module")
+def fractions():
+    return fc.run("unsafe-fraction", n=range(5, 13), trials=20000)
+
+
+def told_of_statements(axes):
+    """What the legend says of the paper."""
+    return [text.get_text() for text in axes.figure.legends[0].get_texts() if text.get_text().startswith("paper")]
+
+
+@pytest.mark.kernels
+def test_figure_8(fractions):
+    (axes,) = fractions.plot().axes
+    assert len(artists(axes, LINE)) == 7
+    assert not artists(axes, ARROW)  # f = 1 has no unsafe node, which needs no trials: no upper limit
+    assert axes.get_yscale() == "log" and "$Q_{n}$" in axes.get_title()
+    (stated,) = artists(axes, STATEMENT)
+    assert stated.get_xdata().tolist() == list(range(5, 13)) and set(stated.get_ydata()) == {0.15}
+    assert len(told_of_statements(axes)) == 1
+    labels = [text.get_text() for text in axes.figure.legends[0].get_texts()]
+    assert labels[:2] == ["$f = 2$", "$f = 3$"] and "95% interval" in labels  # f = 1 is not on the scale
+
+
+@pytest.mark.kernels
+def test_the_statement_is_drawn_only_where_it_applies():
+    (axes,) = fc.run("unsafe-fraction", n=8, trials=2000).plot().axes
+    assert [line.get_xdata().tolist() for line in artists(axes, STATEMENT)] == [[1, 2, 3, 4]]  # one n: against f
+    (axes,) = fc.run("unsafe-fraction", n=4, trials=2000).plot().axes
+    assert not artists(axes, STATEMENT)
+
+
+@pytest.mark.kernels
+def test_figure_of_one_point_and_of_large_cubes():
+    (axes,) = fc.run("unsafe-fraction", n=8, f=3, trials=2000).plot().axes
+    assert len(artists(axes, BAR)) == 1 and len(told_of_statements(axes)) == 1
+    (axes,) = fc.run("unsafe-fraction", n=range(20, 31), trials=10).plot().axes
+    assert not artists(axes, ARROW) and axes.get_yscale() == "linear"  # nothing was seen at all
+
+
+@pytest.mark.kernels
+def test_an_axis_that_goes_with_x_makes_no_lines_of_its_own(fractions):
+    panel = Panel(None)
+    panel.lines(fractions, "rounds", x="n", at=lambda point: point["f"] == point["n"] - 4)  # one f for each n
+    assert len(panel.drawn) == 1 and len(panel.drawn[0].x) == 7
+
+
+def test_saturated_shares_are_not_a_window_of_intervals():
+    assert drawn([(x, proportion(100, 100)) for x in range(5)]).get_ylim()[0] <= 0
+
+
+@pytest.mark.slow
+def test_differences_of_which_nothing_is_seen_are_not_a_window_of_intervals():
+    low, high = drawn([(x, Estimate(0.0, 0.0, -1e-4, 1e-4)) for x in range(5)]).get_ylim()
+    assert low < -2e-4 and high > 2e-4
+    low, high = drawn([(x, Estimate(float(x), 0.0, x - 1.0, x + 1.0)) for x in range(5)]).get_ylim()
+    assert low > -1.5 and high < 5.5
+
+
+@pytest.mark.slow
+def test_a_line_of_many_points_is_no_row_of_markers():
+    for many, every in ((40, 1), (257, 7)):
+        (line,) = artists(drawn([(x, MANY) for x in range(many)]), LINE)
+        assert line.get_markevery() == every
+
+
+def test_numbers_between_powers_of_ten_have_the_size_of_the_others():
+    axes = drawn([(1, proportion(200, 1000)), (2, proportion(500, 1000))], "log")
+    assert (
+        len({tick.label1.get_fontsize() for tick in axes.yaxis.get_major_ticks() + axes.yaxis.get_minor_ticks()}) == 1
+    )
+
+
+def test_what_is_known_to_be_zero_has_no_place_on_a_logarithm():
+    none = Estimate(0.0, 0.0, 0.0, 0.0)
+    axes = drawn([(1, none), (2, proportion(1, 10**5)), (3, proportion(10**4, 10**5))])
+    assert axes.get_yscale() == "log" and 0 < axes.get_ylim()[0] < 1e-5
+    assert drawn([(1, none), (2, none)], scale="log").get_yscale() == "linear"
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(
+    ("study", "point", "labels"),
+    [
+        ("two-partition", {"n": [5, 6], "f": [2, 4, 6, 8]}, 0),
+        pytest.param("dualcube-routing", {"m": [5, 6], "rate": [0.1, 0.2, 0.3]}, 2, marks=pytest.mark.slow),
+    ],
+)
+def test_figures_of_two_panels_share_looks_and_a_legend(study, point, labels):
+    figure = fc.run(study, trials=200, **point).plot()
+    left, right = figure.axes
+    colours = [[line.get_color() for line in artists(axes, LINE)] for axes in (left, right)]
+    assert colours[0] == colours[1] and len(set(colours[0])) == 2
+    assert len(figure.legends) == 1 and len(told_of_statements(left)) == labels
+    assert len(artists(right, "reference")) == labels
+
+
+@pytest.mark.kernels
+def test_on_the_callers_axes(fractions):
+    from matplotlib.figure import Figure
+
+    mine = Figure()
+    top, bottom = mine.subplots(2)
+    assert fractions.plot(axes=bottom) is mine
+    assert artists(bottom, LINE) and not top.lines and bottom.get_legend() is not None
+    with pytest.raises(fc.ParameterError, match="axes must be 1 for this figure, got 2"):
+        fractions.plot(axes=[top, bottom])
+
+
+@pytest.mark.kernels
+def test_a_study_without_a_figure(fractions):
+    from dataclasses import replace
+
+    plain = replace(fractions, study=replace(fractions.study, figure=None))
+    axes = plain.plot().axes  # a panel a statistic
+    assert len(axes) == 4 and all(len(artists(a, LINE)) == 7 and a.get_title() for a in axes)
+
+
+@pytest.mark.kernels
+def test_results_without_trials(fractions):
+    from dataclasses import replace
+
+    figure = replace(fractions, tallies={}).plot()
+    assert [text.get_text() for text in figure.axes[0].texts] == ["no trials"]
+
+
+def test_distributions():
+    from fastcube.measure.statistics import Distribution
+    from fastcube.plot import plain_figure
+
+    results = binned()
+    figure = results.plot()
+    assert len(figure.axes) == 2
+    numbers, shares = figure.axes
+    assert len(artists(numbers, LINE)) == 1 and len(artists(shares, LINE)) == 3
+    assert shares.get_ylabel() == "share of trials" and isinstance(results.study.statistics[1], Distribution)
+    assert shares.get_xticks().tolist() == [0, 1, 2, 3, 4, 5] and plain_figure is not None
+    assert not artists(shares, ARROW)  # no trial with value 3 at a = 3, but beyond
+    assert shares.get_title() == "values"  # every axis that varies is in the legend
+
+
+@pytest.mark.slow
+def test_a_distribution_says_which_values_are_held():
+    from dataclasses import replace
+
+    from fastcube.measure.study import Axis
+
+    one = binned()
+    study = replace(one.study, axes=(*one.study.axes, Axis("b", "another", int, 0, 9)))
+    tallies = {(a, b): tally for (a,), tally in one.tallies.items() for b in (4, 7)}
+    _, shares = replace(one, study=study, tallies=tallies).plot().axes
+    assert shares.get_title() == "values at $b = 7$"
+
+
+@pytest.mark.kernels
+def test_all_axes_that_vary_tell_lines_apart(fractions):
+    panel = Panel(None)
+    panel.lines(fractions, "rounds", x="n", at=lambda point: point["n"] < 7)
+    assert [line.label for line in panel.drawn] == [f"f = {f}" for f in range(1, 8)]
+    panel = Panel(None)
+    panel.compare(fractions, {"mean": "unsafe_fraction", "whole": "all_unsafe"}, x="n", at={"f": 3})
+    assert [line.label for line in panel.drawn] == ["mean", "whole"]
+    assert all(len(line.x) == 8 for line in panel.drawn)
+
+
+# ---------------------------------------------------------------- statistics of a user's choice
+
+
+def chosen():
+    """Results with an axis of names, made by hand: events are 10 a + 100 times the name's place, wins twice as many."""
+    from fastcube.kernels.tally.layout import Counter, Layout
+    from fastcube.measure.statistics import Proportion
+    from fastcube.measure.study import Axis, Choice, Explanation, Grid, Study
+    from fastcube.measure.tally import Tally
+    from fastcube.results.results import Results
+
+    axes = (
+        Axis("a", "a label", int, 0, 9),
+        Choice("rule", "the rule", ("zeta", "alpha", "mid")),
+        Axis("b", "", int, 0, 9),
+    )
+    study = Study(
+        name="chosen",
+        title="By hand",
+        source="",
+        revision=1,
+        axes=axes,
+        tally=Layout(Counter("some", "some"), Counter("wins", "wins")),
+        statistics=tuple(
+            Proportion(name=name, description=f"share of {name}", events=name) for name in ("some", "wins")
+        ),
+        kernel=lambda point: None,
+        grids=(Grid("default", [{"a": 1, "rule": "mid", "b": 0}], 100),),
+        explain=lambda point, key, trial: Explanation("", {}),
+    )
+    tallies = {
+        (a, rule, b): Tally(((0, 1000),), {"some": (e := 10 * a + 100 * place + b), "wins": 2 * e}, {})
+        for a in (1, 2, 3)
+        for place, rule in enumerate(("zeta", "alpha", "mid"))
+        for b in (0, 5)
+    }
+    return Results(study, 0, tallies)
+
+
+def told(axes):
+    """Label and points of each line."""
+    entries = [
+        text.get_text() for legend in (axes.get_legend(), *axes.figure.legends) if legend for text in legend.texts
+    ]
+    return entries, [list(zip(*line.get_data(), strict=True)) for line in artists(axes, LINE)]
+
+
+def test_statistics_of_ones_own_on_ones_own_axes():
+    from matplotlib.figure import Figure
+
+    mine = Figure().subplots()
+    assert chosen().sel(b=0).plot("wins", "some", x="a", by="rule", axes=mine) is mine.figure
+    labels, lines = told(mine)
+    names = [f"{name}, {rule}" for name in ("wins", "some") for rule in ("zeta", "alpha", "mid")]
+    assert labels == [*names, "95% interval"]
+    assert lines == [[(a, k * (10 * a + 100 * place) / 1000) for a in (1, 2, 3)] for k in (2, 1) for place in range(3)]
+    assert len(mine.collections) == 6  # their intervals
+    assert mine.get_ylabel() == "estimate, 95% interval"
+
+
+@pytest.mark.slow
+def test_an_axis_that_is_neither_is_in_the_label_and_one_statistic_on_the_ordinate():
+    axes = chosen().plot("some", x="a", by="b").axes[0]
+    labels, lines = told(axes)
+    assert labels[:3] == ["$b = 0$, zeta", "$b = 0$, alpha", "$b = 0$, mid"]
+    assert len(lines) == 6
+    assert axes.get_ylabel() == "share of some"
+    one = chosen().sel(rule="mid", b=5).plot("some").axes[0]
+    assert told(one) == (["some", "95% interval"], [[(a, (10 * a + 205) / 1000) for a in (1, 2, 3)]])
+
+
+def test_names_along_x_stand_in_their_order():
+    axes = chosen().sel(b=0).plot("some", x="rule", by="a", log=True).axes[0]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["zeta", "alpha", "mid"]
+    _, lines = told(axes)
+    assert lines[0] == [(place, (10 + 100 * place) / 1000) for place in range(3)]
+    assert axes.get_yscale() == "log"
+    assert {line.get_linestyle() for line in artists(axes, LINE)} == {"None"}
+
+
+@pytest.mark.parametrize(
+    ("statistics", "how", "message"),
+    [
+        (["sone"], {}, "sone is not a statistic of chosen; did you mean some?"),
+        (["some"], {"x": "rules"}, "rules is not an axis of chosen, which has a, rule, b; did you mean rule?"),
+        (["some"], {"by": "c"}, "c is not an axis of chosen, which has a, rule, b"),
+        (["some"], {"x": "a", "by": "a"}, "by must be another axis than x, got a"),
+        (["some"], {"log": 3}, "log must be True or False, got 3"),
+        ([7], {}, "7 is not a statistic of chosen, which has some, wins"),
+    ],
+)
+def test_what_cannot_be_drawn_is_one_line(statistics, how, message):
+    with pytest.raises(fc.ParameterError) as error:
+        chosen().plot(*statistics, **how)
+    assert str(error.value) == message
+
+
+def test_a_distribution_is_no_line():
+    with pytest.raises(
+        fc.ParameterError, match="statistic must be one of one number, got the distribution values: the study"
+    ):
+        binned().plot("values")
+
+
+def test_plot_of_the_command_line_takes_statistics(tmp_path, monkeypatch, capsys):
+    from fastcube.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    chosen().save("r.h5")
+    with pytest.raises(SystemExit) as left:
+        main(["plot", "r.h5", "--stat", "some,wins", "--x", "a", "--by", "rule", "--log", "--where", "b=0"])
+    assert left.value.code == 0
+    assert capsys.readouterr().err == "figure in r.png\n"
+    assert (tmp_path / "r.png").stat().st_size > 10_000

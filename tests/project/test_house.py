@@ -1,0 +1,301 @@
+"""The house: which floor imports which, what is packaged, and that importing is light."""
+
+import ast
+import functools
+import graphlib
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+#: What each folder may import of ours.
+FLOORS = {
+    "kernels": {"kernels"},
+    "fastcube": {"kernels", "fastcube"},
+    "studies": {"kernels", "fastcube", "studies"},
+}
+
+
+def sources(floor):
+    links = {ROOT / "fastcube" / name for name in ("kernels", "studies", "data", "readings")}
+    return [p for p in sorted((ROOT / floor).rglob("*.py")) if not links & set(p.parents)]
+
+
+@functools.cache
+def parsed(path):
+    return ast.parse(path.read_text())
+
+
+def all_statements(node):
+    """The statements of a module, wherever in it; expressions, most of its nodes, hold none."""
+    for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for child in getattr(node, part, ()):
+            yield child
+            yield from all_statements(child)
+
+
+def imported(floor, path, statements=all_statements):
+    """Absolute names of what a file imports, wherever in it or by these of its statements."""
+    package = ["fastcube"] if floor == "fastcube" else ["fastcube", floor]
+    package += list(path.relative_to(ROOT / floor).parts[:-1])
+    for node in statements(parsed(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_imports_run_one_way(floor):
+    for path in sources(floor):
+        for name in imported(floor, path):
+            if name.split(".")[0] == "fastcube":
+                # "fastcube.kernels" itself is the package that jit.py hashes
+                home = next((f for f in ("kernels", "studies") if name.startswith(f"fastcube.{f}")), "fastcube")
+                assert home in FLOORS[floor], f"{path.relative_to(ROOT)} imports {name}"
+
+
+def at_import(node):
+    """The import statements that run when a module is imported: none in functions, none for type checkers alone."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            yield from at_import(ast.Module(child.orelse, []))
+        elif not isinstance(child, ast.FunctionDef | ast.Lambda):
+            yield from at_import(child)
+
+
+def module_name(floor, path):
+    parts = [*([] if floor == "fastcube" else [floor]), *path.relative_to(ROOT / floor).with_suffix("").parts]
+    return ".".join(["fastcube", *parts]).removesuffix(".__init__")
+
+
+def test_no_circle_of_imports():
+    paths = {module_name(floor, path): (floor, path) for floor in FLOORS for path in sources(floor)}
+    needs = {}
+    for module, (floor, path) in paths.items():
+        found = set()
+        for name in imported(floor, path, at_import):
+            found.add(name if name in paths else name.rpartition(".")[0])
+        needs[module] = (found & set(paths)) - {module}
+    assert sum(map(len, needs.values())) > 100
+    try:
+        list(graphlib.TopologicalSorter(needs).static_order())
+    except graphlib.CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+SHARED = {"machine", "tally", "cube", "draws"}
+SUBJECTS = sorted(p.parent for p in (ROOT / "kernels").glob("*/__init__.py") if p.parent.name not in SHARED)
+#: Names of a subject's files that could stand in any, and names that say what was done instead of what a file is for.
+VAGUE = {"trials", "record", "tally", "enumeration", "search", "dense", "draws"}
+NO_NAMES = {"common", "util", "closed", "counted", "drawn", "found", "kept", "listed", "marked", "merged", "packaged", "planted",
+            "recorded", "sampled", "seen", "shared", "sorted", "spanned"}  # names, as many as a line holds # fmt: skip
+
+
+@pytest.mark.parametrize("folder", SUBJECTS, ids=lambda folder: folder.name)
+def test_subjects_of_kernels_have_the_same_rooms(folder):
+    names = {p.stem for p in folder.glob("*.py")}
+    assert {"layout", "scalar", "dispatch"} <= names
+    assert not (VAGUE | NO_NAMES) & {part for name in names for part in name.split("_")}
+    if "lanes" in names:
+        begin = ast.get_docstring(ast.parse((folder / "lanes.py").read_text())).split("\n\n")[1]
+        assert begin.startswith("Entry: ") and "Draws " in begin and "study's key" in " ".join(begin.split())
+
+
+def test_what_is_counted_and_which_kernel_serves_is_known_without_numba():
+    names = [f"fastcube.kernels.{folder.name}.{room}" for folder in SUBJECTS for room in ("layout", "dispatch")]
+    assert run(f"import sys, {', '.join(names)}; print('numba' in sys.modules)").strip() == "False"
+
+
+def test_no_name_is_a_past_participle_or_says_nothing():
+    for floor in FLOORS:
+        for path in sources(floor):
+            assert path.stem not in NO_NAMES, path
+
+
+def test_the_plan_in_contributing_is_the_tree():
+    """Every room of fastcube/, in the order that they import in, and every folder of kernels/ but the subjects'."""
+    plan = (ROOT / "CONTRIBUTING.md").read_text().split("## The house")[1].split("\n## ")[0]
+    rooms = re.findall(r"^      (\w+)/?  +", plan, re.MULTILINE)
+    assert {room for room in rooms if (ROOT / "kernels" / room).is_dir()} == SHARED
+    named = [room for room in ORDER if room in rooms]
+    assert [room for room in rooms if room in ORDER] == named and set(ORDER) - set(named) == {"resources"}
+    folders = {p.name for p in (ROOT / "fastcube").iterdir() if p.is_dir() and not p.is_symlink()} - {"__pycache__"}
+    assert folders <= set(rooms)
+    files_are_subjects = {"algorithms", "exact", "cli"}
+    for folder in [
+        *(ROOT / "kernels" / room for room in SHARED),
+        *(ROOT / "fastcube" / f for f in folders - files_are_subjects),
+    ]:
+        assert not [p.stem for p in folder.glob("[a-z]*.py") if p.stem not in plan.lower()], folder
+
+
+def test_the_formatter_is_left_alone_for_a_reason():
+    """At most thirty statements keep a layout of their own, each with its reason."""
+    files = [p for floor in (*FLOORS, "tests") for p in sources(floor)]
+    lines = [line for p in files for line in p.read_text().splitlines() if line.endswith("# fmt: skip")]
+    assert 0 < len(lines) <= 30
+    assert all(re.search(r"# \w.* # fmt: skip$", line) for line in lines), lines
+
+
+def test_only_jit_names_njit():
+    for path in sources("kernels") + sources("fastcube") + sources("studies"):
+        if path.name != "jit.py":
+            assert "njit" not in path.read_text(), path
+
+
+def test_every_package_folder_is_in_pyproject():
+    listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
+    found = {"fastcube", "fastcube.data", "fastcube.readings"}
+    for floor in FLOORS:
+        for path in sources(floor):
+            if path.name == "__init__.py":
+                parts = path.parent.relative_to(ROOT).parts
+                found.add(".".join(parts if parts[0] == "fastcube" else ("fastcube", *parts)))
+    assert listed == found
+
+
+@pytest.mark.skipif((ROOT / "PKG-INFO").exists(), reason="an sdist has no links and needs none")
+@pytest.mark.parametrize("place", ["kernels", "studies", "data", "docs/readings"])
+def test_links_of_a_checkout(place):
+    link = ROOT / "fastcube" / place.rpartition("/")[2]
+    assert link.is_symlink()
+    assert str(link.readlink()) == f"../{place}"
+
+
+def test_no_module_bears_the_name_of_a_public_function():
+    import fastcube
+
+    functions = {n for n in fastcube.__all__ if n != "__version__" and callable(getattr(fastcube, n))}
+    assert not functions & {p.stem for p in (ROOT / "fastcube").iterdir()}
+
+
+def test_public_functions_stay_callable_after_every_import():
+    """Python binds a submodule over a name of its package that it shares."""
+    code = """
+import importlib, pkgutil, fastcube
+for module in pkgutil.walk_packages(fastcube.__path__, "fastcube."):
+    if "kernels" not in module.name and not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+print([n for n in fastcube.__all__ if n not in ("__version__", "blocks") and not callable(getattr(fastcube, n))])
+"""
+    assert run(code).strip() == "[]"
+
+
+#: Who may import what in fastcube/: each room those before it.
+ORDER = (
+    *("errors", "resources", "networks", "blocks", "algorithms", "measure", "results", "running", "plot", "exact"),
+    *("audit", "cli"),
+)
+#: But for these, and why.
+CLIMBS = {
+    ("measure/study.py", "results"): "for type checkers: a figure and notes take Results",
+    ("results/results.py", "plot"): "Results.plot draws; importing results must not import matplotlib",
+}
+
+
+def test_rooms_import_those_before_them():
+    """Every import, in functions and for type checkers too."""
+    found = set()
+    for path in sources("fastcube"):
+        inside = path.relative_to(ROOT / "fastcube")
+        room = inside.parts[0].removesuffix(".py")
+        if room.startswith("__"):
+            continue
+        for name in imported("fastcube", path):
+            other = name.split(".")[1] if name.startswith("fastcube.") else ""
+            assert other in (*ORDER, "", "kernels", "data"), f"{inside} imports {name}"
+            if other in ORDER and ORDER.index(other) > ORDER.index(room):
+                found.add((inside.as_posix(), other))
+            assert room != "blocks" or other in ("", "errors", "kernels")
+    assert found == set(CLIMBS)
+
+
+def test_nothing_of_the_engine_imports_the_audit():
+    """The audit, the claims of studies and three commands do; it stands on the engine."""
+    for floor in FLOORS:
+        for path in sources(floor):
+            inside = path.relative_to(ROOT / floor).as_posix()
+            audits = inside.startswith("audit/") or path.parent.name == "claims"
+            if not audits and inside not in ("cli/claims.py", "cli/reproduce.py", "cli/cite.py"):
+                deep = [name for name in imported(floor, path) if name.startswith("fastcube.audit")]
+                assert not deep, f"{floor}/{inside} imports {deep}"
+
+
+def test_no_folder_forwards():
+    """An ``__init__`` below fastcube/ has its own words and code, or nothing: one name, one place."""
+    for path in sources("fastcube"):
+        if path.name == "__init__.py" and path.parent != ROOT / "fastcube":
+            text = path.read_text()
+            assert "__all__" not in text, path
+            for node in ast.parse(text).body:
+                if isinstance(node, ast.ImportFrom) and node.level:
+                    for alias in node.names:
+                        assert text.count(alias.asname or alias.name) > 1, f"{path} passes {alias.name} on"
+
+
+def test_users_need_two_names():
+    """What a person is shown imports fastcube and fastcube.blocks, and nothing deeper."""
+    shown = [
+        ROOT / "README.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "examples").glob("*.py"),
+        *(ROOT / "data").glob("*.json"),
+    ]
+    shown += [p for p in sources("studies") if p.parent.name == "claims"]
+    texts = [(path, path.read_text()) for path in shown if not {"_build", "gallery"} & set(path.parts)]
+    assert len(texts) > 40
+    for path, source in texts:
+        text = source
+        if path.suffix == ".py" and path.parent != ROOT / "examples":  # lines of Python are strings there
+            strings = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+            text = "\n".join(s for s in strings if isinstance(s, str))
+        deep = re.findall(r"(?:import|from|import_module\(.|__import__\(.)\s*fastcube\.(?!blocks\b)\w+.*", text)
+        assert not deep, f"{path}: {deep}"
+
+
+def run(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}, check=True
+    ).stdout
+
+
+HEAVY = ("numba", "h5py", "numpy", "scipy", "matplotlib")
+
+
+def test_importing_is_light():
+    assert run(f"import sys, fastcube, fastcube.cli; print([m for m in {HEAVY} if m in sys.modules])").strip() == "[]"
+
+
+def test_help_loads_nothing_heavy():
+    """What makes it quick; how quick it is, benchmarks/startup.py tells."""
+    code = (
+        "import sys, fastcube.cli as c\ntry: c.main(['--help'])\n"
+        f"except SystemExit: print([m for m in {HEAVY} if m in sys.modules])"
+    )
+    assert run(code).splitlines()[-1] == "[]"
+
+
+def test_kernels_cannot_be_imported_under_another_name():
+    done = subprocess.run(
+        [sys.executable, "-c", "import kernels"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert "import it as 'fastcube.kernels'" in done.stderr
+
+
+def test_reading_does_not_import_numba(tmp_path):
+    """Compiled code is for running; looking at results should not wait for numba."""
+    code = (
+        "import sys, fastcube.results.table, fastcube.results.results, fastcube.running.driver, fastcube.running.engines; "
+        "print('numba' in sys.modules)"
+    )
+    assert run(code).strip() == "False"

@@ -1,0 +1,23 @@
+"""The benchmark of the machinery tells each of its figures; at tiny sizes, which say nothing of time."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "scaling.py"
+
+
+@pytest.mark.slow
+def test_it_tells_each_figure():
+    tiny = ["--shards", "10", "--seconds", "0.05"]
+    told = subprocess.run([sys.executable, BENCHMARK, *tiny], capture_output=True, text=True, check=True).stdout
+    for figure in (
+        "1 processors, 8 threads:",
+        "first item after",
+        "an item of 1000000 trials",
+        "1000 points",
+        "10 shards of",
+    ):
+        assert figure in told, told

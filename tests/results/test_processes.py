@@ -1,0 +1,128 @@
+"""Files read in several processes: what one gives, errors too, and none is left."""
+
+import shutil
+
+import pytest
+from helpers.adding import dies, interrupts, waits
+from helpers.forgery import edit, text
+from helpers.processes import PATIENCE
+from toy import TOY
+
+import fastcube as fc
+from fastcube.cli import main
+from fastcube.errors import EngineError
+from fastcube.results import processes, provenance
+from fastcube.results.combining import merged
+
+
+@pytest.fixture(scope="module")
+def six(tmp_path_factory):
+    """Six files of an array."""
+    folder = tmp_path_factory.mktemp("shards")
+    paths = [folder / f"{i}.h5" for i in range(6)]
+    for i, path in enumerate(paths):
+        fc.run(TOY, trials=999, shard=(i, 6), output=str(path))
+    return paths
+
+
+@pytest.fixture
+def shards(six, tmp_path):
+    """Copies of them, to be damaged."""
+    return [shutil.copy(path, tmp_path / path.name) for path in six]
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Few files are worth a process, and those that are started are entered here."""
+    out, give = [], processes._give
+    monkeypatch.setattr(processes, "_LEAST", 1)
+    monkeypatch.setattr(processes, "_give", lambda process, what: (out.append(process), give(process, what)))
+    return out
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_several_processes_merge_as_one(six, started, count):
+    one, several = (merged(six, processes) for processes in (1, count))
+    assert [process.wait(PATIENCE) for process in started] and len(started) == count - 1
+    assert several.tallies == one.tallies
+    assert several.digest() == one.digest() == fc.run(TOY, trials=999).digest()
+    assert (several.goal, several.grid, several.study) == (one.goal, one.grid, one.study)
+    told = [entry.history[0]["resources"]["merged"] for entry in (one, several)]
+    assert told[0] == told[1] and [entry["file"] for entry in told[0]] == [path.name for path in six]
+
+
+def _twice(paths):
+    shutil.copy(paths[1], paths[4])
+
+
+def _two_damaged(paths):
+    edit(paths[2], text("digest", "0" * 64))
+    paths[3].write_bytes(b"")
+
+
+def _another_seed(paths):
+    fc.run(TOY, trials=999, shard=(3, 6), seed=7, output=str(paths[3]), force=True)
+    paths[5].unlink()
+
+
+@pytest.mark.parametrize("change", [_twice, _two_damaged, _another_seed])
+def test_the_first_error_is_that_of_one_process(shards, started, change):
+    change(shards)
+    told = []
+    for count in (1, 2, 3):
+        with pytest.raises(fc.FastcubeError) as refused:
+            merged(shards, count)
+        told.append((type(refused.value), str(refused.value)))
+    assert told[0] == told[1] == told[2]
+
+
+def test_the_commands_read_in_several_processes(six, started, tmp_path, monkeypatch, capsys):
+    told = []
+    for cpus in (1, 2):
+        monkeypatch.setattr(provenance, "available_cpus", lambda cpus=cpus: cpus)
+        for command in (["status", *map(str, six)], ["merge", *map(str, six), "-o", str(tmp_path / "all.h5")]):
+            with pytest.raises(SystemExit) as ended:
+                main(command)
+            assert not ended.value.code
+            told.append(capsys.readouterr())
+    assert told[:2] == told[2:] and len(started) == 2
+
+
+@pytest.mark.parametrize(("keep", "raised"), [(interrupts, KeyboardInterrupt), (dies, EngineError)])
+def test_none_is_left_after_an_interruption_or_a_death(six, started, keep, raised):
+    with pytest.raises(raised):
+        processes.gather(six, keep, 3)
+    assert len(started) == 2 and all(process.poll() is not None for process in started)
+
+
+def test_a_process_ends_with_its_parent(six):
+    for given in ([], [(six, 3, 6, waits, False)]):
+        with processes._other() as (process, _):
+            for what in given:
+                processes._give(process, what)
+            process.stdin.close()  # as the system does for a parent that was killed
+            assert process.wait(PATIENCE) == 0
+
+
+def test_few_files_are_read_in_this_process(six, monkeypatch):
+    monkeypatch.setattr(processes, "_other", None)
+    assert merged(six, 64).trials == 2 * 999
+
+
+def test_where_no_process_is_to_be_had_one_reads_all(six, started, monkeypatch):
+    def refused(*arguments, **named):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    with monkeypatch.context() as none:
+        none.setattr(processes.subprocess, "Popen", refused)
+        assert merged(six, 3).digest() == merged(six, 1).digest()
+    monkeypatch.setattr(processes.sys, "executable", None)  # a Python inside another program
+    assert merged(six, 3).digest() == merged(six, 1).digest()
+    assert not started
+
+
+def test_what_python_prints_when_it_starts_is_no_answer(six, started, tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text("print('x' * 100_000)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert merged(six, 3).digest() == merged(six, 1).digest()
+    assert len(started) == 2

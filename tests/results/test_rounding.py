@@ -1,0 +1,130 @@
+"""Estimates as text: read back they say what is known, to a tenth of the half-width."""
+
+import itertools
+import math
+import random
+import re
+
+import pytest
+
+from fastcube.measure.estimate import NOTHING, Estimate, proportion
+from fastcube.results.rounding import estimate_text, estimate_texts
+
+
+@pytest.mark.parametrize(
+    ("estimate", "text"),
+    [
+        (NOTHING, "-"),
+        (proportion(0, 10**6), "< 3.7e-06"),
+        (proportion(10**3, 10**3), "> 0.9963"),
+        (proportion(300, 1000), "0.300 ± 0.029"),
+        (proportion(30, 1000), "0.030 [0.020, 0.043]"),
+        (proportion(2, 1000), "0.0020 [0.0002, 0.0072]"),
+        (Estimate(2.0, 0.0, 2.0, 2.0), "2"),
+        (Estimate(1.0, 0.0, math.nan, math.nan), "1"),
+        (Estimate(1 / 3, 0.0, math.nan, math.nan), "0.333333"),
+        (Estimate(0.0, 0.0, 0.0, 0.0), "0"),
+        (Estimate(-0.1, 0.01, -0.12, -0.08), "-0.100 ± 0.020"),
+        (Estimate(12.5, 1.0, 10.5, 14.5), "12.5 ± 2.0"),
+        (Estimate(1.0, 0.0, 0.9, 1.0), "> 0.90"),
+        (Estimate(12.0, 0.0, 11.2, 12.0), "12.00 [11.20, 12.00]"),
+        (Estimate(0.001, 0.0005, 0.0, 0.01), "0.0010 [0, 0.0100]"),
+        (Estimate(4.1e-15, 4e-15, 0.0, 1.02e-5), "4e-15 [0, 1.02e-05]"),
+        (Estimate(4.35789e-4, 0.0, 4.35752e-4, 4.35826e-4), "4.35789e-04 ± 3.7e-08"),
+        (Estimate(6.905e-13, 0.0, 6.904e-13, 6.905e-13), "6.90500e-13 [6.90400e-13, 6.90500e-13]"),
+        (Estimate(6.8e-8, 3e-8, 6.5e-8, 4.9e-7), "6.8e-08 [6.5e-08, 4.9e-07]"),
+    ],
+)
+def test_estimates_as_text(estimate, text):
+    assert estimate_text(estimate) == text
+
+
+def test_a_column_has_one_notation():
+    some = [proportion(0, 10**6), proportion(300, 1000), proportion(10, 10)]
+    assert estimate_texts(some) == ["< 0.0000037", "0.300 ± 0.029", "> 0.69"]
+    assert estimate_texts([*some, proportion(0, 10**9)])[1:3] == ["3.00e-01 ± 2.9e-02", "> 6.9e-01"]
+
+
+NUMBER = r"(-?[\d.]+(?:e[+-]\d+)?)"
+FORMS = {
+    form: re.compile(text.replace("N", NUMBER))
+    for form, text in {
+        "above": r"< N",
+        "below": r"> N",
+        "about": r"N ± N",
+        "between": r"N \[N, N\]",
+        "alone": r"N",
+    }.items()
+}
+
+
+def read_back(text):
+    """The form of a cell, and the estimate and limits that it tells, None where it does not."""
+    form, found = next((form, m) for form, p in FORMS.items() if (m := p.fullmatch(text)))
+    x = [float(part) for part in found.groups()]
+    told = {
+        "above": lambda: (0.0, 0.0, x[0]),
+        "below": lambda: (1.0, x[0], 1.0),
+        "alone": lambda: (x[0], None, None),
+        "about": lambda: (x[0], x[0] - x[1], x[0] + x[1]),
+        "between": lambda: (x[0], x[1], x[2]),
+    }[form]()
+    return form, told
+
+
+def estimates():
+    """Values 1e-18 .. 1e6, half-widths 1e-12 .. 1e2 of them; even, skewed and one-sided, at 0 and at the bound, of no width."""
+    rng = random.Random(1)
+    for power, relative in itertools.product(range(-18, 7), range(-12, 3)):
+        for _ in range(3):
+            value = rng.uniform(1, 10) * 10.0**power
+            width = value * rng.uniform(1, 10) * 10.0**relative
+            skew = rng.uniform(-0.98, 0.98)
+            for low, high in (
+                (width, width),
+                (width * (1 + skew), width * (1 - skew)),
+                (0, 2 * width),
+                (2 * width, 0),
+                (0, 0),
+                (min(value, width), width),
+            ):
+                yield Estimate(value, width, value - low, value + high)
+            yield Estimate(-value, width, -value - width, -value + width)
+            yield Estimate(0.0, 0.0, 0.0, value)
+            yield Estimate(value, 0.0, math.nan, math.nan)
+    for power in range(-15, 0):
+        yield Estimate(1.0, 0.0, 1 - rng.uniform(1, 9) * 10.0**power, 1.0)
+    yield NOTHING
+
+
+def check(e, text):
+    if math.isnan(e.value):
+        assert text == "-"
+        return
+    form, (value, low, high) = read_back(text)
+    if math.isnan(e.half_width) or e.half_width == 0:
+        assert form == "alone"
+        assert abs(value - e.value) <= abs(e.value) * (1e-5 if math.isnan(e.half_width) else 0), text
+        return
+    near = 0.1 * e.half_width * (1 + 1e-9) + 4e-16 * abs(e.value)
+    assert all(abs(a - b) <= near for a, b in zip((value, low, high), (e.value, e.low, e.high), strict=True)), (e, text)
+    if e.value in (e.low, e.high):
+        assert form != "about"
+    for limit, told in ((e.low, low), (e.high, high)):
+        assert (told == value) == (limit == e.value) or abs(limit - e.value) < 4e-16 * abs(e.value), (e, text)
+
+
+def test_what_is_printed_says_what_is_known():
+    for e in estimates():
+        check(e, estimate_text(e))
+
+
+def test_what_is_printed_in_a_column_says_what_is_known_in_one_notation():
+    rng, every = random.Random(2), list(estimates())
+    for _ in range(500):
+        some = rng.sample(every, 6)
+        texts = estimate_texts(some)
+        for e, text in zip(some, texts, strict=True):
+            check(e, text)
+        numbers = [x for text in texts for x in re.findall(NUMBER, text) if text != "-" and float(x)]
+        assert len({"e" in x for x in numbers}) < 2, texts

@@ -1,0 +1,160 @@
+"""The table for people and the rows for programs: their columns, what is left out, and what is marked."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from helpers.binned import binned
+
+import fastcube as fc
+from fastcube.cli import main
+from fastcube.results.table import ASYMPTOTIC, WIDTH, as_csv, as_json, as_table
+
+
+@pytest.fixture(scope="module")
+def routes():
+    """Points with and without the search: three statistics are not defined at m = 10."""
+    return fc.run("dualcube-routing", m=[5, 10], rate=[0.0, 0.3], trials=200)
+
+
+def rows(results):
+    return list(csv.DictReader(io.StringIO(as_csv(results))))
+
+
+def test_columns(routes):
+    header = as_csv(routes).splitlines()[0]
+    assert header == "study,m,rate,statistic,trials,among,estimate,stderr,low,high,interval"
+    assert list(routes.table()[0]) == header.split(",")
+
+
+def test_among_is_what_the_statistic_is_over(routes):
+    among = {(row["m"], row["statistic"]): row["among"] for row in rows(routes) if row["rate"] == "0.3"}
+    counts = {point["m"]: tally.counts for point, tally in routes if point["rate"] == 0.3}
+    assert among["10", "lookups"] == "4"  # 1 of 64 trials
+    assert among["5", "success_connected"] == str(counts[5]["connected"])
+    assert among["5", "length_over_distance"] == str(counts[5]["delivered"])
+    assert {row["trials"] for row in rows(routes)} == {"200"}
+
+
+def test_a_file_reads_back_where_statistics_are_not_defined(routes, tmp_path):
+    routes.save(tmp_path / "routes.h5")
+    assert as_csv(fc.open_results(tmp_path / "routes.h5")) == as_csv(routes)
+
+
+def test_intervals_say_how_they_are_made(routes):
+    kinds = {row["statistic"]: row["interval"] for row in rows(routes)}
+    assert (kinds["success"], kinds["length_ratio"], kinds["lookups"]) == ("exact", "asymptotic", "asymptotic")
+    assert {row["interval"] for row in rows(fc.run("unsafe-fraction", n=5, f=2, trials=10))} == {"exact", "bounded"}
+
+
+def test_what_is_not_known_is_empty_and_null(routes):
+    undefined = [row for row in rows(routes) if row["m"] == "10" and row["statistic"] == "length_ratio"]
+    assert len(undefined) == 2
+    assert all(
+        row["among"] == "0" and row["estimate"] == row["stderr"] == row["low"] == row["high"] == "" for row in undefined
+    )
+    assert "nan" not in as_csv(routes)
+    kept = [row for row in json.loads(as_json(routes)) if row["m"] == 10 and row["statistic"] == "length_ratio"]
+    assert all(row["estimate"] is None and row["high"] is None for row in kept)
+    line = next(line for line in as_table(routes).splitlines() if line.split()[:2] == ["10", "0.3"])
+    assert " - " in line
+
+
+def test_the_terminal_table_marks_asymptotic_intervals(routes):
+    lines = as_table(routes, 200).splitlines()
+    header = next(line for line in lines if line.startswith(" m"))
+    assert "minimal" not in header and "lookups" in header  # not shown; csv has it
+    assert {"minimal"} <= {row["statistic"] for row in rows(routes)}
+    line = next(line for line in lines if line.split()[:2] == ["5", "0.3"])
+    assert line.count(ASYMPTOTIC) == 3
+    assert any(line.startswith(f"{ASYMPTOTIC} asymptotic interval") for line in lines)
+    assert ASYMPTOTIC not in as_table(fc.run("unsafe-fraction", n=5, f=2, trials=10))
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("trials", [1, 1000])
+@pytest.mark.parametrize(
+    "study, points",
+    [
+        ("unsafe-fraction", {}),
+        ("unsafe-critical", {"n": [4, 5, 8]}),
+        ("dualcube-routing", {"m": [5, 9]}),
+        ("unsafe-fraction", {"n": [16, 30, 60], "f": [8, 30]}),
+    ],
+)
+def test_tables_fit_the_terminal(study, points, trials):
+    assert max(map(len, as_table(fc.run(study, trials=trials, **points)).splitlines())) <= WIDTH
+
+
+def test_what_is_over_fewer_trials_says_over_how_many():
+    """Routes among the fault sets that leave an active node; and how many statistics stand in csv alone."""
+    results = fc.run("routing", n=5, f=6, links=0, k=1, trials=500)
+    counts = next(iter(results))[1].counts
+    line = next(line for line in as_table(results, 200).splitlines() if line.startswith("5"))
+    assert 0 < counts["route3_delivered"] <= counts["not_unsafe"] < 500
+    cells = re.findall(r"\S of (\d+)", line)
+    assert cells == [str(counts["route3_delivered"]), str(counts["not_unsafe"])]
+    hidden = sum(not s.shown for s in results.study.statistics)
+    assert f"{hidden} more statistics, not shown here: --format csv or json, or table(), has all" in as_table(results)
+    assert f"{hidden} more statistics" in results._repr_html_()
+
+
+def test_columns_that_do_not_fit_are_named():
+    results = binned()
+    wide = replace(results.study.statistics[0], name="w" * 64)
+    study = replace(results.study, statistics=(wide, replace(wide, name="x" * 60), replace(wide, name="last")))
+    text = as_table(replace(results, study=study))
+    assert "left out for width, 2, in csv and json: " + "x" * 60 + ", last" in text
+    assert max(map(len, text.splitlines())) <= WIDTH
+
+
+@pytest.mark.parametrize("width", [30, 40, 80, 100, 120, 200])
+def test_a_narrow_terminal_loses_statistics_and_never_wraps(routes, width):
+    lines = as_table(routes, width).splitlines()
+    assert max(map(len, lines)) <= width
+    top = next(i for i, line in enumerate(lines) if line.split()[:3] == ["m", "rate", "trials"])
+    assert [line.split()[0] for line in lines[top + 2 : top + 6]] == ["5", "5", "10", "10"]  # a line a point
+    kept = lines[top].split()[3:]
+    names = [s.name for s in routes.study.statistics if s.shown]
+    assert kept == names[: len(kept)]
+    told = " ".join(" ".join(lines).split()).partition(" in csv and json: ")[2]
+    assert all(name in told for name in names[len(kept) :]) and bool(told) == (len(kept) < len(names))
+    assert len(kept) == {30: 0, 200: len(names)}.get(width, len(kept))
+
+
+def test_distributions_have_a_row_a_value_up_to_the_largest_seen():
+    results = binned()
+    found = [(row["a"], row["statistic"], row["estimate"]) for row in rows(results) if row["statistic"] != "some"]
+    assert found[:2] == [("1", "value=0", "0.5"), ("1", "value=1", "0.5")]
+    assert [name for a, name, _ in found if a == "3"] == [f"value={i}" for i in range(6)]
+    assert "value=" not in as_table(results)
+    some, values = results.study.statistics
+    shown = as_table(replace(results, study=replace(results.study, statistics=(some, replace(values, shown=True)))))
+    header = next(line for line in shown.splitlines() if line.startswith("a"))
+    assert header.split()[3:] == [f"value={i}" for i in range(5)] and shown.endswith("csv and json: value=5")
+
+
+def test_show_chooses_statistics_and_points(tmp_path, capsys):
+    path = str(tmp_path / "r.h5")
+    fc.run("unsafe-fraction", n=[5, 6], f=[1, 2], trials=2000, output=path)
+    for words, wanted in (
+        (["--stat", "merging,rounds", "--where", "n=6"], ["n", "f", "trials", "merging", "rounds"]),
+        (["--where", "f=1", "--where", "n=5:6"], ["n", "f", "trials"]),
+    ):
+        with pytest.raises(SystemExit) as end:
+            main(["show", path, *words])
+        assert end.value.code == 0
+        lines = capsys.readouterr().out.splitlines()
+        head = next(line for line in lines if line.startswith("n "))
+        assert head.split()[: len(wanted)] == wanted
+        assert sum(re.match(r"\d +\d +2,000 ", line) is not None for line in lines) == 2
+    with pytest.raises(SystemExit):
+        main(["show", path, "--stat", "merging", "--format", "csv"])
+    assert {line.split(",")[3] for line in capsys.readouterr().out.splitlines()[1:]} == {"merging"}
+    with pytest.raises(SystemExit) as end:
+        main(["show", path, "--stat", "merge"])
+    assert end.value.code == 2
+    assert "did you mean merging?" in capsys.readouterr().err

@@ -1,0 +1,85 @@
+"""The printed job script under a real Slurm: arrays, preemption, time limits, cancelling."""
+
+import sys
+
+import pytest
+from helpers.processes import TOY_FILE, fastcube
+from helpers.slurm_cluster import Slurm, missing
+from toy import TOY
+
+import fastcube as fc
+from fastcube.results.reading import open_results
+
+pytestmark = pytest.mark.slurm
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    if reason := missing():
+        pytest.skip(reason)
+    with Slurm() as started:
+        yield started
+
+
+def submit(slurm, folder, *options):
+    """Submit the very script that is printed; gives the job's number."""
+    printed = fastcube("slurm", TOY_FILE, *options, cwd=folder)
+    assert printed.returncode == 0, printed.stderr
+    (folder / "job.sh").write_text(printed.stdout)
+    return slurm.call("sbatch", "--parsable", "job.sh", cwd=folder).strip()
+
+
+def said(folder, job, task):
+    log = folder / f"fastcube-toy-{job}_{task}.log"
+    return log.read_text() if log.exists() else ""
+
+
+def test_an_array_of_which_two_tasks_are_preempted_gives_the_undisturbed_result(slurm, tmp_path):
+    job = submit(slurm, tmp_path, "--array", "4", "--trials", "500001", "--set", "a=1", "--set", "work=20000")
+    shards = [tmp_path / f"toy-{i}.h5" for i in range(4)]
+    slurm.wait(lambda: len(slurm.running(job)) == 4)
+    on_n1 = [task for task, node in slurm.running(job).items() if node == "n1"]
+    slurm.wait(lambda: all(shards[task].exists() for task in on_n1))
+    slurm.call(
+        "sbatch", "--partition=urgent", "--nodelist=n1", "--cpus-per-task=2", "--output=/dev/null", "--wrap=sleep 1"
+    )
+    slurm.wait(lambda: not slurm.call("squeue", "-h", "-j", job), seconds=120)
+
+    assert len(on_n1) == 2
+    for task in range(4):
+        runs = open_results(shards[task]).history
+        restarts = [run["environment"]["slurm"].get("SLURM_RESTART_COUNT", "0") for run in runs]
+        assert restarts == (["0", "1"] if task in on_n1 else ["0"])
+        assert ("interrupted; checkpoint written" in said(tmp_path, job, task)) == (task in on_n1)
+    status = fastcube("status", *shards)
+    assert status.stdout.splitlines()[-1] == "all 4 shards are complete"
+    assert fastcube("merge", *shards, "-o", tmp_path / "all.h5").returncode == 0
+    assert open_results(tmp_path / "all.h5").digest() == fc.run(TOY, a=1, work=20_000, trials=500_001).digest()
+
+
+def test_a_time_limit_requeues_and_a_cancel_does_not(slurm, tmp_path):
+    options = ("--trials", "1e9", "--set", "a=1", "--set", "work=3000", "--time", "2", "--margin", "60")
+    job = submit(slurm, tmp_path, "--array", "1", *options)
+    out = tmp_path / "toy-0.h5"
+    # Slurm looks at time limits twice a minute, so early enough is 30 to 60 s from the start
+    slurm.wait(lambda: "work remains; checkpoint written" in said(tmp_path, job, 0), seconds=120)
+    before = sum(t.trials for _, t in open_results(out))
+    assert before > 0
+    slurm.wait(lambda: slurm.job(f"{job}_0").get("Restarts") == "1" and slurm.running(job))
+    assert "interrupted" not in said(tmp_path, job, 0)
+    slurm.wait(lambda: sum(t.trials for _, t in open_results(out)) > before)  # resumed: another checkpoint
+
+    slurm.call("scancel", f"{job}_0")
+    slurm.wait(lambda: not slurm.call("squeue", "-h", "-j", job))
+    assert "interrupted; checkpoint written" in said(tmp_path, job, 0)
+    ended = slurm.job(f"{job}_0")
+    assert (ended["JobState"], ended["Restarts"]) == ("CANCELLED", "1")
+    assert len(open_results(out).history) == 2
+
+
+def test_inside_an_array_a_run_without_a_shard_is_refused(slurm, tmp_path):
+    (tmp_path / "job.sh").write_text(f"#!/bin/bash\n{sys.executable} -m fastcube run {TOY_FILE}\n")
+    job = slurm.call("sbatch", "--parsable", "--array=0-1", "--output=%a.log", "job.sh", cwd=tmp_path).strip()
+    slurm.wait(lambda: not slurm.call("squeue", "-h", "-j", job))
+    for task in range(2):
+        assert "inside a Slurm array each of N tasks needs its part" in (tmp_path / f"{task}.log").read_text()
