@@ -35,7 +35,12 @@ large.plot()
 dual = fc.DualCube(20, faulty_nodes=fc.random_faults(0.3, seed=1))
 r = fc.route(dual, 5, 2**40 + 12345)
 print(
-    r.outcome, r.length, "links; distance without faults", dual.metric(5, 2**40 + 12345), "; statuses asked", r.lookups
+    r.outcome,
+    r.length,
+    "links; distance without faults",
+    dual.intact_distance(5, 2**40 + 12345),
+    "; statuses asked",
+    r.lookups,
 )
 
 # %%

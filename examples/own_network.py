@@ -45,7 +45,7 @@ print(OVERLAY.matched, [fc.diameter(fc.network(OVERLAY, n)) for n in range(2, 9)
 # ------------
 
 net = fc.network(OVERLAY, 8, faulty_nodes=fc.random_faults(0.4, seed=1))
-found = fc.survives(net)
+found = fc.survival(net)
 print(found.connected, found.isolated, found.components[:4])
 
 # %%
@@ -56,7 +56,7 @@ print(found.connected, found.isolated, found.components[:4])
 STUDY = fc.survival_study(OVERLAY)
 results = fc.run(STUDY, n=4, f=range(17), links=0, trials=20_000)
 for f in (6, 8, 10):
-    gain = results.estimate("connected_gain", f=f)
+    gain = results.estimate("connected_diff", f=f)
     print(f"f={f}: {gain.value:+.4f} [{gain.low:+.4f}, {gain.high:+.4f}]")
 
 # %%

@@ -21,7 +21,19 @@ between them is the rule alone.
 import numpy as np
 
 import fastcube as fc
-from fastcube.blocks import KEY, STUCK, TRIAL, ZERO, below, block, blocked_bits, first_path, popcount, top, walking
+from fastcube.blocks import (
+    KEY,
+    STUCK,
+    TRIAL,
+    ZERO,
+    block,
+    blocked_bits,
+    first_path,
+    highest_bit,
+    popcount,
+    random_below,
+    walking,
+)
 
 
 @block
@@ -30,7 +42,7 @@ def most_careful(faults, curr, among, whole, t):
     best, fewest = ZERO, np.int64(64)
     among &= ~blocked_bits(faults, curr, whole)
     while among:
-        bit = top(among)
+        bit = highest_bit(among)
         among ^= bit
         if curr ^ bit == t:
             return bit
@@ -71,9 +83,9 @@ def drunken(world, words, s, t):
         good = world.whole & ~blocked_bits(world.faults, curr, world.whole)
         if good == ZERO or hops == 100:
             return STUCK
-        for _ in range(below(world.now[KEY], np.int64(world.now[TRIAL]), hops, popcount(good))):
-            good ^= top(good)
-        curr ^= top(good)
+        for _ in range(random_below(world.now[KEY], np.int64(world.now[TRIAL]), hops, popcount(good))):
+            good ^= highest_bit(good)
+        curr ^= highest_bit(good)
         hops += 1
     return hops
 

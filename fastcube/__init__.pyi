@@ -4,7 +4,7 @@ from . import blocks as blocks
 from .algorithms.broadcasting import broadcast as broadcast
 from .algorithms.gathering import gather as gather
 from .algorithms.multicasting import multicast as multicast
-from .algorithms.partition import figure_2 as figure_2
+from .algorithms.partition import greedy_two_partition as greedy_two_partition
 from .algorithms.partition import two_partition as two_partition
 from .algorithms.paths import route as route
 from .algorithms.schedules import schedule_steps as schedule_steps
@@ -15,7 +15,7 @@ from .algorithms.spanning import smallest_cut as smallest_cut
 from .algorithms.spanning import spanning_trees as spanning_trees
 from .algorithms.survival import diameter as diameter
 from .algorithms.survival import eccentricity as eccentricity
-from .algorithms.survival import survives as survives
+from .algorithms.survival import survival as survival
 from .algorithms.trees import CommunicationTree as CommunicationTree
 from .algorithms.trees import detect as detect
 from .algorithms.trees import find_tree as find_tree
@@ -43,7 +43,7 @@ from .exact.enumeration import exact_gather as exact_gather
 from .exact.enumeration import exact_routing as exact_routing
 from .exact.enumeration import exact_trees as exact_trees
 from .exact.survival import exact_survival as exact_survival
-from .exact.survival import isolated as isolated
+from .exact.survival import isolated_node_bounds as isolated_node_bounds
 from .exact.unsafe import exact_unsafe as exact_unsafe
 from .kernels.tally.layout import Counter as Counter
 from .kernels.tally.layout import Extreme as Extreme
@@ -59,8 +59,8 @@ from .measure.routing_rules import rivals_study as rivals_study
 from .measure.statistics import Difference as Difference
 from .measure.statistics import Distribution as Distribution
 from .measure.statistics import Mean as Mean
-from .measure.statistics import PlainDifference as PlainDifference
-from .measure.statistics import PlainMean as PlainMean
+from .measure.statistics import NormalDifference as NormalDifference
+from .measure.statistics import NormalMean as NormalMean
 from .measure.statistics import Proportion as Proportion
 from .measure.statistics import Ratio as Ratio
 from .measure.study import Axis as Axis

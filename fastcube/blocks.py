@@ -12,21 +12,12 @@ from typing import Any as _Any
 import numpy as _np
 
 from .errors import ParameterError as _ParameterError
-from .kernels.draws.faults import (
-    Faults,
-    blocked,
-    close,
-    draw,
-    is_closed,
-    is_faulty,
-    is_faulty_link,
-    is_safe,
-)
+from .kernels.draws.faults import Faults, blocked, draw, is_closed, is_faulty, is_faulty_link, is_safe, unsafe_subcubes
 from .kernels.draws.faults import faults_for as _faults_for
 from .kernels.draws.nodes import status, status_key, threshold
-from .kernels.draws.philox import word
-from .kernels.draws.stream import below, link_status, link_status_key, uniform
-from .kernels.machine.bits import ONE, ZERO, highest, lowest, popcount, top
+from .kernels.draws.philox import random_word
+from .kernels.draws.stream import link_status, link_status_key, random_below, uniform
+from .kernels.machine.bits import ONE, ZERO, highest, highest_bit, lowest, popcount
 from .kernels.machine.jit import TRIALS_SIGNATURE, kernel
 from .kernels.machine.jit import block as _block
 from .kernels.machine.jit import scratch as _scratch
@@ -47,7 +38,7 @@ from .kernels.routing.rules import (
 )
 from .kernels.tally.sums import add_product, add_quantity, add_square, add_wide, offer
 from .kernels.unicast.rules import BETWEEN, KEY, MEETS, PASSES, REFUSED, SAFE, TOGETHER, TRIAL, blocked_bits, first_path
-from .kernels.unicast.safety_status import forget_words, level, vector_bit, words_for
+from .kernels.unicast.safety_status import forget_safety_status, level, safety_status_for, vector_bit
 
 _ONE = _np.int64(1)
 
@@ -106,9 +97,10 @@ def faults_for(n, f, links, ends):  # type: ignore[no-untyped-def]
 #: The list; a test compiles each.
 __all__ = [
     "BETWEEN", "KEY", "LIMIT", "LIVELOCK", "LOST", "MEETS", "ONE", "PASSES", "REFUSED", "SAFE", "STUCK", "TOGETHER", "TRIAL",
-    "TRIALS_SIGNATURE", "ZERO", "Faults", "add_product", "add_quantity", "add_square", "add_wide", "below", "block", "blocked",
-    "blocked_bits", "close", "draw", "faults_for", "first_path", "forget_words", "highest", "is_closed", "is_faulty",
-    "is_faulty_link", "is_safe", "kernel", "level", "link_status", "link_status_key", "lowest", "making", "offer", "popcount",
-    "route3_rule", "route_passes", "scratch", "search_for", "status", "status_key", "threshold", "top", "trials_kernel",
-    "uniform", "vector_bit", "walk1", "walk2", "walk3", "walking", "word", "words_for",
+    "TRIALS_SIGNATURE", "ZERO", "Faults", "add_product", "add_quantity", "add_square", "add_wide", "block", "blocked",
+    "blocked_bits", "draw", "faults_for", "first_path", "forget_safety_status", "highest", "highest_bit", "is_closed",
+    "is_faulty", "is_faulty_link", "is_safe", "kernel", "level", "link_status", "link_status_key", "lowest", "making", "offer",
+    "popcount", "random_below", "random_word", "route3_rule", "route_passes", "safety_status_for", "scratch", "search_for",
+    "status", "status_key", "threshold", "trials_kernel", "uniform", "unsafe_subcubes", "vector_bit", "walk1", "walk2",
+    "walk3", "walking",
 ]  # names, as many as a line holds # fmt: skip

@@ -48,7 +48,7 @@ def search(n: int, faults: Collection[int], exhaustive: bool) -> Pair | None:
     return None
 
 
-def figure_2(n: int, faults: Collection[int], map_back: bool = True) -> tuple[Pair | None, int]:
+def greedy_two_partition(n: int, faults: Collection[int], map_back: bool = True) -> tuple[Pair | None, int]:
     """Figure 2 step by step, and the number of words from which it deletes a digit.
 
     With ``map_back`` j is mapped back to the cube's numbering (A1), else it is returned as printed, a dimension of the
@@ -57,7 +57,7 @@ def figure_2(n: int, faults: Collection[int], map_back: bool = True) -> tuple[Pa
 
     Examples
     --------
-    >>> fc.figure_2(3, [0, 7])
+    >>> fc.greedy_two_partition(3, [0, 7])
     ((0, 1), 4)
     """
     n = check_integer("n", n, 2, 62)

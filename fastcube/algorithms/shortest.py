@@ -72,7 +72,7 @@ class _Side:
         self.goal = goal
         self.length = {start: 0}
         self.expanded: set[int] = set()
-        self.bound = network.metric(start, goal)
+        self.bound = network.intact_distance(start, goal)
         self.waiting = {self.bound: [start]}  # a stack of nodes for each length + estimate
 
     def settle(self) -> bool:
@@ -98,7 +98,7 @@ class _Side:
                 continue
             if not self.network.is_faulty(y) and not self.network.is_faulty_link(node, y):
                 self.length[y] = length
-                self.waiting.setdefault(length + self.network.metric(y, self.goal), []).append(y)
+                self.waiting.setdefault(length + self.network.intact_distance(y, self.goal), []).append(y)
                 met(y)
 
 

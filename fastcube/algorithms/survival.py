@@ -41,7 +41,7 @@ class Survival:
     largest: int
 
 
-def survives(network: Network) -> Survival:
+def survival(network: Network) -> Survival:
     """What the faults leave of a network: how many parts, how large, how many isolated nodes.
 
     Parameters
@@ -51,7 +51,7 @@ def survives(network: Network) -> Survival:
 
     Examples
     --------
-    >>> s = fc.survives(fc.Hypercube(3, faulty_nodes=[1, 2, 4]))
+    >>> s = fc.survival(fc.Hypercube(3, faulty_nodes=[1, 2, 4]))
     >>> s.connected, s.isolated, s.components  # node 0, and four others
     (False, 1, [4, 1])
     """

@@ -430,7 +430,7 @@ def _check_seed(cube: Hypercube, seed: object) -> tuple[int, int]:
 @ROUTING.register(Hypercube, "SIDETRACK", options={"seed": _check_seed})
 def sidetrack(cube: Hypercube, s: int, t: int, seed: tuple[int, int] = (0, 0)) -> Route:
     """Sidetracking (Gordon & Stout 1988; V8): a random good preferred bit, else a random good spare one; 8n hops."""
-    from ..kernels.draws.philox import CHOICES, word
+    from ..kernels.draws.philox import CHOICES, random_word
 
     path = [s]
     while path[-1] != t:
@@ -440,6 +440,6 @@ def sidetrack(cube: Hypercube, s: int, t: int, seed: tuple[int, int] = (0, 0)) -
             return Route("stuck", path, f"no link of {cube.label(u)} passes")
         if len(path) > SIDETRACK_HOPS * cube.n:
             return Route("limit", path, f"more than {SIDETRACK_HOPS}n hops")
-        x = int(word(np.uint64(seed[0]), np.uint64(seed[1]), np.uint64(len(path) - 1), CHOICES)) >> 32
+        x = int(random_word(np.uint64(seed[0]), np.uint64(seed[1]), np.uint64(len(path) - 1), CHOICES)) >> 32
         path.append(u ^ bits[x * len(bits) >> 32])
     return Route("delivered", path)

@@ -126,7 +126,7 @@ def _whole(table: Any) -> bool:
     return fits(table, _TABLE) and all(len(column["cells"]) == len(table["at"]) for column in table["columns"])
 
 
-_ESTIMATE = {"point": {str: is_number}, "statistic": str, "among": int} | dict.fromkeys(
+_ESTIMATE = {"point": {str: is_number}, "statistic": str, "eligible": int} | dict.fromkeys(
     ("value", "stderr", "low", "high"), (is_number, lambda number: number is None)
 )
 

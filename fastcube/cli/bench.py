@@ -17,17 +17,17 @@ _NUMBERS = 38
 def command(name: str | None) -> None:
     """Our kernels against what a user would write instead, on this machine, one core each.
 
-    NAME picks the comparisons whose name or rival holds it.  Comparisons with a library that is not installed are
+    NAME picks the comparisons whose name or baseline holds it.  Comparisons with a library that is not installed are
     left out and named.
     """
     from ..measure.paper import benchmarks
     from ..results.provenance import cpu_name
     from . import width
 
-    chosen = [b for b in benchmarks() if name is None or name in b.name or name in b.rival]
+    chosen = [b for b in benchmarks() if name is None or name in b.name or name in b.baseline]
     if not chosen:
         raise ParameterError(f"no benchmark holds {name}; see `fastcube bench` for all of them")
-    names = [f"{benchmark.name}, {benchmark.rival}" for benchmark in chosen]
+    names = [f"{benchmark.name}, {benchmark.baseline}" for benchmark in chosen]
     longest = max(map(len, names))
     narrow = width() < longest + _NUMBERS  # then the numbers stand under their name
 

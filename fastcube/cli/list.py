@@ -53,7 +53,7 @@ def _as_data(study: Study) -> dict[str, Any]:
                 "name": s.name,
                 "description": s.description,
                 "kind": type(s).__name__,
-                "among": s.among,
+                "among": s.condition,
                 "interval": s.interval,
             }
             for s in study.statistics
@@ -100,7 +100,7 @@ def _show_full(study: Study) -> None:
     click.echo("\nstatistics, the first is what targets refer to")
     margin = min(36, 7 + max(len(s.name) for s in study.statistics))
     for s in study.statistics:
-        among = f", among {s.among}" if s.among else ""
+        among = f", among {s.condition}" if s.condition else ""
         how = f"distribution, {s.label}=0, 1, ..." if isinstance(s, Distribution) else type(s).__name__
         _line(s.name, f"{s.description} [{how}; interval {s.interval}{among}]", margin)
     for i, grid in enumerate(study.grids):

@@ -161,7 +161,7 @@ class Isolated:
     high: Fraction
 
 
-def isolated(
+def isolated_node_bounds(
     name: str | Family, n: int, *, f: int | None = None, rate: float | None = None, links: int | None = None
 ) -> Isolated:
     """Mean of the number of isolated nodes under random faults, and a bracket of the probability that there is one.
@@ -177,7 +177,7 @@ def isolated(
 
     Examples
     --------
-    >>> fc.isolated("hypercube", 3, f=3).mean  # each of 8 nodes by one of the 56 fault sets
+    >>> fc.isolated_node_bounds("hypercube", 3, f=3).mean  # each of 8 nodes by one of the 56 fault sets
     Fraction(1, 7)
     """
     family = find(name)

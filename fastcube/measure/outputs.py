@@ -13,8 +13,8 @@ from .statistics import (
     Difference,
     Distribution,
     Mean,
-    PlainDifference,
-    PlainMean,
+    NormalDifference,
+    NormalMean,
     Point,
     Proportion,
     Ratio,
@@ -41,19 +41,19 @@ class Output:
     name, description : str
     bound : int or callable
         Largest value, or a function of the point that gives it.
-    among : str, optional
+    condition : str, optional
         Another output: only trials where that is not zero are counted, and the statistic is over them.
-    over : str, optional
+    denominator : str, optional
         Another output: the statistic is the total of this one over the total of that one (asymptotic interval).
     low, high : float, optional
         Both or none.  The output is then a float v in [low, high], counted as round((v - low) / (high - low) * 2^30), so
         that sums are exact; + - * / and sqrt give the same bits on every machine, exp, log and sin may not.
 
     asymptotic : bool
-        The normal interval, marked ``~``, of its mean and of the difference that ``minus`` asks for, in place of the ones that
-        the bound proves: far narrower where the trials vary little beside the bound, and nearly 95% where they are many.  A share
-        (``bound`` 1) keeps its exact one.
-    minus : str, optional
+        The normal interval, marked ``~``, of its mean and of the difference that ``compared_with`` asks for, in place of the
+        intervals that the bound proves: far narrower where the trials vary little beside the bound, and nearly 95% where they
+        are many.  A fraction (``bound`` 1) keeps its exact interval.
+    compared_with : str, optional
         Another output of the same trials: a further statistic NAME_minus_OTHER, the mean difference: which of two is better.  Its
         standard error is that of paired trials; its interval holds at any number of them, and is wide at few; with
         ``asymptotic`` it is the normal one.
@@ -68,12 +68,12 @@ class Output:
     name: str
     description: str
     bound: int | Callable[[Point], int] = 1
-    among: str | None = None
-    over: str | None = None
+    condition: str | None = None
+    denominator: str | None = None
     low: float | None = None
     high: float | None = None
     asymptotic: bool = False
-    minus: str | None = None
+    compared_with: str | None = None
     distribution: bool = False
 
     @property
@@ -86,7 +86,7 @@ class Output:
         check_line("description", self.description)
         for what in ("asymptotic", "distribution"):
             object.__setattr__(self, what, check_flag(what, getattr(self, what)))
-        for what in ("among", "over", "minus"):
+        for what in ("condition", "denominator", "compared_with"):
             if getattr(self, what) is not None:
                 check_line(what, getattr(self, what))
         if not callable(self.bound):
@@ -98,9 +98,9 @@ class Output:
             object.__setattr__(self, "bound", bound)
         if self.low is not None or self.high is not None:
             self._check_range()
-        elif self.asymptotic and self.bound == 1 and self.over is None and self.minus is None:
+        elif self.asymptotic and self.bound == 1 and self.denominator is None and self.compared_with is None:
             raise ParameterError(
-                f"output {self.name} must have minus, or a bound above 1, to be asymptotic: a share has an exact interval"
+                f"output {self.name} must have compared_with, or a bound above 1, to be asymptotic: a share has an exact interval"
             )
         if self.distribution and (not isinstance(self.bound, int) or self.bound >= MOST_BINS or self.is_float):
             raise ParameterError(
@@ -115,9 +115,9 @@ class Output:
                 f"low and high must be numbers, low below high, for output {self.name}, "
                 f"got {shown(self.low)} and {shown(self.high)}"
             )
-        if self.bound != 1 or self.over is not None or self.minus is not None or self.asymptotic:
+        if self.bound != 1 or self.denominator is not None or self.compared_with is not None or self.asymptotic:
             raise ParameterError(
-                f"output {self.name} must have low and high, or bound, over, minus or asymptotic, got both"
+                f"output {self.name} must have low and high, or bound, denominator, compared_with or asymptotic, got both"
             )
         object.__setattr__(self, "low", float(low))
         object.__setattr__(self, "high", float(high))
@@ -134,7 +134,7 @@ def check_outputs(name: str, outputs: Sequence[Output]) -> None:
     for output in outputs:
         if isinstance(output.bound, int) and not 1 <= output.bound < 2**31:
             raise ParameterError(f"bound must be in [1, {2**31 - 1}] for output {output.name}, got {output.bound}")
-        for what in ("among", "over", "minus"):
+        for what in ("condition", "denominator", "compared_with"):
             other = getattr(output, what)
             if other in names and outputs[names.index(other)].is_float:
                 raise ParameterError(f"{what} of output {output.name} must be an integer output, got {other}")
@@ -142,10 +142,10 @@ def check_outputs(name: str, outputs: Sequence[Output]) -> None:
                 raise ParameterError(
                     f"{what} of output {output.name} must be another output of {name}, got {other}{nearest(other, names)}"
                 )
-        for other, how in ((output.over, "over"), (output.minus, "minus")):
-            if other is not None and {o.among for o in outputs if o.name == other} != {output.among}:
+        for other, how in ((output.denominator, "denominator"), (output.compared_with, "compared_with")):
+            if other is not None and {o.condition for o in outputs if o.name == other} != {output.condition}:
                 raise ParameterError(
-                    f"output {output.name} and output {other}, which it is {how}, must be among the same"
+                    f"output {output.name} and output {other}, its {how}, must have the same condition"
                 )
 
 
@@ -157,10 +157,10 @@ def counters(output: Output) -> list[Counter]:
         Counter(f"{name}_squares", f"sum of squares of: {what}", 2),
         Counter(f"{name}_nonzero", f"trials with a nonzero: {what}"),
     ]
-    if output.over:
-        out.append(Counter(f"{name}_product", f"products of {name} and {output.over}", 2))
-    if output.minus:
-        difference = f"{name} minus {output.minus}"
+    if output.denominator:
+        out.append(Counter(f"{name}_product", f"products of {name} and {output.denominator}", 2))
+    if output.compared_with:
+        difference = f"{name} minus {output.compared_with}"
         out += [
             Counter(f"{name}_minus_total", f"total of: {difference}"),
             Counter(f"{name}_minus_squares", f"sum of squares of: {difference}", 2),
@@ -177,7 +177,7 @@ def _most(output: Output) -> Callable[[Point], int]:
 
 
 def _among(output: Output) -> str | None:
-    return f"{output.among}_nonzero" if output.among else None
+    return f"{output.condition}_nonzero" if output.condition else None
 
 
 def _sums(name: str) -> dict[str, Any]:
@@ -188,14 +188,14 @@ def _sums(name: str) -> dict[str, Any]:
 def further(output: Output, outputs: Sequence[Output]) -> Iterator[Statistic]:
     """What an output is asked for besides its own statistic."""
     name, what = output.name, output.description
-    if output.minus:
-        mine, theirs = _most(output), _most(next(o for o in outputs if o.name == output.minus))
-        yield (PlainDifference if output.asymptotic else Difference)(
-            name=f"{name}_minus_{output.minus}",
-            description=f"{what}: how much more than {output.minus}",
+    if output.compared_with:
+        mine, theirs = _most(output), _most(next(o for o in outputs if o.name == output.compared_with))
+        yield (NormalDifference if output.asymptotic else Difference)(
+            name=f"{name}_minus_{output.compared_with}",
+            description=f"{what}: how much more than {output.compared_with}",
             **_sums(f"{name}_minus"),
             bound=lambda point: max(mine(point), theirs(point)),
-            among=_among(output),
+            condition=_among(output),
         )
     if output.distribution:
         yield Distribution(
@@ -204,21 +204,21 @@ def further(output: Output, outputs: Sequence[Output]) -> Iterator[Statistic]:
             counter=f"{name}_bins",
             label=name,
             shown=True,
-            among=_among(output),
+            condition=_among(output),
         )
 
 
 def statistic_of(output: Output) -> Statistic:
     """An output's own statistic."""
-    own: dict[str, Any] = {"name": output.name, "description": output.description, "among": _among(output)}
+    own: dict[str, Any] = {"name": output.name, "description": output.description, "condition": _among(output)}
     sums = _sums(output.name)
-    if output.over:
-        squares = (sums["squares"], f"{output.name}_product", f"{output.over}_squares")
-        totals: dict[str, Any] = {"numerator": sums["total"], "denominator": f"{output.over}_total"}
+    if output.denominator:
+        squares = (sums["squares"], f"{output.name}_product", f"{output.denominator}_squares")
+        totals: dict[str, Any] = {"numerator": sums["total"], "denominator": f"{output.denominator}_total"}
         return Ratio(**own, **totals, squares=squares, nonzero=sums["nonzero"])
     if output.low is not None and output.high is not None:
         span = output.high - output.low
         return ShiftedMean(**own, **sums, unit=lambda point: STEPS, scale=lambda point: span, least=output.low)
     if output.bound == 1:
         return Proportion(**own, events=sums["nonzero"])
-    return (PlainMean if output.asymptotic else Mean)(**own, **sums, bound=_most(output))
+    return (NormalMean if output.asymptotic else Mean)(**own, **sums, bound=_most(output))

@@ -16,7 +16,7 @@ from ..kernels.tally.layout import Layout
 from ..kernels.unicast.layout import NAMES, PROMISING, WANDERING, compared, elsewhere, tally
 from ..networks.hypercube import Hypercube
 from .fingerprint import of_functions
-from .statistics import PlainMean, Point, Proportion, Statistic, difference_of_shares
+from .statistics import Difference, NormalMean, Point, Proportion, Statistic, difference_of_shares
 from .study import NAME, Axis, Draw, Explanation, Grid, Study, in_a_row
 
 if TYPE_CHECKING:
@@ -83,18 +83,21 @@ def rule_statistics(name: str, among: str | None = None, refuses: bool = False, 
     """The share that a rule delivers, that it delivers over the Hamming distance, and its extra links."""
     rule = name.upper()
     out: list[Statistic] = [
-        Proportion(name=f"{name}_delivered", description=f"share of messages that {rule} delivers", among=among),
+        Proportion(name=f"{name}_delivered", description=f"share of messages that {rule} delivers", condition=among),
         Proportion(name=f"{name}_minimal", description=f"share of messages that {rule} delivers over the Hamming distance",
-                   among=among, shown=False),
-        PlainMean(name=f"{name}_extra", description=f"links beyond the Hamming distance of a message that {rule} delivers",
+                   condition=among, shown=False),
+        NormalMean(name=f"{name}_extra", description=f"links beyond the Hamming distance of a message that {rule} delivers",
                   total=f"{name}_extra_links", squares=f"{name}_extra_squares", nonzero=f"{name}_detours",
-                  among=f"{name}_delivered", shown=False),
+                  condition=f"{name}_delivered", shown=False),
     ]  # a table, row by row # fmt: skip
     for asked, what, does in ((refuses, "refused", "refuses"), (cut, "limit", "cuts off")):
         if asked:
             out.append(
                 Proportion(
-                    name=f"{name}_{what}", description=f"share of messages that {rule} {does}", among=among, shown=False
+                    name=f"{name}_{what}",
+                    description=f"share of messages that {rule} {does}",
+                    condition=among,
+                    shown=False,
                 )
             )
     return out
@@ -110,7 +113,16 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
         out.append(difference_of_shares(f"{name}_loss", what, f"{name}_loss", defined=searched, shown=False))
     for name in compared(names):
         what = f"share that {name.upper()} delivers less share that LEVELS does"
-        out.append(difference_of_shares(f"{name}_gain", what, f"{name}_apart", shown=False))
+        out.append(
+            Difference(
+                name=f"{name}_minus_levels",
+                description=what,
+                total=f"{name}_gain",
+                squares=f"{name}_apart",
+                nonzero=f"{name}_apart",
+                shown=False,
+            )
+        )
     reachable = Proportion(
         name="reachable",
         description="share of messages that some path joins to their destination (n <= 12)",
@@ -120,7 +132,7 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
     minimal = Proportion(
         name="minimal_exists",
         description="share of messages that a path over the Hamming distance joins to their destination, where that is known",
-        among="minimal_known",
+        condition="minimal_known",
         shown=False,
     )
     return *out, reachable, minimal
@@ -167,7 +179,7 @@ def head_lines(drawing: Draw) -> tuple[dict[str, Any], list[str]]:
     """A trial's faults and ends, as data and in words."""
     cube, s, t = drawing.network, drawing.others["s"], drawing.others["t"]
     data, lines = faults_told(drawing)
-    lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.metric(s, t)}")
+    lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.intact_distance(s, t)}")
     return {**data, "s": s, "t": t}, lines
 
 
@@ -332,7 +344,7 @@ def _explaining(
             if isinstance(rule, str):
                 data[rule], words = told_way(cube, rule, s, t, (key, trial))
             else:
-                data[name], word = _own_way(counts, name, cube.metric(s, t))
+                data[name], word = _own_way(counts, name, cube.intact_distance(s, t))
                 words = [word]
             lines += words
         return Explanation("\n".join(lines), data)

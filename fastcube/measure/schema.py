@@ -26,9 +26,13 @@ _NEVER = 1e-200
 BOUNDS = ("least", "most", "proved")
 
 
+#: What files of before 0.1.0 call fields and kinds of statistics.
+_FORMER = {"among": "condition", "PlainMean": "NormalMean", "PlainDifference": "NormalDifference"}
+
+
 def _kind(entry: Mapping[str, Any]) -> type[Statistic]:
     """The kind of a statistic, from its entry in a file.  Raises ValueError for one that is not known here."""
-    kind = KINDS.get(str(entry["kind"]))
+    kind = KINDS.get(_FORMER.get(str(entry["kind"]), str(entry["kind"])))
     if kind is None:
         raise ValueError(f"statistic {entry['name']} is of the kind {entry['kind']}, which this fastcube does not know")
     return kind
@@ -186,7 +190,9 @@ def recorded(head: Mapping[str, Any], data: Mapping[str, Any], table: Table, unh
     statistics = []
     for entry in data["statistics"]:
         kind = _kind(entry)
-        given: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in entry.items() if n != "kind"}
+        given: dict[str, Any] = {
+            _FORMER.get(n, n): tuple(v) if isinstance(v, list) else v for n, v in entry.items() if n != "kind"
+        }
         values = table[given["name"]]
         for column, name in enumerate(NUMBERS):
             if name in {f.name for f in fields(kind)}:

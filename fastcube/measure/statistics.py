@@ -43,7 +43,7 @@ class Statistic(ABC):
     ----------
     name, description : str
         Short name, and what it is in words.
-    among : str, optional
+    condition : str, optional
         The counter of the trials that it is over; by default all trials.
     defined : callable
         Whether a point defines it; where not, it is NaN in the file and empty in csv.
@@ -56,7 +56,7 @@ class Statistic(ABC):
 
     name: str
     description: str
-    among: str | None = None
+    condition: str | None = None
     defined: Callable[[Point], bool] = _always
     scale: Callable[[Point], float | Fraction] = _one
     units: str = "1"
@@ -86,7 +86,7 @@ class Statistic(ABC):
 
     @abstractmethod
     def counters(self) -> tuple[str, ...]:
-        """The plain counters that it reads, without ``among``."""
+        """The plain counters that it reads, without ``condition``."""
 
     @abstractmethod
     def read(self, counts: Counts, trials: int, point: Point) -> list[Estimate]:
@@ -94,7 +94,7 @@ class Statistic(ABC):
 
     def trials(self, counts: Counts, trials: int) -> int:
         """Number of trials that it is over, among ``trials``."""
-        return trials if self.among is None else counts[self.among]
+        return trials if self.condition is None else counts[self.condition]
 
     def _scaled(self, e: Estimate, point: Point) -> Estimate:
         if self.scale is _one:
@@ -147,7 +147,7 @@ class Number(Statistic):
 
 @dataclass(frozen=True, kw_only=True)
 class Proportion(Number):
-    """Share of trials (or of those that ``among`` counts) that ``events`` counts: Clopper-Pearson interval.
+    """Share of trials (or of those that ``condition`` counts) that ``events`` counts: Clopper-Pearson interval.
 
     ``events`` is by default the counter of its own name.
     """
@@ -362,7 +362,7 @@ class Asymptotic(Number):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlainMean(Asymptotic):
+class NormalMean(Asymptotic):
     """Mean of any quantity: normal interval, asymptotic.
 
     ``nonzero`` names the counter of the trials where it is not zero; without it every trial is an event.  ``bound`` is the
@@ -395,7 +395,7 @@ class PlainMean(Asymptotic):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlainDifference(PlainMean):
+class NormalDifference(NormalMean):
     """Mean of A - B, two quantities of the same trials, in [-bound(point), bound(point)]: normal interval, asymptotic.
 
     ``total`` counts A - B with its sign, ``nonzero`` the trials where they differ: those that a run waits for, since sums
@@ -472,7 +472,7 @@ class Distribution(Statistic):
         return [self._scaled(proportion(events, among), point) for events in counts[self.counter]]
 
 
-_MEANS = (Mean, ShiftedMean, Difference, CensoredMean, ClassMean, SplitMean, PlainMean, PlainDifference)
+_MEANS = (Mean, ShiftedMean, Difference, CensoredMean, ClassMean, SplitMean, NormalMean, NormalDifference)
 
 #: The kinds of statistics, by the name that stands in a file.
 KINDS: dict[str, type[Statistic]] = {kind.__name__: kind for kind in (Proportion, *_MEANS, Ratio, Distribution)}

@@ -290,7 +290,7 @@ class Measure:
 
     def _check_counters(self, statistic: Statistic) -> None:
         bins = {c.name: c.bins for c in self.tally.counters}
-        plain = (*statistic.counters(), *([] if statistic.among is None else [statistic.among]))
+        plain = (*statistic.counters(), *([] if statistic.condition is None else [statistic.condition]))
         binned = (statistic.counter,) if isinstance(statistic, Distribution) else ()
         for name in (*plain, *binned):
             if name not in bins:

@@ -14,7 +14,7 @@ from ..kernels.survival.dispatch import MOST, own_survival
 from ..kernels.survival.layout import SURVIVAL as TALLY
 from ..networks.family import Family, families, network
 from .fingerprint import of_functions
-from .statistics import Difference, Point, Proportion, Statistic, difference_of_shares
+from .statistics import Difference, Point, Proportion, Statistic
 from .study import Axis, Choice, Draw, Explanation, Grid, Study, Value
 
 NETWORK = Choice("network", "network of the cube family", tuple(families()), keyed=False)
@@ -41,21 +41,24 @@ def _has_pair(point: Point) -> bool:
     return "f" not in point or int(point["f"]) <= 2 ** int(point["n"]) - 2
 
 
-def _gain(what: str, description: str, **more: Any) -> Difference:
+def _diff(name: str, counter: str, description: str, **more: Any) -> Difference:
     told = f"{description}: network less hypercube, on the same faults"
-    return difference_of_shares(f"{what}_gain", told, f"{what}_differs", **more)
+    differs = f"{counter}_differs"
+    return Difference(
+        name=f"{name}_diff", description=told, total=f"{counter}_gain", squares=differs, nonzero=differs, **more
+    )
 
 
-_PAIR: dict[str, Any] = {"among": "pairs", "defined": _has_pair}
+_PAIR: dict[str, Any] = {"condition": "pairs", "defined": _has_pair}
 
 STATISTICS: tuple[Statistic, ...] = (
     Proportion(name="connected", description="the nonfaulty nodes are connected"),
     Proportion(name="no_isolated", description="no nonfaulty node is isolated"),
-    Proportion(name="hidden", description="apart although no node is isolated"),
-    Proportion(name="pair", description="t can be reached from s", **_PAIR),
-    _gain("connected", "connected"),
-    _gain("hidden", "hidden", shown=False),
-    _gain("pair", "pair", shown=False, **_PAIR),
+    Proportion(name="extra_1", description="disconnected, and no node is isolated", events="hidden"),
+    Proportion(name="st_connected", description="t can be reached from s", events="pair", **_PAIR),
+    _diff("connected", "connected", "connected"),
+    _diff("extra_1", "hidden", "disconnected, no node isolated", shown=False),
+    _diff("st_connected", "pair", "t reached from s", shown=False, **_PAIR),
 )
 
 
@@ -137,9 +140,9 @@ def explainer(family: Family | None = None) -> Callable[[Point, int, int], Expla
 
 def _told(net: Any, ends: dict[str, int]) -> dict[str, Any]:
     from ..algorithms.shortest import distance
-    from ..algorithms.survival import survives
+    from ..algorithms.survival import survival
 
-    found = survives(net)
+    found = survival(net)
     told = {"connected": found.connected, "isolated": found.isolated, "components": found.components}
     far = distance(net, ends["s"], ends["t"]) if ends["s"] >= 0 else None
     return {**told, "distance": far, "pair": None if ends["s"] < 0 else far is not None}

@@ -123,7 +123,7 @@ class DualCube(Network):
         flipped = u ^ v
         return flipped.bit_count() == 1 and bool(flipped & (self.cluster_dims(u) | self.cross_bit))
 
-    def metric(self, u: int, v: int) -> int:
+    def intact_distance(self, u: int, v: int) -> int:
         """d(u, v): Hamming distance, plus 2 for different clusters of one class."""
         u, v = self._pair(u, v)
         apart = self.class_of(u) == self.class_of(v) and not self.same_cluster(u, v)

@@ -338,7 +338,7 @@ class CubeNetwork(Network):
         u, v = self._pair(u, v)
         return v in self._links(u)
 
-    def metric(self, u: int, v: int) -> int:
+    def intact_distance(self, u: int, v: int) -> int:
         """Length of a shortest path when nothing is faulty; n <= 20."""
         from ..kernels.cube.tables import lengths_from
 

@@ -57,7 +57,7 @@ class Hypercube(Network):
         u, v = self._pair(u, v)
         return (u ^ v).bit_count() == 1
 
-    def metric(self, u: int, v: int) -> int:
+    def intact_distance(self, u: int, v: int) -> int:
         """Hamming distance."""
         u, v = self._pair(u, v)
         return (u ^ v).bit_count()

@@ -39,7 +39,7 @@ class Network(ABC):
     """Nodes with labels of ``bits`` bits, links between them, and faults; immutable.
 
     A network says which pairs are links (:meth:`is_link`, :meth:`neighbours`), how far apart two nodes are
-    without faults (:meth:`metric`), and how it calls itself in messages (``title``).
+    without faults (:meth:`intact_distance`), and how it calls itself in messages (``title``).
     """
 
     __slots__ = ("_faulty_links", "_faulty_nodes", "_last", "_size")
@@ -78,7 +78,7 @@ class Network(ABC):
         """Whether two nodes are joined by a link, faulty or not."""
 
     @abstractmethod
-    def metric(self, u: int, v: int) -> int:
+    def intact_distance(self, u: int, v: int) -> int:
         """Length of a shortest path when nothing is faulty."""
 
     def is_faulty(self, label: int) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..measure.goal import MOST_TRIALS
-from ..measure.statistics import ClassMean, Distribution, Mean, PlainMean, Proportion, Statistic
+from ..measure.statistics import ClassMean, Distribution, Mean, NormalMean, Proportion, Statistic
 from ..measure.study import Measure, point_text
 from .columns import Columns
 
@@ -50,7 +50,7 @@ def check_counts(measure: Measure, defined: Mapping[str, Any], columns: Columns)
 def _impossible(s: Statistic, counts: Mapping[str, Any], trials: Any) -> dict[str, Any]:
     """At which points what a statistic reads cannot be, by what is to blame; counters with bins by their sums."""
     among = s.trials(counts, trials)
-    out = {s.among or s.name: (among < 0) | (among > trials)}
+    out = {s.condition or s.name: (among < 0) | (among > trials)}
     if isinstance(s, Proportion):
         out[s.events] = (counts[s.events] < 0) | (counts[s.events] > among)
     if isinstance(s, Distribution):
@@ -60,7 +60,7 @@ def _impossible(s: Statistic, counts: Mapping[str, Any], trials: Any) -> dict[st
         for many, total, squares in s.sums({name: counts[name].astype(object) for name in s.counters()}):
             bad = bad | (many < 0) | (squares * many < total * total)
         out[s.name] = bad
-    if isinstance(s, (Mean, PlainMean)):
+    if isinstance(s, (Mean, NormalMean)):
         total, squares = counts[s.total].astype(object), counts[s.squares].astype(object)
         out[s.squares] = squares * among < total**2
     return out

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def columns_of(results: Results) -> dict[str, type]:
     """The columns of :meth:`Results.table`, in order, each with its type: str, int (int64) or float (float64)."""
     axes = {axis.name: axis.kind for axis in results.study.axes}
-    counts = dict.fromkeys(("trials", "among"), int)
+    counts = dict.fromkeys(("trials", "eligible"), int)
     numbers = dict.fromkeys(("estimate", "stderr", "low", "high"), float)
     return {"study": str, **axes, "statistic": str, **counts, **numbers, "interval": str}
 

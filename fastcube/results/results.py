@@ -118,7 +118,7 @@ class Results:
     def table(self, statistics: Sequence[str] | None = None) -> list[dict[str, Any]]:
         """One row a point and statistic, of these or all, of a distribution one a value up to the largest seen.
 
-        study, axes, statistic, trials, among, estimate, stderr, low, high, interval: ``among`` is the number of trials
+        study, axes, statistic, trials, eligible, estimate, stderr, low, high, interval: ``eligible`` is the number of trials
         that the statistic is over, 0 where the point does not define it; ``interval`` is ``exact``, ``bounded`` or
         ``asymptotic``.  Numbers that are not known are NaN.
         """
@@ -126,11 +126,11 @@ class Results:
         for point, tally in self:
             for s in self.chosen(statistics):
                 estimates = self.labelled(s, point)
-                among = s.trials(tally.counts, tally.trials) if s.defined(point) else 0
+                eligible = s.trials(tally.counts, tally.trials) if s.defined(point) else 0
                 for label, e in estimates:
                     head = {"study": self.study.name, **point, "statistic": label, "trials": tally.trials}
                     numbers = {"estimate": e.value, "stderr": e.stderr, "low": e.low, "high": e.high}
-                    rows.append({**head, "among": among, **numbers, "interval": s.interval})
+                    rows.append({**head, "eligible": eligible, **numbers, "interval": s.interval})
         return rows
 
     def chosen(self, names: Sequence[str] | None) -> tuple[Statistic, ...]:
@@ -239,7 +239,7 @@ class Results:
         Examples
         --------
         >>> results = fc.run("unsafe-fraction", n=5, f=[1, 2], trials=1000)
-        >>> [e.value for e in results.shares("rounds_law", f=1)][:3]  # one faulty node: FIND_UNSAFE takes no round
+        >>> [e.value for e in results.shares("rounds_distribution", f=1)][:3]  # one faulty node: FIND_UNSAFE takes no round
         [1.0, 0.0, 0.0]
         """
         chosen = self.study.statistic(statistic)

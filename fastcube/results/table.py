@@ -147,7 +147,7 @@ def as_html(results: Results) -> str:
 def as_csv(results: Results, statistics: Sequence[str] | None = None) -> str:
     """Comma-separated rows of :meth:`Results.table`, empty where nothing is known.
 
-    study, axes..., statistic, trials, among, estimate, stderr, low, high, interval.
+    study, axes..., statistic, trials, eligible, estimate, stderr, low, high, interval.
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, list(columns_of(results)), lineterminator="\n")

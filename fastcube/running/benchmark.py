@@ -24,14 +24,14 @@ class Benchmark:
     ----------
     name : str
         What is computed, such as ``unsafe nodes, n=12 f=6``.
-    rival : str
+    baseline : str
         What it is compared with, such as ``NetworkX``.
     ours, theirs : callable
         Run some trials and return how many; each call should take 0.05 to 2 s.
     """
 
     name: str
-    rival: str
+    baseline: str
     ours: Callable[[], int]
     theirs: Callable[[], int]
 
@@ -53,11 +53,11 @@ def kernel_runner(study: Study, point: Point, trials: int, kernel: Kernel | None
     return lambda: counted.count(point, trials).trials
 
 
-def rival_runner(rival: Callable[..., object], *args: object, trials: int) -> Callable[[], int]:
-    """A call of ``rival(*args, trials)``, which does so many trials."""
+def baseline_runner(baseline: Callable[..., object], *args: object, trials: int) -> Callable[[], int]:
+    """A call of ``baseline(*args, trials)``, which does so many trials."""
 
     def call() -> int:
-        rival(*args, trials)
+        baseline(*args, trials)
         return trials
 
     return call

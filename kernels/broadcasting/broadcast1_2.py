@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..draws.faults import is_closed
-from ..machine.bits import LOW32, top
+from ..machine.bits import LOW32, highest_bit
 from ..machine.jit import block
 from .descent import COPIES, ENTERED, NOBODY, REACHED
 from .lists import descend_listed
@@ -36,7 +36,7 @@ def aware(faults, s, whole, handing, d):
     found[ENTERED] = 1
     rest = whole
     while rest:
-        bit = top(rest)
+        bit = highest_bit(rest)
         rest ^= bit
         if not is_closed(faults, s ^ bit):
             found[COPIES] = 1

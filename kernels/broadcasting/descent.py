@@ -17,7 +17,7 @@ import numpy as np
 
 from ..draws.faults import blocked, is_faulty
 from ..machine import simd
-from ..machine.bits import ALL, ONE, ZERO, lowest, popcount, top
+from ..machine.bits import ALL, ONE, ZERO, highest_bit, lowest, popcount
 from ..machine.jit import block, scratch
 
 #: Regions that one descent may enter.
@@ -173,7 +173,7 @@ def _to_unsafe(d, waiting, x, control, time, unsafe, seen):
     time += popcount(control & ~seen.closed)
     rest = seen.closed
     while unsafe:
-        bit = top(unsafe)
+        bit = highest_bit(unsafe)
         unsafe ^= bit
         rest ^= bit
         time += 1

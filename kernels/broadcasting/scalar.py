@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import Faults, close, draw, faults_for, is_closed, is_safe, next_spared
+from ..draws.faults import Faults, draw, faults_for, is_closed, is_safe, next_spared, unsafe_subcubes
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
@@ -74,7 +74,7 @@ def finish(trial, s, t, silenced, tally):
         found[REACHED] = (np.int64(1) << n) - silenced
         found[STEPS] = n
     _record(tally, found[REACHED], nonfaulty, found[STEPS])
-    close(faults)
+    unsafe_subcubes(faults)
     if not is_safe(faults, n):
         return
     tally[_NOT_UNSAFE] += 1

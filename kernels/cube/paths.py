@@ -7,7 +7,7 @@ A factory and not an argument: numba cannot cache a kernel that passes a functio
 
 from __future__ import annotations
 
-from ..machine.bits import ZERO, top
+from ..machine.bits import ZERO, highest_bit
 from ..machine.jit import block
 
 
@@ -18,7 +18,7 @@ def first_nonfaulty(ask, always=True):
     def first(world, node, dims):
         """First of ``dims``, from the most significant bit down, across which ``node`` has a nonfaulty neighbour; 0 for none."""
         while dims:
-            d = top(dims)
+            d = highest_bit(dims)
             if ask(world, node ^ d):
                 return d
             dims ^= d

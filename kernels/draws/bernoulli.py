@@ -178,7 +178,7 @@ def binomial_table(many, p):
 @block
 def number_of_faults(key, t, first, thresholds, guide, purpose=philox.COUNTS):
     """K of trial ``t``, from the table of :func:`binomial_table`."""
-    u = philox.word(key, t, np.uint64(0), purpose)
+    u = philox.random_word(key, t, np.uint64(0), purpose)
     i = guide[np.int64(u >> np.uint64(56))]
     while i < thresholds.size and thresholds[i] <= u:
         i += 1

@@ -120,7 +120,7 @@ def next_spared(n, numbers, faults):
 
 
 @block
-def close(faults):
+def unsafe_subcubes(faults):
     """Merge nodes and links into the maximal subcubes of faulty and unsafe nodes (R2, R3); returns their number."""
     nodes, links = faults.size[_NODES], faults.size[_LINKS]
     for i in range(nodes):

@@ -32,7 +32,7 @@ _TWO64 = 18446744073709551616.0
 @block
 def status_key(key, t):
     """Key of trial ``t``'s lazy statuses, a uint64: word 0 of block ``t`` for STATUS_KEYS."""
-    return philox.word(key, t, np.uint64(0), philox.STATUS_KEYS)
+    return philox.random_word(key, t, np.uint64(0), philox.STATUS_KEYS)
 
 
 @block
@@ -100,10 +100,10 @@ def node_label(key, t, j, n):
         Trial and place, from 0; 1 <= n <= 62.  Not checked.
     """
     block, shift = place(t, field_width(n))
-    x = philox.word(key, block, np.uint64(j), philox.LABELS) >> shift
+    x = philox.random_word(key, block, np.uint64(j), philox.LABELS) >> shift
     if n > 32:
         x &= LOW32
-        x |= (philox.word(key, block, np.uint64(j), philox.HIGH_LABELS) >> shift) << HALF
+        x |= (philox.random_word(key, block, np.uint64(j), philox.HIGH_LABELS) >> shift) << HALF
     return x & ((ONE << np.uint64(n)) - ONE)
 
 

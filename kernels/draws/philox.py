@@ -65,7 +65,7 @@ def pair(key, block, half, purpose):
 
 
 @block
-def word(key, block, j, purpose):
+def random_word(key, block, j, purpose):
     """Word ``j`` of a block, as a uint64; arguments are integers from 0, of either type."""
     place = np.uint64(j)
     even, odd = pair(np.uint64(key), np.uint64(block), place >> np.uint64(1), np.uint64(purpose))

@@ -27,11 +27,11 @@ def uniform(key, t, i):
     The high 53 bits of word ``i`` of block ``t`` for UNIFORMS.  ``key`` is a uint64; ``t`` and ``i`` are int64 from 0,
     ``i`` below 2^33.  Not checked.  Some 20 ns.
     """
-    return np.float64(philox.word(key, t, i, philox.UNIFORMS) >> _11) * _2_53
+    return np.float64(philox.random_word(key, t, i, philox.UNIFORMS) >> _11) * _2_53
 
 
 @block
-def below(key, t, i, m):
+def random_below(key, t, i, m):
     """Whole number ``i`` of trial ``t``, exactly uniform on 0 .. m - 1: an int64, for an int64 ``m`` from 1.
 
     Word ``i`` of block ``t`` for BELOW modulo ``m``, where it is at least 2^64 mod m; else the same word for the
@@ -41,10 +41,10 @@ def below(key, t, i, m):
     size = np.uint64(m)
     least = (ZERO - size) % size
     purpose = philox.BELOW
-    x = philox.word(key, t, i, purpose)
+    x = philox.random_word(key, t, i, purpose)
     while x < least:
         purpose += _NEXT
-        x = philox.word(key, t, i, purpose)
+        x = philox.random_word(key, t, i, purpose)
     return np.int64(x % size)
 
 
@@ -54,7 +54,7 @@ def link_status_key(key, t):
 
     Under the key of the nodes' statuses the link of node x in dimension d would share the status of node 64 x + d.
     """
-    return philox.word(key, t, ZERO, philox.LINK_STATUS_KEYS)
+    return philox.random_word(key, t, ZERO, philox.LINK_STATUS_KEYS)
 
 
 @block

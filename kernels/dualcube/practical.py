@@ -28,7 +28,7 @@ import numpy as np
 from ..cube.paths import first_nonfaulty
 from ..draws.nodes import status, status_lanes
 from ..machine import simd
-from ..machine.bits import ONE, ZERO, highest, top
+from ..machine.bits import ONE, ZERO, highest, highest_bit
 from ..machine.jit import block
 from .routing import EXHAUSTED, LIMIT, WALK, routing
 from .trees import LIMIT_NODES, SINGLE, growing, node_offset, open_node, plant, walk_down
@@ -77,7 +77,7 @@ def _window(dims, most):
 def _wanted(world, node, want, near, nonfaulty):
     """The first of ``want`` across which ``node`` has a nonfaulty neighbour, 0 for none; ``near``: they are in ``nonfaulty``."""
     if near:
-        return top(nonfaulty & want) if nonfaulty & want else ZERO
+        return highest_bit(nonfaulty & want) if nonfaulty & want else ZERO
     return _first(world, node, want)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..cube.labels import find
 from ..machine import simd
-from ..machine.bits import ZERO, lowest, top
+from ..machine.bits import ZERO, highest_bit, lowest
 from ..machine.jit import block, scratch
 
 #: B10: nodes at which a tree stops.
@@ -106,7 +106,7 @@ def growing(first):
             offset = trees[i]
             dims = trees[i + _UNTRIED]
             while True:
-                d = top(dims) if dims >= known else first(world, root ^ offset, dims)
+                d = highest_bit(dims) if dims >= known else first(world, root ^ offset, dims)
                 if d == ZERO:
                     trees[i + _UNTRIED] = ZERO
                     return False
@@ -142,7 +142,7 @@ def open_children(tree, n, dims, trees):
 @block(always=True)
 def parent(i):
     """Index of the parent of node ``i`` > 0: ``i`` without its highest bit."""
-    return i ^ np.int64(top(np.uint64(i)))
+    return i ^ np.int64(highest_bit(np.uint64(i)))
 
 
 @block(always=True)

@@ -188,9 +188,9 @@ def stranded(n, holders, count, flow):
 def _lands(n, y, origin, flow):
     """Whether y's way down the tree ends at the sink, or at a failing node of a later stage than ``origin``'s."""
     while y:
-        half = np.int64(bits.top(np.uint64(y)))
+        half = np.int64(bits.highest_bit(np.uint64(y)))
         if flow.fault[y] & half:
-            return half < np.int64(bits.top(np.uint64(origin)))
+            return half < np.int64(bits.highest_bit(np.uint64(origin)))
         y ^= half
     return True
 

@@ -70,7 +70,7 @@ def highest(x: Any) -> Any:
     _word,
     lambda b, t, x: b.lshr(ir.Constant(x.type, 1 << 63), call_llvm(b, "llvm.ctlz.i64", x.type, x, ir.IntType(1)(1))),
 )
-def top(x: Any) -> Any:
+def highest_bit(x: Any) -> Any:
     """The highest set bit alone, of a word that is not zero."""
     return np.uint64(1 << (int(x).bit_length() - 1))
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from ..cube.labels import LabelSet, add, clear, label_set
 from ..draws import faults as listed
-from ..machine.bits import ALL, ONE, ZERO, popcount, top
+from ..machine.bits import ALL, ONE, ZERO, highest_bit, popcount
 from ..machine.jit import block, scratch
 
 #: What becomes of a message that is not delivered; delivered ones are told by their links, 0 or more.
@@ -176,14 +176,14 @@ def _detouring(blocked: Any) -> Any:
         steps = min(k, popcount(apart) + 2)
         rest = whole & ~apart
         while rest:
-            g = top(rest)
+            g = highest_bit(rest)
             rest ^= g
             clear_path = not blocked(world, curr, g)
             y = curr ^ g
             left = apart
             j = np.int64(1)
             while clear_path and j < steps:
-                bit = top(left) if left else g
+                bit = highest_bit(left) if left else g
                 left &= ~bit
                 clear_path = not blocked(world, y, bit)
                 y ^= bit
@@ -204,7 +204,7 @@ def _shifting(blocked: Any, others: Any) -> Any:
         steps = min(k, popcount(apart))
         rest = apart
         while rest:
-            first = top(rest)
+            first = highest_bit(rest)
             rest ^= first
             y = curr
             left = apart & (first | (first - ONE))
@@ -212,7 +212,7 @@ def _shifting(blocked: Any, others: Any) -> Any:
             for _ in range(steps):
                 if left == ZERO:
                     left = apart & ~(first | (first - ONE))
-                bit = top(left)
+                bit = highest_bit(left)
                 left ^= bit
                 if blocked(world, y, bit):
                     clear_path = False
@@ -245,7 +245,7 @@ def _searching(blocked: Any, others: Any) -> Any:
             if left[depth] == ZERO:
                 depth -= 1
                 continue
-            bit = top(left[depth])
+            bit = highest_bit(left[depth])
             left[depth] ^= bit
             if depth == 0:
                 first = bit
@@ -281,19 +281,19 @@ def route3_rule(world, curr, apart, whole, k, search):
     """
     rest = apart
     while rest:
-        bit = top(rest)
+        bit = highest_bit(rest)
         rest ^= bit
         if not listed.is_closed(world, curr ^ bit):
             return bit
     rest = apart
     while rest:
-        bit = top(rest)
+        bit = highest_bit(rest)
         rest ^= bit
         if not listed.blocked(world, curr, bit):
             return bit
     rest = whole & ~apart
     while rest:
-        bit = top(rest)
+        bit = highest_bit(rest)
         rest ^= bit
         if not listed.is_closed(world, curr ^ bit):
             return bit

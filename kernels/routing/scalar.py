@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import Faults, close, draw, faults_for, is_faulty, is_safe, next_spared
+from ..draws.faults import Faults, draw, faults_for, is_faulty, is_safe, next_spared, unsafe_subcubes
 from ..machine.bits import ONE, ZERO, popcount
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
@@ -108,7 +108,7 @@ def run(key, t, params, scratch, tally):
     """Draw, close, route and count trial ``t``."""
     faults = scratch.faults
     draw(key, t, scratch.n, faults)
-    close(faults)
+    unsafe_subcubes(faults)
     source, target = faults.ends[0], faults.ends[1]
     passes = route_passes(faults, source, target)
     meets = meets_closed(faults, source, target)
@@ -141,7 +141,7 @@ def run_set(key, t, params, scratch, tally):
     next_spared(n, params[6:], faults)
     if is_crowded(faults, f, (ONE << np.uint64(n)) - ONE, scratch.k, radius):
         return
-    close(faults)
+    unsafe_subcubes(faults)
     safe = is_safe(faults, n)
     for x in range(1, 1 << n):
         end = np.uint64(x)

@@ -53,16 +53,18 @@ def draw_ends(key, t, n, d):
     smallest mask of d bits among n, from 0, and r the first of words 1, 2, ... whose low b bits are less than C(n, d);
     b is the number of bits of C(n, d) - 1.
     """
-    source = np.int64(philox.word(key, np.uint64(t), np.uint64(0), philox.PAIRS) & ((_ONE << np.uint64(n)) - _ONE))
+    source = np.int64(
+        philox.random_word(key, np.uint64(t), np.uint64(0), philox.PAIRS) & ((_ONE << np.uint64(n)) - _ONE)
+    )
     if d == 0:
         return source, np.int64(-1)
     sets = binomial_coefficient(n, d)
     low = (_ONE << np.uint64(bits.highest(np.uint64(sets - 1)) + 1)) - _ONE
     j = np.uint64(1)
-    rank = np.int64(philox.word(key, np.uint64(t), j, philox.PAIRS) & low)
+    rank = np.int64(philox.random_word(key, np.uint64(t), j, philox.PAIRS) & low)
     while rank >= sets:
         j += _ONE
-        rank = np.int64(philox.word(key, np.uint64(t), j, philox.PAIRS) & low)
+        rank = np.int64(philox.random_word(key, np.uint64(t), j, philox.PAIRS) & low)
     mask = np.int64(0)
     while rank >= 0:
         mask += 1

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import close, remember
+from ..draws.faults import remember, unsafe_subcubes
 from ..draws.lanes import (
     Queue,
     append,
@@ -46,7 +46,7 @@ from ..tally.layout import Layout
 from ..tally.sums import offer
 from .layout import NAMES, WANDERING, elsewhere, promising, tally
 from .rules import KEY, RULES, TRIAL
-from .safety_status import forget_words
+from .safety_status import forget_safety_status
 from .scalar import Scratch, judging, judging_own, set_up, trials_of
 
 
@@ -114,7 +114,7 @@ def _apart(judge: Any) -> Any:
                 faults.free[j] = ZERO
             faults.size[3] = work.f
             remember(faults)
-            forget_words(words, faults)
+            forget_safety_status(words, faults)
             world.now[TRIAL] = np.uint64(start + i)
             s, t = (
                 np.uint64(work.labels[at + work.f * lanes + i]),
@@ -135,8 +135,8 @@ def _queued(judge: Any) -> Any:
         for j in range(work.f):
             faults.labels[j] = cells[2 * lanes * j + column]
         remember(faults)
-        close(faults)
-        forget_words(words, faults)
+        unsafe_subcubes(faults)
+        forget_safety_status(words, faults)
         world.now[TRIAL] = np.uint64(at)
         s, t = np.uint64(cells[2 * lanes * work.f + column]), np.uint64(cells[2 * lanes * (work.f + 1) + column])
         judge(work.scratch, s, t, at, tally)

@@ -13,7 +13,7 @@ import numpy as np
 from ..cube.labels import LabelSet, label_set
 from ..draws.nodes import status, threshold
 from ..draws.pairs import BATCH, Lazy, Pairs, draw_pairs, pair_arrays
-from ..machine.bits import ONE, ZERO, popcount, top
+from ..machine.bits import ONE, ZERO, highest_bit, popcount
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
 from ..routing.rate import walk1
 from ..routing.rules import LOST, Search, search_for
@@ -62,7 +62,7 @@ def _first_path(world, s, t):
     """ROUTE: the Hamming distance, or LOST."""
     u = s
     while u != t:
-        u ^= top(u ^ t)
+        u ^= highest_bit(u ^ t)
         if status(world[0], u) < world[1]:
             return LOST
     return popcount(s ^ t)

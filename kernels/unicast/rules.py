@@ -30,9 +30,9 @@ import numpy as np
 
 from ..cube.labels import LabelSet, add, clear, contains, label_set
 from ..draws.faults import Faults, is_faulty, is_faulty_link
-from ..draws.philox import CHOICES, word
+from ..draws.philox import CHOICES, random_word
 from ..machine import simd
-from ..machine.bits import HALF, ONE, ZERO, extract, popcount, top
+from ..machine.bits import HALF, ONE, ZERO, extract, highest_bit, popcount
 from ..machine.jit import block, scratch
 from ..routing.rules import LIMIT, LOST, STUCK, Search, search_for, walk1, walk3
 from ..routing.shortest import Cube, cube_for
@@ -187,7 +187,7 @@ def _highest(words, i, size, n, free, u, among):
     """The first of a node's bits whose neighbour in a solved subcube has the highest level, and that; ZERO where all have 0."""
     best, most = ZERO, np.int64(0)
     while among:
-        bit = top(among)
+        bit = highest_bit(among)
         among ^= bit
         found = level_at(words, i, size, n, extract(u ^ bit, free))
         if found > most:
@@ -212,7 +212,7 @@ def _by_level(faults, words, i, size, n, free, u, t):
 def _first_with(faults, words, i, size, free, u, among, k):
     """The first of a node's bits over which a hop is good and leads to a node with bit k of its vector; ZERO for none."""
     while among:
-        bit = top(among)
+        bit = highest_bit(among)
         among ^= bit
         if bit_at(words, VECTORS, i, size, k, extract(u ^ bit, free)) and not is_faulty_link(faults, u, bit):
             return bit
@@ -297,7 +297,7 @@ def bounded(blocked_bits: Any) -> Any:
         left = np.int64(0)
         rest = s ^ t
         while rest:
-            came[left] = top(rest)
+            came[left] = highest_bit(rest)
             rest ^= came[left]
             left += 1
         tag = ZERO
@@ -319,7 +319,7 @@ def bounded(blocked_bits: Any) -> Any:
                 rest = whole & ~tag & ~bad
                 if rest == ZERO:
                     return STUCK
-                bit = top(rest)
+                bit = highest_bit(rest)
                 tag |= bit
                 came[left] = bit
                 left += 1
@@ -342,7 +342,7 @@ def bounded(blocked_bits: Any) -> Any:
                 if rest == ZERO:
                     rest = other
                     other = ZERO
-                bit = top(rest)
+                bit = highest_bit(rest)
                 rest ^= bit
                 if not contains(seen, u ^ bit):
                     best = bit
@@ -374,10 +374,10 @@ def bounded(blocked_bits: Any) -> Any:
                 return STUCK
             if links == SIDETRACK_HOPS * n:
                 return LIMIT
-            x = word(key, trial, np.uint64(links), CHOICES) >> HALF
+            x = random_word(key, trial, np.uint64(links), CHOICES) >> HALF
             for _ in range(np.int64((x * np.uint64(popcount(rest))) >> HALF)):
-                rest ^= top(rest)
-            u ^= top(rest)
+                rest ^= highest_bit(rest)
+            u ^= highest_bit(rest)
             links += 1
         return links
 

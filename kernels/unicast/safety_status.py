@@ -60,7 +60,7 @@ def stride(d):
 
 
 @scratch
-def words_for(n, f, links):
+def safety_status_for(n, f, links):
     """Room for the words of Q_n with f faulty nodes and so many faulty links."""
     deep = min(n, np.int64(DEEPEST))
     whole = stride(deep)
@@ -79,7 +79,7 @@ def words_for(n, f, links):
 
 
 @block(always=True)
-def forget_words(words, faults):
+def forget_safety_status(words, faults):
     """Begin a trial: no subcube's planes are known."""
     words.used[0] = 0
     words.listed[0, 0] = words.listed[1, 0] = -1

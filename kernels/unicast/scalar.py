@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import close, draw, faults_for, is_faulty, next_spared
+from ..draws.faults import draw, faults_for, is_faulty, next_spared, unsafe_subcubes
 from ..machine.bits import ONE, ZERO, popcount
 from ..machine.jit import Kernel, block, scratch
 from ..machine.trials import trials_kernel
@@ -36,7 +36,7 @@ from .rules import (
     World,
     world_for,
 )
-from .safety_status import Words, forget_words, words_for
+from .safety_status import Words, forget_safety_status, safety_status_for
 
 
 class Scratch(NamedTuple):
@@ -53,7 +53,7 @@ def set_up(params):
     n, f, links = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
     faults = faults_for(n, f, links, np.int64(2))
     world = world_for(n, faults, min(n, np.int64(MINIMAL_SEARCHED)))
-    return Scratch(world, words_for(n, f, links), np.zeros(64, np.int64))
+    return Scratch(world, safety_status_for(n, f, links), np.zeros(64, np.int64))
 
 
 @block(always=True)
@@ -236,8 +236,8 @@ def trials_of(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any
     def trial(key, t, params, scratch, tally):
         world = scratch.world
         draw(key, t, world.n, world.faults)
-        close(world.faults)
-        forget_words(scratch.words, world.faults)
+        unsafe_subcubes(world.faults)
+        forget_safety_status(scratch.words, world.faults)
         world.now[KEY] = key
         world.now[TRIAL] = np.uint64(t)
         judge(scratch, world.faults.ends[0], world.faults.ends[1], t, tally)
@@ -260,8 +260,8 @@ def sets_kernel_of(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
     def trial_of_set(key, t, params, scratch, tally):
         world = scratch.world
         next_spared(world.n, params[3:], world.faults)
-        close(world.faults)
-        forget_words(scratch.words, world.faults)
+        unsafe_subcubes(world.faults)
+        forget_safety_status(scratch.words, world.faults)
         for x in range(1, 1 << world.n):
             if not is_faulty(world.faults, np.uint64(x)):
                 judge(scratch, ZERO, np.uint64(x), t, tally)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..cube.bitmask import across
-from ..draws.faults import Faults, close, draw, faults_for
+from ..draws.faults import Faults, draw, faults_for, unsafe_subcubes
 from ..machine import simd
 from ..machine.bits import ALL, ONE, ZERO, popcount
 from ..machine.jit import block, scratch
@@ -26,11 +26,11 @@ from .safety_status import (
     Words,
     dimension,
     few_without,
-    forget_words,
+    forget_safety_status,
+    safety_status_for,
     solve,
     stride,
     within,
-    words_for,
 )
 
 
@@ -54,7 +54,7 @@ def set_up(params):
     return Scratch(
         n,
         faults_for(n, f, links, np.int64(2)),
-        words_for(n, f, links),
+        safety_status_for(n, f, links),
         np.zeros((3, words), np.uint64),
         np.empty(marks_words(min(n, np.int64(DEEPEST))), np.uint64),
         np.zeros(4, np.int64),
@@ -196,8 +196,8 @@ def trial(key, t, params, scratch, tally):
     """Count trial ``t``."""
     faults, n = scratch.faults, scratch.n
     draw(key, t, n, faults)
-    close(faults)
-    forget_words(scratch.words, faults)
+    unsafe_subcubes(faults)
+    forget_safety_status(scratch.words, faults)
     outside = ONE << np.uint64(n)
     known = True
     for j in range(4):

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import close, remember
+from ..draws.faults import remember, unsafe_subcubes
 from ..draws.lanes import draw_rows, lane_pattern, valid_lanes
 from ..machine import simd
 from ..machine.bits import ONE, ZERO, extract, first_lanes, lowest, popcount
@@ -35,7 +35,7 @@ from .lanes import deciding, enter_easy
 from .layout import NAMES, WANDERING, tally
 from .planes import FAULTY, active, ask, mark_neighbours, place, place_eight, plane_words
 from .rules import KEY, LEVELS_GIVE, REFUSED, RULES, TRIAL, VECTORS_GIVE
-from .safety_status import LEVELS, VECTORS, forget_words
+from .safety_status import LEVELS, VECTORS, forget_safety_status
 from .scalar import Scratch, judging, judging_own, set_up
 
 
@@ -79,8 +79,8 @@ def _grouped(judge: Any, closing: bool) -> Any:
                 rest &= rest - ONE
         remember(faults)
         if closing:
-            close(faults)
-        forget_words(words, faults)
+            unsafe_subcubes(faults)
+        forget_safety_status(words, faults)
         world.now[TRIAL] = np.uint64(t)
         judge(work.scratch, s, end, t, tally)
 

@@ -103,7 +103,7 @@ def plant(key, t, f, room):
         if fair and ((pair & LOW32) >= pairs or (pair & LOW32) >= (ONE << _HALF) % pairs):
             return room.masks[mask >> _HALF], np.int64(pair >> _HALF)
         k += ONE
-        word = philox.word(key, np.uint64(t), k, philox.PLANTS)
+        word = philox.random_word(key, np.uint64(t), k, philox.PLANTS)
 
 
 @block(always=True)

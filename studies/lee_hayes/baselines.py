@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from fastcube.running.benchmark import Benchmark, kernel_runner, rival_runner
+from fastcube.running.benchmark import Benchmark, baseline_runner, kernel_runner
 
 from .critical import UNSAFE_CRITICAL
 from .unsafe import UNSAFE_FRACTION
@@ -93,15 +93,15 @@ def benchmarks() -> list[Benchmark]:
     out = []
     for n, f, slow, fast in ((8, 4, 300, 2_000), (12, 6, 40, 100)):
         name, ours = f"unsafe nodes, n={n} f={f}", kernel_runner(UNSAFE_FRACTION, {"n": n, "f": f}, 2_000_000)
-        out.append(Benchmark(name, "NetworkX", ours, rival_runner(with_networkx, n, f, trials=slow)))
-        cubes = rival_runner(with_numpy_cubes, n, partial(distinct, f), trials=fast)
+        out.append(Benchmark(name, "NetworkX", ours, baseline_runner(with_networkx, n, f, trials=slow)))
+        cubes = baseline_runner(with_numpy_cubes, n, partial(distinct, f), trials=fast)
         out.append(Benchmark(name, "NumPy on whole cubes", ours, cubes))
     for n, f, trials in ((16, 8, 100_000), (30, 15, 100_000), (60, 30, 50_000)):
         ours = kernel_runner(UNSAFE_FRACTION, {"n": n, "f": f}, 2_000_000)
-        pairs = rival_runner(with_numpy_pairs, n, f, trials=trials)
+        pairs = baseline_runner(with_numpy_pairs, n, f, trials=trials)
         out.append(Benchmark(f"unsafe nodes, n={n} f={f}", "NumPy on pairs", ours, pairs))
     for n, p, ours_trials, trials in ((10, 0.0097, 100_000, 300), (16, 0.0011, 5_000, 4)):
         ours = kernel_runner(UNSAFE_CRITICAL, {"n": n, "p": p}, ours_trials)
-        cubes = rival_runner(with_numpy_cubes, n, partial(by_rate, p), trials=trials)
+        cubes = baseline_runner(with_numpy_cubes, n, partial(by_rate, p), trials=trials)
         out.append(Benchmark(f"unsafe nodes, n={n} p={p}", "NumPy on whole cubes", ours, cubes))
     return out

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 from fastcube.networks.network import bits_down
-from fastcube.running.benchmark import Benchmark, kernel_runner, rival_runner
+from fastcube.running.benchmark import Benchmark, baseline_runner, kernel_runner
 
 from .baselines import closure
 from .broadcasting import BROADCAST
@@ -150,14 +150,14 @@ def benchmarks() -> list[Benchmark]:
     out = []
     for n, f in ((8, 4), (12, 6), (20, 10), (60, 30)):
         ours = kernel_runner(ROUTING, {"n": n, "f": f, "links": 0, "k": 1}, 2_000_000)
-        theirs = rival_runner(route_plainly, n, f, trials=1000)
+        theirs = baseline_runner(route_plainly, n, f, trials=1000)
         out.append(Benchmark(f"routing, n={n} f={f}", "plain Python", ours, theirs))
     for n, p in ((20, 0.3), (60, 0.5)):
         ours = kernel_runner(ROUTING_RATE, {"n": n, "rate": p, "k": 1}, 1_000_000)
-        theirs = rival_runner(rate_plainly, n, p, trials=1000)
+        theirs = baseline_runner(rate_plainly, n, p, trials=1000)
         out.append(Benchmark(f"routing, n={n} rate={p}", "plain Python", ours, theirs))
     for n, f in ((6, 3), (10, 5)):
         ours = kernel_runner(BROADCAST, {"n": n, "f": f, "links": 0}, 200_000)
-        theirs = rival_runner(broadcast_plainly, n, f, trials=20)
+        theirs = baseline_runner(broadcast_plainly, n, f, trials=20)
         out.append(Benchmark(f"broadcasting, n={n} f={f}", "plain Python", ours, theirs))
     return out

@@ -192,7 +192,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
         description=f"{title}: mean share of the nonfaulty nodes that receive",
         total=f"{name}_reached",
         nonzero=among,
-        among=among,
+        condition=among,
         unit=_nonfaulty,
         shown=name in ("broadcast", "broadcast1_unsafe"),
     )
@@ -207,7 +207,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
             description=f"{title}: mean number of time units until the last nonfaulty node receives",
             total=f"{name}_steps",
             nonzero=among,
-            among=among,
+            condition=among,
             bound=_most_steps,
             shown=shown,
         ),

@@ -130,7 +130,7 @@ def _notes(results: Results) -> list[str]:
 def _figure(results: Results, sheet: Any) -> None:
     """How likely two faults come together, the mean number of unsafe nodes, and the smallest n's larger subcubes."""
     left, right, larger = sheet.panels(2, count=3)
-    left.lines(results, "merging", x="f", by="n")
+    left.lines(results, "close_pair", x="f", by="n")
     left.reference(lambda point: float(_scale(point)) if _scale(point) <= 1 else math.nan, "from pairs alone")
     left.words(y="probability", title="Two faults within distance 2")
     right.lines(results, "unsafe_nodes", x="f", by="n")
@@ -138,7 +138,7 @@ def _figure(results: Results, sheet: Any) -> None:
     right.words(title="Mean number of nonfaulty unsafe nodes")
     n = min((point["n"] for point, tally in results if tally.trials), default=2)
     subcubes = {f"{d} dimensions or more": f"dimension_{d}" for d in _SHOWN}
-    larger.compare(results, {"two faults within distance 2": "merging", **subcubes}, x="f", at={"n": n})
+    larger.compare(results, {"two faults within distance 2": "close_pair", **subcubes}, x="f", at={"n": n})
     larger.words(y="probability", title=f"Subcubes in the closure at n = {n}")
     for panel in (left, right, larger):
         panel.scale = "log"
@@ -183,7 +183,7 @@ UNSAFE_RARE = Study(
     statistics=(
         _mean("unsafe_nodes", "mean number of nonfaulty unsafe nodes", _scale, True),
         Proportion(
-            name="merging", description="probability of two faults within distance 2", events="counted", scale=_scale
+            name="close_pair", description="probability of two faults within distance 2", events="counted", scale=_scale
         ),
         CensoredMean(
             name="rounds",

@@ -70,7 +70,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     drawing = drawn(point, key, trial)
     cube, s, t = drawing.network, drawing.others["s"], drawing.others["t"]
     data, lines, _ = head(drawing, k=k)
-    lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.metric(s, t)}")
+    lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.intact_distance(s, t)}")
     for algorithm in ("ROUTE", "ROUTE1", "ROUTE2", "ROUTE3"):
         found = route(cube, s, t, algorithm, **({"k": k} if algorithm in ("ROUTE1", "ROUTE2") else {}))
         data[algorithm] = {"outcome": found.outcome, "path": found.path}
@@ -196,7 +196,7 @@ def _of(name: str) -> str:
 
 def share(name: str, description: str, among: str | None = None, shown: bool = False, **more: Any) -> Proportion:
     """The share of all trials, or of those that ``among`` counts."""
-    return Proportion(name=name, description=description, among=among, shown=shown, **more)
+    return Proportion(name=name, description=description, condition=among, shown=shown, **more)
 
 
 def _faulty(point: Point) -> bool:
@@ -237,7 +237,7 @@ def length(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> Ratio:
         nonzero=f"{name}_detours",
         base=1,
         bound=bound,
-        among=f"{name}_delivered",
+        condition=f"{name}_delivered",
         shown=False,
     )
 

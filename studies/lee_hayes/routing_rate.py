@@ -67,7 +67,7 @@ def told_draw(point: Point, drawn: Draw) -> tuple[dict[str, Any], list[str]]:
     status_key, s, t = (others[name] for name in ("status_key", "s", "t"))
     return {"status_key": status_key, "rate": rate, "s": s, "t": t}, [
         f"  every node faulty with probability {rate}, by status key {status_key:#x}",
-        f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.metric(s, t)}",
+        f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.intact_distance(s, t)}",
     ]
 
 

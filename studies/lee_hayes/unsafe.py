@@ -168,7 +168,7 @@ def _close_pairs(point: Point) -> float:
 def _large_figure(results: Results, sheet: Any) -> None:
     """The share of trials in which any node can be unsafe, with the bound that holds where none was seen."""
     panel = sheet.panel()
-    panel.lines(results, "merging", x="f", by="n")
+    panel.lines(results, "close_pair", x="f", by="n")
     panel.reference(
         _close_pairs,
         "expected close pairs:\nC(f, 2) (n + C(n, 2)) / (2^n - 1)",
@@ -226,19 +226,20 @@ UNSAFE_FRACTION = Study(
             total="rounds",
             nonzero="with_unsafe",
             bound=most_rounds,
-            among="rounds_known",
+            condition="rounds_known",
         ),
         Proportion(
-            name="merging",
+            name="close_pair",
+            events="merging",
             description="probability of two faults within distance 2",
             possible=lambda point: int(point["f"]) > 1,
         ),
         Distribution(
-            name="rounds_law",
+            name="rounds_distribution",
             description="share of trials with each number of rounds of FIND_UNSAFE, 31 or more in the last",
             counter="rounds_law",
             label="rounds",
-            among="rounds_known",
+            condition="rounds_known",
         ),
     ),
     kernel=lambda point: dispatch.UNSAFE_FRACTION.kernel(*point.values()),

@@ -13,7 +13,7 @@ from fractions import Fraction
 from fastcube.algorithms import trees
 from fastcube.algorithms.gathering import VARIANTS, gather
 from fastcube.measure.study import Point, Study
-from fastcube.running.benchmark import Benchmark, kernel_runner, rival_runner
+from fastcube.running.benchmark import Benchmark, baseline_runner, kernel_runner
 
 from .faults import draw
 from .find_tree import FIND_TREE
@@ -91,9 +91,11 @@ def benchmarks() -> list[Benchmark]:
     """What ``fastcube bench`` compares."""
     out = []
 
-    def enter(study: Study, point: Point, ours: int, rival: Callable[..., object], *args: object, trials: int) -> None:
+    def enter(
+        study: Study, point: Point, ours: int, baseline: Callable[..., object], *args: object, trials: int
+    ) -> None:
         name = f"{study.name}, " + " ".join(f"{axis}={value}" for axis, value in point.items())
-        theirs = rival_runner(rival, *args, trials=trials)
+        theirs = baseline_runner(baseline, *args, trials=trials)
         out.append(Benchmark(name, "plain Python", kernel_runner(study, point, ours), theirs))
 
     for n, links, ours, theirs in ((7, 8, 400_000, 500), (7, 32, 200_000, 500), (12, 64, 100_000, 10)):

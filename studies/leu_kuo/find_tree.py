@@ -27,7 +27,7 @@ def mean(name: str, description: str, counter: str) -> Mean:
         description=f"mean {description}, among trials with a sink",
         total=counter,
         bound=most_faults,
-        among="sink",
+        condition="sink",
     )
 
 

@@ -13,7 +13,7 @@ from fastcube.algorithms.gathering import Gathering, gather
 from fastcube.algorithms.trees import CommunicationTree
 from fastcube.kernels.gathering import dispatch, layout
 from fastcube.kernels.gathering.layout import LARGEST, RUNS, common
-from fastcube.measure.statistics import PlainMean, Proportion, Ratio
+from fastcube.measure.statistics import NormalMean, Proportion, Ratio
 from fastcube.measure.study import Explanation, Grid, Point, Study, in_a_row, point_text
 from fastcube.results.results import Results
 
@@ -108,7 +108,7 @@ def _whole(point: Point) -> float:
 
 def _complete(run: str, shown: bool = True) -> Proportion:
     what = f"share, among trials with a sink, in which {RUNS[run]} loses nothing"
-    return Proportion(name=f"complete_{run}", description=what, among="sink", shown=shown)
+    return Proportion(name=f"complete_{run}", description=what, condition="sink", shown=shown)
 
 
 def _of_data(name: str, description: str, nonzero: str, shown: bool = False, **more: Any) -> Ratio:
@@ -119,7 +119,7 @@ def _of_data(name: str, description: str, nonzero: str, shown: bool = False, **m
         denominator="expected",
         squares=(f"{name}_squared", f"{name}_expected", "expected_squared"),
         nonzero=nonzero,
-        among="sink",
+        condition="sink",
         shown=shown,
         **more,
     )
@@ -131,16 +131,16 @@ def _lost(run: str, shown: bool = True) -> Ratio:
 
 def _share(name: str, description: str, shown: bool = True) -> Proportion:
     what = f"share, among trials with a sink, in which {description}"
-    return Proportion(name=name, description=what, among="sink", shown=shown)
+    return Proportion(name=name, description=what, condition="sink", shown=shown)
 
 
 def _stages(point: Point) -> float:
     return float(point["n"])
 
 
-def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) -> PlainMean:
+def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) -> NormalMean:
     """Steps over n: one, and what failing stages add; ``most`` is a bound where each of n stages adds a known number."""
-    return PlainMean(
+    return NormalMean(
         name=f"slowdown_{name}",
         description=f"mean of ({description}) / n, among trials with a sink",
         total=f"steps_{name}",
@@ -148,7 +148,7 @@ def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) ->
         unit=_stages,
         bound=lambda _: float(most),
         base=1,
-        among="sink",
+        condition="sink",
         shown=shown,
     )
 

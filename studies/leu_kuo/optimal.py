@@ -71,7 +71,7 @@ def _notes(results: Results) -> list[str]:
 
 
 def _share(name: str, description: str, among: str | None = None, shown: bool = True) -> Proportion:
-    return Proportion(name=name, description=description, among=among, shown=shown)
+    return Proportion(name=name, description=description, condition=among, shown=shown)
 
 
 OPTIMAL_TREE = Study(
@@ -92,7 +92,7 @@ OPTIMAL_TREE = Study(
             squares=("tree_faults_squared", "product", "optimum_squared"),
             nonzero="with_gap",
             base=1,
-            among="sink",
+            condition="sink",
         ),
         mean("tree_faults", "faulty links of FIND_TREE's tree", "tree_faults"),
         mean("optimum_same_sink", "fewest faulty links with FIND_TREE's sink", "same_sink"),

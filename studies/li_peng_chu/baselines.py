@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from fastcube.running.benchmark import Benchmark, kernel_runner, rival_runner
+from fastcube.running.benchmark import Benchmark, baseline_runner, kernel_runner
 
 from .routing import DUALCUBE_ROUTING
 
@@ -132,6 +132,6 @@ def benchmarks() -> list[Benchmark]:
     for m in (5, 9, 20, 30):
         for rate in (0.1, 0.3, 0.5):
             ours = kernel_runner(DUALCUBE_ROUTING, {"m": m, "rate": rate}, 200_000, ROUTES)
-            theirs = rival_runner(in_plain_python, m, rate, trials=1000)
+            theirs = baseline_runner(in_plain_python, m, rate, trials=1000)
             out.append(Benchmark(f"dual-cube routing, m={m} rate={rate}", "plain Python", ours, theirs))
     return out

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastcube.kernels.dualcube import dispatch, layout
 from fastcube.measure.inventory import inventory
-from fastcube.measure.statistics import PlainMean, Proportion, Ratio
+from fastcube.measure.statistics import NormalMean, Proportion, Ratio
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, Value, product_grid
 from fastcube.results.rounding import estimate_text
 
@@ -29,12 +29,14 @@ def _searched(point: Point) -> bool:
 
 
 STATISTICS = (
-    Proportion(name="success", description="share of pairs that the route joins", events="delivered", among="valid"),
+    Proportion(
+        name="success", description="share of pairs that the route joins", events="delivered", condition="valid"
+    ),
     Proportion(
         name="success_connected",
         description="share of the pairs joined by a nonfaulty path that the route joins",
         events="delivered",
-        among="connected",
+        condition="connected",
         defined=_searched,
     ),
     Ratio(
@@ -45,7 +47,7 @@ STATISTICS = (
         squares=("length_length", "length_shortest", "shortest_shortest"),
         nonzero="longer",
         base=1,
-        among="delivered",
+        condition="delivered",
         defined=_searched,
     ),
     Ratio(
@@ -56,22 +58,22 @@ STATISTICS = (
         squares=("length_length", "length_distance", "distance_distance"),
         nonzero="detours",
         base=1,
-        among="delivered",
+        condition="delivered",
     ),
     Proportion(
         name="minimal",
         description="share of delivered routes as short as the shortest nonfaulty path",
         events="shortest_routes",
-        among="delivered",
+        condition="delivered",
         defined=_searched,
         shown=False,
     ),
-    PlainMean(
+    NormalMean(
         name="lookups",
         description="mean number of distinct nodes whose status is asked",
         total="lookups",
         squares="lookups_lookups",
-        among="counted",
+        condition="counted",
         units="nodes",
     ),
 )
@@ -112,7 +114,7 @@ def explain(point: Point, key: int, trial: int) -> Explanation:
     data |= {
         "s": s,
         "t": t,
-        "distance": dual.metric(s, t),
+        "distance": dual.intact_distance(s, t),
         "outcome": result.outcome,
         "reason": result.reason,
         "path": result.path,

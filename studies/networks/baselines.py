@@ -7,7 +7,7 @@ from collections import deque
 from typing import Any
 
 from fastcube.networks.family import families
-from fastcube.running.benchmark import Benchmark, kernel_runner, rival_runner
+from fastcube.running.benchmark import Benchmark, baseline_runner, kernel_runner
 
 from .survival import SURVIVAL
 
@@ -48,6 +48,8 @@ def benchmarks() -> list[Benchmark]:
     point: dict[str, Any] = {"network": "crossed", "n": 8, "f": 32, "links": 0}
     ours = kernel_runner(SURVIVAL, point, 2_000_000)
     return [
-        Benchmark("connected, crossed cube, n=8 f=32", name, ours, rival_runner(rival, "crossed", 8, 32, trials=trials))
-        for name, rival, trials in (("NetworkX", with_networkx, 60), ("plain Python", with_plain_python, 1000))
+        Benchmark(
+            "connected, crossed cube, n=8 f=32", name, ours, baseline_runner(baseline, "crossed", 8, 32, trials=trials)
+        )
+        for name, baseline, trials in (("NetworkX", with_networkx, 60), ("plain Python", with_plain_python, 1000))
     ]

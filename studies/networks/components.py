@@ -1,4 +1,4 @@
-"""``survival-parts``: how large the largest part is, how many parts there are, and how much longer paths get.
+"""``survival-components``: how large the largest part is, how many parts there are, and how much longer paths get.
 
 The trials are those of ``survival``: the same faults, the same s and t.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastcube.errors import check_range
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import SURVIVAL_PARTS as TALLY
-from fastcube.measure.statistics import Difference, Mean, PlainMean, Point, Ratio
+from fastcube.measure.statistics import Difference, Mean, NormalMean, Point, Ratio
 from fastcube.measure.study import Grid, Study, point_text
 from fastcube.measure.survival import AXES, check_point, drawer, explainer
 
@@ -37,22 +37,22 @@ def _has_pair(point: Point) -> bool:
 
 
 STATISTICS = (
-    Mean(name="largest", description="share of the nonfaulty nodes in the largest part", total="largest",
+    Mean(name="largest_component", description="share of the nonfaulty nodes in the largest part", total="largest",
          squares="largest_squares", nonzero="some", unit=_alive),
-    Mean(name="parts", description="number of parts", total="parts", squares="parts_squares", nonzero="some", bound=_alive),
-    PlainMean(name="distance", description="links from s to t where both the network and the hypercube have a path",
-              total="both_length", squares="both_squares", among="both", units="links", defined=_has_pair),
-    Difference(name="distance_gain", description="distance: network less hypercube, on the same faults", total="gain",
-               squares="gain_squares", nonzero="gain_nonzero", among="both", units="links", bound=_alive, defined=_has_pair),
+    Mean(name="components", description="number of parts", total="parts", squares="parts_squares", nonzero="some", bound=_alive),
+    NormalMean(name="distance", description="links from s to t where both the network and the hypercube have a path",
+              total="both_length", squares="both_squares", condition="both", units="links", defined=_has_pair),
+    Difference(name="distance_diff", description="distance: network less hypercube, on the same faults", total="gain",
+               squares="gain_squares", nonzero="gain_nonzero", condition="both", units="links", bound=_alive, defined=_has_pair),
     Ratio(name="stretch", description="total distance over total distance without faults, of pairs with a path",
           numerator="length", denominator="intact", squares=("length_squares", "length_intact", "intact_squares"),
-          nonzero="reached", among="reached", defined=_has_pair),
+          nonzero="reached", condition="reached", defined=_has_pair),
 )  # a table, row by row # fmt: skip
 
 
 _TITLES = {
-    "largest": "Largest part",
-    "parts": "Parts",
+    "largest_component": "Largest part",
+    "components": "Parts",
     "distance": "Distance of s and t",
     "stretch": "Stretch of paths",
 }
@@ -73,7 +73,7 @@ def _notes(results: Results) -> list[str]:
 
 
 SURVIVAL_PARTS = Study(
-    name="survival-parts",
+    name="survival-components",
     title="Parts and distances of networks on 2^n nodes under f faulty nodes and K faulty links",
     source="docs/readings/networks.md, N4, N5",
     revision=1,

@@ -10,7 +10,7 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from fastcube.exact.survival import isolated
+from fastcube.exact.survival import isolated_node_bounds
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import SURVIVAL as TALLY
 from fastcube.measure.statistics import Point
@@ -113,7 +113,7 @@ def _beside(results: Results, sheet: Any, done: Points, x: str, where: str) -> N
         p for p in done if str(p["network"]) != "hypercube" and known[str(p["network"])].degree(int(p["n"])) == p["n"]
     ]
     others = like or [p for p in done if str(p["network"]) != "hypercube"]
-    below.lines(results, "connected_gain", x=x, by="network", at=lambda point: point in others)
+    below.lines(results, "connected_diff", x=x, by="network", at=lambda point: point in others)
     below.words(
         y="difference of P(connected)",
         title=f"Less the hypercube's, same faults{', networks of its degree' * bool(like)}",
@@ -222,7 +222,7 @@ def pairing(results: Results) -> list[str]:
     """The unpaired standard error of the difference over the paired one: as many times as the square more trials would do."""
     gains: dict[str, list[float]] = {}
     for point, tally in results:
-        paired = results.estimates(point)["connected_gain"].stderr
+        paired = results.estimates(point)["connected_diff"].stderr
         if str(point["network"]) != "hypercube" and tally.trials > 1 and paired > 0:
             shares = (tally.counts["connected"] / tally.trials, tally.counts["cube_connected"] / tally.trials)
             unpaired = math.sqrt(sum(p * (1 - p) for p in shares) / tally.trials)
@@ -238,11 +238,11 @@ def brackets(results: Results) -> list[str]:
         return []
     lines = ["exact brackets of no_isolated (N11; of isolation, not of connection, for which hidden comes on top):"]
     for point in points[:_BRACKETS]:
-        found = isolated(str(point["network"]), int(point["n"]), **_faults(point))
+        found = isolated_node_bounds(str(point["network"]), int(point["n"]), **_faults(point))
         low, high, mean = (float(x) for x in (1 - found.high, 1 - found.low, found.mean))
         lines.append(f"  {point_text(point)}: [{low:.6f}, {high:.6f}], mean number {mean:.4g}")
     left = len(points) - _BRACKETS
-    return [*lines, f"  and of {left:,} more point{'s' * (left > 1)} by fc.isolated"] if left > 0 else lines
+    return [*lines, f"  and of {left:,} more point{'s' * (left > 1)} by fc.isolated_node_bounds"] if left > 0 else lines
 
 
 def _faults(point: Point) -> dict[str, Any]:

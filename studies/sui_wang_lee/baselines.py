@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections import deque
 
-from fastcube.running.benchmark import Benchmark, kernel_runner, rival_runner
+from fastcube.running.benchmark import Benchmark, baseline_runner, kernel_runner
 
 from .edmonds import EDGE_DISJOINT_TREES
 
@@ -89,11 +89,13 @@ def with_scipy(n: int, f: int, trials: int, seed: int = 0) -> int:
 def benchmarks() -> list[Benchmark]:
     """What ``fastcube bench`` compares."""
     out = []
-    for n, f, rivals in (
+    for n, f, baselines in (
         (6, 8, (("plain Python", with_plain_python, 8), ("NetworkX", with_networkx, 4), ("SciPy", with_scipy, 20))),
         (7, 16, (("plain Python", with_plain_python, 3), ("SciPy", with_scipy, 6))),
     ):
         ours = kernel_runner(EDGE_DISJOINT_TREES, {"n": n, "f": f, "links": 0}, 200_000)
-        for name, rival, trials in rivals:
-            out.append(Benchmark(f"spanning trees, n={n} f={f}", name, ours, rival_runner(rival, n, f, trials=trials)))
+        for name, baseline, trials in baselines:
+            out.append(
+                Benchmark(f"spanning trees, n={n} f={f}", name, ours, baseline_runner(baseline, n, f, trials=trials))
+            )
     return out

@@ -254,7 +254,7 @@ EDGE_DISJOINT_TREES = Study(
         Proportion(
             name="degree_met_connected",
             description="probability that lambda = delta where lambda >= 1",
-            among="connected",
+            condition="connected",
             shown=False,
         ),
         Proportion(name="isolated", description="probability that delta = 0", shown=False),

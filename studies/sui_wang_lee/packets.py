@@ -14,7 +14,7 @@ from fastcube.errors import check_range
 from fastcube.kernels.spanning import dispatch, layout
 from fastcube.kernels.spanning.layout import LARGEST
 from fastcube.measure.fault_sets import faulty_nodes
-from fastcube.measure.statistics import PlainMean, Proportion
+from fastcube.measure.statistics import NormalMean, Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
 from fastcube.networks.hypercube import Hypercube
 
@@ -195,20 +195,20 @@ EDST_BROADCAST = Study(
     ),
     tally=layout.EDST_BROADCAST,
     statistics=(
-        PlainMean(
+        NormalMean(
             name="steps",
             description="steps until every nonfaulty node has every packet, on the edge-disjoint trees",
             total="steps",
             squares="steps_squared",
         ),
         Proportion(name="as_stated", description="share of trials with the printed number of steps"),
-        PlainMean(
+        NormalMean(
             name="steps_single",
             description="steps on one tree: binomial without a fault, shortest-path with it",
             total="single",
             squares="single_squared",
         ),
-        PlainMean(
+        NormalMean(
             name="bound",
             description="a number of steps that no schedule can beat",
             total="bound",

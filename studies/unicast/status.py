@@ -14,7 +14,7 @@ from fastcube.kernels.unicast import dispatch
 from fastcube.kernels.unicast.layout import RIVALS_STATUS as TALLY
 from fastcube.kernels.unicast.layout import WORDS
 from fastcube.measure.routing_rules import AXES, GRIDS, KEYED, check_point, drawn, head_lines
-from fastcube.measure.statistics import Mean, PlainMean, Point, Statistic
+from fastcube.measure.statistics import Mean, NormalMean, Point, Statistic
 from fastcube.measure.study import Explanation, Study, point_text
 from fastcube.results.results import Results
 
@@ -53,11 +53,11 @@ def _statistics() -> tuple[Statistic, ...]:
                 squares=f"{word}_squares",
                 nonzero=f"{word}_some",
                 unit=_all_nodes,
-                among="known",
+                condition="known",
                 **where,
             )
         )
-        kind = PlainMean if word in ("unsafe", "wu_fernandez") else partial(Mean, bound=_most_rounds)
+        kind = NormalMean if word in ("unsafe", "wu_fernandez") else partial(Mean, bound=_most_rounds)
         rounds.append(
             kind(
                 name=f"{word}_rounds",
@@ -65,7 +65,7 @@ def _statistics() -> tuple[Statistic, ...]:
                 total=f"{word}_steps",
                 squares=f"{word}_steps_squares",
                 nonzero=f"{word}_steps_some",
-                among="known",
+                condition="known",
                 shown=False,
                 **where,
             )

@@ -16,7 +16,7 @@ from fastcube.algorithms.multicasting import multicast
 from fastcube.algorithms.partition import two_partition
 from fastcube.algorithms.wormhole import dependency_cycle
 from fastcube.networks.hypercube import Hypercube
-from fastcube.running.benchmark import Benchmark, kernel_runner, rival_runner
+from fastcube.running.benchmark import Benchmark, baseline_runner, kernel_runner
 
 from .channels import MULTICAST
 from .deadlock import MULTICAST_DEADLOCK
@@ -100,12 +100,12 @@ def benchmarks() -> list[Benchmark]:
         (12, 1024, 50_000, 10, 100),
     ):
         name, ours = f"2-partition, n={n} f={f}", kernel_runner(TWO_PARTITION, {"n": n, "f": f}, ours_trials)
-        out.append(Benchmark(name, "plain Python", ours, rival_runner(with_sets, n, f, trials=slow)))
+        out.append(Benchmark(name, "plain Python", ours, baseline_runner(with_sets, n, f, trials=slow)))
         if f <= 16:  # of many faults some are the same in nearly every trial
-            out.append(Benchmark(name, "NumPy", ours, rival_runner(with_numpy, n, f, trials=fast)))
+            out.append(Benchmark(name, "NumPy", ours, baseline_runner(with_numpy, n, f, trials=fast)))
     ours = kernel_runner(MULTICAST, {"n": 10, "f": 8, "destinations": 128}, 20_000)
-    theirs = rival_runner(multicasts, 10, 8, 128, trials=3)
+    theirs = baseline_runner(multicasts, 10, 8, 128, trials=3)
     out.append(Benchmark("multicast, n=10 f=8, 128 destinations", "plain Python", ours, theirs))
     ours = kernel_runner(MULTICAST_DEADLOCK, {"n": 5, "f": 4}, 20_000)
-    out.append(Benchmark("dependency graphs, n=5 f=4", "plain Python", ours, rival_runner(graphs, 5, 4, trials=5)))
+    out.append(Benchmark("dependency graphs, n=5 f=4", "plain Python", ours, baseline_runner(graphs, 5, 4, trials=5)))
     return out

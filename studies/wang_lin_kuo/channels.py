@@ -16,7 +16,7 @@ from fastcube.kernels.multicasting import dispatch, layout
 from fastcube.kernels.multicasting.layout import HAMILTON
 from fastcube.measure.fault_sets import faulty_nodes, faulty_text
 from fastcube.measure.inventory import inventory
-from fastcube.measure.statistics import Mean, PlainMean, Proportion, Ratio
+from fastcube.measure.statistics import Mean, NormalMean, Proportion, Ratio
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study
 from fastcube.networks.hypercube import Hypercube
 
@@ -200,7 +200,7 @@ MULTICAST = Study(
             squares="channels_channels",
             nonzero=_AMONG,
             bound=_most,
-            among=_AMONG,
+            condition=_AMONG,
         ),
         Mean(
             name="channels_hamilton",
@@ -209,7 +209,7 @@ MULTICAST = Study(
             squares="hamilton_hamilton",
             nonzero=_AMONG,
             bound=_most,
-            among=_AMONG,
+            condition=_AMONG,
             defined=lambda point: point["n"] <= HAMILTON,
         ),
         Ratio(
@@ -220,33 +220,33 @@ MULTICAST = Study(
             squares=("channels_channels", "channels_free", "free_free"),
             nonzero=_AMONG,
             base=1,
-            among=_AMONG,
+            condition=_AMONG,
         ),
-        PlainMean(
+        NormalMean(
             name="depth",
             description="mean of the most channels in a row to a destination",
             total="depth",
             squares="depth_depth",
             bound=_most,
-            among=_AMONG,
+            condition=_AMONG,
             shown=False,
         ),
-        PlainMean(
+        NormalMean(
             name="detours",
             description="mean number of detours",
             total="detours",
             squares="detours_detours",
             nonzero="detoured",
             bound=_most,
-            among=_AMONG,
+            condition=_AMONG,
             shown=False,
         ),
-        PlainMean(
+        NormalMean(
             name="channels_separate",
             description="mean of N summed over the destinations one by one",
             total="separate",
             squares="separate_separate",
-            among=_AMONG,
+            condition=_AMONG,
         ),
         Proportion(name="partitioned", description="probability that a fault-tolerant 2-partition exists", shown=False),
     ),

@@ -135,17 +135,17 @@ MULTICAST_DEADLOCK = Study(
         Proportion(
             name="cyclic",
             description="share with a cyclic dependency graph, multicasts, one virtual channel",
-            among="partitioned",
+            condition="partitioned",
         ),
         Proportion(
             name="cyclic_unicast",
             description="share with a cyclic dependency graph, one destination each, one virtual channel",
-            among="partitioned",
+            condition="partitioned",
         ),
         Proportion(
             name="cyclic_repaired",
             description="share with a cyclic dependency graph, multicasts, two virtual channels",
-            among="partitioned",
+            condition="partitioned",
         ),
     ),
     kernel=lambda point: dispatch.MULTICAST_DEADLOCK.kernel(*point.values()),
@@ -278,13 +278,13 @@ MULTICAST_WORMHOLE = Study(
     tally=layout.MULTICAST_WORMHOLE,
     statistics=(
         Proportion(
-            name="deadlock", description="share of trials that stop with one virtual channel", among="partitioned"
+            name="deadlock", description="share of trials that stop with one virtual channel", condition="partitioned"
         ),
-        Proportion(name="deadlock_repaired", description="share that stop with two", among="partitioned"),
+        Proportion(name="deadlock_repaired", description="share that stop with two", condition="partitioned"),
         Proportion(
             name="deadlock_separate",
             description="share that stop with two and a message for each destination",
-            among="partitioned",
+            condition="partitioned",
         ),
         Proportion(name="partitioned", description="probability that a fault-tolerant 2-partition exists", shown=False),
     ),

@@ -209,7 +209,7 @@ TWO_PARTITION = Study(
             name="greedy_given_exists",
             description="share of the trials with a fault-tolerant 2-partition in which Figure 2 finds it",
             events="greedy",
-            among="exists",
+            condition="exists",
         ),
     ),
     kernel=lambda point: dispatch.TWO_PARTITION.kernel(*point.values()),

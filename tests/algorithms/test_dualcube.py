@@ -50,7 +50,7 @@ def test_network_is_the_twins(m):
             assert dual.same_cluster(u, v) == (
                 (dual.class_of(u), dual.cluster(u)) == (dual.class_of(v), dual.cluster(v))
             )
-            assert dual.metric(u, v) == twin.distance_without_faults(m, u, v) == net.shortest(u, v)
+            assert dual.intact_distance(u, v) == twin.distance_without_faults(m, u, v) == net.shortest(u, v)
             if dual.is_link(u, v):
                 assert u ^ v == 1 << (2 * m - dual.dimension(u, v))
         assert dual.position(dual.cross(u)) == dual.cluster(u)

@@ -144,7 +144,7 @@ def test_survives_and_distances_beside_the_twin(name, far):
             near = twin.neighbours(whole - {frozenset(link) for link in dead}, n)
             alive = set(range(2**n)) - set(faulty)
             parts = plain.parts(near, alive)
-            found = fc.survives(net)
+            found = fc.survival(net)
             assert found.components == sorted(map(len, parts), reverse=True)
             assert (found.connected, found.largest) == (len(parts) == 1, max(map(len, parts), default=0))
             assert found.isolated == sum(not near[v] & alive for v in alive)
@@ -156,7 +156,7 @@ def test_survives_and_distances_beside_the_twin(name, far):
                 t = rng.choice(sorted(alive))
                 assert fc.distance(net, v, t) == reached[v].get(t)
                 intact = twin.distances(twin.neighbours(whole, n), set(range(2**n)), v)
-                assert net.metric(v, t) == intact[t]
+                assert net.intact_distance(v, t) == intact[t]
             assert set(map(frozenset, net.to_networkx().edges)) == {
                 link for link in whole - {frozenset(link) for link in dead} if link <= alive
             }
@@ -169,20 +169,20 @@ def test_survival_of_a_dual_cube():
         for _ in range(20):
             dual = fc.DualCube(m, rng.sample(range(2 ** (2 * m + 1)), rng.randrange(2 ** (2 * m + 1))))
             graph = dual.to_networkx()
-            assert fc.survives(dual).components == sorted(map(len, nx.connected_components(graph)), reverse=True)
+            assert fc.survival(dual).components == sorted(map(len, nx.connected_components(graph)), reverse=True)
             assert fc.diameter(dual) == (nx.diameter(graph) if nx.is_connected(graph) else None)
 
 
 @pytest.mark.kernels
 def test_survival_of_few():
-    assert fc.survives(fc.Hypercube(2, range(4))) == fc.survives(fc.network("folded", 2, range(4)))
-    none = fc.survives(fc.Hypercube(2, range(4)))
+    assert fc.survival(fc.Hypercube(2, range(4))) == fc.survival(fc.network("folded", 2, range(4)))
+    none = fc.survival(fc.Hypercube(2, range(4)))
     assert (none.connected, none.isolated, none.components, none.largest) == (False, 0, [], 0)
-    one = fc.survives(fc.network("crossed", 3, range(7)))
+    one = fc.survival(fc.network("crossed", 3, range(7)))
     assert (one.connected, one.isolated, one.components) == (True, 1, [1])
     assert fc.diameter(fc.Hypercube(2, range(4))) is None
     assert fc.diameter(fc.Hypercube(2, range(3))) == 0 == fc.eccentricity(fc.Hypercube(2, range(3)), 3)
-    assert fc.survives(fc.network("augmented", 20, fc.random_faults(0.5, 1))).largest > 500_000
+    assert fc.survival(fc.network("augmented", 20, fc.random_faults(0.5, 1))).largest > 500_000
 
 
 # ---------------------------------------------------------------- exact counts
@@ -219,7 +219,7 @@ def test_moments_of_isolated_nodes():
     for name, n in [*((name, n) for name, n in CASES if n == 4), ("hypercube", 5), ("crossed", 5), ("exchanged", 5)]:
         for f in (3, 6, 8, 2**n - 1, 2**n):
             first, second = plain.isolated_moments(name, n, f)
-            found = fc.isolated(name, n, f=f)
+            found = fc.isolated_node_bounds(name, n, f=f)
             wanted = (first, max(first - second, 0), min(first - 2 * second / 2**n, 1))
             assert (found.mean, found.low, found.high) == wanted, (name, n, f)
 
@@ -234,18 +234,22 @@ def test_isolated_by_rate_and_by_links_are_sums_over_all_sets(name):
             met = {v for link in set(joined) - set(dead) for v in link}
             mean += 8 - len(met)
             some += len(met) < 8
-        found = fc.isolated(name, n, links=k)
+        found = fc.isolated_node_bounds(name, n, links=k)
         assert found.mean == Fraction(mean, comb(12, k))
         assert found.low <= Fraction(some, comb(12, k)) <= found.high
     p = Fraction(1, 4)
-    mean = sum(comb(8, f) * p**f * (1 - p) ** (8 - f) * fc.isolated(name, n, f=f).mean for f in range(9))
-    assert fc.isolated(name, n, rate=float(p)).mean == mean
+    mean = sum(comb(8, f) * p**f * (1 - p) ** (8 - f) * fc.isolated_node_bounds(name, n, f=f).mean for f in range(9))
+    assert fc.isolated_node_bounds(name, n, rate=float(p)).mean == mean
 
 
 def test_isolated_in_the_largest_cubes():
-    assert fc.isolated("hypercube", 62, f=200).mean > 0
-    assert 0 < fc.isolated("moebius1", 60, links=10**18).low <= fc.isolated("moebius1", 60, links=10**18).high
-    assert fc.isolated("hypercube", 30, rate=0.5).mean == Fraction(1, 2)
+    assert fc.isolated_node_bounds("hypercube", 62, f=200).mean > 0
+    assert (
+        0
+        < fc.isolated_node_bounds("moebius1", 60, links=10**18).low
+        <= fc.isolated_node_bounds("moebius1", 60, links=10**18).high
+    )
+    assert fc.isolated_node_bounds("hypercube", 30, rate=0.5).mean == Fraction(1, 2)
 
 
 # ---------------------------------------------------------------- a network of one's own, and bad input
@@ -261,7 +265,7 @@ def test_a_family_of_ones_own():
     mine = fc.family("ring", "a cycle", step=ring, slots=lambda n: 2, sizes=lambda n: n >= 2)
     assert not mine.matched and mine.degree(5) == 2 and mine.links(5) == 32
     net = fc.network(mine, 6, [0, 32])
-    assert fc.survives(net).components == [31, 31] and fc.diameter(fc.network(mine, 6)) == 32
+    assert fc.survival(net).components == [31, 31] and fc.diameter(fc.network(mine, 6)) == 32
     assert fc.network(mine, 12).neighbours(0) == (1, 4095)
     assert fc.exact_survival(mine, 4).nodes == EXACT["torus-16"]["4"]["connected_by_faulty_nodes"]
     again = fc.family("cross", "crossed again", step=block(lambda v, d, n: twisted(v, d)), slots=lambda n: n)
@@ -292,7 +296,7 @@ def test_a_wrong_step_is_refused_with_two_nodes(step, message):
 @pytest.mark.kernels
 def test_a_step_that_goes_wrong_above_what_was_checked():
     late = fc.family("late", "a", step=lambda v, d, n: v ^ (1 << d) if n < 12 else v + 1, slots=lambda n: n)
-    assert fc.survives(fc.network(late, 11)).connected
+    assert fc.survival(fc.network(late, 11)).connected
     with pytest.raises(fc.ParameterError, match="at n=12 slot 0 leads from 0 to 1 and from there to 2"):
         fc.network(late, 12)
 
@@ -305,18 +309,18 @@ def test_a_step_that_goes_wrong_above_what_was_checked():
         (lambda: fc.network("crossed", 63), r"n must be in \[1, 62\] for crossed, got 63"),
         (lambda: fc.network("crossed", 3, [8]), r"faulty_nodes must be in \[0, 7\] for crossed at n=3, got 8"),
         (lambda: fc.network("crossed", 3, (), [(1, 5)]), r"got \(1, 5\)"),
-        (lambda: fc.survives(fc.Hypercube(21)), r"bits of a label must be in \[1, 20\] to hold all nodes, got 21"),
+        (lambda: fc.survival(fc.Hypercube(21)), r"bits of a label must be in \[1, 20\] to hold all nodes, got 21"),
         (lambda: fc.diameter(fc.network("crossed", 15)), r"bits of a label must be in \[1, 14\]"),
         (lambda: fc.eccentricity(fc.Hypercube(3, [1]), 1), "v must be a nonfaulty node, got 1"),
         (lambda: fc.distance(fc.network("crossed", 3, [1]), 0, 1), "t must be a nonfaulty node"),
-        (lambda: fc.survives("crossed"), "network must be a network, got 'crossed'"),
+        (lambda: fc.survival("crossed"), "network must be a network, got 'crossed'"),
         (lambda: fc.exact_survival("crossed", 5), r"n must be in \[1, 4\]"),
         (lambda: fc.exact_survival("augmented", 4).links, "links of augmented at n=4 must be at most 32"),
-        (lambda: fc.isolated("folded", 4, links=3), "links must be left out for folded"),
-        (lambda: fc.isolated("crossed", 17, f=3), r"n must be in \[1, 16\]"),
-        (lambda: fc.isolated("crossed", 4), "one of f, rate and links must be given"),
-        (lambda: fc.isolated("crossed", 4, f=17), r"f must be in \[0, 16\]"),
-        (lambda: fc.isolated("crossed", 4, rate=1.5), r"rate must be a number in \[0, 1\]"),
+        (lambda: fc.isolated_node_bounds("folded", 4, links=3), "links must be left out for folded"),
+        (lambda: fc.isolated_node_bounds("crossed", 17, f=3), r"n must be in \[1, 16\]"),
+        (lambda: fc.isolated_node_bounds("crossed", 4), "one of f, rate and links must be given"),
+        (lambda: fc.isolated_node_bounds("crossed", 4, f=17), r"f must be in \[0, 16\]"),
+        (lambda: fc.isolated_node_bounds("crossed", 4, rate=1.5), r"rate must be a number in \[0, 1\]"),
         (lambda: fc.family("crossed", "a", step=ring, slots=lambda n: n), "name must not be a built-in network's"),
         (lambda: fc.family("My net", "a", step=ring, slots=lambda n: n), "name must be of a-z"),
         (lambda: fc.family("a", "a", step=ring, slots=lambda n: 2, sizes=lambda n: n > 10), "sizes of a must hold"),

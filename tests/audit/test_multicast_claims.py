@@ -12,7 +12,7 @@ from reference import partition as twin
 
 import fastcube as fc
 from fastcube.algorithms.multicasting import PATHS
-from fastcube.algorithms.partition import Supercube, figure_2
+from fastcube.algorithms.partition import Supercube, greedy_two_partition
 from fastcube.audit.claims import Verdict
 from fastcube.studies import wang_lin_kuo
 from fastcube.studies.wang_lin_kuo.claims import as_printed
@@ -94,8 +94,8 @@ def test_figure_2_step_by_step_is_that_of_the_twin():
     for n in (2, 3, 4):
         for faults in ([], [0], [0, 3], [1, 2, 4], [0, 1, 6, 11], [0, 1, 2, 4]):
             if max(faults, default=0) < 2**n:
-                assert figure_2(n, faults)[0] == twin.figure_2(n, faults)
-                assert figure_2(n, faults, map_back=False)[0] == twin.figure_2(n, faults, map_back=False)
+                assert greedy_two_partition(n, faults)[0] == twin.figure_2(n, faults)
+                assert greedy_two_partition(n, faults, map_back=False)[0] == twin.figure_2(n, faults, map_back=False)
 
 
 def test_figure_2_as_printed_gives_no_fault_tolerant_pair(verdicts):

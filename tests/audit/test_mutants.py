@@ -320,7 +320,7 @@ LI_PENG_CHU = [
     Mutant(
         LP,
         "distance forgets the cross edges",
-        method(DualCube, "metric", lambda d, u, v: (u ^ v).bit_count()),
+        method(DualCube, "intact_distance", lambda d, u, v: (u ^ v).bit_count()),
         ("distance",),
     ),
     Mutant(

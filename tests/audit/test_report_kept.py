@@ -45,8 +45,8 @@ KEPT = {
     "drawn/toy.json": {
         "stamp": "s", "svg": FIGURE, "words": "A figure.", "have": {"a=1,work=0.0": 200, "a=2,work=0.0": 200}, "trials": 400,
         "seed": 0, "digest": "d", "notes": ["a note"],
-        "estimates": [{"point": {"a": a, "work": 0.0}, "statistic": "bit", "among": 200, "value": 0.5, "stderr": 0.03, "low": 0.4,
-                       "high": None} for a in (1, 2)],
+        "estimates": [{"point": {"a": a, "work": 0.0}, "statistic": "bit", "eligible": 200, "value": 0.5, "stderr": 0.03,
+                       "low": 0.4, "high": None} for a in (1, 2)],
         "history": [{"environment": {"libraries": {"numpy": "2"}, "python": "3", "cpu": "c", "cpus": 2, "os": "o"},
                      "software": {"version": "1", "git_revision": None}, "resources": {"written": "now", "seconds": 1.5},
                      "parameters": {"command": ["fastcube", "run", "toy"]}}],

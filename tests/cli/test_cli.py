@@ -180,7 +180,7 @@ def test_csv(run, file):
         "f",
         "statistic",
         "trials",
-        "among",
+        "eligible",
         "estimate",
         "stderr",
         "low",

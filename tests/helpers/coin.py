@@ -11,8 +11,8 @@ from fastcube.measure.study import product_grid
 def coins(key, t, params, out):
     """out[0]: word 0 is below the probability; out[1]: how many of ten bits of word 1 are set."""
     limit = np.uint64(params[0] * 2.0**64)
-    out[0] = philox.word(key, np.uint64(t), np.uint64(0), philox.LABELS) < limit
-    word = philox.word(key, np.uint64(t), np.uint64(1), philox.LABELS)
+    out[0] = philox.random_word(key, np.uint64(t), np.uint64(0), philox.LABELS) < limit
+    word = philox.random_word(key, np.uint64(t), np.uint64(1), philox.LABELS)
     for i in range(10):
         out[1] += np.int64(word >> np.uint64(i)) & 1
 

@@ -47,7 +47,7 @@ KERNELS: dict[str, tuple[Table, str]] = {
     "multicast-wormhole": (wormhole.MULTICAST_WORMHOLE, "scalar.MULTICAST_WORMHOLE_SINGLE"),
     "survival": (survival.SURVIVAL, "scalar.SURVIVAL_SINGLE"),
     "survival-rate": (survival.SURVIVAL_RATE, ""),
-    "survival-parts": (survival.SURVIVAL_PARTS, "scalar.SURVIVAL_PARTS"),
+    "survival-components": (survival.SURVIVAL_PARTS, "scalar.SURVIVAL_PARTS"),
     "rivals": (unicast.RIVALS, ""),
     "rivals-rate": (unicast.RIVALS_RATE, "rate.RIVALS_RATE_SINGLE"),
     "rivals-status": (unicast.RIVALS_STATUS, "status.RIVALS_STATUS_SINGLE"),

@@ -60,7 +60,7 @@ POINTS = [
     ("survival", {"network": "twisted", "n": 5, "f": 8, "links": 36}, 20),  # no smaller end names a link
     ("survival-rate", {"network": "crossed", "n": 5, "rate": 0.2, "link_rate": 0.0}, 20),
     ("survival-rate", {"network": "crossed", "n": 5, "rate": 0.2, "link_rate": 0.1}, 20),
-    ("survival-parts", {"network": "crossed", "n": 5, "f": 6, "links": 3}, 20),
+    ("survival-components", {"network": "crossed", "n": 5, "f": 6, "links": 3}, 20),
     ("rivals", {"n": 5, "f": 5, "links": 2}, 20),
     ("rivals", {"n": 7, "f": 12, "links": 0}, 70),
     ("rivals", {"n": 9, "f": 12, "links": 0}, 40),

@@ -40,7 +40,7 @@ def outcomes(name, n, drawn):
 
 
 def check_parts(name, n, f, k, first, trials):
-    """So many trials of ``survival-parts`` by the kernel and by the twin."""
+    """So many trials of ``survival-components`` by the kernel and by the twin."""
     drawn = (replay.survival(np.uint64(KEY), t, n, f, k) for t in range(first, first + trials))
     found = count(tables.SURVIVAL_PARTS.kernel(name, n, f, k), name, n, f, k, first=first, trials=trials, layout=PARTS)
     out = Counter(dict.fromkeys((counter.name for counter in PARTS.counters), 0))

@@ -9,7 +9,7 @@ from fastcube.measure.study import product_grid
 
 @fc.trial
 def bits(key, t, params, out):
-    word = philox.word(key, np.uint64(t), np.uint64(0), philox.LABELS)
+    word = philox.random_word(key, np.uint64(t), np.uint64(0), philox.LABELS)
     out[0] = np.int64(word & np.uint64(1))
     out[1] = np.int64((word >> np.uint64(1)) & np.uint64(7))
     for _ in range(int(params[1])):  # only to take time, 2 ns each

@@ -17,12 +17,12 @@ CALLS = {
     "add_quantity": "fc.blocks.add_quantity(out, QUANTITY, np.int64(3))",
     "add_square": "fc.blocks.add_square(out, 0, 3)",
     "add_wide": "fc.blocks.add_wide(out, 0, 3)",
-    "below": "fc.blocks.below(key, t, np.int64(3), np.int64(10))",
+    "random_below": "fc.blocks.random_below(key, t, np.int64(3), np.int64(10))",
     "blocked_bits": "fc.blocks.blocked_bits(faults, ZERO, np.uint64(15))",
     "blocked": "fc.blocks.blocked(faults, ZERO, ONE)",
-    "close": "fc.blocks.close(faults)",
+    "unsafe_subcubes": "fc.blocks.unsafe_subcubes(faults)",
     "draw": "fc.blocks.draw(key, t, np.int64(4), faults)",
-    "forget_words": "fc.blocks.forget_words(words, faults)",
+    "forget_safety_status": "fc.blocks.forget_safety_status(words, faults)",
     "faults_for": "fc.blocks.faults_for(np.int64(4), np.int64(2), np.int64(1), np.int64(2))",
     "highest": "fc.blocks.highest(ONE)",
     "is_closed": "fc.blocks.is_closed(faults, ZERO)",
@@ -41,14 +41,14 @@ CALLS = {
     "status": "fc.blocks.status(fc.blocks.status_key(key, np.uint64(t)), ONE)",
     "status_key": "fc.blocks.status_key(key, np.uint64(t))",
     "threshold": "fc.blocks.threshold(0.25)",
-    "top": "fc.blocks.top(ONE)",
+    "highest_bit": "fc.blocks.highest_bit(ONE)",
     "uniform": "fc.blocks.uniform(key, t, np.int64(3))",
     "vector_bit": "fc.blocks.vector_bit(words, faults, np.int64(4), ONE, np.int64(2))",
     "walk1": "fc.blocks.walk1(faults, faults.ends[0], faults.ends[1], np.uint64(15), np.int64(1), search)",
     "walk2": "fc.blocks.walk2(faults, faults.ends[0], faults.ends[1], np.uint64(15), np.int64(1), search)",
     "walk3": "fc.blocks.walk3(faults, faults.ends[0], faults.ends[1], np.uint64(15), np.int64(1), search)",
-    "words_for": "fc.blocks.words_for(np.int64(4), np.int64(2), np.int64(1))",
-    "word": "fc.blocks.word(key, np.uint64(t), ZERO, np.uint64(2**31))",
+    "safety_status_for": "fc.blocks.safety_status_for(np.int64(4), np.int64(2), np.int64(1))",
+    "random_word": "fc.blocks.random_word(key, np.uint64(t), ZERO, np.uint64(2**31))",
 }
 #: What makes blocks and kernels, and what is no function.
 MAKERS = {"block", "first_path", "kernel", "making", "scratch", "trials_kernel", "walking"}
@@ -74,8 +74,8 @@ def called(key, t, out):
     faults = fc.blocks.faults_for(np.int64(4), np.int64(2), np.int64(1), np.int64(2))
     search = fc.blocks.search_for(np.int64(1))
     fc.blocks.draw(key, t, np.int64(4), faults)
-    fc.blocks.close(faults)
-    words = fc.blocks.words_for(np.int64(4), np.int64(2), np.int64(1))
+    fc.blocks.unsafe_subcubes(faults)
+    words = fc.blocks.safety_status_for(np.int64(4), np.int64(2), np.int64(1))
     {call}
 """
 
@@ -101,7 +101,7 @@ def test_each_compiles_by_its_long_name():
 def test_makers_make():
     @blocks.block
     def halfway(faults, curr, apart, whole, k, search):
-        return blocks.top(apart)
+        return blocks.highest_bit(apart)
 
     @blocks.scratch
     def set_up(params):
@@ -127,7 +127,7 @@ def one_uniform(key, t, i):
 
 @blocks.kernel("int64(uint64, int64, int64, int64)", cache=False)
 def one_below(key, t, i, m):
-    return blocks.below(key, t, i, m)
+    return blocks.random_below(key, t, i, m)
 
 
 @blocks.kernel("uint64(uint64, int64, uint64, uint64)", cache=False)
@@ -235,9 +235,9 @@ def any_open(faults, curr, apart, whole, k, search, key, t, links):
     among = near if near else whole & ~blocks.blocked_bits(faults, curr, whole)
     if among == blocks.ZERO:
         return blocks.ZERO
-    for _ in range(blocks.below(key, t, links, blocks.popcount(among))):
-        among ^= blocks.top(among)
-    return blocks.top(among)
+    for _ in range(blocks.random_below(key, t, links, blocks.popcount(among))):
+        among ^= blocks.highest_bit(among)
+    return blocks.highest_bit(among)
 
 
 walk_any = blocks.walking(any_open, drawing=True)

@@ -23,7 +23,7 @@ from fastcube.kernels.broadcasting.lists import descend_listed
 from fastcube.kernels.broadcasting.memoised import broadcast_counted
 from fastcube.kernels.broadcasting.registers import descend_8, descend_16
 from fastcube.kernels.broadcasting.scalar import BROADCAST_SINGLE
-from fastcube.kernels.draws.faults import close, draw, faults_for, is_closed
+from fastcube.kernels.draws.faults import draw, faults_for, is_closed, unsafe_subcubes
 from fastcube.kernels.machine.bits import ONE
 from fastcube.kernels.machine.jit import kernel
 from fastcube.measure import registry
@@ -140,7 +140,7 @@ def differing_descents(key, n, f, trials):
     differ, unsafe = np.int64(0), np.int64(0)
     for t in range(trials):
         draw(key, t, n, faults)
-        close(faults)
+        unsafe_subcubes(faults)
         s = faults.ends[0]
         silent = s ^ ONE if t & 1 else NOBODY
         unsafe += is_closed(faults, s)

@@ -215,7 +215,7 @@ with warnings.catch_warnings(record=True) as said:
 print([str(line.message) for line in said if "lacks" in str(line.message)])
 from fastcube.kernels.draws import philox
 hooks = {"compile", "add_overload", "_compile_for_args"}
-print(sorted(hooks & vars(philox.word).keys()))
+print(sorted(hooks & vars(philox.random_word).keys()))
 """
 
 

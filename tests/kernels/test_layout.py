@@ -163,7 +163,7 @@ PLAIN = {"description": ""}
 @pytest.mark.parametrize(("changes", "message"), [
     ({"statistics": (fc.Proportion(name="share", events="hit", **PLAIN),)},
      "statistic share of join names a counter that is not in its tally: hit; did you mean hits?"),
-    ({"statistics": (fc.Proportion(name="share", events="hits", among="trails", **PLAIN),)}, "not in its tally: trails"),
+    ({"statistics": (fc.Proportion(name="share", events="hits", condition="trails", **PLAIN),)}, "not in its tally: trails"),
     ({"statistics": (fc.Mean(name="mean", total="total", squares="hits", nonzero="values", **PLAIN),)},
      "statistic mean of join needs a counter without bins, got values"),
     ({"statistics": (fc.Proportion(name="share", events="hits", **PLAIN),
@@ -225,15 +225,15 @@ def test_a_scale_multiplies_estimate_and_interval_and_cuts_probabilities_at_1():
 ALL = {"hits": 3, "among": 4, "total": 6, "squares": 20, "lost": 0, "base": 8, "first": 4, "later": 2}
 EXACT = [
     (fc.Proportion(name="x", events="hits", **PLAIN), Fraction(3, 10)),
-    (fc.Proportion(name="x", events="hits", among="among", **PLAIN), Fraction(3, 4)),
-    (fc.Proportion(name="x", events="hits", among="lost", **PLAIN), None),
+    (fc.Proportion(name="x", events="hits", condition="among", **PLAIN), Fraction(3, 4)),
+    (fc.Proportion(name="x", events="hits", condition="lost", **PLAIN), None),
     (fc.Proportion(name="x", events="hits", defined=lambda point: False, **PLAIN), None),
     (
         fc.Mean(name="x", total="total", squares="squares", nonzero="hits", unit=lambda point: 4, **PLAIN),
         Fraction(6, 40),
     ),
     (
-        fc.PlainMean(name="x", total="total", squares="squares", scale=lambda point: Fraction(1, 3), **PLAIN),
+        fc.NormalMean(name="x", total="total", squares="squares", scale=lambda point: Fraction(1, 3), **PLAIN),
         Fraction(1, 5),
     ),
     (

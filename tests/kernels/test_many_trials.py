@@ -206,7 +206,7 @@ TWINS = {
     "edge-disjoint-trees": lambda trials: spanning_trials.check_numbers({"n": 4, "f": 3, "links": 4}, 0, trials),
     "multicast": lambda trials: multicast_trials.check_multicasts(3, 2, 3, 0, trials),
     "multicast-deadlock": lambda trials: multicast_trials.check_graphs(3, 2, 0, trials),
-    "survival-parts": lambda trials: survival_trials.check_parts("crossed", 4, 5, 2, 0, trials),
+    "survival-components": lambda trials: survival_trials.check_parts("crossed", 4, 5, 2, 0, trials),
     "rivals": lambda trials: unicast_trials.check_rules(4, 4, 1, trials),
     "rivals-rate": lambda trials: unicast_trials.check_rate(4, 0.4, trials),
     "rivals-status": lambda trials: unicast_trials.check_status(4, 5, 0, trials),

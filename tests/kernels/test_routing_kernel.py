@@ -275,7 +275,7 @@ def route_all(n, nodes, links, s, t, k, out):
     for i in range(links.shape[0]):
         faults.lower[i], faults.dims[i] = links[i, 0], links[i, 1]
     listed.remember(faults)
-    listed.close(faults)
+    listed.unsafe_subcubes(faults)
     search = rules.search_for(k)
     whole = (ONE << np.uint64(n)) - ONE
     out[0] = rules.route_passes(faults, s, t)

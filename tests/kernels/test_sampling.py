@@ -26,7 +26,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 @kernel("uint64(uint64, uint64, uint64, uint64)")
 def one_word(key, block, j, purpose):
-    return philox.word(key, block, j, purpose)
+    return philox.random_word(key, block, j, purpose)
 
 
 @kernel("void(uint64, uint64, uint64, uint64, uint64[::1])")

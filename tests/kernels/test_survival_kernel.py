@@ -308,7 +308,7 @@ QUICK = {"crossed", "augmented", "enhanced-2"}
 
 
 def check_sizes(name, sizes):
-    """``survival-parts`` at these n, faulty links at some of the points."""
+    """``survival-components`` at these n, faulty links at some of the points."""
     for n, f in (p for p in points(name, max(sizes)) if p[0] in sizes):
         k = n * 2 ** (n - 1) // 5 if FAMILIES[name].matched and f % 3 == 1 else 0
         check_parts(name, n, f, k, 200, 6)

@@ -15,14 +15,14 @@ from helpers.unicast_trials import check_rate, check_rules, check_status
 from reference.unicast import Cube
 
 import fastcube as fc
-from fastcube.kernels.draws.faults import close, faults_for, remember, trial_faults
+from fastcube.kernels.draws.faults import faults_for, remember, trial_faults, unsafe_subcubes
 from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.unicast.lanes import lanes_of
 from fastcube.kernels.unicast.layout import NAMES, tally
 from fastcube.kernels.unicast.layout import RIVALS as TABLE
 from fastcube.kernels.unicast.levels_from_labels import without_words
 from fastcube.kernels.unicast.rules import RULES
-from fastcube.kernels.unicast.safety_status import forget_words, level, vector_bit, words_for
+from fastcube.kernels.unicast.safety_status import forget_safety_status, level, safety_status_for, vector_bit
 from fastcube.kernels.unicast.scalar import RIVALS_SINGLE, kernel_of, sets_kernel_of
 from fastcube.kernels.unicast.whole_cube import whole_of
 
@@ -236,11 +236,11 @@ def test_labels_tell_levels(n, f):
 @kernel("void(uint64[::1], int64, int64[::1], boolean[:, ::1])", cache=False)
 def every_word(labels, n, levels, vectors):
     """Levels of all nodes of Q_n with these faults, and bits 1 .. n of their vectors."""
-    faults, words = faults_for(n, labels.size, np.int64(0), np.int64(0)), words_for(n, labels.size, np.int64(0))
+    faults, words = faults_for(n, labels.size, np.int64(0), np.int64(0)), safety_status_for(n, labels.size, np.int64(0))
     faults.labels[: labels.size] = labels
     remember(faults)
-    close(faults)
-    forget_words(words, faults)
+    unsafe_subcubes(faults)
+    forget_safety_status(words, faults)
     for v in range(levels.size):
         levels[v] = level(words, faults, n, np.uint64(v))
         for k in range(n):

@@ -23,7 +23,7 @@ from fastcube.results.table import as_csv
 
 @fc.trial
 def dice(key, t, params, out):
-    word = philox.word(key, np.uint64(t), np.uint64(0), philox.LABELS)
+    word = philox.random_word(key, np.uint64(t), np.uint64(0), philox.LABELS)
     out[0] = np.int64(word & np.uint64(1))
     out[1] = np.int64(params[0]) + 10 * np.int64(word & np.uint64(1))
 

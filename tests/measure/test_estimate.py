@@ -202,7 +202,7 @@ PLAIN = {"name": "x", "description": "x", "total": "total", "squares": "squares"
 def test_statistics_hand_their_numbers_on():
     """Units, bounds and levels: a difference lies in [-B, B], and what some trials do not tell shares the level."""
     counts = {"total": 240, "squares": 1600, "some": 90, "unknown": 12, "among": 400}
-    at = {"unit": lambda _: 8.0, "bound": lambda _: 3.0, "nonzero": "some", "among": "among"}
+    at = {"unit": lambda _: 8.0, "bound": lambda _: 3.0, "nonzero": "some", "condition": "among"}
     e = fc.Difference(**PLAIN, **at).estimate(counts, 500, {})
     assert e == bounded_mean(240, 1600, 400, 8.0, 3.0, -3.0)
     e = fc.Mean(**PLAIN, **at).estimate(counts, 500, {})
@@ -228,7 +228,7 @@ def test_where_all_trials_agree_one_may_differ():
     assert (e.value, e.stderr, e.low, e.high) == (1.0, 0.0, 1.0, 1 + 2 * most)
     e = plain_mean(1000, 2000, 500, 1.0, 12.0)
     assert (e.value, e.stderr, e.low, e.high) == (2.0, 0.0, 2 - 2 * most, 2 + 10 * most)
-    e = fc.PlainMean(**PLAIN, base=2, bound=lambda _: 12.0).estimate({"total": 1000, "squares": 2000}, 500, {})
+    e = fc.NormalMean(**PLAIN, base=2, bound=lambda _: 12.0).estimate({"total": 1000, "squares": 2000}, 500, {})
     assert (e.value, e.low, e.high) == (2.0, 2.0, 2 + 10 * most)
     one = ratio(1, 5000, 1, 10, 50_000, 500, 1.0)
     assert one.low == 0.0 < one.value < one.high < 1
@@ -248,7 +248,7 @@ def test_no_target_stops_before_thirty_trials_differ(base):
     def settled(few, trials, **more):
         values = {base: trials - few, base + 1: few}
         counts = {"total": sum(v * k for v, k in values.items()), "squares": sum(v * v * k for v, k in values.items())}
-        s = fc.PlainMean(**PLAIN, base=base, **more)
+        s = fc.NormalMean(**PLAIN, base=base, **more)
         e = s.estimate(counts, trials, {})
         return s.settled(counts, trials, {}) and e.half_width < 1
 
@@ -259,7 +259,7 @@ def test_no_target_stops_before_thirty_trials_differ(base):
 
 def test_a_plain_difference_is_not_narrow_where_trials_agree_and_waits_for_thirty_that_differ():
     """Its signs cancel in the sum, so the trials that differ are counted themselves."""
-    s = fc.PlainDifference(**PLAIN, nonzero="some", bound=lambda _: 5.0, unit=lambda _: 2.0)
+    s = fc.NormalDifference(**PLAIN, nonzero="some", bound=lambda _: 5.0, unit=lambda _: 2.0)
 
     def counts(total, squares, some):
         return {"total": total, "squares": squares, "some": some}
@@ -298,7 +298,7 @@ class _Tally:
 def test_intervals_cover_where_a_precision_stops_a_run(p, precision, bound):
     """1,000 seeds: a mean of 0 and rarely 1, or a ratio of lengths 1 and rarely 2, looked at as a run looks at it."""
     if bound:
-        statistic = fc.PlainMean(**PLAIN, bound=lambda _: bound)
+        statistic = fc.NormalMean(**PLAIN, bound=lambda _: bound)
         truth = p
     else:
         statistic = fc.Ratio(
@@ -332,7 +332,7 @@ def test_intervals_cover_where_a_precision_stops_a_run(p, precision, bound):
 )
 def test_intervals_of_differences_cover_where_a_precision_stops_a_run(p, precision, less):
     """1,000 seeds: rarely one more, and in this share of the trials that differ one less."""
-    statistic = fc.PlainDifference(**PLAIN, nonzero="some", bound=lambda _: 1.0)
+    statistic = fc.NormalDifference(**PLAIN, nonzero="some", bound=lambda _: 1.0)
     goal, study, rng, covered = Goal(precision=precision * p), _Toy(statistic), np.random.default_rng(1), 0
     for _ in range(1000):
         trials, some, minus, new = 0, 0, 0, FIRST_PREFIX

@@ -151,11 +151,11 @@ def test_plain_sampling_agrees(n, f):
     point = {"n": n, "f": f}
     plainly = registry.study("unsafe-fraction")
     ours, theirs = RARE.count(point, TRIALS, seed=7), plainly.count(point, 2 * TRIALS, seed=8)
-    for name in ("merging", "unsafe_fraction", "rounds", "all_unsafe"):
+    for name in ("close_pair", "unsafe_fraction", "rounds", "all_unsafe"):
         a = RARE.statistic(name).estimate(ours.counts, ours.trials, point)
         b = plainly.statistic(name).estimate(theirs.counts, theirs.trials, point)
         assert a.low <= b.high and b.low <= a.high, name
-        if min(a.value, b.value) > 0 and name in ("merging", "rounds"):
+        if min(a.value, b.value) > 0 and name in ("close_pair", "rounds"):
             assert abs(a.value - b.value) < 5 * math.hypot(a.stderr, b.stderr), name
 
 
@@ -168,7 +168,7 @@ def test_the_limit_of_lonely_pairs(n, f):
     e = RARE.statistic("unsafe_nodes").estimate(tally.counts, TRIALS, point)
     assert e.low < math.comb(f, 2) * float(mean_unsafe_two_faults(n)) < e.high
     assert e.half_width < 0.02 * e.value
-    e = RARE.statistic("merging").estimate(tally.counts, TRIALS, point)
+    e = RARE.statistic("close_pair").estimate(tally.counts, TRIALS, point)
     assert e.low <= float(merging_pairs(n, f)) <= e.high * (1 + 1e-9) and e.low > 0.999 * e.high
 
 
@@ -181,7 +181,7 @@ def test_the_limit_of_lonely_pairs(n, f):
 def test_intervals_cover(n, f):
     """Of 1,000 seeds no more miss the exact value than 5% allow."""
     wanted, scale = exact_unsafe(n, f), merging_pairs(n, f)
-    values = {"merging": wanted.merging, "unsafe_fraction": wanted.mean_fraction, "all_unsafe": wanted.all_unsafe}
+    values = {"close_pair": wanted.merging, "unsafe_fraction": wanted.mean_fraction, "all_unsafe": wanted.all_unsafe}
     values["unsafe_nodes"] = wanted.mean_fraction * 2**n
     if wanted.mean_rounds is not None:
         values["rounds"] = wanted.mean_rounds

@@ -1,4 +1,4 @@
-"""The studies survival, survival-rate and survival-parts: the same faults everywhere, replay, a network of one's own."""
+"""The studies survival, survival-rate and survival-components: the same faults everywhere, replay, a network of one's own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fastcube.measure.survival import sized
 from fastcube.networks.family import CubeNetwork
 from fastcube.studies.networks.survival import limit
 
-STUDY, RATE, PARTS = (fc.study(name) for name in ("survival", "survival-rate", "survival-parts"))
+STUDY, RATE, PARTS = (fc.study(name) for name in ("survival", "survival-rate", "survival-components"))
 POINT = {"network": "hypercube", "n": 5, "f": 9, "links": 0}
 
 
@@ -74,7 +74,7 @@ def test_replay_is_what_was_counted(study, point):
     for t, one in enumerate(told[:5]):
         net = study.draw(point, key, t).network
         assert isinstance(net, CubeNetwork) and sorted(net.faulty_nodes) == one.data["faulty_nodes"]
-        assert fc.survives(net).components == one.data["components"]
+        assert fc.survival(net).components == one.data["components"]
         assert "this network" in one.words and "the hypercube" in one.words
 
 

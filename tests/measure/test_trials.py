@@ -30,7 +30,7 @@ def weights(params):
 
 @fc.trial
 def die(key, t, params, scratch, out):
-    face = np.int64(philox.word(key, np.uint64(t), np.uint64(0), philox.LABELS) % np.uint64(scratch.size))
+    face = np.int64(philox.random_word(key, np.uint64(t), np.uint64(0), philox.LABELS) % np.uint64(scratch.size))
     out[0] = scratch[face]
     out[1] = scratch[face] % 2 == 0
     out[2] = scratch[face] // 2
@@ -40,8 +40,8 @@ def die(key, t, params, scratch, out):
 OUTPUTS = [
     fc.Output("face", "what the die shows", lambda point: point["sides"]),
     fc.Output("even", "the die shows an even number"),
-    fc.Output("half", "half of what it shows, over what it shows", lambda point: point["sides"], over="face"),
-    fc.Output("high_even", "it shows more than three, among even faces", among="even"),
+    fc.Output("half", "half of what it shows, over what it shows", lambda point: point["sides"], denominator="face"),
+    fc.Output("high_even", "it shows more than three, among even faces", condition="even"),
 ]
 DIE = fc.trial_study("die", "A die", AXES, OUTPUTS, die, [{"sides": 6}], set_up=weights, trials=1000)
 
@@ -50,7 +50,7 @@ def faces(sides, trials, seed):
     key = np.uint64(DIE.key(seed, {"sides": sides}))
     with np.errstate(over="ignore"):
         return [
-            int(philox.word(key, np.uint64(t), np.uint64(0), philox.LABELS) % np.uint64(sides)) + 1
+            int(philox.random_word(key, np.uint64(t), np.uint64(0), philox.LABELS) % np.uint64(sides)) + 1
             for t in range(trials)
         ]
 
@@ -91,14 +91,17 @@ def giving(key, t, params, scratch, out):
         ({"set_up": None}, "trial of die must take (key, t, params, out), got (key, t, params, scratch, out)"),
         ({"set_up": die}, "set_up of die must take (params), got (key, t, params, scratch, out)"),
         ({"outputs": []}, "outputs of die must be one or more of different names, got none"),
-        ({"outputs": [fc.Output("a", "", among="b")]}, "among of output a must be another output of die, got b"),
         (
-            {"outputs": [*OUTPUTS, fc.Output("more", "", over="faces")]},
-            "over of output more must be another output of die, got faces; did you mean face?",
+            {"outputs": [fc.Output("a", "", condition="b")]},
+            "condition of output a must be another output of die, got b",
         ),
         (
-            {"outputs": [*OUTPUTS, fc.Output("more", "", over="face", among="even")]},
-            "output more and output face, which it is over, must be among the same",
+            {"outputs": [*OUTPUTS, fc.Output("more", "", denominator="faces")]},
+            "denominator of output more must be another output of die, got faces; did you mean face?",
+        ),
+        (
+            {"outputs": [*OUTPUTS, fc.Output("more", "", denominator="face", condition="even")]},
+            "output more and output face, its denominator, must have the same condition",
         ),
         ({"outputs": [fc.Output("a", "", 2**31)]}, "bound must be in [1, 2147483647] for output a, got 2147483648"),
     ],
@@ -266,7 +269,7 @@ def test_a_float_output_is_counted_in_steps_of_its_range(tmp_path):
         {"low": float("nan"), "high": 1.0},
         {"low": 0, "high": float("inf")},
         {"low": 0, "high": 1, "bound": 3},
-        {"low": 0, "high": 1, "over": "y"},
+        {"low": 0, "high": 1, "denominator": "y"},
     ],
 )
 def test_a_range_that_is_none_is_refused(given):
@@ -332,7 +335,7 @@ def _room(params):
 
 @block
 def _trial(key, t, params, scratch, tally):
-    value = philox.word(key, np.uint64(t), np.uint64(0), philox.LABELS) >> np.uint64(scratch[0])
+    value = philox.random_word(key, np.uint64(t), np.uint64(0), philox.LABELS) >> np.uint64(scratch[0])
     add_wide(tally, _SUM, value)
     add_square(tally, _SQUARES, value)
     offer(tally, _LARGEST, np.int64(value), np.int64(t))
@@ -341,7 +344,9 @@ def _trial(key, t, params, scratch, tally):
 def test_a_kernel_of_one_trial_at_a_time():
     tally = LAYOUT.fresh()
     trials_kernel(_room, _trial)(np.uint64(5), 10, 60, np.array([2.0]), tally)
-    values = [int(philox.word(np.uint64(5), np.uint64(t), np.uint64(0), philox.LABELS)) >> 2 for t in range(10, 60)]
+    values = [
+        int(philox.random_word(np.uint64(5), np.uint64(t), np.uint64(0), philox.LABELS)) >> 2 for t in range(10, 60)
+    ]
     counts, extremes = LAYOUT.read(tally)
     assert counts == {"sum": sum(values), "squares": sum(v * v for v in values)}
     assert extremes["largest"] == (max(values), 10 + values.index(max(values)))
@@ -409,7 +414,7 @@ def two_dice(key, t, params, out):
 
 def test_an_output_may_ask_for_a_difference_a_distribution_and_a_plain_interval(tmp_path):
     outputs = [
-        fc.Output("a", "first", 6, minus="b", distribution=True),
+        fc.Output("a", "first", 6, compared_with="b", distribution=True),
         fc.Output("b", "second", 3),
         fc.Output("same", "always the same", 256, asymptotic=True),
     ]
@@ -424,7 +429,7 @@ def test_an_output_may_ask_for_a_difference_a_distribution_and_a_plain_interval(
         assert results["same"][(0,)].value == 248
         assert results["a"][(0,)].value == pytest.approx(3.5)
         kinds = {s.name: (type(s).__name__, s.interval) for s in results.study.statistics}
-        assert kinds["same"] == ("PlainMean", "asymptotic")
+        assert kinds["same"] == ("NormalMean", "asymptotic")
         assert kinds["a_minus_b"] == ("Difference", "bounded")
         assert len(results) == 1
         assert results
@@ -437,20 +442,20 @@ def test_an_output_may_ask_for_a_difference_a_distribution_and_a_plain_interval(
 @pytest.mark.slow
 def test_an_asymptotic_output_has_an_asymptotic_difference_and_a_share_its_exact_interval(tmp_path):
     outputs = [
-        fc.Output("a", "first", 6, minus="b", asymptotic=True),
+        fc.Output("a", "first", 6, compared_with="b", asymptotic=True),
         fc.Output("b", "second", 3),
-        fc.Output("same", "always the same", 256, minus="same", asymptotic=True),
+        fc.Output("same", "always the same", 256, compared_with="same", asymptotic=True),
     ]
     study = fc.trial_study("two", "", [fc.Axis("x", "", int, 0, 1)], outputs, two_dice, [{"x": 0}], trials=1800)
     given = fc.run(study, output=tmp_path / "r.h5")
     for results in (given, fc.open_results(tmp_path / "r.h5")):
         kinds = {s.name: type(s).__name__ for s in results.study.statistics}
-        assert kinds["a"] == "PlainMean" and kinds["a_minus_b"] == kinds["same_minus_same"] == "PlainDifference"
+        assert kinds["a"] == "NormalMean" and kinds["a_minus_b"] == kinds["same_minus_same"] == "NormalDifference"
         gain, none = results.estimate("a_minus_b"), results.estimate("same_minus_same")
         assert gain.value == 1.5 and gain.half_width == pytest.approx(1.96 * gain.stderr, rel=1e-4)
         assert none.value == 0 and none.low == -none.high and 0.4 < none.high < 0.6  # 256 times 3.7 in 1800
         assert "~1.5" in str(results).replace(" ", "")
-    share = fc.Output("a", "", minus="b", asymptotic=True)
+    share = fc.Output("a", "", compared_with="b", asymptotic=True)
     study = fc.trial_study("two", "", AXES, [share, fc.Output("b", ""), fc.Output("c", "")], two_dice, [{"sides": 6}])
     assert [s.interval for s in study.statistics] == ["exact", "exact", "exact", "asymptotic"]
 
@@ -465,10 +470,13 @@ def test_an_asymptotic_output_has_an_asymptotic_difference_and_a_share_its_exact
         ({"bound": lambda point: 3, "distribution": True}, "bound must be an integer in [1, 4095] for output a"),
         (
             {"low": 0, "high": 1, "asymptotic": True},
-            "output a must have low and high, or bound, over, minus or asymptotic",
+            "output a must have low and high, or bound, denominator, compared_with or asymptotic",
         ),
         ({"asymptotic": 3}, "asymptotic must be True or False, got 3"),
-        ({"asymptotic": True}, "output a must have minus, or a bound above 1, to be asymptotic: a share has an exact"),
+        (
+            {"asymptotic": True},
+            "output a must have compared_with, or a bound above 1, to be asymptotic: a share has an exact",
+        ),
     ],
 )
 def test_what_an_output_cannot_ask_for_is_refused(given, told):

@@ -16,11 +16,11 @@ from fastcube.blocks import (
     REFUSED,
     TOGETHER,
     TRIAL,
-    below,
     block,
     first_path,
     level,
     popcount,
+    random_below,
 )
 from fastcube.kernels.unicast.rules import RULES, route1
 from fastcube.kernels.unicast.scalar import kernel_of
@@ -166,13 +166,13 @@ def test_a_rule_of_ones_own_stands_in_the_table():
     assert study.key(0, here) == RIVALS.key(0, here)
     ours, whole = study.count(here, 2000), RIVALS.count(here, 2000)
     assert ours.counts["straight_delivered"] == whole.counts["route_delivered"]
-    for name in ("levels_delivered", "a1_gain", "levels_refused", "a1_loss", "reachable", "minimal_exists"):
+    for name in ("levels_delivered", "a1_minus_levels", "levels_refused", "a1_loss", "reachable", "minimal_exists"):
         assert ours.counts[name] == whole.counts[name]
     told = study.explain(here, study.key(0, here), 4)
     assert told.data["straight"]["outcome"] in ("delivered", "failed")
     assert "  straight: " in told.words
     rows = fc.run(study, n=6, f=8, links=0, trials=500).table()
-    assert {"straight_delivered", "levels_delivered", "a1_gain"} <= {row["statistic"] for row in rows}
+    assert {"straight_delivered", "levels_delivered", "a1_minus_levels"} <= {row["statistic"] for row in rows}
 
 
 @pytest.mark.kernels
@@ -194,7 +194,7 @@ def hesitating(world, words, s, t):
     """A rule that draws, asks what is known, and is refused or cut off at times."""
     if world.facts[TOGETHER] >= 0 and level(words, world.faults, world.n, s) < world.n:
         return REFUSED
-    if below(world.now[KEY], np.int64(world.now[TRIAL]), np.int64(0), np.int64(3)) == 0:
+    if random_below(world.now[KEY], np.int64(world.now[TRIAL]), np.int64(0), np.int64(3)) == 0:
         return LIMIT
     return route1(world, words, s, t)
 

@@ -26,12 +26,12 @@ def rows(results):
 
 def test_columns(routes):
     header = as_csv(routes).splitlines()[0]
-    assert header == "study,m,rate,statistic,trials,among,estimate,stderr,low,high,interval"
+    assert header == "study,m,rate,statistic,trials,eligible,estimate,stderr,low,high,interval"
     assert list(routes.table()[0]) == header.split(",")
 
 
 def test_among_is_what_the_statistic_is_over(routes):
-    among = {(row["m"], row["statistic"]): row["among"] for row in rows(routes) if row["rate"] == "0.3"}
+    among = {(row["m"], row["statistic"]): row["eligible"] for row in rows(routes) if row["rate"] == "0.3"}
     counts = {point["m"]: tally.counts for point, tally in routes if point["rate"] == 0.3}
     assert among["10", "lookups"] == "4"  # 1 of 64 trials
     assert among["5", "success_connected"] == str(counts[5]["connected"])
@@ -54,7 +54,8 @@ def test_what_is_not_known_is_empty_and_null(routes):
     undefined = [row for row in rows(routes) if row["m"] == "10" and row["statistic"] == "length_ratio"]
     assert len(undefined) == 2
     assert all(
-        row["among"] == "0" and row["estimate"] == row["stderr"] == row["low"] == row["high"] == "" for row in undefined
+        row["eligible"] == "0" and row["estimate"] == row["stderr"] == row["low"] == row["high"] == ""
+        for row in undefined
     )
     assert "nan" not in as_csv(routes)
     kept = [row for row in json.loads(as_json(routes)) if row["m"] == 10 and row["statistic"] == "length_ratio"]
@@ -141,7 +142,7 @@ def test_show_chooses_statistics_and_points(tmp_path, capsys):
     path = str(tmp_path / "r.h5")
     fc.run("unsafe-fraction", n=[5, 6], f=[1, 2], trials=2000, output=path)
     for words, wanted in (
-        (["--stat", "merging,rounds", "--where", "n=6"], ["n", "f", "trials", "merging", "rounds"]),
+        (["--stat", "close_pair,rounds", "--where", "n=6"], ["n", "f", "trials", "close_pair", "rounds"]),
         (["--where", "f=1", "--where", "n=5:6"], ["n", "f", "trials"]),
     ):
         with pytest.raises(SystemExit) as end:
@@ -152,9 +153,9 @@ def test_show_chooses_statistics_and_points(tmp_path, capsys):
         assert head.split()[: len(wanted)] == wanted
         assert sum(re.match(r"\d +\d +2,000 ", line) is not None for line in lines) == 2
     with pytest.raises(SystemExit):
-        main(["show", path, "--stat", "merging", "--format", "csv"])
-    assert {line.split(",")[3] for line in capsys.readouterr().out.splitlines()[1:]} == {"merging"}
+        main(["show", path, "--stat", "close_pair", "--format", "csv"])
+    assert {line.split(",")[3] for line in capsys.readouterr().out.splitlines()[1:]} == {"close_pair"}
     with pytest.raises(SystemExit) as end:
-        main(["show", path, "--stat", "merge"])
+        main(["show", path, "--stat", "close"])
     assert end.value.code == 2
-    assert "did you mean merging?" in capsys.readouterr().err
+    assert "did you mean close_pair?" in capsys.readouterr().err

@@ -106,14 +106,14 @@ RESULTS = fc.run(TOY, **POINT, trials=10)
 AN_EXTREME = fc.Extreme("e", "an extreme")
 SLOTS = TOY.tally.fresh()
 AXIS = fc.Axis("a", "an axis", int, 0, 5)
-ABOUT = {"name": "s", "description": "a statistic", "among": None, "units": "1", "shown": True}
+ABOUT = {"name": "s", "description": "a statistic", "condition": None, "units": "1", "shown": True}
 TEXTS = {"digit", "long text"}
 CALLABLE = {"type", "function"}
 OF_STATISTICS = dict.fromkeys(
     ("name", "description", "units", "events", "total", "squares", "numerator", "denominator", "counter", "label"),
     TEXTS,
 )
-OF_STATISTICS |= {"among": {"None"} | TEXTS, "nonzero": {"None"} | TEXTS, "unit": CALLABLE, "bound": CALLABLE}
+OF_STATISTICS |= {"condition": {"None"} | TEXTS, "nonzero": {"None"} | TEXTS, "unit": CALLABLE, "bound": CALLABLE}
 
 
 def flat(*arguments, **named):
@@ -152,7 +152,7 @@ CALLS = {
     "random_faults": (fc.random_faults, {"rate": 0.25, "seed": 3}),
     "broadcast": (fc.broadcast, {"cube": CUBE, "s": 2, "algorithm": "BROADCAST1"}, {"algorithm": {"None"}}),
     "families": (fc.families, {}),
-    "figure_2": (fc.figure_2, {"n": 4, "faults": [3, 8], "map_back": True}),
+    "greedy_two_partition": (fc.greedy_two_partition, {"n": 4, "faults": [3, 8], "map_back": True}),
     "rivals_study": (fc.rivals_study, {"rules": ["LEVELS", "A1"]}),
     "safety_levels": (fc.safety_levels, {"cube": CUBE}),
     "safety_vectors": (fc.safety_vectors, {"cube": CUBE}),
@@ -166,12 +166,12 @@ CALLS = {
                            "sizes": lambda n: n > 1},
                {"name": {"digit"}, "title": TEXTS, "step": CALLABLE, "slots": CALLABLE, "sizes": {"None"} | CALLABLE}),
     "network": (fc.network, {"name": "crossed", "n": 4, "faulty_nodes": [3, 5], "faulty_links": [(0, 1)]}),
-    "survives": (fc.survives, {"network": CUBE}),
+    "survival": (fc.survival, {"network": CUBE}),
     "diameter": (fc.diameter, {"network": CUBE}),
     "eccentricity": (fc.eccentricity, {"network": CUBE, "v": 2}),
     "exact_survival": (fc.exact_survival, {"name": "crossed", "n": 3}),
-    "isolated": (fc.isolated, {"name": "crossed", "n": 4, "f": 2}),
-    "isolated by rate": (fc.isolated, {"name": "crossed", "n": 4, "rate": 0.5}),
+    "isolated_node_bounds": (fc.isolated_node_bounds, {"name": "crossed", "n": 4, "f": 2}),
+    "isolated by rate": (fc.isolated_node_bounds, {"name": "crossed", "n": 4, "rate": 0.5}),
     "Choice": (fc.Choice, {"name": "rule", "description": "which", "names": ["a", "b"], "keyed": True},
                {"name": TEXTS, "description": TEXTS}),
     "distance": (fc.distance, {"network": CUBE, "s": 2, "t": 7}),
@@ -207,9 +207,9 @@ CALLS = {
     "Axis": (fc.Axis, {"name": "a", "description": "an axis", "kind": int, "low": 0, "high": 5, "open_above": False},
              {"name": TEXTS, "description": TEXTS, "kind": {"type"}, "low": {"half", "float", "numpy float"},
               "high": {"half", "float", "numpy float"}}),
-    "Output": (fc.Output, {"name": "o", "description": "an output", "bound": 3, "among": None, "over": None},
-               {"name": TEXTS, "description": TEXTS, "bound": {"type", "function", "10^400", "-10^400"}, "among": TEXTS,
-                "over": TEXTS}),
+    "Output": (fc.Output, {"name": "o", "description": "an output", "bound": 3, "condition": None, "denominator": None},
+               {"name": TEXTS, "description": TEXTS, "bound": {"type", "function", "10^400", "-10^400"}, "condition": TEXTS,
+                "denominator": TEXTS}),
     "Counter": (fc.Counter, {"name": "c", "description": "a counter", "digits": 2, "bins": 0},
                 {"name": TEXTS, "description": TEXTS, "digits": {"10^400"}}),
     "Moments": (fc.Moments, {"name": "c", "description": "a quantity", "digits": 2, "square_digits": 3, "squared": "",
@@ -236,8 +236,8 @@ CALLS = {
     "Proportion": (fc.Proportion, {**ABOUT, "events": "bit_nonzero"}, OF_STATISTICS),
     "Mean": (fc.Mean, OF_MEAN, OF_STATISTICS),
     "Difference": (fc.Difference, OF_MEAN, OF_STATISTICS),
-    "PlainMean": (fc.PlainMean, {**ABOUT, "total": "a", "squares": "b", "nonzero": None, "unit": flat}, OF_STATISTICS),
-    "PlainDifference": (fc.PlainDifference, OF_MEAN, OF_STATISTICS),
+    "NormalMean": (fc.NormalMean, {**ABOUT, "total": "a", "squares": "b", "nonzero": None, "unit": flat}, OF_STATISTICS),
+    "NormalDifference": (fc.NormalDifference, OF_MEAN, OF_STATISTICS),
     "Ratio": (fc.Ratio, {**ABOUT, "numerator": "a", "denominator": "b", "squares": ("c", "d", "e"), "nonzero": "f"},
               OF_STATISTICS),
     "Distribution": (fc.Distribution, {**ABOUT, "counter": "c", "label": "value"}, OF_STATISTICS),
@@ -259,10 +259,11 @@ OF_NETWORKS = {"label": 1, "check_node": 2, "source": 1}
 
 #: Methods of what they return.
 METHODS = {
-    "Hypercube": (CUBE, {"neighbours": 1, "is_link": 2, "metric": 2, "is_faulty": 1, "is_faulty_link": 2, **OF_NETWORKS}),
+    "Hypercube": (CUBE, {"neighbours": 1, "is_link": 2, "intact_distance": 2, "is_faulty": 1, "is_faulty_link": 2,
+                         **OF_NETWORKS}),
     "lazy Hypercube": (fc.Hypercube(4, LAZY), {"is_faulty": 1}),
     "DualCube": (DUAL, {"class_of": 1, "cluster_dims": 1, "cluster": 1, "position": 1, "same_cluster": 2, "cross": 1,
-                        "neighbours": 1, "is_link": 2, "metric": 2, "dimension": 2, "is_safe": 1, "binomial_tree": 2,
+                        "neighbours": 1, "is_link": 2, "intact_distance": 2, "dimension": 2, "is_safe": 1, "binomial_tree": 2,
                         "virtual_edges": 2, "cluster_boundary": 1, "is_faulty": 1,
                         "is_faulty_link": 2, **OF_NETWORKS}),
     "RandomFaults": (LAZY, {"status": 1, "__contains__": 1, "among": 1}),

@@ -21,7 +21,7 @@ from fastcube.studies.lee_hayes.unsafe import can_span
         ("unsafe-fraction", {"n": 8, "f": 4}, "all_unsafe", {"relative": 0.1}),
         ("unsafe-fraction", {"n": 8, "f": 1}, "unsafe_fraction", {"events": 1}),
         ("unsafe-fraction", {"n": 8, "f": 1}, "rounds", {"events": 1}),
-        ("unsafe-fraction", {"n": 8, "f": 1}, "merging", {"events": 1}),
+        ("unsafe-fraction", {"n": 8, "f": 1}, "close_pair", {"events": 1}),
         ("unsafe-rare", {"n": 20, "f": 5}, "all_unsafe", {"events": 1}),
         ("unsafe-rare", {"n": 20, "f": 2}, "dimension_3", {"events": 1}),
         ("routing", {"n": 6, "f": 0, "links": 0, "k": 1}, None, {"events": 1}),
@@ -73,8 +73,8 @@ def test_a_run_that_stops_on_few_events_says_so(capsys, tmp_path):
             main(["run", *base, "--set", "f=2", *more])
         return capsys.readouterr().err
 
-    text = said("--set", "n=18,20", "--target", "merging", "--events", "3")
+    text = said("--set", "n=18,20", "--target", "close_pair", "--events", "3")
     assert "few events: " in text and " of merging at n=18,f=2 and 1 more point; " in text
     assert f"where a run stops on fewer than {FEW_EVENTS} its estimate is biased" in text
-    for enough in (["--target", "merging", "--events", "100"], ["--trials", "100"]):
+    for enough in (["--target", "close_pair", "--events", "100"], ["--trials", "100"]):
         assert "few events" not in said("--set", "n=10", *enough)

@@ -245,7 +245,7 @@ class Content:
             return agreement.Judged(shown.statistic, "-", "missing")
         numbers = (found[0][name] for name in ("value", "stderr", "low", "high"))
         e = Estimate(*(math.nan if number is None else number / printed.unit for number in numbers))
-        return agreement.judge(printed, shown.statistic, e, found[0]["among"], runs)
+        return agreement.judge(printed, shown.statistic, e, found[0]["eligible"], runs)
 
     def item(self, paper: Paper, item: Item) -> dict[str, Any]:
         """All of an item."""

@@ -327,8 +327,8 @@ def drawn(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
             if all(point.get(name) == value for name, value in (printed.point or {}).items()):
                 e = results.estimates(point)[statistic.name]
                 numbers = {name: plain(v) for name, v in vars(e).items()}
-                among = statistic.trials(tally.counts, tally.trials)
-                estimates.append({"point": point, "statistic": statistic.name, "among": int(among), **numbers})
+                eligible = statistic.trials(tally.counts, tally.trials)
+                estimates.append({"point": point, "statistic": statistic.name, "eligible": int(eligible), **numbers})
     return {
         "have": prefixes(results),
         "trials": results.trials,

@@ -63,7 +63,7 @@ class World:
 
     def too_long(self, found: Route, s: int, t: int, beyond: int = 0) -> bool:
         """Whether a route is longer by more than ``beyond`` than the shortest feasible one, or fails where there is one."""
-        if found.length is not None and found.length <= self.cube.metric(s, t) + beyond:
+        if found.length is not None and found.length <= self.cube.intact_distance(s, t) + beyond:
             return False
         shortest = distance(self.cube, s, t)
         return shortest is not None and (found.length is None or found.length > shortest + beyond)

@@ -72,7 +72,7 @@ def subcube() -> Example:
 
 def minimal_paths() -> Example:
     """Every order of the r dimensions."""
-    nearer = "(v for v in c.neighbours(u) if c.metric(v, 7) < c.metric(u, 7))"
+    nearer = "(v for v in c.neighbours(u) if c.intact_distance(v, 7) < c.intact_distance(u, 7))"
     count = f"lambda f, u: 1 if u == 7 else sum(f(f, v) for v in {nearer})"
     python = f"(lambda c: (lambda paths: paths(paths, 0))({count}))(fc.Hypercube(4))"
     return Example("minimal paths from 0000 to 0111 in Q_4, r = 3: r! = 6", python, 6)
@@ -137,7 +137,7 @@ def figure_3_second() -> Example:
     words = "from 0111 to 0100: Hamming distance, length of a minimal feasible path, and ROUTE3's path, which has that length"
     path = [0b0111, 0b1111, 0b1101, 0b1100, 0b0100]
     drawn = _routed(words, 4, FIGURE_3, 0b0111, 0b0100, path).cubes
-    asked = "[c.metric(7, 4), fc.distance(c, 7, 4), fc.route(c, 7, 4, algorithm='ROUTE3').path]"
+    asked = "[c.intact_distance(7, 4), fc.distance(c, 7, 4), fc.route(c, 7, 4, algorithm='ROUTE3').path]"
     call = f"(lambda c: {asked})(fc.Hypercube(4, {list(FIGURE_3)}))"
     return Example(words, call, [2, 4, path], drawn, form="{0}, {1}, {2:path}")
 

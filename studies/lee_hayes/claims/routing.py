@@ -33,7 +33,7 @@ def beyond(algorithm: str, k: int = 1) -> Toward:
     def links(world: World, s: int, t: int) -> int:
         aware = algorithm == "ROUTE3"
         found = world.route3(s, t) if aware else route(world.cube, s, t, algorithm, k=min(k, world.cube.n))
-        return len(found.path) - 1 - world.cube.metric(s, t)
+        return len(found.path) - 1 - world.cube.intact_distance(s, t)
 
     return links
 
@@ -304,8 +304,8 @@ def two_more_is_minimal(effort: Effort) -> Verdict:
 
     def check(world: World, s: int, t: int) -> Judged:
         shortest = distance(world.cube, s, t)
-        if shortest is None or shortest == world.cube.metric(s, t):
+        if shortest is None or shortest == world.cube.intact_distance(s, t):
             return False
-        return shortest >= world.cube.metric(s, t) + 2 or ("a shortest path", f"fc.distance(c, {s}, {t})")
+        return shortest >= world.cube.intact_distance(s, t) + 2 or ("a shortest path", f"fc.distance(c, {s}, {t})")
 
     return decide(effort, check)

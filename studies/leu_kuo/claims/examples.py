@@ -57,7 +57,7 @@ def figure_2() -> Example:
     """The cells by the Gray code; neighbouring cells are neighbouring nodes."""
     words = "the 32 cells, and how many bits cells differ in that are next to each other in a row or a column"
     grid = "[[(j ^ j >> 1) << 3 | i ^ i >> 1 for j in range(4)] for i in range(8)]"
-    rows = "{fc.Hypercube(5).metric(a, b) for row in g for a, b in zip(row, row[1:])}"
+    rows = "{fc.Hypercube(5).intact_distance(a, b) for row in g for a, b in zip(row, row[1:])}"
     python = f"(lambda g: [g, list({rows}), list({rows.replace('in g for', 'in zip(*g) for')})])({grid})"
     form = "row by row {0:grid}; {1[0]} bit in a row, {2[0]} in a column"
     return Example(words, python, [[list(row) for row in GRID], [1], [1]], form=form)

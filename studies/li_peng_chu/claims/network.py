@@ -42,7 +42,7 @@ def distance(effort: Effort) -> Verdict:
         for s in effort.each(range(2**dual.bits) if m <= 3 else (0,), f"DC({m})"):
             effort.applies()
             for t, length in reach(dual, s, 2**dual.bits - 1).items():
-                if length != dual.metric(s, t):
+                if length != dual.intact_distance(s, t):
                     python = f"fc.distance(fc.{dual.source()}, {s}, {t})"
                     return Verdict("refuted", f"all pairs up to DC({m})", witness("d(s, t)", dual, python, s=s, t=t))
     further = "DC(4)" if m == 4 else f"DC(4) to DC({m})"

@@ -458,8 +458,8 @@ def theorem_1_length(effort: Effort) -> Verdict:
 
     def wrong(case: tuple[int, DualCube, int, int]) -> Witness | None:
         k, dual, t, length = case
-        most = dual.metric(0, t) + 6 + 2 * k + k * (k + 5) // 2
-        seen[k] = max(seen.get(k, 0), length - dual.metric(0, t))
+        most = dual.intact_distance(0, t) + 6 + 2 * k + k * (k + 5) // 2
+        seen[k] = max(seen.get(k, 0), length - dual.intact_distance(0, t))
         if length <= most:
             return None
         ends = f"from {dual.label(0)} to {dual.label(t)}"

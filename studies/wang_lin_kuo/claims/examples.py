@@ -94,7 +94,7 @@ def figure_10() -> Example:
     """f_1 and the e-cube path that follows it."""
     first = "[(v & -v).bit_length() - 1 if v else 4 for v in (0b1100, 0b0001, 0b0000)]"
     path = "[1] + [1 ^ (1 ^ 14) & (2 << k) - 1 for k in range(4) if (1 ^ 14) >> k & 1]"
-    hops = "{fc.Hypercube(4).metric(u, v) for u, v in zip(p, p[1:])}"
+    hops = "{fc.Hypercube(4).intact_distance(u, v) for u, v in zip(p, p[1:])}"
     words = "f_1 of 1100, 0001 and 0000; the e-cube path from 0001 to 1110, each hop one link"
     python = f"(lambda p: [{first}, p, list({hops})])({path})"
     return Example(words, python, [[2, 0, 4], [1, 0, 2, 6, 14], [1]], form="{0}; {1:path}")

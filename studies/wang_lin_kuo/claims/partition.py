@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 
 from fastcube.algorithms.multicasting import multicast
-from fastcube.algorithms.partition import Supercube, conflict, figure_2, two_partition
+from fastcube.algorithms.partition import Supercube, conflict, greedy_two_partition, two_partition
 from fastcube.algorithms.wormhole import dependency_cycle
 from fastcube.audit.claims import Effort, Ledger, Verdict, Witness, agree
 from fastcube.networks.hypercube import Hypercube
@@ -102,7 +102,7 @@ def _found(cube: Hypercube, exhaustive: bool) -> bool:
     pair = two_partition(cube, exhaustive)
     faults: frozenset[int] = cube.faulty_nodes  # type: ignore[assignment]
     if not exhaustive:
-        agree(pair, figure_2(cube.n, sorted(faults))[0], f"Figure 2 on {cube!r}, its search and its steps")
+        agree(pair, greedy_two_partition(cube.n, sorted(faults))[0], f"Figure 2 on {cube!r}, its search and its steps")
     return pair is not None and len({v & ~(1 << pair[0] | 1 << pair[1]) for v in faults}) == len(faults)
 
 
@@ -146,10 +146,10 @@ def figure_2_printed(effort: Effort) -> Verdict:
     sets = ((n, faults) for n in (3, 4) for f in range(n) for faults in itertools.combinations(range(2**n), f))
     for n, faults in effort.each(sets, "fault sets"):
         effort.applies()
-        pair = figure_2(n, faults, map_back=False)[0]
+        pair = greedy_two_partition(n, faults, map_back=False)[0]
         if pair is None:
             continue
-        python = f"list(fc.figure_2({n}, {list(faults)}, map_back=False)[0])"
+        python = f"list(fc.greedy_two_partition({n}, {list(faults)}, map_back=False)[0])"
         data = {"n": n, "faulty_nodes": list(faults)}
         if not found and pair[0] == pair[1]:
             found.append(Witness.of("the two dimensions are the same", python, data))
@@ -173,12 +173,12 @@ def figure_2_complexity(effort: Effort) -> Verdict:
     faults = "[0, *(1 << i for i in range(n - 2))]"
     words = Witness.of(
         "words cut for node 0 and n - 2 of its neighbours, n = 4, 8, 16, 32, 62: (n - 1)^2 in each of the two steps",
-        f"[fc.figure_2(n, {faults})[1] for n in {sizes}]",
+        f"[fc.greedy_two_partition(n, {faults})[1] for n in {sizes}]",
         {"n": list(sizes)},
     )
     passes = Witness.of(
         "passes of the two loops on the same faults: as many words, each by n - 1 at a time",
-        f"[fc.figure_2(n, {faults})[1] // (n - 1) for n in {sizes}]",
+        f"[fc.greedy_two_partition(n, {faults})[1] // (n - 1) for n in {sizes}]",
         {"n": list(sizes)},
     )
     agree(passes.value, [2 * (n - 1) for n in sizes], "passes of both loops, and the most that there can be")
