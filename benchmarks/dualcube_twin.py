@@ -27,20 +27,20 @@ RATES = [i / 20 for i in range(11)]
 TWIN_TRIALS = 500
 
 
-def ratio(m: int, rate: float) -> float:
+def time_ratio(m: int, rate: float) -> float:
     """The twin's time a route over the kernel's time a trial."""
     key = np.uint64(STUDY.key(0, {"m": m, "rate": rate}))
-    drawn = [replay.dualcube_routing.compiled(key, trial, m, rate) for trial in range(TWIN_TRIALS)]
+    drawn = [replay.sample_dualcube_routing.compiled(key, trial, m, rate) for trial in range(TWIN_TRIALS)]
     cases = [(lazy_faults(int(status), rate), int(s), int(t)) for valid, status, s, t in drawn if valid]
     found = []
 
-    def twin() -> int:
+    def run_twin() -> int:
         found[:] = [Practical(m, faulty).route(s, t)[0] for faulty, s, t in cases]
         return TWIN_TRIALS
 
     kernel = kernel_runner(STUDY, {"m": m, "rate": rate}, 100_000, ROUTES)
-    ours, theirs = Benchmark(f"m={m} rate={rate}", "twin", kernel, twin).measure(5)
-    slots = DUALCUBE_ROUTING.fresh()
+    ours, theirs = Benchmark(f"m={m} rate={rate}", "twin", kernel, run_twin).measure(5)
+    slots = DUALCUBE_ROUTING.new_tally()
     ROUTES.compiled(key, 0, TWIN_TRIALS, np.array([m, rate]), slots)
     counts, _ = DUALCUBE_ROUTING.read(slots)
     links = [len(path) - 1 for path in found if path is not None]
@@ -54,7 +54,7 @@ def main() -> None:
     print("   m  " + "".join(f"{rate:8.2f}" for rate in RATES))
     least = float("inf")
     for m in (5, 6, 7, 8, 9, 12, 20, 30):
-        ratios = [ratio(m, rate) for rate in RATES]
+        ratios = [time_ratio(m, rate) for rate in RATES]
         least = min(least, *ratios)
         print(f"{m:4d}  " + "".join(f"{r:7.0f}x" for r in ratios), flush=True)
     print(f"least: {least:.0f}x")

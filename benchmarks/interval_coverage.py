@@ -11,12 +11,12 @@ import math
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
-from fastcube.measure.estimate import bounded_mean, plain_mean, proportion, ratio
+from fastcube.measure.estimate import bounded_mean, normal_mean, proportion, ratio
 
 SAMPLES = 4_000
 
 
-def of_proportion(p: float, trials: int) -> tuple[float, float, float]:
+def proportion_coverage(p: float, trials: int) -> tuple[float, float, float]:
     """Coverage of Clopper-Pearson, coverage of the normal interval, and mean width of the first over that of the second."""
     held = normal = width = narrow = 0.0
     spread = 12 * math.sqrt(trials * p * (1 - p)) + 30
@@ -31,12 +31,12 @@ def of_proportion(p: float, trials: int) -> tuple[float, float, float]:
     return held, normal, width / narrow
 
 
-def of_mean(values: np.ndarray, most: int, mean: float) -> tuple[float, float, float]:
+def mean_coverage(values: np.ndarray, most: int, mean: float) -> tuple[float, float, float]:
     """The same for samples of values in 0 .. most, a row each: empirical Bernstein beside the normal interval."""
     held = normal = width = narrow = 0.0
     for row in values:
         total, squares = int(row.sum()), int((row.astype(object) ** 2).sum())
-        ours, plain = bounded_mean(total, squares, len(row), 1.0, float(most)), plain_mean(total, squares, len(row))
+        ours, plain = bounded_mean(total, squares, len(row), 1.0, float(most)), normal_mean(total, squares, len(row))
         held += ours.low <= mean <= ours.high
         normal += plain.low <= mean <= plain.high
         width += ours.half_width
@@ -44,7 +44,7 @@ def of_mean(values: np.ndarray, most: int, mean: float) -> tuple[float, float, f
     return held / len(values), normal / len(values), width / narrow
 
 
-def of_ratio(numerators: np.ndarray, denominators: np.ndarray, truth: float) -> float:
+def ratio_coverage(numerators: np.ndarray, denominators: np.ndarray, truth: float) -> float:
     """Coverage of the delta method."""
     held = 0
     for a, b in zip(numerators, denominators, strict=True):
@@ -57,23 +57,23 @@ def main() -> None:
     """Print the table."""
     print(f"{'quantity':58}{'ours':>8}{'normal':>9}{'width':>8}")
     for p, trials in ((0.5, 100), (0.01, 100), (0.01, 10_000), (1e-4, 10_000), (1e-4, 1_000_000)):
-        held, normal, width = of_proportion(p, trials)
+        held, normal, width = proportion_coverage(p, trials)
         print(f"{f'proportion {p:g}, {trials:,} trials':58}{held:8.2%}{normal:9.2%}{width:8.2f}")
     rng = np.random.default_rng(0)
     for trials in (1_000, 100_000):
         count = SAMPLES if trials < 10_000 else SAMPLES // 10
         even = rng.integers(0, 101, (count, trials))
-        held, normal, width = of_mean(even, 100, 50.0)
+        held, normal, width = mean_coverage(even, 100, 50.0)
         print(f"{f'mean of an even law on 0 .. 100, {trials:,} trials':58}{held:8.2%}{normal:9.2%}{width:8.2f}")
         seldom = (
             rng.random((count, trials)) < 1 / trials
         )  # one trial of a sample on average, of 100 where the bound is 100
-        held, normal, width = of_mean(seldom * 100, 100, 100 / trials)
+        held, normal, width = mean_coverage(seldom * 100, 100, 100 / trials)
         print(f"{f'mean of 0, once in {trials:,} 100, {trials:,} trials':58}{held:8.2%}{normal:9.2%}{width:8.2f}")
     for trials in (30, 300, 3_000):
         lengths = rng.integers(1, 11, (SAMPLES, trials))
         detours = 2 * (rng.random((SAMPLES, trials)) < 0.1)
-        held = of_ratio(lengths + detours, lengths, 1 + 0.2 / 5.5)
+        held = ratio_coverage(lengths + detours, lengths, 1 + 0.2 / 5.5)
         print(f"{f'ratio of lengths, {trials:,} trials':58}{held:8.2%}{'':>9}{'':>8}")
 
 

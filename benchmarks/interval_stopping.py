@@ -24,7 +24,7 @@ GOALS = {
 }
 
 
-class _Study:
+class _StudyStub:
     """What a goal asks of a study."""
 
     name = "share"
@@ -33,9 +33,9 @@ class _Study:
         return SHARE
 
 
-def stopped(p: float, goal: Goal, rng: np.random.Generator) -> tuple[int, int]:
+def run_until_stopped(p: float, goal: Goal, rng: np.random.Generator) -> tuple[int, int]:
     """Events and trials of one run where it stops."""
-    study: Any = _Study()
+    study: Any = _StudyStub()
     trials, events = FIRST_PREFIX, int(rng.binomial(FIRST_PREFIX, p))
     while not goal.reached(study, {}, Tally(((0, trials),), {"events": events}, {})):
         events, trials = events + int(rng.binomial(trials, p)), 2 * trials
@@ -50,7 +50,7 @@ def main(runs: int) -> None:
                 continue  # reached by any first prefix
             rng, covered, values, many = np.random.default_rng(1), 0, [], 0
             for _ in range(runs):
-                events, trials = stopped(p, goal(p), rng)
+                events, trials = run_until_stopped(p, goal(p), rng)
                 e = SHARE.estimate({"events": events}, trials, {})
                 covered += e.low <= p <= e.high
                 values.append(e.value)

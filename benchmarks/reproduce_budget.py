@@ -24,50 +24,50 @@ from fastcube.measure import registry
 SECONDS = 6.0
 
 #: Not run: hours.  Shown where the folder holds its file.
-SHOWN = {"unsafe-critical": ["fine"]}
+SKIPPED_GRIDS = {"unsafe-critical": ["fine"]}
 
 DATA = Path(__file__).parent.parent / "fastcube" / "audit" / "report" / "budget.json"
 
 
-def say(**line: object) -> None:
+def print_json(**line: object) -> None:
     print(json.dumps(line), flush=True)
 
 
-def cost(study: str, grid: str, trials: int) -> float:
+def measure_cost(study: str, grid: str, trials: int) -> float:
     begun = time.process_time()
     fc.run(study, grid=grid, trials=trials, workers=1)
     return time.process_time() - begun
 
 
-def studies() -> None:
+def measure_studies() -> None:
     for study in registry.studies().values():
         for grid in study.grids:
-            if grid.name in SHOWN.get(study.name, ()):
+            if grid.name in SKIPPED_GRIDS.get(study.name, ()):
                 continue
-            cost(study.name, grid.name, 1)  # loads or compiles the kernels
-            still, trials = cost(study.name, grid.name, 1), 1
-            while (took := cost(study.name, grid.name, trials) - still) < SECONDS / 3 and trials < grid.trials:
+            measure_cost(study.name, grid.name, 1)  # loads or compiles the kernels
+            still, trials = measure_cost(study.name, grid.name, 1), 1
+            while (took := measure_cost(study.name, grid.name, trials) - still) < SECONDS / 3 and trials < grid.trials:
                 trials = min(grid.trials, trials * max(2, min(64, int(SECONDS / 2 / max(took, 1e-3)))))
-            say(study=study.name, grid=grid.name, still=still, each=max(took, 1e-4) / trials, trials=grid.trials)
+            print_json(study=study.name, grid=grid.name, still=still, each=max(took, 1e-4) / trials, trials=grid.trials)
 
 
-def claims(full: bool) -> None:
+def measure_claims(full: bool) -> None:
     for claim in ledgers.claims():
         begun = time.process_time()
         try:
             claim.decide(Effort(quick=not full))
         except Exception as error:
             print(f"{claim.paper} {claim.id}: {error}", file=sys.stderr)
-        say(paper=claim.paper, claim=claim.id, seconds=time.process_time() - begun, full=full)
+        print_json(paper=claim.paper, claim=claim.id, seconds=time.process_time() - begun, full=full)
 
 
-def rounded(trials: float) -> int:
+def round_down(trials: float) -> int:
     """Two digits, downwards; at least 16."""
     digits = 10 ** max(0, len(str(int(trials))) - 2)
     return max(16, int(trials) // digits * digits)
 
 
-def as_lines(data: dict[str, dict[str, dict[str, object]]]) -> str:
+def format_budget(data: dict[str, dict[str, dict[str, object]]]) -> str:
     """The data as JSON, a grid or a claim a line."""
     parts = []
     for part, owners in data.items():
@@ -79,11 +79,11 @@ def as_lines(data: dict[str, dict[str, dict[str, object]]]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def write(files: list[str]) -> None:
+def write_budget(files: list[str]) -> None:
     out: dict[str, dict[str, dict[str, object]]] = {"studies": {}, "claims": {}}
     for line in (json.loads(line) for file in files for line in Path(file).read_text().splitlines()):
         if "grid" in line:
-            quick = min(line["trials"], rounded((SECONDS - line["still"]) / line["each"]))
+            quick = min(line["trials"], round_down((SECONDS - line["still"]) / line["each"]))
             seconds = [round(line["still"] + trials * line["each"], 1) for trials in (quick, line["trials"])]
             out["studies"].setdefault(line["study"], {})[line["grid"]] = {
                 "quick": quick,
@@ -93,21 +93,21 @@ def write(files: list[str]) -> None:
         else:
             seconds = out["claims"].setdefault(line["paper"], {}).setdefault(line["claim"], [0.0, 0.0])
             seconds[line["full"]] = round(line["seconds"], 1)  # type: ignore[index]
-    for study, grids in SHOWN.items():
+    for study, grids in SKIPPED_GRIDS.items():
         for grid in grids:
             out["studies"].setdefault(study, {})[grid] = {"quick": 0, "full": 0, "seconds": [0, 0]}
-    DATA.write_text(as_lines(out))
+    DATA.write_text(format_budget(out))
 
 
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["studies"]:
-            studies()
+            measure_studies()
         case ["claims"]:
-            claims(full=False)
+            measure_claims(full=False)
         case ["claims", "full"]:
-            claims(full=True)
+            measure_claims(full=True)
         case ["write", *files] if files:
-            write(files)
+            write_budget(files)
         case _:
             sys.exit(__doc__)

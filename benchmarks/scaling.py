@@ -32,10 +32,10 @@ from fastcube.results.reading import open_results
 from fastcube.results.results import Results
 from fastcube.running import driver
 from fastcube.running.driver import run_study
-from fastcube.running.engines import Done, Engine, Item, Reference, engine, work
+from fastcube.running.engines import Engine, FinishedUnit, StudyReference, WorkUnit, open_engine, run_unit
 
 
-def threads(seconds: float, rounds: int = 3) -> None:
+def measure_threads(seconds: float, rounds: int = 3) -> None:
     """Trials a second on 1, 2, 4, ... processors with 1 to 8 threads, which share them where they are more.
 
     Others may use the machine, so the processor time that was had is told beside the wall time: trials for each second
@@ -62,27 +62,27 @@ def threads(seconds: float, rounds: int = 3) -> None:
         )
 
 
-class _Instant(Executor):
+class _InstantExecutor(Executor):
     """Every item is done when it is handed in: what is left is the driver's own work."""
 
     def __init__(self, slots: int) -> None:
         self.slots = np.zeros(slots, np.int64)
 
     def submit(self, function, item):  # type: ignore[no-untyped-def]
-        future: Future[Done] = Future()
-        future.set_result(Done(item, self.slots, 1.0))
+        future: Future[FinishedUnit] = Future()
+        future.set_result(FinishedUnit(item, self.slots, 1.0))
         return future
 
 
-def driver_alone(items: int = 20_000) -> None:
+def measure_driver(items: int = 20_000) -> None:
     """Time of the driver for one work item: hand out, take in, add up."""
     study = registry.study("unsafe-fraction")
 
     @contextlib.contextmanager
-    def instant(name, workers):  # type: ignore[no-untyped-def]
-        yield Engine(_Instant(study.tally.size), lambda: 8, 1.0)
+    def instant_engine(name, workers):  # type: ignore[no-untyped-def]
+        yield Engine(_InstantExecutor(study.tally.size), lambda: 8, 1.0)
 
-    driver.engine, kept = instant, driver.engine
+    driver.open_engine, kept = instant_engine, driver.open_engine
     try:
         begin = time.process_time()
         run_study(
@@ -90,33 +90,35 @@ def driver_alone(items: int = 20_000) -> None:
         )  # one trial an item, as each takes "a second"
         print(f"driver: {(time.process_time() - begin) / items * 1e6:.0f} us an item")
     finally:
-        driver.engine = kept
+        driver.open_engine = kept
 
 
-def items_of(name: str, workers: int | None, most: int = 10**6) -> None:
+def measure_items(name: str, workers: int | None, most: int = 10**6) -> None:
     """Wall time for items of 1, 10, 100, ... trials through a real engine, all workers busy with such; and for the first."""
     study = registry.study("unsafe-fraction")
     point = tuple(study.point({"n": 8, "f": 4}).items())
     begin = time.perf_counter()
-    with engine(name, workers) as on:
+    with open_engine(name, workers) as on:
 
-        def many(trials: int, items: int) -> tuple[float, float]:
+        def time_items(trials: int, items: int) -> tuple[float, float]:
             begin = time.perf_counter()
-            todo = [Item(Reference.to(study), 0, point, i * trials, (i + 1) * trials) for i in range(items)]
-            inside = sum(done.seconds for done in on.executor.map(work, todo))
+            todo = [
+                WorkUnit(StudyReference.from_study(study), 0, point, i * trials, (i + 1) * trials) for i in range(items)
+            ]
+            inside = sum(done.seconds for done in on.executor.map(run_unit, todo))
             return (time.perf_counter() - begin) / items, inside / items
 
-        many(1, 1)
+        time_items(1, 1)
         label = f"{name.partition(':')[0]}, {on.workers()} workers"
         print(f"{label}: first item after {time.perf_counter() - begin:.2f} s")
-        many(1, 16 * on.workers())
+        time_items(1, 16 * on.workers())
         for trials in (10**k for k in range(len(str(most)))):
-            each, inside = many(trials, max(20, 2000 * 1000 // max(1000, trials)))
+            each, inside = time_items(trials, max(20, 2000 * 1000 // max(1000, trials)))
             share = inside / on.workers() / each
             print(f"{label}: {each * 1e6:.0f} us an item of {trials} trials, {share:.0%} of it in the kernel")
 
 
-def _filled(points: int, first: int, stop: int, goal: Goal | None = None) -> Results:
+def _make_results(points: int, first: int, stop: int, goal: Goal | None = None) -> Results:
     study = registry.study("unsafe-fraction")
     results = Results(study, 0, {}, goal or Goal())
     for i in range(points):
@@ -126,18 +128,18 @@ def _filled(points: int, first: int, stop: int, goal: Goal | None = None) -> Res
     return results
 
 
-def _shards(folder: Path, number: int, points: int) -> list[Path]:
+def _write_shards(folder: Path, number: int, points: int) -> list[Path]:
     """Files as the tasks of an array leave them, of 1,000 trials a point and one run.
 
     The first is saved; in a copy of it each other gets its trials, goal and digest, which takes a tenth of the time.
     """
     paths = [folder / f"{i}.h5" for i in range(number)]
-    saved = _filled(points, 0, 1000)
+    saved = _make_results(points, 0, 1000)
     saved.history = [provenance(engine="threads", seconds=1.0)]
     saved.save(paths[0])
     image = paths[0].read_bytes()[:-TRAILER_SIZE]
     for i, path in enumerate(paths):
-        part = _filled(points, 1000 * i, 1000 * i + 1000, Goal(1000 * number, shard=(i, number)))
+        part = _make_results(points, 1000 * i, 1000 * i + 1000, Goal(1000 * number, shard=(i, number)))
         changed = io.BytesIO(image)
         with h5py.File(changed, "r+") as file:
             file["raw/ranges"][:, 1:] = 1000 * i, 1000 * i + 1000
@@ -149,10 +151,10 @@ def _shards(folder: Path, number: int, points: int) -> list[Path]:
     return paths
 
 
-def checkpoints(folder: Path) -> None:
+def measure_checkpoints(folder: Path) -> None:
     """Processor time to write a file of so many points, with the estimates in it, to read it, and what share of a run it is."""
     for points in (56, 1000):
-        results = _filled(points, 0, 10**6)
+        results = _make_results(points, 0, 10**6)
         save, read = [], []
         for _ in range(3):
             begin = time.process_time()
@@ -169,7 +171,7 @@ def checkpoints(folder: Path) -> None:
         )
 
 
-def _command(folder: Path, *arguments: str) -> tuple[float, int]:
+def _run_command(folder: Path, *arguments: str) -> tuple[float, int]:
     """Processor time of a command, and the most memory, in MiB, of any command so far."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-P", "-m", "fastcube", *arguments], cwd=folder, capture_output=True, check=True)
@@ -177,12 +179,12 @@ def _command(folder: Path, *arguments: str) -> tuple[float, int]:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, after.ru_maxrss // 1024
 
 
-def merging(folder: Path, most: int, points: int = 56) -> None:
+def measure_merging(folder: Path, most: int, points: int = 56) -> None:
     """What merging 1, 10, 100, ... shards takes, and their status: whole commands."""
-    paths = [path.name for path in _shards(folder, most, points)]
+    paths = [path.name for path in _write_shards(folder, most, points)]
     for shards in (10**k for k in range(len(str(most)))):
-        told, _ = _command(folder, "status", *paths[:shards])
-        merged, peak = _command(folder, "merge", *paths[:shards], "-o", f"all-{shards}.h5")
+        told, _ = _run_command(folder, "status", *paths[:shards])
+        merged, peak = _run_command(folder, "merge", *paths[:shards], "-o", f"all-{shards}.h5")
         print(f"{shards} shards of {points} points: merge {merged:.2f} s, status {told:.2f} s of CPU, {peak} MiB")
 
 
@@ -196,14 +198,14 @@ def main() -> None:
     given = parser.parse_args()
     print(f"fastcube {fc.__version__} on {cpu_name()}, {available_cpus()} processors")
     if given.engine:
-        items_of(given.engine, given.workers)
+        measure_items(given.engine, given.workers)
         return
-    threads(given.seconds)
-    driver_alone()
-    items_of("threads", given.workers)
+    measure_threads(given.seconds)
+    measure_driver()
+    measure_items("threads", given.workers)
     with tempfile.TemporaryDirectory() as folder:
-        checkpoints(Path(folder))
-        merging(Path(folder), given.shards)
+        measure_checkpoints(Path(folder))
+        measure_merging(Path(folder), given.shards)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def cpu_seconds(*arguments: str, cache: str = "") -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def first_runs(folder: str) -> None:
+def measure_first_runs(folder: str) -> None:
     """Print the table of first runs."""
     for name in fc.study_names():
         line = ("run", name, "--trials", "64", "--progress", "none", "--force", "-o", str(Path(folder) / "r.h5"))
@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--first", action="store_true", help="first runs of all studies, from an empty cache")
     with tempfile.TemporaryDirectory() as folder:
         if parser.parse_args().first:
-            first_runs(folder)
+            measure_first_runs(folder)
             return
         file = str(Path(folder) / "r.h5")
         tiny = ("run", "unsafe-fraction", "--set", "n=8", "--set", "f=4", "--trials", "1000", "-o", file)

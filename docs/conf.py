@@ -61,7 +61,7 @@ nitpick_ignore_regex = [
 ]
 
 
-def figures(block, block_vars, gallery_conf):
+def scrape_figures(block, block_vars, gallery_conf):
     """A cell's figure: what its last line gives.  ``Results.plot`` makes figures without pyplot, which the gallery looks at."""
     last = block_vars["example_globals"].get("___")
     if not hasattr(last, "savefig") or last.get_gid() == "drawn":  # a cell without a last value keeps the one before
@@ -74,33 +74,33 @@ def figures(block, block_vars, gallery_conf):
 
 #: Pages are read in the repository too, where there is no gallery: there they link to its scripts and show no pictures of it.
 #: What a claim says is read in a terminal as well: a page that it names is a link here alone.
-DRAWN = re.compile(r"<!-- drawn ([\w-]+): (.*?) -->")
+DRAWING_MARK = re.compile(r"<!-- drawn ([\w-]+): (.*?) -->")
 GALLERY = (
     (re.compile(r"\]\(\.\./((?:\.\./)*)examples/(\w+)\.py\)"), r"](\1gallery/\2.rst)"),
     (re.compile(r"\]\(\.\./examples/\)"), r"](gallery/index.rst)"),
-    (DRAWN, r"![\2](/pictures/\1.png)"),
+    (DRAWING_MARK, r"![\2](/pictures/\1.png)"),
     (re.compile(r"<!-- picture (\w+) (\d): (.*?) -->"), r"![\3](../gallery/images/sphx_glr_\1_00\2.png)"),
     (re.compile(r"(?<!\])\((docs/(\w+)\.md)"), r"([\1](/\2.md)"),
 )
 
 #: A page of the Python reference begins with a line a name, in front of its first heading or entry.
-BODY = re.compile(r"^(.+\n--+|\.\. auto.*)$", re.MULTILINE)
-NAMED = re.compile(r"^\.\. auto(?:function|class|exception)\:\: (\S+)$", re.MULTILINE)
+FIRST_SECTION = re.compile(r"^(.+\n--+|\.\. auto.*)$", re.MULTILINE)
+DOCUMENTED_NAME = re.compile(r"^\.\. auto(?:function|class|exception)\:\: (\S+)$", re.MULTILINE)
 
 
-def as_shown(app, page, source):
+def rewrite_page(app, page, source):
     """A page as the site shows it: with the gallery's pages and pictures, and what it documents listed at its top."""
     if page.startswith("gallery/"):
         return
     for written, shown in GALLERY:
         source[0] = written.sub(shown, source[0])
-    if page.startswith("api/") and (names := NAMED.findall(source[0])):
-        body = BODY.search(source[0]).start()
+    if page.startswith("api/") and (names := DOCUMENTED_NAME.findall(source[0])):
+        body = FIRST_SECTION.search(source[0]).start()
         listed = "".join(f"   {name}\n" for name in names)
         source[0] = f"{source[0][:body]}.. autosummary::\n\n{listed}\n{source[0][body:]}"
 
 
-def unpack(app):
+def unpack_gallery(app):
     """The gallery's scripts beside the results that they open, and the pictures that pages show of those."""
     import fastcube as fc
 
@@ -110,7 +110,7 @@ def unpack(app):
     for kept in RESULTS.glob("*.h5.gz"):
         (scripts / kept.stem).write_bytes(gzip.decompress(kept.read_bytes()))
     for page in Path(app.srcdir).glob("*.md"):
-        for name, _ in DRAWN.findall(page.read_text()):
+        for name, _ in DRAWING_MARK.findall(page.read_text()):
             fc.open_results(scripts / f"{name}.h5").plot(path=pictures / f"{name}.png")
 
 
@@ -132,7 +132,7 @@ CARDS = (
 )
 
 
-class InOrder:
+class CardOrder:
     """The place of a script among the cards."""
 
     def __init__(self, folder):
@@ -143,9 +143,9 @@ class InOrder:
 
 
 def setup(app):
-    app.connect("builder-inited", unpack, priority=1)  # before the gallery
+    app.connect("builder-inited", unpack_gallery, priority=1)  # before the gallery
     app.connect("builder-inited", check_nothing_was_sampled, priority=999)  # after it
-    app.connect("source-read", as_shown, priority=1)
+    app.connect("source-read", rewrite_page, priority=1)
 
 
 sphinx_gallery_conf = {
@@ -153,7 +153,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py",
     "ignore_pattern": r"(isolated|gathered)\.py",  # files that the others use: a study to run by name, and helpers
-    "within_subsection_order": InOrder,
+    "within_subsection_order": CardOrder,
     "abort_on_example_error": True,
     "only_warn_on_example_error": False,
     "download_all_examples": False,
@@ -164,7 +164,7 @@ sphinx_gallery_conf = {
     "plot_gallery": True,
     "reset_modules": (),
     "capture_repr": ("_repr_html_",),
-    "image_scrapers": (figures,),
+    "image_scrapers": (scrape_figures,),
     "copyfile_regex": r"isolated\.py|gathered\.py",
 }
 suppress_warnings = ["config.cache"]  # the gallery's settings hold what cannot be pickled

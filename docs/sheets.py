@@ -22,71 +22,71 @@ import numpy as np
 import fastcube as fc
 from fastcube.plot.style import SMALLEST
 
-KEPT = Path(__file__).parent / "results"
+RESULTS_FOLDER = Path(__file__).parent / "results"
 
 #: Inches of a column of a journal of two.
-COLUMN = "3.3in"
+COLUMN_WIDTH = "3.3in"
 
 #: Ground and letters of a dark page, as in the contrasts of ``fastcube.plot.style``.
-DARK = {
+DARK_STYLE = {
     **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "#111111"),
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), "#dddddd"),
 }
 
 #: Dots of an inch of each form on a sheet, and between two forms.
-_DOTS, _GAP = {"light": 100, "dark": 60, COLUMN: 120, "one point": 60}, 20
+_DOTS, _GAP = {"light": 100, "dark": 60, COLUMN_WIDTH: 120, "one point": 60}, 20
 
 #: Dots by which boxes may overlap: letters do not fill theirs.
 _SLACK = 2.0
 
 
-def kept(name: str) -> fc.Results:
+def load_results(name: str) -> fc.Results:
     """The results that are kept under a name."""
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder, "kept.h5")
-        whole.write_bytes(gzip.decompress((KEPT / f"{name}.h5.gz").read_bytes()))
+        whole.write_bytes(gzip.decompress((RESULTS_FOLDER / f"{name}.h5.gz").read_bytes()))
         return fc.open_results(whole)
 
 
-def alone(results: fc.Results) -> fc.Results:
+def select_middle_point(results: fc.Results) -> fc.Results:
     """The one point in the middle of those that have trials."""
     done = [key for key, tally in results.tallies.items() if tally.trials]
     middle = done[len(done) // 2]
     return replace(results, tallies={middle: results.tallies[middle]})
 
 
-def forms(results: fc.Results) -> Iterator[tuple[str, Any]]:
+def figure_variants(results: fc.Results) -> Iterator[tuple[str, Any]]:
     """The forms of a figure that are looked at; ``grey`` is the light one in print."""
     import matplotlib as mpl
 
     yield "light", results.plot()
-    with mpl.rc_context(DARK):
+    with mpl.rc_context(DARK_STYLE):
         yield "dark", results.plot()
-    yield COLUMN, results.plot(width=COLUMN)
-    yield "one point", alone(results).plot()
+    yield COLUMN_WIDTH, results.plot(width=COLUMN_WIDTH)
+    yield "one point", select_middle_point(results).plot()
 
 
 # ---------------------------------------------------------------- what a program can see
 
 
-def texts(figure: Any) -> list[Any]:
+def visible_texts(figure: Any) -> list[Any]:
     """All texts that are seen."""
     import matplotlib.text
 
-    def shown(artist: Any) -> Iterator[Any]:
+    def iterate_texts(artist: Any) -> Iterator[Any]:
         if not artist.get_visible():
             return
         if isinstance(artist, matplotlib.text.Text) and artist.get_text().strip():
             yield artist
         for child in artist.get_children():
-            yield from shown(child)
+            yield from iterate_texts(child)
 
-    found = list(shown(figure))
-    unseen = {id(label) for axes in figure.axes for label in _beyond_the_axis(axes)}
+    found = list(iterate_texts(figure))
+    unseen = {id(label) for axes in figure.axes for label in _labels_beyond_axis(axes)}
     return [text for text in found if id(text) not in unseen]
 
 
-def _beyond_the_axis(axes: Any) -> Iterator[Any]:
+def _labels_beyond_axis(axes: Any) -> Iterator[Any]:
     """Labels of ticks outside of the limits, which matplotlib keeps and does not draw."""
     for axis, (low, high) in ((axes.xaxis, sorted(axes.get_xlim())), (axes.yaxis, sorted(axes.get_ylim()))):
         for tick in axis.get_major_ticks() + axis.get_minor_ticks():
@@ -94,27 +94,27 @@ def _beyond_the_axis(axes: Any) -> Iterator[Any]:
                 yield from (tick.label1, tick.label2)
 
 
-def faults(figure: Any) -> Iterator[str]:
+def find_figure_faults(figure: Any) -> Iterator[str]:
     """What is wrong with a figure, in words."""
-    yield from _letters(figure)
+    yield from _check_letters(figure)
     panels = [axes.get_window_extent() for axes in figure.axes]
     if len({round(box.x0) for box in panels}) > (1 if figure.get_size_inches()[0] < 4 else 2):
         yield f"{len(panels)} panels are more in a row than the width has room for"
     for axes in figure.axes:
-        yield from _points(axes)
-    legends = [legend for holder in (figure, *figure.axes) for legend in _legends(holder)]
+        yield from _check_points(axes)
+    legends = [legend for holder in (figure, *figure.axes) for legend in _check_legends(holder)]
     for legend in legends:
         box = legend.get_window_extent().padded(-_SLACK)
         if any(box.overlaps(panel) for panel in panels):
             yield f"the legend of {legend.get_texts()[0].get_text()!r} stands on a panel"
 
 
-def _legends(holder: Any) -> list[Any]:
+def _check_legends(holder: Any) -> list[Any]:
     return holder.legends if hasattr(holder, "legends") else [holder.get_legend()] if holder.get_legend() else []
 
 
-def _letters(figure: Any) -> Iterator[str]:
-    found = [(text, text.get_window_extent().padded(-_SLACK)) for text in texts(figure)]
+def _check_letters(figure: Any) -> Iterator[str]:
+    found = [(text, text.get_window_extent().padded(-_SLACK)) for text in visible_texts(figure)]
     whole = figure.bbox.padded(_SLACK)
     for text, box in found:
         if text.get_fontsize() < SMALLEST:
@@ -127,7 +127,7 @@ def _letters(figure: Any) -> Iterator[str]:
             yield f"{one.get_text()!r} and {other.get_text()!r} are over one another"
 
 
-def _points(axes: Any) -> Iterator[str]:
+def _check_points(axes: Any) -> Iterator[str]:
     """Points that the limits cut off, and arrows that are out of the panel or take more than a third of it."""
     frame = axes.get_window_extent()
     for line in axes.lines:
@@ -145,7 +145,7 @@ def _points(axes: Any) -> Iterator[str]:
 # ---------------------------------------------------------------- the sheet
 
 
-def picture(figure: Any, dots: int) -> Any:
+def render_image(figure: Any, dots: int) -> Any:
     """The figure as an image of so many dots an inch."""
     from PIL import Image
 
@@ -154,16 +154,16 @@ def picture(figure: Any, dots: int) -> Any:
     return Image.fromarray(np.asarray(figure.canvas.buffer_rgba())).convert("RGB")
 
 
-def sheet(name: str, path: Path) -> list[str]:
+def write_sheet(name: str, path: Path) -> list[str]:
     """Write the sheet of a kept result; returns what is wrong with its figures."""
     from PIL import Image
 
     found, drawn = [], {}
-    for form, figure in forms(kept(name)):
-        found += [f"{name}, {form}: {fault}" for fault in faults(figure)]
-        drawn[form] = picture(figure, _DOTS[form])
+    for form, figure in figure_variants(load_results(name)):
+        found += [f"{name}, {form}: {fault}" for fault in find_figure_faults(figure)]
+        drawn[form] = render_image(figure, _DOTS[form])
     drawn["grey"] = drawn["light"].convert("L").convert("RGB").resize(drawn["dark"].size)
-    rows = [[drawn[form] for form in row] for row in (("light", COLUMN), ("dark", "grey", "one point"))]
+    rows = [[drawn[form] for form in row] for row in (("light", COLUMN_WIDTH), ("dark", "grey", "one point"))]
     wide = max(sum(image.width + _GAP for image in row) for row in rows)
     whole = Image.new("RGB", (wide, sum(max(image.height for image in row) + _GAP for row in rows)), "#cccccc")
     y = 0
@@ -180,8 +180,8 @@ def sheet(name: str, path: Path) -> list[str]:
 def main(folder: str, *names: str) -> int:
     (to := Path(folder)).mkdir(parents=True, exist_ok=True)
     found: list[str] = []
-    for name in names or sorted(path.name.removesuffix(".h5.gz") for path in KEPT.glob("*.h5.gz")):
-        found += sheet(name, to / f"{name}.png")
+    for name in names or sorted(path.name.removesuffix(".h5.gz") for path in RESULTS_FOLDER.glob("*.h5.gz")):
+        found += write_sheet(name, to / f"{name}.png")
     print("\n".join(found) or "nothing that a program sees is wrong")
     return int(bool(found))
 

@@ -14,25 +14,25 @@ between them is the rule alone.
 # --------
 # A rule of a table is a block ``rule(world, words, s, t)`` that gives the links on a message's way, or why it ends elsewhere. If
 # every node decides anew, it is made of one that gives, at a node ``curr`` whose label differs from the destination's in the
-# bits ``apart``, the one bit to cross, or zero for none: ``walking`` turns that into a whole way and tells livelocks. This one
-# prefers the nonfaulty neighbour with the fewest faulty neighbours of its own: among those nearer to the destination first,
-# then among the others.
+# bits ``apart``, the one bit to cross, or zero for none: ``make_simulator`` turns that into a whole way and tells
+# livelocks. This one prefers the nonfaulty neighbour with the fewest faulty neighbours of its own: among those nearer to
+# the destination first, then among the others.
 
 import numpy as np
 
 import fastcube as fc
 from fastcube.blocks import (
-    KEY,
+    POINT_KEY,
     STUCK,
-    TRIAL,
+    TRIAL_NUMBER,
     ZERO,
     block,
     blocked_bits,
     first_path,
     highest_bit,
+    make_simulator,
     popcount,
     random_below,
-    walking,
 )
 
 
@@ -59,7 +59,7 @@ def carefully(faults, curr, apart, whole, k, search):
     return bit if bit else most_careful(faults, curr, whole & ~apart, whole, curr ^ apart)
 
 
-walk_carefully = walking(carefully)
+walk_carefully = make_simulator(carefully)
 
 
 @first_path
@@ -83,7 +83,7 @@ def drunken(world, words, s, t):
         good = world.whole & ~blocked_bits(world.faults, curr, world.whole)
         if good == ZERO or hops == 100:
             return STUCK
-        for _ in range(random_below(world.now[KEY], np.int64(world.now[TRIAL]), hops, popcount(good))):
+        for _ in range(random_below(world.now[POINT_KEY], np.int64(world.now[TRIAL_NUMBER]), hops, popcount(good))):
             good ^= highest_bit(good)
         curr ^= highest_bit(good)
         hops += 1

@@ -23,9 +23,9 @@ __all__ = [*_HOMES, "__version__"]  # noqa: PLE0604  (the keys are strings)
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from .results.provenance import version
+        from .results.provenance import package_version
 
-        return version()
+        return package_version()
     if name not in _HOMES:
         raise AttributeError(f"module 'fastcube' has no attribute {name!r}")
     module, inside = _HOMES[name]

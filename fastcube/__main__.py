@@ -15,7 +15,7 @@ import threading
 _CODES = {signal.SIGTERM: 143, signal.SIGUSR1: 75}
 
 
-def _leave(number: int, frame: object) -> None:
+def _exit_on_signal(number: int, frame: object) -> None:
     with contextlib.suppress(AttributeError, OSError, RuntimeError, ValueError):  # closed, unread, or being written to
         sys.stdout.flush()
     os._exit(_CODES[signal.Signals(number)])
@@ -24,7 +24,7 @@ def _leave(number: int, frame: object) -> None:
 if threading.current_thread() is threading.main_thread():
     for _number in _CODES:
         if signal.getsignal(_number) is signal.SIG_DFL:  # what a caller set, or ignores, stays
-            signal.signal(_number, _leave)
+            signal.signal(_number, _exit_on_signal)
 
 from .cli import main  # noqa: E402
 

@@ -53,22 +53,24 @@ class StudyError(FastcubeError, RuntimeError):
     """Code of a study that raised: a statistic, its notes, its figure.  What was counted is not touched by it."""
 
 
-class RepeatError(StudyError):
+class NondeterminismError(StudyError):
     """Trials that count otherwise a second time: nothing of the run is kept."""
 
 
 @contextlib.contextmanager
-def of_study(what: str) -> Iterator[None]:
+def wrap_study_errors(what: str) -> Iterator[None]:
     """Turn whatever a study's own code raises into a StudyError of one line that says what failed."""
     try:
         yield
     except FastcubeError:
         raise
     except Exception as error:
-        raise StudyError(f"{what} failed: {type(error).__name__}: {_reason(error)}{_place(error)}") from error
+        raise StudyError(
+            f"{what} failed: {type(error).__name__}: {_one_line_reason(error)}{_raise_location(error)}"
+        ) from error
 
 
-def _reason(error: BaseException) -> str:
+def _one_line_reason(error: BaseException) -> str:
     """What an error says, on one line; of what Numba's compiler says what names the cause."""
     lines = [line.strip() for line in _COLOURS.sub("", str(error)).splitlines()]
     if type(error).__module__.startswith("numba."):
@@ -110,7 +112,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _FILE_LINE = re.compile(r'File "([^"\n]+)", line (\d+)|(?:at|Raised from) (\S[^\n]*) \((\d+)\)')
 
 
-def _place(error: BaseException) -> str:
+def _raise_location(error: BaseException) -> str:
     """Where a user's code raised: file and line, the innermost of them; empty when that is in here."""
     notes = getattr(error, "__notes__", [])
     told = _FILE_LINE.findall(_COLOURS.sub("", "\n".join([*notes, str(error)])))
@@ -150,20 +152,20 @@ def check_range(
         return
     close = ")" if open_above else "]"
     context = f" {context}" if context else ""
-    raise ParameterError(f"{name} must be in [{low}, {high}{close}{context}, got {_short(value)}")
+    raise ParameterError(f"{name} must be in [{low}, {high}{close}{context}, got {_abbreviate_integer(value)}")
 
 
-def _short(value: float) -> str:
+def _abbreviate_integer(value: float) -> str:
     """A number in a message: an integer of more than 40 digits by its size."""
     if isinstance(value, int) and abs(value) >= 10**40:
         return f"about {'-' if value < 0 else ''}10^{int(abs(value).bit_length() * 0.30103)}"
     return str(value)
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """The value on one line of at most 60 characters, for error messages."""
     if type(value) is int:
-        return _short(value)
+        return _abbreviate_integer(value)
     try:
         text = plain_text(repr(value), 60)
     except Exception:  # an object of the user's
@@ -171,18 +173,18 @@ def shown(value: object) -> str:
     return text
 
 
-def written(value: object) -> str:
-    """As :func:`shown`, but text and numbers as a user writes them on a command line: without quotes or type."""
-    return plain_text(str(value), 60) if isinstance(value, (str, float, Decimal)) else shown(value)
+def command_line_text(value: object) -> str:
+    """As :func:`short_repr`, but text and numbers as a user writes them on a command line: without quotes or type."""
+    return plain_text(str(value), 60) if isinstance(value, (str, float, Decimal)) else short_repr(value)
 
 
-def listed(values: Iterable[object]) -> str:
+def join_alternatives(values: Iterable[object]) -> str:
     """The values in a sentence: ``a``, ``a or b``, ``a, b or c``."""
     *first, last = (str(value) for value in values)
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def nearest(name: object, known: Iterable[str]) -> str:
+def suggest_name(name: object, known: Iterable[str]) -> str:
     """The end of a message about an unknown name: ``; did you mean route?``, or nothing where none is near."""
     import difflib
 
@@ -210,7 +212,7 @@ def check_integer(name: str, value: object, low: int, high: int, context: str = 
     number = as_integer(value)
     if number is None:
         end = f" {context}" if context else ""
-        raise ParameterError(f"{name} must be an integer in [{low}, {high}]{end}, got {shown(value)}")
+        raise ParameterError(f"{name} must be an integer in [{low}, {high}]{end}, got {short_repr(value)}")
     check_range(name, number, low, high, context)
     return number
 
@@ -231,7 +233,7 @@ def parse_count(name: str, given: object) -> int:
             number, parts = given.as_integer_ratio()
             if parts == 1:
                 return int(number)
-    raise ParameterError(f"{name} must be a whole number (1e6 is one), got {written(given)}")
+    raise ParameterError(f"{name} must be a whole number (1e6 is one), got {command_line_text(given)}")
 
 
 def check_count(name: str, value: object, low: int, high: int) -> int:
@@ -264,7 +266,7 @@ def check_path(name: str, value: object) -> Path:
     except Exception:  # of another type, an object of the user's, or half a surrogate pair
         path = None
     if path is None or "\0" in path:
-        raise ParameterError(f"{name} must be a path, got {shown(value)}")
+        raise ParameterError(f"{name} must be a path, got {short_repr(value)}")
     return Path(path)
 
 
@@ -272,14 +274,14 @@ def check_line(name: str, value: object) -> str:
     """Text that a results file will hold; ParameterError unless it is one line of printable text."""
     if isinstance(value, str) and value.isprintable():
         return value
-    raise ParameterError(f"{name} must be one line of text, got {shown(value)}")
+    raise ParameterError(f"{name} must be one line of text, got {short_repr(value)}")
 
 
 def check_flag(name: str, value: object) -> bool:
     """The value of a bool, NumPy's included; ParameterError for anything else, which Python would take for one."""
     if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:
         return bool(value)
-    raise ParameterError(f"{name} must be True or False, got {shown(value)}")
+    raise ParameterError(f"{name} must be True or False, got {short_repr(value)}")
 
 
 def check_text(name: str, text: str, most: int = 10_000) -> str:

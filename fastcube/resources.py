@@ -12,7 +12,7 @@ from .errors import FastcubeError, ParameterError, plain_text
 
 
 @contextlib.contextmanager
-def damage_named(name: str) -> Iterator[None]:
+def wrap_damage_errors(name: str) -> Iterator[None]:
     """Turn whatever damaged data bring about where they are read into a ParameterError of one line that names the file."""
     try:
         yield
@@ -23,7 +23,7 @@ def damage_named(name: str) -> Iterator[None]:
         raise ParameterError(f"{name}.json of this installation is damaged: {plain_text(why)}") from error
 
 
-def read(name: str, package: str = "fastcube.data") -> Any:
+def read_json(name: str, package: str = "fastcube.data") -> Any:
     """Parsed ``NAME.json`` of a package's folder.  Raises ParameterError."""
-    with damage_named(name):
+    with wrap_damage_errors(name):
         return json.loads((importlib.resources.files(package) / f"{name}.json").read_text(encoding="utf-8"))

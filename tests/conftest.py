@@ -8,7 +8,7 @@ import gc
 
 import numpy as np
 import pytest
-from helpers.compiled import is_default, is_ours
+from helpers.compiled import is_default, is_package_kernel
 
 from fastcube.kernels.machine.jit import Kernel
 from fastcube.kernels.tally.layout import Layout
@@ -53,8 +53,8 @@ class Guards:
 @pytest.fixture(autouse=True)
 def guards(monkeypatch):
     """Guard every tally that a layout makes."""
-    made, fresh = Guards(), Layout.fresh
-    monkeypatch.setattr(Layout, "fresh", lambda self: made.around(self, fresh(self)))
+    made, fresh = Guards(), Layout.new_tally
+    monkeypatch.setattr(Layout, "new_tally", lambda self: made.around(self, fresh(self)))
     yield made
     made.check()
 
@@ -66,11 +66,11 @@ class Compiling:
 
     def may(self, kernel):
         if self.item is None:
-            return not is_ours(kernel)
+            return not is_package_kernel(kernel)
         return is_default(kernel) or any(map(self.item.get_closest_marker, LEFT_OUT))
 
 
-compiling, make = Compiling(), Kernel._from_cache
+compiling, make = Compiling(), Kernel._load_or_compile
 
 
 def _from_cache(kernel):
@@ -78,7 +78,7 @@ def _from_cache(kernel):
     return make(kernel)
 
 
-Kernel._from_cache = _from_cache
+Kernel._load_or_compile = _from_cache
 
 
 def pytest_collection_finish():

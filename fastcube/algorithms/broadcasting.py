@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..networks.hypercube import Hypercube
-from ..networks.network import bits_down
+from ..networks.network import descending_bits
 from .registry import Algorithms, check_end
-from .routing import blocked
+from .routing import is_blocked
 from .unsafe import faulty_labels, find_unsafe
 
 #: Largest cube of which the receipts and copies can be listed.
-LISTED = 20
+LARGEST_LISTED = 20
 #: Regions that a descent may enter.
-MOST_REGIONS = 2**22
+MAX_REGIONS = 2**22
 
 #: A copy that a node sends: its dimension and the CONTROL that goes along.
 Copies = Iterator[tuple[int, int]]
@@ -57,10 +57,12 @@ class Broadcast:
     _rule: Callable[[int, int], Copies] = field(repr=False, compare=False)
 
     @functools.cached_property
-    def _listed(self) -> tuple[NDArray[np.int64], list[tuple[int, int, int]]]:
+    def _receipts_and_sends(self) -> tuple[NDArray[np.int64], list[tuple[int, int, int]]]:
         n = self._cube.n
-        if n > LISTED:
-            raise ParameterError(f"received and sends list up to 2^n items, n must be in [1, {LISTED}], got {n}")
+        if n > LARGEST_LISTED:
+            raise ParameterError(
+                f"received and sends list up to 2^n items, n must be in [1, {LARGEST_LISTED}], got {n}"
+            )
         received = np.full(2**n, -1, np.int64)
         received[self._source] = 0
         sends = []
@@ -70,7 +72,7 @@ class Broadcast:
             for bit, rest in self._rule(x, control):
                 time += 1
                 sends.append((time, x, x ^ bit))
-                if not blocked(self._cube, x, bit):
+                if not is_blocked(self._cube, x, bit):
                     received[x ^ bit] = time
                     waiting.append((x ^ bit, rest, time))
         return received, sorted(sends)
@@ -78,12 +80,12 @@ class Broadcast:
     @property
     def received(self) -> NDArray[np.int64]:
         """The time unit in which each node receives, 2^n values: 0 at the source, -1 never.  n <= 20."""
-        return self._listed[0]
+        return self._receipts_and_sends[0]
 
     @property
     def sends(self) -> list[tuple[int, int, int]]:
         """The copies as (time, u, v), lost ones included, by time and then u.  n <= 20."""
-        return self._listed[1]
+        return self._receipts_and_sends[1]
 
 
 BROADCASTING: Algorithms[Broadcast] = Algorithms("broadcast", homes=("broadcasting",), network="cube")
@@ -122,7 +124,7 @@ def broadcast(cube: Hypercube, s: int, algorithm: str | None = None, **options: 
 
 
 @BROADCASTING.register(Hypercube, "BROADCAST")
-def plain(cube: Hypercube, s: int) -> Broadcast:
+def broadcast_basic(cube: Hypercube, s: int) -> Broadcast:
     """BROADCAST, Figure 1(b): knows nothing of faults; lost copies take their time unit (R12, R13, R17).
 
     The node at offset o = x ^ s receives over the lowest set bit of o, and passes the message to o + 1, ..., o + low - 1, low
@@ -146,11 +148,11 @@ def plain(cube: Hypercube, s: int) -> Broadcast:
             steps = cube.n - i
             break
     reached = 2**cube.n - silenced
-    return Broadcast(reached, steps, reached - 1 + len(outer), len(outer), cube, s, _plain_copies)
+    return Broadcast(reached, steps, reached - 1 + len(outer), len(outer), cube, s, _basic_copies)
 
 
-def _plain_copies(x: int, control: int) -> Copies:
-    for bit in bits_down(control):
+def _basic_copies(x: int, control: int) -> Copies:
+    for bit in descending_bits(control):
         control ^= bit
         yield bit, control
 
@@ -161,16 +163,16 @@ def _plain_copies(x: int, control: int) -> Copies:
 @BROADCASTING.register(Hypercube, "BROADCAST1")
 def broadcast1(cube: Hypercube, s: int) -> Broadcast:
     """BROADCAST1(1), Figure 9, literally from any source (R11-R14)."""
-    return _Aware(cube, None).broadcast(s)
+    return _SafetyBroadcast(cube, None).broadcast(s)
 
 
 @BROADCASTING.register(Hypercube, "BROADCAST2", default=True)
 def broadcast2(cube: Hypercube, s: int) -> Broadcast:
     """BROADCAST2(1): as BROADCAST1, but an unsafe source hands the message to its first active neighbour (R15)."""
-    return _Aware(cube, s).broadcast(s)
+    return _SafetyBroadcast(cube, s).broadcast(s)
 
 
-class _Aware:
+class _SafetyBroadcast:
     """BROADCAST1's rule on one cube; ``silent`` is BROADCAST2's source, to which no node sends."""
 
     def __init__(self, cube: Hypercube, silent: int | None) -> None:
@@ -179,24 +181,24 @@ class _Aware:
         self.closed = [(part.base, part.free) for part in find_unsafe(cube).subcubes]
         self.reached = self.steps = self.copies = self.entered = 0
 
-    def closed_at(self, x: int) -> bool:
+    def is_closed(self, x: int) -> bool:
         """Whether a node is faulty or unsafe."""
         return any((x ^ base) & ~free == 0 for base, free in self.closed)
 
     def copies_of(self, x: int, control: int) -> Copies:
         """What x sends: to active neighbours, then to unsafe ones."""
-        if x == self.silent and self.closed_at(x):  # BROADCAST2 from an unsafe source
+        if x == self.silent and self.is_closed(x):  # BROADCAST2 from an unsafe source
             # a faulty link ends in closed nodes only, so a link to an active node is nonfaulty
-            first = next((b for b in bits_down(control) if not self.closed_at(x ^ b)), None)
+            first = next((b for b in descending_bits(control) if not self.is_closed(x ^ b)), None)
             if first is not None:
                 yield first, control
             return
         later = []
-        for bit in bits_down(control):
-            if not self.closed_at(x ^ bit):
+        for bit in descending_bits(control):
+            if not self.is_closed(x ^ bit):
                 control ^= bit
                 yield bit, control
-            elif not blocked(self.cube, x, bit) and x ^ bit != self.silent:
+            elif not is_blocked(self.cube, x, bit) and x ^ bit != self.silent:
                 later.append(bit)
         for bit in later:
             control ^= bit
@@ -209,11 +211,11 @@ class _Aware:
             x, control, time, near = waiting.pop()
             near = [(base, free) for base, free in near if (base ^ x) & ~free & ~control == 0]
             if all(free == 0 for _, free in near):
-                self.cover(control.bit_count(), len(near), time)
+                self.count_region(control.bit_count(), len(near), time)
                 continue
-            if self.entered == MOST_REGIONS:
+            if self.entered == MAX_REGIONS:
                 raise ParameterError(
-                    f"faults must leave at most {MOST_REGIONS} regions to enter, got more: unsafe subcubes are too large"
+                    f"faults must leave at most {MAX_REGIONS} regions to enter, got more: unsafe subcubes are too large"
                 )
             self.entered += 1
             self.reached += 1
@@ -224,7 +226,7 @@ class _Aware:
                 waiting.append((x ^ bit, rest, time, near))
         return Broadcast(self.reached, self.steps, self.copies, 0, self.cube, s, self.copies_of)
 
-    def cover(self, m: int, faults: int, time: int) -> None:
+    def count_region(self, m: int, faults: int, time: int) -> None:
         """Count a region of m dimensions whose node got the message at ``time`` and in which no node is unsafe.
 
         All its nonfaulty nodes receive, the last one m units later; for m = 1 not if the other node is faulty.  For

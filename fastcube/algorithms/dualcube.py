@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from ..errors import check_integer, check_range
 from ..networks.dualcube import DualCube, grow_tree
 from ..networks.faults import RandomFaults
-from ..networks.network import bits_down
+from ..networks.network import descending_bits
 from .paths import ROUTING, Route
 
 #: OFFLINE searches and counts whole clusters of 2^m nodes.
-OFFLINE_LARGEST = 16
+LARGEST_OFFLINE = 16
 
 #: Names of the kernel's events, in the order of its numbers.
 _KINDS = ("crossed", "stuck", "faulty", "ended", "limited")
@@ -70,7 +70,7 @@ class PracticalRoute(Route):
         return len(self.asked)
 
 
-def listed(dual: DualCube) -> tuple[np.uint64, np.uint64, NDArray[np.uint64]]:
+def kernel_faults(dual: DualCube) -> tuple[np.uint64, np.uint64, NDArray[np.uint64]]:
     """The faults as a kernel takes them: status key, threshold, sorted labels."""
     faults = dual.faulty_nodes
     if isinstance(faults, RandomFaults):
@@ -79,12 +79,12 @@ def listed(dual: DualCube) -> tuple[np.uint64, np.uint64, NDArray[np.uint64]]:
 
 
 @ROUTING.register(DualCube, "PRACTICAL", default=True)
-def practical(dual: DualCube, s: int, t: int) -> PracticalRoute:
+def route_practical(dual: DualCube, s: int, t: int) -> PracticalRoute:
     """PRACTICAL(s, t) between nonfaulty nodes (reading B7)."""
     from ..kernels.dualcube.lookups import route_one
     from ..kernels.dualcube.routing import LIMIT
 
-    nodes, path, asked, rows = route_one(dual.m, *listed(dual), np.uint64(s), np.uint64(t))
+    nodes, path, asked, rows = route_one(dual.m, *kernel_faults(dual), np.uint64(s), np.uint64(t))
     labels = tuple(asked.tolist())
     events = tuple(Event(_KINDS[kind], *rest) for kind, *rest in rows.tolist())
     if nodes > 0:
@@ -93,13 +93,13 @@ def practical(dual: DualCube, s: int, t: int) -> PracticalRoute:
 
 
 @ROUTING.register(DualCube, "OFFLINE", options={"k": None, "variant": ("literal", "repaired")})
-def offline(dual: DualCube, s: int, t: int, k: int = 0, variant: str = "repaired") -> Route:
+def route_offline(dual: DualCube, s: int, t: int, k: int = 0, variant: str = "repaired") -> Route:
     """Algorithm 3 between nonfaulty nodes (readings B2-B6); the reason tells which step found nothing."""
-    check_range("m", dual.m, 1, OFFLINE_LARGEST, "for algorithm OFFLINE, which searches whole clusters of 2^m nodes")
+    check_range("m", dual.m, 1, LARGEST_OFFLINE, "for algorithm OFFLINE, which searches whole clusters of 2^m nodes")
     k = check_integer("k", k, 0, dual.m // 2, f"for m={dual.m}")
     try:
-        path = _Offline(dual, k, variant == "repaired").route(s, t)
-    except _NothingError as stop:
+        path = _OfflineRouter(dual, k, variant == "repaired").route(s, t)
+    except _NoPathError as stop:
         return Route("failed", [], str(stop))
     return Route("delivered", erase_loops(path))
 
@@ -114,7 +114,7 @@ def erase_loops(path: list[int]) -> list[int]:
     return out
 
 
-class _NothingError(Exception):
+class _NoPathError(Exception):
     """A step of Algorithms 1-3 found nothing; the message says which."""
 
 
@@ -122,7 +122,7 @@ class _NothingError(Exception):
 _Tree = dict[int, list[int]]
 
 
-class _Offline:
+class _OfflineRouter:
     """Algorithms 1-3 on one dual-cube.  Subcubes are (a node, mask of dimensions); ``kk`` is max(k - 1, 0) (B3)."""
 
     def __init__(self, dual: DualCube, k: int, repaired: bool) -> None:
@@ -137,7 +137,7 @@ class _Offline:
         """Faults in a subcube."""
         if isinstance(self.faults, RandomFaults):
             labels = [node & ~dims]
-            for d in bits_down(dims):
+            for d in descending_bits(dims):
                 labels += [label | d for label in labels]
             return int(self.faults.among(np.array(labels, np.uint64)).sum())
         return sum((fault ^ node) & ~dims == 0 for fault in self.faults)
@@ -155,14 +155,14 @@ class _Offline:
         """T_k(root), without which a step ends."""
         tree = grow_tree(self.faults, root, k, dims)
         if tree is None:
-            raise _NothingError(f"{step}: T_{k}({self.dual.label(root)}) cannot be constructed")
+            raise _NoPathError(f"{step}: T_{k}({self.dual.label(root)}) cannot be constructed")
         return tree
 
-    def rim(self, tree: _Tree, dims: int) -> Iterator[list[int]]:
+    def boundary_paths(self, tree: _Tree, dims: int) -> Iterator[list[int]]:
         """Paths to the nonfaulty nodes of N(T) in the subcube, in (tree insertion, dimension) order."""
         seen = set(tree)
         for u, path in tree.items():
-            for d in bits_down(dims):
+            for d in descending_bits(dims):
                 x = u ^ d
                 if x not in seen:
                     seen.add(x)
@@ -173,7 +173,7 @@ class _Offline:
         """Paths to N(T), the repair's before these to the tree."""
         if self.repaired:
             yield from tree.values()
-        yield from self.rim(tree, dims)
+        yield from self.boundary_paths(tree, dims)
 
     # ---- Hypercube_Routing (B5)
 
@@ -183,7 +183,7 @@ class _Offline:
             return [s]
         if k == 0:
             return self.cube_search(s, t, dims)
-        split = next(d for d in bits_down(dims) if (s ^ t) & d)
+        split = next(d for d in descending_bits(dims) if (s ^ t) & d)
         rest = dims ^ split
         if self.count(s, rest) < self.count(t, rest):
             return self.into_half(t, s, k, split, dims)[::-1]
@@ -191,25 +191,25 @@ class _Offline:
 
     def into_half(self, s: int, t: int, k: int, split: int, dims: int) -> list[int]:
         tree = self.tree_for("Hypercube_Routing", s, k, dims)
-        for path in [*tree.values(), *self.rim(tree, dims)]:
+        for path in [*tree.values(), *self.boundary_paths(tree, dims)]:
             u = path[-1]
             if not (u ^ t) & split:
                 return path[:-1] + self.cube_path(u, t, k - 1, dims ^ split)
             if u ^ split not in self.faults:
                 return path + self.cube_path(u ^ split, t, k - 1, dims ^ split)
-        raise _NothingError(f"Hypercube_Routing: no way from T_{k}({self.dual.label(s)}) into the other half")
+        raise _NoPathError(f"Hypercube_Routing: no way from T_{k}({self.dual.label(s)}) into the other half")
 
     def cube_search(self, s: int, t: int, dims: int) -> list[int]:
         came: dict[int, int] = {s: s}
         queue = deque([s])
         while queue and t not in came:
             u = queue.popleft()
-            for d in bits_down(dims):
+            for d in descending_bits(dims):
                 if u ^ d not in came and u ^ d not in self.faults:
                     came[u ^ d] = u
                     queue.append(u ^ d)
         if t not in came:
-            raise _NothingError(
+            raise _NoPathError(
                 f"Hypercube_Routing: no nonfaulty path {self.dual.label(s)} -> {self.dual.label(t)} in the cluster"
             )
         path = [t]
@@ -235,10 +235,10 @@ class _Offline:
             tree = self.tree_for("Algorithm 1", s, self.k, dims)
             out = self.first_exit(self.around(tree, dims))
         if out is None:
-            raise _NothingError(f"Algorithm 1: no u in N(T_{self.k}({self.dual.label(s)})) with u and u' nonfaulty")
+            raise _NoPathError(f"Algorithm 1: no u in N(T_{self.k}({self.dual.label(s)})) with u and u' nonfaulty")
         return out
 
-    def entries(self, s: int) -> Iterator[list[int]]:
+    def entry_paths(self, s: int) -> Iterator[list[int]]:
         """Algorithm 2's candidates, as paths from s to the node whose virtual edge is tried."""
         dims = self.dual.cluster_dims(s)
         small = self.tree_for("Algorithm 2", s, self.k - 1, dims)
@@ -246,19 +246,19 @@ class _Offline:
         tree = self.tree(s, self.k, dims)
         if self.repaired:
             yield from tree.values()
-            yield from self.rim(small, dims)
-            yield from self.rim(tree, dims)
+            yield from self.boundary_paths(small, dims)
+            yield from self.boundary_paths(tree, dims)
             for path in small.values():
-                yield from self.through_other_class(path)
+                yield from self.other_class_paths(path)
             return
         out = self.first_exit(small.values())
         if out is None:
-            yield from self.rim(tree, dims)
+            yield from self.boundary_paths(tree, dims)
             return
-        for back in self.returns(out[-1]):
+        for back in self.return_paths(out[-1]):
             yield out[:-1] + back
 
-    def returns(self, root: int) -> Iterator[list[int]]:
+    def return_paths(self, root: int) -> Iterator[list[int]]:
         """Paths from a node of the other class around its tree and back over a cross edge."""
         dims = self.dual.cluster_dims(root)
         tree = self.tree(root, self.k - 1, dims)
@@ -267,18 +267,18 @@ class _Offline:
             if back is not None:
                 yield back
 
-    def through_other_class(self, head: list[int]) -> Iterator[list[int]]:
+    def other_class_paths(self, head: list[int]) -> Iterator[list[int]]:
         """The repair's last candidates: into the other class, back, and one step on."""
         out = self.first_exit([head])
-        for back in self.returns(out[-1]) if out is not None else ():
-            for d in bits_down(self.dual.cluster_dims(back[-1])):
+        for back in self.return_paths(out[-1]) if out is not None else ():
+            for d in descending_bits(self.dual.cluster_dims(back[-1])):
                 if back[-1] ^ d not in self.faults:
                     yield [*head, *back, back[-1] ^ d]
 
     def algorithm2(self, s: int, t: int) -> list[int]:
         """s -> u -> v, v in the cluster of t: over the first nonfaulty virtual edge (B4) whose path is found."""
         dims = self.dual.cluster_dims(s)
-        for head in self.entries(s):
+        for head in self.entry_paths(s):
             u = head[-1]
             v = (u & dims) | (t & ~dims)
             out, back = self.dual.cross(u), self.dual.cross(v)
@@ -286,29 +286,29 @@ class _Offline:
                 continue
             try:
                 return [*head, *self.cube_path(out, back, self.kk, self.dual.cluster_dims(out)), v]
-            except _NothingError:
+            except _NoPathError:
                 continue
-        raise _NothingError(
+        raise _NoPathError(
             f"Algorithm 2: no candidate of {self.dual.label(s)} has a nonfaulty virtual edge that can be routed"
         )
 
-    def between_clusters(self, s: int, t: int) -> list[int]:
+    def route_between_clusters(self, s: int, t: int) -> list[int]:
         """Case 1: from the cluster with more faults to the one with fewer."""
         if self.count_cluster(s) < self.count_cluster(t):
-            return self.between_clusters_so(t, s)[::-1]
-        return self.between_clusters_so(s, t)
+            return self.route_from_cluster(t, s)[::-1]
+        return self.route_from_cluster(s, t)
 
-    def between_clusters_so(self, s: int, t: int) -> list[int]:
+    def route_from_cluster(self, s: int, t: int) -> list[int]:
         head = self.algorithm2(s, t)
         return head[:-1] + self.cube_path(head[-1], t, self.kk, self.dual.cluster_dims(t))
 
-    def between_classes(self, s: int, t: int) -> list[int]:
+    def route_between_classes(self, s: int, t: int) -> list[int]:
         """Case 2"""
         head = self.algorithm1(s)
         a = head[-1]
         if self.dual.same_cluster(a, t):
             return head[:-1] + self.cube_path(a, t, self.kk, self.dual.cluster_dims(t))
-        return head[:-1] + self.between_clusters(a, t)
+        return head[:-1] + self.route_between_clusters(a, t)
 
     def route(self, s: int, t: int) -> list[int]:
         """Algorithm 3, loops included; [s] where s is t, whatever is around it (B6)."""
@@ -316,12 +316,12 @@ class _Offline:
             return [s]
         if self.dual.class_of(s) != self.dual.class_of(t):
             if self.repaired and self.count_cluster(t) >= self.limit:
-                return self.between_classes(t, s)[::-1]
-            return self.between_classes(s, t)
+                return self.route_between_classes(t, s)[::-1]
+            return self.route_between_classes(s, t)
         if not self.dual.same_cluster(s, t):
-            return self.between_clusters(s, t)
+            return self.route_between_clusters(s, t)
         if self.count_cluster(s) < self.limit:
             return self.cube_path(s, t, self.kk, self.dual.cluster_dims(s))
         out, back = self.algorithm1(s), self.algorithm1(t)
-        middle = [out[-1]] if out[-1] == back[-1] else self.between_clusters(out[-1], back[-1])
+        middle = [out[-1]] if out[-1] == back[-1] else self.route_between_clusters(out[-1], back[-1])
         return out[:-1] + middle[:-1] + back[::-1]

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..errors import ParameterError, check_range, shown
+from ..errors import ParameterError, check_range, short_repr
 from ..networks.hypercube import Hypercube
-from .gathering_run import BLOCKED, CAUSES, Flow, Plan, Run, Send
+from .gathering_run import BLOCKED, CAUSES, GatheringRun, PieceFlow, Plan, Send
 from .registry import Algorithms
 from .trees import CommunicationTree
 
 #: Largest cube whose 2^n programs are run, and the largest whose data is followed by origin.
 LARGEST = 16
-BY_ORIGIN = 10
+LARGEST_BY_ORIGIN = 10
 
 VARIANTS = ("literal", "comment", "repaired")
 
@@ -99,7 +99,7 @@ class Gathering:
 
         A node sends all it holds at once, so all of it has one fate: followed backwards from the sink.
         """
-        check_range("n", self.cube.n, 1, BY_ORIGIN, "to follow data by origin")
+        check_range("n", self.cube.n, 1, LARGEST_BY_ORIGIN, "to follow data by origin")
         part = dict.fromkeys(self._holders, Fraction(0))
         if self.tree.sink in part:
             part[self.tree.sink] = Fraction(1)
@@ -114,7 +114,7 @@ class Gathering:
         return f"Gathering({name}, {self.tree}: {self.arrived} of {self.expected} units arrive, {self.steps_sync} steps{end})"
 
 
-GATHERING: Algorithms[Run] = Algorithms("gather", homes=("gathering",), network="cube")
+GATHERING: Algorithms[GatheringRun] = Algorithms("gather", homes=("gathering",), network="cube")
 
 
 def gather(
@@ -159,68 +159,68 @@ def gather(
     chosen = GATHERING.choose(cube, algorithm, {} if variant is None else {"variant": variant})
     check_range("n", cube.n, 1, LARGEST, "for a gathering of 2^n nodes")
     if not isinstance(tree, CommunicationTree):
-        raise ParameterError(f"tree must be a CommunicationTree, got {shown(tree)}")
+        raise ParameterError(f"tree must be a CommunicationTree, got {short_repr(tree)}")
     if tree.cube != cube:
-        raise ParameterError(f"tree must be a tree of the cube, {shown(cube)}, got one of {shown(tree.cube)}")
+        raise ParameterError(f"tree must be a tree of the cube, {short_repr(cube)}, got one of {short_repr(tree.cube)}")
     for name, function in (("split", split), ("merge", merge)):
         if function is not None and not callable(function):
-            raise ParameterError(f"{name} must be a function, got {shown(function)}")
+            raise ParameterError(f"{name} must be a function, got {short_repr(function)}")
     run = chosen(cube, tree)
     pieces = None if data is None else _check_pieces(run, data, split, merge)
-    return _outcome(run, pieces)
+    return _make_gathering(run, pieces)
 
 
 @GATHERING.register(Hypercube, "FTTC", options={"variant": VARIANTS}, default=True)
-def fttc(cube: Hypercube, tree: CommunicationTree, variant: str = "comment") -> Run:
+def gather_fttc(cube: Hypercube, tree: CommunicationTree, variant: str = "comment") -> GatheringRun:
     """Figure 13, in three variants (reading R9)."""
-    return Run(cube, tree, "FTTC", variant)
+    return GatheringRun(cube, tree, "FTTC", variant)
 
 
 @GATHERING.register(Hypercube, "TC")
-def tc(cube: Hypercube, tree: CommunicationTree) -> Run:
+def gather_tc(cube: Hypercube, tree: CommunicationTree) -> GatheringRun:
     """Figure 6: what is sent over a faulty link is lost (reading R18)."""
-    return Run(cube, tree, "TC", None)
+    return GatheringRun(cube, tree, "TC", None)
 
 
 @GATHERING.register(Hypercube, "REROUTE")
-def reroute(cube: Hypercube, tree: CommunicationTree) -> Run:
+def gather_rerouted(cube: Hypercube, tree: CommunicationTree) -> GatheringRun:
     """The traditional detour of three hops over the lowest dimension that has one (readings R12 and R18)."""
-    return Run(cube, tree, "REROUTE", None)
+    return GatheringRun(cube, tree, "REROUTE", None)
 
 
 #: The pieces that nodes hold, and how they are split and merged.
 Pieces = tuple[dict[int, Any], Callable[[Any, int], list[Any]], Callable[[Any, Any], Any]]
 
 
-def _check_pieces(run: Run, data: object, split: Any, merge: Any) -> Pieces:
+def _check_pieces(run: GatheringRun, data: object, split: Any, merge: Any) -> Pieces:
     if not isinstance(data, Mapping):
-        raise ParameterError(f"data must be a mapping of labels to pieces, got {shown(data)}")
+        raise ParameterError(f"data must be a mapping of labels to pieces, got {short_repr(data)}")
     if run.algorithm == "FTTC" and not callable(split):
-        raise ParameterError(f"split must be a function when data is given, got {shown(split)}")
+        raise ParameterError(f"split must be a function when data is given, got {short_repr(split)}")
     if not callable(merge):
-        raise ParameterError(f"merge must be a function when data is given, got {shown(merge)}")
+        raise ParameterError(f"merge must be a function when data is given, got {short_repr(merge)}")
     missing, extra = set(run.holders) - set(data), set(data) - set(run.holders)
     if missing or extra:
-        what = f"misses node {min(missing)}" if missing else f"has {shown(min(extra, key=repr))}, which holds none"
+        what = f"misses node {min(missing)}" if missing else f"has {short_repr(min(extra, key=repr))}, which holds none"
         raise ParameterError(
             f"data must have one piece for each of the {len(run.holders)} nodes that hold data, but {what}"
         )
 
-    def checked(piece: Any, m: int) -> list[Any]:
+    def check_piece(piece: Any, m: int) -> list[Any]:
         parts = list(split(piece, m)) if split else []
         if len(parts) != m:
             raise ParameterError(f"split must return {m} pieces when asked for {m}, got {len(parts)}")
         return parts
 
-    return dict(data), checked, merge
+    return dict(data), check_piece, merge
 
 
-def _outcome(run: Run, pieces: Pieces | None) -> Gathering:
+def _make_gathering(run: GatheringRun, pieces: Pieces | None) -> Gathering:
     """Run it with amounts, and again with the user's pieces if there are any."""
     n, sink = run.n, run.tree.sink
     unit = math.prod(math.lcm(*range(1, n - i)) for i in range(n - 1))  # every partition is a whole number
-    amounts = Flow(run, dict.fromkeys(run.holders, unit), lambda x, m: [x // m] * m, lambda x, y: x + y)
-    result = None if pieces is None else Flow(run, *pieces).held.get(sink)
+    amounts = PieceFlow(run, dict.fromkeys(run.holders, unit), lambda x, m: [x // m] * m, lambda x, y: x + y)
+    result = None if pieces is None else PieceFlow(run, *pieces).held.get(sink)
     k = len({stage for stage, _ in run.plans})
     paper, sync = n + k, run.steps()
     if run.algorithm == "TC":

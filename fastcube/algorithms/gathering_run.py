@@ -40,7 +40,7 @@ class Send(NamedTuple):
     cause: str | None
 
 
-class Run:
+class GatheringRun:
     """One gathering, stage by stage."""
 
     def __init__(self, cube: Hypercube, tree: CommunicationTree, algorithm: str, variant: str | None) -> None:
@@ -53,11 +53,11 @@ class Run:
         self.plans = {
             (i, v): self._plan(i, v)
             for i, d in enumerate(tree.order)
-            for v in self.actives(i)
+            for v in self.active_nodes(i)
             if self.holds[v] and self.fault[v] >> d & 1
         }
 
-    def actives(self, i: int) -> list[int]:
+    def active_nodes(self, i: int) -> list[int]:
         """The active nodes of stage i, ascending."""
         d = self.tree.order
         nodes = [self.tree.sink ^ 1 << d[i]]
@@ -89,7 +89,7 @@ class Run:
 
     # ------------------------------------------------------------ who waits for whom
 
-    def awaited(self, i: int, v: int) -> list[int]:
+    def awaited_neighbours(self, i: int, v: int) -> list[int]:
         """Active neighbours that a node which can send waits for first, in the order of its program (R9, R17)."""
         d, fault = self.tree.order, self.fault
         if self.algorithm != "FTTC":
@@ -97,7 +97,7 @@ class Run:
         asking = [v ^ 1 << d[j] for j in range(i + 1, self.n) if self.variant == "literal" or not fault[v] >> d[j] & 1]
         return [w for w in asking if fault[w] >> d[i] & 1]
 
-    def receives(self, i: int, passive: int) -> bool:
+    def is_receiving(self, i: int, passive: int) -> bool:
         """Whether a passive node waits for its active neighbour (R9, R18)."""
         d = self.tree.order[i]
         if not self.fault[passive] >> d & 1:
@@ -128,7 +128,7 @@ class Run:
         return sum(not seen[v] for v in self.holders)
 
 
-class Flow:
+class PieceFlow:
     """What each node holds, stage by stage, for any pieces that can be split and merged.
 
     Attributes
@@ -142,7 +142,7 @@ class Flow:
 
     def __init__(
         self,
-        run: Run,
+        run: GatheringRun,
         held: dict[int, Any],
         split: Callable[[Any, int], list[Any]],
         merge: Callable[[Any, Any], Any],
@@ -153,14 +153,14 @@ class Flow:
         self.sends: list[Send] = []
         self.late: list[Any] = []
         for i in range(run.n):
-            self._stage(i)
+            self._run_stage(i)
         sink = run.tree.sink
         for piece in self.late:
             held[sink] = merge(held[sink], piece)
 
-    def _stage(self, i: int) -> None:
+    def _run_stage(self, i: int) -> None:
         run, bit = self.run, 1 << self.run.tree.order[i]
-        actives = [v for v in run.actives(i) if run.holds[v]]
+        actives = [v for v in run.active_nodes(i) if run.holds[v]]
         mail: dict[tuple[int, int], tuple[Any, int]] = {}  # (sender, receiver): piece, place in sends
         for v in actives:
             if (i, v) in run.plans and v not in self.blocked:
@@ -168,10 +168,10 @@ class Flow:
         for v in actives:
             if (i, v) in run.plans or v in self.blocked:
                 continue
-            if all(self._receive(v, w, mail) for w in run.awaited(i, v)):
+            if all(self._receive(v, w, mail) for w in run.awaited_neighbours(i, v)):
                 self._send(v, v ^ bit, self.held.pop(v), 1, BLOCKED, mail)
-        for v in (u ^ bit for u in run.actives(i)):
-            if run.holds[v] and v not in self.blocked and run.receives(i, v):
+        for v in (u ^ bit for u in run.active_nodes(i)):
+            if run.holds[v] and v not in self.blocked and run.is_receiving(i, v):
                 self._receive(v, v ^ bit, mail)
 
     def _fail(self, plan: Plan, mail: dict[tuple[int, int], tuple[Any, int]]) -> None:

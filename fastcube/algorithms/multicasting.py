@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ..errors import ParameterError, is_many, shown
+from ..errors import ParameterError, is_many, short_repr
 from ..networks.hypercube import Hypercube
 from .partition import Pair, Supercube, check_partition, faults_of
 
@@ -68,32 +68,32 @@ class Multicast:
         return len(self.channels)
 
 
-def at_source(net: Supercube, s: int, destinations: Iterable[int], path: str) -> list[Use]:
+def source_messages(net: Supercube, s: int, destinations: Iterable[int], path: str) -> list[Use]:
     """Figure 16: the messages that the source sends, D_E over the low and the high dimension, D_H, D_L (A7, A8, A9)."""
     here = net.label(s)
     labelled = sorted((net.label(d), d) for d in set(destinations) - {s})
     own = [d for a, d in labelled if a == here]
     above = [d for a, d in labelled if a > here]
     below = [d for _, d in sorted((-a, d) for a, d in labelled if a < here)]
-    uses = list(_inside(net, "E", s, own))
+    uses = list(_messages_inside(net, "E", s, own))
     for kind, header in (("H", above), ("L", below)):
         if header:
-            v, detour = net.toward(s, net.label(header[0]), path)
+            v, detour = net.next_node_toward(s, net.label(header[0]), path)
             uses.append(Use(kind, s, v, tuple(header), detour))
     return uses
 
 
-def onward(net: Supercube, use: Use, path: str) -> list[Use]:
+def forward_messages(net: Supercube, use: Use, path: str) -> list[Use]:
     """Figure 17: what the node at the end of a channel sends on; a detour joins a message that goes there anyway (A8)."""
     w = use.v
     header = [d for d in use.header if d != w]
     here = w & ~net.inside
     own = [d for d in header if d & ~net.inside == here]
     rest = tuple(d for d in header if d & ~net.inside != here)
-    uses = list(_inside(net, use.kind, w, own))
+    uses = list(_messages_inside(net, use.kind, w, own))
     if not rest:
         return uses
-    v, detour = net.toward(w, net.label(rest[0]), path)
+    v, detour = net.next_node_toward(w, net.label(rest[0]), path)
     for i, other in enumerate(uses):
         if other.v == v:
             uses[i] = Use(use.kind, w, v, other.header + rest, detour)
@@ -101,7 +101,7 @@ def onward(net: Supercube, use: Use, path: str) -> list[Use]:
     return [*uses, Use(use.kind, w, v, rest, detour)]
 
 
-def _inside(net: Supercube, kind: str, w: int, own: list[int]) -> Iterator[Use]:
+def _messages_inside(net: Supercube, kind: str, w: int, own: list[int]) -> Iterator[Use]:
     """The messages from w into its own supernode, low dimension first."""
     for v in (w ^ net.low, w ^ net.high):
         header = tuple(d for d in own if net.within(w, d) == v)
@@ -112,10 +112,10 @@ def _inside(net: Supercube, kind: str, w: int, own: list[int]) -> Iterator[Use]:
 # ---------------------------------------------------------------- one multicast
 
 
-def supercube(cube: Hypercube, partition: Pair | None, path: str) -> Supercube:
+def make_supercube(cube: Hypercube, partition: Pair | None, path: str) -> Supercube:
     """The supercube of a partition, or of A13's, for one of the two kinds of path.  Raises ParameterError."""
     if not isinstance(path, str) or path not in PATHS:
-        raise ParameterError(f"path must be {' or '.join(PATHS)}, got {shown(path)}")
+        raise ParameterError(f"path must be {' or '.join(PATHS)}, got {short_repr(path)}")
     faults = faults_of(cube)
     if path == "hamilton" and cube.n > HAMILTON:
         raise ParameterError(f"n must be in [1, {HAMILTON}] for path='hamilton', got {cube.n}")
@@ -126,13 +126,13 @@ def check_message(cube: Hypercube, net: Supercube, s: object, destinations: obje
     """Source and destinations without it, as ints; ParameterError unless all are nonfaulty."""
     if not is_many(destinations):
         raise ParameterError(
-            f"destinations must be labels of nonfaulty nodes for n={cube.n}, got {shown(destinations)}"
+            f"destinations must be labels of nonfaulty nodes for n={cube.n}, got {short_repr(destinations)}"
         )
-    start = _nonfaulty(cube, net, "s", s)
-    return start, frozenset(_nonfaulty(cube, net, "destinations", d) for d in destinations) - {start}
+    start = _check_nonfaulty(cube, net, "s", s)
+    return start, frozenset(_check_nonfaulty(cube, net, "destinations", d) for d in destinations) - {start}
 
 
-def _nonfaulty(cube: Hypercube, net: Supercube, name: str, label: object) -> int:
+def _check_nonfaulty(cube: Hypercube, net: Supercube, name: str, label: object) -> int:
     node = cube.check_node(name, label)
     if node in net.faults:
         why = "faulty" if cube.is_faulty(node) else "an end of a faulty link"
@@ -178,12 +178,12 @@ def multicast(
     >>> m.delivered, m.N
     ({1, 2, 4}, 3)
     """
-    net = supercube(cube, partition, path)
+    net = make_supercube(cube, partition, path)
     source, wanted = check_message(cube, net, s, destinations)
     uses: list[Use] = []
     depth = detours = 0
     delivered = set()
-    queue = deque((use, 1) for use in at_source(net, source, wanted, path))
+    queue = deque((use, 1) for use in source_messages(net, source, wanted, path))
     while queue:
         use, distance = queue.popleft()
         uses.append(use)
@@ -191,5 +191,5 @@ def multicast(
         if use.v in wanted:
             delivered.add(use.v)
             depth = max(depth, distance)
-        queue.extend((sent, distance + 1) for sent in onward(net, use, path))
+        queue.extend((sent, distance + 1) for sent in forward_messages(net, use, path))
     return Multicast([(use.u, use.v) for use in uses], delivered, net.partition, depth, detours, uses)

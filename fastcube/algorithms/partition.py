@@ -10,20 +10,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection
 
-from ..errors import ParameterError, as_integer, check_flag, check_integer, is_many, shown
+from ..errors import ParameterError, as_integer, check_flag, check_integer, is_many, short_repr
 from ..networks.hypercube import Hypercube, Subcube, check_cube
-from ..networks.network import listed_faults
+from ..networks.network import require_listed_faults
 
 Pair = tuple[int, int]
 
 
 def faults_of(cube: Hypercube) -> frozenset[int]:
     """F: the faulty nodes and both ends of every faulty link (A12).  Raises ParameterError for lazy faults."""
-    nodes = listed_faults(check_cube(cube), "for a 2-partition, which looks at all of them")
+    nodes = require_listed_faults(check_cube(cube), "for a 2-partition, which looks at all of them")
     return nodes.union(*cube.faulty_links)
 
 
-def conflict(faults: Collection[int], mask: int) -> tuple[int, int] | None:
+def find_conflict(faults: Collection[int], mask: int) -> tuple[int, int] | None:
     """Two faults that differ in nothing but dimensions of ``mask``: the first that repeats another's word, after that one."""
     seen: dict[int, int] = {}
     for fault in faults:
@@ -33,17 +33,17 @@ def conflict(faults: Collection[int], mask: int) -> tuple[int, int] | None:
     return None
 
 
-def search(n: int, faults: Collection[int], exhaustive: bool) -> Pair | None:
+def find_pair(n: int, faults: Collection[int], exhaustive: bool) -> Pair | None:
     """:func:`two_partition` of Q_n with faults F, any labels.
 
     Both searches take the first dimension without a conflict for lo, and the first that goes with it for hi: a smaller one
     would have a conflict of its own.  Figure 2 ends there; the exhaustive search goes on to the next lo.
     """
-    alone = [i for i in range(n) if conflict(faults, 1 << i) is None]
+    alone = [i for i in range(n) if find_conflict(faults, 1 << i) is None]
     for lo, hi in itertools.combinations(alone, 2):
         if lo != alone[0] and not exhaustive:
             return None
-        if conflict(faults, 1 << lo | 1 << hi) is None:
+        if find_conflict(faults, 1 << lo | 1 << hi) is None:
             return lo, hi
     return None
 
@@ -63,7 +63,7 @@ def greedy_two_partition(n: int, faults: Collection[int], map_back: bool = True)
     n = check_integer("n", n, 2, 62)
     map_back = check_flag("map_back", map_back)
     if not is_many(faults):
-        raise ParameterError(f"faults must be labels, got {shown(faults)}")
+        raise ParameterError(f"faults must be labels, got {short_repr(faults)}")
     words = [check_integer("faults", label, 0, 2**n - 1, f"for n={n}") for label in faults]
     cut = 0
 
@@ -111,27 +111,29 @@ def two_partition(cube: Hypercube, exhaustive: bool = False) -> Pair | None:
     (0, 1)
     """
     faults = sorted(faults_of(cube))
-    return search(cube.n, faults, check_flag("exhaustive", exhaustive))
+    return find_pair(cube.n, faults, check_flag("exhaustive", exhaustive))
 
 
 def check_partition(cube: Hypercube, partition: object) -> Pair:
     """A fault-tolerant pair as (lo, hi), the one of the exhaustive search for None (A13).  Raises ParameterError."""
     faults = sorted(faults_of(cube))
     if partition is None:
-        found = search(cube.n, faults, exhaustive=True)
+        found = find_pair(cube.n, faults, exhaustive=True)
         if found is None:
             raise ParameterError(
                 f"cube has no fault-tolerant 2-partition by exhaustive search: {len(faults)} faults for n={cube.n}"
             )
         return found
-    wanted = f"partition must be two different dimensions in [0, {cube.n - 1}] for n={cube.n}, got {shown(partition)}"
+    wanted = (
+        f"partition must be two different dimensions in [0, {cube.n - 1}] for n={cube.n}, got {short_repr(partition)}"
+    )
     given = list(partition) if is_many(partition) else []
     dims = sorted(d for value in given if (d := as_integer(value)) is not None and 0 <= d < cube.n)
     if len(given) != 2 or len(set(dims)) != 2:
         raise ParameterError(wanted)
     lo, hi = dims
     inside = 1 << lo | 1 << hi
-    found = conflict(faults, inside)
+    found = find_conflict(faults, inside)
     if found is not None:
         where = Subcube(found[0] & ~inside, inside, cube.n)
         raise ParameterError(
@@ -189,7 +191,7 @@ class Supercube:
             return v ^ (self.low if v & self.inside else self.high)
         return v ^ (self.low if v ^ self.low not in self.faults else self.high)
 
-    def toward(self, v: int, goal: int, path: str) -> tuple[int, bool]:
+    def next_node_toward(self, v: int, goal: int, path: str) -> tuple[int, bool]:
         """R'(v, u), Figure 15, for a label l(u) = ``goal`` other than l(v): the next node, and whether it is a buddy (A5, A6).
 
         Crossing the k-th external dimension turns label a into a ^ (2^(k+1) - 1): the reflected code from k down is

@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from ..errors import ParameterError, as_integer, listed, nearest, shown
+from ..errors import ParameterError, as_integer, join_alternatives, short_repr, suggest_name
 from ..networks.network import Network
 
 Result = TypeVar("Result")
@@ -70,14 +70,14 @@ class Algorithms(Generic[Result]):
     ) -> Callable[[Function], Function]:
         """Decorate the function of an algorithm of ``network``; ValueError when it has one of that name or default."""
 
-        def add(function: Function) -> Function:
+        def add_algorithm(function: Function) -> Function:
             known = self._known.setdefault(network, {})
             if name in known or (default and any(other.default for other in known.values())):
                 raise ValueError(f"{self.function} of {network.__name__} has {name if name in known else 'a default'}")
             known[name] = Algorithm(name, function, dict(options or {}), default)
             return function
 
-        return add
+        return add_algorithm
 
     def of(self, network: type[Network]) -> Mapping[str, Algorithm[Result]]:
         """The algorithms of a type of network by name, the default first; empty when there is none."""
@@ -95,24 +95,26 @@ class Algorithms(Generic[Result]):
         """
         known = self.of(type(network))  # type: ignore[arg-type]
         if not known:
-            kinds = listed([kind.__name__ for kind in self._known])
-            raise ParameterError(f"{self.network} must be a {kinds}, got {shown(network)}")
+            kinds = join_alternatives([kind.__name__ for kind in self._known])
+            raise ParameterError(f"{self.network} must be a {kinds}, got {short_repr(network)}")
         kind = type(network).__name__
         name = next(iter(known)) if algorithm is None else algorithm
         chosen = known.get(name) if isinstance(name, str) else None
         if chosen is None:
-            hint = nearest(algorithm, known)
-            raise ParameterError(f"{self.choice} must be {listed(known)} for {kind}, got {shown(algorithm)}{hint}")
+            hint = suggest_name(algorithm, known)
+            raise ParameterError(
+                f"{self.choice} must be {join_alternatives(known)} for {kind}, got {short_repr(algorithm)}{hint}"
+            )
         checked = {}
         for option, value in (options or {}).items():
             if option not in chosen.options:
                 takes = " and ".join(chosen.options) or "no options"
                 raise ParameterError(f"{option} is not an option of {chosen.name}, which takes {takes}")
-            checked[option] = _checked(network, chosen, option, value)
+            checked[option] = _check_option(network, chosen, option, value)
         return functools.partial(chosen.function, **checked)
 
 
-def _checked(network: object, algorithm: Algorithm[Any], name: str, value: object) -> Any:
+def _check_option(network: object, algorithm: Algorithm[Any], name: str, value: object) -> Any:
     """The value of an option that the algorithm has; ParameterError unless it may have it."""
     option = algorithm.options[name]
     if option is None:
@@ -121,8 +123,10 @@ def _checked(network: object, algorithm: Algorithm[Any], name: str, value: objec
         return option(network, value)
     plain = value if isinstance(value, str) else as_integer(value)
     if plain not in option:
-        hint = nearest(value, [v for v in option if isinstance(v, str)])
-        raise ParameterError(f"{name} must be {listed(option)} for {algorithm.name}, got {shown(value)}{hint}")
+        hint = suggest_name(value, [v for v in option if isinstance(v, str)])
+        raise ParameterError(
+            f"{name} must be {join_alternatives(option)} for {algorithm.name}, got {short_repr(value)}{hint}"
+        )
     return plain
 
 

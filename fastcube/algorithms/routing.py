@@ -10,43 +10,43 @@ from collections.abc import Callable, Iterator
 
 from ..errors import check_integer
 from ..networks.hypercube import Hypercube
-from ..networks.network import bits_down
+from ..networks.network import descending_bits
 from .paths import ROUTING, Route
 from .unsafe import find_unsafe
 
 #: Nodes that ROUTE2's searches for one message may expand, beside those it passes; then it ends as ``limit``.
-MOST_EXPANDED = 2**16
+MAX_EXPANDED = 2**16
 
 
 class LimitError(Exception):
     """ROUTE2 would expand more than MOST_EXPANDED nodes."""
 
 
-def blocked(cube: Hypercube, curr: int, bit: int) -> bool:
+def is_blocked(cube: Hypercube, curr: int, bit: int) -> bool:
     """Whether the link of ``curr`` in a dimension, or the node behind it, is faulty."""
     return cube.is_faulty(curr ^ bit) or cube.is_faulty_link(curr, curr ^ bit)
 
 
-def clear(cube: Hypercube, curr: int, bits: Iterator[int], k: int) -> bool:
+def is_clear(cube: Hypercube, curr: int, bits: Iterator[int], k: int) -> bool:
     """Whether the first k nodes and links of a path from ``curr`` are nonfaulty (R4, R11)."""
     for bit, _ in zip(bits, range(k), strict=False):
-        if blocked(cube, curr, bit):
+        if is_blocked(cube, curr, bit):
             return False
         curr ^= bit
     return True
 
 
-def _walk(s: int, t: int, rule: Callable[[int], int | None], cube: Hypercube) -> Route:
+def _follow_rule(s: int, t: int, rule: Callable[[int], int | None], cube: Hypercube) -> Route:
     """Send from node to node over the dimension that ``rule`` names, as R8 and R16 say."""
     path, seen = [s], {s}
     while path[-1] != t:
         try:
             bit = rule(path[-1])
         except LimitError:
-            return Route("limit", path, f"its searches would expand more than {MOST_EXPANDED} nodes")
+            return Route("limit", path, f"its searches would expand more than {MAX_EXPANDED} nodes")
         if bit is None:
             return Route("stuck", path, f"no link of {cube.label(path[-1])} passes")
-        if blocked(cube, path[-1], bit):
+        if is_blocked(cube, path[-1], bit):
             return Route("lost", path, f"{cube.label(path[-1])} sent it to a faulty node or over a faulty link")
         path.append(path[-1] ^ bit)
         if path[-1] in seen:
@@ -56,9 +56,9 @@ def _walk(s: int, t: int, rule: Callable[[int], int | None], cube: Hypercube) ->
 
 
 @ROUTING.register(Hypercube, "ROUTE")
-def plain(cube: Hypercube, s: int, t: int) -> Route:
+def route_basic(cube: Hypercube, s: int, t: int) -> Route:
     """ROUTE, Figure 1(a): knows nothing of faults (R9)."""
-    return _walk(s, t, lambda curr: next(bits_down(curr ^ t)), cube)
+    return _follow_rule(s, t, lambda curr: next(descending_bits(curr ^ t)), cube)
 
 
 def _check_k(cube: Hypercube, k: object) -> int:
@@ -68,8 +68,8 @@ def _check_k(cube: Hypercube, k: object) -> int:
 def _detour(cube: Hypercube, curr: int, t: int, k: int) -> int | None:
     """The first g_i whose path P_i = curr(g_i, f_1, ..., f_l, g_i) has no fault among its first k nodes (R6)."""
     apart = curr ^ t
-    for g in bits_down(2**cube.n - 1 & ~apart):
-        if clear(cube, curr, iter([g, *bits_down(apart), g]), k):
+    for g in descending_bits(2**cube.n - 1 & ~apart):
+        if is_clear(cube, curr, iter([g, *descending_bits(apart), g]), k):
             return g
     return None
 
@@ -78,14 +78,14 @@ def _detour(cube: Hypercube, curr: int, t: int, k: int) -> int | None:
 def route1(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
     """ROUTE1(k), Figure 4: the disjoint minimal paths, then the others (R5, R6, R18)."""
 
-    def rule(curr: int) -> int | None:
-        a = list(bits_down(curr ^ t))
+    def next_bit(curr: int) -> int | None:
+        a = list(descending_bits(curr ^ t))
         for i, bit in enumerate(a):
-            if clear(cube, curr, iter(a[i:] + a[:i]), k):
+            if is_clear(cube, curr, iter(a[i:] + a[:i]), k):
                 return bit
         return _detour(cube, curr, t, k)
 
-    return _walk(s, t, rule, cube)
+    return _follow_rule(s, t, next_bit, cube)
 
 
 @ROUTING.register(Hypercube, "ROUTE2", options={"k": _check_k})
@@ -93,54 +93,54 @@ def route2(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
     """ROUTE2(k): all minimal paths in lexicographic order, by their first k nodes, then as ROUTE1(k) (R7, R18)."""
     expanded = 0
 
-    def passes(node: int, left: int, seen: set[int]) -> int | None:
+    def first_passing_bit(node: int, left: int, seen: set[int]) -> int | None:
         """The first bit from a node on a minimal path whose next ``left`` nodes pass; none leads on from those in ``seen``."""
         nonlocal expanded
-        for bit in bits_down(node ^ t):
+        for bit in descending_bits(node ^ t):
             after = node ^ bit
-            if blocked(cube, node, bit) or after in seen:
+            if is_blocked(cube, node, bit) or after in seen:
                 continue
             if left == 1:
                 return bit
-            if expanded == MOST_EXPANDED:
+            if expanded == MAX_EXPANDED:
                 raise LimitError
             expanded += 1
             seen.add(after)
-            if passes(after, left - 1, seen) is not None:
+            if first_passing_bit(after, left - 1, seen) is not None:
                 return bit
         return None
 
-    def rule(curr: int) -> int | None:
-        bit = passes(curr, min(k, (curr ^ t).bit_count()), set())
+    def next_bit(curr: int) -> int | None:
+        bit = first_passing_bit(curr, min(k, (curr ^ t).bit_count()), set())
         return _detour(cube, curr, t, k) if bit is None else bit
 
-    return _walk(s, t, rule, cube)
+    return _follow_rule(s, t, next_bit, cube)
 
 
 @ROUTING.register(Hypercube, "ROUTE3", options={"k": (1,)}, default=True)
 def route3(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
     """ROUTE3(1), Figure 6: active neighbours nearer, then unsafe ones nearer, then active ones farther (R10, R11)."""
-    return among_closed(cube, [(part.base, ~part.free) for part in find_unsafe(cube).subcubes], s, t)
+    return route3_in_subcubes(cube, [(part.base, ~part.free) for part in find_unsafe(cube).subcubes], s, t)
 
 
-def among_closed(cube: Hypercube, closed: list[tuple[int, int]], s: int, t: int) -> Route:
+def route3_in_subcubes(cube: Hypercube, closed: list[tuple[int, int]], s: int, t: int) -> Route:
     """ROUTE3(1) among subcubes of faulty and unsafe nodes that are known: a node of each, and its fixed dimensions."""
 
-    def active(curr: int, bit: int) -> bool:
+    def is_active(curr: int, bit: int) -> bool:
         x = curr ^ bit
         return not any((x ^ base) & fixed == 0 for base, fixed in closed) and not cube.is_faulty_link(curr, x)
 
-    def rule(curr: int) -> int | None:
-        nearer = list(bits_down(curr ^ t))
+    def next_bit(curr: int) -> int | None:
+        nearer = list(descending_bits(curr ^ t))
         for bit in nearer:
-            if active(curr, bit):
+            if is_active(curr, bit):
                 return bit
         for bit in nearer:
-            if not blocked(cube, curr, bit):
+            if not is_blocked(cube, curr, bit):
                 return bit
-        for bit in bits_down(2**cube.n - 1 & ~(curr ^ t)):
-            if active(curr, bit):
+        for bit in descending_bits(2**cube.n - 1 & ~(curr ^ t)):
+            if is_active(curr, bit):
                 return bit
         return None
 
-    return _walk(s, t, rule, cube)
+    return _follow_rule(s, t, next_bit, cube)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..errors import ParameterError, as_integer, check_integer, check_range, is_many, shown
+from ..errors import ParameterError, as_integer, check_integer, check_range, is_many, short_repr
 from ..networks.hypercube import Hypercube, check_cube
 from .registry import check_end
 
@@ -15,11 +15,13 @@ MOST_N, MOST_PACKETS = 20, 10**6
 Schedule = Sequence[Sequence[Sequence[int]]]
 
 
-def _step(number: int, step: object) -> list[tuple[int, int, int]]:
+def _check_step(number: int, step: object) -> list[tuple[int, int, int]]:
     """A step's moves; ParameterError for what is none."""
     moves = [tuple(map(as_integer, move)) if is_many(move) else () for move in step] if is_many(step) else [()]
     if any(len(move) != 3 or None in move for move in moves):
-        raise ParameterError(f"schedule must hold lists of (tail, head, packet), got {shown(step)} as step {number}")
+        raise ParameterError(
+            f"schedule must hold lists of (tail, head, packet), got {short_repr(step)} as step {number}"
+        )
     return moves  # type: ignore[return-value]
 
 
@@ -55,8 +57,8 @@ def schedule_steps(cube: Hypercube, s: int, packets: int, schedule: Schedule) ->
     held: dict[int, set[int]] = {v: set() for v in range(2**cube.n) if not cube.is_faulty(v)}
     held[s] = set(range(packets))
     if not is_many(schedule):
-        raise ParameterError(f"schedule must be a list of steps, got {shown(schedule)}")
-    steps = [_step(number, step) for number, step in enumerate(schedule, start=1)]
+        raise ParameterError(f"schedule must be a list of steps, got {short_repr(schedule)}")
+    steps = [_check_step(number, step) for number, step in enumerate(schedule, start=1)]
     for number, step in enumerate(steps, start=1):
         links = [(u, v) for u, v, _ in step]
         if len(links) != len(set(links)):

@@ -11,14 +11,14 @@ from ..networks.dualcube import DualCube
 from ..networks.family import CubeNetwork
 from ..networks.network import Network
 from .registry import check_end
-from .survival import check_network, tabled
+from .survival import check_network, network_arrays
 
 #: Nodes that a search may expand before it gives up: some ten seconds and 1 GB.  2^21 is more than both sides of
 #: a search in Q_20 can need, so up to that size every question is answered.
-MOST_EXPANDED = 2**21
+MAX_EXPANDED = 2**21
 
 #: Largest DC(m) that :func:`distance` searches whole: three bitmasks of 4 MiB.
-SEARCHED_WHOLE = 12
+LARGEST_SEARCHED = 12
 
 
 def distance(network: Network, s: int, t: int) -> int | None:
@@ -53,18 +53,18 @@ def distance(network: Network, s: int, t: int) -> int | None:
     if isinstance(network, CubeNetwork):
         from ..kernels.cube.tables import lengths_from
 
-        length = lengths_from(*tabled(network), s)[t]
-    elif isinstance(network, DualCube) and network.m <= SEARCHED_WHOLE:
-        from ..kernels.dualcube.shortest import distance_one
-        from .dualcube import listed
+        length = lengths_from(*network_arrays(network), s)[t]
+    elif isinstance(network, DualCube) and network.m <= LARGEST_SEARCHED:
+        from ..kernels.dualcube.shortest import shortest_length_one
+        from .dualcube import kernel_faults
 
-        length = distance_one(network.m, *listed(network), np.uint64(s), np.uint64(t))
+        length = shortest_length_one(network.m, *kernel_faults(network), np.uint64(s), np.uint64(t))
     else:
-        return shortest(network, s, t)
+        return shortest_length(network, s, t)
     return None if length < 0 else int(length)
 
 
-class _Side:
+class _SearchSide:
     """One end's search: A* in order of length so far + estimate, deepest first among equals."""
 
     def __init__(self, network: Network, start: int, goal: int) -> None:
@@ -88,7 +88,7 @@ class _Side:
                 self.bound += 2  # both networks are bipartite: lengths between two nodes share a parity
         return False
 
-    def expand(self, met: Callable[[int], None]) -> None:
+    def expand_next(self, met: Callable[[int], None]) -> None:
         """Expand the next node and report every node whose length became known or shorter."""
         node = self.waiting[self.bound].pop()
         self.expanded.add(node)
@@ -102,14 +102,14 @@ class _Side:
                 met(y)
 
 
-def shortest(network: Network, s: int, t: int) -> int | None:
+def shortest_length(network: Network, s: int, t: int) -> int | None:
     """:func:`distance` between nonfaulty nodes that were checked before."""
     if s == t:
         return 0
-    sides = _Side(network, s, t), _Side(network, t, s)
+    sides = _SearchSide(network, s, t), _SearchSide(network, t, s)
     best: int | None = None
 
-    def met(node: int) -> None:
+    def record_meeting(node: int) -> None:
         nonlocal best
         if node in sides[0].length and node in sides[1].length:
             through = sides[0].length[node] + sides[1].length[node]
@@ -119,12 +119,12 @@ def shortest(network: Network, s: int, t: int) -> int | None:
     while all(side.settle() for side in sides):
         if best is not None and best <= max(side.bound for side in sides):
             return best
-        if sum(len(side.expanded) for side in sides) >= MOST_EXPANDED:
+        if sum(len(side.expanded) for side in sides) >= MAX_EXPANDED:
             raise ParameterError(
-                f"s and t are separated by so many faults that the search for a path passed {MOST_EXPANDED} nodes, "
+                f"s and t are separated by so many faults that the search for a path passed {MAX_EXPANDED} nodes, "
                 f"got s={network.label(s)}, t={network.label(t)}"
             )
         for side in sides:
             if side.settle():
-                side.expand(met)
+                side.expand_next(record_meeting)
     return best

@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError, check_flag, check_integer, check_range
 from ..networks.hypercube import Hypercube, check_cube
-from ..networks.network import Link, listed_faults
+from ..networks.network import Link, require_listed_faults
 from .registry import Algorithms, check_end
 from .spanning_flows import NonfaultyGraph
 
 #: Largest cube whose n light trees are made, arrays of 2^n parents each: 1.5 GB.
-LIGHT = 23
+LARGEST_LIGHT = 23
 #: Largest cube whose nonfaulty graph is looked at whole: flows on integers of 2^n bits.
-WHOLE = 20
+LARGEST_GRAPH = 20
 #: Largest cube in which trees are packed: about n 2^n flows, one for each arc.
-PACKED = 10
+LARGEST_PACKED = 10
 
 #: An entry that is not a parent.
 ROOT, ABSENT = -1, -2
@@ -46,8 +46,8 @@ def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: st
     pivoted : bool
         The paper's pivoted and light trees, each rooted at a neighbour of s, instead of all rooted at s.
     algorithm : str
-        ``light`` (default): Johnsson and Ho's n trees without a fault, the n - 1 light trees of Algorithm A with one
-        faulty node; n <= 23.  ``edmonds``: any faulty nodes and links, as many trees as there are, all rooted
+        ``light_trees`` (default): Johnsson and Ho's n trees without a fault, the n - 1 light trees of Algorithm A with one
+        faulty node; n <= 23.  ``edmonds_trees``: any faulty nodes and links, as many trees as there are, all rooted
         at s; which ones is left open; n <= 10.
 
     Returns
@@ -57,8 +57,8 @@ def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: st
 
     Notes
     -----
-    ``light``: O(2^n n^2) time; 0.1 s at n = 16, 4 s at n = 20.  ``edmonds``: a flow for each arc of the nonfaulty graph;
-    0.7 s at n = 8, 7 s at n = 10.
+    ``light_trees``: O(2^n n^2) time; 0.1 s at n = 16, 4 s at n = 20.  ``edmonds_trees``: a flow for each arc of the
+    nonfaulty graph; 0.7 s at n = 8, 7 s at n = 10.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: st
     """
     chosen = TREES.choose(cube, algorithm, {"pivoted": True} if check_flag("pivoted", pivoted) else {})
     s = check_end(cube, "s", s)
-    listed_faults(cube)
+    require_listed_faults(cube)
     return chosen(cube, s)
 
 
@@ -86,14 +86,14 @@ def broadcast_packets(cube: Hypercube, s: int, packets: int, trees: str = "edst"
     packets : int
         1 or more.
     trees : str
-        ``edst`` (default): the rows of :func:`spanning_trees`; ``edmonds``: those of its algorithm of that name;
+        ``edst`` (default): the rows of :func:`spanning_trees`; ``edmonds_trees``: those of its algorithm of that name;
         ``binomial``: one tree, in which the parent of v clears the highest set bit of v ^ s, without faults; ``bfs``: one
         shortest-path tree, n <= 20.
 
     Returns
     -------
     int or None
-        0 for a source without another nonfaulty node; None where ``bfs`` or ``edmonds`` find no tree.
+        0 for a source without another nonfaulty node; None where ``bfs`` or ``edmonds_trees`` find no tree.
 
     Notes
     -----
@@ -110,10 +110,10 @@ def broadcast_packets(cube: Hypercube, s: int, packets: int, trees: str = "edst"
     chosen = HEIGHTS.choose(cube, trees)
     s = check_end(cube, "s", s)
     packets = check_integer("packets", packets, 1, 2**62)
-    if 2**cube.n - len(listed_faults(cube)) == 1:
+    if 2**cube.n - len(require_listed_faults(cube)) == 1:
         return 0
     heights = list(chosen(cube, s))
-    return _pipelined(heights, packets) if heights else None
+    return _pipelined_steps(heights, packets) if heights else None
 
 
 def max_spanning_trees(cube: Hypercube) -> int:
@@ -137,7 +137,7 @@ def max_spanning_trees(cube: Hypercube) -> int:
     >>> fc.max_spanning_trees(fc.Hypercube(4, faulty_nodes=[1]))  # node 0 has three links left
     3
     """
-    return _graph(cube).smallest_cut()[0]
+    return _nonfaulty_graph(cube).smallest_cut()[0]
 
 
 def smallest_cut(cube: Hypercube) -> list[Link]:
@@ -150,7 +150,7 @@ def smallest_cut(cube: Hypercube) -> list[Link]:
     >>> fc.smallest_cut(fc.Hypercube(3, faulty_nodes=[1]))  # what node 0 has left
     [(0, 2), (0, 4)]
     """
-    graph = _graph(cube)
+    graph = _nonfaulty_graph(cube)
     return graph.cut(graph.smallest_cut()[1])
 
 
@@ -158,7 +158,7 @@ def smallest_cut(cube: Hypercube) -> list[Link]:
 
 
 @TREES.register(Hypercube, "light", options={"pivoted": None}, default=True)
-def light(cube: Hypercube, s: int, pivoted: bool = False) -> Trees:
+def light_trees(cube: Hypercube, s: int, pivoted: bool = False) -> Trees:
     """The rows of ``algorithm="light"``; see :func:`spanning_trees`."""
     rows = list(_light_rows(cube, s, pivoted))
     return np.stack(rows) if rows else np.empty((0, 2**cube.n), np.int64)
@@ -166,21 +166,21 @@ def light(cube: Hypercube, s: int, pivoted: bool = False) -> Trees:
 
 def _light_rows(cube: Hypercube, s: int, pivoted: bool = False) -> Iterator[Trees]:
     """The trees one by one.  Raises ParameterError before the first for faults that are too many."""
-    n, faults = cube.n, sorted(listed_faults(cube))
+    n, faults = cube.n, sorted(require_listed_faults(cube))
     if len(faults) > 1 or cube.faulty_links:
         what = f"{len(faults)} faulty nodes" if len(faults) > 1 else f"{len(cube.faulty_links)} faulty links"
         raise ParameterError(
             'cube must have at most one faulty node and no faulty link for algorithm="light", '
             f'got {what}; algorithm="edmonds" takes any'
         )
-    check_range("n", n, 1, LIGHT, "for 2^n n entries of memory")
+    check_range("n", n, 1, LARGEST_LIGHT, "for 2^n n entries of memory")
     if not faults:
-        return (_moved(_rooted(n, i, pivoted), s) for i in range(n))
-    return _around_fault(n, s, faults[0], pivoted)
+        return (_translate_tree(_johnsson_ho_tree(n, i, pivoted), s) for i in range(n))
+    return _trees_around_fault(n, s, faults[0], pivoted)
 
 
-def _around_fault(n: int, s: int, fault: int, pivoted: bool) -> Iterator[Trees]:
-    dims = positions(n, s, fault)
+def _trees_around_fault(n: int, s: int, fault: int, pivoted: bool) -> Iterator[Trees]:
+    dims = position_dimensions(n, s, fault)
     labels = np.full(1, s, np.int64)  # of the nodes in canonical position (S4)
     for k in dims:
         labels = np.concatenate([labels, labels ^ (1 << k)])
@@ -193,14 +193,14 @@ def _around_fault(n: int, s: int, fault: int, pivoted: bool) -> Iterator[Trees]:
         yield tree
 
 
-def _moved(tree: Trees, s: int) -> Trees:
+def _translate_tree(tree: Trees, s: int) -> Trees:
     """The tree with every label moved by XOR with s."""
     moved: Trees = tree[np.arange(tree.size) ^ s]
     moved[moved >= 0] ^= s
     return moved
 
 
-def positions(n: int, s: int, fault: int) -> list[int]:
+def position_dimensions(n: int, s: int, fault: int) -> list[int]:
     """The dimension that goes to each position, from position 0 (S4).
 
     The faulty node's bits, seen from s, go to the top, highest first; then the others, highest first.
@@ -208,7 +208,7 @@ def positions(n: int, s: int, fault: int) -> list[int]:
     return sorted(range(n), key=lambda k: ((s ^ fault) >> k & 1, k))
 
 
-def _rooted(n: int, i: int, pivoted: bool) -> Trees:
+def _johnsson_ho_tree(n: int, i: int, pivoted: bool) -> Trees:
     """Johnsson and Ho's tree i, rooted at 0 (S1), or pivoted, rooted at 2^i (S2)."""
     v = np.arange(2**n, dtype=np.int64)
     last = v & (1 << i)
@@ -229,7 +229,7 @@ def light_tree(n: int, d: int, i: int) -> Trees:
     tree = np.full(2**n, ABSENT, np.int64)
     start = 0  # the smallest label of the subcube at work, Q'_m
     for m in range(n, 1, -1):
-        top, inner = start + (1 << m - 1), _rooted(m - 1, i, True)
+        top, inner = start + (1 << m - 1), _johnsson_ho_tree(m - 1, i, True)
         tree[start:top] = inner + start  # ST_i
         tree[start + (1 << i)] = ROOT if start == 0 else start - (1 << m) + (1 << i)  # step 3: s'_i hangs from s_i
         upper = slice(top, top + (1 << m - 1))
@@ -250,17 +250,17 @@ def light_tree(n: int, d: int, i: int) -> Trees:
 
 
 @TREES.register(Hypercube, "edmonds")
-def edmonds(cube: Hypercube, s: int) -> Trees:
+def edmonds_trees(cube: Hypercube, s: int) -> Trees:
     """The rows of ``algorithm="edmonds"``; see :func:`spanning_trees`."""
-    check_integer("n", cube.n, 1, PACKED, 'for algorithm="edmonds"')
-    trees = _graph(cube).packing(s)
+    check_integer("n", cube.n, 1, LARGEST_PACKED, 'for algorithm="edmonds"')
+    trees = _nonfaulty_graph(cube).pack_trees(s)
     return np.array(trees, np.int64).reshape(-1, 2**cube.n)
 
 
-def _graph(cube: Hypercube) -> NonfaultyGraph:
+def _nonfaulty_graph(cube: Hypercube) -> NonfaultyGraph:
     check_cube(cube)
-    faults = listed_faults(cube)
-    check_integer("n", cube.n, 1, WHOLE, "where all 2^n nodes are looked at")
+    faults = require_listed_faults(cube)
+    check_integer("n", cube.n, 1, LARGEST_GRAPH, "where all 2^n nodes are looked at")
     if len(faults) > 2**cube.n - 2:
         raise ParameterError(
             f"cube must have two nonfaulty nodes at least: any number of trees spans fewer, got {2**cube.n - len(faults)}"
@@ -287,7 +287,7 @@ def height(tree: Trees) -> int:
     return int(depths(tree).max())
 
 
-def _pipelined(heights: list[int], packets: int) -> int:
+def _pipelined_steps(heights: list[int], packets: int) -> int:
     """Steps of packets dealt in turn to edge-disjoint trees of these heights."""
     on_tree = [(packets - i + len(heights) - 1) // len(heights) for i in range(len(heights))]
     return max(many - 1 + high for many, high in zip(on_tree, heights, strict=True) if many)
@@ -307,11 +307,11 @@ def _heights_binomial(cube: Hypercube, s: int) -> Iterable[int]:
 
 @HEIGHTS.register(Hypercube, "bfs")
 def _heights_bfs(cube: Hypercube, s: int) -> Iterable[int]:
-    graph = _graph(cube)
+    graph = _nonfaulty_graph(cube)
     layers = list(graph.layers(1 << s))
     return [len(layers) - 1] if sum(layer.bit_count() for layer in layers) == graph.nodes.bit_count() else []
 
 
 @HEIGHTS.register(Hypercube, "edmonds")
 def _heights_edmonds(cube: Hypercube, s: int) -> Iterable[int]:
-    return map(height, edmonds(cube, s))
+    return map(height, edmonds_trees(cube, s))

@@ -16,13 +16,13 @@ import functools
 from collections.abc import Iterable, Iterator
 
 from ..networks.hypercube import Hypercube
-from ..networks.network import Link, listed_faults
+from ..networks.network import Link, require_listed_faults
 
 Nodes = int  # bit v of it stands for node v
 
 
 @functools.cache
-def lower(n: int, k: int) -> Nodes:
+def lower_nodes(n: int, k: int) -> Nodes:
     """The nodes of Q_n whose bit k is clear."""
     nodes = (1 << (1 << k)) - 1
     for i in range(k + 1, n):
@@ -38,7 +38,7 @@ def set_of(labels: Iterable[int]) -> Nodes:
     return int.from_bytes(held, "little")
 
 
-def members(nodes: Nodes) -> Iterator[int]:
+def list_members(nodes: Nodes) -> Iterator[int]:
     """The nodes of a set, ascending."""
     text = bin(nodes)[:1:-1]
     at = text.find("1")
@@ -47,7 +47,7 @@ def members(nodes: Nodes) -> Iterator[int]:
         at = text.find("1", at + 1)
 
 
-def in_most(nodes: Nodes, sets: Iterable[Nodes], most: int) -> list[Nodes]:
+def count_memberships(nodes: Nodes, sets: Iterable[Nodes], most: int) -> list[Nodes]:
     """Entry j: those of some nodes that are in j of the sets or more, j = 0, ..., ``most``."""
     held = [nodes] + [0] * most
     for others in sets:
@@ -71,7 +71,7 @@ class NonfaultyGraph:
     def __init__(self, cube: Hypercube) -> None:
         everything = (1 << (1 << cube.n)) - 1
         self.n = cube.n
-        self.nodes = everything ^ set_of(listed_faults(cube))
+        self.nodes = everything ^ set_of(require_listed_faults(cube))
         self.links = [self.nodes & self.across(self.nodes, k) for k in range(cube.n)]
         ends: list[list[int]] = [[] for _ in range(cube.n)]
         for u, v in cube.faulty_links:
@@ -81,7 +81,7 @@ class NonfaultyGraph:
 
     def across(self, nodes: Nodes, k: int) -> Nodes:
         """The neighbours of a set of nodes across dimension k, whether nonfaulty or not."""
-        low, step = lower(self.n, k), 1 << k
+        low, step = lower_nodes(self.n, k), 1 << k
         return (nodes >> step & low) | (nodes & low) << step
 
     def neighbours(self, nodes: Nodes, links: list[Nodes] | None = None) -> Nodes:
@@ -106,50 +106,50 @@ class NonfaultyGraph:
     @functools.cached_property
     def min_degree(self) -> int:
         """The smallest number of nonfaulty links at a nonfaulty node."""
-        with_links = in_most(self.nodes, self.links, self.n)
+        with_links = count_memberships(self.nodes, self.links, self.n)
         return max(j for j in range(self.n + 1) if with_links[j] == self.nodes)
 
-    def of_degree(self, degree: int) -> int:
+    def node_of_degree(self, degree: int) -> int:
         """The smallest node with that number of nonfaulty links, which one must have."""
-        return next(v for v in members(self.nodes) if sum(ends >> v & 1 for ends in self.links) == degree)
+        return next(v for v in list_members(self.nodes) if sum(ends >> v & 1 for ends in self.links) == degree)
 
     def cut(self, side: Nodes) -> list[Link]:
         """The nonfaulty links between a set of nonfaulty nodes and the others, sorted, as (u, v) with u < v."""
         found = []
         for k, ends in enumerate(self.links):
             crossing = side & ends & self.across(self.nodes & ~side, k)
-            found += [(min(u, u ^ 1 << k), max(u, u ^ 1 << k)) for u in members(crossing)]
+            found += [(min(u, u ^ 1 << k), max(u, u ^ 1 << k)) for u in list_members(crossing)]
         return sorted(found)
 
     # ---------------------------------------------------------------- edge connectivity
 
     def smallest_cut(self) -> tuple[int, Nodes]:
         """Edge connectivity, and one side of a cut of as many links.  Two nonfaulty nodes at least."""
-        best, side = self.min_degree, 1 << self.of_degree(self.min_degree)
+        best, side = self.min_degree, 1 << self.node_of_degree(self.min_degree)
         if best == 0:
             return best, side
         reached = self.connected(self.nodes & -self.nodes)
         if reached != self.nodes:
             return 0, reached
-        core = self._bound_together()
+        core = self._find_core()
         while True:  # no cut of fewer than ``best`` links parts the core
-            core = self._grown(core, best)
+            core = self._grow_core(core, best)
             rest = self.nodes & ~core
             if rest.bit_count() < 1 << self.min_degree:
                 return best, side
-            target = next(members(rest & self.neighbours(core)))
+            target = next(list_members(rest & self.neighbours(core)))
             paths, reached = max_flow(self, self.links, core, target, best)
             if paths < best:
                 best, side = paths, reached
             core |= 1 << target
 
-    def _bound_together(self) -> Nodes:
+    def _find_core(self) -> Nodes:
         """The largest class of nodes joined by links with at least delta - 1 nonfaulty squares on them each."""
         strong = []
         for i, ends in enumerate(self.links):
             others = ((j, links) for j, links in enumerate(self.links) if j != i)
             squares = (links & self.across(links, i) & self.across(ends, j) for j, links in others)
-            strong.append(in_most(ends, squares, self.min_degree - 1)[-1])
+            strong.append(count_memberships(ends, squares, self.min_degree - 1)[-1])
         best, rest = 0, self.nodes
         while rest.bit_count() > best.bit_count():
             part = self.connected(rest & -rest, strong)
@@ -157,7 +157,7 @@ class NonfaultyGraph:
             best = max(best, part, key=int.bit_count)
         return best
 
-    def _grown(self, core: Nodes, target: int) -> Nodes:
+    def _grow_core(self, core: Nodes, target: int) -> Nodes:
         """The core with every node that has ``target`` neighbours in it or next to it, over and over.
 
         Each such neighbour is the start of a path of its own into the core.
@@ -165,14 +165,14 @@ class NonfaultyGraph:
         while True:
             near = core | self.neighbours(core)
             steps = (ends & self.across(near, k) for k, ends in enumerate(self.links))
-            grown = in_most(self.nodes & ~core, steps, target)[-1]
+            grown = count_memberships(self.nodes & ~core, steps, target)[-1]
             if not grown:
                 return core
             core |= grown
 
     # ---------------------------------------------------------------- packings of trees
 
-    def packing(self, root: int) -> list[list[int]]:
+    def pack_trees(self, root: int) -> list[list[int]]:
         """As many arc-disjoint spanning trees rooted at a nonfaulty node as there are: parents, -1 at the root, -2 absent.
 
         Lovasz's proof of Edmonds' theorem: a tree is grown arc by arc, and an arc is taken if without it the arcs

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, check_range, shown
+from ..errors import ParameterError, check_range, short_repr
 from ..networks.dualcube import DualCube
-from ..networks.family import TABLED, CubeNetwork, families
-from ..networks.network import Network, every_fault
+from ..networks.family import LARGEST_TABLED, CubeNetwork, families
+from ..networks.network import Network, all_faulty_nodes
 from .registry import check_end
 
 #: Largest number of bits of a label where :func:`diameter` searches from every node.
-_EVERY = 14
+_LARGEST_DIAMETER = 14
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ def survival(network: Network) -> Survival:
     >>> s.connected, s.isolated, s.components  # node 0, and four others
     (False, 1, [4, 1])
     """
-    from ..kernels.cube.tables import part_sizes
+    from ..kernels.cube.tables import component_sizes
 
-    sizes: list[int] = sorted(part_sizes(*tabled(network)).tolist(), reverse=True)
+    sizes: list[int] = sorted(component_sizes(*network_arrays(network)).tolist(), reverse=True)
     return Survival(len(sizes) == 1, sizes.count(1), sizes, sizes[0] if sizes else 0)
 
 
@@ -76,7 +76,7 @@ def eccentricity(network: Network, v: int) -> int | None:
     from ..kernels.cube.tables import OPEN, lengths_from
 
     v = check_end(check_network(network), "v", v)
-    length = lengths_from(*tabled(network), v)
+    length = lengths_from(*network_arrays(network), v)
     return None if (length == OPEN).any() else int(length.max())
 
 
@@ -92,25 +92,25 @@ def diameter(network: Network) -> int | None:
     >>> fc.diameter(fc.Hypercube(3, faulty_nodes=[1, 2, 4])) is None  # node 0 is cut off
     True
     """
-    from ..kernels.cube.tables import widest
+    from ..kernels.cube.tables import find_diameter
 
     check_network(network)
-    check_range("bits of a label", network.bits, 1, _EVERY, "to search from every node")
-    found = int(widest(*tabled(network)))
+    check_range("bits of a label", network.bits, 1, _LARGEST_DIAMETER, "to search from every node")
+    found = int(find_diameter(*network_arrays(network)))
     return None if found < 0 else found
 
 
 def check_network(network: object) -> Network:
     """The network; ParameterError for anything else."""
     if not isinstance(network, Network):
-        raise ParameterError(f"network must be a network, got {shown(network)}")
+        raise ParameterError(f"network must be a network, got {short_repr(network)}")
     return network
 
 
-def tabled(network: Network) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.uint64]]:
+def network_arrays(network: Network) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.uint64]]:
     """A network as ``kernels/cube/tables.py`` takes it: its table, the faulty nodes, and ``cut``, the faulty links."""
     check_network(network)
-    check_range("bits of a label", network.bits, 1, TABLED, "to hold all nodes")
+    check_range("bits of a label", network.bits, 1, LARGEST_TABLED, "to hold all nodes")
     if isinstance(network, CubeNetwork):
         table = network.family.table(network.n)
     elif isinstance(network, DualCube):
@@ -118,7 +118,7 @@ def tabled(network: Network) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDAr
     else:
         table = families()["hypercube"].table(network.bits)
     faulty = np.zeros(len(table), np.bool_)
-    faulty[every_fault(network)] = True
+    faulty[all_faulty_nodes(network)] = True
     cut = np.zeros(len(table) if network.faulty_links else 0, np.uint64)
     for link in network.faulty_links:
         for u, v in (link, link[::-1]):

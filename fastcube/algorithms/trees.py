@@ -13,16 +13,16 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, as_integer, check_integer, check_range, is_many, shown
+from ..errors import ParameterError, as_integer, check_integer, check_range, is_many, short_repr
 from ..networks.hypercube import Hypercube, check_cube
 from .registry import Algorithms
 from .unsafe import faulty_labels
 
 #: Largest cubes of :func:`detect` and of what lists a tree's 2^n - 1 links.
-WORDS = 24
-LISTED = 20
+LARGEST_WORDS = 24
+LARGEST_LISTED = 20
 #: Largest cube all of whose lazy statuses are asked.
-WHOLE = 20
+LARGEST_WHOLE = 20
 
 Array = NDArray[np.uint64]
 _ONE = np.uint64(1)
@@ -56,7 +56,7 @@ class CommunicationTree:
         self.order = _check_order(cube.n, order)
         self.costs = tuple(costs) if is_many(costs) else (costs,)
         if not all(isinstance(cost, dict) for cost in self.costs):
-            raise ParameterError(f"costs must be dicts, one an iteration, got {shown(costs)}")
+            raise ParameterError(f"costs must be dicts, one an iteration, got {short_repr(costs)}")
 
     @property
     def n(self) -> int:
@@ -104,7 +104,7 @@ class CommunicationTree:
     @property
     def links(self) -> list[tuple[int, int, int]]:
         """All 2^n - 1 links as (stage, sender, receiver), by stage, then sender; n <= 20."""
-        check_range("n", self.n, 1, LISTED, "to list a tree's 2^n - 1 links")
+        check_range("n", self.n, 1, LARGEST_LISTED, "to list a tree's 2^n - 1 links")
         nodes = np.arange(2**self.n)
         found: list[tuple[int, int, int]] = []
         for i, d in enumerate(self.order):
@@ -118,7 +118,7 @@ def _check_order(n: int, order: object) -> tuple[int, ...]:
     given = list(order) if is_many(order) else []
     dims = tuple(-1 if (d := as_integer(value)) is None else d for value in given)
     if sorted(dims) != list(range(n)):
-        raise ParameterError(f"order must be a permutation of 0, ..., {n - 1} for n={n}, got {shown(order)}")
+        raise ParameterError(f"order must be a permutation of 0, ..., {n - 1} for n={n}, got {short_repr(order)}")
     return dims
 
 
@@ -129,7 +129,7 @@ def dead_links(cube: Hypercube) -> tuple[Array, Array]:
     """The dead links, each once: lower ends, and the bit in which the ends differ."""
     links = np.array(sorted(cube.faulty_links), dtype=np.uint64).reshape(-1, 2)
     lows, bits = [links[:, 0] & links[:, 1]], [links[:, 0] ^ links[:, 1]]
-    nodes = faulty_labels(cube, WHOLE, "trees under random_faults, where every node is asked")
+    nodes = faulty_labels(cube, LARGEST_WHOLE, "trees under random_faults, where every node is asked")
     for k in range(cube.n):
         bit = _ONE << np.uint64(k)
         lows.append(nodes & ~bit)
@@ -160,7 +160,7 @@ def detect(cube: Hypercube) -> Array:
     >>> fc.detect(fc.Hypercube(3, faulty_links=[(0, 4)]))  # bit 2 of either end
     array([4, 0, 0, 0, 4, 0, 0, 0], dtype=uint64)
     """
-    check_range("n", check_cube(cube).n, 1, WORDS, "for a FAULT word of every node")
+    check_range("n", check_cube(cube).n, 1, LARGEST_WORDS, "for a FAULT word of every node")
     words = np.zeros(2**cube.n, np.uint64)
     low, bit = dead_links(cube)
     for k in range(cube.n):  # distinct links of one dimension have distinct ends
@@ -182,7 +182,7 @@ def first_sink(n: int, low: Array, bit: Array) -> int | None:
 # ---------------------------------------------------------------- FIND_TREE and TOP_DOWN
 
 
-FINDING: Algorithms[CommunicationTree | None] = Algorithms("find_tree", homes=("trees",), network="cube")
+TREE_FINDERS: Algorithms[CommunicationTree | None] = Algorithms("find_tree", homes=("trees",), network="cube")
 
 
 def find_tree(cube: Hypercube, algorithm: str | None = None) -> CommunicationTree | None:
@@ -211,11 +211,11 @@ def find_tree(cube: Hypercube, algorithm: str | None = None) -> CommunicationTre
     >>> tree.sink, tree.order, tree.faulty_links
     (2, (2, 1, 0), ())
     """
-    return FINDING.choose(cube, algorithm)(cube)
+    return TREE_FINDERS.choose(cube, algorithm)(cube)
 
 
-@FINDING.register(Hypercube, "FIND_TREE", default=True)
-def _find(cube: Hypercube) -> CommunicationTree | None:
+@TREE_FINDERS.register(Hypercube, "FIND_TREE", default=True)
+def _find_tree_order(cube: Hypercube) -> CommunicationTree | None:
     """FIND_TREE by dead links: with labels relative to the sink and used bits cleared, a dead link of an unused dimension
     k whose lower end is 2^j counts for COST(j), and one whose lower end is 0 for COST(k); all others count for nothing."""
     n = cube.n
@@ -238,8 +238,8 @@ def _find(cube: Hypercube) -> CommunicationTree | None:
     return CommunicationTree(cube, sink, order, costs)
 
 
-@FINDING.register(Hypercube, "TOP_DOWN")
-def _top_down(cube: Hypercube) -> CommunicationTree:
+@TREE_FINDERS.register(Hypercube, "TOP_DOWN")
+def _find_top_down_tree(cube: Hypercube) -> CommunicationTree:
     """R20, by the list of dead links inside the subcube that is left."""
     low, bit = dead_links(cube)
     rest, order, sink = list(range(cube.n)), [], 0

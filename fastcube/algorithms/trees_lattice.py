@@ -12,8 +12,8 @@ from ..networks.hypercube import Hypercube, check_cube
 from .trees import Array, CommunicationTree, dead_links, detect
 
 #: Largest cubes of :func:`optimal_tree`, which holds 3^n numbers twice, and of :func:`exhaust`.
-LATTICE = 14
-EXHAUSTED = 10
+LARGEST_LATTICE = 14
+LARGEST_EXHAUSTED = 10
 
 _ONE = np.uint64(1)
 
@@ -41,7 +41,7 @@ class Lattice:
             view = np.moveaxis(inside, axis, 0)
             view[2] += view[0] + view[1]
         self.inside = inside.ravel()
-        self.tail = self._tails()
+        self.tail = self._find_tails()
 
     def index(self, base: Array, free: Array) -> NDArray[np.int64]:
         """Base-3 numbers of subcubes (base, free)."""
@@ -51,7 +51,7 @@ class Lattice:
             total += digit.astype(np.int64) * 3**j
         return total
 
-    def _tails(self) -> NDArray[np.int32]:
+    def _find_tails(self) -> NDArray[np.int32]:
         every = np.arange(3**self.n)
         free = sum((every // 3**j % 3 == 2).astype(np.int8) for j in range(self.n))
         layers = np.split(np.argsort(free, kind="stable"), np.cumsum(np.bincount(free))[:-1])
@@ -110,7 +110,7 @@ def optimal_tree(cube: Hypercube, any_sink: bool = False) -> CommunicationTree |
     >>> fc.optimal_tree(fc.Hypercube(3, faulty_links=[(0, 1)])).faulty_links
     ()
     """
-    check_range("n", check_cube(cube).n, 1, LATTICE, "for the optimal tree over 3^n subcubes")
+    check_range("n", check_cube(cube).n, 1, LARGEST_LATTICE, "for the optimal tree over 3^n subcubes")
     labels = np.arange(2**cube.n, dtype=np.uint64)
     if not check_flag("any_sink", any_sink):
         labels = labels[detect(cube) == 0]
@@ -141,21 +141,21 @@ def exhaust(cube: Hypercube) -> Iterator[CommunicationTree]:
     >>> len(list(fc.exhaust(fc.Hypercube(3, faulty_links=[(0, 1)]))))  # a tree leaves out 5 of the 12 links
     20
     """
-    check_range("n", check_cube(cube).n, 1, EXHAUSTED, "to list all fault-free trees")
-    return _fault_free(cube)
+    check_range("n", check_cube(cube).n, 1, LARGEST_EXHAUSTED, "to list all fault-free trees")
+    return _fault_free_trees(cube)
 
 
-def _fault_free(cube: Hypercube) -> Iterator[CommunicationTree]:
+def _fault_free_trees(cube: Hypercube) -> Iterator[CommunicationTree]:
     lattice = Lattice(cube)
 
-    def grow(at: int, backwards: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    def extend_tree(at: int, backwards: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         if len(backwards) == cube.n:
             yield backwards
         for j, crossing, grown in lattice.steps(at):
             if crossing == 0 and lattice.tail[grown] == 0:
-                yield from grow(grown, (*backwards, j))
+                yield from extend_tree(grown, (*backwards, j))
 
     labels = np.arange(2**cube.n, dtype=np.uint64)
     for sink, at in enumerate(lattice.index(labels, np.zeros_like(labels)).tolist()):
-        for backwards in grow(at, ()):
+        for backwards in extend_tree(at, ()):
             yield CommunicationTree(cube, sink, backwards[::-1])

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, as_integer, check_integer, shown
+from ..errors import ParameterError, as_integer, check_integer, short_repr
 from ..networks.hypercube import Hypercube, Subcube, check_cube
-from ..networks.network import bits_down
+from ..networks.network import descending_bits
 from .paths import ROUTING, Route
-from .routing import blocked
-from .unsafe import Unsafe, gather, scatter
+from .routing import is_blocked
+from .unsafe import Unsafe, gather_bits, scatter_bits
 
 #: Largest n whose 2^n words are given as an array, and largest subcube whose words are computed.
-WHOLE = 20
+LARGEST_WHOLE = 20
 
 #: Hops of a DFS, and hops of a SIDETRACK divided by n, after which one more is ``limit`` (V8).
 DFS_HOPS, SIDETRACK_HOPS = 2**16, 8
@@ -32,12 +32,12 @@ DFS_HOPS, SIDETRACK_HOPS = 2**16, 8
 Plane = NDArray[np.bool_]
 
 
-def _across(plane: Plane, i: int) -> Plane:
+def _neighbour_values(plane: Plane, i: int) -> Plane:
     """What each node's neighbour across dimension i has."""
     return plane.reshape(-1, 2, 2**i)[:, ::-1].reshape(-1)
 
 
-class _Words(ABC):
+class _SafetyStatus(ABC):
     """What the words of one cube share: its maximal unsafe subcubes, and a word inside of each that is asked for."""
 
     def __init__(self, cube: Hypercube) -> None:
@@ -45,10 +45,10 @@ class _Words(ABC):
         self._unsafe = Unsafe(cube)
         self._solved: dict[Subcube, Any] = {}
 
-    def _part(self, v: int) -> Subcube | None:
+    def _subcube_of(self, v: int) -> Subcube | None:
         return next((part for part in self._unsafe.subcubes if v in part), None)
 
-    def _of(self, part: Subcube) -> Any:
+    def _status_of(self, part: Subcube) -> Any:
         """The word inside of a subcube, computed once."""
         if part not in self._solved:
             self._solved[part] = self._solve(part)
@@ -60,42 +60,45 @@ class _Words(ABC):
 
     def _masks(self, part: Subcube) -> tuple[Plane, Plane]:
         """The nonfaulty nodes of a subcube, and the ends of faulty links: what each word is computed from."""
-        if part.dimension > WHOLE:
+        if part.dimension > LARGEST_WHOLE:
             raise ParameterError(
-                f"words are computed in unsafe subcubes of at most {WHOLE} dimensions, got one of {part.dimension}: {part}"
+                f"words are computed in unsafe subcubes of at most {LARGEST_WHOLE} dimensions, "
+                f"got one of {part.dimension}: {part}"
             )
-        faulty, ends = self._unsafe._inside(part)
+        faulty, ends = self._unsafe._local_faults(part)
         masks = np.ones(part.size, np.bool_), np.zeros(part.size, np.bool_)
         masks[0][faulty], masks[1][ends] = False, True
         return masks
 
     def _whole(self, what: str, full: Any, *columns: int) -> NDArray[Any]:
         """Full words of all 2^n nodes, with those of the subcubes put in."""
-        if self.cube.n > WHOLE:
-            raise ParameterError(f"n must be in [1, {WHOLE}] for {what}, got {self.cube.n}; one node's at any n")
+        if self.cube.n > LARGEST_WHOLE:
+            raise ParameterError(
+                f"n must be in [1, {LARGEST_WHOLE}] for {what}, got {self.cube.n}; one node's at any n"
+            )
         words = np.full((2**self.cube.n, *columns), full)
         for part in self._unsafe.subcubes:
-            inside = scatter(np.arange(part.size, dtype=np.uint64), part)
-            words[inside] = self._of(part)
+            inside = scatter_bits(np.arange(part.size, dtype=np.uint64), part)
+            words[inside] = self._status_of(part)
         return words
 
     @functools.cached_property
     def safe(self) -> int:
         """Number of nonfaulty nodes that the word calls safe."""
         parts = self._unsafe.subcubes
-        return int(2**self.cube.n) - sum(part.size for part in parts) + sum(map(self._safe_in, parts))
+        return int(2**self.cube.n) - sum(part.size for part in parts) + sum(map(self._count_safe, parts))
 
     @abstractmethod
-    def _safe_in(self, part: Subcube) -> int:
+    def _count_safe(self, part: Subcube) -> int:
         """Number of nonfaulty nodes of a subcube that the word calls safe."""
 
 
-def _at(part: Subcube, v: int) -> int:
+def _local_label(part: Subcube, v: int) -> int:
     """A node's label in the d-cube of its subcube."""
-    return int(gather(np.array([v], np.uint64), part.free)[0])
+    return int(gather_bits(np.array([v], np.uint64), part.free)[0])
 
 
-class SafetyLevels(_Words):
+class SafetyLevels(_SafetyStatus):
     """Wu's safety levels (V3, V6); made by :func:`fastcube.safety_levels`.
 
     Attributes
@@ -120,7 +123,7 @@ class SafetyLevels(_Words):
     @functools.cached_property
     def rounds(self) -> int:
         """The largest shown level below n of a nonfaulty node, 0 if there is none."""
-        levels = (self._of(part) for part in self._unsafe.subcubes)
+        levels = (self._status_of(part) for part in self._unsafe.subcubes)
         return max((int(own[own < self.cube.n].max(initial=0)) for own in levels), default=0)
 
     def level(self, v: int) -> int:
@@ -135,24 +138,24 @@ class SafetyLevels(_Words):
     def shown(self, v: int) -> int:
         """The level that a node shows to its neighbours: 0 at the end of a faulty link."""
         v = self.cube.check_node("v", v)
-        part = self._part(v)
-        return self.cube.n if part is None else int(self._of(part)[_at(part, v)])
+        part = self._subcube_of(v)
+        return self.cube.n if part is None else int(self._status_of(part)[_local_label(part, v)])
 
-    def _safe_in(self, part: Subcube) -> int:
+    def _count_safe(self, part: Subcube) -> int:
         ends = [v for v in self._unsafe._ends.tolist() if v in part]
-        return int((self._of(part) == self.cube.n).sum()) + sum(self.level(v) == self.cube.n for v in ends)
+        return int((self._status_of(part) == self.cube.n).sum()) + sum(self.level(v) == self.cube.n for v in ends)
 
     def _solve(self, part: Subcube) -> NDArray[np.int64]:
         nonfaulty, ends = self._masks(part)
         plane = nonfaulty & ~ends
         total = plane.astype(np.int64)
         for k in range(1, part.dimension):
-            plane = plane & (_count(~plane, part.dimension) <= k)
+            plane = plane & (_count_neighbours(~plane, part.dimension) <= k)
             total += plane
         return np.where(plane, self.cube.n, total)
 
 
-class SafetyVectors(_Words):
+class SafetyVectors(_SafetyStatus):
     """Wu's safety vectors (V4); made by :func:`fastcube.safety_vectors`.
 
     Attributes
@@ -176,39 +179,39 @@ class SafetyVectors(_Words):
         """The last bit that some nonfaulty node lacks, less one."""
         rounds = 0
         for part in self._unsafe.subcubes:
-            lacking = ~self._of(part)[self._masks(part)[0]].all(axis=0)
+            lacking = ~self._status_of(part)[self._masks(part)[0]].all(axis=0)
             rounds = max(rounds, int(np.flatnonzero(lacking).max(initial=0)))
         return rounds
 
     def vector(self, v: int) -> Plane:
         """A node's bits 1 .. n, bool (n,); any n."""
         v = self.cube.check_node("v", v)
-        part = self._part(v)
-        return np.ones(self.cube.n, np.bool_) if part is None else self._of(part)[_at(part, v)].copy()
+        part = self._subcube_of(v)
+        return np.ones(self.cube.n, np.bool_) if part is None else self._status_of(part)[_local_label(part, v)].copy()
 
-    def _safe_in(self, part: Subcube) -> int:
-        return int(self._of(part).all(axis=1).sum())
+    def _count_safe(self, part: Subcube) -> int:
+        return int(self._status_of(part).all(axis=1).sum())
 
     def _solve(self, part: Subcube) -> Plane:
         nonfaulty, ends = self._masks(part)
         out = np.repeat(nonfaulty[:, None], self.cube.n, axis=1)
         out[:, 0] &= ~ends
-        cut = self._cut(part)
+        cut = self._cut_links(part)
         for k in range(1, part.dimension):
-            out[:, k] &= _count(~out[:, k - 1], part.dimension, cut) <= k
+            out[:, k] &= _count_neighbours(~out[:, k - 1], part.dimension, cut) <= k
         return out
 
-    def _cut(self, part: Subcube) -> Plane:
+    def _cut_links(self, part: Subcube) -> Plane:
         """Row i: the nodes of a subcube whose link across its i-th free dimension is faulty."""
         out = np.zeros((part.dimension, part.size), np.bool_)
         free = sorted(1 << i for i in range(self.cube.n) if part.free >> i & 1)
         for u, v in self.cube.faulty_links:
             if u in part:
-                out[free.index(u ^ v), [_at(part, u), _at(part, v)]] = True
+                out[free.index(u ^ v), [_local_label(part, u), _local_label(part, v)]] = True
         return out
 
 
-class WuFernandez(_Words):
+class WuFernandez(_SafetyStatus):
     """Wu and Fernandez's marking (V2); made by :func:`fastcube.wu_fernandez`.
 
     Attributes
@@ -226,30 +229,30 @@ class WuFernandez(_Words):
     @functools.cached_property
     def rounds(self) -> int:
         """The last synchronous round that marks a node, 0 if none does."""
-        return max((int(self._of(part).max()) for part in self._unsafe.subcubes), default=0)
+        return max((int(self._status_of(part).max()) for part in self._unsafe.subcubes), default=0)
 
-    def _safe_in(self, part: Subcube) -> int:
-        return int((self._masks(part)[0] & (self._of(part) == 0)).sum())
+    def _count_safe(self, part: Subcube) -> int:
+        return int((self._masks(part)[0] & (self._status_of(part) == 0)).sum())
 
     def _solve(self, part: Subcube) -> NDArray[np.int64]:
         """The round that marks each node, 0 for the others."""
         nonfaulty, _ = self._masks(part)
         marked = np.zeros(part.size, np.int64)
-        twice = _count(~nonfaulty, part.dimension) >= 2
+        twice = _count_neighbours(~nonfaulty, part.dimension) >= 2
         for t in itertools.count(1):
             bad = ~nonfaulty | (marked > 0)
-            new = ~bad & (twice | (_count(bad, part.dimension) >= 3))
+            new = ~bad & (twice | (_count_neighbours(bad, part.dimension) >= 3))
             if not new.any():
                 break
             marked[new] = t
         return marked
 
 
-def _count(plane: Plane, d: int, cut: Plane | None = None) -> NDArray[np.int8]:
+def _count_neighbours(plane: Plane, d: int, cut: Plane | None = None) -> NDArray[np.int8]:
     """Numbers of each node's neighbours that are in a plane, or behind a link that row i of ``cut`` names."""
     out = np.zeros(plane.size, np.int8)
     for i in range(d):
-        out += _across(plane, i) if cut is None else _across(plane, i) | cut[i]
+        out += _neighbour_values(plane, i) if cut is None else _neighbour_values(plane, i) | cut[i]
     return out
 
 
@@ -317,16 +320,16 @@ def wu_fernandez(cube: Hypercube) -> WuFernandez:
 # ---------------------------------------------------------------- rules
 
 
-def _good(cube: Hypercube, u: int, mask: int) -> Iterator[int]:
+def _good_bits(cube: Hypercube, u: int, mask: int) -> Iterator[int]:
     """The bits of a mask, most significant first, over which a hop from u is good."""
-    return (bit for bit in bits_down(mask) if not blocked(cube, u, bit))
+    return (bit for bit in descending_bits(mask) if not is_blocked(cube, u, bit))
 
 
-def _all(cube: Hypercube) -> int:
+def _require_all_nodes(cube: Hypercube) -> int:
     return int(2**cube.n - 1)
 
 
-def _informed(cube: Hypercube, s: int, t: int, first: int | None, rule: Callable[[int], int | None]) -> Route:
+def _route_informed(cube: Hypercube, s: int, t: int, first: int | None, rule: Callable[[int], int | None]) -> Route:
     """Send over ``first``, then over the preferred bits that ``rule`` names."""
     if s == t:
         return Route("delivered", [s])
@@ -344,52 +347,52 @@ def _informed(cube: Hypercube, s: int, t: int, first: int | None, rule: Callable
 
 
 @ROUTING.register(Hypercube, "LEVELS")
-def by_levels(cube: Hypercube, s: int, t: int) -> Route:
+def route_by_levels(cube: Hypercube, s: int, t: int) -> Route:
     """LEVELS (Wu 1997; V7): over the preferred bit of the highest level, or at once over a spare one, or refused."""
     words = safety_levels(cube)
 
-    def highest(u: int, mask: int) -> int | None:
-        return max(_good(cube, u, mask), key=lambda bit: words.shown(u ^ bit), default=None)
+    def highest_level_bit(u: int, mask: int) -> int | None:
+        return max(_good_bits(cube, u, mask), key=lambda bit: words.shown(u ^ bit), default=None)
 
-    h, first = (s ^ t).bit_count(), highest(s, s ^ t)
+    h, first = (s ^ t).bit_count(), highest_level_bit(s, s ^ t)
     near = first is not None and (h == 1 or words.shown(s ^ first) >= h - 1)
     if not near and (h == 1 or words.level(s) < h):
-        first = highest(s, _all(cube) & ~(s ^ t))
+        first = highest_level_bit(s, _require_all_nodes(cube) & ~(s ^ t))
         if first is not None and words.shown(s ^ first) < h + 1:
             first = None
-    return _informed(cube, s, t, first, lambda u: highest(u, u ^ t))
+    return _route_informed(cube, s, t, first, lambda u: highest_level_bit(u, u ^ t))
 
 
 @ROUTING.register(Hypercube, "VECTORS")
-def by_vectors(cube: Hypercube, s: int, t: int) -> Route:
+def route_by_vectors(cube: Hypercube, s: int, t: int) -> Route:
     """VECTORS (Wu 1998; V7): over the first preferred bit whose neighbour has the bit of the distance left, else as LEVELS."""
     words = safety_vectors(cube)
 
-    def first_with(u: int, mask: int, k: int) -> int | None:
-        for bit in _good(cube, u, mask) if k <= cube.n else ():
+    def first_vector_bit(u: int, mask: int, k: int) -> int | None:
+        for bit in _good_bits(cube, u, mask) if k <= cube.n else ():
             if k == 0 or words.vector(u ^ bit)[k - 1]:
                 return bit
         return None
 
     h = (s ^ t).bit_count()
-    first = first_with(s, s ^ t, h - 1)
+    first = first_vector_bit(s, s ^ t, h - 1)
     if first is None:
-        first = first_with(s, _all(cube) & ~(s ^ t), h + 1)
-    return _informed(cube, s, t, first, lambda u: first_with(u, u ^ t, (u ^ t).bit_count() - 1))
+        first = first_vector_bit(s, _require_all_nodes(cube) & ~(s ^ t), h + 1)
+    return _route_informed(cube, s, t, first, lambda u: first_vector_bit(u, u ^ t, (u ^ t).bit_count() - 1))
 
 
 @ROUTING.register(Hypercube, "A1")
-def a1(cube: Hypercube, s: int, t: int) -> Route:
+def route_a1(cube: Hypercube, s: int, t: int) -> Route:
     """Algorithm A1 (Chen & Shin 1990; V7): the message carries the bits that are left and a tag of those tried."""
-    left, tag, path = list(bits_down(s ^ t)), 0, [s]
+    left, tag, path = list(descending_bits(s ^ t)), 0, [s]
     while left:
         u = path[-1]
-        bit = next((bit for bit in left if not blocked(cube, u, bit)), None)
+        bit = next((bit for bit in left if not is_blocked(cube, u, bit)), None)
         if bit is not None:
             left.remove(bit)
         else:
             tag |= sum(left)
-            bit = next(_good(cube, u, _all(cube) & ~tag), None)
+            bit = next(_good_bits(cube, u, _require_all_nodes(cube) & ~tag), None)
             if bit is None:
                 return Route("stuck", path, f"{cube.label(u)} has no good link that was not tried")
             tag |= bit
@@ -399,12 +402,12 @@ def a1(cube: Hypercube, s: int, t: int) -> Route:
 
 
 @ROUTING.register(Hypercube, "DFS")
-def dfs(cube: Hypercube, s: int, t: int) -> Route:
+def route_dfs(cube: Hypercube, s: int, t: int) -> Route:
     """Depth-first search (Chen & Shin 1990; V7, V8): the message remembers the nodes it has seen; steps back are hops."""
     seen, came, path = {s}, [], [s]
     while path[-1] != t:
         u = path[-1]
-        bits = (bit for mask in (u ^ t, _all(cube) & ~(u ^ t)) for bit in _good(cube, u, mask))
+        bits = (bit for mask in (u ^ t, _require_all_nodes(cube) & ~(u ^ t)) for bit in _good_bits(cube, u, mask))
         bit = next((bit for bit in bits if u ^ bit not in seen), None)
         if bit is not None:
             came.append(bit)
@@ -423,19 +426,19 @@ def _check_seed(cube: Hypercube, seed: object) -> tuple[int, int]:
     """The key and the trial of a seed."""
     pair = (seed, 0) if as_integer(seed) is not None else seed
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise ParameterError(f"seed must be an integer or a pair (key, trial), got {shown(seed)}")
+        raise ParameterError(f"seed must be an integer or a pair (key, trial), got {short_repr(seed)}")
     return check_integer("seed", pair[0], 0, 2**64 - 1), check_integer("trial of seed", pair[1], 0, 2**63 - 1)
 
 
 @ROUTING.register(Hypercube, "SIDETRACK", options={"seed": _check_seed})
-def sidetrack(cube: Hypercube, s: int, t: int, seed: tuple[int, int] = (0, 0)) -> Route:
+def route_sidetrack(cube: Hypercube, s: int, t: int, seed: tuple[int, int] = (0, 0)) -> Route:
     """Sidetracking (Gordon & Stout 1988; V8): a random good preferred bit, else a random good spare one; 8n hops."""
     from ..kernels.draws.philox import CHOICES, random_word
 
     path = [s]
     while path[-1] != t:
         u = path[-1]
-        bits = list(_good(cube, u, u ^ t)) or list(_good(cube, u, _all(cube) & ~(u ^ t)))
+        bits = list(_good_bits(cube, u, u ^ t)) or list(_good_bits(cube, u, _require_all_nodes(cube) & ~(u ^ t)))
         if not bits:
             return Route("stuck", path, f"no link of {cube.label(u)} passes")
         if len(path) > SIDETRACK_HOPS * cube.n:

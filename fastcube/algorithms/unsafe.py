@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from ..errors import ParameterError, check_range
 from ..networks.faults import RandomFaults
 from ..networks.hypercube import Hypercube, Subcube, check_cube
-from ..networks.network import every_fault
+from ..networks.network import all_faulty_nodes
 
 #: Largest cube whose 2^n node states this module holds: a byte and a 16-bit step a node, and lazy statuses.
-WHOLE = 26
+LARGEST_WHOLE = 26
 #: Largest subcube whose rounds can be run: 2^30 nodes are 128 MiB as a bitmask.
-DEEPEST = 30
+LARGEST_SUBCUBE = 30
 #: From this dimension up the rounds of a subcube are counted by the compiled kernel.
-COMPILED = 18
+SMALLEST_COMPILED = 18
 
 Labels = NDArray[np.uint64]
 
@@ -80,10 +80,10 @@ class Unsafe:
         self._ends = np.unique(links)
         bases = np.concatenate([self._faulty, links[:, 0] & links[:, 1]])
         frees = np.concatenate([np.zeros_like(self._faulty), links[:, 0] ^ links[:, 1]])
-        if cube.n <= WHOLE and bases.size**2 > cube.n * 2**cube.n:
+        if cube.n <= LARGEST_WHOLE and bases.size**2 > cube.n * 2**cube.n:
             bases, frees = _subcubes_of(self._whole >= 0, cube.n)
         else:
-            bases, frees = merge(bases, frees)
+            bases, frees = merge_subcubes(bases, frees)
         order = np.argsort(bases)
         pairs = zip(bases[order].tolist(), frees[order].tolist(), strict=True)
         self.subcubes = tuple(Subcube(base, free, cube.n) for base, free in pairs)
@@ -103,17 +103,17 @@ class Unsafe:
         """Last step of FIND_UNSAFE that marks a node, 0 if none does; ParameterError for a subcube of more than 30 dimensions."""
         if "_whole" in self.__dict__:
             return max(int(self._whole.max()), 0)
-        return max((self._rounds_in(part) for part in self.subcubes if part.free), default=0)
+        return max((self._count_rounds(part) for part in self.subcubes if part.free), default=0)
 
     @property
     def nodes(self) -> Labels:
         """The unsafe nodes, uint64, sorted.  Raises ParameterError for more than 2^30."""
-        return self._marked[0]
+        return self._marked_nodes[0]
 
     @property
     def round_of(self) -> NDArray[np.int64]:
         """The step that marks each of ``nodes``, int64, from 1."""
-        return self._marked[1]
+        return self._marked_nodes[1]
 
     @functools.cached_property
     def _whole(self) -> NDArray[np.int16]:
@@ -121,7 +121,7 @@ class Unsafe:
         return marking_steps(self.cube.n, self._faulty, self._ends)
 
     @functools.cached_property
-    def _marked(self) -> tuple[Labels, NDArray[np.int64]]:
+    def _marked_nodes(self) -> tuple[Labels, NDArray[np.int64]]:
         if self.count > 2**30:
             raise ParameterError(
                 f"nodes lists at most 2^30 unsafe nodes, got {self.count}; subcubes describes them all"
@@ -132,47 +132,49 @@ class Unsafe:
         found, steps = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
         for part in self.subcubes:
             if part.free:
-                step = marking_steps(part.dimension, *self._inside(part))
+                step = marking_steps(part.dimension, *self._local_faults(part))
                 marked = np.flatnonzero(step > 0)
-                found.append(scatter(marked.astype(np.uint64), part))
+                found.append(scatter_bits(marked.astype(np.uint64), part))
                 steps.append(step[marked].astype(np.int64))
         nodes = np.concatenate(found)
         order = np.argsort(nodes)
         return nodes[order], np.concatenate(steps)[order]
 
-    def _inside(self, part: Subcube) -> tuple[Labels, Labels]:
+    def _local_faults(self, part: Subcube) -> tuple[Labels, Labels]:
         """The faulty nodes and the faulty links' ends in a subcube, as labels of its own d-cube."""
-        if part.dimension > DEEPEST:
+        if part.dimension > LARGEST_SUBCUBE:
             raise ParameterError(
-                f"rounds are run in subcubes of at most {DEEPEST} dimensions, got one of {part.dimension}: {part}"
+                f"rounds are run in subcubes of at most {LARGEST_SUBCUBE} dimensions, got one of {part.dimension}: {part}"
             )
         fixed, base = np.uint64(~part.free & (2**64 - 1)), np.uint64(part.base)
-        faulty, ends = (gather(labels[labels & fixed == base], part.free) for labels in (self._faulty, self._ends))
+        faulty, ends = (gather_bits(labels[labels & fixed == base], part.free) for labels in (self._faulty, self._ends))
         return faulty, ends
 
-    def _rounds_in(self, part: Subcube) -> int:
-        faulty, ends = self._inside(part)
-        if part.dimension < COMPILED:
+    def _count_rounds(self, part: Subcube) -> int:
+        faulty, ends = self._local_faults(part)
+        if part.dimension < SMALLEST_COMPILED:
             return int(marking_steps(part.dimension, faulty, ends).max())
-        from ..kernels.unsafe.rounds import rounds_cube
+        from ..kernels.unsafe.rounds import run_cube_rounds
 
         state, other, marks = (np.zeros(2 ** (part.dimension - 6), np.uint64) for _ in range(3))
         for labels, words in ((faulty, state), (ends, marks)):
             np.bitwise_or.at(words, labels >> np.uint64(6), np.uint64(1) << (labels & np.uint64(63)))
-        return int(rounds_cube(state, marks, other, part.dimension))
+        return int(run_cube_rounds(state, marks, other, part.dimension))
 
 
-def faulty_labels(cube: Hypercube, largest: int = WHOLE, what: str = "unsafe nodes under random_faults") -> Labels:
+def faulty_labels(
+    cube: Hypercube, largest: int = LARGEST_WHOLE, what: str = "unsafe nodes under random_faults"
+) -> Labels:
     """The faulty nodes, sorted; lazy ones in cubes up to the largest that ``what`` allows."""
     if isinstance(cube.faulty_nodes, RandomFaults):
         check_range("n", cube.n, 1, largest, f"for {what}")
-    return every_fault(cube)
+    return all_faulty_nodes(cube)
 
 
 # ---------------------------------------------------------------- subcubes
 
 
-def merge(bases: Labels, frees: Labels) -> tuple[Labels, Labels]:
+def merge_subcubes(bases: Labels, frees: Labels) -> tuple[Labels, Labels]:
     """Merge subcubes at distance at most two into their smallest enclosing subcube until none are left (R3).
 
     Parameters
@@ -214,7 +216,7 @@ def _subcubes_of(closed: NDArray[np.bool_], n: int) -> tuple[Labels, Labels]:
     return inside[first].astype(np.uint64), free[first].astype(np.uint64)
 
 
-def gather(labels: Labels, free: int) -> Labels:
+def gather_bits(labels: Labels, free: int) -> Labels:
     """Labels inside a subcube as labels of its own d-cube: the free bits, moved together."""
     out = np.zeros_like(labels)
     for at, bit in enumerate(i for i in range(free.bit_length()) if free >> i & 1):
@@ -222,8 +224,8 @@ def gather(labels: Labels, free: int) -> Labels:
     return out
 
 
-def scatter(labels: Labels, part: Subcube) -> Labels:
-    """Inverse of :func:`gather`: labels of the d-cube as labels of the whole cube."""
+def scatter_bits(labels: Labels, part: Subcube) -> Labels:
+    """Inverse of :func:`gather_bits`: labels of the d-cube as labels of the whole cube."""
     out = np.full_like(labels, part.base)
     for at, bit in enumerate(i for i in range(part.n) if part.free >> i & 1):
         out |= (labels >> np.uint64(at) & np.uint64(1)) << np.uint64(bit)

@@ -10,23 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ..errors import ParameterError, check_flag, check_integer, check_range, is_many, shown
+from ..errors import ParameterError, check_flag, check_integer, check_range, is_many, short_repr
 from ..networks.hypercube import Hypercube, check_cube
-from .multicasting import Use, at_source, check_message, onward, supercube
+from .multicasting import Use, check_message, forward_messages, make_supercube, source_messages
 from .partition import Pair, Supercube
 
 #: (u, v), and with two virtual channels (u, v, copy).
 Channel = tuple[int, ...]
 #: The place of a multicast in the list, and which of its messages: E_lo, E_hi, H, L.
-Key = tuple[int, str]
+MessageKey = tuple[int, str]
 
 #: Enters a channel, (class, u, v), and with a fourth argument an arc from it to v's channel there.
-Add = Callable[..., None]
+AddArc = Callable[..., None]
 
 #: Largest cube whose dependency graph is built.
 LARGEST = 12
 
-_MOST_FLITS = 2**31
+_MAX_FLITS = 2**31
 
 
 def channel_of(net: Supercube, kind: str, u: int, v: int, virtual_channels: int) -> Channel:
@@ -43,7 +43,7 @@ def dependency_arcs(net: Supercube, virtual_channels: int, unicast: bool) -> dic
     """The channel dependency graph (A14): every channel that some message uses, with those that it waits for."""
     arcs: dict[Channel, set[Channel]] = {}
 
-    def add(kind: str, u: int, v: int, after: int | None = None) -> None:
+    def add_arc(kind: str, u: int, v: int, after: int | None = None) -> None:
         waits = arcs.setdefault(channel_of(net, kind, u, v, virtual_channels), set())
         if after is not None:
             asked = channel_of(net, kind, v, after, virtual_channels)
@@ -52,13 +52,13 @@ def dependency_arcs(net: Supercube, virtual_channels: int, unicast: bool) -> dic
 
     for v in range(2**net.n):
         if v not in net.faults:
-            _arcs_inside(net, "E", v, add)
+            _arcs_inside(net, "E", v, add_arc)
             for kind in "HL":
-                _arcs_of_class(net, kind, v, unicast, add)
+                _arcs_of_class(net, kind, v, unicast, add_arc)
     return arcs
 
 
-def _arcs_inside(net: Supercube, kind: str, v: int, add: Add) -> None:
+def _arcs_inside(net: Supercube, kind: str, v: int, add: AddArc) -> None:
     """Of a message at v for its own supernode: v's channels, and from there to the node across."""
     for b in (v ^ net.low, v ^ net.high):
         if b not in net.faults:
@@ -69,7 +69,7 @@ def _arcs_inside(net: Supercube, kind: str, v: int, add: Add) -> None:
         add(kind, v, b, across)
 
 
-def _arcs_of_class(net: Supercube, kind: str, v: int, unicast: bool, add: Add) -> None:
+def _arcs_of_class(net: Supercube, kind: str, v: int, unicast: bool, add: AddArc) -> None:
     """What messages of D_H or D_L ask for at v, and at the buddy of a detour from v.
 
     Such a message can come to v from any nonfaulty neighbour u in a lower (D_L: higher) supernode, as its source, with v or
@@ -81,7 +81,7 @@ def _arcs_of_class(net: Supercube, kind: str, v: int, unicast: bool, add: Add) -
     before = [u for label, u in _neighbours(net, v) if (label < here) == (kind == "H") and u not in net.faults]
     steps = []  # for each neighbour p beyond: its label and the node that R' gives
     for label, p in beyond:
-        node, detour = net.toward(v, label, "shortcut")
+        node, detour = net.next_node_toward(v, label, "shortcut")
         steps.append((label, node))
         add(kind, v, node)
         if detour:  # and from the buddy to p's own
@@ -114,7 +114,7 @@ def _next_shortcut(net: Supercube, u: int, label: int, kind: str) -> int | None:
 
 def shortest_cycle(arcs: Mapping[Channel, Iterable[Channel]]) -> list[Channel] | None:
     """A shortest cycle of a directed graph, each vertex with an arc to the next; None without one."""
-    alive = _on_or_between_cycles(arcs)
+    alive = _trim_acyclic(arcs)
     best: list[Channel] | None = None
     for start in sorted(alive):
         found = _cycle_through(alive, start, None if best is None else len(best))
@@ -122,7 +122,7 @@ def shortest_cycle(arcs: Mapping[Channel, Iterable[Channel]]) -> list[Channel] |
     return best
 
 
-def _on_or_between_cycles(arcs: Mapping[Channel, Iterable[Channel]]) -> dict[Channel, list[Channel]]:
+def _trim_acyclic(arcs: Mapping[Channel, Iterable[Channel]]) -> dict[Channel, list[Channel]]:
     """What is left when vertices without predecessors or without successors are taken away, again and again."""
     alive = {c: [d for d in after if d in arcs] for c, after in arcs.items()}
     for _ in range(2):
@@ -189,7 +189,7 @@ def dependency_cycle(
     copies = check_integer("virtual_channels", virtual_channels, 1, 2)
     check_range("n", check_cube(cube).n, 1, LARGEST, "for the dependency graph")
     return shortest_cycle(
-        dependency_arcs(supercube(cube, partition, "shortcut"), copies, check_flag("unicast", unicast))
+        dependency_arcs(make_supercube(cube, partition, "shortcut"), copies, check_flag("unicast", unicast))
     )
 
 
@@ -215,8 +215,8 @@ class Wormhole:
     deadlocked: bool
     steps: int
     arrival: dict[tuple[int, int], int]
-    held: dict[Key, set[Channel]]
-    waiting: dict[Key, list[tuple[Channel, Key | None]]]
+    held: dict[MessageKey, set[Channel]]
+    waiting: dict[MessageKey, list[tuple[Channel, MessageKey | None]]]
 
 
 @dataclass
@@ -233,7 +233,7 @@ class _Link:
 
 @dataclass
 class _Worm:
-    key: Key
+    key: MessageKey
     asks: list[Use]
     links: list[_Link] = field(default_factory=list)
     first: _Link | None = None
@@ -281,8 +281,8 @@ def simulate_wormhole(
     (False, 1)
     """
     copies = check_integer("virtual_channels", virtual_channels, 1, 2)
-    length = None if flits is None else check_integer("flits", flits, 1, _MOST_FLITS)
-    net = supercube(cube, partition, path)
+    length = None if flits is None else check_integer("flits", flits, 1, _MAX_FLITS)
+    net = make_supercube(cube, partition, path)
     return _Simulation(net, _worms(cube, net, messages, path), copies, length, path).run()
 
 
@@ -290,15 +290,15 @@ def _worms(cube: Hypercube, net: Supercube, messages: object, path: str) -> list
     """The messages of all multicasts, in the order of their turns.  Raises ParameterError."""
     wanted = "messages must be pairs (s, destinations)"
     if not is_many(messages):
-        raise ParameterError(f"{wanted}, got {shown(messages)}")
+        raise ParameterError(f"{wanted}, got {short_repr(messages)}")
     worms = []
     for i, message in enumerate(messages):
         try:
             s, destinations = message
         except (TypeError, ValueError):
-            raise ParameterError(f"{wanted}, got {shown(message)}") from None
+            raise ParameterError(f"{wanted}, got {short_repr(message)}") from None
         source, targets = check_message(cube, net, s, destinations)
-        for use in at_source(net, source, targets, path):
+        for use in source_messages(net, source, targets, path):
             inside = "E_lo" if use.u ^ use.v == net.low else "E_hi"
             worms.append(_Worm((i, inside if use.kind == "E" else use.kind), [use]))
     return worms
@@ -307,7 +307,7 @@ def _worms(cube: Hypercube, net: Supercube, messages: object, path: str) -> list
 class _Simulation:
     def __init__(self, net: Supercube, worms: list[_Worm], copies: int, flits: int | None, path: str) -> None:
         self.net, self.worms, self.copies, self.flits, self.path = net, worms, copies, flits, path
-        self.holder: dict[Channel, Key] = {}
+        self.holder: dict[Channel, MessageKey] = {}
         self.arrival: dict[tuple[int, int], int] = {}
 
     def channel(self, use: Use) -> Channel:
@@ -326,7 +326,7 @@ class _Simulation:
             acquired = True
             links = []
             for use in asks:
-                link = _Link(self.channel(use), use, step, onward(self.net, use, self.path))
+                link = _Link(self.channel(use), use, step, forward_messages(self.net, use, self.path))
                 if not link.asks:
                     link.then = []
                 if use.v in use.header:
@@ -346,7 +346,7 @@ class _Simulation:
                 self.release(worm, link)
         return acquired
 
-    def move(self, worm: _Worm, step: int) -> bool:
+    def move_flits(self, worm: _Worm, step: int) -> bool:
         """The flits move up, from the ends of the branches to the source; a header rests in the step in which it comes."""
         moved = False
         for link in worm.links[::-1]:
@@ -375,7 +375,7 @@ class _Simulation:
                 happened |= self.acquire(worm, step + 1)
             if self.flits is not None:
                 for worm in alive:
-                    happened |= self.move(worm, step + 1)
+                    happened |= self.move_flits(worm, step + 1)
             if not happened:
                 break
             step += 1

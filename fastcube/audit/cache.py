@@ -18,51 +18,51 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FastcubeError
-from ..results.provenance import library_versions, sources
+from ..results.provenance import hash_sources, library_versions
 from . import storage
 from .claims import Claim, Effort
 
 #: Deciders whose sources the package's hash holds.
-_OURS = f"{__name__.partition('.')[0]}."
+_PACKAGE_PREFIX = f"{__name__.partition('.')[0]}."
 
 
 @functools.cache
-def _folder() -> Path | None:
+def _cache_folder() -> Path | None:
     """Where verdicts are kept, made if need be; None when no folder of the user can be written."""
-    from ..kernels.machine.cache import roots, why_not
+    from ..kernels.machine.cache import explain_unusable, list_cache_roots
 
-    for named in roots():
+    for named in list_cache_roots():
         root = Path(os.path.realpath(named))
-        if why_not(root) is None and why_not(root / "verdicts") is None:
+        if explain_unusable(root) is None and explain_unusable(root / "verdicts") is None:
             return root / "verdicts"
     return None
 
 
 @functools.cache
-def _code() -> str:
+def _code_fingerprint() -> str:
     """What decides here: the sources, Python and the libraries."""
-    return json.dumps([sources(looks=False), platform.python_version(), library_versions()])
+    return json.dumps([hash_sources(looks=False), platform.python_version(), library_versions()])
 
 
-def _place(claim: Claim, quick: bool) -> Path | None:
+def _verdict_path(claim: Claim, quick: bool) -> Path | None:
     """The file of a verdict; None where it is not kept."""
-    if not claim.decider.__module__.startswith(_OURS) or (folder := _folder()) is None:
+    if not claim.decider.__module__.startswith(_PACKAGE_PREFIX) or (folder := _cache_folder()) is None:
         return None
-    hangs_on = [_code(), claim.paper, claim.id, quick]
+    hangs_on = [_code_fingerprint(), claim.paper, claim.id, quick]
     return folder / f"{hashlib.sha256(json.dumps(hangs_on).encode()).hexdigest()}.json"
 
 
-def verdict(claim: Claim, quick: bool) -> dict[str, Any] | None:
+def load_verdict(claim: Claim, quick: bool) -> dict[str, Any] | None:
     """What :meth:`~fastcube.audit.claims.Claim.report` gave with this code and effort; None where that is not known."""
-    place = _place(claim, quick)
-    held = None if place is None else storage.read(place, storage.REPORT)
-    frame = claim.frame(Effort(quick))
+    place = _verdict_path(claim, quick)
+    held = None if place is None else storage.read_entry(place, storage.REPORT)
+    frame = claim.report_header(Effort(quick))
     return held if held is not None and {name: held[name] for name in frame} == frame else None
 
 
-def keep(claim: Claim, report: dict[str, Any]) -> None:
+def store_verdict(claim: Claim, report: dict[str, Any]) -> None:
     """Keep a verdict, if it can be; one that failed is none."""
-    place = None if "failed" in report else _place(claim, report["effort"] == "quick")
+    place = None if "failed" in report else _verdict_path(claim, report["effort"] == "quick")
     if place is not None:
         with contextlib.suppress(OSError, FastcubeError):  # a full disk must not cost the verdict
-            storage.write(place, report)
+            storage.write_entry(place, report)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ..measure.inventory import Inventory
-from ..results.provenance import version
+from ..results.provenance import package_version
 
 TITLE = "fastcube: exact Monte Carlo for fault-tolerant communication in hypercube networks"
 AUTHORS = "The fastcube developers"
@@ -21,7 +21,7 @@ def software() -> str:
         {
             "title": f"{{{TITLE}}}",
             "author": f"{{{AUTHORS}}}",  # a name of its own, of which "fastcube" is no part
-            "version": version(),
+            "version": package_version(),
             "year": str(YEAR),
             "license": "Apache-2.0",
         },

@@ -24,8 +24,8 @@ A statement begins at the smallest n for which it is meant, which stands in it: 
 range, ``effort.each(cases)`` passes cases on and shows progress, ``effort.applies(hypothesis)`` counts the cases that a
 statement is about.  Full is at most a minute or so a claim, quick half a minute for a whole paper; only the range may
 differ, and a claim that is refuted by one effort is refuted by the other.  No ``assert`` decides: it is gone under
-``python -O``.  What speaks against a claim is a witness; two computations of one thing that differ :func:`agree` not, and
-stop the decider.
+``python -O``.  What speaks against a claim is a witness; two computations of one thing that differ
+:func:`check_agreement` not, and stop the decider.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Self, TypeVar
 
-from ..errors import ParameterError, nearest
+from ..errors import ParameterError, suggest_name
 from .values import value_text
 
 Outcome = Literal["holds", "refuted", "misprint", "depends", "unreproduced", "undecided"]
@@ -54,14 +54,14 @@ OUTCOMES = {
 }
 
 #: Seconds between two reports of an effort's cases.
-_TOLD_EVERY = 0.2
+_PROGRESS_INTERVAL = 0.2
 
 
 class DisagreementError(Exception):
     """Two computations of one thing gave different results: nothing is decided until it is known which is right."""
 
 
-def agree(one: object, other: object, what: str) -> None:
+def check_agreement(one: object, other: object, what: str) -> None:
     """Raise :class:`DisagreementError` where two computations of ``what`` differ."""
     if one != other:
         raise DisagreementError(f"{what}: {one!r} one way, {other!r} the other")
@@ -85,14 +85,14 @@ class Effort:
         self.tell = tell
         self._told = time.monotonic()
 
-    def pick(self, full: T, quick: T) -> T:
+    def by_effort(self, full: T, quick: T) -> T:
         """The first with full effort, the second with quick."""
         return quick if self.quick else full
 
     def step(self, where: str = "") -> None:
         """Count one case; ``where`` says in a few words what is being looked at."""
         self.cases += 1
-        if self.tell is not None and time.monotonic() - self._told >= _TOLD_EVERY:
+        if self.tell is not None and time.monotonic() - self._told >= _PROGRESS_INTERVAL:
             self._told = time.monotonic()
             self.tell(self.cases, where)
 
@@ -102,7 +102,7 @@ class Effort:
             self.step(where)
             yield case
 
-    def applies(self, hypothesis: bool = True) -> bool:
+    def count_if_applicable(self, hypothesis: bool = True) -> bool:
         """The hypothesis of a statement in one case; where it is true the case is counted as one that it applied to."""
         self.applied += hypothesis
         return hypothesis
@@ -110,7 +110,7 @@ class Effort:
     def first(self, cases: Iterable[T], wrong: Callable[[T], Witness | None], where: str = "") -> Witness | None:
         """The first witness that ``wrong`` finds in cases that the statement applies to; None where it finds none."""
         for case in self.each(cases, where):
-            self.applies()
+            self.count_if_applicable()
             if (found := wrong(case)) is not None:
                 return found
         return None
@@ -144,13 +144,13 @@ class Line:
         """The value as a person writes it."""
         return value_text(self.value, self.python, self.form)
 
-    def written(self, form: str) -> Self:
+    def with_form(self, form: str) -> Self:
         """The same line with a form."""
         return replace(self, form=form)
 
-    def replay(self) -> bool:
+    def is_reproduced(self) -> bool:
         """Evaluate ``python`` afresh and tell whether it still gives ``value``."""
-        return bool(evaluated(self.python) == self.value)
+        return bool(evaluate(self.python) == self.value)
 
 
 @dataclass(frozen=True)
@@ -176,10 +176,10 @@ class Witness(Line):
     @classmethod
     def of(cls, words: str, python: str, data: Mapping[str, Any], form: str = "") -> Witness:
         """The witness with the value that its expression gives now."""
-        return cls(words, python, evaluated(python), dict(data), form=form)
+        return cls(words, python, evaluate(python), dict(data), form=form)
 
 
-def evaluated(python: str) -> Any:
+def evaluate(python: str) -> Any:
     """The value of a Python expression in the names of ``import fastcube as fc``."""
     import fastcube
 
@@ -218,7 +218,7 @@ class Verdict:
             )
 
     @classmethod
-    def unless(cls, found: Witness | None, checked: str) -> Verdict:
+    def refuted_if(cls, found: Witness | None, checked: str) -> Verdict:
         """Refuted by a witness; without one the claim holds in the range that was checked."""
         return cls("holds", checked) if found is None else cls("refuted", f"in this order: {checked}", found)
 
@@ -289,7 +289,7 @@ class Claim:
         verdict = self.decider(effort or Effort())
         return replace(verdict, outcome="misprint") if self.slip and verdict.outcome == "refuted" else verdict
 
-    def frame(self, effort: Effort) -> dict[str, Any]:
+    def report_header(self, effort: Effort) -> dict[str, Any]:
         """What a report says whatever is found."""
         return {
             "paper": self.paper,
@@ -307,7 +307,7 @@ class Claim:
         """Decide, and give claim and verdict as data that ``json`` can write."""
         effort = effort or Effort()
         verdict = self.decide(effort)
-        return self.frame(effort) | {
+        return self.report_header(effort) | {
             "outcome": verdict.outcome,
             "checked": verdict.checked,
             "applied": effort.applied,
@@ -316,7 +316,7 @@ class Claim:
         }
 
 
-class Ledger:
+class ClaimRegistry:
     """The claims of one paper, in the order in which they are made; iterates over them.
 
     Parameters
@@ -344,7 +344,7 @@ class Ledger:
     ) -> Callable[[Callable[[Effort], Verdict]], Callable[[Effort], Verdict]]:
         """Enter the claim that the decorated function decides; ``name`` is its id, the rest as of :class:`Claim`."""
 
-        def enter(decider: Callable[[Effort], Verdict]) -> Callable[[Effort], Verdict]:
+        def register_claim(decider: Callable[[Effort], Verdict]) -> Callable[[Effort], Verdict]:
             if name in self._claims:
                 raise ValueError(f"{self.paper} has two claims {name}")
             self._claims[name] = Claim(
@@ -352,9 +352,9 @@ class Ledger:
             )
             return decider
 
-        return enter
+        return register_claim
 
-    def arrange(self, modules: Sequence[str]) -> None:
+    def sort_by_modules(self, modules: Sequence[str]) -> None:
         """Put the claims in the order of the modules that declare them."""
         ordered = sorted(self._claims.items(), key=lambda item: modules.index(item[1].decider.__module__))
         self._claims = dict(ordered)
@@ -368,6 +368,6 @@ class Ledger:
     def __getitem__(self, name: str) -> Claim:
         """The claim of that name.  Raises ParameterError with the nearest one where there is none."""
         if name not in self._claims:
-            hint = nearest(name, self._claims) or f"; it has {', '.join(self._claims) or 'none'}"
+            hint = suggest_name(name, self._claims) or f"; it has {', '.join(self._claims) or 'none'}"
             raise ParameterError(f"claim must be one of {self.paper}'s, got {name}{hint}")
         return self._claims[name]

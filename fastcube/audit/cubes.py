@@ -15,19 +15,19 @@ def links_of(n: int) -> list[tuple[int, int]]:
     return [(u, u | 1 << k) for u in range(2**n) for k in range(n) if not u >> k & 1]
 
 
-def cubes(n: int, nodes: int = 0, links: int = 0, first: int = 0) -> Iterator[Hypercube]:
+def enumerate_cubes(n: int, nodes: int = 0, links: int = 0, first: int = 0) -> Iterator[Hypercube]:
     """Q_n with every set of so many faulty links and, for each, of so many faulty nodes, none of them below ``first``."""
     for cut in itertools.combinations(links_of(n), links):
         for chosen in itertools.combinations(range(first, 2**n), nodes):
             yield Hypercube(n, chosen, cut)
 
 
-def data_of(cube: Hypercube, **more: Any) -> dict[str, Any]:
+def cube_data(cube: Hypercube, **more: Any) -> dict[str, Any]:
     """A cube and its faults as a witness's data, with what is given besides."""
     nodes = [v for v in range(2**cube.n) if cube.is_faulty(v)]
     return {"n": cube.n, "faulty_nodes": nodes, "faulty_links": sorted(map(list, cube.faulty_links)), **more}
 
 
-def witness(words: str, cube: Hypercube, python: str, name: str = "c", form: str = "", **more: Any) -> Witness:
+def cube_witness(words: str, cube: Hypercube, python: str, name: str = "c", form: str = "", **more: Any) -> Witness:
     """A witness on one cube, called ``name`` in the expression; ``more`` joins its data."""
-    return Witness.of(words, f"(lambda {name}: {python})(fc.{cube.source()})", data_of(cube, **more), form)
+    return Witness.of(words, f"(lambda {name}: {python})(fc.{cube.source()})", cube_data(cube, **more), form)

@@ -27,9 +27,9 @@ from dataclasses import replace
 from typing import Any, TextIO
 
 from ..errors import EngineError, plain_text
-from ..results.provenance import PACKAGE, available_cpus, sources
+from ..results.provenance import PACKAGE, available_cpus, hash_sources
 from ..running.progress import Progress
-from ..running.signals import FINISHED, WORK_REMAINS, served
+from ..running.signals import FINISHED, WORK_REMAINS, handle_signals
 from . import cache, ledgers
 from .claims import Claim, Effort, Verdict
 
@@ -39,9 +39,9 @@ Report = dict[str, Any]
 _START = f"import sys; sys.path[:] = sys.argv[1:]; from {__name__} import _work; _work()"
 
 
-def _package() -> list[str]:
+def _package_fingerprint() -> list[str]:
     """Which package this process runs: its folder, and the hash of its sources."""
-    return [str(PACKAGE), sources(looks=True)]
+    return [str(PACKAGE), hash_sources(looks=True)]
 
 
 class _Worker:
@@ -58,17 +58,17 @@ class _Worker:
         )
         self.begun = False
         self.jobs: list[Claim] = []
-        self.listener = threading.Thread(target=self._listen, args=(number, heard), daemon=True)
+        self.listener = threading.Thread(target=self._forward_output, args=(number, heard), daemon=True)
         self.listener.start()
 
-    def _listen(self, number: int, heard: queue.SimpleQueue[Any]) -> None:
+    def _forward_output(self, number: int, heard: queue.SimpleQueue[Any]) -> None:
         assert self.process.stdout is not None
         with self.process.stdout as said, contextlib.suppress(ValueError):  # half a line of one that was killed
             for line in said:
                 heard.put((number, json.loads(line)))
         heard.put((number, None))
 
-    def give(self, claim: Claim, quick: bool) -> None:
+    def send_claim(self, claim: Claim, quick: bool) -> None:
         job = {"paper": claim.file or claim.paper, "id": claim.id, "quick": quick}
         assert self.process.stdin is not None
         with contextlib.suppress(OSError):  # it died: its thread says so
@@ -85,7 +85,7 @@ class _Worker:
         return self.process.wait()
 
 
-class _Deciding:
+class _Scheduler:
     """Which claims wait, which worker has which, and what has been reported."""
 
     def __init__(
@@ -118,40 +118,40 @@ class _Deciding:
 
     def begin(self, number: int, package: list[str]) -> None:
         """Give a worker its first claim.  Raises EngineError when it runs another package than this process."""
-        if package != _package():
-            theirs, mine = (" ".join(plain_text(part) for part in parts) for parts in (package, _package()))
+        if package != _package_fingerprint():
+            theirs, mine = (" ".join(plain_text(part) for part in parts) for parts in (package, _package_fingerprint()))
             raise EngineError(f"a worker of the claims runs the package {theirs}, this process {mine}")
         self.workers[number].begun = True
-        self.next(number)
+        self.assign_next(number)
 
-    def next(self, number: int) -> None:
+    def assign_next(self, number: int) -> None:
         """Give a worker its next claim."""
         worker = self.workers[number]
         if not worker.jobs and self.waiting:
             worker.jobs = self.waiting.pop(0)
         self.cases.pop(number, None)
         if worker.jobs:
-            worker.give(worker.jobs[0], self.quick)
+            worker.send_claim(worker.jobs[0], self.quick)
 
     def finish(self, number: int, report: Report) -> None:
         """Take a worker's report, and pass on those that are next in order."""
         done = self.workers[number].jobs.pop(0)
         self.reports[done.key] = report
         self.left.pop(done.key, None)
-        cache.keep(done, report)
-        self.pass_on()
+        cache.store_verdict(done, report)
+        self.emit_ready_reports()
 
-    def pass_on(self, stopped: bool = False) -> None:
+    def emit_ready_reports(self, stopped: bool = False) -> None:
         """Pass on the reports that are next in order; once ``stopped`` those too that waited for one before them."""
         for claim in self.claims[self.given :]:
             if claim.key in self.reports:
-                self.progress.say("")
+                self.progress.print_line("")
                 self.take(self.reports[claim.key])
                 self.given += 1
             elif not stopped:
                 break
 
-    def died(self, number: int) -> None:
+    def handle_worker_death(self, number: int) -> None:
         """A worker that died costs the claim that it was deciding.  Raises EngineError for one that could not even begin."""
         worker = self.workers[number]
         code = worker.end()
@@ -159,14 +159,14 @@ class _Deciding:
             raise EngineError(f"a worker of the claims ended with status {code} before it began")
         if worker.jobs:
             jobs = worker.jobs
-            self.finish(number, _failed(jobs[0], self.quick, f"its process ended with status {code}"))
+            self.finish(number, _failure_report(jobs[0], self.quick, f"its process ended with status {code}"))
             if jobs:
                 self.waiting.insert(0, jobs)
             if self.waiting:
                 self.start(number)
 
     def show(self, final: bool = False) -> None:
-        if not self.progress.due(final):
+        if not self.progress.is_due(final):
             return
         where = []
         papers = len({claim.paper for claim in self.claims})
@@ -190,7 +190,7 @@ class _Deciding:
     def run(self, workers: int, deadline: float) -> int:
         for number in range(min(workers, len(self.waiting))):
             self.start(number)
-        self.pass_on()
+        self.emit_ready_reports()
         while self.given < len(self.claims):
             with contextlib.suppress(queue.Empty):
                 patience = max(0.05, self.progress.every)
@@ -198,15 +198,15 @@ class _Deciding:
                 if number is None:
                     return int(message)
                 if message is None:
-                    self.died(number)
+                    self.handle_worker_death(number)
                 elif "package" in message:
                     self.begin(number, message["package"])
                 elif "report" in message:
                     self.finish(number, message["report"])
-                    self.next(number)
+                    self.assign_next(number)
                 elif "failed" in message:
-                    self.finish(number, _failed(self.workers[number].jobs[0], self.quick, message["failed"]))
-                    self.next(number)
+                    self.finish(number, _failure_report(self.workers[number].jobs[0], self.quick, message["failed"]))
+                    self.assign_next(number)
                 else:
                     self.cases[number] = message["cases"], message["where"]
             if time.monotonic() >= deadline and self.given < len(self.claims):
@@ -215,19 +215,19 @@ class _Deciding:
         return FINISHED
 
 
-def _failed(claim: Claim, quick: bool, why: str) -> Report:
+def _failure_report(claim: Claim, quick: bool, why: str) -> Report:
     """The report of a claim whose deciding function broke: undecided, with the key ``failed``."""
     verdict = Verdict("undecided", f"deciding failed: {why}")
     return replace(claim, decider=lambda _: verdict).report(Effort(quick)) | {"failed": why}
 
 
-def kept_of(claims: Sequence[Claim], quick: bool) -> dict[tuple[str, str], Report]:
+def cached_verdicts(claims: Sequence[Claim], quick: bool) -> dict[tuple[str, str], Report]:
     """What the cache holds of claims, by paper and id."""
-    held = ((claim, cache.verdict(claim, quick)) for claim in claims)
+    held = ((claim, cache.load_verdict(claim, quick)) for claim in claims)
     return {claim.key: report for claim, report in held if report is not None}
 
 
-def decide(
+def decide_claims(
     claims: Sequence[Claim],
     take: Callable[[Report], None],
     *,
@@ -272,16 +272,16 @@ def decide(
     if not claims:
         return FINISHED
     begun = time.monotonic()
-    known = {} if anew else kept_of(claims, quick)
-    deciding = _Deciding(claims, quick, progress or Progress("none"), take, known, seconds or {})
-    with served(lambda code: deciding.heard.put((None, code))):
+    known = {} if anew else cached_verdicts(claims, quick)
+    deciding = _Scheduler(claims, quick, progress or Progress("none"), take, known, seconds or {})
+    with handle_signals(lambda code: deciding.heard.put((None, code))):
         try:
             deadline = math.inf if max_seconds is None else begun + max_seconds
             code = deciding.run(workers or available_cpus(), deadline)
             if code == FINISHED:
                 deciding.show(final=True)
             else:
-                deciding.pass_on(stopped=True)
+                deciding.emit_ready_reports(stopped=True)
             return code
         finally:
             for worker in deciding.workers.values():
@@ -291,39 +291,39 @@ def decide(
 # ---------------------------------------------------------------- the worker's side
 
 
-def _serve(jobs: queue.SimpleQueue[str], out: TextIO) -> None:
+def _decide_requests(jobs: queue.SimpleQueue[str], out: TextIO) -> None:
     """Decide what comes, for ever."""
 
-    def write(message: dict[str, Any]) -> None:
+    def write_message(message: dict[str, Any]) -> None:
         text = json.dumps(message) + "\n"  # whole or not at all, should something in it not be JSON
         out.write(text)
         out.flush()
 
-    write({"package": _package()})
+    write_message({"package": _package_fingerprint()})
     while True:
         job = json.loads(jobs.get())
         try:
             (claim,) = ledgers.claims(job["paper"], job["id"])
-            effort = Effort(job["quick"], lambda cases, where: write({"cases": cases, "where": where}))
-            write({"report": claim.report(effort)})
+            effort = Effort(job["quick"], lambda cases, where: write_message({"cases": cases, "where": where}))
+            write_message({"report": claim.report(effort)})
         except BrokenPipeError:
             raise
         except Exception as error:  # one claim that breaks must not cost the others
-            write({"failed": " ".join(f"{type(error).__name__}: {error}".split())})
+            write_message({"failed": " ".join(f"{type(error).__name__}: {error}".split())})
 
 
-def _read(jobs: queue.SimpleQueue[str]) -> None:
+def _forward_requests(jobs: queue.SimpleQueue[str]) -> None:
     """Pass on lines; when there are no more, the one who asked has gone, and so does this process."""
     for line in sys.stdin:
         jobs.put(line)
     os._exit(0)
 
 
-def _work() -> None:
+def _run_worker() -> None:
     """Be a worker: claims from standard input, answers to what is standard output now, anyone's prints to standard error."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(jobs,), daemon=True).start()
+    threading.Thread(target=_forward_requests, args=(jobs,), daemon=True).start()
     with contextlib.suppress(BrokenPipeError):
-        _serve(jobs, out)
+        _decide_requests(jobs, out)

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 _FIRST = re.compile(r"- \*\*([A-Z]\d+)\b")
 
 
-def of_text(text: str) -> dict[str, str]:
+def parse_readings(text: str) -> dict[str, str]:
     """The readings of a page of Markdown by their codes, without the marks of the list."""
     found: dict[str, list[str]] = {}
     at: list[str] | None = None
@@ -37,5 +37,5 @@ def readings(paper: str) -> Mapping[str, str]:
     """Those of a paper; empty for one that has no page."""
     with contextlib.suppress(OSError):
         page = importlib.resources.files("fastcube") / "readings" / f"{paper.replace('_', '-')}.md"
-        return of_text(page.read_text(encoding="utf-8"))
+        return parse_readings(page.read_text(encoding="utf-8"))
     return {}

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ..results.hdf5 import replace_whole
+from ..results.hdf5 import replace_file
 from .claims import OUTCOMES
 
 #: Bytes of the largest file that is read; those of the papers have at most 0.3 MB.
@@ -33,7 +33,7 @@ def is_clean(value: Any) -> bool:
     return isinstance(value, str) and not _UNCLEAN.search(value)
 
 
-def fits(value: Any, shape: Any) -> bool:
+def matches_shape(value: Any, shape: Any) -> bool:
     """Whether parsed JSON has a shape.
 
     A dict names the fields that must be there, or by the one key ``str`` what all values are; a list holds the shape of its
@@ -42,15 +42,17 @@ def fits(value: Any, shape: Any) -> bool:
     """
     match shape:
         case dict() if str in shape:
-            does = isinstance(value, dict) and all(is_clean(k) and fits(v, shape[str]) for k, v in value.items())
+            does = isinstance(value, dict) and all(
+                is_clean(k) and matches_shape(v, shape[str]) for k, v in value.items()
+            )
         case dict():
-            does = isinstance(value, dict) and all(k in value and fits(value[k], s) for k, s in shape.items())
+            does = isinstance(value, dict) and all(k in value and matches_shape(value[k], s) for k, s in shape.items())
         case list() if len(shape) == 1:
-            does = isinstance(value, list) and all(fits(v, shape[0]) for v in value)
+            does = isinstance(value, list) and all(matches_shape(v, shape[0]) for v in value)
         case list():
-            does = isinstance(value, list) and len(value) == len(shape) and all(map(fits, value, shape))
+            does = isinstance(value, list) and len(value) == len(shape) and all(map(matches_shape, value, shape))
         case tuple():
-            does = any(fits(value, s) for s in shape)
+            does = any(matches_shape(value, s) for s in shape)
         case range() | frozenset():
             does = (
                 type(value) is (int if isinstance(shape, range) else str) and value in shape
@@ -89,20 +91,25 @@ def _dual(m: int) -> dict[str, Any]:
 _CUBES, _DUALS = tuple(map(_cube, range(1, 7))), tuple(map(_dual, (1, 2)))
 
 
-def _whole_cube(cube: Any) -> bool:
+def _is_drawable_cube(cube: Any) -> bool:
     """Whether it is a hypercube that is drawn, with nothing that leads from a node to itself."""
-    return fits(cube, _CUBES) and all(u != v for u, v, *_ in cube["faulty_links"] + cube["arrows"])
+    return matches_shape(cube, _CUBES) and all(u != v for u, v, *_ in cube["faulty_links"] + cube["arrows"])
 
 
-def _whole_dual(dual: Any) -> bool:
+def _is_drawable_dual(dual: Any) -> bool:
     """Whether it is a dual-cube that is drawn."""
-    return fits(dual, _DUALS) and all(u != v for path in dual["paths"] for u, v in pairwise(path))
+    return matches_shape(dual, _DUALS) and all(u != v for path in dual["paths"] for u, v in pairwise(path))
 
 
-_TOLD = (lambda told: told == {}, {"drawings": [_whole_cube]}, {"dual": _whole_dual}, {"lines": [str]})
+_WITNESS_DRAWING = (
+    lambda told: told == {},
+    {"drawings": [_is_drawable_cube]},
+    {"dual": _is_drawable_dual},
+    {"lines": [str]},
+)
 
 #: What the page takes of a run or merge.
-RUN = {
+RUN_PROVENANCE = {
     "environment": {"libraries": {str: str}, "python": str, "cpu": str, "cpus": int, "os": str},
     "software": {"version": str},
     "resources": {"written": str},
@@ -121,30 +128,30 @@ _TABLE = {
 }
 
 
-def _whole(table: Any) -> bool:
+def _is_complete_table(table: Any) -> bool:
     """Whether a table of a figure has a cell for each place."""
-    return fits(table, _TABLE) and all(len(column["cells"]) == len(table["at"]) for column in table["columns"])
+    return matches_shape(table, _TABLE) and all(len(column["cells"]) == len(table["at"]) for column in table["columns"])
 
 
 _ESTIMATE = {"point": {str: is_number}, "statistic": str, "eligible": int} | dict.fromkeys(
     ("value", "stderr", "low", "high"), (is_number, lambda number: number is None)
 )
 
-_AT = {"at": str, "text": str}
+_POSITIONED_TEXT = {"at": str, "text": str}
 
-DRAWN = {
+STUDY_PAGE = {
     "stamp": str,
     "svg": str,
     "words": str,
-    "have": lambda have: bool(have) and fits(have, {str: range(2**62)}),
+    "have": lambda have: bool(have) and matches_shape(have, {str: range(2**62)}),
     "trials": range(2**62),
     "seed": range(2**63),
     "digest": str,
     "notes": [str],
     "estimates": [_ESTIMATE],
     "history": [dict],
-    "tables": [_whole],
-    "spans": {str: {"least": _AT, "most": _AT}},
+    "tables": [_is_complete_table],
+    "spans": {str: {"least": _POSITIONED_TEXT, "most": _POSITIONED_TEXT}},
 }
 
 #: What is kept of a witness' line.
@@ -169,28 +176,28 @@ REPORT = {
 }
 
 #: A report with where it was decided, and each witness as the page tells it.
-VERDICT = REPORT | {"sources": str, "witnesses": [_LINE | {"told": _TOLD}]}
+VERDICT = REPORT | {"sources": str, "witnesses": [_LINE | {"told": _WITNESS_DRAWING}]}
 
 EXAMPLE = {"sources": str, "gave": str, "same": bool, "failed": str}
 
 
-def _sum(content: Mapping[str, Any]) -> str:
+def _checksum(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def read(path: Path, shape: Any) -> dict[str, Any] | None:
+def read_entry(path: Path, shape: Any) -> dict[str, Any] | None:
     """What a file keeps; None where there is none, or it is not as it was written."""
     with contextlib.suppress(OSError, ValueError, RecursionError):
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
             return None
         held = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(held, dict) and held.pop(_SUM, None) == _sum(held) and fits(held, shape):
+        if isinstance(held, dict) and held.pop(_SUM, None) == _checksum(held) and matches_shape(held, shape):
             return held
     return None
 
 
-def write(path: Path, content: Mapping[str, Any]) -> None:
+def write_entry(path: Path, content: Mapping[str, Any]) -> None:
     """Replace the file."""
     same = json.loads(json.dumps(content))  # as it will be read
-    replace_whole(path, json.dumps({**same, _SUM: _sum(same)}, indent=1, sort_keys=True).encode())
+    replace_file(path, json.dumps({**same, _SUM: _checksum(same)}, indent=1, sort_keys=True).encode())

@@ -26,17 +26,17 @@ KINDS: dict[str, Callable[[Any, Word], str]] = {
     "node": lambda v, word: word(v),
     "row": lambda some, word: ", ".join(map(word, some)) or "none",
     "nodes": lambda some, word: f"{{{', '.join(map(word, some))}}}",
-    "set": lambda some, _: f"{{{told(some)}}}",
+    "set": lambda some, _: f"{{{format_value(some)}}}",
     "path": lambda some, word: " → ".join(map(word, some)),
     "hops": _hops,
     "edges": lambda pairs, word: ", ".join(f"({word(u)} : {word(v)})" for u, v in pairs),
-    "marks": lambda pairs, word: ", ".join(f"{word(v)}: {told(mark)}" for v, mark in pairs),
+    "marks": lambda pairs, word: ", ".join(f"{word(v)}: {format_value(mark)}" for v, mark in pairs),
     "grid": lambda rows, word: "; ".join(", ".join(map(word, row)) for row in rows),
 }
 
 
 class _Form(string.Formatter):
-    """Fields as :data:`KINDS` write them; one without a kind as :func:`told` does."""
+    """Fields as :data:`KINDS` write them; one without a kind as :func:`format_value` does."""
 
     def __init__(self, bits: int) -> None:
         self.bits = bits
@@ -44,7 +44,7 @@ class _Form(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         kind = format_spec.rstrip(string.digits)
         bits = int(format_spec[len(kind) :] or self.bits)
-        return KINDS[kind](value, lambda v: format(v, f"0{bits}b")) if kind else told(value)
+        return KINDS[kind](value, lambda v: format(v, f"0{bits}b")) if kind else format_value(value)
 
 
 def bits_of(python: str) -> int:
@@ -60,7 +60,7 @@ def bits_of(python: str) -> int:
     return 1
 
 
-def told(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A number, a word, yes or no, or a row of such; what is in another list has no writing of its own: ValueError."""
     match value:
         case None:
@@ -72,11 +72,11 @@ def told(value: Any) -> str:
         case float():
             text = f"{value:.4g}"
         case dict():
-            text = ", ".join(f"{name}: {told(v)}" for name, v in value.items()) or "none"
+            text = ", ".join(f"{name}: {format_value(v)}" for name, v in value.items()) or "none"
         case list() | tuple() | set() | frozenset():
             if any(isinstance(v, (list, tuple, set, frozenset, dict)) and v for v in value):
                 raise ValueError(f"a form must say how {value!r} is written")
-            text = ", ".join(map(told, value)) or "none"
+            text = ", ".join(map(format_value, value)) or "none"
         case _:
             text = str(value)
     return text
@@ -92,6 +92,6 @@ def value_text(value: Any, python: str = "", form: str = "") -> str:
         form = "{value:path}"
     parts = value if isinstance(value, (list, tuple)) else [value]
     try:
-        return _Form(bits_of(python)).format(form, *parts, value=value) if form else told(value)
+        return _Form(bits_of(python)).format(form, *parts, value=value) if form else format_value(value)
     except (ValueError, TypeError, LookupError):
         return ""

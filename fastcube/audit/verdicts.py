@@ -25,7 +25,7 @@ _MARKUP = re.compile(r"([\\`*<\[\]|])")
 _OPENING = re.compile(r"^(\d*)([-+>=#.)])(?=\s)")
 
 
-def folded(python: str, width: int) -> list[str]:
+def fold_expression(python: str, width: int) -> list[str]:
     """A Python expression on lines of at most ``width``, broken at commas, so that it can be pasted."""
     lines = [""]
     for piece in _PIECES.findall(python):
@@ -35,7 +35,7 @@ def folded(python: str, width: int) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def counts(reports: Sequence[Report], ours: bool = False) -> list[str]:
+def outcome_counts(reports: Sequence[Report], ours: bool = False) -> list[str]:
     """The papers' own claims, or ours, by outcome: ``5 refuted (3 facts)``, ``2 hold``, ..., where there are any."""
     out = []
     for outcome, called in OUTCOMES.items():
@@ -61,7 +61,7 @@ def summary(reports: Iterable[Report]) -> str:
     lines = []
     for ours, whose in ((False, "of the papers"), (True, "of ours")):
         if number := sum(report["ours"] == ours for report in reports):
-            lines.append(f"{number} claim{'s' * (number > 1)} {whose}: {', '.join(counts(reports, ours))}")
+            lines.append(f"{number} claim{'s' * (number > 1)} {whose}: {', '.join(outcome_counts(reports, ours))}")
     return "\n".join(lines)
 
 
@@ -82,11 +82,11 @@ def checked_text(report: Report) -> str:
 # ---------------------------------------------------------------- for a terminal
 
 
-def text(report: Report, width: int) -> str:
+def verdict_text(report: Report, width: int) -> str:
     """One claim and its verdict on lines of at most ``width``, but for what cannot be broken."""
     margin = " " * 13
 
-    def block(label: str, words: str) -> str:
+    def append_block(label: str, words: str) -> str:
         wrapped = textwrap.wrap(
             words,
             width,
@@ -100,23 +100,23 @@ def text(report: Report, width: int) -> str:
     mark = " [ours]" if report["ours"] else ""
     title = f"{report['paper']} {report['id']}{mark} ({report['where']}): {outcome_text(report)}"
     lines = ["\n".join(textwrap.wrap(title, width, subsequent_indent="    ", break_on_hyphens=False))]
-    lines += [block("states", report["statement"]), block("checked", checked_text(report))]
+    lines += [append_block("states", report["statement"]), append_block("checked", checked_text(report))]
     if report["outcome"] == "misprint":
-        lines.append(block("slip", report["slip"]))
+        lines.append(append_block("slip", report["slip"]))
     if report["correction"]:
-        lines.append(block("instead", report["correction"]))
+        lines.append(append_block("instead", report["correction"]))
     for witness in report["witnesses"]:
-        lines.append(block("witness", witness["words"]))
-        first, *rest = folded(witness["python"], width - len(margin))
+        lines.append(append_block("witness", witness["words"]))
+        first, *rest = fold_expression(witness["python"], width - len(margin))
         lines += [f"    {'replay':<9}{first}", *(margin + line for line in rest)]
-        lines.append(block("gives", repr(witness["value"])))
+        lines.append(append_block("gives", repr(witness["value"])))
     return "\n".join([*lines, ""])
 
 
 # ---------------------------------------------------------------- as Markdown
 
 
-def plain(words: str) -> str:
+def escape_markdown(words: str) -> str:
     """Words as Markdown prose that shows them as they are."""
     return _MARKUP.sub(r"\\\1", words)
 
@@ -127,7 +127,7 @@ def _paragraph(words: str, indent: str = "") -> str:
     return "\n".join(indent + _OPENING.sub(r"\1\\\2", line) for line in lines)
 
 
-def _facts(reports: Iterable[Report]) -> dict[str, list[Report]]:
+def _group_by_fact(reports: Iterable[Report]) -> dict[str, list[Report]]:
     """The claims of one paper by the fact that they are about, in the order of their first."""
     out: dict[str, list[Report]] = {}
     for report in reports:
@@ -153,32 +153,36 @@ def _entry(fact: str, claims: Sequence[Report]) -> Iterator[str]:
     first, *others = claims
     yield f"### {_heading(fact, first)}"
     name = "" if first["id"] == fact else f"`{first['id']}`, "
-    yield _paragraph(f"**Stated** ({name}{plain(first['where'])}): {plain(first['statement'])}")
+    yield _paragraph(f"**Stated** ({name}{escape_markdown(first['where'])}): {escape_markdown(first['statement'])}")
     if first["outcome"] == "misprint":
-        yield _paragraph(f"**Slip:** {plain(first['slip'])}")
+        yield _paragraph(f"**Slip:** {escape_markdown(first['slip'])}")
     if first["correction"]:
-        yield _paragraph(f"**Instead:** {plain(first['correction'])}")
-    yield _paragraph(f"**Checked:** {plain(checked_text(first))}")
+        yield _paragraph(f"**Instead:** {escape_markdown(first['correction'])}")
+    yield _paragraph(f"**Checked:** {escape_markdown(checked_text(first))}")
     for witness in first["witnesses"][: 2 if first["outcome"] == "depends" else 1]:
-        yield _paragraph(f"**Witness:** {plain(witness['words'])}")
-        yield "\n".join(["```py", *folded(witness["python"], WIDTH - 20), f"# gives {witness['value']!r}", "```"])
+        yield _paragraph(f"**Witness:** {escape_markdown(witness['words'])}")
+        yield "\n".join(
+            ["```py", *fold_expression(witness["python"], WIDTH - 20), f"# gives {witness['value']!r}", "```"]
+        )
     if others:
-        yield "\n".join(_further(report, first) for report in others)
+        yield "\n".join(_further_claim(report, first) for report in others)
 
 
-def _further(report: Report, first: Report) -> str:
+def _further_claim(report: Report, first: Report) -> str:
     """A further claim of a fact: in what it differs from the first."""
     verdict = f", {_verdict(report)}" if _verdict(report) != _verdict(first) else ""
-    words = f"`{report['id']}`{verdict} ({plain(report['where'])}): {plain(report['statement'])}"
+    words = f"`{report['id']}`{verdict} ({escape_markdown(report['where'])}): {escape_markdown(report['statement'])}"
     if report["correction"] not in ("", first["correction"]):
-        words += f" **Instead:** {plain(report['correction'])}"
+        words += f" **Instead:** {escape_markdown(report['correction'])}"
     return "-" + _paragraph(words, "  ")[1:]
 
 
 def misprints(found: Inventory) -> str:
     """What the readings take for a slip in the transcriptions we have, as a table."""
     rows = ["| where | printed, in the transcription we have | read instead | reading |", "|---|---|---|---|"]
-    rows += [f"| {' | '.join(map(plain, (m.place, m.printed, m.instead, m.reading)))} |" for m in found.misprints]
+    rows += [
+        f"| {' | '.join(map(escape_markdown, (m.place, m.printed, m.instead, m.reading)))} |" for m in found.misprints
+    ]
     return "\n".join(rows)
 
 
@@ -186,7 +190,7 @@ def _index(facts: Mapping[str, Mapping[str, Sequence[Report]]]) -> Iterator[str]
     """A line a fact, where it stands and what was found of it: those of the papers, then those of ours."""
     for ours in (False, True):
         rows = [
-            f"| [{name} `{fact}`]({_link(_heading(fact, claims[0]))}) | {plain(claims[0]['where'])} | {len(claims)} "
+            f"| [{name} `{fact}`]({_link(_heading(fact, claims[0]))}) | {escape_markdown(claims[0]['where'])} | {len(claims)} "
             f"| {outcome_text(claims[0])} |"
             for name, of_paper in facts.items()
             for fact, claims in of_paper.items()
@@ -197,7 +201,7 @@ def _index(facts: Mapping[str, Mapping[str, Sequence[Report]]]) -> Iterator[str]
             yield "\n".join(["| fact | where | claims | verdict |", "|---|---|---|---|", *rows])
 
 
-def _place(name: str) -> int:
+def _paper_position(name: str) -> int:
     """The papers in their order, before questions that are none."""
     return papers().index(name) if name in papers() else len(papers())
 
@@ -207,9 +211,9 @@ def markdown(reports: Sequence[Report], only: str | None = None, whole: bool = T
 
     Of ``whole`` papers the misprints too; questions that are no paper come last.
     """
-    names = sorted(dict.fromkeys(report["paper"] for report in reports), key=_place)
+    names = sorted(dict.fromkeys(report["paper"] for report in reports), key=_paper_position)
     told = [report for report in reports if only is None or report["outcome"] in only.split(",")]
-    facts = {name: _facts(report for report in told if report["paper"] == name) for name in names}
+    facts = {name: _group_by_fact(report for report in told if report["paper"] == name) for name in names}
     quick = " --quick" if any(report["effort"] == "quick" for report in reports) else ""
     of = names[0] if len(names) == 1 else "all"
     command = f"fastcube claims {of}{quick}{f' --only {only}' if only else ''} --format markdown"
@@ -229,7 +233,11 @@ def markdown(reports: Sequence[Report], only: str | None = None, whole: bool = T
     for name in names:
         own = [report for report in reports if report["paper"] == name]
         found = inventory(name) if name in papers() else None
-        parts.append(f"## {plain(found.short)}: {plain(found.title)}" if found else f"## {plain(name)}")
+        parts.append(
+            f"## {escape_markdown(found.short)}: {escape_markdown(found.title)}"
+            if found
+            else f"## {escape_markdown(name)}"
+        )
         counted = summary(own).replace("\n", "; ")
         parts.append(f"{counted.replace('of the papers', 'of the paper') if found else counted}.")
         for fact, claims in facts[name].items():

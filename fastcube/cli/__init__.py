@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..errors import FastcubeError, nearest, plain_text
+from ..errors import FastcubeError, plain_text, suggest_name
 from ..running.signals import WORK_REMAINS
 
 #: One line of help a command, here so that ``--help`` imports none of them.
@@ -61,7 +61,7 @@ class _Commands(click.Group):
                 ctx.exit()
         name = args[0]
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            raise click.UsageError(f"No such command '{name}'{nearest(name, COMMANDS)}", ctx)
+            raise click.UsageError(f"No such command '{name}'{suggest_name(name, COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
@@ -77,22 +77,27 @@ class _Commands(click.Group):
 
 def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
-        from ..results.provenance import version
+        from ..results.provenance import package_version
 
-        click.echo(f"fastcube {version()}")
+        click.echo(f"fastcube {package_version()}")
         ctx.exit()
 
 
-def verbosity(told: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def verbosity_option(told: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """The option ``-v``, with its help."""
     return click.option(
-        "-v", "--verbose", count=True, expose_value=False, callback=lambda ctx, param, count: log(count), help=told
+        "-v",
+        "--verbose",
+        count=True,
+        expose_value=False,
+        callback=lambda ctx, param, count: configure_logging(count),
+        help=told,
     )
 
 
 @click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
-@verbosity("Say what happens, -vv in detail: the logger `fastcube` of Python's logging.")
+@verbosity_option("Say what happens, -vv in detail: the logger `fastcube` of Python's logging.")
 @click.pass_context
 def group(ctx: click.Context) -> None:
     """Exact Monte Carlo for fault-tolerant communication in hypercube networks."""
@@ -100,7 +105,7 @@ def group(ctx: click.Context) -> None:
         click.echo(ctx.get_help(), color=ctx.color)
 
 
-def log(count: int) -> None:
+def configure_logging(count: int) -> None:
     """Let the ``fastcube`` logger speak on standard error: INFO for 1, DEBUG from 2 on; 0 leaves it as it is."""
     if not count:
         return
@@ -116,7 +121,7 @@ def log(count: int) -> None:
         logger.addHandler(handler)
 
 
-def logging_is_on() -> bool:
+def is_logging_on() -> bool:
     """Whether ``-v`` was given: a bar that is rewritten would be broken by its lines."""
     if "logging" not in sys.modules:
         return False
@@ -125,7 +130,7 @@ def logging_is_on() -> bool:
     return logging.getLogger("fastcube").isEnabledFor(logging.INFO)
 
 
-def say(text: str) -> None:
+def print_message(text: str) -> None:
     """Talk: to standard error, names that do not print as Python writes them.
 
     Work is not lost, nor another exit status given, where that takes none.
@@ -135,35 +140,35 @@ def say(text: str) -> None:
         click.echo(shown, err=True)
 
 
-def width(otherwise: int = 120) -> int:
+def line_width(otherwise: int = 120) -> int:
     """Characters of a line of standard output: the terminal's (or $COLUMNS), ``otherwise`` where it is none."""
     if sys.stdout.isatty() or "COLUMNS" in os.environ:
         return max(20, shutil.get_terminal_size().columns)
     return otherwise
 
 
-def coloured(text: str, colour: str) -> str:
+def colour_text(text: str, colour: str) -> str:
     """The text, in a colour on a terminal that has colours; never where $NO_COLOR is set.  The words say it too."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty()
     return text if plain else click.style(text, fg=colour, bold=True)
 
 
-def leave(code: int) -> NoReturn:
+def exit_process(code: int) -> NoReturn:
     """End the process now with this exit code, without waiting for work that was left behind."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
 
 
-def leave_unfinished(code: int, kept: str, again: str | None = None) -> NoReturn:
+def exit_unfinished(code: int, kept: str, again: str | None = None) -> NoReturn:
     """Say why a command stops, what is ``kept`` and how to go on (as it was called, unless told ``again``), and exit."""
     why = "work remains" if code == WORK_REMAINS else "interrupted"
-    say(f"fastcube: {why}; {kept}; go on with: {again or shlex.join(['fastcube', *sys.argv[1:]])}")
-    leave(code)
+    print_message(f"fastcube: {why}; {kept}; go on with: {again or shlex.join(['fastcube', *sys.argv[1:]])}")
+    exit_process(code)
 
 
 def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    say(f"fastcube: {message}")
+    print_message(f"fastcube: {message}")
 
 
 def main(arguments: list[str] | None = None) -> Any:
@@ -184,17 +189,17 @@ def main(arguments: list[str] | None = None) -> Any:
         words = " ".join(plain_text(word) for word in error.format_message().split())
         if isinstance(error, click.MissingParameter) and error.ctx is not None:
             words = f"{words.removesuffix('.')}; {error.ctx.command_path} -h tells more"
-        say(f"fastcube: {words}")
+        print_message(f"fastcube: {words}")
         sys.exit(2)
     except FastcubeError as error:
-        say(f"fastcube: {error}")
+        print_message(f"fastcube: {error}")
         sys.exit(2)
     except BrokenPipeError:  # the reader of our output has gone, as in `fastcube show ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:  # our own output: a full disk behind standard output
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        say(f"fastcube: output cannot be written: {error.strerror or error}")
+        print_message(f"fastcube: output cannot be written: {error.strerror or error}")
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)

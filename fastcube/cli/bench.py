@@ -20,30 +20,30 @@ def command(name: str | None) -> None:
     NAME picks the comparisons whose name or baseline holds it.  Comparisons with a library that is not installed are
     left out and named.
     """
-    from ..measure.paper import benchmarks
+    from ..measure.paper import installed_benchmarks
     from ..results.provenance import cpu_name
-    from . import width
+    from . import line_width
 
-    chosen = [b for b in benchmarks() if name is None or name in b.name or name in b.baseline]
+    chosen = [b for b in installed_benchmarks() if name is None or name in b.name or name in b.baseline]
     if not chosen:
         raise ParameterError(f"no benchmark holds {name}; see `fastcube bench` for all of them")
     names = [f"{benchmark.name}, {benchmark.baseline}" for benchmark in chosen]
     longest = max(map(len, names))
-    narrow = width() < longest + _NUMBERS  # then the numbers stand under their name
+    narrow = line_width() < longest + _NUMBERS  # then the numbers stand under their name
 
-    def line(label: str, numbers: str) -> None:
+    def print_row(label: str, numbers: str) -> None:
         if narrow and label:
             click.echo(label)
         click.echo(numbers if narrow else label.ljust(longest) + numbers)
 
-    for told in textwrap.wrap(f"{cpu_name()}, one core, CPU time, best of 3, ours and theirs in turns", width()):
+    for told in textwrap.wrap(f"{cpu_name()}, one core, CPU time, best of 3, ours and theirs in turns", line_width()):
         click.echo(told)
-    line("", f" {'ours':>12} {'theirs':>12} {'ratio':>11}")
-    line("what, against what", f" {'trials/s':>12} {'trials/s':>12} {'ours/theirs':>11}")
+    print_row("", f" {'ours':>12} {'theirs':>12} {'ratio':>11}")
+    print_row("what, against what", f" {'trials/s':>12} {'trials/s':>12} {'ours/theirs':>11}")
     for name_of, benchmark in zip(names, chosen, strict=True):
         try:
             ours, theirs = benchmark.measure()
         except ImportError as error:
-            line(name_of, f" left out: {error.name} is not installed")
+            print_row(name_of, f" left out: {error.name} is not installed")
             continue
-        line(name_of, f" {1 / ours:12,.0f} {1 / theirs:12,.0f} {theirs / ours:10,.0f}x")
+        print_row(name_of, f" {1 / ours:12,.0f} {1 / theirs:12,.0f} {theirs / ours:10,.0f}x")

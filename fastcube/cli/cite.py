@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from . import completion, say
+from . import completion, print_message
 
 
 @click.command("cite")
-@click.argument("study", required=False, shell_complete=completion.studies)
+@click.argument("study", required=False, shell_complete=completion.complete_studies)
 def command(study: str | None) -> None:
     """Print BibTeX of fastcube, and of the paper that STUDY is about."""
     from ..audit import citing
@@ -18,8 +18,8 @@ def command(study: str | None) -> None:
     if study is None:
         return
     asked = registry.study(study)
-    for printed in paper.printed():
+    for printed in paper.papers_with_inventory():
         if any(s.name == asked.name for s in printed.studies):
             click.echo(citing.paper(printed.inventory))
             return
-    say(f"{asked.name} is about none of the five papers; its source: {asked.source or 'it names none'}")
+    print_message(f"{asked.name} is about none of the five papers; its source: {asked.source or 'it names none'}")

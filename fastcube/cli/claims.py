@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import ParameterError, listed
-from . import coloured, completion, leave, options, say, width
+from ..errors import ParameterError, join_alternatives
+from . import colour_text, completion, exit_process, line_width, options, print_message
 
 if TYPE_CHECKING:
     from ..audit.claims import Claim
@@ -26,10 +26,10 @@ _COLOURS = {
 FORMATS = ("text", "json", "markdown")
 
 #: In the place of a paper's name: those of all papers and questions.
-ALL = "all"
+ALL_PAPERS = "all"
 
 
-def _duration(seconds: float) -> str:
+def _duration_text(seconds: float) -> str:
     """A time that was measured elsewhere, for people: two digits of it would be too many."""
     if seconds < 5:
         return "seconds"
@@ -38,7 +38,7 @@ def _duration(seconds: float) -> str:
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _wall(claims: Sequence[Claim], costs: Mapping[tuple[str, str], float], workers: int) -> float:
+def _wall_seconds(claims: Sequence[Claim], costs: Mapping[tuple[str, str], float], workers: int) -> float:
     """Seconds that deciding takes side by side: no less than the longest claim or group of one process."""
     groups: dict[tuple[str, str], float] = {}
     for claim in claims:
@@ -46,19 +46,19 @@ def _wall(claims: Sequence[Claim], costs: Mapping[tuple[str, str], float], worke
     return max(sum(groups.values()) / workers, max(groups.values(), default=0.0))
 
 
-def _list(style: str, workers: int) -> None:
+def _list_claims(style: str, workers: int) -> None:
     """What can be decided: papers, numbers of claims, how long deciding takes here, and what is kept of it."""
     from ..audit import ledgers
-    from ..audit.deciding import kept_of
+    from ..audit.deciding import cached_verdicts
     from ..audit.report.plan import claim_seconds
 
     rows: list[dict[str, Any]] = []
-    known = ledgers.ledgers()
-    for name, claims in [*((name, list(ledger)) for name, ledger in known.items()), (ALL, ledgers.claims())]:
+    known = ledgers.claim_registries()
+    for name, claims in [*((name, list(ledger)) for name, ledger in known.items()), (ALL_PAPERS, ledgers.claims())]:
         row: dict[str, Any] = {"paper": name, "claims": len(claims), "ours": sum(claim.ours for claim in claims)}
         for effort, quick in (("quick", True), ("full", False)):
-            row[f"{effort}_seconds"] = round(_wall(claims, claim_seconds(claims, quick), workers), 1)
-            row[f"{effort}_kept"] = len(kept_of(claims, quick))
+            row[f"{effort}_seconds"] = round(_wall_seconds(claims, claim_seconds(claims, quick), workers), 1)
+            row[f"{effort}_kept"] = len(cached_verdicts(claims, quick))
         rows.append(row)
     if style == "json":
         click.echo(json.dumps(rows, indent=1))
@@ -66,7 +66,9 @@ def _list(style: str, workers: int) -> None:
     cells = [["paper", "claims", "of ours", "full", "kept", "--quick", "kept"]]
     for row in rows:
         times = [
-            cell for e in ("full", "quick") for cell in (_duration(row[f"{e}_seconds"]), str(row[f"{e}_kept"] or "-"))
+            cell
+            for e in ("full", "quick")
+            for cell in (_duration_text(row[f"{e}_seconds"]), str(row[f"{e}_kept"] or "-"))
         ]
         cells.append([row["paper"], str(row["claims"]), str(row["ours"] or "-"), *times])
     wide = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -81,22 +83,22 @@ def _list(style: str, workers: int) -> None:
 
 
 @click.command("claims")
-@click.argument("paper", required=False, shell_complete=completion.papers)
-@click.argument("name", metavar="[ID]", required=False, shell_complete=completion.claims)
+@click.argument("paper", required=False, shell_complete=completion.complete_papers)
+@click.argument("name", metavar="[ID]", required=False, shell_complete=completion.complete_claims)
 @click.option("--quick", is_flag=True, help="Smaller ranges: two minutes of CPU for all five papers.")
 @click.option(
     "--format",
     "style",
     default="text",
     metavar="F",
-    shell_complete=completion.one_of(*FORMATS),
+    shell_complete=completion.complete_words(*FORMATS),
     show_default=True,
     help="text, json, or markdown, with the papers' misprints.",
 )
 @click.option(
     "--only",
     metavar="OUTCOME",
-    shell_complete=completion.one_of(*_COLOURS),
+    shell_complete=completion.complete_words(*_COLOURS),
     help="Show these alone, by commas: holds, refuted, misprint, depends (on the reading), unreproduced, undecided.",
 )
 @click.option(
@@ -126,46 +128,46 @@ def command(
     """
     from ..audit import ledgers
     from ..audit.claims import OUTCOMES
-    from ..audit.deciding import decide, kept_of
+    from ..audit.deciding import cached_verdicts, decide_claims
     from ..audit.report.plan import claim_seconds
-    from ..audit.verdicts import markdown, outcome_text, summary, text
+    from ..audit.verdicts import markdown, outcome_text, summary, verdict_text
     from ..results.provenance import available_cpus
     from ..running.progress import Progress
 
     if style not in FORMATS:
-        raise ParameterError(f"format must be {listed(FORMATS)}, got {style}")
+        raise ParameterError(f"format must be {join_alternatives(FORMATS)}, got {style}")
     chosen = tuple(only.split(",")) if only is not None else tuple(OUTCOMES)
     if wrong := [outcome for outcome in chosen if outcome not in OUTCOMES]:
-        raise ParameterError(f"only must be {listed(OUTCOMES)}, got {wrong[0]}")
+        raise ParameterError(f"only must be {join_alternatives(OUTCOMES)}, got {wrong[0]}")
     bar = Progress(progress)
     if paper is None:
         if only is not None or style == "markdown" or quick or force:
             raise ParameterError("without a paper claims are listed: to decide them name one, or all")
-        _list(style, workers or available_cpus())
+        _list_claims(style, workers or available_cpus())
         return 0
-    if paper == ALL and name is not None:
+    if paper == ALL_PAPERS and name is not None:
         raise ParameterError(f"the one claim {name} is a paper's: give the paper's name in the place of all")
-    claims = ledgers.claims(None if paper == ALL else paper, name)
+    claims = ledgers.claims(None if paper == ALL_PAPERS else paper, name)
     reports: list[dict[str, Any]] = []
 
-    def take(report: dict[str, Any]) -> None:
+    def print_report(report: dict[str, Any]) -> None:
         reports.append(report)
         if style == "text" and report["outcome"] in chosen:
-            title, end, rest = text(report, max(40, width(100))).partition(f" {outcome_text(report)}\n")
-            click.echo(title + coloured(end, _COLOURS[report["outcome"]]) + rest)
+            title, end, rest = verdict_text(report, max(40, line_width(100))).partition(f" {outcome_text(report)}\n")
+            click.echo(title + colour_text(end, _COLOURS[report["outcome"]]) + rest)
         if "failed" in report:
-            say(f"fastcube: deciding {report['paper']} {report['id']} failed: {report['failed']}")
+            print_message(f"fastcube: deciding {report['paper']} {report['id']} failed: {report['failed']}")
 
     installed = [claim for claim in claims if not claim.file]
     costs = claim_seconds(installed, quick)
-    known = {} if force else kept_of(installed, quick)
+    known = {} if force else cached_verdicts(installed, quick)
     left = [claim for claim in installed if claim.key not in known]
-    if left and (seconds := _wall(left, costs, workers or available_cpus())) >= 5:
-        bar.say(f"fastcube: deciding {len(left)} of {len(claims)} claims takes some {_duration(seconds)}")
-    code = decide(claims, take, quick=quick, workers=workers, progress=bar, anew=force, seconds=costs)
+    if left and (seconds := _wall_seconds(left, costs, workers or available_cpus())) >= 5:
+        bar.print_line(f"fastcube: deciding {len(left)} of {len(claims)} claims takes some {_duration_text(seconds)}")
+    code = decide_claims(claims, print_report, quick=quick, workers=workers, progress=bar, anew=force, seconds=costs)
     if code:
-        bar.say(f"fastcube: interrupted after {len(reports)} of {len(claims)} claims")
-        leave(code)
+        bar.print_line(f"fastcube: interrupted after {len(reports)} of {len(claims)} claims")
+        exit_process(code)
     shown = [report for report in reports if report["outcome"] in chosen]
     if style == "json":
         click.echo(json.dumps(shown, indent=1))

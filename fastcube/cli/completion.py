@@ -14,22 +14,24 @@ from click.shell_completion import BashComplete, CompletionItem, FishComplete, Z
 _Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem[str]]"]
 
 
-def files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+def complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """Files, which the shell lists."""
     return [CompletionItem(incomplete, type="file")]
 
 
-def _offered(names: Iterable[str] | Mapping[str, str], incomplete: str, end: str = "") -> list[CompletionItem[str]]:
+def _matching_items(
+    names: Iterable[str] | Mapping[str, str], incomplete: str, end: str = ""
+) -> list[CompletionItem[str]]:
     helps = names if isinstance(names, Mapping) else {}
     return [CompletionItem(name + end, help=helps.get(name)) for name in names if name.startswith(incomplete)]
 
 
-def one_of(*names: str) -> _Completer:
+def complete_words(*names: str) -> _Completer:
     """Offers some words."""
-    return lambda ctx, param, incomplete: _offered(names, incomplete)
+    return lambda ctx, param, incomplete: _matching_items(names, incomplete)
 
 
-def _of_study(ctx: click.Context, what: str) -> dict[str, str]:
+def _study_items(ctx: click.Context, what: str) -> dict[str, str]:
     """Names of these parts of the installed study that the line names, with what they are; none for a file or another name."""
     from ..measure import registry
 
@@ -40,54 +42,54 @@ def _of_study(ctx: click.Context, what: str) -> dict[str, str]:
     return {part.name: getattr(part, "description", "") for part in getattr(study, what, ())}
 
 
-def studies(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+def complete_studies(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """Studies by name; files, which may hold studies or results, where none begins so."""
     from ..measure import registry
 
     known = {study.name: study.title for study in registry.studies().values()}
-    return _offered(known, incomplete) or files(ctx, param, incomplete)
+    return _matching_items(known, incomplete) or complete_files(ctx, param, incomplete)
 
 
-def grids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+def complete_grids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The study's grids."""
-    return _offered(_of_study(ctx, "grids"), incomplete)
+    return _matching_items(_study_items(ctx, "grids"), incomplete)
 
 
-def axes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+def complete_axes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The study's axes, each with ``=``."""
-    return _offered(_of_study(ctx, "axes"), incomplete, "=")
+    return _matching_items(_study_items(ctx, "axes"), incomplete, "=")
 
 
-def point(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+def complete_point(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The next axis of a point such as ``n=10,f=``."""
     before, comma, last = incomplete.rpartition(",")
     given = {part.partition("=")[0] for part in before.split(",")}
-    some = {name: what for name, what in _of_study(ctx, "axes").items() if name not in given}
-    return [CompletionItem(before + comma + item.value, help=item.help) for item in _offered(some, last, "=")]
+    some = {name: what for name, what in _study_items(ctx, "axes").items() if name not in given}
+    return [CompletionItem(before + comma + item.value, help=item.help) for item in _matching_items(some, last, "=")]
 
 
-def statistics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+def complete_statistics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The study's statistics."""
-    return _offered(_of_study(ctx, "statistics"), incomplete)
+    return _matching_items(_study_items(ctx, "statistics"), incomplete)
 
 
-def papers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+def complete_papers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """Papers that have a ledger; files where none begins so."""
     from ..measure import paper
 
-    known = [name for name, of_paper in paper.installed().items() if of_paper.claims]
-    return _offered(known, incomplete) or files(ctx, param, incomplete)
+    known = [name for name, of_paper in paper.installed_papers().items() if of_paper.claims]
+    return _matching_items(known, incomplete) or complete_files(ctx, param, incomplete)
 
 
-def claims(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+def complete_claims(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The paper's claims."""
     from ..measure import paper
 
-    known = paper.installed().get(ctx.params.get("paper") or "")
-    return _offered([claim.id for claim in known.stated()] if known else [], incomplete)
+    known = paper.installed_papers().get(ctx.params.get("paper") or "")
+    return _matching_items([claim.id for claim in known.stated()] if known else [], incomplete)
 
 
-class _Calm:
+class _SafeCompletion:
     """What a shell's class lacks: where anything fails, as in an environment that no shell made, nothing is offered.
 
     A traceback would land in the line being typed.  What is offered can be encoded.
@@ -102,7 +104,7 @@ class _Calm:
         return text.encode(errors="replace").decode()
 
 
-class _Bash(_Calm, BashComplete):
+class _Bash(_SafeCompletion, BashComplete):
     """Bash, without the blank that would part ``n=`` from its values."""
 
     source_template = BashComplete.source_template.replace(
@@ -110,7 +112,7 @@ class _Bash(_Calm, BashComplete):
     )
 
 
-class _Zsh(_Calm, ZshComplete):
+class _Zsh(_SafeCompletion, ZshComplete):
     """Zsh, likewise."""
 
     source_template = ZshComplete.source_template.replace(
@@ -120,7 +122,7 @@ class _Zsh(_Calm, ZshComplete):
     )
 
 
-class _Fish(_Calm, FishComplete):
+class _Fish(_SafeCompletion, FishComplete):
     """Fish, as click has it."""
 
 

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from ..measure.estimate import Estimate
 
 #: Points that a line names at most.
-_NAMED = 5
+_MAX_NAMED = 5
 
 
 @click.command("diff")
-@click.argument("one", metavar="A.h5", shell_complete=completion.files)
-@click.argument("other", metavar="B.h5", shell_complete=completion.files)
+@click.argument("one", metavar="A.h5", shell_complete=completion.complete_files)
+@click.argument("other", metavar="B.h5", shell_complete=completion.complete_files)
 @options.file
 @click.pass_context
 def command(ctx: click.Context, one: str, other: str, unchecked: bool, study: str | None) -> None:
@@ -25,10 +25,10 @@ def command(ctx: click.Context, one: str, other: str, unchecked: bool, study: st
 
     Files of other seeds, goals and revisions can be compared.  Exit status 1 where anything differs, as of diff.
     """
-    from ..results.comparing import compare
+    from ..results.comparing import compare_results
 
-    both = options.read(one, unchecked, study), options.read(other, unchecked, study)
-    found = compare(*both)
+    both = options.read_results(one, unchecked, study), options.read_results(other, unchecked, study)
+    found = compare_results(*both)
     for path, results in zip((one, other), both, strict=True):
         click.echo(
             f"{path}: {results.study.name} revision {results.study.revision}, seed {results.seed}, "
@@ -36,32 +36,32 @@ def command(ctx: click.Context, one: str, other: str, unchecked: bool, study: st
         )
     for path, points in ((one, found.only_one), (other, found.only_other)):
         if points:
-            click.echo(f"only in {path}: {_named(points)}")
+            click.echo(f"only in {path}: {_name_points(points)}")
     if found.same:
-        click.echo(f"the same trials with the same counts: {_named(found.same)}")
+        click.echo(f"the same trials with the same counts: {_name_points(found.same)}")
     if found.broken:
-        click.echo(f"THE SAME TRIALS WITH OTHER COUNTS: {_named(found.broken)}")
+        click.echo(f"THE SAME TRIALS WITH OTHER COUNTS: {_name_points(found.broken)}")
     if found.compared:
         click.echo(
             f"estimates from other trials: {found.compared:,} compared, {len(found.apart):,} differ by more than their "
             "intervals (by chance some 0.6% do)"
         )
-    _table(found.apart)
+    _difference_table(found.apart)
     ctx.exit(1 if found.differ else 0)
 
 
-def _named(points: tuple[str, ...]) -> str:
+def _name_points(points: tuple[str, ...]) -> str:
     """How many points, and the first of them."""
-    more = f"; and {len(points) - _NAMED:,} more" if len(points) > _NAMED else ""
-    return f"{len(points):,} point{'s' * (len(points) != 1)} ({'; '.join(points[:_NAMED])}{more})"
+    more = f"; and {len(points) - _MAX_NAMED:,} more" if len(points) > _MAX_NAMED else ""
+    return f"{len(points):,} point{'s' * (len(points) != 1)} ({'; '.join(points[:_MAX_NAMED])}{more})"
 
 
-def _table(apart: tuple[tuple[str, str, Estimate, Estimate], ...]) -> None:
+def _difference_table(apart: tuple[tuple[str, str, Estimate, Estimate], ...]) -> None:
     """Point, statistic and both estimates, a line each."""
     from ..results.rounding import estimate_text
-    from ..results.table import fitted
+    from ..results.table import fit_columns
 
     rows = [(at, label, estimate_text(a), estimate_text(b)) for at, label, a, b in apart]
     columns = [list(column) for column in zip(("point", "statistic", "A", "B"), *rows, strict=True)] if rows else []
-    for cells in zip(*fitted(columns, len(columns), 0), strict=True):
+    for cells in zip(*fit_columns(columns, len(columns), 0), strict=True):
         click.echo("  ".join(cells))

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from . import say
+from . import print_message
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal
-    from .run import Run
+    from .run import CheckedRun
 
 
-def _targets(goal: Goal) -> str:
+def _targets_text(goal: Goal) -> str:
     """When an adaptive run stops, in words."""
     parts = [f"{name} {value}" for name in ("precision", "relative", "events") if (value := getattr(goal, name))]
     return " or ".join(parts) + (f", at most {goal.trials:,} trials a point" if goal.trials else "")
 
 
-def show_plan(run: Run) -> None:
+def show_plan(run: CheckedRun) -> None:
     """Print what the run would do.  Raises as the run would for an output that cannot be written or is of another study."""
-    from ..measure.tally import missing, size
+    from ..measure.tally import count_trials, missing_trials
     from ..results.output import OutputFile
     from ..results.provenance import available_cpus
     from ..results.results import Results
@@ -35,20 +35,20 @@ def show_plan(run: Run) -> None:
     click.echo(f"study   {study.name}: {study.title}")
     click.echo(f"points  {len(points)} ({'; '.join(whole.spans().values())})")
     if kernels_to_compile(study, points):
-        say("fastcube: compiling, once: some seconds each kernel")
+        print_message("fastcube: compiling, once: some seconds each kernel")
     check_set_ups(study, points)
     seconds = measured_seconds(study, points)
     cores = (workers or available_cpus()) if engine == "threads" else 1
     where = f"{cores} workers" if cores > 1 else "one core"
     measured = f"{min(MEASURED, len(points))} of the points ran for {SECONDS} s in all on one core, now"
     if goal.adaptive:
-        click.echo(f"trials  until {_targets(goal)}: how many is not known before")
+        click.echo(f"trials  until {_targets_text(goal)}: how many is not known before")
         million = seconds_text(1e6 * sum(seconds) / cores)
         click.echo(f"time    {million} for every million trials of each point on {where} ({measured})")
     else:
         asked = [stop - first for first, stop in map(goal.bounds, points)]
         ranges = [held[key].ranges if (key := tuple(p.values())) in held else () for p in points]
-        left = [size(missing(r, *goal.bounds(p))) for r, p in zip(ranges, points, strict=True)]
+        left = [count_trials(missing_trials(r, *goal.bounds(p))) for r, p in zip(ranges, points, strict=True)]
         each = f"{min(asked):,}" if min(asked) == max(asked) else f"{min(asked):,} to {max(asked):,}"
         click.echo(f"trials  {each} a point, {sum(asked):,} in all, {sum(asked) - sum(left):,} of them in {output}")
         total = sum(n * s for n, s in zip(left, seconds, strict=True)) / cores

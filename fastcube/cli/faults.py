@@ -12,7 +12,7 @@ from . import completion, options
 
 
 @click.command("faults")
-@click.argument("study", shell_complete=completion.studies)
+@click.argument("study", shell_complete=completion.complete_studies)
 @options.points
 @click.option("--seed", default="0", metavar="S", show_default=True, help="0 .. 2^63 - 1.")
 @click.option("--first", default="0", metavar="T", show_default=True, help="The first trial.")
@@ -24,10 +24,10 @@ def command(study: str, axes: tuple[str, ...], grid: str | None, seed: str, firs
     destination.
     """
     from ..measure import registry
-    from ..measure.fault_sets import rows
-    from ..measure.grid import build
+    from ..measure.fault_sets import iter_csv_rows
+    from ..measure.grid import build_points
 
     chosen = registry.study(study)
-    points = build(chosen, options.parse_axes(axes), grid)
+    points = build_points(chosen, options.parse_axes(axes), grid)
     counts = {name: parse_count(name, given) for name, given in (("seed", seed), ("first", first), ("stop", stop))}
-    csv.writer(sys.stdout, lineterminator="\n").writerows(rows(chosen, points, **counts))
+    csv.writer(sys.stdout, lineterminator="\n").writerows(iter_csv_rows(chosen, points, **counts))

@@ -14,10 +14,10 @@ def _environment() -> None:
     import llvmlite.binding
 
     from ..kernels.machine.cache import cache_folder
-    from ..results.provenance import available_cpus, cpu_name, git_revision, library_versions, version
+    from ..results.provenance import available_cpus, cpu_name, git_revision, library_versions, package_version
 
     folder = cache_folder()
-    click.echo(f"fastcube  {version()}" + (f" (git {revision})" if (revision := git_revision()) else ""))
+    click.echo(f"fastcube  {package_version()}" + (f" (git {revision})" if (revision := git_revision()) else ""))
     click.echo(f"python    {platform.python_version()} on {platform.platform()}")
     click.echo("libraries " + ", ".join(f"{name} {v}" for name, v in library_versions().items()))
     click.echo(f"cpu       {cpu_name()} (LLVM {llvmlite.binding.get_host_cpu_name()})")
@@ -26,7 +26,7 @@ def _environment() -> None:
 
 
 @click.command("info")
-@click.argument("file", required=False, shell_complete=completion.files)
+@click.argument("file", required=False, shell_complete=completion.complete_files)
 @click.option("--unchecked", is_flag=True, help="Read a file that another program rewrote.")
 def command(file: str | None, unchecked: bool) -> None:
     """Without FILE, the environment; with it, the identity and digest of a results file."""
@@ -35,7 +35,7 @@ def command(file: str | None, unchecked: bool) -> None:
         return
     from ..measure.study import GENERATOR
     from ..results.reading import open_results
-    from ..results.table import unheld
+    from ..results.table import unverified_note
 
     results = open_results(file, unchecked=unchecked)
     done = [tally.trials for _, tally in results]
@@ -47,7 +47,7 @@ def command(file: str | None, unchecked: bool) -> None:
         f"points     {len(done)}, with {min(done, default=0):,} to {max(done, default=0):,} trials, {sum(done):,} in all"
     )
     click.echo(f"digest     {results.digest()}")
-    for line in unheld(results):
+    for line in unverified_note(results):
         click.echo(f"numbers    {line}")
     for run in results.history:
         written, by, host = (

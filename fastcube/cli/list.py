@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from . import completion, width
+from . import completion, line_width
 
 if TYPE_CHECKING:
     from ..measure.study import Axis, Choice, Grid, Study
@@ -22,18 +22,18 @@ def _grid_text(study: Study, grid: Grid) -> str:
     return "; ".join(parts) + f"; {len(grid.points)} points, {each}"
 
 
-def _line(label: str, text: str, margin: int = 16) -> None:
+def _fold_line(label: str, text: str, margin: int = 16) -> None:
     """A label and a text, folded to the width of the terminal under its own first character."""
     import textwrap
 
     whole = text.replace(" = ", "\0=\0")  # not to be parted from its value
-    first, *rest = textwrap.wrap(whole, max(20, width() - margin), break_on_hyphens=False) or [""]
+    first, *rest = textwrap.wrap(whole, max(20, line_width() - margin), break_on_hyphens=False) or [""]
     click.echo(
         "\n".join([f"    {label:<{margin - 5}} {first}", *(" " * margin + more for more in rest)]).replace("\0", " ")
     )
 
 
-def _values(axis: Axis | Choice) -> dict[str, Any]:
+def _values_text(axis: Axis | Choice) -> dict[str, Any]:
     from ..measure.study import Choice
 
     if isinstance(axis, Choice):
@@ -41,13 +41,13 @@ def _values(axis: Axis | Choice) -> dict[str, Any]:
     return {"kind": axis.kind.__name__, "low": axis.low, "high": axis.high, "open_above": axis.open_above}
 
 
-def _as_data(study: Study) -> dict[str, Any]:
+def _study_data(study: Study) -> dict[str, Any]:
     return {
         "name": study.name,
         "revision": study.revision,
         "title": study.title,
         "source": study.source,
-        "axes": [{"name": a.name, "description": a.description, **_values(a)} for a in study.axes],
+        "axes": [{"name": a.name, "description": a.description, **_values_text(a)} for a in study.axes],
         "statistics": [
             {
                 "name": s.name,
@@ -64,7 +64,7 @@ def _as_data(study: Study) -> dict[str, Any]:
     }
 
 
-def _range(axis: Axis | Choice) -> str:
+def _range_text(axis: Axis | Choice) -> str:
     from ..measure.study import Choice
 
     if isinstance(axis, Choice):
@@ -73,7 +73,7 @@ def _range(axis: Axis | Choice) -> str:
     return f"{kind} in [{axis.low:,}, {axis.high:,}{')' if axis.open_above else ']'}: {axis.description}"
 
 
-def _time(study: Study, grid: Grid) -> str:
+def _time_text(study: Study, grid: Grid) -> str:
     """What the grid takes, measured now where its kernels are compiled."""
     from ..results.provenance import available_cpus
     from ..running.engines import kernels_to_compile
@@ -88,29 +88,29 @@ def _time(study: Study, grid: Grid) -> str:
     return f"{seconds_text(core)} on one core of this machine{spread}; from half a second of its trials, run now"
 
 
-def _show_full(study: Study) -> None:
+def _print_study(study: Study) -> None:
     from ..measure.statistics import Distribution
 
     click.echo(f"{study.name}, revision {study.revision}")
-    _line("title:", study.title)
-    _line("source:", study.source)
+    _fold_line("title:", study.title)
+    _fold_line("source:", study.source)
     click.echo("\naxes")
     for axis in study.axes:
-        _line(axis.name, _range(axis))
+        _fold_line(axis.name, _range_text(axis))
     click.echo("\nstatistics, the first is what targets refer to")
     margin = min(36, 7 + max(len(s.name) for s in study.statistics))
     for s in study.statistics:
         among = f", among {s.condition}" if s.condition else ""
         how = f"distribution, {s.label}=0, 1, ..." if isinstance(s, Distribution) else type(s).__name__
-        _line(s.name, f"{s.description} [{how}; interval {s.interval}{among}]", margin)
+        _fold_line(s.name, f"{s.description} [{how}; interval {s.interval}{among}]", margin)
     for i, grid in enumerate(study.grids):
         click.echo(f"\ngrid {grid.name}{', the default' if i == 0 else ''}")
-        _line("points:", _grid_text(study, grid))
-        _line("time:", _time(study, grid))
+        _fold_line("points:", _grid_text(study, grid))
+        _fold_line("time:", _time_text(study, grid))
 
 
 @click.command("list")
-@click.argument("study", required=False, shell_complete=completion.studies)
+@click.argument("study", required=False, shell_complete=completion.complete_studies)
 @click.option("--json", "as_json", is_flag=True, help="Names, axes, statistics and grids for programs.")
 def command(study: str | None, as_json: bool) -> None:
     """Studies that can be run, a line each; of one STUDY everything.
@@ -124,11 +124,11 @@ def command(study: str | None, as_json: bool) -> None:
 
     chosen = [*registry.studies().values()] if study is None else [registry.study(study)]
     if as_json:
-        click.echo(json.dumps([_as_data(known) for known in chosen], indent=1, ensure_ascii=False))
+        click.echo(json.dumps([_study_data(known) for known in chosen], indent=1, ensure_ascii=False))
     elif study is not None:
-        _show_full(chosen[0])
+        _print_study(chosen[0])
     else:
         longest = max(len(known.name) for known in chosen)
         for known in chosen:
-            room = max(20, width() - longest - 2)
+            room = max(20, line_width() - longest - 2)
             click.echo(f"{known.name:<{longest}}  {textwrap.shorten(known.title, room, placeholder=' ...')}")

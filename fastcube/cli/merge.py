@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import ParameterError
-from . import completion, say
+from . import completion, print_message
 
 if TYPE_CHECKING:
     from ..results.results import Results
@@ -16,25 +16,30 @@ if TYPE_CHECKING:
 def _check_nothing_lost(merged: Results, held: Results, output: str) -> None:
     """Raise FastcubeError when the output holds trials of its own: replacing it would lose them."""
     from ..measure.study import point_text
-    from ..measure.tally import missing
+    from ..measure.tally import missing_trials
 
     merged.check_same_study(held, "the merge", output)
     for key, tally in held.tallies.items():
         ranges = merged.tallies[key].ranges if key in merged.tallies else ()
-        if any(missing(ranges, *r) for r in tally.ranges):
+        if any(missing_trials(ranges, *r) for r in tally.ranges):
             raise ParameterError(
                 f"{output} holds trials of {point_text(held.point(key))} that the merge lacks; use another output"
             )
 
 
 @click.command("merge")
-@click.argument("shards", nargs=-1, required=True, shell_complete=completion.files)
+@click.argument("shards", nargs=-1, required=True, shell_complete=completion.complete_files)
 @click.option(
-    "-o", "--output", required=True, metavar="FILE", shell_complete=completion.files, help="Results file to write."
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    shell_complete=completion.complete_files,
+    help="Results file to write.",
 )
 def command(shards: tuple[str, ...], output: str) -> None:
     """Add the results of disjoint trials of one study and seed; exact, in any order and nesting."""
-    from ..results.combining import merged as merge
+    from ..results.combining import merge_files as merge
     from ..results.output import OutputFile
     from ..results.provenance import available_cpus
     from ..results.reading import open_results
@@ -45,6 +50,6 @@ def command(shards: tuple[str, ...], output: str) -> None:
         _check_nothing_lost(merged, open_results(file.path), output)
     file.save(merged)
     trials = merged.trials
-    say(
+    print_message(
         f"merged {len(shards)} files, {trials:,} trials at {len(merged.tallies)} points, into {output}; digest {merged.digest()}"
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from ..errors import ParameterError, ResultFileError, plain_text
-from . import say
+from . import print_message
 
 #: What is written, each from its template.
 _FILE = {"{name}.py": "study.py", "test_{name}.py": "test_study.py"}
@@ -42,7 +42,7 @@ def _check_name(name: str) -> None:
         raise ParameterError(f"name must be one that no module has, got {shown}: a file of that name would hide it")
 
 
-def _written(template: str, words: dict[str, str]) -> str:
+def _fill_template(template: str, words: dict[str, str]) -> str:
     text = (files(__package__) / "templates" / f"{template}.txt").read_text("utf-8")
     return re.sub(r"\b(NAME|MODULE|RUN|PATH)\b", lambda found: words[found[0]], text)
 
@@ -67,9 +67,9 @@ def command(name: str, package: bool) -> None:
         for path, template in targets.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("x", encoding="utf-8") as file:
-                file.write(_written(template, words))
+                file.write(_fill_template(template, words))
     except OSError as error:
         raise ResultFileError(f"{path} cannot be written: {error.strerror}") from None
-    say(f"written: {', '.join(str(path) for path in targets)}")
+    print_message(f"written: {', '.join(str(path) for path in targets)}")
     first = [f"pip install --editable {shlex.quote('./' + name)}"] if package else []
-    say(f"go on with: {' && '.join([*first, f'python {test}', f'{run} --trials 1e4'])}")
+    print_message(f"go on with: {' && '.join([*first, f'python {test}', f'{run} --trials 1e4'])}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ParameterError
-from . import completion, verbosity
+from . import completion, verbosity_option
 
 if TYPE_CHECKING:
     from ..measure.study import Study
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Decorated = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def _all(*some: Decorated) -> Decorated:
+def _combine_options(*some: Decorated) -> Decorated:
     """The options in this order, as one decorator."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -30,41 +30,41 @@ def _all(*some: Decorated) -> Decorated:
 
 
 #: Which points; values are collected as text by axis.
-points = _all(
+points = _combine_options(
     click.option(
         "--set",
         "axes",
         multiple=True,
         metavar="AXIS=VALUES",
-        shell_complete=completion.axes,
+        shell_complete=completion.complete_axes,
         help="Values of an axis: one, a list a,b,c, or an inclusive range lo:hi[:step].  Repeat for other axes.",
     ),
     click.option(
         "--grid",
         metavar="NAME",
-        shell_complete=completion.grids,
+        shell_complete=completion.complete_grids,
         help="Another grid than the study's first (see `fastcube list`).",
     ),
 )
 
 #: Of commands that read results.
-file = _all(
+file = _combine_options(
     click.option("--unchecked", is_flag=True, help="Read a file that another program rewrote."),
     click.option(
         "--study",
         metavar="FILE.py",
-        shell_complete=completion.files,
+        shell_complete=completion.complete_files,
         help="File of the study, for its own notes, figure and replay.",
     ),
 )
 
 #: Some of a file's points.
-where = click.option(
+where_option = click.option(
     "--where", multiple=True, metavar="AXIS=VALUES", help="These points, as in run --set.  Repeat for other axes."
 )
 
 #: When a point is done.
-goal = _all(
+goal = _combine_options(
     click.option("--trials", metavar="T", help="Trials a point, such as 1e6."),
     click.option("--precision", metavar="W", help="Stop at this half-width of the target's 95% interval."),
     click.option("--relative", metavar="R", help="The same as a share of the estimate, such as 1%."),
@@ -72,7 +72,7 @@ goal = _all(
     click.option(
         "--target",
         metavar="STAT",
-        shell_complete=completion.statistics,
+        shell_complete=completion.complete_statistics,
         help="Statistic that these refer to; by default the study's first.",
     ),
     click.option("--shard", metavar="I/N", help="Compute part I of N only, 0 <= I < N."),
@@ -83,7 +83,7 @@ progress = click.option(
     default="auto",
     metavar="P",
     show_default=True,
-    shell_complete=completion.one_of("auto", "bar", "lines", "none"),
+    shell_complete=completion.complete_words("auto", "bar", "lines", "none"),
     help="auto, bar, lines or none.",
 )
 
@@ -94,7 +94,7 @@ workers = click.option(
 max_seconds = click.option("--max-seconds", type=float, metavar="S", help="Stop after this time with exit status 75.")
 
 #: ``-v``, also after the command's name.
-verbose = verbosity("Say what happens with cache, kernels, workers and checkpoints; -vv each item of work.")
+verbose = verbosity_option("Say what happens with cache, kernels, workers and checkpoints; -vv each item of work.")
 
 
 def parse_axes(given: tuple[str, ...], option: str = "set") -> dict[str, str]:
@@ -108,16 +108,16 @@ def parse_axes(given: tuple[str, ...], option: str = "set") -> dict[str, str]:
     return out
 
 
-def read(path: str, unchecked: bool, study: str | None = None, points: tuple[str, ...] = ()) -> Results:
+def read_results(path: str, unchecked: bool, study: str | None = None, points: tuple[str, ...] = ()) -> Results:
     """Results from a file, with the study that the user names: its code runs, none that the file names.
 
     ``points`` is what ``--where`` was given.
     """
-    from ..measure.schema import Recorded
+    from ..measure.schema import RecordedMeasure
     from ..results.reading import open_results
 
     results = open_results(path, unchecked=unchecked)
-    if study is not None and isinstance(results.study, Recorded):
+    if study is not None and isinstance(results.study, RecordedMeasure):
         results.study = results.study.study(study)
     return results.sel(**parse_axes(points)) if points else results
 

@@ -6,16 +6,16 @@ import os
 
 import click
 
-from . import completion, options, say
+from . import completion, options, print_message
 
 
 @click.command("plot")
-@click.argument("file", shell_complete=completion.files)
+@click.argument("file", shell_complete=completion.complete_files)
 @click.option(
     "-o",
     "--output",
     metavar="FIG",
-    shell_complete=completion.files,
+    shell_complete=completion.complete_files,
     help="Figure: .png, .svg or .pdf; by default FILE with .png for its ending.",
 )
 @click.option("--stat", metavar="A,B", help="These statistics on one pair of axes; by default the study's own figure.")
@@ -23,7 +23,7 @@ from . import completion, options, say
 @click.option("--by", metavar="AXIS", help="A line for each value of this axis.")
 @click.option("--log", is_flag=True, help="A logarithmic scale.")
 @click.option("--width", metavar="W", default="screen", help="3.3in, 7in (2.5 to 20 on paper), or screen, the default.")
-@options.where
+@options.where_option
 @options.file
 def command(
     file: str,
@@ -42,15 +42,17 @@ def command(
     With --stat, --x, --by or --log: statistics of your choice on one pair of axes, with 95% intervals.
     """
     from ..measure.registry import code_of
-    from ..plot import check_target, draw
-    from ..plot.sheet import inches
+    from ..plot import check_target, draw_figure
+    from ..plot.sheet import width_in_inches
 
     output = f"{os.path.splitext(file)[0]}.png" if output is None else output  # noqa: PTH122  (any text is a file)
     check_target(output)
-    inches(width)
-    results = options.read(file, unchecked, study, where)
+    width_in_inches(width)
+    results = options.read_results(file, unchecked, study, where)
     chosen = [] if stat is None else stat.split(",")
     if code_of(results.study) is None and not (chosen or x or by or log):
-        say(f"the code of {results.study.name} is not here: this is the plain figure (--study FILE.py gives its own)")
-    draw(results, output, None, chosen, x, by, log, width)
-    say(f"figure in {output}")
+        print_message(
+            f"the code of {results.study.name} is not here: this is the plain figure (--study FILE.py gives its own)"
+        )
+    draw_figure(results, output, None, chosen, x, by, log, width)
+    print_message(f"figure in {output}")

@@ -6,13 +6,15 @@ from typing import Any
 
 import click
 
-from . import completion, options, say
+from . import completion, options, print_message
 
 
 @click.command("reliability")
-@click.argument("file", shell_complete=completion.files)
+@click.argument("file", shell_complete=completion.complete_files)
 @click.option("--rate", required=True, metavar="P,P,...", help="Node failure rates: values, or ranges lo:hi:step.")
-@click.option("--plot", "figure", metavar="FIG", shell_complete=completion.files, help="The polynomials as a figure.")
+@click.option(
+    "--plot", "figure", metavar="FIG", shell_complete=completion.complete_files, help="The polynomials as a figure."
+)
 @options.file
 def command(file: str, rate: str, figure: str | None, unchecked: bool, study: str | None) -> None:
     """Probability that a network stays connected at a node failure rate, from a survival file over all f.
@@ -22,7 +24,7 @@ def command(file: str, rate: str, figure: str | None, unchecked: bool, study: st
     """
     from ..measure.grid import parse_values
     from ..measure.study import Axis
-    from ..results.reliability import crossing, groups, reliability
+    from ..results.reliability import crossing, group_by_network, reliability
     from ..results.rounding import estimate_text
 
     if figure is not None:
@@ -30,9 +32,9 @@ def command(file: str, rate: str, figure: str | None, unchecked: bool, study: st
 
         check_target(figure)
     rates = [float(p) for p in parse_values(Axis("rate", "node failure rate", float, 0, 1), rate)]
-    results = options.read(file, unchecked, study)
+    results = options.read_results(file, unchecked, study)
     rows = [["network", "n", "rate", "connected", "less the hypercube"]]
-    some = list(groups(results))
+    some = list(group_by_network(results))
     for name, n, own in some:
         for p in rates:
             gain = "" if name == "hypercube" else estimate_text(reliability(own, p, against="hypercube"))
@@ -48,11 +50,11 @@ def command(file: str, rate: str, figure: str | None, unchecked: bool, study: st
             )
             click.echo(f"{name} and hypercube cross, n={n}: {told}")
     if figure is not None:
-        _draw(some, rates, figure)
-        say(f"figure in {figure}")
+        _plot_reliability(some, rates, figure)
+        print_message(f"figure in {figure}")
 
 
-def _draw(some: list[tuple[str, int, Any]], rates: list[float], figure: str) -> None:
+def _plot_reliability(some: list[tuple[str, int, Any]], rates: list[float], figure: str) -> None:
     from ..plot.sheet import Sheet
     from ..results.reliability import reliability
 

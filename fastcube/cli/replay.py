@@ -6,17 +6,17 @@ import json
 
 import click
 
-from ..errors import ParameterError, check_range, of_study, parse_count
+from ..errors import ParameterError, check_range, parse_count, wrap_study_errors
 from . import completion, options
 
 
 @click.command("replay")
-@click.argument("file", shell_complete=completion.studies)
+@click.argument("file", shell_complete=completion.complete_studies)
 @click.option(
     "--point",
     multiple=True,
     metavar="n=10,f=5",
-    shell_complete=completion.point,
+    shell_complete=completion.complete_point,
     help="The point; an axis that has one value in FILE may be left out.",
 )
 @click.option("--trial", required=True, metavar="T", help="The trial's index.")
@@ -38,7 +38,7 @@ def command(
         chosen, number = registry.study(file), 0 if seed is None else parse_count("seed", seed)
         known: dict[str, object] = {}
     else:
-        results = options.read(file, unchecked, study)
+        results = options.read_results(file, unchecked, study)
         chosen, number = registry.study_of(results.study), results.seed
         if seed is not None and parse_count("seed", seed) != number:
             raise ParameterError(f"seed must be {number} for {file}, got {seed}")
@@ -48,7 +48,7 @@ def command(
     where = chosen.point({**known, **options.parse_axes(tuple(filter(None, parts)), "point")})
     index = parse_count("trial", trial)
     check_range("trial", index, 0, MOST_TRIALS - 1)
-    with of_study(f"trial {index} of {chosen.name} at {point_text(where)}"):
+    with wrap_study_errors(f"trial {index} of {chosen.name} at {point_text(where)}"):
         told = chosen.explain(where, chosen.key(number, where), index)
     data = {"study": chosen.name, "seed": number, "point": where, "trial": index, **told.data}
     if not as_json:

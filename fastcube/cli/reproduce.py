@@ -6,7 +6,7 @@ from collections import Counter
 
 import click
 
-from . import completion, leave_unfinished, options, say
+from . import completion, exit_unfinished, options, print_message
 
 
 @click.command("reproduce")
@@ -15,7 +15,7 @@ from . import completion, leave_unfinished, options, say
     "--output",
     metavar="FOLDER",
     required=True,
-    shell_complete=completion.files,
+    shell_complete=completion.complete_files,
     help="Folder of the report; made, or gone on with.",
 )
 @click.option("--quick", is_flag=True, help="Fewer trials and smaller ranges: some 5 minutes instead of 20.")
@@ -24,7 +24,7 @@ from . import completion, leave_unfinished, options, say
     "papers",
     multiple=True,
     metavar="NAME",
-    shell_complete=completion.papers,
+    shell_complete=completion.complete_papers,
     help="One paper only, such as lee_hayes; may be repeated.",
 )
 @options.workers
@@ -45,19 +45,19 @@ def command(
     One HTML file with plots, verdicts and the smallest witnesses, which needs no network.  Run the same command again to
     go on; a full run continues a quick one's trials.
     """
-    from ..audit.report import make, prepare
+    from ..audit.report import build_maker, prepare
 
     plan = prepare(papers or None, quick)
-    maker = make(output, plan, workers, max_seconds, progress, force)
+    maker = build_maker(output, plan, workers, max_seconds, progress, force)
     code: int = maker.run()
     if code:
-        leave_unfinished(code, f"what is done is in {output}")
-    from ..audit.report.agreement import WORDS
+        exit_unfinished(code, f"what is done is in {output}")
+    from ..audit.report.agreement import VERDICT_LABELS
     from ..audit.report.content import content  # asks for the extra, of which prepare() has told
 
     for paper in content(maker.plan, maker.folder)["papers"]:
-        counts = Counter(WORDS[item["verdict"]][0] for item in paper["items"])
+        counts = Counter(VERDICT_LABELS[item["verdict"]][0] for item in paper["items"])
         told = ", ".join(f"{many} {word}" for word, many in counts.most_common())
         click.echo(f"{paper['inventory'].short}: {counts.total()} items: {told}")
-    say(f"report in {maker.folder.page} ({maker.folder.page.stat().st_size / 1e6:.2f} MB)")
+    print_message(f"report in {maker.folder.page} ({maker.folder.page.stat().st_size / 1e6:.2f} MB)")
     return 1 if maker.failed else 0

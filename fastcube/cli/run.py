@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import FastcubeError, ParameterError, parse_count
-from . import completion, leave, leave_unfinished, logging_is_on, options, say, sweep, width
+from . import completion, exit_process, exit_unfinished, is_logging_on, line_width, options, print_message, sweep
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal
@@ -25,7 +25,7 @@ def _check_slurm_array(study: Study, name: str, goal: Goal) -> None:
 
 
 @dataclass
-class Run:
+class CheckedRun:
     """One run, checked: all that can be refused before the first trial was."""
 
     study: Study
@@ -38,26 +38,26 @@ class Run:
     def plan(self) -> None:
         """Print what it would do."""
         from ..running.driver import check_run
-        from ..running.engines import engine
+        from ..running.engines import open_engine
         from .dry_run import show_plan
 
         given = self.options
         check_run(self.study, self.points, self.goal, self.seed, given["max_seconds"], given["checkpoint"])
-        with engine(given["engine"], given["workers"]):
+        with open_engine(given["engine"], given["workers"]):
             pass
         show_plan(self)
 
     def run(self) -> None:
         """Run it and print its table; where work remains, or a signal comes, the process ends."""
-        from ..plot import draw
+        from ..plot import draw_figure
         from ..results.table import as_table
         from ..running.driver import run_study
-        from ..running.engines import left_behind
+        from ..running.engines import has_running_threads
         from ..running.progress import Progress
 
         given, output = self.options, self.output
         progress = given["progress"]
-        report = Progress("lines" if progress == "auto" and logging_is_on() else progress)
+        report = Progress("lines" if progress == "auto" and is_logging_on() else progress)
         try:
             results, code = run_study(
                 self.study,
@@ -74,51 +74,51 @@ class Run:
                 checkpoint=given["checkpoint"],
             )
         except FastcubeError as error:
-            if not left_behind():
+            if not has_running_threads():
                 raise
-            say(f"fastcube: {error}")
-            leave(2)
+            print_message(f"fastcube: {error}")
+            exit_process(2)
         if code:
             again = "the same mpiexec command" if given["engine"] == "mpi" else None
             kept = f"checkpoint written to {output}" if results.trials else f"no trial is done, {output} is not written"
-            leave_unfinished(code, kept, again)
-        click.echo(as_table(results, width()))
+            exit_unfinished(code, kept, again)
+        click.echo(as_table(results, line_width()))
         tallies = ((point, results.tallies[tuple(point.values())]) for point in self.points)
         if few := self.goal.few_events(self.study, tallies):
-            say(few)
-        say(f"results in {output}")
+            print_message(few)
+        print_message(f"results in {output}")
         if given["plot"] is not None:
-            draw(results, given["plot"])
-            say(f"figure in {given['plot']}")
+            draw_figure(results, given["plot"])
+            print_message(f"figure in {given['plot']}")
 
 
-def prepared(options_of_run: dict[str, Any]) -> Run:
+def prepare_run(options_of_run: dict[str, Any]) -> CheckedRun:
     """A run from the command's parameters.  Raises ParameterError."""
     from ..measure import registry
-    from ..measure.goal import goal_of
-    from ..measure.grid import build
+    from ..measure.goal import make_goal
+    from ..measure.grid import build_points
     from ..plot import check_target
 
     given = dict(options_of_run)
     chosen = registry.study(given["study"])
     targets = {name: given[name] for name in ("trials", "precision", "relative", "events", "target", "shard")}
-    goal = goal_of(chosen, chosen.grid(given["grid"]), **targets)
+    goal = make_goal(chosen, chosen.grid(given["grid"]), **targets)
     name = options.default_name(chosen, given["grid"])
     _check_slurm_array(chosen, name, goal)
-    points = build(chosen, options.parse_axes(given["axes"]), given["grid"])
+    points = build_points(chosen, options.parse_axes(given["axes"]), given["grid"])
     seed = parse_count("seed", given["seed"])
     if given["plot"] is not None:
         check_target(given["plot"])
-    return Run(chosen, goal, points, seed, given["output"] or f"{name}.h5", given)
+    return CheckedRun(chosen, goal, points, seed, given["output"] or f"{name}.h5", given)
 
 
 @click.command("run")
-@click.argument("study", shell_complete=completion.studies)
+@click.argument("study", shell_complete=completion.complete_studies)
 @click.option(
     "-o",
     "--output",
     metavar="FILE.h5",
-    shell_complete=completion.files,
+    shell_complete=completion.complete_files,
     help="Results file; by default STUDY.h5, STUDY-NAME.h5 for --grid NAME.",
 )
 @options.points
@@ -130,7 +130,7 @@ def prepared(options_of_run: dict[str, Any]) -> Run:
     default="threads",
     metavar="E",
     show_default=True,
-    shell_complete=completion.one_of("threads", "mpi", "dask:"),
+    shell_complete=completion.complete_words("threads", "mpi", "dask:"),
     help="threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json.",
 )
 @options.max_seconds
@@ -139,7 +139,7 @@ def prepared(options_of_run: dict[str, Any]) -> Run:
 )
 @options.progress
 @click.option(
-    "--plot", metavar="FILE", shell_complete=completion.files, help="Also draw the figure (.png, .svg, .pdf)."
+    "--plot", metavar="FILE", shell_complete=completion.complete_files, help="Also draw the figure (.png, .svg, .pdf)."
 )
 @click.option("--force", is_flag=True, help="Start afresh and replace what the output holds.")
 @click.option("--dry-run", is_flag=True, help="Say points, trials, time and file size, and run nothing.")
@@ -151,7 +151,7 @@ def command(ctx: click.Context, /, study: str, dry_run: bool, **_: Any) -> int:
     Prints the table of estimates with 95% intervals.  Run the same command again to resume; more trials, other
     points or a tighter target extend what the output holds.
     """
-    runs = sweep_of(ctx, study) if sweep.is_sweep(study) else [prepared(ctx.params)]
+    runs = prepare_sweep(ctx, study) if sweep.is_sweep(study) else [prepare_run(ctx.params)]
     for i, one in enumerate(runs):
         if i:
             click.echo()
@@ -162,12 +162,12 @@ def command(ctx: click.Context, /, study: str, dry_run: bool, **_: Any) -> int:
     return 0
 
 
-def sweep_of(ctx: click.Context, path: str) -> list[Run]:
+def prepare_sweep(ctx: click.Context, path: str) -> list[CheckedRun]:
     """The runs of a sweep file, all checked, outputs too, before the first begins.  Raises ParameterError, ResultFileError."""
     from ..results.output import OutputFile
     from ..results.results import Results
 
-    runs = [prepared(given) for given in sweep.runs_of(path, command, ctx)]
+    runs = [prepare_run(given) for given in sweep.parse_runs(path, command, ctx)]
     if (shard := ctx.params.get("shard")) is not None:
         for one in runs:
             one.output = sweep.shard_name(one.output, shard)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from . import completion, options, width
+from . import completion, line_width, options
 
 
 @click.command("show")
-@click.argument("file", shell_complete=completion.files)
+@click.argument("file", shell_complete=completion.complete_files)
 @click.option("--format", "style", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
 @click.option("--stat", metavar="A,B", help="These statistics, in this order; by default those that the study shows.")
-@options.where
+@options.where_option
 @options.file
 def command(
     file: str, style: str, stat: str | None, where: tuple[str, ...], unchecked: bool, study: str | None
@@ -19,9 +19,9 @@ def command(
     """Print the estimates in a results file, with 95% intervals."""
     from ..results.table import as_csv, as_json, as_table
 
-    results = options.read(file, unchecked, study, where)
+    results = options.read_results(file, unchecked, study, where)
     chosen = None if stat is None else stat.split(",")
     if style == "table":
-        click.echo(as_table(results, width(), chosen))
+        click.echo(as_table(results, line_width(), chosen))
     else:
         click.echo((as_csv if style == "csv" else as_json)(results, chosen))

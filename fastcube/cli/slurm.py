@@ -13,7 +13,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ..errors import ParameterError, check_range, parse_count, shown
+from ..errors import ParameterError, check_range, parse_count, short_repr
 from . import completion, options, sweep
 
 _TIME = re.compile(r"\d+(:\d{1,2}){0,2}|\d+-\d{1,2}(:\d{1,2}){0,2}")
@@ -51,27 +51,27 @@ exit $code
 # When all tasks are done:
 {after}"""
 
-_AFTER = """\
+_MERGE_SCRIPT = """\
 #   {fastcube} status {output}-*.h5
 #   {fastcube} merge {output}-*.h5 -o {output}.h5
 """
 
 
-def _outputs_of(path: str, array: int, given: Mapping[str, object]) -> list[str]:
+def _sweep_outputs(path: str, array: int, given: Mapping[str, object]) -> list[str]:
     """The outputs of a sweep's runs, without ``.h5``, each run checked as a shard.
 
     Raises ParameterError, also where what a run has of its own was ``given`` beside the file.
     """
-    from .run import command, sweep_of
+    from .run import command, prepare_sweep
 
     for name, value in given.items():
         if value:
             raise ParameterError(f"{name} must stand in {path}, where each run has its own")
-    runs = sweep_of(command.make_context("run", [path, "--shard", f"0/{array}"]), path)
+    runs = prepare_sweep(command.make_context("run", [path, "--shard", f"0/{array}"]), path)
     return [one.output.removesuffix(".h5").removesuffix("-0") for one in runs]
 
 
-def _seconds(time: str) -> int:
+def _parse_time_limit(time: str) -> int:
     """A time limit as Slurm takes it, in seconds.  Raises ParameterError."""
     if not _TIME.fullmatch(time):
         raise ParameterError(
@@ -89,7 +89,7 @@ def _seconds(time: str) -> int:
 
 
 @click.command("slurm")
-@click.argument("study", shell_complete=completion.studies)
+@click.argument("study", shell_complete=completion.complete_studies)
 @click.option("--array", type=int, required=True, metavar="N", help="Number of tasks, each one shard.")
 @click.option("--time", default="01:00:00", show_default=True, help="Time limit of a task, as Slurm takes it.")
 @click.option("--cpus", type=int, default=1, show_default=True, help="Processors of a task; as many worker threads.")
@@ -126,13 +126,13 @@ def command(
     check_range("margin", margin, 1, 86400)
     if at_once is not None:
         check_range("at-once", at_once, 1, array)
-    if _seconds(time) <= margin:
+    if _parse_time_limit(time) <= margin:
         raise ParameterError(f"time must be longer than the margin of {margin} s, got {time}")
     number = parse_count("seed", seed)
     check_range("seed", number, 0, 2**63 - 1)
     for what, text in (("output", output or ""), *(("sbatch", option) for option in sbatch)):
         if not text.isprintable():
-            raise ParameterError(f"{what} must be printable text on one line, got {shown(text)}")
+            raise ParameterError(f"{what} must be printable text on one line, got {short_repr(text)}")
     task = '"$SLURM_ARRAY_TASK_ID"'
     values: dict[str, Any] = {
         "array": array,
@@ -147,7 +147,7 @@ def command(
     if sweep.is_sweep(study):
         seeded = click.get_current_context().get_parameter_source("seed") is ParameterSource.COMMANDLINE
         given = {"trials": trials, "set": axes, "grid": grid, "output": output, "seed": seeded}
-        names = _outputs_of(study, array, given)
+        names = _sweep_outputs(study, array, given)
         values |= {
             "study": shlex.quote(os.path.abspath(study)),  # noqa: PTH100
             "name": f"fastcube-{Path(study).stem}",
@@ -155,23 +155,23 @@ def command(
             "run": "",
         }
     else:
-        names, of_study = _of_study(study, trials, axes, grid, number, output, task)
+        names, of_study = _script_values(study, trials, axes, grid, number, output, task)
         values |= of_study
-    after = "".join(_AFTER.format(fastcube=values["fastcube"], output=shlex.quote(name)) for name in names)
+    after = "".join(_MERGE_SCRIPT.format(fastcube=values["fastcube"], output=shlex.quote(name)) for name in names)
     click.echo(_SCRIPT.format(**values, after=after), nl=False)
 
 
-def _of_study(
+def _script_values(
     study: str, trials: str | None, axes: tuple[str, ...], grid: str | None, number: int, output: str | None, task: str
 ) -> tuple[list[str], dict[str, Any]]:
     """The output's name, and what the script says of one study.  Raises ParameterError."""
     from ..measure import registry
-    from ..measure.goal import goal_of
-    from ..measure.grid import build
+    from ..measure.goal import make_goal
+    from ..measure.grid import build_points
 
     chosen = registry.study(study)
-    goal = goal_of(chosen, chosen.grid(grid), trials=trials)
-    build(chosen, options.parse_axes(axes), grid)
+    goal = make_goal(chosen, chosen.grid(grid), trials=trials)
+    build_points(chosen, options.parse_axes(axes), grid)
     name = output or options.default_name(chosen, grid)
     sets = "" if grid is None else f" --grid {shlex.quote(grid)}"
     sets += "".join(f" --set {shlex.quote(text)}" for text in axes)

@@ -21,73 +21,75 @@ if TYPE_CHECKING:
     from ..measure.goal import Goal
     from ..measure.study import Value
     from ..measure.tally import Tally
-    from ..results.reading import Part
+    from ..results.reading import FileContents
     from ..results.results import Results
 
 
 def array_list(tasks: Sequence[int]) -> str:
     """Task numbers as Slurm's ``--array=`` takes them: ``0-2,7``."""
-    from ..measure.tally import fuse
+    from ..measure.tally import fuse_ranges
 
-    runs = fuse((task, task + 1) for task in tasks)
+    runs = fuse_ranges((task, task + 1) for task in tasks)
     return ",".join(str(first) if stop - first == 1 else f"{first}-{stop - 1}" for first, stop in runs)
 
 
-def _wanted(goals: Collection[Goal], point: dict[str, Value]) -> int | None:
+def _trials_wanted(goals: Collection[Goal], point: dict[str, Value]) -> int | None:
     """Trials of a point that all files together should hold; None when a target decides."""
     if any(goal.adaptive for goal in goals):
         return None
     return max(0 if goal.trials is None else goal.trials_at(point) for goal in goals)
 
 
-def _at(entry: Any, *names: str) -> Any:
+def _record_entry(entry: Any, *names: str) -> Any:
     """What stands in a run's record under these names; None where it does not, for a file may hold anything there."""
     for name in names:
         entry = entry.get(name) if isinstance(entry, dict) else None
     return entry
 
 
-def _commands(history: Sequence[Any]) -> Iterator[list[str]]:
+def _history_commands(history: Sequence[Any]) -> Iterator[list[str]]:
     """The commands that a history names, last first, and those of what was merged."""
     waiting = [*history]
     while waiting:
         run = waiting.pop()
-        command, merged = _at(run, "parameters", "command"), _at(run, "resources", "merged")
+        command, merged = _record_entry(run, "parameters", "command"), _record_entry(run, "resources", "merged")
         if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
             yield command
         for file in merged if isinstance(merged, list) else []:
-            runs = _at(file, "runs")
+            runs = _record_entry(file, "runs")
             waiting += runs if isinstance(runs, list) else []
 
 
-def _shards(part: Results) -> int:
+def _shard_count(part: Results) -> int:
     """Of how many shards a file is one, or was merged by what the commands of its runs say; 0 for none."""
     if part.goal.shard:
         return part.goal.shard[1]
-    if not _at(part.history[-1] if part.history else None, "resources", "merged"):
+    if not _record_entry(part.history[-1] if part.history else None, "resources", "merged"):
         return 0
-    asked = (re.search(r"--shard[= ]\d+/(\d{1,6})(?!\S)", " ".join(command)) for command in _commands(part.history))
+    asked = (
+        re.search(r"--shard[= ]\d+/(\d{1,6})(?!\S)", " ".join(command)) for command in _history_commands(part.history)
+    )
     return max((int(found[1]) for found in asked if found), default=0)
 
 
-def _command(part: Results) -> str | None:
+def _resume_command(part: Results) -> str | None:
     """The command line of the last run, when that is known to go on with it."""
     last = part.history[-1:]
-    command = next(_commands(last), [""])
-    if not last or _at(last[0], "resources", "engine") in (None, "mpi") or "run" not in command[1:]:
+    command = next(_history_commands(last), [""])
+    if not last or _record_entry(last[0], "resources", "engine") in (None, "mpi") or "run" not in command[1:]:
         return None
     known = Path(command[0]).name in PROGRAMS
     return plain_text(shlex.join(["fastcube", *command[1:]]), 10_000) if known else None
 
 
-def _incomplete(parts: Sequence[Results], whole: Results) -> tuple[int, list[int]] | None:
+def _incomplete_shards(parts: Sequence[Results], whole: Results) -> tuple[int, list[int]] | None:
     """Number of shards, and those of which any trial is missing; None when no file is a shard.
 
     Only the ranges count, so merged files and shards of a coarser partition are seen for what they hold.
     """
-    from ..measure.tally import missing
+    from ..measure.tally import missing_trials
 
-    counts = [_shards(part) for part in parts]
+    counts = [_shard_count(part) for part in parts]
     goals = [
         (part.goal.trials, count, i)
         for i, (part, count) in enumerate(zip(parts, counts, strict=True))
@@ -100,13 +102,13 @@ def _incomplete(parts: Sequence[Results], whole: Results) -> tuple[int, list[int
     again: set[int] = set()
     for point, tally in whole:
         trials = most.trials_at(point)
-        for first, stop in missing(tally.ranges, 0, trials):
+        for first, stop in missing_trials(tally.ranges, 0, trials):
             touched = range(((first + 1) * count - 1) // trials, (stop * count - 1) // trials + 1)
             again.update(i for i in touched if trials * i // count < trials * (i + 1) // count)
     return count, sorted(again)
 
 
-def _trials_for(goal: Goal, results: Results, point: dict[str, Value], tally: Tally) -> int | None:
+def _trials_to_target(goal: Goal, results: Results, point: dict[str, Value], tally: Tally) -> int | None:
     """Trials that would reach the goal's targets at the variance seen so far; None when it cannot be told."""
     statistic = results.study.target(goal.target)
     if not tally.trials or not statistic.defined(point):
@@ -122,18 +124,18 @@ def _trials_for(goal: Goal, results: Results, point: dict[str, Value], tally: Ta
     return math.ceil(min(needs)) if needs else None
 
 
-def _alone(name: str | Path, part: Part) -> Results:
+def _keep_single_file(name: str | Path, part: FileContents) -> Results:
     """What is kept of one file."""
     return part.about
 
 
-def _among(name: str | Path, part: Part) -> Results:
+def _keep_shard(name: str | Path, part: FileContents) -> Results:
     """What is kept of one file of many: a shard is told by its goal, and the histories of 10,000 are 100 MB."""
     return replace(part.about, history=[]) if part.about.goal.shard else part.about
 
 
 @click.command("status")
-@click.argument("files", nargs=-1, required=True, shell_complete=completion.files)
+@click.argument("files", nargs=-1, required=True, shell_complete=completion.complete_files)
 @options.goal
 @click.option("--unchecked", is_flag=True, help="Read files that another program rewrote.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
@@ -142,24 +144,24 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
 
     With a target (--precision, --relative, --events) also the trials that would reach it.
     """
-    from ..measure.goal import goal_of
-    from ..measure.tally import missing, size
-    from ..results.processes import gather
+    from ..measure.goal import make_goal
+    from ..measure.tally import count_trials, missing_trials
+    from ..results.processes import sum_files
     from ..results.provenance import available_cpus
     from ..results.rounding import estimate_texts
-    from ..results.table import fitted, plain
-    from . import width
+    from ..results.table import fit_columns, json_safe
+    from . import line_width
 
-    total = gather(files, _alone if len(files) == 1 else _among, available_cpus(), unchecked)
+    total = sum_files(files, _keep_single_file if len(files) == 1 else _keep_shard, available_cpus(), unchecked)
     whole, parts = total.total(), total.kept
     goals = {goal.to_json(): goal for goal in (part.goal.whole() for part in parts)}.values()
     study = whole.study
-    asked = goal_of(study, None, **goal_options)
+    asked = make_goal(study, None, **goal_options)
     name = study.target(asked.target).name
     rows, estimates = [], []
     for point, tally in whole:
-        wanted = _wanted(goals, point)
-        lacking = None if wanted is None else size(missing(tally.ranges, 0, wanted))
+        wanted = _trials_wanted(goals, point)
+        lacking = None if wanted is None else count_trials(missing_trials(tally.ranges, 0, wanted))
         estimate = whole.estimates(point)[name]
         estimates.append(estimate)
         rows.append(
@@ -169,15 +171,15 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
                 "wanted": wanted,
                 "missing": lacking,
                 "statistic": name,
-                "estimate": plain(estimate.value),
-                "low": plain(estimate.low),
-                "high": plain(estimate.high),
-                "trials_for_target": _trials_for(replace(asked, shard=None), whole, point, tally)
+                "estimate": json_safe(estimate.value),
+                "low": json_safe(estimate.low),
+                "high": json_safe(estimate.high),
+                "trials_for_target": _trials_to_target(replace(asked, shard=None), whole, point, tally)
                 if asked.adaptive
                 else None,
             }
         )
-    shards = _incomplete(parts, whole)
+    shards = _incomplete_shards(parts, whole)
     complete = all(row["missing"] == 0 for row in rows)
     if as_json:
         about: dict[str, Any] = {
@@ -198,7 +200,7 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
         cells += [row["trials_for_target"]] if asked.adaptive else []
         lines.append(["-" if c is None else f"{c:,}" if isinstance(c, int) else str(c) for c in cells])
     columns = list(zip(*lines, strict=True))
-    kept = fitted(columns, len(names), width())
+    kept = fit_columns(columns, len(names), line_width())
     for told in zip(*kept, strict=True):
         click.echo("  ".join(told))
     if len(kept) < len(columns):
@@ -211,6 +213,6 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     elif any(row["wanted"] is None for row in rows):
         click.echo("trials wanted depend on the target of the run")
     else:
-        line = _command(parts[0]) if len(parts) == 1 else None
+        line = _resume_command(parts[0]) if len(parts) == 1 else None
         go_on = f"go on with: {line}" if line else "run the same command again"
         click.echo("complete" if complete else f"not complete: {go_on}")

@@ -15,12 +15,12 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ..errors import ParameterError, check_path, nearest, plain_text, shown
+from ..errors import ParameterError, check_path, plain_text, short_repr, suggest_name
 
 #: Options of the whole command, not of a run.
 _NOT_IN_TABLES = {"help", "verbose", "dry-run"}
 #: Options that a sweep's runs have each of their own.
-_OWN = {"output": "output", "axes": "set", "grid": "grid", "plot": "plot"}
+_PER_RUN_OPTIONS = {"output": "output", "axes": "set", "grid": "grid", "plot": "plot"}
 
 
 def is_sweep(study: str) -> bool:
@@ -28,39 +28,41 @@ def is_sweep(study: str) -> bool:
     return study.endswith(".toml")
 
 
-def _text(where: str, value: Any) -> str:
+def _option_text(where: str, value: Any) -> str:
     if isinstance(value, list) and value and not any(isinstance(part, (list, dict)) for part in value):
-        return ",".join(_text(where, part) for part in value)
+        return ",".join(_option_text(where, part) for part in value)
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):
         return str(value)
-    raise ParameterError(f"{where} must be text, a number or a list of them, got {shown(value)}")
+    raise ParameterError(f"{where} must be text, a number or a list of them, got {short_repr(value)}")
 
 
-def _words(where: str, table: Mapping[str, Any], flags: Mapping[str, bool]) -> list[str]:
+def _command_words(where: str, table: Mapping[str, Any], flags: Mapping[str, bool]) -> list[str]:
     """The command line that a table stands for."""
     if not isinstance(table.get("study"), str):
-        raise ParameterError(f"study of {where} must be the name of a study or a file, got {shown(table.get('study'))}")
+        raise ParameterError(
+            f"study of {where} must be the name of a study or a file, got {short_repr(table.get('study'))}"
+        )
     words = []
     for name, value in table.items():
         if name == "study":
             continue
         if name not in flags:
-            raise ParameterError(f"{where} has no option {plain_text(name, 60)}{nearest(name, flags)}")
+            raise ParameterError(f"{where} has no option {plain_text(name, 60)}{suggest_name(name, flags)}")
         if name == "set":
             if not isinstance(value, dict):
-                raise ParameterError(f"set of {where} must be a table of axes, got {shown(value)}")
+                raise ParameterError(f"set of {where} must be a table of axes, got {short_repr(value)}")
             for axis, values in value.items():
-                words += ["--set", f"{axis}={_text(f'{axis} of {where}', values)}"]
+                words += ["--set", f"{axis}={_option_text(f'{axis} of {where}', values)}"]
         elif flags[name]:
             if not isinstance(value, bool):
-                raise ParameterError(f"{name} of {where} must be true or false, got {shown(value)}")
+                raise ParameterError(f"{name} of {where} must be true or false, got {short_repr(value)}")
             words += [f"--{name}"] * value
         else:
-            words.append(f"--{name}={_text(f'{name} of {where}', value)}")
+            words.append(f"--{name}={_option_text(f'{name} of {where}', value)}")
     return [*words, "--", table["study"]]
 
 
-def runs_of(path: str, command: click.Command, given: click.Context) -> list[dict[str, Any]]:
+def parse_runs(path: str, command: click.Command, given: click.Context) -> list[dict[str, Any]]:
     """The parameters of each run of a sweep file; options that were given on the command line stand in place of the file's.
 
     With ``--shard I/N`` there each output is ``NAME-I.h5``.  Raises ParameterError.
@@ -70,23 +72,23 @@ def runs_of(path: str, command: click.Command, given: click.Context) -> list[dic
         for name, value in given.params.items()
         if given.get_parameter_source(name) is ParameterSource.COMMANDLINE and name != "study"
     }
-    for name in typed.keys() & _OWN.keys():
-        raise ParameterError(f"{_OWN[name]} must stand in {plain_text(path)}, where each run has its own")
+    for name in typed.keys() & _PER_RUN_OPTIONS.keys():
+        raise ParameterError(f"{_PER_RUN_OPTIONS[name]} must stand in {plain_text(path)}, where each run has its own")
     options = [option for option in command.params if isinstance(option, click.Option)]
     flags = {max(option.opts, key=len)[2:]: option.is_flag for option in options}
     flags = {name: flag for name, flag in flags.items() if name not in _NOT_IN_TABLES}
     out = []
-    for i, table in enumerate(_tables(path), 1):
+    for i, table in enumerate(_read_tables(path), 1):
         where = f"run {i} of {plain_text(path)}"
         try:
-            of_table = command.make_context("run", _words(where, table, flags), parent=given.parent)
+            of_table = command.make_context("run", _command_words(where, table, flags), parent=given.parent)
         except click.UsageError as error:
             raise ParameterError(f"{where}: {error.format_message()}") from None
         out.append({**of_table.params, **typed})
     return out
 
 
-def _tables(path: str) -> list[dict[str, Any]]:
+def _read_tables(path: str) -> list[dict[str, Any]]:
     try:
         text = check_path("sweep", path).read_bytes().decode()
         whole = tomllib.loads(text)

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import click
 
-from ..errors import of_study
+from ..errors import wrap_study_errors
 from . import completion, options
 
 
 @click.command("warmup")
-@click.argument("studies", nargs=-1, shell_complete=completion.studies)
+@click.argument("studies", nargs=-1, shell_complete=completion.complete_studies)
 @options.points
 @options.verbose
 def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None) -> None:
     """Compile the kernels of studies (all by default) at their default points, or those set, and say how long it took."""
     from ..kernels.machine.cache import cache_folder
     from ..measure import registry
-    from ..measure.grid import build
+    from ..measure.grid import build_points
 
     chosen = [registry.study(name) for name in studies] or list(registry.studies().values())
     given = options.parse_axes(axes)
     for study in chosen:
-        points = build(study, given, grid)
-        with of_study(f"compiling {study.name}"):
+        points = build_points(study, given, grid)
+        with wrap_study_errors(f"compiling {study.name}"):
             kernels = list(dict.fromkeys(study.kernel(point) for point in points))
             for kernel in kernels:
                 _ = kernel.compiled

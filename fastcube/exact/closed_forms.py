@@ -8,13 +8,13 @@ from fractions import Fraction
 from ..errors import check_range
 
 
-def _over_distances(n: int, share: list[Fraction]) -> Fraction:
+def _mean_over_distances(n: int, share: list[Fraction]) -> Fraction:
     """Mean of ``share[h]`` over the Hamming distance h of two different random nodes."""
     total = sum((math.comb(n, h) * share[h] for h in range(1, n + 1)), Fraction(0))
     return total / Fraction(2**n - 1)
 
 
-def minimal_share(n: int, rate: float) -> Fraction:
+def minimal_fraction(n: int, rate: float) -> Fraction:
     """Share of messages that ROUTE1(1) delivers over the Hamming distance, every other node faulty with a rate.
 
     At distance m the message goes on over a nearer neighbour unless all m are faulty, and from m = 1 in any case:
@@ -25,14 +25,14 @@ def minimal_share(n: int, rate: float) -> Fraction:
     share = [Fraction(1), Fraction(1)]
     for m in range(2, n + 1):
         share.append(share[-1] * (1 - p**m))
-    return _over_distances(n, share)
+    return _mean_over_distances(n, share)
 
 
-def plain_share(n: int, rate: float) -> Fraction:
+def basic_fraction(n: int, rate: float) -> Fraction:
     """Share of messages that ROUTE delivers, every other node faulty with a rate: sum_h C(n, h)/(2^n - 1) (1 - p)^(h - 1)."""
     check_range("rate", rate, 0, 1, open_above=True)
     p = Fraction(rate)
-    return _over_distances(n, [(1 - p) ** max(h - 1, 0) for h in range(n + 1)])
+    return _mean_over_distances(n, [(1 - p) ** max(h - 1, 0) for h in range(n + 1)])
 
 
 def mean_reached(n: int, f: int, links: int = 0) -> Fraction:

@@ -15,14 +15,14 @@ from math import perm
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, as_number, check_integer, check_range, shown
-from ..networks.family import Family, find
+from ..errors import ParameterError, as_number, check_integer, check_range, short_repr
+from ..networks.family import Family, find_family
 
 #: Largest n of which all sets of faulty nodes are looked at, and most links of which all sets are counted.
 _SMALL, _MOST_LINKS = 4, 32
 
 #: Largest n at which pairs of nodes are counted for a network that has no formula.
-_COUNTED = 16
+_LARGEST_COUNTED = 16
 
 
 @dataclass(frozen=True)
@@ -43,22 +43,22 @@ class ExactSurvival:
     @functools.cached_property
     def nodes(self) -> list[int]:
         near = [0] * 2**self.n
-        for u, v in _links(self.family, self.n):
+        for u, v in _list_links(self.family, self.n):
             near[u] |= 1 << v
             near[v] |= 1 << u
-        connected = _connected(near)
+        connected = _connected_sets(near)
         faults = 2**self.n - np.bitwise_count(np.flatnonzero(connected))
         return np.bincount(faults, minlength=2**self.n).tolist()  # type: ignore[no-any-return]
 
     @functools.cached_property
     def links(self) -> list[int]:
-        links = _links(self.family, self.n)
+        links = _list_links(self.family, self.n)
         if len(links) > _MOST_LINKS:
             raise ParameterError(
                 f"links of {self.family.name} at n={self.n} must be at most {_MOST_LINKS} for all sets "
                 f"of them to be counted, got {len(links)}"
             )
-        return _spanning(links, 2**self.n)
+        return _count_spanning(links, 2**self.n)
 
 
 def exact_survival(name: str | Family, n: int) -> ExactSurvival:
@@ -78,12 +78,12 @@ def exact_survival(name: str | Family, n: int) -> ExactSurvival:
     >>> fc.exact_survival("hypercube", 2).links  # a cycle of four links does without any one
     [1, 4, 0, 0, 0]
     """
-    family = find(name)
+    family = find_family(name)
     check_range("n", check_integer("n", n, 1, 62), 1, _SMALL, "to look at all sets of faults")
     return ExactSurvival(family, family.check_size(n))
 
 
-def _links(family: Family, n: int) -> list[tuple[int, int]]:
+def _list_links(family: Family, n: int) -> list[tuple[int, int]]:
     """All links (u, v), u < v, in order of v: few nodes are then waiting for a link at any time."""
     table = family.table(n).tolist()
     return sorted(
@@ -91,7 +91,7 @@ def _links(family: Family, n: int) -> list[tuple[int, int]]:
     )
 
 
-def _connected(near: list[int]) -> NDArray[np.bool_]:
+def _connected_sets(near: list[int]) -> NDArray[np.bool_]:
     """Whether each set of nodes, a bitmask, is connected and not empty."""
     sets = np.arange(1 << len(near), dtype=np.int64)
     reached = sets & -sets
@@ -105,7 +105,7 @@ def _connected(near: list[int]) -> NDArray[np.bool_]:
         reached = more
 
 
-def _spanning(links: list[tuple[int, int]], nodes: int) -> list[int]:
+def _count_spanning(links: list[tuple[int, int]], nodes: int) -> list[int]:
     """Numbers of sets of k links whose removal leaves all nodes joined, by a frontier of partitions.
 
     Links are taken one by one.  What matters of the choices so far is how they join the nodes that still have links to come: a
@@ -124,7 +124,7 @@ def _spanning(links: list[tuple[int, int]], nodes: int) -> list[int]:
             a, b = sorted((part[link[0]], part[link[1]]))
             joined = {v: a if p == b else p for v, p in part.items()}
             for chosen, weight in ((joined, ways), (part, ways << 64)):
-                closed = _closed(chosen, ended)
+                closed = _close_nodes(chosen, ended)
                 if closed is not None:
                     after[closed] += weight
         states = after
@@ -132,7 +132,7 @@ def _spanning(links: list[tuple[int, int]], nodes: int) -> list[int]:
     return [total >> 64 * k & 2**64 - 1 for k in range(len(links) + 1)]
 
 
-def _closed(part: dict[int, int], ended: list[int]) -> tuple[tuple[int, int], ...] | None:
+def _close_nodes(part: dict[int, int], ended: list[int]) -> tuple[tuple[int, int], ...] | None:
     """The partition without nodes that have no links to come; None where that leaves some apart for good."""
     left = {v: p for v, p in part.items() if v not in ended}
     if any(part[v] not in left.values() for v in ended):
@@ -180,11 +180,11 @@ def isolated_node_bounds(
     >>> fc.isolated_node_bounds("hypercube", 3, f=3).mean  # each of 8 nodes by one of the 56 fault sets
     Fraction(1, 7)
     """
-    family = find(name)
+    family = find_family(name)
     n = family.check_size(n)
     given = {what: x for what, x in (("f", f), ("rate", rate), ("links", links)) if x is not None}
     if len(given) != 1:
-        some = ", ".join(f"{what}={shown(x)}" for what, x in given.items())
+        some = ", ".join(f"{what}={short_repr(x)}" for what, x in given.items())
         raise ParameterError(f"one of f, rate and links must be given, got {some or 'none'}")
     nodes = 1 << n
     if links is not None:
@@ -195,44 +195,48 @@ def isolated_node_bounds(
         many = n * nodes // 2
         k = check_integer("links", links, 0, many, f"for n={n}")
         near, far = many, nodes * (nodes - 1) // 2 - many
-        cut = _by_number(k, many)
-        return _bracket(nodes, nodes * cut(n, 0), near * cut(2 * n - 1, 0) + far * cut(2 * n, 0))
-    degrees, shared = _counts(family, n)
-    alone = _by_rate(rate) if rate is not None else _by_number(check_integer("f", f, 0, nodes, f"for n={n}"), nodes)
+        cut = _fault_weights_by_number(k, many)
+        return _bonferroni_bracket(nodes, nodes * cut(n, 0), near * cut(2 * n - 1, 0) + far * cut(2 * n, 0))
+    degrees, shared = _degree_counts(family, n)
+    alone = (
+        _fault_weights_by_rate(rate)
+        if rate is not None
+        else _fault_weights_by_number(check_integer("f", f, 0, nodes, f"for n={n}"), nodes)
+    )
     first = sum((count * alone(b, 1) for b, count in degrees.items()), Fraction(0))
     second = sum((count * alone(b, 2) for b, count in shared.items()), Fraction(0))
-    return _bracket(nodes, first, second)
+    return _bonferroni_bracket(nodes, first, second)
 
 
-def _by_rate(rate: object) -> Callable[[int, int], Fraction]:
+def _fault_weights_by_rate(rate: object) -> Callable[[int, int], Fraction]:
     number = as_number(rate)
     if number is None or not 0 <= number <= 1:
-        raise ParameterError(f"rate must be a number in [0, 1], got {shown(rate)}")
+        raise ParameterError(f"rate must be a number in [0, 1], got {short_repr(rate)}")
     p = Fraction(number)
     return lambda b, living: p**b * (1 - p) ** living
 
 
-def _by_number(f: int, nodes: int) -> Callable[[int, int], Fraction]:
+def _fault_weights_by_number(f: int, nodes: int) -> Callable[[int, int], Fraction]:
     """P(b given nodes, or links, are faulty and so many others are not), f of all faulty."""
     return lambda b, living: Fraction(perm(f, b) * perm(nodes - f, living), perm(nodes, b + living))
 
 
-def _counts(family: Family, n: int) -> tuple[dict[int, int], dict[int, int]]:
+def _degree_counts(family: Family, n: int) -> tuple[dict[int, int], dict[int, int]]:
     """Numbers of nodes by neighbours, and of pairs that are not adjacent by neighbours together."""
     nodes = 1 << n
     if family.name == "hypercube":
         close = nodes * n * (n - 1) // 4
         return {n: nodes}, {2 * n - 2: close, 2 * n: nodes * (nodes - 1 - n) // 2 - close}
-    check_range("n", n, 1, _COUNTED, f"to count pairs of nodes of {family.name}")
-    from ..kernels.cube.tables import shared_neighbours
+    check_range("n", n, 1, _LARGEST_COUNTED, f"to count pairs of nodes of {family.name}")
+    from ..kernels.cube.tables import count_shared_neighbours
 
     table = family.table(n)
     degrees = Counter((table != np.arange(nodes)[:, None]).sum(axis=1).tolist())
-    shared = {b: count for b, count in enumerate(shared_neighbours(table).tolist()) if count}
+    shared = {b: count for b, count in enumerate(count_shared_neighbours(table).tolist()) if count}
     return dict(degrees), shared
 
 
-def _bracket(nodes: int, first: Fraction, second: Fraction) -> Isolated:
+def _bonferroni_bracket(nodes: int, first: Fraction, second: Fraction) -> Isolated:
     """From S1 = E X and S2 = E C(X, 2): S1 - S2 <= P(X >= 1) <= S1 - 2 S2 / N."""
     low, high = max(first - second, Fraction(0)), min(first - 2 * second / nodes, Fraction(1))
     return Isolated(first, low, high)

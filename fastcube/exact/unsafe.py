@@ -89,11 +89,11 @@ def exact_unsafe(n: int, f: int) -> ExactUnsafe:
     n = check_integer("n", n, 1, 62)
     f = check_integer("f", f, 0, 2**n, f"for n={n}")
     if n <= 5:
-        joint = enumerated(n)[f]
+        joint = enumerate_fault_sets(n)[f]
     elif f <= 4 and math.comb(n + 2 ** max(f - 1, 0) - 1, n) <= MOST_TYPES:
         joint = column_types(n, f)[0]
     elif n == 6:
-        joint = by_families(n)[f]
+        joint = count_by_families(n)[f]
     else:
         most = 4 if n <= 15 else 3
         raise ParameterError(f"f must be in [0, {most}] for exact values at n={n}, got {f}")
@@ -127,7 +127,7 @@ def mean_unsafe_two_faults(n: int) -> Fraction:
     return Fraction(n * (n - 1), 2**n - 1)
 
 
-def merging_pairs(n: int, f: int) -> Fraction:
+def mean_close_pairs(n: int, f: int) -> Fraction:
     """Expected number of pairs of faults at distance 1 or 2: C(f, 2) (n + C(n, 2)) / (2^n - 1).
 
     By Markov's inequality also a bound on the probability that there is such a pair, and so on the probability
@@ -140,18 +140,18 @@ def merging_pairs(n: int, f: int) -> Fraction:
 
 
 @functools.cache
-def enumerated(n: int) -> list[Joint]:
+def enumerate_fault_sets(n: int) -> list[Joint]:
     """For f = 0, ..., 2^n: all fault sets of f nodes by (unsafe nodes, rounds).  1 <= n <= 5; under a second."""
-    from ..kernels.unsafe.scalar import SHAPE, count_sets
+    from ..kernels.unsafe.scalar import COUNTS_SHAPE, count_sets
 
     neighbours = [1 << (1 << i) for i in range(5)]
     lanes = 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7
     far = np.array([(2**2**n - 1) & ~(1 | sum(neighbours) | lanes)], np.uint64)
     joint: list[Joint] = [Counter() for _ in range(2**n + 1)]
     for k in range(n + 1):  # node 0 faulty and k of its n neighbours: the first k, C(n, k) times
-        counts = np.zeros(math.prod(SHAPE), np.int64)
+        counts = np.zeros(math.prod(COUNTS_SHAPE), np.int64)
         count_sets(n, np.uint64(1 + sum(neighbours[:k])), far, counts)
-        table = counts.reshape(SHAPE)
+        table = counts.reshape(COUNTS_SHAPE)
         for f, unsafe, rounds in np.argwhere(table).tolist():
             joint[f][unsafe, rounds] += math.comb(n, k) * int(table[f, unsafe, rounds])
     # sets with node 0 in them -> all sets: of a set's 2^n translations f have node 0 in them
@@ -176,15 +176,15 @@ def family_counts(n: int) -> dict[tuple[int, ...], int]:
     ]
     counts: Counter[tuple[int, ...]] = Counter()
 
-    def grow(candidates: int, kind: tuple[int, ...]) -> None:
+    def extend_family(candidates: int, kind: tuple[int, ...]) -> None:
         counts[kind] += 1
         while candidates:
             i = candidates.bit_length() - 1
             candidates ^= 1 << i
             d = cubes[i][1].bit_count()
-            grow(candidates & far[i], (*kind[:d], kind[d] + 1, *kind[d + 1 :]))
+            extend_family(candidates & far[i], (*kind[:d], kind[d] + 1, *kind[d + 1 :]))
 
-    grow((1 << len(cubes)) - 1, (0,) * n)
+    extend_family((1 << len(cubes)) - 1, (0,) * n)
     return dict(counts)
 
 
@@ -198,22 +198,22 @@ def isolated_sets(n: int, f: int) -> int:
 
 
 @functools.cache
-def _product(kind: tuple[int, ...]) -> list[int]:
+def _family_product(kind: tuple[int, ...]) -> list[int]:
     """Product of P_d over a family's members: numbers of fault sets, at most C(64, 32) < 2^63."""
     for d, many in enumerate(kind):
         if many:
-            others = _product((*kind[:d], many - 1, *kind[d + 1 :]))
+            others = _family_product((*kind[:d], many - 1, *kind[d + 1 :]))
             return np.convolve(spanning_counts(d), others).tolist()
     return [1]
 
 
 @functools.cache
-def by_families(n: int) -> list[Joint]:
+def count_by_families(n: int) -> list[Joint]:
     """For f = 0, ..., 2^n: all fault sets of f nodes by unsafe nodes; rounds are None.  1 <= n <= 6."""
     joint: list[Joint] = [Counter() for _ in range(2**n + 1)]
     for kind, families in family_counts(n).items():
         closed = sum(many << d for d, many in enumerate(kind))
-        for f, sets in enumerate(_product(kind)):
+        for f, sets in enumerate(_family_product(kind)):
             if sets:
                 joint[f][closed - f, None] += families * sets
     for f, sets_of_size in enumerate(joint):
@@ -227,7 +227,7 @@ def spanning_counts(n: int) -> list[int]:
     """Coefficients of P_n: how many sets of f faults, f = 0, ..., 2^n, leave no active node of Q_n.  0 <= n <= 6."""
     if n == 0:
         return [0, 1]
-    return [sets.get((2**n - f, None), 0) for f, sets in enumerate(by_families(n))]
+    return [sets.get((2**n - f, None), 0) for f, sets in enumerate(count_by_families(n))]
 
 
 def all_unsafe_probability(n: int, p: float | Fraction) -> float | Fraction:
@@ -295,17 +295,17 @@ def _outcome(labels: list[int]) -> tuple[int, int]:
         family[i - 1] = (base & ~free, free)
         i = 0
     unsafe = sum(1 << free.bit_count() for _, free in family) - len(labels)
-    rounds = max(_rounds_of([x for x in labels if x & ~free == base], free) for base, free in family)
+    rounds = max(_subcube_rounds([x for x in labels if x & ~free == base], free) for base, free in family)
     return unsafe, rounds
 
 
-def _rounds_of(labels: list[int], free: int) -> int:
+def _subcube_rounds(labels: list[int], free: int) -> int:
     dims = [i for i in range(free.bit_length()) if free >> i & 1]
     own = sorted(sum((x >> bit & 1) << at for at, bit in enumerate(dims)) for x in labels)
-    return _rounds(len(dims), tuple(own))
+    return _count_rounds(len(dims), tuple(own))
 
 
 @functools.cache
-def _rounds(d: int, faulty: tuple[int, ...]) -> int:
+def _count_rounds(d: int, faulty: tuple[int, ...]) -> int:
     """Rounds of a fault set of Q_d."""
     return int(marking_steps(d, np.array(faulty, np.uint64), np.zeros(0, np.uint64)).max())

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import ParameterError, check_flag, check_line, is_many, nearest, shown, written
+from ..errors import ParameterError, check_flag, check_line, command_line_text, is_many, short_repr, suggest_name
 
 #: What the values of an axis of names are.
 WORD = re.compile(r"[a-z0-9-]{1,64}")
@@ -47,12 +47,12 @@ class Choice:
         check_line("description", self.description)
         object.__setattr__(self, "keyed", check_flag("keyed", self.keyed))
         if not is_many(self.names):
-            raise ParameterError(f"names of axis {self.name} must be a list, got {shown(self.names)}")
+            raise ParameterError(f"names of axis {self.name} must be a list, got {short_repr(self.names)}")
         names = tuple(self.names)
         for word in names:
             if not isinstance(word, str) or not WORD.fullmatch(word):
                 raise ParameterError(
-                    f"names of axis {self.name} must be of a-z, 0-9 and -, at most 64, got {shown(word)}"
+                    f"names of axis {self.name} must be of a-z, 0-9 and -, at most 64, got {short_repr(word)}"
                 )
         if not names or len(set(names)) < len(names):
             raise ParameterError(
@@ -65,7 +65,7 @@ class Choice:
         if isinstance(value, str) and value in self.names:
             return str(value)
         raise ParameterError(
-            f"{self.name} must be one of {', '.join(self.names)}, got {written(value)}{nearest(value, self.names)}"
+            f"{self.name} must be one of {', '.join(self.names)}, got {command_line_text(value)}{suggest_name(value, self.names)}"
         )
 
     def place(self, value: Any) -> tuple[int, str]:

@@ -38,13 +38,13 @@ class Estimate:
         return Estimate(1 - self.value, self.stderr, 1 - self.high, 1 - self.low)
 
 
-NOTHING = Estimate(math.nan, math.nan, math.nan, math.nan)
+UNDEFINED = Estimate(math.nan, math.nan, math.nan, math.nan)
 
 
 def proportion(events: int, trials: int, alpha: float = ALPHA) -> Estimate:
     """Share of events among trials with the Clopper-Pearson interval; at 0 events the lower limit is 0."""
     if trials == 0:
-        return NOTHING
+        return UNDEFINED
     from scipy.special import betaincinv
 
     low = 0.0 if events == 0 else float(betaincinv(events, trials - events + 1, alpha / 2))
@@ -53,7 +53,7 @@ def proportion(events: int, trials: int, alpha: float = ALPHA) -> Estimate:
     return Estimate(p, math.sqrt(p * (1 - p) / trials), low, high)
 
 
-def _moments(total: int, squares: int, trials: int, unit: float) -> tuple[float, float]:
+def _mean_and_variance(total: int, squares: int, trials: int, unit: float) -> tuple[float, float]:
     """Mean and sample variance of ``trials`` >= 2 values, given exactly as sums of value * unit and of its square."""
     over, under = Fraction(unit).as_integer_ratio()
     variance = (squares * trials - total * total) * under**2 / (trials * (trials - 1) * over**2)
@@ -75,17 +75,17 @@ def bounded_mean(
     [least, most], with V the sample variance.  With fewer than two trials it is [least, most].
     """
     if trials == 0:
-        return NOTHING
+        return UNDEFINED
     if trials == 1:
         return Estimate(float(Fraction(total) / Fraction(unit)), math.nan, least, most)
-    mean, variance = _moments(total, squares, trials, unit)
+    mean, variance = _mean_and_variance(total, squares, trials, unit)
     log = math.log(4 / alpha)
     width = math.sqrt(2 * variance * log / trials) + 7 * log * (most - least) / (3 * (trials - 1))
     return Estimate(mean, math.sqrt(variance / trials), max(least, mean - width), min(most, mean + width))
 
 
 @dataclass(frozen=True)
-class Class:
+class TrialClass:
     """Some of the trials of a mean, and what is known of its quantity there.
 
     Attributes
@@ -110,7 +110,7 @@ class Class:
 NEGLIGIBLE = 1e-6
 
 
-def mean_of_classes(classes: Sequence[Class], trials: int, unit: float = 1.0, alpha: float = ALPHA) -> Estimate:
+def mean_of_classes(classes: Sequence[TrialClass], trials: int, unit: float = 1.0, alpha: float = ALPHA) -> Estimate:
     """Mean over ``trials`` of a quantity that is zero but in some classes of trials, each with bounds of its own.
 
     The limits are sums over the classes.  A class's share lies between the limits of an empirical Bernstein interval
@@ -119,7 +119,7 @@ def mean_of_classes(classes: Sequence[Class], trials: int, unit: float = 1.0, al
     classes are looked at depends on what is proved of them, never on the data.
     """
     if trials == 0:
-        return NOTHING
+        return UNDEFINED
     total, squares = sum(c.total for c in classes), sum(c.squares for c in classes)
     looked_at = [c.proved > NEGLIGIBLE * classes[0].proved for c in classes]
     own = alpha / (2 * max(1, sum(looked_at)))
@@ -132,11 +132,11 @@ def mean_of_classes(classes: Sequence[Class], trials: int, unit: float = 1.0, al
             high += min(mean.high, share.high * c.most, c.proved)
         else:
             high += c.proved
-    whole = plain_mean(total, squares, trials, unit)
+    whole = normal_mean(total, squares, trials, unit)
     return Estimate(whole.value, whole.stderr, low, high)
 
 
-def _all_alike(value: float, trials: int, least: float, most: float, alpha: float) -> tuple[float, float]:
+def _constant_limits(value: float, trials: int, least: float, most: float, alpha: float) -> tuple[float, float]:
     """Limits of a mean where all trials gave ``value``, of a quantity in [least, most]; NaN where ``most`` is 0, not known.
 
     The share of trials that differ is below the Clopper-Pearson limit of none, and they give least or most at worst.
@@ -147,7 +147,7 @@ def _all_alike(value: float, trials: int, least: float, most: float, alpha: floa
     return value - share * (value - least), value + share * (most - value)
 
 
-def differing(total: int, squares: int) -> float:
+def min_nonzero_values(total: int, squares: int) -> float:
     """Least number of values that are not zero, from their sum and the sum of their squares (Cauchy-Schwarz).
 
     It is the number itself where these are equal, and less where few of them carry the sum.
@@ -155,7 +155,7 @@ def differing(total: int, squares: int) -> float:
     return float(Fraction(total * total, squares)) if squares else 0.0
 
 
-def plain_mean(
+def normal_mean(
     total: int,
     squares: int,
     trials: int,
@@ -170,13 +170,13 @@ def plain_mean(
     values that may differ times the bound, or NaN without one.
     """
     if trials == 0:
-        return NOTHING
+        return UNDEFINED
     from scipy.special import ndtri
 
     if squares * trials == total * total:
         value = float(Fraction(total, trials) / Fraction(unit))
-        return Estimate(value, 0.0 if trials > 1 else math.nan, *_all_alike(value, trials, least, bound, alpha))
-    mean, variance = _moments(total, squares, trials, unit)
+        return Estimate(value, 0.0 if trials > 1 else math.nan, *_constant_limits(value, trials, least, bound, alpha))
+    mean, variance = _mean_and_variance(total, squares, trials, unit)
     stderr = math.sqrt(variance / trials)
     width = float(ndtri(1 - alpha / 2)) * stderr
     low, high = mean - width, mean + width
@@ -201,11 +201,11 @@ def ratio(
     without one.
     """
     if trials < 2 or denominator == 0:
-        return NOTHING
+        return UNDEFINED
     r = Fraction(numerator, denominator)
     residual = nn - 2 * r * nd + r * r * dd
     if residual == 0:
-        return Estimate(float(r), 0.0, *_all_alike(float(r), trials, least, bound, alpha))
+        return Estimate(float(r), 0.0, *_constant_limits(float(r), trials, least, bound, alpha))
     from scipy.special import ndtri
 
     stderr = math.sqrt(float(residual) * trials / (trials - 1)) / denominator

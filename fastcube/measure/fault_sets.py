@@ -11,21 +11,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, check_line, check_range, listed, nearest, parse_count, written
+from ..errors import (
+    ParameterError,
+    check_line,
+    check_range,
+    command_line_text,
+    join_alternatives,
+    parse_count,
+    suggest_name,
+)
 from ..networks.faults import RandomFaults
 from . import registry
 from .goal import MOST_TRIALS
-from .grid import values_of
-from .study import Draw, Point, Study, Value, in_a_row
+from .grid import collect_values
+from .study import Draw, Point, Study, Value, join_limited
 
 #: Most trials in one array: some kB of Python objects each while it is made.
-MOST_ROWS = 10**6
+MAX_ROWS = 10**6
 
 #: Most labels of a network whose lazily decided faults are listed.
-MOST_LISTED = 2**20
+MAX_LISTED = 2**20
 
 
-def draws(study: Study, point: Point, seed: int, first: int, stop: int) -> Iterator[Draw]:
+def iter_draws(study: Study, point: Point, seed: int, first: int, stop: int) -> Iterator[Draw]:
     """What trials ``first .. stop - 1`` draw at a checked point, one after another.
 
     Raises ParameterError for a range that is none, or a study that does not say what its trials draw.
@@ -45,7 +53,7 @@ def faulty_nodes(drawn: Draw) -> list[int]:
     faults = drawn.network.faulty_nodes
     if not isinstance(faults, RandomFaults):
         return sorted(faults)
-    if 2**drawn.network.bits > MOST_LISTED:
+    if 2**drawn.network.bits > MAX_LISTED:
         raise ParameterError(
             f"faulty_nodes must be among at most 2^20 labels to be listed, got 2^{drawn.network.bits}; status_key decides "
             "each node alone"
@@ -56,7 +64,7 @@ def faulty_nodes(drawn: Draw) -> list[int]:
 def faulty_text(network: Any) -> str:
     """How many faulty nodes a hypercube has and which, the first 64, as a line of a replay."""
     faults = sorted(network.faulty_nodes)
-    return f"  {len(faults)} faulty nodes: {in_a_row(map(network.label, faults), 64)}"
+    return f"  {len(faults)} faulty nodes: {join_limited(map(network.label, faults), 64)}"
 
 
 def fault_sets(
@@ -97,14 +105,14 @@ def fault_sets(
     >>> sets.shape, sets.dtype
     ((3, 2), dtype('int64'))
     """
-    chosen = registry.adopt(study) if isinstance(study, Study) else registry.study(study)
+    chosen = registry.register_live_study(study) if isinstance(study, Study) else registry.study(study)
     what = check_line("what", what)
-    point = _point(chosen, axes)
+    point = _single_point(chosen, axes)
     counts = {name: parse_count(name, given) for name, given in (("seed", seed), ("first", first), ("stop", stop))}
-    trials = draws(chosen, point, **counts)
+    trials = iter_draws(chosen, point, **counts)
     start = counts["first"]
-    check_range("stop", counts["stop"], start, start + MOST_ROWS, f"for first={start}, in one array")
-    rows = [_value(drawn, what, chosen) for drawn in trials]
+    check_range("stop", counts["stop"], start, start + MAX_ROWS, f"for first={start}, in one array")
+    rows = [_fault_set_value(drawn, what, chosen) for drawn in trials]
     if what == "status_key":
         return np.array(rows, np.uint64)
     if what == "void":
@@ -119,16 +127,16 @@ def fault_sets(
     return out
 
 
-def _point(study: Study, axes: Mapping[str, Any]) -> Point:
+def _single_point(study: Study, axes: Mapping[str, Any]) -> Point:
     """The one point that the axes name.  Raises ParameterError unless each has one value."""
-    given = {name: values_of(study.axis(name), values) for name, values in axes.items()}
+    given = {name: collect_values(study.axis(name), values) for name, values in axes.items()}
     for name, values in given.items():
         if len(values) != 1:
             raise ParameterError(f"{name} must be one value, got {len(values)}")
     return study.point({name: values[0] for name, values in given.items()})
 
 
-def _value(drawn: Draw, what: str, study: Study) -> Any:
+def _fault_set_value(drawn: Draw, what: str, study: Study) -> Any:
     if what == "faulty_nodes":
         return faulty_nodes(drawn)
     if what == "faulty_links":
@@ -136,28 +144,30 @@ def _value(drawn: Draw, what: str, study: Study) -> Any:
     if what not in drawn.others:
         names = ["faulty_nodes", "faulty_links", *drawn.others]
         raise ParameterError(
-            f"what must be {listed(names)} for {study.name}, got {written(what)}{nearest(what, names)}"
+            f"what must be {join_alternatives(names)} for {study.name}, got {command_line_text(what)}{suggest_name(what, names)}"
         )
     return drawn.others[what]
 
 
-def rows(study: Study, points: list[dict[str, Value]], seed: int, first: int, stop: int) -> Iterator[list[str]]:
+def iter_csv_rows(
+    study: Study, points: list[dict[str, Value]], seed: int, first: int, stop: int
+) -> Iterator[list[str]]:
     """Rows of CSV, the header first: the axes, trial, faulty_nodes, faulty_links, and what else is drawn.
 
     Labels in a cell are separated by blanks, the ends of a link by ``-``.  ``lazy`` stands for the faulty nodes of more
-    than 2^20 labels that are decided by rate and status_key.  Raises as :func:`draws`.
+    than 2^20 labels that are decided by rate and status_key.  Raises as :func:`iter_draws`.
     """
     headed = False
     for point in points:
-        for trial, drawn in zip(range(first, stop), draws(study, point, seed, first, stop), strict=True):
+        for trial, drawn in zip(range(first, stop), iter_draws(study, point, seed, first, stop), strict=True):
             if not headed:
                 yield [*point, "trial", "faulty_nodes", "faulty_links", *drawn.others]
                 headed = True
-            yield [*map(str, point.values()), str(trial), *_cells(drawn)]
+            yield [*map(str, point.values()), str(trial), *_csv_cells(drawn)]
 
 
-def _cells(drawn: Draw) -> list[str]:
-    lazy = isinstance(drawn.network.faulty_nodes, RandomFaults) and 2**drawn.network.bits > MOST_LISTED
+def _csv_cells(drawn: Draw) -> list[str]:
+    lazy = isinstance(drawn.network.faulty_nodes, RandomFaults) and 2**drawn.network.bits > MAX_LISTED
     links = " ".join(f"{u}-{v}" for u, v in sorted(drawn.network.faulty_links))
     others = (" ".join(map(str, v)) if isinstance(v, list) else str(v) for v in drawn.others.values())
     return ["lazy" if lazy else " ".join(map(str, faulty_nodes(drawn))), links, *others]

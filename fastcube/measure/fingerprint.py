@@ -28,7 +28,7 @@ from ..kernels.machine import captured_values
 GROUP = "fastcube.studies"
 
 
-def _bare(tree: ast.Module) -> str:
+def _strip_docstrings(tree: ast.Module) -> str:
     """The source again, from the tree without docstrings: the same text in every Python version that has the syntax."""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
@@ -40,7 +40,7 @@ def _bare(tree: ast.Module) -> str:
     return ast.unparse(tree)
 
 
-def _imported(tree: ast.Module, folder: Path) -> Iterator[Path]:
+def _sibling_imports(tree: ast.Module, folder: Path) -> Iterator[Path]:
     """Files beside a file that it imports."""
     for node in ast.walk(tree):
         names: list[str] = []
@@ -53,21 +53,21 @@ def _imported(tree: ast.Module, folder: Path) -> Iterator[Path]:
             yield from (p for p in (place.with_suffix(".py"), place / "__init__.py") if p.is_file())
 
 
-def _hash(text: str) -> str:
+def _hash_text(text: str) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-def _text_of_file(file: Path) -> tuple[str, ast.Module | None]:
+def _normalized_source(file: Path) -> tuple[str, ast.Module | None]:
     """A file without what cannot change a trial, and its tree; one that cannot be parsed as it is."""
     source = file.read_bytes()
     try:
         tree = ast.parse(source)
-        return _bare(tree), tree
+        return _strip_docstrings(tree), tree
     except (SyntaxError, ValueError):
         return source.decode(errors="surrogateescape"), None
 
 
-def of_file(path: Path) -> dict[str, str]:
+def hash_files(path: Path) -> dict[str, str]:
     """Hash of each file, by its path from the folder of the first; a file that cannot be parsed counts by its bytes."""
     path = path.resolve()
     out: dict[str, str] = {}
@@ -76,9 +76,9 @@ def of_file(path: Path) -> dict[str, str]:
         file = waiting.pop()
         name = file.relative_to(path.parent).as_posix()
         if name not in out:
-            text, tree = _text_of_file(file)
-            out[name] = _hash(text)
-            waiting += () if tree is None else _imported(tree, path.parent)
+            text, tree = _normalized_source(file)
+            out[name] = _hash_text(text)
+            waiting += () if tree is None else _sibling_imports(tree, path.parent)
     return dict(sorted(out.items()))
 
 
@@ -88,7 +88,7 @@ def _packages_of_studies() -> set[str]:
 
 
 @functools.cache
-def _is_users(module: str) -> bool:
+def _is_user_module(module: str) -> bool:
     """Whether a module's text is no package's that says itself when it changes: ours, one of studies, or one in site-packages."""
     top = module.partition(".")[0]
     if top in {"fastcube", *sys.stdlib_module_names, *_packages_of_studies()}:
@@ -97,44 +97,44 @@ def _is_users(module: str) -> bool:
     return module == "__main__" or {"site-packages", "dist-packages"}.isdisjoint(Path(file).resolve().parts)
 
 
-def _own_text(function: FunctionType) -> str:
+def _function_source(function: FunctionType) -> str:
     """The text of a function without a file: from a notebook's memory, else what Python compiled it to."""
     try:
-        return _bare(ast.parse(textwrap.dedent(inspect.getsource(function))))
+        return _strip_docstrings(ast.parse(textwrap.dedent(inspect.getsource(function))))
     except (OSError, SyntaxError, TypeError, ValueError):
-        return captured_values.compiled_text(function.__code__)
+        return captured_values.hash_code(function.__code__)
 
 
-def _of_text(function: FunctionType) -> dict[str, str]:
+def _source_holders(function: FunctionType) -> dict[str, str]:
     """What holds a function's text, its own place first: its file and those beside it, its file in a package, or itself."""
-    file, module = Path(function.__code__.co_filename), captured_values.home(function)
+    file, module = Path(function.__code__.co_filename), captured_values.defining_module(function)
     if not file.is_file():
-        return {function.__qualname__: _hash(_own_text(function))}
+        return {function.__qualname__: _hash_text(_function_source(function))}
     if not getattr(sys.modules.get(module), "__package__", ""):
-        files = of_file(file)
+        files = hash_files(file)
         return {file.name: files.pop(file.name), **files}
     inside = Path(*module.split(".")) / "__init__" if file.stem == "__init__" else Path(*module.split("."))
-    return {inside.with_suffix(".py").as_posix(): _hash(_text_of_file(file)[0])}
+    return {inside.with_suffix(".py").as_posix(): _hash_text(_normalized_source(file)[0])}
 
 
-def of_functions(*roots: Any) -> dict[str, str]:
+def hash_functions(*roots: Any) -> dict[str, str]:
     """Fingerprint of functions, compiled or not, and of all that they call, by file or function, and value; none of installed."""
     found: dict[str, set[str]] = {}
-    for function, values in captured_values.used(roots, _is_users):
-        if _is_users(captured_values.home(function)):
-            texts = _of_text(function)
+    for function, values in captured_values.iter_compiled_functions(roots, _is_user_module):
+        if _is_user_module(captured_values.defining_module(function)):
+            texts = _source_holders(function)
             own = next(iter(texts))
             for name, value in values:
-                texts[f"{own}: {name}"] = _hash(str(value))
+                texts[f"{own}: {name}"] = _hash_text(str(value))
             for name, of_text in texts.items():
                 found.setdefault(name, set()).add(of_text)
     return {
-        name: parts.pop() if len(parts) == 1 else _hash(" ".join(sorted(parts)))
+        name: parts.pop() if len(parts) == 1 else _hash_text(" ".join(sorted(parts)))
         for name, parts in sorted(found.items())
     }
 
 
-def place_of(root: Any, error: BaseException) -> str:
+def locate_name(root: Any, error: BaseException) -> str:
     """Where a user's function that ``root`` compiles in reads the name, or attribute, that an error says is not there.
 
     ``File "FILE", line N`` of the first such place, as tracebacks have it; empty where the error says nothing of the kind.
@@ -143,8 +143,8 @@ def place_of(root: Any, error: BaseException) -> str:
     if found is None:
         return ""
     steps = {"LOAD_GLOBAL"} if found[1] else {"LOAD_ATTR", "LOAD_METHOD"}
-    for function, _ in captured_values.used([root], _is_users):
-        if found[1] in function.__globals__ or not _is_users(captured_values.home(function)):
+    for function, _ in captured_values.iter_compiled_functions([root], _is_user_module):
+        if found[1] in function.__globals__ or not _is_user_module(captured_values.defining_module(function)):
             continue
         for step in dis.get_instructions(function):
             if step.opname in steps and step.argval == found[found.lastindex or 0] and step.positions:

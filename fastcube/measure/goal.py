@@ -7,8 +7,16 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
-from ..errors import ParameterError, check_integer, check_range, of_study, parse_count, shown, written
-from .grid import parse_share
+from ..errors import (
+    ParameterError,
+    check_integer,
+    check_range,
+    command_line_text,
+    parse_count,
+    short_repr,
+    wrap_study_errors,
+)
+from .grid import parse_probability
 from .statistics import Value
 from .study import Grid, Measure, Point, point_text
 from .tally import Tally
@@ -83,7 +91,7 @@ class Goal:
             return
         statistic = study.target(self.target)
         for point in points:
-            with of_study(f"statistic {statistic.name} of {study.name}"):
+            with wrap_study_errors(f"statistic {statistic.name} of {study.name}"):
                 vain = statistic.defined(point) and not statistic.can_occur(point)
             if vain:
                 what = "relative" if self.events is None else "events"
@@ -114,7 +122,7 @@ class Goal:
     def reached(self, study: Measure, point: Mapping[str, Value], tally: Tally) -> bool:
         """Whether one of the targets is met by a tally; the first to be met stops a point."""
         statistic = study.target(self.target)
-        with of_study(f"statistic {statistic.name} of {study.name}"):
+        with wrap_study_errors(f"statistic {statistic.name} of {study.name}"):
             if not statistic.defined(point):
                 return True
             if self.events is not None and statistic.count_events(tally.counts, tally.trials) >= self.events:
@@ -167,13 +175,13 @@ class Goal:
             values["shard"] = _parse_shard([check_integer("shard", part, 0, MOST_SHARDS) for part in values["shard"]])
         each = values.setdefault("each", {})
         if not isinstance(each, dict):
-            raise ValueError(f"each of the goal is {shown(each)}")
+            raise ValueError(f"each of the goal is {short_repr(each)}")
         for point, trials in each.items():
             check_integer(f"trials at {point}", trials, 1, MOST_TRIALS)
         return cls(**values)
 
 
-def goal_of(
+def make_goal(
     study: Measure,
     default: Grid | None,
     *,
@@ -191,19 +199,19 @@ def goal_of(
     """
     out = Goal(
         None if trials is None else parse_count("trials", trials),
-        None if precision is None else parse_share("precision", precision),
-        None if relative is None else parse_share("relative", relative),
+        None if precision is None else parse_probability("precision", precision),
+        None if relative is None else parse_probability("relative", relative),
         None if events is None else parse_count("events", events),
         target,
         None if shard is None else _parse_shard(shard),
     )
     if out.trials is None and not out.adaptive:
-        out = _of_grid(default, out)
+        out = _apply_grid_trials(default, out)
     out.check(study)
     return out
 
 
-def _of_grid(grid: Grid | None, asked: Goal) -> Goal:
+def _apply_grid_trials(grid: Grid | None, asked: Goal) -> Goal:
     """What was asked for, with the grid's trials.  Points off the grid take the fewest of them."""
     if grid is None:
         return asked
@@ -218,4 +226,4 @@ def _parse_shard(given: object) -> tuple[int, int]:
     if isinstance(parts, (tuple, list)) and len(parts) == 2:
         with contextlib.suppress(ParameterError):
             return parse_count("shard", parts[0]), parse_count("shard", parts[1])
-    raise ParameterError(f"shard must be I/N with 0 <= I < N, got {written(given)}")
+    raise ParameterError(f"shard must be I/N with 0 <= I < N, got {command_line_text(given)}")

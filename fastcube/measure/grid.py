@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError, is_many, written
+from ..errors import ParameterError, command_line_text, is_many
 from .study import Axis, Choice, Study, Value, product_grid
 
 #: Most points of a run, and of a results file: all numbers of faults in Q_16.
@@ -25,10 +25,10 @@ def parse_number(name: str, given: object, what: str = "a number") -> float:
             number = float(given)  # type: ignore[arg-type]
             if not math.isnan(number):
                 return number
-    raise ParameterError(f"{name} must be {what}, got {written(given)}")
+    raise ParameterError(f"{name} must be {what}, got {command_line_text(given)}")
 
 
-def parse_share(name: str, given: object) -> float:
+def parse_probability(name: str, given: object) -> float:
     """As :func:`parse_number`; as text also a percentage such as ``1%``.  Raises ParameterError."""
     what = "a number or a percentage"
     if isinstance(given, str) and given.endswith("%"):
@@ -53,20 +53,20 @@ def parse_values(axis: Axis, text: str) -> list[Value]:
             continue
         if not 2 <= len(bounds) <= 3 or not all(b.is_finite() for b in bounds):
             raise ParameterError(
-                f"{axis.name} must be a value, a list a,b,c or a range lo:hi[:step], got {written(text)}"
+                f"{axis.name} must be a value, a list a,b,c or a range lo:hi[:step], got {command_line_text(text)}"
             )
         low, high, step = (*bounds, Decimal(1)) if len(bounds) == 2 else bounds
         if step <= 0 or high < low or (high - low) / step >= MOST_POINTS:
             raise ParameterError(
                 f"{axis.name} range must be lo:hi[:step] with lo <= hi, step > 0 and at most {MOST_POINTS} values, "
-                f"got {written(part)}"
+                f"got {command_line_text(part)}"
             )
         count = int((high - low) / step) + 1
         values.extend(axis.check(low + i * step) for i in range(count))
     return list(dict.fromkeys(values))
 
 
-def values_of(axis: Axis | Choice, given: Any) -> list[Value]:
+def collect_values(axis: Axis | Choice, given: Any) -> list[Value]:
     """Values of an axis as a caller writes them: one, an iterable, or text; each once.  Raises ParameterError."""
     if isinstance(given, str):
         if isinstance(axis, Choice):
@@ -78,7 +78,7 @@ def values_of(axis: Axis | Choice, given: Any) -> list[Value]:
     return list(dict.fromkeys(axis.check(value) for value in items))
 
 
-def most_values(points: Iterable[Mapping[str, Value]], *axes: str) -> str:
+def longest_axis(points: Iterable[Mapping[str, Value]], *axes: str) -> str:
     """Of these axes the one of which points have most values, the first of as many."""
     some = list(points)
     return max(axes, key=lambda axis: len({point[axis] for point in some}))
@@ -96,7 +96,7 @@ def values_text(values: Iterable[Value], most: int = 12) -> str:
     return ", ".join(map(str, some))
 
 
-def build(study: Study, given: Mapping[str, Any], grid_name: str | None = None) -> list[dict[str, Value]]:
+def build_points(study: Study, given: Mapping[str, Any], grid_name: str | None = None) -> list[dict[str, Value]]:
     """Points of a run: the grid of that name, the first by default, changed where axes are given.
 
     With every axis given, their product; an impossible combination is an error.  With some given, each of their
@@ -107,8 +107,8 @@ def build(study: Study, given: Mapping[str, Any], grid_name: str | None = None) 
     axes = {axis.name: axis for axis in study.axes}
     for name in given:
         study.axis(name)
-    values = {axis: values_of(axes[axis], given[axis]) for axis in axes if axis in given}
-    _check_number(study, values, grid)
+    values = {axis: collect_values(axes[axis], given[axis]) for axis in axes if axis in given}
+    _check_point_count(study, values, grid)
     if not values:
         return [study.point(point) for point in grid]
     free = [axis for axis in axes if axis not in values]
@@ -119,7 +119,7 @@ def build(study: Study, given: Mapping[str, Any], grid_name: str | None = None) 
     refused: list[str] = []
     for fixed in product_grid(**values):
         held = [p for p in grid if all(p[axis] == value for axis, value in fixed.items())]
-        points.extend(_possible(study, held or [{**fixed, **rest} for rest in product_grid(**defaults)], refused))
+        points.extend(_filter_points(study, held or [{**fixed, **rest} for rest in product_grid(**defaults)], refused))
     if not points:
         some = ",".join(f"{axis}={value}" for axis, value in given.items())
         why = f": {refused[0]}" if len(set(refused)) == 1 else ""
@@ -129,7 +129,7 @@ def build(study: Study, given: Mapping[str, Any], grid_name: str | None = None) 
     return points
 
 
-def _check_number(study: Study, values: Mapping[str, list[Value]], grid: Sequence[Mapping[str, Value]]) -> None:
+def _check_point_count(study: Study, values: Mapping[str, list[Value]], grid: Sequence[Mapping[str, Value]]) -> None:
     """Raise ParameterError before more points are made than a run takes."""
     number = math.prod(len(of_axis) for of_axis in values.values())
     for axis in study.axes:
@@ -139,7 +139,7 @@ def _check_number(study: Study, values: Mapping[str, list[Value]], grid: Sequenc
         raise ParameterError(f"a run takes at most {MOST_POINTS} points, got {number} of {study.name}")
 
 
-def _possible(study: Study, points: Iterable[Mapping[str, Value]], refused: list[str]) -> list[dict[str, Value]]:
+def _filter_points(study: Study, points: Iterable[Mapping[str, Value]], refused: list[str]) -> list[dict[str, Value]]:
     """The points that can be; why the others cannot is added to ``refused``."""
     out = []
     for point in points:

@@ -14,13 +14,13 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 from .. import resources
-from ..errors import ParameterError, listed, nearest
+from ..errors import ParameterError, join_alternatives, suggest_name
 
-Made = TypeVar("Made")
+EntryType = TypeVar("EntryType")
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedNumber:
     """A number as printed.
 
     Parameters
@@ -51,7 +51,7 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Shown:
+class Evidence:
     """What shows an item: a claim, an example, or a study with a grid (its first if empty) and a statistic.
 
     A claim that stands at the ``side`` is about a part or a neighbour of what the item states: the item's verdict is not its.
@@ -66,7 +66,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Item:
+class PublishedResult:
     """One thing that a paper prints.
 
     Parameters
@@ -97,8 +97,8 @@ class Item:
     stated: str
     number: str = ""
     reading: str = ""
-    printed: tuple[Printed, ...] = ()
-    shown_by: tuple[Shown, ...] = ()
+    printed: tuple[PrintedNumber, ...] = ()
+    shown_by: tuple[Evidence, ...] = ()
     concept: str = ""
     drawing: str = ""
     title: str = ""
@@ -125,21 +125,21 @@ class Inventory:
     year: int | None
     published: str
     short: str
-    items: tuple[Item, ...]
-    beyond: tuple[Item, ...]
+    items: tuple[PublishedResult, ...]
+    beyond: tuple[PublishedResult, ...]
     misprints: tuple[Misprint, ...]
     tables: Mapping[str, Any]
 
     @property
-    def all(self) -> tuple[Item, ...]:
+    def all(self) -> tuple[PublishedResult, ...]:
         """Every item, those beyond the paper last."""
         return (*self.items, *self.beyond)
 
-    def item(self, name: str) -> Item:
+    def item(self, name: str) -> PublishedResult:
         """The item of that id.  Raises ParameterError with the nearest one where there is none."""
         known = {item.id: item for item in self.all}
         if name not in known:
-            raise ParameterError(f"item must be one of {self.paper}'s, got {name}{nearest(name, known)}")
+            raise ParameterError(f"item must be one of {self.paper}'s, got {name}{suggest_name(name, known)}")
         return known[name]
 
     def value(self, name: str, which: str | None = None) -> float:
@@ -149,7 +149,7 @@ class Inventory:
             raise ParameterError(f"{self.paper} {name} has {len(found)} printed numbers {which or ''}")
         return found[0].value
 
-    def shown(self) -> Iterator[tuple[Item, Shown]]:
+    def shown(self) -> Iterator[tuple[PublishedResult, Evidence]]:
         """Every item with each thing that shows it."""
         return ((item, shown) for item in self.all for shown in item.shown_by)
 
@@ -159,7 +159,7 @@ class Inventory:
 
 def papers() -> tuple[str, ...]:
     """The papers in the order in which they are told.  Raises ParameterError where the package's data are damaged."""
-    names = resources.read("papers")
+    names = resources.read_json("papers")
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise ParameterError("data/papers.json of this installation is damaged: it is no list of names")
     return tuple(names)
@@ -169,21 +169,21 @@ def papers() -> tuple[str, ...]:
 def inventory(paper: str) -> Inventory:
     """The inventory of a paper.  Raises ParameterError, one line, for another name or where its data are malformed."""
     if paper not in papers():
-        raise ParameterError(f"paper must be {listed(papers())}, got {paper}{nearest(paper, papers())}")
-    with resources.damage_named(paper):
-        return of_data(resources.read(paper))
+        raise ParameterError(f"paper must be {join_alternatives(papers())}, got {paper}{suggest_name(paper, papers())}")
+    with resources.wrap_damage_errors(paper):
+        return parse_inventory(resources.read_json(paper))
 
 
-def of_data(data: Mapping[str, Any]) -> Inventory:
+def parse_inventory(data: Mapping[str, Any]) -> Inventory:
     """The inventory that parsed JSON holds.  Raises ParameterError, one line, where it is malformed."""
     names = {field.name for field in fields(Inventory)} - {"tables"}
     where = f"data/{data.get('paper', '?')}.json"
     if lacking := names - data.keys():
         raise ParameterError(f"{where} lacks {', '.join(sorted(lacking))}")
     items, beyond = (
-        tuple(_item(e, f"{where}: {e.get('id', '?')}") for e in data[name]) for name in ("items", "beyond")
+        tuple(_parse_item(e, f"{where}: {e.get('id', '?')}") for e in data[name]) for name in ("items", "beyond")
     )
-    misprints = tuple(_made(Misprint, e, f"{where}: {e.get('id', '?')}") for e in data["misprints"])
+    misprints = tuple(_parse_entry(Misprint, e, f"{where}: {e.get('id', '?')}") for e in data["misprints"])
     found = [thing.id for thing in (*items, *beyond)] + [f"misprint {slip.id}" for slip in misprints]
     if twice := sorted({name for name in found if found.count(name) > 1}):
         raise ParameterError(f"{where} has two items {', '.join(twice)}")
@@ -197,7 +197,7 @@ def of_data(data: Mapping[str, Any]) -> Inventory:
     )
 
 
-def _made(kind: type[Made], entry: Mapping[str, Any], where: str) -> Made:
+def _parse_entry(kind: type[EntryType], entry: Mapping[str, Any], where: str) -> EntryType:
     """A dataclass of an entry's values; an entry that it does not know is an error."""
     if unknown := entry.keys() - {field.name for field in fields(kind)}:  # type: ignore[arg-type]
         raise ParameterError(f"{where} has {', '.join(sorted(unknown))}, which {kind.__name__} does not")
@@ -207,7 +207,7 @@ def _made(kind: type[Made], entry: Mapping[str, Any], where: str) -> Made:
         raise ParameterError(f"{where}: {error}") from None
 
 
-def _item(entry: Mapping[str, Any], where: str) -> Item:
-    printed = tuple(_made(Printed, p, f"{where}, printed") for p in entry.get("printed", ()))
-    shown = tuple(_made(Shown, s, f"{where}, shown_by") for s in entry.get("shown_by", ()))
-    return _made(Item, {**entry, "printed": printed, "shown_by": shown}, where)
+def _parse_item(entry: Mapping[str, Any], where: str) -> PublishedResult:
+    printed = tuple(_parse_entry(PrintedNumber, p, f"{where}, printed") for p in entry.get("printed", ()))
+    shown = tuple(_parse_entry(Evidence, s, f"{where}, shown_by") for s in entry.get("shown_by", ()))
+    return _parse_entry(PublishedResult, {**entry, "printed": printed, "shown_by": shown}, where)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ParameterError, as_integer, as_number, check_flag, check_line, nearest, shown
+from ..errors import ParameterError, as_integer, as_number, check_flag, check_line, short_repr, suggest_name
 from ..kernels.tally.layout import Counter
 from .statistics import (
     Difference,
@@ -26,7 +26,7 @@ from .statistics import (
 LARGEST, STEPS = 2**31 - 1, 2.0**30
 
 #: Values of an output whose distribution is counted.
-MOST_BINS = 4096
+MAX_BINS = 4096
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Output:
             bound = as_integer(self.bound)
             if bound is None:
                 raise ParameterError(
-                    f"bound must be an integer or a function for output {self.name}, got {shown(self.bound)}"
+                    f"bound must be an integer or a function for output {self.name}, got {short_repr(self.bound)}"
                 )
             object.__setattr__(self, "bound", bound)
         if self.low is not None or self.high is not None:
@@ -102,10 +102,10 @@ class Output:
             raise ParameterError(
                 f"output {self.name} must have compared_with, or a bound above 1, to be asymptotic: a share has an exact interval"
             )
-        if self.distribution and (not isinstance(self.bound, int) or self.bound >= MOST_BINS or self.is_float):
+        if self.distribution and (not isinstance(self.bound, int) or self.bound >= MAX_BINS or self.is_float):
             raise ParameterError(
-                f"bound must be an integer in [1, {MOST_BINS - 1}] for output {self.name}, whose distribution "
-                f"is asked for, got {shown(self.bound)}"
+                f"bound must be an integer in [1, {MAX_BINS - 1}] for output {self.name}, whose distribution "
+                f"is asked for, got {short_repr(self.bound)}"
             )
 
     def _check_range(self) -> None:
@@ -113,7 +113,7 @@ class Output:
         if low is None or high is None or not -math.inf < low < high < math.inf or math.isinf(float(high) - float(low)):
             raise ParameterError(
                 f"low and high must be numbers, low below high, for output {self.name}, "
-                f"got {shown(self.low)} and {shown(self.high)}"
+                f"got {short_repr(self.low)} and {short_repr(self.high)}"
             )
         if self.bound != 1 or self.denominator is not None or self.compared_with is not None or self.asymptotic:
             raise ParameterError(
@@ -126,7 +126,7 @@ class Output:
 def check_outputs(name: str, outputs: Sequence[Output]) -> None:
     names = [output.name for output in outputs if isinstance(output, Output)]
     if len(names) < len(outputs):
-        raise ParameterError(f"outputs of {name} must be Outputs, got {shown(outputs)}")
+        raise ParameterError(f"outputs of {name} must be Outputs, got {short_repr(outputs)}")
     if not names or len(set(names)) < len(names):
         raise ParameterError(
             f"outputs of {name} must be one or more of different names, got {', '.join(names) or 'none'}"
@@ -140,7 +140,7 @@ def check_outputs(name: str, outputs: Sequence[Output]) -> None:
                 raise ParameterError(f"{what} of output {output.name} must be an integer output, got {other}")
             if other is not None and other not in names:
                 raise ParameterError(
-                    f"{what} of output {output.name} must be another output of {name}, got {other}{nearest(other, names)}"
+                    f"{what} of output {output.name} must be another output of {name}, got {other}{suggest_name(other, names)}"
                 )
         for other, how in ((output.denominator, "denominator"), (output.compared_with, "compared_with")):
             if other is not None and {o.condition for o in outputs if o.name == other} != {output.condition}:
@@ -149,7 +149,7 @@ def check_outputs(name: str, outputs: Sequence[Output]) -> None:
                 )
 
 
-def counters(output: Output) -> list[Counter]:
+def counters_of(output: Output) -> list[Counter]:
     """What it is counted in."""
     name, what = output.name, output.description
     out = [
@@ -180,12 +180,12 @@ def _among(output: Output) -> str | None:
     return f"{output.condition}_nonzero" if output.condition else None
 
 
-def _sums(name: str) -> dict[str, Any]:
+def _mean_counters(name: str) -> dict[str, Any]:
     """The counters of a mean."""
     return {what: f"{name}_{what}" for what in ("total", "squares", "nonzero")}
 
 
-def further(output: Output, outputs: Sequence[Output]) -> Iterator[Statistic]:
+def extra_statistics(output: Output, outputs: Sequence[Output]) -> Iterator[Statistic]:
     """What an output is asked for besides its own statistic."""
     name, what = output.name, output.description
     if output.compared_with:
@@ -193,7 +193,7 @@ def further(output: Output, outputs: Sequence[Output]) -> Iterator[Statistic]:
         yield (NormalDifference if output.asymptotic else Difference)(
             name=f"{name}_minus_{output.compared_with}",
             description=f"{what}: how much more than {output.compared_with}",
-            **_sums(f"{name}_minus"),
+            **_mean_counters(f"{name}_minus"),
             bound=lambda point: max(mine(point), theirs(point)),
             condition=_among(output),
         )
@@ -211,7 +211,7 @@ def further(output: Output, outputs: Sequence[Output]) -> Iterator[Statistic]:
 def statistic_of(output: Output) -> Statistic:
     """An output's own statistic."""
     own: dict[str, Any] = {"name": output.name, "description": output.description, "condition": _among(output)}
-    sums = _sums(output.name)
+    sums = _mean_counters(output.name)
     if output.denominator:
         squares = (sums["squares"], f"{output.name}_product", f"{output.denominator}_squares")
         totals: dict[str, Any] = {"numerator": sums["total"], "denominator": f"{output.denominator}_total"}

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ParameterError, listed, nearest, written
+from ..errors import ParameterError, command_line_text, join_alternatives, suggest_name
 from . import registry
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Paper:
 
         return inventory(self.name)
 
-    def _module(self, name: str) -> Any:
+    def _import_module(self, name: str) -> Any:
         return importlib.import_module(f"{self.package}.{name}")
 
     def stated(self) -> tuple[Any, ...]:
@@ -63,37 +63,39 @@ class Paper:
 
     def ledger(self) -> Any:
         """The claims of a paper that has some."""
-        modules = [self._module(name) for name in self.claims]
+        modules = [self._import_module(name) for name in self.claims]
         ledger = modules[0].ledger
-        ledger.arrange([module.__name__ for module in modules])
+        ledger.sort_by_modules([module.__name__ for module in modules])
         return ledger
 
     def worked_examples(self) -> Mapping[str, Any]:
         """The worked examples, by the names that the inventory gives them."""
-        examples: Mapping[str, Any] = self._module(self.examples).EXAMPLES if self.examples else {}
+        examples: Mapping[str, Any] = self._import_module(self.examples).EXAMPLES if self.examples else {}
         return examples
 
     def benchmarks(self) -> list[Any]:
         """What ``fastcube bench`` compares."""
-        return [benchmark for name in self.baselines for benchmark in self._module(name).benchmarks()]
+        return [benchmark for name in self.baselines for benchmark in self._import_module(name).benchmarks()]
 
 
-def installed() -> dict[str, Paper]:
+def installed_papers() -> dict[str, Paper]:
     """All installed papers and questions by name."""
     return {paper.name: paper for paper in registry.packages()}
 
 
-def printed(names: Sequence[str] | None = None) -> tuple[Paper, ...]:
+def papers_with_inventory(names: Sequence[str] | None = None) -> tuple[Paper, ...]:
     """The papers with an inventory, of those names or all, in the order in which they are told.  Raises ParameterError."""
     from .inventory import papers
 
     known = papers()
     for name in names or ():
         if not isinstance(name, str) or name not in known:
-            raise ParameterError(f"paper must be {listed(known)}, got {written(name)}{nearest(name, known)}")
-    return tuple(installed().get(name) or Paper(name, ()) for name in known if not names or name in names)
+            raise ParameterError(
+                f"paper must be {join_alternatives(known)}, got {command_line_text(name)}{suggest_name(name, known)}"
+            )
+    return tuple(installed_papers().get(name) or Paper(name, ()) for name in known if not names or name in names)
 
 
-def benchmarks() -> list[Any]:
+def installed_benchmarks() -> list[Any]:
     """The comparisons of all installed packages."""
-    return [benchmark for paper in installed().values() for benchmark in paper.benchmarks()]
+    return [benchmark for paper in installed_papers().values() for benchmark in paper.benchmarks()]

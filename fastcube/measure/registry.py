@@ -12,13 +12,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..errors import FastcubeError, ParameterError, check_path, nearest, plain_text, shown, written
-from .fingerprint import GROUP, of_file, of_functions
-from .schema import Recorded
+from ..errors import FastcubeError, ParameterError, check_path, command_line_text, plain_text, short_repr, suggest_name
+from .fingerprint import GROUP, hash_files, hash_functions
+from .schema import RecordedMeasure
 from .study import Measure, Study
 
 #: Studies handed to ``fastcube.run`` as objects, by name and fingerprint: several of one name each keep their code.
-_LIVE: dict[tuple[str, str], Study] = {}
+_LIVE_STUDIES: dict[tuple[str, str], Study] = {}
 
 
 @functools.cache
@@ -64,8 +64,8 @@ def module_of_file(path: str) -> ModuleType:
 @functools.cache
 def _studies_of_file(path: str) -> dict[str, Study]:
     found = [value for value in vars(module_of_file(path)).values() if isinstance(value, Study)]
-    code = of_file(Path(path))
-    return {study.name: replace(study, path=path, code={**code, **of_functions(study.kernel)}) for study in found}
+    code = hash_files(Path(path))
+    return {study.name: replace(study, path=path, code={**code, **hash_functions(study.kernel)}) for study in found}
 
 
 def study_names() -> tuple[str, ...]:
@@ -94,7 +94,7 @@ def study(name: str | Study, path: str | None = None) -> Study:
     if isinstance(name, Study):
         return name
     if not isinstance(name, str):
-        raise ParameterError(f"study must be a Study, the name of one or a Python file, got {shown(name)}")
+        raise ParameterError(f"study must be a Study, the name of one or a Python file, got {short_repr(name)}")
     if path is None:
         file, _, wanted = name.partition(":")
         if file.endswith(".py"):
@@ -108,9 +108,11 @@ def study(name: str | Study, path: str | None = None) -> Study:
                 raise ParameterError(f"{file} must hold one study, or name one as {file}:NAME; it holds {has}")
             return next(iter(of_file.values()))
         if name not in studies():
-            if near := nearest(name, studies()):
-                raise ParameterError(f"no study is called {written(name)}{near} (fastcube list shows all)")
-            raise ParameterError(f"study must be one of {', '.join(studies())} or a Python file, got {written(name)}")
+            if near := suggest_name(name, studies()):
+                raise ParameterError(f"no study is called {command_line_text(name)}{near} (fastcube list shows all)")
+            raise ParameterError(
+                f"study must be one of {', '.join(studies())} or a Python file, got {command_line_text(name)}"
+            )
         return studies()[name]
     if not os.path.isfile(check_path("path", path)):  # noqa: PTH113  (likewise)
         raise ParameterError(f"study {name} came from {path}, which does not exist here; give its file")
@@ -124,7 +126,7 @@ def study_of(measure: Measure) -> Study:
     """The study of results with its code: as it ran here, or installed.  Raises ParameterError or StudyMismatchError."""
     if isinstance(measure, Study):
         return measure
-    assert isinstance(measure, Recorded)
+    assert isinstance(measure, RecordedMeasure)
     return measure.study()
 
 
@@ -136,14 +138,14 @@ def code_of(measure: Measure) -> Study | None:
         return None
 
 
-def adopt(study: Study) -> Study:
+def register_live_study(study: Study) -> Study:
     """A study object with the fingerprint of its code, by which this process knows it again in results files."""
-    if not study.code and (code := of_functions(study.kernel)):
+    if not study.code and (code := hash_functions(study.kernel)):
         study = replace(study, code=code)
-    _LIVE[study.name, study.mark()] = study
+    _LIVE_STUDIES[study.name, study.mark()] = study
     return study
 
 
-def adopted(name: str, mark: str) -> Study | None:
+def find_live_study(name: str, mark: str) -> Study | None:
     """The study object of that name and :meth:`Measure.mark` that was handed to a run of this process."""
-    return _LIVE.get((name, mark))
+    return _LIVE_STUDIES.get((name, mark))

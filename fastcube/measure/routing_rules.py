@@ -9,34 +9,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError, check_range, is_many, listed, nearest, shown
-from ..kernels.machine.captured_values import python
-from ..kernels.routing.layout import SEARCHED
+from ..errors import ParameterError, check_range, is_many, join_alternatives, short_repr, suggest_name
+from ..kernels.machine.captured_values import unwrap_function
+from ..kernels.routing.layout import MAX_SEARCHED_DIMENSION
 from ..kernels.tally.layout import Layout
-from ..kernels.unicast.layout import NAMES, PROMISING, WANDERING, compared, elsewhere, tally
+from ..kernels.unicast.layout import NAMES, PROMISING_RULES, WANDERING_RULES, compared_rules, fallback_of, make_layout
 from ..networks.hypercube import Hypercube
-from .fingerprint import of_functions
-from .statistics import Difference, NormalMean, Point, Proportion, Statistic, difference_of_shares
-from .study import NAME, Axis, Draw, Explanation, Grid, Study, in_a_row
+from .fingerprint import hash_functions
+from .statistics import Difference, NormalMean, Point, Proportion, Statistic, proportion_difference
+from .study import NAME, Axis, Draw, Explanation, Grid, Study, join_limited
 
 if TYPE_CHECKING:
     from ..kernels.machine.jit import Kernel
 
 #: Most faulty nodes, and most faulty links.
-MOST = 65536
+MAX_FAULTS = 65536
 
 #: Most rules of one table.
-_MOST_RULES = 64
+_MAX_RULES = 64
 
 #: Axes of the studies of rules.
 AXES = (
     Axis("n", "dimension of the hypercube", int, 1, 62),
-    Axis("f", "number of faulty nodes", int, 0, MOST),
-    Axis("links", "number of faulty links", int, 0, MOST),
+    Axis("f", "number of faulty nodes", int, 0, MAX_FAULTS),
+    Axis("links", "number of faulty links", int, 0, MAX_FAULTS),
 )
 
 #: The study whose faults and messages these are, and what its points have besides.
-KEYED = ("routing", {"k": 1})
+KEY_SOURCE = ("routing", {"k": 1})
 
 #: Grids of the studies of rules.
 GRIDS = (
@@ -58,11 +58,11 @@ GRIDS = (
 def check_point(point: Point) -> None:
     """ParameterError unless two nonfaulty nodes are left, and the cube has so many links."""
     n = int(point["n"])
-    check_range("f", point["f"], 0, min(2**n - 2, MOST), f"for n={n}, which leaves two nonfaulty nodes")
-    check_range("links", point["links"], 0, min(n * 2 ** (n - 1), MOST), f"for n={n}")
+    check_range("f", point["f"], 0, min(2**n - 2, MAX_FAULTS), f"for n={n}, which leaves two nonfaulty nodes")
+    check_range("links", point["links"], 0, min(n * 2 ** (n - 1), MAX_FAULTS), f"for n={n}")
 
 
-def drawn(point: Point, key: int, trial: int) -> Draw:
+def sample_trial(point: Point, key: int, trial: int) -> Draw:
     """A trial's faults and ends."""
     from ..kernels.unicast import replay
 
@@ -71,9 +71,9 @@ def drawn(point: Point, key: int, trial: int) -> Draw:
     return Draw(Hypercube(n, nodes, links.tolist()), {"s": int(ends[0]), "t": int(ends[1])})
 
 
-def searched(point: Point) -> bool:
+def is_searched(point: Point) -> bool:
     """Whether reachable destinations are searched."""
-    return int(point["n"]) <= SEARCHED
+    return int(point["n"]) <= MAX_SEARCHED_DIMENSION
 
 
 # ---------------------------------------------------------------- statistics
@@ -107,11 +107,13 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
     out: list[Statistic] = []
     for name in names:
         own = name not in NAMES
-        out += rule_statistics(name, None, own or name in (*PROMISING, "route3"), own or name in ("dfs", "sidetrack"))
+        out += rule_statistics(
+            name, None, own or name in (*PROMISING_RULES, "route3"), own or name in ("dfs", "sidetrack")
+        )
     for name in names:
         what = f"share reachable less share that {name.upper()} delivers (n <= 12)"
-        out.append(difference_of_shares(f"{name}_loss", what, f"{name}_loss", defined=searched, shown=False))
-    for name in compared(names):
+        out.append(proportion_difference(f"{name}_loss", what, f"{name}_loss", defined=is_searched, shown=False))
+    for name in compared_rules(names):
         what = f"share that {name.upper()} delivers less share that LEVELS does"
         out.append(
             Difference(
@@ -126,7 +128,7 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
     reachable = Proportion(
         name="reachable",
         description="share of messages that some path joins to their destination (n <= 12)",
-        defined=searched,
+        defined=is_searched,
         shown=False,
     )
     minimal = Proportion(
@@ -141,7 +143,7 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
 # ---------------------------------------------------------------- one trial in full
 
 
-def told_way(cube: Hypercube, rule: str, s: int, t: int, seed: tuple[int, int]) -> tuple[dict[str, Any], list[str]]:
+def explain_rule(cube: Hypercube, rule: str, s: int, t: int, seed: tuple[int, int]) -> tuple[dict[str, Any], list[str]]:
     """What a built-in rule does with a message, as data and in words."""
     from ..algorithms.paths import route
     from ..algorithms.unsafe import find_unsafe
@@ -165,25 +167,25 @@ def told_way(cube: Hypercube, rule: str, s: int, t: int, seed: tuple[int, int]) 
 _LONGEST = 200
 
 
-def faults_told(drawing: Draw) -> tuple[dict[str, Any], list[str]]:
+def explain_faults(drawing: Draw) -> tuple[dict[str, Any], list[str]]:
     """A trial's faults, as data and in words."""
     cube = drawing.network
     data = {"faulty_nodes": sorted(cube.faulty_nodes), "faulty_links": sorted(map(list, cube.faulty_links))}
-    lines = [f"  faulty nodes ({len(data['faulty_nodes'])}): {in_a_row(map(cube.label, data['faulty_nodes']), 32)}"]
+    lines = [f"  faulty nodes ({len(data['faulty_nodes'])}): {join_limited(map(cube.label, data['faulty_nodes']), 32)}"]
     if links := [f"{cube.label(u)} : {cube.label(v)}" for u, v in data["faulty_links"]]:
-        lines.append(f"  faulty links ({len(links)}): {in_a_row(links, 32)}")
+        lines.append(f"  faulty links ({len(links)}): {join_limited(links, 32)}")
     return data, lines
 
 
 def head_lines(drawing: Draw) -> tuple[dict[str, Any], list[str]]:
     """A trial's faults and ends, as data and in words."""
     cube, s, t = drawing.network, drawing.others["s"], drawing.others["t"]
-    data, lines = faults_told(drawing)
+    data, lines = explain_faults(drawing)
     lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.intact_distance(s, t)}")
     return {**data, "s": s, "t": t}, lines
 
 
-def _own_way(counts: Any, name: str, h: int) -> tuple[dict[str, Any], str]:
+def _explain_user_rule(counts: Any, name: str, h: int) -> tuple[dict[str, Any], str]:
     """What a rule of one's own did, from the counters of the one trial."""
     if counts[f"{name}_delivered"]:
         links = h + counts[f"{name}_extra_links"]
@@ -202,18 +204,18 @@ def _name_of(rule: Any) -> str:
     if isinstance(rule, str):
         if rule.lower() not in NAMES or rule != rule.upper():
             known = [name.upper() for name in NAMES]
-            hint = nearest(rule, known)
+            hint = suggest_name(rule, known)
             raise ParameterError(
-                f"rules must be jitted functions or names among {listed(known)}, got {shown(rule)}{hint}"
+                f"rules must be jitted functions or names among {join_alternatives(known)}, got {short_repr(rule)}{hint}"
             )
         return rule.lower()
-    rule = elsewhere(rule) or rule
+    rule = fallback_of(rule) or rule
     own = getattr(rule, "py_func", rule)
     if not inspect.isfunction(own):
-        raise ParameterError(f"rules must be jitted functions or names, got {shown(rule)}")
-    from ..kernels.machine.jit import jit_disabled
+        raise ParameterError(f"rules must be jitted functions or names, got {short_repr(rule)}")
+    from ..kernels.machine.jit import is_jit_disabled
 
-    if own is rule and not jit_disabled():
+    if own is rule and not is_jit_disabled():
         raise ParameterError(f"rules must be jitted functions: write @fc.blocks.block above {own.__name__}")
     takes = list(inspect.signature(own).parameters)
     if len(takes) != 4:
@@ -225,42 +227,44 @@ def _name_of(rule: Any) -> str:
     return own.__name__
 
 
-def _kernel_of(rules: Sequence[Any], names: Sequence[str]) -> Callable[[Point], Kernel]:
+def _make_kernel_chooser(rules: Sequence[Any], names: Sequence[str]) -> Callable[[Point], Kernel]:
     """The kernel of a table of rules at a point, made when first asked for.
 
     Lanes take rules of one's own that ``fc.blocks.first_path`` made, and others beside built-in rules for 9 <= n <= 32.
     """
     mine = {name: rule for name, rule in zip(names, rules, strict=True) if not isinstance(rule, str)}
-    own = next((python(elsewhere(rule) or rule) for rule in mine.values()), None)
-    straight = all(map(elsewhere, mine.values()))
+    own = next((unwrap_function(fallback_of(rule) or rule) for rule in mine.values()), None)
+    straight = all(map(fallback_of, mine.values()))
 
     @functools.cache
-    def made(name: str) -> Kernel:
+    def build_kernel(name: str) -> Kernel:
         from ..kernels.unicast.dispatch import RIVALS
         from ..kernels.unicast.rules import RULES
 
         if tuple(names) == NAMES:
-            return RIVALS.load(name)
+            return RIVALS.load_kernel(name)
         if name.startswith("whole."):
-            from ..kernels.unicast.whole_cube import whole_of
+            from ..kernels.unicast.whole_cube import make_whole_cube_kernel
 
-            return whole_of(int(name.rpartition("_")[2]), tuple(names), mine, own)
+            return make_whole_cube_kernel(int(name.rpartition("_")[2]), tuple(names), mine, own)
         if name.startswith("lanes."):
-            from ..kernels.unicast.lanes import lanes_of
+            from ..kernels.unicast.lanes import make_lanes_kernel
 
-            return lanes_of(int(name.rpartition("_")[2]), tuple(names), mine, own)
-        from ..kernels.unicast.scalar import kernel_of
+            return make_lanes_kernel(int(name.rpartition("_")[2]), tuple(names), mine, own)
+        from ..kernels.unicast.scalar import make_kernel
 
-        return kernel_of([RULES[rule] if isinstance(rule, str) else rule for rule in rules], names, own)
+        return make_kernel([RULES[rule] if isinstance(rule, str) else rule for rule in rules], names, own)
 
-    def chosen(point: Point) -> Kernel:
-        from ..kernels.unicast.dispatch import NEARER, RIVALS
+    def choose_kernel(point: Point) -> Kernel:
+        from ..kernels.unicast.dispatch import RIVALS, RIVALS_DIRECT
 
-        fastest = (NEARER if straight and set(WANDERING).isdisjoint(names) else RIVALS).fastest(*point.values())
+        fastest = (RIVALS_DIRECT if straight and set(WANDERING_RULES).isdisjoint(names) else RIVALS).choose_name(
+            *point.values()
+        )
         in_lanes = fastest.startswith("lanes.") and point["n"] <= 32 and len(mine) < len(names)
-        return made(fastest if straight or in_lanes else "single.RIVALS_SINGLE")
+        return build_kernel(fastest if straight or in_lanes else "single.RIVALS_SINGLE")
 
-    return chosen
+    return choose_kernel
 
 
 def rivals_study(rules: Sequence[Any]) -> Study:
@@ -291,18 +295,18 @@ def rivals_study(rules: Sequence[Any]) -> Study:
     ['n', 'f', 'links']
     """
     if not is_many(rules):
-        raise ParameterError(f"rules must be a list of rules, got {shown(rules)}")
+        raise ParameterError(f"rules must be a list of rules, got {short_repr(rules)}")
     chosen = tuple(rules)
     names = tuple(_name_of(rule) for rule in chosen)
-    if not 1 <= len(names) <= _MOST_RULES or len(set(names)) < len(names):
-        raise ParameterError(f"rules must be 1 to {_MOST_RULES} of different names, got {', '.join(names) or 'none'}")
-    layout = tally(names)
-    kernel = _kernel_of(chosen, names)
+    if not 1 <= len(names) <= _MAX_RULES or len(set(names)) < len(names):
+        raise ParameterError(f"rules must be 1 to {_MAX_RULES} of different names, got {', '.join(names) or 'none'}")
+    layout = make_layout(names)
+    kernel = _make_kernel_chooser(chosen, names)
     code: dict[str, str] = {}
     for rule in chosen:
         if not isinstance(rule, str):
-            code |= of_functions(rule)
-            if elsewhere(rule):
+            code |= hash_functions(rule)
+            if fallback_of(rule):
                 code[f"{_name_of(rule)}: first_path"] = "yes"  # the same function makes other trials without it
     long = "rivals-" + "-".join(names)
     name = "rivals" if names == NAMES else long if len(long) <= 64 else "rivals-own"
@@ -316,35 +320,35 @@ def rivals_study(rules: Sequence[Any]) -> Study:
         statistics=_statistics(names),
         code=code,
         kernel=kernel,
-        keyed=KEYED,
+        keyed=KEY_SOURCE,
         grids=GRIDS,
         check=check_point,
-        explain=_explaining(chosen, names, layout, kernel),
-        draw=drawn,
+        explain=_make_explain(chosen, names, layout, kernel),
+        draw=sample_trial,
     )
 
 
-def _explaining(
+def _make_explain(
     rules: Sequence[Any], names: Sequence[str], layout: Layout, kernel: Callable[[Point], Kernel]
 ) -> Callable[[Point, int, int], Explanation]:
     """Tells every rule's way, beside the others."""
 
     def explain(point: Point, key: int, trial: int) -> Explanation:
-        drawing = drawn(point, key, trial)
+        drawing = sample_trial(point, key, trial)
         cube, s, t = drawing.network, drawing.others["s"], drawing.others["t"]
         data, lines = head_lines(drawing)
-        slots = layout.fresh()
+        slots = layout.new_tally()
         params = np.array(list(point.values()), np.float64)
         kernel(point).compiled(np.uint64(key), np.int64(trial), np.int64(trial + 1), params, slots)
         counts = layout.read(slots)[0]
         data |= {what: bool(counts[what]) for what in ("reachable", "minimal_exists")}
-        if not searched(point):
+        if not is_searched(point):
             del data["reachable"]
         for rule, name in zip(rules, names, strict=True):
             if isinstance(rule, str):
-                data[rule], words = told_way(cube, rule, s, t, (key, trial))
+                data[rule], words = explain_rule(cube, rule, s, t, (key, trial))
             else:
-                data[name], word = _own_way(counts, name, cube.intact_distance(s, t))
+                data[name], word = _explain_user_rule(counts, name, cube.intact_distance(s, t))
                 words = [word]
             lines += words
         return Explanation("\n".join(lines), data)

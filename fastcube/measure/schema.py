@@ -1,7 +1,8 @@
 """A measure as data: what a results file states of its study, so that it is read and merged where the study is not.
 
-:func:`describe` and :func:`numbers_of` are written; :func:`recorded` makes a :class:`Recorded` of them again, whose
-statistics read their numbers at a point (unit, bound, scale, whether they are defined) from the file's table.
+:func:`describe_measure` and :func:`numbers_of` are written; :func:`parse_measure` makes a :class:`RecordedMeasure`
+of them again, whose statistics read their numbers at a point (unit, bound, scale, whether they are defined) from the
+file's table.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from ..errors import ParameterError, StudyError, StudyMismatchError, of_study
+from ..errors import ParameterError, StudyError, StudyMismatchError, wrap_study_errors
 from ..kernels.tally.layout import Counter, Extreme, Layout
 from .statistics import KINDS, Bounds, ClassMean, Point, Statistic, Value
 from .study import Axis, Choice, Explanation, Measure, Study
@@ -20,19 +21,19 @@ from .study import Axis, Choice, Explanation, Measure, Study
 NUMBERS = ("defined", "unit", "bound", "scale")
 
 #: A class of no fault set has a least number above its largest, and a share of nothing but what rounding may hide.
-_NEVER = 1e-200
+_NEVER_PROBABILITY = 1e-200
 
 #: What a :class:`ClassMean` gives for each of its classes besides, in the columns behind those.
 BOUNDS = ("least", "most", "proved")
 
 
 #: What files of before 0.1.0 call fields and kinds of statistics.
-_FORMER = {"among": "condition", "PlainMean": "NormalMean", "PlainDifference": "NormalDifference"}
+_FORMER_NAMES = {"among": "condition", "PlainMean": "NormalMean", "PlainDifference": "NormalDifference"}
 
 
-def _kind(entry: Mapping[str, Any]) -> type[Statistic]:
+def _statistic_class(entry: Mapping[str, Any]) -> type[Statistic]:
     """The kind of a statistic, from its entry in a file.  Raises ValueError for one that is not known here."""
-    kind = KINDS.get(_FORMER.get(str(entry["kind"]), str(entry["kind"])))
+    kind = KINDS.get(_FORMER_NAMES.get(str(entry["kind"]), str(entry["kind"])))
     if kind is None:
         raise ValueError(f"statistic {entry['name']} is of the kind {entry['kind']}, which this fastcube does not know")
     return kind
@@ -40,14 +41,14 @@ def _kind(entry: Mapping[str, Any]) -> type[Statistic]:
 
 def width_of(entry: Mapping[str, Any]) -> int:
     """Columns of a statistic's numbers, from its entry in a file."""
-    kind = _kind(entry)
+    kind = _statistic_class(entry)
     classes = len(entry["totals"]) + kind.unlisted if issubclass(kind, ClassMean) else 0
     return len(NUMBERS) + len(BOUNDS) * classes
 
 
 def width_of_statistic(statistic: Statistic) -> int:
     """Columns of a statistic's numbers."""
-    return width_of(_entry(statistic))
+    return width_of(_describe_statistic(statistic))
 
 
 Key = tuple[Value, ...]
@@ -56,7 +57,7 @@ Key = tuple[Value, ...]
 Table = dict[str, dict[Key, tuple[float, ...]]]
 
 
-def describe(measure: Measure, keys: Iterable[Key] = ()) -> dict[str, Any]:
+def describe_measure(measure: Measure, keys: Iterable[Key] = ()) -> dict[str, Any]:
     """Axes, counters, extremes and statistics, as data for JSON; without functions.
 
     An axis of names has those of the points ``keys`` too, which a later fastcube may have made.
@@ -70,11 +71,11 @@ def describe(measure: Measure, keys: Iterable[Key] = ()) -> dict[str, Any]:
         "axes": [{**asdict(axis), "kind": axis.kind.__name__} for axis in axes],
         "counters": [asdict(counter) for counter in measure.tally.counters],
         "extremes": [asdict(extreme) for extreme in measure.tally.extremes],
-        "statistics": [_entry(s) for s in measure.statistics],
+        "statistics": [_describe_statistic(s) for s in measure.statistics],
     }
 
 
-def _entry(s: Statistic) -> dict[str, Any]:
+def _describe_statistic(s: Statistic) -> dict[str, Any]:
     return {"kind": type(s).__name__} | {f.name: v for f in fields(s) if not callable(v := getattr(s, f.name))}
 
 
@@ -86,14 +87,14 @@ def numbers_of(measure: Measure, keys: Iterable[Key]) -> Table:
         point = dict(zip(names, key, strict=True))
         for s in measure.statistics:
             try:
-                with of_study(s.name):
+                with wrap_study_errors(s.name):
                     defined = bool(s.defined(point))
                     given = [float(getattr(s, name)(point)) if hasattr(s, name) else 1.0 for name in NUMBERS[1:]]
                     bounds = s.classes(point) if isinstance(s, ClassMean) else ()
                     row = (float(defined), *given, *(float(v) for row in bounds for v in row))
                     out[s.name][key] = check_numbers(row)
             except (StudyError, ValueError):
-                out[s.name][key] = (0.0,) * width_of(_entry(s))
+                out[s.name][key] = (0.0,) * width_of(_describe_statistic(s))
     return out
 
 
@@ -107,7 +108,7 @@ def check_numbers(row: tuple[float, ...]) -> tuple[float, ...]:
         all(map(math.isfinite, row))
         and (unit > 0 and bound >= 0 and scale > 0)
         and all(
-            min(least, most, proved) >= 0 and (least <= most or proved < _NEVER)
+            min(least, most, proved) >= 0 and (least <= most or proved < _NEVER_PROBABILITY)
             for least, most, proved in zip(flat, flat, flat, strict=True)
         )
     ):
@@ -143,19 +144,19 @@ class _ClassesAtPoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recorded(Measure):
+class RecordedMeasure(Measure):
     """A measure as a file states it.
 
     Parameters
     ----------
     table : dict
         The statistics' numbers at the file's points.
-    unheld : tuple of str
+    unverified : tuple of str
         Statistics that are the file's own word: no study that is here defines them so.
     """
 
     table: Table = field(repr=False)
-    unheld: tuple[str, ...] = ()
+    unverified: tuple[str, ...] = ()
 
     def study(self, path: str | None = None) -> Study:
         """The study itself: as it ran in this process, installed, or in the file that the caller names.
@@ -164,7 +165,7 @@ class Recorded(Measure):
         """
         from . import registry
 
-        study = registry.adopted(self.name, self.mark()) if path is None else None
+        study = registry.find_live_study(self.name, self.mark()) if path is None else None
         if study is None and path is None and self.code:
             raise ParameterError(
                 f"{self.name} is a study of {', '.join(self.code)}: name its file with --study FILE.py"
@@ -178,20 +179,23 @@ class Recorded(Measure):
         return self.study().explain(point, key, trial)
 
 
-def recorded(head: Mapping[str, Any], data: Mapping[str, Any], table: Table, unheld: Iterable[str] = ()) -> Recorded:
-    """The measure that :func:`describe` and :func:`numbers_of` wrote down; ``head`` holds name, title, source, revision, code.
+def parse_measure(
+    head: Mapping[str, Any], data: Mapping[str, Any], table: Table, unverified: Iterable[str] = ()
+) -> RecordedMeasure:
+    """The measure that :func:`describe_measure` and :func:`numbers_of` wrote down; ``head`` holds name, title,
+    source, revision, code.
 
     Raises KeyError, TypeError, ValueError or ParameterError for data that they cannot have written.
     """
     layout = Layout(
-        *(Counter(**_typed(c, Counter)) for c in data["counters"]),
-        *(Extreme(**_typed(e, Extreme)) for e in data["extremes"]),
+        *(Counter(**_parse_entry(c, Counter)) for c in data["counters"]),
+        *(Extreme(**_parse_entry(e, Extreme)) for e in data["extremes"]),
     )
     statistics = []
     for entry in data["statistics"]:
-        kind = _kind(entry)
+        kind = _statistic_class(entry)
         given: dict[str, Any] = {
-            _FORMER.get(n, n): tuple(v) if isinstance(v, list) else v for n, v in entry.items() if n != "kind"
+            _FORMER_NAMES.get(n, n): tuple(v) if isinstance(v, list) else v for n, v in entry.items() if n != "kind"
         }
         values = table[given["name"]]
         for column, name in enumerate(NUMBERS):
@@ -200,15 +204,17 @@ def recorded(head: Mapping[str, Any], data: Mapping[str, Any], table: Table, unh
         if issubclass(kind, ClassMean):
             given["classes"] = _ClassesAtPoint(values)
         statistics.append(kind(**given))
-    axes = tuple(_axis(**entry) for entry in data["axes"])
-    return Recorded(axes=axes, tally=layout, statistics=tuple(statistics), table=table, unheld=tuple(unheld), **head)
+    axes = tuple(_axis_class(**entry) for entry in data["axes"])
+    return RecordedMeasure(
+        axes=axes, tally=layout, statistics=tuple(statistics), table=table, unverified=tuple(unverified), **head
+    )
 
 
-def _axis(kind: str, **entry: Any) -> Axis | Choice:
+def _axis_class(kind: str, **entry: Any) -> Axis | Choice:
     return Choice(**entry) if kind == "str" else Axis(kind={"int": int, "float": float}[kind], **entry)
 
 
-def _typed(entry: Mapping[str, Any], kind: type) -> dict[str, Any]:
+def _parse_entry(entry: Mapping[str, Any], kind: type) -> dict[str, Any]:
     """The entry of a dataclass of texts and whole numbers.  Raises TypeError for any other value."""
     for name, value in entry.items():
         if type(value) not in (str, int):
@@ -232,16 +238,16 @@ def check_same(mine: Measure, theirs: Measure, my_name: str, their_name: str) ->
         raise StudyMismatchError(f"{their_name} has other {what} of {mine.name} than {my_name}")
 
 
-def joined(measures: Iterable[Measure]) -> Measure:
+def join_measures(measures: Iterable[Measure]) -> Measure:
     """One measure for results of several: as the first, with the numbers at all points.  Each was checked to be the same."""
     first, *others = measures
-    if not isinstance(first, Recorded):
+    if not isinstance(first, RecordedMeasure):
         return first
     table: Table = {name: dict(values) for name, values in first.table.items()}
     for other in others:
-        if isinstance(other, Recorded):
+        if isinstance(other, RecordedMeasure):
             for name, values in other.table.items():
                 table.setdefault(name, {}).update(values)
     head = {name: getattr(first, name) for name in ("name", "title", "source", "revision", "code")}
     keys = {key for values in table.values() for key in values}
-    return recorded(head, describe(first, keys), table, first.unheld)
+    return parse_measure(head, describe_measure(first, keys), table, first.unverified)

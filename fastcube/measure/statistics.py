@@ -13,8 +13,18 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from ..errors import ParameterError, check_flag, check_integer, check_line, shown
-from .estimate import ALPHA, Class, Estimate, bounded_mean, differing, mean_of_classes, plain_mean, proportion, ratio
+from ..errors import ParameterError, check_flag, check_integer, check_line, short_repr
+from .estimate import (
+    ALPHA,
+    Estimate,
+    TrialClass,
+    bounded_mean,
+    mean_of_classes,
+    min_nonzero_values,
+    normal_mean,
+    proportion,
+    ratio,
+)
 
 Value = int | float
 Point = Mapping[str, Value]
@@ -23,15 +33,15 @@ Point = Mapping[str, Value]
 Counts = Mapping[str, Any]
 
 
-def _always(_: Point) -> bool:
+def _return_true(_: Point) -> bool:
     return True
 
 
-def _one(_: Point) -> float:
+def _return_one(_: Point) -> float:
     return 1.0
 
 
-def _none(_: Point) -> float:
+def _return_none(_: Point) -> float:
     return 0.0
 
 
@@ -57,8 +67,8 @@ class Statistic(ABC):
     name: str
     description: str
     condition: str | None = None
-    defined: Callable[[Point], bool] = _always
-    scale: Callable[[Point], float | Fraction] = _one
+    defined: Callable[[Point], bool] = _return_true
+    scale: Callable[[Point], float | Fraction] = _return_one
     units: str = "1"
     shown: bool = True
 
@@ -67,9 +77,9 @@ class Statistic(ABC):
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            object.__setattr__(self, item.name, self._checked(item.name, str(item.type), getattr(self, item.name)))
+            object.__setattr__(self, item.name, self._check_field(item.name, str(item.type), getattr(self, item.name)))
 
-    def _checked(self, name: str, kind: str, given: Any) -> Any:
+    def _check_field(self, name: str, kind: str, given: Any) -> Any:
         """A field's value; ParameterError unless it is of the kind that the class declares."""
         if kind == "bool":
             return check_flag(name, given)
@@ -81,7 +91,7 @@ class Statistic(ABC):
             many = tuple(given) if isinstance(given, (tuple, list)) else (given,)
             return tuple(check_line(f"{name} of a statistic", one) for one in many)
         if kind.startswith("Callable") and not callable(given):
-            raise ParameterError(f"{name} of a statistic must be a function, got {shown(given)}")
+            raise ParameterError(f"{name} of a statistic must be a function, got {short_repr(given)}")
         return given
 
     @abstractmethod
@@ -96,8 +106,8 @@ class Statistic(ABC):
         """Number of trials that it is over, among ``trials``."""
         return trials if self.condition is None else counts[self.condition]
 
-    def _scaled(self, e: Estimate, point: Point) -> Estimate:
-        if self.scale is _one:
+    def _scale_estimate(self, e: Estimate, point: Point) -> Estimate:
+        if self.scale is _return_one:
             return e
         by = float(self.scale(point))
         return replace(e, value=by * e.value, stderr=by * e.stderr, low=by * e.low, high=by * e.high)
@@ -110,7 +120,7 @@ class Number(Statistic):
     ``possible`` tells whether a point's trials can give an event; where it is proved that none can, no run waits for one.
     """
 
-    possible: Callable[[Point], bool] = _always
+    possible: Callable[[Point], bool] = _return_true
 
     @abstractmethod
     def count_events(self, counts: Counts, trials: int) -> int:
@@ -122,7 +132,7 @@ class Number(Statistic):
 
     def estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         """Estimate with its interval, from the counters of ``trials`` trials."""
-        return self._scaled(self._unscaled(counts, self.trials(counts, trials), point), point)
+        return self._scale_estimate(self._unscaled(counts, self.trials(counts, trials), point), point)
 
     def read(self, counts: Counts, trials: int, point: Point) -> list[Estimate]:
         return [self.estimate(counts, trials, point)]
@@ -171,8 +181,8 @@ class Proportion(Number):
     def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
         return proportion(counts[self.events], trials)
 
-    def _scaled(self, e: Estimate, point: Point) -> Estimate:
-        e = super()._scaled(e, point)
+    def _scale_estimate(self, e: Estimate, point: Point) -> Estimate:
+        e = super()._scale_estimate(e, point)
         return replace(e, value=min(e.value, 1.0), low=min(e.low, 1.0), high=min(e.high, 1.0))
 
 
@@ -187,8 +197,8 @@ class Mean(Number):
     total: str
     squares: str = ""
     nonzero: str = ""
-    unit: Callable[[Point], float] = _one
-    bound: Callable[[Point], float] = _one
+    unit: Callable[[Point], float] = _return_one
+    bound: Callable[[Point], float] = _return_one
     interval: ClassVar[str] = "bounded"
 
     def __post_init__(self) -> None:
@@ -218,8 +228,8 @@ class ShiftedMean(Mean):
 
     least: float = 0.0
 
-    def _scaled(self, e: Estimate, point: Point) -> Estimate:
-        e = super()._scaled(e, point)
+    def _scale_estimate(self, e: Estimate, point: Point) -> Estimate:
+        e = super()._scale_estimate(e, point)
         return replace(e, value=e.value + self.least, low=e.low + self.least, high=e.high + self.least)
 
 
@@ -235,7 +245,7 @@ class Difference(Mean):
         return bounded_mean(counts[self.total], counts[self.squares], trials, self.unit(point), bound, -bound)
 
 
-def difference_of_shares(name: str, description: str, differ: str, **more: Any) -> Difference:
+def proportion_difference(name: str, description: str, differ: str, **more: Any) -> Difference:
     """The :class:`Difference` that the counter of its name totals and ``differ`` counts the trials of: each gives -1, 0 or 1."""
     return Difference(name=name, description=description, total=name, squares=differ, nonzero=differ, **more)
 
@@ -281,7 +291,7 @@ class ClassMean(Number):
     squares: tuple[str, ...]
     nonzero: str
     classes: Callable[[Point], tuple[Bounds, ...]]
-    unit: Callable[[Point], float] = _one
+    unit: Callable[[Point], float] = _return_one
     interval: ClassVar[str] = "bounded"
 
     #: Classes that have no counters of their own.
@@ -307,7 +317,7 @@ class ClassMean(Number):
 
     def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
         known = zip(self.sums(counts), self.classes(point), strict=True)
-        return mean_of_classes([Class(*sums, *bounds) for sums, bounds in known], trials, self.unit(point))
+        return mean_of_classes([TrialClass(*sums, *bounds) for sums, bounds in known], trials, self.unit(point))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -338,11 +348,11 @@ class SplitMean(ClassMean):
 
 
 #: Trials that must differ before a run stops on an asymptotic interval: of fewer it is no normal interval yet.
-LEAST_DIFFERING = 30
+MIN_NONZERO_TRIALS = 30
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asymptotic(Number):
+class AsymptoticStatistic(Number):
     """What a :class:`PlainMean` and a :class:`Ratio` share: ``base`` is what most trials give where they give the same.
 
     A run stops on its interval when all trials agree and the interval says what this allows, or at least LEAST_DIFFERING
@@ -358,11 +368,11 @@ class Asymptotic(Number):
 
     def settled(self, counts: Counts, trials: int, point: Point) -> bool:
         total, squares = self.beyond(counts, self.trials(counts, trials), point)
-        return squares == 0 or differing(total, squares) >= LEAST_DIFFERING
+        return squares == 0 or min_nonzero_values(total, squares) >= MIN_NONZERO_TRIALS
 
 
 @dataclass(frozen=True, kw_only=True)
-class NormalMean(Asymptotic):
+class NormalMean(AsymptoticStatistic):
     """Mean of any quantity: normal interval, asymptotic.
 
     ``nonzero`` names the counter of the trials where it is not zero; without it every trial is an event.  ``bound`` is the
@@ -373,8 +383,8 @@ class NormalMean(Asymptotic):
     total: str
     squares: str
     nonzero: str | None = None
-    unit: Callable[[Point], float] = _one
-    bound: Callable[[Point], float] = _none
+    unit: Callable[[Point], float] = _return_one
+    bound: Callable[[Point], float] = _return_none
 
     def counters(self) -> tuple[str, ...]:
         return (self.total, self.squares) if self.nonzero is None else (self.total, self.squares, self.nonzero)
@@ -391,7 +401,7 @@ class NormalMean(Asymptotic):
 
     def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
         totals = counts[self.total], counts[self.squares]
-        return plain_mean(*totals, trials, self.unit(point), self.bound(point), self.base)
+        return normal_mean(*totals, trials, self.unit(point), self.bound(point), self.base)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -407,15 +417,15 @@ class NormalDifference(NormalMean):
 
     def settled(self, counts: Counts, trials: int, point: Point) -> bool:
         differ = int(counts[self.nonzero])
-        return differ == 0 or differ >= LEAST_DIFFERING
+        return differ == 0 or differ >= MIN_NONZERO_TRIALS
 
     def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
         bound = self.bound(point)
-        return plain_mean(counts[self.total], counts[self.squares], trials, self.unit(point), bound, -bound)
+        return normal_mean(counts[self.total], counts[self.squares], trials, self.unit(point), bound, -bound)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ratio(Asymptotic):
+class Ratio(AsymptoticStatistic):
     """Ratio of the totals of two quantities over the same trials: delta method, asymptotic.
 
     ``numerator`` and ``denominator`` are counters of the totals; ``squares`` names the counters of the sums of
@@ -428,7 +438,7 @@ class Ratio(Asymptotic):
     denominator: str
     squares: tuple[str, str, str]
     nonzero: str
-    bound: Callable[[Point], float] = _none
+    bound: Callable[[Point], float] = _return_none
 
     def counters(self) -> tuple[str, ...]:
         return self.numerator, self.denominator, *self.squares, self.nonzero
@@ -469,7 +479,7 @@ class Distribution(Statistic):
     def read(self, counts: Counts, trials: int, point: Point) -> list[Estimate]:
         """Share of each value, from 0 to the last bin."""
         among = self.trials(counts, trials)
-        return [self._scaled(proportion(events, among), point) for events in counts[self.counter]]
+        return [self._scale_estimate(proportion(events, among), point) for events in counts[self.counter]]
 
 
 _MEANS = (Mean, ShiftedMean, Difference, CensoredMean, ClassMean, SplitMean, NormalMean, NormalDifference)

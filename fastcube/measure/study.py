@@ -25,10 +25,10 @@ from ..errors import (
     check_integer,
     check_line,
     check_range,
+    command_line_text,
     is_many,
-    nearest,
-    shown,
-    written,
+    short_repr,
+    suggest_name,
 )
 from ..kernels.tally.layout import Layout
 from ..networks.network import Network
@@ -100,16 +100,20 @@ class Axis:
 
     def __post_init__(self) -> None:
         if self.kind is not int and self.kind is not float:
-            raise ParameterError(f"kind must be int or float for axis {shown(self.name)}, got {shown(self.kind)}")
+            raise ParameterError(
+                f"kind must be int or float for axis {short_repr(self.name)}, got {short_repr(self.kind)}"
+            )
         for end in ("low", "high"):
             number = as_number(getattr(self, end))
             if number is None:
                 raise ParameterError(
-                    f"{end} must be a number for axis {shown(self.name)}, got {shown(getattr(self, end))}"
+                    f"{end} must be a number for axis {short_repr(self.name)}, got {short_repr(getattr(self, end))}"
                 )
             object.__setattr__(self, end, number)  # a Python number, which JSON takes
         if not self.low <= self.high:
-            raise ParameterError(f"low must be at most high for axis {shown(self.name)}, got [{self.low}, {self.high}]")
+            raise ParameterError(
+                f"low must be at most high for axis {short_repr(self.name)}, got [{self.low}, {self.high}]"
+            )
         check_line("name", self.name)
         check_line("description", self.description)
         object.__setattr__(self, "open_above", check_flag("open_above", self.open_above))
@@ -131,7 +135,7 @@ class Axis:
         except Exception:  # of another type, or an object of the user's
             what = "an integer" if self.kind is int else "a number"
             raise ParameterError(
-                f"{self.name} must be {what} in [{self.low}, {self.high}], got {written(value)}"
+                f"{self.name} must be {what} in [{self.low}, {self.high}], got {command_line_text(value)}"
             ) from None
         exact: Value = int(number) if self.kind is int else number
         check_range(self.name, exact, self.low, self.high, open_above=self.open_above)
@@ -155,7 +159,9 @@ class Explanation:
 
     def __post_init__(self) -> None:
         if not isinstance(self.words, str) or not isinstance(self.data, dict):
-            raise ParameterError(f"words must be text and data a dict, got {shown(self.words)} and {shown(self.data)}")
+            raise ParameterError(
+                f"words must be text and data a dict, got {short_repr(self.words)} and {short_repr(self.data)}"
+            )
 
 
 @dataclass(frozen=True)
@@ -176,7 +182,7 @@ class Draw:
 
     def __post_init__(self) -> None:
         if not isinstance(self.network, Network) or not isinstance(self.others, Mapping):
-            given = f"{shown(self.network)} and {shown(self.others)}"
+            given = f"{short_repr(self.network)} and {short_repr(self.others)}"
             raise ParameterError(f"network and others must be a network and a mapping, got {given}")
 
 
@@ -206,9 +212,13 @@ class Grid:
         check_line("name", self.name)
         for what in ("figure", "notes"):
             if getattr(self, what) is not None and not callable(getattr(self, what)):
-                raise ParameterError(f"{what} of grid {self.name} must be a function, got {shown(getattr(self, what))}")
+                raise ParameterError(
+                    f"{what} of grid {self.name} must be a function, got {short_repr(getattr(self, what))}"
+                )
         if not is_many(self.points) or not all(isinstance(point, Mapping) for point in self.points):
-            raise ParameterError(f"points of grid {shown(self.name)} must be mappings, got {shown(self.points)}")
+            raise ParameterError(
+                f"points of grid {short_repr(self.name)} must be mappings, got {short_repr(self.points)}"
+            )
         if not callable(self.trials):
             object.__setattr__(self, "trials", check_count("trials", self.trials, 1, 2**60))
 
@@ -254,12 +264,12 @@ class Measure:
             check_line(what, getattr(self, what))
         if not NAME.fullmatch(self.name):
             raise ParameterError(
-                f"name of a study must be of letters, digits, - and _, at most 64, got {shown(self.name)}"
+                f"name of a study must be of letters, digits, - and _, at most 64, got {short_repr(self.name)}"
             )
         self._check_kinds("axes", (Axis, Choice))
         self._check_kinds("statistics", Statistic)
         if not isinstance(self.tally, Layout):
-            raise ParameterError(f"tally of {self.name} must be a Layout, got {shown(self.tally)}")
+            raise ParameterError(f"tally of {self.name} must be a Layout, got {short_repr(self.tally)}")
         object.__setattr__(self, "revision", check_integer("revision", self.revision, 0, 2**31))
         self._check_names("axes", [a.name for a in self.axes])
         self._check_names("statistics", [s.name for s in self.statistics])
@@ -276,16 +286,16 @@ class Measure:
         given = getattr(self, what)
         if not isinstance(given, (tuple, list)) or not all(isinstance(item, kind) for item in given):
             kinds = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
-            raise ParameterError(f"{what} of {self.name} must be a tuple of {kinds}, got {shown(given)}")
+            raise ParameterError(f"{what} of {self.name} must be a tuple of {kinds}, got {short_repr(given)}")
         object.__setattr__(self, what, tuple(given))
 
     def _check_names(self, what: str, names: Sequence[str]) -> None:
-        if not names or len({shown(name) for name in names}) < len(names):
+        if not names or len({short_repr(name) for name in names}) < len(names):
             raise ParameterError(f"{what} of {self.name} must be one or more of different names, got {names}")
         for name in names:
             if not isinstance(name, str) or not NAME.fullmatch(name):
                 raise ParameterError(
-                    f"{what} of {self.name} must have names of letters, digits, - and _, got {shown(name)}"
+                    f"{what} of {self.name} must have names of letters, digits, - and _, got {short_repr(name)}"
                 )
 
     def _check_counters(self, statistic: Statistic) -> None:
@@ -296,7 +306,7 @@ class Measure:
             if name not in bins:
                 raise ParameterError(
                     f"statistic {statistic.name} of {self.name} names a counter that is not in its "
-                    f"tally: {name}{nearest(name, bins)}"
+                    f"tally: {name}{suggest_name(name, bins)}"
                 )
             if bool(bins[name]) != (name in binned):
                 raise ParameterError(
@@ -307,7 +317,7 @@ class Measure:
     def point(self, values: Mapping[str, object]) -> dict[str, Value]:
         """Check a point's values; return them in the order of the axes.  Raises ParameterError."""
         if not isinstance(values, Mapping):
-            raise ParameterError(f"point must be a mapping of axes to values, got {shown(values)}")
+            raise ParameterError(f"point must be a mapping of axes to values, got {short_repr(values)}")
         for name in values:
             self.axis(name)
         for axis in self.axes:
@@ -330,7 +340,8 @@ class Measure:
         names = [axis.name for axis in self.axes]
         if not isinstance(name, str) or name not in names:
             raise ParameterError(
-                f"{written(name)} is not an axis of {self.name}, which has {', '.join(names)}{nearest(name, names)}"
+                f"{command_line_text(name)} is not an axis of {self.name}, "
+                f"which has {', '.join(names)}{suggest_name(name, names)}"
             )
         return self.axes[names.index(name)]
 
@@ -340,8 +351,8 @@ class Measure:
             if isinstance(name, str) and statistic.name == name:
                 return statistic
         names = [s.name for s in self.statistics]
-        told = nearest(name, names) or f", which has {', '.join(names)}"  # routing has 28
-        raise ParameterError(f"{written(name)} is not a statistic of {self.name}{told}")
+        told = suggest_name(name, names) or f", which has {', '.join(names)}"  # routing has 28
+        raise ParameterError(f"{command_line_text(name)} is not a statistic of {self.name}{told}")
 
     def target(self, name: str | None = None) -> Number:
         """The statistic that targets refer to: the one of that name, or the first.  Raises ParameterError."""
@@ -401,7 +412,7 @@ class Study(Measure):
         self._check_kinds("grids", Grid)
         for what in ("kernel", "explain", "check", "verify"):
             if not callable(getattr(self, what)):
-                raise ParameterError(f"{what} of {self.name} must be a function, got {shown(getattr(self, what))}")
+                raise ParameterError(f"{what} of {self.name} must be a function, got {short_repr(getattr(self, what))}")
         self._check_names("grids", [g.name for g in self.grids])
 
     def point(self, values: Mapping[str, object]) -> dict[str, Value]:
@@ -417,13 +428,13 @@ class Study(Measure):
                 return grid
         names = [g.name for g in self.grids]
         raise ParameterError(
-            f"grid must be one of {', '.join(names)} for {self.name}, got {written(name)}{nearest(name, names)}"
+            f"grid must be one of {', '.join(names)} for {self.name}, got {command_line_text(name)}{suggest_name(name, names)}"
         )
 
     def grid_of(self, results: Results) -> Grid:
         """The grid that results were asked for, where this study has it; else the first."""
         if not hasattr(results, "grid"):
-            raise ParameterError(f"results must be Results, got {shown(results)}")
+            raise ParameterError(f"results must be Results, got {short_repr(results)}")
         return next((g for g in self.grids if g.name == results.grid), self.grids[0])
 
     def key(self, seed: int, point: Mapping[str, object]) -> int:
@@ -446,7 +457,7 @@ class Study(Measure):
         first = check_count("first", first, 0, 2**60)
         trials = check_count("trials", trials, 0, 2**60 - first)
         seed = check_count("seed", seed, 0, 2**63 - 1)
-        slots = self.tally.fresh()
+        slots = self.tally.new_tally()
         params = self.parameters(where)
         key = np.uint64(self.key(seed, where))
         self.kernel(where).compiled(key, np.int64(first), np.int64(first + trials), params, slots)
@@ -470,7 +481,7 @@ def point_text(point: Mapping[str, object]) -> str:
     return ",".join(f"{name}={value}" for name, value in point.items())
 
 
-def in_a_row(items: Iterable[str], most: int = 40) -> str:
+def join_limited(items: Iterable[str], most: int = 40) -> str:
     """Texts in a row, the first ``most`` of them; ``none`` where there are none."""
     texts = list(items)
     return ", ".join(texts[:most] + ["..."] * (len(texts) > most)) or "none"

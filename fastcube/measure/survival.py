@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..errors import ParameterError, check_range, shown
-from ..kernels.survival.dispatch import MOST, own_survival
+from ..errors import ParameterError, check_range, short_repr
+from ..kernels.survival.dispatch import MOST_DIMENSIONS, user_survival_kernel
 from ..kernels.survival.layout import SURVIVAL as TALLY
 from ..networks.family import Family, families, network
-from .fingerprint import of_functions
+from .fingerprint import hash_functions
 from .statistics import Difference, Point, Proportion, Statistic
 from .study import Axis, Choice, Draw, Explanation, Grid, Study, Value
 
 NETWORK = Choice("network", "network of the cube family", tuple(families()), keyed=False)
-N = Axis("n", "dimension: labels have n bits", int, 1, MOST)
+N = Axis("n", "dimension: labels have n bits", int, 1, MOST_DIMENSIONS)
 
 #: The axes of ``survival``.
 AXES: tuple[Axis | Choice, ...] = (
     NETWORK,
     N,
-    Axis("f", "faulty nodes", int, 0, 2**MOST),
-    Axis("links", "faulty links, of matched networks", int, 0, MOST * 2 ** (MOST - 1)),
+    Axis("f", "faulty nodes", int, 0, 2**MOST_DIMENSIONS),
+    Axis("links", "faulty links, of matched networks", int, 0, MOST_DIMENSIONS * 2 ** (MOST_DIMENSIONS - 1)),
 )
 
 #: The axes of ``survival-rate``.
@@ -41,7 +41,7 @@ def _has_pair(point: Point) -> bool:
     return "f" not in point or int(point["f"]) <= 2 ** int(point["n"]) - 2
 
 
-def _diff(name: str, counter: str, description: str, **more: Any) -> Difference:
+def _difference_statistic(name: str, counter: str, description: str, **more: Any) -> Difference:
     told = f"{description}: network less hypercube, on the same faults"
     differs = f"{counter}_differs"
     return Difference(
@@ -56,9 +56,9 @@ STATISTICS: tuple[Statistic, ...] = (
     Proportion(name="no_isolated", description="no nonfaulty node is isolated"),
     Proportion(name="extra_1", description="disconnected, and no node is isolated", events="hidden"),
     Proportion(name="st_connected", description="t can be reached from s", events="pair", **_PAIR),
-    _diff("connected", "connected", "connected"),
-    _diff("extra_1", "hidden", "disconnected, no node isolated", shown=False),
-    _diff("st_connected", "pair", "t reached from s", shown=False, **_PAIR),
+    _difference_statistic("connected", "connected", "connected"),
+    _difference_statistic("extra_1", "hidden", "disconnected, no node isolated", shown=False),
+    _difference_statistic("st_connected", "pair", "t reached from s", shown=False, **_PAIR),
 )
 
 
@@ -68,7 +68,7 @@ STATISTICS: tuple[Statistic, ...] = (
 def check_point(point: Point, family: Family | None = None) -> None:
     """Raise ParameterError for a size that the network does not have, too many faults, or links of one without names."""
     chosen = family or families()[str(point["network"])]
-    n = chosen.check_size(point["n"], MOST)
+    n = chosen.check_size(point["n"], MOST_DIMENSIONS)
     if "f" in point:
         check_range("f", point["f"], 0, 2**n, f"for n={n}")
         check_range("links", point["links"], 0, n * 2 ** (n - 1), f"for n={n}")
@@ -80,13 +80,13 @@ def check_point(point: Point, family: Family | None = None) -> None:
         )
 
 
-def points_of(names: Iterable[str], n: int, **axes: Sequence[Value]) -> list[dict[str, Value]]:
+def make_points(names: Iterable[str], n: int, **axes: Sequence[Value]) -> list[dict[str, Value]]:
     """All combinations at one n, the names fastest."""
     (first, values), (second, others) = axes.items()
     return [{"network": name, "n": n, first: x, second: y} for x in values for y in others for name in names]  # type: ignore[dict-item]
 
 
-def sized(n: int, matched: bool = False) -> list[str]:
+def networks_of_size(n: int, matched: bool = False) -> list[str]:
     """The networks that have this size."""
     return [name for name, family in families().items() if family.sizes(n) and (family.matched or not matched)]
 
@@ -94,7 +94,7 @@ def sized(n: int, matched: bool = False) -> list[str]:
 # ---------------------------------------------------------------- one trial in full
 
 
-def drawer(family: Family | None = None) -> Callable[[Point, int, int], Draw]:
+def make_draw(family: Family | None = None) -> Callable[[Point, int, int], Draw]:
     """The ``draw`` of a study, of the point's network unless one is given."""
 
     def draw(point: Point, key: int, trial: int) -> Draw:
@@ -103,9 +103,11 @@ def drawer(family: Family | None = None) -> Callable[[Point, int, int], Draw]:
         chosen = family or families()[str(point["network"])]
         n = int(point["n"])
         if "f" in point:
-            nodes, names, ends = replay.survival(key, trial, n, int(point["f"]), int(point["links"]))
+            nodes, names, ends = replay.sample_survival(key, trial, n, int(point["f"]), int(point["links"]))
         else:
-            nodes, names, ends = replay.survival_rate(key, trial, n, float(point["rate"]), float(point["link_rate"]))
+            nodes, names, ends = replay.sample_survival_rate(
+                key, trial, n, float(point["rate"]), float(point["link_rate"])
+            )
         links = [(v, chosen.step(v, d, n)) for v, d in names.tolist()]
         s, t = ends.tolist() if len(ends) else (-1, -1)
         return Draw(network(chosen, n, nodes, links), {"s": s, "t": t})
@@ -113,14 +115,14 @@ def drawer(family: Family | None = None) -> Callable[[Point, int, int], Draw]:
     return draw
 
 
-def explainer(family: Family | None = None) -> Callable[[Point, int, int], Explanation]:
+def make_explain(family: Family | None = None) -> Callable[[Point, int, int], Explanation]:
     """The ``explain`` of a study: the trial in the network and, on the same faults, in the hypercube."""
-    draw = drawer(family)
+    draw = make_draw(family)
 
     def explain(point: Point, key: int, trial: int) -> Explanation:
         drawn = draw(point, key, trial)
         net, ends = drawn.network, dict(drawn.others)
-        cube = drawer(families()["hypercube"])(point, key, trial).network
+        cube = make_draw(families()["hypercube"])(point, key, trial).network
         data: dict[str, Any] = {
             "faulty_nodes": sorted(net.faulty_nodes),
             "faulty_links": sorted(map(list, net.faulty_links)),
@@ -129,16 +131,16 @@ def explainer(family: Family | None = None) -> Callable[[Point, int, int], Expla
         lines = [f"  {len(net.faulty_nodes)} faulty nodes, {len(net.faulty_links)} faulty links"]
         lines += [f"  faulty {net.label(v)}" for v in data["faulty_nodes"][:40]]
         lines += [f"  faulty {net.label(u)} - {net.label(v)}" for u, v in data["faulty_links"][:40]]
-        found, there = _told(net, ends), _told(cube, ends)
-        lines.append(_words("this network", found, net, ends))
+        found, there = _network_summary(net, ends), _network_summary(cube, ends)
+        lines.append(_network_lines("this network", found, net, ends))
         if net != cube:
-            lines.append(_words("the hypercube", there, cube, ends))
+            lines.append(_network_lines("the hypercube", there, cube, ends))
         return Explanation("\n".join(lines), {**data, **found, "hypercube": there})
 
     return explain
 
 
-def _told(net: Any, ends: dict[str, int]) -> dict[str, Any]:
+def _network_summary(net: Any, ends: dict[str, int]) -> dict[str, Any]:
     from ..algorithms.shortest import distance
     from ..algorithms.survival import survival
 
@@ -148,7 +150,7 @@ def _told(net: Any, ends: dict[str, int]) -> dict[str, Any]:
     return {**told, "distance": far, "pair": None if ends["s"] < 0 else far is not None}
 
 
-def _words(name: str, told: dict[str, Any], net: Any, ends: dict[str, int]) -> str:
+def _network_lines(name: str, told: dict[str, Any], net: Any, ends: dict[str, int]) -> str:
     parts = told["components"]
     apart = f"{len(parts)} parts of {', '.join(map(str, parts[:12]))} nodes" if parts else "no node"
     text = f"{name}: {'connected' if told['connected'] else apart}, {told['isolated']} isolated"
@@ -184,9 +186,9 @@ def survival_study(family: Family) -> Study:
     ['network', 'n', 'f', 'links']
     """
     if not isinstance(family, Family) or family.own is None:
-        raise ParameterError(f"family must be a network of your own, made by fc.family, got {shown(family)}")
+        raise ParameterError(f"family must be a network of your own, made by fc.family, got {short_repr(family)}")
     axes = (Choice("network", NETWORK.description, (family.name,), keyed=False), *AXES[1:])
-    sizes = [n for n in range(1, MOST + 1) if family.sizes(n)]
+    sizes = [n for n in range(1, MOST_DIMENSIONS + 1) if family.sizes(n)]
     n = max((size for size in sizes if size <= 8), default=sizes[0])
     most = sorted({min(f, 2**n) for f in (n, 2 * n, 2**n // 8, 2**n // 4, 3 * 2**n // 8, 2**n // 2)})
     step, slots = family.own, family.slots
@@ -198,12 +200,12 @@ def survival_study(family: Family) -> Study:
         axes=axes,
         tally=TALLY,
         statistics=STATISTICS,
-        code=of_functions(step, slots),
-        kernel=lambda point: own_survival(step, slots, point["links"] > 0),
-        grids=(Grid("nodes", points_of([family.name], n, f=most, links=[0]), 100_000),),
+        code=hash_functions(step, slots),
+        kernel=lambda point: user_survival_kernel(step, slots, point["links"] > 0),
+        grids=(Grid("nodes", make_points([family.name], n, f=most, links=[0]), 100_000),),
         check=lambda point: check_point(point, family),
-        explain=explainer(family),
-        draw=drawer(family),
+        explain=make_explain(family),
+        draw=make_draw(family),
         keyed=("survival", {}),
         together=512,
     )

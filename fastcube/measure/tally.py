@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Ranges = tuple[tuple[int, int], ...]
 
 
-def fuse(ranges: Iterable[tuple[int, int]]) -> Ranges:
+def fuse_ranges(ranges: Iterable[tuple[int, int]]) -> Ranges:
     """Sort ranges and join those that touch.  Raises TrialOverlapError where two share a trial."""
     out: list[tuple[int, int]] = []
     for first, stop in sorted(r for r in ranges if r[0] < r[1]):
@@ -28,7 +28,7 @@ def fuse(ranges: Iterable[tuple[int, int]]) -> Ranges:
     return tuple(out)
 
 
-def missing(ranges: Ranges, first: int, stop: int) -> Ranges:
+def missing_trials(ranges: Ranges, first: int, stop: int) -> Ranges:
     """The trials of ``[first, stop)`` that fused ``ranges`` lack."""
     out = []
     for begin, end in ranges:
@@ -40,7 +40,7 @@ def missing(ranges: Ranges, first: int, stop: int) -> Ranges:
     return tuple(out)
 
 
-def size(ranges: Iterable[tuple[int, int]]) -> int:
+def count_trials(ranges: Iterable[tuple[int, int]]) -> int:
     """Number of trials in the ranges."""
     return sum(stop - first for first, stop in ranges)
 
@@ -60,17 +60,17 @@ class Tally:
     @classmethod
     def empty(cls, layout: Layout) -> Tally:
         """The tally of no trial."""
-        return cls((), *layout.read(layout.fresh()))
+        return cls((), *layout.read(layout.new_tally()))
 
     @classmethod
     def from_slots(cls, layout: Layout, first: int, stop: int, slots: Any) -> Tally:
         """Read what a kernel left in its int64 tally after trials ``first .. stop - 1``."""
-        return cls(fuse([(first, stop)]), *layout.read(slots))
+        return cls(fuse_ranges([(first, stop)]), *layout.read(slots))
 
     @property
     def trials(self) -> int:
         """Number of trials counted."""
-        return size(self.ranges)
+        return count_trials(self.ranges)
 
     def __add__(self, other: Tally) -> Tally:
         """Tally of both sets of trials.  Raises TrialOverlapError when they share one."""
@@ -80,21 +80,18 @@ class Tally:
     def total(cls, parts: Sequence[Tally]) -> Tally:
         """Tally of all the parts' trials together, at least one part.  Raises TrialOverlapError when two share one."""
         return cls(
-            fuse(r for part in parts for r in part.ranges),
-            {name: _sum([part.counts[name] for part in parts]) for name in parts[0].counts},
-            {
-                name: max((part.extremes[name] for part in parts), key=_larger_then_earlier)
-                for name in parts[0].extremes
-            },
+            fuse_ranges(r for part in parts for r in part.ranges),
+            {name: _sum_counts([part.counts[name] for part in parts]) for name in parts[0].counts},
+            {name: max((part.extremes[name] for part in parts), key=_extreme_order) for name in parts[0].extremes},
         )
 
 
-def _sum(counts: Sequence[Any]) -> Count:
+def _sum_counts(counts: Sequence[Any]) -> Count:
     if isinstance(counts[0], tuple):
         return tuple(map(sum, zip(*counts, strict=True)))
     return int(sum(counts))
 
 
-def _larger_then_earlier(extreme: tuple[int, int]) -> tuple[int, int]:
+def _extreme_order(extreme: tuple[int, int]) -> tuple[int, int]:
     value, trial = extreme
     return value, -trial

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ParameterError, StudyError, check_line, is_many, shown
-from ..kernels.machine.jit import Kernel, jit_disabled, scratch
+from ..errors import ParameterError, StudyError, check_line, is_many, short_repr
+from ..kernels.machine.jit import Kernel, is_jit_disabled, scratch
 from ..kernels.machine.trials import trials_kernel
 from ..kernels.tally.layout import Extreme, Layout
 from ..kernels.tally.sums import add_wide
-from .fingerprint import of_functions
-from .outputs import LARGEST, STEPS, Output, check_outputs, counters, further, statistic_of
+from .fingerprint import hash_functions
+from .outputs import LARGEST, STEPS, Output, check_outputs, counters_of, extra_statistics, statistic_of
 from .statistics import Point
 from .study import Axis, Choice, Draw, Explanation, Grid, Study, point_text
 from .tally import Tally
@@ -41,11 +41,11 @@ def trial(function: Callable[..., None]) -> Any:
     array([1.])
     """
     if not inspect.isfunction(function):
-        raise ParameterError(f"trial must be a function, got {shown(function)}")
+        raise ParameterError(f"trial must be a function, got {short_repr(function)}")
     return scratch(function, checked=True)
 
 
-class _Room(NamedTuple):
+class _Workspace(NamedTuple):
     """Scratch of the loop round a user's trial: its outputs, as given and as counted, and what its own set-up made."""
 
     out: Any
@@ -53,7 +53,7 @@ class _Room(NamedTuple):
     own: Any
 
 
-def _parts(name: str, trial: Any, set_up: Any, outputs: Sequence[Output], layout: Layout) -> tuple[Any, Any]:
+def _wrap_trial(name: str, trial: Any, set_up: Any, outputs: Sequence[Output], layout: Layout) -> tuple[Any, Any]:
     """Set-up and trial in the shape of :func:`~fastcube.kernels.machine.trials.trials_kernel`."""
     count = len(outputs)
     names = [output.name for output in outputs]
@@ -80,10 +80,10 @@ def _parts(name: str, trial: Any, set_up: Any, outputs: Sequence[Output], layout
     bare = set_up is None
 
     @scratch
-    def room(params):  # type: ignore[no-untyped-def]
+    def make_workspace(params):  # type: ignore[no-untyped-def]
         if bare:
-            return _Room(np.zeros(count), np.zeros(count, np.int64), np.zeros(0))
-        return _Room(np.zeros(count), np.zeros(count, np.int64), set_up(params))
+            return _Workspace(np.zeros(count), np.zeros(count, np.int64), np.zeros(0))
+        return _Workspace(np.zeros(count), np.zeros(count, np.int64), set_up(params))
 
     @scratch
     def count_trial(key, t, params, scratch, tally):  # type: ignore[no-untyped-def]
@@ -124,7 +124,7 @@ def _parts(name: str, trial: Any, set_up: Any, outputs: Sequence[Output], layout
                 tally[largest[i]] = value
                 tally[largest[i] + 1] = t
 
-    return room, count_trial
+    return make_workspace, count_trial
 
 
 def _check_trial(name: str, trial: Any, set_up: Any) -> None:
@@ -134,19 +134,19 @@ def _check_trial(name: str, trial: Any, set_up: Any) -> None:
         if given is None and what == "set_up":
             continue
         if not callable(given):
-            raise ParameterError(f"{what} of {name} must be a function, got {shown(given)}")
-        if not hasattr(given, "py_func") and not jit_disabled():
+            raise ParameterError(f"{what} of {name} must be a function, got {short_repr(given)}")
+        if not hasattr(given, "py_func") and not is_jit_disabled():
             code = getattr(given, "__code__", None)
             where = "" if code is None else f" ({code.co_filename}, line {code.co_firstlineno})"
             raise ParameterError(f"{what} of {name} must be jitted: write @fc.trial above it{where}")
         takes = list(inspect.signature(getattr(given, "py_func", given)).parameters)
         if len(takes) != len(names):
             raise ParameterError(f"{what} of {name} must take ({', '.join(names)}), got ({', '.join(takes)})")
-    if _gives_back(getattr(trial, "py_func", trial)):
+    if _has_return_value(getattr(trial, "py_func", trial)):
         raise ParameterError(f"trial of {name} must return nothing: what it counts it writes into out[0], out[1], ...")
 
 
-def _gives_back(function: Any) -> bool:
+def _has_return_value(function: Any) -> bool:
     """Whether a plain function has a ``return`` of anything but None; what is no plain function has none that is known."""
     steps = list(dis.get_instructions(function)) if inspect.isfunction(function) else []
     return any(
@@ -227,14 +227,14 @@ def trial_study(
     check_line("name", name)
     for what, given in (("axes", axes), ("outputs", outputs), ("points", points)):
         if not is_many(given):
-            raise ParameterError(f"{what} of {name} must be a list, got {shown(given)}")
+            raise ParameterError(f"{what} of {name} must be a list, got {short_repr(given)}")
     _check_trial(name, trial, set_up)
     check_outputs(name, outputs)
     layout = Layout(
-        *(counter for output in outputs for counter in counters(output)),
+        *(counter for output in outputs for counter in counters_of(output)),
         *(Extreme(output.name, output.description) for output in outputs),
     )
-    room, count_trial = _parts(name, trial, set_up, outputs, layout)
+    room, count_trial = _wrap_trial(name, trial, set_up, outputs, layout)
     kernel = trials_kernel(room, count_trial, code=getattr(trial, "py_func", trial))
     return Study(
         name=name,
@@ -245,19 +245,19 @@ def trial_study(
         tally=layout,
         statistics=(
             *(statistic_of(output) for output in outputs),
-            *(statistic for output in outputs for statistic in further(output, outputs)),
+            *(statistic for output in outputs for statistic in extra_statistics(output, outputs)),
         ),
-        code=of_functions(trial, set_up),
+        code=hash_functions(trial, set_up),
         kernel=lambda point: kernel,
         grids=(Grid("default", list(points), trials),),
         check=(lambda point: None) if check is None else check,
-        explain=_told(axes, outputs, trial, set_up, kernel) if explain is None else explain,
+        explain=_default_explain(axes, outputs, trial, set_up, kernel) if explain is None else explain,
         draw=draw,
-        verify=_promise(name, outputs),
+        verify=_make_bound_check(name, outputs),
     )
 
 
-def _told(
+def _default_explain(
     axes: Sequence[Axis | Choice], outputs: Sequence[Output], trial: Any, set_up: Any, kernel: Kernel
 ) -> Callable[[Point, int, int], Explanation]:
     """Explains a trial by what it gives."""
@@ -275,10 +275,10 @@ def _told(
     return explain
 
 
-def _promise(name: str, outputs: Sequence[Output]) -> Callable[[Point, Tally], None]:
+def _make_bound_check(name: str, outputs: Sequence[Output]) -> Callable[[Point, Tally], None]:
     """Hold the largest values against the declared bounds; the extreme knows the trial."""
 
-    def verify(point: Point, tally: Tally) -> None:
+    def verify_bounds(point: Point, tally: Tally) -> None:
         for output in outputs:
             if output.is_float:
                 continue
@@ -290,4 +290,4 @@ def _promise(name: str, outputs: Sequence[Output]) -> Callable[[Point, Tally], N
                     f"at {point_text(point)}"
                 )
 
-    return verify
+    return verify_bounds

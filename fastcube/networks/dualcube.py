@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from ..errors import ParameterError, check_integer, check_range, is_many, shown
+from ..errors import ParameterError, check_integer, check_range, is_many, short_repr
 from .faults import Labels, RandomFaults
-from .network import Network, bits_down, every_fault
+from .network import Network, all_faulty_nodes, descending_bits
 
 #: Largest m at which all 2^(2m+1) lazily drawn statuses are looked at for :meth:`DualCube.is_safe`.
-_WHOLE = 9
+_LARGEST_CHECKED = 9
 
 #: Largest m at which whole clusters are searched for :meth:`DualCube.virtual_edges`.
 _CLUSTER = 16
@@ -32,7 +32,7 @@ def grow_tree(faults: Container[int] | RandomFaults, root: int, k: int, dims: in
     for _ in range(k):
         for u, path in list(tree.items()):
             free = dims & ~(u ^ root)
-            child = next((u ^ d for d in bits_down(free) if u ^ d not in tree and u ^ d not in faults), None)
+            child = next((u ^ d for d in descending_bits(free) if u ^ d not in tree and u ^ d not in faults), None)
             if child is None:
                 return None
             tree[child] = [*path, child]
@@ -140,8 +140,10 @@ class DualCube(Network):
         k = check_integer("k", k, 0, self._size + 1, self._context)
         faults = self.faulty_nodes
         if isinstance(faults, RandomFaults):
-            check_range("m", self._size, 1, _WHOLE, "with lazily drawn faults, all 2^(2m+1) of which are asked")
-            faults = frozenset(every_fault(self).tolist())
+            check_range(
+                "m", self._size, 1, _LARGEST_CHECKED, "with lazily drawn faults, all 2^(2m+1) of which are asked"
+            )
+            faults = frozenset(all_faulty_nodes(self).tolist())
         met: dict[int, int] = {}
         for fault in faults:
             for node in self.neighbours(fault):
@@ -158,9 +160,9 @@ class DualCube(Network):
     def cluster_boundary(self, nodes: Iterable[int]) -> list[int]:
         """N(T) inside the clusters: the neighbours, faulty or not and other than cross neighbours, outside the set."""
         if not is_many(nodes):
-            raise ParameterError(f"nodes must be labels in {self._range}, got {shown(nodes)}")
+            raise ParameterError(f"nodes must be labels in {self._range}, got {short_repr(nodes)}")
         inside = {self.check_node("nodes", node) for node in nodes}
-        return sorted({u ^ d for u in inside for d in bits_down(self.cluster_dims(u))} - inside)
+        return sorted({u ^ d for u in inside for d in descending_bits(self.cluster_dims(u))} - inside)
 
     def virtual_edges(self, s: int, t: int) -> list[tuple[int, int]]:
         """The virtual edges (u, v) that lead from ``s`` into the cluster of ``t`` (section 2), by ascending u.
@@ -177,13 +179,13 @@ class DualCube(Network):
             )
         inside = self.cluster_dims(s)
         edges = []
-        for u in sorted(self._reached(s)):
+        for u in sorted(self._reachable_nodes(s)):
             v = (u & inside) | (t & ~inside)
-            if not self.is_faulty(v) and self.cross(v) in self._reached(self.cross(u)):
+            if not self.is_faulty(v) and self.cross(v) in self._reachable_nodes(self.cross(u)):
                 edges.append((u, v))
         return edges
 
-    def _reached(self, start: int) -> set[int]:
+    def _reachable_nodes(self, start: int) -> set[int]:
         """The nodes of its cluster that fault-free paths inside it lead to from ``start``; none when that is faulty."""
         seen: set[int] = set()
         waiting = [start]
@@ -191,5 +193,5 @@ class DualCube(Network):
             u = waiting.pop()
             if u not in seen and not self.is_faulty(u):
                 seen.add(u)
-                waiting += (u ^ d for d in bits_down(self.cluster_dims(u)))
+                waiting += (u ^ d for d in descending_bits(self.cluster_dims(u)))
         return seen

@@ -15,24 +15,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, check_integer, check_line, check_range, nearest, of_study, shown, written
+from ..errors import (
+    ParameterError,
+    check_integer,
+    check_line,
+    check_range,
+    command_line_text,
+    short_repr,
+    suggest_name,
+    wrap_study_errors,
+)
 from ..kernels.cube.slots import SLOTS, slots_of
 from .faults import Labels
 from .hypercube import Hypercube
 from .network import Link, Network, label_text
 
 #: A user's network is checked on all nodes of its sizes up to here.
-CHECKED = 10
+LARGEST_CHECKED = 10
 
 #: Largest n at which all nodes of a network are held in a table.
-TABLED = 20
+LARGEST_TABLED = 20
 
 
-def _always(_: int) -> bool:
+def _is_any_size(_: int) -> bool:
     return True
 
 
-def _from(least: int, by: int = 1, rest: int = 0) -> Callable[[int], bool]:
+def _sizes_from(least: int, by: int = 1, rest: int = 0) -> Callable[[int], bool]:
     return lambda n: n >= least and n % by == rest
 
 
@@ -61,7 +70,7 @@ class Family:
     title: str
     source: str
     slots: Callable[[int], int]
-    sizes: Callable[[int], bool] = _always
+    sizes: Callable[[int], bool] = _is_any_size
     matched: bool = False
     most_links: Callable[[int], int] | None = field(default=None, repr=False)
     own: Callable[[int, int, int], int] | None = field(default=None, repr=False)
@@ -77,7 +86,7 @@ class Family:
         return int(self._links_of(n).sum()) // 2
 
     def _links_of(self, n: int) -> NDArray[np.int64]:
-        table = self.table(self.check_size(n, TABLED))
+        table = self.table(self.check_size(n, LARGEST_TABLED))
         links: NDArray[np.int64] = (table != np.arange(len(table))[:, None]).sum(axis=1)
         return links
 
@@ -102,13 +111,13 @@ class Family:
             has = [k for k in range(1, 63) if self.sizes(k)]
             some = ", ".join(map(str, has[:4])) + (", ..." if len(has) > 4 else "")
             raise ParameterError(f"n must be one of {some} for {self.name}, got {size}")
-        if self.own is not None and CHECKED < size <= TABLED:
+        if self.own is not None and LARGEST_CHECKED < size <= LARGEST_TABLED:
             _check_table(self, size)
         return size
 
     def table(self, n: int) -> NDArray[np.int32]:
         """All neighbours, int32 of shape (2^n, slots), in the order of the slots; v itself where a slot has no link."""
-        check_range("n", n, 1, TABLED, f"to hold all nodes of {self.name} at once")
+        check_range("n", n, 1, LARGEST_TABLED, f"to hold all nodes of {self.name} at once")
         return _table(self, n)
 
 
@@ -116,19 +125,21 @@ class Family:
 def _table(family: Family, n: int) -> NDArray[np.int32]:
     from ..kernels.cube.tables import TABLE
 
-    kernel = TABLE if family.own is None else _own_kernel(family)
+    kernel = TABLE if family.own is None else _user_kernel(family)
     table: NDArray[np.int32] = kernel(family.index, n, family.slots(n))
     return table
 
 
 @functools.cache
-def _own_kernel(family: Family) -> Any:
-    from ..kernels.cube.tables import own_table
+def _user_kernel(family: Family) -> Any:
+    from ..kernels.cube.tables import user_table_kernel
 
-    return own_table(family.own)
+    return user_table_kernel(family.own)
 
 
-def _named(name: str, title: str, source: str, sizes: Callable[[int], bool] = _always, **others: Any) -> Family:
+def _make_family(
+    name: str, title: str, source: str, sizes: Callable[[int], bool] = _is_any_size, **others: Any
+) -> Family:
     return Family(name, title, source, functools.partial(slots_of, name), sizes, **others)
 
 
@@ -136,21 +147,25 @@ _HYPERX = "Bhuyan & Agrawal 1984; Ahn et al. 2009"
 
 #: The fifteen of reading N2; each is one line here, one in ``kernels/cube/slots.py`` and one step in ``kernels/cube/steps.py``.
 _FAMILIES = (
-    _named("hypercube", "hypercube", "tradition", matched=True),
-    _named("folded", "folded hypercube", "El-Amawy & Latifi 1991", _from(2)),
-    _named("enhanced-2", "enhanced hypercube, k = 2", "Tzeng & Wei 1991", _from(3)),
-    _named("crossed", "crossed cube", "Efe 1992", matched=True),
-    _named("locally-twisted", "locally twisted cube", "Yang, Evans & Megson 2005", matched=True),
-    _named("moebius0", "0-Moebius cube", "Cull & Larson 1995", matched=True),
-    _named("moebius1", "1-Moebius cube", "Cull & Larson 1995", matched=True),
-    _named("twisted", "twisted cube", "Hilbers, Koopman & van de Snepscheut 1987", _from(1, 2, 1), matched=True),
-    _named("augmented", "augmented cube", "Choudum & Sunitha 2002", _from(2)),
-    _named("exchanged", "exchanged hypercube", "Loh, Hsu & Pan 2005", _from(3), most_links=lambda n: 1 + n // 2),
-    _named("balanced", "balanced hypercube", "Wu & Huang 1997", _from(2, 2)),
-    _named("torus-8", "torus of rings of 8 nodes", "k-ary n-cubes", _from(3, 3)),
-    _named("torus-16", "torus of rings of 16 nodes", "k-ary n-cubes", _from(4, 4)),
-    _named("hyperx-4", "HyperX of cliques of 4 nodes", _HYPERX, _from(2, 2)),
-    _named("hyperx-8", "HyperX of cliques of 8 nodes", _HYPERX, _from(3, 3)),
+    _make_family("hypercube", "hypercube", "tradition", matched=True),
+    _make_family("folded", "folded hypercube", "El-Amawy & Latifi 1991", _sizes_from(2)),
+    _make_family("enhanced-2", "enhanced hypercube, k = 2", "Tzeng & Wei 1991", _sizes_from(3)),
+    _make_family("crossed", "crossed cube", "Efe 1992", matched=True),
+    _make_family("locally-twisted", "locally twisted cube", "Yang, Evans & Megson 2005", matched=True),
+    _make_family("moebius0", "0-Moebius cube", "Cull & Larson 1995", matched=True),
+    _make_family("moebius1", "1-Moebius cube", "Cull & Larson 1995", matched=True),
+    _make_family(
+        "twisted", "twisted cube", "Hilbers, Koopman & van de Snepscheut 1987", _sizes_from(1, 2, 1), matched=True
+    ),
+    _make_family("augmented", "augmented cube", "Choudum & Sunitha 2002", _sizes_from(2)),
+    _make_family(
+        "exchanged", "exchanged hypercube", "Loh, Hsu & Pan 2005", _sizes_from(3), most_links=lambda n: 1 + n // 2
+    ),
+    _make_family("balanced", "balanced hypercube", "Wu & Huang 1997", _sizes_from(2, 2)),
+    _make_family("torus-8", "torus of rings of 8 nodes", "k-ary n-cubes", _sizes_from(3, 3)),
+    _make_family("torus-16", "torus of rings of 16 nodes", "k-ary n-cubes", _sizes_from(4, 4)),
+    _make_family("hyperx-4", "HyperX of cliques of 4 nodes", _HYPERX, _sizes_from(2, 2)),
+    _make_family("hyperx-8", "HyperX of cliques of 8 nodes", _HYPERX, _sizes_from(3, 3)),
 )
 
 
@@ -165,13 +180,15 @@ def families() -> dict[str, Family]:
     return {family.name: family for family in _FAMILIES}
 
 
-def find(name: object) -> Family:
+def find_family(name: object) -> Family:
     """The family of that name, or the family itself.  Raises ParameterError, with the nearest name."""
     if isinstance(name, Family):
         return name
     known = families()
     if not isinstance(name, str) or name not in known:
-        raise ParameterError(f"network must be one of {', '.join(known)}, got {written(name)}{nearest(name, known)}")
+        raise ParameterError(
+            f"network must be one of {', '.join(known)}, got {command_line_text(name)}{suggest_name(name, known)}"
+        )
     return known[name]
 
 
@@ -216,30 +233,32 @@ def family(
     2
     """
     if not isinstance(name, str) or not re.fullmatch("[a-z0-9-]{1,64}", name):
-        raise ParameterError(f"name must be of a-z, 0-9 and -, at most 64, got {shown(name)}")
+        raise ParameterError(f"name must be of a-z, 0-9 and -, at most 64, got {short_repr(name)}")
     if name in families():
         raise ParameterError(f"name must not be a built-in network's, got {name}")
-    sizes = _always if sizes is None else sizes
+    sizes = _is_any_size if sizes is None else sizes
     for what, given in (("step", step), ("slots", slots), ("sizes", sizes)):
         if not callable(given):
-            raise ParameterError(f"{what} of {name} must be a function, got {shown(given)}")
+            raise ParameterError(f"{what} of {name} must be a function, got {short_repr(given)}")
     plain = getattr(step, "py_func", step)
-    with of_study(f"sizes of {name}"):
-        few = [n for n in range(1, CHECKED + 1) if sizes(n)]
+    with wrap_study_errors(f"sizes of {name}"):
+        few = [n for n in range(1, LARGEST_CHECKED + 1) if sizes(n)]
     if not few:
-        raise ParameterError(f"sizes of {name} must hold for some n in [1, {CHECKED}], on which its step is checked")
+        raise ParameterError(
+            f"sizes of {name} must hold for some n in [1, {LARGEST_CHECKED}], on which its step is checked"
+        )
     matched = True
     for n in few:
-        with of_study(f"slots of {name}"):
+        with wrap_study_errors(f"slots of {name}"):
             many = check_integer("slots", slots(n), 1, 62, f"for {name} at n={n}")
-        rows = [[_moved(name, plain, v, d, n) for d in range(many)] for v in range(2**n)]
-        _check_law(name, rows, n)
+        rows = [[_apply_step(name, plain, v, d, n) for d in range(many)] for v in range(2**n)]
+        _check_step(name, rows, n)
         matched &= many == n and all((v ^ w) >> d & 1 for v, row in enumerate(rows) for d, w in enumerate(row))
     return Family(name, check_line("title", title), "a user's own", slots, sizes, matched, None, step)
 
 
-def _moved(name: str, step: Callable[[int, int, int], int], v: int, d: int, n: int) -> int:
-    with of_study(f"step of {name}"):
+def _apply_step(name: str, step: Callable[[int, int, int], int], v: int, d: int, n: int) -> int:
+    with wrap_study_errors(f"step of {name}"):
         w = step(v, d, n)
     try:
         return check_integer("step", w, 0, 2**n - 1, f"for {name} at n={n}")
@@ -247,39 +266,43 @@ def _moved(name: str, step: Callable[[int, int, int], int], v: int, d: int, n: i
         raise ParameterError(f"{error} from node {label_text(v, n)} in slot {d}") from None
 
 
-def _check_law(name: str, rows: list[list[int]], n: int) -> None:
+def _check_step(name: str, rows: list[list[int]], n: int) -> None:
     """Raise ParameterError, with two nodes, where N1 does not hold."""
 
-    def refuse(what: str) -> None:
+    def raise_error(what: str) -> None:
         raise ParameterError(f"step of {name} must join all nodes by slots that are matchings, but at n={n} {what}")
 
-    def at(v: int) -> str:
+    def format_node(v: int) -> str:
         return label_text(v, n)
 
     for v, row in enumerate(rows):
         for d, w in enumerate(row):
             if rows[w][d] != v:
-                refuse(f"slot {d} leads from {at(v)} to {at(w)} and from there to {at(rows[w][d])}")
+                raise_error(
+                    f"slot {d} leads from {format_node(v)} to {format_node(w)} and from there to {format_node(rows[w][d])}"
+                )
             if w != v and row.index(w) < d:
-                refuse(f"slots {row.index(w)} and {d} both join {at(v)} and {at(w)}")
+                raise_error(f"slots {row.index(w)} and {d} both join {format_node(v)} and {format_node(w)}")
     for d in range(len(rows[0])):
         if all(row[d] == v for v, row in enumerate(rows)):
-            refuse(f"slot {d} joins no two nodes, neither {at(0)} nor {at(len(rows) - 1)} to any")
+            raise_error(
+                f"slot {d} joins no two nodes, neither {format_node(0)} nor {format_node(len(rows) - 1)} to any"
+            )
     seen, waiting = {0}, [0]
     while waiting:
         waiting += (new := set(rows[waiting.pop()]) - seen)
         seen |= new
     if len(seen) < len(rows):
-        refuse(f"no path leads from {at(0)} to {at(min(set(range(len(rows))) - seen))}")
+        raise_error(f"no path leads from {format_node(0)} to {format_node(min(set(range(len(rows))) - seen))}")
 
 
 @functools.lru_cache(maxsize=64)
 def _check_table(family: Family, n: int) -> None:
     """The first half of the law at a size that was not checked when the family was made: slots are matchings."""
-    from ..kernels.cube.tables import own_law
+    from ..kernels.cube.tables import user_step_check_kernel
 
     slots = check_integer("slots", family.slots(n), 1, 62, f"for {family.name} at n={n}")
-    v, d, w, back = own_law(family.own)(n, slots)
+    v, d, w, back = user_step_check_kernel(family.own)(n, slots)
     if v >= 0:
         raise ParameterError(
             f"step of {family.name} must be a matching in every slot, but at n={n} slot {d} leads "
@@ -382,7 +405,7 @@ def network(
     >>> [*net.neighbours(0)]  # one bit away, and the opposite node
     [1, 2, 4, 8, 15]
     """
-    chosen = find(name)
+    chosen = find_family(name)
     if chosen.name == "hypercube":
         return Hypercube(n, faulty_nodes, faulty_links)
     return CubeNetwork(chosen, n, faulty_nodes, faulty_links)

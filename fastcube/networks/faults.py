@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, check_integer, check_range, shown
+from ..errors import ParameterError, check_integer, check_range, short_repr
 
-_ALL = 2**64 - 1
+_MASK64 = 2**64 - 1
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX1 = 0xBF58476D1CE4E5B9
 _MIX2 = 0x94D049BB133111EB
@@ -43,11 +43,11 @@ class RandomFaults:
 
     def status(self, label: int) -> int:
         """The hash of a label, uniform on [0, 2^64): the node is faulty iff it is below :attr:`threshold`."""
-        if type(label) is not int or not 0 <= label <= _ALL:
-            label = check_integer("label", label, 0, _ALL)
-        z = (self.key + label * _GOLDEN) & _ALL
-        z = ((z ^ (z >> 30)) * _MIX1) & _ALL
-        z = ((z ^ (z >> 27)) * _MIX2) & _ALL
+        if type(label) is not int or not 0 <= label <= _MASK64:
+            label = check_integer("label", label, 0, _MASK64)
+        z = (self.key + label * _GOLDEN) & _MASK64
+        z = ((z ^ (z >> 30)) * _MIX1) & _MASK64
+        z = ((z ^ (z >> 27)) * _MIX2) & _MASK64
         return z ^ (z >> 31)
 
     @property
@@ -58,12 +58,12 @@ class RandomFaults:
     def among(self, labels: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Which of many labels are faulty."""
         if not isinstance(labels, np.ndarray) or labels.dtype != np.uint64:
-            raise ParameterError(f"labels must be an array of uint64, got {shown(labels)}")
+            raise ParameterError(f"labels must be an array of uint64, got {short_repr(labels)}")
         z = labels * np.uint64(_GOLDEN) + np.uint64(self.key)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(_MIX1)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(_MIX2)
         z ^= z >> np.uint64(31)
-        return np.full(z.shape, True) if self.threshold > _ALL else z < np.uint64(self.threshold)
+        return np.full(z.shape, True) if self.threshold > _MASK64 else z < np.uint64(self.threshold)
 
     def __repr__(self) -> str:
         if self.seed is None:
@@ -94,9 +94,9 @@ def random_faults(rate: float, seed: int = 0) -> RandomFaults:
             raise TypeError
         number = float(rate)
     except Exception:  # of another type, or an object of the user's
-        raise ParameterError(f"rate must be a number in [0, 1], got {shown(rate)}") from None
+        raise ParameterError(f"rate must be a number in [0, 1], got {short_repr(rate)}") from None
     check_range("rate", number, 0, 1)
-    seed = check_integer("seed", seed, 0, _ALL)
+    seed = check_integer("seed", seed, 0, _MASK64)
     digest = hashlib.sha256(f"splitmix64/1|random_faults|{seed}".encode()).hexdigest()
     return RandomFaults(number, int(digest[:16], 16), seed)
 

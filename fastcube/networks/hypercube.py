@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..errors import ParameterError, check_integer, shown
+from ..errors import ParameterError, check_integer, short_repr
 from .faults import Labels
 from .network import Link, Network
 
@@ -99,7 +99,7 @@ class Subcube:
     def distance(self, other: Subcube) -> int:
         """Number of dimensions in which one is fixed to 0 and the other to 1 (Lee & Hayes, section 2)."""
         if not isinstance(other, Subcube) or other.n != self.n:
-            raise ParameterError(f"other must be a Subcube for n={self.n}, got {shown(other)}")
+            raise ParameterError(f"other must be a Subcube for n={self.n}, got {short_repr(other)}")
         return ((self.base ^ other.base) & ~(self.free | other.free)).bit_count()
 
     def __str__(self) -> str:
@@ -112,5 +112,5 @@ class Subcube:
 def check_cube(cube: object) -> Hypercube:
     """The cube itself; ParameterError unless it is a Hypercube."""
     if not isinstance(cube, Hypercube):
-        raise ParameterError(f"cube must be a Hypercube, got {shown(cube)}")
+        raise ParameterError(f"cube must be a Hypercube, got {short_repr(cube)}")
     return cube

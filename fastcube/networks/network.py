@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MissingDependencyError, ParameterError, check_integer, check_range, is_many, shown
+from ..errors import MissingDependencyError, ParameterError, check_integer, check_range, is_many, short_repr
 from .faults import Labels, RandomFaults
 
 Link = tuple[int, int]
 
 #: Largest number of bits of a label where all nodes are listed.
-_WHOLE = 20
+_LARGEST_LISTED = 20
 
 
 def label_text(label: int, bits: int) -> str:
@@ -27,7 +27,7 @@ def label_text(label: int, bits: int) -> str:
     return format(label, f"0{bits}b")
 
 
-def bits_down(mask: int) -> Iterator[int]:
+def descending_bits(mask: int) -> Iterator[int]:
     """The set bits of a mask, most significant first: dimension order."""
     while mask:
         bit = 1 << mask.bit_length() - 1
@@ -123,19 +123,19 @@ class Network(ABC):
                 self.check_node(name, nodes.max())
             return frozenset(nodes.tolist())
         if not is_many(nodes):
-            raise ParameterError(f"{name} must be labels in {self._range}, got {shown(nodes)}")
+            raise ParameterError(f"{name} must be labels in {self._range}, got {short_repr(nodes)}")
         return frozenset(self.check_node(name, label) for label in nodes)
 
     def _check_links(self, name: str, links: Iterable[Link]) -> frozenset[Link]:
         wanted = f"{name} must be pairs (u, v) of adjacent nodes {self._context}"
         if not is_many(links):
-            raise ParameterError(f"{wanted}, got {shown(links)}")
+            raise ParameterError(f"{wanted}, got {short_repr(links)}")
         found = set()
         for link in links:
             try:
                 u, v = link
             except (TypeError, ValueError):
-                raise ParameterError(f"{wanted}, got {shown(link)}") from None
+                raise ParameterError(f"{wanted}, got {short_repr(link)}") from None
             u, v = self.check_node(name, u), self.check_node(name, v)
             if not self.is_link(u, v):
                 raise ParameterError(f"{wanted}, got ({u}, {v})")
@@ -165,25 +165,25 @@ class Network(ABC):
         if most is not None:
             most = check_integer("most", most, 0, 2**63 - 1)
 
-        def listed(items: Iterable[Any], write: Any) -> str:
+        def format_list(items: Iterable[Any], write: Any) -> str:
             texts = [write(item) for item in sorted(items)]
             if most is not None and len(texts) > most:
                 texts = [*texts[:most], "..."]
             return "[" + ", ".join(texts) + "]"
 
-        def node(label: int) -> str:
+        def format_node(label: int) -> str:
             return "0b" + self.label(label)
 
-        def link(ends: Link) -> str:
-            return f"({node(ends[0])}, {node(ends[1])})"
+        def format_link(ends: Link) -> str:
+            return f"({format_node(ends[0])}, {format_node(ends[1])})"
 
         parts = [self._call]
         if isinstance(self._faulty_nodes, RandomFaults):
             parts.append(f"faulty_nodes={self._faulty_nodes!r}")
         elif self._faulty_nodes:
-            parts.append(f"faulty_nodes={listed(self._faulty_nodes, node)}")
+            parts.append(f"faulty_nodes={format_list(self._faulty_nodes, format_node)}")
         if self._faulty_links:
-            parts.append(f"faulty_links={listed(self._faulty_links, link)}")
+            parts.append(f"faulty_links={format_list(self._faulty_links, format_link)}")
         return ", ".join(parts) + ")"
 
     @property
@@ -197,7 +197,9 @@ class Network(ABC):
             import networkx
         except ImportError:
             raise MissingDependencyError("networkx is not installed; add it with: pip install networkx") from None
-        check_range(self.parameter, self._size, 1, self.largest if self.bits <= _WHOLE else 0, "to list all nodes")
+        check_range(
+            self.parameter, self._size, 1, self.largest if self.bits <= _LARGEST_LISTED else 0, "to list all nodes"
+        )
         graph = networkx.Graph()
         alive = [v for v in range(self._last + 1) if not self.is_faulty(v)]
         graph.add_nodes_from(alive)
@@ -210,14 +212,14 @@ class Network(ABC):
         return graph
 
 
-def listed_faults(network: Network, why: str = "here") -> frozenset[int]:
+def require_listed_faults(network: Network, why: str = "here") -> frozenset[int]:
     """The faulty nodes; ParameterError, with the reason, when they are lazy."""
     if isinstance(network.faulty_nodes, RandomFaults):
         raise ParameterError(f"faulty_nodes must be listed {why}, got {network.faulty_nodes!r}")
     return network.faulty_nodes
 
 
-def every_fault(network: Network) -> NDArray[np.uint64]:
+def all_faulty_nodes(network: Network) -> NDArray[np.uint64]:
     """The faulty nodes, sorted; lazy ones are asked for one by one."""
     lazy = network.faulty_nodes
     if not isinstance(lazy, RandomFaults):

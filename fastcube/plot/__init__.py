@@ -26,10 +26,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import MissingDependencyError, ParameterError, ResultFileError, check_flag, check_path, of_study
+from ..errors import MissingDependencyError, ParameterError, ResultFileError, check_flag, check_path, wrap_study_errors
 from ..measure.registry import code_of
 from ..measure.statistics import Distribution
-from ..results.hdf5 import reason
+from ..results.hdf5 import error_reason
 
 if TYPE_CHECKING:
     from ..measure.statistics import Point
@@ -56,7 +56,7 @@ def check_target(path: str | Path) -> None:
 _PANELS, _LINES = 4, 7
 
 
-def _some_points(results: Results) -> Sequence[Point]:
+def _select_points(results: Results) -> Sequence[Point]:
     """Points to show distributions at: along the axis of most values, evenly, the other axes at their largest value."""
     points = [point for point, tally in results if tally.trials]
     if not points:
@@ -69,14 +69,14 @@ def _some_points(results: Results) -> Sequence[Point]:
     return kept[::-1][::step][::-1]
 
 
-def plain_figure(results: Results, sheet: Sheet) -> None:
+def default_figure(results: Results, sheet: Sheet) -> None:
     """The figure of a study without one of its own: the statistics that its table shows, and its distributions."""
     from .words import key_text
 
     first, *rest = results.study.statistics
     chosen = [first, *(s for s in rest if s.shown or isinstance(s, Distribution))][:_PANELS]
     panels = sheet.panels(min(2, len(chosen)), -(-len(chosen) // 2), len(chosen))
-    some = _some_points(results)
+    some = _select_points(results)
     held = {
         axis.name: some[0][axis.name]
         for axis in results.study.axes
@@ -99,10 +99,10 @@ def study_figure(results: Results, sheet: Sheet) -> None:
     """The figure of the results' grid or study, where they have one of their own, else the plain one."""
     code = code_of(results.study)
     own = None if code is None else code.grid_of(results).figure or code.figure
-    (own or plain_figure)(results, sheet)
+    (own or default_figure)(results, sheet)
 
 
-def draw(
+def draw_figure(
     results: Results,
     path: str | Path | None = None,
     axes: Any = None,
@@ -124,7 +124,7 @@ def draw(
     from .sheet import Sheet
 
     sheet = Sheet(axes, width)
-    with of_study(f"the figure of {results.study.name}"):
+    with wrap_study_errors(f"the figure of {results.study.name}"):
         if check_flag("log", log) or statistics or (x, by) != (None, None):
             selection_figure(results, sheet, statistics, x, by, log)
         else:
@@ -134,5 +134,5 @@ def draw(
         try:
             figure.savefig(path)
         except OSError as error:
-            raise ResultFileError(f"plot {path} cannot be written: {reason(error)}") from error
+            raise ResultFileError(f"plot {path} cannot be written: {error_reason(error)}") from error
     return figure

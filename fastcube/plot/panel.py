@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from ..measure.estimate import Estimate
 from ..measure.study import Measure, Point
 from . import placing
-from .style import GREY, SMALLEST, style
-from .words import axis_text, key_text, mathtext, wrapped
+from .style import GREY, SMALLEST, line_style
+from .words import axis_text, key_text, mathtext, wrap_mathtext
 
 if TYPE_CHECKING:
     from ..results.results import Results
 
 #: Which points are kept: those of these values, or for which a function holds; by default all.
-Kept = Mapping[str, object] | Callable[[Point], bool] | None
+PointFilter = Mapping[str, object] | Callable[[Point], bool] | None
 
 #: Characters of names that stand beside one another along x.
 _WORDS = 45
@@ -32,10 +32,10 @@ _ARROW, _STEP, _GROUP, _ROWS = 9.0, 6.0, 30.0, 3
 _MARKERS = 40
 
 #: Dashes of the first, second, ... statement of a panel.
-_STATED = ("-", (0, (6, 2)), (0, (3, 1.5)))
+_STATEMENT_DASHES = ("-", (0, (6, 2)), (0, (3, 1.5)))
 
 #: A statement whose level is farther than this factor from all data is not drawn on a logarithmic scale.
-_FAR = 10.0
+_MAX_STATEMENT_FACTOR = 10.0
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Line:
     points: list[Point | None]
     look: dict[str, Any]
     joined: bool = True
-    told: str = ""
+    table_label: str = ""
 
     @property
     def shown(self) -> dict[str, Any]:
@@ -68,29 +68,29 @@ class Statement:
     text: str
 
 
-def without_events(e: Estimate) -> bool:
+def has_no_events(e: Estimate) -> bool:
     """Whether nothing was seen, so that all that is known is an upper limit."""
     return e.value == 0 and e.low == 0 and e.high > 0
 
 
-def seen(e: Estimate, log: bool) -> bool:
+def is_drawable(e: Estimate, log: bool) -> bool:
     """Whether there is a value to draw, which 0 on a logarithmic scale is not."""
     return not math.isnan(e.value) and (e.value > 0 or not log)
 
 
-def end_of(estimates: Sequence[Estimate]) -> int | None:
+def first_unseen_point(estimates: Sequence[Estimate]) -> int | None:
     """The point from which on nothing was seen on a logarithmic scale: beyond the last value, or else before the first.
 
     The first point of a line on which nothing was seen; None where both ends have a value, for what is between is a gap.
     """
-    there = [i for i, e in enumerate(estimates) if seen(e, log=True)]
-    none = [i for i, e in enumerate(estimates) if without_events(e)]
+    there = [i for i, e in enumerate(estimates) if is_drawable(e, log=True)]
+    none = [i for i, e in enumerate(estimates) if has_no_events(e)]
     if not there:
         return none[0] if none else None
     return next((i for i in none if i > there[-1]), next((i for i in reversed(none) if i < there[0]), None))
 
 
-def _matches(point: Point, at: Kept) -> bool:
+def _matches(point: Point, at: PointFilter) -> bool:
     if at is None:
         return True
     if callable(at):
@@ -98,7 +98,9 @@ def _matches(point: Point, at: Kept) -> bool:
     return all(point[name] == value for name, value in at.items())
 
 
-def grouped(study: Measure, points: Iterable[Point], names: Sequence[str]) -> list[tuple[dict[str, Any], list[Point]]]:
+def group_points(
+    study: Measure, points: Iterable[Point], names: Sequence[str]
+) -> list[tuple[dict[str, Any], list[Point]]]:
     """The points by their values on these axes, in the order that the axes give them."""
     found: dict[tuple[Any, ...], list[Point]] = {}
     for point in points:
@@ -108,7 +110,7 @@ def grouped(study: Measure, points: Iterable[Point], names: Sequence[str]) -> li
     return [(dict(zip(names, key, strict=True)), found[key]) for key in keys]
 
 
-def arrow(top: float) -> Any:
+def arrow_marker(top: float) -> Any:
     """The marker of what lies beyond: an arrow down from ``top`` of its length above its place."""
     from matplotlib.path import Path
 
@@ -143,7 +145,7 @@ class Panel:
         statistic: str,
         x: str | None = None,
         by: str | None = None,
-        at: Kept = None,
+        at: PointFilter = None,
         factor: float = 1.0,
     ) -> None:
         """One line of the statistic against the axis ``x`` for each value of ``by``, and of other axes that tell points apart.
@@ -164,11 +166,11 @@ class Panel:
         for name in (name for name in names if name not in (x, by) and count[name] > 1):
             if len({tuple(point[k] for k in (x, *keys)) for point in chosen}) < len(chosen):
                 keys = [k for k in names if k in (name, *keys)]
-        whole = [key for key, _ in grouped(study, done, keys)]
-        for key, points in grouped(study, chosen, keys):
+        whole = [key for key, _ in group_points(study, done, keys)]
+        for key, points in group_points(study, chosen, keys):
             points.sort(key=lambda point: point[x])
-            estimates = [_scaled(results.estimates(point)[statistic], factor) for point in points]
-            look = style(whole.index(key), len(whole))
+            estimates = [_scale_estimate(results.estimates(point)[statistic], factor) for point in points]
+            look = line_style(whole.index(key), len(whole))
             self.drawn.append(Line(key_text(key) or None, [point[x] for point in points], estimates, [*points], look))
         self.by = self.by or tuple(keys)
         said = {"x": axis_text(x, study.axis(x).description), "y": study.statistic(statistic).description}
@@ -179,7 +181,7 @@ class Panel:
         results: Results,
         statistics: Mapping[str, str],
         x: str | None = None,
-        at: Kept = None,
+        at: PointFilter = None,
         factor: float = 1.0,
     ) -> None:
         """One line for each of several statistics, ``{label: name}``, against ``x``; ``at`` must fix the other axes."""
@@ -188,13 +190,13 @@ class Panel:
             one.lines(results, name, x, None, at, factor)
             for line in one.drawn:
                 line.label = ", ".join(filter(None, (label, line.label)))
-                line.look = style(i if len(one.drawn) == 1 else len(self.drawn), len(statistics))
+                line.look = line_style(i if len(one.drawn) == 1 else len(self.drawn), len(statistics))
                 self.drawn.append(line)
             self._default |= {"x": one._default["x"]}
             self._default.setdefault("y", one._default["y"])
         self.by = self.by or ("statistic",)
 
-    def shares(self, results: Results, statistic: str, at: Kept = None) -> None:
+    def shares(self, results: Results, statistic: str, at: PointFilter = None) -> None:
         """A distribution: the share of each value up to the largest seen, one line for each point that ``at`` keeps."""
         study = results.study
         points = [p for p, t in results if t.trials and _matches(p, at) and study.statistic(statistic).defined(p)]
@@ -204,7 +206,7 @@ class Panel:
             estimates = [e for _, e in results.labelled(study.statistic(statistic), point)]
             label = key_text({name: point[name] for name in keys})
             values: list[float] = list(range(len(estimates)))
-            self.drawn.append(Line(label, values, estimates, [point] * len(values), style(i, len(points))))
+            self.drawn.append(Line(label, values, estimates, [point] * len(values), line_style(i, len(points))))
         self.by = self.by or ("shares", *keys)
         self._default = {"x": study.statistic(statistic).description, "y": "share of trials", **self._default}
 
@@ -222,7 +224,9 @@ class Panel:
         ``told`` is what tables call it where ``label`` is None.
         """
         x, estimates = [list(column) for column in zip(*pairs, strict=True)] or ([], [])
-        look = style(len(self.drawn) if like is None else like, max(of, len(self.drawn) + 1 if like is None else 1))
+        look = line_style(
+            len(self.drawn) if like is None else like, max(of, len(self.drawn) + 1 if like is None else 1)
+        )
         self.drawn.append(Line(label, x, estimates, [None] * len(x), look, joined, told))
 
     def stated(
@@ -253,14 +257,14 @@ class Panel:
         for pairs, colour in curves:
             self._dotted.append(([x for x, _ in pairs], [y for _, y in pairs], colour))
         if curves:
-            self._enter(label, color=GREY, linestyle=":", linewidth=1.2)
+            self._add_label(label, color=GREY, linestyle=":", linewidth=1.2)
 
     def curve(self, x: Sequence[float], y: Sequence[float], label: str, **how: Any) -> None:
         """Any other line that is not measured: grey and dotted unless ``how`` (matplotlib's words) says otherwise."""
         how = {"color": GREY, "linestyle": ":", "linewidth": 1.2, "zorder": 1.5} | how
         self.axes.plot(x, y, **how)
         self._known.append((list(x), list(y)))
-        self._enter(label, **how)
+        self._add_label(label, **how)
 
     def marks(self, x: Sequence[float], y: Sequence[float], label: str) -> None:
         """Values that are known and not estimated, exact or published: open circles."""
@@ -276,7 +280,7 @@ class Panel:
 
     # ------------------------------------------------------------ drawing it
 
-    def _enter(self, label: str, **how: Any) -> None:
+    def _add_label(self, label: str, **how: Any) -> None:
         from matplotlib.lines import Line2D
 
         self.others.setdefault(label, Line2D([], [], **how))
@@ -293,7 +297,7 @@ class Panel:
         from matplotlib.patches import Patch
 
         log = self.axes.get_yscale() == "log"
-        there = [line for line in self.drawn if any(seen(e, log) or without_events(e) for e in line.estimates)]
+        there = [line for line in self.drawn if any(is_drawable(e, log) or has_no_events(e) for e in line.estimates)]
         lines = {mathtext(line.label): Line2D([], [], **line.shown) for line in there if line.label is not None}
         banded = any(line.joined for line in there if line.label is not None)  # points alone have bars
         return {
@@ -306,7 +310,7 @@ class Panel:
         """Decide on the scale, draw what was collected, and set limits, ticks and words."""
         estimates = [e for line in self.drawn for e in line.estimates if not math.isnan(e.value)]
         if estimates:
-            log = self.scale == "log" or (self.scale == "auto" and _spans_decades(estimates))
+            log = self.scale == "log" or (self.scale == "auto" and _is_spanning_decades(estimates))
             log = log and any(e.value > 0 for e in estimates)
             self.axes.set_yscale("log" if log else "linear")
             if not log:
@@ -314,10 +318,10 @@ class Panel:
             self._set_limits(estimates, log)
             self._set_x()
             for line in self.drawn:
-                self._draw(line, log)
-            if log and any(end_of(line.estimates) is not None for line in self.drawn):
-                how = {"marker": arrow(0.5), "markersize": 10, "fillstyle": "none"}
-                self._enter("none seen here and beyond", color=GREY, linestyle="none", **how)
+                self._draw_line(line, log)
+            if log and any(first_unseen_point(line.estimates) is not None for line in self.drawn):
+                how = {"marker": arrow_marker(0.5), "markersize": 10, "fillstyle": "none"}
+                self._add_label("none seen here and beyond", color=GREY, linestyle="none", **how)
         elif not self.axes.has_data():
             self.axes.text(0.5, 0.5, "no trials", transform=self.axes.transAxes, ha="center", va="center")
         for x, y, colour in self._dotted:
@@ -326,9 +330,9 @@ class Panel:
         low, high = self.axes.get_ylim()
         for place, statement in enumerate(self.statements):
             if low <= min(statement.y) and max(statement.y) <= high:
-                self._state(statement, place)
+                self._draw_statement(statement, place)
             else:
-                self._enter(f"{statement.text}: off the scale", linestyle="none")
+                self._add_label(f"{statement.text}: off the scale", linestyle="none")
         self._write()
 
     def _write(self) -> None:
@@ -336,10 +340,10 @@ class Panel:
         wide, high = ((length / self.axes.figure.dpi * 72) for length in (box.width, box.height))
         size = self.letters or 10.0
         words = self._default | self._words
-        self.axes.set_xlabel(wrapped(words.get("x", ""), int(1.8 * wide / size)), fontsize=size)
-        self.axes.set_ylabel(wrapped(words.get("y", ""), int(1.8 * high / size)), fontsize=size)
+        self.axes.set_xlabel(wrap_mathtext(words.get("x", ""), int(1.8 * wide / size)), fontsize=size)
+        self.axes.set_ylabel(wrap_mathtext(words.get("y", ""), int(1.8 * high / size)), fontsize=size)
         if "title" in words:
-            self.axes.set_title(wrapped(words["title"], int(1.75 * wide / size)), fontsize=size)
+            self.axes.set_title(wrap_mathtext(words["title"], int(1.75 * wide / size)), fontsize=size)
         if self.letters:
             self.axes.tick_params(which="both", labelsize=max(SMALLEST, 0.9 * size))
             self.axes.yaxis.get_offset_text().set_fontsize(max(SMALLEST, 0.9 * size))
@@ -347,42 +351,42 @@ class Panel:
         self.axes.set_axisbelow(True)
 
     def _set_limits(self, estimates: list[Estimate], log: bool) -> None:
-        arrows = log and any(without_events(e) for e in estimates)
-        values = [v for e in estimates if seen(e, log) for v in (e.value, e.low, e.high)]
+        arrows = log and any(has_no_events(e) for e in estimates)
+        values = [v for e in estimates if is_drawable(e, log) for v in (e.value, e.low, e.high)]
         beside = [v for statement in self.statements for v in statement.y]
         beside += [v for _, y in self._known for v in y if v > 0 or not log]
         if log:
             level = [e.value for e in estimates if e.value > 0]
             values = [v for v in values if v > min(level) / 10]
-            beside = [v for v in beside if min(level) / _FAR < v < max(level) * _FAR]
+            beside = [v for v in beside if min(level) / _MAX_STATEMENT_FACTOR < v < max(level) * _MAX_STATEMENT_FACTOR]
             beside += [v for _, y, _ in self._dotted for v in y if v > min(level) / 1e3]
         else:
-            if all(without_events(e) for e in estimates):  # the limits of what was not seen are the panel's scale
-                beside = [v for v in beside if v < max(values) * _FAR]
+            if all(has_no_events(e) for e in estimates):  # the limits of what was not seen are the panel's scale
+                beside = [v for v in beside if v < max(values) * _MAX_STATEMENT_FACTOR]
             beside += [v for _, y, _ in self._dotted for v in y]
         values += beside
         level = [e.value for e in estimates]
         if not log and max(level) - min(level) < max(e.high - e.low for e in estimates) and not self.statements:
             far = 2 * min(values)  # nothing to see from near: not a window filled by the intervals
             values += [0.0] if far >= 0 else [far, 2 * max(values)]
-        low, high = placing.limits(values, log, 0.1 if arrows else 0.04)
+        low, high = placing.axis_limits(values, log, 0.1 if arrows else 0.04)
         self.axes.set_ylim(self._limits.get("bottom", low), self._limits.get("top", high))
         if min(values) < 0:
             self.axes.axhline(0, color=GREY, linewidth=0.8, zorder=1, gid="zero")
 
     def _set_x(self) -> None:
         values = [x for line in self.drawn for x in line.x] + [x for known, _ in self._known for x in known]
-        placing.set_x(self.axes, values, all(isinstance(x, int) for x in values), self.letters or 10.0)
+        placing.set_x_axis(self.axes, values, all(isinstance(x, int) for x in values), self.letters or 10.0)
         if self.categories:
             turned = {"rotation": 30, "ha": "right"} if sum(map(len, self.categories)) > _WORDS else {}
             self.axes.set_xticks(range(len(self.categories)), self.categories, **turned)
         self.axes.set_xlim(self._limits.get("left"), self._limits.get("right"))
 
-    def _draw(self, line: Line, log: bool) -> None:
+    def _draw_line(self, line: Line, log: bool) -> None:
         """The line where something was seen; the interval as a band between neighbours, as a bar at a point alone."""
-        drawn = [seen(e, log) for e in line.estimates]
+        drawn = [is_drawable(e, log) for e in line.estimates]
         banded = [
-            s and (e.low > e.value / 10 or not log) and not without_events(e)
+            s and (e.low > e.value / 10 or not log) and not has_no_events(e)
             for s, e in zip(drawn, line.estimates, strict=True)
         ]
         y = [e.value if s else math.nan for s, e in zip(drawn, line.estimates, strict=True)]
@@ -422,7 +426,7 @@ class Panel:
             return
         found: dict[float, list[dict[str, Any]]] = {}
         for line in self.drawn:
-            if (end := end_of(line.estimates)) is not None:
+            if (end := first_unseen_point(line.estimates)) is not None:
                 found.setdefault(line.x[end], []).append(line.look)
         at = {x: self.axes.transData.transform((x, 1.0))[0] for line in self.drawn for x in line.x}
         frame = self.axes.get_window_extent()
@@ -439,27 +443,27 @@ class Panel:
                 moved = ScaledTranslation(*shift, self.axes.figure.dpi_scale_trans)
                 place = blended_transform_factory(self.axes.transData, self.axes.transAxes) + moved
                 how = {"color": look["color"], "linestyle": "none", "fillstyle": "none", "transform": place}
-                self.axes.plot([x], [0], marker=arrow(1.0), markersize=2 * _ARROW, gid="beyond", **how)
+                self.axes.plot([x], [0], marker=arrow_marker(1.0), markersize=2 * _ARROW, gid="beyond", **how)
                 above = place + ScaledTranslation(0, _ARROW / 72, self.axes.figure.dpi_scale_trans)
                 how |= {"transform": above, "marker": look["marker"], "markersize": 0.8 * look["markersize"]}
                 self.axes.plot([x], [0], zorder=3, gid="beyond-marker", **how)
 
-    def _state(self, statement: Statement, place: int) -> None:
-        look = {"color": GREY, "linewidth": 1.4, "linestyle": _STATED[place % len(_STATED)]}
+    def _draw_statement(self, statement: Statement, place: int) -> None:
+        look = {"color": GREY, "linewidth": 1.4, "linestyle": _STATEMENT_DASHES[place % len(_STATEMENT_DASHES)]}
         alone = {"marker": "_", "markersize": 40, "markeredgewidth": 1.4} if len(statement.x) == 1 else {}
         self.axes.plot(statement.x, statement.y, zorder=2, gid="statement", **look, **alone)
-        self._enter(statement.text, **look)
+        self._add_label(statement.text, **look)
 
 
-def _scaled(e: Estimate, factor: float) -> Estimate:
+def _scale_estimate(e: Estimate, factor: float) -> Estimate:
     numbers = {name: getattr(e, name) * factor for name in ("value", "stderr", "low", "high")}
     return replace(e, **numbers)
 
 
-def _spans_decades(estimates: list[Estimate]) -> bool:
+def _is_spanning_decades(estimates: list[Estimate]) -> bool:
     """Whether the values, and the limits of points without events, are positive and far apart; what is known to be 0 aside."""
     unknown = [e for e in estimates if (e.low, e.high) != (0, 0)]
-    if not unknown or any(e.low < 0 or (e.value <= 0 and not without_events(e)) for e in unknown):
+    if not unknown or any(e.low < 0 or (e.value <= 0 and not has_no_events(e)) for e in unknown):
         return False
     values = [e.value for e in unknown if e.value > 0]
     return bool(values) and max(values) >= placing.DECADES * min(values)

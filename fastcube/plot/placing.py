@@ -14,7 +14,7 @@ DECADES = 100.0
 _TICKS, _ROUNDED = 14, 5
 
 
-def limits(values: Iterable[float], log: bool, below: float) -> tuple[float, float]:
+def axis_limits(values: Iterable[float], log: bool, below: float) -> tuple[float, float]:
     """Limits of an axis around the values, with ``below`` of its length left free under them.
 
     Linear axes of values that are never negative start at 0 unless all values are far from it; logarithmic ones show
@@ -35,19 +35,19 @@ def limits(values: Iterable[float], log: bool, below: float) -> tuple[float, flo
     return low - max(below, 0.05) * span, high + 0.05 * span
 
 
-def _gap(at: Sequence[float]) -> float:
+def _smallest_gap(at: Sequence[float]) -> float:
     """The smallest distance between neighbours, as a share of the whole."""
     return min((b - a for a, b in pairwise(at)), default=math.inf) / (at[-1] - at[0] or 1.0)
 
 
-def _geometric(at: Sequence[float]) -> bool:
+def _is_geometric(at: Sequence[float]) -> bool:
     """Whether ascending values are spread better on a logarithmic axis: powers of two, say."""
     if len(at) < 4 or at[0] <= 0 or at[-1] < 8 * at[0]:
         return False
-    return _gap([math.log(x) for x in at]) > 2 * _gap(at)
+    return _smallest_gap([math.log(x) for x in at]) > 2 * _smallest_gap(at)
 
 
-def _ticks(at: Sequence[float], along: Sequence[float], share: float) -> list[float]:
+def _tick_positions(at: Sequence[float], along: Sequence[float], share: float) -> list[float]:
     """The data's values, and where there is no room for the labels of all, as many as keep ``share`` of the axis apart."""
     whole = along[-1] - along[0] or 1.0
     kept: list[int] = []
@@ -57,7 +57,7 @@ def _ticks(at: Sequence[float], along: Sequence[float], share: float) -> list[fl
     return [at[i] for i in kept]
 
 
-def set_x(axes: Any, values: Sequence[float], integer: bool, letters: float) -> None:
+def set_x_axis(axes: Any, values: Sequence[float], integer: bool, letters: float) -> None:
     """Scale, limits and ticks of the horizontal axis: ticks where the data are, as far as there is room for their labels.
 
     Round numbers instead for values evenly spaced of which only some have room, and for values of many digits.  ``letters``
@@ -66,7 +66,7 @@ def set_x(axes: Any, values: Sequence[float], integer: bool, letters: float) -> 
     from matplotlib.ticker import FixedLocator, FormatStrFormatter, MaxNLocator, NullFormatter
 
     at = sorted(set(values))
-    if log := _geometric(at) or (axes.get_xscale() == "log" and at[0] > 0):
+    if log := _is_geometric(at) or (axes.get_xscale() == "log" and at[0] > 0):
         axes.set_xscale("log")
     along = [math.log(x) for x in at] if log else at
     low, high = along[0], along[-1]
@@ -76,13 +76,13 @@ def set_x(axes: Any, values: Sequence[float], integer: bool, letters: float) -> 
     room, rounded = (
         (0.6 * letters * many + 0.5 * letters) / wide for many in (max(len(f"{x:g}") for x in at), _ROUNDED)
     )
-    even = not log and len(at) > 2 and at[-1] - at[0] < 1.01 * (len(at) - 1) * _gap(at) * (at[-1] - at[0])
+    even = not log and len(at) > 2 and at[-1] - at[0] < 1.01 * (len(at) - 1) * _smallest_gap(at) * (at[-1] - at[0])
     short = len(at) == 1 or all(float(f"{x:.3g}") == x or float(x).is_integer() for x in at)
-    if not log and (not short or (even and (len(at) > _TICKS or _gap(along) < room))):
+    if not log and (not short or (even and (len(at) > _TICKS or _smallest_gap(along) < room))):
         most = max(3, min(10, int(1 / min(room, rounded))))
         axes.xaxis.set_major_locator(MaxNLocator(most, integer=integer, steps=[1, 2, 5, 10]))
     else:
-        axes.xaxis.set_major_locator(FixedLocator(_ticks(at, along, room)))
+        axes.xaxis.set_major_locator(FixedLocator(_tick_positions(at, along, room)))
         axes.xaxis.set_major_formatter(FormatStrFormatter("%d" if integer else "%g"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.xaxis.minorticks_off()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ParameterError
 from ..measure.choice import Choice
 from ..measure.statistics import Distribution, Statistic
-from .panel import Line, grouped
-from .style import style
+from .panel import Line, group_points
+from .style import line_style
 from .words import axis_text, key_text
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def selection_figure(
     lines: list[Line] = []
     for statistic in chosen:
         there = [point for point in points if statistic.defined(point)]
-        for key, own in grouped(study, there, several):
+        for key, own in group_points(study, there, several):
             own.sort(key=lambda point: axis.place(point[along]))
             where: list[Any] = [names.index(str(point[along])) if names else point[along] for point in own]
             told = [statistic.name] if len(chosen) > 1 or not several else []
@@ -75,7 +75,7 @@ def selection_figure(
             estimates = [results.read(statistic, point)[0] for point in own]
             lines.append(Line(", ".join(told), where, estimates, [*own], {}, joined=not names))
     for i, line in enumerate(lines):
-        line.look = style(i, len(lines))
+        line.look = line_style(i, len(lines))
     panel.drawn = lines
     panel.by = ("selection",)
     one = chosen[0].description if len(chosen) == 1 else "estimate, 95% interval"

@@ -7,10 +7,10 @@ import re
 from itertools import pairwise
 from typing import Any
 
-from ..errors import ParameterError, is_many, shown
+from ..errors import ParameterError, is_many, short_repr
 from .panel import Panel
 from .style import SMALLEST
-from .words import length, wrapped
+from .words import visible_length, wrap_mathtext
 
 #: Inches of a figure on a screen, of one panel and of two in a row; and of a panel's least width, for two in a row.
 _SCREEN, _LEAST = (6.6, 9.6), 2.8
@@ -22,7 +22,7 @@ _WIDTHS = (2.5, 20.0)
 _LETTERS, _DOTS = (10.0, 8.0), (120, 300)
 
 
-def inches(width: object) -> float | None:
+def width_in_inches(width: object) -> float | None:
     """The width of a figure: ``"3.3in"`` or 3.3 in inches, None for ``"screen"``.
 
     Raises ParameterError for anything else, and beyond 2.5 to 20 inches.
@@ -33,11 +33,13 @@ def inches(width: object) -> float | None:
     value = float(number[1]) if number else width
     if isinstance(value, bool) or not isinstance(value, int | float) or not _WIDTHS[0] <= value <= _WIDTHS[1]:
         low, high = _WIDTHS
-        raise ParameterError(f"width must be screen, or {low}in to {high:g}in (3.3in is a column), got {shown(width)}")
+        raise ParameterError(
+            f"width must be screen, or {low}in to {high:g}in (3.3in is a column), got {short_repr(width)}"
+        )
     return float(value)
 
 
-def _wide(widths: list[float], columns: int) -> float:
+def _legend_width(widths: list[float], columns: int) -> float:
     """How wide a legend of entries of these widths is in so many columns, which matplotlib fills alike."""
     per, longer = divmod(len(widths), columns)
     ends = [k * per + min(k, longer) for k in range(columns + 1)]
@@ -45,7 +47,7 @@ def _wide(widths: list[float], columns: int) -> float:
 
 
 #: How much of a column a panel's own legend may take: about what its axes do, or they would have to make room.
-_UNDER = 0.8
+_MAX_LEGEND_FRACTION = 0.8
 
 
 class Sheet:
@@ -64,8 +66,8 @@ class Sheet:
         many = axes if is_many(axes) else [axes]
         self._given = None if axes is None else [a for row in many for a in (row if is_many(row) else [row])]
         if not all(hasattr(a, "plot") and hasattr(a, "figure") for a in self._given or ()):
-            raise ParameterError(f"axes must be matplotlib axes, got {shown(axes)}")
-        self._inches = inches(width)
+            raise ParameterError(f"axes must be matplotlib axes, got {short_repr(axes)}")
+        self._inches = width_in_inches(width)
         if self._inches is not None and axes is not None:
             raise ParameterError("width is of a new figure: axes have their own")
         self._panels: list[Panel] = []
@@ -131,7 +133,7 @@ class Sheet:
         if self._given is None and self._title:
             size = 1.1 * self._letters
             per_line = int(1.8 * self.figure.get_size_inches()[0] * 72 / size)
-            self.figure.suptitle(wrapped(self._title, per_line), fontsize=size)
+            self.figure.suptitle(wrap_mathtext(self._title, per_line), fontsize=size)
         self.figure.draw_without_rendering()  # lays out: only now is it known how large panels are
         for panel in self._panels:
             panel.draw_arrows()
@@ -153,17 +155,18 @@ class Sheet:
         if self._given is None and len({panel.by for panel in self._panels}) == 1:
             entries = {label: handle for panel in self._panels for label, handle in panel.legend.items()}
             if entries:
-                rows, look = self._rows(entries, 1, small)
-                self._grow(rows, small)
+                rows, look = self._legend_layout(entries, 1, small)
+                self._grow_figure(rows, small)
                 self.figure.legend(entries.values(), entries.keys(), loc="outside lower center", **how, **look)
             return
         columns = min(self._columns, len(self._panels))
         for k in range(0, len(self._panels), columns):
-            self._grow(
-                max(self._draw_own(panel, columns, small, how) for panel in self._panels[k : k + columns]), small
+            self._grow_figure(
+                max(self._draw_panel_legend(panel, columns, small, how) for panel in self._panels[k : k + columns]),
+                small,
             )
 
-    def _draw_own(self, panel: Panel, columns: int, small: float, how: dict[str, Any]) -> int:
+    def _draw_panel_legend(self, panel: Panel, columns: int, small: float, how: dict[str, Any]) -> int:
         """The legend of one panel; returns its rows."""
         from matplotlib.transforms import ScaledTranslation
 
@@ -172,7 +175,7 @@ class Sheet:
         if self._given is not None:
             panel.axes.legend(entries.values(), entries.keys(), loc="best", **how)
             return 0
-        rows, look = self._rows(entries, columns, small)
+        rows, look = self._legend_layout(entries, columns, small)
         lines = 3.4 + 1.2 * panel.axes.get_xlabel().count("\n")  # under the axis: its numbers and words
         under = ScaledTranslation(0, -lines * self._letters / 72, self.figure.dpi_scale_trans)
         place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": 0.0}
@@ -180,17 +183,17 @@ class Sheet:
         panel.axes.legend(entries.values(), entries.keys(), **how, **look, **place)
         return rows
 
-    def _rows(self, entries: dict[str, Any], columns: int, letters: float) -> tuple[int, dict[str, Any]]:
+    def _legend_layout(self, entries: dict[str, Any], columns: int, letters: float) -> tuple[int, dict[str, Any]]:
         """How many rows a legend under one of so many columns of panels has, and how it is set: as wide as there is room."""
         wide = self.figure.get_size_inches()[0] * 72 / columns / letters
         if len({panel.by for panel in self._panels}) > 1:
-            wide *= _UNDER
-        widths = [0.55 * max(map(length, label.splitlines())) + 4.0 for label in entries]
-        fitting = (many for many in range(len(widths), 1, -1) if _wide(widths, many) <= wide)
+            wide *= _MAX_LEGEND_FRACTION
+        widths = [0.55 * max(map(visible_length, label.splitlines())) + 4.0 for label in entries]
+        fitting = (many for many in range(len(widths), 1, -1) if _legend_width(widths, many) <= wide)
         many = next(fitting, 1)
         return math.ceil(len(widths) / many), {"ncols": many, "columnspacing": 1.2, "handlelength": 2.2}
 
-    def _grow(self, rows: int, letters: float) -> None:
+    def _grow_figure(self, rows: int, letters: float) -> None:
         """Make a new figure higher by so many rows of a legend."""
         if self._given is None:
             wide, high = self.figure.get_size_inches()

@@ -21,15 +21,15 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p")
 _DASHES = ("-", "--", "-.", (0, (8, 2.5)), (0, (6, 1.5, 1, 1.5, 1, 1.5)))
 
 
-def _between(share: float) -> str:
+def _ramp_colour(share: float) -> str:
     at = share * (len(_RAMP) - 1)
     i = min(int(at), len(_RAMP) - 2)
     pairs = [(int(_RAMP[i][k : k + 2], 16), int(_RAMP[i + 1][k : k + 2], 16)) for k in (1, 3, 5)]
     return "#" + "".join(f"{round(a + (b - a) * (at - i)):02x}" for a, b in pairs)
 
 
-def style(i: int, lines: int = 1) -> dict[str, Any]:
+def line_style(i: int, lines: int = 1) -> dict[str, Any]:
     """Keyword arguments of matplotlib for line i of ``lines``: no two of the first 55 have both marker and dashes alike."""
-    colour = COLOURS[i % len(COLOURS)] if lines <= len(COLOURS) else _between((i % lines) / (lines - 1))
+    colour = COLOURS[i % len(COLOURS)] if lines <= len(COLOURS) else _ramp_colour((i % lines) / (lines - 1))
     kinds = {"color": colour, "marker": _MARKERS[i % len(_MARKERS)], "linestyle": _DASHES[i % len(_DASHES)]}
     return {**kinds, "markersize": 4.5 if lines <= 12 else 3.5, "linewidth": 1.3 if lines <= 12 else 1.0}

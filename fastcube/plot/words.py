@@ -33,10 +33,10 @@ def mathtext(text: str) -> str:
     parts = re.split(r"(\$[^$]*\$)", text)
     kept = (p if p.startswith("$") else re.sub(r" ([≤≥<>=]) ", "\u00a0\\1\u00a0", p) for p in parts)
     text = "".join(kept)  # a relation stays in one line
-    return text if _can_be_set(text) else plain.replace("\\$", "$").replace("$", "\\$")
+    return text if _is_valid_mathtext(text) else plain.replace("\\$", "$").replace("$", "\\$")
 
 
-def _can_be_set(text: str) -> bool:
+def _is_valid_mathtext(text: str) -> bool:
     if "$" not in text:
         return True
     from matplotlib.mathtext import MathTextParser
@@ -49,27 +49,27 @@ def _can_be_set(text: str) -> bool:
     return True
 
 
-def length(text: str) -> int:
+def visible_length(text: str) -> int:
     """About how many characters are seen of a text with mathematics."""
     return len(re.sub(r"[${}]", "", re.sub(r"\\[A-Za-z]+", "x", text)))
 
 
-def wrapped(text: str, width: int) -> str:
+def wrap_mathtext(text: str, width: int) -> str:
     """The text set as :func:`mathtext` in lines of at most about ``width`` characters, all about as long.
 
     Broken at spaces outside mathematics.
     """
     words = re.split(r" (?=(?:[^$]*\$[^$]*\$)*[^$]*$)", mathtext(text))
-    lines = _filled(words, width := max(20, width))
-    tried = (_filled(words, narrower) for narrower in range(width, 0, -1))
+    lines = _fill_lines(words, width := max(20, width))
+    tried = (_fill_lines(words, narrower) for narrower in range(width, 0, -1))
     *_, balanced = itertools.takewhile(lambda narrower: len(narrower) == len(lines), tried)
     return "\n".join(balanced)
 
 
-def _filled(words: list[str], width: int) -> list[str]:
+def _fill_lines(words: list[str], width: int) -> list[str]:
     lines = [""]
     for word in words:
-        if lines[-1] and length(lines[-1]) + 1 + length(word) > width:
+        if lines[-1] and visible_length(lines[-1]) + 1 + visible_length(word) > width:
             lines.append(word)
         else:
             lines[-1] = f"{lines[-1]} {word}".strip()

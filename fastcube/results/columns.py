@@ -19,10 +19,10 @@ from ..measure.schema import Key
 from ..measure.tally import Ranges, Tally
 
 #: Points whose identity is put into words at once: the words of 100,000 are 100 MB.
-_TOGETHER = 256
+_POINTS_PER_CHUNK = 256
 
 #: Stands for a number in the pattern of a point's identity; in no name, since those are printable.
-_SLOT = "\0"
+_NUMBER_PLACEHOLDER = "\0"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Columns:
         """The tallies of some points, in their order."""
         some = tallies.values()
         counts = {
-            c.name: whole_numbers([t.counts[c.name] for t in some]).reshape(len(some), *[c.bins] * bool(c.bins))
+            c.name: integer_array([t.counts[c.name] for t in some]).reshape(len(some), *[c.bins] * bool(c.bins))
             for c in layout.counters
         }
         extremes = {
@@ -69,8 +69,8 @@ class Columns:
         return cls(
             list(places),
             np.empty((0, 3), np.int64),
-            {name: _sum([part.counts[name] for part in parts], at, len(places)) for name in counts},
-            {name: _largest(np.concatenate([part.extremes[name] for part in parts]), at) for name in extremes},
+            {name: _sum_columns([part.counts[name] for part in parts], at, len(places)) for name in counts},
+            {name: _find_extremes(np.concatenate([part.extremes[name] for part in parts]), at) for name in extremes},
         )
 
     @property
@@ -102,7 +102,7 @@ class Columns:
         }
 
 
-def whole_numbers(values: Sequence[Any]) -> Any:
+def integer_array(values: Sequence[Any]) -> Any:
     """An array of int64, or of Python's integers where one outgrows 64 bits."""
     try:
         return np.array(values, np.int64)
@@ -110,7 +110,7 @@ def whole_numbers(values: Sequence[Any]) -> Any:
         return np.array(values, object)
 
 
-def _sum(columns: Sequence[Any], at: Any, points: int) -> Any:
+def _sum_columns(columns: Sequence[Any], at: Any, points: int) -> Any:
     """The sum of columns at each point, exactly; ``at`` tells whose each number is, each column's once at most."""
     numbers = np.concatenate(columns)
     most = 2**63 // len(columns)
@@ -121,23 +121,23 @@ def _sum(columns: Sequence[Any], at: Any, points: int) -> Any:
     return out
 
 
-def _largest(pairs: Any, at: Any) -> Any:
+def _find_extremes(pairs: Any, at: Any) -> Any:
     """Of values, each with its trial, the largest at each point, with the smallest trial that attains it."""
     order = np.lexsort((-pairs[:, 1], pairs[:, 0], at))
     return pairs[order[np.diff(at[order], append=-1) != 0]]
 
 
-def in_order(ranges: Any) -> Any:
+def range_order(ranges: Any) -> Any:
     """Where ranges, as columns have them, stand in the order of points and trials."""
     return np.lexsort((ranges[:, 1], ranges[:, 0]))
 
 
-def overlaps(ranges: Any) -> Any:
+def find_overlaps(ranges: Any) -> Any:
     """Places of the ranges, in order, that share a trial with the next."""
     return np.flatnonzero((ranges[1:, 0] == ranges[:-1, 0]) & (ranges[1:, 1] < ranges[:-1, 2]))
 
 
-def fused(ranges: Any) -> Any:
+def merge_touching_ranges(ranges: Any) -> Any:
     """Disjoint ranges, in order, with those that touch as one."""
     begins = np.ones(len(ranges), bool)
     begins[1:] = (ranges[1:, :2] != ranges[:-1, ::2]).any(axis=1)
@@ -162,10 +162,10 @@ class Identity:
         self._before, _, self._after = encode({**head, "points": []}).partition('"points":[]')
         self._names = sorted(c.name for c in layout.counters), sorted(e.name for e in layout.extremes)
         numbers = {
-            "counters": {c.name: [_SLOT] * c.bins or _SLOT for c in layout.counters},
-            "extremes": {e.name: [_SLOT] * 2 for e in layout.extremes},
+            "counters": {c.name: [_NUMBER_PLACEHOLDER] * c.bins or _NUMBER_PLACEHOLDER for c in layout.counters},
+            "extremes": {e.name: [_NUMBER_PLACEHOLDER] * 2 for e in layout.extremes},
         }
-        pattern = encode(numbers).replace("%", "%%").replace(encode(_SLOT), "%d")
+        pattern = encode(numbers).replace("%", "%%").replace(encode(_NUMBER_PLACEHOLDER), "%d")
         self._pattern = pattern[:-1] + ',"point":%s,"ranges":[%s]}'
         order = sorted(range(len(keys)), key=keys.__getitem__)
         self._points = [(i, encode(dict(zip(axes, keys[i], strict=True)))) for i in order]
@@ -178,8 +178,8 @@ class Identity:
         total = hashlib.sha256(f'{self._before}"points":['.encode())
         ranges = columns.ranges_of_points()
         counted = [(i, point) for i, point in self._points if ranges[i]]
-        for at in range(0, len(counted), _TOGETHER):
-            some = counted[at : at + _TOGETHER]
+        for at in range(0, len(counted), _POINTS_PER_CHUNK):
+            some = counted[at : at + _POINTS_PER_CHUNK]
             values: list[Any] = []
             for (i, point), numbers in zip(some, rows[[i for i, _ in some]].tolist(), strict=True):
                 values += numbers

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import ParameterError, check_path, is_many, shown
-from .processes import gather
+from ..errors import ParameterError, check_path, is_many, short_repr
+from .processes import sum_files
 from .provenance import provenance
-from .reading import Part
+from .reading import FileContents
 from .results import Results
 
 
@@ -25,18 +25,18 @@ def merge(paths: Sequence[str | Path]) -> Results:
     >>> fc.merge(["part-0.h5", "part-1.h5"]).trials
     2000
     """
-    return merged(paths, 1)
+    return merge_files(paths, 1)
 
 
-def merged(paths: Sequence[str | Path], processes: int) -> Results:
+def merge_files(paths: Sequence[str | Path], processes: int) -> Results:
     """As :func:`merge`, in at most so many processes: where the studies are those that a Python started anew finds."""
     if not is_many(paths) or not (paths := list(paths)):
-        raise ParameterError(f"paths must be a list of results files, at least one, got {shown(paths)}")
-    total = gather([check_path("path", path) for path in paths], _entry, processes)
+        raise ParameterError(f"paths must be a list of results files, at least one, got {short_repr(paths)}")
+    total = sum_files([check_path("path", path) for path in paths], _history_entry, processes)
     out = total.total()
     out.history = [provenance(merged=total.kept)]
     return out
 
 
-def _entry(name: str | Path, part: Part) -> dict[str, Any]:
+def _history_entry(name: str | Path, part: FileContents) -> dict[str, Any]:
     return {"file": Path(name).name, "digest": part.digest, "runs": part.about.history}

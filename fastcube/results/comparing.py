@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..errors import StudyMismatchError
-from ..measure.estimate import NOTHING, Estimate
+from ..measure.estimate import UNDEFINED, Estimate
 from ..measure.schema import Key
 from ..measure.study import point_text
 from .results import Results
@@ -31,7 +31,7 @@ class Comparison:
         return bool(self.only_one or self.only_other or self.broken or self.apart)
 
 
-def compare(one: Results, other: Results) -> Comparison:
+def compare_results(one: Results, other: Results) -> Comparison:
     """Compare results of one study, whatever their seeds, trials and revisions; O(points x statistics).
 
     Where both hold the same trials (seed, revision, code, ranges) their counts must be equal, and no estimate is compared.  Of
@@ -45,24 +45,24 @@ def compare(one: Results, other: Results) -> Comparison:
     heads = [part.head() for part in (one, other)]
     keys = [set(one.tallies), set(other.tallies)]
 
-    def words(results: Results, chosen: set[Key]) -> tuple[str, ...]:
+    def format_points(results: Results, chosen: set[Key]) -> tuple[str, ...]:
         return tuple(point_text(results.point(key)) for key in sorted(chosen, key=results.study.order))
 
     both = keys[0] & keys[1]
     shared = {key for key in both if heads[0] == heads[1] and one.tallies[key].ranges == other.tallies[key].ranges}
     equal = {key for key in shared if one.tallies[key] == other.tallies[key]}
-    pairs = [pair for key in sorted(both - shared, key=one.study.order) for pair in _pairs(one, other, key)]
+    pairs = [pair for key in sorted(both - shared, key=one.study.order) for pair in _estimate_pairs(one, other, key)]
     return Comparison(
-        words(one, keys[0] - keys[1]),
-        words(other, keys[1] - keys[0]),
-        words(one, equal),
-        words(one, shared - equal),
+        format_points(one, keys[0] - keys[1]),
+        format_points(other, keys[1] - keys[0]),
+        format_points(one, equal),
+        format_points(one, shared - equal),
         len(pairs),
         tuple((at, name, a, b) for at, name, a, b in pairs if a.low > b.high or b.low > a.high),
     )
 
 
-def _pairs(one: Results, other: Results, key: Key) -> Iterator[tuple[str, str, Estimate, Estimate]]:
+def _estimate_pairs(one: Results, other: Results, key: Key) -> Iterator[tuple[str, str, Estimate, Estimate]]:
     """The estimates at a point of which both have an interval, with the point and the statistic's label."""
     at = one.point(key)
     theirs = {s.name for s in other.study.statistics}
@@ -71,6 +71,6 @@ def _pairs(one: Results, other: Results, key: Key) -> Iterator[tuple[str, str, E
             continue
         others = dict(other.labelled(other.study.statistic(statistic.name), at))
         for label, a in one.labelled(statistic, at):
-            b = others.get(label, NOTHING)
+            b = others.get(label, UNDEFINED)
             if a.half_width >= 0 and b.half_width >= 0:  # neither is NaN
                 yield point_text(at), label, a, b

@@ -22,7 +22,7 @@ def check_counts(measure: Measure, defined: Mapping[str, Any], columns: Columns)
     idle = trials == 0
     some_idle = idle.any()
 
-    def refuse(name: str, bad: Any) -> None:
+    def raise_error(name: str, bad: Any) -> None:
         if bad.any():
             at = int(np.argmax(bad))
             point = dict(zip((a.name for a in measure.axes), columns.keys[at], strict=True))
@@ -32,22 +32,22 @@ def check_counts(measure: Measure, defined: Mapping[str, Any], columns: Columns)
     for counter in measure.tally.counters:
         if counter.bins:
             bins = counts[counter.name]
-            refuse(counter.name, (bins < 0).any(axis=1) | (bins.sum(axis=1, dtype=float) > 2 * MOST_TRIALS))
+            raise_error(counter.name, (bins < 0).any(axis=1) | (bins.sum(axis=1, dtype=float) > 2 * MOST_TRIALS))
             counts[counter.name] = bins.sum(axis=1)
-            refuse(counter.name, counts[counter.name] > trials)
+            raise_error(counter.name, counts[counter.name] > trials)
         if some_idle:
-            refuse(counter.name, idle & (counts[counter.name] != 0))
+            raise_error(counter.name, idle & (counts[counter.name] != 0))
     for name, pairs in columns.extremes.items():
         point, first, stop = columns.ranges.T
         ran = pairs[:, 1] == -1
         ran[point[(first <= pairs[point, 1]) & (pairs[point, 1] < stop)]] = True
-        refuse(name, ~ran)
+        raise_error(name, ~ran)
     for s in measure.statistics:
-        for name, bad in _impossible(s, counts, trials).items():
-            refuse(name, bad & defined[s.name])  # what it is among may not have been counted elsewhere
+        for name, bad in _find_impossible(s, counts, trials).items():
+            raise_error(name, bad & defined[s.name])  # what it is among may not have been counted elsewhere
 
 
-def _impossible(s: Statistic, counts: Mapping[str, Any], trials: Any) -> dict[str, Any]:
+def _find_impossible(s: Statistic, counts: Mapping[str, Any], trials: Any) -> dict[str, Any]:
     """At which points what a statistic reads cannot be, by what is to blame; counters with bins by their sums."""
     among = s.trials(counts, trials)
     out = {s.condition or s.name: (among < 0) | (among > trials)}

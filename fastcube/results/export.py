@@ -27,7 +27,7 @@ def columns_of(results: Results) -> dict[str, type]:
     return {"study": str, **axes, "statistic": str, **counts, **numbers, "interval": str}
 
 
-def dataframe(results: Results) -> pandas.DataFrame:
+def make_dataframe(results: Results) -> pandas.DataFrame:
     """See :meth:`Results.to_dataframe`."""
     try:
         import pandas
@@ -38,7 +38,7 @@ def dataframe(results: Results) -> pandas.DataFrame:
     return pandas.DataFrame(results.table(), columns=list(columns)).astype(columns)
 
 
-def dataset(results: Results, raw: bool = False) -> xarray.Dataset:
+def make_dataset(results: Results, raw: bool = False) -> xarray.Dataset:
     """See :meth:`Results.to_xarray`."""
     try:
         import xarray

@@ -28,20 +28,20 @@ import numpy as np
 
 from ..errors import ResultFileError
 from ..kernels.machine.locks import try_lock
-from .lock import beside
+from .lock import hidden_sibling
 
 #: Readable by HDF5 1.8 and later (h5dump, ncdump); "latest" would shut those out.
-_NEW = {"libver": ("v108", "v108"), "track_order": True}
+_CREATE_OPTIONS = {"libver": ("v108", "v108"), "track_order": True}
 
 #: What ends a file: this, and the SHA-256 of all that stands before it, in hexadecimal.
 TRAILER = b"\nfastcube sha256 "
 TRAILER_SIZE = len(TRAILER) + 64
 
 #: Arrays of more elements than this are stored compressed.
-PACKED = 4096
+MIN_COMPRESSED_SIZE = 4096
 
 #: Seconds after which the temporary of a writer that is gone may be removed.
-STALE = 3600.0
+STALE_SECONDS = 3600.0
 
 
 #: Values with the dimensions that they are over, and their attributes.
@@ -72,7 +72,7 @@ def _write_group(target: h5py.Group, group: Group, numbers: Iterator[int]) -> No
     """Write a group with netCDF's dimensions, which are numbered through the whole file."""
     scales: dict[str, h5py.Dataset] = {}
 
-    def scale(name: str, dataset: h5py.Dataset, label: str) -> None:
+    def write_scale(name: str, dataset: h5py.Dataset, label: str) -> None:
         dataset.make_scale(label)
         dataset.attrs["_Netcdf4Dimid"] = np.int32(next(numbers))
         scales[name] = dataset
@@ -80,34 +80,34 @@ def _write_group(target: h5py.Group, group: Group, numbers: Iterator[int]) -> No
     set_attributes(target, group.attributes)
     for name, length in group.dimensions.items():
         dataset = target.create_dataset(name, shape=(length,), dtype=">f4", track_times=False)
-        scale(name, dataset, f"This is a netCDF dimension but not a netCDF variable.{length:10d}")
+        write_scale(name, dataset, f"This is a netCDF dimension but not a netCDF variable.{length:10d}")
     for name, (dimensions, values, attributes) in (group.coordinates | group.variables).items():
-        dataset = _dataset(target, name, values)
+        dataset = _create_dataset(target, name, values)
         if name in group.coordinates:
-            scale(name, dataset, name)
+            write_scale(name, dataset, name)
         else:
             for axis, dimension in enumerate(dimensions):
                 dataset.dims[axis].attach_scale(scales[dimension])
         set_attributes(dataset, attributes)
 
 
-def _dataset(target: h5py.Group, name: str, values: Any) -> h5py.Dataset:
+def _create_dataset(target: h5py.Group, name: str, values: Any) -> h5py.Dataset:
     data = np.asarray(values)
     if data.dtype.kind in "UO":
         data = data.astype(object)
         return target.create_dataset(name, data=data, dtype=h5py.string_dtype("utf-8"), track_times=False)
-    packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True} if data.size > PACKED else {}
+    packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True} if data.size > MIN_COMPRESSED_SIZE else {}
     return target.create_dataset(name, data=data, track_times=False, **packed)
 
 
 @contextlib.contextmanager
-def _temporary(path: Path) -> Iterator[tuple[Path, int]]:
+def _open_temporary(path: Path) -> Iterator[tuple[Path, int]]:
     """A new file beside ``path`` and its handle, locked as long as it is open; removed in the end unless it was renamed.
 
     The name is drawn and made by this call, so that no thread, process or container shares it, and nothing that is there
     already, a link least of all, is written to.  Raises OSError.
     """
-    name = beside(path, f"tmp.{secrets.token_hex(8)}")
+    name = hidden_sibling(path, f"tmp.{secrets.token_hex(8)}")
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     try:
         with contextlib.suppress(OSError):  # a file system without locks: its age alone protects it
@@ -122,7 +122,7 @@ def _temporary(path: Path) -> Iterator[tuple[Path, int]]:
 def remove_stale(path: Path) -> None:
     """Delete the temporaries of ``path`` that killed writers left: old ones whose lock is free, whatever host they were on."""
     with contextlib.suppress(OSError):
-        begin = beside(path, "tmp.").name
+        begin = hidden_sibling(path, "tmp.").name
         for sibling in path.parent.iterdir():
             if sibling.name.startswith(begin):
                 with contextlib.suppress(OSError):  # another user's, or gone
@@ -133,7 +133,7 @@ def _remove_if_stale(temporary: Path) -> None:
     handle = os.open(temporary, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(handle)
-        if stat.S_ISREG(status.st_mode) and time.time() - status.st_mtime > STALE and try_lock(handle):
+        if stat.S_ISREG(status.st_mode) and time.time() - status.st_mtime > STALE_SECONDS and try_lock(handle):
             temporary.unlink()
     finally:
         os.close(handle)
@@ -141,7 +141,7 @@ def _remove_if_stale(temporary: Path) -> None:
 
 def check_writable(path: Path) -> None:
     """Make and remove a temporary as writing ``path`` will.  Raises OSError."""
-    with _temporary(path) as (_, handle):
+    with _open_temporary(path) as (_, handle):
         _write_all(handle, TRAILER)
 
 
@@ -152,7 +152,7 @@ def _write_all(handle: int, *parts: bytes | memoryview) -> None:
             rest = rest[os.write(handle, rest) :]
 
 
-def write_whole(path: Path, groups: Mapping[str, Group]) -> None:
+def write_file(path: Path, groups: Mapping[str, Group]) -> None:
     """Write a file of these groups, ``/`` the root, and replace ``path`` in one step.  Raises ResultFileError.
 
     The old file stays as it was until then, and after any failure.  HDF5 builds the file in memory, so that the disk
@@ -160,26 +160,26 @@ def write_whole(path: Path, groups: Mapping[str, Group]) -> None:
     """
     try:
         memory, numbers = io.BytesIO(), itertools.count()
-        with h5py.File(memory, "w", **_NEW) as file:
+        with h5py.File(memory, "w", **_CREATE_OPTIONS) as file:
             for name, group in groups.items():
                 _write_group(file if name == "/" else file.create_group(name, track_order=True), group, numbers)
         # the memory's own bytes, not copied; a view of it kept in an error's traceback makes Python 3.13 complain at the end
         image = memory.getvalue()
     except (OSError, RuntimeError) as error:  # h5py raises either
-        raise ResultFileError(f"{path} cannot be written: {reason(error)}") from error
-    replace_whole(path, image, TRAILER + hashlib.sha256(image).hexdigest().encode())
+        raise ResultFileError(f"{path} cannot be written: {error_reason(error)}") from error
+    replace_file(path, image, TRAILER + hashlib.sha256(image).hexdigest().encode())
 
 
-def replace_whole(path: Path, *parts: bytes | memoryview) -> None:
+def replace_file(path: Path, *parts: bytes | memoryview) -> None:
     """Put these bytes in place of the file in one step; the old one stays after any failure.  Raises ResultFileError."""
     try:
-        with _temporary(path) as (temporary, handle):
+        with _open_temporary(path) as (temporary, handle):
             _write_all(handle, *parts)
             os.fsync(handle)
             temporary.replace(path)
         _sync_folder(path.parent)
     except OSError as error:
-        raise ResultFileError(f"{path} cannot be written: {reason(error)}") from error
+        raise ResultFileError(f"{path} cannot be written: {error_reason(error)}") from error
 
 
 def _sync_folder(folder: Path) -> None:
@@ -192,7 +192,7 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def reason(error: BaseException) -> str:
+def error_reason(error: BaseException) -> str:
     """The cause of a failed file operation in a few words."""
     number = getattr(error, "errno", None)
     if number is None and (match := re.search(r"errno = (\d+)", str(error))):

@@ -20,28 +20,28 @@ from ..errors import plain_text
 from ..kernels.machine.locks import try_lock
 
 #: Longest wait for another writer, seconds; what it holds the lock for is one write of the file.
-PATIENCE = 20.0
+LOCK_TIMEOUT = 20.0
 
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
 #: A lock's own file is opened so: no link is followed, and a FIFO in its place keeps nobody waiting.
-_PLAIN = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_OPEN_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-def beside(path: Path, what: str) -> Path:
+def hidden_sibling(path: Path, what: str) -> Path:
     """A hidden file of ours beside another: its name is short whatever the other's, because file systems take 255 bytes."""
     return path.parent / f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}.{what}"
 
 
 @contextlib.contextmanager
-def exclusive(path: Path, patience: float = PATIENCE) -> Iterator[None]:
+def hold_lock(path: Path, patience: float = LOCK_TIMEOUT) -> Iterator[None]:
     """Hold the lock of ``path``.
 
     Raises OSError where its folder cannot be written, PermissionError with the lock's name where another user's lock is closed to
     us, TimeoutError past ``patience``, with its name and who signed it last.
     """
-    name = beside(path, "lock")
-    handle = _acquired(name, patience)
+    name = hidden_sibling(path, "lock")
+    handle = _acquire_lock(name, patience)
     try:
         with contextlib.suppress(OSError):  # one that we may only read keeps its signature
             os.ftruncate(handle, 0)
@@ -53,30 +53,30 @@ def exclusive(path: Path, patience: float = PATIENCE) -> Iterator[None]:
         os.close(handle)
 
 
-def _opened(name: Path) -> int:
+def _open_lock_file(name: Path) -> int:
     """The lock's file, made if need be; one that its maker left behind and we may not write is opened to be read."""
     try:
-        return os.open(name, os.O_RDWR | os.O_CREAT | _PLAIN, 0o666)
+        return os.open(name, os.O_RDWR | os.O_CREAT | _OPEN_FLAGS, 0o666)
     except PermissionError as refused:
         try:
-            return os.open(name, os.O_RDONLY | _PLAIN)
+            return os.open(name, os.O_RDONLY | _OPEN_FLAGS)
         except FileNotFoundError:  # it is the folder that we may not write
             raise refused from None
         except PermissionError:
-            raise _closed_to_us(name) from None
+            raise _is_unwritable(name) from None
 
 
-def _closed_to_us(name: Path) -> PermissionError:
+def _is_unwritable(name: Path) -> PermissionError:
     return PermissionError(
         f"its lock {name} is closed to us: it can be removed when no run of its owner "
         f"(user {name.lstat().st_uid}) writes here"
     )
 
 
-def _acquired(name: Path, patience: float) -> int:
+def _acquire_lock(name: Path, patience: float) -> int:
     until = time.monotonic() + patience
     while True:
-        handle = _opened(name)
+        handle = _open_lock_file(name)
         try:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise PermissionError(f"its lock {name} is not a regular file")
@@ -91,7 +91,7 @@ def _acquired(name: Path, patience: float) -> int:
                 return handle
             os.close(handle)
             if error.errno == errno.EBADF:  # NFS locks for writing only what may be written
-                raise _closed_to_us(name) from None
+                raise _is_unwritable(name) from None
             raise
         os.close(handle)
         if not ours:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import TrialOverlapError
-from ..measure.schema import Key, joined
+from ..measure.schema import Key, join_measures
 from ..measure.study import Measure, point_text
-from .columns import Columns, fused, in_order, overlaps
-from .reading import Part, Reader
+from .columns import Columns, find_overlaps, merge_touching_ranges, range_order
+from .reading import FileContents, Reader
 from .results import Results
 from .size import check_size
 
@@ -21,13 +21,13 @@ from .size import check_size
 _FILES, _POINTS = 64, 2**14
 
 #: What is kept of a file, by its name, when what it counted was added.
-Keep = Callable[[str | Path, Part], Any]
+ExtractFunction = Callable[[str | Path, FileContents], Any]
 
 
-class Sum:
+class RunningSum:
     """Results of disjoint trials, added one after another; of each its ranges, name and what ``keep`` makes of it are kept."""
 
-    def __init__(self, name: str | Path, first: Part, keep: Keep) -> None:
+    def __init__(self, name: str | Path, first: FileContents, keep: ExtractFunction) -> None:
         self._name, self._first, self._keep = str(name), first.about, keep
         self.kept: list[Any] = []
         self._studies: list[Measure] = []
@@ -35,7 +35,7 @@ class Sum:
         self._ranges: list[tuple[Sequence[Key], Any]] = []  # of each name: its points, and ranges at these
         self._columns: list[Columns] = []  # the sum of the first, and those that were not added to it yet
 
-    def add(self, name: str | Path, part: Part) -> None:
+    def add(self, name: str | Path, part: FileContents) -> None:
         """Take in one more.  Raises StudyMismatchError."""
         about, columns = part.about, part.columns
         if about is not self._first:
@@ -49,7 +49,7 @@ class Sum:
         if len(self._columns) > _FILES or sum(len(waiting.keys) for waiting in self._columns[1:]) >= _POINTS:
             self._columns = [Columns.total(self._columns)]
 
-    def join(self, other: Sum) -> None:
+    def join(self, other: RunningSum) -> None:
         """Take in what ``other`` has, as if its files had been added here; they were compared with the same first file."""
         self.kept += other.kept
         self._studies += other._studies
@@ -63,27 +63,29 @@ class Sum:
         places = {key: i for i, key in enumerate(columns.keys)}
         of_files = [np.array([places[key] for key in keys], np.int64)[rows[:, 0]] for keys, rows in self._ranges]
         rows = np.column_stack([np.concatenate(of_files), np.concatenate([rows[:, 1:] for _, rows in self._ranges])])
-        order = in_order(rows)
+        order = range_order(rows)
         rows = rows[order]
-        for at in overlaps(rows)[:1]:
+        for at in find_overlaps(rows)[:1]:
             files = np.repeat(np.arange(len(of_files)), [len(of_file) for of_file in of_files])
             mine, theirs = (self._names[i] for i in files[order[at : at + 2]])
             where = point_text(one.point(columns.keys[rows[at, 0]]))
             both = f"{rows[at + 1, 1]}..{rows[at : at + 2, 2].min() - 1}"
             raise TrialOverlapError(f"{mine} and {theirs} overlap at {where}: trials {both} are in both")
-        study, ranges = joined(self._studies), fused(rows)
+        study, ranges = join_measures(self._studies), merge_touching_ranges(rows)
         check_size(study, columns.keys, len(ranges))
         return Results(study, one.seed, replace(columns, ranges=ranges).tallies(), one.goal.whole(), grid=one.grid)
 
 
-def stretch(names: Sequence[str | Path], first: int, stop: int, keep: Keep, unchecked: bool) -> Sum:
+def sum_stretch(
+    names: Sequence[str | Path], first: int, stop: int, keep: ExtractFunction, unchecked: bool
+) -> RunningSum:
     """Add the files ``first .. stop - 1`` of many; all are compared with file 0.
 
     Raises as :func:`fastcube.open_results`; StudyMismatchError.
     """
     reader = Reader(unchecked)
     part = reader.read(names[0])
-    total = Sum(names[0], part, keep)
+    total = RunningSum(names[0], part, keep)
     for at in range(first, stop):
         if at:
             part = reader.read(names[at])

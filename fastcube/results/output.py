@@ -11,8 +11,8 @@ from itertools import count
 from pathlib import Path
 
 from ..errors import ResultFileError, StudyMismatchError, plain_text
-from .hdf5 import check_writable, reason, remove_stale
-from .lock import beside, exclusive
+from .hdf5 import check_writable, error_reason, remove_stale
+from .lock import hidden_sibling, hold_lock
 from .reading import open_results
 from .results import Results
 
@@ -27,7 +27,7 @@ class OutputFile:
     def __init__(self, path: str) -> None:
         self.path = Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)  # noqa: PTH114
         self._rescued: Path | None = None
-        self._note = beside(self.path, "idle")  # there when the last run ended without a finished trial
+        self._note = hidden_sibling(self.path, "idle")  # there when the last run ended without a finished trial
         folder = self.path.parent
         try:
             if not folder.is_dir():
@@ -43,7 +43,7 @@ class OutputFile:
         except ResultFileError:
             raise
         except OSError as error:
-            raise ResultFileError(f"output folder {folder} cannot be written: {reason(error)}") from error
+            raise ResultFileError(f"output folder {folder} cannot be written: {error_reason(error)}") from error
         remove_stale(self.path)
         self._folder = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # where it is, should it be renamed
         weakref.finalize(self, os.close, self._folder)
@@ -79,19 +79,23 @@ class OutputFile:
         What another process wrote meanwhile is never replaced: both look and write under one lock.
         """
         try:
-            with exclusive(self.path):
+            with hold_lock(self.path):
                 if self._signature() not in (None, self._seen):
                     raise ResultFileError(f"{self.path} was changed by another process")
                 results.save(self.path)
                 self._seen = self._signature()
                 self._note.unlink(missing_ok=True)
         except ResultFileError as error:
-            raise ResultFileError(f"{error}; {self._rescue(results)}") from error
+            raise ResultFileError(f"{error}; {self._rescue_results(results)}") from error
         except Exception as error:  # whatever it is, the work goes somewhere
-            why = reason(error) if isinstance(error, OSError) else f"{type(error).__name__}: {plain_text(str(error))}"
-            raise ResultFileError(f"{self.path} cannot be written: {why}; {self._rescue(results)}") from error
+            why = (
+                error_reason(error)
+                if isinstance(error, OSError)
+                else f"{type(error).__name__}: {plain_text(str(error))}"
+            )
+            raise ResultFileError(f"{self.path} cannot be written: {why}; {self._rescue_results(results)}") from error
 
-    def idle(self) -> bool:
+    def note_idle_run(self) -> bool:
         """Note that a run of this output ended without a finished trial; whether the one before it did too."""
         with contextlib.suppress(OSError):
             try:
@@ -101,8 +105,8 @@ class OutputFile:
                 return True
         return False
 
-    def _rescue(self, results: Results) -> str:
-        for place in self._refuges():
+    def _rescue_results(self, results: Results) -> str:
+        for place in self._rescue_paths():
             try:
                 results.save(place)
             except Exception:  # the next place, whatever is wrong with this one
@@ -115,7 +119,7 @@ class OutputFile:
         kept = f"{self.path} keeps its last checkpoint" if self.path.exists() else "nothing could be saved"
         return f"no folder takes it: {kept}"
 
-    def _refuges(self) -> Iterator[Path]:
+    def _rescue_paths(self) -> Iterator[Path]:
         """Where to save instead, best first: never over what another run rescued."""
         if self._rescued is not None:
             yield self._rescued
@@ -126,7 +130,7 @@ class OutputFile:
                 folder = Path(named).resolve(strict=True)
                 if folder not in tried:
                     tried.add(folder)
-                    yield next(name for i in count() if _reserved(name := _rescue_name(folder, stem, i, suffix)))
+                    yield next(name for i in count() if _reserve_name(name := _rescue_name(folder, stem, i, suffix)))
 
 
 def _rescue_name(folder: Path, stem: str, i: int, suffix: str) -> Path:
@@ -136,7 +140,7 @@ def _rescue_name(folder: Path, stem: str, i: int, suffix: str) -> Path:
     return folder / (os.fsencode(stem)[:room].decode(errors="ignore") + end)
 
 
-def _reserved(name: Path) -> bool:
+def _reserve_name(name: Path) -> bool:
     """Whether the name was free and is ours now.  Raises OSError where no name can be made."""
     try:
         name.touch(exist_ok=False)

@@ -18,43 +18,45 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import EngineError
-from .merging import Keep, Sum, stretch
+from .merging import ExtractFunction, RunningSum, sum_stretch
 
 #: Files that a process should read at least: its start takes as long as reading 100.
-_LEAST = 200
+_MIN_FILES = 200
 
 #: Processes at most: each takes 90 MiB.
-_MOST = 4
+_MAX_PROCESSES = 4
 
 #: What a process' Python runs: ``-m`` would put the working folder first on its path, where a file may bear any module's name.
 _START = f"import sys; sys.path[:] = sys.argv[2:]; from {__name__} import _work; _work(int(sys.argv[1]))"
 
 #: A process and where it answers: a pipe of their own, for anything that Python runs when it starts may print.
-Other = tuple[subprocess.Popen[bytes], IO[bytes]]
+ReaderProcess = tuple[subprocess.Popen[bytes], IO[bytes]]
 
 
-def gather(names: Sequence[str | Path], keep: Keep, processes: int, unchecked: bool = False) -> Sum:
+def sum_files(
+    names: Sequence[str | Path], keep: ExtractFunction, processes: int, unchecked: bool = False
+) -> RunningSum:
     """What files add up to, at least one, with what ``keep``, a function of a module, makes of each.
 
     Raises as :func:`fastcube.open_results`; StudyMismatchError; EngineError when one of the processes is killed.
     """
-    count = max(1, min(processes, _MOST, len(names) // _LEAST))
+    count = max(1, min(processes, _MAX_PROCESSES, len(names) // _MIN_FILES))
     with contextlib.ExitStack() as ends:
-        others: list[Other] = []
+        others: list[ReaderProcess] = []
         with contextlib.suppress(OSError):  # where no more are to be had, fewer read more
             while sys.executable and len(others) + 1 < count:
-                others.append(ends.enter_context(_other()))
+                others.append(ends.enter_context(_start_process()))
         bounds = [len(names) * i // (len(others) + 1) for i in range(len(others) + 2)]
         for (process, _), first, stop in zip(others, bounds[1:-1], bounds[2:], strict=True):
-            _give(process, (names, first, stop, keep, unchecked))
-        total = stretch(names, 0, bounds[1], keep, unchecked)
+            _send_stretch(process, (names, first, stop, keep, unchecked))
+        total = sum_stretch(names, 0, bounds[1], keep, unchecked)
         for other in others:
-            total.join(_taken(*other))
+            total.join(_receive_sum(*other))
     return total
 
 
 @contextlib.contextmanager
-def _other() -> Iterator[Other]:
+def _start_process() -> Iterator[ReaderProcess]:
     """A process that waits for its stretch; killed in the end.  Raises OSError when there is none to be had."""
     answer, told = os.pipe()
     with os.fdopen(answer, "rb") as answers:
@@ -79,7 +81,7 @@ def _other() -> Iterator[Other]:
                     process.stdin.close()
 
 
-def _give(process: subprocess.Popen[bytes], stretch_of: tuple[Any, ...]) -> None:
+def _send_stretch(process: subprocess.Popen[bytes], stretch_of: tuple[Any, ...]) -> None:
     """Tell a process what to read; its input stays open, for its end is the parent's."""
     assert process.stdin is not None
     with contextlib.suppress(BrokenPipeError):  # it died: what it does not answer says so
@@ -87,7 +89,7 @@ def _give(process: subprocess.Popen[bytes], stretch_of: tuple[Any, ...]) -> None
         process.stdin.flush()
 
 
-def _taken(process: subprocess.Popen[bytes], answers: IO[bytes]) -> Sum:
+def _receive_sum(process: subprocess.Popen[bytes], answers: IO[bytes]) -> RunningSum:
     """What a process has read.  Raises what reading raised there, or EngineError when it was killed."""
     try:
         read = pickle.load(answers)
@@ -112,7 +114,7 @@ def _work(told: int) -> None:
         threading.Thread(target=_end_with_parent, daemon=True).start()
         read: Any
         try:
-            read = stretch(*given)
+            read = sum_stretch(*given)
         except Exception as error:  # the parent's to raise
             read = error
         pickle.dump(read, out)

@@ -24,17 +24,17 @@ PROGRAMS = ("fastcube", "__main__.py")
 PACKAGE = Path(__file__).resolve().parents[1]
 
 #: Rooms of it that can change how a report looks and not what is true.
-_LOOKS = {"audit/report", "plot", "cli"}
+_PRESENTATION_FOLDERS = {"audit/report", "plot", "cli"}
 
 
 @functools.cache
-def sources(*, looks: bool) -> str:
+def hash_sources(*, looks: bool) -> str:
     """Hash of the package's sources and data; with ``looks``, of those too that only change what is shown."""
     total = hashlib.sha256()
     for place, folders, files in os.walk(PACKAGE, followlinks=True):
         inside = Path(place).relative_to(PACKAGE)
         folders[:] = sorted(
-            f for f in folders if f != "__pycache__" and (looks or (inside / f).as_posix() not in _LOOKS)
+            f for f in folders if f != "__pycache__" and (looks or (inside / f).as_posix() not in _PRESENTATION_FOLDERS)
         )
         for name in sorted(files):
             if name.endswith((".py", ".json")):
@@ -42,7 +42,7 @@ def sources(*, looks: bool) -> str:
     return total.hexdigest()[:16]
 
 
-def version(name: str = "fastcube", otherwise: str = "unknown") -> str:
+def package_version(name: str = "fastcube", otherwise: str = "unknown") -> str:
     """Version of fastcube, or of another package, as installed; ``otherwise`` where it is not."""
     try:
         return metadata.version(name)
@@ -87,17 +87,17 @@ def available_cpus() -> int:
 @functools.cache
 def library_versions() -> dict[str, str]:
     """Versions of what the results depend on, without importing any of it; looked for once a process."""
-    return {name: version(name, "not installed") for name in LIBRARIES}
+    return {name: package_version(name, "not installed") for name in LIBRARIES}
 
 
-def _name(word: str) -> str:
+def _strip_folder(word: str) -> str:
     """A word, of a place on this machine its name alone: results are shown to others."""
     return PurePath(word).name if PurePath(word).is_absolute() else word
 
 
-def _command() -> list[str]:
+def _command_line() -> list[str]:
     """The command line without places on this machine, but as it was typed behind ``fastcube``: `status` says it again."""
-    named = [_name(word) for word in sys.argv]
+    named = [_strip_folder(word) for word in sys.argv]
     typed = sys.argv if named and named[0] in PROGRAMS else named
     return named[:1] + typed[1:]
 
@@ -107,11 +107,11 @@ def provenance(**resources: Any) -> dict[str, Any]:
     slurm = {
         k: v for k, v in sorted(os.environ.items()) if k.startswith("SLURM_") and k.endswith(("_ID", "_COUNT", "_NAME"))
     }
-    settings = {k: _name(v) for k, v in sorted(os.environ.items()) if k.startswith(("FASTCUBE_", "NUMBA_"))}
+    settings = {k: _strip_folder(v) for k, v in sorted(os.environ.items()) if k.startswith(("FASTCUBE_", "NUMBA_"))}
     return {
         "schema_version": "1.0",
-        "software": {"name": "fastcube", "version": version(), "git_revision": git_revision()},
-        "parameters": {"command": _command(), "settings": settings},
+        "software": {"name": "fastcube", "version": package_version(), "git_revision": git_revision()},
+        "parameters": {"command": _command_line(), "settings": settings},
         "environment": {
             "os": platform.platform(),
             "host": socket.gethostname(),

@@ -28,21 +28,21 @@ from ..measure import registry
 from ..measure.goal import MOST_TRIALS, Goal
 from ..measure.schema import (
     Key,
-    Recorded,
+    RecordedMeasure,
     check_numbers,
-    describe,
+    describe_measure,
     numbers_of,
-    recorded,
+    parse_measure,
     same_numbers,
     width_of,
 )
 from ..measure.study import GENERATOR, NAME, point_text
-from .columns import Columns, Identity, fused, in_order, overlaps
+from .columns import Columns, Identity, find_overlaps, merge_touching_ranges, range_order
 from .counts import check_counts
-from .results import Results, identity_at
+from .results import Results, identity_of_points
 from .size import LIMB_BITS, MOST_NUMBERS, MOST_PARTS, MOST_TEXT, check_size, limbs_of
-from .untrusted_hdf5 import Arrays, Place, attribute, opened, subgroup
-from .writing import FILE_TYPE, FORMAT_VERSION, sum_of_numbers
+from .untrusted_hdf5 import ArrayLocation, Arrays, open_subgroup, open_untrusted, read_attribute
+from .writing import FILE_TYPE, FORMAT_VERSION, checksum_numbers
 
 
 def open_results(path: str | Path, *, unchecked: bool = False) -> Results:
@@ -74,7 +74,7 @@ def open_results(path: str | Path, *, unchecked: bool = False) -> Results:
 
 
 @dataclass(frozen=True)
-class Part:
+class FileContents:
     """What a file holds: ``about`` its study, seed, goal, runs and grid, but no tallies; those as columns; its digest."""
 
     about: Results
@@ -100,19 +100,19 @@ class Reader:
 
     def __init__(self, unchecked: bool = False) -> None:
         self._unchecked = check_flag("unchecked", unchecked)
-        self._known: _Stated | None = None
+        self._known: _FileHeader | None = None
 
-    def read(self, path: str | Path) -> Part:
+    def read(self, path: str | Path) -> FileContents:
         """What a file holds; with the errors of :func:`open_results`."""
         path = check_path("path", path)
-        with opened(path, self._unchecked) as (file, image):
+        with open_untrusted(path, self._unchecked) as (file, image):
             _check_format(path, file)
             try:
                 return self._read(path, file, image)
             except ResultFileError:
                 raise
             except Exception as error:
-                minor = int(attribute(file, "format_version", (2,))[1])
+                minor = int(read_attribute(file, "format_version", (2,))[1])
                 if minor <= FORMAT_VERSION[1]:
                     raise
                 mine = ".".join(map(str, FORMAT_VERSION))
@@ -120,16 +120,16 @@ class Reader:
                     f"{path} has format {FORMAT_VERSION[0]}.{minor}, this fastcube reads {mine}: {plain_text(str(error))}"
                 ) from error
 
-    def _read(self, path: Path, file: Any, image: bytes) -> Part:
-        group, known = subgroup(file, "raw"), self._known
+    def _read(self, path: Path, file: Any, image: bytes) -> FileContents:
+        group, known = open_subgroup(file, "raw"), self._known
         ranges = Arrays(group, image).stored("ranges", "i", 2, MOST_NUMBERS)
         if known is not None:
             with contextlib.suppress(Exception):  # laid out otherwise, or damaged: what follows tells
                 raw = Arrays(group, image, known.places.get(len(ranges)))
-                if known.is_stated(file, raw, len(ranges)) and (part := known.part(file, raw, ranges)):
+                if known.is_same_header(file, raw, len(ranges)) and (part := known.part(file, raw, ranges)):
                     return part
         raw = Arrays(group, image)
-        stated = _stated(file, raw, len(ranges))
+        stated = _parse_header(file, raw, len(ranges))
         part = stated.part(file, raw, ranges)
         if part is None:
             raise ResultFileError(f"{path} is damaged: its contents do not have the digest it states")
@@ -139,36 +139,36 @@ class Reader:
 
 def _check_format(path: Path, file: Any) -> None:
     """Raise ResultFileError, or another error of :func:`open_results`, for a file that this version does not read."""
-    if _text(file, "filetype") != FILE_TYPE:
+    if _read_text(file, "filetype") != FILE_TYPE:
         raise ResultFileError(f"{path} is not a fastcube results file")
-    version = np.asarray(attribute(file, "format_version", (2,)))
+    version = np.asarray(read_attribute(file, "format_version", (2,)))
     if version.dtype.kind not in "iu":
         raise ValueError("its format is no pair of whole numbers")
     major, minor = version.tolist()
     if major != FORMAT_VERSION[0]:
         error = FormatTooNewError if major > FORMAT_VERSION[0] else FormatTooOldError
         raise error(f"{path} has format {major}.{minor}, this fastcube reads {FORMAT_VERSION[0]}.x")
-    if (theirs := _text(file, "generator")) != GENERATOR:
+    if (theirs := _read_text(file, "generator")) != GENERATOR:
         raise StudyMismatchError(f"{path} has random numbers of {theirs}, this fastcube those of {GENERATOR}")
 
 
-def _text(file: Any, name: str, most: int = 10_000) -> str:
+def _read_text(file: Any, name: str, most: int = 10_000) -> str:
     """A text attribute.  Raises ValueError for one that would not print on a line, or has more than ``most`` characters."""
-    value = attribute(file, name)
+    value = read_attribute(file, name)
     text = value.decode() if isinstance(value, bytes) else value
     if not isinstance(text, str):
         raise ValueError(f"attribute {name} is no text")
     return check_text(name, text, most)
 
 
-def _whole(file: Any, name: str, low: int, high: int) -> int:
-    value = np.asarray(attribute(file, name))
+def _read_integer(file: Any, name: str, low: int, high: int) -> int:
+    value = np.asarray(read_attribute(file, name))
     if value.dtype.kind not in "iu" or not low <= int(value) <= high:
         raise ValueError(f"attribute {name} is no whole number in [{low}, {high}]")
     return int(value)
 
 
-def _json(text: Any, name: str, kind: type) -> Any:
+def _parse_json(text: Any, name: str, kind: type) -> Any:
     """What a text in JSON says, of no more characters than are taken.  Raises ValueError."""
     if len(text) > MOST_TEXT:
         raise ValueError(f"{name} is longer than {MOST_TEXT} characters")
@@ -179,7 +179,7 @@ def _json(text: Any, name: str, kind: type) -> Any:
 
 
 @dataclass(frozen=True)
-class _Stated:
+class _FileHeader:
     """What a file states of its study, seed and points, checked, beside what it was made from."""
 
     text: Any
@@ -191,73 +191,73 @@ class _Stated:
     defined: dict[str, Any]
     about: Results
     words: Identity
-    places: dict[int, dict[str, Place]] = field(default_factory=dict)
+    places: dict[int, dict[str, ArrayLocation]] = field(default_factory=dict)
 
-    def is_stated(self, file: Any, raw: Arrays, ranges: int) -> bool:
+    def is_same_header(self, file: Any, raw: Arrays, ranges: int) -> bool:
         """Whether a file states it too, as far as the digest does not tell: description, statistics' numbers, points."""
         return (
             self.numbers is not None  # no other numbers have this checksum
-            and (self.numbers, self.text) == (_checksum(raw), _text_of(file, "study"))
-            and self.points == _bytes(_columns(raw, self.axes))
+            and (self.numbers, self.text) == (_read_checksum(raw), _read_group_text(file, "study"))
+            and self.points == _column_bytes(_parse_axis_columns(raw, self.axes))
             and ranges <= self.ranges
         )
 
-    def part(self, file: Any, raw: Arrays, ranges: Any) -> Part | None:
+    def part(self, file: Any, raw: Arrays, ranges: Any) -> FileContents | None:
         """What a file holds that states this; None if that has another digest than it states.  Raises ValueError."""
-        history = _json(_text_of(file, "provenance"), "json", list)
+        history = _parse_json(_read_group_text(file, "provenance"), "json", list)
         if not all(isinstance(entry, dict) for entry in history):
             raise ValueError("the provenance is no list of runs")
-        goal = Goal.from_json(_text(file, "goal", MOST_TEXT))
+        goal = Goal.from_json(_read_text(file, "goal", MOST_TEXT))
         goal.check(self.about.study)
-        about = replace(self.about, goal=goal, history=history, grid=_text(file, "grid") or None)
-        columns, digest = _counted(self, raw, ranges), _text(file, "digest")
+        about = replace(self.about, goal=goal, history=history, grid=_read_text(file, "grid") or None)
+        columns, digest = _parse_counts(self, raw, ranges), _read_text(file, "digest")
         self.places[len(ranges)] = raw.places
-        return Part(about, columns, digest) if self.words.digest(columns) == digest else None
+        return FileContents(about, columns, digest) if self.words.digest(columns) == digest else None
 
 
-def _text_of(file: Any, group: str) -> Any:
+def _read_group_text(file: Any, group: str) -> Any:
     """The one text that a group holds."""
-    return Arrays(subgroup(file, group), b"").stored("json", "O", 0, 1)
+    return Arrays(open_subgroup(file, group), b"").stored("json", "O", 0, 1)
 
 
-def _checksum(raw: Arrays) -> str | None:
+def _read_checksum(raw: Arrays) -> str | None:
     """The checksum that a file states of its statistics' numbers; None where an earlier fastcube wrote it."""
-    return _text(raw.group, "numbers") if "numbers" in raw.group.attrs else None
+    return _read_text(raw.group, "numbers") if "numbers" in raw.group.attrs else None
 
 
-def _stated(file: Any, raw: Arrays, ranges: int) -> _Stated:
+def _parse_header(file: Any, raw: Arrays, ranges: int) -> _FileHeader:
     """What a file states besides what was counted.  Raises ValueError."""
-    text, numbers = _text_of(file, "study"), _checksum(raw)
-    data = _described(text)
-    code = _json(_text(file, "code", MOST_TEXT), "code", dict).items()
+    text, numbers = _read_group_text(file, "study"), _read_checksum(raw)
+    data = _parse_description(text)
+    code = _parse_json(_read_text(file, "code", MOST_TEXT), "code", dict).items()
     head = {
-        **{name: _text(file, name) for name in ("title", "source")},
-        "name": _text(file, "study"),
-        "revision": _whole(file, "revision", -(2**63), 2**63 - 1),
+        **{name: _read_text(file, name) for name in ("title", "source")},
+        "name": _read_text(file, "study"),
+        "revision": _read_integer(file, "revision", -(2**63), 2**63 - 1),
         "code": {check_text("code", str(k)): check_text("code", str(v)) for k, v in code},
     }
-    columns = _columns(raw, data["axes"])
-    keys = _keys(columns)
-    check_size(recorded(head, data, {s["name"]: {} for s in data["statistics"]}), keys, ranges)
-    rows = {s["name"]: _numbers(raw, s, len(keys)) for s in data["statistics"]}
-    if numbers is not None and numbers != sum_of_numbers(rows.values()):
+    columns = _parse_axis_columns(raw, data["axes"])
+    keys = _parse_keys(columns)
+    check_size(parse_measure(head, data, {s["name"]: {} for s in data["statistics"]}), keys, ranges)
+    rows = {s["name"]: _parse_numbers(raw, s, len(keys)) for s in data["statistics"]}
+    if numbers is not None and numbers != checksum_numbers(rows.values()):
         raise ValueError("its numbers do not have the checksum that it states")
     table = {
         name: {key: check_numbers(tuple(row)) for key, row in zip(keys, values.tolist(), strict=True)}
         for name, values in rows.items()
     }
-    measure = recorded(head, data, table)
+    measure = parse_measure(head, data, table)
     for key in keys:
         measure.point(dict(zip((a.name for a in measure.axes), key, strict=True)))
     defined = {name: values[:, 0] == 1 for name, values in rows.items()}
-    about = Results(_as_here(measure, data, head, keys), _whole(file, "seed", 0, 2**63 - 1))
-    words = identity_at(about, keys)
-    return _Stated(text, _bytes(columns), ranges, numbers, data["axes"], keys, defined, about, words)
+    about = Results(_use_local_study(measure, data, head, keys), _read_integer(file, "seed", 0, 2**63 - 1))
+    words = identity_of_points(about, keys)
+    return _FileHeader(text, _column_bytes(columns), ranges, numbers, data["axes"], keys, defined, about, words)
 
 
-def _described(text: Any) -> dict[str, Any]:
+def _parse_description(text: Any) -> dict[str, Any]:
     """The axes, counters, extremes and statistics that a file states.  Raises ValueError."""
-    data: dict[str, Any] = _json(text, "json", dict)
+    data: dict[str, Any] = _parse_json(text, "json", dict)
     for part in ("axes", "counters", "extremes", "statistics"):
         if len(data[part]) > MOST_PARTS:
             raise ValueError(f"it has more than {MOST_PARTS} {part}")
@@ -270,7 +270,9 @@ def _described(text: Any) -> dict[str, Any]:
     return data
 
 
-def _as_here(stated: Recorded, data: dict[str, Any], head: dict[str, Any], keys: list[Key]) -> Recorded:
+def _use_local_study(
+    stated: RecordedMeasure, data: dict[str, Any], head: dict[str, Any], keys: list[Key]
+) -> RecordedMeasure:
     """The measure with the numbers of its study, where that is installed, or ran in this process, and counts the same.
 
     Raises ValueError where the file states another unit or scale, or defines a statistic elsewhere: these say what a value
@@ -278,8 +280,8 @@ def _as_here(stated: Recorded, data: dict[str, Any], head: dict[str, Any], keys:
     """
     study = registry.code_of(stated)
     if study is None:
-        return replace(stated, unheld=tuple(s.name for s in stated.statistics))
-    mine = {s.name: entry for s, entry in zip(study.statistics, describe(study)["statistics"], strict=True)}
+        return replace(stated, unverified=tuple(s.name for s in stated.statistics))
+    mine = {s.name: entry for s, entry in zip(study.statistics, describe_measure(study)["statistics"], strict=True)}
     known = {entry["name"] for entry in data["statistics"] if json.loads(json.dumps(mine.get(entry["name"]))) == entry}
     here, table = numbers_of(study, keys), dict(stated.table)
     for name in known:
@@ -290,10 +292,10 @@ def _as_here(stated: Recorded, data: dict[str, Any], head: dict[str, Any], keys:
                     f"are not those of {stated.name}"
                 )
         table[name] = here[name]
-    return recorded(head, data, table, [s.name for s in stated.statistics if s.name not in known])
+    return parse_measure(head, data, table, [s.name for s in stated.statistics if s.name not in known])
 
 
-def _columns(raw: Arrays, axes: list[dict[str, Any]]) -> list[Any]:
+def _parse_axis_columns(raw: Arrays, axes: list[dict[str, Any]]) -> list[Any]:
     """The values of each axis at each point, of its kind; names, each one of the file's own list, as texts."""
     out = []
     for axis in axes:
@@ -308,12 +310,12 @@ def _columns(raw: Arrays, axes: list[dict[str, Any]]) -> list[Any]:
     return out
 
 
-def _bytes(columns: list[Any]) -> list[tuple[str, bytes]]:
+def _column_bytes(columns: list[Any]) -> list[tuple[str, bytes]]:
     """Columns, to be compared."""
     return [(str(column.dtype), column.tobytes()) for column in columns]
 
 
-def _keys(columns: list[Any]) -> list[Key]:
+def _parse_keys(columns: list[Any]) -> list[Key]:
     """The points; distinct."""
     keys = list(zip(*(column.tolist() for column in columns), strict=True))
     if len(set(keys)) < len(keys):
@@ -321,49 +323,49 @@ def _keys(columns: list[Any]) -> list[Key]:
     return keys
 
 
-def _numbers(raw: Arrays, entry: dict[str, Any], points: int) -> Any:
+def _parse_numbers(raw: Arrays, entry: dict[str, Any], points: int) -> Any:
     rows = raw.stored("numbers_" + entry["name"], "f", 2, MOST_NUMBERS)
     if rows.dtype != np.float64 or rows.shape != (points, width_of(entry)):
         raise ValueError(f"numbers_{entry['name']} is not of the points")
     return rows
 
 
-def _counted(stated: _Stated, raw: Arrays, ranges: Any) -> Columns:
+def _parse_counts(stated: _FileHeader, raw: Arrays, ranges: Any) -> Columns:
     """What was counted at each point.  Raises ValueError for what no trials can have counted."""
     layout, points = stated.about.study.tally, len(stated.keys)
     counts: dict[str, Any] = {}
     for counter in layout.counters:
         width = counter.bins or limbs_of(counter.digits)
         shape = (points,) if width == 1 and not counter.bins else (points, width)
-        values = _whole_numbers(raw, "count_" + counter.name, shape)
-        counts[counter.name] = values if counter.bins or len(shape) == 1 else _of_limbs(values)
-    extremes = {e.name: _whole_numbers(raw, "max_" + e.name, (points, 2)) for e in layout.extremes}
-    columns = Columns(stated.keys, _ranges(ranges, points), counts, extremes)
+        values = _read_integers(raw, "count_" + counter.name, shape)
+        counts[counter.name] = values if counter.bins or len(shape) == 1 else _join_limbs(values)
+    extremes = {e.name: _read_integers(raw, "max_" + e.name, (points, 2)) for e in layout.extremes}
+    columns = Columns(stated.keys, _parse_ranges(ranges, points), counts, extremes)
     check_counts(stated.about.study, stated.defined, columns)
     return columns
 
 
-def _of_limbs(values: Any) -> Any:
+def _join_limbs(values: Any) -> Any:
     """A column of counters of several limbs: of int64, or of Python's integers where any outgrows one limb."""
     if not values[:, 1:].any():
         return values[:, 0]
     return np.array([sum(d << LIMB_BITS * i for i, d in enumerate(row)) for row in values.tolist()], object)
 
 
-def _ranges(rows: Any, points: int) -> Any:
+def _parse_ranges(rows: Any, points: int) -> Any:
     """The ranges of trials, in order and fused.  Raises ValueError."""
     if rows.dtype != np.int64 or rows.shape[1] != 3:
         raise ValueError("ranges is no array of ranges of trials")
-    rows = rows[in_order(rows)]
+    rows = rows[range_order(rows)]
     point, first, stop = rows.T
     if not ((point >= 0) & (point < points) & (first >= 0) & (first < stop) & (stop <= MOST_TRIALS)).all():
         raise ValueError("a range of trials is none")
-    if overlaps(rows).size:
+    if find_overlaps(rows).size:
         raise ValueError("two ranges of trials overlap")
-    return fused(rows)
+    return merge_touching_ranges(rows)
 
 
-def _whole_numbers(raw: Arrays, name: str, shape: tuple[int, ...]) -> Any:
+def _read_integers(raw: Arrays, name: str, shape: tuple[int, ...]) -> Any:
     """An array of whole numbers of this shape.  Raises ValueError."""
     values = raw.stored(name, "i", len(shape), MOST_NUMBERS)
     if values.dtype != np.int64 or values.shape != shape:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
-from ..errors import ParameterError, as_number, nearest, shown
+from ..errors import ParameterError, as_number, short_repr, suggest_name
 from ..measure.estimate import Estimate
 from ..measure.tally import Tally
 from ..networks.family import families
@@ -24,7 +24,7 @@ from .results import Results
 _Z = 1.959963984540054
 
 #: Standard errors from 0 at which a sign is decided: it is asked at many rates.
-_DECIDED = 3.0
+_DECISION_Z = 3.0
 
 #: Rates at which a crossing is looked for.
 _RATES = [i / 400 for i in range(1, 400)]
@@ -75,16 +75,16 @@ def reliability(results: Results, rate: float, *, against: str | None = None) ->
     """
     p = as_number(rate)
     if p is None or not 0 <= p <= 1:
-        raise ParameterError(f"rate must be a number in [0, 1], got {shown(rate)}")
+        raise ParameterError(f"rate must be a number in [0, 1], got {short_repr(rate)}")
     if against not in (None, "hypercube"):
         raise ParameterError(
-            f"against must be hypercube or None, got {shown(against)}{nearest(against, ['hypercube'])}"
+            f"against must be hypercube or None, got {short_repr(against)}{suggest_name(against, ['hypercube'])}"
         )
     n, strata = _strata(results, against is not None)
-    return _value(n, strata, float(p))
+    return _evaluate_polynomial(n, strata, float(p))
 
 
-def _value(n: int, strata: Sequence[Stratum], p: float, z: float = _Z) -> Estimate:
+def _evaluate_polynomial(n: int, strata: Sequence[Stratum], p: float, z: float = _Z) -> Estimate:
     """The polynomial at p."""
     f = np.arange((1 << n) + 1)
     ways = gammaln(f[-1] + 1) - gammaln(f + 1) - gammaln(f[::-1] + 1)
@@ -98,7 +98,7 @@ def _value(n: int, strata: Sequence[Stratum], p: float, z: float = _Z) -> Estima
 def _strata(results: Results, gain: bool) -> tuple[int, list[Stratum]]:
     """n and the strata, f = 0 .. 2^n."""
     if not isinstance(results, Results):
-        raise ParameterError(f"results must be Results, got {shown(results)}")
+        raise ParameterError(f"results must be Results, got {short_repr(results)}")
     axes = [axis.name for axis in results.study.axes]
     needed = {"connected", "connected_gain", "connected_differs"}
     if axes != ["network", "n", "f", "links"] or not needed <= {c.name for c in results.study.tally.counters}:
@@ -147,19 +147,19 @@ class Crossing:
 def crossing(results: Results) -> Crossing:
     """The first crossing of a network and the hypercube in rates .0025 .. .9975; see :func:`reliability` for ``results``."""
     n, strata = _strata(results, True)
-    estimates = [(p, _value(n, strata, p, _DECIDED)) for p in _RATES]
+    estimates = [(p, _evaluate_polynomial(n, strata, p, _DECISION_Z)) for p in _RATES]
     decided = [(p, e.low > 0) for p, e in estimates if e.low > 0 or e.high < 0]
     for (low, ahead), (high, later) in itertools.pairwise(decided):
         if ahead != later:
             a, b = low, high
             for _ in range(60):
                 middle = (a + b) / 2
-                a, b = (middle, b) if (_value(n, strata, middle).value > 0) == ahead else (a, middle)
+                a, b = (middle, b) if (_evaluate_polynomial(n, strata, middle).value > 0) == ahead else (a, middle)
             return Crossing((a + b) / 2, low, high)
     return Crossing(None, math.nan, math.nan)
 
 
-def groups(results: Results) -> Iterable[tuple[str, int, Results]]:
+def group_by_network(results: Results) -> Iterable[tuple[str, int, Results]]:
     """Each network and n of results over f without faulty links, with its results."""
     found = dict.fromkeys((str(p["network"]), int(p["n"])) for p, t in results if t.trials and not p.get("links", 1))
     if not found:

@@ -15,12 +15,12 @@ from ..errors import (
     check_integer,
     check_path,
     is_many,
-    of_study,
-    shown,
+    short_repr,
+    wrap_study_errors,
 )
-from ..measure.estimate import NOTHING, Estimate
+from ..measure.estimate import UNDEFINED, Estimate
 from ..measure.goal import Goal
-from ..measure.grid import values_of, values_text
+from ..measure.grid import collect_values, values_text
 from ..measure.schema import Key, check_same
 from ..measure.statistics import Distribution, Statistic, Value
 from ..measure.study import GENERATOR, Measure, point_text
@@ -44,7 +44,7 @@ class Results:
     Attributes
     ----------
     study : Measure
-        The Study that counted, or what a file states of it (:class:`~fastcube.measure.schema.Recorded`).
+        The Study that counted, or what a file states of it (:class:`~fastcube.measure.schema.RecordedMeasure`).
     seed : int
     tallies : dict
         Tally of each point, keyed by its values in the order of the axes.
@@ -73,7 +73,7 @@ class Results:
 
     def __post_init__(self) -> None:
         if not isinstance(self.study, Measure):
-            raise ParameterError(f"study must be a Study, got {shown(self.study)}")
+            raise ParameterError(f"study must be a Study, got {short_repr(self.study)}")
         self.seed = check_integer("seed", self.seed, 0, 2**63 - 1)
 
     # ------------------------------------------------------------ reading
@@ -81,7 +81,7 @@ class Results:
     def point(self, key: Key) -> dict[str, Value]:
         """The point as a mapping of axis names to values."""
         if not isinstance(key, tuple) or len(key) != len(self.study.axes):
-            raise ParameterError(f"key must be a tuple of {len(self.study.axes)} values, got {shown(key)}")
+            raise ParameterError(f"key must be a tuple of {len(self.study.axes)} values, got {short_repr(key)}")
         return dict(zip((a.name for a in self.study.axes), key, strict=True))
 
     def __iter__(self) -> Iterator[tuple[dict[str, Value], Tally]]:
@@ -108,12 +108,12 @@ class Results:
     def read(self, statistic: Statistic, point: Mapping[str, Value]) -> list[Estimate]:
         """One estimate, or one for each bin of a distribution.  Raises StudyError when the study's code does."""
         if not isinstance(statistic, Statistic):
-            raise ParameterError(f"statistic must be a Statistic, got {shown(statistic)}")
+            raise ParameterError(f"statistic must be a Statistic, got {short_repr(statistic)}")
         tally = self._tally(point)
-        with of_study(f"statistic {statistic.name} of {self.study.name} at {point_text(point)}"):
+        with wrap_study_errors(f"statistic {statistic.name} of {self.study.name} at {point_text(point)}"):
             if tally.trials and statistic.defined(point):
                 return statistic.read(tally.counts, tally.trials, point)
-            return [NOTHING] * (len(tally.counts[statistic.counter]) if isinstance(statistic, Distribution) else 1)
+            return [UNDEFINED] * (len(tally.counts[statistic.counter]) if isinstance(statistic, Distribution) else 1)
 
     def table(self, statistics: Sequence[str] | None = None) -> list[dict[str, Any]]:
         """One row a point and statistic, of these or all, of a distribution one a value up to the largest seen.
@@ -138,7 +138,7 @@ class Results:
         if names is None:
             return self.study.statistics
         if not is_many(names):
-            raise ParameterError(f"statistics must be a list of names, got {shown(names)}")
+            raise ParameterError(f"statistics must be a list of names, got {short_repr(names)}")
         return tuple(self.study.statistic(name) for name in names)
 
     def labelled(self, statistic: Statistic, point: Mapping[str, Value]) -> list[tuple[str, Estimate]]:
@@ -172,7 +172,7 @@ class Results:
 
     def digest(self) -> str:
         """SHA-256 of the identity as JSON with sorted keys and no spaces, in hexadecimal."""
-        return identity_at(self, list(self.tallies)).digest(Columns.of(self.study.tally, self.tallies))
+        return identity_of_points(self, list(self.tallies)).digest(Columns.of(self.study.tally, self.tallies))
 
     # ------------------------------------------------------------ choosing
 
@@ -205,7 +205,7 @@ class Results:
         axis = self.study.axis(name)
         at = self.study.axes.index(axis)
         held = {key[at] for key in self.tallies}
-        wanted = values_of(axis, given)
+        wanted = collect_values(axis, given)
         for value in wanted:
             if value not in held:
                 raise ParameterError(f"{name} must be among {values_text(held)} in these results, got {value}")
@@ -304,9 +304,9 @@ class Results:
         Text is ``str``; axes are int64 or float64, as the study says; trials and among int64; the numbers float64, NaN
         where nothing is known.  Raises MissingDependencyError without pandas (extra ``fastcube[pandas]``).
         """
-        from .export import dataframe
+        from .export import make_dataframe
 
-        return dataframe(self)
+        return make_dataframe(self)
 
     def to_xarray(self, raw: bool = False) -> xarray.Dataset:
         """What ``xarray.open_dataset`` shows of the saved file, with all its attributes, without a file.
@@ -315,9 +315,9 @@ class Results:
         int64, over the dimension ``point``, as in the file's group ``raw``.  ``docs/format.md`` lists the variables.
         Raises MissingDependencyError without xarray (extra ``fastcube[xarray]``).
         """
-        from .export import dataset
+        from .export import make_dataset
 
-        return dataset(self, check_flag("raw", raw))
+        return make_dataset(self, check_flag("raw", raw))
 
     def plot(
         self,
@@ -356,27 +356,27 @@ class Results:
         ParameterError
             For what is no statistic of one number or no axis, another number of axes, another kind of file, or no width.
         """
-        from ..plot import draw
+        from ..plot import draw_figure
 
-        return draw(self, path, axes, statistics, x, by, log, width)
+        return draw_figure(self, path, axes, statistics, x, by, log, width)
 
     # ------------------------------------------------------------ combining
 
     def check_same_study(self, other: Results, mine: str, theirs: str) -> None:
         """Raise StudyMismatchError unless both count the same study with the same seed."""
         if not isinstance(other, Results):
-            raise ParameterError(f"other must be Results, got {shown(other)}")
+            raise ParameterError(f"other must be Results, got {short_repr(other)}")
         check_same(self.study, other.study, mine, theirs)
         if self.seed != other.seed:
             raise StudyMismatchError(f"{theirs} has seed {other.seed}, {mine} has seed {self.seed}")
 
     def save(self, path: str | Path) -> None:
         """Write the file whole and replace what was there.  Raises ResultFileError, leaving the old file in place."""
-        from .writing import save
+        from .writing import write_results
 
-        save(self, check_path("path", path))
+        write_results(self, check_path("path", path))
 
 
-def identity_at(about: Results, keys: Sequence[Key]) -> Identity:
+def identity_of_points(about: Results, keys: Sequence[Key]) -> Identity:
     """The identity of what is counted at these points of a study, with its code and seed."""
     return Identity(about.head(), [axis.name for axis in about.study.axes], about.study.tally, keys)

@@ -41,14 +41,14 @@ def limbs_of(digits: int) -> int:
     return 1 if digits == 1 else digits // 2 + 1
 
 
-def columns(measure: Measure) -> int:
+def columns_per_point(measure: Measure) -> int:
     """Numbers that are stored of one point."""
     counters = sum(counter.bins or limbs_of(counter.digits) for counter in measure.tally.counters)
     numbers = sum(width_of_statistic(statistic) for statistic in measure.statistics)
     return len(measure.axes) + counters + 2 * len(measure.tally.extremes) + numbers
 
 
-def cells(measure: Measure, keys: Collection[Key]) -> int:
+def count_cells(measure: Measure, keys: Collection[Key]) -> int:
     """Numbers of the estimates at these points, on the product of their values."""
     bins = {counter.name: counter.bins for counter in measure.tally.counters}
     each = sum(4 * (bins[s.counter] if isinstance(s, Distribution) else 1) for s in measure.statistics)
@@ -62,13 +62,13 @@ def check_size(measure: Measure, keys: Collection[Key], ranges: int) -> None:
         raise ParameterError(f"a study takes at most {MOST_PARTS} counters, extremes and statistics, got {len(parts)}")
     if len(keys) > MOST_POINTS:
         raise ParameterError(f"results take at most {MOST_POINTS} points, got {len(keys)} of {measure.name}")
-    numbers = columns(measure) * len(keys) + 3 * ranges
+    numbers = columns_per_point(measure) * len(keys) + 3 * ranges
     if numbers > MOST_NUMBERS:
         raise ParameterError(
-            f"results of {measure.name} take at most {MOST_NUMBERS} numbers ({columns(measure)} a point, 3 a "
+            f"results of {measure.name} take at most {MOST_NUMBERS} numbers ({columns_per_point(measure)} a point, 3 a "
             f"range of trials), got {numbers}: {len(keys)} points, {ranges} ranges"
         )
-    if (product := cells(measure, keys)) > MOST_CELLS:
+    if (product := count_cells(measure, keys)) > MOST_CELLS:
         raise ParameterError(
             f"the product of the axes' values takes at most {MOST_CELLS} estimates and limits, got {product}: "
             f"split the {len(keys)} points over several outputs"

@@ -12,10 +12,10 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import of_study
-from ..measure.estimate import NOTHING
+from ..errors import wrap_study_errors
+from ..measure.estimate import UNDEFINED
 from ..measure.registry import code_of
-from ..measure.schema import Recorded
+from ..measure.schema import RecordedMeasure
 from .export import columns_of
 from .results import Results
 from .rounding import estimate_texts
@@ -45,26 +45,26 @@ def _columns(results: Results, statistics: Sequence[str] | None = None) -> list[
         if not s.shown and statistics is None:
             continue
         mark = ASYMPTOTIC if s.interval == "asymptotic" else ""
-        ends = [mark + _over(s.trials(tally.counts, tally.trials), tally.trials) for _, tally in results]
+        ends = [mark + _condition_note(s.trials(tally.counts, tally.trials), tally.trials) for _, tally in results]
         rows = [dict(results.labelled(s, point)) for point in points]
         for label in dict.fromkeys(label for row in rows for label in row):
-            cells = estimate_texts([row.get(label, NOTHING) for row in rows])
+            cells = estimate_texts([row.get(label, UNDEFINED) for row in rows])
             if set(cells) == {"-"} and len(study.statistics) > 1:
                 continue
             columns.append([label, *(c + end if c != "-" else c for c, end in zip(cells, ends, strict=True))])
     return columns
 
 
-def unheld(results: Results) -> list[str]:
+def unverified_note(results: Results) -> list[str]:
     """A line on the statistics that are the file's own word, where there are any."""
-    names = results.study.unheld if isinstance(results.study, Recorded) else ()
+    names = results.study.unverified if isinstance(results.study, RecordedMeasure) else ()
     which = "statistics" if len(names) == len(results.study.statistics) else ", ".join(names)
     here = "a study that is here (show --study FILE.py)"
     line = f"{which} as the file states them: neither the digest nor {here} holds their units, bounds and scales"
     return [line] if names else []
 
 
-def _over(among: int, trials: int) -> str:
+def _condition_note(among: int, trials: int) -> str:
     return f" of {among:,}" if among < trials else ""
 
 
@@ -72,7 +72,7 @@ def _remarks(results: Results, columns: Sequence[Sequence[str]], asked: bool = F
     """What marks mean, what nothing vouches for, and how many statistics are not in the table at any width."""
     marked = any(ASYMPTOTIC in cell for column in columns for cell in column)
     lines = [f"{ASYMPTOTIC} asymptotic interval: nearly 95% where trials are many"] if marked else []
-    lines += unheld(results)
+    lines += unverified_note(results)
     hidden = 0 if asked else sum(not s.shown for s in results.study.statistics)
     if hidden:
         lines.append(
@@ -81,14 +81,14 @@ def _remarks(results: Results, columns: Sequence[Sequence[str]], asked: bool = F
     return lines
 
 
-def fitted(columns: Sequence[Sequence[str]], least: int, width: int) -> list[list[str]]:
+def fit_columns(columns: Sequence[Sequence[str]], least: int, width: int) -> list[list[str]]:
     """The columns, from the left and at least ``least``, that fit a line of ``width`` characters, cells aligned to the right."""
     widths = [max(map(len, column)) for column in columns]
     fit = max(least, sum(end - 2 <= width for end in itertools.accumulate(2 + w for w in widths)))
     return [[cell.rjust(w) for cell in column] for column, w in zip(columns[:fit], widths, strict=False)]
 
 
-def folded(line: str, width: int) -> list[str]:
+def fold_line(line: str, width: int) -> list[str]:
     """A line of text, in several of at most ``width`` characters where it is longer, indented by two more."""
     if len(line) <= width:
         return [line]
@@ -104,7 +104,7 @@ def as_table(results: Results, width: int = WIDTH, statistics: Sequence[str] | N
     """
     study = results.study
     columns = _columns(results, statistics)
-    kept = fitted(columns, len(study.axes) + 1, width)
+    kept = fit_columns(columns, len(study.axes) + 1, width)
     lines = ["  ".join(cells).rstrip() for cells in zip(*kept, strict=True)]
     lines.insert(1, "  ".join("-" * len(column[0]) for column in kept))
     remarks = _remarks(results, kept, statistics is not None)
@@ -112,13 +112,13 @@ def as_table(results: Results, width: int = WIDTH, statistics: Sequence[str] | N
         left_out = [column[0] for column in columns[len(kept) :]]
         remarks.append(f"left out for width, {len(left_out)}, in csv and json: {', '.join(left_out)}")
     if remarks:
-        lines += ["", *(part for line in remarks for part in folded(line, width))]
+        lines += ["", *(part for line in remarks for part in fold_line(line, width))]
     code = code_of(study)
     notes_of = None if code is None else code.grid_of(results).notes or code.notes
-    with of_study(f"notes of {study.name}"):
+    with wrap_study_errors(f"notes of {study.name}"):
         notes = notes_of(results) if notes_of else []
     head = textwrap.wrap(f"{study.title} ({study.source})" if study.source else study.title, width)
-    told = [part for line in notes for part in folded(line, width)]
+    told = [part for line in notes for part in fold_line(line, width)]
     return "\n".join([*head, "", *lines, *([""] if notes else []), *told])
 
 
@@ -127,18 +127,18 @@ def as_html(results: Results) -> str:
     study = results.study
     columns = _columns(results)
 
-    def row(tag: str, cells: Sequence[str]) -> str:
+    def format_row(tag: str, cells: Sequence[str]) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
     head, *rows = zip(*columns, strict=True)
-    body = "".join(row("td", cells) for cells in rows[:HTML_ROWS])
+    body = "".join(format_row("td", cells) for cells in rows[:HTML_ROWS])
     source = f" ({html.escape(study.source)})" if study.source else ""
     notes = _remarks(results, columns)
     if len(rows) > HTML_ROWS:
         notes.append(f"{len(rows) - HTML_ROWS} more points: sel(...) chooses, table() and to_dataframe() have all")
     return (
         f"<div><p><b>{html.escape(study.name)}</b>: {html.escape(study.title)}{source}, seed {results.seed}</p>"
-        f'<div style="overflow-x: auto"><table><thead>{row("th", head)}</thead><tbody>{body}</tbody></table></div>'
+        f'<div style="overflow-x: auto"><table><thead>{format_row("th", head)}</thead><tbody>{body}</tbody></table></div>'
         + "".join(f"<p>{html.escape(note)}</p>" for note in notes)
         + "</div>"
     )
@@ -153,12 +153,12 @@ def as_csv(results: Results, statistics: Sequence[str] | None = None) -> str:
     writer = csv.DictWriter(text, list(columns_of(results)), lineterminator="\n")
     writer.writeheader()
     writer.writerows(
-        {name: "" if plain(v) is None else v for name, v in row.items()} for row in results.table(statistics)
+        {name: "" if json_safe(v) is None else v for name, v in row.items()} for row in results.table(statistics)
     )
     return text.getvalue().rstrip("\n")
 
 
-def plain(value: Any) -> Any:
+def json_safe(value: Any) -> Any:
     """The value for JSON, which has no NaN: None instead."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
@@ -166,6 +166,6 @@ def plain(value: Any) -> Any:
 def as_json(results: Results, statistics: Sequence[str] | None = None) -> str:
     """The same rows as a JSON list; numbers that are not known are null."""
     # row by row: json lays a whole list out as one list of every bracket and comma, 500 MB for 200,000 rows
-    rows = (json.dumps({name: plain(v) for name, v in row.items()}, indent=1) for row in results.table(statistics))
+    rows = (json.dumps({name: json_safe(v) for name, v in row.items()}, indent=1) for row in results.table(statistics))
     text = ",\n".join(" " + row.replace("\n", "\n ") for row in rows)
     return f"[\n{text}\n]" if text else "[]"

@@ -21,14 +21,14 @@ import numpy as np
 from h5py import h5a, h5d, h5g, h5l, h5o, h5s, h5t
 
 from ..errors import FastcubeError, ParameterError, ResultFileError, plain_text
-from .hdf5 import TRAILER, TRAILER_SIZE, reason
+from .hdf5 import TRAILER, TRAILER_SIZE, error_reason
 from .size import MOST_BYTES
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 #: Deflate packs at most 1032 to 1: what is stored in fewer bytes than that was not written by us.
-_MOST_PACKED = 1100
-_SMALL = 2**16
+_MAX_COMPRESSION_RATIO = 1100
+_MAX_SMALL_BYTES = 2**16
 
 #: Stored bytes of a chunk, which inflates to 1032 times that whatever it declares; h5py's are at most half as large here.
 _MOST_CHUNK = 2**17
@@ -38,10 +38,10 @@ _MOST_CHUNKS = 2**13
 _LONGEST_NAME = 256
 
 #: Numbers that are taken from the image, by the letter of their kind: the type in the file, and here.
-_PLAIN = {"i": (h5t.STD_I64LE, np.dtype("<i8")), "f": (h5t.IEEE_F64LE, np.dtype("<f8"))}
+_DIRECT_TYPES = {"i": (h5t.STD_I64LE, np.dtype("<i8")), "f": (h5t.IEEE_F64LE, np.dtype("<f8"))}
 
 #: Where an array of numbers stands in an image: its first byte and its shape.
-Place = tuple[int, tuple[int, ...]]
+ArrayLocation = tuple[int, tuple[int, ...]]
 
 #: Shuffling and checksums, and deflating once: of what is deflated twice nothing says how large it gets.
 _FILTERS = {h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FLETCHER32}
@@ -64,10 +64,10 @@ def _read_whole(path: Path) -> bytes:
     except FileNotFoundError:
         raise ResultFileError(f"{plain_text(str(path))} does not exist") from None
     except (OSError, ValueError, MemoryError) as error:  # ValueError: a name with a NUL
-        raise ResultFileError(f"{plain_text(str(path))} cannot be read: {reason(error)}") from error
+        raise ResultFileError(f"{plain_text(str(path))} cannot be read: {error_reason(error)}") from error
 
 
-def _checked(path: Path, unchecked: bool) -> bytes:
+def _read_verified(path: Path, unchecked: bool) -> bytes:
     """A file's bytes, after its checksum was found right.  Raises ResultFileError."""
     whole = _read_whole(path)
     if whole[: len(_SIGNATURE)] != _SIGNATURE:
@@ -86,13 +86,13 @@ def _checked(path: Path, unchecked: bool) -> bytes:
 
 
 @contextlib.contextmanager
-def opened(path: Path, unchecked: bool = False) -> Iterator[tuple[h5py.File, bytes]]:
+def open_untrusted(path: Path, unchecked: bool = False) -> Iterator[tuple[h5py.File, bytes]]:
     """Open a file for reading, and its image; HDF5 sees nothing before the checksum was found right, unless ``unchecked``.
 
     Raises ResultFileError for one that is missing, no regular file, no HDF5, or damaged, and for whatever goes wrong
     while the caller reads it.
     """
-    image = _checked(path, unchecked)
+    image = _read_verified(path, unchecked)
     try:
         with h5py.File(io.BytesIO(image), "r") as file:
             yield file, image
@@ -117,7 +117,7 @@ class Arrays:
         Where arrays stand in a file that is laid out alike.  They are believed: who gives them looks at what was read.
     """
 
-    def __init__(self, group: h5py.Group, image: bytes, places: Mapping[str, Place] | None = None) -> None:
+    def __init__(self, group: h5py.Group, image: bytes, places: Mapping[str, ArrayLocation] | None = None) -> None:
         self.group, self._image = group, image
         self.places = dict(places or {})
 
@@ -139,20 +139,20 @@ class Arrays:
         """
         place = self.places.get(name)
         if place is None:
-            found = _linked(self.group, name)
+            found = _resolve_member(self.group, name)
             if kinds == "O" and ndim == 0 and isinstance(found, h5d.DatasetID) and _is_text(found):
                 text = np.empty((), found.dtype)
                 found.read(h5s.ALL, h5s.ALL, text)
                 return text[()]
-            place = _place(found, kinds, ndim, most)
+            place = _locate_numbers(found, kinds, ndim, most)
             if place is None:
-                return _through_hdf5(self.group, name, kinds, ndim, most)
+                return _read_through_hdf5(self.group, name, kinds, ndim, most)
             self.places[name] = place
         first, shape = place
-        return np.frombuffer(self._image, _PLAIN[kinds][1], math.prod(shape), first).reshape(shape)
+        return np.frombuffer(self._image, _DIRECT_TYPES[kinds][1], math.prod(shape), first).reshape(shape)
 
 
-def _through_hdf5(group: h5py.Group, name: str, kinds: str, ndim: int, most: int) -> Any:
+def _read_through_hdf5(group: h5py.Group, name: str, kinds: str, ndim: int, most: int) -> Any:
     """The contents of a dataset that is packed, empty, or stored otherwise.  Raises ValueError."""
     dataset = group[name]
     if not isinstance(dataset, h5py.Dataset) or dataset.external or dataset.is_virtual:
@@ -161,14 +161,14 @@ def _through_hdf5(group: h5py.Group, name: str, kinds: str, ndim: int, most: int
         raise ValueError(f"{name} is no array of its type and shape")
     if dataset.size > most:
         raise ValueError(f"{name} has {dataset.size} numbers, more than a results file takes")
-    if dataset.nbytes > _SMALL + _MOST_PACKED * dataset.id.get_storage_size():
+    if dataset.nbytes > _MAX_SMALL_BYTES + _MAX_COMPRESSION_RATIO * dataset.id.get_storage_size():
         raise ValueError(f"{name} declares more than the file holds")
     if dataset.chunks is not None:
         _check_chunks(name, dataset)
-    return _texts(name, dataset) if kinds == "O" and ndim else dataset[()]
+    return _read_texts(name, dataset) if kinds == "O" and ndim else dataset[()]
 
 
-def _linked(group: h5py.Group, name: str) -> Any:
+def _resolve_member(group: h5py.Group, name: str) -> Any:
     """The object of this very file that has a name in a group.  Raises ValueError."""
     try:
         hard = group.id.links.get_info(name.encode()).type == h5l.TYPE_HARD
@@ -179,14 +179,14 @@ def _linked(group: h5py.Group, name: str) -> Any:
     return h5o.open(group.id, name.encode())
 
 
-def _place(found: Any, kinds: str, ndim: int, most: int) -> Place | None:
+def _locate_numbers(found: Any, kinds: str, ndim: int, most: int) -> ArrayLocation | None:
     """Where numbers of 8 bytes stand in one piece, as all arrays of few points do; None for what is stored otherwise."""
-    if not isinstance(found, h5d.DatasetID) or kinds not in _PLAIN:
+    if not isinstance(found, h5d.DatasetID) or kinds not in _DIRECT_TYPES:
         return None
     shape, first = found.shape, found.get_offset()  # None: in pieces, or in another file
     if shape is None or len(shape) != ndim or first is None or not 0 < math.prod(shape) <= most:
         return None
-    if found.get_storage_size() != 8 * math.prod(shape) or not found.get_type().equal(_PLAIN[kinds][0]):
+    if found.get_storage_size() != 8 * math.prod(shape) or not found.get_type().equal(_DIRECT_TYPES[kinds][0]):
         return None
     return first, shape
 
@@ -202,7 +202,7 @@ def _is_text(found: h5d.DatasetID) -> bool:
     )
 
 
-def _texts(name: str, dataset: h5py.Dataset) -> list[Any]:
+def _read_texts(name: str, dataset: h5py.Dataset) -> list[Any]:
     """A column of texts, a few at a time: all of them may refer to one that is as long as the file.  Raises ValueError."""
     out: list[Any] = []
     step = max(1, MOST_BYTES // max(1, dataset.file.id.get_filesize()))
@@ -221,17 +221,17 @@ def _check_chunks(name: str, dataset: h5py.Dataset) -> None:
         raise ValueError(f"{name} is packed in another way than a results file")
     number, largest = 0, 0
 
-    def look(chunk: Any) -> bool | None:
+    def check_chunk(chunk: Any) -> bool | None:
         nonlocal number, largest
         number, largest = number + 1, max(largest, chunk.size)
         return True if number > _MOST_CHUNKS or largest > _MOST_CHUNK else None  # any value but None ends it
 
-    dataset.id.chunk_iter(look)
+    dataset.id.chunk_iter(check_chunk)
     if number > _MOST_CHUNKS or largest > _MOST_CHUNK:
         raise ValueError(f"{name} is stored in too many or too large pieces")
 
 
-def attribute(group: h5py.Group, name: str, shape: tuple[int, ...] = ()) -> Any:
+def read_attribute(group: h5py.Group, name: str, shape: tuple[int, ...] = ()) -> Any:
     """An attribute of this shape.  Raises KeyError where there is none, ValueError for another shape, before it is read."""
     try:
         found = h5a.open(group.id, name.encode())
@@ -240,8 +240,8 @@ def attribute(group: h5py.Group, name: str, shape: tuple[int, ...] = ()) -> Any:
     if found.shape != shape:
         raise ValueError(f"attribute {name} has another shape")
     kind = found.get_type()
-    if kind.equal(_PLAIN["i"][0]):
-        out = np.empty(shape, _PLAIN["i"][1])
+    if kind.equal(_DIRECT_TYPES["i"][0]):
+        out = np.empty(shape, _DIRECT_TYPES["i"][1])
     elif not shape and kind.get_class() == h5t.STRING and not kind.is_variable_str():
         out = np.empty((), f"S{kind.get_size()}")  # a text as we write it
     else:
@@ -250,10 +250,10 @@ def attribute(group: h5py.Group, name: str, shape: tuple[int, ...] = ()) -> Any:
     return out[()]
 
 
-def subgroup(group: h5py.Group, name: str) -> h5py.Group:
+def open_subgroup(group: h5py.Group, name: str) -> h5py.Group:
     """A group of this very file.  Raises ValueError."""
     try:
-        found = _linked(group, name)
+        found = _resolve_member(group, name)
     except ValueError:
         found = None
     if not isinstance(found, h5g.GroupID):

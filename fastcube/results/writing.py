@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import ResultFileError, StudyError
-from ..measure.schema import NUMBERS, describe, numbers_of, width_of
+from ..measure.schema import NUMBERS, describe_measure, numbers_of, width_of
 from ..measure.statistics import Distribution
 from ..measure.study import GENERATOR, Axis, Choice
 from .columns import Columns
-from .hdf5 import Group, Variable, write_whole
+from .hdf5 import Group, Variable, write_file
 from .results import Results
 from .size import LIMB_BITS, MOST_TEXT, limbs_of
 
@@ -31,26 +31,26 @@ FORMAT_VERSION = (2, 1)
 
 _SUFFIXES = ("", "_stderr", "_low", "_high")
 _NUMBERS = tuple(operator.attrgetter(name) for name in ("value", "stderr", "low", "high"))
-_MEANINGS = ("{}", "standard error of: {}", "lower 95% limit of: {}", "upper 95% limit of: {}")
+_DESCRIPTION_FORMATS = ("{}", "standard error of: {}", "lower 95% limit of: {}", "upper 95% limit of: {}")
 
 
-def save(results: Results, path: str | Path) -> None:
+def write_results(results: Results, path: str | Path) -> None:
     """Write the file whole and replace what was there.  Raises ResultFileError, leaving the old file in place."""
 
-    def text(name: str, said: str, what: str) -> dict[str, Group]:
+    def write_text(name: str, said: str, what: str) -> dict[str, Group]:
         return {name: Group(variables={"json": ((), said, {"description": what})})}
 
-    description = json.dumps(describe(results.study, results.tallies))
+    description = json.dumps(describe_measure(results.study, results.tallies))
     groups = {
         "/": root_of(results),
         "raw": raw_of(results),
-        **text("study", description, "axes, counters, statistics, as JSON"),
-        **text("provenance", _told(results.history), "runs and merges, as JSON"),
+        **write_text("study", description, "axes, counters, statistics, as JSON"),
+        **write_text("provenance", _history_json(results.history), "runs and merges, as JSON"),
     }
-    write_whole(Path(path), groups)
+    write_file(Path(path), groups)
 
 
-def _told(history: list[dict[str, Any]]) -> str:
+def _history_json(history: list[dict[str, Any]]) -> str:
     """The runs and merges as JSON; where they are thousands, the newest of them, and of merged files not their runs."""
     text = json.dumps(history)
     if len(text) <= MOST_TEXT // 2:
@@ -74,7 +74,7 @@ def column_type(axis: Axis | Choice) -> type:
     return {int: np.int64, float: np.float64, str: object}[axis.kind]
 
 
-def _plain(description: str) -> dict[str, Any]:
+def _unitless_attributes(description: str) -> dict[str, Any]:
     """Attributes of what has no unit."""
     return {"units": "1", "description": description}
 
@@ -102,7 +102,7 @@ def root_of(results: Results) -> Group:
     }
     values = {a.name: sorted({key[i] for key in results.tallies}, key=a.place) for i, a in enumerate(axes)}
     coordinates: dict[str, Variable] = {
-        a.name: ((a.name,), np.array(values[a.name], column_type(a)), _plain(a.description)) for a in axes
+        a.name: ((a.name,), np.array(values[a.name], column_type(a)), _unitless_attributes(a.description)) for a in axes
     }
     over, shape = tuple(values), tuple(map(len, values.values()))
     places = [{v: i for i, v in enumerate(of_axis)} for of_axis in values.values()]
@@ -118,20 +118,24 @@ def root_of(results: Results) -> Group:
                 estimates = results.read(s, point)
                 for column, number in zip(columns[s.name], _NUMBERS, strict=True):
                     column[at] = [number(e) for e in estimates] if bins[s.name] else number(estimates[0])
-    variables: dict[str, Variable] = {"trials": (over, trials, _plain("trials counted"))}
+    variables: dict[str, Variable] = {"trials": (over, trials, _unitless_attributes("trials counted"))}
     for s in study.statistics:
         dimensions = over
         if bins[s.name]:
             value = f"{s.name}_value"
             dimensions = (*over, value)
-            coordinates[value] = ((value,), np.arange(bins[s.name]), _plain(f"value that {s.name} is the share of"))
-        for suffix, meaning, column in zip(_SUFFIXES, _MEANINGS, columns[s.name], strict=True):
+            coordinates[value] = (
+                (value,),
+                np.arange(bins[s.name]),
+                _unitless_attributes(f"value that {s.name} is the share of"),
+            )
+        for suffix, meaning, column in zip(_SUFFIXES, _DESCRIPTION_FORMATS, columns[s.name], strict=True):
             about = {"units": s.units, "description": meaning.format(s.description)}
             variables[s.name + suffix] = dimensions, column, about
     return Group(attributes, {}, coordinates, variables)
 
 
-def to_limbs(counts: Any, limbs: int) -> Any:
+def split_limbs(counts: Any, limbs: int) -> Any:
     """A column in limbs, least significant first; the last keeps what is left, with its sign, and must fit in an int64."""
     shifted = [counts.astype(object) >> LIMB_BITS * i for i in range(limbs)]
     try:
@@ -147,42 +151,42 @@ def raw_of(results: Results) -> Group:
     columns = Columns.of(study.tally, {key: results.tallies[key] for key in keys})
     raw = Group(dimensions={"point": len(keys), "range": len(columns.ranges), "bounds": 3})
 
-    def add(name: str, values: Any, second: str, what: str, first: str = "point") -> None:
+    def add_variable(name: str, values: Any, second: str, what: str, first: str = "point") -> None:
         dimensions = (first, second) if second else (first,)
         if second:
             raw.dimensions[second] = values.shape[1]
-        raw.variables[name] = dimensions, values, _plain(what)
+        raw.variables[name] = dimensions, values, _unitless_attributes(what)
 
     for i, axis in enumerate(study.axes):
-        add(axis.name, np.array([key[i] for key in keys], column_type(axis)), "", axis.description)
+        add_variable(axis.name, np.array([key[i] for key in keys], column_type(axis)), "", axis.description)
     what = "trials done: index of the point, first trial, trial after the last"
-    add("ranges", columns.ranges, "bounds", what, first="range")
+    add_variable("ranges", columns.ranges, "bounds", what, first="range")
     for counter in study.tally.counters:
         name, values, what = "count_" + counter.name, columns.counts[counter.name], counter.description
         if counter.bins:
-            add(name, values, f"{counter.name}_bin", f"{what}: trials with each value from 0 on")
+            add_variable(name, values, f"{counter.name}_bin", f"{what}: trials with each value from 0 on")
             continue
-        values = to_limbs(values, limbs_of(counter.digits))
+        values = split_limbs(values, limbs_of(counter.digits))
         limbs = values.shape[1]
-        add(name, values if limbs > 1 else values[:, 0], f"limb{limbs}" if limbs > 1 else "", what)
+        add_variable(name, values if limbs > 1 else values[:, 0], f"limb{limbs}" if limbs > 1 else "", what)
     for extreme in study.tally.extremes:
         what = f"{extreme.description}: largest value and the smallest trial that attains it; -1 if none"
-        add("max_" + extreme.name, columns.extremes[extreme.name], "extreme", what)
+        add_variable("max_" + extreme.name, columns.extremes[extreme.name], "extreme", what)
     written = []
     numbers = numbers_of(study, keys)
-    for entry in describe(study)["statistics"]:
+    for entry in describe_measure(study)["statistics"]:
         name, width = entry["name"], width_of(entry)
         rows = np.array([numbers[name][key] for key in keys], np.float64).reshape(-1, width)
         what = f"{name} at each point: whether it is defined, the unit of its totals, its bound, its scale"
         if width > len(NUMBERS):
             what += "; then for each class least, most and proved share"
-        add("numbers_" + name, rows, "number" if width == len(NUMBERS) else f"number{width}", what)
+        add_variable("numbers_" + name, rows, "number" if width == len(NUMBERS) else f"number{width}", what)
         written.append(rows)
-    raw.attributes["numbers"] = sum_of_numbers(written)
+    raw.attributes["numbers"] = checksum_numbers(written)
     return raw
 
 
-def sum_of_numbers(rows: Iterable[Any]) -> str:
+def checksum_numbers(rows: Iterable[Any]) -> str:
     """Checksum of the statistics' numbers, which the digest does not hold: SHA-256 of their bytes, statistic by statistic."""
     total = hashlib.sha256()
     for of_statistic in rows:

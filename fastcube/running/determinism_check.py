@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from ..errors import RepeatError
+from ..errors import NondeterminismError
 from ..kernels.machine import captured_values
 from ..measure.statistics import Point
 from ..measure.study import Study
@@ -19,9 +19,9 @@ from ..measure.tally import Tally
 SECONDS, MOST = 0.1, 1 << 20
 
 
-def is_ours(study: Study, point: Point) -> bool:
+def is_builtin_study(study: Study, point: Point) -> bool:
     """Whether a study is fastcube's own, held by tests against its twins: no code of a user's in it or in its kernel."""
-    loop = captured_values.python(study.kernel(point))
+    loop = captured_values.unwrap_function(study.kernel(point))
     return not study.code and loop is not None and loop.__module__.startswith("fastcube.kernels.")
 
 
@@ -50,7 +50,7 @@ def check_repeats(count: Callable[[int, int], Tally], first: int, most: int, sec
     half = first + (trials // 2 | 1)  # odd: a trial that minds every second one would not be seen
     parts = [(half, first + trials), (first, half)]
     if Tally.total([count(a, b) for a, b in parts if a < b]) != once:
-        raise RepeatError(
+        raise NondeterminismError(
             f"trials {first}..{first + trials - 1} of {what} count otherwise a second time: a trial may depend "
             "on key, t and params alone, and on nothing that trials before it left in scratch"
         )

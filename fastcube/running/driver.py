@@ -16,20 +16,28 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from ..errors import EngineError, FastcubeError, ParameterError, RepeatError, ResultFileError, StudyError, check_range
+from ..errors import (
+    EngineError,
+    FastcubeError,
+    NondeterminismError,
+    ParameterError,
+    ResultFileError,
+    StudyError,
+    check_range,
+)
 from ..measure import registry
 from ..measure.goal import FIRST_PREFIX, MOST_TRIALS, Goal
 from ..measure.study import Study, Value, point_text
-from ..measure.tally import Tally, size
+from ..measure.tally import Tally, count_trials
 from ..results.output import OutputFile
 from ..results.provenance import provenance
 from ..results.results import Results
 from ..results.rounding import estimate_text
 from ..results.size import check_size
-from .engines import Done, Engine, Item, Reference, engine, kernels_to_compile, work
+from .engines import Engine, FinishedUnit, StudyReference, WorkUnit, kernels_to_compile, open_engine, run_unit
 from .point_work import PointWork
 from .progress import Progress
-from .signals import FINISHED, WORK_REMAINS, served
+from .signals import FINISHED, WORK_REMAINS, handle_signals
 
 _FIRST_CHECKPOINT, _CHECKPOINT_EVERY = 2.0, 15.0
 #: They come less often as a run gets long, because thousands of them may share one file system: each 1% of the time
@@ -54,31 +62,31 @@ class _Driver:
         save: Callable[[Results], None],
         deadline: float | None,
         progress: Progress,
-        wake: queue.SimpleQueue[Future[Done] | int],
+        wake: queue.SimpleQueue[Future[FinishedUnit] | int],
         every: float | None = None,
     ) -> None:
         self.results, self.goal, self.on, self.save, self.progress, self.wake = results, goal, on, save, progress, wake
-        self.study, self.handed = study, Reference.to(study) if on.remote else study
+        self.study, self.study_payload = study, StudyReference.from_study(study) if on.remote else study
         self.deadline = deadline
         self.begun, self.every = time.monotonic(), every
         self.next_checkpoint = self.begun + _FIRST_CHECKPOINT
-        self.running: dict[Future[Done], tuple[PointWork, int, int]] = {}
+        self.running: dict[Future[FinishedUnit], tuple[PointWork, int, int]] = {}
         self.failure: FastcubeError | None = None
         keys = [tuple(point.values()) for point in points]
         self.unsaved = any(key not in results.tallies for key in keys)
         self.stored = results.trials > 0  # in the file, where there is one
         self.counted = False  # any trial since the last checkpoint
-        self.begun_feeding = self.begun_counting = False
+        self.has_begun_feeding = self.has_begun_counting = False
         empty = Tally.empty(self.study.tally)
         for key in keys:
             results.tallies.setdefault(key, empty)
-        self.works = {
+        self.point_works = {
             key: PointWork(p, results.tallies[key], study.together) for key, p in zip(keys, points, strict=True)
         }
         self.open: list[PointWork] = []
-        for of_point in self.works.values():
+        for of_point in self.point_works.values():
             self._first_stage(of_point)
-        progress.start(self._done())
+        progress.start(self._count_done())
 
     # ------------------------------------------------------------ stages of a point
 
@@ -87,42 +95,46 @@ class _Driver:
             of_point.plan(*self.goal.bounds(of_point.point))
         else:
             last = of_point.tally.ranges[-1][1] if of_point.tally.ranges else 0
-            of_point.plan(0, self._cap(max(FIRST_PREFIX, 1 << max(0, last - 1).bit_length())))
+            of_point.plan(0, self._limit_stop(max(FIRST_PREFIX, 1 << max(0, last - 1).bit_length())))
         if of_point.todo or (self.goal.adaptive and self._next_stage(of_point)):
             self.open.append(of_point)
 
-    def _cap(self, stop: int) -> int:
+    def _limit_stop(self, stop: int) -> int:
         return min(stop, self.goal.trials or MOST_TRIALS)
 
     def _next_stage(self, of_point: PointWork) -> bool:
         """Judge a complete prefix; plan the next one unless a target is reached.  False when the point is done."""
         while not of_point.todo:
-            if of_point.stop >= self._cap(MOST_TRIALS) or self.goal.reached(self.study, of_point.point, of_point.tally):
+            if of_point.stop >= self._limit_stop(MOST_TRIALS) or self.goal.reached(
+                self.study, of_point.point, of_point.tally
+            ):
                 return False
-            of_point.plan(0, self._cap(2 * of_point.stop))
+            of_point.plan(0, self._limit_stop(2 * of_point.stop))
         return True
 
     # ------------------------------------------------------------ items
 
-    def _feed(self) -> None:
+    def _submit_items(self) -> None:
         """Keep two items a worker in flight, from the first points that have any: little to lose, no gap."""
         room = 2 * self.on.workers() - len(self.running)
         length = self.on.length()
         for of_point in self.open:
             while room > 0 and of_point.ready(length):
                 first, stop = of_point.take(length)
-                begins, self.begun_feeding = not self.begun_feeding, True
+                begins, self.has_begun_feeding = not self.has_begun_feeding, True
                 again = of_point.stop - first if begins else 0
                 others = tuple(tuple(w.point.items()) for w in self.open) if begins else ()
-                item = Item(self.handed, self.results.seed, tuple(of_point.point.items()), first, stop, again, others)
-                future = self.on.executor.submit(work, item)
+                item = WorkUnit(
+                    self.study_payload, self.results.seed, tuple(of_point.point.items()), first, stop, again, others
+                )
+                future = self.on.executor.submit(run_unit, item)
                 self.running[future] = of_point, first, stop
                 future.add_done_callback(self.wake.put)
                 room -= 1
             if room <= 0:
                 return
 
-    def _take(self, future: Future[Done]) -> None:
+    def _record_finished(self, future: Future[FinishedUnit]) -> None:
         """Count a finished item, once: by its future, which leaves those running."""
         if future not in self.running:
             return
@@ -135,9 +147,9 @@ class _Driver:
         except FastcubeError as error:
             self._fail(of_point, first, error)
             return
-        if not self.begun_counting:
-            self.begun_counting = True
-            self.progress.first_trials(done.seconds)
+        if not self.has_begun_counting:
+            self.has_begun_counting = True
+            self.progress.note_first_trials(done.seconds)
         _LOG.debug("trials %d..%d of %s in %.3f s", first, stop - 1, point_text(of_point.point), done.seconds)
         of_point.count(Tally.from_slots(self.study.tally, first, stop, done.slots), done.seconds)
         self.unsaved = self.counted = True
@@ -152,7 +164,7 @@ class _Driver:
         The trials of a point are handed out in order, so the smallest of it that fails is named, whatever the number of workers.
         """
         self.failure, self.next_checkpoint = error, math.inf
-        order = list(self.works.values())
+        order = list(self.point_works.values())
         before = order.index(of_point), first
         for future, (other, begin, _) in list(self.running.items()):
             if (order.index(other), begin) > before:
@@ -161,34 +173,34 @@ class _Driver:
 
     # ------------------------------------------------------------ the loop
 
-    def loop(self) -> int:
+    def run_loop(self) -> int:
         """Run until everything is done, the deadline passes or a signal comes; returns the exit code."""
-        self._feed()
+        self._submit_items()
         while self.running:
             event = self._wait()
             if isinstance(event, int):
                 return self._finish(event)
             if event is not None:
-                self._take(event)
+                self._record_finished(event)
             now = time.monotonic()
             if self.deadline is not None and now >= self.deadline and self.open:
                 return self._finish(WORK_REMAINS)
             if now >= self.next_checkpoint:
                 self._checkpoint()
             if self.failure is None:
-                self._feed()
-            if self.progress.due():
+                self._submit_items()
+            if self.progress.is_due():
                 self._report()
         return self._finish(FINISHED)
 
-    def _wait(self) -> Future[Done] | int | None:
+    def _wait(self) -> Future[FinishedUnit] | int | None:
         until = min(self.next_checkpoint, time.monotonic() + self.progress.every, self.deadline or self.next_checkpoint)
         with contextlib.suppress(queue.Empty):
             return self.wake.get(timeout=max(0.0, until - time.monotonic()))
         return None
 
-    def _gather(self) -> None:
-        for key, of_point in self.works.items():
+    def _collect_tallies(self) -> None:
+        for key, of_point in self.point_works.items():
             of_point.settle()
             self.results.tallies[key] = of_point.tally
 
@@ -197,14 +209,14 @@ class _Driver:
         if not self.counted:  # workers may still be starting, or in long trials: look again soon
             self.next_checkpoint = begun + _FIRST_CHECKPOINT
             return
-        self._gather()
+        self._collect_tallies()
         try:
             self.save(self.results)
             self.unsaved = self.counted = False
             self.stored = True
-            _LOG.info("checkpoint of %d trials in %.2f s", self._done(), time.monotonic() - begun)
+            _LOG.info("checkpoint of %d trials in %.2f s", self._count_done(), time.monotonic() - begun)
         except ResultFileError as error:  # keep computing: the next checkpoint or the end may find room
-            self.progress.say(f"fastcube: checkpoint failed: {error}")
+            self.progress.print_line(f"fastcube: checkpoint failed: {error}")
         now = time.monotonic()
         apart = self.every or min(_CHECKPOINT_AT_MOST, max(_CHECKPOINT_EVERY, _CHECKPOINT_GROWTH * (now - self.begun)))
         self.next_checkpoint = now + max(apart, (now - begun) / _CHECKPOINT_SHARE)
@@ -213,29 +225,29 @@ class _Driver:
         for future in list(self.running):
             future.cancel()
             if future.done() and not future.cancelled():  # what still runs is dropped, and done again on resuming
-                self._take(future)
+                self._record_finished(future)
         if self.failure is not None:
             raise self.failure
-        self._gather()
+        self._collect_tallies()
         if code == FINISHED and not self.unsaved:
             return code  # nothing was computed and no point added: the file stays as it is
         if code == FINISHED or self.results.trials:  # a file without any would only stand in the way of the next run
             self.save(self.results)
-            _LOG.info("%d trials done and saved", self._done())
-        if self.progress.due(final=True):
+            _LOG.info("%d trials done and saved", self._count_done())
+        if self.progress.is_due(final=True):
             self._report(final=True)
         return code
 
-    def _done(self) -> int:
-        return sum(w.done for w in self.works.values())
+    def _count_done(self) -> int:
+        return sum(w.done for w in self.point_works.values())
 
     def _report(self, final: bool = False) -> None:
-        done = self._done()
+        done = self._count_done()
         wanted = None
         if not self.goal.adaptive:
             wanted = (
                 done
-                + sum(size(w.todo) for w in self.open)
+                + sum(count_trials(w.todo) for w in self.open)
                 + sum(stop - first for _, first, stop in self.running.values())
             )
         at = next((w for w in self.open if w.running), None)
@@ -253,10 +265,10 @@ class _Driver:
                         where += f" {statistic.name}: none in {tally.trials:,} trials"
         self.progress.update(done, wanted, where, final)
 
-    def keep(self) -> None:
+    def save_after_failure(self) -> None:
         """After a failure: save what was counted, if it can be."""
-        self.progress.say("")
-        self._gather()
+        self.progress.print_line("")
+        self._collect_tallies()
         if self.unsaved and self.results.trials:
             with contextlib.suppress(OSError):
                 self.save(self.results)
@@ -271,7 +283,9 @@ def _announce_compiling(study: Study, points: Sequence[Mapping[str, Value]], pro
             _LOG.info("compiled kernels are kept in %s", cache_folder() or "no folder: none can be written")
         waiting = kernels_to_compile(study, points)
         if waiting and progress.style != "none":
-            progress.say(f"fastcube: compiling {waiting} kernel{'s' if waiting > 1 else ''}, once: some seconds each")
+            progress.print_line(
+                f"fastcube: compiling {waiting} kernel{'s' if waiting > 1 else ''}, once: some seconds each"
+            )
 
 
 def check_seconds(max_seconds: float | None) -> None:
@@ -321,11 +335,11 @@ def run_study(
     elsewhere and the error says where.
     """
     check_run(study, points, goal, seed, max_seconds, checkpoint)
-    study = registry.adopt(study)
+    study = registry.register_live_study(study)
     begun = time.monotonic()
     report = progress or Progress("none")
     wake: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    with served(wake.put):
+    with handle_signals(wake.put):
         results = Results(study, seed)
         file = None
         if output is not None:
@@ -348,7 +362,7 @@ def run_study(
                 file.save(current)
 
         deadline = None if max_seconds is None else begun + max_seconds
-        with engine(engine_name, workers) as on:
+        with open_engine(engine_name, workers) as on:
             if engine_name == "threads":
                 _announce_compiling(study, points, report)
             where = (study.name, len(points), seed, on.workers(), engine_name)
@@ -356,8 +370,8 @@ def run_study(
             driver = _Driver(
                 study, results, [dict(p) for p in points], goal, on, save, deadline, report, wake, checkpoint
             )
-            code = _driven(driver, output)
-            if file is not None and code == WORK_REMAINS and not driver.begun_counting and file.idle():
+            code = _run_driver(driver, output)
+            if file is not None and code == WORK_REMAINS and not driver.has_begun_counting and file.note_idle_run():
                 raise EngineError(
                     "no trial was finished, this time and the time before: one takes longer than the run may; "
                     "give it more time (--max-seconds, or the job's)"
@@ -365,25 +379,25 @@ def run_study(
     return results, code
 
 
-def _driven(driver: _Driver, output: str | None) -> int:
+def _run_driver(driver: _Driver, output: str | None) -> int:
     """Run a driver's loop, and keep what was counted when it fails; the exit code."""
     try:
-        return driver.loop()
+        return driver.run_loop()
     except (StudyError, ParameterError) as error:
-        if driver.stored and not isinstance(error, RepeatError):
-            driver.keep()
+        if driver.stored and not isinstance(error, NondeterminismError):
+            driver.save_after_failure()
         else:  # a first file's first mistake: what was counted would only refuse the mended one
-            driver.progress.say("")
+            driver.progress.print_line("")
         raise
     except ResultFileError:  # the save itself failed, and has said where the work is
-        driver.progress.say("")
+        driver.progress.print_line("")
         raise
     except EngineError as error:
-        driver.keep()
+        driver.save_after_failure()
         advice = "" if output is None else f"; the work done is in {output}: run the same command again to go on"
         raise EngineError(f"{error}{advice}") from error
     except BaseException:
-        driver.keep()
+        driver.save_after_failure()
         raise
 
 

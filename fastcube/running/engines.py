@@ -26,25 +26,25 @@ from ..errors import (
     ParameterError,
     StudyMismatchError,
     check_range,
-    of_study,
+    command_line_text,
     plain_text,
-    written,
+    wrap_study_errors,
 )
 from ..measure import registry
-from ..measure.fingerprint import place_of
+from ..measure.fingerprint import locate_name
 from ..measure.statistics import Point
 from ..measure.study import Study, Value, point_text
 from ..measure.tally import Tally
-from ..results.provenance import PACKAGE, available_cpus, sources
-from .determinism_check import check_repeats, is_ours
+from ..results.provenance import PACKAGE, available_cpus, hash_sources
+from .determinism_check import check_repeats, is_builtin_study
 
 _LOG = logging.getLogger("fastcube.kernels")
 
 #: The worker that tells the log of a kernel; others may have waited for it.
-_FIRST: dict[str, int] = {}
+_LOGGING_THREADS: dict[str, int] = {}
 
 
-class Reference(NamedTuple):
+class StudyReference(NamedTuple):
     """A study by what finds it in another process, and what tells whether the one found there is the same."""
 
     name: str
@@ -53,17 +53,17 @@ class Reference(NamedTuple):
     package: str
 
     @classmethod
-    def to(cls, study: Study) -> Reference:
+    def from_study(cls, study: Study) -> StudyReference:
         """The reference to a study of this process."""
-        return cls(study.name, study.path, study.mark(), sources(looks=False))
+        return cls(study.name, study.path, study.mark(), hash_sources(looks=False))
 
     def found(self) -> Study:
         """The study in this process.  Raises StudyMismatchError when it, or the fastcube that runs it, is another."""
-        if self.package != sources(looks=False):
+        if self.package != hash_sources(looks=False):
             raise StudyMismatchError(
                 f"a worker on {socket.gethostname()} has another fastcube, in {PACKAGE}, than the run"
             )
-        study = registry.adopted(self.name, self.mark) or registry.study(self.name, self.path)
+        study = registry.find_live_study(self.name, self.mark) or registry.study(self.name, self.path)
         if study.mark() != self.mark:
             raise StudyMismatchError(
                 f"a worker on {socket.gethostname()} has other code of {self.name} than the run: start the workers anew"
@@ -72,14 +72,14 @@ class Reference(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Item:
+class WorkUnit:
     """One piece of work: trials ``first .. stop - 1`` of a point; the study itself, or for other processes a reference.
 
     Of the first of a run ``again`` is the number of trials, from ``first`` on, that may be counted a second time, and ``others``
     are the points whose set-ups are tried before.
     """
 
-    study: Study | Reference
+    study: Study | StudyReference
     seed: int
     point: tuple[tuple[str, Value], ...]
     first: int
@@ -89,22 +89,22 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Done:
+class FinishedUnit:
     """A finished item: the kernel's tally and the seconds it took, without compiling."""
 
-    item: Item
+    item: WorkUnit
     slots: np.ndarray
     seconds: float
 
 
-def _compiled(kernel: Any) -> Any:
+def _compile_kernel(kernel: Any) -> Any:
     """The kernel's machine code, with a word to the log when this is its first use."""
     if not _LOG.isEnabledFor(logging.INFO) or "compiled" in vars(kernel):
         return kernel.compiled
     how = "loaded from the cache" if kernel.ready else "compiled"
     compiled = kernel.compiled
     me = threading.get_ident()
-    if _FIRST.setdefault(repr(kernel), me) == me:
+    if _LOGGING_THREADS.setdefault(repr(kernel), me) == me:
         _LOG.info("%r %s in %.2f s", kernel, how, kernel.seconds)
     return compiled
 
@@ -114,7 +114,7 @@ def kernels_to_compile(study: Study, points: Iterable[Point]) -> int:
     return sum(not kernel.ready for kernel in {id(k): k for k in map(study.kernel, points)}.values())
 
 
-def _counted(run: Callable[[int, int], np.ndarray], first: int, stop: int, where: str) -> np.ndarray:
+def _run_trials(run: Callable[[int, int], np.ndarray], first: int, stop: int, where: str) -> np.ndarray:
     """What ``run(first, stop)`` gives.  Raises StudyError that names the first trial that raises, found by halves."""
     try:
         return run(first, stop)
@@ -128,27 +128,27 @@ def _counted(run: Callable[[int, int], np.ndarray], first: int, stop: int, where
                 high = half
             else:
                 low = half
-        with of_study(f"trial {low} of {where}"):
+        with wrap_study_errors(f"trial {low} of {where}"):
             try:
                 run(low, low + 1)
             except (IndexError, ZeroDivisionError) as error:  # compiled code does not tell where
-                from ..kernels.machine.jit import jit_disabled
+                from ..kernels.machine.jit import is_jit_disabled
 
-                if jit_disabled():
+                if is_jit_disabled():
                     raise
                 raise type(error)(f"{error} (NUMBA_DISABLE_JIT=1 in the environment tells the line)") from error
-        with of_study(f"trials {first}..{stop - 1} of {where}"):  # what does not raise alone
+        with wrap_study_errors(f"trials {first}..{stop - 1} of {where}"):  # what does not raise alone
             raise
 
 
-def _kernel(study: Study, point: Point) -> Any:
+def _load_kernel(study: Study, point: Point) -> Any:
     """The compiled kernel of a point.  Raises StudyError with the place in a user's file."""
-    with of_study(f"compiling the trial of {study.name}"):
+    with wrap_study_errors(f"compiling the trial of {study.name}"):
         kernel = study.kernel(point)
         try:
-            return _compiled(kernel)
+            return _compile_kernel(kernel)
         except Exception as error:  # Numba does not tell the line of a name that is not there
-            error.add_note(place_of(kernel.function, error))
+            error.add_note(locate_name(kernel.function, error))
             raise
 
 
@@ -157,43 +157,43 @@ def check_set_ups(study: Study, points: Iterable[Point]) -> None:
 
     It is machine code, so it cannot be asked before it is compiled; its kernel is called for no trial.
     """
-    slots = study.tally.fresh()
+    slots = study.tally.new_tally()
     for point in points:
-        if is_ours(study, point):
+        if is_builtin_study(study, point):
             continue
-        kernel, where = _kernel(study, point), f"set-up of {study.name} at {point_text(point)}"
-        with of_study(where):
+        kernel, where = _load_kernel(study, point), f"set-up of {study.name} at {point_text(point)}"
+        with wrap_study_errors(where):
             try:
                 kernel(np.uint64(0), np.int64(0), np.int64(0), study.parameters(point), slots)
             except ParameterError as error:
                 raise ParameterError(f"{where}: {error}") from error
 
 
-def work(item: Item) -> Done:
+def run_unit(item: WorkUnit) -> FinishedUnit:
     """Run one item in this process: a pure function of the item, on any machine."""
-    study = item.study.found() if isinstance(item.study, Reference) else item.study
+    study = item.study.found() if isinstance(item.study, StudyReference) else item.study
     point = dict(item.point)
     where = f"{study.name} at {point_text(point)}"
-    kernel = _kernel(study, point)
+    kernel = _load_kernel(study, point)
     check_set_ups(study, map(dict, item.others))
     params = study.parameters(point)
     key = np.uint64(study.key(item.seed, point))
 
-    def run(first: int, stop: int) -> np.ndarray:
-        slots = study.tally.fresh()
+    def run_range(first: int, stop: int) -> np.ndarray:
+        slots = study.tally.new_tally()
         kernel(key, np.int64(first), np.int64(stop), params, slots)
         study.verify(point, Tally.from_slots(study.tally, first, stop, slots))
         return slots
 
-    def tally(first: int, stop: int) -> Tally:
-        return Tally.from_slots(study.tally, first, stop, _counted(run, first, stop, where))
+    def tally_range(first: int, stop: int) -> Tally:
+        return Tally.from_slots(study.tally, first, stop, _run_trials(run_range, first, stop, where))
 
     begin, cpu = time.perf_counter(), time.thread_time()
-    slots = _counted(run, item.first, item.stop, where)
+    slots = _run_trials(run_range, item.first, item.stop, where)
     seconds, cpu = time.perf_counter() - begin, time.thread_time() - cpu
-    if item.again and not is_ours(study, point):
-        check_repeats(tally, item.first, item.again, cpu, where)
-    return Done(item, slots, seconds)
+    if item.again and not is_builtin_study(study, point):
+        check_repeats(tally_range, item.first, item.again, cpu, where)
+    return FinishedUnit(item, slots, seconds)
 
 
 @dataclass(frozen=True)
@@ -218,13 +218,13 @@ class Engine:
     executor: Executor
     workers: Callable[[], int]
     item_seconds: float
-    handing_out: float = 0.0
+    dispatch_seconds: float = 0.0
     lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
     remote: bool = False
 
     def length(self) -> float:
         """Seconds that an item should take now: more with many workers, so that half the driver's time keeps up with them."""
-        return max(self.item_seconds, 2 * self.workers() * self.handing_out)
+        return max(self.item_seconds, 2 * self.workers() * self.dispatch_seconds)
 
 
 def check_workers(workers: int | None) -> None:
@@ -234,7 +234,7 @@ def check_workers(workers: int | None) -> None:
 
 
 @contextlib.contextmanager
-def engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine]:
+def open_engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine]:
     """Open the engine of that name: ``threads``, ``mpi``, ``dask:tcp://HOST:PORT`` or ``dask:FILE.json``.
 
     Raises ParameterError for another name or a number of workers out of range, MissingDependencyError when the
@@ -251,14 +251,14 @@ def engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
     elif kind == "mpi" and not where:
-        with _mpi(workers) as found:
+        with _open_mpi(workers) as found:
             yield found
     elif kind == "dask" and where:
-        with _dask(where, workers) as found:
+        with _open_dask(where, workers) as found:
             yield found
     else:
         raise ParameterError(
-            f"engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got {written(name)}"
+            f"engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got {command_line_text(name)}"
         )
 
 
@@ -266,7 +266,7 @@ def engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine
 _THREADS = "fastcube-worker"
 
 
-def left_behind() -> bool:
+def has_running_threads() -> bool:
     """Whether threads of an engine that was closed are still inside a kernel: Python would wait for them as it exits."""
     threads = [thread for thread in threading.enumerate() if thread.name.startswith(_THREADS)]
     for thread in threads:
@@ -291,7 +291,7 @@ def _ignore_signals() -> None:
 
 
 @contextlib.contextmanager
-def _mpi(workers: int | None) -> Iterator[Engine]:
+def _open_mpi(workers: int | None) -> Iterator[Engine]:
     try:
         from mpi4py import MPI
         from mpi4py.futures import MPIPoolExecutor
@@ -316,7 +316,7 @@ def _mpi(workers: int | None) -> Iterator[Engine]:
 
 
 @contextlib.contextmanager
-def _dask(where: str, workers: int | None) -> Iterator[Engine]:
+def _open_dask(where: str, workers: int | None) -> Iterator[Engine]:
     if "://" not in where and not Path(where).is_file():
         raise ParameterError(f"engine dask: scheduler file {plain_text(where)} does not exist")
     try:

@@ -17,11 +17,11 @@ import numpy as np
 from ..measure.goal import Goal
 from ..measure.study import Study, Value
 from ..measure.tally import Tally
-from ..results.hdf5 import PACKED
+from ..results.hdf5 import MIN_COMPRESSED_SIZE
 from ..results.provenance import provenance
 from ..results.results import Results
 from ..results.writing import raw_of, root_of
-from .engines import Item, work
+from .engines import WorkUnit, run_unit
 
 #: Points measured, and seconds of trials for all of them.
 MEASURED, SECONDS = 12, 0.5
@@ -41,11 +41,11 @@ def measured_seconds(study: Study, points: Sequence[Mapping[str, Value]], second
 
 def _one_trial(study: Study, point: Mapping[str, Value], seconds: float) -> float:
     """CPU seconds a trial at one point, from the last of ever longer items that together take about ``seconds``."""
-    count, first = 1, Item(study, 0, tuple(point.items()), 0, 1)
-    work(first)  # compiles
+    count, first = 1, WorkUnit(study, 0, tuple(point.items()), 0, 1)
+    run_unit(first)  # compiles
     while True:
         begin = time.thread_time()  # other work on this machine does not count
-        work(replace(first, stop=count))
+        run_unit(replace(first, stop=count))
         took = time.thread_time() - begin
         if took >= seconds / 4 or count >= 2**30:
             return max(took, 1e-9) / count
@@ -64,7 +64,7 @@ def file_bytes(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "empty.h5"
         results.save(path)
-        return path.stat().st_size + sum(a.nbytes for a in arrays if a.size > PACKED)
+        return path.stat().st_size + sum(a.nbytes for a in arrays if a.size > MIN_COMPRESSED_SIZE)
 
 
 def seconds_text(seconds: float) -> str:

@@ -6,10 +6,10 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from ..measure.study import Value
-from ..measure.tally import Tally, missing
+from ..measure.tally import Tally, missing_trials
 
 #: A kernel's base-2^32 digits hold the sums of 2^31 trials.
-_MOST_AT_ONCE = 2**30
+_MAX_UNIT_TRIALS = 2**30
 
 
 @dataclass(eq=False)
@@ -31,18 +31,18 @@ class PointWork:
     def plan(self, first: int, stop: int) -> None:
         """Queue the missing trials of ``[first, stop)``."""
         self.first, self.stop = first, stop
-        self.todo = deque(missing(self.tally.ranges, first, stop))
+        self.todo = deque(missing_trials(self.tally.ranges, first, stop))
 
-    def _wish(self, seconds: float) -> int:
+    def _trials_in_seconds(self, seconds: float) -> int:
         """Trials that take about ``seconds`` at the mean speed so far."""
-        return min(_MOST_AT_ONCE, int(seconds * self.timed / self.seconds)) if self.timed else 1
+        return min(_MAX_UNIT_TRIALS, int(seconds * self.timed / self.seconds)) if self.timed else 1
 
     def ready(self, seconds: float) -> bool:
         """Whether to hand out an item: only a few at a time until items have grown to their length.
 
         Else thousands of workers would be given thousands of single trials.
         """
-        return bool(self.todo) and (self.running < 16 or self._wish(seconds) <= 16 * self.largest)
+        return bool(self.todo) and (self.running < 16 or self._trials_in_seconds(seconds) <= 16 * self.largest)
 
     def take(self, seconds: float) -> tuple[int, int]:
         """Next range of trials, about ``seconds`` long, and at most 16 times the largest one that has finished.
@@ -50,7 +50,7 @@ class PointWork:
         So a lucky first trial cannot make an item that runs for hours.  Trials that a kernel does together are never parted.
         """
         first, stop = self.todo.popleft()
-        count = max(self.together, min(16 * self.largest, self._wish(seconds)))
+        count = max(self.together, min(16 * self.largest, self._trials_in_seconds(seconds)))
         # ends on a multiple of a power of two: lane kernels pay for ragged ends
         aligned = 1 << (count.bit_length() - 1)
         end = min(stop, (first + count) // aligned * aligned)

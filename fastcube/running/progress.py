@@ -12,7 +12,7 @@ import time
 from collections import deque
 from typing import TextIO
 
-from ..errors import ParameterError, written
+from ..errors import ParameterError, command_line_text
 
 STYLES = ("auto", "bar", "lines", "none")
 
@@ -23,7 +23,7 @@ def clock_text(seconds: float) -> str:
     return (f"{days}d " if days else "") + f"{rest // 3600:02d}:{rest % 3600 // 60:02d}:{rest % 60:02d}"
 
 
-def _fitting(parts: list[str], share: float | None, width: int) -> str:
+def _fit_parts(parts: list[str], share: float | None, width: int) -> str:
     """The bar and as many of the parts as fit, each whole but for the last, which ends at a word."""
     blocks = 20 if width >= 72 else width // 6
     full = int(blocks * min(1.0, share or 0.0))
@@ -52,7 +52,7 @@ class Progress:
 
     def __init__(self, style: str = "auto", file: TextIO | None = None) -> None:
         if not isinstance(style, str) or style not in STYLES:
-            raise ParameterError(f"progress must be one of {', '.join(STYLES)}, got {written(style)}")
+            raise ParameterError(f"progress must be one of {', '.join(STYLES)}, got {command_line_text(style)}")
         self.file = file or sys.stderr
         terminal = self.file.isatty() if hasattr(self.file, "isatty") else False
         notebook = type(self.file).__module__.startswith("ipykernel.")  # whose cells rewrite a line, too
@@ -68,13 +68,13 @@ class Progress:
         self.window.append((self.begun, done))
         self.before = done
 
-    def first_trials(self, seconds: float) -> None:
+    def note_first_trials(self, seconds: float) -> None:
         """Note that the first trials have come in after ``seconds`` of work: what went before was compiling, and no rate."""
         _, done = self.window.popleft()
         self.counting = time.monotonic() - seconds
         self.window.appendleft((self.counting, done))
 
-    def due(self, final: bool = False) -> bool:
+    def is_due(self, final: bool = False) -> bool:
         """Whether :meth:`update` would report now: what it is told costs time to add up."""
         return self.style != "none" and (final or time.monotonic() - self.last >= self.every)
 
@@ -108,7 +108,7 @@ class Progress:
             parts.append(f"{clock_text(left)} left")
         self._write([*parts, where], done / wanted, final)
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """A line of its own, which the bar must make room for."""
         with contextlib.suppress(OSError, ValueError):  # a closed pipe must not end the run
             if self.shown:
@@ -122,7 +122,7 @@ class Progress:
         try:
             if self.style == "bar":
                 width = max(20, shutil.get_terminal_size().columns - 1)
-                line = _fitting(parts, share, width)
+                line = _fit_parts(parts, share, width)
                 self.file.write("\r" + line.ljust(min(self.shown, width)) + ("\n" if final else ""))
                 self.shown = 0 if final else len(line)
             else:

@@ -7,13 +7,13 @@ from typing import Any
 
 from ..errors import check_flag, check_path, parse_count
 from ..measure import registry
-from ..measure.goal import goal_of
-from ..measure.grid import build, parse_number
+from ..measure.goal import make_goal
+from ..measure.grid import build_points, parse_number
 from ..measure.study import Study
 from ..results.results import Results
 from .driver import run_study
 from .progress import Progress
-from .signals import raise_for
+from .signals import raise_signal_error
 
 
 def run(
@@ -86,9 +86,9 @@ def run(
     >>> results.estimate("unsafe_fraction", f=1).value  # one faulty node makes no other unsafe
     0.0
     """
-    chosen = registry.adopt(study) if isinstance(study, Study) else registry.study(study)
+    chosen = registry.register_live_study(study) if isinstance(study, Study) else registry.study(study)
     force = check_flag("force", force)
-    goal = goal_of(
+    goal = make_goal(
         chosen,
         chosen.grid(grid),
         trials=trials,
@@ -100,7 +100,7 @@ def run(
     )
     results, code = run_study(
         chosen,
-        build(chosen, axes, grid),
+        build_points(chosen, axes, grid),
         goal,
         grid=grid,
         seed=parse_count("seed", seed),
@@ -112,5 +112,5 @@ def run(
         force=force,
         checkpoint=None if checkpoint is None else parse_number("checkpoint", checkpoint),
     )
-    raise_for(code)
+    raise_signal_error(code)
     return results

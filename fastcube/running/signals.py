@@ -20,7 +20,7 @@ SAME_SIGNAL = 0.2
 
 
 @contextlib.contextmanager
-def served(tell: Callable[[int], object]) -> Iterator[None]:
+def handle_signals(tell: Callable[[int], object]) -> Iterator[None]:
     """Tell the exit code that the first signal asks for; the second one exits at once.
 
     Only the main thread is given signals: in any other this does nothing.
@@ -35,7 +35,7 @@ def served(tell: Callable[[int], object]) -> Iterator[None]:
         return
     first: list[float] = []
 
-    def handler(number: int, frame: object) -> None:
+    def handle_signal(number: int, frame: object) -> None:
         now = time.monotonic()
         code = CODES[signal.Signals(number)]
         if not first:
@@ -44,7 +44,7 @@ def served(tell: Callable[[int], object]) -> Iterator[None]:
         elif now - first[0] > SAME_SIGNAL:
             os._exit(code)
 
-    before = {number: signal.signal(number, handler) for number in CODES}
+    before = {number: signal.signal(number, handle_signal) for number in CODES}
     try:
         yield
     finally:
@@ -54,7 +54,7 @@ def served(tell: Callable[[int], object]) -> Iterator[None]:
             signal.signal(number, old)
 
 
-def raise_for(code: int) -> None:
+def raise_signal_error(code: int) -> None:
     """Raise what a Python program expects of the signal behind an exit code: nothing where work merely remains."""
     if code == INTERRUPTED:
         raise KeyboardInterrupt

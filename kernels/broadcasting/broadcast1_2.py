@@ -7,13 +7,13 @@ import numpy as np
 from ..draws.faults import is_closed
 from ..machine.bits import LOW32, highest_bit
 from ..machine.jit import block
-from .descent import COPIES, ENTERED, NOBODY, REACHED
+from .descent import COPIES, ENTERED, NO_SILENT_NODE, REACHED
 from .lists import descend_listed
 from .registers import descend_8, descend_16
 
 
 @block
-def _descend(faults, x, whole, time, silent, d):
+def _run_descent(faults, x, whole, time, silent, d):
     f, links = faults.size[0], faults.size[1]
     if f <= 16 and links == 0 and whole <= LOW32:
         return descend_16(faults, x, whole, time, silent, d)
@@ -23,7 +23,7 @@ def _descend(faults, x, whole, time, silent, d):
 
 
 @block
-def aware(faults, s, whole, handing, d):
+def run_broadcast1_2(faults, s, whole, handing, d):
     """Run BROADCAST1(1) from s into ``d.found``, or BROADCAST2(1) from an unsafe s (``handing``, R15).
 
     ``whole`` is the mask of all dimensions.  Returns False when it was cut off.
@@ -31,7 +31,7 @@ def aware(faults, s, whole, handing, d):
     found = d.found
     found[:] = 0
     if not handing:
-        return _descend(faults, s, whole, np.int64(0), NOBODY, d)
+        return _run_descent(faults, s, whole, np.int64(0), NO_SILENT_NODE, d)
     found[REACHED] = 1
     found[ENTERED] = 1
     rest = whole
@@ -40,5 +40,5 @@ def aware(faults, s, whole, handing, d):
         rest ^= bit
         if not is_closed(faults, s ^ bit):
             found[COPIES] = 1
-            return _descend(faults, s ^ bit, whole, np.int64(1), s, d)
+            return _run_descent(faults, s ^ bit, whole, np.int64(1), s, d)
     return True

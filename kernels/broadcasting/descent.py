@@ -2,11 +2,11 @@
 
 A node x that receives CONTROL, a mask M, answers for the region {x ^ m : m subset of M}.  Its i-th copy, in dimension b, takes
 over the part with bit b flipped and the bits used before not: the regions of its copies are disjoint, so no node
-receives twice.  A region is entered only when a subcube with unsafe nodes meets it; :func:`covered` counts the others.
-BROADCAST's regions are intervals of offsets, which a lost copy silences whole (:func:`plain`).
+receives twice.  A region is entered only when a subcube with unsafe nodes meets it; :func:`record_covered` counts the others.
+BROADCAST's regions are intervals of offsets, which a lost copy silences whole (:func:`run_broadcast`).
 
-:func:`descending` makes the descent, of what a node sees of the subcubes: in ``lists.py`` from a list of them for each region, in
-``registers.py`` from a few that stay in registers.
+:func:`make_descend` makes the descent, of what a node sees of the subcubes: in ``lists.py`` from a list of them for
+each region, in ``registers.py`` from a few that stay in registers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from ..draws.faults import blocked, is_faulty
 from ..machine import simd
-from ..machine.bits import ALL, ONE, ZERO, highest_bit, lowest, popcount
+from ..machine.bits import ALL_BITS, ONE, ZERO, highest_bit, lowest, popcount
 from ..machine.jit import block, scratch
 
 #: Regions that one descent may enter.
@@ -27,7 +27,7 @@ MOST_REGIONS = np.int64(1 << 22)
 REACHED, STEPS, COPIES, ENTERED, LOST = np.int64(0), np.int64(1), np.int64(2), np.int64(3), np.int64(4)
 
 #: In place of a silent source.
-NOBODY = ALL
+NO_SILENT_NODE = ALL_BITS
 
 _1 = np.int64(1)
 
@@ -46,7 +46,7 @@ class Descent(NamedTuple):
     levels: Any  #: int64, 64: how many outermost intervals have 2^i offsets
 
 
-class Seen(NamedTuple):
+class RegionView(NamedTuple):
     """What a node sees of the subcubes that meet its region."""
 
     closed: Any  #: uint64: dimensions of CONTROL in which its neighbour is faulty or unsafe
@@ -81,13 +81,13 @@ def descent_for(n, subcubes):
 
 
 @block(always=True)
-def offsets(base, free, x):
+def fixed_offsets(base, free, x):
     """The fixed dimensions in which subcubes differ from a node."""
-    return (base ^ simd.like(base, x)) & ~free
+    return (base ^ simd.splat_like(base, x)) & ~free
 
 
 @block(always=True)
-def neighbours_in(apart, free):
+def neighbour_dims(apart, free):
     """Dimensions in which a node, at offsets ``apart`` that are not its own, has a neighbour in each subcube."""
     zero = apart - apart
     beside = (apart & (apart - 1)) == zero
@@ -95,25 +95,25 @@ def neighbours_in(apart, free):
 
 
 @block(always=True)
-def copies_into(apart, free, active):
+def copy_dims(apart, free, active):
     """The highest of the ``active`` dimensions in which each subcube is apart, or 0, and all whose copies' regions it meets.
 
     A subcube's fixed offset goes with the copy in its highest active dimension, h; a free dimension above h may be chosen
     to be in the offset, and then takes it.
     """
     zero = apart - apart
-    fixed = apart & simd.like(apart, active)
+    fixed = apart & simd.splat_like(apart, active)
     none = fixed == zero
-    high = simd.select(none, zero, simd.top(fixed))
+    high = simd.select(none, zero, simd.top_bit(fixed))
     below = simd.select(none, zero, high | (high - 1))
-    return high, high | (free & simd.like(apart, active) & ~below)
+    return high, high | (free & simd.splat_like(apart, active) & ~below)
 
 
 # ---------------------------------------------------------------- one node's copies
 
 
 @block
-def covered(found, m, faults, time):
+def record_covered(found, m, faults, time):
     """Count a region of m dimensions whose node got the message at ``time`` and that only single faults lie in.
 
     All its nonfaulty nodes receive, the last one m units later; for m = 1 not if the other node is faulty.  For single
@@ -129,7 +129,7 @@ def covered(found, m, faults, time):
 
 
 @block(always=True)
-def _wait(d, waiting, x, control, time, seen):
+def _push_node(d, waiting, x, control, time, seen):
     """Let a node that received wait behind so many others; returns how many wait."""
     d.nodes[waiting], d.controls[waiting], d.times[waiting] = x, control, time
     d.first[waiting], d.last[waiting] = seen.first, seen.last
@@ -137,11 +137,11 @@ def _wait(d, waiting, x, control, time, seen):
 
 
 @block(always=True)
-def _to_active(d, waiting, x, control, time, seen):
+def _send_to_active(d, waiting, x, control, time, seen):
     """Count x and its copies to active nodes; those whose regions are to be entered wait.  Returns how many wait.
 
-    The i-th of a copies gets a region of m - i dimensions: 2^m - 2^(m - a) nodes in all.  The others are :func:`covered`, and
-    all done at time + m, but for one of a single dimension with a fault if there is no other.
+    The i-th of a copies gets a region of m - i dimensions: 2^m - 2^(m - a) nodes in all.  The others are
+    :func:`record_covered`, and all done at time + m, but for one of a single dimension with a fault if there is no other.
     """
     found = d.found
     active = control & ~seen.closed
@@ -154,7 +154,7 @@ def _to_active(d, waiting, x, control, time, seen):
         sent = active & (ZERO - bit)
         i = popcount(sent)
         nodes -= _1 << (m - i)
-        waiting = _wait(d, waiting, x ^ bit, control & ~sent, time + i, seen)
+        waiting = _push_node(d, waiting, x ^ bit, control & ~sent, time + i, seen)
     last = active & ~seen.met
     if last:
         short = seen.singles == 1 and last & (last - ONE) == ZERO and popcount(active & (ZERO - last)) == m - 1
@@ -167,7 +167,7 @@ def _to_active(d, waiting, x, control, time, seen):
 
 
 @block(always=True)
-def _to_unsafe(d, waiting, x, control, time, unsafe, seen):
+def _send_to_unsafe(d, waiting, x, control, time, unsafe, seen):
     """Send from x to its neighbours ``unsafe`` after the active ones, with what is left of CONTROL; returns how many wait."""
     found = d.found
     time += popcount(control & ~seen.closed)
@@ -179,7 +179,7 @@ def _to_unsafe(d, waiting, x, control, time, unsafe, seen):
         time += 1
         found[COPIES] += 1
         if rest:
-            waiting = _wait(d, waiting, x ^ bit, rest, time, seen)
+            waiting = _push_node(d, waiting, x ^ bit, rest, time, seen)
         else:  # a region of one node
             found[ENTERED] += 1
             found[REACHED] += 1
@@ -187,7 +187,7 @@ def _to_unsafe(d, waiting, x, control, time, unsafe, seen):
     return waiting
 
 
-def descending(hold: Any, look: Any, refused: Any) -> Any:
+def make_descend(hold: Any, look: Any, refused: Any) -> Any:
     """The block ``descend(faults, x, whole, time, silent, d)``: add to ``d.found`` what follows from x receiving CONTROL
     ``whole``, all dimensions, at ``time`` under BROADCAST1's rule.
 
@@ -209,22 +209,24 @@ def descending(hold: Any, look: Any, refused: Any) -> Any:
     def descend(faults, x, whole, time, silent, d):
         held = hold(faults, d)
         if held.large == 0:
-            covered(d.found, popcount(whole), held.closed, time)
+            record_covered(d.found, popcount(whole), held.closed, time)
             return True
-        waiting = _wait(d, np.int64(0), x, whole, time, Seen(ZERO, ZERO, np.int64(0), np.int64(0), held.closed))
+        waiting = _push_node(
+            d, np.int64(0), x, whole, time, RegionView(ZERO, ZERO, np.int64(0), np.int64(0), held.closed)
+        )
         while waiting > 0:
             if d.found[ENTERED] >= MOST_REGIONS:
                 return False
             waiting -= 1
             x, control, time = d.nodes[waiting], d.controls[waiting], d.times[waiting]
             seen = look(held, d, x, control, d.first[waiting], d.last[waiting])
-            waiting = _to_active(d, waiting, x, control, time, seen)
+            waiting = _send_to_active(d, waiting, x, control, time, seen)
             if seen.closed:
                 unsafe = seen.closed & ~refused(held, faults, x, seen.closed)
                 off = x ^ silent
                 if off & (off - ONE) == ZERO:
                     unsafe &= ~off
-                waiting = _to_unsafe(d, waiting, x, control, time, unsafe, seen)
+                waiting = _send_to_unsafe(d, waiting, x, control, time, unsafe, seen)
         return d.found[ENTERED] <= MOST_REGIONS
 
     return descend
@@ -234,7 +236,7 @@ def descending(hold: Any, look: Any, refused: Any) -> Any:
 
 
 @block
-def _silences(faults, s, offset, n, d):
+def _record_silence(faults, s, offset, n, d):
     """Count the interval that the lost copy to s ^ offset silences, unless that copy is never sent."""
     p = offset & (offset - ONE)
     while p:
@@ -249,7 +251,7 @@ def _silences(faults, s, offset, n, d):
 
 
 @block
-def plain(faults, s, n, d):
+def run_broadcast(faults, s, n, d):
     """Run BROADCAST from s into ``d.found`` (R12, R13, R17).
 
     The node at offset o = x ^ s receives over the lowest set bit of o, in unit n - i when that is bit i, and passes the
@@ -260,13 +262,13 @@ def plain(faults, s, n, d):
     d.levels[: n + 1] = 0
     found[REACHED] = np.int64(1) << n
     for i in range(faults.size[0]):
-        _silences(faults, s, faults.labels[i] ^ s, n, d)
+        _record_silence(faults, s, faults.labels[i] ^ s, n, d)
     for i in range(faults.size[1]):
         bit = ONE << faults.dims[i]
         offset = (faults.lower[i] ^ s) | bit
         carries = offset & (ZERO - offset) == bit  # a copy
         if carries and not is_faulty(faults, offset ^ s):
-            _silences(faults, s, offset, n, d)
+            _record_silence(faults, s, offset, n, d)
     found[COPIES] = found[REACHED] - 1 + found[LOST]
     for i in range(n):
         silenced = np.int64(0)  # offsets with lowest set bit i

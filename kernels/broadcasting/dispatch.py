@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import comb
 
-from ..machine.dispatch import Table, anywhere
+from ..machine.dispatch import KernelTable, serve_any_point
 
 #: Most faults in lanes: for n > 32 the sum of so many intervals, each below 2^25, fits a lane.
 MOST_IN_LANES = 120
@@ -13,23 +13,23 @@ MOST_IN_LANES = 120
 MOST_SETS = 1 << 16
 
 
-def countable(n: int, f: int, links: int) -> bool:
+def is_countable(n: int, f: int, links: int) -> bool:
     """Whether there are few enough sets of f offsets in Q_n."""
     return not links and 2 <= n <= 8 and 1 < f < 2 ** (n - 1) and comb(2**n - 1, f) <= MOST_SETS
 
 
-def _in_lanes(n: int, f: int, links: int) -> bool:
+def _is_for_lanes(n: int, f: int, links: int) -> bool:
     return not links and 0 < f <= MOST_IN_LANES and f < 2 ** (n - 1)
 
 
 #: At (n, f, links), the fastest first.
-BROADCAST = Table(
+BROADCAST = KernelTable(
     __package__,
     {
-        "memoised.broadcast_counted": countable,
-        "lanes.BROADCAST_LANES_16": lambda n, f, links: 2 <= n <= 16 and _in_lanes(n, f, links),
-        "lanes.BROADCAST_LANES_32": lambda n, f, links: n >= 17 and _in_lanes(n, f, links),
-        "scalar.BROADCAST_SINGLE": anywhere,
+        "memoised.broadcast_counted": is_countable,
+        "lanes.BROADCAST_LANES_16": lambda n, f, links: 2 <= n <= 16 and _is_for_lanes(n, f, links),
+        "lanes.BROADCAST_LANES_32": lambda n, f, links: n >= 17 and _is_for_lanes(n, f, links),
+        "scalar.BROADCAST_SINGLE": serve_any_point,
     },
 )
-BROADCAST_SETS = Table(__package__, {"scalar.BROADCAST_SETS": anywhere})
+BROADCAST_SETS = KernelTable(__package__, {"scalar.BROADCAST_SETS": serve_any_point})

@@ -1,7 +1,7 @@
 """Broadcasting trials under few faulty nodes, n = 2 .. 62: lanes are trials (:mod:`fastcube.kernels.draws.lanes`).
 
-Entry: ``BROADCAST_LANES_16`` and ``_32``, whose work is ``_sift``.  Draws from the study's key as it is: labels 0 .. f of a
-trial's sequence (LABELS, and HIGH_LABELS for n > 32), the source behind the faults.
+Entry: ``BROADCAST_LANES_16`` and ``_32``, whose work is ``_sift_trials``.  Draws from the study's key as it is:
+labels 0 .. f of a trial's sequence (LABELS, and HIGH_LABELS for n > 32), the source behind the faults.
 
 Where no two faults are within distance 2, no node is unsafe and the whole cube is a region of single faults: BROADCAST1 and
 BROADCAST2 reach every nonfaulty node, the last in unit n (``descent.covered``; n > 1).  BROADCAST loses the outermost of the
@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import remember
-from ..draws.lanes import draw_four, draw_on, lane_pattern, place_of, smallest_distance, valid_lanes
+from ..draws.faults import index_faults
+from ..draws.lanes import draw_four_vectors, lane_pattern, redraw_repeats, row_offset, smallest_distance, valid_lanes
 from ..machine import bits, simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally import sums
 from .layout import BROADCAST
-from .scalar import Scratch, finish, run, set_up
+from .scalar import BroadcastScratch, finish_trial, run_trial, set_up
 
 _NOT_UNSAFE, _MOST = BROADCAST.counter("not_unsafe"), BROADCAST.extreme("broadcast2_steps")
 _TRIALS, _COMPLETE = BROADCAST.counter("broadcast_trials"), BROADCAST.counter("broadcast_complete")
@@ -40,19 +40,19 @@ def _record_silenced(tally, count, n, moments):
     tally[_STEPS.squares] += count * n * n
     total = simd.total(simd.load(moments, 0))
     sums.add_power(tally, _REACHED.total, count, n)
-    sums.take_wide(tally, _REACHED.total, total)
+    sums.subtract_wide(tally, _REACHED.total, total)
     sums.add_power(tally, _REACHED.squares, count, 2 * n)
-    sums.take_power(tally, _REACHED.squares, total, n + 1)
+    sums.subtract_power(tally, _REACHED.squares, total, n + 1)
     sums.count_squares(tally, _REACHED.squares, moments)
 
 
-def _complete(name: str) -> Any:
+def _make_complete_recorder(name: str) -> Any:
     """The block that enters so many broadcasts of the algorithm ``name`` which reach every nonfaulty node in unit n."""
     trials, complete = BROADCAST.counter(f"{name}_trials"), BROADCAST.counter(f"{name}_complete")
     reached, steps = BROADCAST.moments(f"{name}_reached"), BROADCAST.moments(f"{name}_steps")
 
     @block
-    def record(tally, count, n, digits):
+    def record_complete(tally, count, n, digits):
         """``digits`` are those of the number of nonfaulty nodes, two, and of its square."""
         tally[trials] += count
         tally[complete] += count
@@ -61,16 +61,16 @@ def _complete(name: str) -> Any:
         sums.add_digits(tally, reached.total, digits[:2], count)
         sums.add_digits(tally, reached.squares, digits[2:], count)
 
-    return record
+    return record_complete
 
 
-_record1_complete, _record2_complete = _complete("broadcast1"), _complete("broadcast2")
+_record1_complete, _record2_complete = _make_complete_recorder("broadcast1"), _make_complete_recorder("broadcast2")
 
 
-class Work(NamedTuple):
+class BroadcastWorkspace(NamedTuple):
     """Scratch of the kernel."""
 
-    trial: Scratch
+    trial: BroadcastScratch
     f: Any  #: int64
     parts: Any  #: int64: vectors that a word's labels are split into
     labels: Any  #: f + 2 rows of a vector for each part, four times: labels of the trials, the sources last
@@ -84,7 +84,7 @@ class Work(NamedTuple):
 
 
 @block(always=True)
-def _holds(work, at, x, first, last, inside, lanes):
+def _is_in_interval(work, at, x, first, last, inside, lanes):
     """Lanes in which x is in the interval of one of the faults first .. last - 1 too."""
     for k in range(first, last):
         apart = x ^ simd.load(work.labels, at + k * lanes)
@@ -94,7 +94,7 @@ def _holds(work, at, x, first, last, inside, lanes):
 
 
 @block(always=True)
-def _silenced(work, at, lanes):
+def _inspect_vector(work, at, lanes):
     """Offsets that BROADCAST's lost copies silence, lane by lane; lanes to be run by themselves; lanes with a repeat."""
     n, f, labels, lows = work.trial.n, work.f, work.labels, work.lows
     source = simd.load(labels, at + f * lanes)
@@ -110,25 +110,25 @@ def _silenced(work, at, lanes):
         simd.store(lows, i * lanes, zero - low)
     alone = nowhere
     if n > 32:
-        alone = simd.like(zero, ONE << np.uint64(25)) <= gone
+        alone = simd.splat_like(zero, ONE << np.uint64(25)) <= gone
     gone = zero
     for i in range(f):
         x = simd.load(labels, at + i * lanes)
-        inside = _holds(work, at, x, 0, i, nowhere, lanes)
-        inside = _holds(work, at, x, i + 1, f, inside, lanes)
+        inside = _is_in_interval(work, at, x, 0, i, nowhere, lanes)
+        inside = _is_in_interval(work, at, x, i + 1, f, inside, lanes)
         gone = gone - simd.select(inside, zero, simd.load(lows, i * lanes))
         if n > 32:
             alone = alone | inside
     if n <= 32:
-        alone = simd.like(zero, ONE << np.uint64(n - 1)) <= gone
+        alone = simd.splat_like(zero, ONE << np.uint64(n - 1)) <= gone
     return gone, alone, again
 
 
 @block(always=True)
-def _enter(work, gone, easy, start, part, lanes):
+def _record_easy(work, gone, easy, start, part, lanes):
     """Enter the trials ``easy`` of a vector, in which all is decided."""
     zero = gone - gone
-    complete = simd.bits(gone == simd.like(gone, work.f)) & easy
+    complete = simd.bits(gone == simd.splat_like(gone, work.f)) & easy
     sums.add_moments(simd.select(simd.mask(gone, easy), gone, zero), 512 // lanes, work.moments)
     work.easy[0] += bits.popcount(easy)
     work.easy[1] += bits.popcount(complete)
@@ -137,7 +137,7 @@ def _enter(work, gone, easy, start, part, lanes):
 
 
 @block
-def _run(key, work, slow, repeated, known, start, part, at, params, lanes, tally):
+def _run_slow_trials(key, work, slow, repeated, known, start, part, at, params, lanes, tally):
     """Run the trials ``slow`` of a vector by themselves; where ``known``, what BROADCAST loses is in ``work.lows``."""
     trial, f = work.trial, work.f
     while slow:
@@ -146,47 +146,47 @@ def _run(key, work, slow, repeated, known, start, part, at, params, lanes, tally
         slow ^= here
         t = start + part + work.parts * i
         if trial.n > 32:
-            run(key, t, params, trial, tally)
+            run_trial(key, t, params, trial, tally)
             continue
         if repeated & here:
-            draw_on(key, t, trial.n, f + 1, work.labels, at + i, lanes)
+            redraw_repeats(key, t, trial.n, f + 1, work.labels, at + i, lanes)
         for j in range(f):
             trial.faults.labels[j] = work.labels[at + j * lanes + i]
-        remember(trial.faults)
+        index_faults(trial.faults)
         lost = np.int64(work.lows[i]) if known & here else np.int64(-1)
-        finish(trial, np.uint64(work.labels[at + f * lanes + i]), t, lost, tally)
+        finish_trial(trial, np.uint64(work.labels[at + f * lanes + i]), t, lost, tally)
 
 
 @block
-def _sift(key, first, stop, params, work, lanes, tally):
+def _sift_trials(key, first, stop, params, work, lanes, tally):
     """Decide trials first .. stop - 1 in lanes where that can be, and run the others."""
     n, f, parts = work.trial.n, work.f, work.parts
     words = work.labels.view(np.uint64)
     pattern = lane_pattern(n, lanes)
-    two = simd.like(simd.load(work.labels, 0), np.uint64(2))
+    two = simd.splat_like(simd.load(work.labels, 0), np.uint64(2))
     step = lanes * parts
     for start in range(first - first % (4 * step), stop, step):
-        places = place_of(start, step, f + 1)
+        places = row_offset(start, step, f + 1)
         if places == 0:
-            draw_four(key, np.uint64(8 * (start // step)), f + 1, parts, pattern, words)
+            draw_four_vectors(key, np.uint64(8 * (start // step)), f + 1, parts, pattern, words)
         for part in range(parts):
             at = places + part * (f + 2) * lanes
             near = smallest_distance(work.labels, at, lanes, f)
-            gone, alone, again = _silenced(work, at, lanes)
+            gone, alone, again = _inspect_vector(work, at, lanes)
             live = valid_lanes(start + part, parts, lanes, first, stop)
             repeated = simd.bits(again | (near == (near - near))) & live
             slow = (simd.bits(alone | (near <= two)) & live) | repeated
             easy = live & ~slow
             if easy:
-                _enter(work, gone, easy, start, part, lanes)
+                _record_easy(work, gone, easy, start, part, lanes)
             if slow:
                 simd.store(work.lows, 0, gone)
                 known = ~(simd.bits(alone) | repeated)
-                _run(key, work, slow, repeated, known, start, part, at, params, lanes, tally)
+                _run_slow_trials(key, work, slow, repeated, known, start, part, at, params, lanes, tally)
 
 
 @block
-def _count(work, tally):
+def _record_counts(work, tally):
     """Enter the trials that lanes decided."""
     n, easy, complete = work.trial.n, work.easy[0], work.easy[1]
     nonfaulty = (ONE << np.uint64(n)) - np.uint64(work.f)
@@ -200,14 +200,14 @@ def _count(work, tally):
     sums.offer(tally, _MOST, n, work.easy[2])
 
 
-def _make(width: int, word: Any) -> Kernel:
+def _make_kernel(width: int, word: Any) -> Kernel:
     lanes = 512 // width  # a constant of the closure, with which all callees are specialised
 
     @scratch
-    def work_for(params, stop):
+    def workspace_for(params, stop):
         n, f = np.int64(params[0]), np.int64(params[1])
         parts = np.int64(2 if width == 16 and n <= 8 else 1)
-        return Work(
+        return BroadcastWorkspace(
             set_up(params),
             f,
             parts,
@@ -223,14 +223,14 @@ def _make(width: int, word: Any) -> Kernel:
         """Trials at (n, f, 0) = params; 0 < f <= 120, f < 2^(n-1), and n in 2..16 (16 bits) or 17..62 (32 bits)."""
         if first >= stop:
             return
-        work = work_for(params, stop)
-        _sift(key, first, stop, params, work, lanes, tally)
+        work = workspace_for(params, stop)
+        _sift_trials(key, first, stop, params, work, lanes, tally)
         if work.easy[0]:
-            _count(work, tally)
+            _record_counts(work, tally)
 
     return broadcast_lanes
 
 
 #: Kernels for 2 <= n <= 16 and for 17 <= n <= 62.
-BROADCAST_LANES_16 = _make(16, np.uint16)
-BROADCAST_LANES_32 = _make(32, np.uint32)
+BROADCAST_LANES_16 = _make_kernel(16, np.uint16)
+BROADCAST_LANES_32 = _make_kernel(32, np.uint32)

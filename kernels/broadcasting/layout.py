@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
 
-def _broadcasts(name: str, title: str) -> tuple[Counter | Moments, ...]:
+def _broadcast_counters(name: str, title: str) -> tuple[Counter | Moments, ...]:
     """What is counted of one algorithm's broadcasts."""
     return (
         Counter(f"{name}_trials", f"{title} broadcasts"),
@@ -19,9 +19,9 @@ BROADCAST = Layout(
     Counter("not_unsafe", "trials with an active node"),
     Counter("unsafe_source", "with an active node: trials with an unsafe source"),
     Counter("limit", "with an active node: trials whose descents would enter more than 2^22 regions"),
-    *_broadcasts("broadcast", "BROADCAST"),
-    *_broadcasts("broadcast1", "with an active node: BROADCAST1, from active sources,"),
-    *_broadcasts("broadcast1_unsafe", "with an active node: BROADCAST1, from unsafe sources,"),
-    *_broadcasts("broadcast2", "with an active node: BROADCAST2"),
+    *_broadcast_counters("broadcast", "BROADCAST"),
+    *_broadcast_counters("broadcast1", "with an active node: BROADCAST1, from active sources,"),
+    *_broadcast_counters("broadcast1_unsafe", "with an active node: BROADCAST1, from unsafe sources,"),
+    *_broadcast_counters("broadcast2", "with an active node: BROADCAST2"),
     Extreme("broadcast2_steps", "with an active node: most time units of BROADCAST2"),
 )

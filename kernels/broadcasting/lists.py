@@ -10,12 +10,12 @@ from ..draws.faults import blocked
 from ..machine import simd
 from ..machine.bits import ZERO, first_lanes, popcount
 from ..machine.jit import block
-from .descent import Seen, copies_into, descending, neighbours_in, offsets
+from .descent import RegionView, copy_dims, fixed_offsets, make_descend, neighbour_dims
 
 _8 = np.int64(8)
 
 
-class Listed(NamedTuple):
+class SubcubeCounts(NamedTuple):
     """How many subcubes ``d.base`` and ``d.free`` begin with."""
 
     closed: Any  #: int64
@@ -23,7 +23,7 @@ class Listed(NamedTuple):
 
 
 @block
-def _hold(faults, d):
+def _load_subcubes(faults, d):
     closed = faults.size[3]
     large = np.int64(0)
     for at in range(0, closed, _8):
@@ -31,16 +31,16 @@ def _hold(faults, d):
         simd.store(d.base, at, base)
         simd.store(d.free, at, free)
         large += popcount(simd.bits(free != (free - free)) & first_lanes(closed - at))
-    return Listed(closed, large)
+    return SubcubeCounts(closed, large)
 
 
 @block(always=True)
-def _filter(d, x, control, lo, hi):
+def _filter_subcubes(d, x, control, lo, hi):
     """Press those of the subcubes lo .. hi - 1 that meet the region of x together behind hi; returns their end."""
     end = hi
     for at in range(lo, hi, _8):
         base, free = simd.load(d.base, at), simd.load(d.free, at)
-        outside = offsets(base, free, x) & simd.like(base, ~control)
+        outside = fixed_offsets(base, free, x) & simd.splat_like(base, ~control)
         keep = simd.bits(outside == (base - base)) & first_lanes(hi - at)
         chosen = simd.mask(base, keep)
         simd.store(d.base, end, simd.compress(chosen, base))
@@ -50,34 +50,34 @@ def _filter(d, x, control, lo, hi):
 
 
 @block(always=True)
-def _look(held, d, x, control, lo, hi):
-    end = _filter(d, x, control, lo, hi)
+def _view_region(held, d, x, control, lo, hi):
+    end = _filter_subcubes(d, x, control, lo, hi)
     zero = simd.splat(ZERO)
     beside = zero
     for at in range(hi, end, _8):
         free = simd.load(d.free, at)
-        here = neighbours_in(offsets(simd.load(d.base, at), free, x), free)
+        here = neighbour_dims(fixed_offsets(simd.load(d.base, at), free, x), free)
         beside = beside | simd.select(simd.mask(here, first_lanes(end - at)), here, zero)
     closed = simd.union(beside) & control
     active = control & ~closed
     met = zero
     for at in range(hi, end, _8):
         free = simd.load(d.free, at)
-        _, into = copies_into(offsets(simd.load(d.base, at), free, x), free, active)
+        _, into = copy_dims(fixed_offsets(simd.load(d.base, at), free, x), free, active)
         large = simd.bits(free != zero) & first_lanes(end - at)
         met = met | simd.select(simd.mask(into, large), into, zero)
     entered = simd.union(met)
     singles = np.int64(0)
     for at in range(hi, end, _8):
         free = simd.load(d.free, at)
-        high, _ = copies_into(offsets(simd.load(d.base, at), free, x), free, active)
+        high, _ = copy_dims(fixed_offsets(simd.load(d.base, at), free, x), free, active)
         elsewhere = simd.bits((high & simd.splat(active & ~entered)) != zero)
         singles += popcount(elsewhere & simd.bits(free == zero) & first_lanes(end - at))
-    return Seen(closed, entered, singles, hi, end)
+    return RegionView(closed, entered, singles, hi, end)
 
 
 @block(always=True)
-def _refused(held, faults, x, bits):
+def _refused_dims(held, faults, x, bits):
     out = ZERO
     while bits:
         bit = bits & (ZERO - bits)
@@ -87,4 +87,4 @@ def _refused(held, faults, x, bits):
     return out
 
 
-descend_listed = descending(_hold, _look, _refused)
+descend_listed = make_descend(_load_subcubes, _view_region, _refused_dims)

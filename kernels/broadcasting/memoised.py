@@ -18,25 +18,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import next_spared
-from ..draws.lanes import draw_on, draw_rows, lane_pattern, valid_lanes
+from ..draws.faults import next_sparing_set
+from ..draws.lanes import draw_rows, lane_pattern, redraw_repeats, valid_lanes
 from ..machine import bits, simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
-from ..tally.sums import held, offer
+from ..tally.sums import offer, read_extreme
 from .layout import BROADCAST
-from .scalar import Scratch, finish, set_up
+from .scalar import BroadcastScratch, finish_trial, set_up
 
 _LANES = 64  # of eight bits
 
 _MOST = BROADCAST.extreme("broadcast2_steps")
-_FRESH = BROADCAST.fresh()
+_EMPTY_TALLY = BROADCAST.new_tally()
 
 
-class Counts(NamedTuple):
-    """Scratch of the kernel; made by :func:`counts_for`."""
+class CountingScratch(NamedTuple):
+    """Scratch of the kernel; made by :func:`counting_scratch_for`."""
 
-    trial: Scratch
+    trial: BroadcastScratch
     labels: Any  #: uint8, f + 2 rows of one vector: labels of 64 trials, the source behind the faults
     sorted: Any  #: uint8, f rows: offsets in ascending order
     ways: Any  #: int64, f rows of 2^n: what offset o in place i adds to the number of a set
@@ -47,7 +47,7 @@ class Counts(NamedTuple):
 
 
 @scratch
-def counts_for(params):
+def counting_scratch_for(params):
     """Scratch for trials at (n, f, 0) = params."""
     n, f = np.int64(params[0]), np.int64(params[1])
     nodes = np.int64(1) << n
@@ -56,20 +56,20 @@ def counts_for(params):
         for o in range(nodes - 2, -1, -1):
             ways[i, o] = ways[i, o + 1] + (ways[i + 1, o + 1] if i < f - 1 else 1)
     sets = ways[0, 0]
-    return Counts(
+    return CountingScratch(
         set_up(params),
         np.zeros((f + 2) * _LANES, np.uint8),
         np.zeros(f * _LANES, np.uint8),
         ways.reshape(-1),
         np.zeros(sets, np.int64),
         np.zeros(sets, np.int64),
-        _FRESH.copy(),
+        _EMPTY_TALLY.copy(),
         np.arange(f),
     )
 
 
 @block(always=True)
-def _sort(counts, f):
+def _sort_offsets(counts, f):
     """Sort the offsets of 64 trials; returns those in which two labels are the same, as bits."""
     source = simd.load(counts.labels, f * _LANES)
     zero = source ^ source
@@ -90,10 +90,10 @@ def _sort(counts, f):
 
 
 @block
-def _sort_again(key, t, n, f, lane, counts):
+def _redraw_offsets(key, t, n, f, lane, counts):
     """Draw one trial on past its repeated labels, and sort its offsets."""
     labels, row = counts.labels, counts.sorted
-    draw_on(key, t, n, f + 1, labels, lane, _LANES)
+    redraw_repeats(key, t, n, f + 1, labels, lane, _LANES)
     source = labels[f * _LANES + lane]
     for i in range(f):
         x = labels[i * _LANES + lane] ^ source
@@ -105,14 +105,14 @@ def _sort_again(key, t, n, f, lane, counts):
 
 
 @block
-def _count(key, start, live, n, f, counts):
+def _count_sets(key, start, live, n, f, counts):
     """Count the sets of the trials ``live`` of the 64 from ``start`` on."""
-    again = _sort(counts, f) & live
+    again = _sort_offsets(counts, f) & live
     while live:
         lane = bits.lowest(live)
         live &= live - ONE
         if again >> np.uint64(lane) & ONE:
-            _sort_again(key, start + lane, n, f, lane, counts)
+            _redraw_offsets(key, start + lane, n, f, lane, counts)
         number = np.int64(0)
         for i in range(f):
             number += counts.ways[(i << n) + np.int64(counts.sorted[i * _LANES + lane])]
@@ -122,7 +122,7 @@ def _count(key, start, live, n, f, counts):
 
 
 @block
-def _broadcast_once(n, counts, tally):
+def _broadcast_distinct_sets(n, counts, tally):
     """Broadcast from node 0 among each set that came up, and enter it as often as it did.
 
     A counter of one trial is below 2^17 for n <= 8: so many times that fits.
@@ -130,14 +130,14 @@ def _broadcast_once(n, counts, tally):
     faults, one = counts.trial.faults, counts.one
     for number in range(counts.times.size - 1, -1, -1):
         times = counts.times[number]
-        next_spared(n, counts.chosen, faults)
+        next_sparing_set(n, counts.chosen, faults)
         if times:
             for slot in range(one.size):
-                one[slot] = _FRESH[slot]
-            finish(counts.trial, ZERO, counts.first[number], np.int64(-1), one)
+                one[slot] = _EMPTY_TALLY[slot]
+            finish_trial(counts.trial, ZERO, counts.first[number], np.int64(-1), one)
             for slot in range(_MOST):
                 tally[slot] += times * one[slot]
-            steps, trial = held(one, _MOST)
+            steps, trial = read_extreme(one, _MOST)
             if steps >= 0:
                 offer(tally, _MOST, steps, trial)
 
@@ -149,10 +149,10 @@ def broadcast_counted(key, first, stop, params, tally):
         return
     n = np.int64(params[0])
     f = np.int64(params[1])
-    counts = counts_for(params)
+    counts = counting_scratch_for(params)
     words = counts.labels.view(np.uint64)
     pattern = lane_pattern(n, _LANES)
     for start in range(first - first % _LANES, stop, _LANES):
         draw_rows(key, np.uint64(8 * (start // _LANES)), f + 1, pattern, words)
-        _count(key, start, valid_lanes(start, 1, _LANES, first, stop), n, f, counts)
-    _broadcast_once(n, counts, tally)
+        _count_sets(key, start, valid_lanes(start, 1, _LANES, first, stop), n, f, counts)
+    _broadcast_distinct_sets(n, counts, tally)

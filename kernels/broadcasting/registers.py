@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..machine import simd
-from ..machine.bits import HALF, LOW32, ONE, first_lanes, popcount
+from ..machine.bits import HALF_WORD_BITS, LOW32, ONE, first_lanes, popcount
 from ..machine.jit import block
-from .descent import Seen, copies_into, descending, neighbours_in, offsets
+from .descent import RegionView, copy_dims, fixed_offsets, make_descend, neighbour_dims
 
-_NONE = np.int64(0)
+_NO_PLACE = np.int64(0)
 
 
-class Held(NamedTuple):
+class FaultRegisters(NamedTuple):
     """A fault set: a subcube and a faulty node a lane."""
 
     base: Any  #: vector: a node of each subcube
@@ -31,70 +31,70 @@ class Held(NamedTuple):
 
 
 @block(always=True)
-def _held(base, free, labels, cubes, named):
+def _make_registers(base, free, labels, cubes, named):
     single = simd.bits(free == (free - free)) & cubes
-    return Held(base, free, labels, cubes, single, named, popcount(cubes), popcount(cubes ^ single))
+    return FaultRegisters(base, free, labels, cubes, single, named, popcount(cubes), popcount(cubes ^ single))
 
 
 @block(always=True)
-def _hold_64(faults, d):
+def _load_registers_64(faults, d):
     base, free, labels = simd.load(faults.base, 0), simd.load(faults.free, 0), simd.load(faults.labels, 0)
-    return _held(base, free, labels, first_lanes(faults.size[3]), first_lanes(faults.size[0]))
+    return _make_registers(base, free, labels, first_lanes(faults.size[3]), first_lanes(faults.size[0]))
 
 
 @block(always=True)
-def _narrow(words):
+def _load_low_halves(words):
     """The low halves of 16 words in lanes of 32 bits: words 0, 8, 1, 9, ..., 7, 15."""
     return simd.as32(simd.low_halves(simd.load(words, 0), simd.load(words, 8)))
 
 
 @block(always=True)
-def _first_words(vector, count):
-    """The lanes of :func:`_narrow` with the first ``count`` words, as bits."""
+def _first_word_lanes(vector, count):
+    """The lanes of :func:`_load_low_halves` with the first ``count`` words, as bits."""
     lane = simd.iota(vector)
-    one = simd.like(vector, ONE)
-    word = (lane >> one) + ((lane & one) << simd.like(vector, 3))
-    return simd.bits((word + one) <= simd.like(vector, count))
+    one = simd.splat_like(vector, ONE)
+    word = (lane >> one) + ((lane & one) << simd.splat_like(vector, 3))
+    return simd.bits((word + one) <= simd.splat_like(vector, count))
 
 
 @block(always=True)
-def _hold_32(faults, d):
-    base = _narrow(faults.base)
-    cubes, named = _first_words(base, faults.size[3]), _first_words(base, faults.size[0])
-    return _held(base, _narrow(faults.free), _narrow(faults.labels), cubes, named)
+def _load_registers_32(faults, d):
+    base = _load_low_halves(faults.base)
+    cubes, named = _first_word_lanes(base, faults.size[3]), _first_word_lanes(base, faults.size[0])
+    return _make_registers(base, _load_low_halves(faults.free), _load_low_halves(faults.labels), cubes, named)
 
 
-def _among(hold: Any, width: int) -> Any:
+def _make_register_descend(hold: Any, width: int) -> Any:
     """The descent with lanes of ``width`` bits."""
 
     @block(always=True)
-    def union(x):
+    def union_bits(x):
         bits = simd.union(simd.as64(x))
-        return (bits | bits >> HALF) & LOW32 if width == 32 else bits
+        return (bits | bits >> HALF_WORD_BITS) & LOW32 if width == 32 else bits
 
     @block(always=True)
-    def look(held, d, x, control, first, last):
-        apart = offsets(held.base, held.free, x)
+    def view_region(held, d, x, control, first, last):
+        apart = fixed_offsets(held.base, held.free, x)
         zero = apart - apart
-        meets = simd.bits((apart & simd.like(apart, ~control)) == zero) & held.cubes
-        beside = simd.select(simd.mask(apart, meets), neighbours_in(apart, held.free), zero)
-        closed = union(beside) & control
+        meets = simd.bits((apart & simd.splat_like(apart, ~control)) == zero) & held.cubes
+        beside = simd.select(simd.mask(apart, meets), neighbour_dims(apart, held.free), zero)
+        closed = union_bits(beside) & control
         active = control & ~closed
-        high, into = copies_into(apart, held.free, active)
-        met = union(simd.select(simd.mask(apart, meets & ~held.singles), into, zero))
-        elsewhere = (high & simd.like(apart, active & ~met)) != zero
-        return Seen(closed, met, popcount(simd.bits(elsewhere) & meets & held.singles), _NONE, _NONE)
+        high, into = copy_dims(apart, held.free, active)
+        met = union_bits(simd.select(simd.mask(apart, meets & ~held.singles), into, zero))
+        elsewhere = (high & simd.splat_like(apart, active & ~met)) != zero
+        return RegionView(closed, met, popcount(simd.bits(elsewhere) & meets & held.singles), _NO_PLACE, _NO_PLACE)
 
     @block(always=True)
-    def refused(held, faults, x, bits):
-        apart = held.labels ^ simd.like(held.labels, x)
+    def refused_dims(held, faults, x, bits):
+        apart = held.labels ^ simd.splat_like(held.labels, x)
         zero = apart - apart
-        return union(simd.select(simd.mask(apart, held.named), neighbours_in(apart, zero), zero))
+        return union_bits(simd.select(simd.mask(apart, held.named), neighbour_dims(apart, zero), zero))
 
-    return descending(hold, look, refused)
+    return make_descend(hold, view_region, refused_dims)
 
 
 #: For at most 16 faulty nodes and no faulty link in Q_n, n <= 32.
-descend_16 = _among(_hold_32, 32)
+descend_16 = _make_register_descend(_load_registers_32, 32)
 #: For at most 8 faulty nodes and no faulty link.
-descend_8 = _among(_hold_64, 64)
+descend_8 = _make_register_descend(_load_registers_64, 64)

@@ -10,20 +10,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import Faults, draw, faults_for, is_closed, is_safe, next_spared, unsafe_subcubes
+from ..draws.faults import Faults, draw, faults_for, is_closed, is_safe, next_sparing_set, unsafe_subcubes
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
-from .broadcast1_2 import aware
-from .descent import REACHED, STEPS, Descent, descent_for, plain
+from .broadcast1_2 import run_broadcast1_2
+from .descent import REACHED, STEPS, Descent, descent_for, run_broadcast
 from .layout import BROADCAST
 
 _NOT_UNSAFE, _UNSAFE_SOURCE = BROADCAST.counter("not_unsafe"), BROADCAST.counter("unsafe_source")
 _LIMIT, _MOST = BROADCAST.counter("limit"), BROADCAST.extreme("broadcast2_steps")
 
 
-class Scratch(NamedTuple):
+class BroadcastScratch(NamedTuple):
     """What a trial needs; made by :func:`set_up`."""
 
     n: Any  #: int64
@@ -35,30 +35,30 @@ class Scratch(NamedTuple):
 def set_up(params):
     """Scratch for trials at (n, f, links) = params."""
     n, f, links = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
-    return Scratch(n, faults_for(n, f, links, np.int64(1)), descent_for(n, f + links))
+    return BroadcastScratch(n, faults_for(n, f, links, np.int64(1)), descent_for(n, f + links))
 
 
-def recording(name: str) -> Any:
+def make_recorder(name: str) -> Any:
     """The block ``record(tally, reached, nonfaulty, steps)`` that enters one broadcast of the algorithm ``name``."""
     trials, complete = BROADCAST.counter(f"{name}_trials"), BROADCAST.counter(f"{name}_complete")
     reached_, steps_ = BROADCAST.moments(f"{name}_reached"), BROADCAST.moments(f"{name}_steps")
 
     @block
-    def record(tally, reached, nonfaulty, steps):
+    def record_broadcast(tally, reached, nonfaulty, steps):
         tally[trials] += 1
         tally[complete] += reached == nonfaulty
         add_quantity(tally, steps_, steps)
         add_quantity(tally, reached_, reached)
 
-    return record
+    return record_broadcast
 
 
-_record, _record1 = recording("broadcast"), recording("broadcast1")
-_record1_unsafe, _record2 = recording("broadcast1_unsafe"), recording("broadcast2")
+_record, _record1 = make_recorder("broadcast"), make_recorder("broadcast1")
+_record1_unsafe, _record2 = make_recorder("broadcast1_unsafe"), make_recorder("broadcast2")
 
 
 @block
-def finish(trial, s, t, silenced, tally):
+def finish_trial(trial, s, t, silenced, tally):
     """Count trial ``t``, whose faulty nodes and links are drawn, from source ``s``.
 
     ``silenced`` is the number of offsets that BROADCAST's lost copies silence, where it is known and leaves one that is
@@ -69,7 +69,7 @@ def finish(trial, s, t, silenced, tally):
     found = d.found
     nonfaulty = (np.int64(1) << n) - faults.size[0]
     if silenced < 0:
-        plain(faults, s, n, d)
+        run_broadcast(faults, s, n, d)
     else:
         found[REACHED] = (np.int64(1) << n) - silenced
         found[STEPS] = n
@@ -80,10 +80,10 @@ def finish(trial, s, t, silenced, tally):
     tally[_NOT_UNSAFE] += 1
     unsafe = is_closed(faults, s)
     tally[_UNSAFE_SOURCE] += unsafe
-    fits = aware(faults, s, whole, False, d)
+    fits = run_broadcast1_2(faults, s, whole, False, d)
     reached, steps = found[REACHED], found[STEPS]
     if unsafe:
-        fits = fits and aware(faults, s, whole, True, d)
+        fits = fits and run_broadcast1_2(faults, s, whole, True, d)
     if not fits:
         tally[_LIMIT] += 1
         return
@@ -96,21 +96,21 @@ def finish(trial, s, t, silenced, tally):
 
 
 @block
-def run(key, t, params, scratch, tally):
+def run_trial(key, t, params, scratch, tally):
     """Draw and count trial ``t``."""
     draw(key, t, scratch.n, scratch.faults)
-    finish(scratch, scratch.faults.ends[0], t, np.int64(-1), tally)
+    finish_trial(scratch, scratch.faults.ends[0], t, np.int64(-1), tally)
 
 
 #: Trials at (n, f, links) = params; see ``layout.BROADCAST``.
-BROADCAST_SINGLE = trials_kernel(set_up, run)
+BROADCAST_SINGLE = trials_kernel(set_up, run_trial)
 
 
 @block
 def run_set(key, t, params, scratch, tally):
     """Count the broadcast from node 0 among the fault set of the numbers behind the parameters."""
-    next_spared(scratch.n, params[3:], scratch.faults)
-    finish(scratch, ZERO, t, np.int64(-1), tally)
+    next_sparing_set(scratch.n, params[3:], scratch.faults)
+    finish_trial(scratch, ZERO, t, np.int64(-1), tally)
 
 
 #: All C(2^n - 1, f) fault sets that spare node 0, up to translation all there are; (n, f, 0, 0, 1, ..., f - 1) = params.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine import neighbours, simd
-from ..machine.bits import ALL, LOW, ONE, ZERO
+from ..machine.bits import ALL_BITS, CLEAR_BIT_MASKS, ONE, ZERO
 from ..machine.jit import block
 
 _6 = np.uint64(6)
@@ -18,19 +18,19 @@ _63 = np.uint64(63)
 
 
 @block
-def words_of(n):
+def count_words(n):
     """Words of an n-cube's bitmask, in whole vectors; an int64."""
     return np.int64(max(1 << n, simd.BITS) >> 6)
 
 
 @block
-def whole_word(n):
+def word_mask(n):
     """The nodes of the n-cube that lie in one word: all 64 bits, or the low 2^n for n < 6."""
-    return ALL if n >= 6 else (ONE << np.uint64(1 << n)) - ONE
+    return ALL_BITS if n >= 6 else (ONE << np.uint64(1 << n)) - ONE
 
 
 @block(always=True)
-def word_of(v):
+def word_index(v):
     """The place of node ``v``'s word."""
     return np.int64(np.uint64(v) >> _6)
 
@@ -42,55 +42,55 @@ def bit_of(v):
 
 
 @block(always=True)
-def get(state, v):
+def has_node(state, v):
     """Whether node ``v`` is in a bitmask."""
-    return state[word_of(v)] & bit_of(v) != ZERO
+    return state[word_index(v)] & bit_of(v) != ZERO
 
 
 @block(always=True)
-def put(state, v):
+def set_node(state, v):
     """Enter node ``v`` in a bitmask."""
-    state[word_of(v)] |= bit_of(v)
+    state[word_index(v)] |= bit_of(v)
 
 
 @block(always=True)
-def take(state, v):
+def clear_node(state, v):
     """Take node ``v`` out of a bitmask."""
-    state[word_of(v)] &= ~bit_of(v)
+    state[word_index(v)] &= ~bit_of(v)
 
 
 @block(always=True)
-def turn(state, v):
+def toggle_node(state, v):
     """Enter node ``v`` in a bitmask, or take it out."""
-    state[word_of(v)] ^= bit_of(v)
+    state[word_index(v)] ^= bit_of(v)
 
 
 @block(always=True)
-def across_bits(x, k):
+def neighbours_in_word(x, k):
     """Neighbours across dimension k < 6 of the nodes of one word."""
     by = ONE << np.uint64(k)
-    return (x >> by) & LOW[k] | (x & LOW[k]) << by
+    return (x >> by) & CLEAR_BIT_MASKS[k] | (x & CLEAR_BIT_MASKS[k]) << by
 
 
 @block(always=True)
-def across(state, w, k):
+def neighbour_word(state, w, k):
     """Word w of the neighbours across dimension k of the nodes of a bitmask."""
     if k < 6:
-        return across_bits(state[w], k)
+        return neighbours_in_word(state[w], k)
     return state[w ^ (1 << (k - 6))]
 
 
 @block
-def nonfaulty_state(n, faults, f, state):
+def write_nonfaulty(n, faults, f, state):
     """Write the bitmask of all nodes of the n-cube but the first f ``faults`` to ``state``, of ``words_of(n)``."""
     for w in range(state.size):
-        state[w] = whole_word(n) if w < 1 << max(n - 6, 0) else ZERO
+        state[w] = word_mask(n) if w < 1 << max(n - 6, 0) else ZERO
     for i in range(f):
-        take(state, faults[i])
+        clear_node(state, faults[i])
 
 
 @block
-def _spread_inside(x, low, high):
+def _spread_in_vector(x, low, high):
     """``x`` and its neighbours along index bits low .. high-1, those below 9."""
     y = x
     if low <= 0 < high:
@@ -115,7 +115,7 @@ def _spread_inside(x, low, high):
 
 
 @block
-def spread(seen, opposite, nonfaulty, low, high, out):
+def spread_nodes(seen, opposite, nonfaulty, low, high, out):
     """One step: write to ``out`` the ``nonfaulty`` nodes seen, in ``opposite``, or next to a seen one across dims low .. high-1.
 
     For a single cube ``opposite`` is ``seen`` itself.  Tells whether any is new.
@@ -124,7 +124,7 @@ def spread(seen, opposite, nonfaulty, low, high, out):
     fresh = zero
     for v in range(0, seen.size, 8):
         x = simd.load(seen, v)
-        y = _spread_inside(x, low, high) | simd.load(opposite, v)
+        y = _spread_in_vector(x, low, high) | simd.load(opposite, v)
         for k in range(max(low, 9), high):
             y = y | simd.load(seen, v ^ (8 << (k - 9)))
         y = y & simd.load(nonfaulty, v)

@@ -1,8 +1,8 @@
 """Sets of labels: open addressing in a table of a power of two places.
 
 For what is too many to be searched one after another (about 32 labels; below that a scan of a list is faster).
-``find`` works on any part of any ``uint64`` array, for those who keep their entries among other things; a ``LabelSet`` is
-a set by itself, which a trial fills with ``add`` and empties with ``clear`` in time proportional to its labels:
+``find_slot`` works on any part of any ``uint64`` array, for those who keep their entries among other things; a ``LabelSet`` is
+a set by itself, which a trial fills with ``add_label`` and empties with ``clear_labels`` in time proportional to its labels:
 
     seen = label_set(1000)              # in a @scratch: once a call
     if add(seen, label): ...            # True when it was not there
@@ -35,7 +35,7 @@ class LabelSet(NamedTuple):
 
 
 @block(always=True)
-def find(table, base, slots, entry):
+def find_slot(table, base, slots, entry):
     """Place of ``entry`` (uint64, not 0) among ``slots`` places of ``table`` from ``base``, or the empty one where it belongs."""
     place = np.int64((entry * GOLDEN) >> _40) & (slots - 1)
     while table[base + place] != ZERO and table[base + place] != entry:
@@ -53,9 +53,9 @@ def label_set(capacity):
 
 
 @block
-def add(labels, label):
+def add_label(labels, label):
     """Enter a label; whether it is new.  Without room nothing is entered, the answer is True and ``counts[1]`` becomes 1."""
-    at = find(labels.table, np.int64(0), 2 * labels.capacity, label + ONE)
+    at = find_slot(labels.table, np.int64(0), 2 * labels.capacity, label + ONE)
     if labels.table[at] != ZERO:
         return False
     if labels.counts[0] == labels.capacity:
@@ -68,13 +68,13 @@ def add(labels, label):
 
 
 @block
-def contains(labels, label):
+def has_label(labels, label):
     """Whether a label is in the set."""
-    return labels.table[find(labels.table, np.int64(0), 2 * labels.capacity, label + ONE)] != ZERO
+    return labels.table[find_slot(labels.table, np.int64(0), 2 * labels.capacity, label + ONE)] != ZERO
 
 
 @block
-def clear(labels):
+def clear_labels(labels):
     """Empty the set."""
     for i in range(labels.counts[0]):
         labels.table[labels.places[i]] = ZERO

@@ -11,11 +11,11 @@ from ..machine.bits import ZERO, highest_bit
 from ..machine.jit import block
 
 
-def first_nonfaulty(ask, always=True):
+def make_first_nonfaulty(ask, always=True):
     """The function that finds a nonfaulty neighbour by asking ``ask(world, label)``; ``always``: as of :func:`jit.block`."""
 
     @block(always=always)
-    def first(world, node, dims):
+    def find_nonfaulty(world, node, dims):
         """First of ``dims``, from the most significant bit down, across which ``node`` has a nonfaulty neighbour; 0 for none."""
         while dims:
             d = highest_bit(dims)
@@ -24,7 +24,7 @@ def first_nonfaulty(ask, always=True):
             dims ^= d
         return ZERO
 
-    return first
+    return find_nonfaulty
 
 
 @block

@@ -87,7 +87,7 @@ def exchanged(v, d, n):
 
 
 @block
-def _move(v, low, bits, up):
+def _move_digit(v, low, bits, up):
     """The digit of ``bits`` bits from ``low`` on moved by +1 or -1, modulo 2^bits."""
     mask = (1 << bits) - 1
     digit = (v >> low) & mask
@@ -97,14 +97,14 @@ def _move(v, low, bits, up):
 @block
 def balanced(v, d, n):
     """The lowest digit of two bits moves, and with slot 2i + u, i >= 1, digit i too (Wu & Huang 1997); n even."""
-    moved = _move(v, 0, 2, v & 1 == d & 1)
-    return _move(moved, 2 * (d >> 1), 2, v & 1 == 0) if d >= 2 else moved
+    moved = _move_digit(v, 0, 2, v & 1 == d & 1)
+    return _move_digit(moved, 2 * (d >> 1), 2, v & 1 == 0) if d >= 2 else moved
 
 
 @block
 def _torus(v, d, bits):
     low = bits * (d >> 1)
-    return _move(v, low, bits, (v >> low) & 1 == d & 1)
+    return _move_digit(v, low, bits, (v >> low) & 1 == d & 1)
 
 
 @block
@@ -144,19 +144,19 @@ STEPS = (
 )  # a table, row by row # fmt: skip
 
 
-def chain(steps):
+def chain_steps(steps):
     """One block ``step(index, v, d, n)`` of many steps."""
-    first, others = steps[0], chain(steps[1:]) if steps[1:] else None
+    first, others = steps[0], chain_steps(steps[1:]) if steps[1:] else None
     if others is None:
 
         @block
-        def last(index, v, d, n):
+        def call_last_step(index, v, d, n):
             return np.int64(first(v, d, n))
 
-        return last
+        return call_last_step
 
     @block
-    def either(index, v, d, n):
+    def call_matching_step(index, v, d, n):
         return np.int64(first(v, d, n)) if index == 0 else others(index - 1, v, d, n)
 
-    return either
+    return call_matching_step

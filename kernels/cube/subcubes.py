@@ -22,19 +22,19 @@ from ..machine.jit import block
 
 
 @block(always=True)
-def contains(base, free, x):
+def is_in_subcube(base, free, x):
     """Whether a label lies in a subcube; uint64."""
     return (x ^ base) & ~free == ZERO
 
 
 @block(always=True)
-def apart(base, free, other_base, other_free):
+def subcube_distance(base, free, other_base, other_free):
     """Distance between two subcubes, an int64; a node is one with free = 0."""
     return popcount((base ^ other_base) & ~(free | other_free))
 
 
 @block(always=True)
-def enclosing(base, free, other_base, other_free):
+def enclosing_dims(base, free, other_base, other_free):
     """Free dimensions of the smallest subcube that holds two; either base is one of its nodes."""
     return free | other_free | (base ^ other_base)
 
@@ -49,16 +49,16 @@ def _distances(x, free, bases, frees, at):
 
 
 @block
-def _near(x, free, bases, frees, at, count):
+def _find_near_lanes(x, free, bases, frees, at, count):
     """Which of a vector of subcubes from ``at`` on, those below ``count``, are within distance 2 of (x, free), as bits."""
-    near = simd.bits(_distances(x, free, bases, frees, at) <= simd.like(x, 2))
+    near = simd.bits(_distances(x, free, bases, frees, at) <= simd.splat_like(x, 2))
     return near & first_lanes(count - at, simd.lanes_of(x))
 
 
 @block
-def _any_near(x, free, bases, frees, at, count):
+def _has_near(x, free, bases, frees, at, count):
     """Whether any subcube from ``at`` to ``count`` is within distance 2 of (x, free)."""
-    two = simd.like(x, 2)
+    two = simd.splat_like(x, 2)
     lanes = simd.lanes_of(x)
     while at + 4 * lanes <= count:
         a = simd.minimum(_distances(x, free, bases, frees, at), _distances(x, free, bases, frees, at + lanes))
@@ -68,24 +68,24 @@ def _any_near(x, free, bases, frees, at, count):
             return True
         at += 2 * lanes
     while at < count:
-        if _near(x, free, bases, frees, at, count) != ZERO:
+        if _find_near_lanes(x, free, bases, frees, at, count) != ZERO:
             return True
         at += lanes
     return False
 
 
 @block
-def _absorb(x, free, bases, frees, settled, count):
+def _absorb_near(x, free, bases, frees, settled, count):
     """One pass: take the subcubes within distance 2 of (x, free) out of the list and enclose them.
 
     Returns the new free mask, number of settled subcubes and number of subcubes.  The others keep their order.
     """
     out = np.int64(0)
     left = settled
-    vector = simd.like(simd.load(bases, 0), x)
+    vector = simd.splat_like(simd.load(bases, 0), x)
     lanes = simd.lanes_of(vector)
     for at in range(0, count, lanes):
-        near = _near(vector, simd.like(vector, free), bases, frees, at, count)
+        near = _find_near_lanes(vector, simd.splat_like(vector, free), bases, frees, at, count)
         base = simd.load(bases, at)
         mask = simd.load(frees, at)
         valid = min(count - at, lanes)
@@ -104,7 +104,7 @@ def _absorb(x, free, bases, frees, settled, count):
 
 
 @block
-def merge(bases, frees, count):
+def merge_subcubes(bases, frees, count):
     """Merge subcubes within distance 2 into their enclosing subcubes until none are left; returns how many remain.
 
     Parameters
@@ -123,16 +123,16 @@ def merge(bases, frees, count):
     while settled < count:
         x = bases[settled]
         free = frees[settled]
-        vector = simd.like(simd.load(bases, 0), x)
-        mask = simd.like(vector, free)
-        if _any_near(vector, mask, bases, frees, settled + 1, count):
+        vector = simd.splat_like(simd.load(bases, 0), x)
+        mask = simd.splat_like(vector, free)
+        if _has_near(vector, mask, bases, frees, settled + 1, count):
             count -= 1  # take it out of the list, whose last one takes its place
             bases[settled] = bases[count]
             frees[settled] = frees[count]
             before = count + 1
             while count < before:
                 before = count
-                free, settled, count = _absorb(x, free, bases, frees, settled, count)
+                free, settled, count = _absorb_near(x, free, bases, frees, settled, count)
             bases[count] = bases[settled]  # and back, as a settled one
             frees[count] = frees[settled]
             count += 1
@@ -144,7 +144,7 @@ def merge(bases, frees, count):
 
 @block
 def merge_faults(labels, f, base, free):
-    """:func:`merge` of f faults, which stay as they are.
+    """:func:`merge_subcubes` of f faults, which stay as they are.
 
     Parameters
     ----------
@@ -162,23 +162,23 @@ def merge_faults(labels, f, base, free):
     for i in range(f):
         base[i] = labels[i]
         free[i] = ZERO
-    return merge(base, free, f)
+    return merge_subcubes(base, free, f)
 
 
 # ---------------------------------------------------------------- a vector of trials
 
 
 @block
-def close(rows, stride, masks, f):
-    """Masks of the free dimensions of each fault's subcube, for a vector of trials; the twin of :func:`merge` in lanes.
+def close_subcubes(rows, stride, masks, f):
+    """Masks of the free dimensions of each fault's subcube, for a vector of trials; the twin of :func:`merge_subcubes` in lanes.
 
     ``rows`` holds label i of every trial from ``stride * i`` vectors on (``stride`` a literal); ``masks``, f rows of one
     vector, is overwritten.
     """
-    zero = simd.like(simd.load(rows, 0), ZERO)
+    zero = simd.splat_like(simd.load(rows, 0), ZERO)
     lanes = simd.lanes_of(zero)
     step = stride * lanes
-    two = simd.like(zero, np.uint64(2))
+    two = simd.splat_like(zero, np.uint64(2))
     for i in range(f):
         simd.store(masks, lanes * i, zero)
     while True:
@@ -203,18 +203,18 @@ def close(rows, stride, masks, f):
 
 
 @block
-def measure(rows, stride, masks, f):
+def measure_subcubes(rows, stride, masks, f):
     """Sizes of the closed subcubes, lane by lane.
 
     Returns vectors of the number of unsafe nodes (modulo two to the lane width, so that 2^w - f is right), of the
     largest subcube's dimension, mask and one label, and the mask of lanes with a second subcube of three or more
     dimensions.  A subcube is counted at the first of its faults.
     """
-    zero = simd.like(simd.load(rows, 0), ZERO)
+    zero = simd.splat_like(simd.load(rows, 0), ZERO)
     lanes = simd.lanes_of(zero)
     step = stride * lanes
-    two = simd.like(zero, np.uint64(2))
-    nodes = zero - simd.like(zero, np.uint64(f))
+    two = simd.splat_like(zero, np.uint64(2))
+    nodes = zero - simd.splat_like(zero, np.uint64(f))
     largest = zero
     free = zero
     label = zero

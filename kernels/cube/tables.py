@@ -14,14 +14,14 @@ import numpy as np
 
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import Kernel, block, kernel, scratch
-from ..machine.trials import variant_of
+from ..machine.trials import name_variant
 from .slots import SLOTS
-from .steps import STEPS, chain
+from .steps import STEPS, chain_steps
 
 OPEN, FAULTY = np.int32(-1), np.int32(-2)
 
 #: The step of every named network, by its place in SLOTS.
-named_step = chain(STEPS)
+named_step = chain_steps(STEPS)
 
 
 _FORMULAS = tuple(number for row in SLOTS.values() for number in row)
@@ -33,7 +33,7 @@ def named_slots(index, n):
     return _FORMULAS[3 * index] * n // _FORMULAS[3 * index + 1] + _FORMULAS[3 * index + 2]
 
 
-def tabulating(step: Any) -> Any:
+def make_tabulate(step: Any) -> Any:
     """The block ``tabulate(index, n, table)`` that fills a table from a block ``step(index, v, d, n)``.
 
     Where a step leaves the labels, or its slot is no matching (a user's, at a size that was not checked), there is no link.
@@ -53,7 +53,7 @@ def tabulating(step: Any) -> Any:
 def table_kernel(step: Any, variant: str, cache: bool = True, code: Callable[..., Any] | None = None) -> Kernel:
     """The kernel that makes tables of a block ``step(index, v, d, n)``."""
 
-    tabulate = tabulating(step)
+    tabulate = make_tabulate(step)
 
     @kernel("int32[:, ::1](int64, int64, int64)", variant=variant, cache=cache, code=code)
     def table(index, n, slots):
@@ -68,41 +68,41 @@ def table_kernel(step: Any, variant: str, cache: bool = True, code: Callable[...
 TABLE = table_kernel(named_step, "named")
 
 
-def own_step(step: Any) -> Any:
+def wrap_user_step(step: Any) -> Any:
     """A user's step, jitted or plain, as a block with an index, which it does not need."""
     own = step if hasattr(step, "py_func") else block(step)
 
     @block
-    def indexed(index, v, d, n):
+    def call_user_step(index, v, d, n):
         return np.int64(own(v, d, n))
 
-    return indexed
+    return call_user_step
 
 
-def own_slots(slots: Callable[[int], int], most: int) -> Any:
+def wrap_user_slots(slots: Callable[[int], int], most: int) -> Any:
     """A user's numbers of slots, n = 0 .. most, as a block with an index."""
     many = tuple(int(slots(n)) if n else 0 for n in range(most + 1))
 
     @block
-    def indexed(index, n):
+    def count_user_slots(index, n):
         return np.int64(many[n])
 
-    return indexed
+    return count_user_slots
 
 
-def own_table(step: Any) -> Kernel:
+def user_table_kernel(step: Any) -> Kernel:
     """:func:`table_kernel` of a user's step."""
-    name, cache = variant_of(step)
-    return table_kernel(own_step(step), name, cache, getattr(step, "py_func", step))
+    name, cache = name_variant(step)
+    return table_kernel(wrap_user_step(step), name, cache, getattr(step, "py_func", step))
 
 
-def own_law(step: Any) -> Kernel:
+def user_step_check_kernel(step: Any) -> Kernel:
     """The kernel that gives (v, d, w, x) where slot d leads from v to w and from there to x, not v, or (-1, 0, 0, 0)."""
-    name, cache = variant_of(step)
-    indexed = own_step(step)
+    name, cache = name_variant(step)
+    indexed = wrap_user_step(step)
 
     @kernel("UniTuple(int64, 4)(int64, int64)", variant=name, cache=cache, code=getattr(step, "py_func", step))
-    def law(n, slots):
+    def find_asymmetric_link(n, slots):
         for v in range(np.int64(1) << n):
             for d in range(slots):
                 w = indexed(np.int64(0), v, np.int64(d), n)
@@ -111,11 +111,11 @@ def own_law(step: Any) -> Kernel:
                     return np.int64(v), np.int64(d), w, x
         return np.int64(-1), np.int64(0), np.int64(0), np.int64(0)
 
-    return law
+    return find_asymmetric_link
 
 
 @block
-def reach(table, cut, start, length, queue):
+def search_nodes(table, cut, start, length, queue):
     """Give every open node joined to the open ``start`` its number of links from there; returns how many were reached.
 
     ``queue[:returned]`` holds them in order of that number.
@@ -137,7 +137,7 @@ def reach(table, cut, start, length, queue):
 
 
 @scratch
-def _opened(faulty):
+def _initial_lengths(faulty):
     length = np.empty(faulty.size, np.int32)
     for v in range(faulty.size):
         length[v] = FAULTY if faulty[v] else OPEN
@@ -147,29 +147,29 @@ def _opened(faulty):
 @kernel("int32[::1](int32[:, ::1], boolean[::1], uint64[::1], int64)")
 def lengths_from(table, faulty, cut, start):
     """The ``length`` of a search from a nonfaulty node."""
-    length = _opened(faulty)
-    reach(table, cut, start, length, np.empty(faulty.size, np.int32))
+    length = _initial_lengths(faulty)
+    search_nodes(table, cut, start, length, np.empty(faulty.size, np.int32))
     return length
 
 
 @kernel("int64[::1](int32[:, ::1], boolean[::1], uint64[::1])")
-def part_sizes(table, faulty, cut):
+def component_sizes(table, faulty, cut):
     """Numbers of nodes of the parts into which the faults divide the nonfaulty nodes, in no order."""
-    length = _opened(faulty)
+    length = _initial_lengths(faulty)
     queue = np.empty(faulty.size, np.int32)
     sizes = np.empty(faulty.size, np.int64)
     count = np.int64(0)
     for v in range(faulty.size):
         if length[v] == OPEN:
-            sizes[count] = reach(table, cut, np.int32(v), length, queue)
+            sizes[count] = search_nodes(table, cut, np.int32(v), length, queue)
             count += 1
     return sizes[:count].copy()
 
 
 @kernel("int64(int32[:, ::1], boolean[::1], uint64[::1])")
-def widest(table, faulty, cut):
+def find_diameter(table, faulty, cut):
     """The largest distance between two nonfaulty nodes; -1 where two are apart, -2 where there is none."""
-    first = _opened(faulty)
+    first = _initial_lengths(faulty)
     queue = np.empty(faulty.size, np.int32)
     alive = np.int64(0)
     for v in range(faulty.size):
@@ -180,14 +180,14 @@ def widest(table, faulty, cut):
         if first[v] == FAULTY:
             continue
         length[:] = first
-        if reach(table, cut, np.int32(v), length, queue) < alive:
+        if search_nodes(table, cut, np.int32(v), length, queue) < alive:
             return np.int64(-1)
         most = max(most, np.int64(length[queue[alive - 1]]))
     return most if alive else np.int64(-2)
 
 
 @kernel("int64[::1](int32[:, ::1])")
-def shared_neighbours(table):
+def count_shared_neighbours(table):
     """How many pairs of nodes that are not adjacent have together so many neighbours: by that number, 0 .. 2 slots."""
     nodes, slots = table.shape
     degree = np.zeros(nodes, np.int64)

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cube.bitmask import put, whole_word
+from ..cube.bitmask import set_node, word_mask
 from ..machine import bits, simd
 from ..machine.jit import block, scratch
 from . import philox
 
 #: From this probability on every node is decided by itself; below it K distinct labels are drawn.
-MANY = 1.0 / 64.0
+MIN_DIGIT_RATE = 1.0 / 64.0
 
 _TWO64 = 18446744073709551616.0
 _SPLITTER = 134217729.0  # 2^27 + 1
@@ -34,7 +34,7 @@ _SPLITTER = 134217729.0  # 2^27 + 1
 
 
 @block
-def _product(a, b):
+def _multiply_exact(a, b):
     """The exact product of two float64, as high and low part."""
     p = a * b
     t = _SPLITTER * a
@@ -47,43 +47,43 @@ def _product(a, b):
 
 
 @block
-def _normal(high, low):
+def _normalize_double(high, low):
     """The same sum with the low part below half a unit of the high one, for ``abs(high) >= abs(low)``."""
     s = high + low
     return s, low - (s - high)
 
 
 @block
-def _add(ah, al, bh, bl):
+def _add_doubles(ah, al, bh, bl):
     s = ah + bh
     t = s - ah
     e = (ah - (s - t)) + (bh - t)
-    return _normal(s, e + (al + bl))
+    return _normalize_double(s, e + (al + bl))
 
 
 @block
-def _times(ah, al, bh, bl):
-    p, e = _product(ah, bh)
-    return _normal(p, e + (ah * bl + al * bh))
+def _multiply_doubles(ah, al, bh, bl):
+    p, e = _multiply_exact(ah, bh)
+    return _normalize_double(p, e + (ah * bl + al * bh))
 
 
 @block
-def _over(ah, al, bh, bl):
+def _divide_doubles(ah, al, bh, bl):
     q = ah / bh
-    p, e = _product(q, bh)
-    return _normal(q, ((ah - p) - e + al - q * bl) / bh)
+    p, e = _multiply_exact(q, bh)
+    return _normalize_double(q, ((ah - p) - e + al - q * bl) / bh)
 
 
 @block
 def _weight_ratio(k, nodes, p, qh, ql):
     """P(K = k) / P(K = k - 1) as a double-double."""
-    ah, al = _product(np.float64(nodes - k + 1), p)
-    bh, bl = _times(qh, ql, np.float64(k), 0.0)
-    return _over(ah, al, bh, bl)
+    ah, al = _multiply_exact(np.float64(nodes - k + 1), p)
+    bh, bl = _multiply_doubles(qh, ql, np.float64(k), 0.0)
+    return _divide_doubles(ah, al, bh, bl)
 
 
 @block
-def _support(nodes, p, qh, ql):
+def _find_support(nodes, p, qh, ql):
     """Mode of Binomial(nodes, p), and the first and last number of faults whose weights are above 2^-110 of its."""
     tiny = 2.0**-110
     mode = min(np.int64((nodes + 1) * p), nodes)
@@ -105,18 +105,18 @@ def _summed_weights(nodes, p):
     """First number of faults, and the sums of the weights from it up to each, the mode's being 1, as double-doubles."""
     qh = 1.0 - p
     ql = (1.0 - qh) - p
-    mode, first, last = _support(nodes, p, qh, ql)
+    mode, first, last = _find_support(nodes, p, qh, ql)
     high = np.zeros(last - first + 1, np.float64)
     low = np.zeros(last - first + 1, np.float64)
     high[mode - first] = 1.0
     for k in range(mode, first, -1):
         rh, rl = _weight_ratio(k, nodes, p, qh, ql)
-        high[k - 1 - first], low[k - 1 - first] = _over(high[k - first], low[k - first], rh, rl)
+        high[k - 1 - first], low[k - 1 - first] = _divide_doubles(high[k - first], low[k - first], rh, rl)
     for k in range(mode + 1, last + 1):
         rh, rl = _weight_ratio(k, nodes, p, qh, ql)
-        high[k - first], low[k - first] = _times(high[k - 1 - first], low[k - 1 - first], rh, rl)
+        high[k - first], low[k - first] = _multiply_doubles(high[k - 1 - first], low[k - 1 - first], rh, rl)
     for i in range(1, high.size):
-        high[i], low[i] = _add(high[i - 1], low[i - 1], high[i], low[i])
+        high[i], low[i] = _add_doubles(high[i - 1], low[i - 1], high[i], low[i])
     return first, high, low
 
 
@@ -126,7 +126,7 @@ def _thresholds(high, low):
     out = np.empty(high.size, np.uint64)
     size = np.int64(0)
     for i in range(high.size):
-        h, m = _over(high[i], low[i], high[high.size - 1], low[high.size - 1])
+        h, m = _divide_doubles(high[i], low[i], high[high.size - 1], low[high.size - 1])
         whole = np.floor(h * _TWO64)
         rest = np.ceil(h * _TWO64 - whole + m * _TWO64)
         if whole >= _TWO64 and rest >= 0.0:
@@ -176,7 +176,7 @@ def binomial_table(many, p):
 
 
 @block
-def number_of_faults(key, t, first, thresholds, guide, purpose=philox.COUNTS):
+def sample_fault_count(key, t, first, thresholds, guide, purpose=philox.COUNTS):
     """K of trial ``t``, from the table of :func:`binomial_table`."""
     u = philox.random_word(key, t, np.uint64(0), purpose)
     i = guide[np.int64(u >> np.uint64(56))]
@@ -196,7 +196,7 @@ def digit_threshold(p):
 
 
 @block(always=True)
-def _compare(faulty, undecided, rate, word):
+def _compare_digit(faulty, undecided, rate, word):
     """Compare the numbers' next digit with the lowest of ``rate``."""
     digit = simd.splat(bits.ZERO - (rate & np.uint64(1)))
     differs = undecided & (digit ^ word)
@@ -211,17 +211,17 @@ def compare_digits(key, block, head, tail, purpose):
     """
     prepared = philox.prepare_lanes(key, block, purpose)
     halves = (np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3))
-    evens, odds = philox.four_lanes(key, (prepared, prepared, prepared, prepared), halves)
+    evens, odds = philox.four_word_lanes(key, (prepared, prepared, prepared, prepared), halves)
     even, odd = simd.quarters(evens), simd.quarters(odds)
-    faulty, undecided = simd.splat(bits.ZERO), simd.splat(bits.ALL)
-    faulty, undecided = _compare(faulty, undecided, head >> np.uint64(7), even[0])
-    faulty, undecided = _compare(faulty, undecided, head >> np.uint64(6), odd[0])
-    faulty, undecided = _compare(faulty, undecided, head >> np.uint64(5), even[1])
-    faulty, undecided = _compare(faulty, undecided, head >> np.uint64(4), odd[1])
-    faulty, undecided = _compare(faulty, undecided, head >> np.uint64(3), even[2])
-    faulty, undecided = _compare(faulty, undecided, head >> np.uint64(2), odd[2])
-    faulty, undecided = _compare(faulty, undecided, head >> np.uint64(1), even[3])
-    faulty, undecided = _compare(faulty, undecided, head, odd[3])
+    faulty, undecided = simd.splat(bits.ZERO), simd.splat(bits.ALL_BITS)
+    faulty, undecided = _compare_digit(faulty, undecided, head >> np.uint64(7), even[0])
+    faulty, undecided = _compare_digit(faulty, undecided, head >> np.uint64(6), odd[0])
+    faulty, undecided = _compare_digit(faulty, undecided, head >> np.uint64(5), even[1])
+    faulty, undecided = _compare_digit(faulty, undecided, head >> np.uint64(4), odd[1])
+    faulty, undecided = _compare_digit(faulty, undecided, head >> np.uint64(3), even[2])
+    faulty, undecided = _compare_digit(faulty, undecided, head >> np.uint64(2), odd[2])
+    faulty, undecided = _compare_digit(faulty, undecided, head >> np.uint64(1), even[3])
+    faulty, undecided = _compare_digit(faulty, undecided, head, odd[3])
     return faulty, undecided if tail != np.uint64(0) else simd.splat(bits.ZERO)
 
 
@@ -236,15 +236,15 @@ def _decide_tails(key, t, tail, nodes, count, state):
         drawn = simd.select((v & one) == one, odd, even)
         faulty = simd.bits(drawn <= limit) & bits.first_lanes(count - i)
         while faulty:
-            put(state, nodes[i + bits.lowest(faulty)])
+            set_node(state, nodes[i + bits.lowest(faulty)])
             faulty &= faulty - bits.ONE
 
 
 #: Vectors whose undecided nodes are collected before their tails are drawn.
-_BATCH = 64
+_TAIL_BATCH = 64
 
 #: Words of scratch that :func:`digit_state` needs: undecided words and their indices, undecided nodes.
-DIGIT_SCRATCH = 2 * 8 * (_BATCH + 1) + 512 * _BATCH + 8
+DIGIT_SCRATCH = 2 * 8 * (_TAIL_BATCH + 1) + 512 * _TAIL_BATCH + 8
 
 
 @block
@@ -255,22 +255,22 @@ def digit_state(key, t, head, tail, n, state, scratch):
     """
     if head == np.uint64(256):
         for w in range(state.size):
-            state[w] = whole_word(n) if w < 1 << max(n - 6, 0) else np.uint64(0)
+            state[w] = word_mask(n) if w < 1 << max(n - 6, 0) else np.uint64(0)
         return
     per_trial = np.int64(1) << max(n - 6, 0)
     base = t * np.uint64(per_trial)
-    where = 8 * (_BATCH + 1)
+    where = 8 * (_TAIL_BATCH + 1)
     nodes = scratch[2 * where :]
     vectors = state.size >> 3
-    for start in range(0, vectors, _BATCH):
+    for start in range(0, vectors, _TAIL_BATCH):
         size = np.int64(0)
-        for v in range(start, min(start + _BATCH, vectors)):
+        for v in range(start, min(start + _TAIL_BATCH, vectors)):
             faulty, undecided = compare_digits(
                 key, (base + np.uint64(v << 3)) & ~np.uint64(7), head, tail, philox.NODE_DIGITS
             )
             if n < 9:
-                faulty = _own_words(faulty, base, n, scratch)
-                undecided = _own_words(undecided, base, n, scratch)
+                faulty = _extract_trial_words(faulty, base, n, scratch)
+                undecided = _extract_trial_words(undecided, base, n, scratch)
             simd.store(state, v << 3, faulty)
             if tail != np.uint64(0):
                 some = undecided != simd.splat(bits.ZERO)
@@ -289,11 +289,11 @@ def digit_state(key, t, head, tail, n, state, scratch):
 
 
 @block
-def _own_words(x, base, n, scratch):
+def _extract_trial_words(x, base, n, scratch):
     """For n < 9: this trial's words of a vector of 8 / 2^max(n-6, 0) trials, moved to the front, the rest cleared."""
     simd.store(scratch, 0, x)
     simd.store(scratch, 8, simd.splat(bits.ZERO))
     first = np.int64(base & np.uint64(7))
     for w in range(np.int64(1) << max(n - 6, 0)):
-        scratch[8 + w] = scratch[first + w] & whole_word(n)
+        scratch[8 + w] = scratch[first + w] & word_mask(n)
     return simd.load(scratch, 8)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.bitmask import get, turn, whole_word
+from ..cube.bitmask import has_node, toggle_node, word_mask
 from ..machine import bits
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
@@ -35,7 +35,7 @@ def candidates_for(n):
 
 
 @block
-def start(candidates, key, t):
+def start_trial(candidates, key, t):
     """Begin at trial t's first candidate."""
     candidates.state[0] = key
     candidates.state[1] = np.uint64(t)
@@ -43,13 +43,13 @@ def start(candidates, key, t):
 
 
 @block
-def candidate(candidates, n):
+def next_candidate(candidates, n):
     """The next candidate, a uint64 below 2^n."""
     state = candidates.state
     width = np.uint64(field_width(n))
     bit = state[2] * width
     if bit & np.uint64(127) == ZERO:
-        even, odd = philox.pair(state[0], state[1], bit >> np.uint64(7), philox.MULTICASTS)
+        even, odd = philox.word_pair(state[0], state[1], bit >> np.uint64(7), philox.MULTICASTS)
         state[3] = even
         state[4] = odd
     state[2] += ONE
@@ -58,37 +58,37 @@ def candidate(candidates, n):
 
 
 @block
-def one_more(candidates, n):
+def take_next_node(candidates, n):
     """The next candidate that is not taken; it is taken then."""
-    x = candidate(candidates, n)
-    while get(candidates.taken, x):
-        x = candidate(candidates, n)
-    turn(candidates.taken, x)
+    x = next_candidate(candidates, n)
+    while has_node(candidates.taken, x):
+        x = next_candidate(candidates, n)
+    toggle_node(candidates.taken, x)
     return x
 
 
 @block
-def choose(candidates, n, left, count, out):
+def choose_nodes(candidates, n, left, count, out):
     """Write ``count`` of the ``left`` nodes that are not taken to ``out``: drawn one by one, or the others where those are fewer.
 
     What is taken is the same afterwards.
     """
     fewer = min(count, left - count)
     for i in range(fewer):
-        out[i] = one_more(candidates, n)
+        out[i] = take_next_node(candidates, n)
     if fewer == count:
         for i in range(fewer):
-            turn(candidates.taken, out[i])
+            toggle_node(candidates.taken, out[i])
         return
     # the nodes drawn are left out: they stand at the end of ``out`` while the others are written
     for i in range(fewer):
         out[count + fewer - 1 - i] = out[i]
     at = np.int64(0)
     for w in range(candidates.taken.size):
-        rest = ~candidates.taken[w] & whole_word(n)
+        rest = ~candidates.taken[w] & word_mask(n)
         while rest:
             out[at] = np.uint64(w << 6 | bits.lowest(rest))
             at += 1
             rest &= rest - ONE
     for i in range(fewer):
-        turn(candidates.taken, out[count + i])
+        toggle_node(candidates.taken, out[count + i])

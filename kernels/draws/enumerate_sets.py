@@ -2,7 +2,7 @@
 
 A link is numbered by its dimension, then its lower end without that bit.  The state is two ascending lists of numbers, so that
 a call can go on where another stopped.  A kernel of all sets is one of trials, ``trials_kernel(set_up, trial)``: its ``params``
-go on with the first set's numbers, and its trial lists the set of these and advances them (:func:`faults.next_spared`;
+go on with the first set's numbers, and its trial lists the set of these and advances them (:func:`faults.next_sparing_set`;
 ``trees/dead_links.py``).
 """
 
@@ -14,7 +14,7 @@ from ..machine.jit import block
 
 
 @block
-def next_choice(chosen, size, most):
+def next_combination(chosen, size, most):
     """Advance an ascending list of ``size`` numbers below ``most``, lexicographically; False, and the first again, at the end."""
     i = size - 1
     while i >= 0 and chosen[i] == most - size + i:
@@ -32,12 +32,12 @@ def next_choice(chosen, size, most):
 @block
 def next_set(n, links, f, state):
     """Advance to the next set of ``links`` links and f nodes, numbers in ``state``: links, then nodes."""
-    if not next_choice(state[links:], f, np.int64(1) << n):
-        next_choice(state, links, n << (n - 1))
+    if not next_combination(state[links:], f, np.int64(1) << n):
+        next_combination(state, links, n << (n - 1))
 
 
 @block
-def link_at(n, number):
+def decode_link(n, number):
     """Lower end and dimension, as a single bit, of the link of a number; int64."""
     k = number >> (n - 1)
     rest = number & ((np.int64(1) << (n - 1)) - 1)

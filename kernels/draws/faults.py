@@ -16,17 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.labels import LabelSet, add, clear, contains, label_set
-from ..cube.subcubes import merge
+from ..cube.labels import LabelSet, add_label, clear_labels, has_label, label_set
+from ..cube.subcubes import merge_subcubes
 from ..machine import simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, kernel, scratch
-from .enumerate_sets import next_choice
+from .enumerate_sets import next_combination
 from .links import LinkDraws, distinct_links, link_draws_for
-from .nodes import Draws, distinct_nodes, drawn, draws_for
+from .nodes import Draws, count_sampled_labels, distinct_nodes, draws_for
 
 # Up to so many labels a search through them, eight at a time, is faster than a table.
-_FEW = 32
+_MAX_SCANNED = 32
 
 _NODES, _LINKS, _ENDS, _CLOSED = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 
@@ -50,7 +50,7 @@ class Faults(NamedTuple):
 @scratch
 def faults_for(n, f, links, ends):
     """Room for f faulty nodes and so many faulty links of Q_n and distinct ends; f + ends <= 2^n, not checked."""
-    few = drawn(n, f)
+    few = count_sampled_labels(n, f)
     count = few + ends if few == f else few
     size = np.zeros(4, np.int64)
     size[_NODES] = f
@@ -59,7 +59,7 @@ def faults_for(n, f, links, ends):
     return Faults(
         size,
         np.zeros(max(f, count) + 16, np.uint64),
-        label_set(f if f > _FEW else 0),
+        label_set(f if f > _MAX_SCANNED else 0),
         np.zeros(links, np.uint64),
         np.zeros(links, np.uint64),
         np.zeros(ends, np.uint64),
@@ -72,12 +72,12 @@ def faults_for(n, f, links, ends):
 
 
 @block
-def remember(faults):
+def index_faults(faults):
     """Enter the faulty nodes into the table, where they are many; needed after ``labels`` changed."""
-    if faults.size[_NODES] > _FEW:
-        clear(faults.known)
+    if faults.size[_NODES] > _MAX_SCANNED:
+        clear_labels(faults.known)
         for i in range(faults.size[_NODES]):
-            add(faults.known, faults.labels[i])
+            add_label(faults.known, faults.labels[i])
 
 
 @block
@@ -88,7 +88,7 @@ def draw(key, t, n, faults):
     more, where the nonfaulty nodes are drawn, they are the first of those.
     """
     f, ends = faults.size[_NODES], faults.size[_ENDS]
-    few = drawn(n, f)
+    few = count_sampled_labels(n, f)
     labels = faults.labels
     distinct_nodes(key, t, n, few + ends if few == f else few, labels, faults.draws)
     first = f if few == f else np.int64(0)
@@ -104,19 +104,19 @@ def draw(key, t, n, faults):
             else:
                 labels[at] = x
                 at += 1
-    remember(faults)
+    index_faults(faults)
     if faults.size[_LINKS]:
         distinct_links(key, t, n, faults.size[_LINKS], faults.lower, faults.dims, faults.link_draws)
 
 
 @block
-def next_spared(n, numbers, faults):
+def next_sparing_set(n, numbers, faults):
     """Enter the nodes one above these ascending numbers, a set that spares node 0, and advance the numbers to the next set."""
     f = faults.size[_NODES]
     for i in range(f):
         faults.labels[i] = np.uint64(numbers[i] + 1)
-    remember(faults)
-    next_choice(numbers, f, (1 << n) - 1)
+    index_faults(faults)
+    next_combination(numbers, f, (1 << n) - 1)
 
 
 @block
@@ -129,7 +129,7 @@ def unsafe_subcubes(faults):
     for i in range(links):
         faults.base[nodes + i] = faults.lower[i]
         faults.free[nodes + i] = ONE << faults.dims[i]
-    count = merge(faults.base, faults.free, nodes + links)
+    count = merge_subcubes(faults.base, faults.free, nodes + links)
     faults.size[_CLOSED] = count
     return count
 
@@ -138,8 +138,8 @@ def unsafe_subcubes(faults):
 def is_faulty(faults, x):
     """Whether a node is faulty."""
     f = faults.size[_NODES]
-    if f > _FEW:
-        return contains(faults.known, x)
+    if f > _MAX_SCANNED:
+        return has_label(faults.known, x)
     wanted = simd.splat(x)
     for at in range(0, f, 8):
         same = simd.bits(simd.load(faults.labels, at) == wanted)

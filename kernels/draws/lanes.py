@@ -3,7 +3,7 @@
 Lanes are trials.  Row k of ``labels`` holds fault k of a vector of trials; xor, popcount and minimum over all pairs give
 each trial's smallest distance.  Distance 0 is a repeated label: its trial is drawn on, by itself.  Most trials have no
 two faults within distance 2, hence no unsafe node; the others are pressed together into a queue, to be closed a vector at a
-time (:func:`fastcube.kernels.cube.subcubes.close`).
+time (:func:`fastcube.kernels.cube.subcubes.close_subcubes`).
 
 A queue has rows of two vectors, one row a label, and columns that are trials; behind the labels come rows that tell the
 trial (its lane, and the digits of its group).  New columns are appended behind the first ``count``, and
@@ -33,7 +33,7 @@ _ZERO = np.uint64(0)
 
 
 @block(always=True)
-def _put(words, at, even, odd, used, parts, step):
+def _store_labels(words, at, even, odd, used, parts, step):
     """Write two words of each trial of a vector as rows of labels; with two ``parts`` odd trials' labels ``step`` words on."""
     simd.store(words, at, even & used)
     simd.store(words, at + 8, odd & used)
@@ -49,36 +49,37 @@ def draw_rows(key, block, f, pattern, words):
     prepared = philox.prepare_lanes(key, block, philox.LABELS)
     used = simd.splat(pattern)
     for k in range(0, f, 2):
-        even, odd = philox.lanes(key, prepared, np.uint64(k >> 1))
-        _put(words, 8 * k, even, odd, used, 1, 0)
+        even, odd = philox.word_lanes(key, prepared, np.uint64(k >> 1))
+        _store_labels(words, 8 * k, even, odd, used, 1, 0)
 
 
 @block(always=True)
-def draw_four(key, block, f, parts, pattern, words):
+def draw_four_vectors(key, block, f, parts, pattern, words):
     """:func:`draw_rows` of four vectors one after the other, f + 1 rows each, or of the two ``parts`` of each.
 
     ``block`` is a multiple of 32.
     """
-    prepared = philox.prepare_four(key, block, philox.LABELS)
+    prepared = philox.prepare_four_vectors(key, block, philox.LABELS)
     used = simd.splat(pattern)
     step = 8 * (f + 1)
     for k in range(0, f, 2):
-        evens, odds = philox.lanes(key, prepared, np.uint64(k >> 1))
+        evens, odds = philox.word_lanes(key, prepared, np.uint64(k >> 1))
         even, odd = simd.quarters(evens), simd.quarters(odds)
-        _put(words, 8 * k, even[0], odd[0], used, parts, step)
-        _put(words, 8 * k + parts * step, even[1], odd[1], used, parts, step)
-        _put(words, 8 * k + 2 * parts * step, even[2], odd[2], used, parts, step)
-        _put(words, 8 * k + 3 * parts * step, even[3], odd[3], used, parts, step)
+        _store_labels(words, 8 * k, even[0], odd[0], used, parts, step)
+        _store_labels(words, 8 * k + parts * step, even[1], odd[1], used, parts, step)
+        _store_labels(words, 8 * k + 2 * parts * step, even[2], odd[2], used, parts, step)
+        _store_labels(words, 8 * k + 3 * parts * step, even[3], odd[3], used, parts, step)
 
 
 @block(always=True)
-def place_of(start, step, f):
-    """Where the rows of ``step`` trials from ``start`` on, of a vector or its two parts, begin in those of :func:`draw_four`."""
+def row_offset(start, step, f):
+    """Where the rows of ``step`` trials from ``start`` on, of a vector or its two parts, begin in those of
+    :func:`draw_four_vectors`."""
     return (start // step & 3) * (f + 1) * step
 
 
 @block
-def _closer(near, x, y):
+def _update_distance(near, x, y):
     return simd.minimum(near, simd.popcount(x ^ y))
 
 
@@ -89,7 +90,7 @@ def smallest_distance(labels, at, lanes, f):
     Four rows at a time are held against each earlier one, so that each load serves four pairs.
     """
     first = simd.load(labels, at)
-    n0 = simd.like(first, np.uint64(255))
+    n0 = simd.splat_like(first, np.uint64(255))
     n1 = n0
     n2 = n0
     n3 = n0
@@ -97,24 +98,24 @@ def smallest_distance(labels, at, lanes, f):
     for i in range(1, rest):
         x = simd.load(labels, at + i * lanes)
         for j in range(i):
-            n0 = _closer(n0, x, simd.load(labels, at + j * lanes))
+            n0 = _update_distance(n0, x, simd.load(labels, at + j * lanes))
     for i in range(rest, f, 4):
         x0 = simd.load(labels, at + i * lanes)
         x1 = simd.load(labels, at + (i + 1) * lanes)
         x2 = simd.load(labels, at + (i + 2) * lanes)
         x3 = simd.load(labels, at + (i + 3) * lanes)
-        n0 = _closer(n0, x0, x1)
-        n1 = _closer(n1, x0, x2)
-        n2 = _closer(n2, x0, x3)
-        n3 = _closer(n3, x1, x2)
-        n0 = _closer(n0, x1, x3)
-        n1 = _closer(n1, x2, x3)
+        n0 = _update_distance(n0, x0, x1)
+        n1 = _update_distance(n1, x0, x2)
+        n2 = _update_distance(n2, x0, x3)
+        n3 = _update_distance(n3, x1, x2)
+        n0 = _update_distance(n0, x1, x3)
+        n1 = _update_distance(n1, x2, x3)
         for j in range(i):
             y = simd.load(labels, at + j * lanes)
-            n0 = _closer(n0, x0, y)
-            n1 = _closer(n1, x1, y)
-            n2 = _closer(n2, x2, y)
-            n3 = _closer(n3, x3, y)
+            n0 = _update_distance(n0, x0, y)
+            n1 = _update_distance(n1, x1, y)
+            n2 = _update_distance(n2, x2, y)
+            n3 = _update_distance(n3, x3, y)
     return simd.minimum(simd.minimum(n0, n1), simd.minimum(n2, n3))
 
 
@@ -132,13 +133,13 @@ def lane_pattern(n, lanes):
 def valid_lanes(start, step, lanes, first, stop):
     """Bit i tells whether trial ``start + i step`` is in [first, stop)."""
     if first <= start and start + (lanes - 1) * step < stop:
-        return bits.ALL >> np.uint64(64 - lanes)
+        return bits.ALL_BITS >> np.uint64(64 - lanes)
     before, ended = (first - start + step - 1) // step, (stop - start + step - 1) // step
     return bits.first_lanes(ended, lanes) & ~bits.first_lanes(before, lanes)
 
 
 @block
-def draw_on(key, t, n, f, labels, at, lanes):
+def redraw_repeats(key, t, n, f, labels, at, lanes):
     """Replace the repeated labels of one trial, in column ``at`` of the rows; whether two are within distance 2."""
     # unsigned: Numba looks at each signed index whether it counts from the end, an eighth of all time at n = 8, f = 7
     column, step, wanted = np.uint64(at), np.uint64(lanes), np.uint64(f)
@@ -173,7 +174,7 @@ class Queue(NamedTuple):
 
 
 @block
-def append(queue, lanes, rows, chosen, source, at, step):
+def append_lanes(queue, lanes, rows, chosen, source, at, step):
     """Press the chosen lanes of ``rows`` rows together behind the filled columns of the queue's first rows."""
     for k in range(rows):
         row = simd.load(source, at + k * step)
@@ -181,29 +182,29 @@ def append(queue, lanes, rows, chosen, source, at, step):
 
 
 @block
-def put_row(queue, lanes, k, row):
+def append_row(queue, lanes, k, row):
     """Write a vector behind the filled columns of row ``k``."""
     simd.store(queue.cells, 2 * lanes * k + queue.filled[0], row)
 
 
 @block(always=True)
-def digits_of(lanes):
+def group_index_rows(lanes):
     """Number of rows that tell a group, below 2^32 at least: 4 with lanes of 8 bits, otherwise 2."""
     return np.int64(4 if lanes == 64 else 2)
 
 
 @block(always=True)
-def put_trials(queue, lanes, kind, chosen, group):
+def append_trial_ids(queue, lanes, kind, chosen, group):
     """Write which trials the chosen lanes of a group are, vectors like ``kind``, and count them in."""
-    row = queue.rows - 1 - digits_of(lanes)
-    put_row(queue, lanes, row, simd.compress(simd.mask(kind, chosen), simd.iota(kind)))
-    for i in range(digits_of(lanes)):
-        put_row(queue, lanes, row + 1 + i, simd.like(kind, np.uint64(group >> (512 // lanes * i))))
+    row = queue.rows - 1 - group_index_rows(lanes)
+    append_row(queue, lanes, row, simd.compress(simd.mask(kind, chosen), simd.iota(kind)))
+    for i in range(group_index_rows(lanes)):
+        append_row(queue, lanes, row + 1 + i, simd.splat_like(kind, np.uint64(group >> (512 // lanes * i))))
     queue.filled[0] += bits.popcount(chosen)
 
 
 @block
-def shift_down(queue, lanes):
+def drop_first_vector(queue, lanes):
     """Drop the first vector of columns."""
     for k in range(queue.rows):
         simd.store(queue.cells, 2 * lanes * k, simd.load(queue.cells, 2 * lanes * k + lanes))
@@ -211,12 +212,12 @@ def shift_down(queue, lanes):
 
 
 @block
-def trial_of(queue, lanes, column, origin, parts):
+def decode_trial(queue, lanes, column, origin, parts):
     """The trial of a column, from its lane and the digits of its group."""
-    row = queue.rows - 1 - digits_of(lanes)
+    row = queue.rows - 1 - group_index_rows(lanes)
     lane = np.int64(queue.cells[2 * lanes * row + column])
     group = np.int64(0)
-    for i in range(digits_of(lanes)):
+    for i in range(group_index_rows(lanes)):
         group |= np.int64(queue.cells[2 * lanes * (row + 1 + i) + column]) << (512 // lanes * i)
     part = group & (parts - 1)
     return origin + (group - part) * lanes + lane * parts + part

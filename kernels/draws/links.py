@@ -14,20 +14,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.labels import LabelSet, add, clear, label_set
+from ..cube.labels import LabelSet, add_label, clear_labels, label_set
 from ..machine import simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, kernel, scratch
 from . import philox
-from .nodes import next_fields, next_labels, place, store_in_turn
+from .nodes import field_position, next_fields, next_labels, store_interleaved
 
 # Up to so many links a search through those drawn is faster than a table.
-_FEW = 32
+_MAX_SCANNED = 32
 
 _EIGHT = np.uint64(8)
 
 # Above this n a link does not fit an entry of a table; nodes do, which repeat only by a miracle in cubes that large.
-_PACKED = 57
+_MAX_PACKED = 57
 
 
 class LinkDraws(NamedTuple):
@@ -41,7 +41,7 @@ class LinkDraws(NamedTuple):
 @scratch
 def link_draws_for(count):
     """Scratch for draws of up to ``count`` distinct links."""
-    return LinkDraws(np.empty(32, np.uint64), np.empty(32, np.uint64), label_set(count if count > _FEW else 0))
+    return LinkDraws(np.empty(32, np.uint64), np.empty(32, np.uint64), label_set(count if count > _MAX_SCANNED else 0))
 
 
 @block
@@ -53,9 +53,9 @@ def link_field_width(n):
 @block
 def _is_new(x, k, lower, dims, taken, n, draws):
     if draws.seen.capacity > 1:
-        if add(draws.seen, x | k << np.uint64(n) if n <= _PACKED else x):
+        if add_label(draws.seen, x | k << np.uint64(n) if n <= _MAX_PACKED else x):
             return True
-        if n <= _PACKED:
+        if n <= _MAX_PACKED:
             return False
     i = np.int64(0)
     while i < taken and (lower[i] != x or dims[i] != k):
@@ -78,7 +78,7 @@ def distinct_links(key, t, n, count, lower, dims, draws):
         From ``link_draws_for(count)`` or for more.
     """
     width = link_field_width(n)
-    block, shift = place(t, width)
+    block, shift = field_position(t, width)
     low = (ONE << np.uint64(width)) - ONE
     least = (low + ONE) % np.uint64(n)
     halves = simd.iota(simd.splat(ZERO))
@@ -88,7 +88,7 @@ def distinct_links(key, t, n, count, lower, dims, draws):
         even, odd = next_fields(key, block, shift, halves, philox.DIMENSIONS)
         mask = simd.splat(low)
         times = simd.splat(np.uint64(n))
-        store_in_turn((even & mask) * times, (odd & mask) * times, draws.links)
+        store_interleaved((even & mask) * times, (odd & mask) * times, draws.links)
         for i in range(16):
             k = draws.links[i] >> np.uint64(width)
             x = draws.nodes[i] & ~(ONE << k)
@@ -97,7 +97,7 @@ def distinct_links(key, t, n, count, lower, dims, draws):
                 dims[taken] = k
                 taken += 1
         halves = halves + 8
-    clear(draws.seen)
+    clear_labels(draws.seen)
 
 
 @block(always=True)
@@ -143,7 +143,7 @@ def mark_distinct_links(key, t, n, count, words, lower, bit, draws):
     draws : LinkDraws
         ``link_draws_for(0)`` will do.
     """
-    block, shift = place(t, np.int64(16))
+    block, shift = field_position(t, np.int64(16))
     first, eight = simd.splat(block), simd.splat(_EIGHT)
     blocks = simd.join(first, first, first, first)
     of_nodes, of_dimensions = simd.splat(philox.LINKS), simd.splat(philox.DIMENSIONS)
@@ -174,7 +174,7 @@ def mark_distinct_links(key, t, n, count, words, lower, bit, draws):
 
 
 @block(always=True)
-def link_lanes(nodes, fields, n):
+def decode_link_lanes(nodes, fields, n):
     """A link for each lane, from one word for LINKS and one for DIMENSIONS of eight blocks; 1 <= n <= 32.
 
     Parameters
@@ -197,11 +197,11 @@ def link_lanes(nodes, fields, n):
     skipped : mask
         Lanes that propose no link here: what they hold must not be remembered as drawn, for it may properly come later.
     """
-    times = simd.like(fields, n)
+    times = simd.splat_like(fields, n)
     bit = simd.one_hot(simd.mul_high(fields, times))
     none = bit - bit
     inside = simd.one_hot(times) - 1  # n = 32 or 16: 0 - 1, all bits
-    least = simd.like(bit, (ONE << np.uint64(16 if n <= np.uint64(16) else 32)) % n)
+    least = simd.splat_like(bit, (ONE << np.uint64(16 if n <= np.uint64(16) else 32)) % n)
     skipped = (simd.every_lane(none)) & ~(least <= (fields * times))
     return nodes & inside & ~bit, bit, skipped
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.bitmask import bit_of, whole_word, word_of
-from ..cube.labels import LabelSet, add, clear, label_set
+from ..cube.bitmask import bit_of, word_index, word_mask
+from ..cube.labels import LabelSet, add_label, clear_labels, label_set
 from ..machine import simd
-from ..machine.bits import GOLDEN, HALF, LOW32, ONE, ZERO
+from ..machine.bits import GOLDEN, HALF_WORD_BITS, LOW32, ONE, ZERO
 from ..machine.jit import block, kernel, scratch
 from . import philox
 
@@ -79,7 +79,7 @@ def field_width(n):
 
 
 @block
-def place(t, width):
+def field_position(t, width):
     """Block and shift of trial ``t``'s field of ``width`` bits in each word of the block, as two uint64."""
     per_word = 64 // width
     return np.uint64(t // per_word), np.uint64(width * (t % per_word))
@@ -99,16 +99,16 @@ def node_label(key, t, j, n):
     t, j, n : int64
         Trial and place, from 0; 1 <= n <= 62.  Not checked.
     """
-    block, shift = place(t, field_width(n))
+    block, shift = field_position(t, field_width(n))
     x = philox.random_word(key, block, np.uint64(j), philox.LABELS) >> shift
     if n > 32:
         x &= LOW32
-        x |= (philox.random_word(key, block, np.uint64(j), philox.HIGH_LABELS) >> shift) << HALF
+        x |= (philox.random_word(key, block, np.uint64(j), philox.HIGH_LABELS) >> shift) << HALF_WORD_BITS
     return x & ((ONE << np.uint64(n)) - ONE)
 
 
 # Up to so many labels a search through those drawn is faster than a table.
-_FEW = 32
+_MAX_SCANNED = 32
 
 
 class Draws(NamedTuple):
@@ -121,7 +121,7 @@ class Draws(NamedTuple):
 @scratch
 def draws_for(count):
     """Scratch for draws of up to ``count`` distinct labels."""
-    return Draws(np.empty(32, np.uint64), label_set(count if count > _FEW else 0))
+    return Draws(np.empty(32, np.uint64), label_set(count if count > _MAX_SCANNED else 0))
 
 
 @block
@@ -132,7 +132,7 @@ def _is_new(x, out, taken, met, seen):
     quarter off the time in which 10 to 32 labels are drawn.
     """
     if seen.capacity > 1:
-        return add(seen, x)
+        return add_label(seen, x)
     if met & bit_of(x) == ZERO:
         return True
     i = np.int64(0)
@@ -150,13 +150,13 @@ def next_fields(key, block, shift, halves, purpose):
 
 
 @block
-def with_high_fields(low, high):
+def join_high_fields(low, high):
     """Eight labels from the low 32 bits of two vectors of fields."""
-    return (low & simd.splat(LOW32)) | (high << simd.splat(HALF))
+    return (low & simd.splat(LOW32)) | (high << simd.splat(HALF_WORD_BITS))
 
 
 @block
-def store_in_turn(even, odd, words):
+def store_interleaved(even, odd, words):
     """Write lanes 0 of ``even`` and ``odd``, lanes 1, ... to ``words[:16]``; ``words[16:32]`` is scratch."""
     simd.store(words, 16, even)
     simd.store(words, 24, odd)
@@ -175,10 +175,10 @@ def next_labels(key, block, shift, n, halves, purpose, high, words):
     even, odd = next_fields(key, block, shift, halves, purpose)
     if n > 32:
         high_even, high_odd = next_fields(key, block, shift, halves, high)
-        even = with_high_fields(even, high_even)
-        odd = with_high_fields(odd, high_odd)
+        even = join_high_fields(even, high_even)
+        odd = join_high_fields(odd, high_odd)
     mask = simd.splat((ONE << np.uint64(n)) - ONE)
-    store_in_turn(even & mask, odd & mask, words)
+    store_interleaved(even & mask, odd & mask, words)
 
 
 @block
@@ -195,7 +195,7 @@ def distinct_nodes(key, t, n, count, out, draws):
     draws : Draws
         From ``draws_for(count)`` or for more.
     """
-    block, shift = place(t, field_width(n))
+    block, shift = field_position(t, field_width(n))
     halves = simd.iota(simd.splat(ZERO))
     taken = np.int64(0)
     met = ZERO
@@ -208,11 +208,11 @@ def distinct_nodes(key, t, n, count, out, draws):
                 met |= bit_of(x)
                 taken += 1
         halves = halves + 8
-    clear(draws.seen)
+    clear_labels(draws.seen)
 
 
 @block
-def drawn(n, f):
+def count_sampled_labels(n, f):
     """How many distinct labels are drawn for f faults: f, or the 2^n - f nonfaulty nodes where those are fewer."""
     if n < 62 and 2 * f > np.int64(1) << n:
         return (np.int64(1) << n) - f
@@ -235,14 +235,14 @@ def draw_faults(key, t, n, f, out, draws):
     draws : Draws
         From ``draws_for(drawn(n, f))``.
     """
-    count = drawn(n, f)
+    count = count_sampled_labels(n, f)
     distinct_nodes(key, t, n, count, out, draws)
     if f > count:
-        others(n, count, out)
+        complement_labels(n, count, out)
 
 
 @scratch
-def others(n, count, out):
+def complement_labels(n, count, out):
     """Replace ``count`` labels by all the others of the n-cube, ascending; O(2^n) time and memory."""
     named = np.zeros(1 << n, np.bool_)
     for i in range(count):
@@ -258,7 +258,7 @@ def others(n, count, out):
 
 
 # Rows of sixteen words that are kept for the other trials of their block.
-_KEPT = 256
+_BUFFERED_ROWS = 256
 
 
 class Rows(NamedTuple):
@@ -272,7 +272,7 @@ class Rows(NamedTuple):
 @scratch
 def rows_for():
     """Scratch for any number of labels of one key."""
-    return Rows(np.empty(16 * _KEPT, np.uint64), np.empty(16, np.uint32), np.full(2, -1, np.int64))
+    return Rows(np.empty(16 * _BUFFERED_ROWS, np.uint64), np.empty(16, np.uint32), np.full(2, -1, np.int64))
 
 
 @block
@@ -294,7 +294,7 @@ def next_row(key, t, q, n, rows):
     else:
         halves = simd.splat(np.uint64(q << 3)) + simd.iota(simd.splat(block))
         even, odd = philox.mixed_lanes(key, simd.splat(block), halves, simd.splat(philox.LABELS))
-        if q < _KEPT:
+        if q < _BUFFERED_ROWS:
             simd.store(rows.words, at, even)
             simd.store(rows.words, at + 8, odd)
             rows.held[1] = q + 1
@@ -308,7 +308,7 @@ def next_row(key, t, q, n, rows):
 @block
 def mark_faults(key, t, n, f, state, rows):
     """Enter the faulty nodes of :func:`draw_faults` in a bitmask that is clear; ``t`` is a uint64, n <= 32."""
-    count = drawn(n, f)
+    count = count_sampled_labels(n, f)
     q = np.int64(0)
     taken = np.int64(0)
     while taken < count:
@@ -317,19 +317,19 @@ def mark_faults(key, t, n, f, state, rows):
         i = 0
         while i < 16 and taken < count:
             x = np.uint64(rows.labels[i])
-            word = state[word_of(x)]
-            state[word_of(x)] = word | bit_of(x)
+            word = state[word_index(x)]
+            state[word_index(x)] = word | bit_of(x)
             taken += np.int64(word & bit_of(x) == ZERO)
             i += 1
     if count < f:
         for w in range(max(np.int64(1) << n >> 6, 1)):
-            state[w] ^= whole_word(n)
+            state[w] ^= word_mask(n)
 
 
 @kernel("uint64[::1](uint64, int64, int64, int64)")
 def fault_set(key, t, n, f):
     """The faulty nodes of trial ``t``, as :func:`draw_faults` writes them."""
-    count = drawn(n, f)
+    count = count_sampled_labels(n, f)
     out = np.empty(max(f, count), np.uint64)
     draw_faults(key, t, n, f, out, draws_for(count))
     return out[:f]

@@ -46,7 +46,7 @@ class Pairs(NamedTuple):
     row: Any  #: one trial's candidates
 
 
-class Lazy(NamedTuple):
+class PairSource(NamedTuple):
     """Where candidates come from."""
 
     key: Any  #: uint64: the point's
@@ -63,7 +63,7 @@ def pair_arrays():
 
 
 @block(always=True)
-def _inside(lazy):
+def _label_mask(lazy):
     return simd.splat((ONE << np.uint64(lazy.bits)) - ONE)
 
 
@@ -74,7 +74,7 @@ def _too_few_nonfaulty(status, lazy):
     count = 0
     for node in range(0, np.int64(1) << lazy.bits, 8):
         found = status_lanes(simd.splat(status), simd.splat(np.uint64(node)) + lanes)
-        inside = (simd.splat(np.uint64(node)) + lanes) <= _inside(lazy)
+        inside = (simd.splat(np.uint64(node)) + lanes) <= _label_mask(lazy)
         count += popcount(simd.bits(inside & (simd.splat(lazy.limit) <= found)))
         if count >= 2:
             return False
@@ -91,10 +91,10 @@ def _valid_pairs(keys, limit, s, t):
 
 
 @block(always=True)
-def _candidates(lazy, trials, i):
+def _draw_candidates(lazy, trials, i):
     """Candidate pairs of eight trials, or of one, with their numbers in the lanes of ``i``."""
     s, t = philox.mixed_lanes(lazy.key, trials, i, simd.splat(philox.PAIRS))
-    return s & _inside(lazy), t & _inside(lazy)
+    return s & _label_mask(lazy), t & _label_mask(lazy)
 
 
 @block(always=True)
@@ -108,7 +108,7 @@ def _status_keys(lazy, trials, i, status):
 
 
 @block
-def _redraw(first, at, n, lazy, pairs):
+def _find_valid_pair(first, at, n, lazy, pairs):
     """Give trial ``at`` of those waiting its first valid candidate from number ``first`` on; False when it is void."""
     unchecked = lazy.bits <= SEARCHED_BITS and not lazy.whole
     trial = simd.splat(pairs.waiting_trials[at])
@@ -119,20 +119,20 @@ def _redraw(first, at, n, lazy, pairs):
                 return False
             unchecked = False
         numbers = simd.splat(np.uint64(i)) + simd.iota(status)
-        s, t = _candidates(lazy, trial, numbers)
+        s, t = _draw_candidates(lazy, trial, numbers)
         status = _status_keys(lazy, trial, numbers, status)
         valid = _valid_pairs(status, lazy.limit, s, t)
         if i + 8 > _MOST_PAIRS:
             valid &= first_lanes(np.int64(_MOST_PAIRS - i))
         if valid:
             lane = lowest(valid)
-            _keep(n, ONE << np.uint64(lane), status, s, t, trial, pairs)
+            _append_pairs(n, ONE << np.uint64(lane), status, s, t, trial, pairs)
             return True
     return False
 
 
 @block(always=True)
-def _keep(n, valid, status, s, t, trial, pairs):
+def _append_pairs(n, valid, status, s, t, trial, pairs):
     """Append the lanes ``valid``; returns the new number."""
     mask = simd.mask(status, valid)
     simd.store(pairs.keys, n, simd.compress(mask, status))
@@ -143,7 +143,7 @@ def _keep(n, valid, status, s, t, trial, pairs):
 
 
 @block(always=True)
-def _wait(count, bad, status, trial, pairs):
+def _queue_trials(count, bad, status, trial, pairs):
     """Queue the lanes ``bad``; returns the new number."""
     mask = simd.mask(status, bad)
     simd.store(pairs.waiting_keys, count, simd.compress(mask, status))
@@ -162,27 +162,29 @@ def _draw_waiting(n, count, lazy, pairs):
             active = first_lanes(count - v)
             status, trial = simd.load(pairs.waiting_keys, v), simd.load(pairs.waiting_trials, v)
             number = simd.splat(np.uint64(i))
-            s, t = _candidates(lazy, trial, number)
+            s, t = _draw_candidates(lazy, trial, number)
             status = _status_keys(lazy, trial, number, status)
             valid = _valid_pairs(status, lazy.limit, s, t) & active
-            n = _keep(n, valid, status, s, t, trial, pairs)
-            left = _wait(left, active & ~valid, status, trial, pairs)
+            n = _append_pairs(n, valid, status, s, t, trial, pairs)
+            left = _queue_trials(left, active & ~valid, status, trial, pairs)
         count = left
         i += 1
     for v in range(count):
-        n += np.int64(_redraw(i, v, n, lazy, pairs))
+        n += np.int64(_find_valid_pair(i, v, n, lazy, pairs))
     return n
 
 
 @block(always=True)
-def _sort_out(first, start, stop, status, s, t, n, count, lazy, pairs):
+def _split_trials(first, start, stop, status, s, t, n, count, lazy, pairs):
     """Keep those of eight trials from ``start`` on that are wanted and valid, and let the other wanted ones wait."""
     wanted = valid_lanes(start, 1, 8, first, stop)
-    s = s & _inside(lazy)
-    t = t & _inside(lazy)
+    s = s & _label_mask(lazy)
+    t = t & _label_mask(lazy)
     trial = simd.splat(np.uint64(start)) + simd.iota(status)
     valid = _valid_pairs(status, lazy.limit, s, t) & wanted
-    return _keep(n, valid, status, s, t, trial, pairs), _wait(count, wanted & ~valid, status, trial, pairs)
+    return _append_pairs(n, valid, status, s, t, trial, pairs), _queue_trials(
+        count, wanted & ~valid, status, trial, pairs
+    )
 
 
 @block(always=True)
@@ -210,8 +212,8 @@ def draw_pairs(first, stop, lazy, pairs):
         b, later = np.uint64(start), np.uint64(start + 8)
         status = philox.prepare_lanes(lazy.key, b, of_status), philox.prepare_lanes(lazy.key, later, of_status)
         ends = philox.prepare_lanes(lazy.key, b, of_pair), philox.prepare_lanes(lazy.key, later, of_pair)
-        four = philox.four_lanes(lazy.key, (status[0], status[1], ends[0], ends[1]), (ZERO, ZERO, ZERO, ZERO))
+        four = philox.four_word_lanes(lazy.key, (status[0], status[1], ends[0], ends[1]), (ZERO, ZERO, ZERO, ZERO))
         even, odd = simd.quarters(four[0]), simd.quarters(four[1])
-        n, count = _sort_out(first, start, stop, even[0], even[2], odd[2], n, count, lazy, pairs)
-        n, count = _sort_out(first, start + 8, stop, even[1], even[3], odd[3], n, count, lazy, pairs)
+        n, count = _split_trials(first, start, stop, even[0], even[2], odd[2], n, count, lazy, pairs)
+        n, count = _split_trials(first, start + 8, stop, even[1], even[3], odd[3], n, count, lazy, pairs)
     return _draw_waiting(n, count, lazy, pairs)

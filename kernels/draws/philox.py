@@ -44,7 +44,7 @@ _32 = np.uint64(32)
 
 
 @block
-def pair(key, block, half, purpose):
+def word_pair(key, block, half, purpose):
     """Words ``2 half`` and ``2 half + 1`` of a block, as two uint64; all arguments are uint64."""
     a = block & _LOW
     b = block >> _32
@@ -68,14 +68,14 @@ def pair(key, block, half, purpose):
 def random_word(key, block, j, purpose):
     """Word ``j`` of a block, as a uint64; arguments are integers from 0, of either type."""
     place = np.uint64(j)
-    even, odd = pair(np.uint64(key), np.uint64(block), place >> np.uint64(1), np.uint64(purpose))
+    even, odd = word_pair(np.uint64(key), np.uint64(block), place >> np.uint64(1), np.uint64(purpose))
     if place & np.uint64(1):
         return odd
     return even
 
 
 @block(always=True)
-def _prepare(key, block, purpose, kind):
+def _prepare_blocks(key, block, purpose, kind):
     """What all words of blocks ``block``, ``block + 1``, ... for a purpose share; a lane of ``kind`` each.
 
     ``block`` is a multiple of their number, so the blocks differ in the first number of the counter only, and
@@ -83,58 +83,58 @@ def _prepare(key, block, purpose, kind):
     halves alike, and the two that are left are the same in all lanes: scalars.  Returns an opaque tuple.
     """
     x = key & _LOW
-    s = simd.like(kind, _32)
-    a = simd.like(kind, block & _LOW) + simd.iota(s)
-    p = simd.mul32(a, simd.like(kind, _M0))
-    c = (p >> s) ^ simd.like(kind, purpose ^ (key >> _32))
-    q = simd.mul32(c, simd.like(kind, _M1))
+    s = simd.splat_like(kind, _32)
+    a = simd.splat_like(kind, block & _LOW) + simd.iota(s)
+    p = simd.mul32(a, simd.splat_like(kind, _M0))
+    c = (p >> s) ^ simd.splat_like(kind, purpose ^ (key >> _32))
+    q = simd.mul32(c, simd.splat_like(kind, _M1))
     x2 = (x + _W0 + _W0) & _LOW
-    return (block >> _32) ^ x, p, q >> s, q ^ simd.like(kind, x2)
+    return (block >> _32) ^ x, p, q >> s, q ^ simd.splat_like(kind, x2)
 
 
 @block(always=True)
 def prepare_lanes(key, block, purpose):
-    """What the words of blocks ``block``, ..., ``block + 7``, a multiple of 8, share, for :func:`lanes`."""
-    return _prepare(key, block, purpose, simd.splat(_32))
+    """What the words of blocks ``block``, ..., ``block + 7``, a multiple of 8, share, for :func:`word_lanes`."""
+    return _prepare_blocks(key, block, purpose, simd.splat(_32))
 
 
 @block(always=True)
-def prepare_four(key, block, purpose):
-    """The same of 32 blocks, ``block`` a multiple of 32: :func:`lanes` then gives four vectors joined for one.
+def prepare_four_vectors(key, block, purpose):
+    """The same of 32 blocks, ``block`` a multiple of 32: :func:`word_lanes` then gives four vectors joined for one.
 
     The generator is ten products one after the other, and a CPU looks ahead over some two calls: four together take .8 of the
     time of one after another.
     """
     zero = simd.splat(_32)
-    return _prepare(key, block, purpose, simd.join(zero, zero, zero, zero))
+    return _prepare_blocks(key, block, purpose, simd.join(zero, zero, zero, zero))
 
 
 @block(always=True)
-def _round(key, i, a, b, c, d):
+def _run_round(key, i, a, b, c, d):
     """Round ``i`` of ten in lanes; the words' high halves are never cleaned because the next product ignores them."""
-    s = simd.like(a, _32)
-    p = simd.mul32(a, simd.like(a, _M0))
-    q = simd.mul32(c, simd.like(a, _M1))
-    x = simd.like(a, ((key & _LOW) + np.uint64(i - 1) * _W0) & _LOW)
-    y = simd.like(a, ((key >> _32) + np.uint64(i - 1) * _W1) & _LOW)
+    s = simd.splat_like(a, _32)
+    p = simd.mul32(a, simd.splat_like(a, _M0))
+    q = simd.mul32(c, simd.splat_like(a, _M1))
+    x = simd.splat_like(a, ((key & _LOW) + np.uint64(i - 1) * _W0) & _LOW)
+    y = simd.splat_like(a, ((key >> _32) + np.uint64(i - 1) * _W1) & _LOW)
     return (q >> s) ^ b ^ x, q, (p >> s) ^ d ^ y, p
 
 
 @block(always=True)
-def _last_rounds(key, a, b, c, d):
+def _run_last_rounds(key, a, b, c, d):
     """Rounds 4 to 10, one after the other: LLVM leaves a loop over them one where vectors are joined."""
-    a, b, c, d = _round(key, 4, a, b, c, d)
-    a, b, c, d = _round(key, 5, a, b, c, d)
-    a, b, c, d = _round(key, 6, a, b, c, d)
-    a, b, c, d = _round(key, 7, a, b, c, d)
-    a, b, c, d = _round(key, 8, a, b, c, d)
-    a, b, c, d = _round(key, 9, a, b, c, d)
-    a, b, c, d = _round(key, 10, a, b, c, d)
+    a, b, c, d = _run_round(key, 4, a, b, c, d)
+    a, b, c, d = _run_round(key, 5, a, b, c, d)
+    a, b, c, d = _run_round(key, 6, a, b, c, d)
+    a, b, c, d = _run_round(key, 7, a, b, c, d)
+    a, b, c, d = _run_round(key, 8, a, b, c, d)
+    a, b, c, d = _run_round(key, 9, a, b, c, d)
+    a, b, c, d = _run_round(key, 10, a, b, c, d)
     return simd.low_halves(a, b), simd.low_halves(c, d)
 
 
 @block(always=True)
-def _scalars(key, base, half):
+def _prepare_half(key, base, half):
     """What one half brings to rounds 1 to 3 of all blocks alike."""
     x = ((key & _LOW) + _W0) & _LOW
     y = ((key >> _32) + _W1) & _LOW
@@ -144,18 +144,18 @@ def _scalars(key, base, half):
 
 
 @block(always=True)
-def _go_on(key, first, second, third, u, v, w):
-    """The words from what is shared (:func:`_prepare`) and what is a half's own (:func:`_scalars`)."""
-    s = simd.like(first, _32)
-    p = simd.mul32(second ^ u, simd.like(first, _M0))
-    q = simd.mul32(first ^ v, simd.like(first, _M1))
+def _finish_rounds(key, first, second, third, u, v, w):
+    """The words from what is shared (:func:`_prepare_blocks`) and what is a half's own (:func:`_prepare_half`)."""
+    s = simd.splat_like(first, _32)
+    p = simd.mul32(second ^ u, simd.splat_like(first, _M0))
+    q = simd.mul32(first ^ v, simd.splat_like(first, _M1))
     a = (q >> s) ^ third
     c = (p >> s) ^ w
-    return _last_rounds(key, a, q, c, p)
+    return _run_last_rounds(key, a, q, c, p)
 
 
 @block(always=True)
-def lanes(key, prepared, half):
+def word_lanes(key, prepared, half):
     """Words ``2 half`` and ``2 half + 1`` of the prepared blocks, as two vectors; ``half`` is a uint64.
 
     From round 3 on six vector operations a round: the two products are exact 32 x 32 -> 64 multiplications.
@@ -163,8 +163,10 @@ def lanes(key, prepared, half):
     shifts, 34 of the 52, share two pipes; ten full rounds are 0.66.
     """
     base, first, second, third = prepared
-    u, v, w = _scalars(key, base, half)
-    return _go_on(key, first, second, third, simd.like(first, u), simd.like(first, v), simd.like(first, w))
+    u, v, w = _prepare_half(key, base, half)
+    return _finish_rounds(
+        key, first, second, third, simd.splat_like(first, u), simd.splat_like(first, v), simd.splat_like(first, w)
+    )
 
 
 @block(always=True)
@@ -173,14 +175,14 @@ def _four_splats(x0, x1, x2, x3):
 
 
 @block(always=True)
-def four_lanes(key, prepared, halves):
-    """:func:`lanes` of four prepared tuples and four halves as two vectors joined from four: in .8 of the time."""
+def four_word_lanes(key, prepared, halves):
+    """:func:`word_lanes` of four prepared tuples and four halves as two vectors joined from four: in .8 of the time."""
     p0, p1, p2, p3 = prepared
-    u0, v0, w0 = _scalars(key, p0[0], halves[0])
-    u1, v1, w1 = _scalars(key, p1[0], halves[1])
-    u2, v2, w2 = _scalars(key, p2[0], halves[2])
-    u3, v3, w3 = _scalars(key, p3[0], halves[3])
-    return _go_on(
+    u0, v0, w0 = _prepare_half(key, p0[0], halves[0])
+    u1, v1, w1 = _prepare_half(key, p1[0], halves[1])
+    u2, v2, w2 = _prepare_half(key, p2[0], halves[2])
+    u3, v3, w3 = _prepare_half(key, p3[0], halves[3])
+    return _finish_rounds(
         key,
         simd.join(p0[1], p1[1], p2[1], p3[1]),
         simd.join(p0[2], p1[2], p2[2], p3[2]),
@@ -193,8 +195,8 @@ def four_lanes(key, prepared, halves):
 
 @block
 def pair_lanes(key, block, half, purpose):
-    """:func:`lanes` in one call.  Inside a loop over halves the compiler moves the preparation out."""
-    return lanes(key, prepare_lanes(key, block, purpose), half)
+    """:func:`word_lanes` in one call.  Inside a loop over halves the compiler moves the preparation out."""
+    return word_lanes(key, prepare_lanes(key, block, purpose), half)
 
 
 @block
@@ -203,8 +205,8 @@ def mixed_lanes(key, blocks, halves, purposes):
 
     With blocks that are all the same the compiler moves their share of the first round out of a loop over halves.
     """
-    b = blocks >> simd.like(blocks, _32)
-    a, b, c, d = _round(key, 1, blocks, b, halves, purposes)
-    a, b, c, d = _round(key, 2, a, b, c, d)
-    a, b, c, d = _round(key, 3, a, b, c, d)
-    return _last_rounds(key, a, b, c, d)
+    b = blocks >> simd.splat_like(blocks, _32)
+    a, b, c, d = _run_round(key, 1, blocks, b, halves, purposes)
+    a, b, c, d = _run_round(key, 2, a, b, c, d)
+    a, b, c, d = _run_round(key, 3, a, b, c, d)
+    return _run_last_rounds(key, a, b, c, d)

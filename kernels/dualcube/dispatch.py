@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ..machine.dispatch import Table, anywhere
+from ..machine.dispatch import KernelTable, serve_any_point
 from .layout import SEARCH_M
 
 #: At (m, rate).  ``ROUTES`` leaves the search out: it counts what the study counts where that searches nothing.
-DUALCUBE_ROUTING = Table(__package__, {"scalar.TRIALS": anywhere, "scalar.ROUTES": lambda m, rate: m > SEARCH_M})
+DUALCUBE_ROUTING = KernelTable(
+    __package__, {"scalar.TRIALS": serve_any_point, "scalar.ROUTES": lambda m, rate: m > SEARCH_M}
+)

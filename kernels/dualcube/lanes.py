@@ -23,16 +23,16 @@ from ..draws.nodes import status_lanes
 from ..machine import simd
 from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import block, scratch
-from .practical import World, next_way, route, walk
-from .routing import CLUSTER, EXITS, Exits, position_dims
-from .trees import BEFORE, ROOT, SINGLE, node_offset, plant
+from .practical import DualCubeStatus, append_hyp_path, next_exit, route
+from .routing import CLUSTER_TREE, EXIT_TREE, ExitTree, position_dims
+from .trees import BEFORE_ROOT, ROOT, SINGLE, node_offset, start_tree
 
 _TWO = np.uint64(2)
 # ``links`` of a trial that is to be routed from the start.
-_AGAIN = np.uint64(0xFFFFFFFFFFFFFFFF)
+_REROUTE_NEEDED = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-class Cube(NamedTuple):
+class DualCube(NamedTuple):
     """The dual-cube of a point."""
 
     m: Any  #: uint64
@@ -56,8 +56,8 @@ class Walks(NamedTuple):
     numbers: Any
 
 
-class Batch(NamedTuple):
-    """What becomes of a batch of trials, made by :func:`batch_for`; uint64."""
+class RouteBatch(NamedTuple):
+    """What becomes of a batch of trials, made by :func:`route_batch_for`; uint64."""
 
     way: Walks  #: walks under way
     stuck: Walks  #: walks that found all wanted neighbours faulty
@@ -66,16 +66,16 @@ class Batch(NamedTuple):
 
 
 @scratch
-def batch_for(trials):
+def route_batch_for(trials):
     """Room for the walks of so many trials."""
     rows = np.zeros((13, 2 * trials + 16), np.uint64)
     way = Walks(rows[0], rows[1], rows[2], rows[3], rows[4])
     stuck = Walks(rows[5], rows[6], rows[7], rows[12], rows[8])
-    return Batch(way, stuck, rows[9:11], rows[11])
+    return RouteBatch(way, stuck, rows[9:11], rows[11])
 
 
 @block(always=True)
-def _queue(count, key, node, rest, number, way):
+def _queue_walk(count, key, node, rest, number, way):
     """Queue a walk of at least two links (the last hop asks nothing); returns the number queued."""
     if rest & (rest - ONE):
         way.keys[count] = key
@@ -88,7 +88,7 @@ def _queue(count, key, node, rest, number, way):
 
 
 @block(always=True)
-def _put(at, chosen, columns, walks):
+def _write_walks(at, chosen, columns, walks):
     """Write the lanes ``chosen`` of five vectors, in the order of ``Walks``, from column ``at`` on; returns how many they are."""
     mask = simd.mask(columns[0], chosen)
     simd.store(walks.keys, at, simd.compress(mask, columns[0]))
@@ -104,14 +104,14 @@ def _queue_lanes(count, wanted, key, node, rest, numbers, way):
     """Queue the walks of the lanes ``wanted`` that have at least two links."""
     zero = simd.splat(ZERO)
     long = (rest & (rest - 1)) != zero
-    return count + _put(count, simd.bits(long) & wanted, (key, node, rest, rest, numbers), way)
+    return count + _write_walks(count, simd.bits(long) & wanted, (key, node, rest, rest, numbers), way)
 
 
 @block(always=True)
-def _attempt(count, i, cube, pairs, batch, room):
+def _set_up_first_attempt(count, i, cube, pairs, batch, room):
     """Set up the first attempt of trial ``i`` in scalar code; returns the number of walks queued."""
     key, s, t = pairs.keys[i], pairs.sources[i], pairs.targets[i]
-    world = World(key, cube.limit, cube.m)
+    world = DualCubeStatus(key, cube.limit, cube.m)
     cross = ONE << (cube.m + cube.m)
     dims = position_dims(t, cube.m)
     other = (cross - ONE) ^ dims
@@ -120,37 +120,37 @@ def _attempt(count, i, cube, pairs, batch, room):
     links = 0
     out = ROOT
     if (s ^ t) & cross:
-        plant(EXITS, other, room.trees)
-        out, _ = next_way(Exits(EXITS, s, other, ZERO), BEFORE, SINGLE, world, room.trees)
+        start_tree(EXIT_TREE, other, room.trees)
+        out, _ = next_exit(ExitTree(EXIT_TREE, s, other, ZERO), BEFORE_ROOT, SINGLE, world, room.trees)
         if out < 0:
-            batch.links[i] = _AGAIN
+            batch.links[i] = _REROUTE_NEEDED
             return count
-        a = s ^ node_offset(EXITS, out, room.trees) ^ cross
+        a = s ^ node_offset(EXIT_TREE, out, room.trees) ^ cross
         links = popcount(np.uint64(out)) + 1
         if (a ^ t) & other == ZERO:
             batch.firsts[0, i] = ZERO
             batch.firsts[1, i] = a ^ t
             batch.links[i] = np.uint64(links + popcount(a ^ t))
-            return _queue(count, key, a, a ^ t, number + ONE, batch.way)
+            return _queue_walk(count, key, a, a ^ t, number + ONE, batch.way)
     apart = (a ^ t) & other
-    plant(CLUSTER, dims, room.trees)
-    j, _ = next_way(Exits(CLUSTER, a, dims, apart), BEFORE, SINGLE, world, room.trees)
+    start_tree(CLUSTER_TREE, dims, room.trees)
+    j, _ = next_exit(ExitTree(CLUSTER_TREE, a, dims, apart), BEFORE_ROOT, SINGLE, world, room.trees)
     if j < 0 or (j == 0 and out > 0):  # straight back through a' : a after a tree path: it may meet that path again
-        batch.links[i] = _AGAIN
+        batch.links[i] = _REROUTE_NEEDED
         return count
     if (s ^ t) & cross and j == 0:
         links -= 2  # s : s' : s is erased
-    u = a ^ node_offset(CLUSTER, j, room.trees)
+    u = a ^ node_offset(CLUSTER_TREE, j, room.trees)
     rest = u ^ apart ^ t
     batch.firsts[0, i] = apart
     batch.firsts[1, i] = rest
     batch.links[i] = np.uint64(links + popcount(np.uint64(j)) + 2 + popcount(apart) + popcount(rest))
-    count = _queue(count, key, u ^ cross, apart, number, batch.way)
-    return _queue(count, key, u ^ apart, rest, number + ONE, batch.way)
+    count = _queue_walk(count, key, u ^ cross, apart, number, batch.way)
+    return _queue_walk(count, key, u ^ apart, rest, number + ONE, batch.way)
 
 
 @block(always=True)
-def _first_attempts(n, cube, pairs, batch, room):
+def _set_up_first_attempts(n, cube, pairs, batch, room):
     """Set up every trial's first attempt; returns the number of walks queued."""
     cross = ONE << (cube.m + cube.m)
     low = simd.splat((ONE << cube.m) - ONE)
@@ -188,12 +188,12 @@ def _first_attempts(n, cube, pairs, batch, room):
         while left:
             i = v + lowest(left)
             left &= left - ONE
-            count = _attempt(count, i, cube, pairs, batch, room)
+            count = _set_up_first_attempt(count, i, cube, pairs, batch, room)
     return count
 
 
 @block(always=True)
-def _walk_all(count, stuck, limit, batch):
+def _advance_walks(count, stuck, limit, batch):
     """Take all queued walks to their end or until stuck; returns the number of stuck ones, ``stuck`` of them from before."""
     zero = simd.splat(ZERO)
     one = simd.splat(ONE)
@@ -205,7 +205,7 @@ def _walk_all(count, stuck, limit, batch):
             active = first_lanes(count - v)
             key, node, rest = simd.load(way.keys, v), simd.load(way.nodes, v), simd.load(way.rests, v)
             candidates, numbers = simd.load(way.extras, v), simd.load(way.numbers, v)
-            d = simd.top(candidates)
+            d = simd.top_bit(candidates)
             there = node ^ d
             nonfaulty = least <= status_lanes(key, there)
             node = simd.select(nonfaulty, there, node)
@@ -214,9 +214,9 @@ def _walk_all(count, stuck, limit, batch):
             going = simd.bits((rest & (rest - one)) != zero) & active
             blocked = simd.bits(candidates == zero) & going
             if blocked:
-                stuck += _put(stuck, blocked, (key, node, rest, candidates, numbers), batch.stuck)
+                stuck += _write_walks(stuck, blocked, (key, node, rest, candidates, numbers), batch.stuck)
                 going &= ~blocked
-            kept += _put(kept, going, (key, node, rest, candidates, numbers), way)
+            kept += _write_walks(kept, going, (key, node, rest, candidates, numbers), way)
         count = kept
     return stuck
 
@@ -233,7 +233,7 @@ def _first_nonfaulty(key, node, dims, pending, limit):
     has = ZERO
     pending &= simd.bits(dims != zero)
     while pending:
-        d = simd.top(dims)
+        d = simd.top_bit(dims)
         nonfaulty = simd.bits(least <= status_lanes(key, node ^ d)) & pending
         found = simd.select(simd.mask(d, nonfaulty), d, found)
         has |= nonfaulty
@@ -243,23 +243,23 @@ def _first_nonfaulty(key, node, dims, pending, limit):
 
 
 @block(always=True)
-def _first_rest(number):
+def _first_rest_position(number):
     """Row and column of a walk's first rest."""
     return np.int64(number & ONE), np.int64(number >> ONE)
 
 
 @block(always=True)
-def _find_free(first, count, m, batch):
+def _find_uncrossed_dims(first, count, m, batch):
     """Tell each stuck walk from ``first`` on the dimensions it has not crossed: those in neither its first rest nor
     its rest, or in both."""
     stuck = batch.stuck
     for j in range(first, count):
-        crossed = batch.firsts[_first_rest(stuck.numbers[j])] ^ stuck.rests[j]
+        crossed = batch.firsts[_first_rest_position(stuck.numbers[j])] ^ stuck.rests[j]
         stuck.extras[j] = position_dims(stuck.nodes[j], m) & ~crossed
 
 
 @block(always=True)
-def _detour_all(first, end, limit, batch):
+def _detour_walks(first, end, limit, batch):
     """Take the stuck walks from ``first`` on over their T_1, where its one new node has a nonfaulty wanted neighbour.
 
     Returns how many are under way again, and how many are stuck.
@@ -277,18 +277,18 @@ def _detour_all(first, end, limit, batch):
         simd.store(stuck.extras, end, child)
         for lane in range(8):
             if has >> np.uint64(lane) & ONE:
-                at = _first_rest(stuck.numbers[v + lane])
+                at = _first_rest_position(stuck.numbers[v + lane])
                 batch.firsts[at] ^= stuck.extras[end + lane]
                 batch.links[at[1]] += _TWO
         lost = active & ~has
-        kept += _put(kept, lost, (key, node, rest, free, numbers), stuck)
+        kept += _write_walks(kept, lost, (key, node, rest, free, numbers), stuck)
         rest = (rest | child) ^ d
-        count += _put(count, has, (key, there ^ d, rest, rest, numbers), batch.way)
+        count += _write_walks(count, has, (key, there ^ d, rest, rest, numbers), batch.way)
     return count, kept
 
 
 @block(always=True)
-def pays(m, rate):
+def is_faster_in_lanes(m, rate):
     """Whether lanes are faster than one route at a time: unless most first attempts fail or need trees.
 
     Measured: the two break even near rate 0.38 at m = 5, 0.43 at 7, 0.47 at 9 and beyond 0.5 from 11 on.
@@ -298,33 +298,34 @@ def pays(m, rate):
 
 @block(always=True)
 def route_lengths(in_lanes, n, cube, pairs, lengths, batch, room):
-    """Links on each of ``n`` trials' paths, or EXHAUSTED or LIMIT, into ``lengths`` (int64); ``batch`` from :func:`batch_for`.
+    """Links on each of ``n`` trials' paths, or EXHAUSTED or LIMIT, into ``lengths`` (int64); ``batch`` from
+    :func:`route_batch_for`.
 
-    ``in_lanes`` (see :func:`pays`) decides how, not what.
+    ``in_lanes`` (see :func:`is_faster_in_lanes`) decides how, not what.
     """
-    place = simd.addresses(room)
+    place = simd.take_addresses(room)
     links = batch.links
     stuck = batch.stuck
     end = np.int64(0)
     if in_lanes:
-        count = _first_attempts(n, cube, pairs, batch, place)
+        count = _set_up_first_attempts(n, cube, pairs, batch, place)
         while count > 0:
             first = end
-            end = _walk_all(count, end, cube.limit, batch)
-            _find_free(first, end, cube.m, batch)
-            count, end = _detour_all(first, end, cube.limit, batch)
+            end = _advance_walks(count, end, cube.limit, batch)
+            _find_uncrossed_dims(first, end, cube.m, batch)
+            count, end = _detour_walks(first, end, cube.limit, batch)
     else:
-        links[:n] = _AGAIN
+        links[:n] = _REROUTE_NEEDED
     for j in range(end):
         i = np.int64(stuck.numbers[j] >> ONE)
-        if links[i] != _AGAIN:
+        if links[i] != _REROUTE_NEEDED:
             node, rest = stuck.nodes[j], stuck.rests[j]
-            world = World(stuck.keys[j], cube.limit, cube.m)
-            at = walk(world, node, node ^ rest, stuck.extras[j], ROOT, place)
-            links[i] = links[i] + np.uint64(at - popcount(rest)) if at >= 0 else _AGAIN
+            world = DualCubeStatus(stuck.keys[j], cube.limit, cube.m)
+            at = append_hyp_path(world, node, node ^ rest, stuck.extras[j], ROOT, place)
+            links[i] = links[i] + np.uint64(at - popcount(rest)) if at >= 0 else _REROUTE_NEEDED
     for i in range(n):
-        if links[i] == _AGAIN:
-            nodes = route(World(pairs.keys[i], cube.limit, cube.m), pairs.sources[i], pairs.targets[i], place)
+        if links[i] == _REROUTE_NEEDED:
+            nodes = route(DualCubeStatus(pairs.keys[i], cube.limit, cube.m), pairs.sources[i], pairs.targets[i], place)
             lengths[i] = nodes - 1 if nodes > 0 else nodes
         else:
             lengths[i] = np.int64(links[i])

@@ -10,13 +10,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.labels import LabelSet, add, clear, label_set
-from ..cube.paths import first_nonfaulty
+from ..cube.labels import LabelSet, add_label, clear_labels, label_set
+from ..cube.paths import make_first_nonfaulty
 from ..draws.nodes import status
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, kernel, scratch
-from .routing import EXHAUSTED, LIMIT, PATH_NODES, TREES, WALK, routing
-from .trees import LIMIT_NODES, SINGLE, UNKNOWN, growing, node_offset, open_children, plant, room_for, walk_down
+from .routing import EXHAUSTED, LIMIT, PATH_NODES, TREE_COUNT, WALK_TREE, make_router
+from .trees import (
+    LIMIT_NODES,
+    SINGLE,
+    UNKNOWN,
+    append_path_down,
+    make_tree_grower,
+    node_offset,
+    route_workspace_for,
+    set_children_untried_dims,
+    start_tree,
+)
 
 #: Kinds of events.
 CROSSED = np.int64(0)  #: tree node ``node`` of a tree of so many nodes has the nonfaulty cross neighbour ``other``
@@ -27,11 +37,11 @@ ENDED = np.int64(3)  #: the tree of ``node`` cannot grow past so many nodes: no 
 LIMITED = np.int64(4)  #: the tree of ``node`` would grow past LIMIT_NODES
 
 #: Rows of ``events`` that one route keeps.
-EVENTS = 256
+MOST_EVENTS = 256
 
 
-class Record(NamedTuple):
-    """What was asked and what happened on the way, made by :func:`record_for`.
+class LookupRecord(NamedTuple):
+    """What was asked and what happened on the way, made by :func:`lookup_record_for`.
 
     Where ``asked`` ran out of room (``asked.counts[1]``) the caller repeats the route with more.
     """
@@ -42,31 +52,31 @@ class Record(NamedTuple):
     most: Any  #: int64: how many there is room for
 
 
-class Recorded(NamedTuple):
+class RecordedDualCube(NamedTuple):
     """Which nodes of a dual-cube are nonfaulty, with a record of what is asked."""
 
     key: Any  #: uint64: status key, and
     limit: Any  #: uint64: ``nodes.threshold`` of the failure rate of what is lazily faulty
     m: Any  #: uint64
     faults: Any  #: uint64, sorted: further faulty nodes
-    record: Record
+    record: LookupRecord
 
 
 @scratch
-def record_for(labels, events):
+def lookup_record_for(labels, events):
     """A record of up to so many labels and events."""
-    return Record(label_set(labels), np.zeros(4 * events, np.uint64), np.zeros(1, np.int64), events)
+    return LookupRecord(label_set(labels), np.zeros(4 * events, np.uint64), np.zeros(1, np.int64), events)
 
 
 @block
-def forget(record):
+def clear_record(record):
     """Empty the record."""
-    clear(record.asked)
+    clear_labels(record.asked)
     record.noted[0] = 0
 
 
 @block
-def _note(world, kind, node, other, nodes):
+def _append_event(world, kind, node, other, nodes):
     """Append an event while there is room."""
     events, row = world.record.events, world.record.noted[0]
     if row < world.record.most:
@@ -78,7 +88,7 @@ def _note(world, kind, node, other, nodes):
 
 
 @block
-def _listed(faults, label):
+def _is_listed(faults, label):
     """Is the label in a sorted array?"""
     low, high = 0, faults.size
     while low < high:
@@ -91,45 +101,45 @@ def _listed(faults, label):
 
 
 @block
-def nonfaulty(world, label):
+def is_nonfaulty(world, label):
     """Ask a node's status."""
-    add(world.record.asked, label)
-    return status(world.key, label) >= world.limit and not _listed(world.faults, label)
+    add_label(world.record.asked, label)
+    return status(world.key, label) >= world.limit and not _is_listed(world.faults, label)
 
 
-_first = first_nonfaulty(nonfaulty, always=False)
-_grow = growing(_first)
+_first_nonfaulty = make_first_nonfaulty(is_nonfaulty, always=False)
+_grow_tree = make_tree_grower(_first_nonfaulty)
 
 
 @block
-def _walk(world, a, b, free, at, room):
+def _append_hyp_path(world, a, b, free, at, room):
     """HYP(a, b); the nodes after ``a`` are appended."""
     while a != b:
         want = a ^ b
-        d = _first(world, a, want)
+        d = _first_nonfaulty(world, a, want)
         if d == ZERO:
             # wanted neighbours of tree nodes have been asked, and are faulty, when the tree grows (B7)
             dims = free & ~want
-            plant(WALK, dims, room.trees)
+            start_tree(WALK_TREE, dims, room.trees)
             n = SINGLE
             i = 0
             while d == ZERO:
                 if n == LIMIT_NODES:
-                    _note(world, LIMITED, a, b, n)
+                    _append_event(world, LIMITED, a, b, n)
                     return LIMIT
-                if not _grow(WALK, n, world, a, UNKNOWN, room.trees):
-                    _note(world, STUCK, a, b, n)
+                if not _grow_tree(WALK_TREE, n, world, a, UNKNOWN, room.trees):
+                    _append_event(world, STUCK, a, b, n)
                     return EXHAUSTED
                 i = n
                 while i < 2 * n:
-                    d = _first(world, a ^ node_offset(WALK, i, room.trees), want)
+                    d = _first_nonfaulty(world, a ^ node_offset(WALK_TREE, i, room.trees), want)
                     if d:
                         break
                     i += 1
-                open_children(WALK, n, dims, room.trees)
+                set_children_untried_dims(WALK_TREE, n, dims, room.trees)
                 n *= 2
-            at = walk_down(WALK, i, a, at, room)
-            a ^= node_offset(WALK, i, room.trees)
+            at = append_path_down(WALK_TREE, i, a, at, room)
+            a ^= node_offset(WALK_TREE, i, room.trees)
         a ^= d
         free ^= d
         room.path[at] = a
@@ -146,29 +156,29 @@ def _next_exit(exits, i, n, world, trees):
         i += 1
         if i == n:
             if n == LIMIT_NODES:
-                _note(world, LIMITED, root, root, n)
+                _append_event(world, LIMITED, root, root, n)
                 return LIMIT, n
-            if not _grow(tree, n, world, root, UNKNOWN, trees):
-                _note(world, ENDED, root, root, n)
+            if not _grow_tree(tree, n, world, root, UNKNOWN, trees):
+                _append_event(world, ENDED, root, root, n)
                 return EXHAUSTED, n
-            open_children(tree, n, dims, trees)
+            set_children_untried_dims(tree, n, dims, trees)
             n *= 2
         node = root ^ node_offset(tree, i, trees)
-        if nonfaulty(world, node ^ cross):
-            _note(world, CROSSED, node, node ^ cross, n)
+        if is_nonfaulty(world, node ^ cross):
+            _append_event(world, CROSSED, node, node ^ cross, n)
             return i, n
 
 
 @block
-def _lands(world, v, over):
+def _is_landing(world, v, over):
     """Ask v."""
-    if nonfaulty(world, v):
+    if is_nonfaulty(world, v):
         return True
-    _note(world, FAULTY, v, over, 0)
+    _append_event(world, FAULTY, v, over, 0)
     return False
 
 
-route_recorded = routing(_next_exit, _walk, lands=_lands)
+route_recorded = make_router(_next_exit, _append_hyp_path, lands=_is_landing)
 
 
 @kernel("Tuple((int64, uint64[::1], uint64[::1], uint64[:,::1]))(int64, uint64, uint64, uint64[::1], uint64, uint64)")
@@ -197,11 +207,11 @@ def route_one(m, key, threshold, faults, s, t):
     uint64 array, shape (rows, 4)
         The first EVENTS events.
     """
-    room = room_for(PATH_NODES, TREES)
+    room = route_workspace_for(PATH_NODES, TREE_COUNT)
     capacity = 2048
     while True:
-        record = record_for(capacity, EVENTS)
-        world = Recorded(key, threshold, np.uint64(m), faults, record)
+        record = lookup_record_for(capacity, MOST_EVENTS)
+        world = RecordedDualCube(key, threshold, np.uint64(m), faults, record)
         nodes = route_recorded(world, s, t, room)
         if record.asked.counts[1] == 0:
             break

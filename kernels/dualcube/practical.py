@@ -25,21 +25,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.paths import first_nonfaulty
+from ..cube.paths import make_first_nonfaulty
 from ..draws.nodes import status, status_lanes
 from ..machine import simd
 from ..machine.bits import ONE, ZERO, highest, highest_bit
 from ..machine.jit import block
-from .routing import EXHAUSTED, LIMIT, WALK, routing
-from .trees import LIMIT_NODES, SINGLE, growing, node_offset, open_node, plant, walk_down
+from .routing import EXHAUSTED, LIMIT, WALK_TREE, make_router
+from .trees import LIMIT_NODES, SINGLE, append_path_down, make_tree_grower, node_offset, set_untried_dims, start_tree
 
 # Lanes of _ways: five dimensions; u', v and v'.
-_DIMS, _WAY = np.uint64(0x1F), np.uint64(0xE0)
+_DIMS, _EXIT_BITS = np.uint64(0x1F), np.uint64(0xE0)
 # Dimensions in a window; typed for the reason that BEFORE is in trees.
 _FIVE, _EIGHT = np.int64(5), np.int64(8)
 
 
-class World(NamedTuple):
+class DualCubeStatus(NamedTuple):
     """Which nodes of which dual-cube are nonfaulty."""
 
     key: Any  #: uint64: status key of the trial
@@ -48,24 +48,24 @@ class World(NamedTuple):
 
 
 @block(always=True)
-def nonfaulty(world, label):
+def is_nonfaulty(world, label):
     """Whether a node is nonfaulty."""
     return status(world.key, label) >= world.limit
 
 
-_first = first_nonfaulty(nonfaulty)
-_grow = growing(_first)
+_first_nonfaulty = make_first_nonfaulty(is_nonfaulty)
+_grow_tree = make_tree_grower(_first_nonfaulty)
 
 
 @block(always=True)
-def _ask(world, node, pattern):
+def _nonfaulty_bits(world, node, pattern):
     """Which of eight labels, ``node`` xor the lanes of ``pattern``, are nonfaulty, as bits."""
     there = simd.splat(node) ^ pattern
     return simd.bits(simd.splat(world.limit) <= status_lanes(simd.splat(world.key), there))
 
 
 @block(always=True)
-def _window(dims, most):
+def _dimension_window(dims, most):
     """The number of the lowest of ``most`` neighbouring dimensions that include the first of ``dims``, and the eight
     from there on as lanes."""
     low = np.uint64(max(highest(dims) - most + 1, 0))
@@ -74,11 +74,12 @@ def _window(dims, most):
 
 
 @block(always=True)
-def _wanted(world, node, want, near, nonfaulty):
-    """The first of ``want`` across which ``node`` has a nonfaulty neighbour, 0 for none; ``near``: they are in ``nonfaulty``."""
+def _first_wanted(world, node, want, near, nonfaulty):
+    """The first of ``want`` across which ``node`` has a nonfaulty neighbour, 0 for none; ``near``: they are in
+    ``is_nonfaulty``."""
     if near:
         return highest_bit(nonfaulty & want) if nonfaulty & want else ZERO
-    return _first(world, node, want)
+    return _first_nonfaulty(world, node, want)
 
 
 @block(always=True)
@@ -88,28 +89,28 @@ def _grow_towards(world, a, want, dims, near, trees):
     Returns that node's index (EXHAUSTED or LIMIT for none) and the dimension.  One vector asks of a node the first of
     its ``dims``, and all of ``want`` if they are ``near``.
     """
-    low, window = _window(dims | want if near else dims, _EIGHT)
+    low, window = _dimension_window(dims | want if near else dims, _EIGHT)
     unasked = (ONE << low) - ONE
-    plant(WALK, dims & (_ask(world, a, window) << low | unasked), trees)
+    start_tree(WALK_TREE, dims & (_nonfaulty_bits(world, a, window) << low | unasked), trees)
     n = SINGLE
     while n < LIMIT_NODES:
-        if not _grow(WALK, n, world, a, ONE << low, trees):
+        if not _grow_tree(WALK_TREE, n, world, a, ONE << low, trees):
             return EXHAUSTED, ZERO
         for i in range(n, 2 * n):
-            offset = node_offset(WALK, i, trees)
-            nonfaulty = _ask(world, a ^ offset, window) << low
-            d = _wanted(world, a ^ offset, want, near, nonfaulty)
+            offset = node_offset(WALK_TREE, i, trees)
+            nonfaulty = _nonfaulty_bits(world, a ^ offset, window) << low
+            d = _first_wanted(world, a ^ offset, want, near, nonfaulty)
             if d:
                 return i, d
-            open_node(WALK, i, dims & (nonfaulty | unasked) & ~offset, trees)
+            set_untried_dims(WALK_TREE, i, dims & (nonfaulty | unasked) & ~offset, trees)
         n *= 2
     return LIMIT, ZERO
 
 
 @block
-def walk(world, a, b, free, at, room):
+def append_hyp_path(world, a, b, free, at, room):
     """HYP(a, b) for nonfaulty ``b``; appends the nodes after ``a`` and returns the new length, EXHAUSTED or LIMIT."""
-    low, window = _window(free, _EIGHT)
+    low, window = _dimension_window(free, _EIGHT)
     near = free & ((ONE << low) - ONE) == ZERO
     nonfaulty = ZERO
     while True:
@@ -120,16 +121,16 @@ def walk(world, a, b, free, at, room):
                 at += 1
             return at
         if near:
-            nonfaulty = _ask(world, a, window) << low
-        d = _wanted(world, a, want, near, nonfaulty)
+            nonfaulty = _nonfaulty_bits(world, a, window) << low
+        d = _first_wanted(world, a, want, near, nonfaulty)
         if d == ZERO:
             if free == want:
                 return EXHAUSTED
             i, d = _grow_towards(world, a, want, free ^ want, near, room.trees)
             if i < 0:
                 return i
-            at = walk_down(WALK, i, a, at, room)
-            a ^= node_offset(WALK, i, room.trees)
+            at = append_path_down(WALK_TREE, i, a, at, room)
+            a ^= node_offset(WALK_TREE, i, room.trees)
         a ^= d
         free ^= d
         room.path[at] = a
@@ -137,17 +138,17 @@ def walk(world, a, b, free, at, room):
 
 
 @block(always=True)
-def _ways(dims, apart, cross):
+def _exit_pattern(dims, apart, cross):
     """What to ask of each node of a tree, as lanes: five neighbouring dimensions, the first of ``dims`` among them, then
     u', v and v'; and the number of the lowest dimension."""
-    low, lanes = _window(dims, _FIVE)
+    low, lanes = _dimension_window(dims, _FIVE)
     lanes = simd.select(simd.mask(lanes, np.uint64(0x20)), simd.splat(cross), lanes)
     lanes = simd.select(simd.mask(lanes, np.uint64(0x40)), simd.splat(apart), lanes)
     return low, simd.select(simd.mask(lanes, np.uint64(0x80)), simd.splat(apart ^ cross), lanes)
 
 
 @block(always=True)
-def next_way(exits, i, n, world, trees):
+def next_exit(exits, i, n, world, trees):
     """The next node u after ``i`` in the order of a tree of ``n`` nodes with u', v and v' nonfaulty (see ``Exits``).
 
     Returns the node's index
@@ -155,24 +156,24 @@ def next_way(exits, i, n, world, trees):
     is looked at: hashes that do not depend on each other overlap.
     """
     tree, root, dims = exits.tree, exits.root, exits.dims
-    low, pattern = _ways(dims, exits.apart, ONE << (world.m + world.m))
+    low, pattern = _exit_pattern(dims, exits.apart, ONE << (world.m + world.m))
     first = i + 1
     while True:
         found = n
         for j in range(n - 1, first - 1, -1):
             offset = node_offset(tree, j, trees)
-            nonfaulty = _ask(world, root ^ offset, pattern)
+            nonfaulty = _nonfaulty_bits(world, root ^ offset, pattern)
             refused = ((nonfaulty ^ _DIMS) & _DIMS) << low
-            open_node(tree, j, dims & ~(offset | refused), trees)
-            found = j if nonfaulty >= _WAY else found
+            set_untried_dims(tree, j, dims & ~(offset | refused), trees)
+            found = j if nonfaulty >= _EXIT_BITS else found
         if found < n:
             return found, n
         if n == LIMIT_NODES:
             return LIMIT, n
-        if not _grow(tree, n, world, root, ONE << low, trees):
+        if not _grow_tree(tree, n, world, root, ONE << low, trees):
             return EXHAUSTED, n
         first = n
         n *= 2
 
 
-route = routing(next_way, walk, first=_first)
+route = make_router(next_exit, append_hyp_path, first=_first_nonfaulty)

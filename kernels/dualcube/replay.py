@@ -11,7 +11,7 @@ from .scalar import dualcube_pairs
 
 
 @kernel("Tuple((boolean, uint64, uint64, uint64))(uint64, int64, int64, float64)")
-def dualcube_routing(key, trial, m, rate):
+def sample_dualcube_routing(key, trial, m, rate):
     """Whether the trial is not void, its status key, s and t."""
     pairs = pair_arrays()
     n = draw_pairs(trial, trial + 1, dualcube_pairs(key, m, threshold(rate)), pairs)

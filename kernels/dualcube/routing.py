@@ -1,6 +1,6 @@
 """PRACTICAL's skeleton: out of a cluster, over to another, and within it (Li, Peng & Chu, reading B7).
 
-``routing`` makes it for each of the two forms of its parts: :mod:`practical`, which is fast, and :mod:`lookups`, which asks
+``make_router`` makes it for each of the two forms of its parts: :mod:`practical`, which is fast, and :mod:`lookups`, which asks
 statuses in the reading's order.
 """
 
@@ -13,15 +13,15 @@ import numpy as np
 from ..cube.paths import erase_loops
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block
-from .trees import BEFORE, SINGLE, node_offset, plant, walk_down, walk_up
+from .trees import BEFORE_ROOT, SINGLE, append_path_down, append_path_up, node_offset, start_tree
 
 #: Results of a route other than the number of nodes of its path.
 EXHAUSTED = -1  #: the algorithm has nothing left to try
 LIMIT = -2  #: a tree would grow past LIMIT_NODES
 
 #: Which tree is whose.
-WALK, EXITS, BACK, CLUSTER = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
-TREES = 4
+WALK_TREE, EXIT_TREE, BACK_TREE, CLUSTER_TREE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
+TREE_COUNT = 4
 
 # What is known of a target: can it be entered from its own cluster?
 _UNKNOWN, _ISOLATED, _OPEN = np.int64(0), np.int64(1), np.int64(2)
@@ -30,7 +30,7 @@ _UNKNOWN, _ISOLATED, _OPEN = np.int64(0), np.int64(1), np.int64(2)
 PATH_NODES = 2048
 
 
-class Exits(NamedTuple):
+class ExitTree(NamedTuple):
     """A tree whose nodes are looked at for ways out of their cluster, or over to another."""
 
     tree: Any  #: int64: its number
@@ -46,7 +46,7 @@ def position_dims(label, m):
     return low << m if label >> (m + m) else low
 
 
-def routing(next_exit, walk, *, first=None, lands=None):
+def make_router(next_exit, walk, *, first=None, lands=None):
     """The function that routes; a factory for the reason that :func:`trees.growing` is one.
 
     Parameters
@@ -67,14 +67,14 @@ def routing(next_exit, walk, *, first=None, lands=None):
     remembers, asks = first is not None, lands is not None
 
     @block(always=True)
-    def learn(world, b, dims, entry):
+    def learn_target_state(world, b, dims, entry):
         """What is known of ``b`` once a walk to it along ``dims`` has failed."""
         if entry == _UNKNOWN:
             return _OPEN if first(world, b, dims) else _ISOLATED
         return entry
 
     @block
-    def to_cluster(world, a, b, dims, entry, start, room):
+    def route_to_cluster(world, a, b, dims, entry, start, room):
         """TO_CLUSTER(a, b), ``a`` being the last of ``start`` nodes on the path; ``entry`` tells what is known of ``b``.
 
         Returns the new length (or EXHAUSTED, LIMIT) and what is known of ``b`` now.
@@ -82,19 +82,19 @@ def routing(next_exit, walk, *, first=None, lands=None):
         cross = ONE << (world.m + world.m)
         other = (cross - ONE) ^ dims
         apart = (a ^ b) & other
-        exits = Exits(CLUSTER, a, dims, apart)
-        plant(CLUSTER, dims, room.trees)
+        exits = ExitTree(CLUSTER_TREE, a, dims, apart)
+        start_tree(CLUSTER_TREE, dims, room.trees)
         n = SINGLE
-        i = BEFORE
+        i = BEFORE_ROOT
         while True:
             i, n = next_exit(exits, i, n, world, room.trees)
             if i < 0:
                 return i, entry
-            u = a ^ node_offset(CLUSTER, i, room.trees)
+            u = a ^ node_offset(CLUSTER_TREE, i, room.trees)
             v = u ^ apart
             if remembers and entry == _ISOLATED and v != b:
                 continue
-            at = walk_down(CLUSTER, i, a, start, room)
+            at = append_path_down(CLUSTER_TREE, i, a, start, room)
             room.path[at] = u ^ cross
             at = walk(world, u ^ cross, v ^ cross, other, at + 1, room)
             if at >= 0 and (not asks or lands(world, v, v ^ cross)):
@@ -103,26 +103,26 @@ def routing(next_exit, walk, *, first=None, lands=None):
                 if at >= 0:
                     return at, entry
                 if remembers:
-                    entry = learn(world, b, dims, entry)
+                    entry = learn_target_state(world, b, dims, entry)
             if at == LIMIT:
                 return at, entry
 
     @block
-    def between_classes(world, s, t, room):
+    def route_between_classes(world, s, t, room):
         """PRACTICAL for nodes of different classes."""
         cross = ONE << (world.m + world.m)
         dims = position_dims(s, world.m)
         other = position_dims(t, world.m)
         entry = _UNKNOWN
-        exits = Exits(EXITS, s, dims, ZERO)
-        plant(EXITS, dims, room.trees)
-        i = BEFORE
+        exits = ExitTree(EXIT_TREE, s, dims, ZERO)
+        start_tree(EXIT_TREE, dims, room.trees)
+        i = BEFORE_ROOT
         n = SINGLE
         while True:
             i, n = next_exit(exits, i, n, world, room.trees)
             if i < 0:
                 return i
-            head = walk_down(EXITS, i, s, SINGLE, room)
+            head = append_path_down(EXIT_TREE, i, s, SINGLE, room)
             a = room.path[head - 1] ^ cross
             room.path[head] = a
             if (a ^ t) & dims == ZERO:
@@ -132,9 +132,9 @@ def routing(next_exit, walk, *, first=None, lands=None):
                 if at != EXHAUSTED:
                     return at
                 if remembers:
-                    entry = learn(world, t, other, entry)
+                    entry = learn_target_state(world, t, other, entry)
                 continue
-            at, entry = to_cluster(world, a, t, other, entry, head + 1, room)
+            at, entry = route_to_cluster(world, a, t, other, entry, head + 1, room)
             if at == LIMIT:
                 return at
             if at >= 0:
@@ -145,23 +145,23 @@ def routing(next_exit, walk, *, first=None, lands=None):
                 return at
 
     @block
-    def around_cluster(world, s, t, room):
+    def route_around_cluster(world, s, t, room):
         """PRACTICAL's last resort for nodes of one cluster: leave it at both ends, join them in the other class."""
         cross = ONE << (world.m + world.m)
         dims = position_dims(s, world.m)
         other = position_dims(s ^ cross, world.m)
-        exits = Exits(EXITS, s, dims, ZERO)
-        plant(EXITS, dims, room.trees)
-        i = BEFORE
+        exits = ExitTree(EXIT_TREE, s, dims, ZERO)
+        start_tree(EXIT_TREE, dims, room.trees)
+        i = BEFORE_ROOT
         n = SINGLE
         while True:
             i, n = next_exit(exits, i, n, world, room.trees)
             if i < 0:
                 return i
-            a = s ^ node_offset(EXITS, i, room.trees) ^ cross
-            back = Exits(BACK, t, dims, ZERO)
-            plant(BACK, dims, room.trees)
-            j = BEFORE
+            a = s ^ node_offset(EXIT_TREE, i, room.trees) ^ cross
+            back = ExitTree(BACK_TREE, t, dims, ZERO)
+            start_tree(BACK_TREE, dims, room.trees)
+            j = BEFORE_ROOT
             k = SINGLE
             while True:
                 j, k = next_exit(back, j, k, world, room.trees)
@@ -169,17 +169,17 @@ def routing(next_exit, walk, *, first=None, lands=None):
                     return j
                 if j < 0:
                     break
-                b = t ^ node_offset(BACK, j, room.trees) ^ cross
-                at = walk_down(EXITS, i, s, SINGLE, room)
+                b = t ^ node_offset(BACK_TREE, j, room.trees) ^ cross
+                at = append_path_down(EXIT_TREE, i, s, SINGLE, room)
                 room.path[at] = a
                 at += 1
                 if a != b:
-                    at, _ = to_cluster(world, a, b, other, _UNKNOWN, at, room)
+                    at, _ = route_to_cluster(world, a, b, other, _UNKNOWN, at, room)
                 if at == LIMIT:
                     return at
                 if at >= 0:
                     room.path[at] = b ^ cross
-                    at = walk_up(BACK, j, t, at + 1, room)
+                    at = append_path_up(BACK_TREE, j, t, at + 1, room)
                     return erase_loops(room.path, at)
 
     @block
@@ -204,14 +204,14 @@ def routing(next_exit, walk, *, first=None, lands=None):
         if s == t:
             return 1
         if (s ^ t) >> (world.m + world.m):
-            return between_classes(world, s, t, room)
+            return route_between_classes(world, s, t, room)
         dims = position_dims(s, world.m)
         if (s ^ t) & ~dims:
-            at, _ = to_cluster(world, s, t, dims, _UNKNOWN, SINGLE, room)
+            at, _ = route_to_cluster(world, s, t, dims, _UNKNOWN, SINGLE, room)
             return at
         at = walk(world, s, t, dims, SINGLE, room)
         if at != EXHAUSTED:
             return at
-        return around_cluster(world, s, t, room)
+        return route_around_cluster(world, s, t, room)
 
     return route

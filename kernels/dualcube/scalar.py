@@ -12,17 +12,17 @@ from __future__ import annotations
 import numpy as np
 
 from ..draws.nodes import threshold
-from ..draws.pairs import BATCH, Lazy, draw_pairs, pair_arrays
+from ..draws.pairs import BATCH, PairSource, draw_pairs, pair_arrays
 from ..machine import simd
 from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel
-from ..tally.sums import add_lanes, add_quantity, held, offer
-from .lanes import Cube, batch_for, pays, route_lengths
+from ..tally.sums import add_lanes, add_quantity, offer, read_extreme
+from .lanes import DualCube, is_faster_in_lanes, route_batch_for, route_lengths
 from .layout import DUALCUBE_ROUTING, SEARCH_M
-from .lookups import Recorded, forget, record_for, route_recorded
-from .routing import LIMIT, PATH_NODES, TREES, position_dims
-from .shortest import draw_nonfaulty, search, words
-from .trees import room_for
+from .lookups import RecordedDualCube, clear_record, lookup_record_for, route_recorded
+from .routing import LIMIT, PATH_NODES, TREE_COUNT, position_dims
+from .shortest import bitmask_words, draw_nonfaulty, shortest_length
+from .trees import route_workspace_for
 
 #: Without the search, lookups are counted in the trials whose index is a multiple of this power of two: asking in
 #: the reading's order and remembering what was asked takes several times as long as the route.
@@ -77,9 +77,9 @@ def _distance_lanes(s, t, m):
 
 
 @block(always=True)
-def _raise(tally, at, wanted, values, trials, row):
+def _update_extreme(tally, at, wanted, values, trials, row):
     """Replace the extreme at ``at`` by a larger value of the lanes ``wanted``, or by an equal one of a smaller trial."""
-    best, who = held(tally, at)
+    best, who = read_extreme(tally, at)
     higher = simd.splat(np.uint64(best + 1)) <= values
     same = simd.splat(np.uint64(best)) == values
     earlier = same & ~(simd.splat(np.uint64(who)) <= trials)
@@ -108,8 +108,8 @@ def _count_routes(n, m, pairs, lengths, tally):
         delivered += popcount(there)
         distance = _distance_lanes(simd.load(pairs.sources, v), simd.load(pairs.targets, v), m)
         detours += popcount(simd.bits(length != distance) & there)
-        _raise(tally, _LONGEST, there, length, simd.load(pairs.trials, v), pairs.row)
-        _raise(tally, _DETOUR, there, length - distance, simd.load(pairs.trials, v), pairs.row)
+        _update_extreme(tally, _LONGEST, there, length, simd.load(pairs.trials, v), pairs.row)
+        _update_extreme(tally, _DETOUR, there, length - distance, simd.load(pairs.trials, v), pairs.row)
         mask = simd.mask(length, there)
         length, distance = simd.select(mask, length, zero), simd.select(mask, distance, zero)
         length1, length2 = add_lanes(length1, length2, length)
@@ -148,14 +148,14 @@ def _count_lookups(i, n, cube, mask, pairs, record, room, tally):
 
     Returns n, or the first trial whose lookups the record is too small for.
     """
-    place = simd.addresses(room)
-    book = simd.addresses(record)
+    place = simd.take_addresses(room)
+    book = simd.take_addresses(record)
     while i < n:
         if pairs.trials[i] & mask == ZERO:
-            world = Recorded(pairs.keys[i], cube.limit, cube.m, pairs.keys[:0], book)
+            world = RecordedDualCube(pairs.keys[i], cube.limit, cube.m, pairs.keys[:0], book)
             route_recorded(world, pairs.sources[i], pairs.targets[i], place)
             count, full = record.asked.counts[0], record.asked.counts[1]
-            forget(record)
+            clear_record(record)
             if full:
                 return i
             tally[_COUNTED] += 1
@@ -171,34 +171,34 @@ def _count_searches(n, m, limit, pairs, lengths, cubes, tally):
         shortest = lengths[i]
         if shortest != fault_free_distance(pairs.sources[i], pairs.targets[i], np.uint64(m)):
             draw_nonfaulty(pairs.keys[i], limit, m, cubes[0])
-            shortest = search(m, cubes[0], pairs.sources[i], pairs.targets[i], cubes[1], cubes[2])
+            shortest = shortest_length(m, cubes[0], pairs.sources[i], pairs.targets[i], cubes[1], cubes[2])
         _count_shortest(lengths[i], shortest, tally)
 
 
 @block(always=True)
 def dualcube_pairs(key, m, limit):
     """Where the pairs of DC(m) come from."""
-    return Lazy(key, limit, np.int64(2 * m + 1), False)
+    return PairSource(key, limit, np.int64(2 * m + 1), False)
 
 
-def _make(searches: bool) -> Kernel:
+def _make_kernel(searches: bool) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant="searched" if searches else "alone")
-    def routes(key, first, stop, params, tally):
+    def route_trials(key, first, stop, params, tally):
         """Dual-cube routing trials; ``params`` is (m, rate), 1 <= m <= 30, 0 <= rate < 1, checked by the study's axes."""
         m = np.int64(params[0])
         limit = threshold(params[1])
-        cube = Cube(np.uint64(m), limit)
+        cube = DualCube(np.uint64(m), limit)
         lazy = dualcube_pairs(key, m, limit)
-        in_lanes = pays(m, params[1])
+        in_lanes = is_faster_in_lanes(m, params[1])
         searching = searches and m <= SEARCH_M
         mask = np.uint64(0 if searching else LOOKUPS_EVERY - 1)
-        room = room_for(PATH_NODES, TREES)
+        room = route_workspace_for(PATH_NODES, TREE_COUNT)
         pairs = pair_arrays()
         lengths = np.zeros(BATCH + 16, np.int64)
-        batch = batch_for(BATCH)
+        batch = route_batch_for(BATCH)
         capacity = np.int64(512)
-        record = record_for(capacity, 0)
-        cubes = np.zeros((3, 2, words(m) if searching else 0), np.uint64)
+        record = lookup_record_for(capacity, 0)
+        cubes = np.zeros((3, 2, bitmask_words(m) if searching else 0), np.uint64)
         for begin in range(first, stop, BATCH):
             end = min(begin + BATCH, stop)
             n = draw_pairs(begin, end, lazy, pairs)
@@ -210,16 +210,16 @@ def _make(searches: bool) -> Kernel:
                 i = _count_lookups(i, n, cube, mask, pairs, record, room, tally)
                 if i < n:
                     capacity *= 4
-                    record = record_for(capacity, 0)
+                    record = lookup_record_for(capacity, 0)
             if searching:
                 _count_searches(n, m, limit, pairs, lengths, cubes, tally)
 
-    return routes
+    return route_trials
 
 
 #: The study's kernel: up to m = SEARCH_M every trial also searches the whole cube for a shortest path (unless the route is
 #: as short as d(s, t)) and counts its lookups.
-TRIALS = _make(searches=True)
+TRIALS = _make_kernel(searches=True)
 
 #: The routes alone, without the search and with lookups in one trial of LOOKUPS_EVERY at any m; for comparisons of speed.
-ROUTES = _make(searches=False)
+ROUTES = _make_kernel(searches=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cube.bitmask import get, put, spread, take, words_of
+from ..cube.bitmask import clear_node, count_words, has_node, set_node, spread_nodes
 from ..draws.nodes import status, status_lanes
 from ..machine import simd
 from ..machine.bits import ONE, ZERO
@@ -17,9 +17,9 @@ from ..machine.jit import block, kernel
 
 
 @block
-def words(m):
+def bitmask_words(m):
     """Words of one class' bitmask: 2^(2m) bits, at least one vector."""
-    return words_of(2 * m)
+    return count_words(2 * m)
 
 
 @block
@@ -47,7 +47,7 @@ def draw_nonfaulty(key, threshold, m, nonfaulty):
 
 
 @block
-def search(m, nonfaulty, s, t, seen, spare):
+def shortest_length(m, nonfaulty, s, t, seen, spare):
     """Length of a shortest nonfaulty path from ``s`` to ``t``, both nonfaulty; -1 when there is none.
 
     Parameters
@@ -66,29 +66,29 @@ def search(m, nonfaulty, s, t, seen, spare):
     a, b = s & inside, t & inside
     a_class, b_class = np.int64(s >> shift), np.int64(t >> shift)
     seen[:] = ZERO
-    put(seen[a_class], a)
+    set_node(seen[a_class], a)
     length = 0
     while True:
         now, then = (seen, spare) if length % 2 == 0 else (spare, seen)
-        new0 = spread(now[0], now[1], nonfaulty[0], 0, m, then[0])
-        new1 = spread(now[1], now[0], nonfaulty[1], m, 2 * m, then[1])
+        new0 = spread_nodes(now[0], now[1], nonfaulty[0], 0, m, then[0])
+        new1 = spread_nodes(now[1], now[0], nonfaulty[1], m, 2 * m, then[1])
         length += 1
-        if get(then[b_class], b):
+        if has_node(then[b_class], b):
             return length
         if not (new0 or new1):
             return -1
 
 
 @kernel("int64(int64, uint64, uint64, uint64[::1], uint64, uint64)")
-def distance_one(m, key, threshold, faults, s, t):
+def shortest_length_one(m, key, threshold, faults, s, t):
     """Length of a shortest nonfaulty path in DC(m), or -1: faults lazy, listed, or both; as ``route_one``."""
-    nonfaulty = np.zeros((2, words(m)), np.uint64)
-    seen = np.zeros((2, words(m)), np.uint64)
-    spare = np.zeros((2, words(m)), np.uint64)
+    nonfaulty = np.zeros((2, bitmask_words(m)), np.uint64)
+    seen = np.zeros((2, bitmask_words(m)), np.uint64)
+    spare = np.zeros((2, bitmask_words(m)), np.uint64)
     draw_nonfaulty(key, threshold, m, nonfaulty)
     shift = np.uint64(2 * m)
     inside = (ONE << shift) - ONE
     for label in faults:
         node = label & inside
-        take(nonfaulty[np.int64(label >> shift)], node)
-    return search(m, nonfaulty, s, t, seen, spare)
+        clear_node(nonfaulty[np.int64(label >> shift)], node)
+    return shortest_length(m, nonfaulty, s, t, seen, spare)

@@ -17,8 +17,8 @@ from ..machine import bits
 from ..machine.jit import block, scratch
 
 
-class Flow(NamedTuple):
-    """Scratch of one trial's gathering, made by :func:`flow_for`."""
+class GatheringWorkspace(NamedTuple):
+    """Scratch of one trial's gathering, made by :func:`gathering_workspace_for`."""
 
     fault: Any  #: int64: FAULT of the renamed nodes
     held: Any  #: int64: what each node holds
@@ -32,10 +32,10 @@ class Flow(NamedTuple):
 
 
 @scratch
-def flow_for(n):
+def gathering_workspace_for(n):
     """Scratch for Q_n."""
     nodes = np.int64(1) << n
-    return Flow(
+    return GatheringWorkspace(
         np.zeros(nodes, np.int64),
         np.zeros(nodes, np.int64),
         np.zeros(nodes, np.uint8),
@@ -49,7 +49,7 @@ def flow_for(n):
 
 
 @block
-def rename(n, sink, order, low, bit, count, flow):
+def rename_nodes(n, sink, order, low, bit, count, flow):
     """FAULT of the renamed nodes, from the dead links."""
     for i in range(n):
         flow.place[order[i]] = np.int64(1) << (n - 1 - i)
@@ -86,7 +86,7 @@ def list_failing(n, flow):
 
 
 @block
-def begin(n, unit, flow):
+def initialise_data(n, unit, flow):
     """Every node that holds data starts with one unit, faulty and isolated ones with nothing; returns their number."""
     full = (np.int64(1) << n) - 1
     holders = np.int64(0)
@@ -98,7 +98,7 @@ def begin(n, unit, flow):
 
 
 @block
-def _add_half(half, flow):
+def _merge_upper_half(half, flow):
     for y in range(half):
         flow.held[y] += flow.held[y + half]
 
@@ -107,13 +107,16 @@ def _add_half(half, flow):
 
 
 @block
-def three_hops(n, y, half, flow):
+def has_three_hop_path(n, y, half, flow):
     """Whether y reaches y - half by y, y^k, y^k^half, y^half for some dimension k (reading R12)."""
-    return ~(flow.fault[y] | flow.fault[y ^ half] | _across(n, y, half, flow) | half) & ((np.int64(1) << n) - 1) != 0
+    return (
+        ~(flow.fault[y] | flow.fault[y ^ half] | _dead_across_mask(n, y, half, flow) | half) & ((np.int64(1) << n) - 1)
+        != 0
+    )
 
 
 @block
-def _across(n, y, half, flow):
+def _dead_across_mask(n, y, half, flow):
     """Mask of the dimensions k whose neighbour y^k has a dead link in dimension ``half``."""
     out = np.int64(0)
     for b in range(n):
@@ -124,7 +127,7 @@ def _across(n, y, half, flow):
 
 
 @block
-def search(n, start, goal, flow):
+def search_shortest_path(n, start, goal, flow):
     """Breadth-first search over nonfaulty links.
 
     Returns the links of a shortest path to ``goal``, -1 without one, and the number of nodes seen (``goal`` -1: all that
@@ -152,19 +155,19 @@ def search(n, start, goal, flow):
 
 
 @block
-def hops(n, y, goal, half, flow):
+def path_length(n, y, goal, half, flow):
     """Links of y's shortest path to its passive neighbour or to the sink, -1 without one.
 
     A detour around a dead link has three links at least.
     """
-    if goal == y ^ half and three_hops(n, y, half, flow):
+    if goal == y ^ half and has_three_hop_path(n, y, half, flow):
         return np.int64(3)
-    found, _ = search(n, y, goal, flow)
+    found, _ = search_shortest_path(n, y, goal, flow)
     return found
 
 
 @block
-def stranded(n, holders, count, flow):
+def count_stranded(n, holders, count, flow):
     """Holders that nonfaulty links do not join to the sink.
 
     All data whose tree links are nonfaulty joins a failing node or the sink.  So when every failing node has a nonfaulty
@@ -175,17 +178,17 @@ def stranded(n, holders, count, flow):
     for i in range(count - 1, -1, -1):  # later stages first: they are nearer to the sink
         y = flow.failing[i]
         for b in range(n):
-            if not flow.fault[y] >> b & 1 and _lands(n, y ^ (np.int64(1) << b), y, flow):
+            if not flow.fault[y] >> b & 1 and _is_arriving(n, y ^ (np.int64(1) << b), y, flow):
                 joined += 1
                 break
     if joined == count:
         return np.int64(0)
-    _, reached = search(n, np.int64(0), np.int64(-1), flow)
+    _, reached = search_shortest_path(n, np.int64(0), np.int64(-1), flow)
     return holders - reached
 
 
 @block
-def _lands(n, y, origin, flow):
+def _is_arriving(n, y, origin, flow):
     """Whether y's way down the tree ends at the sink, or at a failing node of a later stage than ``origin``'s."""
     while y:
         half = np.int64(bits.highest_bit(np.uint64(y)))
@@ -199,7 +202,7 @@ def _lands(n, y, origin, flow):
 
 
 @block
-def share(n, y, half, repaired, flow):
+def partition_receivers(n, y, half, repaired, flow):
     """Mask of the active neighbours that a failing node gives a partition to (reading R9)."""
     able = ~flow.fault[y] & (half - 1)
     if repaired:
@@ -213,15 +216,15 @@ def share(n, y, half, repaired, flow):
 
 
 @block
-def run_plain(n, reroute, flow):
+def run_traditional(n, reroute, flow):
     """TC, or traditional rerouting: what arrives (readings R12 and R18)."""
     for i in range(n):
         half = np.int64(1) << (n - 1 - i)
         for e in range(flow.begin[i], flow.begin[i + 1]):
             y = flow.failing[e]
-            if not (reroute and three_hops(n, y, half, flow)):
+            if not (reroute and has_three_hop_path(n, y, half, flow)):
                 flow.held[y] = 0
-        _add_half(half, flow)
+        _merge_upper_half(half, flow)
     return flow.held[0]
 
 
@@ -236,13 +239,13 @@ def run_fttc(n, repaired, flow):
         longest = np.int64(1)
         for e in range(flow.begin[i], flow.begin[i + 1]):
             y = flow.failing[e]
-            partners = share(n, y, half, repaired, flow)
+            partners = partition_receivers(n, y, half, repaired, flow)
             if partners == 0:
                 alone += 1
-                length = hops(n, y, y ^ half, half, flow)
+                length = path_length(n, y, y ^ half, half, flow)
                 if length < 0:
                     if repaired:
-                        length = hops(n, y, np.int64(0), half, flow)
+                        length = path_length(n, y, np.int64(0), half, flow)
                         if length >= 0:
                             late += flow.held[y]
                     flow.held[y] = 0
@@ -257,7 +260,7 @@ def run_fttc(n, repaired, flow):
                     flow.held[y ^ b] += part
             flow.held[y] = 0
         steps += longest
-        _add_half(half, flow)
+        _merge_upper_half(half, flow)
     return flow.held[0] + late, steps, alone
 
 
@@ -270,7 +273,7 @@ def run_literal(n, flow):
         half = np.int64(1) << p
         for e in range(flow.begin[i], flow.begin[i + 1]):
             y = flow.failing[e]
-            partners = share(n, y, half, False, flow)
+            partners = partition_receivers(n, y, half, False, flow)
             if partners and not flow.stuck[y]:
                 part = flow.held[y] // bits.popcount(np.uint64(partners))
                 while partners:
@@ -294,7 +297,7 @@ def run_literal(n, flow):
                     flow.stuck[y ^ half] = 1
                     blocked = True
         arrived = flow.held[0]
-        _add_half(half, flow)
+        _merge_upper_half(half, flow)
         if flow.stuck[0]:
             _clear_stuck(flow)
             return arrived, True

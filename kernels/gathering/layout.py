@@ -28,10 +28,10 @@ STEPS = {
 }
 
 #: Largest n whose amounts fit an int64.
-LARGEST = 10
+MOST_DIMENSIONS = 10
 
 
-def common(n: int) -> int:
+def common_denominator(n: int) -> int:
     """Parts of a unit that amounts are counted in."""
     return math.prod(math.lcm(*range(1, m + 1)) for m in range(1, n))
 

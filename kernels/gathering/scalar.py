@@ -12,9 +12,19 @@ import numpy as np
 
 from ..machine.jit import block, scratch
 from ..tally.sums import add_product, add_quantity, add_square, add_wide, offer
-from ..trees.dead_links import Dead, dead_for, first_sink, kernels_of, most_dead
-from ..trees.orders import Room, find_order, room_for
-from .flow import Flow, begin, flow_for, list_failing, rename, run_fttc, run_literal, run_plain, stranded
+from ..trees.dead_links import DeadLinks, dead_links_for, first_sink, make_kernels, max_dead_links
+from ..trees.orders import OrderWorkspace, find_order, order_workspace_for
+from .flow import (
+    GatheringWorkspace,
+    count_stranded,
+    gathering_workspace_for,
+    initialise_data,
+    list_failing,
+    rename_nodes,
+    run_fttc,
+    run_literal,
+    run_traditional,
+)
 from .layout import GATHER, RUNS, STEPS
 
 _SINK = GATHER.counter("sink")
@@ -42,9 +52,9 @@ _LITERAL, _COMMENT, _REPAIRED, _REROUTE, _TC = (np.int64(list(RUNS).index(v)) fo
 class Scratch(NamedTuple):
     """Scratch of the trials."""
 
-    dead: Dead
-    room: Room
-    flow: Flow
+    dead: DeadLinks
+    room: OrderWorkspace
+    flow: GatheringWorkspace
 
 
 @scratch
@@ -53,11 +63,13 @@ def set_up(params):
     n = np.int64(params[0])
     links = np.int64(params[1])
     f = np.int64(params[2])
-    return Scratch(dead_for(n, links, f), room_for(most_dead(n, links, f)), flow_for(n))
+    return Scratch(
+        dead_links_for(n, links, f), order_workspace_for(max_dead_links(n, links, f)), gathering_workspace_for(n)
+    )
 
 
 @block
-def common(n):
+def common_denominator(n):
     """Parts of a unit, as ``layout.common``."""
     out = np.int64(1)
     least = np.int64(1)
@@ -95,10 +107,10 @@ def _count_steps(tally, t, n, comment, repaired, k):
 
 
 @block
-def _gather(n, t, failing, flow, tally):
+def _run_algorithms(n, t, failing, flow, tally):
     """Run what can lose anything and count it."""
-    unit = common(n)
-    holders = begin(n, unit, flow)
+    unit = common_denominator(n)
+    holders = initialise_data(n, unit, flow)
     whole = holders * unit
     add_quantity(tally, _EXPECTED, holders)
     arrived, blocked = run_literal(n, flow)
@@ -109,23 +121,23 @@ def _gather(n, t, failing, flow, tally):
             _count_run(tally, run, np.int64(0), holders)
         _count_steps(tally, t, n, n, n, np.int64(0))
         return
-    begin(n, unit, flow)
+    initialise_data(n, unit, flow)
     arrived, comment, alone = run_fttc(n, False, flow)
     _count_run(tally, _COMMENT, whole - arrived, holders)
-    cut = stranded(n, holders, failing, flow)
+    cut = count_stranded(n, holders, failing, flow)
     tally[_AVOIDABLE] += whole - arrived > cut * unit
     tally[_NO_PARTITION] += alone > 0
     if cut:
         tally[_WITH_STRANDED] += 1
         add_quantity(tally, _STRANDED, cut)
         tally[_STRANDED_EXPECTED] += cut * holders
-    begin(n, unit, flow)
+    initialise_data(n, unit, flow)
     arrived, repaired, _ = run_fttc(n, True, flow)
     _count_run(tally, _REPAIRED, whole - arrived, holders)
-    begin(n, unit, flow)
-    _count_run(tally, _REROUTE, whole - run_plain(n, True, flow), holders)
-    begin(n, unit, flow)
-    _count_run(tally, _TC, whole - run_plain(n, False, flow), holders)
+    initialise_data(n, unit, flow)
+    _count_run(tally, _REROUTE, whole - run_traditional(n, True, flow), holders)
+    initialise_data(n, unit, flow)
+    _count_run(tally, _TC, whole - run_traditional(n, False, flow), holders)
     k = np.int64(0)
     for i in range(n):
         k += flow.begin[i + 1] > flow.begin[i]
@@ -146,11 +158,11 @@ def count_gather(n, t, count, s, tally):
             _count_run(tally, run, np.int64(0), holders)
         _count_steps(tally, t, n, n, n, np.int64(0))
         return
-    rename(n, sink, s.room.order, s.dead.low, s.dead.bit, count, s.flow)
-    _gather(n, t, list_failing(n, s.flow), s.flow, tally)
+    rename_nodes(n, sink, s.room.order, s.dead.low, s.dead.bit, count, s.flow)
+    _run_algorithms(n, t, list_failing(n, s.flow), s.flow, tally)
     for y in range(np.int64(1) << n):
         s.flow.fault[y] = 0
 
 
 #: Five algorithms over FIND_TREE's tree, n <= 10: random trials, and all fault sets.
-GATHER_SINGLE, GATHER_SETS = kernels_of(set_up, count_gather)
+GATHER_SINGLE, GATHER_SETS = make_kernels(set_up, count_gather)

@@ -17,15 +17,15 @@ from .vectors import FEATURES, call_llvm, operation
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
-ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
 LOW32 = np.uint64(0xFFFFFFFF)
-HALF = np.uint64(32)  #: shift from one half of a word to the other
+HALF_WORD_BITS = np.uint64(32)  #: shift from one half of a word to the other
 
 #: 2^64 divided by the golden ratio, odd: spreads words that differ in few bits.
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 #: Bit v of ``LOW[k]`` is set when bit k of v is clear: the lower half of each dimension inside a 64-node word.
-LOW = np.array(
+CLEAR_BIT_MASKS = np.array(
     [
         0x5555555555555555,
         0x3333333333333333,
@@ -38,28 +38,28 @@ LOW = np.array(
 )
 
 
-def _word(*args: Any) -> Any:
+def _word_type(*args: Any) -> Any:
     return types.uint64 if all(a == types.uint64 for a in args) else None
 
 
-def _count(*args: Any) -> Any:
+def _count_type(*args: Any) -> Any:
     return types.int64 if all(a == types.uint64 for a in args) else None
 
 
-@operation(_count, lambda b, t, x: call_llvm(b, "llvm.ctpop.i64", x.type, x))
+@operation(_count_type, lambda b, t, x: call_llvm(b, "llvm.ctpop.i64", x.type, x))
 def popcount(x: Any) -> Any:
     """Number of set bits, as an int64."""
     return np.int64(int(x).bit_count())
 
 
-@operation(_count, lambda b, t, x: call_llvm(b, "llvm.cttz.i64", x.type, x, ir.IntType(1)(0)))
+@operation(_count_type, lambda b, t, x: call_llvm(b, "llvm.cttz.i64", x.type, x, ir.IntType(1)(0)))
 def lowest(x: Any) -> Any:
     """Index of the lowest set bit, as an int64; 64 for zero."""
     return np.int64((int(x) & -int(x)).bit_length() - 1 if x else 64)
 
 
 @operation(
-    _count, lambda b, t, x: b.sub(ir.IntType(64)(63), call_llvm(b, "llvm.ctlz.i64", x.type, x, ir.IntType(1)(0)))
+    _count_type, lambda b, t, x: b.sub(ir.IntType(64)(63), call_llvm(b, "llvm.ctlz.i64", x.type, x, ir.IntType(1)(0)))
 )
 def highest(x: Any) -> Any:
     """Index of the highest set bit, as an int64; -1 for zero."""
@@ -67,7 +67,7 @@ def highest(x: Any) -> Any:
 
 
 @operation(
-    _word,
+    _word_type,
     lambda b, t, x: b.lshr(ir.Constant(x.type, 1 << 63), call_llvm(b, "llvm.ctlz.i64", x.type, x, ir.IntType(1)(1))),
 )
 def highest_bit(x: Any) -> Any:
@@ -75,7 +75,7 @@ def highest_bit(x: Any) -> Any:
     return np.uint64(1 << (int(x).bit_length() - 1))
 
 
-def bits_of(x, m):
+def extract_bits(x, m):
     """The bits of ``x`` at the set positions of ``m``, moved together to the low end."""
     out, bit = ZERO, ONE
     while m:
@@ -90,11 +90,11 @@ def _emit_extract(b: Any, t: Any, x: Any, m: Any) -> Any:
     return call_llvm(b, "llvm.x86.bmi.pext.64", x.type, x, m)
 
 
-#: :func:`bits_of` in one instruction where the CPU has it (``pext``).
-extract = operation(_word, _emit_extract)(bits_of) if FEATURES.get("bmi2", False) else block(bits_of)
+#: :func:`extract_bits` in one instruction where the CPU has it (``pext``).
+extract = operation(_word_type, _emit_extract)(extract_bits) if FEATURES.get("bmi2", False) else block(extract_bits)
 
 
 @block
 def first_lanes(count, lanes=8):
     """The first ``count`` >= 0 of ``lanes`` <= 64 lanes as bits; all of them where ``count`` is more."""
-    return ALL >> np.uint64(64 - (count if count < lanes else lanes)) if count > 0 else ZERO
+    return ALL_BITS >> np.uint64(64 - (count if count < lanes else lanes)) if count > 0 else ZERO

@@ -38,7 +38,7 @@ import fastcube.kernels
 from .locks import try_lock
 
 
-def _tag() -> str:
+def _build_cache_tag() -> str:
     """Name what machine code depends on besides what it is made of (``content.py``): compiler, interpreter, CPU."""
     digest = hashlib.sha256()
     digest.update(f"{llvmlite.__version__} {np.__version__}\0".encode())
@@ -54,7 +54,7 @@ def _tag() -> str:
     return f"{digest.hexdigest()[:16]}-numba{numba.__version__}-py{platform.python_version()}-{cpu}"
 
 
-def roots() -> Iterator[Path]:
+def list_cache_roots() -> Iterator[Path]:
     """Where the folder of a cache may be, best first."""
     if named := os.environ.get("FASTCUBE_CACHE_DIR"):
         yield Path(named)
@@ -67,7 +67,7 @@ def roots() -> Iterator[Path]:
         yield Path(tempfile.gettempdir()) / f"fastcube-{os.getuid()}"
 
 
-def why_not(folder: Path) -> str | None:
+def explain_unusable(folder: Path) -> str | None:
     """Why a folder may not hold what is loaded again, made if need be; None when it may."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -84,34 +84,34 @@ def why_not(folder: Path) -> str | None:
         return (error.strerror or str(error)).lower()
 
 
-def _refused(folder: Path, why: str) -> None:
-    warn(f"compiled kernels are not kept in {folder}: it {why}")
+def _warn_refused(folder: Path, why: str) -> None:
+    warn_once(f"compiled kernels are not kept in {folder}: it {why}")
 
 
 @functools.cache
 def cache_folder() -> Path | None:
     """Folder of this version's machine code, made if need be; None when no root is writable."""
-    tag = _tag()
-    for named in roots():
+    tag = _build_cache_tag()
+    for named in list_cache_roots():
         root = Path(os.path.realpath(named))
         for folder in (root, root / tag):
-            if (why := why_not(folder)) is not None:
+            if (why := explain_unusable(folder)) is not None:
                 if folder.exists() and why.startswith(("is", "belongs", "can")):
-                    _refused(folder, why)
+                    _warn_refused(folder, why)
                 break
         else:
             return root / tag
-    warn("no folder for compiled kernels can be written, each run compiles anew; set FASTCUBE_CACHE_DIR")
+    warn_once("no folder for compiled kernels can be written, each run compiles anew; set FASTCUBE_CACHE_DIR")
     return None
 
 
 @functools.cache  # once each
-def warn(text: str) -> None:
+def warn_once(text: str) -> None:
     """Say something once."""
     warnings.warn(text, RuntimeWarning, stacklevel=3)
 
 
-def _sources(code: Callable[..., Any]) -> list[Path] | None:
+def _list_sources(code: Callable[..., Any]) -> list[Path] | None:
     """All files that a function from outside of this package may be made of; None when it has no file.
 
     Of a function in a package all of that package's, else the files beside its own.
@@ -130,19 +130,19 @@ def folder_of(code: Callable[..., Any] | None) -> Path | None:
     folder = cache_folder()
     if code is None or folder is None or code.__module__.startswith(fastcube.kernels.__name__ + "."):
         return folder
-    if (sources := _sources(code)) is None:
+    if (sources := _list_sources(code)) is None:
         return None
     digest = hashlib.sha256()
     for path in sources:
         digest.update(str(path).encode(errors="surrogateescape") + b"\0" + path.read_bytes() + b"\0")
     own = folder / f"code-{digest.hexdigest()[:16]}"
-    if (why := why_not(own)) is not None:
-        _refused(own, why)
+    if (why := explain_unusable(own)) is not None:
+        _warn_refused(own, why)
         return None
     return own
 
 
-def _content(path: Path) -> bytes:
+def _read_regular_file(path: Path) -> bytes:
     """The bytes of a regular file: a FIFO in its place would keep its reader waiting for ever.  Raises OSError."""
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -151,10 +151,10 @@ def _content(path: Path) -> bytes:
 
 
 #: Seconds that a process waits for another to compile the same kernel; none takes half as long, and then it compiles by itself.
-PATIENCE = 120
+LOCK_TIMEOUT = 120
 
 
-class Entry:
+class CacheEntry:
     """What numba keeps of one kernel: an index and the machine code it names, with their checksums beside them.
 
     Parameters
@@ -181,7 +181,7 @@ class Entry:
                 handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
                 held.callback(os.close, handle)
                 held.callback(lock.unlink, missing_ok=True)
-                until = time.monotonic() + PATIENCE
+                until = time.monotonic() + LOCK_TIMEOUT
                 while not try_lock(handle) and time.monotonic() < until:
                     time.sleep(0.02)
             yield
@@ -189,25 +189,28 @@ class Entry:
     def _names(self) -> list[Path]:
         return [self.index, *sorted(self.index.parent.glob(f"{self.index.stem}.*.nbc"))]
 
-    def _files(self) -> dict[str, str]:
-        return {path.name: hashlib.sha256(_content(path)).hexdigest() for path in self._names()}
+    def _hash_files(self) -> dict[str, str]:
+        return {path.name: hashlib.sha256(_read_regular_file(path)).hexdigest() for path in self._names()}
 
-    def verified(self) -> bool:
+    def verify_checksums(self) -> bool:
         """Whether there is an entry that may be loaded.  What is wrong is removed, so that it is compiled anew."""
         if not self.index.exists():
             return False
         with contextlib.suppress(OSError, ValueError):
-            if why_not(self.index.parent) is None and json.loads(_content(self.sums)) == self._files():
+            if (
+                explain_unusable(self.index.parent) is None
+                and json.loads(_read_regular_file(self.sums)) == self._hash_files()
+            ):
                 return True
         for path in (*self._names(), self.sums):
             with contextlib.suppress(OSError):
                 path.unlink()
         return False
 
-    def seal(self) -> None:
+    def write_checksums(self) -> None:
         """Write the checksums of what numba has just stored."""
         with contextlib.suppress(OSError):
-            sums = json.dumps(self._files())  # another process may just be replacing them
+            sums = json.dumps(self._hash_files())  # another process may just be replacing them
             handle, name = tempfile.mkstemp(dir=self.index.parent, prefix=".sum")
             with os.fdopen(handle, "w") as file:
                 file.write(sums)

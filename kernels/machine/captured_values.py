@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 #: What a compiled function, an intrinsic and a kernel call the Python function that they were made of.
-_BEHIND = ("py_func", "_defn", "_pyfunc", "function")
+_WRAPPED_ATTRIBUTES = ("py_func", "_defn", "_pyfunc", "function")
 
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), np.generic)
+_PLAIN_TYPES = (bool, int, float, complex, str, bytes, type(None), type(...), np.generic)
 
 
-class Used(NamedTuple):
+class CompiledFunction(NamedTuple):
     """A function that is compiled in, with what it freezes.
 
     Attributes
@@ -39,28 +39,28 @@ class Used(NamedTuple):
     values: list[tuple[str, str | None]]
 
 
-def python(value: Any) -> FunctionType | None:
+def unwrap_function(value: Any) -> FunctionType | None:
     """The Python function of a compiled one, or of itself; None of anything else."""
     if isinstance(value, FunctionType):
         return value
-    for name in _BEHIND:
+    for name in _WRAPPED_ATTRIBUTES:
         with contextlib.suppress(Exception):  # an object of the user's
             if isinstance(inner := getattr(value, name, None), FunctionType):
                 return inner
     return None
 
 
-def home(function: FunctionType) -> str:
+def defining_module(function: FunctionType) -> str:
     """The module whose text a function stands in, whatever ``__module__`` it was given."""
     return str(function.__globals__.get("__name__") or "")
 
 
-def text(value: Any) -> str | None:
+def format_value(value: Any) -> str | None:
     """A text that is the same in every process and differs where values do; None where there is none."""
     out = None
     if isinstance(value, enum.Enum):
         out = f"{type(value).__qualname__}.{value.name}"
-    elif isinstance(value, _PLAIN):
+    elif isinstance(value, _PLAIN_TYPES):
         out = repr(value)
     elif isinstance(value, np.ndarray):
         content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
@@ -70,7 +70,7 @@ def text(value: Any) -> str | None:
     elif isinstance(value, type):
         out = f"{value.__qualname__} {getattr(value, '_fields', '')}"
     elif isinstance(value, (tuple, list, set, frozenset, Mapping)):
-        out = _text_of_many(value)
+        out = _format_values(value)
     elif type(value).__module__.startswith("numba.core.types"):
         out = str(value)
     elif callable(value) and hasattr(value, "__name__"):  # not made of Python: a ufunc, a builtin
@@ -78,38 +78,38 @@ def text(value: Any) -> str | None:
     return out
 
 
-def _text_of_many(values: Any) -> str | None:
-    inner = [text(part) for part in (values.items() if isinstance(values, Mapping) else values)]
+def _format_values(values: Any) -> str | None:
+    inner = [format_value(part) for part in (values.items() if isinstance(values, Mapping) else values)]
     known = [part for part in inner if part is not None]
     if len(known) < len(inner):
         return None
     return f"{type(values).__name__} {known if isinstance(values, (tuple, list)) else sorted(known)}"
 
 
-def _names(code: CodeType) -> Iterator[str]:
+def _iter_names(code: CodeType) -> Iterator[str]:
     """All names that a function or one inside it reads: globals and attributes, not told apart, which is quicker."""
-    for each in _codes(code):
+    for each in _iter_codes(code):
         yield from each.co_names
 
 
-def _codes(code: CodeType) -> Iterator[CodeType]:
+def _iter_codes(code: CodeType) -> Iterator[CodeType]:
     """A function's code and those of the functions inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _codes(constant)
+            yield from _iter_codes(constant)
 
 
-def compiled_text(code: CodeType) -> str:
+def hash_code(code: CodeType) -> str:
     """The code itself: the same in every process of one Python version."""
-    constants = [c if not isinstance(c, CodeType) else compiled_text(c) for c in code.co_consts]
+    constants = [c if not isinstance(c, CodeType) else hash_code(c) for c in code.co_consts]
     frozen = [sorted(map(repr, c)) if isinstance(c, frozenset) else repr(c) for c in constants]
     return hashlib.sha256(repr((code.co_code, code.co_names, frozen)).encode(errors="surrogatepass")).hexdigest()
 
 
-def _read(function: FunctionType) -> tuple[set[str], set[str]]:
+def _read_instructions(function: FunctionType) -> tuple[set[str], set[str]]:
     names, attributes = set(), set()
-    for code in _codes(function.__code__):
+    for code in _iter_codes(function.__code__):
         for step in dis.get_instructions(code):
             if step.opname == "LOAD_GLOBAL":
                 names.add(step.argval)
@@ -118,16 +118,16 @@ def _read(function: FunctionType) -> tuple[set[str], set[str]]:
     return names, attributes
 
 
-def _named(
+def _iter_named_values(
     function: FunctionType, counts: Callable[[str], bool], whole: bool = False
 ) -> Iterator[tuple[str, Any, bool]]:
     """What a function uses by name, and whether it was given that: globals, attributes of modules, closure, defaults."""
     if whole:
-        names = attributes = set(_names(function.__code__))
+        names = attributes = set(_iter_names(function.__code__))
     else:
-        names, attributes = _read(function)
+        names, attributes = _read_instructions(function)
     # ``trials_kernel`` and its like make functions with globals of their own, which hold what they are made of
-    own = vars(sys.modules[home(function)]) if home(function) in sys.modules else {}
+    own = vars(sys.modules[defining_module(function)]) if defining_module(function) in sys.modules else {}
     given = function.__globals__ is not own
     found = [(name, function.__globals__[name], given) for name in sorted(names & function.__globals__.keys())]
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -143,21 +143,21 @@ def _named(
                     yield f"{name}.{attribute}", vars(value)[attribute], was_given
 
 
-def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _iter_parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """A value, or what it is made of, so that functions inside it are seen."""
-    if python(value) is None and dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if unwrap_function(value) is None and dataclasses.is_dataclass(value) and not isinstance(value, type):
         for field in dataclasses.fields(value):
-            yield from _parts(f"{name}.{field.name}", getattr(value, field.name))
-    elif type(value) in {tuple, list} and any(python(part) is not None for part in value):
+            yield from _iter_parts(f"{name}.{field.name}", getattr(value, field.name))
+    elif type(value) in {tuple, list} and any(unwrap_function(part) is not None for part in value):
         for i, part in enumerate(value):
-            yield from _parts(f"{name}[{i}]", part)
+            yield from _iter_parts(f"{name}[{i}]", part)
     else:
         yield name, value
 
 
-def used(
+def iter_compiled_functions(
     roots: Iterable[Any], counts: Callable[[str], bool], declared: Callable[[Any], str] | None = None
-) -> Iterator[Used]:
+) -> Iterator[CompiledFunction]:
     """The functions that ``roots`` compile in, each once, from the roots on.
 
     Parameters
@@ -168,28 +168,28 @@ def used(
         Whether all that functions of a module of this name use counts.  Of those where it does not, only what they were given
         does: what they close over, their defaults, and globals that are not their module's.
     """
-    waiting = [function for root in roots if (function := python(root)) is not None]
+    waiting = [function for root in roots if (function := unwrap_function(root)) is not None]
     seen: set[int] = set()
     while waiting:
         function = waiting.pop(0)
         if id(function) in seen:
             continue
         seen.add(id(function))
-        entered = counts(home(function))
-        values = []
-        for name, whole, given in _named(function, counts, declared is not None):
-            for part, value in _parts(name, whole):
-                inner = python(value)
-                if inner is not None and (given or counts(home(inner))):
+        entered = counts(defining_module(function))
+        values: list[tuple[str, str | None]] = []
+        for name, whole, given in _iter_named_values(function, counts, declared is not None):
+            for part, value in _iter_parts(name, whole):
+                inner = unwrap_function(value)
+                if inner is not None and (given or counts(defining_module(inner))):
                     waiting.append(inner)
                     if declared is not None and hasattr(value, "targetoptions"):
                         values.append((part, declared(value)))
-                elif inner is None and (given or entered) and not _made_elsewhere(value, counts):
-                    values.append((part, text(value)))
-        yield Used(function, values)
+                elif inner is None and (given or entered) and not _is_foreign(value, counts):
+                    values.append((part, format_value(value)))
+        yield CompiledFunction(function, values)
 
 
-def _made_elsewhere(value: Any, counts: Callable[[str], bool]) -> bool:
+def _is_foreign(value: Any, counts: Callable[[str], bool]) -> bool:
     """Whether a value is a class or a builtin of a module that does not count."""
     module = getattr(value, "__module__", None) if isinstance(value, type) or callable(value) else None
     return isinstance(module, str) and not counts(module)

@@ -17,20 +17,20 @@ from importlib import import_module
 from types import CodeType, FunctionType
 from typing import Any
 
-from .captured_values import home, python, used
+from .captured_values import defining_module, iter_compiled_functions, unwrap_function
 
 #: LOAD_CONST 0 at an even place: the first constant is used, so that it is no docstring.
-_FIRST = re.compile(rb"\A(?:..)*?\x%02x\0" % __import__("dis").opmap["LOAD_CONST"], re.S)
+_USES_FIRST_CONSTANT = re.compile(rb"\A(?:..)*?\x%02x\0" % __import__("dis").opmap["LOAD_CONST"], re.S)
 
 
 @functools.cache
-def bare(code: CodeType) -> str:
+def hash_bytecode(code: CodeType) -> str:
     """Hash of a code without its docstring and its lines, the same in every process of one Python version."""
     constants = list(code.co_consts)
-    if constants and isinstance(constants[0], str) and not _FIRST.match(code.co_code):
+    if constants and isinstance(constants[0], str) and not _USES_FIRST_CONSTANT.match(code.co_code):
         constants[0] = None
     parts = [
-        bare(c) if isinstance(c, CodeType) else sorted(map(repr, c)) if isinstance(c, frozenset) else repr(c)
+        hash_bytecode(c) if isinstance(c, CodeType) else sorted(map(repr, c)) if isinstance(c, frozenset) else repr(c)
         for c in constants
     ]
     called = (
@@ -43,7 +43,7 @@ def bare(code: CodeType) -> str:
     return hashlib.sha256(repr(whole).encode(errors="surrogatepass")).hexdigest()
 
 
-def _functions(value: Any) -> Iterator[FunctionType]:
+def _iter_functions(value: Any) -> Iterator[FunctionType]:
     """The functions of a module's member: its own, or those of a class."""
     if isinstance(value, type):
         for member in vars(value).values():
@@ -55,24 +55,24 @@ def _functions(value: Any) -> Iterator[FunctionType]:
             )
             if isinstance(inner, FunctionType):
                 yield inner
-    elif (function := python(value)) is not None:
+    elif (function := unwrap_function(value)) is not None:
         yield function
 
 
-_ROOM = __name__.rpartition(".")[0] + "."
+_PACKAGE_PREFIX = __name__.rpartition(".")[0] + "."
 
 
 #: What makes code of functions, and the words of machine code that are no functions: each counts whole.
-_MAKERS = frozenset(_ROOM + name for name in ("bits", "jit", "llvm_link", "simd", "vectors"))
+_CODEGEN_MODULES = frozenset(_PACKAGE_PREFIX + name for name in ("bits", "jit", "llvm_link", "simd", "vectors"))
 
 
-def _in_here(module: str) -> bool:
-    return module in _MAKERS
+def _is_codegen_module(module: str) -> bool:
+    return module in _CODEGEN_MODULES
 
 
-def _reached(module: str) -> bool:
+def _is_followed_module(module: str) -> bool:
     """Whether those of ``module`` count one by one: not the makers, nor libraries, whose versions are in the folder's name."""
-    return not _in_here(module) and module.partition(".")[0] not in {
+    return not _is_codegen_module(module) and module.partition(".")[0] not in {
         "numba",
         "numpy",
         "llvmlite",
@@ -81,21 +81,23 @@ def _reached(module: str) -> bool:
 
 
 @functools.cache
-def _makers() -> str:
+def _hash_codegen_modules() -> str:
     """Hash of this room as it was imported: what gives vectors their meaning and blocks their machine code."""
     members = [
-        (name, member, value) for name in sorted(_MAKERS) for member, value in sorted(vars(import_module(name)).items())
+        (name, member, value)
+        for name in sorted(_CODEGEN_MODULES)
+        for member, value in sorted(vars(import_module(name)).items())
     ]
-    functions = [f for name, _, value in members for f in _functions(value) if home(f) == name]
+    functions = [f for name, _, value in members for f in _iter_functions(value) if defining_module(f) == name]
     found = [
-        (home(f), f.__qualname__, bare(f.__code__), values)
-        for f, values in used(functions, _in_here, _declared)
-        if _in_here(home(f))
+        (defining_module(f), f.__qualname__, hash_bytecode(f.__code__), values)
+        for f, values in iter_compiled_functions(functions, _is_codegen_module, _describe_declaration)
+        if _is_codegen_module(defining_module(f))
     ]
     return hashlib.sha256(repr(sorted(found, key=repr)).encode(errors="surrogatepass")).hexdigest()
 
 
-def _declared(value: Any) -> str:
+def _describe_declaration(value: Any) -> str:
     """How a compiled function is declared: numba's settings, and the passes it goes through."""
     passes = getattr(getattr(value, "_compiler", None), "pipeline_class", None)
     return f"{sorted((k, repr(v)) for k, v in value.targetoptions.items())} {getattr(passes, '__qualname__', '')}"
@@ -103,11 +105,11 @@ def _declared(value: Any) -> str:
 
 def name_of(kernel: Any) -> str | None:
     """The name of a kernel's machine code; None where a value that it freezes has no certain text."""
-    parts: list[Any] = [_makers(), kernel.signature]
-    for function, values in used([kernel.function], _reached, _declared):
-        if _in_here(home(function)):  # among the makers
+    parts: list[Any] = [_hash_codegen_modules(), kernel.signature]
+    for function, values in iter_compiled_functions([kernel.function], _is_followed_module, _describe_declaration):
+        if _is_codegen_module(defining_module(function)):  # among the makers
             continue
         if any(text is None for _, text in values):
             return None
-        parts.append((home(function), function.__qualname__, bare(function.__code__), values))
+        parts.append((defining_module(function), function.__qualname__, hash_bytecode(function.__code__), values))
     return hashlib.sha256(repr(parts).encode(errors="surrogatepass")).hexdigest()[:32]

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from .jit import Kernel
 
 
-def anywhere(*values: Any) -> bool:
+def serve_any_point(*values: Any) -> bool:
     """Serves every point."""
     return True
 
 
-class Table:
+class KernelTable:
     """The kernels of one study.
 
     Parameters
@@ -53,21 +53,21 @@ class Table:
         self._fastest = fastest
         self.names = tuple(self._table)
 
-    def serves(self, name: str, *values: Any) -> bool:
+    def is_served(self, name: str, *values: Any) -> bool:
         """Whether a kernel of the table serves the point of these values.  KeyError for no such kernel."""
         return bool(self._table[name](*values))
 
-    def fastest(self, *values: Any) -> str:
+    def choose_name(self, *values: Any) -> str:
         """Name of the kernel that is taken at these values.  LookupError where it does not serve, or none does."""
-        serving = (name for name in self.names if self.serves(name, *values))
+        serving = (name for name in self.names if self.is_served(name, *values))
         name = self._fastest(*values) if self._fastest else next(serving, None)
         if name is None:
             raise LookupError(f"no kernel of {self._package} serves {values}")
-        if name not in self._table or not self.serves(name, *values):
+        if name not in self._table or not self.is_served(name, *values):
             raise LookupError(f"{name} of {self._package} is to count at {values}, where it does not serve")
         return name
 
-    def load(self, name: str) -> Kernel:
+    def load_kernel(self, name: str) -> Kernel:
         """A kernel of the table, its module imported.  KeyError for no such kernel."""
         if name not in self._table:
             raise KeyError(name)
@@ -77,4 +77,4 @@ class Table:
 
     def kernel(self, *values: Any) -> Kernel:
         """The kernel that is taken at these values; LookupError as in :meth:`fastest`."""
-        return self.load(self.fastest(*values))
+        return self.load_kernel(self.choose_name(*values))

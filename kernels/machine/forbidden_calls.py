@@ -21,7 +21,7 @@ from .errors import NOT_OF_TRIAL
 _STATE = "_random_state"
 
 
-def _results(dispatcher: Any) -> Iterator[Any]:
+def _iter_results(dispatcher: Any) -> Iterator[Any]:
     """What was compiled of a function, then of all that it calls."""
     waiting, seen = [dispatcher], set()
     while waiting:
@@ -37,7 +37,7 @@ def _results(dispatcher: Any) -> Iterator[Any]:
             waiting += [t.dispatcher for t in types if isinstance(t, Dispatcher)]
 
 
-def _name(kind: Any) -> str:
+def _name_refused_type(kind: Any) -> str:
     """What a user calls a type that is refused; empty of any other."""
     if isinstance(kind, ObjModeDispatcher):
         return "objmode"
@@ -48,20 +48,20 @@ def _name(kind: Any) -> str:
     return ""
 
 
-def _places(dispatcher: Any) -> Iterator[tuple[str, str]]:
+def _list_refused_calls(dispatcher: Any) -> Iterator[tuple[str, str]]:
     """What is refused by name, with its place."""
-    for result in _results(dispatcher):
+    for result in _iter_results(dispatcher):
         told = result.type_annotation
         lines = {call.func.name: call.loc for call in told.calltypes if getattr(call, "op", "") == "call"}
         for variable, kind in told.typemap.items():
-            if (name := _name(kind)) and variable in lines:
+            if (name := _name_refused_type(kind)) and variable in lines:
                 yield name, f'\nFile "{lines[variable].filename}", line {lines[variable].line}'
 
 
-def refuse(dispatcher: Any) -> None:
+def reject_forbidden_calls(dispatcher: Any) -> None:
     """Raise NumbaError where a compiled function, or what it calls, draws from a state or leaves compiled code."""
-    found = [*_places(dispatcher)]
-    names = {function.name for result in dispatcher.overloads.values() for function in _functions(result)}
+    found = [*_list_refused_calls(dispatcher)]
+    names = {function.name for result in dispatcher.overloads.values() for function in _iter_callees(result)}
     if any(name.endswith(_STATE) for name in names):
         name, place = next((pair for pair in found if pair[0] != "objmode"), ("Numba's random state", ""))
         raise numba.core.errors.NumbaError(f"{name} is {NOT_OF_TRIAL}{place}")
@@ -70,5 +70,5 @@ def refuse(dispatcher: Any) -> None:
             raise numba.core.errors.NumbaError(f"objmode leaves compiled code, {NOT_OF_TRIAL}{place}")
 
 
-def _functions(result: Any) -> Any:
+def _iter_callees(result: Any) -> Any:
     return result.library._final_module.functions

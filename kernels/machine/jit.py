@@ -35,29 +35,33 @@ from typing import Any
 import numba
 
 from . import numba_internals
-from .cache import Entry, cache_folder, folder_of, warn
+from .cache import CacheEntry, cache_folder, folder_of, warn_once
 from .content import name_of
-from .forbidden_calls import refuse
+from .forbidden_calls import reject_forbidden_calls
 
-_DECLARING = threading.RLock()
+_COMPILE_LOCK = threading.RLock()
 
 # Numba tells functions of one name apart by a number that every process counts from 1, and the linker takes the first of two
 # symbols of one name.  So of two users' trials, cached by two processes and loaded by a third, both ran the first one's code.
-_CACHED = numba_internals.stand(numba_internals.CACHE, "kernels are compiled anew in every process")
-if _CACHED:
+_HAS_CACHE_HOOKS = numba_internals.has_numba_members(
+    numba_internals.CACHE_HOOKS, "kernels are compiled anew in every process"
+)
+if _HAS_CACHE_HOOKS:
     numba.core.bytecode.FunctionIdentity._unique_ids = itertools.count(secrets.randbits(56))
-_HOOKED = numba_internals.stand(numba_internals.BLOCKS, "blocks are compiled plainly, for twice as long")
-if _HOOKED:
-    from .llvm_link import BLOCKS, KERNEL, SCRATCH
+_HAS_BLOCK_HOOKS = numba_internals.has_numba_members(
+    numba_internals.BLOCK_HOOKS, "blocks are compiled plainly, for twice as long"
+)
+if _HAS_BLOCK_HOOKS:
+    from .llvm_link import BLOCK_COMPILERS, KERNEL_COMPILER, SCRATCH_COMPILER
 
 #: Numba's settings for what is linked into its callers: no entry from Python, none from C.
-_LINKED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_LINK_OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 @contextlib.contextmanager
-def _caching_in(folder: Path | None) -> Iterator[bool]:
+def _redirect_cache(folder: Path | None) -> Iterator[bool]:
     """Point numba's cache at a folder; tells whether there is one."""
-    with _DECLARING:
+    with _COMPILE_LOCK:
         before = numba.config.CACHE_DIR
         if folder is not None:
             numba.config.CACHE_DIR = str(folder)
@@ -67,13 +71,13 @@ def _caching_in(folder: Path | None) -> Iterator[bool]:
             numba.config.CACHE_DIR = before
 
 
-def _holds_array(t: Any) -> bool:
+def _has_array(t: Any) -> bool:
     """Whether values of a numba type refer to an array: an array, or a tuple that holds one."""
     parts = getattr(t, "types", ()) or (getattr(t, "dtype", None),) * isinstance(t, numba.types.UniTuple)
-    return isinstance(t, numba.types.Array) or any(_holds_array(part) for part in parts)
+    return isinstance(t, numba.types.Array) or any(_has_array(part) for part in parts)
 
 
-def _without_references(dispatcher: Any) -> Any:
+def _forbid_references(dispatcher: Any) -> Any:
     """Refuse what would go wrong in silence: an array that leaves, or enters by a call, while nobody counts references."""
     compile_it = dispatcher.compile
 
@@ -81,11 +85,11 @@ def _without_references(dispatcher: Any) -> Any:
         out = compile_it(signature)
         result = dispatcher.overloads[tuple(getattr(signature, "args", signature))]
         name = f"@block {dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}"
-        if _holds_array(result.signature.return_type):
+        if _has_array(result.signature.return_type):
             raise numba.core.errors.NumbaTypeError(f"{name} returns an array: nothing would own it; make it a @scratch")
         for call, typed in result.type_annotation.calltypes.items():
             callee = result.type_annotation.typemap[call.func.name] if getattr(call, "op", "") == "call" else None
-            if isinstance(callee, numba.types.Dispatcher) and _holds_array(typed.return_type):
+            if isinstance(callee, numba.types.Dispatcher) and _has_array(typed.return_type):
                 raise numba.core.errors.NumbaTypeError(f"{name} calls {callee}, whose arrays it would never free")
         return out
 
@@ -93,7 +97,7 @@ def _without_references(dispatcher: Any) -> Any:
     return dispatcher
 
 
-def _for_callers_only(dispatcher: Any) -> Any:
+def _restrict_callers(dispatcher: Any) -> Any:
     """Leave the plain function to Python's own calls, and the compiled one, which has no entry from Python, to compiled callers.
 
     An entry is a second function to lower and optimise, of all arguments' types: making them for every block took 35 to 40% of
@@ -108,7 +112,7 @@ def _for_callers_only(dispatcher: Any) -> Any:
     return dispatcher
 
 
-def _loaded(cache: Any, signature: Any, context: Any) -> Any:
+def _load_overload(cache: Any, signature: Any, context: Any) -> Any:
     """What a cache holds of a signature, or None, without importing all that numba can compile: 0.6 of 1.7 s of a short run.
 
     Machine code needs what allocates arrays; compiling asks for the rest by itself.
@@ -117,7 +121,7 @@ def _loaded(cache: Any, signature: Any, context: Any) -> Any:
     return cache._load_overload(signature, context)
 
 
-def _stored(cache: Any, signature: Any, compiled: Any) -> None:
+def _save_overload(cache: Any, signature: Any, compiled: Any) -> None:
     """Keep what was compiled, but for what reads addresses of this process: another that loads it dies of a segmentation fault.
 
     Numba makes such code of all recursion but that of a function which calls itself with its own types.
@@ -152,11 +156,11 @@ def block(
         return functools.partial(block, always=always, alone=alone, checked=checked)
     if numba.config.DISABLE_JIT:
         return function
-    if not _HOOKED:
-        return numba.njit(nogil=True, **_checks(checked))(function)
-    settings = {"nogil": True, **_checks(checked), "_nrt": False, "forceinline": always}
-    declared = numba.njit(**settings, **_LINKED, pipeline_class=BLOCKS[alone])(function)
-    return _for_callers_only(_without_references(declared))
+    if not _HAS_BLOCK_HOOKS:
+        return numba.njit(nogil=True, **_bounds_options(checked))(function)
+    settings = {"nogil": True, **_bounds_options(checked), "_nrt": False, "forceinline": always}
+    declared = numba.njit(**settings, **_LINK_OPTIONS, pipeline_class=BLOCK_COMPILERS[alone])(function)
+    return _restrict_callers(_forbid_references(declared))
 
 
 def scratch(function: Callable[..., Any], *, checked: bool = False) -> Any:
@@ -166,18 +170,18 @@ def scratch(function: Callable[..., Any], *, checked: bool = False) -> Any:
     zero ZeroDivisionError, instead of giving 0 or infinity.  Such are users' own, trials too: Python's calls of them get
     machine code.
     """
-    settings = {"nogil": True, **_checks(checked), "_nrt": True, "forceinline": False}
-    if checked or numba.config.DISABLE_JIT or not _HOOKED:
+    settings = {"nogil": True, **_bounds_options(checked), "_nrt": True, "forceinline": False}
+    if checked or numba.config.DISABLE_JIT or not _HAS_BLOCK_HOOKS:
         return numba.njit(**settings)(function)
-    return _for_callers_only(numba.njit(**settings, **_LINKED, pipeline_class=SCRATCH)(function))
+    return _restrict_callers(numba.njit(**settings, **_LINK_OPTIONS, pipeline_class=SCRATCH_COMPILER)(function))
 
 
-def _checks(checked: bool) -> dict[str, Any]:
+def _bounds_options(checked: bool) -> dict[str, Any]:
     """Numba's settings for an index outside of its array and a division by zero; unchecked, $NUMBA_BOUNDSCHECK decides."""
     return {"error_model": "python", "boundscheck": True} if checked else {"error_model": "numpy"}
 
 
-def jit_disabled() -> bool:
+def is_jit_disabled() -> bool:
     """Whether NUMBA_DISABLE_JIT leaves all functions as Python."""
     return bool(numba.config.DISABLE_JIT)
 
@@ -221,11 +225,11 @@ class Kernel:
         """The machine code as a callable that accepts this signature and no other."""
         if numba.config.DISABLE_JIT:
             return self.function
-        with _DECLARING:
+        with _COMPILE_LOCK:
             if "compiled" in self.__dict__:  # another thread was first
                 return self.__dict__["compiled"]  # type: ignore[no-any-return]
             begin = time.perf_counter()
-            dispatcher: Callable[..., Any] = self._from_cache()
+            dispatcher: Callable[..., Any] = self._load_or_compile()
             self.seconds = time.perf_counter() - begin
             self.__dict__["compiled"] = dispatcher
         return dispatcher
@@ -235,17 +239,17 @@ class Kernel:
         """Whether the first use will be quick: compiled in this process, or stored in the cache."""
         if "compiled" in self.__dict__ or numba.config.DISABLE_JIT:
             return True
-        with _caching_in(folder_of(self.code)) as possible:
-            if not (self.cache and possible and _CACHED):
+        with _redirect_cache(folder_of(self.code)) as possible:
+            if not (self.cache and possible and _HAS_CACHE_HOOKS):
                 return False
-            return self.name is not None and Path(self._file()._index_path).exists()
+            return self.name is not None and Path(self._make_cache_file()._index_path).exists()
 
     @functools.cached_property
     def name(self) -> str | None:
         """The name of its machine code in the cache, by all that it is made of."""
         return name_of(self)
 
-    def _file(self) -> Any:
+    def _make_cache_file(self) -> Any:
         """Where numba keeps it; to be asked for while its folder is numba's."""
         kind = self.function.__module__.removeprefix("fastcube.kernels.")
         return numba.core.caching.IndexDataCacheFile(
@@ -256,41 +260,43 @@ class Kernel:
         """What finds this kernel in its index: the index's own name says the rest."""
         return signature, codegen.magic_tuple()
 
-    def _declared(self, cache: bool) -> Any:
-        settings = {"pipeline_class": KERNEL} if _HOOKED else {}
+    def _compile_dispatcher(self, cache: bool) -> Any:
+        settings = {"pipeline_class": KERNEL_COMPILER} if _HAS_BLOCK_HOOKS else {}
         dispatcher = numba.njit(nogil=True, error_model="numpy", cache=cache, **settings)(self.function)
         if cache:
             dispatcher._cache._index_key = self._index_key
-            dispatcher._cache._cache_file = self._file()
+            dispatcher._cache._cache_file = self._make_cache_file()
             dispatcher._cache._impl.locator.ensure_cache_path = lambda: None  # entry makes it
-            dispatcher._cache.load_overload = functools.partial(_loaded, dispatcher._cache)
-            dispatcher._cache.save_overload = functools.partial(_stored, dispatcher._cache)
-        entry = Entry(Path(dispatcher._cache._cache_file._index_path)) if cache else None
+            dispatcher._cache.load_overload = functools.partial(_load_overload, dispatcher._cache)
+            dispatcher._cache.save_overload = functools.partial(_save_overload, dispatcher._cache)
+        entry = CacheEntry(Path(dispatcher._cache._cache_file._index_path)) if cache else None
         with entry.alone() if entry else contextlib.nullcontext():
-            known = entry is not None and entry.verified()
+            known = entry is not None and entry.verify_checksums()
             with warnings.catch_warnings():  # what follows says it
                 warnings.filterwarnings("ignore", "Code running in object mode", numba.core.errors.NumbaWarning)
                 dispatcher.compile(self.signature)
             dispatcher.disable_compile()
             if not known:
-                refuse(dispatcher)  # what is not sealed is not loaded again
+                reject_forbidden_calls(dispatcher)  # what is not sealed is not loaded again
             if entry is not None and not known:
-                entry.seal()
+                entry.write_checksums()
         return dispatcher
 
-    def _from_cache(self) -> Any:
+    def _load_or_compile(self) -> Any:
         """Loaded, or compiled and stored; compiled in memory where that cannot be."""
-        with _caching_in(folder_of(self.code)) as possible:
-            if not (self.cache and possible and _CACHED and self.name is not None):
-                return self._declared(cache=False)
+        with _redirect_cache(folder_of(self.code)) as possible:
+            if not (self.cache and possible and _HAS_CACHE_HOOKS and self.name is not None):
+                return self._compile_dispatcher(cache=False)
             try:
-                return self._declared(cache=True)
+                return self._compile_dispatcher(cache=True)
             except numba.core.errors.NumbaError:  # the kernel's own
                 raise
             except Exception as error:  # a damaged file raises anything
                 problem = error
-        compiled = self._declared(cache=False)  # an error of the function's own comes again
-        warn(f"compiled kernels in {cache_folder()} cannot be used ({type(problem).__name__}): remove it, or make room")
+        compiled = self._compile_dispatcher(cache=False)  # an error of the function's own comes again
+        warn_once(
+            f"compiled kernels in {cache_folder()} cannot be used ({type(problem).__name__}): remove it, or make room"
+        )
         return compiled
 
     def __call__(self, *args: Any) -> Any:

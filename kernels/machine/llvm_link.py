@@ -25,16 +25,16 @@ from llvmlite.binding import Linkage
 from numba.core import compiler, compiler_machinery, errors, lowering, typed_passes
 
 #: Symbols of the blocks that are optimised by themselves.
-_ALONE: set[str] = set()
+_SEPARATE_SYMBOLS: set[str] = set()
 
 
-def _leave(library: Any) -> None:
+def _skip_machine_code(library: Any) -> None:
     """In place of making machine code: what a finished library must know of itself."""
     library._finalize_dynamic_globals()
     library._finalized = True
 
 
-def _last(lowering: type) -> type:
+def _make_last_pass(lowering: type) -> type:
     """A pass in place of numba's last one."""
     lowering._name = f"fastcube{lowering.__name__}"  # type: ignore[attr-defined]
     return compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)(lowering)  # type: ignore[no-any-return]
@@ -55,7 +55,7 @@ class _Lower(lowering.Lower):  # type: ignore[misc]
         return super()._lower_call_RecursiveCall(fnty, expr, signature)
 
 
-@_last
+@_make_last_pass
 class _Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
     """Numba's own, into a library of which no machine code is made."""
 
@@ -70,35 +70,35 @@ class _Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
         super().run_pass(state)
         made = state.cr.fndesc
         if self.alone:
-            _ALONE.add(made.llvm_func_name)
+            _SEPARATE_SYMBOLS.add(made.llvm_func_name)
         if not self.first:
             library._optimize_final_module = lambda: None
         prints = str(library._final_module).count(context.get_env_name(made)) > 1
         if prints:  # what that needs comes with an entry
             entry = context.get_executable(library, made, state.cr.env)
         else:
-            library._finalize_final_module = functools.partial(_leave, library)
+            library._finalize_final_module = functools.partial(_skip_machine_code, library)
             entry = functools.partial(state.func_id.func)  # by which callers know it
         context.insert_user_function(entry, made, [library])
         state.cr = state.cr._replace(cfunc=entry)
         return True
 
 
-@_last
+@_make_last_pass
 class _LoweringFirst(_Lowering):
     """The same, optimised before it is linked."""
 
     first = True
 
 
-@_last
+@_make_last_pass
 class _LoweringAlone(_LoweringFirst):
     """The same, left as it is then."""
 
     alone = True
 
 
-@_last
+@_make_last_pass
 class _LoweringAll(typed_passes.NativeLowering):  # type: ignore[misc]
     """Numba's own, for a kernel: what is linked into it is called by nobody else."""
 
@@ -116,12 +116,16 @@ def _optimize_as_one(library: Any, optimize: Callable[[], None]) -> None:
     so that a user's trial called a block of which a kernel's optimiser had dropped an argument.
     """
     for function in library._final_module.functions:
-        if function.linkage == Linkage.linkonce_odr and not function.is_declaration and function.name not in _ALONE:
+        if (
+            function.linkage == Linkage.linkonce_odr
+            and not function.is_declaration
+            and function.name not in _SEPARATE_SYMBOLS
+        ):
             function.linkage = Linkage.private
     optimize()
 
 
-def _compiler(lowering: type) -> type:
+def _make_compiler(lowering: type) -> type:
     """Numba's passes for a function, with the last one ours."""
 
     class Compiler(compiler.Compiler):  # type: ignore[misc]
@@ -138,6 +142,6 @@ def _compiler(lowering: type) -> type:
 
 
 #: What compiles a block, by whether it is optimised by itself too, what allocates, and a kernel.
-BLOCKS = {False: _compiler(_Lowering), True: _compiler(_LoweringAlone)}
-SCRATCH = _compiler(_LoweringFirst)
-KERNEL = _compiler(_LoweringAll)
+BLOCK_COMPILERS = {False: _make_compiler(_Lowering), True: _make_compiler(_LoweringAlone)}
+SCRATCH_COMPILER = _make_compiler(_LoweringFirst)
+KERNEL_COMPILER = _make_compiler(_LoweringAll)

@@ -35,7 +35,7 @@ def _emit_neighbour(k: int) -> Callable[..., Any]:
     return shuffle if k > 2 else affine if _HAS_GFNI else shifts
 
 
-def _neighbour(k: int) -> Callable[..., Any]:
+def _make_neighbour(k: int) -> Callable[..., Any]:
     def neighbour(x: Any) -> Any:
         """Bit ``v`` of the 512 becomes what bit ``v ^ 2^k`` was: each node looks across dimension k."""
         v = np.arange(BITS) ^ (1 << k)
@@ -45,12 +45,12 @@ def _neighbour(k: int) -> Callable[..., Any]:
     return operation(lambda x: x if isinstance(x, Vector) and x.bits == 64 else None, _emit_neighbour(k))(neighbour)
 
 
-neighbour0 = _neighbour(0)
-neighbour1 = _neighbour(1)
-neighbour2 = _neighbour(2)
-neighbour3 = _neighbour(3)
-neighbour4 = _neighbour(4)
-neighbour5 = _neighbour(5)
-neighbour6 = _neighbour(6)
-neighbour7 = _neighbour(7)
-neighbour8 = _neighbour(8)
+neighbour0 = _make_neighbour(0)
+neighbour1 = _make_neighbour(1)
+neighbour2 = _make_neighbour(2)
+neighbour3 = _make_neighbour(3)
+neighbour4 = _make_neighbour(4)
+neighbour5 = _make_neighbour(5)
+neighbour6 = _make_neighbour(6)
+neighbour7 = _make_neighbour(7)
+neighbour8 = _make_neighbour(8)

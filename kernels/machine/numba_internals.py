@@ -11,10 +11,10 @@ from typing import Any
 import numba
 from numba.core import base, bytecode, caching, codegen, compiler, dispatcher, lowering, runtime, typed_passes
 
-from .cache import warn
+from .cache import warn_once
 
 #: What blocks hook, and what the cache hooks: owner and name of each.
-BLOCKS: tuple[tuple[Any, str], ...] = (
+BLOCK_HOOKS: tuple[tuple[Any, str], ...] = (
     (dispatcher.Dispatcher, "compile"),
     (dispatcher.Dispatcher, "add_overload"),
     (dispatcher.Dispatcher, "_compile_for_args"),
@@ -29,7 +29,7 @@ BLOCKS: tuple[tuple[Any, str], ...] = (
     (codegen.CPUCodeLibrary, "_finalize_final_module"),
     (codegen.CPUCodeLibrary, "_finalize_dynamic_globals"),
 )
-CACHE: tuple[tuple[Any, str], ...] = (
+CACHE_HOOKS: tuple[tuple[Any, str], ...] = (
     (bytecode.FunctionIdentity, "_unique_ids"),
     (caching.FunctionCache, "_index_key"),
     (caching.FunctionCache, "_load_overload"),
@@ -39,9 +39,9 @@ CACHE: tuple[tuple[Any, str], ...] = (
 )
 
 
-def stand(members: tuple[tuple[Any, str], ...], without: str) -> bool:
+def has_numba_members(members: tuple[tuple[Any, str], ...], without: str) -> bool:
     """Whether all of these are there; says in a line which is not, and what is done without it."""
     lacking = [name for owner, name in members if not hasattr(owner, name)]
     if lacking:
-        warn(f"numba {numba.__version__} lacks {', '.join(lacking)}: {without}")
+        warn_once(f"numba {numba.__version__} lacks {', '.join(lacking)}: {without}")
     return not lacking

@@ -19,18 +19,29 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from .vectors import BITS, FEATURES, Mask, Vector, addressed, call_llvm, llvm_type, operation, same, suffix
+from .vectors import (
+    BITS,
+    FEATURES,
+    Mask,
+    Vector,
+    address_type,
+    call_llvm,
+    intrinsic_suffix,
+    llvm_type,
+    operation,
+    same_type,
+)
 
 
-def _compare(a: Any, b: Any) -> Any:
+def _compare_type(a: Any, b: Any) -> Any:
     return Mask(a.lanes) if isinstance(a, Vector) and a == b else None
 
 
-def _masks(*args: Any) -> Any:
+def _common_mask_type(*args: Any) -> Any:
     return args[0] if isinstance(args[0], Mask) and all(a == args[0] for a in args) else None
 
 
-def _not(b: Any, x: Any) -> Any:
+def _emit_not(b: Any, x: Any) -> Any:
     return b.xor(x, ir.Constant(x.type, [-1] * x.type.count))
 
 
@@ -41,16 +52,17 @@ def _address(b: Any, array: Any, offset: Any, vector: Any) -> Any:
     return b.bitcast(b.gep(array, [offset]), llvm_type(vector).as_pointer())
 
 
-def _of_array(array: Any) -> Any:
+def _array_vector_type(array: Any) -> Any:
     if isinstance(array, (types.Array, types.CPointer)) and _unsigned(array.dtype):
         return Vector(array.dtype.bitwidth)
     return None
 
 
 @operation(
-    lambda arrays: addressed(arrays) if isinstance(arrays, types.BaseNamedTuple) else None, lambda b, t, arrays: arrays
+    lambda arrays: address_type(arrays) if isinstance(arrays, types.BaseNamedTuple) else None,
+    lambda b, t, arrays: arrays,
 )
-def addresses(arrays: Any) -> Any:
+def take_addresses(arrays: Any) -> Any:
     """A NamedTuple with addresses, which indexing and the operations take, in place of its arrays: 1 number a call each, not 7.
 
     For a few arrays that pass through many calls which are not inlined, and for nothing else: the walks of a dual-cube's
@@ -60,13 +72,13 @@ def addresses(arrays: Any) -> Any:
     return arrays
 
 
-def _load(b: Any, t: Any, array: Any, offset: Any) -> Any:
-    out = b.load(_address(b, array, offset, _of_array(t[0])))
+def _emit_load(b: Any, t: Any, array: Any, offset: Any) -> Any:
+    out = b.load(_address(b, array, offset, _array_vector_type(t[0])))
     out.align = 1
     return out
 
 
-@operation(lambda array, offset: _of_array(array), _load)
+@operation(lambda array, offset: _array_vector_type(array), _emit_load)
 def load(array: Any, offset: Any) -> Any:
     """Lanes ``array[offset : offset + lanes]`` of a contiguous one-dimensional unsigned array; no bounds check."""
     return array[int(offset) : int(offset) + BITS // (8 * array.itemsize)].copy()
@@ -79,17 +91,17 @@ def _emit_wide_load(b: Any, t: Any, array: Any, offset: Any) -> Any:
     return out if t[0].dtype.bitwidth == 64 else b.zext(out, ir.VectorType(ir.IntType(64), 8))
 
 
-@operation(lambda array, offset: Vector(64) if _of_array(array) else None, _emit_wide_load)
+@operation(lambda array, offset: Vector(64) if _array_vector_type(array) else None, _emit_wide_load)
 def load_wide(array: Any, offset: Any) -> Any:
     """``array[offset : offset + 8]`` of a contiguous one-dimensional unsigned array as lanes of 64 bits; no bounds check."""
     return array[int(offset) : int(offset) + 8].astype(np.uint64)
 
 
-def _store(b: Any, t: Any, array: Any, offset: Any, vector: Any) -> None:
+def _emit_store(b: Any, t: Any, array: Any, offset: Any, vector: Any) -> None:
     b.store(vector, _address(b, array, offset, t[2])).align = 1
 
 
-@operation(lambda array, offset, vector: types.void if _of_array(array) == vector else None, _store)
+@operation(lambda array, offset, vector: types.void if _array_vector_type(array) == vector else None, _emit_store)
 def store(array: Any, offset: Any, vector: Any) -> None:
     """Write all lanes to ``array[offset : offset + lanes]``; no bounds check."""
     array[int(offset) : int(offset) + vector.size] = vector
@@ -102,7 +114,8 @@ def _emit_narrow_store(b: Any, t: Any, array: Any, offset: Any, vector: Any) -> 
 
 
 @operation(
-    lambda array, offset, vector: types.void if _of_array(array) and vector == Vector(64) else None, _emit_narrow_store
+    lambda array, offset, vector: types.void if _array_vector_type(array) and vector == Vector(64) else None,
+    _emit_narrow_store,
 )
 def store_narrow(array: Any, offset: Any, vector: Any) -> None:
     """Write the low bits of eight lanes of 64 to ``array[offset : offset + 8]``; no bounds check."""
@@ -120,7 +133,7 @@ def _emit_gather(b: Any, t: Any, array: Any, where: Any) -> Any:
 
 
 @operation(
-    lambda array, where: where if _of_array(array) == where == Vector(64) else None,
+    lambda array, where: where if _array_vector_type(array) == where == Vector(64) else None,
     _emit_gather,
 )
 def gather(array: Any, where: Any) -> Any:
@@ -150,7 +163,9 @@ def _emit_transposed(b: Any, t: Any, source: Any, at: Any, step: Any, out: Any, 
 
 @operation(
     lambda source, at, step, out, to: (
-        types.void if _of_array(source) == _of_array(out) == Vector(64) and at == step == to == types.int64 else None
+        types.void
+        if _array_vector_type(source) == _array_vector_type(out) == Vector(64) and at == step == to == types.int64
+        else None
     ),
     _emit_transposed,
 )
@@ -200,7 +215,7 @@ def _emit_like(b: Any, t: Any, vector: Any, value: Any) -> Any:
     lambda vector, value: vector if isinstance(vector, Vector) and isinstance(value, types.Integer) else None,
     _emit_like,
 )
-def like(vector: Any, value: Any) -> Any:
+def splat_like(vector: Any, value: Any) -> Any:
     """All lanes equal to ``value`` cut to the lanes of ``vector`` (whose contents do not matter)."""
     return np.full(vector.size, int(value) & (256**vector.itemsize - 1), vector.dtype)
 
@@ -209,7 +224,7 @@ def _emit_iota(b: Any, t: Any, vector: Any) -> Any:
     return ir.Constant(llvm_type(t[0]), list(range(t[0].lanes)))
 
 
-@operation(same, _emit_iota)
+@operation(same_type, _emit_iota)
 def iota(vector: Any) -> Any:
     """Lanes 0, 1, 2, ... of the kind of ``vector``."""
     return np.arange(vector.size, dtype=vector.dtype)
@@ -226,43 +241,43 @@ def lanes_of(vector: Any) -> Any:
 # ---------------------------------------------------------------- arithmetic, lane by lane
 
 
-@operation(same, lambda b, t, x, y: b.xor(x, y))
+@operation(same_type, lambda b, t, x, y: b.xor(x, y))
 def xor(x: Any, y: Any) -> Any:
     """``x ^ y``."""
     return x ^ y
 
 
-@operation(same, lambda b, t, x, y: b.and_(x, y))
-def both(x: Any, y: Any) -> Any:
+@operation(same_type, lambda b, t, x, y: b.and_(x, y))
+def bit_and(x: Any, y: Any) -> Any:
     """``x & y``."""
     return x & y
 
 
-@operation(same, lambda b, t, x, y: b.or_(x, y))
-def either(x: Any, y: Any) -> Any:
+@operation(same_type, lambda b, t, x, y: b.or_(x, y))
+def bit_or(x: Any, y: Any) -> Any:
     """``x | y``."""
     return x | y
 
 
-@operation(same, lambda b, t, x, y: b.and_(x, _not(b, y)))
-def without(x: Any, y: Any) -> Any:
+@operation(same_type, lambda b, t, x, y: b.and_(x, _emit_not(b, y)))
+def and_not(x: Any, y: Any) -> Any:
     """``x & ~y``."""
     return x & ~y
 
 
-@operation(same, lambda b, t, x, y: b.add(x, y))
+@operation(same_type, lambda b, t, x, y: b.add(x, y))
 def add(x: Any, y: Any) -> Any:
     """Sum modulo two to the lane width."""
     return x + y
 
 
-@operation(same, lambda b, t, x, y: b.sub(x, y))
+@operation(same_type, lambda b, t, x, y: b.sub(x, y))
 def sub(x: Any, y: Any) -> Any:
     """Difference modulo two to the lane width."""
     return x - y
 
 
-@operation(same, lambda b, t, x, y: b.mul(x, y))
+@operation(same_type, lambda b, t, x, y: b.mul(x, y))
 def mul(x: Any, y: Any) -> Any:
     """Product modulo two to the lane width."""
     return x * y
@@ -274,7 +289,7 @@ def _emit_high(b: Any, t: Any, x: Any, y: Any) -> Any:
     return b.trunc(b.lshr(b.mul(b.zext(x, wide), b.zext(y, wide)), by), x.type)
 
 
-@operation(lambda x, y: same(x, y) if getattr(x, "bits", 64) < 64 else None, _emit_high)
+@operation(lambda x, y: same_type(x, y) if getattr(x, "bits", 64) < 64 else None, _emit_high)
 def mul_high(x: Any, y: Any) -> Any:
     """Product divided by two to the lane width: its upper half, of lanes up to 32 bits (one instruction on x86 for 16)."""
     return ((x.astype(np.uint64) * y.astype(np.uint64)) >> np.uint64(8 * x.itemsize)).astype(x.dtype)
@@ -285,13 +300,13 @@ def _emit_wide(b: Any, t: Any, x: Any, y: Any) -> Any:
     return b.mul(b.and_(x, low), b.and_(y, low))
 
 
-@operation(same, _emit_wide)
+@operation(same_type, _emit_wide)
 def mul32(x: Any, y: Any) -> Any:
     """64-bit lanes: product of the low 32 bits of each, exact (one instruction on x86)."""
     return (x & np.uint64(0xFFFFFFFF)) * (y & np.uint64(0xFFFFFFFF))
 
 
-@operation(same, lambda b, t, x, y: b.shl(x, y))
+@operation(same_type, lambda b, t, x, y: b.shl(x, y))
 def shift_left(x: Any, y: Any) -> Any:
     """``x << y``, each lane by its own count; counts below the lane width only."""
     return x << y
@@ -302,7 +317,7 @@ def _emit_one_hot(b: Any, t: Any, x: Any) -> Any:
     return b.select(b.icmp_unsigned("<", x, width), b.shl(one, x), zero)
 
 
-@operation(same, _emit_one_hot)
+@operation(same_type, _emit_one_hot)
 def one_hot(x: Any) -> Any:
     """``1 << x``, and 0 where ``x`` is not below the lane width (one shift on x86)."""
     return np.where(x < 8 * x.itemsize, x.dtype.type(1) << np.minimum(x, 8 * x.itemsize - 1).astype(x.dtype), 0).astype(
@@ -310,31 +325,31 @@ def one_hot(x: Any) -> Any:
     )
 
 
-@operation(same, lambda b, t, x, y: b.lshr(x, y))
+@operation(same_type, lambda b, t, x, y: b.lshr(x, y))
 def shift_right(x: Any, y: Any) -> Any:
     """``x >> y``, each lane by its own count; counts below the lane width only."""
     return x >> y
 
 
-@operation(same, lambda b, t, x, y: call_llvm(b, f"llvm.umin.{suffix(t[0])}", x.type, x, y))
+@operation(same_type, lambda b, t, x, y: call_llvm(b, f"llvm.umin.{intrinsic_suffix(t[0])}", x.type, x, y))
 def minimum(x: Any, y: Any) -> Any:
     """Smaller of each pair of lanes."""
     return np.minimum(x, y)
 
 
-@operation(same, lambda b, t, x, y: call_llvm(b, f"llvm.umax.{suffix(t[0])}", x.type, x, y))
+@operation(same_type, lambda b, t, x, y: call_llvm(b, f"llvm.umax.{intrinsic_suffix(t[0])}", x.type, x, y))
 def maximum(x: Any, y: Any) -> Any:
     """Larger of each pair of lanes."""
     return np.maximum(x, y)
 
 
-@operation(same, lambda b, t, x: call_llvm(b, f"llvm.ctpop.{suffix(t[0])}", x.type, x))
+@operation(same_type, lambda b, t, x: call_llvm(b, f"llvm.ctpop.{intrinsic_suffix(t[0])}", x.type, x))
 def popcount(x: Any) -> Any:
     """Number of set bits of each lane, in that lane."""
     return np.bitwise_count(x).astype(x.dtype)
 
 
-@operation(same, lambda b, t, x: call_llvm(b, f"llvm.bitreverse.{suffix(t[0])}", x.type, x))
+@operation(same_type, lambda b, t, x: call_llvm(b, f"llvm.bitreverse.{intrinsic_suffix(t[0])}", x.type, x))
 def reverse(x: Any) -> Any:
     """The bits of each lane in reverse order (one instruction on x86 for 8)."""
     ordered = np.unpackbits(x.view(np.uint8).reshape(x.size, -1), axis=1, bitorder="little")[:, ::-1]
@@ -343,14 +358,16 @@ def reverse(x: Any) -> Any:
 
 def _emit_top(b: Any, t: Any, x: Any) -> Any:
     kind = x.type
-    zeros = call_llvm(b, f"llvm.ctlz.{suffix(t[0])}", kind, x, ir.IntType(1)(0))
+    zeros = call_llvm(b, f"llvm.ctlz.{intrinsic_suffix(t[0])}", kind, x, ir.IntType(1)(0))
     last = ir.Constant(kind, [t[0].bits - 1] * t[0].lanes)
-    zeros = call_llvm(b, f"llvm.umin.{suffix(t[0])}", kind, zeros, last)  # a shift by the width would be undefined
+    zeros = call_llvm(
+        b, f"llvm.umin.{intrinsic_suffix(t[0])}", kind, zeros, last
+    )  # a shift by the width would be undefined
     return b.lshr(ir.Constant(kind, [1 << (t[0].bits - 1)] * t[0].lanes), zeros)
 
 
-@operation(same, _emit_top)
-def top(x: Any) -> Any:
+@operation(same_type, _emit_top)
+def top_bit(x: Any) -> Any:
     """The highest set bit of each lane alone; 1 for a lane that is zero."""
     return np.array([1 << max(int(lane).bit_length() - 1, 0) for lane in x], x.dtype)
 
@@ -358,38 +375,38 @@ def top(x: Any) -> Any:
 # ---------------------------------------------------------------- masks
 
 
-@operation(_compare, lambda b, t, x, y: b.icmp_unsigned("<=", x, y))
+@operation(_compare_type, lambda b, t, x, y: b.icmp_unsigned("<=", x, y))
 def less_equal(x: Any, y: Any) -> Any:
     """Mask of the lanes where ``x <= y``."""
     return x <= y
 
 
-@operation(_compare, lambda b, t, x, y: b.icmp_unsigned("==", x, y))
+@operation(_compare_type, lambda b, t, x, y: b.icmp_unsigned("==", x, y))
 def equal(x: Any, y: Any) -> Any:
     """Mask of the lanes where ``x == y``."""
     return x == y
 
 
-@operation(_compare, lambda b, t, x, y: b.icmp_unsigned("!=", x, y))
-def differ(x: Any, y: Any) -> Any:
+@operation(_compare_type, lambda b, t, x, y: b.icmp_unsigned("!=", x, y))
+def not_equal(x: Any, y: Any) -> Any:
     """Mask of the lanes where ``x != y``."""
     return x != y
 
 
-@operation(_masks, lambda b, t, x, y: b.and_(x, y))
+@operation(_common_mask_type, lambda b, t, x, y: b.and_(x, y))
 def mask_and(x: Any, y: Any) -> Any:
     """Lanes in both masks."""
     return x & y
 
 
-@operation(_masks, lambda b, t, x, y: b.or_(x, y))
+@operation(_common_mask_type, lambda b, t, x, y: b.or_(x, y))
 def mask_or(x: Any, y: Any) -> Any:
     """Lanes in either mask."""
     return x | y
 
 
-@operation(_masks, lambda b, t, x, y: b.and_(x, _not(b, y)))
-def mask_without(x: Any, y: Any) -> Any:
+@operation(_common_mask_type, lambda b, t, x, y: b.and_(x, _emit_not(b, y)))
+def mask_and_not(x: Any, y: Any) -> Any:
     """Lanes in ``x`` and not in ``y``."""
     return x & ~y
 
@@ -454,7 +471,7 @@ def select(m: Any, x: Any, y: Any) -> Any:
 
 @operation(
     lambda x: types.uint64 if isinstance(x, Vector) and x.bits == 64 else None,
-    lambda b, t, x: call_llvm(b, f"llvm.vector.reduce.add.{suffix(t[0])}", ir.IntType(64), x),
+    lambda b, t, x: call_llvm(b, f"llvm.vector.reduce.add.{intrinsic_suffix(t[0])}", ir.IntType(64), x),
 )
 def total(x: Any) -> Any:
     """Sum of 64-bit lanes modulo 2^64."""
@@ -463,7 +480,7 @@ def total(x: Any) -> Any:
 
 @operation(
     lambda x: types.uint64 if isinstance(x, Vector) and x.bits == 64 else None,
-    lambda b, t, x: call_llvm(b, f"llvm.vector.reduce.or.{suffix(t[0])}", ir.IntType(64), x),
+    lambda b, t, x: call_llvm(b, f"llvm.vector.reduce.or.{intrinsic_suffix(t[0])}", ir.IntType(64), x),
 )
 def union(x: Any) -> Any:
     """The bits set in any 64-bit lane."""
@@ -472,7 +489,12 @@ def union(x: Any) -> Any:
 
 def _emit_compress(b: Any, t: Any, m: Any, x: Any) -> Any:
     return call_llvm(
-        b, f"llvm.experimental.vector.compress.{suffix(t[1])}", x.type, x, m, ir.Constant(x.type, ir.Undefined)
+        b,
+        f"llvm.experimental.vector.compress.{intrinsic_suffix(t[1])}",
+        x.type,
+        x,
+        m,
+        ir.Constant(x.type, ir.Undefined),
     )
 
 
@@ -492,13 +514,13 @@ def _emit_low_halves(b: Any, t: Any, x: Any, y: Any) -> Any:
     return b.bitcast(b.shuffle_vector(b.bitcast(x, kind), b.bitcast(y, kind), index), x.type)
 
 
-@operation(same, _emit_low_halves)
+@operation(same_type, _emit_low_halves)
 def low_halves(x: Any, y: Any) -> Any:
     """64-bit lanes: the low 32 bits of ``x`` below the low 32 bits of ``y``."""
     return (x & np.uint64(0xFFFFFFFF)) | (y << np.uint64(32))
 
 
-def _view(bits: int) -> Callable[..., Any]:
+def _make_view(bits: int) -> Callable[..., Any]:
     def view(x: Any) -> Any:
         """The same 512 bits as lanes of so many."""
         return x.view(f"u{bits // 8}")
@@ -508,13 +530,13 @@ def _view(bits: int) -> Callable[..., Any]:
     return seen(view)
 
 
-as8, as16, as32, as64 = (_view(bits) for bits in (8, 16, 32, 64))
+as8, as16, as32, as64 = (_make_view(bits) for bits in (8, 16, 32, 64))
 
 
 # ---------------------------------------------------------------- four vectors as one
 
 
-def _one(t: Any) -> bool:
+def _is_single_vector(t: Any) -> bool:
     return isinstance(t, Vector) and t.lanes * t.bits == BITS
 
 
@@ -526,7 +548,7 @@ def _emit_join(b: Any, t: Any, *vectors: Any) -> Any:
     return vectors[0]
 
 
-@operation(lambda w, x, y, z: Vector(w.bits, 4) if _one(w) and same(w, x, y, z) else None, _emit_join)
+@operation(lambda w, x, y, z: Vector(w.bits, 4) if _is_single_vector(w) and same_type(w, x, y, z) else None, _emit_join)
 def join(w: Any, x: Any, y: Any, z: Any) -> Any:
     """Four vectors as one, which arithmetic takes as it takes one: what is done to each then stands side by side.
 
@@ -545,7 +567,9 @@ def _emit_quarters(b: Any, t: Any, wide: Any) -> Any:
 
 
 @operation(
-    lambda wide: types.UniTuple(Vector(wide.bits), 4) if isinstance(wide, Vector) and not _one(wide) else None,
+    lambda wide: (
+        types.UniTuple(Vector(wide.bits), 4) if isinstance(wide, Vector) and not _is_single_vector(wide) else None
+    ),
     _emit_quarters,
 )
 def quarters(wide: Any) -> Any:
@@ -556,25 +580,25 @@ def quarters(wide: Any) -> Any:
 # ---------------------------------------------------------------- three at once
 
 
-def _ternary(table: int, plain: Callable[..., Any]) -> Callable[..., Any]:
+def _make_ternary(table: int, plain: Callable[..., Any]) -> Callable[..., Any]:
     """LLVM form of a bitwise function of three vectors; LLVM's own matching of ``vpternlog`` stops at two operations."""
 
     def emit(b: Any, t: Any, x: Any, y: Any, z: Any) -> Any:
-        if not FEATURES.get("avx512f", False) or t[0].bits != 64 or not _one(t[0]):
+        if not FEATURES.get("avx512f", False) or t[0].bits != 64 or not _is_single_vector(t[0]):
             return plain(b, x, y, z)
         return call_llvm(b, "llvm.x86.avx512.pternlog.q.512", x.type, x, y, z, ir.IntType(32)(table))
 
     return emit
 
 
-@operation(same, _ternary(0xE8, lambda b, x, y, z: b.or_(b.and_(x, y), b.and_(z, b.or_(x, y)))))
+@operation(same_type, _make_ternary(0xE8, lambda b, x, y, z: b.or_(b.and_(x, y), b.and_(z, b.or_(x, y)))))
 def majority(x: Any, y: Any, z: Any) -> Any:
     """Bits set in at least two of the three."""
     return (x & y) | (z & (x | y))
 
 
-@operation(same, _ternary(0xFE, lambda b, x, y, z: b.or_(b.or_(x, y), z)))
-def either3(x: Any, y: Any, z: Any) -> Any:
+@operation(same_type, _make_ternary(0xFE, lambda b, x, y, z: b.or_(b.or_(x, y), z)))
+def bit_or3(x: Any, y: Any, z: Any) -> Any:
     """``x | y | z``."""
     return x | y | z
 
@@ -582,7 +606,7 @@ def either3(x: Any, y: Any, z: Any) -> Any:
 # ---------------------------------------------------------------- operators
 
 
-def _operators() -> None:
+def _register_operators() -> None:
     """Give vectors and masks the operators of NumPy's arrays: ``x ^ y``, ``x & ~y``, ``x <= y``.
 
     An integer literal stands for all lanes.
@@ -639,9 +663,9 @@ def _operators() -> None:
     def typing(context: Any) -> Any:
         return lambda x: x if isinstance(x, (Vector, Mask)) else None
 
-    lower_builtin(operator.invert, Vector)(lambda context, b, sig, args: _not(b, args[0]))
-    lower_builtin(operator.invert, Mask)(lambda context, b, sig, args: _not(b, args[0]))
+    lower_builtin(operator.invert, Vector)(lambda context, b, sig, args: _emit_not(b, args[0]))
+    lower_builtin(operator.invert, Mask)(lambda context, b, sig, args: _emit_not(b, args[0]))
 
 
 if not __import__("numba").config.DISABLE_JIT:
-    _operators()
+    _register_operators()

@@ -27,8 +27,8 @@ from typing import Any
 
 import fastcube.kernels
 
-from .captured_values import used
-from .content import bare
+from .captured_values import iter_compiled_functions
+from .content import hash_bytecode
 from .jit import TRIALS_SIGNATURE, Kernel, kernel
 
 
@@ -46,31 +46,31 @@ def _loop(key, first, stop, params, tally):
         _trial(key, t, params, scratch, tally)
 
 
-def _python(block: Any) -> Callable[..., Any]:
+def _unwrap_function(block: Any) -> Callable[..., Any]:
     """The Python function of a block, compiled or not."""
     return getattr(block, "py_func", block)  # type: ignore[no-any-return]
 
 
-def variant_of(*blocks: Any) -> tuple[str, bool]:
+def name_variant(*blocks: Any) -> tuple[str, bool]:
     """A name that tells a kernel made of these blocks from its siblings, and whether it may be cached under it.
 
     Of functions in here the cache's own name holds the text, so that what they close over is enough; of all others it is their
     code, wherever it lies, and every value that they use.
     """
     parts: list[Any] = []
-    for function, values in used(blocks, _from_elsewhere):
-        parts.append((function.__module__, function.__qualname__, bare(function.__code__), values))
+    for function, values in iter_compiled_functions(blocks, _is_foreign_module):
+        parts.append((function.__module__, function.__qualname__, hash_bytecode(function.__code__), values))
     name = hashlib.sha256(repr(parts).encode(errors="surrogatepass")).hexdigest()[:12]
     return name, all(text is not None for part in parts for _, text in part[-1])
 
 
-def _from_elsewhere(module: str) -> bool:
+def _is_foreign_module(module: str) -> bool:
     return not module.startswith(fastcube.kernels.__name__ + ".")
 
 
-def _check(block: Any, called: Callable[..., Any]) -> None:
+def _check_parameters(block: Any, called: Callable[..., Any]) -> None:
     """Raise TypeError unless a block takes as many arguments as the loop calls it with, and those of its names in that order."""
-    own = _python(block)
+    own = _unwrap_function(block)
     wanted, takes = (list(inspect.signature(f).parameters) for f in (called, own))
     if len(takes) != len(wanted) or any(a != b and a in wanted for a, b in zip(takes, wanted, strict=True)):
         words = f"must take ({', '.join(wanted)}), got ({', '.join(takes)})"
@@ -101,10 +101,10 @@ def trials_kernel(set_up: Any, trial: Any, code: Callable[..., Any] | None = Non
     Cached on disk like every kernel, under a name that holds what the two functions and those that they call freeze;
     where a value among that has no certain text it is compiled in each process.
     """
-    _check(set_up, _set_up)
-    _check(trial, _trial)
-    own = _python(trial)
-    name, cache = variant_of(set_up, trial)
+    _check_parameters(set_up, _set_up)
+    _check_parameters(trial, _trial)
+    own = _unwrap_function(trial)
+    name, cache = name_variant(set_up, trial)
     # not a closure: Numba's cache tells closures over functions apart by a number that is new in each process
     loop = FunctionType(_loop.__code__, {**globals(), "_set_up": set_up, "_trial": trial}, _loop.__name__)
     loop.__module__, loop.__doc__ = own.__module__, own.__doc__

@@ -57,21 +57,23 @@ class _MaskModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(dmm, fe_type, ir.VectorType(ir.IntType(1), fe_type.lanes))
 
 
-def addressed(t: Any) -> Any:
+def address_type(t: Any) -> Any:
     """The type of what an operation is given: addresses in place of arrays, also of those in a NamedTuple."""
     if isinstance(t, types.Array):
         return types.CPointer(t.dtype)
     if isinstance(t, types.BaseNamedTuple):
-        return types.BaseTuple.from_types([addressed(part) for part in t.types], t.instance_class)
+        return types.BaseTuple.from_types([address_type(part) for part in t.types], t.instance_class)
     return t
 
 
-def _given(context: Any, builder: Any, t: Any, value: Any) -> Any:
+def _convert_argument(context: Any, builder: Any, t: Any, value: Any) -> Any:
     if isinstance(t, types.Array):
         return context.make_array(t)(context, builder, value).data
     if isinstance(t, types.BaseNamedTuple):
         parts = zip(t.types, cgutils.unpack_tuple(builder, value), strict=True)
-        return context.make_tuple(builder, addressed(t), [_given(context, builder, *part) for part in parts])
+        return context.make_tuple(
+            builder, address_type(t), [_convert_argument(context, builder, *part) for part in parts]
+        )
     return value
 
 
@@ -94,7 +96,7 @@ def operation(
             return meaning
 
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            values = [_given(context, builder, t, a) for t, a in zip(sig.args, args, strict=True)]
+            values = [_convert_argument(context, builder, t, a) for t, a in zip(sig.args, args, strict=True)]
             out = emit(builder, sig.args, *values)
             return context.get_dummy_value() if out is None else out
 
@@ -114,7 +116,7 @@ def operation(
     return declare
 
 
-def same(*args: Any) -> Any:
+def same_type(*args: Any) -> Any:
     """Type rule: vectors of one kind in, the same out."""
     return args[0] if isinstance(args[0], Vector) and all(a == args[0] for a in args) else None
 
@@ -130,6 +132,6 @@ def call_llvm(builder: Any, name: str, returns: Any, *values: Any) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
 
 
-def suffix(t: Any) -> str:
+def intrinsic_suffix(t: Any) -> str:
     """What the names of LLVM's intrinsics for vectors of this type end with."""
     return f"v{t.lanes}i{1 if isinstance(t, Mask) else t.bits}"

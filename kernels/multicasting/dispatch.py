@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ..machine.dispatch import Table, anywhere
+from ..machine.dispatch import KernelTable, serve_any_point
 
-MULTICAST = Table(__package__, {"scalar.MULTICAST_SINGLE": anywhere})
+MULTICAST = KernelTable(__package__, {"scalar.MULTICAST_SINGLE": serve_any_point})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
 #: Largest cube in which the Hamilton path is walked.
-HAMILTON = 14
+MOST_HAMILTON_DIMENSIONS = 14
 
 MULTICAST = Layout(
     Counter("partitioned", "trials with a fault-tolerant 2-partition"),

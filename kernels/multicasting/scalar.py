@@ -10,25 +10,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.bitmask import turn
-from ..draws.endpoints import Candidates, candidates_for, choose, one_more, start
+from ..cube.bitmask import toggle_node
+from ..draws.endpoints import Candidates, candidates_for, choose_nodes, start_trial, take_next_node
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
-from ..partition.scalar import Listed, draw_listed, listed, search_listed
+from ..partition.scalar import FaultList, draw_fault_list, fault_list_for, search_listed
 from ..tally.sums import add_quantity, add_wide, offer
-from .layout import HAMILTON, MULTICAST
+from .layout import MOST_HAMILTON_DIMENSIONS, MULTICAST
 from .supercube import (
-    Net,
+    Supercube,
     buddy_step,
     clear_wanted,
     first_steps,
-    label_of,
-    net_for,
     next_label,
-    place_of,
-    set_faults,
     set_wanted,
-    shortcut,
+    shortcut_label,
+    supercube_for,
+    supernode_label,
+    supernode_place,
+    update_faults,
 )
 
 _PARTITIONED = MULTICAST.counter("partitioned")
@@ -44,7 +44,7 @@ _MOST = MULTICAST.extreme("most_channels")
 
 
 @block
-def inside(q, wanted, fault):
+def count_internal_channels(q, wanted, fault):
     """Channels from place q to the wanted places of its supernode, and the farthest of them."""
     steps = first_steps(q, wanted, fault)
     across = (wanted >> (q ^ 3)) & 1
@@ -53,7 +53,7 @@ def inside(q, wanted, fault):
 
 
 @block
-def sweep(net, a, q, flip, top, hamilton):
+def count_message_channels(net, a, q, flip, top, hamilton):
     """The message D_H (``flip`` = 0) or D_L (``flip`` = all ones, ``top``) from (a, q).
 
     Returns its channels, its detours, and the most channels in a row to one of its destinations.
@@ -67,7 +67,7 @@ def sweep(net, a, q, flip, top, hamilton):
     steps = np.int64(0)  # first steps inside the supernode that are taken anyway (A8); none at the source
     while goal >= 0:
         x = a ^ flip
-        to = (x + 1 if hamilton else shortcut(x, goal ^ flip)) ^ flip
+        to = (x + 1 if hamilton else shortcut_label(x, goal ^ flip)) ^ flip
         if (net.fault[to] >> q) & 1:
             step = buddy_step(q, np.int64(net.fault[a]))
             detours += 1
@@ -81,7 +81,7 @@ def sweep(net, a, q, flip, top, hamilton):
         if a == goal:
             wanted = np.int64(net.wanted[a])
             fault = np.int64(net.fault[a])
-            more, farthest = inside(q, wanted, fault)
+            more, farthest = count_internal_channels(q, wanted, fault)
             channels += more
             deepest = max(deepest, length + farthest)
             steps = first_steps(q, wanted, fault)
@@ -90,21 +90,21 @@ def sweep(net, a, q, flip, top, hamilton):
 
 
 @block
-def whole(net, a, q, top, hamilton):
+def multicast_costs(net, a, q, top, hamilton):
     """N, the detours and the depth of a multicast from (a, q)."""
-    channels, depth = inside(q, np.int64(net.wanted[a]), np.int64(net.fault[a]))
-    up, up_detours, up_depth = sweep(net, a, q, np.int64(0), top, hamilton)
-    down, down_detours, down_depth = sweep(net, a, q, top, top, hamilton)
+    channels, depth = count_internal_channels(q, np.int64(net.wanted[a]), np.int64(net.fault[a]))
+    up, up_detours, up_depth = count_message_channels(net, a, q, np.int64(0), top, hamilton)
+    down, down_detours, down_depth = count_message_channels(net, a, q, top, top, hamilton)
     return channels + up + down, up_detours + down_detours, max(depth, up_depth, down_depth)
 
 
 @block
-def alone(net, a, q, goal, place, top):
+def separate_channels(net, a, q, goal, place, top):
     """N of a message from (a, q) to (goal, place) only."""
     flip = np.int64(0) if goal > a else top
     channels = np.int64(0)
     while a != goal:
-        to = shortcut(a ^ flip, goal ^ flip) ^ flip
+        to = shortcut_label(a ^ flip, goal ^ flip) ^ flip
         if (net.fault[to] >> q) & 1:
             q ^= buddy_step(q, np.int64(net.fault[a]))
             channels += 1
@@ -117,8 +117,8 @@ def alone(net, a, q, goal, place, top):
 # ---------------------------------------------------------------- trials
 
 
-class Ends(NamedTuple):
-    """The multicasts of a trial, made by :func:`ends_for`."""
+class MulticastEnds(NamedTuple):
+    """The multicasts of a trial, made by :func:`multicast_ends_for`."""
 
     candidates: Candidates
     sources: Any  #: uint64
@@ -126,38 +126,40 @@ class Ends(NamedTuple):
 
 
 @scratch
-def ends_for(n, sources):
+def multicast_ends_for(n, sources):
     """Room for so many multicasts in Q_n."""
-    return Ends(candidates_for(n), np.empty(sources, np.uint64), np.empty((sources, np.int64(1) << n), np.uint64))
+    return MulticastEnds(
+        candidates_for(n), np.empty(sources, np.uint64), np.empty((sources, np.int64(1) << n), np.uint64)
+    )
 
 
 @block
-def draw(key, t, n, destinations, faults, ends):
+def draw_multicasts(key, t, n, destinations, faults, ends):
     """Draw a trial's faults, its sources in turn, and then each one's destinations."""
-    draw_listed(key, t, n, faults)
+    draw_fault_list(key, t, n, faults)
     candidates, f = ends.candidates, faults.count[0]
     for i in range(f):
-        turn(candidates.taken, faults.labels[i])
-    start(candidates, key, t)
+        toggle_node(candidates.taken, faults.labels[i])
+    start_trial(candidates, key, t)
     for i in range(ends.sources.size):
-        ends.sources[i] = one_more(candidates, n)
+        ends.sources[i] = take_next_node(candidates, n)
     for i in range(1, ends.sources.size):
-        turn(candidates.taken, ends.sources[i])
+        toggle_node(candidates.taken, ends.sources[i])
     for i in range(ends.sources.size):  # its own source alone is no candidate
-        choose(candidates, n, (np.int64(1) << n) - f - 1, destinations, ends.nodes[i])
-        turn(candidates.taken, ends.sources[i])
+        choose_nodes(candidates, n, (np.int64(1) << n) - f - 1, destinations, ends.nodes[i])
+        toggle_node(candidates.taken, ends.sources[i])
         if i + 1 < ends.sources.size:
-            turn(candidates.taken, ends.sources[i + 1])
+            toggle_node(candidates.taken, ends.sources[i + 1])
     for i in range(f):
-        turn(candidates.taken, faults.labels[i])
+        toggle_node(candidates.taken, faults.labels[i])
 
 
 class Scratch(NamedTuple):
     """What a trial works in."""
 
-    faults: Listed
-    ends: Ends
-    net: Net
+    faults: FaultList
+    ends: MulticastEnds
+    net: Supercube
     clean: Any  #: a net's faults when there are none
 
 
@@ -165,23 +167,28 @@ class Scratch(NamedTuple):
 def set_up(params):
     """Room for the trials of a point (n, f, destinations)."""
     n = np.int64(params[0])
-    net = net_for(n)
-    return Scratch(listed(n, np.int64(params[1])), ends_for(n, np.int64(1)), net, np.zeros(net.fault.size, np.uint8))
+    net = supercube_for(n)
+    return Scratch(
+        fault_list_for(n, np.int64(params[1])),
+        multicast_ends_for(n, np.int64(1)),
+        net,
+        np.zeros(net.fault.size, np.uint8),
+    )
 
 
 @block
 def _free_channels(scratch, s, nodes, lo, hi, n, channels, top):
     """N of the same source and destinations without faults, with the pair (0, 1)."""
-    net = Net(scratch.clean, scratch.net.wanted, scratch.net.busy)
+    net = Supercube(scratch.clean, scratch.net.wanted, scratch.net.busy)
     if lo == 0 and hi == 1:
         if scratch.faults.count[0] == 0:
             return channels
-        return whole(net, label_of(s, lo, hi, n), place_of(s, lo, hi), top, False)[0]
+        return multicast_costs(net, supernode_label(s, lo, hi, n), supernode_place(s, lo, hi), top, False)[0]
     zero = np.int64(0)
     one = np.int64(1)
     clear_wanted(net, nodes, lo, hi, n)
     set_wanted(net, nodes, zero, one, n)
-    out = whole(net, label_of(s, zero, one, n), place_of(s, zero, one), top, False)[0]
+    out = multicast_costs(net, supernode_label(s, zero, one, n), supernode_place(s, zero, one), top, False)[0]
     clear_wanted(net, nodes, zero, one, n)
     set_wanted(net, nodes, lo, hi, n)
     return out
@@ -193,25 +200,25 @@ def multicast_trial(key, t, params, scratch, tally):
     n = np.int64(params[0])
     destinations = np.int64(params[2])
     faults, net = scratch.faults, scratch.net
-    draw(key, t, n, destinations, faults, scratch.ends)
+    draw_multicasts(key, t, n, destinations, faults, scratch.ends)
     lo, hi, _ = search_listed(faults, n)
     if lo < 0:
         return
     s, nodes = scratch.ends.sources[0], scratch.ends.nodes[0][:destinations]
     top = (np.int64(1) << (n - 2)) - 1
-    set_faults(net, faults.labels[: faults.count[0]], lo, hi, n, True)
+    update_faults(net, faults.labels[: faults.count[0]], lo, hi, n, True)
     set_wanted(net, nodes, lo, hi, n)
-    a = label_of(s, lo, hi, n)
-    q = place_of(s, lo, hi)
-    channels, detours, depth = whole(net, a, q, top, False)
-    if n <= HAMILTON:
-        add_quantity(tally, _HAMILTON, whole(net, a, q, top, True)[0])
+    a = supernode_label(s, lo, hi, n)
+    q = supernode_place(s, lo, hi)
+    channels, detours, depth = multicast_costs(net, a, q, top, False)
+    if n <= MOST_HAMILTON_DIMENSIONS:
+        add_quantity(tally, _HAMILTON, multicast_costs(net, a, q, top, True)[0])
     free = _free_channels(scratch, s, nodes, lo, hi, n, channels, top)
     separate = np.int64(0)
     for v in nodes:
-        separate += alone(net, a, q, label_of(v, lo, hi, n), place_of(v, lo, hi), top)
+        separate += separate_channels(net, a, q, supernode_label(v, lo, hi, n), supernode_place(v, lo, hi), top)
     clear_wanted(net, nodes, lo, hi, n)
-    set_faults(net, faults.labels[: faults.count[0]], lo, hi, n, False)
+    update_faults(net, faults.labels[: faults.count[0]], lo, hi, n, False)
     tally[_PARTITIONED] += 1
     tally[_DETOURED] += np.int64(detours > 0)
     add_quantity(tally, _CHANNELS, channels)

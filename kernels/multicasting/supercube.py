@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.bitmask import put, word_of
+from ..cube.bitmask import set_node, word_index
 from ..machine import bits
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 
 
-class Net(NamedTuple):
+class Supercube(NamedTuple):
     """A supercube with its faults and the destinations of one multicast, by label."""
 
     fault: Any  #: uint8: mask of the faulty place, or 0
@@ -26,14 +26,14 @@ class Net(NamedTuple):
 
 
 @scratch
-def net_for(n):
+def supercube_for(n):
     """Nets of Q_n, 2 <= n <= 20, without faults or destinations."""
     size = np.int64(1) << (n - 2)
-    return Net(np.zeros(size, np.uint8), np.zeros(size, np.uint8), np.zeros(max(1, size >> 6), np.uint64))
+    return Supercube(np.zeros(size, np.uint8), np.zeros(size, np.uint8), np.zeros(max(1, size >> 6), np.uint64))
 
 
 @block
-def label_of(v, lo, hi, n):
+def supernode_label(v, lo, hi, n):
     """Label of the supernode of node ``v`` (uint64) of Q_n cut along lo < hi (int64)."""
     inside = ONE << np.uint64(lo) | ONE << np.uint64(hi)
     a = bits.extract(v, ((ONE << np.uint64(n)) - ONE) & ~inside)
@@ -43,38 +43,38 @@ def label_of(v, lo, hi, n):
 
 
 @block
-def place_of(v, lo, hi):
+def supernode_place(v, lo, hi):
     """Place of node ``v`` in its supernode."""
     return np.int64(((v >> np.uint64(lo)) & ONE) | ((v >> np.uint64(hi)) & ONE) << ONE)
 
 
 @block
-def set_faults(net, faults, lo, hi, n, on):
+def update_faults(net, faults, lo, hi, n, on):
     """Enter the faulty nodes (uint64), of which no two are in one supernode, or clear them."""
     for v in faults:
-        net.fault[label_of(v, lo, hi, n)] = (1 << place_of(v, lo, hi)) if on else 0
+        net.fault[supernode_label(v, lo, hi, n)] = (1 << supernode_place(v, lo, hi)) if on else 0
 
 
 @block
 def set_wanted(net, nodes, lo, hi, n):
     """Enter the destinations."""
     for v in nodes:
-        a = label_of(v, lo, hi, n)
-        net.wanted[a] |= np.uint8(1 << place_of(v, lo, hi))
-        put(net.busy, a)
+        a = supernode_label(v, lo, hi, n)
+        net.wanted[a] |= np.uint8(1 << supernode_place(v, lo, hi))
+        set_node(net.busy, a)
 
 
 @block
 def clear_wanted(net, nodes, lo, hi, n):
     """Take them out."""
     for v in nodes:
-        a = label_of(v, lo, hi, n)
+        a = supernode_label(v, lo, hi, n)
         net.wanted[a] = 0
-        net.busy[word_of(a)] = ZERO
+        net.busy[word_index(a)] = ZERO
 
 
 @block(always=True)
-def shortcut(a, goal):
+def shortcut_label(a, goal):
     """Label to which R' goes from label a < goal, in one channel (A5): the largest neighbour's that is no larger than the goal.
 
     The k-th external dimension complements the low k + 1 digits of a label.  It is the highest one in which a and the goal
@@ -89,7 +89,7 @@ def shortcut(a, goal):
 
 
 @block(always=True)
-def first_across(q, fault):
+def first_step_across(q, fault):
     """The first step, 1 or 2, of R from place q to the place across, in a supernode with a mask of faults (A3, A4)."""
     if fault == 0:
         return np.int64(2 if q == 0 else 1)
@@ -107,7 +107,7 @@ def first_steps(q, wanted, fault):
     """The steps (mask of 1 and 2) on which R leaves place q for wanted places (mask of 4) of its supernode other than q."""
     steps = ((wanted >> (q ^ 1)) & 1) | ((wanted >> (q ^ 2)) & 1) << 1
     if (wanted >> (q ^ 3)) & 1:
-        steps |= first_across(q, fault)
+        steps |= first_step_across(q, fault)
     return steps
 
 

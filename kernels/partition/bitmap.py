@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..draws import philox
-from ..draws.nodes import field_width, node_label, store_in_turn
+from ..draws.nodes import field_width, node_label, store_interleaved
 from ..machine import bits, neighbours, simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
-from .scalar import record, searching
+from .scalar import make_search, record_trial
 
 _63 = np.uint64(63)
 _6 = np.uint64(6)
 
 
-class Words(NamedTuple):
+class WordBuffer(NamedTuple):
     """A block's words, drawn sixteen at a time as far as there is room."""
 
     words: Any  #: uint64
@@ -33,25 +33,25 @@ class Words(NamedTuple):
 
 
 @scratch
-def words_for(f):
+def word_buffer_for(f):
     """Room for the words of f distinct labels; few trials need more, and draw those one by one."""
-    return Words(np.empty((f + (f >> 1) + 79) & ~15, np.uint64), np.empty(32, np.uint64), np.zeros(1, np.int64))
+    return WordBuffer(np.empty((f + (f >> 1) + 79) & ~15, np.uint64), np.empty(32, np.uint64), np.zeros(1, np.int64))
 
 
 @block
-def _draw_more(key, where, source):
+def _draw_sixteen_words(key, where, source):
     """Sixteen more words of block ``where``."""
     at = source.drawn[0]
     halves = simd.iota(simd.splat(ZERO)) + simd.splat(np.uint64(at >> 1))
     even, odd = philox.mixed_lanes(key, simd.splat(where), halves, simd.splat(philox.LABELS))
-    store_in_turn(even, odd, source.spare)
+    store_interleaved(even, odd, source.spare)
     simd.store(source.words, at, simd.load(source.spare, 0))
     simd.store(source.words, at + 8, simd.load(source.spare, 8))
     source.drawn[0] = at + 16
 
 
 @block
-def _mark(key, t, n, f, source, state):
+def _mark_faults(key, t, n, f, source, state):
     """Set trial t's f faults in a clear bitmap."""
     width = field_width(n)
     per_word = 64 // width
@@ -63,7 +63,7 @@ def _mark(key, t, n, f, source, state):
     while got < f and at < source.words.size:
         end = min(at + f - got, source.words.size)  # as many as cannot be too many
         while source.drawn[0] < end:
-            _draw_more(key, where, source)
+            _draw_sixteen_words(key, where, source)
         for i in range(at, end):
             x = (source.words[i] >> shift) & mask
             old = state[x >> _6]
@@ -79,19 +79,19 @@ def _mark(key, t, n, f, source, state):
 
 
 @block
-def _across(x, low):
+def _neighbour_vector(x, low):
     """512 nodes read across the dimensions below the sixth that are set in ``low``."""
     while low:
         k = low & (~low + ONE)
         low ^= k
-        mask = simd.splat(bits.LOW[bits.lowest(k)])
+        mask = simd.splat(bits.CLEAR_BIT_MASKS[bits.lowest(k)])
         by = simd.splat(k)
         x = ((x >> by) & mask) | ((x & mask) << by)
     return x
 
 
 @block
-def meet_marked(state, mask):
+def has_exact_pair(state, mask):
     """Whether two faults of a bitmap, in whole vectors, differ in exactly the dimensions of ``mask``."""
     low = mask & _63
     within = (mask >> _6) & np.uint64(7)
@@ -109,23 +109,23 @@ def meet_marked(state, mask):
             y = neighbours.neighbour7(y)
         if within & np.uint64(4):
             y = neighbours.neighbour8(y)
-        if simd.bits((x & _across(y, low)) != zero) != ZERO:
+        if simd.bits((x & _neighbour_vector(y, low)) != zero) != ZERO:
             return True
     return False
 
 
 @block
-def meet_somewhere(state, mask):
+def has_pair_within(state, mask):
     """Whether two faults differ in nothing outside ``mask``, of at most two dimensions."""
     lowest = mask & (~mask + ONE)
     if lowest == mask:
-        return meet_marked(state, mask)
-    if mask == np.uint64(3) and (meet_marked(state, ONE) or meet_marked(state, np.uint64(2))):
+        return has_exact_pair(state, mask)
+    if mask == np.uint64(3) and (has_exact_pair(state, ONE) or has_exact_pair(state, np.uint64(2))):
         return True  # the one pair that is tried before its dimensions
-    return meet_marked(state, mask)
+    return has_exact_pair(state, mask)
 
 
-search_marked = searching(meet_somewhere)
+search_marked = make_search(has_pair_within)
 
 
 @kernel(TRIALS_SIGNATURE)
@@ -135,7 +135,7 @@ def two_partition_marked(key, first, stop, params, tally):
     f = np.int64(params[1])
     per_word = 64 // field_width(n)
     state = np.zeros(8 << max(n - 9, 0), np.uint64)
-    source = words_for(f)
+    source = word_buffer_for(f)
     where = np.int64(-1)
     for t in range(first, stop):
         if t // per_word != where:
@@ -143,6 +143,6 @@ def two_partition_marked(key, first, stop, params, tally):
             source.drawn[0] = 0
         for v in range(0, state.size, 8):
             simd.store(state, v, simd.splat(ZERO))
-        _mark(key, t, n, f, source, state)
+        _mark_faults(key, t, n, f, source, state)
         lo, hi, greedy = search_marked(state, n)
-        record(tally, lo, hi, greedy)
+        record_trial(tally, lo, hi, greedy)

@@ -1,7 +1,7 @@
 """2-partitions under few faults: lanes are trials, f rows of labels.
 
-Entry: ``TWO_PARTITION_LANES_8``, ``_16`` and ``_32``, by ``_make``, whose work is ``_sift``.  Draws from the study's key as it
-is: a trial's sequence of labels (LABELS, and HIGH_LABELS for n > 32).
+Entry: ``TWO_PARTITION_LANES_8``, ``_16`` and ``_32``, by ``_make_kernel``, whose work is ``_sift_trials``.  Draws
+from the study's key as it is: a trial's sequence of labels (LABELS, and HIGH_LABELS for n > 32).
 
 Lanes have 8, 16 or 32 bits for n <= 8, n <= 16 and above, as the fields that hold the labels.
 
@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.lanes import draw_four, lane_pattern, place_of, valid_lanes
+from ..draws.lanes import draw_four_vectors, lane_pattern, row_offset, valid_lanes
 from ..draws.nodes import node_label
 from ..machine import bits, simd
-from ..machine.bits import ALL, ONE, ZERO, first_lanes
+from ..machine.bits import ALL_BITS, ONE, ZERO, first_lanes
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from .layout import TWO_PARTITION
-from .scalar import Listed, list_trial, set_up
+from .scalar import FaultList, run_list_trial, set_up
 
 _EXISTS = TWO_PARTITION.counter("exists")
 _GREEDY = TWO_PARTITION.counter("greedy")
@@ -34,14 +34,14 @@ _LO = TWO_PARTITION.counter("lo")
 _HI = TWO_PARTITION.counter("hi")
 
 # Noted pairs that are entered in the rows at a time: 4 KiB, so that they and the rows stay in the first cache.
-_NOTED = 64
+_MAX_NOTED = 64
 
 
 # ---------------------------------------------------------------- 1. filter
 
 
 @block
-def _closer(least, x, y):
+def _update_least_xor(least, x, y):
     return simd.minimum(least, x ^ y)
 
 
@@ -49,7 +49,7 @@ def _closer(least, x, y):
 def _least_xor(labels, at, lanes, f):
     """The least xor of two of the f faults, lane by lane; four rows at a time against each earlier one."""
     first = simd.load(labels, at)
-    n0 = simd.like(first, ALL)
+    n0 = simd.splat_like(first, ALL_BITS)
     n1 = n0
     n2 = n0
     n3 = n0
@@ -57,27 +57,27 @@ def _least_xor(labels, at, lanes, f):
     for i in range(1, rest):
         x = simd.load(labels, at + i * lanes)
         for j in range(i):
-            n0 = _closer(n0, x, simd.load(labels, at + j * lanes))
+            n0 = _update_least_xor(n0, x, simd.load(labels, at + j * lanes))
     for i in range(rest, f, 4):
         x0 = simd.load(labels, at + i * lanes)
         x1 = simd.load(labels, at + (i + 1) * lanes)
         x2 = simd.load(labels, at + (i + 2) * lanes)
         x3 = simd.load(labels, at + (i + 3) * lanes)
-        n0 = _closer(_closer(n0, x0, x1), x1, x3)
-        n1 = _closer(_closer(n1, x0, x2), x2, x3)
-        n2 = _closer(n2, x0, x3)
-        n3 = _closer(n3, x1, x2)
+        n0 = _update_least_xor(_update_least_xor(n0, x0, x1), x1, x3)
+        n1 = _update_least_xor(_update_least_xor(n1, x0, x2), x2, x3)
+        n2 = _update_least_xor(n2, x0, x3)
+        n3 = _update_least_xor(n3, x1, x2)
         for j in range(i):
             y = simd.load(labels, at + j * lanes)
-            n0 = _closer(n0, x0, y)
-            n1 = _closer(n1, x1, y)
-            n2 = _closer(n2, x2, y)
-            n3 = _closer(n3, x3, y)
+            n0 = _update_least_xor(n0, x0, y)
+            n1 = _update_least_xor(n1, x1, y)
+            n2 = _update_least_xor(n2, x2, y)
+            n3 = _update_least_xor(n3, x3, y)
     return simd.minimum(simd.minimum(n0, n1), simd.minimum(n2, n3))
 
 
 @block(alone=True)
-def _draw_on(key, t, n, f, labels, column, lanes):
+def _redraw_repeats(key, t, n, f, labels, column, lanes):
     """Replace the repeated labels of one trial, in one column of the rows, by the next of its sequence."""
     # unsigned: Numba looks at each signed index whether it counts from the end, an eighth of all time at n = 8, f = 8
     at, step, wanted = np.uint64(column), np.uint64(lanes), np.uint64(f)
@@ -98,11 +98,11 @@ def _draw_on(key, t, n, f, labels, column, lanes):
 
 
 @block
-def _bar(noted, count, barred, n, lanes):
+def _bar_rows(noted, count, barred, n, lanes):
     """Enter noted differences in the rows: row i takes those with bit i."""
-    zero = simd.like(simd.load(barred, 0), ZERO)
+    zero = simd.splat_like(simd.load(barred, 0), ZERO)
     for i in range(n):
-        bit = simd.like(zero, ONE << np.uint64(i))
+        bit = simd.splat_like(zero, ONE << np.uint64(i))
         row = simd.load(barred, i * lanes)
         for q in range(count):
             x = simd.load(noted, q * lanes)
@@ -111,11 +111,11 @@ def _bar(noted, count, barred, n, lanes):
 
 
 @block(alone=True)
-def _bar_all(queue, f, noted, barred, n, lanes):
+def _bar_queue(queue, f, noted, barred, n, lanes):
     """The rows of the first vector of the queue's columns; returns the dimensions that are ruled out alone."""
-    zero = simd.like(simd.load(queue, 0), ZERO)
-    one = simd.like(zero, np.uint64(1))
-    two = simd.like(zero, np.uint64(2))
+    zero = simd.splat_like(simd.load(queue, 0), ZERO)
+    one = simd.splat_like(zero, np.uint64(1))
+    two = simd.splat_like(zero, np.uint64(2))
     alone = zero
     for i in range(n):
         simd.store(barred, i * lanes, zero)
@@ -130,22 +130,22 @@ def _bar_all(queue, f, noted, barred, n, lanes):
                 alone = alone | simd.select(distance <= one, apart, zero)
                 simd.store(noted, count * lanes, simd.select(near, apart, zero))
                 count += 1
-        if count + f > _NOTED:
-            _bar(noted, count, barred, n, lanes)
+        if count + f > _MAX_NOTED:
+            _bar_rows(noted, count, barred, n, lanes)
             count = np.int64(0)
-    _bar(noted, count, barred, n, lanes)
+    _bar_rows(noted, count, barred, n, lanes)
     return alone
 
 
 @block(alone=True)
 def _count_pairs(alone, barred, n, lanes, live, tally):
     """Read the first pair off the rows of each live lane and count it."""
-    zero = simd.like(alone, ZERO)
-    higher = simd.like(zero, (ONE << np.uint64(n)) - ONE)
+    zero = simd.splat_like(alone, ZERO)
+    higher = simd.splat_like(zero, (ONE << np.uint64(n)) - ONE)
     partners = zero
     unseen = live  # lanes in which no dimension without a conflict has come by
     for i in range(n - 1):
-        bit = simd.like(zero, ONE << np.uint64(i))
+        bit = simd.splat_like(zero, ONE << np.uint64(i))
         higher = higher ^ bit
         left = higher & ~(simd.load(barred, i * lanes) | alone)
         free = simd.bits((alone & bit) == zero)
@@ -159,32 +159,32 @@ def _count_pairs(alone, barred, n, lanes, live, tally):
         live &= ~found
     partners = partners & (zero - partners)
     for i in range(1, n):
-        bit = simd.like(zero, ONE << np.uint64(i))
+        bit = simd.splat_like(zero, ONE << np.uint64(i))
         tally[_HI] += i * bits.popcount(simd.bits(partners == bit))
 
 
 # ---------------------------------------------------------------- all together
 
 
-class Sieve(NamedTuple):
+class PartitionWorkspace(NamedTuple):
     """What the stages share; made once a call."""
 
     labels: Any  #: f + 1 rows of a vector, four times: label k of each trial
     queue: Any  #: f rows of two vectors: labels of the trials that the filter does not clear
     noted: Any  #: rows of one vector: differences in one dimension or two
     barred: Any  #: n rows of one vector: the dimensions that do not go with each
-    alone: Listed  #: for trials looked at alone
+    alone: FaultList  #: for trials looked at alone
 
 
 @block(always=True)
-def _take(key, at, start, least, hit, params, sieve, count, lanes, tally):
+def _queue_hits(key, at, start, least, hit, params, sieve, count, lanes, tally):
     """Press the trials ``hit`` behind the ``count`` columns of the queue; returns how many there are then.
 
     Repeated labels are replaced; for n > 32 the trials are counted alone.
     """
     n, f = np.int64(params[0]), np.int64(params[1])
     while n > 32 and hit:
-        list_trial(key, start + bits.lowest(hit), params, sieve.alone, tally)
+        run_list_trial(key, start + bits.lowest(hit), params, sieve.alone, tally)
         hit &= hit - ONE
     if hit == ZERO:
         return count
@@ -192,7 +192,7 @@ def _take(key, at, start, least, hit, params, sieve, count, lanes, tally):
     while repeated:
         i = bits.lowest(repeated)
         repeated &= repeated - ONE
-        _draw_on(key, start + i, n, f, sieve.labels, at + i, lanes)
+        _redraw_repeats(key, start + i, n, f, sieve.labels, at + i, lanes)
     for k in range(f):
         row = simd.load(sieve.labels, at + k * lanes)
         simd.store(sieve.queue, 2 * lanes * k + count, simd.compress(simd.mask(row, hit), row))
@@ -202,7 +202,7 @@ def _take(key, at, start, least, hit, params, sieve, count, lanes, tally):
 @block(always=True)
 def _search_queue(n, f, sieve, count, lanes, tally):
     """Count the first vector of the queue's columns and drop it; returns how many are left."""
-    alone = _bar_all(sieve.queue, f, sieve.noted, sieve.barred, n, lanes)
+    alone = _bar_queue(sieve.queue, f, sieve.noted, sieve.barred, n, lanes)
     _count_pairs(alone, sieve.barred, n, lanes, first_lanes(count, lanes), tally)
     for k in range(f):
         simd.store(sieve.queue, 2 * lanes * k, simd.load(sieve.queue, 2 * lanes * k + lanes))
@@ -210,7 +210,7 @@ def _search_queue(n, f, sieve, count, lanes, tally):
 
 
 @block
-def _sift(key, first, stop, params, sieve, lanes, tally):
+def _sift_trials(key, first, stop, params, sieve, lanes, tally):
     """Count trials first .. stop - 1.
 
     For a vector of trials 26 f vector operations of the generator and f^2 of the filter; for a vector of those that it
@@ -219,21 +219,21 @@ def _sift(key, first, stop, params, sieve, lanes, tally):
     n, f = np.int64(params[0]), np.int64(params[1])
     words = sieve.labels.view(np.uint64)
     pattern = lane_pattern(n, lanes)
-    three = simd.like(simd.load(sieve.labels, 0), np.uint64(3))
+    three = simd.splat_like(simd.load(sieve.labels, 0), np.uint64(3))
     cleared = np.int64(0)
     count = np.int64(0)
     start = first - first % (4 * lanes)
     while start < stop or count > 0:
         if start < stop:
-            at = place_of(start, lanes, f)
+            at = row_offset(start, lanes, f)
             if at == 0:
-                draw_four(key, np.uint64(8 * (start // lanes)), f, 1, pattern, words)
+                draw_four_vectors(key, np.uint64(8 * (start // lanes)), f, 1, pattern, words)
             least = _least_xor(sieve.labels, at, lanes, f)
             hit = simd.bits(least <= three)
             valid = valid_lanes(start, 1, lanes, first, stop)
             cleared += bits.popcount(valid & ~hit)
             if hit & valid:
-                count = _take(key, at, start, least, hit & valid, params, sieve, count, lanes, tally)
+                count = _queue_hits(key, at, start, least, hit & valid, params, sieve, count, lanes, tally)
             start += lanes
         if count >= lanes or (start >= stop and count > 0):
             count = _search_queue(n, f, sieve, count, lanes, tally)
@@ -242,16 +242,16 @@ def _sift(key, first, stop, params, sieve, lanes, tally):
     tally[_HI] += cleared
 
 
-def _make(width: int, word: Any) -> Kernel:
+def _make_kernel(width: int, word: Any) -> Kernel:
     lanes = 512 // width  # a constant of the closure, with which all callees are specialised
 
     @scratch
-    def sieve_for(params):
+    def workspace_for(params):
         n, f = np.int64(params[0]), np.int64(params[1])
-        return Sieve(
+        return PartitionWorkspace(
             np.zeros(4 * (f + 1) * lanes, word),
             np.zeros((f + 1) * 2 * lanes, word),
-            np.empty((_NOTED + f) * lanes, word),
+            np.empty((_MAX_NOTED + f) * lanes, word),
             np.empty(n * lanes, word),
             set_up(params),
         )
@@ -259,13 +259,13 @@ def _make(width: int, word: Any) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant=f"{width}")
     def two_partition_lanes(key, first, stop, params, tally):
         """Trials at (n, f) = params; 2 <= n <= 8, 9 <= n <= 16 or 17 <= n <= 62 by the lanes' width, f <= 2^(n-2)."""
-        sieve = sieve_for(params)
-        _sift(key, first, stop, params, sieve, lanes, tally)
+        sieve = workspace_for(params)
+        _sift_trials(key, first, stop, params, sieve, lanes, tally)
 
     return two_partition_lanes
 
 
 #: Kernels for n <= 8, n <= 16 and n <= 62.
-TWO_PARTITION_LANES_8 = _make(8, np.uint8)
-TWO_PARTITION_LANES_16 = _make(16, np.uint16)
-TWO_PARTITION_LANES_32 = _make(32, np.uint32)
+TWO_PARTITION_LANES_8 = _make_kernel(8, np.uint8)
+TWO_PARTITION_LANES_16 = _make_kernel(16, np.uint16)
+TWO_PARTITION_LANES_32 = _make_kernel(32, np.uint32)

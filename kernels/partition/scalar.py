@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.labels import LabelSet, add, clear, label_set
-from ..draws.nodes import Draws, draw_faults, drawn, draws_for
+from ..cube.labels import LabelSet, add_label, clear_labels, label_set
+from ..draws.nodes import Draws, count_sampled_labels, draw_faults, draws_for
 from ..machine import bits
-from ..machine.bits import ALL, ONE, ZERO
+from ..machine.bits import ALL_BITS, ONE, ZERO
 from ..machine.jit import block, kernel, scratch
 from ..machine.trials import trials_kernel
 from .layout import TWO_PARTITION
@@ -26,11 +26,11 @@ _LO = TWO_PARTITION.counter("lo")
 _HI = TWO_PARTITION.counter("hi")
 
 # Up to so many faults all pairs are compared; above, words are looked up in a table.
-_FEW = 24
+_MAX_SCANNED = 24
 
 
 @block
-def record(tally, lo, hi, greedy):
+def record_trial(tally, lo, hi, greedy):
     """Enter one trial; lo is -1 without a pair."""
     if lo >= 0:
         tally[_EXISTS] += 1
@@ -39,14 +39,14 @@ def record(tally, lo, hi, greedy):
         tally[_HI] += hi
 
 
-def searching(meets: Any) -> Any:
+def make_search(meets: Any) -> Any:
     """The search by a block ``meets(faults, mask)``: whether two faults differ in nothing outside ``mask``.
 
     It gives (lo, hi, whether Figure 2 finds them too), -1 for none.
     """
 
     @block
-    def search(faults, n):
+    def search_pair(faults, n):
         if n >= 2 and not meets(faults, np.uint64(3)):
             return np.int64(0), np.int64(1), True
         alone = np.uint64(0)
@@ -67,13 +67,13 @@ def searching(meets: Any) -> Any:
             first = False
         return np.int64(-1), np.int64(-1), False
 
-    return search
+    return search_pair
 
 
 # ---------------------------------------------------------------- on a list
 
 
-class Listed(NamedTuple):
+class FaultList(NamedTuple):
     """A trial's distinct faults as a list."""
 
     labels: Any  #: uint64
@@ -83,23 +83,25 @@ class Listed(NamedTuple):
 
 
 @scratch
-def listed(n, f):
+def fault_list_for(n, f):
     """Room for f faults of Q_n."""
-    few = drawn(n, f)
-    return Listed(np.empty(max(1, f), np.uint64), np.full(1, f), label_set(f if f > _FEW else 0), draws_for(few))
+    few = count_sampled_labels(n, f)
+    return FaultList(
+        np.empty(max(1, f), np.uint64), np.full(1, f), label_set(f if f > _MAX_SCANNED else 0), draws_for(few)
+    )
 
 
 @block
-def draw_listed(key, t, n, faults):
+def draw_fault_list(key, t, n, faults):
     """Draw trial ``t``'s faults."""
     draw_faults(key, t, n, faults.count[0], faults.labels, faults.draws)
 
 
 @block
-def meet_listed(faults, mask):
+def has_listed_pair(faults, mask):
     """Whether two listed faults differ in nothing outside ``mask``."""
     f = faults.count[0]
-    if f <= _FEW:
+    if f <= _MAX_SCANNED:
         for i in range(1, f):
             for j in range(i):
                 if (faults.labels[i] ^ faults.labels[j]) & ~mask == np.uint64(0):
@@ -107,43 +109,43 @@ def meet_listed(faults, mask):
         return False
     found = False
     for i in range(f):
-        if not add(faults.seen, faults.labels[i] & ~mask & (ALL >> ONE)):
+        if not add_label(faults.seen, faults.labels[i] & ~mask & (ALL_BITS >> ONE)):
             found = True
             break
-    clear(faults.seen)
+    clear_labels(faults.seen)
     return found
 
 
-search_listed = searching(meet_listed)
+search_listed = make_search(has_listed_pair)
 
 
 @scratch
 def set_up(params):
     """Room for the trials of a point (n, f)."""
-    return listed(np.int64(params[0]), np.int64(params[1]))
+    return fault_list_for(np.int64(params[0]), np.int64(params[1]))
 
 
 @block
-def list_trial(key, t, params, scratch, tally):
+def run_list_trial(key, t, params, scratch, tally):
     """One trial at (n, f) by its list of faults; O(f) for each dimension or pair that is tried, less where it fails early."""
     n = np.int64(params[0])
-    draw_listed(key, t, n, scratch)
+    draw_fault_list(key, t, n, scratch)
     lo, hi, greedy = search_listed(scratch, n)
-    record(tally, lo, hi, greedy)
+    record_trial(tally, lo, hi, greedy)
 
 
 #: Every n and f.
-TWO_PARTITION_SINGLE = trials_kernel(set_up, list_trial)
+TWO_PARTITION_SINGLE = trials_kernel(set_up, run_list_trial)
 
 
 # ---------------------------------------------------------------- all fault sets
 
 #: Largest cube of the enumeration: its pairs (i, j) are the bits 8 i + j of a word, and bit 8 i + i bars dimension i alone.
-LARGEST = 6
+MAX_COUNTED_DIMENSION = 6
 
 
 @block
-def _first_pair(n, barred):
+def _find_first_pair(n, barred):
     """Whether a pair is left, and whether it is Figure 2's."""
     first = True
     for i in range(n):
@@ -189,7 +191,7 @@ def count_partitions(n, most, counts):
             apart = np.uint64(candidate ^ faults[k])
             if bits.popcount(apart) <= 2:
                 now |= ONE << np.uint64(8 * bits.lowest(apart) + bits.highest(apart))
-        found, greedy = _first_pair(n, now)
+        found, greedy = _find_first_pair(n, now)
         if found:
             depth += 1
             faults[depth] = candidate

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from ..machine.dispatch import Table, anywhere
+from ..machine.dispatch import KernelTable, serve_any_point
 
 
-def in_lanes(n: int, f: int, links: int) -> bool:
+def is_for_lanes(n: int, f: int, links: int) -> bool:
     """Whether lanes of trials hold f faulty nodes and two ends, drawn as such."""
     return not links and 1 < f <= 2 ** (n - 1) - 2
 
 
-def close_pairs(n: int, f: int) -> float:
+def expect_close_pairs(n: int, f: int) -> float:
     """Expected pairs of f faulty nodes within distance 2."""
     return f * (f - 1) / 2 * n * (n + 1) / 2 / (1 << n)
 
 
-def _routing(n: int, f: int, links: int, k: int) -> str:
+def _choose_routing_kernel(n: int, f: int, links: int, k: int) -> str:
     """Lanes pay while fault sets with close pairs are few, or small."""
-    if links or n < 7 or f < 2 or close_pairs(n, f) > 3:
+    if links or n < 7 or f < 2 or expect_close_pairs(n, f) > 3:
         return "scalar.ROUTING_SINGLE"
     if n <= 8:
         return "lanes.ROUTING_LANES_8"
@@ -25,17 +25,17 @@ def _routing(n: int, f: int, links: int, k: int) -> str:
 
 
 #: At (n, f, links, k).
-ROUTING = Table(
+ROUTING = KernelTable(
     __package__,
     {
-        "scalar.ROUTING_SINGLE": anywhere,
-        "lanes.ROUTING_LANES_8": lambda n, f, links, k: 3 <= n <= 8 and in_lanes(n, f, links),
-        "lanes.ROUTING_LANES_16": lambda n, f, links, k: 9 <= n <= 16 and in_lanes(n, f, links),
-        "lanes.ROUTING_LANES_32": lambda n, f, links, k: n >= 17 and in_lanes(n, f, links),
+        "scalar.ROUTING_SINGLE": serve_any_point,
+        "lanes.ROUTING_LANES_8": lambda n, f, links, k: 3 <= n <= 8 and is_for_lanes(n, f, links),
+        "lanes.ROUTING_LANES_16": lambda n, f, links, k: 9 <= n <= 16 and is_for_lanes(n, f, links),
+        "lanes.ROUTING_LANES_32": lambda n, f, links, k: n >= 17 and is_for_lanes(n, f, links),
     },
-    _routing,
+    _choose_routing_kernel,
 )
-ROUTING_SETS = Table(__package__, {"scalar.ROUTING_SETS": anywhere})
+ROUTING_SETS = KernelTable(__package__, {"scalar.ROUTING_SETS": serve_any_point})
 
 #: At (n, rate, k).
-ROUTING_RATE = Table(__package__, {"rate.routing_rate": anywhere})
+ROUTING_RATE = KernelTable(__package__, {"rate.routing_rate": serve_any_point})

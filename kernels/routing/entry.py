@@ -13,7 +13,7 @@ from .layout import ROUTING
 from .rules import LIMIT, LIVELOCK, STUCK
 
 
-def recording(layout: Layout, name: str) -> tuple[Any, Any]:
+def make_recorders(layout: Layout, name: str) -> tuple[Any, Any]:
     """The blocks that enter routes of the algorithm ``name`` into tallies of a layout.
 
     ``record(tally, links, h, trial)``: one route of ``links`` links, or STUCK, LIVELOCK or LIMIT, between nodes at Hamming
@@ -54,9 +54,9 @@ def recording(layout: Layout, name: str) -> tuple[Any, Any]:
     return record, record_minimal
 
 
-record1, record1_minimal = recording(ROUTING, "route1")
-record2, record2_minimal = recording(ROUTING, "route2")
-record3, record3_minimal = recording(ROUTING, "route3")
+record1, record1_minimal = make_recorders(ROUTING, "route1")
+record2, record2_minimal = make_recorders(ROUTING, "route2")
+record3, record3_minimal = make_recorders(ROUTING, "route3")
 
 _NOT_UNSAFE = ROUTING.counter("not_unsafe")
 ROUTE_DELIVERED = ROUTING.counter("route_delivered")
@@ -71,7 +71,7 @@ _LONGER3 = ROUTING.counter("route3_longer")
 
 
 @block
-def beats(links, other):
+def is_better(links, other):
     """Whether a route is delivered where the other is not, or over fewer links (R21)."""
     return links >= 0 and (other < 0 or links < other)
 
@@ -86,10 +86,10 @@ def record_active(tally, trials, passes, delivered1, delivered2):
 
 
 @block
-def record_compared(tally, links1, links3):
+def record_comparison(tally, links1, links3):
     """Enter which of ROUTE1 and ROUTE3 does better, of a trial with an active node."""
-    tally[_BETTER3] += beats(links3, links1)
-    tally[_BETTER1] += beats(links1, links3)
+    tally[_BETTER3] += is_better(links3, links1)
+    tally[_BETTER1] += is_better(links1, links3)
 
 
 @block

@@ -16,7 +16,7 @@ from ..machine.jit import block
 
 
 @block(always=True)
-def _turn(cells, masks, turned, f, lanes):
+def _store_reversed(cells, masks, turned, f, lanes):
     """Write faults, as seen from t, and their free dimensions with reversed bits; returns the messages at their sources."""
     s = simd.load(cells, 2 * lanes * f)
     t = simd.load(cells, 2 * lanes * (f + 1))
@@ -27,42 +27,42 @@ def _turn(cells, masks, turned, f, lanes):
 
 
 @block(always=True)
-def _single(x, zero):
+def _single_bits(x, zero):
     """The lanes with one bit, 0 elsewhere."""
-    return simd.select((x & (x - simd.like(x, 1))) == zero, x, zero)
+    return simd.select((x & (x - simd.splat_like(x, 1))) == zero, x, zero)
 
 
 @block(always=True)
-def _open1(turned, apart, zero, f, lanes):
+def _open_dims1(turned, apart, zero, f, lanes):
     """Dimensions from which ROUTE1(1) takes the lowest."""
     faulty = zero
     for i in range(f):
         x = simd.load(turned, 2 * i * lanes) ^ apart
-        faulty = faulty | _single(x, zero)
+        faulty = faulty | _single_bits(x, zero)
     return apart & ~faulty
 
 
 @block(always=True)
-def _open3(turned, apart, zero, f, lanes):
+def _open_dims3(turned, apart, zero, f, lanes):
     """Dimensions from which ROUTE3(1) takes the lowest, where Q_n is not unsafe: to active nodes, or to nonfaulty ones."""
     faulty = zero
     closed = zero
     for i in range(f):
         x = simd.load(turned, 2 * i * lanes) ^ apart
         free = simd.load(turned, (2 * i + 1) * lanes)
-        faulty = faulty | _single(x, zero)
+        faulty = faulty | _single_bits(x, zero)
         x = x & ~free
-        beside = simd.select(x == zero, free, _single(x, zero))
+        beside = simd.select(x == zero, free, _single_bits(x, zero))
         closed = closed | beside
     active = apart & ~closed
     return simd.select(active != zero, active, apart & ~faulty)
 
 
-def _walking(open_: Any) -> Any:
+def _make_walk(open_: Any) -> Any:
     """The block ``walk(turned, apart, f, lanes)``: messages not taken to t over nearer nodes alone, as bits."""
 
     @block
-    def walk(turned, apart, f, lanes):
+    def walk_nearer(turned, apart, f, lanes):
         zero = apart - apart
         while True:
             dims = open_(turned, apart, zero, f, lanes)
@@ -71,15 +71,15 @@ def _walking(open_: Any) -> Any:
                 return simd.bits(apart != zero)
             apart = apart ^ bit
 
-    return walk
+    return walk_nearer
 
 
-_walk1, _walk3 = _walking(_open1), _walking(_open3)
+_walk1, _walk3 = _make_walk(_open_dims1), _make_walk(_open_dims3)
 
 
 @block(always=True)
-def _together(cells, masks, f, lanes):
-    """Trials whose ends are in one subcube, as bits (``scalar.same_subcube``)."""
+def _same_subcube_lanes(cells, masks, f, lanes):
+    """Trials whose ends are in one subcube, as bits (``scalar.is_same_subcube``)."""
     s = simd.load(cells, 2 * lanes * f)
     t = simd.load(cells, 2 * lanes * (f + 1))
     zero = s - s
@@ -92,21 +92,21 @@ def _together(cells, masks, f, lanes):
 
 
 @block
-def walk(work, lost, met, lanes):
+def walk_lanes(work, lost, met, lanes):
     """Of the trials ``lost``, in which ROUTE1 is to be walked, and ``met``, in which ROUTE3 is, those left over; and
     those whose ends are in one subcube.
 
     They are the queue's first vector, closed.
     """
     cells, masks, turned, f = work.queue.cells, work.masks, work.turned, work.f
-    apart = _turn(cells, masks, turned, f, lanes)
+    apart = _store_reversed(cells, masks, turned, f, lanes)
     if work.trial.k == 1:
         lost &= _walk1(turned, apart, f, lanes)
     met &= _walk3(turned, apart, f, lanes)
-    return lost, met, _together(cells, masks, f, lanes)
+    return lost, met, _same_subcube_lanes(cells, masks, f, lanes)
 
 
 @block(always=True)
-def leave(work, lost, met, lanes):
-    """In place of :func:`walk` where few are to be walked."""
+def skip_walks(work, lost, met, lanes):
+    """In place of :func:`walk_lanes` where few are to be walked."""
     return lost, met, lost & ~lost

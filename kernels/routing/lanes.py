@@ -1,6 +1,6 @@
 """Routing trials under few faulty nodes, n = 7 .. 62: lanes are trials (:mod:`fastcube.kernels.draws.lanes`).
 
-Entry: ``ROUTING_LANES_8``, ``_16`` and ``_32``, whose work is ``sift`` inside ``_sifting``.  Draws from the study's key as
+Entry: ``ROUTING_LANES_8``, ``_16`` and ``_32``, whose work is ``sift`` inside ``_make_sift``.  Draws from the study's key as
 it is: labels 0 .. f + 1 of a trial's sequence (LABELS, and HIGH_LABELS for n > 32), the ends behind the faults.
 
 1. *filter*: a vector of fault sets with their ends.  Where no two faults are within distance 2 the trial is decided: no
@@ -29,21 +29,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.subcubes import close
+from ..cube.subcubes import close_subcubes
 from ..draws import philox
-from ..draws.faults import remember
+from ..draws.faults import index_faults
 from ..draws.lanes import (
     Queue,
-    append,
-    digits_of,
-    draw_four,
-    draw_on,
+    append_lanes,
+    append_trial_ids,
+    decode_trial,
+    draw_four_vectors,
+    drop_first_vector,
+    group_index_rows,
     lane_pattern,
-    place_of,
-    put_trials,
-    shift_down,
+    redraw_repeats,
+    row_offset,
     smallest_distance,
-    trial_of,
     valid_lanes,
 )
 from ..machine import bits, simd
@@ -58,18 +58,19 @@ from .entry import (
     record3_minimal,
     record_active,
 )
-from .greedy import leave, walk
-from .layout import SEARCHED
-from .scalar import Scratch, finish, run, set_up
-from .sums import add_chosen
+from .greedy import skip_walks, walk_lanes
+from .layout import MAX_SEARCHED_DIMENSION
+from .scalar import RoutingScratch, finish_trial, run_trial, set_up
+from .sums import add_chosen_lanes
 
 #: Up to this k trials without close faults are decided in lanes.
-DECIDED = 3
+MAX_DECIDED_K = 3
 
 
 @block(always=True)
-def on_path(e, r, zero):
-    """Lanes in which the offsets ``e`` from s and ``r`` from t are of a node or subcube on ROUTE's path (``rules.on_route``)."""
+def is_on_path(e, r, zero):
+    """Lanes in which the offsets ``e`` from s and ``r`` from t are of a node or subcube on ROUTE's path
+    (``rules.is_on_route``)."""
     return (r & (e | (zero - e))) == zero
 
 
@@ -77,23 +78,23 @@ def on_path(e, r, zero):
 def _add_high(h, key, block, f, n):
     """Add to the Hamming distances of 16 trials those of their ends' bits from 32 up; the ends are labels f and f + 1."""
     prepared = philox.prepare_lanes(key, block, philox.HIGH_LABELS)
-    even, odd = philox.lanes(key, prepared, np.uint64(f >> 1))
+    even, odd = philox.word_lanes(key, prepared, np.uint64(f >> 1))
     if f & 1:
-        even, _ = philox.lanes(key, prepared, np.uint64((f >> 1) + 1))
-    used = simd.like(h, (ONE << np.uint64(n - 32)) - ONE)
+        even, _ = philox.word_lanes(key, prepared, np.uint64((f >> 1) + 1))
+    used = simd.splat_like(h, (ONE << np.uint64(n - 32)) - ONE)
     return h + simd.popcount(simd.as32(even ^ odd) & used)
 
 
 @block(always=True)
-def _as_is(h, key, block, f, n):
+def _leave_distances(h, key, block, f, n):
     """In place of :func:`_add_high` in lanes of 8 and 16 bits, where n <= 16."""
     return h
 
 
-class Work(NamedTuple):
+class RoutingWorkspace(NamedTuple):
     """Scratch of the kernel."""
 
-    trial: Scratch
+    trial: RoutingScratch
     f: Any  #: int64
     decided: Any  #: bool: whether k <= DECIDED
     labels: Any  #: f + 3 rows of a vector, four times: labels of the trials, the ends behind the faults
@@ -117,7 +118,7 @@ _QUEUED, _SAFE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
 
 
 @block(always=True)
-def look(work, at, lanes):
+def inspect_vector(work, at, lanes):
     """Smallest distance of two faults; offset between the ends; lanes with faults on ROUTE's path, and with a repeated label."""
     f = work.f
     s = simd.load(work.labels, at + f * lanes)
@@ -131,17 +132,17 @@ def look(work, at, lanes):
         x = simd.load(work.labels, at + i * lanes)
         e = x ^ s
         r = x ^ t
-        on = on | on_path(e, r, zero)
+        on = on | is_on_path(e, r, zero)
         same = simd.minimum(same, simd.minimum(e, r))
     return near, apart, simd.bits(on), simd.bits(same == zero)
 
 
 @block(always=True)
-def _enter(work, h, easy, lost, start, lanes):
+def _record_easy(work, h, easy, lost, start, lanes):
     """Enter the trials ``easy`` of a vector, of Hamming distances h, in which all is decided."""
     work.counted[_BY_FILTER] += bits.popcount(easy)
     work.counted[_DELIVERED] += bits.popcount(easy & ~lost)
-    add_chosen(h, easy, 512 // lanes, work.sums, _FILTERED)
+    add_chosen_lanes(h, easy, 512 // lanes, work.sums, _FILTERED)
     if start < work.first[0] or start < work.first[1]:
         at = start + bits.lowest(easy)
         work.first[0] = min(work.first[0], at)
@@ -149,54 +150,54 @@ def _enter(work, h, easy, lost, start, lanes):
 
 
 @block(always=True)
-def _take(key, work, hit, again, near, at, start, origin, params, lanes, tally):
+def _queue_hits(key, work, hit, again, near, at, start, origin, params, lanes, tally):
     """Queue the trials ``hit`` of a vector, repeated labels drawn on; for n > 32 run them."""
     n, f = work.trial.n, work.f
     while n > 32 and hit:
-        run(key, start + bits.lowest(hit), params, work.trial, tally)
+        run_trial(key, start + bits.lowest(hit), params, work.trial, tally)
         hit &= hit - ONE
     again &= hit
     while again:
         i = bits.lowest(again)
-        draw_on(key, start + i, n, f + 2, work.labels, at + i, lanes)
+        redraw_repeats(key, start + i, n, f + 2, work.labels, at + i, lanes)
         again &= again - ONE
-    append(work.queue, lanes, f + 2, hit, work.labels, at, lanes)
-    put_trials(work.queue, lanes, near, hit, (start - origin) // lanes)
+    append_lanes(work.queue, lanes, f + 2, hit, work.labels, at, lanes)
+    append_trial_ids(work.queue, lanes, near, hit, (start - origin) // lanes)
 
 
 # ---------------------------------------------------------------- 2. closure
 
 
 @block
-def close_first(cells, masks, f):
+def close_first_vector(cells, masks, f):
     """:func:`subcubes.close` of a queue's first vector, with its loops unrolled for f = 4 .. 7."""
     if f == 4:
-        close(cells, 2, masks, 4)
+        close_subcubes(cells, 2, masks, 4)
     elif f == 5:
-        close(cells, 2, masks, 5)
+        close_subcubes(cells, 2, masks, 5)
     elif f == 6:
-        close(cells, 2, masks, 6)
+        close_subcubes(cells, 2, masks, 6)
     elif f == 7:
-        close(cells, 2, masks, 7)
+        close_subcubes(cells, 2, masks, 7)
     else:
-        close(cells, 2, masks, f)
+        close_subcubes(cells, 2, masks, f)
 
 
 @block(always=True)
-def _meet(work, lanes):
+def _inspect_queue(work, lanes):
     """Of the queue's first vector: Hamming distances; trials in which a fault is on ROUTE's path, in which a faulty or unsafe
     node is between its ends, and in which all nodes are unsafe.
 
     From the path's second node to its last but one; where the ends are neighbours these are t and s.
     """
     f, cells = work.f, work.queue.cells
-    close_first(cells, work.masks, f)
+    close_first_vector(cells, work.masks, f)
     s = simd.load(cells, 2 * lanes * f)
     t = simd.load(cells, 2 * lanes * (f + 1))
     zero = s - s
-    whole = simd.like(s, (ONE << np.uint64(work.trial.n)) - ONE)
+    whole = simd.splat_like(s, (ONE << np.uint64(work.trial.n)) - ONE)
     apart = s ^ t
-    second = s ^ simd.top(apart)
+    second = s ^ simd.top_bit(apart)
     previous = t ^ (apart & (zero - apart))
     lost = simd.no_lane(s)
     met = lost
@@ -204,22 +205,22 @@ def _meet(work, lanes):
     for i in range(f):
         x = simd.load(cells, 2 * lanes * i)
         m = simd.load(work.masks, lanes * i)
-        lost = lost | on_path(x ^ s, x ^ t, zero)
+        lost = lost | is_on_path(x ^ s, x ^ t, zero)
         e = (x ^ second) & ~m
         r = (x ^ previous) & ~m
-        met = met | on_path(e, r, zero)
+        met = met | is_on_path(e, r, zero)
         dead = dead | (m == whole)
     return simd.popcount(apart), simd.bits(lost), simd.bits(met), simd.bits(dead)
 
 
 @block(always=True)
-def _find_first(work, easy, safe, origin, lanes):
+def _update_first_trials(work, easy, safe, origin, lanes):
     """Look for the smallest trials among those of the queue's first vector; they are in the order of their groups."""
-    if trial_of(work.queue, lanes, 0, origin, 1) >= max(work.first[0], work.first[1]) + lanes:
+    if decode_trial(work.queue, lanes, 0, origin, 1) >= max(work.first[0], work.first[1]) + lanes:
         return
     while easy:
         i = bits.lowest(easy)
-        at = trial_of(work.queue, lanes, i, origin, 1)
+        at = decode_trial(work.queue, lanes, i, origin, 1)
         work.first[0] = min(work.first[0], at)
         if safe >> np.uint64(i) & ONE:
             work.first[1] = min(work.first[1], at)
@@ -227,7 +228,7 @@ def _find_first(work, easy, safe, origin, lanes):
 
 
 @block(always=True)
-def _walk(work, column, lost, met, dead, origin, lanes, tally):
+def _route_column(work, column, lost, met, dead, origin, lanes, tally):
     """Route the trial of a column of the queue in scalar code."""
     f, cells, faults = work.f, work.queue.cells, work.trial.faults
     for j in range(f):
@@ -236,36 +237,36 @@ def _walk(work, column, lost, met, dead, origin, lanes, tally):
         faults.base[j] = x
         faults.free[j] = work.masks[lanes * j + column]
     faults.size[3] = f
-    remember(faults)
+    index_faults(faults)
     s, t = np.uint64(cells[2 * lanes * f + column]), np.uint64(cells[2 * lanes * (f + 1) + column])
     here = ONE << np.uint64(column)
-    at = trial_of(work.queue, lanes, column, origin, 1)
-    finish(work.trial, lost & here == ZERO, met & here != ZERO, dead & here == ZERO, s, t, at, tally)
+    at = decode_trial(work.queue, lanes, column, origin, 1)
+    finish_trial(work.trial, lost & here == ZERO, met & here != ZERO, dead & here == ZERO, s, t, at, tally)
 
 
-def _closing(walking: Any) -> Any:
+def _make_close_queue(walking: Any) -> Any:
     """The block ``close_queue(work, origin, lanes, tally)``: close and count the first vector of the queue's columns."""
 
     @block
     def close_queue(work, origin, lanes, tally):
-        h, lost, met, dead = _meet(work, lanes)
+        h, lost, met, dead = _inspect_queue(work, lanes)
         live = bits.first_lanes(work.queue.filled[0], lanes)
         lost1, met3, together = walking(work, lost & live, met & ~dead & live, lanes)
         hard = lost1 | met3
         easy = live & ~hard
         safe = easy & ~dead
-        add_chosen(h, easy, 512 // lanes, work.sums, _QUEUED)
-        add_chosen(h, safe, 512 // lanes, work.sums, _SAFE)
+        add_chosen_lanes(h, easy, 512 // lanes, work.sums, _QUEUED)
+        add_chosen_lanes(h, safe, 512 // lanes, work.sums, _SAFE)
         work.counted[_BY_QUEUE] += bits.popcount(easy)
         work.counted[_DELIVERED] += bits.popcount(easy & ~lost)
         work.counted[_NOT_DEAD] += bits.popcount(safe)
         work.counted[_TOGETHER] += bits.popcount(safe & together)
         work.counted[_DELIVERED_DEAD] += bits.popcount(easy & dead & ~lost)
-        _find_first(work, easy, safe, origin, lanes)
+        _update_first_trials(work, easy, safe, origin, lanes)
         while hard:
-            _walk(work, bits.lowest(hard), lost, met, dead, origin, lanes, tally)
+            _route_column(work, bits.lowest(hard), lost, met, dead, origin, lanes, tally)
             hard &= hard - ONE
-        shift_down(work.queue, lanes)
+        drop_first_vector(work.queue, lanes)
 
     return close_queue
 
@@ -273,24 +274,24 @@ def _closing(walking: Any) -> Any:
 # ---------------------------------------------------------------- all together
 
 
-def _sifting(add_high: Any, close_queue: Any) -> Any:
+def _make_sift(add_high: Any, close_queue: Any) -> Any:
     """The block ``sift(key, first, stop, params, work, lanes, tally)``: count trials in lanes, or leave them to scalar code."""
 
     @block
-    def sift(key, first, stop, params, work, lanes, tally):
+    def sift_trials(key, first, stop, params, work, lanes, tally):
         n, f = work.trial.n, work.f
         words = work.labels.view(np.uint64)
         pattern = lane_pattern(n, lanes)
-        two = simd.like(simd.load(work.labels, 0), np.uint64(2))
+        two = simd.splat_like(simd.load(work.labels, 0), np.uint64(2))
         origin = first - first % (4 * lanes)
         start = origin
         while start < stop or work.queue.filled[0] > 0:
             if start < stop:
                 block = np.uint64(8 * (start // lanes))
-                at = place_of(start, lanes, f + 2)
+                at = row_offset(start, lanes, f + 2)
                 if at == 0:
-                    draw_four(key, block, f + 2, 1, pattern, words)
-                near, apart, lost, again = look(work, at, lanes)
+                    draw_four_vectors(key, block, f + 2, 1, pattern, words)
+                near, apart, lost, again = inspect_vector(work, at, lanes)
                 live = valid_lanes(start, 1, lanes, first, stop)
                 hit = simd.bits(near <= two) | again
                 if not work.decided or n > 32:
@@ -301,52 +302,54 @@ def _sifting(add_high: Any, close_queue: Any) -> Any:
                     h = simd.popcount(apart)
                     if n > 32:
                         h = add_high(h, key, block, f, n)
-                    _enter(work, h, easy, lost, start, lanes)
+                    _record_easy(work, h, easy, lost, start, lanes)
                 if hit:
-                    _take(key, work, hit, again, near, at, start, origin, params, lanes, tally)
+                    _queue_hits(key, work, hit, again, near, at, start, origin, params, lanes, tally)
                 start += lanes
             if work.queue.filled[0] >= (lanes if start < stop else 1):
                 close_queue(work, origin, lanes, tally)
 
-    return sift
+    return sift_trials
 
 
 @block
-def _count(work, tally):
+def _record_counts(work, tally):
     """Enter the trials that lanes decided."""
     sums, decided, queued, safe = work.sums, work.counted[_BY_FILTER], work.counted[_BY_QUEUE], work.counted[_NOT_DEAD]
     tally[ROUTE_DELIVERED] += work.counted[_DELIVERED]
     tally[SAME_SUBCUBE] += work.counted[_TOGETHER]
-    tally[REACHABLE] += decided + queued if work.trial.n <= SEARCHED else 0
+    tally[REACHABLE] += decided + queued if work.trial.n <= MAX_SEARCHED_DIMENSION else 0
     delivered = work.counted[_DELIVERED] - work.counted[_DELIVERED_DEAD]
     record_active(tally, decided + safe, delivered, decided + safe, decided + safe)
-    total, squares = _both_sums(sums, _QUEUED)
+    total, squares = _read_sums(sums, _QUEUED)
     record1_minimal(tally, decided + queued, total, squares, work.first[0])
     record2_minimal(tally, decided + queued, total, squares, work.first[0])
-    total, squares = _both_sums(sums, _SAFE)
+    total, squares = _read_sums(sums, _SAFE)
     record3_minimal(tally, decided + safe, total, squares, work.first[1])
 
 
 @block
-def _both_sums(sums, at):
+def _read_sums(sums, at):
     """Sum of the Hamming distances, and of their squares, of the trials that the filter decides and of others."""
     total = simd.load(sums, _FILTERED) + simd.load(sums, at)
     squares = simd.load(sums, _FILTERED + 8) + simd.load(sums, at + 8)
     return np.int64(simd.total(total)), np.int64(simd.total(squares))
 
 
-def _make(width: int, word: Any) -> Kernel:
+def _make_kernel(width: int, word: Any) -> Kernel:
     lanes = 512 // width  # a constant of the closure, with which all callees are specialised
-    sift = _sifting(_add_high if width == 32 else _as_is, _closing(walk if width == 8 else leave))
+    sift = _make_sift(
+        _add_high if width == 32 else _leave_distances, _make_close_queue(walk_lanes if width == 8 else skip_walks)
+    )
 
     @scratch
-    def work_for(params, stop):
+    def workspace_for(params, stop):
         f = np.int64(params[1])
-        rows = f + 3 + digits_of(lanes)
-        return Work(
+        rows = f + 3 + group_index_rows(lanes)
+        return RoutingWorkspace(
             set_up(params),
             f,
-            np.int64(params[3]) <= DECIDED,
+            np.int64(params[3]) <= MAX_DECIDED_K,
             np.zeros(4 * (f + 3) * lanes, word),
             Queue(np.zeros(rows * 2 * lanes, word), rows, np.zeros(1, np.int64)),
             np.zeros((f + 1) * lanes, word),
@@ -360,14 +363,14 @@ def _make(width: int, word: Any) -> Kernel:
     def routing_lanes(key, first, stop, params, tally):
         """Trials at (n, f, 0, k) = params; 1 < f <= 2^(n-1) - 2, and n in 3..8, 9..16 or 17..62 by the lanes' width."""
         if first < stop:
-            work = work_for(params, stop)
+            work = workspace_for(params, stop)
             sift(key, first, stop, params, work, lanes, tally)
-            _count(work, tally)
+            _record_counts(work, tally)
 
     return routing_lanes
 
 
 #: Kernels for n <= 8, n <= 16 and n <= 62.
-ROUTING_LANES_8 = _make(8, np.uint8)
-ROUTING_LANES_16 = _make(16, np.uint16)
-ROUTING_LANES_32 = _make(32, np.uint32)
+ROUTING_LANES_8 = _make_kernel(8, np.uint8)
+ROUTING_LANES_16 = _make_kernel(16, np.uint16)
+ROUTING_LANES_32 = _make_kernel(32, np.uint32)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ..tally.layout import Counter, Extreme, Layout
 
 #: Largest n at which a detour or a failure is followed by an exact search (:mod:`fastcube.kernels.routing.shortest`).
-SEARCHED = 12
+MAX_SEARCHED_DIMENSION = 12
 
 
-def _routes(name: str) -> tuple[Counter, ...]:
+def _route_counters(name: str) -> tuple[Counter, ...]:
     """What is counted of one algorithm's routes."""
     title = f"{name.upper()} routes"
     return (
@@ -24,7 +24,7 @@ def _routes(name: str) -> tuple[Counter, ...]:
     )
 
 
-def _longer(name: str) -> Counter:
+def _longer_counter(name: str) -> Counter:
     return Counter(
         f"{name}_longer", f"delivered {name.upper()} routes longer than the shortest feasible path (n <= 12)"
     )
@@ -33,7 +33,7 @@ def _longer(name: str) -> Counter:
 _LIMIT = Counter("route2_limit", "ROUTE2 routes cut off: the searches would expand more than 2^16 nodes")
 
 
-def _active(name: str) -> Counter:
+def _active_counter(name: str) -> Counter:
     return Counter(f"{name}_delivered_active", f"{name.upper()} routes delivered in trials with an active node")
 
 
@@ -41,16 +41,16 @@ def _active(name: str) -> Counter:
 ROUTING = Layout(
     Counter("not_unsafe", "trials with an active node"),
     Counter("route_delivered", "ROUTE routes delivered"),
-    _active("route"),
-    *_routes("route1"),
-    _active("route1"),
-    _longer("route1"),
-    *_routes("route2"),
-    _active("route2"),
-    _longer("route2"),
+    _active_counter("route"),
+    *_route_counters("route1"),
+    _active_counter("route1"),
+    _longer_counter("route1"),
+    *_route_counters("route2"),
+    _active_counter("route2"),
+    _longer_counter("route2"),
     _LIMIT,
-    *_routes("route3"),
-    _longer("route3"),
+    *_route_counters("route3"),
+    _longer_counter("route3"),
     Counter("same_subcube", "with an active node: trials whose ends are unsafe and in one maximal unsafe subcube"),
     Counter("route3_better", "with an active node: ROUTE3 delivers, and ROUTE1 does not or over more links"),
     Counter("route1_better", "with an active node: ROUTE1 delivers, and ROUTE3 does not or over more links"),
@@ -64,9 +64,9 @@ ROUTING = Layout(
 ROUTING_RATE = Layout(
     Counter("valid", "trials with two nonfaulty ends; the others are void"),
     Counter("route_delivered", "ROUTE routes delivered"),
-    *_routes("route1"),
+    *_route_counters("route1"),
     Counter("route1_minimal", "ROUTE1 routes delivered over the Hamming distance"),
-    *_routes("route2"),
+    *_route_counters("route2"),
     Counter("route2_minimal", "ROUTE2 routes delivered over the Hamming distance"),
     _LIMIT,
     Extreme("route1_excess", "most links beyond the Hamming distance on a delivered ROUTE1 route"),

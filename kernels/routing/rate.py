@@ -17,35 +17,35 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..draws.nodes import status, status_lanes, threshold
-from ..draws.pairs import BATCH, Lazy, Pairs, draw_pairs, pair_arrays
+from ..draws.pairs import BATCH, Pairs, PairSource, draw_pairs, pair_arrays
 from ..machine import simd
-from ..machine.bits import ALL, ONE, ZERO, first_lanes, popcount
+from ..machine.bits import ALL_BITS, ONE, ZERO, first_lanes, popcount
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
-from ..tally.sums import held
-from .entry import recording
+from ..tally.sums import read_extreme
+from .entry import make_recorders
 from .layout import ROUTING_RATE
-from .rules import LIMIT, Search, making, search_for, walking
+from .rules import LIMIT, SearchScratch, make_route_rules, make_simulator, search_scratch_for
 
 #: Set in a walk's number once it was told of a fault.
-_TOLD = np.uint64(1 << 32)
+_BLOCKED_FLAG = np.uint64(1 << 32)
 
 _VALID = ROUTING_RATE.counter("valid")
 _ROUTE_DELIVERED = ROUTING_RATE.counter("route_delivered")
 _MINIMAL1, _MINIMAL2 = ROUTING_RATE.counter("route1_minimal"), ROUTING_RATE.counter("route2_minimal")
 _LIMIT = ROUTING_RATE.counter("route2_limit")
 _EXCESS1, _EXCESS2 = ROUTING_RATE.extreme("route1_excess"), ROUTING_RATE.extreme("route2_excess")
-_record1, _record1_minimal = recording(ROUTING_RATE, "route1")
-_record2, _record2_minimal = recording(ROUTING_RATE, "route2")
+_record1, _record1_minimal = make_recorders(ROUTING_RATE, "route1")
+_record2, _record2_minimal = make_recorders(ROUTING_RATE, "route2")
 
 
 @block(always=True)
-def _blocked(world, x, bit):
+def _is_blocked(world, x, bit):
     """Whether the node behind a link is faulty; ``world`` is (status key, threshold)."""
     return status(world[0], x ^ bit) < world[1]
 
 
-_route1, _route2 = making(_blocked)
-walk1, walk2 = walking(_route1), walking(_route2, searching=True)
+_route1, _route2 = make_route_rules(_is_blocked)
+walk1, walk2 = make_simulator(_route1), make_simulator(_route2, searching=True)
 
 
 class Batch(NamedTuple):
@@ -54,18 +54,18 @@ class Batch(NamedTuple):
     pairs: Pairs
     way: Any  #: uint64, 5 rows: key, node, dimensions left, dimensions left to ask here, and number of each walk
     ended: Any  #: uint64, 2 rows: where all nearer neighbours are faulty, or ROUTE's is: dimensions left, number
-    search: Search
+    search: SearchScratch
 
 
 @scratch
 def batch_for(k):
     """Scratch for a batch with searches of depth k."""
     size = BATCH + 16
-    return Batch(pair_arrays(), np.zeros((5, size), np.uint64), np.zeros((2, size), np.uint64), search_for(k))
+    return Batch(pair_arrays(), np.zeros((5, size), np.uint64), np.zeros((2, size), np.uint64), search_scratch_for(k))
 
 
 @block(always=True)
-def _go_on(at, chosen, key, node, rest, ask, number, batch):
+def _append_walks(at, chosen, key, node, rest, ask, number, batch):
     """Write the chosen lanes to the walks under way; returns their number now."""
     way = batch.way
     mask = simd.mask(key, chosen)
@@ -78,7 +78,7 @@ def _go_on(at, chosen, key, node, rest, ask, number, batch):
 
 
 @block(always=True)
-def _set_out(drawn, batch):
+def _start_walks(drawn, batch):
     """Begin the walks that have more than one link before them; returns their number."""
     zero = simd.splat(ZERO)
     eight = simd.iota(zero)
@@ -89,7 +89,7 @@ def _set_out(drawn, batch):
         far = (rest & (rest - 1)) != zero
         number = simd.splat(np.uint64(v)) + eight
         key = simd.load(batch.pairs.keys, v)
-        count = _go_on(count, simd.bits(far) & first_lanes(drawn - v), key, s, rest, rest, number, batch)
+        count = _append_walks(count, simd.bits(far) & first_lanes(drawn - v), key, s, rest, rest, number, batch)
     return count
 
 
@@ -107,8 +107,8 @@ def walk_batch(drawn, limit, deep, batch):
     one = simd.splat(ONE)
     zero = simd.splat(ZERO)
     least = simd.splat(limit)
-    told_bit = simd.splat(_TOLD)
-    count = _set_out(drawn, batch)
+    told_bit = simd.splat(_BLOCKED_FLAG)
+    count = _start_walks(drawn, batch)
     ended = np.int64(0)
     told = np.int64(0)
     way = batch.way
@@ -118,7 +118,7 @@ def walk_batch(drawn, limit, deep, batch):
             live = first_lanes(count - v)
             key, node, rest = simd.load(way[0], v), simd.load(way[1], v), simd.load(way[2], v)
             ask, number = simd.load(way[3], v), simd.load(way[4], v)
-            bit = simd.top(ask)
+            bit = simd.top_bit(ask)
             there = node ^ bit
             passed = least <= status_lanes(key, there)
             node = simd.select(passed, there, node)
@@ -136,31 +136,31 @@ def walk_batch(drawn, limit, deep, batch):
                     simd.store(batch.ended[1], ended, simd.compress(mask, number))
                     ended += popcount(out)
                     far &= ~out
-            kept = _go_on(kept, far, key, node, rest, ask, number, batch)
+            kept = _append_walks(kept, far, key, node, rest, ask, number, batch)
         count = kept
     return ended, told
 
 
 @block
-def _sums(drawn, batch):
+def _sum_distances(drawn, batch):
     """Sum of the Hamming distances of the trials drawn, and of their squares."""
     total = simd.splat(ZERO)
     squares = total
     for v in range(0, drawn, 8):
         h = simd.popcount(simd.load(batch.pairs.sources, v) ^ simd.load(batch.pairs.targets, v))
         if drawn - v < 8:
-            h = simd.select(simd.mask(h, ALL >> np.uint64(64 - (drawn - v))), h, h - h)
+            h = simd.select(simd.mask(h, ALL_BITS >> np.uint64(64 - (drawn - v))), h, h - h)
         total = total + h
         squares = squares + simd.mul32(h, h)
     return np.int64(simd.total(total)), np.int64(simd.total(squares))
 
 
 @block
-def _finish(ended, drawn, told, first, limit, whole, k, batch, tally):
+def _finish_batch(ended, drawn, told, first, limit, whole, k, batch, tally):
     """Route what the walks left over, and count the batch."""
-    total, squares = _sums(drawn, batch)
+    total, squares = _sum_distances(drawn, batch)
     for j in range(ended):
-        i = np.int64(batch.ended[1, j] & ~_TOLD)
+        i = np.int64(batch.ended[1, j] & ~_BLOCKED_FLAG)
         s, t = batch.pairs.sources[i], batch.pairs.targets[i]
         h = popcount(s ^ t)
         total -= h
@@ -180,10 +180,10 @@ def _finish(ended, drawn, told, first, limit, whole, k, batch, tally):
         tally[_MINIMAL1] += links1 == h
         tally[_MINIMAL2] += links2 == h
         tally[_LIMIT] += links2 == LIMIT
-        batch.pairs.trials[i] = ALL  # not among those that follow
+        batch.pairs.trials[i] = ALL_BITS  # not among those that follow
     minimal = drawn - ended
-    least = ALL >> ONE
-    (excess, trial1), (_, trial2) = held(tally, _EXCESS1), held(tally, _EXCESS2)
+    least = ALL_BITS >> ONE
+    (excess, trial1), (_, trial2) = read_extreme(tally, _EXCESS1), read_extreme(tally, _EXCESS2)
     if excess < 0 or trial1 > first or trial2 > first:
         for i in range(drawn):
             least = min(least, batch.pairs.trials[i])
@@ -202,10 +202,10 @@ def routing_rate(key, first, stop, params, tally):
     limit = threshold(params[1])
     k = np.int64(params[2])
     whole = (ONE << np.uint64(n)) - ONE
-    lazy = Lazy(key, limit, n, True)
+    lazy = PairSource(key, limit, n, True)
     batch = batch_for(k)
     for begin in range(first, stop, BATCH):
         end = min(begin + BATCH, stop)
         drawn = draw_pairs(begin, end, lazy, batch.pairs)
         ended, told = walk_batch(drawn, limit, k > 1, batch)
-        _finish(ended, drawn, told, begin, limit, whole, k, batch, tally)
+        _finish_batch(ended, drawn, told, begin, limit, whole, k, batch, tally)

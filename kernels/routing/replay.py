@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..draws.faults import trial_faults
 from ..draws.nodes import threshold
-from ..draws.pairs import Lazy, draw_pairs, pair_arrays
+from ..draws.pairs import PairSource, draw_pairs, pair_arrays
 from ..machine.jit import kernel
 
 
@@ -17,5 +17,5 @@ def routing(key, trial, n, f, links):
 def routing_rate(key, trial, n, rate):
     """Whether the trial is not void, its status key, s and t."""
     pairs = pair_arrays()
-    drawn = draw_pairs(trial, trial + 1, Lazy(key, threshold(rate), n, True), pairs)
+    drawn = draw_pairs(trial, trial + 1, PairSource(key, threshold(rate), n, True), pairs)
     return drawn == 1, pairs.keys[0], pairs.sources[0], pairs.targets[0]

@@ -3,7 +3,7 @@
 A rule is a block ``rule(world, curr, apart, whole, k, search) -> bit``: at node ``curr``, whose label differs from the
 destination's in the dimensions ``apart``, it gives the single bit of the dimension to send on, ZERO when no link
 passes, or CUT when its search expands too much.  ``whole`` is the mask of all n dimensions.  Bits are tried from the most
-significant down, because the paper counts links from the left.  :func:`walking` makes a message's way of a rule, so that
+significant down, because the paper counts links from the left.  :func:`make_simulator` makes a message's way of a rule, so that
 a user's own rule may be walked on the same faults as the paper's::
 
     @block
@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.labels import LabelSet, add, clear, label_set
+from ..cube.labels import LabelSet, add_label, clear_labels, label_set
 from ..draws import faults as listed
-from ..machine.bits import ALL, ONE, ZERO, highest_bit, popcount
+from ..machine.bits import ALL_BITS, ONE, ZERO, highest_bit, popcount
 from ..machine.jit import block, scratch
 
 #: What becomes of a message that is not delivered; delivered ones are told by their links, 0 or more.
@@ -34,11 +34,11 @@ STUCK, LIVELOCK, LIMIT, LOST = np.int64(-1), np.int64(-2), np.int64(-3), np.int6
 MOST_EXPANDED = np.int64(1 << 16)
 
 #: What a rule gives in place of a bit when its search is cut off.
-CUT = ALL
+CUT = ALL_BITS
 
 
-class Search(NamedTuple):
-    """Scratch of ROUTE2's searches, made by :func:`search_for`."""
+class SearchScratch(NamedTuple):
+    """Scratch of ROUTE2's searches, made by :func:`search_scratch_for`."""
 
     nodes: Any  #: uint64, 64: the nodes of the path tried
     left: Any  #: uint64, 64: the bits left to try at each
@@ -48,10 +48,10 @@ class Search(NamedTuple):
 
 
 @scratch
-def search_for(k):
+def search_scratch_for(k):
     """Scratch for searches of depth k; a node two links away is entered once at most, so up to k = 2 none is remembered."""
     deep = np.int64(1 << 16) if k > 2 else np.int64(0)
-    return Search(
+    return SearchScratch(
         np.zeros(64, np.uint64),
         np.zeros(64, np.uint64),
         label_set(deep),
@@ -60,7 +60,7 @@ def search_for(k):
     )
 
 
-def _going(rule: Any) -> Any:
+def _make_memoryless_simulator(rule: Any) -> Any:
     """The block ``go(world, s, t, whole, k, search)``: links on a message's way, or STUCK, LIVELOCK, LIMIT.
 
     Every rule is memoryless (R8), so a node reached again proves a livelock.  A walk goes back to the node before,
@@ -68,9 +68,9 @@ def _going(rule: Any) -> Any:
     """
 
     @block
-    def go(world, s, t, whole, k, search):
+    def simulate(world, s, t, whole, k, search):
         curr = s
-        before = ALL
+        before = ALL_BITS
         mark = s
         links = np.int64(0)
         power = np.int64(1)
@@ -91,15 +91,15 @@ def _going(rule: Any) -> Any:
                 power += power
         return links
 
-    return go
+    return simulate
 
 
-def _cutting(rule: Any) -> Any:
+def _make_cutoff_classifier(rule: Any) -> Any:
     """The block ``cut(world, s, t, whole, k, search)``: why a message that was cut off ends, LIVELOCK if it reached a node
     twice before, or LIMIT."""
 
     @block
-    def cut(world, s, t, whole, k, search):
+    def classify_cutoff(world, s, t, whole, k, search):
         search.expanded[0] = 0
         curr = s
         for at in range(search.path.size):
@@ -113,14 +113,15 @@ def _cutting(rule: Any) -> Any:
             curr ^= bit
         return LIMIT
 
-    return cut
+    return classify_cutoff
 
 
-def _wandering(rule: Any) -> Any:
-    """As :func:`_going` for a rule that draws, whose message may come by a node again; 8 n links are allowed, as V8 has it."""
+def _make_sampling_simulator(rule: Any) -> Any:
+    """As :func:`_make_memoryless_simulator` for a rule that draws, whose message may come by a node again; 8 n links
+    are allowed, as V8 has it."""
 
     @block
-    def wander(world, s, t, whole, k, search, key, trial):
+    def simulate(world, s, t, whole, k, search, key, trial):
         curr = s
         links = np.int64(0)
         while curr != t:
@@ -133,10 +134,10 @@ def _wandering(rule: Any) -> Any:
             links += 1
         return links
 
-    return wander
+    return simulate
 
 
-def walking(rule: Any, searching: bool = False, drawing: bool = False) -> Any:
+def make_simulator(rule: Any, searching: bool = False, drawing: bool = False) -> Any:
     """The block ``walk(world, s, t, whole, k, search)``: links on a message's way, or why it ends elsewhere.
 
     Parameters
@@ -152,26 +153,26 @@ def walking(rule: Any, searching: bool = False, drawing: bool = False) -> Any:
         the message ends with LIMIT.
     """
     if drawing:
-        return _wandering(rule)
-    go = _going(rule)
+        return _make_sampling_simulator(rule)
+    go = _make_memoryless_simulator(rule)
     if not searching:
         return go
-    cut = _cutting(rule)
+    cut = _make_cutoff_classifier(rule)
 
     @block
-    def walk(world, s, t, whole, k, search):
+    def simulate(world, s, t, whole, k, search):
         search.expanded[0] = 0
         links = go(world, s, t, whole, k, search)
         return cut(world, s, t, whole, k, search) if links == LIMIT else links
 
-    return walk
+    return simulate
 
 
-def _detouring(blocked: Any) -> Any:
+def _make_detour_finder(blocked: Any) -> Any:
     """The block ``others(world, curr, apart, whole, k)``: where ROUTE1(k) and ROUTE2(k) send when no minimal path is open."""
 
     @block
-    def others(world, curr, apart, whole, k):
+    def find_detour(world, curr, apart, whole, k):
         """The first g whose path curr(g, f_1, ..., f_l, g) has no fault among its first k nodes (R6); ZERO for none."""
         steps = min(k, popcount(apart) + 2)
         rest = whole & ~apart
@@ -192,10 +193,10 @@ def _detouring(blocked: Any) -> Any:
                 return g
         return ZERO
 
-    return others
+    return find_detour
 
 
-def _shifting(blocked: Any, others: Any) -> Any:
+def _make_route1_rule(blocked: Any, others: Any) -> Any:
     """The rule of ROUTE1(k)."""
 
     @block
@@ -225,7 +226,7 @@ def _shifting(blocked: Any, others: Any) -> Any:
     return route1
 
 
-def _searching(blocked: Any, others: Any) -> Any:
+def _make_route2_rule(blocked: Any, others: Any) -> Any:
     """The rule of ROUTE2(k)."""
 
     @block
@@ -240,7 +241,7 @@ def _searching(blocked: Any, others: Any) -> Any:
         left[0] = apart
         depth = np.int64(0)
         first = ZERO
-        clear(search.seen)
+        clear_labels(search.seen)
         while depth >= 0:
             if left[depth] == ZERO:
                 depth -= 1
@@ -254,7 +255,7 @@ def _searching(blocked: Any, others: Any) -> Any:
             if depth + 1 == goal:
                 return first
             y = nodes[depth] ^ bit
-            if goal > 2 and not add(search.seen, y):
+            if goal > 2 and not add_label(search.seen, y):
                 continue
             if search.expanded[0] == MOST_EXPANDED:
                 return CUT
@@ -267,10 +268,10 @@ def _searching(blocked: Any, others: Any) -> Any:
     return route2
 
 
-def making(blocked: Any) -> Any:
+def make_route_rules(blocked: Any) -> Any:
     """ROUTE1's and ROUTE2's rules for a block ``blocked(world, x, bit)``."""
-    others = _detouring(blocked)
-    return _shifting(blocked, others), _searching(blocked, others)
+    others = _make_detour_finder(blocked)
+    return _make_route1_rule(blocked, others), _make_route2_rule(blocked, others)
 
 
 @block
@@ -300,12 +301,16 @@ def route3_rule(world, curr, apart, whole, k, search):
     return ZERO
 
 
-route1_rule, route2_rule = making(listed.blocked)
-walk1, walk2, walk3 = walking(route1_rule), walking(route2_rule, searching=True), walking(route3_rule)
+route1_rule, route2_rule = make_route_rules(listed.blocked)
+simulate_route1, simulate_route2, simulate_route3 = (
+    make_simulator(route1_rule),
+    make_simulator(route2_rule, searching=True),
+    make_simulator(route3_rule),
+)
 
 
 @block
-def on_route(e, r):
+def is_on_route(e, r):
     """Whether ROUTE's path from s to t passes a node y, or a subcube, with e = y ^ s and r = y ^ t outside its free dimensions.
 
     The path corrects the bits from the most significant down: after some of them a node agrees with t down to a bit
@@ -319,11 +324,11 @@ def on_route(e, r):
 def route_passes(faults, s, t):
     """Whether no faulty node and no faulty link lies on ROUTE's path."""
     for i in range(faults.size[0]):
-        if on_route(faults.labels[i] ^ s, faults.labels[i] ^ t):
+        if is_on_route(faults.labels[i] ^ s, faults.labels[i] ^ t):
             return False
     for i in range(faults.size[1]):  # a shortest path with both ends of a link on it uses the link
         x = faults.lower[i]
         y = x | ONE << faults.dims[i]
-        if on_route(x ^ s, x ^ t) and on_route(y ^ s, y ^ t):
+        if is_on_route(x ^ s, x ^ t) and is_on_route(y ^ s, y ^ t):
             return False
     return True

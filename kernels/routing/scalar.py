@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import Faults, draw, faults_for, is_faulty, is_safe, next_spared, unsafe_subcubes
+from ..draws.faults import Faults, draw, faults_for, is_faulty, is_safe, next_sparing_set, unsafe_subcubes
 from ..machine.bits import ONE, ZERO, popcount
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
@@ -21,23 +21,32 @@ from .entry import (
     record2,
     record3,
     record_active,
-    record_compared,
+    record_comparison,
     record_limit,
     record_shortest,
 )
-from .layout import SEARCHED
-from .rules import LOST, Search, on_route, route_passes, search_for, walk1, walk2, walk3
-from .shortest import Cube, cube_for, shortest
+from .layout import MAX_SEARCHED_DIMENSION
+from .rules import (
+    LOST,
+    SearchScratch,
+    is_on_route,
+    route_passes,
+    search_scratch_for,
+    simulate_route1,
+    simulate_route2,
+    simulate_route3,
+)
+from .shortest import SearchBitmasks, find_shortest_length, search_bitmasks_for
 
 
-class Scratch(NamedTuple):
+class RoutingScratch(NamedTuple):
     """What a trial needs; made by :func:`set_up`."""
 
     n: Any  #: int64
     k: Any  #: int64
     faults: Faults
-    search: Search
-    cube: Cube
+    search: SearchScratch
+    cube: SearchBitmasks
 
 
 @scratch
@@ -46,11 +55,11 @@ def set_up(params):
     n = np.int64(params[0])
     k = np.int64(params[3])
     faults = faults_for(n, np.int64(params[1]), np.int64(params[2]), np.int64(2))
-    return Scratch(n, k, faults, search_for(k), cube_for(n))
+    return RoutingScratch(n, k, faults, search_scratch_for(k), search_bitmasks_for(n))
 
 
 @block
-def same_subcube(faults, s, t):
+def is_same_subcube(faults, s, t):
     """Whether two nonfaulty nodes are in one maximal unsafe subcube (R21)."""
     found = False
     for i in range(faults.size[3]):
@@ -59,17 +68,17 @@ def same_subcube(faults, s, t):
 
 
 @block
-def meets_closed(faults, s, t):
+def is_closed_on_route(faults, s, t):
     """Whether a faulty or unsafe node lies on ROUTE's path."""
     for i in range(faults.size[3]):
         fixed = ~faults.free[i]
-        if on_route((faults.base[i] ^ s) & fixed, (faults.base[i] ^ t) & fixed):
+        if is_on_route((faults.base[i] ^ s) & fixed, (faults.base[i] ^ t) & fixed):
             return True
     return False
 
 
 @block
-def finish(trial, passes, meets, safe, s, t, at, tally):
+def finish_trial(trial, passes, meets, safe, s, t, at, tally):
     """Route and count one trial whose faults are closed.
 
     ``passes`` tells whether no fault, and ``meets`` whether a faulty or unsafe node, lies on ROUTE's path.  Without faults on
@@ -84,39 +93,39 @@ def finish(trial, passes, meets, safe, s, t, at, tally):
     links2 = h
     links3 = LOST
     if not passes:
-        links1 = walk1(faults, s, t, whole, trial.k, search)
-        links2 = links1 if trial.k == 1 else walk2(faults, s, t, whole, trial.k, search)
+        links1 = simulate_route1(faults, s, t, whole, trial.k, search)
+        links2 = links1 if trial.k == 1 else simulate_route2(faults, s, t, whole, trial.k, search)
     tally[ROUTE_DELIVERED] += passes
     record1(tally, links1, h, at)
     record2(tally, links2, h, at)
     record_limit(tally, links2)
     if safe:
-        links3 = walk3(faults, s, t, whole, trial.k, search) if meets else h
+        links3 = simulate_route3(faults, s, t, whole, trial.k, search) if meets else h
         record_active(tally, 1, passes, links1 >= 0, links2 >= 0)
         record3(tally, links3, h, at)
-        record_compared(tally, links1, links3)
-        tally[SAME_SUBCUBE] += same_subcube(faults, s, t)
-    if trial.n <= SEARCHED:
+        record_comparison(tally, links1, links3)
+        tally[SAME_SUBCUBE] += is_same_subcube(faults, s, t)
+    if trial.n <= MAX_SEARCHED_DIMENSION:
         least = h  # nothing is shorter
         if h not in (links1, links2, links3):
-            least = shortest(faults, s, t, trial.n, trial.cube)
+            least = find_shortest_length(faults, s, t, trial.n, trial.cube)
         record_shortest(tally, links1, links2, links3, least)
 
 
 @block
-def run(key, t, params, scratch, tally):
+def run_trial(key, t, params, scratch, tally):
     """Draw, close, route and count trial ``t``."""
     faults = scratch.faults
     draw(key, t, scratch.n, faults)
     unsafe_subcubes(faults)
     source, target = faults.ends[0], faults.ends[1]
     passes = route_passes(faults, source, target)
-    meets = meets_closed(faults, source, target)
-    finish(scratch, passes, meets, is_safe(faults, scratch.n), source, target, t, tally)
+    meets = is_closed_on_route(faults, source, target)
+    finish_trial(scratch, passes, meets, is_safe(faults, scratch.n), source, target, t, tally)
 
 
 #: Trials at (n, f, links, k) = params; see ``layout.ROUTING``.
-ROUTING_SINGLE = trials_kernel(set_up, run)
+ROUTING_SINGLE = trials_kernel(set_up, run_trial)
 
 
 @block
@@ -138,7 +147,7 @@ def run_set(key, t, params, scratch, tally):
     """Count all messages from node 0 among the fault set of the numbers behind the parameters."""
     faults, n, f = scratch.faults, scratch.n, np.int64(params[1])
     radius, least = np.int64(params[4]), np.int64(params[5])
-    next_spared(n, params[6:], faults)
+    next_sparing_set(n, params[6:], faults)
     if is_crowded(faults, f, (ONE << np.uint64(n)) - ONE, scratch.k, radius):
         return
     unsafe_subcubes(faults)
@@ -146,8 +155,8 @@ def run_set(key, t, params, scratch, tally):
     for x in range(1, 1 << n):
         end = np.uint64(x)
         if popcount(end) >= least and not is_faulty(faults, end):
-            passes, meets = route_passes(faults, ZERO, end), meets_closed(faults, ZERO, end)
-            finish(scratch, passes, meets, safe, ZERO, end, t, tally)
+            passes, meets = route_passes(faults, ZERO, end), is_closed_on_route(faults, ZERO, end)
+            finish_trial(scratch, passes, meets, safe, ZERO, end, t, tally)
 
 
 #: All C(2^n - 1, f) fault sets that spare node 0, and from there every destination: routing is the same after a translation of

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.bitmask import across, get, nonfaulty_state, put, take
+from ..cube.bitmask import clear_node, has_node, neighbour_word, set_node, write_nonfaulty
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
-from .layout import SEARCHED
+from .layout import MAX_SEARCHED_DIMENSION
 
 
-class Cube(NamedTuple):
-    """Bitmasks of the nodes of Q_n; made by :func:`cube_for`."""
+class SearchBitmasks(NamedTuple):
+    """Bitmasks of the nodes of Q_n; made by :func:`search_bitmasks_for`."""
 
     open: Any  #: uint64: nonfaulty nodes not reached yet
     edge: Any  #: uint64: nodes reached last
@@ -22,39 +22,39 @@ class Cube(NamedTuple):
 
 
 @scratch
-def cube_for(n):
+def search_bitmasks_for(n):
     """Room for a search in Q_n; none above SEARCHED."""
-    words = np.int64(1) << max(n - 6, 0) if n <= SEARCHED else np.int64(0)
-    return Cube(
+    words = np.int64(1) << max(n - 6, 0) if n <= MAX_SEARCHED_DIMENSION else np.int64(0)
+    return SearchBitmasks(
         np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64)
     )
 
 
 @block
-def shortest(faults, s, t, n, cube):
+def find_shortest_length(faults, s, t, n, cube):
     """Length of a shortest path from s to t without faulty nodes and links; -1 when there is none; n <= SEARCHED.
 
     O(n 2^n / 64) a level, and the faulty links again at each.
     """
     f, links = faults.size[0], faults.size[1]
-    nonfaulty_state(n, faults.labels, f, cube.open)
+    write_nonfaulty(n, faults.labels, f, cube.open)
     for w in range(cube.edge.size):
         cube.edge[w] = ZERO
-    take(cube.open, s)
-    put(cube.edge, s)
+    clear_node(cube.open, s)
+    set_node(cube.edge, s)
     length = np.int64(0)
     while True:
-        if get(cube.edge, t):
+        if has_node(cube.edge, t):
             return length
         for w in range(cube.near.size):
             cube.near[w] = ZERO
         for i in range(n):
             for w in range(cube.across.size):
-                cube.across[w] = across(cube.edge, w, i)
+                cube.across[w] = neighbour_word(cube.edge, w, i)
             for j in range(links):
                 if faults.dims[j] == np.uint64(i):
-                    take(cube.across, faults.lower[j])
-                    take(cube.across, faults.lower[j] | ONE << faults.dims[j])
+                    clear_node(cube.across, faults.lower[j])
+                    clear_node(cube.across, faults.lower[j] | ONE << faults.dims[j])
             for w in range(cube.near.size):
                 cube.near[w] |= cube.across[w]
         grown = ZERO

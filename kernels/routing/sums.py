@@ -10,7 +10,7 @@ from ..machine.jit import block
 
 
 @block(always=True)
-def _fold(fields):
+def _sum_fields(fields):
     """The sum of the four 16-bit fields of each word, where it fits one."""
     words = simd.as64(fields)
     words = words + (words >> 16)
@@ -19,22 +19,22 @@ def _fold(fields):
 
 
 @block(always=True)
-def _byte_sums(words):
+def _sum_bytes(words):
     """For each word the sum of its bytes, 8 at most each, and of their squares."""
     even = simd.splat(np.uint64(0x00FF00FF00FF00FF))
     x = simd.as16(words & even)
     y = simd.as16((words >> 8) & even)
-    return _fold(x + y), _fold((x * x) + (y * y))
+    return _sum_fields(x + y), _sum_fields((x * x) + (y * y))
 
 
 @block(always=True)
-def add_chosen(h, chosen, width, sums, at):
+def add_chosen_lanes(h, chosen, width, sums, at):
     """Add the chosen lanes of ``h``, and their squares, to two vectors of 64-bit sums, kept in ``sums`` from ``at`` on."""
     words = simd.as64(simd.select(simd.mask(h, chosen), h, h - h))
     total = simd.load(sums, at)
     squares = simd.load(sums, at + 8)
     if width == 8:
-        x, y = _byte_sums(words)
+        x, y = _sum_bytes(words)
         total = total + x
         squares = squares + y
     else:

@@ -19,7 +19,7 @@ ROOT = np.int64(-1)
 ABSENT = np.int64(-2)
 
 
-class Room(NamedTuple):
+class BroadcastWorkspace(NamedTuple):
     """Scratch of a trial on Q_n."""
 
     parent: np.ndarray  # int64 (2^n): one tree
@@ -28,17 +28,17 @@ class Room(NamedTuple):
 
 
 @scratch
-def room(n):
-    """Arrays for :class:`Room`, n an int64."""
+def broadcast_workspace_for(n):
+    """Arrays for :class:`BroadcastWorkspace`, n an int64."""
     size = np.int64(1) << n
-    return Room(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(n, np.int64))
+    return BroadcastWorkspace(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(n, np.int64))
 
 
 # ---------------------------------------------------------------- the trees, by positions
 
 
 @block
-def _pivoted(m, i, v):
+def _pivoted_parent_position(m, i, v):
     """Position across which v's parent lies in pivoted tree i of Q_m, -1 at its root (S1, S2)."""
     if v == 0:
         return i
@@ -53,7 +53,7 @@ def _pivoted(m, i, v):
 
 
 @block
-def _light(n, d, i, v):
+def _light_parent_position(n, d, i, v):
     """Position across which v's parent lies in light tree i around the faulty node 1^d 0^(n-d); -1 root, -2 that node.
 
     Algorithm A from the outermost cube inwards (S3, S5, S9); int64, 2 <= n, 1 <= d <= n, 0 <= i <= n - 2.
@@ -63,13 +63,13 @@ def _light(n, d, i, v):
         half = np.int64(1) << (m - 1)
         root = ROOT if m == n else m  # an inner tree's root hangs across the position above it
         if v < half:
-            p = _pivoted(m - 1, i, v)
+            p = _pivoted_parent_position(m - 1, i, v)
             return root if p == ROOT else p
         v -= half
         if d == 1:  # case B: the faulty node is s'
             if v == 0:
                 return ABSENT
-            p = _pivoted(m - 1, i, v)
+            p = _pivoted_parent_position(m - 1, i, v)
             return m - 1 if p == ROOT else p
         if i == m - 2:  # the last tree of case A
             if v == half - (np.int64(1) << (m - d)):
@@ -93,14 +93,14 @@ def _place_dimensions(n, source, fault, dims):
 
 
 @block
-def _write_light(n, d, i, source, fault, dims, parent, pivoted):
+def _write_light_tree(n, d, i, source, fault, dims, parent, pivoted):
     """Light tree i, re-rooted at the source unless ``pivoted``; the root."""
     _place_dimensions(n, source, fault, dims)
     for v in range(np.int64(1) << n):
         canonical = np.int64(0)
         for p in range(n):
             canonical |= (((v ^ source) >> dims[p]) & 1) << p
-        p = _light(n, d, i, canonical)
+        p = _light_parent_position(n, d, i, canonical)
         parent[v] = v ^ (np.int64(1) << dims[p]) if p >= 0 else p
     root = source ^ (np.int64(1) << dims[i])
     if pivoted:
@@ -111,16 +111,16 @@ def _write_light(n, d, i, source, fault, dims, parent, pivoted):
 
 
 @block
-def _write_rooted(n, i, source, parent):
+def _write_rooted_tree(n, i, source, parent):
     """Johnsson and Ho's tree i (S1)."""
     for v in range(np.int64(1) << n):
-        p = _pivoted(n, i, v ^ source)
+        p = _pivoted_parent_position(n, i, v ^ source)
         parent[v] = v ^ (np.int64(1) << p) if p >= 0 else source
     parent[source] = ROOT
 
 
 @block
-def height(parent, root, fault):
+def tree_height(parent, root, fault):
     """Greatest depth of a tree from ``root`` that holds every node but ``fault``; -1 of anything else."""
     size = parent.size
     most = np.int64(0)
@@ -152,7 +152,7 @@ def _claim_links(parent, used):
 
 
 @block
-def steps_of(n, d, packets, source, fault, g):
+def count_steps(n, d, packets, source, fault, g):
     """Steps of the packets on the trees around ``source``; -1 when they are no edge-disjoint spanning trees."""
     trees = n if d == 0 else n - 1
     for v in range(g.used.size):
@@ -160,10 +160,10 @@ def steps_of(n, d, packets, source, fault, g):
     out = np.int64(0)
     for i in range(trees):
         if d == 0:
-            _write_rooted(n, i, source, g.parent)
+            _write_rooted_tree(n, i, source, g.parent)
         else:
-            _write_light(n, d, i, source, fault, g.dims, g.parent, False)
-        high = height(g.parent, source, fault)
+            _write_light_tree(n, d, i, source, fault, g.dims, g.parent, False)
+        high = tree_height(g.parent, source, fault)
         if high < 0 or not _claim_links(g.parent, g.used):
             return np.int64(-1)
         share = (packets - i + trees - 1) // trees
@@ -176,7 +176,7 @@ def steps_of(n, d, packets, source, fault, g):
 
 
 @block
-def single_and_bound(n, packets, source, fault):
+def single_tree_and_bound(n, packets, source, fault):
     """Steps on one tree (binomial without a faulty node, shortest-path with it), and what no schedule can beat.
 
     The last packet to leave the source leaves in step ceil(M / deg s) or later and has as far to go as any; node v has
@@ -205,13 +205,13 @@ def light_heights(n, source, fault, pivoted, heights):
 
     Whether they span and share no directed link is returned; 2 <= n, and ``heights`` has n - 1 places.
     """
-    g = room(n)
+    g = broadcast_workspace_for(n)
     d = bits.popcount(np.uint64(source ^ fault))
     for v in range(g.used.size):
         g.used[v] = 0
     sound = True
     for i in range(n - 1):
-        root = _write_light(n, d, i, source, fault, g.dims, g.parent, pivoted)
-        heights[i] = height(g.parent, root, fault)
+        root = _write_light_tree(n, d, i, source, fault, g.dims, g.parent, pivoted)
+        heights[i] = tree_height(g.parent, root, fault)
         sound &= heights[i] >= 0 and _claim_links(g.parent, g.used)
     return sound

@@ -22,14 +22,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..cube.bitmask import across, across_bits, get, nonfaulty_state, put, take, turn
+from ..cube.bitmask import (
+    clear_node,
+    has_node,
+    neighbour_word,
+    neighbours_in_word,
+    set_node,
+    toggle_node,
+    write_nonfaulty,
+)
 from ..machine import bits
 from ..machine.jit import block, kernel, scratch
 
 _ZERO = np.uint64(0)
 
 
-class Graph(NamedTuple):
+class NonfaultyGraph(NamedTuple):
     """A nonfaulty graph and the room to work on it; sets of nodes are rows of words."""
 
     nodes: np.ndarray  # uint64 (words): the nonfaulty nodes
@@ -44,10 +52,10 @@ class Graph(NamedTuple):
 
 
 @scratch
-def graph_arrays(n):
-    """Arrays for :class:`Graph`, n an int64 in [1, 12]."""
+def graph_for(n):
+    """Arrays for :class:`NonfaultyGraph`, n an int64 in [1, 12]."""
     words = np.int64(1) << max(n - np.int64(6), np.int64(0))
-    return Graph(
+    return NonfaultyGraph(
         np.zeros(words, np.uint64),
         np.zeros((n, words), np.uint64),
         np.zeros((n, words), np.uint64),
@@ -64,7 +72,7 @@ def graph_arrays(n):
 
 
 @block(always=True)
-def _add(a, b, c, d, x):
+def _add_bit(a, b, c, d, x):
     """Add a bit to each of 64 numbers of four bit planes."""
     y = a & x
     z = b & y
@@ -72,16 +80,16 @@ def _add(a, b, c, d, x):
 
 
 @block(always=True)
-def _at_least(a, b, c, d, least):
+def _at_least_mask(a, b, c, d, least):
     """Which of 64 numbers of four bit planes are ``least`` or more."""
-    out = bits.ALL
+    out = bits.ALL_BITS
     for i, plane in enumerate((a, b, c, d)):
         out = plane & out if (least >> i) & 1 else plane | out
     return out
 
 
 @block
-def _count(nodes):
+def _count_nodes(nodes):
     out = np.int64(0)
     for w in range(nodes.size):
         out += bits.popcount(nodes[w])
@@ -89,7 +97,7 @@ def _count(nodes):
 
 
 @block
-def _first(nodes):
+def _first_node(nodes):
     """The smallest node of a set that is not empty."""
     w = 0
     while nodes[w] == _ZERO:
@@ -102,15 +110,15 @@ def join_links(g):
     """``links`` of the nodes, as if every link were nonfaulty."""
     for k in range(g.links.shape[0]):
         for w in range(g.nodes.size):
-            g.links[k, w] = g.nodes[w] & across(g.nodes, w, k)
+            g.links[k, w] = g.nodes[w] & neighbour_word(g.nodes, w, k)
 
 
 @block
 def cut_link(g, v, k):
     """Take the link of node v (int64) across dimension k (int64) out of ``links``, faulty or not before."""
-    take(g.links[k], v)
+    clear_node(g.links[k], v)
     v ^= np.int64(1) << k
-    take(g.links[k], v)
+    clear_node(g.links[k], v)
 
 
 # ---------------------------------------------------------------- degrees
@@ -122,7 +130,7 @@ def min_degree(g):
     for w in range(g.nodes.size):
         a = b = c = d = _ZERO
         for k in range(g.links.shape[0]):
-            a, b, c, d = _add(a, b, c, d, g.links[k, w])
+            a, b, c, d = _add_bit(a, b, c, d, g.links[k, w])
         g.planes[0, w] = a
         g.planes[1, w] = b
         g.planes[2, w] = c
@@ -145,7 +153,7 @@ def min_degree(g):
 
 
 @block
-def _find_strong(g, delta):
+def _find_strong_links(g, delta):
     """``strong``: the links with delta - 1 nonfaulty squares or more on them."""
     n = g.links.shape[0]
     for i in range(n):
@@ -155,13 +163,13 @@ def _find_strong(g, delta):
             for j in range(n):
                 if j != i:
                     other = g.links[j, w]
-                    square = ends & other & across(g.links[i], w, j) & across(g.links[j], w, i)
-                    a, b, c, d = _add(a, b, c, d, square)
-            g.strong[i, w] = ends & _at_least(a, b, c, d, delta - 1)
+                    square = ends & other & neighbour_word(g.links[i], w, j) & neighbour_word(g.links[j], w, i)
+                    a, b, c, d = _add_bit(a, b, c, d, square)
+            g.strong[i, w] = ends & _at_least_mask(a, b, c, d, delta - 1)
 
 
 @block
-def _flood(links, part):
+def _flood_component(links, part):
     """Add to ``part`` all that its nodes have a path to."""
     n, words = links.shape
     changed = True
@@ -170,7 +178,7 @@ def _flood(links, part):
         for k in range(n):
             for w in range(words):
                 source = part[w] & links[k, w] if k < 6 else part[w ^ (1 << (k - 6))] & links[k, w ^ (1 << (k - 6))]
-                new = (across_bits(source, k) if k < 6 else source) & ~part[w]
+                new = (neighbours_in_word(source, k) if k < 6 else source) & ~part[w]
                 part[w] |= new
                 changed |= new != _ZERO
 
@@ -182,14 +190,14 @@ def _find_core(g):
     for w in range(words):
         g.near[w] = g.nodes[w]
         g.core[w] = _ZERO
-    left = _count(g.nodes)
+    left = _count_nodes(g.nodes)
     best = np.int64(0)
     while left > best:
         for w in range(words):
             g.part[w] = _ZERO
-        put(g.part, _first(g.near))
-        _flood(g.strong, g.part)
-        size = _count(g.part)
+        set_node(g.part, _first_node(g.near))
+        _flood_component(g.strong, g.part)
+        size = _count_nodes(g.part)
         left -= size
         for w in range(words):
             g.near[w] &= ~g.part[w]
@@ -207,7 +215,7 @@ def _grow_core(g, least):
         for w in range(words):
             near = g.core[w]
             for k in range(n):
-                near |= across(g.core, w, k) & g.links[k, w]
+                near |= neighbour_word(g.core, w, k) & g.links[k, w]
             g.near[w] = near
             left += bits.popcount(g.nodes[w] & ~g.core[w])
         if left == 0:
@@ -218,8 +226,8 @@ def _grow_core(g, least):
             if out != _ZERO:
                 a = b = c = d = _ZERO
                 for k in range(n):
-                    a, b, c, d = _add(a, b, c, d, across(g.near, w, k) & g.links[k, w])
-                more = out & _at_least(a, b, c, d, least)
+                    a, b, c, d = _add_bit(a, b, c, d, neighbour_word(g.near, w, k) & g.links[k, w])
+                more = out & _at_least_mask(a, b, c, d, least)
                 g.core[w] |= more
                 grown |= more
         if grown == _ZERO:
@@ -230,7 +238,7 @@ def _grow_core(g, least):
 
 
 @block
-def _search(g, target):
+def _find_augmenting_path(g, target):
     """Whether the core still reaches a node over directed links not in use; ``came`` tells how.
 
     A link in use one way is free the other way, and a path that takes it so takes the other path back.
@@ -247,35 +255,35 @@ def _search(g, target):
             for w in range(words):
                 v = w if k < 6 else w ^ (1 << (k - 6))  # the word the step starts from
                 step = g.part[v] & g.links[k, v] & ~g.flow[k, v]
-                new = (across_bits(step, k) if k < 6 else step) & ~g.part[w]
+                new = (neighbours_in_word(step, k) if k < 6 else step) & ~g.part[w]
                 g.came[k, w] |= new
                 g.part[w] |= new
                 changed |= new != _ZERO
-        if get(g.part, target):
+        if has_node(g.part, target):
             return True
     return False
 
 
 @block
-def _flow(g, target, limit):
+def _max_flow(g, target, limit):
     """The most link-disjoint paths from the core to a node outside, ``limit`` at most: augmenting paths."""
     n, words = g.links.shape
     for k in range(n):
         for w in range(words):
             g.flow[k, w] = _ZERO
     for paths in range(limit):
-        if not _search(g, target):
+        if not _find_augmenting_path(g, target):
             return np.int64(paths)
         v = target
-        while not get(g.core, v):
+        while not has_node(g.core, v):
             k = np.int64(0)
-            while not get(g.came[k], v):
+            while not has_node(g.came[k], v):
                 k += 1
             u = v ^ (np.int64(1) << k)
-            if get(g.flow[k], v):
-                turn(g.flow[k], v)  # instead of a path that went the other way
+            if has_node(g.flow[k], v):
+                toggle_node(g.flow[k], v)  # instead of a path that went the other way
             else:
-                turn(g.flow[k], u)
+                toggle_node(g.flow[k], u)
             v = u
     return np.int64(limit)
 
@@ -288,7 +296,7 @@ def edge_connectivity(g):
     flows = np.int64(0)
     if delta == 0:
         return best, delta, flows
-    _find_strong(g, delta)
+    _find_strong_links(g, delta)
     _find_core(g)
     while True:  # no cut of fewer than ``best`` links parts the core
         if _grow_core(g, best) < np.int64(1) << delta:
@@ -299,14 +307,14 @@ def edge_connectivity(g):
             beside |= g.part[w]
         if beside == _ZERO:
             return np.int64(0), delta, flows
-        target = _first(g.part)
-        best = min(best, _flow(g, target, best))
+        target = _first_node(g.part)
+        best = min(best, _max_flow(g, target, best))
         flows += 1
-        put(g.core, target)
+        set_node(g.core, target)
 
 
 @kernel("void(int64, uint64[:, ::1], uint64[:, :, ::1], int64[:, ::1])")
-def numbers(n, faulty, links, out):
+def edge_connectivities(n, faulty, links, out):
     """(lambda, delta, flows) of many fault sets; 1 <= n <= 12 and two nonfaulty nodes each, not checked.
 
     Parameters
@@ -318,9 +326,9 @@ def numbers(n, faulty, links, out):
         Faulty links: a node, and the dimension.
     out : int64 array of shape (sets, 3)
     """
-    g = graph_arrays(n)
+    g = graph_for(n)
     for i in range(out.shape[0]):
-        nonfaulty_state(n, faulty[i], faulty.shape[1], g.nodes)
+        write_nonfaulty(n, faulty[i], faulty.shape[1], g.nodes)
         join_links(g)
         for j in range(links.shape[1]):
             cut_link(g, np.int64(links[i, j, 0]), np.int64(links[i, j, 1]))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..machine.dispatch import Table, anywhere
+from ..machine.dispatch import KernelTable, serve_any_point
 
-EDST_BROADCAST = Table(__package__, {"scalar.EDST_BROADCAST_SINGLE": anywhere})
+EDST_BROADCAST = KernelTable(__package__, {"scalar.EDST_BROADCAST_SINGLE": serve_any_point})
 
 #: At (n, f, links).
-EDGE_DISJOINT_TREES = Table(__package__, {"scalar.EDGE_DISJOINT_TREES_SINGLE": anywhere})
+EDGE_DISJOINT_TREES = KernelTable(__package__, {"scalar.EDGE_DISJOINT_TREES_SINGLE": serve_any_point})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
 #: Largest n of both studies.
-LARGEST = 12
+MOST_DIMENSIONS = 12
 
 EDST_BROADCAST = Layout(
     Moments("steps", "steps of the packets on the trees", digits=2, square_digits=4),
@@ -17,7 +17,10 @@ EDST_BROADCAST = Layout(
 )
 
 EDGE_DISJOINT_TREES = Layout(
-    *(Counter(f"trees_{k}", f"trials with exactly {k} edge-disjoint spanning trees") for k in range(LARGEST + 1)),
+    *(
+        Counter(f"trees_{k}", f"trials with exactly {k} edge-disjoint spanning trees")
+        for k in range(MOST_DIMENSIONS + 1)
+    ),
     Moments("trees", "Edmonds' number lambda"),
     Moments("degree", "smallest degree delta"),
     Counter("connected", "trials with lambda >= 1"),

@@ -5,23 +5,25 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine.jit import kernel
-from ..trees.replay import faults
+from ..trees.replay import sample_faults
 from .scalar import draw_ends
 
 
-def edst_broadcast(key: int, trial: int, n: int, d: int) -> tuple[int, int | None]:
+def sample_edst_broadcast(key: int, trial: int, n: int, d: int) -> tuple[int, int | None]:
     """The source, and the faulty node at distance d from it: None for d = 0."""
-    source, fault = _edst_broadcast(np.uint64(key), trial, n, d)
+    source, fault = _sample_edst_broadcast(np.uint64(key), trial, n, d)
     return int(source), int(fault) if d else None
 
 
 @kernel("UniTuple(int64, 2)(uint64, int64, int64, int64)")
-def _edst_broadcast(key, t, n, d):
+def _sample_edst_broadcast(key, t, n, d):
     """Source and faulty node of a trial; see :func:`draw_ends`."""
     return draw_ends(key, t, n, d)
 
 
-def edge_disjoint_trees(key: int, trial: int, n: int, f: int, links: int) -> tuple[list[int], list[tuple[int, int]]]:
+def sample_edge_disjoint_trees(
+    key: int, trial: int, n: int, f: int, links: int
+) -> tuple[list[int], list[tuple[int, int]]]:
     """f distinct faulty nodes of Q_n and, drawn by themselves, distinct faulty links (u, v) with u < v; both ascending."""
-    nodes, pairs = faults(key, trial, n, links, f)
+    nodes, pairs = sample_faults(key, trial, n, links, f)
     return sorted(nodes), sorted(pairs)

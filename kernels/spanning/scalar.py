@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..cube.bitmask import whole_word
+from ..cube.bitmask import word_mask
 from ..draws import philox
 from ..draws.links import LinkDraws, distinct_links, link_draws_for
 from ..draws.nodes import Rows, mark_faults, rows_for
@@ -14,9 +14,9 @@ from ..machine import bits
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
-from .broadcast import room, single_and_bound, steps_of
-from .connectivity import Graph, cut_link, edge_connectivity, graph_arrays, join_links
-from .layout import EDGE_DISJOINT_TREES, EDST_BROADCAST, LARGEST
+from .broadcast import broadcast_workspace_for, count_steps, single_tree_and_bound
+from .connectivity import NonfaultyGraph, cut_link, edge_connectivity, graph_for, join_links
+from .layout import EDGE_DISJOINT_TREES, EDST_BROADCAST, MOST_DIMENSIONS
 
 _ONE = np.uint64(1)
 
@@ -33,7 +33,7 @@ _MOST_STEPS = EDST_BROADCAST.extreme("most_steps")
 @scratch
 def set_up_broadcast(params):
     """Room for the trials of a point (n, d, packets)."""
-    return room(np.int64(params[0]))
+    return broadcast_workspace_for(np.int64(params[0]))
 
 
 @block
@@ -79,8 +79,8 @@ def _broadcast_trial(key, t, params, scratch, tally):
     d = np.int64(params[1])
     packets = np.int64(params[2])
     source, fault = draw_ends(key, t, n, d)
-    steps = steps_of(n, d, packets, source, fault, scratch)
-    single, bound = single_and_bound(n, packets, source, fault)
+    steps = count_steps(n, d, packets, source, fault, scratch)
+    single, bound = single_tree_and_bound(n, packets, source, fault)
     add_quantity(tally, _SINGLE, single)
     add_quantity(tally, _BOUND, bound)
     if steps < 0:
@@ -97,7 +97,7 @@ EDST_BROADCAST_SINGLE = trials_kernel(set_up_broadcast, _broadcast_trial)
 
 # ---------------------------------------------------------------- edge-disjoint-trees: Edmonds' number
 
-_EXACTLY = EDGE_DISJOINT_TREES.family("trees_{}", range(LARGEST + 1))  # trees_1, trees_2, ... stand behind it
+_EXACTLY = EDGE_DISJOINT_TREES.family("trees_{}", range(MOST_DIMENSIONS + 1))  # trees_1, trees_2, ... stand behind it
 _TREES = EDGE_DISJOINT_TREES.moments("trees")
 _DEGREE = EDGE_DISJOINT_TREES.moments("degree")
 _CONNECTED = EDGE_DISJOINT_TREES.counter("connected")
@@ -113,7 +113,7 @@ _LARGEST_GAP = EDGE_DISJOINT_TREES.extreme("largest_gap")
 class TreesScratch(NamedTuple):
     """What a trial of Edmonds' number works in."""
 
-    graph: Graph
+    graph: NonfaultyGraph
     rows: Rows
     links: LinkDraws
     lower: np.ndarray  # uint64 (links): the faulty links' lower ends
@@ -125,7 +125,7 @@ def set_up_trees(params):
     """Room for the trials of a point (n, f, links)."""
     links = np.int64(params[2])
     return TreesScratch(
-        graph_arrays(np.int64(params[0])),
+        graph_for(np.int64(params[0])),
         rows_for(),
         link_draws_for(links),
         np.empty(links, np.uint64),
@@ -141,7 +141,7 @@ def _draw_graph(key, t, n, f, links, scratch):
         g.nodes[w] = bits.ZERO
     mark_faults(key, np.uint64(t), n, f, g.nodes, scratch.rows)
     for w in range(g.nodes.size):
-        g.nodes[w] ^= whole_word(n)
+        g.nodes[w] ^= word_mask(n)
     join_links(g)
     if links > 0:
         distinct_links(key, t, n, links, scratch.lower, scratch.dims, scratch.links)

@@ -7,36 +7,40 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..machine.dispatch import Table, anywhere
+from ..machine.dispatch import KernelTable, serve_any_point
 
 if TYPE_CHECKING:
     from ..machine.jit import Kernel
 
 #: Largest n of the studies.
-MOST = 16
+MOST_DIMENSIONS = 16
 
 
-def no_links(network: str, n: int, faults: float, links: float) -> bool:
+def has_no_faulty_links(network: str, n: int, faults: float, links: float) -> bool:
     """No link is faulty."""
     return links == 0
 
 
-def _few(n_least: int, n_most: int) -> Callable[..., bool]:
+def _make_few_faults_condition(n_least: int, n_most: int) -> Callable[..., bool]:
     """Few faulty nodes in the hypercube, n in a range."""
     return lambda network, n, f, links: (
         network == "hypercube" and not links and n_least <= n <= n_most and f <= (n + 1) * (n - 2) // 2
     )
 
 
-def _survival(network: str, n: int, f: int, links: int) -> str:
+def _choose_survival_kernel(network: str, n: int, f: int, links: int) -> str:
     """Lanes of pairs of faults pay while f is small and hardly a trial must be searched: measured at n = 6, 8, 10, 12."""
     few = "few.SURVIVAL_FEW_8" if n <= 8 else "few.SURVIVAL_FEW_16"
-    if _few(4, MOST)(network, n, f, links) and n <= f <= 4 * n and _searched(n, f) < 0.05:
+    if (
+        _make_few_faults_condition(4, MOST_DIMENSIONS)(network, n, f, links)
+        and n <= f <= 4 * n
+        and _searched_fraction(n, f) < 0.05
+    ):
         return few
     return "lanes.SURVIVAL_LINKS" if links else "lanes.SURVIVAL_NODES"
 
 
-def _searched(n: int, f: int) -> float:
+def _searched_fraction(n: int, f: int) -> float:
     """About the share of trials with a fault that has K - 1 others at distance two (``few.py``)."""
     c = max((c for c in range(1, n + 2) if c * n - c * (c + 1) // 2 + 1 <= f), default=1)
     mean = (f - 1) * n * (n - 1) / 2 / 2**n
@@ -45,30 +49,38 @@ def _searched(n: int, f: int) -> float:
     return f * max(0.0, 1.0 - fewer)
 
 
-SURVIVAL = Table(
+SURVIVAL = KernelTable(
     __package__,
     {
-        "lanes.SURVIVAL_NODES": no_links,
-        "lanes.SURVIVAL_LINKS": anywhere,
-        "few.SURVIVAL_FEW_8": _few(4, 8),
-        "few.SURVIVAL_FEW_16": _few(9, MOST),
-        "scalar.SURVIVAL_SINGLE": anywhere,
+        "lanes.SURVIVAL_NODES": has_no_faulty_links,
+        "lanes.SURVIVAL_LINKS": serve_any_point,
+        "few.SURVIVAL_FEW_8": _make_few_faults_condition(4, 8),
+        "few.SURVIVAL_FEW_16": _make_few_faults_condition(9, MOST_DIMENSIONS),
+        "scalar.SURVIVAL_SINGLE": serve_any_point,
     },
-    _survival,
+    _choose_survival_kernel,
 )
-SURVIVAL_RATE = Table(__package__, {"lanes.SURVIVAL_RATE_NODES": no_links, "lanes.SURVIVAL_RATE_LINKS": anywhere})
-SURVIVAL_PARTS = Table(__package__, {"scalar.SURVIVAL_PARTS": anywhere})
+SURVIVAL_RATE = KernelTable(
+    __package__, {"lanes.SURVIVAL_RATE_NODES": has_no_faulty_links, "lanes.SURVIVAL_RATE_LINKS": serve_any_point}
+)
+SURVIVAL_COMPONENTS = KernelTable(__package__, {"scalar.SURVIVAL_COMPONENTS": serve_any_point})
 
 
 @functools.cache
-def own_survival(step: Any, slots: Callable[[int], int], links: bool) -> Kernel:
+def user_survival_kernel(step: Any, slots: Callable[[int], int], links: bool) -> Kernel:
     """The kernel of ``survival`` for a user's network, with faulty links or without."""
-    from ..cube.tables import own_slots, own_step
-    from ..machine.trials import variant_of
+    from ..cube.tables import wrap_user_slots, wrap_user_step
+    from ..machine.trials import name_variant
     from .lanes import survival_kernel
 
-    many = own_slots(slots, MOST)
-    name, cache = variant_of(step, many)
+    many = wrap_user_slots(slots, MOST_DIMENSIONS)
+    name, cache = name_variant(step, many)
     return survival_kernel(
-        own_step(step), many, False, links, f"own_{links}_{name}", cache=cache, code=getattr(step, "py_func", step)
+        wrap_user_step(step),
+        many,
+        False,
+        links,
+        f"own_{links}_{name}",
+        cache=cache,
+        code=getattr(step, "py_func", step),
     )

@@ -1,8 +1,8 @@
 """Faults of 512 trials at once, a bit each: row v of an array, 8 words, has bit t of a group of 512 where node or link v works.
 
 The laws are those of ``nodes``, ``links`` and ``bernoulli`` of the shared draws, and reading N4, but for rates from 1/64 on,
-whose digits are read for 64 trials at once (``_many``).  Trial t of a group is bit t & 63 of word t >> 6.  A link of a matched
-network has the number ``d 2^(n-1)`` + its end with bit d clear, without bit d.
+whose digits are read for 64 trials at once (``_draw_dense``).  Trial t of a group is bit t & 63 of word t >> 6.  A
+link of a matched network has the number ``d 2^(n-1)`` + its end with bit d clear, without bit d.
 """
 
 from __future__ import annotations
@@ -13,19 +13,27 @@ import numpy as np
 
 from ..draws import bernoulli, philox
 from ..draws.links import LinkDraws, distinct_links, link_draws_for
-from ..draws.nodes import Draws, distinct_nodes, drawn, draws_for, field_width, node_label, others
+from ..draws.nodes import (
+    Draws,
+    complement_labels,
+    count_sampled_labels,
+    distinct_nodes,
+    draws_for,
+    field_width,
+    node_label,
+)
 from ..machine import simd
-from ..machine.bits import ALL, ONE, ZERO, first_lanes, lowest, popcount
+from ..machine.bits import ALL_BITS, ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import block, scratch
 
 #: Trials of a group.
-GROUP = 512
+GROUP_TRIALS = 512
 
 _3, _6 = np.uint64(3), np.uint64(6)
 
 
-class Room(NamedTuple):
-    """What drawing needs, for one point; made by :func:`room_for`."""
+class DrawingWorkspace(NamedTuple):
+    """What drawing needs, for one point; made by :func:`drawing_workspace_for`."""
 
     rows8: Any  #: uint8: labels of 64 trials, a place a row
     rows16: Any  #: the same as uint16
@@ -37,8 +45,8 @@ class Room(NamedTuple):
     link_draws: LinkDraws
 
 
-class Law(NamedTuple):
-    """Every one of ``many`` numbers faulty at a rate; made by :func:`law_for`."""
+class RateSampling(NamedTuple):
+    """Every one of ``many`` numbers faulty at a rate; made by :func:`rate_sampling_for`."""
 
     many: Any  #: int64
     head: Any  #: uint64: see ``bernoulli.digit_threshold``; 0 for rates below 1/64
@@ -50,22 +58,22 @@ class Law(NamedTuple):
 
 
 @block
-def places(n, f):
+def lane_places(n, f):
     """Places of a trial's sequence that are drawn in lanes: enough for nearly all trials."""
-    few = drawn(n, f)
+    few = count_sampled_labels(n, f)
     return (few + few * few // (np.int64(1) << n) + 6) & ~np.int64(1)
 
 
 @scratch
-def room_for(n, f, links):
+def drawing_workspace_for(n, f, links):
     """For f faulty nodes (-1: not a number of them) and at most so many links."""
-    rows = 64 * places(n, f) if f >= 0 else np.int64(0)
+    rows = 64 * lane_places(n, f) if f >= 0 else np.int64(0)
     wide = n > 8
-    return Room(
+    return DrawingWorkspace(
         np.empty(0 if wide else rows, np.uint8),
         np.empty(rows if wide else 0, np.uint16),
         rows_for(max(np.int64(1) << n, 8) if f >= 0 else np.int64(0)),
-        np.zeros(GROUP, np.uint64),
+        np.zeros(GROUP_TRIALS, np.uint64),
         np.empty(max(f, links, np.int64(1) << n) + 16, np.uint64),
         np.empty(links + 16, np.uint64),
         draws_for(np.int64(1) << n),
@@ -82,7 +90,7 @@ def rows_for(count):
 
 
 @block
-def row_of_none(n):
+def empty_row_index(n):
     """The row behind those of the nodes, and behind the eight at a time that are drawn: of no node, never alive."""
     return max(np.int64(1) << n, np.int64(8))
 
@@ -97,7 +105,7 @@ def _fill_rows(rows, count, ground):
 
 
 @block(always=True)
-def _mark(key, first, n, few, ready, labels, word, ground, slices, place):
+def _flip_label_bits(key, first, n, few, ready, labels, word, ground, slices, place):
     """Flip bits, ``ground`` before, of the ``few`` first distinct labels of trials first .. first + 63, in slice ``word``."""
     inside = (np.int64(1) << n) - 1
     own = slices[word << n :]
@@ -126,8 +134,8 @@ def draw_nodes(key, group, n, f, rows, room):
 
     They are marked in slices, which stay in the first-level cache, and these exchanged for rows.
     """
-    few = drawn(n, f)
-    ready = places(n, f)
+    few = count_sampled_labels(n, f)
+    ready = lane_places(n, f)
     nodes = np.int64(1) << n
     ground = ~ZERO if few == f else ZERO  # what is drawn are the nonfaulty nodes where these are fewer
     _fill_rows(room.slices, nodes, ground)
@@ -137,7 +145,7 @@ def draw_nodes(key, group, n, f, rows, room):
         for part in range(width // 8):  # 8 blocks hold 64 trials' fields of 8 bits, 32 of 16
             prepared = philox.prepare_lanes(key, np.uint64(first * width // 64 + 8 * part), philox.LABELS)
             for k in range(0, ready, 2):
-                even, odd = philox.lanes(key, prepared, np.uint64(k >> 1))
+                even, odd = philox.word_lanes(key, prepared, np.uint64(k >> 1))
                 if n <= 8:
                     simd.store(room.rows8, 64 * k, simd.as8(even))
                     simd.store(room.rows8, 64 * k + 64, simd.as8(odd))
@@ -145,9 +153,9 @@ def draw_nodes(key, group, n, f, rows, room):
                     simd.store(room.rows16, 64 * k + 32 * part, simd.as16(even))
                     simd.store(room.rows16, 64 * k + 64 + 32 * part, simd.as16(odd))
         if n <= 8:
-            _mark(key, first, n, few, ready, room.rows8, word, ground, room.slices, room.place)
+            _flip_label_bits(key, first, n, few, ready, room.rows8, word, ground, room.slices, room.place)
         else:
-            _mark(key, first, n, few, ready, room.rows16, word, ground, room.slices, room.place)
+            _flip_label_bits(key, first, n, few, ready, room.rows16, word, ground, room.slices, room.place)
     for v in range(0, nodes, 8):
         simd.transpose(room.slices, v, nodes, rows, 8 * v)
     if few < f:
@@ -170,8 +178,8 @@ def _mark_links(key, t, n, count, word, bit, rows, room):
 @block
 def draw_links(key, group, n, count, rows, room):
     """Write the links that work in 512 trials, ``count`` faulty ones each, to the n 2^(n-1) ``rows``."""
-    _fill_rows(rows, n << (n - 1), ALL)
-    for i in range(GROUP):
+    _fill_rows(rows, n << (n - 1), ALL_BITS)
+    for i in range(GROUP_TRIALS):
         _mark_links(key, group + i, n, count, i >> 6, ONE << np.uint64(i & 63), rows, room)
 
 
@@ -179,14 +187,16 @@ def draw_links(key, group, n, count, rows, room):
 
 
 @scratch
-def law_for(many, rate):
+def rate_sampling_for(many, rate):
     """The law of ``many`` numbers, each faulty at a rate in [0, 1]."""
-    if rate >= bernoulli.MANY:
+    if rate >= bernoulli.MIN_DIGIT_RATE:
         head, tail = bernoulli.digit_threshold(rate)
         none = np.empty(0, np.uint64)
-        return Law(many, head, tail, np.int64(0), none, np.empty(0, np.int64), np.empty(2 * _PLACES, np.uint64))
+        return RateSampling(
+            many, head, tail, np.int64(0), none, np.empty(0, np.int64), np.empty(2 * _PLACES, np.uint64)
+        )
     first, thresholds, guide = bernoulli.binomial_table(many, rate)
-    return Law(many, ZERO, ZERO, first, thresholds, guide, np.empty(0, np.uint64))
+    return RateSampling(many, ZERO, ZERO, first, thresholds, guide, np.empty(0, np.uint64))
 
 
 #: Words of ``Law.waiting`` before the places of the words that wait: fewer than eight, those of eight rows, and a vector.
@@ -194,18 +204,18 @@ _PLACES = 80
 
 
 @block(always=True)
-def _enter(rows, v, works, equal, law, count):
+def _write_row(rows, v, works, equal, law, count):
     """Write row ``v``, where there is one, and let its words wait where digits are ``equal``; returns how many wait then."""
     if v < law.many:
         simd.store(rows, 8 * v, works)
         if law.tail:
             places = simd.splat(np.uint64(8 * v)) + simd.iota(works)
-            count = _wait(equal, places, count, law.waiting)
+            count = _append_undecided(equal, places, count, law.waiting)
     return count
 
 
 @block
-def _many(key, group, law, digits, tails, rows):
+def _draw_dense(key, group, law, digits, tails, rows):
     """Write which numbers are not faulty in 512 trials, for a rate of at least 1/64.
 
     A word holds a digit of one number in 64 trials, so that a row is drawn as it is written, eight rows at a time.  Digits are
@@ -218,7 +228,7 @@ def _many(key, group, law, digits, tails, rows):
     decisive = np.int64(8) if law.tail else 8 - lowest(law.head)
     prepared = philox.prepare_lanes(key, np.uint64(group >> 6), digits)
     four = (prepared, prepared, prepared, prepared)
-    one = simd.splat(ALL)
+    one = simd.splat(ALL_BITS)
     full = simd.join(one, one, one, one)
     _8, _16, _24 = np.uint64(8), np.uint64(16), np.uint64(24)
     count = np.int64(0)
@@ -226,28 +236,28 @@ def _many(key, group, law, digits, tails, rows):
         works, equal, works_too, equal_too = full, full, full, full
         for i in range(decisive - 1, -1, -1):
             half = np.uint64(4 * v + i)
-            even, odd = philox.four_lanes(key, four, (half, half + _8, half + _16, half + _24))
-            zero = simd.like(full, (law.head >> np.uint64(7 - i) & ONE) - ONE)  # where the rate has no digit 1
+            even, odd = philox.four_word_lanes(key, four, (half, half + _8, half + _16, half + _24))
+            zero = simd.splat_like(full, (law.head >> np.uint64(7 - i) & ONE) - ONE)  # where the rate has no digit 1
             works, works_too = simd.majority(even, works, zero), simd.majority(odd, works_too, zero)
             equal, equal_too = equal & (even ^ zero), equal_too & (odd ^ zero)
         row, same = simd.quarters(works), simd.quarters(equal)
         row_too, same_too = simd.quarters(works_too), simd.quarters(equal_too)
-        count = _enter(rows, v, row[0], same[0], law, count)
-        count = _enter(rows, v + 1, row_too[0], same_too[0], law, count)
-        count = _enter(rows, v + 2, row[1], same[1], law, count)
-        count = _enter(rows, v + 3, row_too[1], same_too[1], law, count)
-        count = _enter(rows, v + 4, row[2], same[2], law, count)
-        count = _enter(rows, v + 5, row_too[2], same_too[2], law, count)
-        count = _enter(rows, v + 6, row[3], same[3], law, count)
-        count = _enter(rows, v + 7, row_too[3], same_too[3], law, count)
+        count = _write_row(rows, v, row[0], same[0], law, count)
+        count = _write_row(rows, v + 1, row_too[0], same_too[0], law, count)
+        count = _write_row(rows, v + 2, row[1], same[1], law, count)
+        count = _write_row(rows, v + 3, row_too[1], same_too[1], law, count)
+        count = _write_row(rows, v + 4, row[2], same[2], law, count)
+        count = _write_row(rows, v + 5, row_too[2], same_too[2], law, count)
+        count = _write_row(rows, v + 6, row[3], same[3], law, count)
+        count = _write_row(rows, v + 7, row_too[3], same_too[3], law, count)
         while count >= 8:
-            count = _decide(key, group, law.tail, tails, count, law.waiting, rows)
+            count = _decide_by_tail(key, group, law.tail, tails, count, law.waiting, rows)
     while count:
-        count = _decide(key, group, law.tail, tails, count, law.waiting, rows)
+        count = _decide_by_tail(key, group, law.tail, tails, count, law.waiting, rows)
 
 
 @block(always=True)
-def _wait(words, places, count, waiting):
+def _append_undecided(words, places, count, waiting):
     """Enter the words that are not zero behind ``count``, with their places in the rows; returns how many wait then."""
     some = words != 0
     simd.store(waiting, count, simd.compress(some, words))
@@ -256,7 +266,7 @@ def _wait(words, places, count, waiting):
 
 
 @block
-def _decide(key, group, tail, purpose, count, waiting, rows):
+def _decide_by_tail(key, group, tail, purpose, count, waiting, rows):
     """Decide the lowest bit of each of the last eight words by its tail; returns how many words still wait."""
     one = simd.splat(ONE)
     at = max(count - 8, np.int64(0))
@@ -275,37 +285,37 @@ def _decide(key, group, tail, purpose, count, waiting, rows):
         faulty &= faulty - ONE
         rows[np.int64(waiting[_PLACES + i])] &= ~(ONE << np.uint64(lowest(waiting[i])))
     rest = simd.select(simd.mask(words, live), words & before, simd.splat(ZERO))
-    return _wait(rest, places, at, waiting)
+    return _append_undecided(rest, places, at, waiting)
 
 
 @block(always=True)
-def _with_faults(law):
+def _count_faulty_trials(law):
     """How many trials of a group may have faults, for a rate below 1/64: none for a rate of 0."""
-    return np.int64(GROUP if law.base or law.thresholds.size else 0)
+    return np.int64(GROUP_TRIALS if law.base or law.thresholds.size else 0)
 
 
 @block
-def _few_nodes(key, group, n, law, rows, room):
+def _draw_sparse_nodes(key, group, n, law, rows, room):
     """Write the nonfaulty nodes of 512 trials for a rate below 1/64."""
-    _fill_rows(rows, np.int64(1) << n, ALL)
-    for i in range(_with_faults(law)):
+    _fill_rows(rows, np.int64(1) << n, ALL_BITS)
+    for i in range(_count_faulty_trials(law)):
         t = group + i
-        k = bernoulli.number_of_faults(key, np.uint64(t), law.base, law.thresholds, law.guide, philox.COUNTS)
-        few = drawn(n, k)
+        k = bernoulli.sample_fault_count(key, np.uint64(t), law.base, law.thresholds, law.guide, philox.COUNTS)
+        few = count_sampled_labels(n, k)
         distinct_nodes(key, t, n, few, room.labels, room.draws)
         if few < k:
-            others(n, few, room.labels)
+            complement_labels(n, few, room.labels)
         for j in range(k):
             rows[8 * np.int64(room.labels[j]) + (i >> 6)] &= ~(ONE << np.uint64(i & 63))
 
 
 @block
-def _few_links(key, group, n, law, rows, room):
+def _draw_sparse_links(key, group, n, law, rows, room):
     """Write the links that work in 512 trials for a rate below 1/64."""
-    _fill_rows(rows, n << (n - 1), ALL)
-    for i in range(_with_faults(law)):
+    _fill_rows(rows, n << (n - 1), ALL_BITS)
+    for i in range(_count_faulty_trials(law)):
         t = group + i
-        k = bernoulli.number_of_faults(key, np.uint64(t), law.base, law.thresholds, law.guide, philox.LINK_COUNTS)
+        k = bernoulli.sample_fault_count(key, np.uint64(t), law.base, law.thresholds, law.guide, philox.LINK_COUNTS)
         _mark_links(key, t, n, k, i >> 6, ONE << np.uint64(i & 63), rows, room)
 
 
@@ -313,15 +323,15 @@ def _few_links(key, group, n, law, rows, room):
 def draw_nodes_by_rate(key, group, n, law, rows, room):
     """Write the nonfaulty nodes of 512 trials to ``rows``."""
     if law.head:
-        _many(key, group, law, philox.NODE_ROWS, philox.NODE_TAILS, rows)
+        _draw_dense(key, group, law, philox.NODE_ROWS, philox.NODE_TAILS, rows)
     else:
-        _few_nodes(key, group, n, law, rows, room)
+        _draw_sparse_nodes(key, group, n, law, rows, room)
 
 
 @block
 def draw_links_by_rate(key, group, n, law, rows, room):
     """Write the links that work in 512 trials to ``rows``."""
     if law.head:
-        _many(key, group, law, philox.LINK_ROWS, philox.LINK_TAILS, rows)
+        _draw_dense(key, group, law, philox.LINK_ROWS, philox.LINK_TAILS, rows)
     else:
-        _few_links(key, group, n, law, rows, room)
+        _draw_sparse_links(key, group, n, law, rows, room)

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from ..draws.lanes import draw_four, lane_pattern, place_of, valid_lanes
+from ..draws.lanes import draw_four_vectors, lane_pattern, row_offset, valid_lanes
 from ..machine import simd
 from ..machine.bits import ONE, ZERO, highest, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel
-from .lanes import count_sure
-from .scalar import survival_trial, survival_world
+from .lanes import count_surely_connected
+from .scalar import set_up_survival, survival_trial
 
 
 @block
-def least_near(n, f):
+def least_close_faults(n, f):
     """K - 1, for f <= (n + 1)(n - 2) / 2; -1 where no part but the largest can be."""
     least = np.int64(-1)
     for c in range(1, n + 2):
@@ -31,7 +31,7 @@ def least_near(n, f):
 
 
 @block(always=True)
-def _distinct(labels, at, lanes, f, rows):
+def _replace_repeats(labels, at, lanes, f, rows):
     """Replace a repeated label of each lane by its next one, as long as there are ``rows``; the lanes that repeat one still."""
     rest = ZERO
     for row in range(f, rows + 1):  # in the last round nothing is left to replace them by
@@ -51,11 +51,11 @@ def _distinct(labels, at, lanes, f, rows):
 
 
 @block(always=True)
-def _near(labels, at, counts, lanes, f, least):
+def _close_fault_lanes(labels, at, counts, lanes, f, least):
     """Lanes in which some fault has ``least`` others at distance two, as bits."""
     first = simd.load(labels, at)
     zero = first ^ first
-    one, two = simd.like(first, ONE), simd.like(first, np.uint64(2))
+    one, two = simd.splat_like(first, ONE), simd.splat_like(first, np.uint64(2))
     simd.store(counts, 0, zero)
     for i in range(f & 1, f, 2):  # two rows against each earlier one, so that a load and a store serve two pairs
         x, y = simd.load(labels, at + i * lanes), simd.load(labels, at + (i + 1) * lanes)
@@ -72,21 +72,21 @@ def _near(labels, at, counts, lanes, f, least):
         simd.store(counts, (i + 1) * lanes, b)
     found = one <= zero
     for i in range(f):
-        found = found | (simd.like(first, np.uint64(least)) <= simd.load(counts, i * lanes))
+        found = found | (simd.splat_like(first, np.uint64(least)) <= simd.load(counts, i * lanes))
     return simd.bits(found)
 
 
-def _make(lanes: int, kind: Any) -> Kernel:
+def _make_kernel(lanes: int, kind: Any) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant=f"{lanes}")
-    def few(key, first, stop, params, tally):
+    def sparse_survival(key, first, stop, params, tally):
         """Trials at (hypercube, n, f, 0), f <= (n + 1)(n - 2) / 2."""
         n, f = np.int64(params[1]), np.int64(params[2])
-        least = least_near(n, f)
+        least = least_close_faults(n, f)
         pairs = (np.int64(1) << n) - f >= 2
         if least < 0:
-            count_sure(stop - first, pairs, tally)
+            count_surely_connected(stop - first, pairs, tally)
             return
-        world = survival_world(params)
+        world = set_up_survival(params)
         rows = f + 2 + (8 * f * f >> n)  # with which hardly a trial stays that repeats a label
         words = np.zeros(4 * 8 * (rows + 1), np.uint64)
         labels = words.view(kind)
@@ -94,19 +94,21 @@ def _make(lanes: int, kind: Any) -> Kernel:
         pattern = lane_pattern(n, lanes)
         sure = np.int64(0)
         for start in range(first - first % (4 * lanes), stop, lanes):
-            at = place_of(start, lanes, rows)
+            at = row_offset(start, lanes, rows)
             if at == 0:
-                draw_four(key, np.uint64(start * 8 // lanes), rows, 1, pattern, words)
+                draw_four_vectors(key, np.uint64(start * 8 // lanes), rows, 1, pattern, words)
             valid = valid_lanes(start, 1, lanes, first, stop)
-            hit = valid & (_distinct(labels, at, lanes, f, rows) | _near(labels, at, counts, lanes, f, least))
+            hit = valid & (
+                _replace_repeats(labels, at, lanes, f, rows) | _close_fault_lanes(labels, at, counts, lanes, f, least)
+            )
             sure += popcount(valid & ~hit)
             while hit:
                 survival_trial(key, start + lowest(hit), params, world, tally)
                 hit &= hit - ONE
-        count_sure(sure, pairs, tally)
+        count_surely_connected(sure, pairs, tally)
 
-    return few
+    return sparse_survival
 
 
-SURVIVAL_FEW_8 = _make(64, np.uint8)
-SURVIVAL_FEW_16 = _make(32, np.uint16)
+SURVIVAL_FEW_8 = _make_kernel(64, np.uint8)
+SURVIVAL_FEW_16 = _make_kernel(32, np.uint16)

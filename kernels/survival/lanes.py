@@ -15,30 +15,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.tables import named_slots, named_step, tabulating
+from ..cube.tables import make_tabulate, named_slots, named_step
 from ..draws import philox
 from ..draws.lanes import valid_lanes
 from ..draws.nodes import field_width
 from ..machine import simd
-from ..machine.bits import ALL, ONE, ZERO, lowest
+from ..machine.bits import ALL_BITS, ONE, ZERO, lowest
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from . import drawing
-from .layout import COMPARED, SURVIVAL
+from .layout import COMPARED_EVENTS, SURVIVAL
 
-_COUNTS = SURVIVAL.family("{}", COMPARED)
-_CUBE = SURVIVAL.family("cube_{}", COMPARED)
-_GAIN = SURVIVAL.family("{}_gain", COMPARED)
-_DIFFERS = SURVIVAL.family("{}_differs", COMPARED)
+_COUNTS = SURVIVAL.family("{}", COMPARED_EVENTS)
+_CUBE = SURVIVAL.family("cube_{}", COMPARED_EVENTS)
+_GAIN = SURVIVAL.family("{}_gain", COMPARED_EVENTS)
+_DIFFERS = SURVIVAL.family("{}_differs", COMPARED_EVENTS)
 _PAIRS = SURVIVAL.counter("pairs")
 
 _2, _3, _4, _6, _63 = np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(6), np.uint64(63)
 
 #: Rows of a flood's ``verdict``, in the order of COMPARED, and the lanes with at least two nonfaulty nodes.
-_CONNECTED, _NO_ISOLATED, _HIDDEN, _JOINED, _TWO = range(5)
+_CONNECTED, _NO_ISOLATED, _EXTRA_1, _PAIR_CONNECTED, _TWO_SURVIVORS = range(5)
 
 
 #: Up to so many nodes the lanes left are asked for isolated ones without a look whether there are any: as a rule there are.
-_ALWAYS = 256
+_UNCHECKED_NODES = 256
 
 
 class Sweeps(NamedTuple):
@@ -55,16 +55,16 @@ class Sweeps(NamedTuple):
     seen: Any  #: uint64: a bitmask of nodes
 
 
-def preparing(step: Any) -> Any:
+def make_preparation(step: Any) -> Any:
     """The scratch ``prepare(index, n, slots, links)`` that makes a network's Sweeps from a block ``step(index, v, d, n)``."""
-    tabulate = tabulating(step)
+    tabulate = make_tabulate(step)
 
     @scratch
-    def prepare(index, n, slots, links):
+    def prepare_sweeps(index, n, slots, links):
         nodes = np.int64(1) << n
         table = np.empty((nodes, slots), np.int32)
         tabulate(index, n, table)
-        none = drawing.row_of_none(n)
+        none = drawing.empty_row_index(n)
         begin = np.zeros(nodes + 1, np.uint64)
         later = np.zeros(nodes, np.uint64)
         near = np.full(nodes * (slots + 2), 8 * none, np.uint32)
@@ -101,45 +101,47 @@ def preparing(step: Any) -> Any:
             np.zeros((nodes + 63) // 64, np.uint64),
         )
 
-    return prepare
+    return prepare_sweeps
 
 
 @block(always=True)
-def _any_of(rows, works, links, net, first, stop):
+def _marked_neighbour_lanes(rows, works, links, net, first, stop):
     """Lanes in which one of the neighbours ``first .. stop - 1`` is set in ``rows`` and the link to it works."""
     out = simd.splat(ZERO)
     i = first
     while i < stop:
         if links:
-            out = simd.either3(out, _over(rows, works, net, i), _over(rows, works, net, i + ONE))
+            out = simd.bit_or3(
+                out, _working_link_lanes(rows, works, net, i), _working_link_lanes(rows, works, net, i + ONE)
+            )
         else:
-            out = simd.either3(out, simd.load(rows, net.near[i]), simd.load(rows, net.near[i + ONE]))
+            out = simd.bit_or3(out, simd.load(rows, net.near[i]), simd.load(rows, net.near[i + ONE]))
         i += _2
     return out
 
 
 @block(always=True)
-def _over(rows, works, net, i):
+def _working_link_lanes(rows, works, net, i):
     return simd.load(rows, net.near[i]) & simd.load(works, net.over[i])
 
 
 @block(always=True)
-def _nothing(x):
+def _zeros_like(x):
     return simd.bits(x != 0) == ZERO
 
 
 @block
-def _seed(alive, works, links, net):
+def _find_seeds(alive, works, links, net):
     """The upward sweep as far as lanes want a seed or a second survivor: returns how far, and where one and two survive."""
-    full = simd.splat(ALL)
+    full = simd.splat(ALL_BITS)
     taken = one = two = simd.splat(ZERO)
     v = np.int64(0)
-    while v < net.later.size and not _nothing(full & ~(taken & two)):
+    while v < net.later.size and not _zeros_like(full & ~(taken & two)):
         a = simd.load(alive, 8 * v)
-        found = a & _any_of(alive, works, links, net, net.begin[v], net.begin[v + 1])
+        found = a & _marked_neighbour_lanes(alive, works, links, net, net.begin[v], net.begin[v + 1])
         two = two | (one & a)
         one = one | a
-        x = (found & ~taken) | _any_of(net.reached, works, links, net, net.begin[v], net.later[v])
+        x = (found & ~taken) | _marked_neighbour_lanes(net.reached, works, links, net, net.begin[v], net.later[v])
         taken = taken | found
         simd.store(net.reached, 8 * v, x & a)
         v += 1
@@ -147,25 +149,27 @@ def _seed(alive, works, links, net):
 
 
 @block
-def _sweep(alive, works, links, net, begin):
+def _sweep_nodes(alive, works, links, net, begin):
     """The rest of the upward sweep from node ``begin``, and the downward one; lists the nodes not wholly reached: from where."""
     for v in range(begin, net.later.size):
-        x = _any_of(net.reached, works, links, net, net.begin[v], net.later[v])
+        x = _marked_neighbour_lanes(net.reached, works, links, net, net.begin[v], net.later[v])
         simd.store(net.reached, 8 * v, x & simd.load(alive, 8 * v))
     at = net.listed.size  # from behind, so that they are listed upwards
     for v in range(net.later.size - 1, -1, -1):
         a = simd.load(alive, 8 * v)
-        x = simd.load(net.reached, 8 * v) | _any_of(net.reached, works, links, net, net.later[v], net.begin[v + 1])
+        x = simd.load(net.reached, 8 * v) | _marked_neighbour_lanes(
+            net.reached, works, links, net, net.later[v], net.begin[v + 1]
+        )
         x = x & a
         simd.store(net.reached, 8 * v, x)
         at -= 1
         net.listed[at] = v
-        at += np.int64(_nothing(x ^ a))
+        at += np.int64(_zeros_like(x ^ a))
     return at
 
 
 @block
-def _settle(alive, works, links, net, begin):
+def _sweep_until_stable(alive, works, links, net, begin):
     """Sweep the nodes listed from ``begin`` on until nothing changes: lanes in which one is isolated, in which one is apart.
 
     A sweep upwards asks earlier neighbours alone, as the later ones have not changed since the sweep downwards asked them, and
@@ -177,25 +181,25 @@ def _settle(alive, works, links, net, begin):
         v = net.listed[k]
         a, old = simd.load(alive, 8 * v), simd.load(net.reached, 8 * v)
         left = a & ~old
-        new = left & _any_of(net.reached, works, links, net, net.begin[v], net.later[v])
+        new = left & _marked_neighbour_lanes(net.reached, works, links, net, net.begin[v], net.later[v])
         some = some | new
         simd.store(net.reached, 8 * v, old | new)
         left = left ^ new
-        if net.later.size <= _ALWAYS or not _nothing(left):
-            lonely = left & ~_any_of(alive, works, links, net, net.begin[v], net.begin[v + 1])
+        if net.later.size <= _UNCHECKED_NODES or not _zeros_like(left):
+            lonely = left & ~_marked_neighbour_lanes(alive, works, links, net, net.begin[v], net.begin[v + 1])
             isolated = isolated | lonely
-            stop = _list(v, left ^ lonely, stop, np.int64(1), net)
+            stop = _append_node(v, left ^ lonely, stop, np.int64(1), net)
     step = np.int64(-1)  # the other way each time
-    while first < stop and not _nothing(some):
+    while first < stop and not _zeros_like(some):
         some = simd.splat(ZERO)
         at = to = first if step > 0 else stop - 1
         for _ in range(stop - first):
             v, left = net.listed[at], simd.load(net.left, 8 * at)
             begin_near, stop_near = (net.begin[v], net.later[v]) if step > 0 else (net.later[v], net.begin[v + 1])
-            new = left & _any_of(net.reached, works, links, net, begin_near, stop_near)
+            new = left & _marked_neighbour_lanes(net.reached, works, links, net, begin_near, stop_near)
             some = some | new
             simd.store(net.reached, 8 * v, new | simd.load(net.reached, 8 * v))
-            to = _list(v, left ^ new, to, step, net)
+            to = _append_node(v, left ^ new, to, step, net)
             at += step
         if step > 0:
             stop = to
@@ -208,58 +212,58 @@ def _settle(alive, works, links, net, begin):
 
 
 @block(always=True)
-def _list(v, left, at, step, net):
+def _append_node(v, left, at, step, net):
     """List a node at ``at`` where it has lanes left to reach; returns the next place."""
     net.listed[at] = v
     simd.store(net.left, 8 * at, left)
-    return at if _nothing(left) else at + step
+    return at if _zeros_like(left) else at + step
 
 
 @block
-def _flood(alive, works, links, net):
+def _fill_verdict(alive, works, links, net):
     """Fill the ``verdict``; JOINED only where all survivors are in one part."""
-    i, one, two = _seed(alive, works, links, net)
-    isolated, apart = _settle(alive, works, links, net, _sweep(alive, works, links, net, i))
-    full = simd.splat(ALL)
+    i, one, two = _find_seeds(alive, works, links, net)
+    isolated, apart = _sweep_until_stable(alive, works, links, net, _sweep_nodes(alive, works, links, net, i))
+    full = simd.splat(ALL_BITS)
     apart = apart & two
     simd.store(net.verdict, 8 * _CONNECTED, one & ~apart)
     simd.store(net.verdict, 8 * _NO_ISOLATED, full & ~isolated)
-    simd.store(net.verdict, 8 * _HIDDEN, apart & ~isolated)
-    simd.store(net.verdict, 8 * _JOINED, two & ~apart)
-    simd.store(net.verdict, 8 * _TWO, two)
+    simd.store(net.verdict, 8 * _EXTRA_1, apart & ~isolated)
+    simd.store(net.verdict, 8 * _PAIR_CONNECTED, two & ~apart)
+    simd.store(net.verdict, 8 * _TWO_SURVIVORS, two)
 
 
 @block
-def _most_looked_at(n):
-    """Up to so many faulty nodes :func:`_none_apart` is asked; none for n < 3."""
+def _most_faults_examined(n):
+    """Up to so many faulty nodes :func:`_is_surely_connected` is asked; none for n < 3."""
     if n < 3:
         return np.int64(-1)
     return 2 * n - 3 if n < 9 else 3 * n - 6
 
 
 @block
-def _none_apart(alive, n, f):
+def _is_surely_connected(alive, n, f):
     """Whether in no lane a node of the hypercube is apart, as a few of its neighbours tell: it is not where True.
 
     A node apart has no nonfaulty neighbour up to f = 2n - 3, and one at most up to 3n - 6 (N11; Harper's order, ``few.py``).
     """
-    found = full = simd.splat(ALL)
+    found = full = simd.splat(ALL_BITS)
     for v in range(np.int64(1) << n):
         a, b, c = simd.load(alive, 8 * (v ^ 1)), simd.load(alive, 8 * (v ^ 2)), simd.load(alive, 8 * (v ^ 4))
-        near = simd.either3(a, b, c)
+        near = simd.bit_or3(a, b, c)
         if f > 2 * n - 3:
             d, e, g = simd.load(alive, 8 * (v ^ 8)), simd.load(alive, 8 * (v ^ 16)), simd.load(alive, 8 * (v ^ 32))
-            both = near & simd.either3(d, e, g)
-            near = simd.either3(both, simd.majority(a, b, c), simd.majority(d, e, g))
+            both = near & simd.bit_or3(d, e, g)
+            near = simd.bit_or3(both, simd.majority(a, b, c), simd.majority(d, e, g))
         found = found & near
-    return _nothing(full & ~found)
+    return _zeros_like(full & ~found)
 
 
 @block
-def _all_connected(net):
+def _set_connected_verdict(net):
     """The verdict where no lane has a part, or a survivor, by itself."""
     for i in range(5):
-        simd.store(net.verdict, 8 * i, simd.splat(ZERO if i == _HIDDEN else ALL))
+        simd.store(net.verdict, 8 * i, simd.splat(ZERO if i == _EXTRA_1 else ALL_BITS))
 
 
 # ---------------------------------------------------------------- pairs
@@ -271,18 +275,18 @@ def _is_set(rows, v, lane):
 
 
 @block(always=True)
-def _bit(rows, x, lane):
+def _node_lanes(rows, x, lane):
     """Whether the rows of the nodes x, or no node, have the lanes' bits: ones or zeros."""
-    inside = x != simd.splat(ALL)
+    inside = x != simd.splat(ALL_BITS)
     at = (x << simd.splat(_3)) + (lane >> simd.splat(_6))
     word = simd.gather(rows, simd.select(inside, at, simd.splat(ZERO)))
     return (word >> (lane & simd.splat(_63))) & 1
 
 
 @block(always=True)
-def _take(x, new, s, t):
+def _add_candidates(x, new, s, t):
     """Enter the candidates x that are new into the pairs."""
-    none = simd.splat(ALL)
+    none = simd.splat(ALL_BITS)
     new = new & (x != s)
     free = s == none
     t = simd.select(new & ~free & (t == none), x, t)
@@ -295,7 +299,7 @@ def draw_pairs(key, group, n, by_rate, lane, places, alive):
 
     ``by_rate`` of all fields of the words for PAIRS, else of each lane's sequence, a field of a word, from its place on.
     """
-    one, none, inside = simd.splat(ONE), simd.splat(ALL), simd.splat((ONE << np.uint64(n)) - ONE)
+    one, none, inside = simd.splat(ONE), simd.splat(ALL_BITS), simd.splat((ONE << np.uint64(n)) - ONE)
     place = simd.gather(places, lane)
     half = place >> one
     block_ = lane + simd.splat(np.uint64(group))
@@ -316,7 +320,7 @@ def draw_pairs(key, group, n, by_rate, lane, places, alive):
             while at < fields and simd.bits(t == none):
                 for _ in range(4 if by_rate else 1):  # at once: a gather takes long, four not longer
                     x = (word >> (shift + simd.splat(at))) & inside
-                    s, t = _take(x, (_bit(alive, x, lane) == one) & ~late, s, t)
+                    s, t = _add_candidates(x, (_node_lanes(alive, x, lane) == one) & ~late, s, t)
                     at += width
             word, late = odd, never
         half = half + one
@@ -324,7 +328,7 @@ def draw_pairs(key, group, n, by_rate, lane, places, alive):
 
 
 @block
-def _leads(s, t, lane, alive, works, links, net):
+def _is_connected_in_lane(s, t, lane, alive, works, links, net):
     """Whether s and t are in one part in a lane, where neither is in the seed's."""
     net.listed[0] = s
     count = np.int64(1)
@@ -349,9 +353,9 @@ def _leads(s, t, lane, alive, works, links, net):
 
 
 @block
-def _join(s, t, lane, pairs, alive, works, links, net):
+def _record_pair_verdict(s, t, lane, pairs, alive, works, links, net):
     """Enter into the verdict where t can be reached from s, in eight lanes that are apart."""
-    a, b = _bit(net.reached, s, lane), _bit(net.reached, t, lane)
+    a, b = _node_lanes(net.reached, s, lane), _node_lanes(net.reached, t, lane)
     joined, beside = (
         simd.bits((a & b) == 1),
         simd.bits((a | b) == 0),
@@ -362,21 +366,23 @@ def _join(s, t, lane, pairs, alive, works, links, net):
     while beside:
         i = lowest(beside)
         beside &= beside - ONE
-        if _leads(np.int64(pairs[i]), np.int64(pairs[8 + i]), np.int64(pairs[16 + i]), alive, works, links, net):
+        if _is_connected_in_lane(
+            np.int64(pairs[i]), np.int64(pairs[8 + i]), np.int64(pairs[16 + i]), alive, works, links, net
+        ):
             joined |= ONE << np.uint64(i)
     for i in range(8):
-        net.verdict[8 * _JOINED + np.int64(pairs[16 + i] >> _6)] |= (joined >> np.uint64(i) & ONE) << (
+        net.verdict[8 * _PAIR_CONNECTED + np.int64(pairs[16 + i] >> _6)] |= (joined >> np.uint64(i) & ONE) << (
             pairs[16 + i] & _63
         )
 
 
 @block
-def _join_pairs(key, group, n, by_rate, valid, alive, works, links, places, same, own, cube, pairs):
+def _draw_and_join_pairs(key, group, n, by_rate, valid, alive, works, links, places, same, own, cube, pairs):
     """Draw s and t in the lanes that are apart in one of the networks, and look for a path in those."""
     count = np.int64(24)
     for word in range(8):
-        two = own.verdict[8 * _TWO + word] & valid[word]
-        rest = two & ~(own.verdict[8 * _JOINED + word] & cube.verdict[8 * _JOINED + word])
+        two = own.verdict[8 * _TWO_SURVIVORS + word] & valid[word]
+        rest = two & ~(own.verdict[8 * _PAIR_CONNECTED + word] & cube.verdict[8 * _PAIR_CONNECTED + word])
         while rest:
             pairs[count] = np.uint64(64 * word + lowest(rest))
             count += 1
@@ -386,43 +392,43 @@ def _join_pairs(key, group, n, by_rate, valid, alive, works, links, places, same
     for i in range(24, count, 8):
         lane = simd.load(pairs, i)
         s, t = draw_pairs(key, group, n, by_rate, lane, places, alive)
-        _join(s, t, lane, pairs, alive, works, links, own)
+        _record_pair_verdict(s, t, lane, pairs, alive, works, links, own)
         if not same:
-            _join(s, t, lane, pairs, alive, works, links, cube)
+            _record_pair_verdict(s, t, lane, pairs, alive, works, links, cube)
 
 
 # ---------------------------------------------------------------- counting
 
 
 @block(always=True)
-def _population(x):
+def _count_bits(x):
     return np.int64(simd.total(simd.popcount(x)))
 
 
 @block
-def _count(valid, own, cube, tally):
+def _count_verdicts(valid, own, cube, tally):
     """Enter the verdicts of the valid lanes into the tally."""
     mask = simd.load(valid, 0)
-    tally[_PAIRS] += _population(mask & simd.load(own.verdict, 8 * _TWO))
+    tally[_PAIRS] += _count_bits(mask & simd.load(own.verdict, 8 * _TWO_SURVIVORS))
     for i in range(4):
         x = mask & simd.load(own.verdict, 8 * i)
         y = mask & simd.load(cube.verdict, 8 * i)
-        a, b = _population(x), _population(y)
+        a, b = _count_bits(x), _count_bits(y)
         tally[_COUNTS[i]] += a
         tally[_CUBE[i]] += b
         tally[_GAIN[i]] += a - b
-        tally[_DIFFERS[i]] += _population(x ^ y)
+        tally[_DIFFERS[i]] += _count_bits(x ^ y)
 
 
 @block
-def count_sure(trials, pairs, tally):
+def count_surely_connected(trials, pairs, tally):
     """Enter trials in which nothing can be apart."""
     for i in (_CONNECTED, _NO_ISOLATED):
         tally[_COUNTS[i]] += trials
         tally[_CUBE[i]] += trials
     if pairs:
-        tally[_COUNTS[_JOINED]] += trials
-        tally[_CUBE[_JOINED]] += trials
+        tally[_COUNTS[_PAIR_CONNECTED]] += trials
+        tally[_CUBE[_PAIR_CONNECTED]] += trials
         tally[_PAIRS] += trials
 
 
@@ -438,8 +444,8 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
     links : bool
         Whether links fail; without it the last parameter is taken to be 0.
     """
-    prepare = preparing(step)
-    prepare_cube = preparing(named_step)
+    prepare = make_preparation(step)
+    prepare_cube = make_preparation(named_step)
     of_links = np.int64(1 if links else 0)
     named = step is named_step
 
@@ -452,20 +458,20 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
         own = prepare(index, n, slots(index, n), of_links)
         same = named and index == 0
         cube = own if same else prepare_cube(np.int64(0), n, n, of_links)
-        if named and not links and 0 <= f < min(n, _least(own)):
-            count_sure(stop - first, nodes - f >= 2, tally)
+        if named and not links and 0 <= f < min(n, _min_degree(own)):
+            count_surely_connected(stop - first, nodes - f >= 2, tally)
             return
-        few = not same and not links and 0 <= f <= _most_looked_at(n)
-        room = drawing.room_for(n, f, many if links and by_rate else k)
-        law = drawing.law_for(nodes, params[2] if by_rate else 1.0)
-        link_law = drawing.law_for(many, params[3] if by_rate and links else 1.0)
-        none = drawing.row_of_none(n)
+        few = not same and not links and 0 <= f <= _most_faults_examined(n)
+        room = drawing.drawing_workspace_for(n, f, many if links and by_rate else k)
+        law = drawing.rate_sampling_for(nodes, params[2] if by_rate else 1.0)
+        link_law = drawing.rate_sampling_for(many, params[3] if by_rate and links else 1.0)
+        none = drawing.empty_row_index(n)
         alive = drawing.rows_for(none + 1)
         alive[8 * none :] = 0
         works = drawing.rows_for(many if links else 0)
         valid = np.empty(8, np.uint64)
-        pairs = np.empty(24 + drawing.GROUP + 8, np.uint64)
-        for group in range(first - first % drawing.GROUP, stop, drawing.GROUP):
+        pairs = np.empty(24 + drawing.GROUP_TRIALS + 8, np.uint64)
+        for group in range(first - first % drawing.GROUP_TRIALS, stop, drawing.GROUP_TRIALS):
             if by_rate:
                 drawing.draw_nodes_by_rate(key, group, n, law, alive, room)
             else:
@@ -475,21 +481,21 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
                     drawing.draw_links_by_rate(key, group, n, link_law, works, room)
                 else:
                     drawing.draw_links(key, group, n, k, works, room)
-            _flood(alive, works, links, own)
-            if few and _none_apart(alive, n, f):
-                _all_connected(cube)
+            _fill_verdict(alive, works, links, own)
+            if few and _is_surely_connected(alive, n, f):
+                _set_connected_verdict(cube)
             elif not same:
-                _flood(alive, works, links, cube)
+                _fill_verdict(alive, works, links, cube)
             for word in range(8):
                 valid[word] = valid_lanes(group + 64 * word, 1, 64, first, stop)
-            _join_pairs(key, group, n, by_rate, valid, alive, works, links, room.place, same, own, cube, pairs)
-            _count(valid, own, cube, tally)
+            _draw_and_join_pairs(key, group, n, by_rate, valid, alive, works, links, room.place, same, own, cube, pairs)
+            _count_verdicts(valid, own, cube, tally)
 
     return survival
 
 
 @block
-def _least(net):
+def _min_degree(net):
     """Least number of neighbours of a node."""
     least = np.int64(64)
     for v in range(net.later.size):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
 #: What is compared, by name: each has a counter of its own, one of the hypercube, and two of their difference.
-COMPARED = {
+COMPARED_EVENTS = {
     "connected": "the nonfaulty nodes are connected",
     "no_isolated": "no nonfaulty node is isolated",
     "hidden": "apart although no node is isolated",
@@ -13,14 +13,17 @@ COMPARED = {
 }
 
 SURVIVAL = Layout(
-    *(Counter(name, f"trials in which {what}") for name, what in COMPARED.items()),
+    *(Counter(name, f"trials in which {what}") for name, what in COMPARED_EVENTS.items()),
     Counter("pairs", "trials with two nonfaulty nodes s and t"),
-    *(Counter(f"cube_{name}", f"trials in which, in the hypercube, {what}") for name, what in COMPARED.items()),
-    *(Counter(f"{name}_gain", f"of the network less of the hypercube: {name}") for name in COMPARED),
-    *(Counter(f"{name}_differs", f"trials in which network and hypercube differ in: {name}") for name in COMPARED),
+    *(Counter(f"cube_{name}", f"trials in which, in the hypercube, {what}") for name, what in COMPARED_EVENTS.items()),
+    *(Counter(f"{name}_gain", f"of the network less of the hypercube: {name}") for name in COMPARED_EVENTS),
+    *(
+        Counter(f"{name}_differs", f"trials in which network and hypercube differ in: {name}")
+        for name in COMPARED_EVENTS
+    ),
 )
 
-SURVIVAL_PARTS = Layout(
+SURVIVAL_COMPONENTS = Layout(
     Moments("largest", "nodes of the largest part", squared="largest_squares"),
     Moments("parts", "parts", squared="parts_squares"),
     Counter("some", "trials with a part"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..draws.enumerate_sets import link_at
+from ..draws.enumerate_sets import decode_link
 from ..draws.faults import trial_faults
 from ..machine import simd
 from ..machine.bits import ONE, ZERO
@@ -15,7 +15,7 @@ from . import drawing
 from .lanes import draw_pairs
 
 
-def survival(key: int, t: int, n: int, f: int, links: int) -> tuple[Any, Any, Any]:
+def sample_survival(key: int, t: int, n: int, f: int, links: int) -> tuple[Any, Any, Any]:
     """Trial ``t``: faulty nodes, faulty links as rows (end with bit d clear, d), s and t where there are two to draw."""
     nodes, pairs, ends = trial_faults(np.uint64(key), t, n, f, links, 2 if 2**n - f >= 2 else 0)
     below = (pairs[:, 0] ^ pairs[:, 1]) - ONE
@@ -23,12 +23,12 @@ def survival(key: int, t: int, n: int, f: int, links: int) -> tuple[Any, Any, An
 
 
 @kernel("Tuple((uint64[::1], uint64[:, ::1], uint64[::1]))(uint64, int64, int64, float64, float64)")
-def survival_rate(key, t, n, rate, link_rate):
+def sample_survival_rate(key, t, n, rate, link_rate):
     """The same where nodes and links fail at rates: both ascending, links by number (N4)."""
     nodes, many = np.int64(1) << n, n << (n - 1)
-    group, lane = t - t % drawing.GROUP, t % drawing.GROUP
-    room = drawing.room_for(n, np.int64(-1), many)
-    law, link_law = drawing.law_for(nodes, rate), drawing.law_for(many, link_rate)
+    group, lane = t - t % drawing.GROUP_TRIALS, t % drawing.GROUP_TRIALS
+    room = drawing.drawing_workspace_for(n, np.int64(-1), many)
+    law, link_law = drawing.rate_sampling_for(nodes, rate), drawing.rate_sampling_for(many, link_rate)
     rows = np.empty(8 * nodes, np.uint64)
     drawing.draw_nodes_by_rate(key, group, n, law, rows, room)
     works = np.empty(8 * many, np.uint64)
@@ -44,7 +44,7 @@ def survival_rate(key, t, n, rate, link_rate):
     k = np.int64(0)
     for number in range(many):
         if works[8 * number + word] & bit == ZERO:
-            names[k, 0] = link_at(n, number)[0]
+            names[k, 0] = decode_link(n, number)[0]
             names[k, 1] = number >> (n - 1)
             k += 1
     ends = np.empty(2 if nodes - f >= 2 else 0, np.uint64)

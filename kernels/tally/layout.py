@@ -196,7 +196,7 @@ class Layout:
             )
         return places[name]
 
-    def fresh(self) -> NDArray[np.int64]:
+    def new_tally(self) -> NDArray[np.int64]:
         """The tally of no trial: counters 0, extremes (-1, -1)."""
         slots = np.zeros(self.size, np.int64)
         slots[self.size - 2 * len(self.extremes) :] = -1
@@ -221,11 +221,11 @@ class Layout:
         return counts, {name: (values[at], values[at + 1]) for name, at in self._extremes.items()}
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Layout) and self._named() == other._named()
+        return isinstance(other, Layout) and self._merge_key() == other._merge_key()
 
     def __hash__(self) -> int:
-        return hash(self._named())
+        return hash(self._merge_key())
 
-    def _named(self) -> tuple[frozenset[Counter], frozenset[Extreme]]:
+    def _merge_key(self) -> tuple[frozenset[Counter], frozenset[Extreme]]:
         """What two layouts share whose tallies add: counters and extremes by name, in whatever order and words."""
         return frozenset(self.counters), frozenset(self.extremes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine import simd
-from ..machine.bits import ALL, HALF, LOW32
+from ..machine.bits import ALL_BITS, HALF_WORD_BITS, LOW32
 from ..machine.jit import block
 
 
@@ -22,7 +22,7 @@ def offer(tally, slot, value, trial):
 
 
 @block
-def held(tally, slot):
+def read_extreme(tally, slot):
     """An extreme's value and trial."""
     return tally[slot], tally[slot + 1]
 
@@ -34,18 +34,18 @@ def add_power(tally, slot, count, e):
 
 
 @block
-def take_wide(tally, slot, value):
+def subtract_wide(tally, slot, value):
     """Take a uint64 from a counter of two digits or more."""
     tally[slot] -= np.int64(value & LOW32)
-    tally[slot + 1] -= np.int64(value >> HALF)
+    tally[slot + 1] -= np.int64(value >> HALF_WORD_BITS)
 
 
 @block
-def take_power(tally, slot, value, e):
+def subtract_power(tally, slot, value, e):
     """Take a uint64 times 2^e from a counter that has digits for it."""
     at = slot + (e >> 5)
-    take_wide(tally, at, (value & LOW32) << np.uint64(e & 31))
-    take_wide(tally, at + 1, (value >> HALF) << np.uint64(e & 31))
+    subtract_wide(tally, at, (value & LOW32) << np.uint64(e & 31))
+    subtract_wide(tally, at + 1, (value >> HALF_WORD_BITS) << np.uint64(e & 31))
 
 
 @block
@@ -59,14 +59,14 @@ def add_digits(tally, slot, digits, count):
 def add_wide(tally, slot, value):
     """Add a uint64 to a counter of two digits or more."""
     tally[slot] += np.int64(value & LOW32)
-    tally[slot + 1] += np.int64(value >> HALF)
+    tally[slot + 1] += np.int64(value >> HALF_WORD_BITS)
 
 
 @block
 def add_square(tally, slot, value):
     """Add the square of a uint64 below 2^63 to a counter of four digits."""
     low = value & LOW32
-    high = value >> HALF
+    high = value >> HALF_WORD_BITS
     cross = low * high
     least = low * low
     rest = least + (cross << np.uint64(33))
@@ -78,7 +78,7 @@ def add_square(tally, slot, value):
 def add_product(tally, slot, value, factor):
     """Add a uint64 times a uint64 below 2^31 to a counter of three digits."""
     add_wide(tally, slot, (value & LOW32) * factor)
-    add_wide(tally, slot + np.int64(1), (value >> HALF) * factor)
+    add_wide(tally, slot + np.int64(1), (value >> HALF_WORD_BITS) * factor)
 
 
 @block
@@ -113,7 +113,7 @@ def add_lanes(total, squares, x):
 def add_moments(x, width, sums):
     """Add lanes of ``width`` bits, below 2^32, and their squares, in two digits, to ``sums``: uint64, three vectors."""
     low = simd.splat(LOW32)
-    lane = simd.splat(ALL >> np.uint64(64 - width))
+    lane = simd.splat(ALL_BITS >> np.uint64(64 - width))
     words = simd.as64(x)
     total = simd.load(sums, 0)
     least = simd.load(sums, 8)
@@ -123,7 +123,7 @@ def add_moments(x, width, sums):
         square = simd.mul32(part, part)
         total = total + part
         least = least + (square & low)
-        high = high + (square >> simd.splat(HALF))
+        high = high + (square >> simd.splat(HALF_WORD_BITS))
     simd.store(sums, 0, total)
     simd.store(sums, 8, least)
     simd.store(sums, 16, high)

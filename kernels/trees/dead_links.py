@@ -11,20 +11,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.enumerate_sets import link_at, next_set
+from ..draws.enumerate_sets import decode_link, next_set
 from ..draws.links import LinkDraws, link_draws_for, mark_distinct_links
-from ..draws.nodes import Draws, draw_faults, drawn, draws_for
+from ..draws.nodes import Draws, count_sampled_labels, draw_faults, draws_for
 from ..machine import bits, simd
 from ..machine.bits import ONE
 from ..machine.jit import Kernel, block, scratch
 from ..machine.trials import trials_kernel
 
 #: Lanes of a vector of 16 bits.
-LANES = 32
+LANE_COUNT = 32
 
 
-class Dead(NamedTuple):
-    """Scratch of one trial, made by :func:`dead_for`."""
+class DeadLinks(NamedTuple):
+    """Scratch of one trial, made by :func:`dead_links_for`."""
 
     words: Any  #: uint16: FAULT of every node, then 0xFFFF up to a whole vector
     low: Any  #: uint16: lower ends of the dead links
@@ -35,19 +35,19 @@ class Dead(NamedTuple):
 
 
 @block
-def most_dead(n, links, f):
+def max_dead_links(n, links, f):
     """Most dead links that ``links`` faulty links and f faulty nodes of Q_n can make."""
     return min(links + n * f, n << (n - 1))
 
 
 @scratch
-def dead_for(n, links, f):
+def dead_links_for(n, links, f):
     """Scratch for trials with that many faulty links and nodes of Q_n, all clear."""
-    size = most_dead(n, links, f) + LANES
-    words = np.full(max(1 << n, LANES), 0xFFFF, np.uint16)
+    size = max_dead_links(n, links, f) + LANE_COUNT
+    words = np.full(max(1 << n, LANE_COUNT), 0xFFFF, np.uint16)
     words[: 1 << n] = 0
-    few = drawn(n, f)
-    return Dead(
+    few = count_sampled_labels(n, f)
+    return DeadLinks(
         words,
         np.empty(size, np.uint16),
         np.empty(size, np.uint16),
@@ -58,15 +58,15 @@ def dead_for(n, links, f):
 
 
 @block
-def draw_dead(key, t, n, links, f, dead):
+def draw_dead_links(key, t, n, links, f, dead):
     """Draw trial ``t``'s faulty links and nodes, independent of each other; returns the number of dead links."""
     mark_distinct_links(key, t, n, links, dead.words, dead.low, dead.bit, dead.link_draws)
     draw_faults(key, t, n, f, dead.nodes, dead.node_draws)
-    return add_nodes(n, links, f, dead)
+    return add_node_links(n, links, f, dead)
 
 
 @block
-def add_nodes(n, count, f, dead):
+def add_node_links(n, count, f, dead):
     """List the links of f faulty nodes that are not among the ``count`` listed; returns the number of dead links."""
     for i in range(f):
         v = np.int64(dead.nodes[i])
@@ -82,10 +82,10 @@ def add_nodes(n, count, f, dead):
 
 
 @block
-def next_dead(n, links, f, numbers, dead):
+def next_dead_links(n, links, f, numbers, dead):
     """List the dead links of the fault set of these numbers, links before nodes, and advance them; returns how many there are."""
     for i in range(links):
-        low, bit = link_at(n, np.int64(numbers[i]))
+        low, bit = decode_link(n, np.int64(numbers[i]))
         dead.words[low] |= np.uint16(bit)
         dead.words[low | bit] |= np.uint16(bit)
         dead.low[i] = np.uint16(low)
@@ -93,11 +93,11 @@ def next_dead(n, links, f, numbers, dead):
     for i in range(f):
         dead.nodes[i] = np.uint64(numbers[links + i])
     next_set(n, links, f, numbers)
-    return add_nodes(n, links, f, dead)
+    return add_node_links(n, links, f, dead)
 
 
 @block
-def clear_dead(count, dead):
+def clear_dead_links(count, dead):
     """Clear the words that ``count`` dead links set."""
     for i in range(count):
         dead.words[dead.low[i]] = np.uint16(0)
@@ -107,8 +107,8 @@ def clear_dead(count, dead):
 @block
 def first_sink(dead):
     """The first label with FAULT = 0, or -1 (reading R3)."""
-    none = simd.like(simd.load(dead.words, 0), np.uint64(0))
-    for at in range(0, dead.words.size, LANES):
+    none = simd.splat_like(simd.load(dead.words, 0), np.uint64(0))
+    for at in range(0, dead.words.size, LANE_COUNT):
         clean = simd.bits(simd.load(dead.words, at) == none)
         if clean:
             return at + bits.lowest(clean)
@@ -116,11 +116,11 @@ def first_sink(dead):
 
 
 @block
-def isolated(n, dead):
+def count_isolated(n, dead):
     """Number of nodes with FAULT = 1^n: the faulty and the isolated."""
-    full = simd.like(simd.load(dead.words, 0), (ONE << np.uint64(n)) - ONE)
+    full = simd.splat_like(simd.load(dead.words, 0), (ONE << np.uint64(n)) - ONE)
     found = np.int64(0)
-    for at in range(0, max(np.int64(1) << n, LANES), LANES):
+    for at in range(0, max(np.int64(1) << n, LANE_COUNT), LANE_COUNT):
         here = simd.bits(simd.load(dead.words, at) == full)
         if n < 5:
             here &= (ONE << (ONE << np.uint64(n))) - ONE
@@ -128,13 +128,13 @@ def isolated(n, dead):
     return found
 
 
-def kernels_of(set_up: Any, judge: Any) -> tuple[Kernel, Kernel]:
+def make_kernels(set_up: Any, judge: Any) -> tuple[Kernel, Kernel]:
     """Two kernels of a study at points (n, links, f), n <= 16: of random trials, and of all fault sets.
 
     Parameters
     ----------
     set_up : scratch
-        As of :func:`trials_kernel`; what it returns has ``dead``, from :func:`dead_for`.
+        As of :func:`trials_kernel`; what it returns has ``dead``, from :func:`dead_links_for`.
     judge : block
         ``judge(n, t, count, scratch, tally)`` counts trial ``t``, whose ``count`` dead links are listed in ``scratch.dead``.
 
@@ -148,15 +148,15 @@ def kernels_of(set_up: Any, judge: Any) -> tuple[Kernel, Kernel]:
     @block
     def trial(key, t, params, scratch, tally):
         n = np.int64(params[0])
-        count = draw_dead(key, t, n, np.int64(params[1]), np.int64(params[2]), scratch.dead)
+        count = draw_dead_links(key, t, n, np.int64(params[1]), np.int64(params[2]), scratch.dead)
         judge(n, t, count, scratch, tally)
-        clear_dead(count, scratch.dead)
+        clear_dead_links(count, scratch.dead)
 
     @block
     def trial_of_set(key, t, params, scratch, tally):
         n = np.int64(params[0])
-        count = next_dead(n, np.int64(params[1]), np.int64(params[2]), params[3:], scratch.dead)
+        count = next_dead_links(n, np.int64(params[1]), np.int64(params[2]), params[3:], scratch.dead)
         judge(n, t, count, scratch, tally)
-        clear_dead(count, scratch.dead)
+        clear_dead_links(count, scratch.dead)
 
     return trials_kernel(set_up, trial), trials_kernel(set_up, trial_of_set)

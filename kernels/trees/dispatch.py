@@ -3,50 +3,52 @@ count all fault sets."""
 
 from __future__ import annotations
 
-from ..machine.dispatch import Table, anywhere
+from ..machine.dispatch import KernelTable, serve_any_point
 
 #: Most links in lanes: as many of their rows as the first caches hold, and COST below 2^8.
 MOST_IN_LANES = 128
 
 
-def _sparse(n: int, links: int, f: int) -> bool:
+def _is_sparse(n: int, links: int, f: int) -> bool:
     """No more than half of the nodes, and some link left."""
     return f <= 1 << (n - 1) and links < n << (n - 1)
 
 
-def _lanes(most: int, n: int, links: int, f: int) -> bool:
+def _is_lane_point(most: int, n: int, links: int, f: int) -> bool:
     return 4 <= n <= 12 and not f and 1 <= links <= most
 
 
-def _find_tree(n: int, links: int, f: int) -> str:
+def _choose_find_tree_kernel(n: int, links: int, f: int) -> str:
     """Lanes pay while few of their cells are as full as n: those trials are done again by themselves."""
     if n > 16:
         return "scalar.FIND_TREE_SPARSE"
     ends_a_cell = 2 * links / min(64, 2**n)
-    if not _lanes(MOST_IN_LANES, n, links, f) or ends_a_cell > 0.37 * n:
+    if not _is_lane_point(MOST_IN_LANES, n, links, f) or ends_a_cell > 0.37 * n:
         return "scalar.FIND_TREE_DENSE"
     return "lanes.FIND_TREE_LANES_5" if links < 32 else "lanes.FIND_TREE_LANES_8"
 
 
-FIND_TREE = Table(
+FIND_TREE = KernelTable(
     __package__,
     {
         "scalar.FIND_TREE_DENSE": lambda n, links, f: n <= 16,
-        "scalar.FIND_TREE_SPARSE": _sparse,
-        "lanes.FIND_TREE_LANES_5": lambda n, links, f: _lanes(31, n, links, f),
-        "lanes.FIND_TREE_LANES_8": lambda n, links, f: _lanes(MOST_IN_LANES, n, links, f),
+        "scalar.FIND_TREE_SPARSE": _is_sparse,
+        "lanes.FIND_TREE_LANES_5": lambda n, links, f: _is_lane_point(31, n, links, f),
+        "lanes.FIND_TREE_LANES_8": lambda n, links, f: _is_lane_point(MOST_IN_LANES, n, links, f),
     },
-    _find_tree,
+    _choose_find_tree_kernel,
 )
-FIND_TREE_SETS = Table(__package__, {"scalar.FIND_TREE_SETS": anywhere})
+FIND_TREE_SETS = KernelTable(__package__, {"scalar.FIND_TREE_SETS": serve_any_point})
 
 #: The fastest first.  Drawn in lanes while most trials have a sink; lanes of bytes hold up to 255 dead links.
-OPTIMAL_TREE = Table(
+OPTIMAL_TREE = KernelTable(
     __package__,
     {
-        "lattice_lanes.optimal_tree_lanes": lambda n, links, f: _lanes(31, n, links, f) and links <= n << (n - 2),
+        "lattice_lanes.optimal_tree_lanes": lambda n, links, f: (
+            _is_lane_point(31, n, links, f) and links <= n << (n - 2)
+        ),
         "lattice.OPTIMAL_TREE_8": lambda n, links, f: n <= 12 and min(links + n * f, n << (n - 1)) <= 255,
         "lattice.OPTIMAL_TREE_16": lambda n, links, f: n <= 12,
     },
 )
-OPTIMAL_TREE_SETS = Table(__package__, {"lattice.optimal_sets": anywhere})
+OPTIMAL_TREE_SETS = KernelTable(__package__, {"lattice.OPTIMAL_TREE_SETS": serve_any_point})

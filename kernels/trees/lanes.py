@@ -1,7 +1,7 @@
 """FIND_TREE under few faulty links, 4 <= n <= 12: lanes are trials, 32 at a time.
 
-Entry: ``FIND_TREE_LANES_5`` and ``_8``, whose work is ``find_tree_lanes`` inside ``_make``.  Draws from the study's key as it
-is: places of a trial's sequence of links (LINKS and DIMENSIONS).
+Entry: ``FIND_TREE_LANES_5`` and ``_8``, whose work is ``find_tree_lanes`` inside ``_make_kernel``.  Draws from the
+study's key as it is: places of a trial's sequence of links (LINKS and DIMENSIONS).
 
 1. *Links*: row i holds a link of each trial; rows are drawn until every trial has its number of distinct ones.  What is skipped,
    repeated or beyond that number is a dead row of its lane: lower end 0xFFFF and no dimension, which never counts.
@@ -22,18 +22,18 @@ import numpy as np
 
 from ..draws import philox
 from ..draws.lanes import valid_lanes
-from ..draws.links import link_lanes
+from ..draws.links import decode_link_lanes
 from ..machine import bits, simd
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from .dead_links import LANES, clear_dead, draw_dead
-from .scalar import CLEAN, count_dense, record, set_up
+from .dead_links import LANE_COUNT, clear_dead_links, draw_dead_links
+from .scalar import CLEAN_COUNTERS, count_dense, count_tree, set_up
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
 
-class Rows(NamedTuple):
-    """Scratch for 32 trials, made by :func:`rows_for`."""
+class LinkRows(NamedTuple):
+    """Scratch for 32 trials, made by :func:`link_rows_for`."""
 
     low: Any  #: uint16: lower ends, row by row; relative to the sink from step 3 on
     bit: Any  #: uint16: dimensions as single bits
@@ -43,20 +43,20 @@ class Rows(NamedTuple):
 
 
 @block
-def most_rows(links):
+def max_rows(links):
     """Rows for ``links`` distinct links: more than that are left over."""
     return links + links // 2 + 16
 
 
 @scratch
-def rows_for(links):
-    size = most_rows(links) * LANES
-    return Rows(
+def link_rows_for(links):
+    size = max_rows(links) * LANE_COUNT
+    return LinkRows(
         np.empty(size, np.uint16),
         np.empty(size, np.uint16),
         np.empty(size, np.uint16),
         np.empty(20 * 8, np.uint64),
-        np.empty(LANES, np.uint16),
+        np.empty(LANE_COUNT, np.uint16),
     )
 
 
@@ -66,34 +66,34 @@ def rows_for(links):
 @block
 def _is_repeated(ident, rows, row):
     """Mask of the lanes whose link stands in an earlier row."""
-    near = simd.like(ident, np.uint64(0xFFFF))
+    near = simd.splat_like(ident, np.uint64(0xFFFF))
     other = near
     for j in range(0, row - 1, 2):
-        near = simd.minimum(near, ident ^ simd.load(rows.ident, j * LANES))
-        other = simd.minimum(other, ident ^ simd.load(rows.ident, (j + 1) * LANES))
+        near = simd.minimum(near, ident ^ simd.load(rows.ident, j * LANE_COUNT))
+        other = simd.minimum(other, ident ^ simd.load(rows.ident, (j + 1) * LANE_COUNT))
     if row & 1:
-        near = simd.minimum(near, ident ^ simd.load(rows.ident, (row - 1) * LANES))
+        near = simd.minimum(near, ident ^ simd.load(rows.ident, (row - 1) * LANE_COUNT))
     zero = near - near
     return simd.minimum(near, other) == zero
 
 
 @block
-def _enter(nodes, fields, n, links, rows, row, taken):
+def _write_link_row(nodes, fields, n, links, rows, row, taken):
     """Write one place of each trial's sequence as a row; returns the updated numbers of links.
 
     A skipped place proposes no link: it leaves 0xFFFF, no link's number, lest it forbid its link to a later place.
     """
-    low, bit, skipped = link_lanes(simd.as16(nodes), simd.as16(fields), np.uint64(n))
-    one = simd.like(low, _ONE)
+    low, bit, skipped = decode_link_lanes(simd.as16(nodes), simd.as16(fields), np.uint64(n))
+    one = simd.splat_like(low, _ONE)
     dimension = simd.popcount(bit - one)
     ident = low ^ (dimension << 12)
     none = low - low
     nobody = none - one
-    simd.store(rows.ident, row * LANES, simd.select(skipped, nobody, ident))
-    full = taken == simd.like(low, np.uint64(links))
+    simd.store(rows.ident, row * LANE_COUNT, simd.select(skipped, nobody, ident))
+    full = taken == simd.splat_like(low, np.uint64(links))
     dead = _is_repeated(ident, rows, row) | skipped | full
-    simd.store(rows.low, row * LANES, simd.select(dead, nobody, low))
-    simd.store(rows.bit, row * LANES, simd.select(dead, none, bit))
+    simd.store(rows.low, row * LANE_COUNT, simd.select(dead, nobody, low))
+    simd.store(rows.bit, row * LANE_COUNT, simd.select(dead, none, bit))
     return taken + simd.select(dead, none, one)
 
 
@@ -102,15 +102,15 @@ def draw_links(key, block_, n, links, rows):
     """Fill the rows of 32 trials; returns their number and the lanes with too few links."""
     drawn = philox.prepare_lanes(key, block_, philox.LINKS)
     chosen = philox.prepare_lanes(key, block_, philox.DIMENSIONS)
-    taken = simd.like(simd.load(rows.low, 0), _ZERO)
-    every = simd.like(taken, np.uint64(links))
+    taken = simd.splat_like(simd.load(rows.low, 0), _ZERO)
+    every = simd.splat_like(taken, np.uint64(links))
     row = np.int64(0)
     short = _ZERO
-    while row + 1 < most_rows(links):
-        even, odd = philox.lanes(key, drawn, np.uint64(row >> 1))
-        low_even, low_odd = philox.lanes(key, chosen, np.uint64(row >> 1))
-        taken = _enter(even, low_even, n, links, rows, row, taken)
-        taken = _enter(odd, low_odd, n, links, rows, row + 1, taken)
+    while row + 1 < max_rows(links):
+        even, odd = philox.word_lanes(key, drawn, np.uint64(row >> 1))
+        low_even, low_odd = philox.word_lanes(key, chosen, np.uint64(row >> 1))
+        taken = _write_link_row(even, low_even, n, links, rows, row, taken)
+        taken = _write_link_row(odd, low_odd, n, links, rows, row + 1, taken)
         row += 2
         if row >= links:
             short = simd.bits(taken != every)
@@ -125,12 +125,12 @@ def draw_links(key, block_, n, links, rows):
 @block
 def find_sinks(n, count, rows):
     """The sinks in lanes, and the lanes without one among the 16 lowest labels."""
-    zero = simd.like(simd.load(rows.low, 0), _ZERO)
-    one = simd.like(zero, _ONE)
+    zero = simd.splat_like(simd.load(rows.low, 0), _ZERO)
+    one = simd.splat_like(zero, _ONE)
     touched = zero
     for row in range(count):
-        low = simd.load(rows.low, row * LANES)
-        bit = simd.load(rows.bit, row * LANES)
+        low = simd.load(rows.low, row * LANE_COUNT)
+        bit = simd.load(rows.bit, row * LANE_COUNT)
         touched = touched | (simd.one_hot(low) | simd.one_hot(low | bit))
     free = (touched + one) & ~touched
     none = simd.bits(free == zero)
@@ -138,7 +138,7 @@ def find_sinks(n, count, rows):
 
 
 @block
-def _count_end(rows, group, ends):
+def _count_link_end(rows, group, ends):
     """Count one end of a link of eight trials in its cell."""
     at = group * 40
     carry = simd.one_hot(ends)
@@ -150,7 +150,7 @@ def _count_end(rows, group, ends):
 
 
 @block
-def _as_full_as(n, a, b, c, d, more):
+def _full_cells(n, a, b, c, d, more):
     """Cells with n ends or more, 4 <= n <= 12, from the planes of 1, 2, 4, 8 and of 16 or more."""
     full = d & c
     if n == 4:
@@ -164,7 +164,7 @@ def _as_full_as(n, a, b, c, d, more):
     elif n == 8:
         full = d
     elif n == 9:
-        full = d & simd.either3(a, b, c)
+        full = d & simd.bit_or3(a, b, c)
     elif n == 10:
         full = d & (b | c)
     elif n == 11:
@@ -173,24 +173,24 @@ def _as_full_as(n, a, b, c, d, more):
 
 
 @block
-def _crowded(n, count, rows):
+def _crowded_lanes(n, count, rows):
     """Lanes in which some cell holds n ends, so that a node may be isolated."""
-    word = simd.like(simd.load(rows.cells, 0), _ZERO)
+    word = simd.splat_like(simd.load(rows.cells, 0), _ZERO)
     for at in range(0, 160, 8):
         simd.store(rows.cells, at, word)
-    six = simd.like(word, np.uint64(63))
-    mask = simd.like(word, np.uint64(0xFFFF))
-    far = simd.like(word, np.uint64(64))
+    six = simd.splat_like(word, np.uint64(63))
+    mask = simd.splat_like(word, np.uint64(0xFFFF))
+    far = simd.splat_like(word, np.uint64(64))
     for row in range(count):
-        low = simd.as64(simd.load(rows.low, row * LANES))
-        bit = simd.as64(simd.load(rows.bit, row * LANES))
+        low = simd.as64(simd.load(rows.low, row * LANE_COUNT))
+        bit = simd.as64(simd.load(rows.bit, row * LANE_COUNT))
         for group in range(4):
-            by = simd.like(word, np.uint64(16 * group))
+            by = simd.splat_like(word, np.uint64(16 * group))
             u = (low >> by) & mask
             v = u | ((bit >> by) & mask)
             dead = u == mask
-            _count_end(rows, group, simd.select(dead, far, u & six))
-            _count_end(rows, group, simd.select(dead, far, v & six))
+            _count_link_end(rows, group, simd.select(dead, far, u & six))
+            _count_link_end(rows, group, simd.select(dead, far, v & six))
     out = _ZERO
     for group in range(4):
         at = group * 40
@@ -198,7 +198,7 @@ def _crowded(n, count, rows):
         b = simd.load(rows.cells, at + 8)
         c = simd.load(rows.cells, at + 16)
         d = simd.load(rows.cells, at + 24)
-        here = simd.bits(_as_full_as(n, a, b, c, d, simd.load(rows.cells, at + 32)) != word)
+        here = simd.bits(_full_cells(n, a, b, c, d, simd.load(rows.cells, at + 32)) != word)
         for i in range(8):
             out |= ((here >> np.uint64(i)) & _ONE) << np.uint64(4 * i + group)
     return out
@@ -208,7 +208,7 @@ def _crowded(n, count, rows):
 
 
 @block(always=True)
-def _target(rows, at, used, zero, one, faults):
+def _target_of_row(rows, at, used, zero, one, faults):
     """What a row counts for in one iteration, as a single bit or 0; drops the row where its dimension is used up.
 
     A link of the dimension just used whose lower end is 0 lies in the tree.
@@ -226,92 +226,92 @@ def _target(rows, at, used, zero, one, faults):
 
 
 @block(always=True)
-def _full(x, y, z):
+def _full_adder(x, y, z):
     """Sum and carry of three bits, lane bit by lane bit."""
     carry = simd.as16(simd.majority(simd.as64(x), simd.as64(y), simd.as64(z)))
     return x ^ y ^ z, carry
 
 
 @block(always=True)
-def _half(x, y):
+def _half_adder(x, y):
     return x ^ y, x & y
 
 
 @block(always=True)
-def _lower(least, plane, zero):
+def _keep_least_cells(least, plane, zero):
     rest = least & ~plane
     return simd.select(rest == zero, least, rest)
 
 
-def _on_planes(planes: int) -> tuple[Any, Any]:
+def _make_plane_blocks(planes: int) -> tuple[Any, Any]:
     """The blocks that add to COST from its plane 2 on, and that find where it is least; it has 5 planes or 8."""
 
     @block(always=True)
-    def ripple(c2, c3, c4, c5, c6, c7, w):
-        c2, w = _half(c2, w)
-        c3, w = _half(c3, w)
-        c4, w = _half(c4, w)
+    def add_ripple(c2, c3, c4, c5, c6, c7, w):
+        c2, w = _half_adder(c2, w)
+        c3, w = _half_adder(c3, w)
+        c4, w = _half_adder(c4, w)
         if planes > 5:
-            c5, w = _half(c5, w)
-            c6, w = _half(c6, w)
-            c7, w = _half(c7, w)
+            c5, w = _half_adder(c5, w)
+            c6, w = _half_adder(c6, w)
+            c7, w = _half_adder(c7, w)
         return c2, c3, c4, c5, c6, c7
 
     @block(always=True)
-    def cheapest(rest, c0, c1, c2, c3, c4, c5, c6, c7, zero):
+    def find_cheapest(rest, c0, c1, c2, c3, c4, c5, c6, c7, zero):
         least = rest
         if planes > 5:
-            least = _lower(least, c7, zero)
-            least = _lower(least, c6, zero)
-            least = _lower(least, c5, zero)
-        least = _lower(least, c4, zero)
-        least = _lower(least, c3, zero)
-        least = _lower(least, c2, zero)
-        least = _lower(least, c1, zero)
-        return _lower(least, c0, zero)
+            least = _keep_least_cells(least, c7, zero)
+            least = _keep_least_cells(least, c6, zero)
+            least = _keep_least_cells(least, c5, zero)
+        least = _keep_least_cells(least, c4, zero)
+        least = _keep_least_cells(least, c3, zero)
+        least = _keep_least_cells(least, c2, zero)
+        least = _keep_least_cells(least, c1, zero)
+        return _keep_least_cells(least, c0, zero)
 
-    return ripple, cheapest
+    return add_ripple, find_cheapest
 
 
-def ordering(planes: int) -> Any:
+def make_order_finder(planes: int) -> Any:
     """The block that finds the orders of 32 trials with so many planes of COST."""
-    ripple, cheapest = _on_planes(planes)
+    ripple, cheapest = _make_plane_blocks(planes)
 
     @block
-    def orders(n, count, rows):
+    def find_orders(n, count, rows):
         """FIND_TREE of all lanes; the faulty links of the trees into ``faults``."""
-        zero = simd.like(simd.load(rows.low, 0), _ZERO)
-        one = simd.like(zero, _ONE)
-        rest = simd.like(zero, (_ONE << np.uint64(n)) - _ONE)
+        zero = simd.splat_like(simd.load(rows.low, 0), _ZERO)
+        one = simd.splat_like(zero, _ONE)
+        rest = simd.splat_like(zero, (_ONE << np.uint64(n)) - _ONE)
         used = zero
         faults = zero
         for _ in range(n):
             c0 = c1 = c2 = c3 = c4 = c5 = c6 = c7 = zero
             row = np.int64(0)
             while row + 4 <= count:
-                a, faults = _target(rows, row * LANES, used, zero, one, faults)
-                b, faults = _target(rows, (row + 1) * LANES, used, zero, one, faults)
-                c, faults = _target(rows, (row + 2) * LANES, used, zero, one, faults)
-                d, faults = _target(rows, (row + 3) * LANES, used, zero, one, faults)
-                c0, u = _full(c0, a, b)
-                c0, v = _full(c0, c, d)
-                c1, w = _full(c1, u, v)
+                a, faults = _target_of_row(rows, row * LANE_COUNT, used, zero, one, faults)
+                b, faults = _target_of_row(rows, (row + 1) * LANE_COUNT, used, zero, one, faults)
+                c, faults = _target_of_row(rows, (row + 2) * LANE_COUNT, used, zero, one, faults)
+                d, faults = _target_of_row(rows, (row + 3) * LANE_COUNT, used, zero, one, faults)
+                c0, u = _full_adder(c0, a, b)
+                c0, v = _full_adder(c0, c, d)
+                c1, w = _full_adder(c1, u, v)
                 c2, c3, c4, c5, c6, c7 = ripple(c2, c3, c4, c5, c6, c7, w)
                 row += 4
             while row < count:
-                a, faults = _target(rows, row * LANES, used, zero, one, faults)
-                c0, u = _half(c0, a)
-                c1, w = _half(c1, u)
+                a, faults = _target_of_row(rows, row * LANE_COUNT, used, zero, one, faults)
+                c0, u = _half_adder(c0, a)
+                c1, w = _half_adder(c1, u)
                 c2, c3, c4, c5, c6, c7 = ripple(c2, c3, c4, c5, c6, c7, w)
                 row += 1
             least = cheapest(rest, c0, c1, c2, c3, c4, c5, c6, c7, zero)
             used = least & (zero - least)  # ties: the lowest dimension (R5)
             rest = rest & ~used
         for row in range(count):  # d_0's links
-            _, faults = _target(rows, row * LANES, used, zero, one, faults)
+            _, faults = _target_of_row(rows, row * LANE_COUNT, used, zero, one, faults)
         simd.store(rows.faults, 0, faults)
 
-    return orders
+    return find_orders
 
 
 # ---------------------------------------------------------------- trials
@@ -321,15 +321,15 @@ def ordering(planes: int) -> Any:
 def move_sinks(sinks, count, rows):
     """Make lower ends relative to the sinks, where every tree's order is looked for; dead rows stay."""
     for row in range(count):
-        low = simd.load(rows.low, row * LANES)
-        bit = simd.load(rows.bit, row * LANES)
+        low = simd.load(rows.low, row * LANE_COUNT)
+        bit = simd.load(rows.bit, row * LANE_COUNT)
         dead = bit == (bit - bit)
         moved = (low ^ sinks) & ~bit
-        simd.store(rows.low, row * LANES, simd.select(dead, low, moved))
+        simd.store(rows.low, row * LANE_COUNT, simd.select(dead, low, moved))
 
 
-def _make(planes: int) -> Kernel:
-    orders = ordering(planes)
+def _make_kernel(planes: int) -> Kernel:
+    orders = make_order_finder(planes)
 
     @kernel(TRIALS_SIGNATURE, variant=f"{planes}")
     def find_tree_lanes(key, first, stop, params, tally):
@@ -340,26 +340,26 @@ def _make(planes: int) -> Kernel:
         """
         n = np.int64(params[0])
         links = np.int64(params[1])
-        rows = rows_for(links)
+        rows = link_rows_for(links)
         alone = set_up(params)
-        origin = first - first % LANES
-        for start in range(origin, stop, LANES):
-            count, left = draw_links(key, np.uint64(8 * (start // LANES)), n, links, rows)
+        origin = first - first % LANE_COUNT
+        for start in range(origin, stop, LANE_COUNT):
+            count, left = draw_links(key, np.uint64(8 * (start // LANE_COUNT)), n, links, rows)
             sinks, none = find_sinks(n, count, rows)
             left |= none
-            crowded = _crowded(n, count, rows) if links >= n else _ZERO
+            crowded = _crowded_lanes(n, count, rows) if links >= n else _ZERO
             move_sinks(sinks, count, rows)
             orders(n, count, rows)
-            live = valid_lanes(start, 1, LANES, first, stop)
+            live = valid_lanes(start, 1, LANE_COUNT, first, stop)
             faults = simd.load(rows.faults, 0)
             faulty = simd.bits(faults != (faults - faults))
             left = (left | (crowded & faulty)) & live
             _count_lanes(start, live & ~left, faulty, rows, tally)
             while left:
                 t = start + bits.lowest(left)
-                dead_links = draw_dead(key, t, n, links, np.int64(0), alone.dead)
+                dead_links = draw_dead_links(key, t, n, links, np.int64(0), alone.dead)
                 count_dense(n, t, dead_links, alone, tally)
-                clear_dead(dead_links, alone.dead)
+                clear_dead_links(dead_links, alone.dead)
                 left &= left - _ONE
 
     return find_tree_lanes
@@ -370,18 +370,18 @@ def _count_lanes(start, live, faulty, rows, tally):
     """Count the live lanes: those without a faulty link together, the others one by one."""
     clean = live & ~faulty
     if clean:
-        record(tally, start + bits.lowest(clean), np.int64(0), np.int64(0))
+        count_tree(tally, start + bits.lowest(clean), np.int64(0), np.int64(0))
         more = bits.popcount(clean) - 1
-        for slot in CLEAN:
+        for slot in CLEAN_COUNTERS:
             tally[slot] += more
     rest = live & faulty
     while rest:
         lane = bits.lowest(rest)
         faults = np.int64(rows.faults[lane])
-        record(tally, start + lane, faults, faults)
+        count_tree(tally, start + lane, faults, faults)
         rest &= rest - _ONE
 
 
 #: Kernels for up to 31 links and up to ``dispatch.MOST_IN_LANES``.
-FIND_TREE_LANES_5 = _make(5)
-FIND_TREE_LANES_8 = _make(8)
+FIND_TREE_LANES_5 = _make_kernel(5)
+FIND_TREE_LANES_8 = _make_kernel(8)

@@ -1,7 +1,7 @@
 """The tree with the fewest faulty links, beside FIND_TREE's and TOP_DOWN's, n <= 12: lanes are trials.
 
-Entry: ``OPTIMAL_TREE_8`` and ``_16``, whose work is ``optimal_trees`` inside ``_make``.  Draws from the study's key as it is, one
-trial after another (``dead_links.draw_dead``).
+Entry: ``OPTIMAL_TREE_8`` and ``_16``, whose work is ``optimal_trees`` inside ``_make_kernel``.  Draws from the
+study's key as it is, one trial after another (``dead_links.draw_dead_links``).
 
 The faulty links of the stages still to come depend on the subcube Q that holds the data, not on the sink inside it, so
 
@@ -26,9 +26,17 @@ import numpy as np
 from ..machine import simd
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally.sums import add_quantity, offer
-from .dead_links import Dead, clear_dead, dead_for, draw_dead, first_sink, most_dead, next_dead
+from .dead_links import (
+    DeadLinks,
+    clear_dead_links,
+    dead_links_for,
+    draw_dead_links,
+    first_sink,
+    max_dead_links,
+    next_dead_links,
+)
 from .layout import OPTIMAL_TREE
-from .orders import Room, find_order, room_for, top_down
+from .orders import OrderWorkspace, find_order, find_top_down_order, order_workspace_for
 
 _SINK = OPTIMAL_TREE.counter("sink")
 _FAULT_FREE = OPTIMAL_TREE.counter("fault_free")
@@ -45,12 +53,12 @@ _TOP_DOWN = OPTIMAL_TREE.moments("top_down")
 _LARGEST_GAP = OPTIMAL_TREE.extreme("largest_gap")
 
 #: Subcubes of so many low digits are gone through together: the others' fixed digits are listed once for 27.
-_LOW = 3
+_LOW_DIGITS = 3
 #: Levels of the first sums that stay in the first cache: 3^6 subcubes are 46 KB.
-_NEAR = 6
+_CACHED_LEVELS = 6
 
 
-class Lattice(NamedTuple):
+class SubcubeLattice(NamedTuple):
     """A vector of trials and their subcubes, made by :func:`lattice_for`."""
 
     inside: Any  #: dead links by subcube
@@ -66,12 +74,12 @@ class Lattice(NamedTuple):
     low_steps: Any  #: int64, 27 x 3 x 2: to the subcube with that digit free, and to its other half
 
 
-class Search(NamedTuple):
+class OptimalTreeScratch(NamedTuple):
     """Scratch of an optimal-tree kernel."""
 
-    dead: Dead
-    room: Room
-    lattice: Lattice
+    dead: DeadLinks
+    room: OrderWorkspace
+    lattice: SubcubeLattice
 
 
 @scratch
@@ -90,7 +98,7 @@ def lattice_for(n, lanes, zero):
     low_steps = np.zeros(27 * 3 * 2, np.int64)
     for q in range(27):
         power = 1
-        for _ in range(min(n, _LOW)):
+        for _ in range(min(n, _LOW_DIGITS)):
             digit = q // power % 3
             if digit < 2:
                 at = (q * 3 + low_count[q]) * 2
@@ -98,7 +106,7 @@ def lattice_for(n, lanes, zero):
                 low_steps[at + 1] = (1 - 2 * digit) * power
                 low_count[q] += 1
             power *= 3
-    return Lattice(
+    return SubcubeLattice(
         np.full(size * lanes, zero),
         np.full(size * lanes, zero),
         np.full((1 << n) * lanes, zero),
@@ -114,7 +122,7 @@ def lattice_for(n, lanes, zero):
 
 
 @block
-def enter(lattice, lane, lanes, one, low, bit):
+def insert_dead_link(lattice, lane, lanes, one, low, bit):
     """Put a dead link, its lower end and its dimension as a single bit, into a lane."""
     every = np.uint64(0) - np.uint64(1)
     low = np.int64(low)
@@ -138,7 +146,7 @@ def _add_halves(inside, start, stop, step, lanes):
 @block
 def _count_inside(inside, size, lanes):
     near = np.int64(1)
-    for _ in range(_NEAR):
+    for _ in range(_CACHED_LEVELS):
         near *= 3
     near = min(near, size)
     for start in range(0, size, near):
@@ -156,7 +164,7 @@ def _count_inside(inside, size, lanes):
 def _find_tails(n, lattice, size, lanes, steps):
     """Fill ``tail``, from the whole cube down; ``steps`` is scratch of 2 n places."""
     group = np.int64(1)
-    for _ in range(min(n, _LOW)):
+    for _ in range(min(n, _LOW_DIGITS)):
         group *= 3
     inside = lattice.inside
     tail = lattice.tail
@@ -168,7 +176,7 @@ def _find_tails(n, lattice, size, lanes, steps):
         fixed = np.int64(0)
         rest = h
         power = group
-        for _ in range(n - min(n, _LOW)):
+        for _ in range(n - min(n, _LOW_DIGITS)):
             digit = rest % 3
             rest //= 3
             steps[2 * fixed] = (2 - digit) * power * lanes
@@ -192,7 +200,7 @@ def _find_tails(n, lattice, size, lanes, steps):
 
 
 @block
-def _solve(n, lattice, lanes, steps):
+def _solve_lanes(n, lattice, lanes, steps):
     """The optima of all lanes, into ``clean``, ``least`` and ``tail``; the lattice is empty again but for ``tail``."""
     size = lattice.inside.size // lanes
     _count_inside(lattice.inside, size, lanes)
@@ -214,7 +222,7 @@ def _solve(n, lattice, lanes, steps):
 
 
 @block
-def record_trees(tally, t, faults, optimum, same_sink, any_sink):
+def count_optima(tally, t, faults, optimum, same_sink, any_sink):
     """Count a trial with a sink and a faulty link in FIND_TREE's tree."""
     gap = faults - optimum
     add_quantity(tally, _TREE_FAULTS, faults)
@@ -229,14 +237,14 @@ def record_trees(tally, t, faults, optimum, same_sink, any_sink):
 
 
 @block
-def flush(n, filled, lattice, lanes, steps, tally):
+def count_filled_lanes(n, filled, lattice, lanes, steps, tally):
     """Solve and count the trials in the first ``filled`` lanes."""
     if filled == 0:
         return
-    _solve(n, lattice, lanes, steps)
+    _solve_lanes(n, lattice, lanes, steps)
     for lane in range(filled):
         same = np.int64(lattice.tail[lattice.places[lattice.sinks[lane]] * lanes + lane])
-        record_trees(
+        count_optima(
             tally,
             lattice.trials[lane],
             lattice.faults[lane],
@@ -259,14 +267,14 @@ def count_greedy(t, crossed, faults, tally):
 
 
 @block
-def wait(n, t, sink, faults, lattice, lanes, filled, steps, tally):
+def queue_trial(n, t, sink, faults, lattice, lanes, filled, steps, tally):
     """Let a trial whose links are entered wait in its lane until all are filled; returns the number of lanes filled."""
     lattice.trials[filled] = t
     lattice.sinks[filled] = sink
     lattice.faults[filled] = faults
     if filled + 1 < lanes:
         return filled + 1
-    flush(n, lanes, lattice, lanes, steps, tally)
+    count_filled_lanes(n, lanes, lattice, lanes, steps, tally)
     return np.int64(0)
 
 
@@ -274,7 +282,7 @@ def wait(n, t, sink, faults, lattice, lanes, filled, steps, tally):
 def count_optimal(n, t, count, s, lanes, one, filled, steps, tally):
     """Count a trial whose dead links are listed, or put it into a lane; returns the number of lanes filled."""
     dead = s.dead
-    _, crossed = top_down(n, dead.low, dead.bit, count, s.room)
+    _, crossed = find_top_down_order(n, dead.low, dead.bit, count, s.room)
     tally[FAULT_FREE_TOP_DOWN] += crossed == 0
     sink = first_sink(dead)
     if sink < 0:
@@ -284,17 +292,19 @@ def count_optimal(n, t, count, s, lanes, one, filled, steps, tally):
     if faults == 0:
         return filled
     for i in range(count):
-        enter(s.lattice, filled, lanes, one, dead.low[i], dead.bit[i])
-    return wait(n, t, sink, faults, s.lattice, lanes, filled, steps, tally)
+        insert_dead_link(s.lattice, filled, lanes, one, dead.low[i], dead.bit[i])
+    return queue_trial(n, t, sink, faults, s.lattice, lanes, filled, steps, tally)
 
 
 @scratch
-def search_for(n, links, f, lanes, zero):
+def optimal_tree_scratch_for(n, links, f, lanes, zero):
     """Scratch for trials with that many faulty links and nodes."""
-    return Search(dead_for(n, links, f), room_for(most_dead(n, links, f)), lattice_for(n, lanes, zero))
+    return OptimalTreeScratch(
+        dead_links_for(n, links, f), order_workspace_for(max_dead_links(n, links, f)), lattice_for(n, lanes, zero)
+    )
 
 
-def _make(width: int, word: Any, all_sets: bool = False) -> Kernel:
+def _make_kernel(width: int, word: Any, all_sets: bool = False) -> Kernel:
     lanes = 512 // width
     one, zero = word(1), word(0)
 
@@ -308,21 +318,25 @@ def _make(width: int, word: Any, all_sets: bool = False) -> Kernel:
         n = np.int64(params[0])
         links = np.int64(params[1])
         f = np.int64(params[2])
-        s = search_for(n, links, f, lanes, zero)
+        s = optimal_tree_scratch_for(n, links, f, lanes, zero)
         steps = np.empty(2 * 16, np.int64)
         filled = np.int64(0)
         for t in range(first, stop):
-            count = next_dead(n, links, f, params[3:], s.dead) if all_sets else draw_dead(key, t, n, links, f, s.dead)
+            count = (
+                next_dead_links(n, links, f, params[3:], s.dead)
+                if all_sets
+                else draw_dead_links(key, t, n, links, f, s.dead)
+            )
             filled = count_optimal(n, t, count, s, lanes, one, filled, steps, tally)
-            clear_dead(count, s.dead)
-        flush(n, filled, s.lattice, lanes, steps, tally)
+            clear_dead_links(count, s.dead)
+        count_filled_lanes(n, filled, s.lattice, lanes, steps, tally)
 
     return optimal_trees
 
 
 #: Kernels for points whose trials have up to 255 dead links, and for more.
-OPTIMAL_TREE_8 = _make(8, np.uint8)
-OPTIMAL_TREE_16 = _make(16, np.uint16)
+OPTIMAL_TREE_8 = _make_kernel(8, np.uint8)
+OPTIMAL_TREE_16 = _make_kernel(16, np.uint16)
 
-#: All fault sets; params as of ``dead_links.kernels_of``.
-optimal_sets = _make(16, np.uint16, all_sets=True)
+#: All fault sets; params as of ``dead_links.make_kernels``.
+OPTIMAL_TREE_SETS = _make_kernel(16, np.uint16, all_sets=True)

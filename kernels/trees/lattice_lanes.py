@@ -15,62 +15,70 @@ import numpy as np
 from ..draws.lanes import valid_lanes
 from ..machine import bits, simd
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel
-from .dead_links import LANES, clear_dead, draw_dead
-from .lanes import draw_links, find_sinks, most_rows, move_sinks, ordering, rows_for
-from .lattice import FAULT_FREE_TOP_DOWN, count_greedy, count_optimal, enter, flush, search_for, wait
+from .dead_links import LANE_COUNT, clear_dead_links, draw_dead_links
+from .lanes import draw_links, find_sinks, link_rows_for, make_order_finder, max_rows, move_sinks
+from .lattice import (
+    FAULT_FREE_TOP_DOWN,
+    count_filled_lanes,
+    count_greedy,
+    count_optimal,
+    insert_dead_link,
+    optimal_tree_scratch_for,
+    queue_trial,
+)
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
 #: Trials that a lattice solves together, each in a byte: a trial has up to MOST_IN_LANES dead links.
-_SOLVED = 64
+_LATTICE_LANES = 64
 
-_orders = ordering(5)
+_find_orders = make_order_finder(5)
 
 
 @block
-def _keep_inside(count, fixed, side, rows, kept):
+def _copy_subcube_links(count, fixed, side, rows, kept):
     """Copy the links of each lane's subcube to the rows behind ``low``'s and ``bit``'s in ``kept``; returns their numbers."""
     zero = fixed - fixed
-    one = simd.like(zero, _ONE)
+    one = simd.splat_like(zero, _ONE)
     number = zero
     for row in range(count):
-        low = simd.load(rows.low, row * LANES)
-        bit = simd.load(rows.bit, row * LANES)
+        low = simd.load(rows.low, row * LANE_COUNT)
+        bit = simd.load(rows.bit, row * LANE_COUNT)
         there = ((low ^ side) & fixed) == zero
         inside = there & ((bit & ~fixed) != zero)
-        simd.store(kept, 2 * row * LANES, simd.select(inside, low, zero))
-        simd.store(kept, (2 * row + 1) * LANES, simd.select(inside, bit, zero))
+        simd.store(kept, 2 * row * LANE_COUNT, simd.select(inside, low, zero))
+        simd.store(kept, (2 * row + 1) * LANE_COUNT, simd.select(inside, bit, zero))
         number = number + simd.select(inside, one, zero)
     return number
 
 
 @block
-def _top_down(n, count, rows, kept):
+def _find_top_down_trees(n, count, rows, kept):
     """The faulty links of TOP_DOWN's trees in lanes, before the sinks are moved; ``kept`` is scratch of two rows a link.
 
     A dimension's rank is its crossing links, then those of its half with fewer, in one number: neither is above 127.
     """
-    zero = simd.like(simd.load(rows.low, 0), _ZERO)
-    one = simd.like(zero, _ONE)
-    eight = simd.like(zero, np.uint64(8))
+    zero = simd.splat_like(simd.load(rows.low, 0), _ZERO)
+    one = simd.splat_like(zero, _ONE)
+    eight = simd.splat_like(zero, np.uint64(8))
     nobody = zero - one
     fixed = side = faults = zero
     for _ in range(n):
-        number = _keep_inside(count, fixed, side, rows, kept)
+        number = _copy_subcube_links(count, fixed, side, rows, kept)
         least = nobody
         best = half = zero
         for j in range(n):
-            by = simd.like(zero, np.uint64(j))
+            by = simd.splat_like(zero, np.uint64(j))
             upper = crossing = zero
             for row in range(count):
-                low = simd.load(kept, 2 * row * LANES)
-                bit = simd.load(kept, (2 * row + 1) * LANES)
+                low = simd.load(kept, 2 * row * LANE_COUNT)
+                bit = simd.load(kept, (2 * row + 1) * LANE_COUNT)
                 upper = upper + ((low >> by) & one)
                 crossing = crossing + ((bit >> by) & one)
             lower = (number - crossing) - upper
             rank = (crossing << eight) | simd.minimum(upper, lower)
-            dimension = simd.like(zero, _ONE << np.uint64(j))
+            dimension = simd.splat_like(zero, _ONE << np.uint64(j))
             rank = simd.select((fixed & dimension) != zero, nobody, rank)
             worse = least <= rank  # ties: the lowest dimension
             best = simd.select(worse, best, dimension)
@@ -90,22 +98,22 @@ def optimal_tree_lanes(key, first, stop, params, tally):
     """
     n = np.int64(params[0])
     links = np.int64(params[1])
-    rows = rows_for(links)
-    kept = np.zeros(2 * most_rows(links) * LANES, np.uint16)
-    crossed = np.zeros(LANES, np.uint16)
-    sinks = np.zeros(LANES, np.uint16)
-    s = search_for(n, links, np.int64(0), _SOLVED, np.uint8(0))
+    rows = link_rows_for(links)
+    kept = np.zeros(2 * max_rows(links) * LANE_COUNT, np.uint16)
+    crossed = np.zeros(LANE_COUNT, np.uint16)
+    sinks = np.zeros(LANE_COUNT, np.uint16)
+    s = optimal_tree_scratch_for(n, links, np.int64(0), _LATTICE_LANES, np.uint8(0))
     lattice = s.lattice
     steps = np.empty(2 * 16, np.int64)
     filled = np.int64(0)
-    for start in range(first - first % LANES, stop, LANES):
-        count, left = draw_links(key, np.uint64(8 * (start // LANES)), n, links, rows)
+    for start in range(first - first % LANE_COUNT, stop, LANE_COUNT):
+        count, left = draw_links(key, np.uint64(8 * (start // LANE_COUNT)), n, links, rows)
         found, none = find_sinks(n, count, rows)
         simd.store(sinks, 0, found)
-        simd.store(crossed, 0, _top_down(n, count, rows, kept))
+        simd.store(crossed, 0, _find_top_down_trees(n, count, rows, kept))
         move_sinks(found, count, rows)
-        _orders(n, count, rows)
-        live = valid_lanes(start, 1, LANES, first, stop)
+        _find_orders(n, count, rows)
+        live = valid_lanes(start, 1, LANE_COUNT, first, stop)
         left = (left | none) & live
         live &= ~left
         while live:
@@ -116,14 +124,18 @@ def optimal_tree_lanes(key, first, stop, params, tally):
             count_greedy(start + lane, np.int64(crossed[lane]), faults, tally)
             if faults == 0:
                 continue
-            for at in range(lane, count * LANES, LANES):
+            for at in range(lane, count * LANE_COUNT, LANE_COUNT):
                 if rows.bit[at]:
-                    enter(lattice, filled, _SOLVED, np.uint8(1), rows.ident[at] & np.uint16(0xFFF), rows.bit[at])
-            filled = wait(n, start + lane, np.int64(sinks[lane]), faults, lattice, _SOLVED, filled, steps, tally)
+                    insert_dead_link(
+                        lattice, filled, _LATTICE_LANES, np.uint8(1), rows.ident[at] & np.uint16(0xFFF), rows.bit[at]
+                    )
+            filled = queue_trial(
+                n, start + lane, np.int64(sinks[lane]), faults, lattice, _LATTICE_LANES, filled, steps, tally
+            )
         while left:
             t = start + bits.lowest(left)
             left &= left - _ONE
-            dead = draw_dead(key, t, n, links, np.int64(0), s.dead)
-            filled = count_optimal(n, t, dead, s, _SOLVED, np.uint8(1), filled, steps, tally)
-            clear_dead(dead, s.dead)
-    flush(n, filled, lattice, _SOLVED, steps, tally)
+            dead = draw_dead_links(key, t, n, links, np.int64(0), s.dead)
+            filled = count_optimal(n, t, dead, s, _LATTICE_LANES, np.uint8(1), filled, steps, tally)
+            clear_dead_links(dead, s.dead)
+    count_filled_lanes(n, filled, lattice, _LATTICE_LANES, steps, tally)

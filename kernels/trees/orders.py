@@ -14,14 +14,14 @@ import numpy as np
 
 from ..machine import bits, simd
 from ..machine.jit import block, scratch
-from .dead_links import LANES
+from .dead_links import LANE_COUNT
 
 _ZERO = np.uint64(0)
 _NONE = np.uint16(0xFFFF)
 
 
-class Room(NamedTuple):
-    """Scratch for a search in a list of dead links, made by :func:`room_for`."""
+class OrderWorkspace(NamedTuple):
+    """Scratch for a search in a list of dead links, made by :func:`order_workspace_for`."""
 
     low: Any  #: uint16: lower ends of the links that still count
     bit: Any  #: uint16: their dimensions, as single bits
@@ -31,10 +31,10 @@ class Room(NamedTuple):
 
 
 @scratch
-def room_for(dead):
+def order_workspace_for(dead):
     """Scratch for lists of up to ``dead`` links."""
-    size = dead + LANES
-    return Room(
+    size = dead + LANE_COUNT
+    return OrderWorkspace(
         np.empty(size, np.uint16),
         np.empty(size, np.uint16),
         np.empty(size, np.uint16),
@@ -44,9 +44,9 @@ def room_for(dead):
 
 
 @block
-def _pad(room, count):
+def _pad_links(room, count):
     """Fill up the last vector with links of all dimensions, which no subcube holds."""
-    for i in range(count, (count + LANES - 1) // LANES * LANES):
+    for i in range(count, (count + LANE_COUNT - 1) // LANE_COUNT * LANE_COUNT):
         room.low[i] = _NONE
         room.bit[i] = _NONE
 
@@ -57,13 +57,13 @@ def _count_hits(room, count, used):
 
     Returns the number of links left and of hits.
     """
-    zero = simd.like(simd.load(room.low, 0), _ZERO)
-    one = simd.like(zero, np.uint64(1))
-    inside = simd.like(zero, np.uint64(16))
-    mask = simd.like(zero, used)
+    zero = simd.splat_like(simd.load(room.low, 0), _ZERO)
+    one = simd.splat_like(zero, np.uint64(1))
+    inside = simd.splat_like(zero, np.uint64(16))
+    mask = simd.splat_like(zero, used)
     left = np.int64(0)
     hits = np.int64(0)
-    for at in range(0, count, LANES):
+    for at in range(0, count, LANE_COUNT):
         bit = simd.load(room.bit, at)
         low = simd.load(room.low, at) & ~mask
         alive = (bit & mask) == zero
@@ -102,7 +102,7 @@ def find_order(n, sink, low, bit, count, room):
     used = _ZERO
     faults = np.int64(0)
     for i in range(n - 1, 0, -1):
-        _pad(room, count)
+        _pad_links(room, count)
         for j in range(32):
             room.cost[j] = 0
         count, hits = _count_hits(room, count, used)
@@ -126,17 +126,17 @@ def find_order(n, sink, low, bit, count, room):
 
 
 @block
-def top_down(n, low, bit, count, room):
+def find_top_down_order(n, low, bit, count, room):
     """TOP_DOWN's tree, its order into ``room.order``; returns its sink and faulty links.  Parameters as :func:`find_order`."""
     for i in range(count):
         room.low[i] = low[i]
         room.bit[i] = bit[i]
     rest = (np.int64(1) << n) - 1
-    zero = simd.like(simd.load(room.low, 0), _ZERO)
+    zero = simd.splat_like(simd.load(room.low, 0), _ZERO)
     sink = np.int64(0)
     faults = np.int64(0)
     for i in range(n):
-        _pad(room, count)
+        _pad_links(room, count)
         best = np.int64(-1)
         least = np.int64(0)
         fewest = np.int64(0)
@@ -144,13 +144,13 @@ def top_down(n, low, bit, count, room):
         for j in range(n):
             if not rest >> j & 1:
                 continue
-            mask = simd.like(zero, np.uint64(1 << j))
+            mask = simd.splat_like(zero, np.uint64(1 << j))
             crossing = np.int64(0)
             upper = np.int64(0)
-            for at in range(0, count, LANES):
+            for at in range(0, count, LANE_COUNT):
                 crossing += bits.popcount(simd.bits(simd.load(room.bit, at) == mask))
                 upper += bits.popcount(simd.bits((simd.load(room.low, at) & mask) != zero))
-            upper -= -count % LANES  # the padding
+            upper -= -count % LANE_COUNT  # the padding
             lower = count - crossing - upper
             kept = min(upper, lower)
             if best < 0 or crossing < least or (crossing == least and kept < fewest):
@@ -162,19 +162,19 @@ def top_down(n, low, bit, count, room):
         faults += least
         sink |= np.int64(upper_half) << best
         rest ^= np.int64(1) << best
-        count = _keep_half(room, count, np.uint64(1 << best), upper_half)
+        count = _drop_other_half(room, count, np.uint64(1 << best), upper_half)
     return sink, faults
 
 
 @block
-def _keep_half(room, count, dimension, upper):
+def _drop_other_half(room, count, dimension, upper):
     """Drop the links that cross a dimension (a bit) or lie in its other half; returns the number left."""
-    zero = simd.like(simd.load(room.low, 0), _ZERO)
-    mask = simd.like(zero, dimension)
-    whole = simd.like(zero, np.uint64(0xFFFF))
+    zero = simd.splat_like(simd.load(room.low, 0), _ZERO)
+    mask = simd.splat_like(zero, dimension)
+    whole = simd.splat_like(zero, np.uint64(0xFFFF))
     side = mask if upper else zero
     left = np.int64(0)
-    for at in range(0, count, LANES):
+    for at in range(0, count, LANE_COUNT):
         low = simd.load(room.low, at)
         bit = simd.load(room.bit, at)
         keep = (bit != mask) & ((low & mask) == side)

@@ -8,7 +8,7 @@ from ..draws.links import link_set
 from ..draws.nodes import fault_set
 
 
-def faults(key: int, trial: int, n: int, links: int, f: int) -> tuple[list[int], list[tuple[int, int]]]:
+def sample_faults(key: int, trial: int, n: int, links: int, f: int) -> tuple[list[int], list[tuple[int, int]]]:
     """f distinct faulty nodes of Q_n and, drawn by themselves, so many distinct faulty links."""
     pairs = [(u, u | 1 << k) for u, k in link_set(np.uint64(key), trial, n, links).tolist()]
     return fault_set(np.uint64(key), trial, n, f).tolist(), pairs

@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.labels import LabelSet, add, clear, contains, label_set
+from ..cube.labels import LabelSet, add_label, clear_labels, has_label, label_set
 from ..draws.links import LinkDraws, distinct_links, link_draws_for
-from ..draws.nodes import Draws, draw_faults, drawn, draws_for
+from ..draws.nodes import Draws, count_sampled_labels, draw_faults, draws_for
 from ..machine import bits
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
-from .dead_links import Dead, dead_for, first_sink, isolated, kernels_of, most_dead
+from .dead_links import DeadLinks, count_isolated, dead_links_for, first_sink, make_kernels, max_dead_links
 from .layout import FIND_TREE
-from .orders import Room, find_order, room_for
+from .orders import OrderWorkspace, find_order, order_workspace_for
 
 _SINK = FIND_TREE.counter("sink")
 _FAULT_FREE = FIND_TREE.counter("fault_free")
@@ -28,11 +28,11 @@ _FAILING = FIND_TREE.moments("failing")
 _MOST = FIND_TREE.extreme("most_tree_faults")
 
 #: What a trial with a tree without a faulty link adds one to.
-CLEAN = (_SINK, _FAULT_FREE, _UNHINDERED)
+CLEAN_COUNTERS = (_SINK, _FAULT_FREE, _UNHINDERED)
 
 
 @block
-def record(tally, t, faults, failing):
+def count_tree(tally, t, faults, failing):
     """Count a trial with a sink: the faulty links of its tree and its failing nodes."""
     tally[_SINK] += 1
     tally[_FAULT_FREE] += faults == 0
@@ -48,8 +48,8 @@ def record(tally, t, faults, failing):
 class Scratch(NamedTuple):
     """Scratch of the trials for n <= 16."""
 
-    dead: Dead
-    room: Room
+    dead: DeadLinks
+    room: OrderWorkspace
 
 
 @scratch
@@ -58,7 +58,7 @@ def set_up(params):
     n = np.int64(params[0])
     links = np.int64(params[1])
     f = np.int64(params[2])
-    return Scratch(dead_for(n, links, f), room_for(most_dead(n, links, f)))
+    return Scratch(dead_links_for(n, links, f), order_workspace_for(max_dead_links(n, links, f)))
 
 
 @block
@@ -71,18 +71,18 @@ def count_dense(n, t, count, scratch, tally):
     sink = first_sink(scratch.dead)
     if sink >= 0:
         faults = find_order(n, sink, scratch.dead.low, scratch.dead.bit, count, scratch.room)
-        failing = faults - isolated(n, scratch.dead) if faults > 0 and count >= n else faults
-        record(tally, t, faults, failing)
+        failing = faults - count_isolated(n, scratch.dead) if faults > 0 and count >= n else faults
+        count_tree(tally, t, faults, failing)
 
 
 #: Any trial for n <= 16, and all fault sets.
-FIND_TREE_DENSE, FIND_TREE_SETS = kernels_of(set_up, count_dense)
+FIND_TREE_DENSE, FIND_TREE_SETS = make_kernels(set_up, count_dense)
 
 
 # ---------------------------------------------------------------- n > 16
 
 
-class Sparse(NamedTuple):
+class SparseScratch(NamedTuple):
     """Scratch of the trials for n > 16: lists and sets, nothing a node."""
 
     lower: Any  #: uint64: lower ends of the faulty links
@@ -105,7 +105,7 @@ def _set_up_sparse(params):
     links = np.int64(params[1])
     f = np.int64(params[2])
     size = links + n * f
-    return Sparse(
+    return SparseScratch(
         np.empty(links, np.uint64),
         np.empty(links, np.uint64),
         np.empty(f, np.uint64),
@@ -117,7 +117,7 @@ def _set_up_sparse(params):
         np.empty(128, np.int64),
         np.empty(64, np.int64),
         link_draws_for(links),
-        draws_for(drawn(n, f)),
+        draws_for(count_sampled_labels(n, f)),
     )
 
 
@@ -126,21 +126,21 @@ def _list_dead(n, links, f, s):
     """The dead links, each once; returns their number."""
     count = np.int64(0)
     for i in range(f):
-        add(s.faulty, s.nodes[i])
+        add_label(s.faulty, s.nodes[i])
     for i in range(f):
         v = s.nodes[i]
         for k in range(n):
             w = v ^ (ONE << np.uint64(k))
-            if v < w or not contains(s.faulty, w):
+            if v < w or not has_label(s.faulty, w):
                 s.low[count] = min(v, w)
                 s.bit[count] = v ^ w
                 count += 1
     for i in range(links):
         u = s.lower[i]
         w = u | (ONE << s.dims[i])
-        add(s.ends, u)
-        add(s.ends, w)
-        if f == 0 or not (contains(s.faulty, u) or contains(s.faulty, w)):
+        add_label(s.ends, u)
+        add_label(s.ends, w)
+        if f == 0 or not (has_label(s.faulty, u) or has_label(s.faulty, w)):
             s.low[count] = u
             s.bit[count] = u ^ w
             count += 1
@@ -152,26 +152,26 @@ def _first_sink(n, f, s):
     """The first label that is no end of a dead link; there is one, since more than half of the nodes are none."""
     v = ZERO
     while True:
-        touched = contains(s.ends, v)
+        touched = has_label(s.ends, v)
         if f > 0 and not touched:
-            touched = contains(s.faulty, v)
+            touched = has_label(s.faulty, v)
             for k in range(n):
-                touched |= contains(s.faulty, v ^ (ONE << np.uint64(k)))
+                touched |= has_label(s.faulty, v ^ (ONE << np.uint64(k)))
         if not touched:
             return v
         v += ONE
         if v >> np.uint64(n):
-            return bits.ALL
+            return bits.ALL_BITS
 
 
 @block
 def _is_isolated(n, links, f, v, s):
     """Whether all links of a nonfaulty node are dead."""
-    ended = contains(s.ends, v)
+    ended = has_label(s.ends, v)
     for k in range(n):
         w = v ^ (ONE << np.uint64(k))
-        gone = f > 0 and contains(s.faulty, w)
-        if ended and not gone and contains(s.ends, w):
+        gone = f > 0 and has_label(s.faulty, w)
+        if ended and not gone and has_label(s.ends, w):
             for i in range(links):
                 gone |= s.lower[i] == min(v, w) and s.dims[i] == np.uint64(k)
         if not gone:
@@ -180,7 +180,7 @@ def _is_isolated(n, links, f, v, s):
 
 
 @block
-def _find(n, sink, count, s):
+def _find_sparse_order(n, sink, count, s):
     """FIND_TREE's order; returns the faulty links of the tree."""
     for i in range(count):
         s.rest[i] = (s.low[i] ^ sink) & ~s.bit[i]
@@ -206,7 +206,7 @@ def _find(n, sink, count, s):
 
 
 @block
-def _failing(n, links, f, sink, count, s):
+def _count_failing(n, links, f, sink, count, s):
     """Faulty links of the tree whose sender is neither faulty nor isolated."""
     failing = np.int64(0)
     for e in range(count):
@@ -217,12 +217,12 @@ def _failing(n, links, f, sink, count, s):
             i += 1
         if (s.low[e] ^ sink) & crossed == ZERO:
             sender = s.low[e] | (~sink & s.bit[e])
-            failing += not (f > 0 and contains(s.faulty, sender)) and not _is_isolated(n, links, f, sender, s)
+            failing += not (f > 0 and has_label(s.faulty, sender)) and not _is_isolated(n, links, f, sender, s)
     return failing
 
 
 @block
-def _trial_sparse(key, t, params, scratch, tally):
+def _count_sparse(key, t, params, scratch, tally):
     n = np.int64(params[0])
     links = np.int64(params[1])
     f = np.int64(params[2])
@@ -230,13 +230,13 @@ def _trial_sparse(key, t, params, scratch, tally):
     draw_faults(key, t, n, f, scratch.nodes, scratch.node_draws)
     count = _list_dead(n, links, f, scratch)
     sink = _first_sink(n, f, scratch)
-    if sink != bits.ALL:
-        faults = _find(n, sink, count, scratch)
-        failing = _failing(n, links, f, sink, count, scratch) if faults > 0 else faults
-        record(tally, t, faults, failing)
-    clear(scratch.ends)
-    clear(scratch.faulty)
+    if sink != bits.ALL_BITS:
+        faults = _find_sparse_order(n, sink, count, scratch)
+        failing = _count_failing(n, links, f, sink, count, scratch) if faults > 0 else faults
+        count_tree(tally, t, faults, failing)
+    clear_labels(scratch.ends)
+    clear_labels(scratch.faulty)
 
 
 #: Any trial for n > 16.
-FIND_TREE_SPARSE = trials_kernel(_set_up_sparse, _trial_sparse)
+FIND_TREE_SPARSE = trials_kernel(_set_up_sparse, _count_sparse)

@@ -4,41 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..machine.dispatch import Table, anywhere
-from ..routing.dispatch import close_pairs, in_lanes
+from ..machine.dispatch import KernelTable, serve_any_point
+from ..routing.dispatch import expect_close_pairs, is_for_lanes
 
 #: Up to so many faulty nodes a vector of trials is looked at first; of more, nearly all have two within distance 2.
-_FEW = 62
+_MOST_PREFILTERED_FAULTS = 62
 
 
-def _fastest(most_close: float) -> Callable[[int, int, int], str]:
+def _make_chooser(most_close: float) -> Callable[[int, int, int], str]:
     """Lanes up to so many expected pairs of faults within distance 2, or words of whole cubes."""
 
-    def fastest(n: int, f: int, links: int) -> str:
-        if n < 6 or not in_lanes(n, f, links) or (n > 12 and f > _FEW):
+    def choose_kernel(n: int, f: int, links: int) -> str:
+        if n < 6 or not is_for_lanes(n, f, links) or (n > 12 and f > _MOST_PREFILTERED_FAULTS):
             return "scalar.RIVALS_SINGLE"
-        if n <= 12 and (n <= 8 or f > _FEW or close_pairs(n, f) > most_close):
+        if n <= 12 and (n <= 8 or f > _MOST_PREFILTERED_FAULTS or expect_close_pairs(n, f) > most_close):
             return f"whole_cube.RIVALS_WHOLE_{8 if n <= 8 else 16}"
         return f"lanes.RIVALS_LANES_{16 if n <= 16 else 32}"
 
-    return fastest
+    return choose_kernel
 
 
-_SERVING = {
-    "scalar.RIVALS_SINGLE": anywhere,
-    "whole_cube.RIVALS_WHOLE_8": lambda n, f, links: 6 <= n <= 8 and in_lanes(n, f, links),
-    "whole_cube.RIVALS_WHOLE_16": lambda n, f, links: 9 <= n <= 12 and in_lanes(n, f, links),
-    "lanes.RIVALS_LANES_16": lambda n, f, links: 9 <= n <= 16 and in_lanes(n, f, links),
-    "lanes.RIVALS_LANES_32": lambda n, f, links: n >= 17 and in_lanes(n, f, links),
+_KERNELS = {
+    "scalar.RIVALS_SINGLE": serve_any_point,
+    "whole_cube.RIVALS_WHOLE_8": lambda n, f, links: 6 <= n <= 8 and is_for_lanes(n, f, links),
+    "whole_cube.RIVALS_WHOLE_16": lambda n, f, links: 9 <= n <= 12 and is_for_lanes(n, f, links),
+    "lanes.RIVALS_LANES_16": lambda n, f, links: 9 <= n <= 16 and is_for_lanes(n, f, links),
+    "lanes.RIVALS_LANES_32": lambda n, f, links: n >= 17 and is_for_lanes(n, f, links),
 }
 
 #: At (n, f, links).  All eight rules pay in lanes up to 1.1 to 1.5 close pairs, tables without ROUTE3 and SIDETRACK, of which few
 #: trials are asked for words, up to 0.5 (at 0.8 they took four to seven times as long).
-RIVALS = Table(__package__, _SERVING, _fastest(0.9))
-NEARER = Table(__package__, _SERVING, _fastest(0.5))
+RIVALS = KernelTable(__package__, _KERNELS, _make_chooser(0.9))
+RIVALS_DIRECT = KernelTable(__package__, _KERNELS, _make_chooser(0.5))
 
 #: At (n, rate).
-RIVALS_RATE = Table(__package__, {"rate.RIVALS_RATE_SINGLE": anywhere})
+RIVALS_RATE = KernelTable(__package__, {"rate.RIVALS_RATE_SINGLE": serve_any_point})
 
 #: At (n, f, links).
-RIVALS_STATUS = Table(__package__, {"status.RIVALS_STATUS_SINGLE": anywhere})
+RIVALS_STATUS = KernelTable(__package__, {"status.RIVALS_STATUS_SINGLE": serve_any_point})

@@ -10,33 +10,33 @@ from ..tally.layout import Counter, Extreme, Layout, Moments
 #: The rules of study ``rivals`` in the order of its table, as they are called in counters.
 NAMES = ("route", "route1", "route3", "levels", "vectors", "a1", "dfs", "sidetrack")
 #: Those that walk without any node's word.
-BLIND = ("route", "route1", "a1", "dfs", "sidetrack")
+BLIND_RULES = ("route", "route1", "a1", "dfs", "sidetrack")
 #: Whose words promise a path: among what they accept nothing may go wrong.  Lanes take that from Wu's theorem; `single` walks.
-PROMISING = ("levels", "vectors")
+PROMISING_RULES = ("levels", "vectors")
 #: Who may leave the nearer neighbours though one of them is nonfaulty.
-WANDERING = ("route3", "sidetrack")
+WANDERING_RULES = ("route3", "sidetrack")
 #: Compared with LEVELS, trial by trial.
-COMPARED = ("route3", "vectors", "a1")
+COMPARED_RULES = ("route3", "vectors", "a1")
 #: The words of study ``rivals-status``.
-WORDS = ("unsafe", "wu_fernandez", "levels", "vectors")
+STATUS_NAMES = ("unsafe", "wu_fernandez", "levels", "vectors")
 
 
-def elsewhere(rule: Any) -> Any:
+def fallback_of(rule: Any) -> Any:
     """Of a rule that ``first_path`` made the block that it made it of; None for any other."""
     return getattr(getattr(rule, "py_func", rule), "_first_path_of", None)
 
 
-def compared(names: Sequence[str]) -> tuple[str, ...]:
+def compared_rules(names: Sequence[str]) -> tuple[str, ...]:
     """Those of the rules that are compared with LEVELS, where that is among them."""
-    return tuple(name for name in names if name in COMPARED and "levels" in names)
+    return tuple(name for name in names if name in COMPARED_RULES and "levels" in names)
 
 
-def promising(names: Sequence[str]) -> tuple[str, ...]:
+def promising_rules(names: Sequence[str]) -> tuple[str, ...]:
     """Those of the rules whose words promise a path."""
-    return tuple(name for name in names if name in PROMISING)
+    return tuple(name for name in names if name in PROMISING_RULES)
 
 
-def _ways(name: str) -> tuple[Counter | Moments, ...]:
+def _route_counters(name: str) -> tuple[Counter | Moments, ...]:
     """What is counted of one rule's ways."""
     rule = name.upper()
     return (
@@ -52,25 +52,28 @@ def _ways(name: str) -> tuple[Counter | Moments, ...]:
     )
 
 
-def _of(name: str) -> tuple[Counter | Moments, ...]:
+def _rule_counters(name: str) -> tuple[Counter | Moments, ...]:
     """What is counted of one rule."""
     rule = name.upper()
     return (
-        *_ways(name),
+        *_route_counters(name),
         Counter(f"{name}_refused", f"messages that {rule} refuses"),
         Counter(f"{name}_unknown", f"messages of which {rule}'s words are not computed"),
         Counter(f"{name}_loss", f"trials with a feasible path in which {rule} does not deliver (n <= 12)"),
     )
 
 
-def tally(names: Sequence[str]) -> Layout:
+def make_layout(names: Sequence[str]) -> Layout:
     """The tally of a table of rules on f faulty nodes and K faulty links."""
     return Layout(
-        *(counter for name in names for counter in _of(name)),
-        *(Counter(f"{name}_gain", f"deliveries of {name.upper()} less those of LEVELS") for name in compared(names)),
+        *(counter for name in names for counter in _rule_counters(name)),
+        *(
+            Counter(f"{name}_gain", f"deliveries of {name.upper()} less those of LEVELS")
+            for name in compared_rules(names)
+        ),
         *(
             Counter(f"{name}_apart", f"trials in which one of {name.upper()} and LEVELS delivers")
-            for name in compared(names)
+            for name in compared_rules(names)
         ),
         Counter("reachable", "trials with a feasible path (n <= 12)"),
         Counter("minimal_exists", "trials with a feasible path over the Hamming distance"),
@@ -83,22 +86,22 @@ def tally(names: Sequence[str]) -> Layout:
             Extreme(
                 f"{name}_wrong", f"1 where {name.upper()} accepts and does not deliver over H or H + 2 links: never"
             )
-            for name in promising(names)
+            for name in promising_rules(names)
         ),
     )
 
 
 #: Study ``rivals``.
-RIVALS = tally(NAMES)
+RIVALS = make_layout(NAMES)
 
 
 #: Study ``rivals-rate``.
 RIVALS_RATE = Layout(
     Counter("valid", "trials with two nonfaulty ends; the others are void"),
-    *(counter for name in BLIND for counter in _ways(name)),
+    *(counter for name in BLIND_RULES for counter in _route_counters(name)),
     *(
         Extreme(f"{name}_most", f"most links beyond the Hamming distance on a delivered way of {name.upper()}")
-        for name in BLIND
+        for name in BLIND_RULES
     ),
 )
 
@@ -106,12 +109,12 @@ RIVALS_RATE = Layout(
 RIVALS_STATUS = Layout(
     *(
         counter
-        for word in WORDS
+        for word in STATUS_NAMES
         for counter in (
             Moments(f"{word}_nodes", f"nodes that {word} calls safe", 2, 4, f"{word}_squares", f"{word}_some"),
             Moments(f"{word}_steps", f"rounds of {word}", 1, 1, f"{word}_steps_squares", f"{word}_steps_some"),
         )
     ),
     Counter("known", "trials whose words are computed: no unsafe subcube has more than 20 dimensions"),
-    *(Extreme(f"{word}_most_rounds", f"most rounds of {word}") for word in WORDS),
+    *(Extreme(f"{word}_most_rounds", f"most rounds of {word}") for word in STATUS_NAMES),
 )

@@ -2,13 +2,14 @@
 
 ``work`` is the scratch of :mod:`fastcube.kernels.unicast.whole_cube`.
 
-- Two preferred neighbours of a node are at distance 2.  So where no two faults between the ends are (:func:`nearer`), a message
+- Two preferred neighbours of a node are at distance 2.  So where no two faults between the ends are
+(:func:`at_most_one_blocker`), a message
   at any node between, two bits or more from t, has a good preferred hop, and the last leads to t.  So it has where at most one
-  fault is between; and with no fault on the first path ROUTE1, A1 and DFS take that (:func:`simple`).
+  fault is between; and with no fault on the first path ROUTE1, A1 and DFS take that (:func:`find_simple_lanes`).
 - A nonfaulty node p has level k + 1 or more where no two faults at distance 2 are both within k of it.  For then a node within
   k - 1 has one faulty neighbour at most; so by induction over d = k, k - 1, ..., 0 a nonfaulty node d from p has level k + 1 - d
   or more: at d = k since it is nonfaulty, below since all its neighbours but one are nonfaulty and have level k - d or more.
-  With k = H - 2 and p a preferred neighbour of s LEVELS, and so VECTORS, deliver over H (:func:`without_words`).
+  With k = H - 2 and p a preferred neighbour of s LEVELS, and so VECTORS, deliver over H (:func:`level_known_lanes`).
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine import simd
-from ..machine.bits import ALL, ONE, ZERO
+from ..machine.bits import ALL_BITS, ONE, ZERO
 from ..machine.jit import block
-from ..routing.lanes import on_path
+from ..routing.lanes import is_on_path
 
 
 @block(always=True)
-def hold(work, lanes):
+def pad_labels(work, lanes):
     """Overwrite labels behind those of a trial's faults by its first.
 
     Returns the number of rows with faults, and the lanes whose faults all stand in rows: a few trials need labels beyond them.
@@ -31,33 +32,33 @@ def hold(work, lanes):
     x = simd.load(work.labels, 0)
     rows = work.f
     while rows < work.ready:
-        behind = many <= simd.like(many, np.uint64(rows))
-        if simd.bits(behind) == ALL >> np.uint64(64 - lanes):
+        behind = many <= simd.splat_like(many, np.uint64(rows))
+        if simd.bits(behind) == ALL_BITS >> np.uint64(64 - lanes):
             break
         simd.store(work.labels, lanes * rows, simd.select(behind, x, simd.load(work.labels, lanes * rows)))
         rows += 1
-    return rows, simd.bits(many <= simd.like(many, np.uint64(work.ready)))
+    return rows, simd.bits(many <= simd.splat_like(many, np.uint64(work.ready)))
 
 
 @block(always=True)
-def free(work, rows, lanes):
+def first_path_lanes(work, rows, lanes):
     """Lanes with no fault on the first path."""
     s, t = simd.load(work.ends, 0), simd.load(work.ends, lanes)
     zero = s - s
     on = simd.no_lane(zero)
     for i in range(rows):
         x = simd.load(work.labels, lanes * i)
-        on = on | on_path(x ^ s, x ^ t, zero)
+        on = on | is_on_path(x ^ s, x ^ t, zero)
     return ~simd.bits(on)
 
 
 @block(always=True)
-def nearer(work, rows, lanes):
+def at_most_one_blocker(work, rows, lanes):
     """Lanes without two faults between the ends at distance 2."""
     s = simd.load(work.ends, 0)
     apart = s ^ simd.load(work.ends, lanes)
     zero = s - s
-    two, ones = simd.like(s, np.uint64(2)), simd.like(s, ALL)
+    two, ones = simd.splat_like(s, np.uint64(2)), simd.splat_like(s, ALL_BITS)
     near = ones
     for i in range(rows):
         x = simd.load(work.labels, lanes * i)
@@ -71,10 +72,10 @@ def nearer(work, rows, lanes):
 
 
 @block(always=True)
-def direct(work, rows, lanes):
+def greedily_delivered_lanes(work, rows, lanes):
     """Lanes whose message arrives by the first good preferred hop of each node; bits are reversed, to have the first lowest."""
     t = simd.load(work.ends, lanes)
-    zero, one = t - t, simd.like(t, ONE)
+    zero, one = t - t, simd.splat_like(t, ONE)
     for i in range(rows):
         simd.store(work.seen, lanes * i, simd.reverse(simd.load(work.labels, lanes * i) ^ t))
     rest = simd.reverse(simd.load(work.ends, 0) ^ t)
@@ -93,7 +94,7 @@ def direct(work, rows, lanes):
 
 
 @block(always=True)
-def simple(work, rows, lanes):
+def find_simple_lanes(work, rows, lanes):
     """Lanes with no fault on the first path; and those, or with one fault at most between the ends."""
     s, t = simd.load(work.ends, 0), simd.load(work.ends, lanes)
     zero = s - s
@@ -103,7 +104,7 @@ def simple(work, rows, lanes):
     for i in range(rows):
         x = simd.load(work.labels, lanes * i)
         e = x ^ s
-        lost = lost | on_path(e, x ^ t, zero)
+        lost = lost | is_on_path(e, x ^ t, zero)
         between = (e & ~apart) == zero
         two = two | (one & between)
         one = one | between
@@ -111,17 +112,17 @@ def simple(work, rows, lanes):
 
 
 @block(always=True)
-def without_words(work, lanes):
+def level_known_lanes(work, lanes):
     """Lanes whose f + 2 labels are distinct and in which the first or last preferred neighbour is seen to have level H - 1."""
     f = work.f
     s, t = simd.load(work.labels, lanes * f), simd.load(work.labels, lanes * (f + 1))
     zero = s - s
-    one, two, ones = simd.like(s, ONE), simd.like(s, np.uint64(2)), simd.like(s, ALL)
+    one, two, ones = simd.splat_like(s, ONE), simd.splat_like(s, np.uint64(2)), simd.splat_like(s, ALL_BITS)
     apart = s ^ t
     h = simd.popcount(apart)
     within = h - two  # of H = 1, where no words are asked, all
     p = s ^ (apart & (zero - apart))
-    q = s ^ simd.top(apart)
+    q = s ^ simd.top_bit(apart)
     least, near_p, near_q = h, ones, ones
     for i in range(f):
         x = simd.load(work.labels, lanes * i)
@@ -137,7 +138,7 @@ def without_words(work, lanes):
             least = simd.minimum(least, d)
             d = d ^ two
             seen_p, seen_q = simd.load(work.seen, 2 * lanes * j), simd.load(work.seen, 2 * lanes * j + lanes)
-            near_p = simd.minimum(near_p, simd.either3(d, out_p, seen_p))
-            near_q = simd.minimum(near_q, simd.either3(d, out_q, seen_q))
+            near_p = simd.minimum(near_p, simd.bit_or3(d, out_p, seen_p))
+            near_q = simd.minimum(near_q, simd.bit_or3(d, out_q, seen_q))
     known = (near_p != zero) | (near_q != zero)
     return simd.bits((known | (h == one)) & (least != zero))

@@ -8,13 +8,13 @@ from ..machine.bits import ONE, ZERO, extract, popcount
 from ..machine.jit import block
 
 #: Most dimensions in which all nodes between are looked at.
-SEARCHED = 24
+MOST_SEARCHED_DIMENSIONS = 24
 
-_SHUT = np.uint32(0xFFFFFFFF)
+_ALL_BLOCKED = np.uint32(0xFFFFFFFF)
 
 
 @block
-def minimal_exists(faults, s, t, shut):
+def has_minimal_path(faults, s, t, shut):
     """1 where a path of as many links as bits differ exists, 0 where none does; -1 where that is not looked at.
 
     With fewer than H faults between there is one, which callers know: the H cyclic shifts are disjoint.  All 2^H nodes between
@@ -22,14 +22,14 @@ def minimal_exists(faults, s, t, shut):
     """
     apart = s ^ t
     h = popcount(apart)
-    if h > SEARCHED:
+    if h > MOST_SEARCHED_DIMENSIONS:
         return np.int64(-1)
     size = np.int64(1) << h
     for x in range(size):
         shut[x] = 0
     for i in range(faults.size[0]):
         if (faults.labels[i] ^ s) & ~apart == ZERO:
-            shut[np.int64(extract(faults.labels[i] ^ s, apart))] = _SHUT
+            shut[np.int64(extract(faults.labels[i] ^ s, apart))] = _ALL_BLOCKED
     for j in range(faults.size[1]):
         bit = ONE << faults.dims[j]
         if bit & apart and (faults.lower[j] ^ s) & ~apart == ZERO:
@@ -40,7 +40,7 @@ def minimal_exists(faults, s, t, shut):
         while rest:
             bit = rest & (ZERO - rest)
             rest ^= bit
-            reached |= shut[np.int64(np.uint64(x) ^ bit)] != _SHUT
+            reached |= shut[np.int64(np.uint64(x) ^ bit)] != _ALL_BLOCKED
         if not reached:
-            shut[x] = _SHUT
-    return np.int64(shut[size - 1] != _SHUT)
+            shut[x] = _ALL_BLOCKED
+    return np.int64(shut[size - 1] != _ALL_BLOCKED)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..draws.nodes import node_label
 from ..machine import neighbours, simd
-from ..machine.bits import ALL, ONE, ZERO
+from ..machine.bits import ALL_BITS, ONE, ZERO
 from ..machine.jit import block
 from .safety_status import LEVELS
 
@@ -22,7 +22,7 @@ _6 = np.uint64(6)
 _3 = np.uint64(3)
 
 #: Planes: preferred and spare neighbours of the sources, and twice the nodes without a word.
-_PREFERRED, _SPARE, _WITHOUT, FAULTY = np.int64(0), np.int64(1), np.int64(2), np.int64(4)
+_PREFERRED, _SPARE, _NO_STATUS, FAULTY = np.int64(0), np.int64(1), np.int64(2), np.int64(4)
 
 
 @block(always=True)
@@ -35,51 +35,51 @@ def plane_words(n):
 
 
 @block(always=True)
-def _label(work, key, t, k, n, column, lanes):
+def _sequence_label(work, key, t, k, n, column, lanes):
     """Label k of a trial's sequence."""
     return np.uint64(work.labels[lanes * k + column]) if k < work.ready else node_label(key, t, k, n)
 
 
 @block(always=True)
-def _taken(planes, at, x):
+def _is_marked(planes, at, x):
     return planes[np.uint64(at) + (x >> _6 << _3)] >> (x & _63) & ONE
 
 
 @block(always=True)
-def place(work, key, t, n, column, lanes, at):
+def place_trial(work, key, t, n, column, lanes, at):
     """Enter one trial's faults in its lane of the plane at ``at``, and its ends."""
     f, planes = work.f, work.planes
     got, k = np.int64(0), np.int64(f)
     for i in range(f):  # as if none were repeated
         x = np.uint64(work.labels[lanes * i + column])
-        got += np.int64(ONE ^ _taken(planes, at, x))
+        got += np.int64(ONE ^ _is_marked(planes, at, x))
         planes[np.uint64(at) + (x >> _6 << _3)] |= ONE << (x & _63)
     while got < f:
-        x = _label(work, key, t, k, n, column, lanes)
-        got += np.int64(ONE ^ _taken(planes, at, x))
+        x = _sequence_label(work, key, t, k, n, column, lanes)
+        got += np.int64(ONE ^ _is_marked(planes, at, x))
         planes[np.uint64(at) + (x >> _6 << _3)] |= ONE << (x & _63)
         k += 1
     work.ends[2 * lanes + column] = min(k, work.ready + 1)  # a lane need not hold k: more than all rows is enough
-    s = ALL
+    s = ALL_BITS
     for i in range(2):
-        x = _label(work, key, t, k, n, column, lanes)
+        x = _sequence_label(work, key, t, k, n, column, lanes)
         k += 1
-        while x == s or _taken(planes, at, x):
-            x = _label(work, key, t, k, n, column, lanes)
+        while x == s or _is_marked(planes, at, x):
+            x = _sequence_label(work, key, t, k, n, column, lanes)
             k += 1
         s = x
         work.ends[lanes * i + column] = x
 
 
 @block(always=True)
-def _hot(x, v):
+def _node_bit(x, v):
     """The bit of node x of each lane in its word v."""
     return simd.one_hot(x - simd.splat(np.uint64(64 * v)))
 
 
 @block(always=True)
 def place_eight(work, column, lanes, at):
-    """:func:`place` for eight trials with n <= 8, four words each; lanes whose labels drawn do not suffice."""
+    """:func:`place_trial` for eight trials with n <= 8, four words each; lanes whose labels drawn do not suffice."""
     f, labels, planes = work.f, work.labels, work.planes
     zero, one = simd.splat(ZERO), simd.splat(ONE)
     a, b, c, d = zero, zero, zero, zero
@@ -89,8 +89,8 @@ def place_eight(work, column, lanes, at):
     k = np.int64(0)
     while k < work.ready:
         x = simd.load_wide(labels, lanes * k + column)
-        ha, hb, hc, hd = _hot(x, 0), _hot(x, 1), _hot(x, 2), _hot(x, 3)
-        met = simd.either3(a & ha, b & hb, c & hc) | (d & hd)
+        ha, hb, hc, hd = _node_bit(x, 0), _node_bit(x, 1), _node_bit(x, 2), _node_bit(x, 3)
+        met = simd.bit_or3(a & ha, b & hb, c & hc) | (d & hd)
         new = met == zero
         a, b, c, d = a | ha, b | hb, c | hc, d | hd
         if k >= f:
@@ -149,7 +149,7 @@ def mark_neighbours(work, n, column, room):
 
 
 @block(always=True)
-def _four(c, a, b, x, y):
+def _count_four(c, a, b, x, y):
     """Count four more neighbours in bit planes c, up to fifteen."""
     c0, c1, c2, c3 = c
     p = simd.majority(c0, a, b)
@@ -161,21 +161,21 @@ def _four(c, a, b, x, y):
 
 
 @block(always=True)
-def _across(planes, at, v, i, n, size):
+def _neighbours_across(planes, at, v, i, n, size):
     """The vector of the neighbours over dimension i >= 6; zeros where there is none."""
     return simd.load(planes, at + (8 * (v ^ (np.int64(1) << (i - 6))) if i < n else size - 8))
 
 
 @block(always=True)
-def _digit(k, j):
-    return simd.splat(ZERO if k >> j & 1 else ALL)
+def _count_digit(k, j):
+    return simd.splat(ZERO if k >> j & 1 else ALL_BITS)
 
 
 @block(always=True)
-def _pass(planes, at, to, base, n, k):
+def _fill_next_plane(planes, at, to, base, n, k):
     """Write at ``to`` the nodes in plane ``base`` or with more than k neighbours in plane ``at``; whether that adds any."""
     size = plane_words(n)
-    n0, n1, n2, n3 = _digit(k, 0), _digit(k, 1), _digit(k, 2), _digit(k, 3)
+    n0, n1, n2, n3 = _count_digit(k, 0), _count_digit(k, 1), _count_digit(k, 2), _count_digit(k, 3)
     zero = simd.splat(ZERO)
     changed = zero
     for v in range(size // 8 - 1):
@@ -186,12 +186,20 @@ def _pass(planes, at, to, base, n, k):
             neighbours.neighbour2(x),
             neighbours.neighbour3(x),
         )
-        c = _four((zero, zero, zero, zero), y0, y1, y2, y3)
+        c = _count_four((zero, zero, zero, zero), y0, y1, y2, y3)
         y0, y1 = neighbours.neighbour4(x), neighbours.neighbour5(x)
-        c = _four(c, y0, y1, _across(planes, at, v, 6, n, size), _across(planes, at, v, 7, n, size))
+        c = _count_four(
+            c, y0, y1, _neighbours_across(planes, at, v, 6, n, size), _neighbours_across(planes, at, v, 7, n, size)
+        )
         if n > 8:
-            y0, y1 = _across(planes, at, v, 8, n, size), _across(planes, at, v, 9, n, size)
-            c = _four(c, y0, y1, _across(planes, at, v, 10, n, size), _across(planes, at, v, 11, n, size))
+            y0, y1 = _neighbours_across(planes, at, v, 8, n, size), _neighbours_across(planes, at, v, 9, n, size)
+            c = _count_four(
+                c,
+                y0,
+                y1,
+                _neighbours_across(planes, at, v, 10, n, size),
+                _neighbours_across(planes, at, v, 11, n, size),
+            )
         c0, c1, c2, c3 = c
         more = simd.majority(c1, c0 & n0, n1)
         more = simd.majority(c3, simd.majority(c2, more, n2), n3)
@@ -202,27 +210,27 @@ def _pass(planes, at, to, base, n, k):
 
 
 @block
-def _next(planes, at, to, base, n, k):
-    """:func:`_pass` with its loop unrolled for each n: half of the time."""
+def _fill_next_plane_unrolled(planes, at, to, base, n, k):
+    """:func:`_fill_next_plane` with its loop unrolled for each n: half of the time."""
     if n == 6:
-        changed = _pass(planes, at, to, base, 6, k)
+        changed = _fill_next_plane(planes, at, to, base, 6, k)
     elif n == 7:
-        changed = _pass(planes, at, to, base, 7, k)
+        changed = _fill_next_plane(planes, at, to, base, 7, k)
     elif n == 8:
-        changed = _pass(planes, at, to, base, 8, k)
+        changed = _fill_next_plane(planes, at, to, base, 8, k)
     elif n == 9:
-        changed = _pass(planes, at, to, base, 9, k)
+        changed = _fill_next_plane(planes, at, to, base, 9, k)
     elif n == 10:
-        changed = _pass(planes, at, to, base, 10, k)
+        changed = _fill_next_plane(planes, at, to, base, 10, k)
     elif n == 11:
-        changed = _pass(planes, at, to, base, 11, k)
+        changed = _fill_next_plane(planes, at, to, base, 11, k)
     else:
-        changed = _pass(planes, at, to, base, 12, k)
+        changed = _fill_next_plane(planes, at, to, base, 12, k)
     return changed
 
 
 @block(always=True)
-def _some(planes, at, without, size):
+def _lanes_with_node_outside(planes, at, without, size):
     """Lanes with a node of the plane ``at`` that is not in the plane ``without``."""
     found = simd.splat(ZERO)
     for v in range(0, size - 8, 8):
@@ -231,7 +239,7 @@ def _some(planes, at, without, size):
 
 
 @block
-def ask(planes, faulty, n, h, open_, kind):
+def find_delivered_lanes(planes, faulty, n, h, open_, kind):
     """Of the lanes ``open_`` those that LEVELS, or VECTORS, delivers over H, and over H + 2 links."""
     size = plane_words(n)
     at = faulty
@@ -243,36 +251,36 @@ def ask(planes, faulty, n, h, open_, kind):
     while open_:
         now = open_ & simd.bits(h == simd.splat(np.uint64(k + 1)))
         if now:
-            found = now & _some(planes, _PREFERRED * size, at, size)
+            found = now & _lanes_with_node_outside(planes, _PREFERRED * size, at, size)
             minimal |= found
             open_ &= ~found
         now = open_ & simd.bits(h == simd.splat(np.uint64(k - 1)))
         if now:
-            detour |= now & _some(planes, _SPARE * size, at, size)
+            detour |= now & _lanes_with_node_outside(planes, _SPARE * size, at, size)
             open_ &= ~now
         if k == n:
             break
         if moving:
-            to = (_WITHOUT + (k & 1)) * size
-            moving = _next(planes, at, to, at if kind == LEVELS else faulty, n, k)
+            to = (_NO_STATUS + (k & 1)) * size
+            moving = _fill_next_plane_unrolled(planes, at, to, at if kind == LEVELS else faulty, n, k)
             at = to
         k += 1
     return minimal, detour
 
 
 @block
-def active(planes, faulty, n):
+def active_lanes(planes, faulty, n):
     """Lanes with a node that is neither faulty nor unsafe."""
     size = plane_words(n)
     at = faulty
     k = np.int64(0)
     moving = True
     while moving:
-        to = (_WITHOUT + (k & 1)) * size
-        moving = _next(planes, at, to, at, n, np.int64(1))
+        to = (_NO_STATUS + (k & 1)) * size
+        moving = _fill_next_plane_unrolled(planes, at, to, at, n, np.int64(1))
         at = to
         k += 1
     found = simd.splat(ZERO)
     for v in range(0, size - 8, 8):
-        found = found | (simd.load(planes, at + v) ^ simd.splat(ALL))
+        found = found | (simd.load(planes, at + v) ^ simd.splat(ALL_BITS))
     return simd.bits(found != 0)

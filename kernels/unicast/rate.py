@@ -12,14 +12,14 @@ import numpy as np
 
 from ..cube.labels import LabelSet, label_set
 from ..draws.nodes import status, threshold
-from ..draws.pairs import BATCH, Lazy, Pairs, draw_pairs, pair_arrays
+from ..draws.pairs import BATCH, Pairs, PairSource, draw_pairs, pair_arrays
 from ..machine.bits import ONE, ZERO, highest_bit, popcount
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
 from ..routing.rate import walk1
-from ..routing.rules import LOST, Search, search_for
-from .layout import BLIND, RIVALS_RATE
-from .rules import bounded
-from .scalar import entering_way
+from ..routing.rules import LOST, SearchScratch, search_scratch_for
+from .layout import BLIND_RULES, RIVALS_RATE
+from .rules import make_bounded_rules
+from .scalar import make_route_recorder
 
 
 @block
@@ -35,14 +35,14 @@ def _blocked_bits(world, x, whole):
     return out
 
 
-_a1, _dfs, _sidetrack = bounded(_blocked_bits)
+_a1, _dfs, _sidetrack = make_bounded_rules(_blocked_bits)
 
 
 class Scratch(NamedTuple):
     """Room for a batch of trials; made by :func:`set_up`."""
 
     pairs: Pairs
-    search: Search
+    search: SearchScratch
     seen: LabelSet
     came: Any  #: uint64
     links: Any  #: int64: what each rule gives
@@ -53,7 +53,11 @@ def set_up(n):
     """Room for messages in Q_n."""
     deep = np.int64(1) << min(n, np.int64(17))
     return Scratch(
-        pair_arrays(), search_for(np.int64(1)), label_set(deep), np.zeros(deep, np.uint64), np.zeros(8, np.int64)
+        pair_arrays(),
+        search_scratch_for(np.int64(1)),
+        label_set(deep),
+        np.zeros(deep, np.uint64),
+        np.zeros(8, np.int64),
     )
 
 
@@ -69,11 +73,11 @@ def _first_path(world, s, t):
 
 
 _VALID = int(RIVALS_RATE.counter("valid"))
-_enter = entering_way(RIVALS_RATE, BLIND)
+_record_route = make_route_recorder(RIVALS_RATE, BLIND_RULES)
 
 
 @block
-def _judge(key, world, s, t, n, at, scratch, tally):
+def _evaluate_trial(key, world, s, t, n, at, scratch, tally):
     """Walk by all rules and count; where ROUTE delivers, so do ROUTE1, A1 and DFS on its path."""
     whole = (ONE << np.uint64(n)) - ONE
     h = popcount(s ^ t)
@@ -86,8 +90,8 @@ def _judge(key, world, s, t, n, at, scratch, tally):
         links[2] = _a1(world, s, t, whole, scratch.came)
         links[3] = h if links[2] == h else _dfs(world, s, t, whole, scratch.came, scratch.seen)
     links[4] = _sidetrack(world, s, t, whole, n, key, np.uint64(at))
-    for i in range(len(BLIND)):
-        _enter(tally, i, links[i], h, at)
+    for i in range(len(BLIND_RULES)):
+        _record_route(tally, i, links[i], h, at)
 
 
 @kernel(TRIALS_SIGNATURE)
@@ -95,7 +99,7 @@ def RIVALS_RATE_SINGLE(key, first, stop, params, tally):  # noqa: N802  (a kerne
     """Trials at (n, rate) = params, 2 <= n <= 62, 0 <= rate < 1; see :data:`fastcube.kernels.unicast.layout.RIVALS_RATE`."""
     n = np.int64(params[0])
     limit = threshold(params[1])
-    lazy = Lazy(key, limit, n, True)
+    lazy = PairSource(key, limit, n, True)
     scratch = set_up(n)
     pairs = scratch.pairs
     for begin in range(first, stop, BATCH):
@@ -103,4 +107,6 @@ def RIVALS_RATE_SINGLE(key, first, stop, params, tally):  # noqa: N802  (a kerne
         tally[_VALID] += count
         for i in range(count):
             world = (pairs.keys[i], limit)
-            _judge(key, world, pairs.sources[i], pairs.targets[i], n, np.int64(pairs.trials[i]), scratch, tally)
+            _evaluate_trial(
+                key, world, pairs.sources[i], pairs.targets[i], n, np.int64(pairs.trials[i]), scratch, tally
+            )

@@ -1,8 +1,8 @@
 """What each rival rule does with a message (V7, V8): one block a rule, ``rule(world, words, s, t) -> links``.
 
 A rule gives the links on a message's way, or why it is not delivered: STUCK, LIVELOCK, LIMIT, LOST, REFUSED, or UNKNOWN where its
-words are not computed.  ``world`` holds the trial's faults and room to work in (:class:`World`), ``words`` what nodes tell each
-other (:mod:`~fastcube.kernels.unicast.safety_status`).  A rule of one's own is one such block::
+words are not computed.  ``world`` holds the trial's faults and room to work in (:class:`RuleContext`), ``words``
+what nodes tell each other (:mod:`~fastcube.kernels.unicast.safety_status`).  A rule of one's own is one such block::
 
     @first_path
     @block
@@ -28,16 +28,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.labels import LabelSet, add, clear, contains, label_set
+from ..cube.labels import LabelSet, add_label, clear_labels, has_label, label_set
 from ..draws.faults import Faults, is_faulty, is_faulty_link
 from ..draws.philox import CHOICES, random_word
 from ..machine import simd
-from ..machine.bits import HALF, ONE, ZERO, extract, highest_bit, popcount
+from ..machine.bits import HALF_WORD_BITS, ONE, ZERO, extract, highest_bit, popcount
 from ..machine.jit import block, scratch
-from ..routing.rules import LIMIT, LOST, STUCK, Search, search_for, walk1, walk3
-from ..routing.shortest import Cube, cube_for
-from .layout import elsewhere
-from .safety_status import LEVELS, VECTORS, bit_at, dimension, know, level_at, stride
+from ..routing.rules import LIMIT, LOST, STUCK, SearchScratch, search_scratch_for, simulate_route1, simulate_route3
+from ..routing.shortest import SearchBitmasks, search_bitmasks_for
+from .layout import fallback_of
+from .safety_status import LEVELS, VECTORS, bit_at, compute_status, dimension_of, level_at, stride
 
 #: What becomes of a message, besides routing's.
 REFUSED, UNKNOWN = np.int64(-5), np.int64(-6)
@@ -46,45 +46,51 @@ REFUSED, UNKNOWN = np.int64(-5), np.int64(-6)
 DFS_HOPS, SIDETRACK_HOPS = np.int64(1 << 16), np.int64(8)
 
 #: Up to so many faulty nodes all are held against a node, to know its faulty neighbours; above each neighbour is looked up.
-_FEW = 128
+_MOST_COMPARED_FAULTS = 128
 
 #: ``World.facts``: whether no fault is on the first path; whether a faulty or unsafe node is; whether some node is active; the
 #: unsafe subcube of both ends, -1 for none; numbers of faulty nodes and links between the ends; what LEVELS and VECTORS give
 #: where lanes have found it, LOST otherwise.
-PASSES, MEETS, SAFE, TOGETHER, BETWEEN = np.int64(0), np.int64(1), np.int64(2), np.int64(3), np.int64(4)
-LEVELS_GIVE, VECTORS_GIVE = np.int64(5), np.int64(6)
+FIRST_PATH_IS_CLEAR, FIRST_PATH_IS_UNSAFE, HAS_ACTIVE_NODE, SHARED_UNSAFE_SUBCUBE, FAULTS_BETWEEN = (
+    np.int64(0),
+    np.int64(1),
+    np.int64(2),
+    np.int64(3),
+    np.int64(4),
+)
+LEVELS_RESULT, VECTORS_RESULT = np.int64(5), np.int64(6)
 
 #: ``World.now``: the point's key, and the trial.
-KEY, TRIAL = np.int64(0), np.int64(1)
+POINT_KEY, TRIAL_NUMBER = np.int64(0), np.int64(1)
 
 
-class World(NamedTuple):
-    """What rules may use of a trial; made by :func:`world_for`."""
+class RuleContext(NamedTuple):
+    """What rules may use of a trial; made by :func:`rule_context_for`."""
 
     n: Any  #: int64
     whole: Any  #: uint64: all n dimensions
     faults: Faults  #: drawn and closed
     facts: Any  #: int64: PASSES, ... VECTORS_GIVE
     now: Any  #: uint64: KEY and TRIAL, for rules that draw
-    search: Search  #: for routing's walks
-    cube: Cube  #: for shortest paths
+    search: SearchScratch  #: for routing's walks
+    cube: SearchBitmasks  #: for shortest paths
     seen: LabelSet  #: nodes that a message has seen
     came: Any  #: uint64: the bits it came by
     between: Any  #: uint32: the nodes between two ends, for minimal paths
 
 
 @scratch
-def world_for(n, faults, between):
+def rule_context_for(n, faults, between):
     """Room for messages in Q_n; ``between`` the most dimensions in which all minimal paths are looked at."""
     deep = np.int64(1) << min(n, np.int64(17))
-    return World(
+    return RuleContext(
         n,
         (ONE << np.uint64(n)) - ONE,
         faults,
         np.full(7, LOST),
         np.zeros(2, np.uint64),
-        search_for(np.int64(1)),
-        cube_for(n),
+        search_scratch_for(np.int64(1)),
+        search_bitmasks_for(n),
         label_set(deep),
         np.empty(deep, np.uint64),
         np.empty(np.int64(1) << between, np.uint32),  # 64 MiB, which few messages touch
@@ -96,7 +102,7 @@ def blocked_bits(faults, x, whole):
     """The dimensions of a node over which a hop is not good: the link or the neighbour is faulty."""
     f = faults.size[0]
     out = ZERO
-    if f <= _FEW:
+    if f <= _MOST_COMPARED_FAULTS:
         own = simd.splat(x)
         one = simd.splat(ONE)
         zero = simd.splat(ZERO)
@@ -128,22 +134,22 @@ def first_path(rule: Any) -> Any:
     Lanes of trials count what is known of such a rule without asking it; a rule that may leave a free path walks in every trial.
     TypeError for what is no function.
     """
-    block_of = elsewhere(rule) or rule
+    block_of = fallback_of(rule) or rule
     inner = getattr(block_of, "py_func", block_of)
     if not inspect.isfunction(inner):
         raise TypeError(f"first_path must be given a block, got {rule!r}")
 
     @block(always=True)
-    def tried(world, words, s, t):
-        if world.facts[PASSES]:
+    def route_first_path(world, words, s, t):
+        if world.facts[FIRST_PATH_IS_CLEAR]:
             return popcount(s ^ t)
         return rule(world, words, s, t)
 
-    own = getattr(tried, "py_func", tried)
+    own = getattr(route_first_path, "py_func", route_first_path)
     own._first_path_of = block_of
-    for made in (own, tried):
+    for made in (own, route_first_path):
         made.__name__, made.__doc__ = inner.__name__, inner.__doc__
-    return tried
+    return route_first_path
 
 
 # ---------------------------------------------------------------- Lee & Hayes
@@ -160,30 +166,30 @@ def route(world, words, s, t):
 @block(always=True)
 def route1(world, words, s, t):
     """ROUTE1(1)."""
-    return walk1(world.faults, s, t, world.whole, np.int64(1), world.search)
+    return simulate_route1(world.faults, s, t, world.whole, np.int64(1), world.search)
 
 
 @block(always=True)
 def route3(world, words, s, t):
     """ROUTE3(1), refused where no node is active."""
-    if not world.facts[SAFE]:
+    if not world.facts[HAS_ACTIVE_NODE]:
         return REFUSED
-    if not world.facts[MEETS]:
+    if not world.facts[FIRST_PATH_IS_UNSAFE]:
         return popcount(s ^ t)
-    return walk3(world.faults, s, t, world.whole, np.int64(1), world.search)
+    return simulate_route3(world.faults, s, t, world.whole, np.int64(1), world.search)
 
 
 # ---------------------------------------------------------------- Wu
 
 
 @block(always=True)
-def _last(faults, u, t):
+def _last_link(faults, u, t):
     """One link from the last node but one, or STUCK where it is faulty."""
     return STUCK if is_faulty_link(faults, u, u ^ t) else np.int64(1)
 
 
 @block(always=True)
-def _highest(words, i, size, n, free, u, among):
+def _highest_level_bit(words, i, size, n, free, u, among):
     """The first of a node's bits whose neighbour in a solved subcube has the highest level, and that; ZERO where all have 0."""
     best, most = ZERO, np.int64(0)
     while among:
@@ -196,20 +202,20 @@ def _highest(words, i, size, n, free, u, among):
 
 
 @block
-def _by_level(faults, words, i, size, n, free, u, t):
+def _route_by_level(faults, words, i, size, n, free, u, t):
     """Links from u to t inside a solved subcube, each to the preferred neighbour of the highest level, or STUCK."""
     links = np.int64(0)
     while popcount(u ^ t) > 1:
-        bit, _ = _highest(words, i, size, n, free, u, u ^ t)
+        bit, _ = _highest_level_bit(words, i, size, n, free, u, u ^ t)
         if bit == ZERO:
             return STUCK
         u ^= bit
         links += 1
-    return links + 1 if u == t or _last(faults, u, t) == 1 else STUCK
+    return links + 1 if u == t or _last_link(faults, u, t) == 1 else STUCK
 
 
 @block(always=True)
-def _first_with(faults, words, i, size, free, u, among, k):
+def _first_vector_bit(faults, words, i, size, free, u, among, k):
     """The first of a node's bits over which a hop is good and leads to a node with bit k of its vector; ZERO for none."""
     while among:
         bit = highest_bit(among)
@@ -220,20 +226,20 @@ def _first_with(faults, words, i, size, free, u, among, k):
 
 
 @block
-def _by_vector(faults, words, i, size, free, u, t):
-    """As :func:`_by_level`, each to the first preferred neighbour with bit h - 1, where h links are left."""
+def _route_by_vector(faults, words, i, size, free, u, t):
+    """As :func:`_route_by_level`, each to the first preferred neighbour with bit h - 1, where h links are left."""
     links = np.int64(0)
     while popcount(u ^ t) > 1:
-        bit = _first_with(faults, words, i, size, free, u, u ^ t, popcount(u ^ t) - 1)
+        bit = _first_vector_bit(faults, words, i, size, free, u, u ^ t, popcount(u ^ t) - 1)
         if bit == ZERO:
             return STUCK
         u ^= bit
         links += 1
-    return links + 1 if u == t or _last(faults, u, t) == 1 else STUCK
+    return links + 1 if u == t or _last_link(faults, u, t) == 1 else STUCK
 
 
 @block(always=True)
-def _after(links):
+def _add_first_link(links):
     """A way's links with the first one counted."""
     return links + 1 if links >= 0 else links
 
@@ -242,53 +248,53 @@ def _after(links):
 def levels(world, words, s, t):
     """LEVELS.  Own levels need no look: S(s) >= H > 1 says that a preferred neighbour has level H - 1 at least."""
     h = popcount(s ^ t)
-    i, known = world.facts[TOGETHER], world.facts[LEVELS_GIVE]
+    i, known = world.facts[SHARED_UNSAFE_SUBCUBE], world.facts[LEVELS_RESULT]
     if known != LOST or i < 0:
         return known if known != LOST else h
     faults, n = world.faults, world.n
-    if not know(words, faults, i, LEVELS):
+    if not compute_status(words, faults, i, LEVELS):
         return UNKNOWN
     free = faults.free[i]
-    d = dimension(faults, i)
+    d = dimension_of(faults, i)
     size = stride(d)
     if h == 1 and not is_faulty_link(faults, s, s ^ t):
         return h
-    bit, most = _highest(words, i, size, n, free, s, s ^ t)
+    bit, most = _highest_level_bit(words, i, size, n, free, s, s ^ t)
     if h > 1 and most >= h - 1:
-        return _after(_by_level(faults, words, i, size, n, free, s ^ bit, t))
+        return _add_first_link(_route_by_level(faults, words, i, size, n, free, s ^ bit, t))
     if d < n:
         return h + 2
-    bit, most = _highest(words, i, size, n, free, s, world.whole & ~(s ^ t))
-    return _after(_by_level(faults, words, i, size, n, free, s ^ bit, t)) if most > h else REFUSED
+    bit, most = _highest_level_bit(words, i, size, n, free, s, world.whole & ~(s ^ t))
+    return _add_first_link(_route_by_level(faults, words, i, size, n, free, s ^ bit, t)) if most > h else REFUSED
 
 
 @block(always=True)
 def vectors(world, words, s, t):
     """VECTORS."""
     h = popcount(s ^ t)
-    i, known = world.facts[TOGETHER], world.facts[VECTORS_GIVE]
+    i, known = world.facts[SHARED_UNSAFE_SUBCUBE], world.facts[VECTORS_RESULT]
     if known != LOST or i < 0:
         return known if known != LOST else h
     faults, n = world.faults, world.n
-    if not know(words, faults, i, VECTORS):
+    if not compute_status(words, faults, i, VECTORS):
         return UNKNOWN
     free = faults.free[i]
-    d = dimension(faults, i)
+    d = dimension_of(faults, i)
     size = stride(d)
     if h == 1 and not is_faulty_link(faults, s, s ^ t):
         return h
-    bit = _first_with(faults, words, i, size, free, s, s ^ t, h - 1) if h > 1 else ZERO
+    bit = _first_vector_bit(faults, words, i, size, free, s, s ^ t, h - 1) if h > 1 else ZERO
     if bit == ZERO:
         if d < n:
             return h + 2
-        bit = _first_with(faults, words, i, size, free, s, world.whole & ~(s ^ t), h + 1) if h < n else ZERO
-    return _after(_by_vector(faults, words, i, size, free, s ^ bit, t)) if bit else REFUSED
+        bit = _first_vector_bit(faults, words, i, size, free, s, world.whole & ~(s ^ t), h + 1) if h < n else ZERO
+    return _add_first_link(_route_by_vector(faults, words, i, size, free, s ^ bit, t)) if bit else REFUSED
 
 
 # ---------------------------------------------------------------- Chen & Shin, Gordon & Stout
 
 
-def bounded(blocked_bits: Any) -> Any:
+def make_bounded_rules(blocked_bits: Any) -> Any:
     """A1, DFS and SIDETRACK for a block ``blocked_bits(world, x, whole)``, whatever the faults are."""
 
     @block
@@ -329,8 +335,8 @@ def bounded(blocked_bits: Any) -> Any:
 
     @block
     def dfs(world, s, t, whole, came, seen):
-        clear(seen)
-        add(seen, s)
+        clear_labels(seen)
+        add_label(seen, s)
         u = s
         depth, links = np.int64(0), np.int64(0)
         while u != t:
@@ -344,7 +350,7 @@ def bounded(blocked_bits: Any) -> Any:
                     other = ZERO
                 bit = highest_bit(rest)
                 rest ^= bit
-                if not contains(seen, u ^ bit):
+                if not has_label(seen, u ^ bit):
                     best = bit
             if best == ZERO and depth == 0:
                 return STUCK
@@ -356,7 +362,7 @@ def bounded(blocked_bits: Any) -> Any:
             else:
                 came[depth] = best
                 depth += 1
-                add(seen, u ^ best)
+                add_label(seen, u ^ best)
             u ^= best
             links += 1
         return links
@@ -374,8 +380,8 @@ def bounded(blocked_bits: Any) -> Any:
                 return STUCK
             if links == SIDETRACK_HOPS * n:
                 return LIMIT
-            x = random_word(key, trial, np.uint64(links), CHOICES) >> HALF
-            for _ in range(np.int64((x * np.uint64(popcount(rest))) >> HALF)):
+            x = random_word(key, trial, np.uint64(links), CHOICES) >> HALF_WORD_BITS
+            for _ in range(np.int64((x * np.uint64(popcount(rest))) >> HALF_WORD_BITS)):
                 rest ^= highest_bit(rest)
             u ^= highest_bit(rest)
             links += 1
@@ -384,7 +390,7 @@ def bounded(blocked_bits: Any) -> Any:
     return a1, dfs, sidetrack
 
 
-_a1, _dfs, _sidetrack = bounded(blocked_bits)
+_a1, _dfs, _sidetrack = make_bounded_rules(blocked_bits)
 
 
 @first_path
@@ -404,9 +410,9 @@ def dfs(world, words, s, t):
 @block(always=True)
 def sidetrack(world, words, s, t):
     """SIDETRACK."""
-    if world.facts[BETWEEN] == 0:
+    if world.facts[FAULTS_BETWEEN] == 0:
         return popcount(s ^ t)
-    return _sidetrack(world.faults, s, t, world.whole, world.n, world.now[KEY], world.now[TRIAL])
+    return _sidetrack(world.faults, s, t, world.whole, world.n, world.now[POINT_KEY], world.now[TRIAL_NUMBER])
 
 
 #: The rules by their names.

@@ -20,17 +20,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.bitmask import put, take
+from ..cube.bitmask import clear_node, set_node
 from ..draws.faults import is_faulty
 from ..machine import neighbours, simd
-from ..machine.bits import ALL, ONE, ZERO, extract, lowest, popcount
+from ..machine.bits import ALL_BITS, ONE, ZERO, extract, lowest, popcount
 from ..machine.jit import block, scratch
 
 #: Largest subcube whose words are computed.
-DEEPEST = 20
+MOST_PLANE_DIMENSIONS = 20
 
 #: Subcubes of so many dimensions and more have lists of nodes, of at most so many.
-LARGE, MOST = 10, 64
+LEAST_LISTED_DIMENSION, MOST_LISTED_NODES = 10, 64
 
 #: Kinds of words.
 LEVELS, VECTORS = np.int64(0), np.int64(1)
@@ -39,7 +39,7 @@ _63 = np.uint64(63)
 _6 = np.uint64(6)
 
 
-class Words(NamedTuple):
+class SafetyStatus(NamedTuple):
     """Planes of one trial's subcubes; made by :func:`words_for`."""
 
     start: Any  #: int64 (2, subcubes): where a subcube's planes begin, by kind; -1 before they are computed
@@ -62,10 +62,10 @@ def stride(d):
 @scratch
 def safety_status_for(n, f, links):
     """Room for the words of Q_n with f faulty nodes and so many faulty links."""
-    deep = min(n, np.int64(DEEPEST))
+    deep = min(n, np.int64(MOST_PLANE_DIMENSIONS))
     whole = stride(deep)
     several = min((f + links) // 2 + 1, np.int64(1) << deep)
-    return Words(
+    return SafetyStatus(
         np.full((2, f + links + 16), -1, np.int64),
         np.zeros((2, f + links + 16), np.int64),
         np.empty(2 * deep * (whole + 8 * several), np.uint64),
@@ -73,8 +73,8 @@ def safety_status_for(n, f, links):
         np.zeros(whole, np.uint64),
         np.zeros(whole * deep if links else 0, np.uint64),
         np.full((2, 2), -1, np.int64),
-        np.empty((2, MOST), np.uint64),
-        np.empty((2, MOST), np.uint64),
+        np.empty((2, MOST_LISTED_NODES), np.uint64),
+        np.empty((2, MOST_LISTED_NODES), np.uint64),
     )
 
 
@@ -89,7 +89,7 @@ def forget_safety_status(words, faults):
 
 
 @block
-def place_of(faults, x):
+def unsafe_subcube_index(faults, x):
     """Index of the maximal unsafe subcube that holds a node, -1 for none."""
     for i in range(faults.size[3]):
         if (x ^ faults.base[i]) & ~faults.free[i] == ZERO:
@@ -98,24 +98,24 @@ def place_of(faults, x):
 
 
 @block(always=True)
-def dimension(faults, i):
+def dimension_of(faults, i):
     """Number of free dimensions of a subcube."""
     return popcount(faults.free[i])
 
 
 @block(always=True)
-def within(d, w):
+def place_mask(d, w):
     """Which bits of word w are places of a d-cube."""
     if w > 0:
-        return ALL if w < np.int64(1) << max(d - 6, np.int64(0)) else ZERO
-    return ALL if d >= 6 else (ONE << (ONE << np.uint64(d))) - ONE
+        return ALL_BITS if w < np.int64(1) << max(d - 6, np.int64(0)) else ZERO
+    return ALL_BITS if d >= 6 else (ONE << (ONE << np.uint64(d))) - ONE
 
 
 # ---------------------------------------------------------------- planes, 512 nodes a vector
 
 
 @block(always=True)
-def _add(c, y, cut, i, size, v, over):
+def _add_neighbour(c, y, cut, i, size, v, over):
     """Count one more neighbour in bit planes c, sixteen and more in the last; ``over`` adds those behind a cut link."""
     if over:
         y = y | simd.load(cut, i * size + v)
@@ -131,11 +131,11 @@ def _add(c, y, cut, i, size, v, over):
 
 
 @block(always=True)
-def _at_most(c, k):
+def _at_most_mask(c, k):
     """Nodes whose number in bit planes c is at most k."""
     c0, c1, c2, c3, c4 = c
     zero = c0 - c0
-    less, equal = zero, simd.splat(ALL)
+    less, equal = zero, simd.splat(ALL_BITS)
     for bit in range(5):
         x = c4
         if bit == 1:
@@ -155,33 +155,33 @@ def _at_most(c, k):
 
 
 @block
-def few_without(planes, cut, at, d, size, v, k, over):
+def few_neighbours_outside(planes, cut, at, d, size, v, k, over):
     """Of the vector from word v the nodes with at most k neighbours that are not in the plane at ``at``, or behind a cut link."""
-    ones = simd.splat(ALL)
+    ones = simd.splat(ALL_BITS)
     zero = simd.splat(ZERO)
     m = simd.load(planes, at + v) ^ ones
     c = (zero, zero, zero, zero, zero)
-    c = _add(c, neighbours.neighbour0(m), cut, np.int64(0), size, v, over)
+    c = _add_neighbour(c, neighbours.neighbour0(m), cut, np.int64(0), size, v, over)
     if d > 1:
-        c = _add(c, neighbours.neighbour1(m), cut, np.int64(1), size, v, over)
+        c = _add_neighbour(c, neighbours.neighbour1(m), cut, np.int64(1), size, v, over)
     if d > 2:
-        c = _add(c, neighbours.neighbour2(m), cut, np.int64(2), size, v, over)
+        c = _add_neighbour(c, neighbours.neighbour2(m), cut, np.int64(2), size, v, over)
     if d > 3:
-        c = _add(c, neighbours.neighbour3(m), cut, np.int64(3), size, v, over)
+        c = _add_neighbour(c, neighbours.neighbour3(m), cut, np.int64(3), size, v, over)
     if d > 4:
-        c = _add(c, neighbours.neighbour4(m), cut, np.int64(4), size, v, over)
+        c = _add_neighbour(c, neighbours.neighbour4(m), cut, np.int64(4), size, v, over)
     if d > 5:
-        c = _add(c, neighbours.neighbour5(m), cut, np.int64(5), size, v, over)
+        c = _add_neighbour(c, neighbours.neighbour5(m), cut, np.int64(5), size, v, over)
     if d > 6:
-        c = _add(c, neighbours.neighbour6(m), cut, np.int64(6), size, v, over)
+        c = _add_neighbour(c, neighbours.neighbour6(m), cut, np.int64(6), size, v, over)
     if d > 7:
-        c = _add(c, neighbours.neighbour7(m), cut, np.int64(7), size, v, over)
+        c = _add_neighbour(c, neighbours.neighbour7(m), cut, np.int64(7), size, v, over)
     if d > 8:
-        c = _add(c, neighbours.neighbour8(m), cut, np.int64(8), size, v, over)
+        c = _add_neighbour(c, neighbours.neighbour8(m), cut, np.int64(8), size, v, over)
     for i in range(9, d):
         y = simd.load(planes, at + (v ^ (np.int64(8) << (i - 9)))) ^ ones
-        c = _add(c, y, cut, np.int64(i), size, v, over)
-    return _at_most(c, k)
+        c = _add_neighbour(c, y, cut, np.int64(i), size, v, over)
+    return _at_most_mask(c, k)
 
 
 @block
@@ -196,7 +196,7 @@ def _next_plane(words, d, size, at, k, kind):
     for v in range(0, size, 8):
         old = simd.load(words.planes, at + v)
         base = simd.load(words.nonfaulty, v) if kind == VECTORS else old
-        new = base & few_without(words.planes, words.cut, at, d, size, v, k, over)
+        new = base & few_neighbours_outside(words.planes, words.cut, at, d, size, v, k, over)
         simd.store(words.planes, at + size + v, new)
         changed = changed | (base ^ new)
     return simd.union(changed) == ZERO
@@ -207,11 +207,11 @@ def _mask_faults(words, faults, i, d, size, at):
     """Write the subcube's nonfaulty nodes, its first plane at ``at`` and its cut links."""
     base, free = faults.base[i], faults.free[i]
     for w in range(size):
-        words.nonfaulty[w] = within(d, w)
+        words.nonfaulty[w] = place_mask(d, w)
     for j in range(faults.size[0]):
         x = faults.labels[j]
         if (x ^ base) & ~free == ZERO:
-            take(words.nonfaulty, extract(x, free))
+            clear_node(words.nonfaulty, extract(x, free))
     for w in range(size):
         words.planes[at + w] = words.nonfaulty[w]
     if faults.size[1]:
@@ -221,20 +221,20 @@ def _mask_faults(words, faults, i, d, size, at):
         x = faults.lower[j]
         if (x ^ base) & ~free == ZERO:
             u, v = extract(x, free), extract(x | ONE << faults.dims[j], free)
-            take(words.planes[at:], u)
-            take(words.planes[at:], v)
+            clear_node(words.planes[at:], u)
+            clear_node(words.planes[at:], v)
             row = lowest(u ^ v)
-            put(words.cut[row * size :], u)
-            put(words.cut[row * size :], v)
+            set_node(words.cut[row * size :], u)
+            set_node(words.cut[row * size :], v)
 
 
 @block
-def solve(words, faults, i, kind):
+def compute_planes(words, faults, i, kind):
     """Compute a subcube's planes, unless that is done; False where it has more than DEEPEST dimensions, or there is no room."""
     if words.start[kind, i] >= 0:
         return True
-    d = dimension(faults, i)
-    if d > DEEPEST:
+    d = dimension_of(faults, i)
+    if d > MOST_PLANE_DIMENSIONS:
         return False
     size = stride(d)
     at = words.used[0]
@@ -256,7 +256,7 @@ def solve(words, faults, i, kind):
 
 
 @block(always=True)
-def _entry(words, kind, x):
+def _list_index(words, kind, x):
     """Index of the node at place x in the list; its length where it is not listed."""
     count = words.listed[kind, 1]
     for e in range(count):
@@ -266,12 +266,12 @@ def _entry(words, kind, x):
 
 
 @block(always=True)
-def _lack(words, kind, x, k):
+def _record_missing(words, kind, x, k):
     """Note that the node at place x is not in plane k + 1 if more than k of its neighbours are not in plane k.
 
     Returns whether that is new, and False where the list has no room.
     """
-    e = _entry(words, kind, x)
+    e = _list_index(words, kind, x)
     count = words.listed[kind, 1]
     if e < count and words.lacks[kind, e] >> np.uint64(k + 1) & ONE:
         return False, True
@@ -281,29 +281,29 @@ def _lack(words, kind, x, k):
             without += 1
     if without <= k:
         return False, True
-    if e == MOST:
+    if e == MOST_LISTED_NODES:
         return False, False
     if e == count:
         words.nodes[kind, e] = x
         words.lacks[kind, e] = ZERO
         words.listed[kind, 1] += 1
-    words.lacks[kind, e] |= (ALL if kind == LEVELS else ONE) << np.uint64(k + 1)
+    words.lacks[kind, e] |= (ALL_BITS if kind == LEVELS else ONE) << np.uint64(k + 1)
     return True, True
 
 
 @block
-def _list(words, faults, i, kind):
+def _list_nodes(words, faults, i, kind):
     """List a subcube's nodes without a word; False where there are more than MOST."""
     base, free = faults.base[i], faults.free[i]
     words.listed[kind, 0], words.listed[kind, 1] = -1, 0
     for j in range(faults.size[0]):
         e = words.listed[kind, 1]
         if (faults.labels[j] ^ base) & ~free == ZERO:
-            if e == MOST:
+            if e == MOST_LISTED_NODES:
                 return False
-            words.nodes[kind, e], words.lacks[kind, e] = extract(faults.labels[j], free), ALL
+            words.nodes[kind, e], words.lacks[kind, e] = extract(faults.labels[j], free), ALL_BITS
             words.listed[kind, 1] += 1
-    d, k, moving = dimension(faults, i), np.int64(0), True
+    d, k, moving = dimension_of(faults, i), np.int64(0), True
     while moving and k + 1 < d:
         k += 1
         moving = False
@@ -315,7 +315,7 @@ def _list(words, faults, i, kind):
                 if popcount(apart) == 2 and both >> np.uint64(k) & ONE:
                     bit = apart & (ZERO - apart)
                     for _ in range(2):
-                        new, room = _lack(words, kind, words.nodes[kind, a] ^ bit, k)
+                        new, room = _record_missing(words, kind, words.nodes[kind, a] ^ bit, k)
                         if not room:
                             return False
                         moving |= new
@@ -326,20 +326,24 @@ def _list(words, faults, i, kind):
 
 
 @block(always=True)
-def know(words, faults, i, kind):
+def compute_status(words, faults, i, kind):
     """Compute a subcube's words, as a list or as planes, unless that is done; False where they are not computed."""
     if words.listed[kind, 0] == i:
         return True
-    if LARGE <= dimension(faults, i) <= DEEPEST and faults.size[1] == 0 and _list(words, faults, i, kind):
+    if (
+        LEAST_LISTED_DIMENSION <= dimension_of(faults, i) <= MOST_PLANE_DIMENSIONS
+        and faults.size[1] == 0
+        and _list_nodes(words, faults, i, kind)
+    ):
         return True
-    return solve(words, faults, i, kind)
+    return compute_planes(words, faults, i, kind)
 
 
 @block(always=True)
 def bit_at(words, kind, i, size, k, x):
     """Whether plane k >= 1 of a known subcube, of ``size`` words a plane, has the node at place x."""
     if words.listed[kind, 0] == i:
-        e = _entry(words, kind, x)
+        e = _list_index(words, kind, x)
         return e == words.listed[kind, 1] or words.lacks[kind, e] >> np.uint64(k) & ONE == ZERO
     at = words.start[kind, i] + (min(k, words.depth[kind, i]) - 1) * size
     return words.planes[at + np.int64(x >> _6)] >> (x & _63) & ONE != ZERO
@@ -360,27 +364,27 @@ def level_at(words, i, size, n, x):
 @block
 def level(words, faults, n, v):
     """The safety level that a node shows (V3, V6), in [0, n]; -1 where it is not computed."""
-    i = place_of(faults, v)
+    i = unsafe_subcube_index(faults, v)
     if i < 0:
         return np.int64(n)
     if faults.free[i] == ZERO:
         return np.int64(0)
-    if not know(words, faults, i, LEVELS):
+    if not compute_status(words, faults, i, LEVELS):
         return np.int64(-1)
-    return level_at(words, i, stride(dimension(faults, i)), n, extract(v, faults.free[i]))
+    return level_at(words, i, stride(dimension_of(faults, i)), n, extract(v, faults.free[i]))
 
 
 @block
 def vector_bit(words, faults, n, v, k):
     """Bit k of a node's safety vector (V4), 0 <= k <= n; bit 0 is that of a nonfaulty node.  False where it is not computed."""
-    i = place_of(faults, v)
+    i = unsafe_subcube_index(faults, v)
     if i < 0:
         return True
     if faults.free[i] == ZERO:
         return False
-    if not know(words, faults, i, VECTORS):
+    if not compute_status(words, faults, i, VECTORS):
         return False
-    d = dimension(faults, i)
+    d = dimension_of(faults, i)
     if 1 <= k <= d:
         return bit_at(words, VECTORS, i, stride(d), np.int64(k), extract(v, faults.free[i]))
     return not is_faulty(faults, v)  # bit 0, and bits above d

@@ -10,40 +10,40 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import draw, faults_for, is_faulty, next_spared, unsafe_subcubes
+from ..draws.faults import draw, faults_for, is_faulty, next_sparing_set, unsafe_subcubes
 from ..machine.bits import ONE, ZERO, popcount
 from ..machine.jit import Kernel, block, scratch
 from ..machine.trials import trials_kernel
-from ..routing.layout import SEARCHED
-from ..routing.rules import LIMIT, on_route
-from ..routing.shortest import shortest
+from ..routing.layout import MAX_SEARCHED_DIMENSION
+from ..routing.rules import LIMIT, is_on_route
+from ..routing.shortest import find_shortest_length
 from ..tally.layout import Layout
 from ..tally.sums import add_quantity, offer
-from .layout import NAMES, compared, promising, tally
-from .minimal_paths import SEARCHED as MINIMAL_SEARCHED
-from .minimal_paths import minimal_exists
+from .layout import NAMES, compared_rules, make_layout, promising_rules
+from .minimal_paths import MOST_SEARCHED_DIMENSIONS as MINIMAL_SEARCHED
+from .minimal_paths import has_minimal_path
 from .rules import (
-    BETWEEN,
-    KEY,
-    MEETS,
-    PASSES,
+    FAULTS_BETWEEN,
+    FIRST_PATH_IS_CLEAR,
+    FIRST_PATH_IS_UNSAFE,
+    HAS_ACTIVE_NODE,
+    POINT_KEY,
     REFUSED,
     RULES,
-    SAFE,
-    TOGETHER,
-    TRIAL,
+    SHARED_UNSAFE_SUBCUBE,
+    TRIAL_NUMBER,
     UNKNOWN,
-    World,
-    world_for,
+    RuleContext,
+    rule_context_for,
 )
-from .safety_status import Words, forget_safety_status, safety_status_for
+from .safety_status import SafetyStatus, forget_safety_status, safety_status_for
 
 
 class Scratch(NamedTuple):
     """What a trial needs; made by :func:`set_up`."""
 
-    world: World
-    words: Words
+    world: RuleContext
+    words: SafetyStatus
     links: Any  #: int64: what each rule gives
 
 
@@ -52,12 +52,12 @@ def set_up(params):
     """Scratch for trials at (n, f, links) = params, of up to 64 rules."""
     n, f, links = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
     faults = faults_for(n, f, links, np.int64(2))
-    world = world_for(n, faults, min(n, np.int64(MINIMAL_SEARCHED)))
+    world = rule_context_for(n, faults, min(n, np.int64(MINIMAL_SEARCHED)))
     return Scratch(world, safety_status_for(n, f, links), np.zeros(64, np.int64))
 
 
 @block(always=True)
-def look(world, s, t):
+def find_facts(world, s, t):
     """Find out what decides most messages (``rules``), of closed faults.  A call would hand over a hundred words."""
     faults, facts = world.faults, world.facts
     apart = s ^ t
@@ -65,45 +65,45 @@ def look(world, s, t):
     between, together = np.int64(0), np.int64(-1)
     for i in range(faults.size[0]):
         e = faults.labels[i] ^ s
-        passes &= not on_route(e, faults.labels[i] ^ t)
+        passes &= not is_on_route(e, faults.labels[i] ^ t)
         between += e & ~apart == ZERO
     for j in range(faults.size[1]):
         x, bit = faults.lower[j], ONE << faults.dims[j]
-        passes &= not (on_route(x ^ s, x ^ t) and on_route(x ^ bit ^ s, x ^ bit ^ t))
+        passes &= not (is_on_route(x ^ s, x ^ t) and is_on_route(x ^ bit ^ s, x ^ bit ^ t))
         between += bit & apart != ZERO and (x ^ s) & ~apart & ~bit == ZERO
     for i in range(faults.size[3]):
         fixed = ~faults.free[i]
         e, r = (faults.base[i] ^ s) & fixed, (faults.base[i] ^ t) & fixed
-        meets |= on_route(e, r)
+        meets |= is_on_route(e, r)
         safe &= faults.free[i] != world.whole
         if e | r == ZERO:
             together = np.int64(i)
-    facts[PASSES], facts[MEETS], facts[SAFE] = passes, meets, safe
-    facts[TOGETHER], facts[BETWEEN] = together, between
+    facts[FIRST_PATH_IS_CLEAR], facts[FIRST_PATH_IS_UNSAFE], facts[HAS_ACTIVE_NODE] = passes, meets, safe
+    facts[SHARED_UNSAFE_SUBCUBE], facts[FAULTS_BETWEEN] = together, between
 
 
-def walking(rules: Sequence[Any]) -> Any:
+def make_rules_runner(rules: Sequence[Any]) -> Any:
     """The block ``walk(world, words, s, t, links)``: write what each rule gives."""
 
     @block(always=True)
-    def walk(world, words, s, t, links):
+    def run_rules(world, words, s, t, links):
         pass
 
     for i, rule in reversed(list(enumerate(rules))):
-        walk = _before(rule, i, walk)
-    return walk
+        run_rules = _prepend_rule(rule, i, run_rules)
+    return run_rules
 
 
-def _before(rule: Any, i: int, rest: Any) -> Any:
+def _prepend_rule(rule: Any, i: int, rest: Any) -> Any:
     @block(always=True)
-    def walk(world, words, s, t, links):
+    def run_rules(world, words, s, t, links):
         links[i] = rule(world, words, s, t)
         rest(world, words, s, t, links)
 
-    return walk
+    return run_rules
 
 
-def entering_way(layout: Layout, names: Sequence[str]) -> Any:
+def make_route_recorder(layout: Layout, names: Sequence[str]) -> Any:
     """The block ``enter(tally, i, got, h, trial)`` for what is counted of the way of the i-th of some rules."""
     delivered, minimal, limit = (
         tuple(int(layout.counter(f"{name}_{end}")) for name in names) for end in ("delivered", "minimal", "limit")
@@ -112,7 +112,7 @@ def entering_way(layout: Layout, names: Sequence[str]) -> Any:
     most = tuple(int(layout.extreme(f"{name}_most")) for name in names)
 
     @block(always=True)
-    def enter(tally, i, got, h, trial):
+    def record_route(tally, i, got, h, trial):
         if got >= 0:
             tally[delivered[i]] += 1
             tally[minimal[i]] += got == h
@@ -121,18 +121,18 @@ def entering_way(layout: Layout, names: Sequence[str]) -> Any:
         else:
             tally[limit[i]] += got == LIMIT
 
-    return enter
+    return record_route
 
 
-def entering_rules(layout: Layout, names: Sequence[str]) -> Any:
+def make_rules_recorder(layout: Layout, names: Sequence[str]) -> Any:
     """The block ``enter(tally, links, h, reach, trial)`` for what is counted of each of some rules."""
-    count, enter_way = len(names), entering_way(layout, names)
+    count, enter_way = len(names), make_route_recorder(layout, names)
     refused, unknown, loss = (
         tuple(int(layout.counter(f"{name}_{end}")) for name in names) for end in ("refused", "unknown", "loss")
     )
 
     @block(always=True)
-    def enter(tally, links, h, reach, trial):
+    def record_rules(tally, links, h, reach, trial):
         for i in range(count):
             got = links[i]
             enter_way(tally, i, got, h, trial)
@@ -141,30 +141,30 @@ def entering_rules(layout: Layout, names: Sequence[str]) -> Any:
                 tally[unknown[i]] += got == UNKNOWN
                 tally[loss[i]] += reach
 
-    return enter
+    return record_rules
 
 
-def entering(layout: Layout, names: Sequence[str]) -> Any:
+def make_trial_recorder(layout: Layout, names: Sequence[str]) -> Any:
     """The block ``enter(tally, links, h, reach, minimal, trial)`` for what :data:`layout.tally` declares."""
 
-    enter_rules = entering_rules(layout, names)
+    enter_rules = make_rules_recorder(layout, names)
     reachable, exists, known = (int(layout.counter(c)) for c in ("reachable", "minimal_exists", "minimal_known"))
     pairs = tuple(
         (names.index(name), int(layout.counter(f"{name}_gain")), int(layout.counter(f"{name}_apart")))
-        for name in compared(names)
+        for name in compared_rules(names)
     )
     base = names.index("levels") if "levels" in names else 0
-    kept = tuple((names.index(name), int(layout.extreme(f"{name}_wrong"))) for name in promising(names))
+    kept = tuple((names.index(name), int(layout.extreme(f"{name}_wrong"))) for name in promising_rules(names))
 
     @block(always=True)
-    def enter_compared(tally, links):
+    def record_compared(tally, links):
         for i, gain, apart in pairs:
             more = np.int64(links[i] >= 0) - np.int64(links[base] >= 0)
             tally[gain] += more
             tally[apart] += more != 0
 
     @block(always=True)
-    def enter_wrong(tally, links, h, trial):
+    def record_wrong(tally, links, h, trial):
         for i, slot in kept:
             right = links[i] in (REFUSED, UNKNOWN, h, h + 2)
             offer(tally, slot, np.int64(not right), trial)
@@ -172,65 +172,67 @@ def entering(layout: Layout, names: Sequence[str]) -> Any:
     compare, keep = len(pairs) > 0, len(kept) > 0
 
     @block(always=True)
-    def enter(tally, links, h, reach, minimal, trial):
+    def record_trial(tally, links, h, reach, minimal, trial):
         enter_rules(tally, links, h, reach, trial)
         tally[reachable] += reach
         tally[exists] += minimal == 1
         tally[known] += minimal >= 0
         if compare:
-            enter_compared(tally, links)
+            record_compared(tally, links)
         if keep:
-            enter_wrong(tally, links, h, trial)
+            record_wrong(tally, links, h, trial)
 
-    return enter
+    return record_trial
 
 
-def judging(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
+def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
     """The block ``judge(scratch, s, t, at, tally)``: walk by all rules on closed faults, and count."""
-    walk, enter = walking(rules), entering(layout, names)
+    walk, enter = make_rules_runner(rules), make_trial_recorder(layout, names)
     count = len(rules)
 
     @block(always=True)
-    def judge(scratch, s, t, at, tally):
+    def evaluate(scratch, s, t, at, tally):
         world, words, links = scratch
         h = popcount(s ^ t)
-        look(world, s, t)
+        find_facts(world, s, t)
         walk(world, words, s, t, links)
         some, least = False, False
         for i in range(count):
             some |= links[i] >= 0
             least |= links[i] == h
         minimal = (
-            np.int64(1) if least or world.facts[BETWEEN] < h else minimal_exists(world.faults, s, t, world.between)
+            np.int64(1)
+            if least or world.facts[FAULTS_BETWEEN] < h
+            else has_minimal_path(world.faults, s, t, world.between)
         )
         reach = False
-        if world.n <= SEARCHED:
-            reach = some or minimal == 1 or shortest(world.faults, s, t, world.n, world.cube) >= 0
+        if world.n <= MAX_SEARCHED_DIMENSION:
+            reach = some or minimal == 1 or find_shortest_length(world.faults, s, t, world.n, world.cube) >= 0
         enter(tally, links, h, reach, minimal, at)
 
-    return judge
+    return evaluate
 
 
-def judging_own(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
+def make_user_rule_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
     """The block ``judge(scratch, s, t, at, tally)`` for rules of one's own in trials whose other rules lanes have counted.
 
     There some path is free, else the others were not decided.
     """
-    walk, enter = walking(rules), entering_rules(layout, names)
+    walk, enter = make_rules_runner(rules), make_rules_recorder(layout, names)
 
     @block(always=True)
-    def judge(scratch, s, t, at, tally):
+    def evaluate(scratch, s, t, at, tally):
         world, words, links = scratch
-        look(world, s, t)
+        find_facts(world, s, t)
         walk(world, words, s, t, links)
-        enter(tally, links, popcount(s ^ t), world.n <= SEARCHED, at)
+        enter(tally, links, popcount(s ^ t), world.n <= MAX_SEARCHED_DIMENSION, at)
 
-    return judge
+    return evaluate
 
 
-def trials_of(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
+def make_trial(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
     """The block ``trial(key, t, params, scratch, tally)`` of a table of rules."""
-    judge = judging(rules, names, layout)
+    judge = make_evaluator(rules, names, layout)
 
     @block
     def trial(key, t, params, scratch, tally):
@@ -238,28 +240,28 @@ def trials_of(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any
         draw(key, t, world.n, world.faults)
         unsafe_subcubes(world.faults)
         forget_safety_status(scratch.words, world.faults)
-        world.now[KEY] = key
-        world.now[TRIAL] = np.uint64(t)
+        world.now[POINT_KEY] = key
+        world.now[TRIAL_NUMBER] = np.uint64(t)
         judge(scratch, world.faults.ends[0], world.faults.ends[1], t, tally)
 
     return trial
 
 
-def kernel_of(rules: Sequence[Any], names: Sequence[str], code: Any = None) -> Kernel:
+def make_kernel(rules: Sequence[Any], names: Sequence[str], code: Any = None) -> Kernel:
     """The kernel of a table of rules at (n, f, links) = params; see :func:`layout.tally`."""
-    return trials_kernel(set_up, trials_of(rules, names, tally(names)), code=code)
+    return trials_kernel(set_up, make_trial(rules, names, make_layout(names)), code=code)
 
 
-def sets_kernel_of(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
+def make_sets_kernel(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
     """The kernel of all C(2^n - 1, f) fault sets that spare node 0, and from there every destination, at (n, f, 0, 0, 1, ...,
     f - 1) = params.
     """
-    judge = judging(rules, names, tally(names))
+    judge = make_evaluator(rules, names, make_layout(names))
 
     @block
     def trial_of_set(key, t, params, scratch, tally):
         world = scratch.world
-        next_spared(world.n, params[3:], world.faults)
+        next_sparing_set(world.n, params[3:], world.faults)
         unsafe_subcubes(world.faults)
         forget_safety_status(scratch.words, world.faults)
         for x in range(1, 1 << world.n):
@@ -270,4 +272,4 @@ def sets_kernel_of(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
 
 
 #: Study ``rivals``: trials at (n, f, links) = params; see :data:`fastcube.kernels.unicast.layout.RIVALS`.
-RIVALS_SINGLE = kernel_of(tuple(RULES.values()), NAMES)
+RIVALS_SINGLE = make_kernel(tuple(RULES.values()), NAMES)

@@ -10,27 +10,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.bitmask import across
+from ..cube.bitmask import neighbour_word
 from ..draws.faults import Faults, draw, faults_for, unsafe_subcubes
 from ..machine import simd
-from ..machine.bits import ALL, ONE, ZERO, popcount
+from ..machine.bits import ALL_BITS, ONE, ZERO, popcount
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
-from ..unsafe.rounds import marks_words, rounds_linked
-from .layout import RIVALS_STATUS, WORDS
+from ..unsafe.rounds import count_marks_words, run_link_rounds
+from .layout import RIVALS_STATUS, STATUS_NAMES
 from .safety_status import (
-    DEEPEST,
     LEVELS,
+    MOST_PLANE_DIMENSIONS,
     VECTORS,
-    Words,
-    dimension,
-    few_without,
+    SafetyStatus,
+    compute_planes,
+    dimension_of,
+    few_neighbours_outside,
     forget_safety_status,
+    place_mask,
     safety_status_for,
-    solve,
     stride,
-    within,
 )
 
 
@@ -39,9 +39,9 @@ class Scratch(NamedTuple):
 
     n: Any  #: int64
     faults: Faults
-    words: Words
+    words: SafetyStatus
     marked: Any  #: uint64 (3, words): marked nodes, those of the next round, and those marked in the first
-    marks: Any  #: see ``rounds.rounds_marked``
+    marks: Any  #: see ``rounds.run_marked_rounds``
     safe: Any  #: int64, 4: nodes of the subcubes that each word calls safe
     rounds: Any  #: int64, 4
 
@@ -50,20 +50,20 @@ class Scratch(NamedTuple):
 def set_up(params):
     """Scratch for trials at (n, f, links) = params."""
     n, f, links = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
-    words = stride(min(n, np.int64(DEEPEST)))
+    words = stride(min(n, np.int64(MOST_PLANE_DIMENSIONS)))
     return Scratch(
         n,
         faults_for(n, f, links, np.int64(2)),
         safety_status_for(n, f, links),
         np.zeros((3, words), np.uint64),
-        np.empty(marks_words(min(n, np.int64(DEEPEST))), np.uint64),
+        np.empty(count_marks_words(min(n, np.int64(MOST_PLANE_DIMENSIONS))), np.uint64),
         np.zeros(4, np.int64),
         np.zeros(4, np.int64),
     )
 
 
 @block
-def _count(words, at, size):
+def _count_plane_nodes(words, at, size):
     """Number of nodes in a plane."""
     count = np.int64(0)
     for w in range(size):
@@ -72,7 +72,7 @@ def _count(words, at, size):
 
 
 @block
-def _lacking(words, at, size):
+def _is_missing_nodes(words, at, size):
     """Whether some nonfaulty node of the subcube solved last is not in a plane."""
     lacking = ZERO
     for w in range(size):
@@ -81,7 +81,7 @@ def _lacking(words, at, size):
 
 
 @block
-def _mark(scratch, d, size):
+def _mark_safe_nodes(scratch, d, size):
     """Wu and Fernandez's marking of the subcube solved last: safe nodes, and rounds."""
     nonfaulty = scratch.words.nonfaulty
     old, new = scratch.marked[0], scratch.marked[1]
@@ -93,10 +93,10 @@ def _mark(scratch, d, size):
         for w in range(size):
             f1, f2, c1, c2, c3 = ZERO, ZERO, ZERO, ZERO, ZERO
             for i in range(d):
-                x = ~across(nonfaulty, w, i)
+                x = ~neighbour_word(nonfaulty, w, i)
                 f2 |= f1 & x
                 f1 |= x
-                x |= across(old, w, i)
+                x |= neighbour_word(old, w, i)
                 c3 |= c2 & x
                 c2 |= c1 & x
                 c1 |= x
@@ -114,56 +114,58 @@ def _mark(scratch, d, size):
 
 
 @block
-def _solve(scratch, i):
+def _add_subcube(scratch, i):
     """Add a subcube's safe nodes and rounds; False where its words are not computed."""
     faults, words, safe, rounds = scratch.faults, scratch.words, scratch.safe, scratch.rounds
-    d = dimension(faults, i)
+    d = dimension_of(faults, i)
     size = stride(d)
-    if not solve(words, faults, i, LEVELS):
+    if not compute_planes(words, faults, i, LEVELS):
         return False
     at = words.start[LEVELS, i]
-    last = _count(words, at, size)
+    last = _count_plane_nodes(words, at, size)
     least = np.int64(0)
     for k in range(1, words.depth[LEVELS, i]):
-        here = _count(words, at + k * size, size)
+        here = _count_plane_nodes(words, at + k * size, size)
         if here < last:  # some node has level k
             least = k
         last = here
-    safe[2] += last + _own_full(words, at, d, size, words.depth[LEVELS, i])
+    safe[2] += last + _count_own_full(words, at, d, size, words.depth[LEVELS, i])
     rounds[2] = max(rounds[2], least)
     if faults.size[1] == 0:
-        count, steps = _mark(scratch, d, size)
+        count, steps = _mark_safe_nodes(scratch, d, size)
         safe[1] += count
         rounds[1] = max(rounds[1], steps)
     words.used[0] = 0
-    solve(words, faults, i, VECTORS)
+    compute_planes(words, faults, i, VECTORS)
     at, depth = words.start[VECTORS, i], words.depth[VECTORS, i]
-    safe[3] += _full(words, at, depth, size)
+    safe[3] += _sum_planes(words, at, depth, size)
     for k in range(2, depth + 1):
-        if _lacking(words, at + (k - 1) * size, size):
+        if _is_missing_nodes(words, at + (k - 1) * size, size):
             rounds[3] = max(rounds[3], k - 1)
     words.used[0] = 0
     return True
 
 
 @block
-def _own_full(words, at, d, size, depth):
+def _count_own_full(words, at, d, size, depth):
     """Number of ends of faulty links whose own level is n (V6), though they show 0."""
     count = np.int64(0)
     for v in range(0, size if words.cut.size else 0, 8):
         own = simd.load(words.nonfaulty, v) & ~simd.load(words.planes, at + v)
         for k in range(1, d):
-            own = own & few_without(words.planes, words.cut, at + (min(k, depth) - 1) * size, d, size, v, k, True)
+            own = own & few_neighbours_outside(
+                words.planes, words.cut, at + (min(k, depth) - 1) * size, d, size, v, k, True
+            )
         count += np.int64(simd.total(simd.popcount(own)))
     return count
 
 
 @block
-def _full(words, at, depth, size):
+def _sum_planes(words, at, depth, size):
     """Number of nodes in all planes."""
     count = np.int64(0)
     for w in range(size):
-        x = ALL
+        x = ALL_BITS
         for k in range(depth):
             x &= words.planes[at + k * size + w]
         count += popcount(x)
@@ -174,25 +176,25 @@ def _full(words, at, depth, size):
 def _unsafe_rounds(scratch, i):
     """FIND_UNSAFE's rounds inside a subcube (R1, R2)."""
     faults, words = scratch.faults, scratch.words
-    d = dimension(faults, i)
+    d = dimension_of(faults, i)
     size = stride(d)
     at = words.start[VECTORS, i]
     old, new, ends = scratch.marked[0, :size], scratch.marked[1, :size], scratch.marked[2, :size]
     for w in range(size):
-        old[w] = ~words.nonfaulty[w] & within(d, w)
-        ends[w] = ~words.planes[at + w] & within(d, w)
-    return rounds_linked(old, ends, new, scratch.marks, d)
+        old[w] = ~words.nonfaulty[w] & place_mask(d, w)
+        ends[w] = ~words.planes[at + w] & place_mask(d, w)
+    return run_link_rounds(old, ends, new, scratch.marks, d)
 
 
 _KNOWN = RIVALS_STATUS.counter("known")
-_NODES = tuple(RIVALS_STATUS.moments(f"{word}_nodes") for word in WORDS)
-_STEPS = tuple(RIVALS_STATUS.moments(f"{word}_steps") for word in WORDS)
-_MOST = tuple(int(RIVALS_STATUS.extreme(f"{word}_most_rounds")) for word in WORDS)
-_MARKING = WORDS.index("wu_fernandez")
+_NODES = tuple(RIVALS_STATUS.moments(f"{word}_nodes") for word in STATUS_NAMES)
+_STEPS = tuple(RIVALS_STATUS.moments(f"{word}_steps") for word in STATUS_NAMES)
+_MOST = tuple(int(RIVALS_STATUS.extreme(f"{word}_most_rounds")) for word in STATUS_NAMES)
+_MARKING = STATUS_NAMES.index("wu_fernandez")
 
 
 @block
-def trial(key, t, params, scratch, tally):
+def count_trial(key, t, params, scratch, tally):
     """Count trial ``t``."""
     faults, n = scratch.faults, scratch.n
     draw(key, t, n, faults)
@@ -204,9 +206,9 @@ def trial(key, t, params, scratch, tally):
         scratch.safe[j] = 0
         scratch.rounds[j] = 0
     for i in range(faults.size[3]):
-        outside -= ONE << np.uint64(dimension(faults, i))
+        outside -= ONE << np.uint64(dimension_of(faults, i))
         if faults.free[i] != ZERO:
-            if not _solve(scratch, i):
+            if not _add_subcube(scratch, i):
                 known = False
                 break
             scratch.rounds[0] = max(scratch.rounds[0], _unsafe_rounds(scratch, i))
@@ -222,4 +224,4 @@ def trial(key, t, params, scratch, tally):
 
 
 #: Trials at (n, f, links) = params; see :data:`fastcube.kernels.unicast.layout.RIVALS_STATUS`.
-RIVALS_STATUS_SINGLE = trials_kernel(set_up, trial)
+RIVALS_STATUS_SINGLE = trials_kernel(set_up, count_trial)

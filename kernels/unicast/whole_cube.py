@@ -1,8 +1,8 @@
 """Rules under any number of faulty nodes, n = 6 .. 12: words of whole cubes, eight trials at once.
 
-Entry: ``RIVALS_WHOLE_8``, ``_16``, which :func:`whole_of` makes; the work starts in ``rivals_whole``, and ``sift`` of
-:func:`_sifting_eights` or :func:`_sifting_queue`.  Draws LABELS, in scalar code SIDETRACK's CHOICES too, from the study's key as
-it is.
+Entry: ``RIVALS_WHOLE_8``, ``_16``, which :func:`make_whole_cube_kernel` makes; the work starts in ``rivals_whole``,
+and ``sift`` of :func:`_make_small_cube_filter` or :func:`_make_queue_filter`.  Draws LABELS, in scalar code SIDETRACK's
+CHOICES too, from the study's key as it is.
 
 1. *paths*, lanes of labels (``levels_from_labels.py``): where all rules that prefer a nearer neighbour to all others,
    active or not, deliver over H, which is all but ROUTE, LEVELS and VECTORS; where the first path is free; and, for n > 8 and
@@ -22,24 +22,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import remember, unsafe_subcubes
+from ..draws.faults import index_faults, unsafe_subcubes
 from ..draws.lanes import draw_rows, lane_pattern, valid_lanes
 from ..machine import simd
 from ..machine.bits import ONE, ZERO, extract, first_lanes, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..machine.trials import variant_of
+from ..machine.trials import name_variant
 from ..routing.rules import LOST
-from ..survival.drawing import places
+from ..survival.drawing import lane_places
 from . import levels_from_labels
-from .lanes import deciding, enter_easy
-from .layout import NAMES, WANDERING, tally
-from .planes import FAULTY, active, ask, mark_neighbours, place, place_eight, plane_words
-from .rules import KEY, LEVELS_GIVE, REFUSED, RULES, TRIAL, VECTORS_GIVE
+from .lanes import count_decided, make_decided_recorder
+from .layout import NAMES, WANDERING_RULES, make_layout
+from .planes import FAULTY, active_lanes, find_delivered_lanes, mark_neighbours, place_eight, place_trial, plane_words
+from .rules import LEVELS_RESULT, POINT_KEY, REFUSED, RULES, TRIAL_NUMBER, VECTORS_RESULT
 from .safety_status import LEVELS, VECTORS, forget_safety_status
-from .scalar import Scratch, judging, judging_own, set_up
+from .scalar import Scratch, make_evaluator, make_user_rule_evaluator, set_up
 
 
-class Work(NamedTuple):
+class WholeCubeWorkspace(NamedTuple):
     """Scratch of the kernel."""
 
     scratch: Scratch
@@ -56,18 +56,18 @@ class Work(NamedTuple):
 
 
 @block(always=True)
-def _links(h, minimal, detour, i):
-    """What a rule gives in lane i, from what :func:`ask` tells."""
+def _links_in_lane(h, minimal, detour, i):
+    """What a rule gives in lane i, from what :func:`find_delivered_lanes` tells."""
     if minimal >> np.uint64(i) & ONE:
         return h
     return h + 2 if detour >> np.uint64(i) & ONE else REFUSED
 
 
-def _grouped(judge: Any, closing: bool) -> Any:
+def _make_group_evaluator(judge: Any, closing: bool) -> Any:
     """The block ``one(work, t, at, i, s, end, tally)``: judge the trial in lane i of a group."""
 
     @block
-    def one(work, t, at, i, s, end, tally):
+    def evaluate_lane(work, t, at, i, s, end, tally):
         world, words = work.scratch.world, work.scratch.words
         faults = world.faults
         count = np.int64(0)
@@ -77,17 +77,17 @@ def _grouped(judge: Any, closing: bool) -> Any:
                 faults.labels[count] = np.uint64(64 * v + lowest(rest))
                 count += 1
                 rest &= rest - ONE
-        remember(faults)
+        index_faults(faults)
         if closing:
             unsafe_subcubes(faults)
         forget_safety_status(words, faults)
-        world.now[TRIAL] = np.uint64(t)
+        world.now[TRIAL_NUMBER] = np.uint64(t)
         judge(work.scratch, s, end, t, tally)
 
-    return one
+    return evaluate_lane
 
 
-def _asking(judge: Any, judge_own: Any, names: Sequence[str]) -> Any:
+def _make_group_router(judge: Any, judge_own: Any, names: Sequence[str]) -> Any:
     """The block ``group(work, n, column, own, minimal, free, tally)``: ask eight trials' words, and count or judge them.
 
     ``own`` are those of the group at ``column``, ``minimal`` and ``free`` what :mod:`paths` tells of them.  ``judge_own`` is for
@@ -95,31 +95,31 @@ def _asking(judge: Any, judge_own: Any, names: Sequence[str]) -> Any:
     """
     by_level, by_vector, closing = "levels" in names, "vectors" in names, "route3" in names
     owning = judge_own is not None
-    one, one_own = _grouped(judge, closing or owning), _grouped(judge_own or judge, True)
+    one, one_own = _make_group_evaluator(judge, closing or owning), _make_group_evaluator(judge_own or judge, True)
 
     @block(always=True)  # a call would hand over a hundred words
-    def group(work, n, column, own, minimal, free, tally):
+    def route_group(work, n, column, own, minimal, free, tally):
         facts, room = work.scratch.world.facts, work.trials.size
         at = (FAULTY + (column >> 3)) * plane_words(n)
         h = mark_neighbours(work, n, column, room)
         level, vector, detour, detour2 = own, own, ZERO, ZERO
         if by_level:
-            level, detour = ask(work.planes, at, n, h, own, LEVELS)
+            level, detour = find_delivered_lanes(work.planes, at, n, h, own, LEVELS)
         if by_vector:
             known = level if by_level else ZERO
-            vector, detour2 = ask(work.planes, at, n, h, own & ~known, VECTORS)
+            vector, detour2 = find_delivered_lanes(work.planes, at, n, h, own & ~known, VECTORS)
             vector |= known
         easy = level & vector & minimal
         if closing:
-            easy &= active(work.planes, at, n)
-        enter_easy(work, easy, work.trials[column + (lowest(easy) & 7)], 0)
-        enter_easy(work, easy & free, work.trials[column + (lowest(easy & free) & 7)], 1)
+            easy &= active_lanes(work.planes, at, n)
+        count_decided(work, easy, work.trials[column + (lowest(easy) & 7)], 0)
+        count_decided(work, easy & free, work.trials[column + (lowest(easy & free) & 7)], 1)
         mine = easy & ~free if owning else ZERO
         while mine:
             i = lowest(mine)
             mine &= mine - ONE
             s, t = np.uint64(work.queued[column + i]), np.uint64(work.queued[room + column + i])
-            facts[LEVELS_GIVE] = facts[VECTORS_GIVE] = LOST
+            facts[LEVELS_RESULT] = facts[VECTORS_RESULT] = LOST
             one_own(work, work.trials[column + i], at, i, s, t, tally)
         hard = own & ~easy
         while hard:
@@ -127,18 +127,18 @@ def _asking(judge: Any, judge_own: Any, names: Sequence[str]) -> Any:
             hard &= hard - ONE
             s, t = np.uint64(work.queued[column + i]), np.uint64(work.queued[room + column + i])
             far = popcount(s ^ t)
-            facts[LEVELS_GIVE] = _links(far, level, detour, i)
-            facts[VECTORS_GIVE] = _links(far, vector, detour2, i)
+            facts[LEVELS_RESULT] = _links_in_lane(far, level, detour, i)
+            facts[VECTORS_RESULT] = _links_in_lane(far, vector, detour2, i)
             one(work, work.trials[column + i], at, i, s, t, tally)
 
-    return group
+    return route_group
 
 
 # ---------------------------------------------------------------- n <= 8
 
 
 @block(always=True)
-def _fill_eights(work, key, start, n, lanes):
+def _place_vector(work, key, start, n, lanes):
     """Place a vector of trials with n <= 8."""
     size = plane_words(n)
     for column in range(0, lanes, 8):
@@ -149,27 +149,27 @@ def _fill_eights(work, key, start, n, lanes):
             odd &= odd - ONE
             for v in range(0, size, 8):
                 work.planes[at + v + i] = ZERO
-            place(work, key, start + column + i, n, column + i, lanes, at + i)
+            place_trial(work, key, start + column + i, n, column + i, lanes, at + i)
 
 
-def _sifting_eights(group: Any, wandering: bool, blind: bool) -> Any:
+def _make_small_cube_filter(group: Any, wandering: bool, blind: bool) -> Any:
     """The block ``sift(key, first, stop, work, lanes, tally)``: all trials of a vector are placed."""
 
     @block
-    def sift(key, first, stop, work, lanes, tally):
+    def filter_trials(key, first, stop, work, lanes, tally):
         n = work.scratch.world.n
         words = work.labels.view(np.uint64)
         pattern = lane_pattern(n, lanes)
         for start in range(first - first % lanes, stop, lanes):
             draw_rows(key, np.uint64(8 * (start // lanes)), work.ready, pattern, words)
-            _fill_eights(work, key, start, n, lanes)
-            rows, held = levels_from_labels.hold(work, lanes)
+            _place_vector(work, key, start, n, lanes)
+            rows, held = levels_from_labels.pad_labels(work, lanes)
             minimal = held & (
-                levels_from_labels.nearer(work, rows, lanes)
+                levels_from_labels.at_most_one_blocker(work, rows, lanes)
                 if wandering
-                else levels_from_labels.direct(work, rows, lanes)
+                else levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
             )
-            free = levels_from_labels.free(work, rows, lanes) if blind else minimal
+            free = levels_from_labels.first_path_lanes(work, rows, lanes) if blind else minimal
             live = valid_lanes(start, 1, lanes, first, stop)
             for i in range(lanes):
                 work.trials[i] = start + i
@@ -177,14 +177,14 @@ def _sifting_eights(group: Any, wandering: bool, blind: bool) -> Any:
                 by = np.uint64(column)
                 group(work, n, column, live >> by & np.uint64(255), minimal >> by, free >> by, tally)
 
-    return sift
+    return filter_trials
 
 
 # ---------------------------------------------------------------- n > 8
 
 
 @block
-def _advance(work, n, done, waiting):
+def _move_waiting_trials(work, n, done, waiting):
     """Empty the groups before ``done``, a multiple of eight, and let the trials behind, fewer than eight, be the first."""
     size, room = plane_words(n), work.trials.size
     for v in range(FAULTY * size, (FAULTY + (done >> 3)) * size, 8):
@@ -201,52 +201,54 @@ def _advance(work, n, done, waiting):
 
 
 @block(always=True)
-def _queue(work, key, start, n, chosen, waiting, lanes):
+def _enqueue_trials(work, key, start, n, chosen, waiting, lanes):
     """Place the trials of a vector that are ``chosen`` behind those that wait."""
     size, room = plane_words(n), work.trials.size
-    simd.store(work.ends, 2 * lanes, simd.like(simd.load(work.ends, 0), np.uint64(work.f)))
+    simd.store(work.ends, 2 * lanes, simd.splat_like(simd.load(work.ends, 0), np.uint64(work.f)))
     q = waiting
     while chosen:
         i = lowest(chosen)
         chosen &= chosen - ONE
-        place(work, key, start + i, n, i, lanes, (FAULTY + (q >> 3)) * size + (q & 7))
+        place_trial(work, key, start + i, n, i, lanes, (FAULTY + (q >> 3)) * size + (q & 7))
         work.queued[q], work.queued[room + q] = work.ends[i], work.ends[lanes + i]
         work.trials[q] = start + i
         q += 1
 
 
-def _sifting_queue(group: Any, wandering: bool, blind: bool, owning: bool) -> Any:
+def _make_queue_filter(group: Any, wandering: bool, blind: bool, owning: bool) -> Any:
     """The block ``sift(key, first, stop, work, lanes, tally)``: trials that labels alone decide are not placed."""
 
     @block(always=True)
-    def sieve(work, start, live, lanes):
+    def count_label_decided(work, start, live, lanes):
         """Count trials that labels alone decide; returns which."""
         simd.store(work.ends, 0, simd.load(work.labels, lanes * work.f))
         simd.store(work.ends, lanes, simd.load(work.labels, lanes * (work.f + 1)))
-        free, minimal = levels_from_labels.simple(work, work.f, lanes)
-        easy = live & minimal & levels_from_labels.without_words(work, lanes)
+        free, minimal = levels_from_labels.find_simple_lanes(work, work.f, lanes)
+        easy = live & minimal & levels_from_labels.level_known_lanes(work, lanes)
         if owning:
             easy &= free
-        enter_easy(work, easy, start + lowest(easy), 0)
-        enter_easy(work, easy & free, start + lowest(easy & free), 1)
+        count_decided(work, easy, start + lowest(easy), 0)
+        count_decided(work, easy & free, start + lowest(easy & free), 1)
         return easy
 
     @block(always=True)
-    def judged(work, chosen, sieving, lanes):
+    def find_label_decided(work, chosen, sieving, lanes):
         """Which trials of a vector have free first paths, and minimal ways, whatever their words."""
-        rows, held = levels_from_labels.hold(work, lanes)
+        rows, held = levels_from_labels.pad_labels(work, lanes)
         if sieving:
-            free, minimal = levels_from_labels.simple(work, rows, lanes)
+            free, minimal = levels_from_labels.find_simple_lanes(work, rows, lanes)
             if chosen & ~minimal:
-                minimal = levels_from_labels.direct(work, rows, lanes)
+                minimal = levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
             return free, minimal & held
         minimal = (
-            levels_from_labels.nearer(work, rows, lanes) if wandering else levels_from_labels.direct(work, rows, lanes)
+            levels_from_labels.at_most_one_blocker(work, rows, lanes)
+            if wandering
+            else levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
         )
-        return levels_from_labels.free(work, rows, lanes) if blind else minimal, minimal & held
+        return levels_from_labels.first_path_lanes(work, rows, lanes) if blind else minimal, minimal & held
 
     @block
-    def sift(key, first, stop, work, lanes, tally):
+    def filter_trials(key, first, stop, work, lanes, tally):
         n, f = work.scratch.world.n, work.f
         words = work.labels.view(np.uint64)
         pattern = lane_pattern(n, lanes)
@@ -259,9 +261,9 @@ def _sifting_queue(group: Any, wandering: bool, blind: bool, owning: bool) -> An
                 draw_rows(key, np.uint64(8 * (start // lanes)), work.ready, pattern, words)
                 chosen = valid_lanes(start, 1, lanes, first, stop)
                 if sieving:
-                    chosen &= ~sieve(work, start, chosen, lanes)
-                _queue(work, key, start, n, chosen, waiting, lanes)
-                passing, simple = judged(work, chosen, sieving, lanes)
+                    chosen &= ~count_label_decided(work, start, chosen, lanes)
+                _enqueue_trials(work, key, start, n, chosen, waiting, lanes)
+                passing, simple = find_label_decided(work, chosen, sieving, lanes)
                 free |= extract(passing, chosen) << np.uint64(waiting)
                 minimal |= extract(simple, chosen) << np.uint64(waiting)
                 waiting += popcount(chosen)
@@ -271,18 +273,20 @@ def _sifting_queue(group: Any, wandering: bool, blind: bool, owning: bool) -> An
                 by = np.uint64(done)
                 group(work, n, done, first_lanes(waiting - done, 8), minimal >> by, free >> by, tally)
                 done += 8
-            _advance(work, n, done, waiting)
+            _move_waiting_trials(work, n, done, waiting)
             waiting = max(waiting - done, np.int64(0))
             free >>= np.uint64(done)
             minimal >>= np.uint64(done)
 
-    return sift
+    return filter_trials
 
 
 # ---------------------------------------------------------------- kernels
 
 
-def whole_of(width: int, names: Sequence[str], own: Mapping[str, Any] | None = None, code: Any = None) -> Kernel:
+def make_whole_cube_kernel(
+    width: int, names: Sequence[str], own: Mapping[str, Any] | None = None, code: Any = None
+) -> Kernel:
     """The kernel of a table of rules in lanes of ``width`` bits, at (n, f, 0) = params, 1 < f <= 2^(n-1) - 2.
 
     ``own`` holds rules of one's own, made by ``first_path``, by their names; ``code`` is the first.
@@ -290,23 +294,29 @@ def whole_of(width: int, names: Sequence[str], own: Mapping[str, Any] | None = N
     word = {8: np.uint8, 16: np.uint16}[width]
     lanes = 512 // width  # a constant of the closure, with which all callees are specialised
     own = own or {}
-    layout, rules = tally(names), tuple(own[name] if name in own else RULES[name.upper()] for name in names)
-    known, cache = variant_of(*own.values()) if own else ("", True)
-    group = _asking(
-        judging(rules, names, layout), judging_own(tuple(own.values()), tuple(own), layout) if own else None, names
+    layout, rules = make_layout(names), tuple(own[name] if name in own else RULES[name.upper()] for name in names)
+    known, cache = name_variant(*own.values()) if own else ("", True)
+    group = _make_group_router(
+        make_evaluator(rules, names, layout),
+        make_user_rule_evaluator(tuple(own.values()), tuple(own), layout) if own else None,
+        names,
     )
-    wandering, blind = not set(WANDERING).isdisjoint(names), bool(own) or "route" in names
+    wandering, blind = not set(WANDERING_RULES).isdisjoint(names), bool(own) or "route" in names
     eights = width == 8
-    sift = _sifting_eights(group, wandering, blind) if eights else _sifting_queue(group, wandering, blind, bool(own))
+    sift = (
+        _make_small_cube_filter(group, wandering, blind)
+        if eights
+        else _make_queue_filter(group, wandering, blind, bool(own))
+    )
     room = lanes if eights else lanes + 8  # a group's trials may wait for more
-    decide = deciding(layout, names)
+    decide = make_decided_recorder(layout, names)
 
     @scratch
-    def work_for(params, stop):
+    def workspace_for(params, stop):
         n, f = np.int64(params[0]), np.int64(params[1])
-        ready = places(n, f + 2)
+        ready = lane_places(n, f + 2)
         ends = np.zeros(3 * lanes, word)
-        return Work(
+        return WholeCubeWorkspace(
             set_up(params),
             f,
             ready,
@@ -324,8 +334,8 @@ def whole_of(width: int, names: Sequence[str], own: Mapping[str, Any] | None = N
     def rivals_whole(key, first, stop, params, tally):
         """Trials at (n, f, 0) = params, n in 6..8 or 9..12 by the lanes' width."""
         if first < stop:
-            work = work_for(params, stop)
-            work.scratch.world.now[KEY] = key
+            work = workspace_for(params, stop)
+            work.scratch.world.now[POINT_KEY] = key
             sift(key, first, stop, work, lanes, tally)
             decide(work, work.scratch.world.n, tally)
 
@@ -333,5 +343,5 @@ def whole_of(width: int, names: Sequence[str], own: Mapping[str, Any] | None = N
 
 
 #: Study ``rivals`` for n <= 8 and n <= 12.
-RIVALS_WHOLE_8 = whole_of(8, NAMES)
-RIVALS_WHOLE_16 = whole_of(16, NAMES)
+RIVALS_WHOLE_8 = make_whole_cube_kernel(8, NAMES)
+RIVALS_WHOLE_16 = make_whole_cube_kernel(16, NAMES)

@@ -10,73 +10,75 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.bitmask import put
-from ..cube.subcubes import contains, merge_faults
+from ..cube.bitmask import set_node
+from ..cube.subcubes import is_in_subcube, merge_faults
 from ..machine import bits
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
-from .rounds import marks_words, rounds_marked, rounds_word
+from .rounds import count_marks_words, run_marked_rounds, run_word_rounds
 
 #: Largest subcube whose rounds are run: 2^30 nodes are 128 MiB.
-DEEPEST = 30
+MAX_DIMENSION = 30
 #: Largest subcube for which scratch is kept; larger ones, absent under few random faults, allocate their own.
-KEPT = 12
+MAX_SPARE_DIMENSION = 12
 
 
-class Spare(NamedTuple):
+class CubeScratch(NamedTuple):
     """Scratch for :func:`rounds_inside`, uint64."""
 
     state: Any  #: one cube
     other: Any  #: another
-    marks: Any  #: see ``rounds.rounds_marked``
+    marks: Any  #: see ``rounds.run_marked_rounds``
 
 
 @scratch
-def spare_cubes():
+def make_cube_scratch():
     """Cubes of up to KEPT dimensions."""
-    words = np.int64(1) << (KEPT - 6)
-    return Spare(
-        np.empty(words, np.uint64), np.empty(words, np.uint64), np.empty(marks_words(np.int64(KEPT)), np.uint64)
+    words = np.int64(1) << (MAX_SPARE_DIMENSION - 6)
+    return CubeScratch(
+        np.empty(words, np.uint64),
+        np.empty(words, np.uint64),
+        np.empty(count_marks_words(np.int64(MAX_SPARE_DIMENSION)), np.uint64),
     )
 
 
 @block
-def put_inside(state, base, free, x):
+def set_fault_inside(state, base, free, x):
     """Enter a fault in a subcube's bitmask, if it is inside."""
-    if contains(base, free, x):
-        put(state, bits.extract(x, free))
+    if is_in_subcube(base, free, x):
+        set_node(state, bits.extract(x, free))
 
 
 @scratch
 def rounds_inside(labels, f, base, free, spare):
     """Rounds of the faults inside one subcube, run in its own d-cube; -1 when d > 30, which is out of reach.
 
-    ``labels`` holds f distinct faults, inside or not; ``spare`` from :func:`spare_cubes`.
+    ``labels`` holds f distinct faults, inside or not; ``spare`` from :func:`make_cube_scratch`.
     """
     state, other, marks = spare.state, spare.other, spare.marks
     d = bits.popcount(free)
-    if d > DEEPEST:
+    if d > MAX_DIMENSION:
         return np.int64(-1)
     if d <= 6:
         word = ZERO
         for i in range(f):
-            if contains(base, free, labels[i]):
+            if is_in_subcube(base, free, labels[i]):
                 word |= ONE << bits.extract(labels[i], free)
-        rounds, _ = rounds_word(word, d)
+        rounds, _ = run_word_rounds(word, d)
         return rounds
     words = np.int64(1) << max(d - 6, 3)
-    if d > KEPT:
+    if d > MAX_SPARE_DIMENSION:
         state = np.empty(words, np.uint64)
         other = np.empty(words, np.uint64)
-        marks = np.empty(marks_words(d), np.uint64)
+        marks = np.empty(count_marks_words(d), np.uint64)
     state[:words] = ZERO
     for i in range(f):
-        put_inside(state, base, free, labels[i])
-    return rounds_marked(state, other, marks, d)
+        set_fault_inside(state, base, free, labels[i])
+    return run_marked_rounds(state, other, marks, d)
 
 
 @scratch
-def solve(labels, f, base, free, spare):
+def evaluate_fault_set(labels, f, base, free, spare):
     """Unsafe nodes of f distinct faults in any cube.
 
     Parameters
@@ -84,7 +86,7 @@ def solve(labels, f, base, free, spare):
     labels, f, base, free
         As in :func:`subcubes.merge_faults`.
     spare : Spare
-        From :func:`spare_cubes`.
+        From :func:`make_cube_scratch`.
 
     Returns
     -------

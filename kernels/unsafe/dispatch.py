@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..machine.dispatch import Table, anywhere
+from ..machine.dispatch import KernelTable, serve_any_point
 
 
 def most_faults(n: int) -> int:
@@ -10,11 +10,11 @@ def most_faults(n: int) -> int:
     return min(1 << n, 65536)
 
 
-def _lanes_16(n: int, f: int) -> bool:
+def _is_for_lanes_16(n: int, f: int) -> bool:
     return 7 <= n <= 16 and f <= 2 ** (n - 1)
 
 
-def _fraction(n: int, f: int) -> str:
+def _choose_fraction_kernel(n: int, f: int) -> str:
     """Lanes of trials pay while large subcubes are rare: measured, up to about 2 expected pairs of faults within distance 2
     for n = 7 and 8, and 3 beyond, where the whole cube costs more.  A tenth either way changes little.
     """
@@ -27,44 +27,44 @@ def _fraction(n: int, f: int) -> str:
 
 
 #: At (n, f), 1 <= n <= 62 and 0 <= f <= most_faults(n).
-UNSAFE_FRACTION = Table(
+UNSAFE_FRACTION = KernelTable(
     __package__,
     {
-        "scalar.MERGED": anywhere,
+        "scalar.MERGED": serve_any_point,
         "scalar.WHOLE": lambda n, f: n <= 30,
         "small.SMALL_6": lambda n, f: n <= 6,
         "small.SMALL_7": lambda n, f: n == 7,
         "small.SMALL_8": lambda n, f: n == 8,
-        "lanes.LANES_16": _lanes_16,
+        "lanes.LANES_16": _is_for_lanes_16,
         "lanes.LANES_32": lambda n, f: n >= 17 and f <= 2 ** (n - 1),
     },
-    _fraction,
+    _choose_fraction_kernel,
 )
 
 #: At (n, f).
-UNSAFE_RARE = Table(__package__, {"planting.PLANTED_TRIALS": anywhere})
+UNSAFE_RARE = KernelTable(__package__, {"planting.PLANTED_TRIALS": serve_any_point})
 
 
-def _one_by_one(n: int, p: float) -> bool:
+def _is_sampled_per_node(n: int, p: float) -> bool:
     """Whether every node is decided by itself; elsewhere the number of faults is drawn first."""
-    from ..draws.bernoulli import MANY  # compiled rooms are imported once a point is asked for
+    from ..draws.bernoulli import MIN_DIGIT_RATE  # compiled rooms are imported once a point is asked for
 
-    return p >= MANY
+    return p >= MIN_DIGIT_RATE
 
 
-def _critical(n: int, p: float) -> str:
-    if _one_by_one(n, p):
+def _choose_critical_kernel(n: int, p: float) -> str:
+    if _is_sampled_per_node(n, p):
         return "rate.unsafe_digits"
     return "rate.unsafe_labels" if n < 15 else "rate.unsafe_merge"
 
 
 #: At (n, p), n <= 30.
-UNSAFE_CRITICAL = Table(
+UNSAFE_CRITICAL = KernelTable(
     __package__,
     {
-        "rate.unsafe_digits": _one_by_one,
-        "rate.unsafe_labels": lambda n, p: not _one_by_one(n, p),
-        "rate.unsafe_merge": lambda n, p: n >= 9 and not _one_by_one(n, p),
+        "rate.unsafe_digits": _is_sampled_per_node,
+        "rate.unsafe_labels": lambda n, p: not _is_sampled_per_node(n, p),
+        "rate.unsafe_merge": lambda n, p: n >= 9 and not _is_sampled_per_node(n, p),
     },
-    _critical,
+    _choose_critical_kernel,
 )

@@ -21,10 +21,10 @@ UNSAFE_IN = UNSAFE_FRACTION.family("unsafe_nodes_{}", CLASSES)
 UNSAFE_SQUARED_IN = UNSAFE_FRACTION.family("unsafe_nodes_squared_{}", CLASSES)
 
 #: Least unsafe nodes of each class.
-LEAST = np.array(CLASSES, np.uint64)
+CLASS_BOUNDS = np.array(CLASSES, np.uint64)
 
 #: Classes that begin below 2^16: all that a lane of 16 bits may hold.
-NARROW = np.int64(sum(least < 1 << 16 for least in CLASSES))
+NARROW_CLASSES = np.int64(sum(least < 1 << 16 for least in CLASSES))
 
 #: The last bin of ``rounds_law``.  Cubes of up to eight dimensions stay below it: at most floor(d^2 / 3) = 21 rounds.
 LAST_BIN = np.int64(31)
@@ -45,7 +45,7 @@ def count_rounds(tally, reached):
 def _record_class(tally, unsafe):
     """Enter a trial's unsafe nodes into their class; fewer than the first class's are in none."""
     c = np.int64(0)
-    while c < LEAST.size and LEAST[c] <= unsafe:
+    while c < CLASS_BOUNDS.size and CLASS_BOUNDS[c] <= unsafe:
         tally[REACHED[c]] += 1
         c += 1
     if c > 0:
@@ -54,7 +54,7 @@ def _record_class(tally, unsafe):
 
 
 @block
-def record(tally, n, trial, unsafe, rounds, merging, everything):
+def record_trial(tally, n, trial, unsafe, rounds, merging, everything):
     """Enter one trial of Q_n: unsafe nodes (uint64), rounds (int64, -1 unknown), and two truth values."""
     tally[MERGING] += np.int64(merging)
     tally[ALL_UNSAFE] += np.int64(everything)

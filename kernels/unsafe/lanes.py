@@ -1,6 +1,6 @@
 """Unsafe nodes under few random faults, n = 7 .. 62: lanes are trials (:mod:`fastcube.kernels.draws.lanes`).
 
-Entry: ``LANES_16`` and ``LANES_32``, whose work is ``_sift``.  Draws from the study's key as it is:
+Entry: ``LANES_16`` and ``LANES_32``, whose work is ``_sift_trials``.  Draws from the study's key as it is:
 labels 0 .. f - 1 of a trial's sequence (LABELS, and HIGH_LABELS for n > 32).
 
 Most trials have no two faults within distance 2, hence no unsafe node and no round.  So
@@ -29,31 +29,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.subcubes import contains
+from ..cube.subcubes import is_in_subcube
 from ..draws.lanes import (
     Queue,
-    append,
-    draw_four,
-    draw_on,
+    append_lanes,
+    append_trial_ids,
+    decode_trial,
+    draw_four_vectors,
+    drop_first_vector,
     lane_pattern,
-    put_trials,
-    shift_down,
+    redraw_repeats,
     smallest_distance,
-    trial_of,
     valid_lanes,
 )
 from ..machine import bits, simd
 from ..machine.bits import ONE, ZERO, first_lanes
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally.sums import add_moments, count_moments, offer
-from .closure import KEPT, Spare, put_inside, spare_cubes
+from .closure import MAX_SPARE_DIMENSION, CubeScratch, make_cube_scratch, set_fault_inside
 from .entry import (
     ALL_UNSAFE,
+    CLASS_BOUNDS,
     LAST_BIN,
-    LEAST,
     MERGING,
     MOST_ROUNDS,
-    NARROW,
+    NARROW_CLASSES,
     REACHED,
     UNSAFE,
     UNSAFE_IN,
@@ -61,15 +61,15 @@ from .entry import (
     count_rounds,
 )
 from .layout import SPLIT_ABOVE
-from .queues import press, run_cubes, solve, solve_unrolled
-from .rounds import rounds_marked
-from .scalar import lists_for, merged_trial
+from .queues import append_hard_columns, close_and_measure, close_and_measure_unrolled, run_cubes
+from .rounds import run_marked_rounds
+from .scalar import merging_scratch_for, run_merging_trial
 
 # Trials done at once: room for 8 MiB of trials left over, touched as far as needed.
 _CHUNK = np.int64(1 << 20)
 
 
-class Sieve(NamedTuple):
+class UnsafeWorkspace(NamedTuple):
     """What the stages share; made once a call."""
 
     n: Any  #: int64
@@ -81,7 +81,7 @@ class Sieve(NamedTuple):
     third: Queue  #: of seven and eight
     masks: Any  #: f + 1 rows of one vector: free dimensions of each fault's subcube
     cubes: Any  #: uint64, eight vectors
-    spare: Spare  #: for subcubes run by themselves
+    spare: CubeScratch  #: for subcubes run by themselves
     sums: Any  #: uint64, three vectors: unsafe nodes, and their squares in two digits
     classes: Any  #: uint64, three vectors for each class of ``layout.CLASSES``: the same of its trials
     reached: Any  #: int64: trials that took r rounds or more, as ``tally.count_rounds``
@@ -93,33 +93,33 @@ class Sieve(NamedTuple):
 
 
 @block(always=True)
-def _leave(sieve, trial):
+def _defer_trial(sieve, trial):
     """Leave a trial to the plain kernel."""
     sieve.left_over[sieve.left[0]] = trial
     sieve.left[0] += 1
 
 
 @block(always=True)
-def _take(key, start, part, rows, near, hit, sieve, lanes, origin):
+def _queue_hits(key, start, part, rows, near, hit, sieve, lanes, origin):
     """Queue the trials ``hit`` of a vector; those with a repeated label only if they still have close faults.
 
     Returns how many are queued.
     """
     f, parts = sieve.f, sieve.parts
     while sieve.n > 32 and hit:
-        _leave(sieve, start + bits.lowest(hit))
+        _defer_trial(sieve, start + bits.lowest(hit))
         hit &= hit - ONE
     repeated = simd.bits(near == (near ^ near)) & hit
     while repeated:
         i = bits.lowest(repeated)
         here = repeated & (~repeated + ONE)
         repeated ^= here
-        if not draw_on(key, start + part + parts * i, sieve.n, f, sieve.labels, rows + i, lanes):
+        if not redraw_repeats(key, start + part + parts * i, sieve.n, f, sieve.labels, rows + i, lanes):
             hit ^= here
     group = (start - origin) // lanes + part
     queue = sieve.queue
-    append(queue, lanes, f, hit, sieve.labels, rows, lanes)
-    put_trials(queue, lanes, near, hit, group)
+    append_lanes(queue, lanes, f, hit, sieve.labels, rows, lanes)
+    append_trial_ids(queue, lanes, near, hit, group)
     return bits.popcount(hit)
 
 
@@ -127,17 +127,17 @@ def _take(key, start, part, rows, near, hit, sieve, lanes, origin):
 
 
 @block(always=True)
-def _split(sieve, nodes, unsafe, lanes, tally):
+def _record_classes(sieve, nodes, unsafe, lanes, tally):
     """Enter the trials ``unsafe`` of a vector into their classes of unsafe nodes."""
     zero = nodes ^ nodes
-    last = NARROW if lanes == 32 else LEAST.size
+    last = NARROW_CLASSES if lanes == 32 else CLASS_BOUNDS.size
     c = np.int64(0)
-    here = simd.bits(simd.like(nodes, LEAST[0]) <= nodes) & unsafe
+    here = simd.bits(simd.splat_like(nodes, CLASS_BOUNDS[0]) <= nodes) & unsafe
     while here:
         tally[REACHED[c]] += bits.popcount(here)
         more = ZERO
         if c + 1 < last:
-            more = simd.bits(simd.like(nodes, LEAST[c + 1]) <= nodes) & here
+            more = simd.bits(simd.splat_like(nodes, CLASS_BOUNDS[c + 1]) <= nodes) & here
         if more != here:
             add_moments(simd.select(simd.mask(nodes, here ^ more), nodes, zero), 512 // lanes, sieve.classes[24 * c :])
         here = more
@@ -145,19 +145,19 @@ def _split(sieve, nodes, unsafe, lanes, tally):
 
 
 @block
-def _rounds_of(sieve, base, free, column, lanes):
+def _run_subcube_rounds(sieve, base, free, column, lanes):
     """Rounds inside one subcube, of at most KEPT dimensions, of a trial in the queue."""
     d = max(bits.popcount(free), np.int64(9))
     state = sieve.spare.state
     for w in range(0, np.int64(8) << (d - 9), 8):
         simd.store(state, w, simd.splat(ZERO))
     for k in range(sieve.f):
-        put_inside(state, base, free, np.uint64(sieve.queue.cells[2 * lanes * k + column]))
-    return rounds_marked(state, sieve.spare.other, sieve.spare.marks, d)
+        set_fault_inside(state, base, free, np.uint64(sieve.queue.cells[2 * lanes * k + column]))
+    return run_marked_rounds(state, sieve.spare.other, sieve.spare.marks, d)
 
 
 @block
-def _run_alone(sieve, alone, lanes, origin, tally):
+def _run_by_subcube(sieve, alone, lanes, origin, tally):
     """Rounds of the trials ``alone`` of the queue's first vector, subcube by subcube, of at most KEPT dimensions.
 
     Returns those of more rounds than have a bin of their own, which are not counted.
@@ -170,16 +170,16 @@ def _run_alone(sieve, alone, lanes, origin, tally):
         base, free, rounds = ZERO, ZERO, np.int64(0)
         for k in range(sieve.f):
             x, mask = np.uint64(sieve.queue.cells[2 * lanes * k + i]), np.uint64(sieve.masks[lanes * k + i])
-            if bits.popcount(mask) > 2 and (mask != free or not contains(base, free, x)):  # not the one run last
+            if bits.popcount(mask) > 2 and (mask != free or not is_in_subcube(base, free, x)):  # not the one run last
                 base, free = x, mask
-                rounds = max(rounds, _rounds_of(sieve, base, free, i, lanes))
+                rounds = max(rounds, _run_subcube_rounds(sieve, base, free, i, lanes))
         if rounds > LAST_BIN:
             long |= here
             continue
         for r in range(1, rounds + 1):
             sieve.reached[r] += 1
         if rounds >= tally[MOST_ROUNDS]:
-            offer(tally, MOST_ROUNDS, rounds, trial_of(sieve.queue, lanes, i, origin, sieve.parts))
+            offer(tally, MOST_ROUNDS, rounds, decode_trial(sieve.queue, lanes, i, origin, sieve.parts))
     return long
 
 
@@ -191,9 +191,9 @@ def _close_queue(sieve, lanes, origin, tally):
     """
     f, queue = sieve.f, sieve.queue
     if lanes == 32:
-        nodes, largest, free, label, several = solve_unrolled(queue.cells, lanes, sieve.masks, f)
+        nodes, largest, free, label, several = close_and_measure_unrolled(queue.cells, lanes, sieve.masks, f)
     else:
-        nodes, largest, free, label, several = solve(queue.cells, lanes, sieve.masks, f)
+        nodes, largest, free, label, several = close_and_measure(queue.cells, lanes, sieve.masks, f)
     live = first_lanes(queue.filled[0], lanes)
     unsafe = simd.bits(nodes != (nodes ^ nodes)) & live
     easy = simd.bits(largest <= 2) & unsafe
@@ -201,28 +201,28 @@ def _close_queue(sieve, lanes, origin, tally):
     alone = (simd.bits(several) | ~simd.bits(largest <= 8)) & hard
     hard ^= alone
     if alone:
-        deep = alone & ~simd.bits(largest <= simd.like(nodes, np.uint64(KEPT)))
-        alone = deep | _run_alone(sieve, alone ^ deep, lanes, origin, tally)
+        deep = alone & ~simd.bits(largest <= simd.splat_like(nodes, np.uint64(MAX_SPARE_DIMENSION)))
+        alone = deep | _run_by_subcube(sieve, alone ^ deep, lanes, origin, tally)
     unsafe ^= alone
     live ^= alone
     left = bits.popcount(alone)
     while alone:
-        _leave(sieve, trial_of(queue, lanes, bits.lowest(alone), origin, sieve.parts))
+        _defer_trial(sieve, decode_trial(queue, lanes, bits.lowest(alone), origin, sieve.parts))
         alone &= alone - ONE
     if hard:
         in_word = simd.bits(largest <= 6) & hard
-        press(sieve.second, lanes, f, in_word, queue, free, label)
+        append_hard_columns(sieve.second, lanes, f, in_word, queue, free, label)
         if in_word != hard:
-            press(sieve.third, lanes, f, hard ^ in_word, queue, free, label)
+            append_hard_columns(sieve.third, lanes, f, hard ^ in_word, queue, free, label)
     add_moments(simd.select(simd.mask(nodes, unsafe), nodes, nodes ^ nodes), 512 // lanes, sieve.sums)
     if sieve.n > SPLIT_ABOVE:
-        _split(sieve, nodes, unsafe, lanes, tally)
-    tally[ALL_UNSAFE] += bits.popcount(simd.bits(largest == simd.like(nodes, np.uint64(sieve.n))) & live)
+        _record_classes(sieve, nodes, unsafe, lanes, tally)
+    tally[ALL_UNSAFE] += bits.popcount(simd.bits(largest == simd.splat_like(nodes, np.uint64(sieve.n))) & live)
     sieve.reached[1] += bits.popcount(easy)
     while easy and tally[MOST_ROUNDS] <= 1:
-        offer(tally, MOST_ROUNDS, np.int64(1), trial_of(queue, lanes, bits.lowest(easy), origin, sieve.parts))
+        offer(tally, MOST_ROUNDS, np.int64(1), decode_trial(queue, lanes, bits.lowest(easy), origin, sieve.parts))
         easy &= easy - ONE
-    shift_down(queue, lanes)
+    drop_first_vector(queue, lanes)
     return left
 
 
@@ -230,22 +230,22 @@ def _close_queue(sieve, lanes, origin, tally):
 
 
 @block(always=True)
-def _drain(sieve, lanes, origin, least, tally):
+def _drain_queues(sieve, lanes, origin, least, tally):
     """Work on the queues that hold ``least`` columns or more, a vector of each; returns the number of trials left over."""
     left = np.int64(0)
     if sieve.queue.filled[0] >= least:
         left = _close_queue(sieve, lanes, origin, tally)
     if sieve.second.filled[0] >= least:
         run_cubes(sieve.second, lanes, sieve.f, 0, sieve.masks, sieve.cubes, sieve.reached, origin, sieve.parts, tally)
-        shift_down(sieve.second, lanes)
+        drop_first_vector(sieve.second, lanes)
     if sieve.third.filled[0] >= least:
         run_cubes(sieve.third, lanes, sieve.f, 2, sieve.masks, sieve.cubes, sieve.reached, origin, sieve.parts, tally)
-        shift_down(sieve.third, lanes)
+        drop_first_vector(sieve.third, lanes)
     return left
 
 
 @block
-def _sift(key, first, stop, sieve, lanes, tally):
+def _sift_trials(key, first, stop, sieve, lanes, tally):
     """Count trials first .. stop - 1, but for those that it leaves over: for n > 32 those that pass the filter, otherwise
     those with a subcube of more than twelve dimensions or more than LAST_BIN rounds.
 
@@ -255,7 +255,7 @@ def _sift(key, first, stop, sieve, lanes, tally):
     f, parts = sieve.f, sieve.parts
     words = sieve.labels.view(np.uint64)
     pattern = lane_pattern(sieve.n, lanes)
-    two = simd.like(simd.load(sieve.labels, 0), np.uint64(2))
+    two = simd.splat_like(simd.load(sieve.labels, 0), np.uint64(2))
     merging = np.int64(0)
     step = lanes * parts
     origin = first - first % (4 * step)
@@ -268,19 +268,19 @@ def _sift(key, first, stop, sieve, lanes, tally):
         hit = ZERO
         if not draining:
             if vector == 0:
-                draw_four(key, np.uint64(8 * (start // step)), f, parts, pattern, words)
+                draw_four_vectors(key, np.uint64(8 * (start // step)), f, parts, pattern, words)
             part = vector & (parts - 1)
             rows = vector * (f + 1) * lanes
             near = smallest_distance(sieve.labels, rows, lanes, f)
             hit = simd.bits(near <= two)
             if hit != ZERO:
                 hit &= valid_lanes(start + part, parts, lanes, first, stop)
-                merging += _take(key, start, part, rows, near, hit, sieve, lanes, origin)
+                merging += _queue_hits(key, start, part, rows, near, hit, sieve, lanes, origin)
             vector = (vector + 1) & (4 * parts - 1)
             if part == parts - 1:
                 start += step
         if draining or hit != ZERO:
-            merging -= _drain(sieve, lanes, origin, 1 if draining else lanes, tally)
+            merging -= _drain_queues(sieve, lanes, origin, 1 if draining else lanes, tally)
         if draining and sieve.queue.filled[0] <= 0 and sieve.second.filled[0] <= 0 and sieve.third.filled[0] <= 0:
             break
     sieve.queue.filled[0] = 0
@@ -290,13 +290,13 @@ def _sift(key, first, stop, sieve, lanes, tally):
     sieve.reached[0] += stop - first - sieve.left[0]
 
 
-def _make(width: int, word: Any) -> Kernel:
+def _make_kernel(width: int, word: Any) -> Kernel:
     lanes = 512 // width  # a constant of the closure, with which all callees are specialised
 
     @scratch
-    def sieve_for(n, f, most):
+    def workspace_for(n, f, most):
         parts = np.int64(2 if width == 16 and n <= 8 else 1)
-        return Sieve(
+        return UnsafeWorkspace(
             n,
             f,
             parts,
@@ -306,9 +306,9 @@ def _make(width: int, word: Any) -> Kernel:
             Queue(np.zeros((f + 5) * 2 * lanes, word), f + 5, np.zeros(1, np.int64)),
             np.empty((f + 1) * lanes, word),
             np.empty(64, np.uint64),
-            spare_cubes(),
+            make_cube_scratch(),
             np.zeros(24, np.uint64),
-            np.zeros(24 * LEAST.size, np.uint64),
+            np.zeros(24 * CLASS_BOUNDS.size, np.uint64),
             np.zeros(LAST_BIN + 2, np.int64),
             np.empty(most, np.int64),
             np.zeros(1, np.int64),
@@ -319,20 +319,20 @@ def _make(width: int, word: Any) -> Kernel:
         """Count unsafe nodes and rounds over trials; 0 <= f <= 2^(n-1), and n in 7..16 (16 bits) or 17..62 (32 bits)."""
         n = np.int64(params[0])
         f = np.int64(params[1])
-        sieve = sieve_for(n, f, max(min(stop - first, _CHUNK), 0))
-        lists = lists_for(params)
+        sieve = workspace_for(n, f, max(min(stop - first, _CHUNK), 0))
+        lists = merging_scratch_for(params)
         for begin in range(first, stop, _CHUNK):
-            _sift(key, begin, min(begin + _CHUNK, stop), sieve, lanes, tally)
+            _sift_trials(key, begin, min(begin + _CHUNK, stop), sieve, lanes, tally)
             for i in range(sieve.left[0]):
-                merged_trial(key, sieve.left_over[i], params, lists, tally)
+                run_merging_trial(key, sieve.left_over[i], params, lists, tally)
         count_rounds(tally, sieve.reached)
         count_moments(tally, UNSAFE.total, UNSAFE.squares, sieve.sums)
-        for c in range(LEAST.size):
+        for c in range(CLASS_BOUNDS.size):
             count_moments(tally, UNSAFE_IN[c], UNSAFE_SQUARED_IN[c], sieve.classes[24 * c :])
 
     return unsafe_lanes
 
 
 #: Kernels for 7 <= n <= 16 and for 17 <= n <= 62.
-LANES_16 = _make(16, np.uint16)
-LANES_32 = _make(32, np.uint32)
+LANES_16 = _make_kernel(16, np.uint16)
+LANES_32 = _make_kernel(32, np.uint32)

@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.labels import LabelSet, add, clear, label_set
+from ..cube.labels import LabelSet, add_label, clear_labels, label_set
 from ..draws import philox
 from ..draws.nodes import Rows, next_row, node_label, rows_for
 from ..machine import simd
-from ..machine.bits import ALL, LOW32, ONE, ZERO, first_lanes, popcount
+from ..machine.bits import ALL_BITS, LOW32, ONE, ZERO, first_lanes, popcount
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, add_square, add_wide, offer
-from .closure import Spare, solve, spare_cubes
+from .closure import CubeScratch, evaluate_fault_set, make_cube_scratch
 from .layout import MARKING, UNSAFE_RARE
 
 _COUNTED = UNSAFE_RARE.counter("counted")
@@ -41,8 +41,8 @@ _CLASSES = np.array(MARKING, np.int64)
 _HALF = np.uint64(32)
 
 
-class Scratch(NamedTuple):
-    """What :func:`planted_faults` and the kernel need; made by :func:`set_up`."""
+class PlantingScratch(NamedTuple):
+    """What :func:`write_planted_faults` and the kernel need; made by :func:`set_up`."""
 
     rows: Rows
     low: Any  #: uint32: low 32 bits of a trial's labels
@@ -53,7 +53,7 @@ class Scratch(NamedTuple):
     seen: LabelSet
     base: Any  #: uint64, f + 16: see ``subcubes.merge_faults``
     free: Any  #: uint64, likewise
-    spare: Spare
+    spare: CubeScratch
 
 
 @scratch
@@ -67,7 +67,7 @@ def set_up(params):
         for a in range(b + 1):
             masks[at] = (ONE << np.uint64(a)) | (ONE << np.uint64(b))
             at += 1
-    return Scratch(
+    return PlantingScratch(
         rows_for(),
         np.empty(f + 32, np.uint32),
         np.empty(8, np.uint64),
@@ -77,7 +77,7 @@ def set_up(params):
         label_set(f),
         np.empty(f + 16, np.uint64),
         np.empty(f + 16, np.uint64),
-        spare_cubes(),
+        make_cube_scratch(),
     )
 
 
@@ -85,7 +85,7 @@ def set_up(params):
 
 
 @block(always=True)
-def plant(key, t, f, room):
+def sample_planted_pair(key, t, f, room):
     """The planted pair of a trial: its mask, and the number of its positions among the C(f, 2), an int64."""
     if room.present[0] != t >> 3:
         room.present[0] = t >> 3
@@ -107,7 +107,7 @@ def plant(key, t, f, room):
 
 
 @block(always=True)
-def draw_low(key, t, n, count, room):
+def draw_low_words(key, t, n, count, room):
     """Low 32 bits of the first ``count`` labels of a trial's sequence, or of some more."""
     for q in range((count + 15) >> 4):
         next_row(key, np.uint64(t), q, n, room.rows)
@@ -115,7 +115,7 @@ def draw_low(key, t, n, count, room):
 
 
 @block
-def _label(key, t, p, n, f, room):
+def _read_label(key, t, p, n, f, room):
     """Label p of the trial's sequence, by the words at hand where they will do."""
     if n > 32 or p >= f - 1:
         return node_label(key, t, p, n)
@@ -123,7 +123,7 @@ def _label(key, t, p, n, f, room):
 
 
 @block
-def _positions(pair):
+def _decode_pair(pair):
     """Positions i < j of pair number C(j, 2) + i."""
     j = np.int64((1.0 + np.sqrt(8.0 * pair + 1.0)) / 2.0)
     while j * (j - 1) // 2 > pair:
@@ -134,28 +134,28 @@ def _positions(pair):
 
 
 @block
-def planted_faults(key, t, n, f, mask, pair, room):
+def write_planted_faults(key, t, n, f, mask, pair, room):
     """Write the faults of a planted trial to ``room.labels``, by position; returns the planted positions i < j.
 
-    ``mask`` and ``pair`` from :func:`_plant`, after :func:`draw_low`.
+    ``mask`` and ``pair`` from :func:`_plant`, after :func:`draw_low_words`.
 
     x_i is the first label of the trial's sequence and x_j its neighbour by the mask; the others are the next
     distinct labels of the sequence that are neither, in the order of positions.
     """
-    i, j = _positions(pair)
-    x = _label(key, t, np.int64(0), n, f, room)
-    clear(room.seen)
-    add(room.seen, x)
-    add(room.seen, x ^ mask)
+    i, j = _decode_pair(pair)
+    x = _read_label(key, t, np.int64(0), n, f, room)
+    clear_labels(room.seen)
+    add_label(room.seen, x)
+    add_label(room.seen, x ^ mask)
     room.labels[i] = x
     room.labels[j] = x ^ mask
     p = np.int64(1)
     for k in range(f):
         if k not in (i, j):
             while True:
-                x = _label(key, t, p, n, f, room)
+                x = _read_label(key, t, p, n, f, room)
                 p += 1
-                if add(room.seen, x):
+                if add_label(room.seen, x):
                     break
             room.labels[k] = x
     return i, j
@@ -165,7 +165,7 @@ def planted_faults(key, t, n, f, mask, pair, room):
 
 
 @block(always=True)
-def _lonely(mask, count, low):
+def _is_only_close_pair(mask, count, low):
     """Whether no two of ``count`` labels but the planted pair can be near: rows 1, 2, ... and the pair's subcube at row 0.
 
     By their low 32 bits: False may be said of faults that are far apart, never True of others.  A row is held against
@@ -174,29 +174,29 @@ def _lonely(mask, count, low):
     last = count - 16 if count > 16 else np.int64(0)
     valid = first_lanes(count, 16)
     tail = simd.load(low, last)
-    two = simd.like(tail, 2)
-    nearest = simd.like(tail, 32)
-    free = simd.like(tail, np.uint32(mask & LOW32))
-    x = simd.like(tail, low[0])
+    two = simd.splat_like(tail, 2)
+    nearest = simd.splat_like(tail, 32)
+    free = simd.splat_like(tail, np.uint32(mask & LOW32))
+    x = simd.splat_like(tail, low[0])
     at = np.int64(1)
     while at + 16 < count:
         nearest = simd.minimum(nearest, simd.popcount((simd.load(low, at) ^ x) & ~free))
         at += 16
     apart = simd.popcount((tail ^ x) & ~free)
-    close = simd.bits(apart <= two) & (ALL << np.uint64(at - last))
+    close = simd.bits(apart <= two) & (ALL_BITS << np.uint64(at - last))
     for k in range(1, count - 1):
-        x = simd.like(tail, low[k])
+        x = simd.splat_like(tail, low[k])
         at = np.int64(k + 1)
         while at + 16 < count:
             nearest = simd.minimum(nearest, simd.popcount(simd.load(low, at) ^ x))
             at += 16
         apart = simd.popcount(tail ^ x)
-        close |= simd.bits(apart <= two) & (ALL << np.uint64(at - last))
+        close |= simd.bits(apart <= two) & (ALL_BITS << np.uint64(at - last))
     return (close & valid) | simd.bits(nearest <= two) == ZERO
 
 
 @block
-def is_first(labels, f, i, j):
+def is_first_close_pair(labels, f, i, j):
     """Whether no two of f labels at positions before (i, j), in lexicographic order, are within distance 2."""
     two = simd.splat(np.uint64(2))
     for a in range(i + 1):
@@ -207,7 +207,7 @@ def is_first(labels, f, i, j):
             near = simd.bits(simd.popcount(x ^ simd.load(labels, at)) <= two)
             near &= first_lanes(stop - at)
             if at <= a:
-                near &= ALL << np.uint64(a + 1 - at)
+                near &= ALL_BITS << np.uint64(a + 1 - at)
             if near != ZERO:
                 return False
             at += 8
@@ -215,7 +215,7 @@ def is_first(labels, f, i, j):
 
 
 @block(always=True)
-def _record(tally, t, n, unsafe, rounds, largest):
+def _record_trial(tally, t, n, unsafe, rounds, largest):
     """Enter a trial that counts: unsafe nodes (uint64), rounds (-1 unknown), the largest subcube's dimension."""
     c = ZERO
     tally[_COUNTED] += 1
@@ -236,21 +236,21 @@ def _record(tally, t, n, unsafe, rounds, largest):
 
 
 @block
-def _trial(key, t, params, scratch, tally):
+def _run_trial(key, t, params, scratch, tally):
     """One planted trial."""
     n = np.int64(params[0])
     f = np.int64(params[1])
-    draw_low(key, t, n, f - 1, scratch)
-    mask, pair = plant(key, t, f, scratch)
-    if _lonely(mask, f - 1, scratch.low):
+    draw_low_words(key, t, n, f - 1, scratch)
+    mask, pair = sample_planted_pair(key, t, f, scratch)
+    if _is_only_close_pair(mask, f - 1, scratch.low):
         d = popcount(mask)
-        _record(tally, t, n, np.uint64(2 * (d - 1)), d - 1, d)
+        _record_trial(tally, t, n, np.uint64(2 * (d - 1)), d - 1, d)
         return
-    i, j = planted_faults(key, t, n, f, mask, pair, scratch)
-    if is_first(scratch.labels, f, i, j):
-        unsafe, rounds, _, largest = solve(scratch.labels, f, scratch.base, scratch.free, scratch.spare)
-        _record(tally, t, n, unsafe, rounds, largest)
+    i, j = write_planted_faults(key, t, n, f, mask, pair, scratch)
+    if is_first_close_pair(scratch.labels, f, i, j):
+        unsafe, rounds, _, largest = evaluate_fault_set(scratch.labels, f, scratch.base, scratch.free, scratch.spare)
+        _record_trial(tally, t, n, unsafe, rounds, largest)
 
 
 #: Planted trials of (n, f), 2 <= n <= 62 and 2 <= f <= min(2^n, 4096).
-PLANTED_TRIALS = trials_kernel(set_up, _trial)
+PLANTED_TRIALS = trials_kernel(set_up, _run_trial)

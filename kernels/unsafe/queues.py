@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cube.subcubes import close, measure
-from ..draws.lanes import append, put_row, trial_of
+from ..cube.subcubes import close_subcubes, measure_subcubes
+from ..draws.lanes import append_lanes, append_row, decode_trial
 from ..machine import bits, simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block
@@ -27,34 +27,34 @@ from .small import run_rounds
 
 
 @block
-def solve(cells, lanes, masks, f):
+def close_and_measure(cells, lanes, masks, f):
     """:func:`subcubes.close`, then :func:`subcubes.measure`."""
-    close(cells, 2, masks, f)
-    return measure(cells, 2, masks, f)
+    close_subcubes(cells, 2, masks, f)
+    return measure_subcubes(cells, 2, masks, f)
 
 
 @block
-def solve_unrolled(cells, lanes, masks, f):
-    """:func:`solve` with its loops unrolled for f = 4 .. 7, the faults of Figure 8.
+def close_and_measure_unrolled(cells, lanes, masks, f):
+    """:func:`close_and_measure` with its loops unrolled for f = 4 .. 7, the faults of Figure 8.
 
     Saves a seventh of all time at n = 10 and 12, and costs 0.4 s of compilation for each f.
     """
     if f == 4:
-        return solve(cells, lanes, masks, 4)
+        return close_and_measure(cells, lanes, masks, 4)
     if f == 5:
-        return solve(cells, lanes, masks, 5)
+        return close_and_measure(cells, lanes, masks, 5)
     if f == 6:
-        return solve(cells, lanes, masks, 6)
+        return close_and_measure(cells, lanes, masks, 6)
     if f == 7:
-        return solve(cells, lanes, masks, 7)
-    return solve(cells, lanes, masks, f)
+        return close_and_measure(cells, lanes, masks, 7)
+    return close_and_measure(cells, lanes, masks, f)
 
 
 # ---------------------------------------------------------------- rounds
 
 
 @block
-def _locate(cells, lanes, f, dims, index):
+def _locate_faults(cells, lanes, f, dims, index):
     """Rows of ``index``: each fault's label inside its column's subcube, of 6 + dims dimensions.
 
     Row f of the queue is the subcube's mask and row f + 1 one label inside; a fault of another subcube gets the
@@ -69,7 +69,7 @@ def _locate(cells, lanes, f, dims, index):
     for b in range(6 + dims):
         low = rest & (zero - rest)
         rest = rest ^ low
-        bit = simd.like(zero, ONE << np.uint64(b))
+        bit = simd.splat_like(zero, ONE << np.uint64(b))
         for k in range(f):
             x = simd.load(cells, 2 * lanes * k)
             inside = ((x ^ label) & ~free) == zero
@@ -79,7 +79,7 @@ def _locate(cells, lanes, f, dims, index):
 
 
 @block
-def _build(index, lanes, f, dims, q0, cubes):
+def _build_cubes(index, lanes, f, dims, q0, cubes):
     """Four vectors of cubes from the located faults: lane l of the g-th eight is column ``per l + q0 + g``."""
     per = lanes >> 3
     mask = simd.splat(np.uint64((64 << dims) - 1))
@@ -100,9 +100,9 @@ def run_cubes(queue, lanes, f, dims, index, cubes, reached, origin, parts, tally
     """Rounds of the first vector of trials of a second or third queue, all of which have an unsafe node: one or more."""
     per = lanes >> 3
     count = queue.filled[0]
-    _locate(queue.cells, lanes, f, dims, index)
+    _locate_faults(queue.cells, lanes, f, dims, index)
     for q0 in range(0, per, 4 >> dims):
-        _build(index, lanes, f, dims, q0, cubes)
+        _build_cubes(index, lanes, f, dims, q0, cubes)
         valid = ZERO
         for i in range(32 >> dims):
             valid |= np.uint64(per * (i & 7) + q0 + (i >> 3) < count and q0 + (i >> 3) < per) << np.uint64(i)
@@ -112,16 +112,16 @@ def run_cubes(queue, lanes, f, dims, index, cubes, reached, origin, parts, tally
                 i = bits.lowest(last)
                 last &= last - ONE
                 column = per * (i & 7) + q0 + (i >> 3)
-                offer(tally, MOST_ROUNDS, rounds, trial_of(queue, lanes, column, origin, parts))
+                offer(tally, MOST_ROUNDS, rounds, decode_trial(queue, lanes, column, origin, parts))
 
 
 @block
-def press(second, lanes, f, hard, queue, free, label):
+def append_hard_columns(second, lanes, f, hard, queue, free, label):
     """Press the hard columns of the queue, with their subcube, behind the filled columns of a second queue."""
-    append(second, lanes, f, hard, queue.cells, 0, 2 * lanes)
+    append_lanes(second, lanes, f, hard, queue.cells, 0, 2 * lanes)
     chosen = simd.mask(free, hard)
-    put_row(second, lanes, f, simd.compress(chosen, free))
-    put_row(second, lanes, f + 1, simd.compress(chosen, label))
+    append_row(second, lanes, f, simd.compress(chosen, free))
+    append_row(second, lanes, f + 1, simd.compress(chosen, label))
     for k in range(f, f + 3):
-        put_row(second, lanes, k + 2, simd.compress(chosen, simd.load(queue.cells, 2 * lanes * k)))
+        append_row(second, lanes, k + 2, simd.compress(chosen, simd.load(queue.cells, 2 * lanes * k)))
     second.filled[0] += bits.popcount(hard)

@@ -4,21 +4,21 @@ Readings R1 and R3; the fault sets are those of :mod:`bernoulli`.  Three methods
 
 ``digits``  p >= 1/64: every node decided by itself, then the rounds of the whole cube.
 ``labels``  p < 1/64, n < 15: the faulty labels into the cube's bitmask, then the rounds of the whole cube.
-``merge``   p < 1/64, n >= 15: a list of subcubes, merged while two are within distance 2 (R3).  What is left closes
+``merge_subcubes``   p < 1/64, n >= 15: a list of subcubes, merged while two are within distance 2 (R3).  What is left closes
             independently, so the rounds are those of the slowest subcube, each run by itself in its own dimension.
 
 What limits them, on one core of a Zen 5 at some 4 GHz.  ``digits``: Philox, 8 words for 64 nodes at 0.4 ns; at n = 16,
-p = .1 drawing takes 5.2 of 6.7 us.  ``labels`` and ``merge`` near p_1/2: the rounds, 1.5 ns for each 512 nodes visited while the
-state fits the first-level cache, 3 to 4 in the second (n = 20), 10 beyond it (n >= 22).  ``merge`` well below p_1/2: the scan
-of all pairs of subcubes, 0.5 ns for 16 pairs.
+p = .1 drawing takes 5.2 of 6.7 us.  ``labels`` and ``merge_subcubes`` near p_1/2: the rounds, 1.5 ns for each 512
+nodes visited while the state fits the first-level cache, 3 to 4 in the second (n = 20), 10 beyond it (n >= 22).
+``merge_subcubes`` well below p_1/2: the scan of all pairs of subcubes, 0.5 ns for 16 pairs.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..cube.bitmask import put, words_of
-from ..cube.subcubes import merge
+from ..cube.bitmask import count_words, set_node
+from ..cube.subcubes import merge_subcubes
 from ..draws import bernoulli
 from ..draws.nodes import mark_faults, next_row, rows_for
 from ..machine import bits, simd
@@ -35,7 +35,7 @@ _MOST_ROUNDS = UNSAFE_CRITICAL.extreme("rounds")
 
 
 @block
-def _count(tally, t, n, faults, closed, steps):
+def _record_trial(tally, t, n, faults, closed, steps):
     """Add a trial with ``faults`` faulty and ``closed`` faulty or unsafe nodes after ``steps`` rounds."""
     add_quantity(tally, _UNSAFE_NODES, closed - faults)
     tally[_ALL_UNSAFE] += closed == np.int64(1) << n
@@ -45,7 +45,7 @@ def _count(tally, t, n, faults, closed, steps):
 
 
 @block
-def _population(state):
+def _count_set_bits(state):
     """Number of set bits of an array of whole vectors."""
     total = simd.splat(bits.ZERO)
     for v in range(state.size >> 3):
@@ -54,10 +54,10 @@ def _population(state):
 
 
 @block
-def _component(x, free, labels, k, state):
+def _extract_subcube(x, free, labels, k, state):
     """Write the bitmask, in its own dimensions, of the faulty nodes inside a subcube to the cleared ``state``."""
-    vector = simd.like(simd.load(labels, 0), x)
-    outside = simd.like(vector, ~free)
+    vector = simd.splat_like(simd.load(labels, 0), x)
+    outside = simd.splat_like(vector, ~free)
     zero = vector ^ vector
     mask = np.uint64(free)
     for at in range(0, k, 16):
@@ -65,12 +65,12 @@ def _component(x, free, labels, k, state):
         inside = simd.bits(apart == zero) & bits.first_lanes(k - at, 16)
         while inside:
             own = bits.extract(np.uint64(labels[at + bits.lowest(inside)]), mask)
-            put(state, own)
+            set_node(state, own)
             inside &= inside - bits.ONE
 
 
 @block
-def _slowest(bases, frees, count, labels, k, state, other, marks):
+def _find_most_rounds(bases, frees, count, labels, k, state, other, marks):
     """Rounds of the slowest of the final subcubes; ``state`` is clear before and after.
 
     A d-cube needs at most floor(d^2 / 3) rounds (Przykucki 2012), so small subcubes are seldom run.
@@ -80,12 +80,12 @@ def _slowest(bases, frees, count, labels, k, state, other, marks):
         d = bits.popcount(np.uint64(frees[i]))
         if d * d // 3 <= slowest:
             continue
-        _component(bases[i], frees[i], labels, k, state)
+        _extract_subcube(bases[i], frees[i], labels, k, state)
         if d <= 6:
-            steps, _ = rounds.rounds_word(state[0], d)
+            steps, _ = rounds.run_word_rounds(state[0], d)
             state[0] = bits.ZERO
         else:
-            steps = rounds.rounds_marked(state, other, marks, d)
+            steps = rounds.run_marked_rounds(state, other, marks, d)
             for v in range(np.int64(1) << max(d - 9, 0)):
                 simd.store(state, v << 3, simd.splat(bits.ZERO))
         slowest = max(slowest, steps)
@@ -93,16 +93,16 @@ def _slowest(bases, frees, count, labels, k, state, other, marks):
 
 
 @block
-def _contains(labels, count, x):
+def _has_label(labels, count, x):
     """Whether ``x`` is among the first ``count`` labels."""
-    vector = simd.like(simd.load(labels, 0), x)
+    vector = simd.splat_like(simd.load(labels, 0), x)
     return any(
         simd.bits(vector == simd.load(labels, at)) & bits.first_lanes(count - at, 16) for at in range(0, count, 16)
     )
 
 
 @block
-def _distinct_labels(key, t, k, n, labels, seen, rows):
+def _write_distinct_labels(key, t, k, n, labels, seen, rows):
     """Write trial ``t``'s first ``k`` distinct labels to ``labels`` (uint32, 16 to spare).
 
     ``seen`` is a bitmap of 2^m <= 2^n bits: a label whose low m bits were not seen is new, others are looked up.
@@ -122,7 +122,7 @@ def _distinct_labels(key, t, k, n, labels, seen, rows):
             i += 1
             at = np.int64((x & low) >> np.uint64(6))
             bit = bits.ONE << (x & np.uint64(63))
-            if seen[at] & bit and (exact or _contains(labels, got, x)):
+            if seen[at] & bit and (exact or _has_label(labels, got, x)):
                 continue
             seen[at] |= bit
             labels[got] = x
@@ -137,15 +137,15 @@ def unsafe_digits(key, first, stop, params, tally):
     """Trials at (n, p) = params with 1 <= n <= 30 and 1/64 <= p <= 1 for ``layout.UNSAFE_CRITICAL``."""
     n = np.int64(params[0])
     head, tail = bernoulli.digit_threshold(params[1])
-    state = np.empty(words_of(n), np.uint64)
-    other = np.empty(words_of(n), np.uint64)
-    marks = np.empty(rounds.marks_words(n), np.uint64)
+    state = np.empty(count_words(n), np.uint64)
+    other = np.empty(count_words(n), np.uint64)
+    marks = np.empty(rounds.count_marks_words(n), np.uint64)
     scratch = np.empty(bernoulli.DIGIT_SCRATCH, np.uint64)
     for t in range(first, stop):
         bernoulli.digit_state(key, np.uint64(t), head, tail, n, state, scratch)
-        faults = _population(state)
-        steps = rounds.rounds_marked(state, other, marks, n)
-        _count(tally, t, n, faults, _population(state), steps)
+        faults = _count_set_bits(state)
+        steps = rounds.run_marked_rounds(state, other, marks, n)
+        _record_trial(tally, t, n, faults, _count_set_bits(state), steps)
 
 
 @kernel(TRIALS_SIGNATURE)
@@ -153,17 +153,17 @@ def unsafe_labels(key, first, stop, params, tally):
     """Trials at (n, p) = params with 1 <= n <= 30 and 0 <= p < 1/64, every one in the whole cube's bitmask."""
     n = np.int64(params[0])
     base, thresholds, guide = bernoulli.binomial_table(np.int64(1) << n, params[1])
-    state = np.empty(words_of(n), np.uint64)
-    other = np.empty(words_of(n), np.uint64)
-    marks = np.empty(rounds.marks_words(n), np.uint64)
+    state = np.empty(count_words(n), np.uint64)
+    other = np.empty(count_words(n), np.uint64)
+    marks = np.empty(rounds.count_marks_words(n), np.uint64)
     rows = rows_for()
     for t in range(first, stop):
-        k = bernoulli.number_of_faults(key, np.uint64(t), base, thresholds, guide)
+        k = bernoulli.sample_fault_count(key, np.uint64(t), base, thresholds, guide)
         for v in range(0, state.size, 8):
             simd.store(state, v, simd.splat(bits.ZERO))
         mark_faults(key, np.uint64(t), n, k, state, rows)
-        steps = rounds.rounds_marked(state, other, marks, n)
-        _count(tally, t, n, k, _population(state), steps)
+        steps = rounds.run_marked_rounds(state, other, marks, n)
+        _record_trial(tally, t, n, k, _count_set_bits(state), steps)
 
 
 @kernel(TRIALS_SIGNATURE)
@@ -179,23 +179,23 @@ def unsafe_merge(key, first, stop, params, tally):
     bases = np.empty(most + 32, np.uint32)
     frees = np.empty(most + 32, np.uint32)
     filter_words = np.int64(8)
-    while filter_words < min(most, words_of(n)):
+    while filter_words < min(most, count_words(n)):
         filter_words *= 2
     seen = np.empty(filter_words, np.uint64)
-    state = np.zeros(words_of(n), np.uint64)
-    other = np.empty(words_of(n), np.uint64)
-    marks = np.empty(rounds.marks_words(n), np.uint64)
+    state = np.zeros(count_words(n), np.uint64)
+    other = np.empty(count_words(n), np.uint64)
+    marks = np.empty(rounds.count_marks_words(n), np.uint64)
     rows = rows_for()
-    none = simd.like(simd.load(labels, 0), 0)
+    none = simd.splat_like(simd.load(labels, 0), 0)
     for t in range(first, stop):
-        k = bernoulli.number_of_faults(key, np.uint64(t), base, thresholds, guide)
-        _distinct_labels(key, np.uint64(t), k, n, labels, seen, rows)
+        k = bernoulli.sample_fault_count(key, np.uint64(t), base, thresholds, guide)
+        _write_distinct_labels(key, np.uint64(t), k, n, labels, seen, rows)
         for at in range(0, k, 16):
             simd.store(bases, at, simd.load(labels, at))
             simd.store(frees, at, none)
-        count = merge(bases, frees, k)
+        count = merge_subcubes(bases, frees, k)
         closed = np.int64(0)
         for i in range(count):
             closed += np.int64(1) << bits.popcount(np.uint64(frees[i]))
-        steps = _slowest(bases, frees, count, labels, k, state, other, marks)
-        _count(tally, t, n, k, closed, steps)
+        steps = _find_most_rounds(bases, frees, count, labels, k, state, other, marks)
+        _record_trial(tally, t, n, k, closed, steps)

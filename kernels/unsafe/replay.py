@@ -7,7 +7,7 @@ import numpy as np
 from ..draws import bernoulli
 from ..draws.nodes import fault_set, mark_faults, rows_for
 from ..machine.jit import kernel
-from .planting import draw_low, plant, planted_faults, set_up
+from .planting import draw_low_words, sample_planted_pair, set_up, write_planted_faults
 
 
 def unsafe_fraction(key, trial, n, f):
@@ -19,23 +19,23 @@ def unsafe_fraction(key, trial, n, f):
 def unsafe_rare(key, trial, n, f):
     """The faulty nodes by position, and the planted positions i < j."""
     made = set_up(np.array([np.float64(n), np.float64(f)]))
-    draw_low(key, trial, n, f - 1, made)
-    mask, pair = plant(key, trial, f, made)
-    i, j = planted_faults(key, trial, n, f, mask, pair, made)
+    draw_low_words(key, trial, n, f - 1, made)
+    mask, pair = sample_planted_pair(key, trial, f, made)
+    i, j = write_planted_faults(key, trial, n, f, mask, pair, made)
     return made.labels[:f].copy(), i, j
 
 
 @kernel("void(uint64, int64, int64, float64, uint64[::1])")
 def fault_state(key, t, n, p, state):
     """Write the bitmask of trial ``t``'s faulty nodes to ``state``, max(8, 2^(n-6)) words, for 1 <= n <= 30."""
-    if p >= bernoulli.MANY:
+    if p >= bernoulli.MIN_DIGIT_RATE:
         head, tail = bernoulli.digit_threshold(p)
         scratch = np.empty(bernoulli.DIGIT_SCRATCH, np.uint64)
         bernoulli.digit_state(key, np.uint64(t), head, tail, n, state, scratch)
         return
     base, thresholds, guide = bernoulli.binomial_table(np.int64(1) << n, p)
     state[:] = 0
-    k = bernoulli.number_of_faults(key, np.uint64(t), base, thresholds, guide)
+    k = bernoulli.sample_fault_count(key, np.uint64(t), base, thresholds, guide)
     mark_faults(key, np.uint64(t), n, k, state, rows_for())
 
 

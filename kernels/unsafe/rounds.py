@@ -17,11 +17,11 @@ import numpy as np
 from ..machine import bits, neighbours, simd
 from ..machine.jit import block, kernel
 
-_LOW = tuple(bits.LOW)  # a tuple's items are constants in the machine code, an array's are loads
+_LOW = tuple(bits.CLEAR_BIT_MASKS)  # a tuple's items are constants in the machine code, an array's are loads
 
 
 @block
-def rounds_word(x, d):
+def run_word_rounds(x, d):
     """Run the rounds of a d-cube held in one word, 0 <= d <= 6.
 
     Parameters
@@ -43,7 +43,7 @@ def rounds_word(x, d):
         one = np.uint64(0)
         two = np.uint64(0)
         for k in range(d):
-            low = bits.LOW[k]
+            low = bits.CLEAR_BIT_MASKS[k]
             by = np.uint64(1 << k)
             across = ((x >> by) & low) | ((x & low) << by)
             two |= one & across
@@ -55,58 +55,58 @@ def rounds_word(x, d):
 
 
 @block
-def _inside(x):
+def _count_inside(x):
     """Planes (one, two) of the set neighbours across the nine dimensions inside a 512-node vector."""
     a = neighbours.neighbour0(x)
     b = neighbours.neighbour1(x)
     c = neighbours.neighbour2(x)
     two = simd.majority(a, b, c)
-    one = simd.either3(a, b, c)
+    one = simd.bit_or3(a, b, c)
     a = neighbours.neighbour3(x)
     b = neighbours.neighbour4(x)
     p = simd.majority(one, a, b)
-    one = simd.either3(one, a, b)
+    one = simd.bit_or3(one, a, b)
     a = neighbours.neighbour5(x)
     b = neighbours.neighbour6(x)
-    two = simd.either3(two, p, simd.majority(one, a, b))
-    one = simd.either3(one, a, b)
+    two = simd.bit_or3(two, p, simd.majority(one, a, b))
+    one = simd.bit_or3(one, a, b)
     a = neighbours.neighbour7(x)
     b = neighbours.neighbour8(x)
     two = two | simd.majority(one, a, b)
-    return simd.either3(one, a, b), two
+    return simd.bit_or3(one, a, b), two
 
 
 @block
-def _across(state, v, by, one, two):
+def _count_across(state, v, by, one, two):
     """Add the neighbours of vector ``v`` across the two dimensions of distance ``by`` and ``2 by`` vectors."""
     a = simd.load(state, (v ^ by) << 3)
     b = simd.load(state, (v ^ (2 * by)) << 3)
-    return simd.either3(one, a, b), two | simd.majority(one, a, b)
+    return simd.bit_or3(one, a, b), two | simd.majority(one, a, b)
 
 
 @block
-def step(state, v, d):
+def step_vector(state, v, d):
     """State after one round of nodes 512 v .. 512 v + 511 of a d-cube, d >= 9; ``state`` is not modified."""
     x = simd.load(state, v << 3)
-    one, two = _inside(x)
+    one, two = _count_inside(x)
     # constant distances up to 18 dimensions (2.5 ns a vector against 5 with a loop); larger states wait for memory anyway
     if d > 10:
-        one, two = _across(state, v, 1, one, two)
+        one, two = _count_across(state, v, 1, one, two)
     if d > 12:
-        one, two = _across(state, v, 4, one, two)
+        one, two = _count_across(state, v, 4, one, two)
     if d > 14:
-        one, two = _across(state, v, 16, one, two)
+        one, two = _count_across(state, v, 16, one, two)
     if d > 16:
-        one, two = _across(state, v, 64, one, two)
+        one, two = _count_across(state, v, 64, one, two)
     for k in range(8, (d - 9) & -2, 2):
-        one, two = _across(state, v, 1 << k, one, two)
+        one, two = _count_across(state, v, 1 << k, one, two)
     if not d & 1:
         two = two | (one & simd.load(state, (v ^ (1 << (d - 10))) << 3))
     return x | two
 
 
 @block
-def _differ(x, y):
+def _has_difference(x, y):
     return simd.bits(x != y) != np.uint64(0)
 
 
@@ -116,9 +116,9 @@ def _rounds_one_vector(state):
     x = simd.load(state, 0)
     rounds = np.int64(0)
     while True:
-        _, two = _inside(x)
+        _, two = _count_inside(x)
         y = x | two
-        if not _differ(x, y):
+        if not _has_difference(x, y):
             simd.store(state, 0, x)
             return rounds
         x = y
@@ -132,11 +132,11 @@ def _rounds_two_vectors(state):
     y = simd.load(state, 8)
     rounds = np.int64(0)
     while True:
-        one, two = _inside(x)
-        p = simd.either3(x, two, one & y)
-        one, two = _inside(y)
-        q = simd.either3(y, two, one & x)
-        if not _differ((x ^ p) | (y ^ q), x ^ x):
+        one, two = _count_inside(x)
+        p = simd.bit_or3(x, two, one & y)
+        one, two = _count_inside(y)
+        q = simd.bit_or3(y, two, one & x)
+        if not _has_difference((x ^ p) | (y ^ q), x ^ x):
             simd.store(state, 0, x)
             simd.store(state, 8, y)
             return rounds
@@ -146,18 +146,18 @@ def _rounds_two_vectors(state):
 
 
 @block
-def _sweep(now, after, d):
+def _sweep_vectors(now, after, d):
     """One round from ``now`` to ``after``, all vectors; tells whether any node was set."""
     changes = simd.splat(bits.ZERO)
     for v in range(1 << (d - 9)):
-        y = step(now, v, d)
+        y = step_vector(now, v, d)
         changes = changes | (y ^ simd.load(now, v << 3))
         simd.store(after, v << 3, y)
-    return _differ(changes, simd.splat(bits.ZERO))
+    return _has_difference(changes, simd.splat(bits.ZERO))
 
 
 @block
-def _near(marks, at, b, d):
+def _spread_marks(marks, at, b, d):
     """Word ``b`` of the set of vectors that are in the set at ``marks[at:]`` or have a neighbour in it."""
     c = marks[at + b]
     near = c | ((c >> np.uint64(1)) & _LOW[0]) | ((c & _LOW[0]) << np.uint64(1))
@@ -172,19 +172,19 @@ def _near(marks, at, b, d):
 
 
 @block
-def _round(now, after, marks, old, new, full, words, d):
+def _run_marked_round(now, after, marks, old, new, full, words, d):
     """One round from ``now`` to ``after``; tells whether any node was set.
 
     Only vectors next to a change are visited, and none whose nodes are all set.  ``now`` and ``after`` differ at
     most in the vectors that the round before changed; all of these are visited or, if full, copied, so after
     the round the two differ at most in the vectors that it changed.
     """
-    ones = simd.splat(bits.ALL)
+    ones = simd.splat(bits.ALL_BITS)
     any_changed = np.uint64(0)
     for b in range(words):
         filled = marks[full + b]
         copy = marks[old + b] & filled
-        visit = _near(marks, old, b, d) & ~filled
+        visit = _spread_marks(marks, old, b, d) & ~filled
         changed = np.uint64(0)
         while copy:
             simd.store(after, ((b << 6) + bits.lowest(copy)) << 3, ones)
@@ -193,10 +193,10 @@ def _round(now, after, marks, old, new, full, words, d):
             i = bits.lowest(visit)
             visit &= visit - np.uint64(1)
             v = (b << 6) + i
-            y = step(now, v, d)
+            y = step_vector(now, v, d)
             simd.store(after, v << 3, y)
-            changed |= np.uint64(_differ(y, simd.load(now, v << 3))) << np.uint64(i)
-            filled |= np.uint64(not _differ(y, ones)) << np.uint64(i)
+            changed |= np.uint64(_has_difference(y, simd.load(now, v << 3))) << np.uint64(i)
+            filled |= np.uint64(not _has_difference(y, ones)) << np.uint64(i)
         marks[new + b] = changed
         marks[full + b] = filled
         any_changed |= changed
@@ -204,13 +204,13 @@ def _round(now, after, marks, old, new, full, words, d):
 
 
 @block
-def marks_words(d):
-    """Length of the scratch ``marks`` of :func:`rounds_marked`."""
+def count_marks_words(d):
+    """Length of the scratch ``marks`` of :func:`run_marked_rounds`."""
     return np.int64(3) << max(d - 15, 0)
 
 
 @block
-def rounds_marked(state, other, marks, d):
+def run_marked_rounds(state, other, marks, d):
     """Run the rounds of a d-cube to the fixed point.
 
     Parameters
@@ -240,39 +240,39 @@ def rounds_marked(state, other, marks, d):
     rounds = np.int64(0)
     if d < 15:
         while True:
-            if not _sweep(state, other, d):
+            if not _sweep_vectors(state, other, d):
                 return rounds
-            if not _sweep(other, state, d):
+            if not _sweep_vectors(other, state, d):
                 return rounds + 1
             rounds += 2
     words = np.int64(1) << (d - 15)
     for b in range(words):
-        marks[b] = bits.ALL
+        marks[b] = bits.ALL_BITS
         marks[2 * words + b] = bits.ZERO
     while True:
-        if not _round(state, other, marks, 0, words, 2 * words, words, d):
+        if not _run_marked_round(state, other, marks, 0, words, 2 * words, words, d):
             return rounds
-        if not _round(other, state, marks, words, 0, 2 * words, words, d):
+        if not _run_marked_round(other, state, marks, words, 0, 2 * words, words, d):
             return rounds + 1
         rounds += 2
 
 
 @block
-def rounds_linked(state, ends, other, marks, d):
-    """:func:`rounds_marked` with faulty links (reading R2), whose ``ends``, words as of ``state``, are marked in step 1."""
+def run_link_rounds(state, ends, other, marks, d):
+    """:func:`run_marked_rounds` with faulty links (reading R2), whose ``ends``, words as of ``state``, are marked in step 1."""
     linked = bits.ZERO
     for word in range(ends.size):
         linked |= ends[word] & ~state[word]
     if linked == bits.ZERO:
-        return rounds_marked(state, other, marks, d)
+        return run_marked_rounds(state, other, marks, d)
     for v in range(0, ends.size, 8):
-        simd.store(other, v, step(state, v >> 3, max(d, 9)))
+        simd.store(other, v, step_vector(state, v >> 3, max(d, 9)))
     for word in range(ends.size):
         state[word] = other[word] | ends[word]
-    return 1 + rounds_marked(state, other, marks, d)
+    return 1 + run_marked_rounds(state, other, marks, d)
 
 
 @kernel("int64(uint64[::1], uint64[::1], uint64[::1], int64)")
-def rounds_cube(state, ends, other, d):
-    """:func:`rounds_linked` of one given d-cube."""
-    return rounds_linked(state, ends, other, np.empty(marks_words(d), np.uint64), d)
+def run_cube_rounds(state, ends, other, d):
+    """:func:`run_link_rounds` of one given d-cube."""
+    return run_link_rounds(state, ends, other, np.empty(count_marks_words(d), np.uint64), d)

@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.bitmask import across
-from ..draws.nodes import Draws, Rows, draw_faults, drawn, draws_for, mark_faults, rows_for
+from ..cube.bitmask import neighbour_word
+from ..draws.nodes import Draws, Rows, count_sampled_labels, draw_faults, draws_for, mark_faults, rows_for
 from ..machine import bits, simd
 from ..machine.jit import block, kernel, scratch
 from ..machine.trials import trials_kernel
-from .closure import Spare, solve, spare_cubes
-from .entry import record
-from .rounds import marks_words, rounds_marked
+from .closure import CubeScratch, evaluate_fault_set, make_cube_scratch
+from .entry import record_trial
+from .rounds import count_marks_words, run_marked_rounds
 
 #: Shape of the counts: number of faults, unsafe nodes, rounds.  Rounds in Q_5 stay below 9.
-SHAPE = (33, 32, 16)
+COUNTS_SHAPE = (33, 32, 16)
 
 _LOW = (0x55555555, 0x33333333, 0x0F0F0F0F, 0x00FF00FF, 0x0000FFFF)
 
@@ -31,71 +31,73 @@ _IN_LANES = np.array(
 )
 
 
-class Lists(NamedTuple):
-    """Scratch of :func:`merged_trial`."""
+class MergingScratch(NamedTuple):
+    """Scratch of :func:`run_merging_trial`."""
 
     labels: Any  #: uint64: the faults
     base: Any  #: uint64: subcubes
     free: Any
     draws: Draws
-    spare: Spare
+    spare: CubeScratch
 
 
 @scratch
-def lists_for(params):
+def merging_scratch_for(params):
     """Scratch for trials at (n, f)."""
     n, f = np.int64(params[0]), np.int64(params[1])
-    few = drawn(n, f)
+    few = count_sampled_labels(n, f)
     labels = np.empty(max(f, few), np.uint64)
-    return Lists(labels, np.empty(f + 16, np.uint64), np.empty(f + 16, np.uint64), draws_for(few), spare_cubes())
+    return MergingScratch(
+        labels, np.empty(f + 16, np.uint64), np.empty(f + 16, np.uint64), draws_for(few), make_cube_scratch()
+    )
 
 
 @block
-def merged_trial(key, t, params, scratch, tally):
+def run_merging_trial(key, t, params, scratch, tally):
     """Count unsafe nodes and rounds of a trial by merging subcubes; params (n, f), 1 <= n <= 62, 0 <= f <= 2^n.
 
     O(f^2 / 8) a trial, and the rounds of the subcubes; memory O(f).
     """
     n, f = np.int64(params[0]), np.int64(params[1])
     draw_faults(key, t, n, f, scratch.labels, scratch.draws)
-    unsafe, rounds, merging, largest = solve(scratch.labels, f, scratch.base, scratch.free, scratch.spare)
-    record(tally, n, t, unsafe, rounds, merging, largest == n)
+    unsafe, rounds, merging, largest = evaluate_fault_set(scratch.labels, f, scratch.base, scratch.free, scratch.spare)
+    record_trial(tally, n, t, unsafe, rounds, merging, largest == n)
 
 
-class Cubes(NamedTuple):
-    """Scratch of :func:`whole_trial`, uint64."""
+class WholeCubeScratch(NamedTuple):
+    """Scratch of :func:`run_whole_cube_trial`, uint64."""
 
     state: Any  #: the n-cube's bitmask, of whole vectors
     other: Any  #: another
-    marks: Any  #: see ``rounds.rounds_marked``
+    marks: Any  #: see ``rounds.run_marked_rounds``
     rows: Rows
 
 
 @scratch
-def cubes_for(params):
+def whole_cube_scratch_for(params):
     """Scratch for trials at (n, f)."""
     n = np.int64(params[0])
     words = np.int64(1) << max(n - 6, 3)
-    return Cubes(
+    return WholeCubeScratch(
         np.zeros(words, np.uint64),
         np.empty(words, np.uint64),
-        np.empty(marks_words(n), np.uint64),
+        np.empty(count_marks_words(n), np.uint64),
         rows_for(),
     )
 
 
 @block
-def _adjacent(state, used, n):
+def _has_adjacent_nodes(state, used, n):
     """Whether two set nodes of the n-cube, ``used`` words of a bitmask, are neighbours."""
     found = bits.ZERO
     for i in range(used):
         for k in range(n):
-            found |= state[i] & across(state, i, k)
+            found |= state[i] & neighbour_word(state, i, k)
     return found != bits.ZERO
 
 
 @block
-def whole_trial(key, t, params, scratch, tally):
+def run_whole_cube_trial(key, t, params, scratch, tally):
     """Count unsafe nodes and rounds of a trial on the whole cube's bitmask; params (n, f), 1 <= n <= 30, 0 <= f <= 2^n.
 
     O(f) a trial for the draws and O(2^n / 512) a round.  Two faults within distance 2 are adjacent or have a common
@@ -107,40 +109,40 @@ def whole_trial(key, t, params, scratch, tally):
     for v in range(used):
         state[v] = bits.ZERO
     mark_faults(key, np.uint64(t), n, f, state, scratch.rows)
-    rounds = rounds_marked(state, scratch.other, scratch.marks, n)
+    rounds = run_marked_rounds(state, scratch.other, scratch.marks, n)
     closed = np.int64(0)
     for v in range(used):
         closed += bits.popcount(state[v])
-    merging = closed > f or _adjacent(state, used, n)
-    record(tally, n, t, np.uint64(closed - f), rounds, merging, closed == np.int64(1) << n)
+    merging = closed > f or _has_adjacent_nodes(state, used, n)
+    record_trial(tally, n, t, np.uint64(closed - f), rounds, merging, closed == np.int64(1) << n)
 
 
-MERGED = trials_kernel(lists_for, merged_trial)
-WHOLE = trials_kernel(cubes_for, whole_trial)
+MERGED = trials_kernel(merging_scratch_for, run_merging_trial)
+WHOLE = trials_kernel(whole_cube_scratch_for, run_whole_cube_trial)
 
 
 # ---------------------------------------------------------------- all fault sets of a small cube
 
 
 @block
-def _count(x, one, two, k, low):
+def _add_neighbours(x, one, two, k, low):
     """Add the neighbours across dimension k to the carry-save counts (some neighbour, at least two)."""
-    by = simd.like(x, 1 << k)
-    mask = simd.like(x, low)
+    by = simd.splat_like(x, 1 << k)
+    mask = simd.splat_like(x, low)
     across = ((x >> by) & mask) | ((x & mask) << by)
     return one | across, two | (one & across)
 
 
 @block
-def _step(x):
+def _step_states(x):
     """State after one round, for 16 states of Q_5."""
-    one = simd.like(x, 0)
+    one = simd.splat_like(x, 0)
     two = one
-    one, two = _count(x, one, two, 0, _LOW[0])
-    one, two = _count(x, one, two, 1, _LOW[1])
-    one, two = _count(x, one, two, 2, _LOW[2])
-    one, two = _count(x, one, two, 3, _LOW[3])
-    one, two = _count(x, one, two, 4, _LOW[4])
+    one, two = _add_neighbours(x, one, two, 0, _LOW[0])
+    one, two = _add_neighbours(x, one, two, 1, _LOW[1])
+    one, two = _add_neighbours(x, one, two, 2, _LOW[2])
+    one, two = _add_neighbours(x, one, two, 3, _LOW[3])
+    one, two = _add_neighbours(x, one, two, 4, _LOW[4])
     return x | two
 
 
@@ -170,7 +172,7 @@ def count_sets(n, near, far, counts):
     memory increment that each set takes.
     """
     lanes = simd.load(_IN_LANES, 0)
-    size, unsafe = np.uint64(SHAPE[1] * SHAPE[2]), np.uint64(SHAPE[2])
+    size, unsafe = np.uint64(COUNTS_SHAPE[1] * COUNTS_SHAPE[2]), np.uint64(COUNTS_SHAPE[2])
     index = np.empty(16, np.uint32)
     whole = np.uint64(0xFFFFFFFF) >> np.uint64(32 - (1 << n))
     used = np.int64(0)  # lanes that name nodes of Q_n only
@@ -178,19 +180,19 @@ def count_sets(n, near, far, counts):
         used += 1
     subset = far[0]
     while True:
-        faulty = lanes | simd.like(lanes, near | subset)
+        faulty = lanes | simd.splat_like(lanes, near | subset)
         x = faulty
-        rounds = simd.like(x, 0)
+        rounds = simd.splat_like(x, 0)
         while True:
-            new = _step(x)
+            new = _step_states(x)
             changed = new != x
             if simd.bits(changed) == np.uint64(0):
                 break
-            rounds = simd.select(changed, rounds + simd.like(x, 1), rounds)
+            rounds = simd.select(changed, rounds + simd.splat_like(x, 1), rounds)
             x = new
         f = simd.popcount(faulty)
         marked = simd.popcount(x) - f
-        place = (f * simd.like(f, size)) + ((marked * simd.like(f, unsafe)) + rounds)
+        place = (f * simd.splat_like(f, size)) + ((marked * simd.splat_like(f, unsafe)) + rounds)
         simd.store(index, 0, place)
         for lane in range(used):
             counts[index[lane]] += 1

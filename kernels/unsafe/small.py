@@ -27,13 +27,13 @@ from .entry import ALL_UNSAFE, LAST_BIN, MERGING, MOST_ROUNDS, UNSAFE, count_rou
 
 
 @block(always=True)
-def _pack(dims, v, mask):
+def _pack_mask(dims, v, mask):
     """A mask of vector ``v`` as a pack."""
     return simd.bits(mask) << np.uint64(8 * (v >> dims))
 
 
 @block(always=True)
-def round_of_cubes(dims, cubes, at, to):
+def run_cubes_round(dims, cubes, at, to):
     """One round from vectors ``at .. at + 3`` of ``cubes`` into ``to .. to + 3``.
 
     Returns the pack of trials in which a node became unsafe, and the pack of those with two set nodes within
@@ -47,12 +47,12 @@ def round_of_cubes(dims, cubes, at, to):
         b = neighbours.neighbour1(x)
         c = neighbours.neighbour2(x)
         two = simd.majority(a, b, c)
-        one = simd.either3(a, b, c)
+        one = simd.bit_or3(a, b, c)
         a = neighbours.neighbour3(x)
         b = neighbours.neighbour4(x)
         c = neighbours.neighbour5(x)
-        two = simd.either3(two, simd.majority(one, a, b), simd.either3(one, a, b) & c)
-        one = simd.either3(one, a, b) | c
+        two = simd.bit_or3(two, simd.majority(one, a, b), simd.bit_or3(one, a, b) & c)
+        one = simd.bit_or3(one, a, b) | c
         if dims == 1:
             a = simd.load(cubes, 8 * (at + (v ^ 1)))
             two = two | (one & a)
@@ -61,16 +61,16 @@ def round_of_cubes(dims, cubes, at, to):
             a = simd.load(cubes, 8 * (at + (v ^ 1)))
             b = simd.load(cubes, 8 * (at + (v ^ 2)))
             two = two | simd.majority(one, a, b)
-            one = simd.either3(one, a, b)
+            one = simd.bit_or3(one, a, b)
         y = x | two
-        changed |= _pack(dims, v, x != y)
-        near |= _pack(dims, v, (two | (one & x)) != (x ^ x))
+        changed |= _pack_mask(dims, v, x != y)
+        near |= _pack_mask(dims, v, (two | (one & x)) != (x ^ x))
         simd.store(cubes, 8 * (to + v), y)
     return changed, near
 
 
 @block(always=True)
-def _sizes(dims, cubes, at, g):
+def _count_set_nodes(dims, cubes, at, g):
     """Numbers of set nodes of the g-th eight trials."""
     v = at + (g << dims)
     out = simd.popcount(simd.load(cubes, 8 * v))
@@ -81,7 +81,7 @@ def _sizes(dims, cubes, at, g):
 
 
 @block(always=True)
-def _mark(dims, draws, begin, end, field, labels, cubes, at):
+def _mark_nodes(dims, draws, begin, end, field, labels, cubes, at):
     """Vectors ``at .. at + 3`` of ``cubes``: the nodes that words ``begin .. end - 1`` hold for fields ``field``, ..."""
     low = simd.splat(labels)
     for v in range(4):
@@ -95,7 +95,7 @@ def _mark(dims, draws, begin, end, field, labels, cubes, at):
 
 
 @block(always=True)
-def _complete(dims, key, prepared, draws, room, drawn, field, labels, count, cubes):
+def _redraw_repeats(dims, key, prepared, draws, room, drawn, field, labels, count, cubes):
     """Draw on, word by word, for the trials whose first ``count`` labels are not distinct.
 
     Extra words are kept for the blocks' other fields as far as ``draws`` has room; two places behind it serve those
@@ -107,16 +107,16 @@ def _complete(dims, key, prepared, draws, room, drawn, field, labels, count, cub
     while True:
         lack = ZERO
         for g in range(4 >> dims):
-            lack |= simd.bits(_sizes(dims, cubes, at, g) != wanted) << np.uint64(8 * g)
+            lack |= simd.bits(_count_set_nodes(dims, cubes, at, g) != wanted) << np.uint64(8 * g)
         if lack == ZERO:
             return drawn
         place = j if j < room else room + (j & 1)
         if j >= drawn and j & 1 == 0:
-            even, odd = philox.lanes(key, prepared, np.uint64(j >> 1))
+            even, odd = philox.word_lanes(key, prepared, np.uint64(j >> 1))
             simd.store(draws, 8 * place, even)
             simd.store(draws, 8 * place + 8, odd)
             drawn = min(j + 2, room)
-        _mark(dims, draws, place, place + 1, field, labels, cubes, at + 4)
+        _mark_nodes(dims, draws, place, place + 1, field, labels, cubes, at + 4)
         for v in range(4):
             x = simd.load(cubes, 8 * v)
             lanes = simd.mask(x, lack >> np.uint64(8 * (v >> dims)))
@@ -125,11 +125,11 @@ def _complete(dims, key, prepared, draws, room, drawn, field, labels, count, cub
 
 
 @block(always=True)
-def _draw(key, prepared, count, draws):
+def _draw_words(key, prepared, count, draws):
     """The first ``count`` words of eight trials' sequences (one more for odd counts); returns how many."""
     drawn = np.int64(0)
     while drawn < count:
-        even, odd = philox.lanes(key, prepared, np.uint64(drawn >> 1))
+        even, odd = philox.word_lanes(key, prepared, np.uint64(drawn >> 1))
         simd.store(draws, 8 * drawn, even)
         simd.store(draws, 8 * drawn + 8, odd)
         drawn += 2
@@ -148,7 +148,7 @@ def run_rounds(dims, cubes, valid, unsafe, reached):
     at = np.int64(0)
     r = np.int64(0)
     while True:
-        changed, near = round_of_cubes(dims, cubes, at, 4 - at)
+        changed, near = run_cubes_round(dims, cubes, at, 4 - at)
         changed &= valid
         if r == 0:
             changed |= unsafe
@@ -162,7 +162,7 @@ def run_rounds(dims, cubes, valid, unsafe, reached):
 
 
 @block
-def _valid(dims, start, first, stop):
+def _valid_trials(dims, start, first, stop):
     """Pack of the trials ``start + g + 8 l`` inside [first, stop)."""
     out = ZERO
     for i in range(32 >> dims):
@@ -173,7 +173,7 @@ def _valid(dims, start, first, stop):
 
 
 @block
-def _smallest(pack, start):
+def _smallest_trial(pack, start):
     """Smallest trial of a pack that is not empty."""
     out = np.int64(64)
     while pack:
@@ -183,7 +183,7 @@ def _smallest(pack, start):
     return start + out
 
 
-class _Small(NamedTuple):
+class _SmallScratch(NamedTuple):
     """What the stages share; made once a call."""
 
     f: Any  #: int64
@@ -196,21 +196,23 @@ class _Small(NamedTuple):
 
 
 @scratch
-def _small_for(n, f):
+def _small_scratch_for(n, f):
     size = np.int64(1) << n
     count = min(f, size - f)
     room = 2 * count + 16
     draws = np.empty(8 * (room + 2), np.uint64)
-    return _Small(f, size, count, room, draws, np.empty(64, np.uint64), np.zeros(LAST_BIN + 2, np.int64))
+    return _SmallScratch(f, size, count, room, draws, np.empty(64, np.uint64), np.zeros(LAST_BIN + 2, np.int64))
 
 
 @block(always=True)
-def _fill(dims, key, prepared, small, drawn, field):
+def _fill_cubes(dims, key, prepared, small, drawn, field):
     """The fault sets of the blocks' fields ``field``, ... in the first four vectors of the cubes; returns the words drawn."""
     first = np.int64(0)
     labels = np.uint64(small.size - 1)
-    _mark(dims, small.draws, first, small.count, field, labels, small.cubes, first)
-    drawn = _complete(dims, key, prepared, small.draws, small.room, drawn, field, labels, small.count, small.cubes)
+    _mark_nodes(dims, small.draws, first, small.count, field, labels, small.cubes, first)
+    drawn = _redraw_repeats(
+        dims, key, prepared, small.draws, small.room, drawn, field, labels, small.count, small.cubes
+    )
     if small.f > small.count:
         inside = simd.splat(~ZERO if small.size >= 64 else (ONE << np.uint64(small.size)) - ONE)
         for v in range(4):
@@ -226,32 +228,32 @@ def _count_nodes(dims, small, at, chosen, total, squares):
     all_unsafe = np.int64(0)
     for g in range(4 >> dims):
         here = chosen >> np.uint64(8 * g)
-        closed = _sizes(dims, small.cubes, at, g)
+        closed = _count_set_nodes(dims, small.cubes, at, g)
         unsafe = simd.select(simd.mask(closed, here), closed - faults, simd.splat(ZERO))
         total, squares = add_lanes(total, squares, unsafe)
         all_unsafe += bits.popcount(simd.bits(closed == whole) & here)
     return total, squares, all_unsafe
 
 
-def _make(dims: int) -> Kernel:
+def _make_kernel(dims: int) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant=f"{6 + dims}")
     def unsafe_small(key, first, stop, params, tally):
         """Count unsafe nodes and rounds over trials; see ``layout.UNSAFE_FRACTION`` for the tally."""
-        small = _small_for(np.int64(params[0]), np.int64(params[1]))
+        small = _small_scratch_for(np.int64(params[0]), np.int64(params[1]))
         total = squares = simd.splat(ZERO)
         all_unsafe = merging = np.int64(0)
         for start in range(first & ~63, stop, 64):
             prepared = philox.prepare_lanes(key, np.uint64(start >> 3), philox.LABELS)
-            drawn = _draw(key, prepared, small.count, small.draws)
+            drawn = _draw_words(key, prepared, small.count, small.draws)
             for field in range(0, 8, 4 >> dims):
-                drawn = _fill(dims, key, prepared, small, drawn, field)
+                drawn = _fill_cubes(dims, key, prepared, small, drawn, field)
                 valid = first_lanes(32 >> dims, 32)
                 if start < first or start + 64 > stop:
-                    valid = _valid(dims, start + field, first, stop)
+                    valid = _valid_trials(dims, start + field, first, stop)
                 rounds, last, at, near = run_rounds(dims, small.cubes, valid, ZERO, small.reached)
                 merging += bits.popcount(near)
                 if last != ZERO and rounds >= tally[MOST_ROUNDS]:
-                    offer(tally, MOST_ROUNDS, rounds, _smallest(last, start + field))
+                    offer(tally, MOST_ROUNDS, rounds, _smallest_trial(last, start + field))
                 if rounds > 0:
                     total, squares, more = _count_nodes(dims, small, at, valid, total, squares)
                     all_unsafe += more
@@ -266,4 +268,4 @@ def _make(dims: int) -> Kernel:
 
 
 #: Kernels for n <= 6, n = 7 and n = 8.
-SMALL_6, SMALL_7, SMALL_8 = _make(0), _make(1), _make(2)
+SMALL_6, SMALL_7, SMALL_8 = _make_kernel(0), _make_kernel(1), _make_kernel(2)

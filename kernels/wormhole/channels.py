@@ -10,7 +10,7 @@ from ..machine.jit import block
 
 
 @block(always=True)
-def channel(v, j, n, copy):
+def channel_number(v, j, n, copy):
     """Number of the channel j of node v; inside a supernode those of copy 1 come behind all others."""
     if copy and j < 2:
         return (n << n) + 2 * v + j

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..machine.jit import block, scratch
-from ..multicasting.supercube import buddy_step, first_across
-from .channels import channel
+from ..multicasting.supercube import buddy_step, first_step_across
+from .channels import channel_number
 
 _ONE = np.int64(1)
 _TWO = np.int64(2)
 
 
-class Graph(NamedTuple):
+class DependencyGraph(NamedTuple):
     """A graph by lists of arcs."""
 
     head: Any  #: int64, a channel: its last arc, or -1
@@ -29,13 +29,13 @@ class Graph(NamedTuple):
 
 
 @scratch
-def graph_for(n):
+def dependency_graph_for(n):
     """Room for the graph of Q_n with two virtual channels."""
     channels = (n + 2) << n
     # of each of two classes and each node: across, at the buddy of each step beyond, and from each node before to
     # two buddies and each step beyond
     most = (3 << n) + (2 << n) * (3 + n + n * (n + 2))
-    return Graph(
+    return DependencyGraph(
         np.empty(channels, np.int64),
         np.empty(channels, np.int64),
         np.empty(most, np.int64),
@@ -46,7 +46,7 @@ def graph_for(n):
 
 
 @block
-def _add(graph, c, d):
+def _add_arc(graph, c, d):
     """The arc c -> d."""
     at = graph.arcs[0]
     graph.arcs[0] = at + 1
@@ -57,16 +57,16 @@ def _add(graph, c, d):
 
 
 @block
-def _across(graph, v, fault, n, copy):
+def _add_across_arcs(graph, v, fault, n, copy):
     """What a message at v for the place across waits for."""
     q = v & 3
     if (fault >> (q ^ 3)) & 1 == 0:
-        step = first_across(q, fault)
-        _add(graph, channel(v, step >> 1, n, copy), channel(v ^ step, (step ^ 3) >> 1, n, copy))
+        step = first_step_across(q, fault)
+        _add_arc(graph, channel_number(v, step >> 1, n, copy), channel_number(v ^ step, (step ^ 3) >> 1, n, copy))
 
 
 @block
-def _class(graph, net, a, q, flip, unicast, copy, n):
+def _add_class_arcs(graph, net, a, q, flip, unicast, copy, n):
     """Arcs of D_H (``flip`` = 0) or D_L (all labels complemented) at the node (a, q), and at the buddies of its detours."""
     v = a << 2 | q
     fault = np.int64(net.fault[a])
@@ -78,15 +78,15 @@ def _class(graph, net, a, q, flip, unicast, copy, n):
         if to > here:
             if (net.fault[to ^ flip] >> q) & 1:  # from the buddy to p's own
                 step = buddy_step(q, fault)
-                _add(graph, channel(v, step >> 1, n, copy), channel(v ^ step, 2 + k, n, copy))
+                _add_arc(graph, channel_number(v, step >> 1, n, copy), channel_number(v ^ step, 2 + k, n, copy))
             continue
         if (net.fault[to ^ flip] >> q) & 1:
             continue
         entered = True
-        came = channel(p, 2 + k, n, copy)
+        came = channel_number(p, 2 + k, n, copy)
         for j in range(2):
             if (fault >> (q ^ (1 << j))) & 1 == 0:
-                _add(graph, came, channel(v, np.int64(j), n, copy))
+                _add_arc(graph, came, channel_number(v, np.int64(j), n, copy))
         limit = np.int64(1) << (n - 2)  # labels below it can be a unicast's goal: those before p's next shortcut
         for i in range(n - 2):
             other = to ^ ((_TWO << i) - 1)
@@ -96,15 +96,15 @@ def _class(graph, net, a, q, flip, unicast, copy, n):
             beyond = here ^ ((_TWO << i) - 1)
             if beyond > here and (not unicast or beyond < limit):
                 if (net.fault[beyond ^ flip] >> q) & 1:
-                    _add(graph, came, channel(v, buddy_step(q, fault) >> 1, n, copy))
+                    _add_arc(graph, came, channel_number(v, buddy_step(q, fault) >> 1, n, copy))
                 else:
-                    _add(graph, came, channel(v, np.int64(2 + i), n, copy))
+                    _add_arc(graph, came, channel_number(v, np.int64(2 + i), n, copy))
     if entered:
-        _across(graph, v, fault, n, copy)
+        _add_across_arcs(graph, v, fault, n, copy)
 
 
 @block
-def build(graph, net, n, unicast, copies):
+def build_graph(graph, net, n, unicast, copies):
     """The graph of a supercube with its faults, for one or two virtual channels."""
     for c in range(graph.head.size):
         graph.head[c] = -1
@@ -116,9 +116,9 @@ def build(graph, net, n, unicast, copies):
         for q in range(4):
             if (fault >> q) & 1:
                 continue
-            _across(graph, np.int64(a << 2 | q), fault, n, False)
-            _class(graph, net, np.int64(a), np.int64(q), np.int64(0), unicast, False, n)
-            _class(graph, net, np.int64(a), np.int64(q), top, unicast, copies == 2, n)
+            _add_across_arcs(graph, np.int64(a << 2 | q), fault, n, False)
+            _add_class_arcs(graph, net, np.int64(a), np.int64(q), np.int64(0), unicast, False, n)
+            _add_class_arcs(graph, net, np.int64(a), np.int64(q), top, unicast, copies == 2, n)
 
 
 @block

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..machine.dispatch import Table, anywhere
+from ..machine.dispatch import KernelTable, serve_any_point
 
-MULTICAST_DEADLOCK = Table(__package__, {"scalar.MULTICAST_DEADLOCK_SINGLE": anywhere})
-MULTICAST_DEADLOCK_SETS = Table(__package__, {"scalar.MULTICAST_DEADLOCK_SETS": anywhere})
+MULTICAST_DEADLOCK = KernelTable(__package__, {"scalar.MULTICAST_DEADLOCK_SINGLE": serve_any_point})
+MULTICAST_DEADLOCK_SETS = KernelTable(__package__, {"scalar.MULTICAST_DEADLOCK_SETS": serve_any_point})
 
 #: At (n, f, senders, destinations).
-MULTICAST_WORMHOLE = Table(__package__, {"scalar.MULTICAST_WORMHOLE_SINGLE": anywhere})
+MULTICAST_WORMHOLE = KernelTable(__package__, {"scalar.MULTICAST_WORMHOLE_SINGLE": serve_any_point})

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine.jit import kernel
-from ..multicasting.supercube import set_faults
+from ..multicasting.supercube import update_faults
 from .scalar import is_cyclic_with, set_up_deadlock
 
 
 @kernel("int64(uint64[::1], int64, int64, int64, int64, int64)")
-def cyclic(faulty, n, lo, hi, unicast, copies):
+def has_dependency_cycle(faulty, n, lo, hi, unicast, copies):
     """Whether the graph of a given supercube has a cycle, as 0 or 1; the pair must be fault-tolerant."""
     scratch = set_up_deadlock(np.array([n, faulty.size], np.float64))
-    set_faults(scratch.net, faulty, lo, hi, n, True)
+    update_faults(scratch.net, faulty, lo, hi, n, True)
     return np.int64(is_cyclic_with(scratch, n, unicast != 0, copies))

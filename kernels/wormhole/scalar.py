@@ -8,15 +8,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..draws.enumerate_sets import next_choice
+from ..draws.enumerate_sets import next_combination
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
-from ..multicasting.scalar import Ends, draw, ends_for
-from ..multicasting.supercube import Net, clear_wanted, label_of, net_for, place_of, set_faults, set_wanted
-from ..partition.scalar import Listed, draw_listed, listed, search_listed
-from .dependencies import Graph, build, graph_for, is_cyclic
+from ..multicasting.scalar import MulticastEnds, draw_multicasts, multicast_ends_for
+from ..multicasting.supercube import (
+    Supercube,
+    clear_wanted,
+    set_wanted,
+    supercube_for,
+    supernode_label,
+    supernode_place,
+    update_faults,
+)
+from ..partition.scalar import FaultList, draw_fault_list, fault_list_for, search_listed
+from .dependencies import DependencyGraph, build_graph, dependency_graph_for, is_cyclic
 from .layout import MULTICAST_DEADLOCK, MULTICAST_WORMHOLE
-from .simulation import Traffic, reset, send, stops, traffic_for
+from .simulation import Traffic, add_multicast, clear_traffic, has_deadlock, traffic_for
 
 _ONE = np.int64(1)
 _TWO = np.int64(2)
@@ -32,27 +40,27 @@ _REPAIRED = MULTICAST_DEADLOCK.counter("cyclic_repaired")
 class DeadlockScratch(NamedTuple):
     """What a trial works in."""
 
-    faults: Listed
-    net: Net
-    graph: Graph
+    faults: FaultList
+    net: Supercube
+    graph: DependencyGraph
 
 
 @scratch
 def set_up_deadlock(params):
     """Room for the trials of a point (n, f)."""
     n = np.int64(params[0])
-    return DeadlockScratch(listed(n, np.int64(params[1])), net_for(n), graph_for(n))
+    return DeadlockScratch(fault_list_for(n, np.int64(params[1])), supercube_for(n), dependency_graph_for(n))
 
 
 @block
 def is_cyclic_with(scratch, n, unicast, copies):
     """Whether the graph of the faults in place has a cycle."""
-    build(scratch.graph, scratch.net, n, unicast, copies)
+    build_graph(scratch.graph, scratch.net, n, unicast, copies)
     return is_cyclic(scratch.graph)
 
 
 @block
-def _look_for_cycles(n, scratch, tally):
+def _count_cycles(n, scratch, tally):
     """Count the fault set in place.
 
     The graph of unicasts is a part of the graph, and the one of two channels maps onto it copy by copy: where it has no
@@ -63,20 +71,20 @@ def _look_for_cycles(n, scratch, tally):
     if lo < 0:
         return
     tally[_GRAPH_PARTITIONED] += 1
-    set_faults(scratch.net, faults, lo, hi, n, True)
+    update_faults(scratch.net, faults, lo, hi, n, True)
     if is_cyclic_with(scratch, n, False, _ONE):
         tally[_CYCLIC] += 1
         tally[_UNICAST] += np.int64(is_cyclic_with(scratch, n, True, _ONE))
         tally[_REPAIRED] += np.int64(is_cyclic_with(scratch, n, False, _TWO))
-    set_faults(scratch.net, faults, lo, hi, n, False)
+    update_faults(scratch.net, faults, lo, hi, n, False)
 
 
 @block
 def deadlock_trial(key, t, params, scratch, tally):
     """One trial at (n, f)."""
     n = np.int64(params[0])
-    draw_listed(key, t, n, scratch.faults)
-    _look_for_cycles(n, scratch, tally)
+    draw_fault_list(key, t, n, scratch.faults)
+    _count_cycles(n, scratch, tally)
 
 
 #: ``multicast-deadlock``; params are (n, f), 3 <= n <= 8.
@@ -90,8 +98,8 @@ def deadlock_set(key, t, params, scratch, tally):
     chosen = params[2:]
     for i in range(f):
         scratch.faults.labels[i] = np.uint64(chosen[i])
-    next_choice(chosen, f, np.int64(1) << n)
-    _look_for_cycles(n, scratch, tally)
+    next_combination(chosen, f, np.int64(1) << n)
+    _count_cycles(n, scratch, tally)
 
 
 #: All C(2^n, f) fault sets; (n, f, 0, 1, ..., f - 1) = params.
@@ -109,9 +117,9 @@ _DEADLOCK_SEPARATE = MULTICAST_WORMHOLE.counter("deadlock_separate")
 class WormholeScratch(NamedTuple):
     """What a trial works in."""
 
-    faults: Listed
-    ends: Ends
-    net: Net
+    faults: FaultList
+    ends: MulticastEnds
+    net: Supercube
     traffic: Traffic
 
 
@@ -124,11 +132,13 @@ def set_up_wormhole(params):
     # a multicast's requests are at most one at each node that it enters, and four at its source; a unicast's two for each channel
     requests = senders * max((1 << n) + 4 + (1 << (n - 2)), destinations * (2 * n + 6))
     traffic = traffic_for(n, senders * max(4, destinations), requests)
-    return WormholeScratch(listed(n, np.int64(params[1])), ends_for(n, senders), net_for(n), traffic)
+    return WormholeScratch(
+        fault_list_for(n, np.int64(params[1])), multicast_ends_for(n, senders), supercube_for(n), traffic
+    )
 
 
 @block
-def _sort(nodes, count):
+def _sort_nodes(nodes, count):
     """Bring up to 255 nodes into ascending order, by insertion."""
     for i in range(1, count):
         x = nodes[i]
@@ -140,22 +150,22 @@ def _sort(nodes, count):
 
 
 @block
-def _send(scratch, i, first, stop, lo, hi, n, copies):
+def _send_multicast(scratch, i, first, stop, lo, hi, n, copies):
     """The messages of source i to destinations ``first .. stop - 1`` of its own."""
     nodes, s = scratch.ends.nodes[i][first:stop], scratch.ends.sources[i]
     set_wanted(scratch.net, nodes, lo, hi, n)
-    send(scratch.traffic, scratch.net, label_of(s, lo, hi, n), place_of(s, lo, hi), n, copies)
+    add_multicast(scratch.traffic, scratch.net, supernode_label(s, lo, hi, n), supernode_place(s, lo, hi), n, copies)
     clear_wanted(scratch.net, nodes, lo, hi, n)
 
 
 @block
-def stops_in_parts(scratch, lo, hi, n, destinations, size, copies):
+def has_deadlock_in_parts(scratch, lo, hi, n, destinations, size, copies):
     """Whether the trial stops when each source sends its destinations in parts of ``size``."""
-    reset(scratch.traffic)
+    clear_traffic(scratch.traffic)
     for i in range(scratch.ends.sources.size):
         for first in range(0, destinations, size):
-            _send(scratch, i, first, min(first + size, destinations), lo, hi, n, copies)
-    return stops(scratch.traffic)
+            _send_multicast(scratch, i, first, min(first + size, destinations), lo, hi, n, copies)
+    return has_deadlock(scratch.traffic)
 
 
 @block
@@ -164,18 +174,18 @@ def wormhole_trial(key, t, params, scratch, tally):
     n = np.int64(params[0])
     destinations = np.int64(params[3])
     faults, ends = scratch.faults, scratch.ends
-    draw(key, t, n, destinations, faults, ends)
+    draw_multicasts(key, t, n, destinations, faults, ends)
     for i in range(ends.sources.size):
-        _sort(ends.nodes[i], destinations)
+        _sort_nodes(ends.nodes[i], destinations)
     lo, hi, _ = search_listed(faults, n)
     if lo < 0:
         return
     tally[_WORMHOLE_PARTITIONED] += 1
-    set_faults(scratch.net, faults.labels[: faults.count[0]], lo, hi, n, True)
-    tally[_DEADLOCK] += np.int64(stops_in_parts(scratch, lo, hi, n, destinations, destinations, _ONE))
-    tally[_DEADLOCK_REPAIRED] += np.int64(stops_in_parts(scratch, lo, hi, n, destinations, destinations, _TWO))
-    tally[_DEADLOCK_SEPARATE] += np.int64(stops_in_parts(scratch, lo, hi, n, destinations, _ONE, _TWO))
-    set_faults(scratch.net, faults.labels[: faults.count[0]], lo, hi, n, False)
+    update_faults(scratch.net, faults.labels[: faults.count[0]], lo, hi, n, True)
+    tally[_DEADLOCK] += np.int64(has_deadlock_in_parts(scratch, lo, hi, n, destinations, destinations, _ONE))
+    tally[_DEADLOCK_REPAIRED] += np.int64(has_deadlock_in_parts(scratch, lo, hi, n, destinations, destinations, _TWO))
+    tally[_DEADLOCK_SEPARATE] += np.int64(has_deadlock_in_parts(scratch, lo, hi, n, destinations, _ONE, _TWO))
+    update_faults(scratch.net, faults.labels[: faults.count[0]], lo, hi, n, False)
 
 
 #: ``multicast-wormhole``; params are (n, f, senders, destinations), 3 <= n <= 8.

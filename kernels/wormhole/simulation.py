@@ -12,8 +12,8 @@ import numpy as np
 
 from ..machine.bits import highest
 from ..machine.jit import block, scratch
-from ..multicasting.supercube import buddy_step, first_across, first_steps, next_label, shortcut
-from .channels import channel
+from ..multicasting.supercube import buddy_step, first_step_across, first_steps, next_label, shortcut_label
+from .channels import channel_number
 
 _NONE = np.int64(-1)
 _WAITING = np.int32(2**31 - 1)  # a request whose node no header has reached
@@ -46,14 +46,14 @@ def traffic_for(n, messages, requests):
 
 
 @block
-def reset(traffic):
+def clear_traffic(traffic):
     """No messages."""
     traffic.counts[0] = 0
     traffic.counts[1] = 0
 
 
 @block
-def _request(traffic):
+def _add_request(traffic):
     """A new request, for no channel yet."""
     at = traffic.counts[1]
     traffic.counts[1] = at + 1
@@ -65,7 +65,7 @@ def _request(traffic):
 
 
 @block
-def _end(traffic):
+def _end_message(traffic):
     """All requests since the last message are one more; its first is ready."""
     message = traffic.counts[0]
     traffic.reached[traffic.message[message]] = 0
@@ -74,7 +74,7 @@ def _end(traffic):
 
 
 @block
-def _inside(traffic, n, a, q, wanted, fault, steps, exit_step, exit_k, copy):
+def _add_supernode_requests(traffic, n, a, q, wanted, fault, steps, exit_step, exit_k, copy):
     """A message's requests at (a, q) for wanted places of its supernode, and for the k-th external channel.
 
     ``steps`` are those of :func:`first_steps`; the external channel is asked for at (a, q) itself (``exit_step`` 0) or at
@@ -83,39 +83,39 @@ def _inside(traffic, n, a, q, wanted, fault, steps, exit_step, exit_k, copy):
     v = a << 2 | q
     at = _NONE
     if steps | exit_step or exit_k >= 0:
-        at = _request(traffic)
+        at = _add_request(traffic)
     exit_at = _NONE
     across = (wanted >> (q ^ 3)) & 1
-    via = first_across(q, fault) if across else np.int64(0)
+    via = first_step_across(q, fault) if across else np.int64(0)
     for j in range(2):
         step = np.int64(1 << j)
         if (steps | exit_step) & step == 0:
             continue
-        traffic.asked[at, j] = channel(v, np.int64(j), n, copy)
+        traffic.asked[at, j] = channel_number(v, np.int64(j), n, copy)
         if step in (via, exit_step):
-            more = _request(traffic)
+            more = _add_request(traffic)
             traffic.then[at, j] = more
             if via == step:
-                traffic.asked[more, 1 - j] = channel(v ^ step, np.int64(1 - j), n, copy)
+                traffic.asked[more, 1 - j] = channel_number(v ^ step, np.int64(1 - j), n, copy)
             if exit_step == step:
-                traffic.asked[more, 2] = channel(v ^ step, 2 + exit_k, n, copy)
+                traffic.asked[more, 2] = channel_number(v ^ step, 2 + exit_k, n, copy)
                 exit_at = more
     if exit_k >= 0 and exit_step == 0:
-        traffic.asked[at, 2] = channel(v, 2 + exit_k, n, copy)
+        traffic.asked[at, 2] = channel_number(v, 2 + exit_k, n, copy)
         exit_at = at
     return at, exit_at
 
 
 @block
-def _leave(net, a, q, goal, flip):
+def _next_hop(net, a, q, goal, flip):
     """The label that R' leads to, the external dimension, and the step of a detour or 0."""
-    to = shortcut(a ^ flip, goal ^ flip) ^ flip
+    to = shortcut_label(a ^ flip, goal ^ flip) ^ flip
     step = buddy_step(q, np.int64(net.fault[a])) if (net.fault[to] >> q) & 1 else np.int64(0)
     return to, highest(np.uint64(a ^ to)), step
 
 
 @block
-def _sweep(traffic, net, a, q, flip, n, copy):
+def _add_sweep_message(traffic, net, a, q, flip, n, copy):
     """The message D_H or D_L from (a, q), if it has a destination."""
     goal = next_label(net.busy, a, flip, net.busy.size)
     if goal < 0:
@@ -125,9 +125,9 @@ def _sweep(traffic, net, a, q, flip, n, copy):
     while True:
         to, k, step = a, _NONE, np.int64(0)
         if goal >= 0:
-            to, k, step = _leave(net, a, q, goal, flip)
+            to, k, step = _next_hop(net, a, q, goal, flip)
         fault = np.int64(net.fault[a])
-        at, exit_at = _inside(traffic, n, a, q, own, fault, first_steps(q, own, fault), step, k, copy)
+        at, exit_at = _add_supernode_requests(traffic, n, a, q, own, fault, first_steps(q, own, fault), step, k, copy)
         if before >= 0:
             traffic.then[before, 2] = at
         if goal < 0:
@@ -139,24 +139,24 @@ def _sweep(traffic, net, a, q, flip, n, copy):
         if a == goal:
             own = np.int64(net.wanted[a])
             goal = next_label(net.busy, a, flip, net.busy.size)
-    _end(traffic)
+    _end_message(traffic)
 
 
 @block
-def send(traffic, net, a, q, n, copies):
+def add_multicast(traffic, net, a, q, n, copies):
     """The messages of one multicast, in their order: D_E over the low and the high dimension, D_H, D_L."""
     own, fault = np.int64(net.wanted[a]), np.int64(net.fault[a])
     for j in range(2):
         step = first_steps(q, own, fault) & (np.int64(1) << j)
         if step:
-            _inside(traffic, n, a, q, own, fault, step, np.int64(0), _NONE, False)
-            _end(traffic)
-    _sweep(traffic, net, a, q, np.int64(0), n, False)
-    _sweep(traffic, net, a, q, np.int64(net.wanted.size - 1), n, copies == 2)
+            _add_supernode_requests(traffic, n, a, q, own, fault, step, np.int64(0), _NONE, False)
+            _end_message(traffic)
+    _add_sweep_message(traffic, net, a, q, np.int64(0), n, False)
+    _add_sweep_message(traffic, net, a, q, np.int64(net.wanted.size - 1), n, copies == 2)
 
 
 @block
-def _meet(traffic, at, step):
+def _acquire_channels(traffic, at, step):
     """Whether a request gets all its channels now."""
     for i in range(3):
         c = traffic.asked[at, i]
@@ -173,7 +173,7 @@ def _meet(traffic, at, step):
 
 
 @block
-def _let_go(traffic, first, end):
+def _release_channels(traffic, first, end):
     for at in range(first, end):
         if traffic.reached[at] < 0:
             for i in range(3):
@@ -182,7 +182,7 @@ def _let_go(traffic, first, end):
 
 
 @block
-def stops(traffic):
+def has_deadlock(traffic):
     """Run until all messages have ended (False) or nothing is acquired in a step (True); all channels are free then."""
     messages = traffic.counts[0]
     for m in range(messages):
@@ -198,15 +198,15 @@ def stops(traffic):
             first = traffic.message[m]
             end = traffic.message[m + 1]
             for at in range(first, end):
-                if 0 <= traffic.reached[at] < step and _meet(traffic, at, step):
+                if 0 <= traffic.reached[at] < step and _acquire_channels(traffic, at, step):
                     acquired = True
                     traffic.left[m] -= 1
             if traffic.left[m] == 0:
-                _let_go(traffic, first, end)
+                _release_channels(traffic, first, end)
                 alive -= 1
         if not acquired:
             for m in range(messages):
                 if traffic.left[m] > 0:
-                    _let_go(traffic, traffic.message[m], traffic.message[m + 1])
+                    _release_channels(traffic, traffic.message[m], traffic.message[m + 1])
             return True
     return False

@@ -50,7 +50,7 @@ def with_numpy_cubes(
         bad = after
 
 
-def closure(faults: set[int]) -> list[tuple[int, int]]:
+def unsafe_closure(faults: set[int]) -> list[tuple[int, int]]:
     """Subcubes of faulty and unsafe nodes."""
     cubes: list[tuple[int, int]] = []
     for x in faults:
@@ -72,18 +72,18 @@ def with_numpy_pairs(n: int, f: int, trials: int, seed: int = 0) -> int:
             close |= np.bitwise_count(labels[:, i] ^ labels[:, j]) <= 2
     total = 0
     for faults in map(set, labels[close].tolist()):
-        total += sum(2 ** free.bit_count() for _, free in closure(faults)) - len(faults)
+        total += sum(2 ** free.bit_count() for _, free in unsafe_closure(faults)) - len(faults)
     return total
 
 
-def distinct(f: int, rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+def sample_distinct(f: int, rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
     """For each trial f nodes."""
     bad = np.zeros(shape, bool)
     np.put_along_axis(bad, np.argpartition(rng.random(shape), f, axis=1)[:, :f], True, axis=1)
     return bad
 
 
-def by_rate(p: float, rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+def sample_by_rate(p: float, rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
     """For each trial every node with probability p."""
     return rng.random(shape) < p
 
@@ -94,7 +94,7 @@ def benchmarks() -> list[Benchmark]:
     for n, f, slow, fast in ((8, 4, 300, 2_000), (12, 6, 40, 100)):
         name, ours = f"unsafe nodes, n={n} f={f}", kernel_runner(UNSAFE_FRACTION, {"n": n, "f": f}, 2_000_000)
         out.append(Benchmark(name, "NetworkX", ours, baseline_runner(with_networkx, n, f, trials=slow)))
-        cubes = baseline_runner(with_numpy_cubes, n, partial(distinct, f), trials=fast)
+        cubes = baseline_runner(with_numpy_cubes, n, partial(sample_distinct, f), trials=fast)
         out.append(Benchmark(name, "NumPy on whole cubes", ours, cubes))
     for n, f, trials in ((16, 8, 100_000), (30, 15, 100_000), (60, 30, 50_000)):
         ours = kernel_runner(UNSAFE_FRACTION, {"n": n, "f": f}, 2_000_000)
@@ -102,6 +102,6 @@ def benchmarks() -> list[Benchmark]:
         out.append(Benchmark(f"unsafe nodes, n={n} f={f}", "NumPy on pairs", ours, pairs))
     for n, p, ours_trials, trials in ((10, 0.0097, 100_000, 300), (16, 0.0011, 5_000, 4)):
         ours = kernel_runner(UNSAFE_CRITICAL, {"n": n, "p": p}, ours_trials)
-        cubes = baseline_runner(with_numpy_cubes, n, partial(by_rate, p), trials=trials)
+        cubes = baseline_runner(with_numpy_cubes, n, partial(sample_by_rate, p), trials=trials)
         out.append(Benchmark(f"unsafe nodes, n={n} p={p}", "NumPy on whole cubes", ours, cubes))
     return out

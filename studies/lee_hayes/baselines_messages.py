@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from fastcube.networks.network import bits_down
+from fastcube.networks.network import descending_bits
 from fastcube.running.benchmark import Benchmark, baseline_runner, kernel_runner
 
-from .baselines import closure
+from .baselines import unsafe_closure
 from .broadcasting import BROADCAST
 from .routing import ROUTING
 from .routing_rate import ROUTING_RATE
@@ -16,18 +16,18 @@ from .routing_rate import ROUTING_RATE
 Bad = Callable[[int], bool]
 
 
-def inside(cubes: list[tuple[int, int]]) -> Bad:
+def is_in_subcubes(cubes: list[tuple[int, int]]) -> Bad:
     """Whether a node is in one of the subcubes."""
     return lambda x: any((x ^ b) & ~m == 0 for b, m in cubes)
 
 
-def walk(n: int, s: int, t: int, faulty: Bad, bad: Bad) -> int:
+def route_length(n: int, s: int, t: int, faulty: Bad, bad: Bad) -> int:
     """Links of ROUTE1(1) (``bad`` is ``faulty``) or ROUTE3(1); -1 when the message does not arrive."""
     path = [s]
     while path[-1] != t:
         curr = path[-1]
-        nearer = list(bits_down(curr ^ t))
-        farther = bits_down(~(curr ^ t) & (2**n - 1))
+        nearer = list(descending_bits(curr ^ t))
+        farther = descending_bits(~(curr ^ t) & (2**n - 1))
         bit = next((b for b in nearer if not bad(curr ^ b)), 0)
         bit = (
             bit
@@ -40,7 +40,7 @@ def walk(n: int, s: int, t: int, faulty: Bad, bad: Bad) -> int:
     return len(path) - 1
 
 
-def route_plainly(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, int, int]:
+def count_delivered(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, int, int]:
     """Messages delivered by ROUTE, ROUTE1(1) and ROUTE3(1)."""
     rng = random.Random(seed)
     delivered = [0, 0, 0]
@@ -51,19 +51,19 @@ def route_plainly(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, int,
             if x not in labels:
                 labels.append(x)
         faults, (s, t) = set(labels[:f]), labels[f:]
-        cubes = closure(faults)
+        cubes = unsafe_closure(faults)
         x = s
         while x != t and x not in faults:
-            x ^= next(bits_down(x ^ t))
+            x ^= next(descending_bits(x ^ t))
         delivered[0] += x == t
-        delivered[1] += walk(n, s, t, faults.__contains__, faults.__contains__) >= 0
+        delivered[1] += route_length(n, s, t, faults.__contains__, faults.__contains__) >= 0
         if all(free != 2**n - 1 for _, free in cubes):
-            closed = inside(cubes)
-            delivered[2] += walk(n, s, t, faults.__contains__, closed) >= 0
+            closed = is_in_subcubes(cubes)
+            delivered[2] += route_length(n, s, t, faults.__contains__, closed) >= 0
     return delivered[0], delivered[1], delivered[2]
 
 
-def rate_plainly(n: int, rate: float, trials: int, seed: int = 0) -> int:
+def count_delivered_rate(n: int, rate: float, trials: int, seed: int = 0) -> int:
     """Messages delivered by ROUTE1(1), every node faulty with a rate, statuses drawn when asked."""
     rng = random.Random(seed)
     delivered = 0
@@ -71,19 +71,19 @@ def rate_plainly(n: int, rate: float, trials: int, seed: int = 0) -> int:
         while True:
             status: dict[int, bool] = {}
 
-            def faulty(x: int, status: dict[int, bool] = status) -> bool:
+            def is_faulty(x: int, status: dict[int, bool] = status) -> bool:
                 if x not in status:
                     status[x] = rng.random() < rate
                 return status[x]
 
             s, t = rng.getrandbits(n), rng.getrandbits(n)
-            if s != t and not faulty(s) and not faulty(t):
+            if s != t and not is_faulty(s) and not is_faulty(t):
                 break
-        delivered += walk(n, s, t, faulty, faulty) >= 0
+        delivered += route_length(n, s, t, is_faulty, is_faulty) >= 0
     return delivered
 
 
-def spread(n: int, s: int, faulty: Bad, bad: Bad, silent: int = -1, time: int = 0) -> tuple[int, int]:
+def broadcast_reach(n: int, s: int, faulty: Bad, bad: Bad, silent: int = -1, time: int = 0) -> tuple[int, int]:
     """Nodes that BROADCAST (``bad`` and ``faulty`` never true for it where it sends) or BROADCAST1 reaches, and the last unit."""
     reached, last = 0, time
     waiting = [(s, 2**n - 1, time)]
@@ -92,7 +92,7 @@ def spread(n: int, s: int, faulty: Bad, bad: Bad, silent: int = -1, time: int = 
         reached += 1
         last = max(last, time)
         skipped = []
-        for bit in bits_down(control):
+        for bit in descending_bits(control):
             if bad(x ^ bit):
                 skipped.append(bit)
                 continue
@@ -107,7 +107,7 @@ def spread(n: int, s: int, faulty: Bad, bad: Bad, silent: int = -1, time: int = 
     return reached, last
 
 
-def spread_blindly(n: int, s: int, faults: set[int]) -> tuple[int, int]:
+def broadcast_blindly(n: int, s: int, faults: set[int]) -> tuple[int, int]:
     """BROADCAST: copies to faulty nodes take their time and vanish."""
     reached, last = 0, 0
     waiting = [(s, 2**n - 1, 0)]
@@ -117,29 +117,29 @@ def spread_blindly(n: int, s: int, faults: set[int]) -> tuple[int, int]:
             continue
         reached += 1
         last = max(last, time)
-        for bit in bits_down(control):
+        for bit in descending_bits(control):
             control ^= bit
             time += 1
             waiting.append((x ^ bit, control, time))
     return reached, last
 
 
-def broadcast_plainly(n: int, f: int, trials: int, seed: int = 0) -> int:
+def count_reached(n: int, f: int, trials: int, seed: int = 0) -> int:
     """Nodes reached by BROADCAST, BROADCAST1 and BROADCAST2, node by node."""
     rng = random.Random(seed)
     total = 0
     for _ in range(trials):
         faults = set(rng.sample(range(2**n), f))
         s = next(x for x in iter(lambda: rng.getrandbits(n), -1) if x not in faults)
-        cubes = closure(faults)
-        closed = inside(cubes)
-        total += spread_blindly(n, s, faults)[0]
+        cubes = unsafe_closure(faults)
+        closed = is_in_subcubes(cubes)
+        total += broadcast_blindly(n, s, faults)[0]
         if any(free == 2**n - 1 for _, free in cubes):
             continue
-        total += (one := spread(n, s, faults.__contains__, closed)[0])
+        total += (one := broadcast_reach(n, s, faults.__contains__, closed)[0])
         if closed(s):
-            first = next(b for b in bits_down(2**n - 1) if not closed(s ^ b))
-            total += 1 + spread(n, s ^ first, faults.__contains__, closed, s, 1)[0]
+            first = next(b for b in descending_bits(2**n - 1) if not closed(s ^ b))
+            total += 1 + broadcast_reach(n, s ^ first, faults.__contains__, closed, s, 1)[0]
         else:
             total += one
     return total
@@ -150,14 +150,14 @@ def benchmarks() -> list[Benchmark]:
     out = []
     for n, f in ((8, 4), (12, 6), (20, 10), (60, 30)):
         ours = kernel_runner(ROUTING, {"n": n, "f": f, "links": 0, "k": 1}, 2_000_000)
-        theirs = baseline_runner(route_plainly, n, f, trials=1000)
+        theirs = baseline_runner(count_delivered, n, f, trials=1000)
         out.append(Benchmark(f"routing, n={n} f={f}", "plain Python", ours, theirs))
     for n, p in ((20, 0.3), (60, 0.5)):
         ours = kernel_runner(ROUTING_RATE, {"n": n, "rate": p, "k": 1}, 1_000_000)
-        theirs = baseline_runner(rate_plainly, n, p, trials=1000)
+        theirs = baseline_runner(count_delivered_rate, n, p, trials=1000)
         out.append(Benchmark(f"routing, n={n} rate={p}", "plain Python", ours, theirs))
     for n, f in ((6, 3), (10, 5)):
         ours = kernel_runner(BROADCAST, {"n": n, "f": f, "links": 0}, 200_000)
-        theirs = baseline_runner(broadcast_plainly, n, f, trials=20)
+        theirs = baseline_runner(count_reached, n, f, trials=20)
         out.append(Benchmark(f"broadcasting, n={n} f={f}", "plain Python", ours, theirs))
     return out

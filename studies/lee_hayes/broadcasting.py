@@ -14,25 +14,25 @@ import numpy as np
 from fastcube.errors import check_integer, check_range
 from fastcube.exact.closed_forms import mean_reached
 from fastcube.kernels.broadcasting import dispatch, layout
-from fastcube.measure.grid import most_values
-from fastcube.measure.routing_rules import AXES, MOST
+from fastcube.measure.grid import longest_axis
+from fastcube.measure.routing_rules import AXES, MAX_FAULTS
 from fastcube.measure.statistics import Mean, Statistic
 from fastcube.measure.study import Draw, Explanation, Grid, Point, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
-from .messages import head
-from .routing import share
+from .messages import explain_faults_and_ends
+from .routing import make_proportion
 
 #: Fault sets that an enumeration may take, some ten seconds.
 _MOST_CASES = 10**7
 
 
-def _check(point: Point) -> None:
+def _check_point(point: Point) -> None:
     n = int(point["n"])
-    check_range("f", point["f"], 0, min(2**n - 1, MOST), f"for n={n}, which leaves a nonfaulty node")
-    check_range("links", point["links"], 0, min(n * 2 ** (n - 1), MOST), f"for n={n}")
+    check_range("f", point["f"], 0, min(2**n - 1, MAX_FAULTS), f"for n={n}, which leaves a nonfaulty node")
+    check_range("links", point["links"], 0, min(n * 2 ** (n - 1), MAX_FAULTS), f"for n={n}")
 
 
 def _enumeration(point: Point) -> Tally:
@@ -42,12 +42,12 @@ def _enumeration(point: Point) -> Tally:
     n, f = int(point["n"]), int(point["f"])
     check_integer("links", point["links"], 0, 0, "for exact values")
     sets = check_cases(math.comb(2**n - 1, f), _MOST_CASES, point)
-    slots = layout.BROADCAST.fresh()
+    slots = layout.BROADCAST.new_tally()
     BROADCAST_SETS(np.uint64(0), 0, sets, np.array([n, f, 0, *range(f)], np.float64), slots)
     return Tally.from_slots(layout.BROADCAST, 0, sets, slots)
 
 
-def _draw(point: Point, key: int, trial: int) -> Draw:
+def _sample_trial(point: Point, key: int, trial: int) -> Draw:
     from fastcube.kernels.broadcasting import replay
 
     n = int(point["n"])
@@ -59,9 +59,9 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     from fastcube.algorithms.broadcasting import broadcast
     from fastcube.errors import ParameterError
 
-    drawn = _draw(point, key, trial)
+    drawn = _sample_trial(point, key, trial)
     cube, s = drawn.network, drawn.others["s"]
-    data, lines, unsafe = head(drawn)
+    data, lines, unsafe = explain_faults_and_ends(drawn)
     source = "unsafe" if any(s in part for part in unsafe.subcubes) else "active"
     nonfaulty = 2**cube.bits - len(data["faulty_nodes"])
     lines.append(f"  from {cube.label(s)}, which is {source}, to {nonfaulty} nonfaulty nodes")
@@ -83,15 +83,15 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 
 #: Most lines of a panel, and fewest trials with unsafe sources of a point that is drawn.
-_MOST_LINES, _ENOUGH = 9, 100
+_MOST_LINES, _LEAST_EVENTS = 9, 100
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    by = most_values((point for point, _ in results), "f", "links")
+    by = longest_axis((point for point, _ in results), "f", "links")
     x = "n"
     if len({point[by] for point, _ in results}) > _MOST_LINES:  # f in proportion to n
         x, by = by, "n"
-    some = {point_text(point) for point, tally in results if tally.counts["broadcast1_unsafe_trials"] >= _ENOUGH}
+    some = {point_text(point) for point, tally in results if tally.counts["broadcast1_unsafe_trials"] >= _LEAST_EVENTS}
     plain, unsafe, steps = sheet.panels(3)
     plain.lines(results, "broadcast_coverage", x=x, by=by)
     plain.words(y="share of the nonfaulty nodes", title="BROADCAST: coverage")
@@ -110,13 +110,13 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _notes(results: Results) -> list[str]:
-    def total(name: str) -> int:
+    def total_count(name: str) -> int:
         return sum(int(tally.counts[name]) for _, tally in results)
 
     late = sum(tally.extremes["broadcast2_steps"][0] > int(point["n"]) + 1 for point, tally in results)
     where = "every point" if not late else f"all but {late} points"
     all_of, others, unsafe = (
-        (total(f"{name}_complete"), total(f"{name}_trials"))
+        (total_count(f"{name}_complete"), total_count(f"{name}_trials"))
         for name in ("broadcast2", "broadcast1", "broadcast1_unsafe")
     )
     lines = [
@@ -124,8 +124,8 @@ def _notes(results: Results) -> list[str]:
         f"Theorem 5, BROADCAST1 from active sources reaches all: but for {others[1] - others[0]:,} trials",
         f"BROADCAST1 from unsafe sources, where it is not meant to run, reaches all: in {unsafe[0]:,} of {unsafe[1]:,}",
     ]
-    lines += _beside_the_closed_form(results)
-    if limit := total("limit"):
+    lines += _closed_form_notes(results)
+    if limit := total_count("limit"):
         lines.append(f"trials whose descents would enter more than 2^22 regions, in no share: {limit}")
     return lines
 
@@ -136,7 +136,7 @@ def mean_lost(point: Point) -> float:
     return float(2**n - f - mean_reached(n, f, int(point["links"])))
 
 
-def _beside_the_closed_form(results: Results) -> list[str]:
+def _closed_form_notes(results: Results) -> list[str]:
     """Means of BROADCAST's lost nodes beside their closed form: at how many points they agree, and where they cannot.
 
     A fault j dimensions down its tree loses 2^j nodes, and one of f is there with probability about f / 2^j, so each j gives
@@ -196,7 +196,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
         unit=_nonfaulty,
         shown=name in ("broadcast", "broadcast1_unsafe"),
     )
-    whole = share(f"{name}_complete", f"{title}: share that reach every nonfaulty node", among, shown)
+    whole = make_proportion(f"{name}_complete", f"{title}: share that reach every nonfaulty node", among, shown)
     if not steps:
         return whole, coverage
     return (
@@ -226,8 +226,8 @@ BROADCAST = Study(
         *_statistics("broadcast1"),
         *_statistics("broadcast1_unsafe", steps=False),
         *_statistics("broadcast"),
-        share("not_unsafe", "share of fault sets that leave an active node"),
-        share("unsafe_source", "share of sources that are unsafe, where some node is active", "not_unsafe"),
+        make_proportion("not_unsafe", "share of fault sets that leave an active node"),
+        make_proportion("unsafe_source", "share of sources that are unsafe, where some node is active", "not_unsafe"),
     ),
     kernel=lambda point: dispatch.BROADCAST.kernel(*point.values()),
     grids=(
@@ -235,10 +235,10 @@ BROADCAST = Study(
         Grid("large", [{"n": n, "f": f, "links": 0} for n in (16, 20, 30, 40, 60) for f in (n // 2, n, 2 * n)], 10**6),
         Grid("links", product_grid(n=range(4, 11), f=[0, 2], links=range(1, 5)), 200_000),
     ),
-    check=_check,
+    check=_check_point,
     enumeration=_enumeration,
     explain=_explain,
-    draw=_draw,
+    draw=_sample_trial,
     figure=_figure,
     notes=_notes,
 )

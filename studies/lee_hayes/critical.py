@@ -18,13 +18,13 @@ from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.measure.estimate import Estimate, proportion
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.statistics import Mean, Point, Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, in_a_row
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, join_limited
 from fastcube.networks.hypercube import Hypercube
 from fastcube.plot.style import GREY
 from fastcube.results.results import Results
 
 from . import critical_grid
-from .threshold import LAMBDA, Count, Curve, bracket, corrections, counts_of, fit, leading_order
+from .threshold import LAMBDA, Count, Curve, bracket_threshold, corrections, counts_of, fit_curve, leading_order
 
 #: p_1/2 to two or three digits, about which the default grid is laid: n = 2..6 exact, the rest from 40,000 trials or more.
 CENTRES = {
@@ -51,7 +51,7 @@ def _grid() -> list[Point]:
     ]
 
 
-def _draw(point: Point, key: int, trial: int) -> Draw:
+def _sample_trial(point: Point, key: int, trial: int) -> Draw:
     from fastcube.kernels.unsafe import replay
 
     n = int(point["n"])
@@ -60,11 +60,11 @@ def _draw(point: Point, key: int, trial: int) -> Draw:
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
-    drawn = _draw(point, key, trial)
+    drawn = _sample_trial(point, key, trial)
     faulty, found = faulty_nodes(drawn), find_unsafe(drawn.network)
     largest = max(found.subcubes, key=lambda part: part.dimension, default=None)
     lines = [
-        f"  {len(faulty)} faulty nodes: {in_a_row(map(drawn.network.label, faulty), 32)}",
+        f"  {len(faulty)} faulty nodes: {join_limited(map(drawn.network.label, faulty), 32)}",
         f"  {found.count} unsafe nodes, {found.rounds} rounds",
         f"  {len(found.subcubes)} maximal subcubes" + (f", the largest {largest}" if largest else ""),
         f"  Q_{n} is {'unsafe' if found.all_unsafe else 'not unsafe'}",
@@ -82,7 +82,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 # ---------------------------------------------------------------- what the counts say
 
 
-def _known(n: int) -> float:
+def _exact_critical_rate(n: int) -> float:
     return critical_rate(n) if 1 <= n <= 6 else math.nan
 
 
@@ -99,13 +99,13 @@ def _notes(results: Results) -> list[str]:
         f"{'n':>2}  {'bracket':>22}  {'fit':>11}  {'95% limits':>24}  {'exact':>12}  {'leading':>9}  {'ratio':>5}  p_.8/p_.2",
     ]
     for n, counts in counts_of(results).items():
-        curve = fit(counts)
+        curve = fit_curve(counts)
         p, low, high = curve.quantile() if curve else (math.nan,) * 3
         window = curve.quantile(0.8)[0] / curve.quantile(0.2)[0] if curve else math.nan
-        exact, leading = _known(n), leading_order(n)
+        exact, leading = _exact_critical_rate(n), leading_order(n)
         cells = [
             f"{n:>2}",
-            f"{_limits(*bracket(counts)):>22}",
+            f"{_limits(*bracket_threshold(counts)):>22}",
             f"{p:>11.6g}" if curve else f"{'-':>11}",
             f"{_limits(low, high):>24}" if curve else f"{'-':>24}",
             f"{'-':>12}" if math.isnan(exact) else f"{exact:>12.10f}",
@@ -119,7 +119,7 @@ def _notes(results: Results) -> list[str]:
 
 def _figure(results: Results, sheet: Any) -> None:
     """Left: P(Q_n unsafe) against p / p_1/2.  Right: p_1/2 in units in which its limit is lambda, against 1 / sqrt n."""
-    curves = {n: (counts, fit(counts)) for n, counts in counts_of(results).items()}
+    curves = {n: (counts, fit_curve(counts)) for n, counts in counts_of(results).items()}
     drawn = {n: (counts, curve) for n, (counts, curve) in curves.items() if curve is not None}
     if not drawn:  # no p_1/2 to scale by
         panel = sheet.panel()
@@ -226,7 +226,7 @@ UNSAFE_CRITICAL = Study(
         Grid("fine-28", critical_grid.points(range(25, 29)), critical_grid.trials, _fine_figure, critical_grid.notes),
     ),
     explain=_explain,
-    draw=_draw,
+    draw=_sample_trial,
     figure=_figure,
     notes=_notes,
 )

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from fastcube.measure.study import Point
 from fastcube.results.results import Results
 
-from .threshold import Count, Sharp, corrections, counts_of, leading_order, sharp
+from .threshold import Count, Sharpness, corrections, counts_of, estimate_sharpness, leading_order
 
 #: p_.2, p_1/2 and p_.8, and trials of each point about p_1/2.  Above n = 24 by extrapolation.
 PLACES: dict[int, tuple[float, float, float, int]] = {
@@ -46,10 +46,10 @@ PLACES: dict[int, tuple[float, float, float, int]] = {
 _UNLIKELY = 1e-3
 
 #: Points about p_.2 and p_.8 have this part of the trials of those about p_1/2.
-_OUTSIDE = 4
+_MOST_OUTSIDE = 4
 
 
-def wanted(n: int) -> float:
+def target_half_width(n: int) -> float:
     """Half-width of p_1/2, as a share of it, that the trials are for."""
     return 1e-4 if n <= 16 else 1e-3
 
@@ -73,10 +73,10 @@ def trials(point: Point) -> int:
     n = int(point["n"])
     inside, _ = _rates(n)
     most = PLACES[n][3]
-    return most if point["p"] in inside else most // _OUTSIDE
+    return most if point["p"] in inside else most // _MOST_OUTSIDE
 
 
-def of_grid(n: int, counts: Sequence[Count]) -> list[Count]:
+def counts_on_grid(n: int, counts: Sequence[Count]) -> list[Count]:
     """Those counts that lie on the grid, where it has the n: others are too far apart to be fitted with them."""
     if n not in PLACES:
         return list(counts)
@@ -84,9 +84,9 @@ def of_grid(n: int, counts: Sequence[Count]) -> list[Count]:
     return [count for count in counts if count[0] in rates]
 
 
-def sharp_values(results: Results) -> dict[int, Sharp | None]:
+def sharp_values(results: Results) -> dict[int, Sharpness | None]:
     """What is known of each n from the grid's points; None from too few."""
-    return {n: sharp(of_grid(n, counts)) for n, counts in counts_of(results).items()}
+    return {n: estimate_sharpness(counts_on_grid(n, counts)) for n, counts in counts_of(results).items()}
 
 
 _HEADER = (
@@ -119,7 +119,7 @@ def notes(results: Results) -> list[str]:
             f"  {f'[{least:.5f}, {most:.5f}]':>18}  {leading:>9.4g}  {p / leading:>7.5f}"
             f"  {f'{bounds[0]:.3f}, {bounds[1]:.1f}':>14}"
         )
-        if width > wanted(n):
+        if width > target_half_width(n):
             wide.append(n)
         if known.chance < _UNLIKELY:
             off.append(n)

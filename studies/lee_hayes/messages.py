@@ -6,8 +6,8 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
-from fastcube.measure.routing_rules import faults_told
-from fastcube.measure.study import Draw, in_a_row
+from fastcube.measure.routing_rules import explain_faults
+from fastcube.measure.study import Draw, join_limited
 
 if TYPE_CHECKING:
     from fastcube.algorithms.paths import Route
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 _MOST = 32
 
 
-def known(e: Estimate) -> bool:
+def has_value(e: Estimate) -> bool:
     """Whether there is anything to estimate from."""
     return not math.isnan(e.value)
 
 
-def head(drawn: Draw, **also: Any) -> tuple[dict[str, Any], list[str], Unsafe]:
+def explain_faults_and_ends(drawn: Draw, **also: Any) -> tuple[dict[str, Any], list[str], Unsafe]:
     """A trial's faults, ends and what else is told of it, as data and in words, and what is unsafe."""
     from fastcube.algorithms.unsafe import find_unsafe
 
     cube = drawn.network
     unsafe = find_unsafe(cube)
-    data, lines = faults_told(drawn)
+    data, lines = explain_faults(drawn)
     large = [str(part) for part in unsafe.subcubes if part.dimension]
-    lines.append(f"  maximal unsafe subcubes ({len(large)}): {in_a_row(large, _MOST)}")
+    lines.append(f"  maximal unsafe subcubes ({len(large)}): {join_limited(large, _MOST)}")
     if unsafe.all_unsafe:
         lines.append(
             f"  Q_{cube.n} is unsafe: no node is active, and this trial does not count for algorithms that assume one"
@@ -51,7 +51,7 @@ def link_index(cube: Hypercube, u: int, v: int) -> int:
     return cube.n - (u ^ v).bit_length() + 1
 
 
-def route_in_words(cube: Hypercube, name: str, found: Route) -> list[str]:
+def describe_route(cube: Hypercube, name: str, found: Route) -> list[str]:
     """What became of one message."""
     path = found.path
     steps = [f"-{link_index(cube, u, v)}-> {cube.label(v)}" for u, v in itertools.pairwise(path)]

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 from fastcube.errors import check_range
-from fastcube.exact.bounds import least_unsafe, most_unsafe, reaching
-from fastcube.exact.unsafe import mean_unsafe_two_faults, merging_pairs
+from fastcube.exact.bounds import large_subcube_bounds, max_unsafe, min_unsafe
+from fastcube.exact.unsafe import mean_close_pairs, mean_unsafe_two_faults
 from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.kernels.unsafe.layout import DIMENSIONS, MARKING
 from fastcube.measure.statistics import Bounds, CensoredMean, ClassMean, Proportion
@@ -22,23 +22,23 @@ from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, 
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
-from .unsafe import can_span, most_rounds, told
+from .unsafe import can_span, explain_fault_set, most_rounds
 
 #: A half-width above this share of the estimate is put down to large subcubes in the notes.
 _WIDE = 0.05
 
 #: Dimensions that the figure shows besides merging.
-_SHOWN = (3, 4, 8)
+_SHOWN_DIMENSIONS = (3, 4, 8)
 
 
-def _check(point: Point) -> None:
+def _check_point(point: Point) -> None:
     n = int(point["n"])
     check_range("f", point["f"], 2, min(2**n, 4096), f"for n={n}")
 
 
 def _scale(point: Point) -> float | Fraction:
     """S: the expected number of pairs of faults within distance 2."""
-    return merging_pairs(int(point["n"]), int(point["f"]))
+    return mean_close_pairs(int(point["n"]), int(point["f"]))
 
 
 def _scale_of_fraction(point: Point) -> float | Fraction:
@@ -47,11 +47,11 @@ def _scale_of_fraction(point: Point) -> float | Fraction:
 
 @functools.cache
 def _classes(n: int, f: int) -> tuple[Bounds, ...]:
-    scale = merging_pairs(n, f)
+    scale = mean_close_pairs(n, f)
     rows: list[Bounds] = []
-    for d, above, probability in zip(MARKING, (*MARKING[1:], n + 1), reaching(n, f, MARKING), strict=True):
-        most = most_unsafe(n, f, min(above - 1, n)) if d <= n else 0
-        rows.append((float(least_unsafe(f, d)) if most else 0.0, float(most), float(probability * most / float(scale))))
+    for d, above, probability in zip(MARKING, (*MARKING[1:], n + 1), large_subcube_bounds(n, f, MARKING), strict=True):
+        most = max_unsafe(n, f, min(above - 1, n)) if d <= n else 0
+        rows.append((float(min_unsafe(f, d)) if most else 0.0, float(most), float(probability * most / float(scale))))
     return tuple(rows)
 
 
@@ -60,7 +60,7 @@ def bounds_of_classes(point: Point) -> tuple[Bounds, ...]:
     return _classes(int(point["n"]), int(point["f"]))
 
 
-def _draw(point: Point, key: int, trial: int) -> Draw:
+def _sample_trial(point: Point, key: int, trial: int) -> Draw:
     from fastcube.kernels.unsafe import replay
 
     n = int(point["n"])
@@ -70,7 +70,7 @@ def _draw(point: Point, key: int, trial: int) -> Draw:
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n, f = int(point["n"]), int(point["f"])
-    drawn = _draw(point, key, trial).others
+    drawn = _sample_trial(point, key, trial).others
     faults, (i, j) = drawn["sequence"], drawn["planted"]
     before = next(
         (a, b)
@@ -78,7 +78,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         for b in range(a + 1, f)
         if (a, b) == (i, j) or (faults[a] ^ faults[b]).bit_count() <= 2
     )
-    inside = told(n, sorted(faults))
+    inside = explain_fault_set(n, sorted(faults))
     x, y = faults[i], faults[j]
     lines = [f"  planted at positions {i} and {j}: {x:0{n}b}, {y:0{n}b}, at distance {(x ^ y).bit_count()}"]
     lines.append(
@@ -137,7 +137,7 @@ def _figure(results: Results, sheet: Any) -> None:
     right.reference(_first_order, "from pairs alone")
     right.words(title="Mean number of nonfaulty unsafe nodes")
     n = min((point["n"] for point, tally in results if tally.trials), default=2)
-    subcubes = {f"{d} dimensions or more": f"dimension_{d}" for d in _SHOWN}
+    subcubes = {f"{d} dimensions or more": f"dimension_{d}" for d in _SHOWN_DIMENSIONS}
     larger.compare(results, {"two faults within distance 2": "close_pair", **subcubes}, x="f", at={"n": n})
     larger.words(y="probability", title=f"Subcubes in the closure at n = {n}")
     for panel in (left, right, larger):
@@ -219,9 +219,9 @@ UNSAFE_RARE = Study(
     ),
     kernel=lambda point: dispatch.UNSAFE_RARE.kernel(*point.values()),
     grids=(Grid("default", _grid(), 10**7),),
-    check=_check,
+    check=_check_point,
     explain=_explain,
-    draw=_draw,
+    draw=_sample_trial,
     figure=_figure,
     notes=_notes,
 )

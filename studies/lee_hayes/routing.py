@@ -15,15 +15,15 @@ import numpy as np
 
 from fastcube.errors import check_integer, check_range
 from fastcube.kernels.routing import dispatch, layout
-from fastcube.measure.grid import most_values
+from fastcube.measure.grid import longest_axis
 from fastcube.measure.inventory import inventory
-from fastcube.measure.routing_rules import AXES, check_point, drawn
+from fastcube.measure.routing_rules import AXES, check_point, sample_trial
 from fastcube.measure.statistics import Proportion, Ratio
 from fastcube.measure.study import Axis, Explanation, Grid, Point, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
 from fastcube.results.results import Results
 
-from .messages import head, known, route_in_words
+from .messages import describe_route, explain_faults_and_ends, has_value
 
 #: Messages that an enumeration may take, some ten seconds.
 _MOST_CASES = 10**7
@@ -35,7 +35,7 @@ _RARE = 100
 _MOST_LINES = 10
 
 
-def _check(point: Point) -> None:
+def _check_point(point: Point) -> None:
     check_point(point)
     check_range("k", point["k"], 1, int(point["n"]), f"for n={point['n']}")
 
@@ -51,13 +51,13 @@ def _enumeration(point: Point) -> Tally:
     check_integer("links", point["links"], 0, 0, "for exact values")
     sets = math.comb(2**n - 1, f)
     messages = check_cases(sets * (2**n - 1 - f), _MOST_CASES, point)
-    slots = layout.ROUTING.fresh()
+    slots = layout.ROUTING.new_tally()
     ROUTING_SETS(np.uint64(0), 0, sets, np.array([n, f, 0, point["k"], 0, 1, *range(f)], np.float64), slots)
     return Tally.from_slots(layout.ROUTING, 0, messages, slots)
 
 
-def _searched(point: Point) -> bool:
-    return int(point["n"]) <= layout.SEARCHED
+def _is_searched(point: Point) -> bool:
+    return int(point["n"]) <= layout.MAX_SEARCHED_DIMENSION
 
 
 # ---------------------------------------------------------------- one trial in full
@@ -67,15 +67,15 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     from fastcube.algorithms.paths import route
 
     k = int(point["k"])
-    drawing = drawn(point, key, trial)
+    drawing = sample_trial(point, key, trial)
     cube, s, t = drawing.network, drawing.others["s"], drawing.others["t"]
-    data, lines, _ = head(drawing, k=k)
+    data, lines, _ = explain_faults_and_ends(drawing, k=k)
     lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.intact_distance(s, t)}")
     for algorithm in ("ROUTE", "ROUTE1", "ROUTE2", "ROUTE3"):
         found = route(cube, s, t, algorithm, **({"k": k} if algorithm in ("ROUTE1", "ROUTE2") else {}))
         data[algorithm] = {"outcome": found.outcome, "path": found.path}
         name = f"{algorithm}({k})" if algorithm in ("ROUTE1", "ROUTE2") else algorithm
-        lines += route_in_words(cube, name, found)
+        lines += describe_route(cube, name, found)
     return Explanation("\n".join(lines), data)
 
 
@@ -95,7 +95,7 @@ def same_delay(results: Results, panel: Any, by: str) -> None:
         lambda point: results.estimates(point)["same_subcube"].value or math.nan, "both ends in one unsafe subcube"
     )
     panel.stated(
-        _limit(),
+        _printed_delay_share(),
         "paper: < 15% for f <= floor(n/2), n >= 5",
         where=lambda point: int(point["n"]) >= 5 and int(point["f"]) <= int(point["n"]) // 2,
     )
@@ -104,10 +104,10 @@ def same_delay(results: Results, panel: Any, by: str) -> None:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    by = most_values((point for point, _ in results), "f", "links")
+    by = longest_axis((point for point, _ in results), "f", "links")
     left, right = sheet.panels(2)
     same_delay(results, left, by)
-    n = telling(results)
+    n = most_lossy_dimension(results)
     done = [point for point, tally in results if tally.trials and point["n"] == n]
     at = {"n": n, "k": min(point["k"] for point in done)}
     other = "links" if by == "f" else "f"
@@ -131,7 +131,7 @@ def _figure(results: Results, sheet: Any) -> None:
     sheet.title("Routing among random faults in Q_n (shaded: 95% intervals)")
 
 
-def telling(results: Results) -> int:
+def most_lossy_dimension(results: Results) -> int:
     """The n at which most points have messages that ROUTE1, ROUTE2 or ROUTE3 loses; the largest of several."""
     lossy: dict[int, int] = {}
     for point, tally in results:
@@ -152,17 +152,17 @@ def faults_on_route(n: int, f: int) -> Fraction:
     return Fraction(f, 2**n - 2) * (Fraction(n * 2 ** (n - 1), 2**n - 1) - 1)
 
 
-def _limit() -> float:
+def _printed_delay_share() -> float:
     """What section 3.2 concludes from Figure 8: a smaller share of messages can have the extra delay of two."""
     return inventory("lee_hayes").value("fifteen-percent-messages")
 
 
 def _notes(results: Results) -> list[str]:
     rows = [(p, results.estimates(p)["route3_detour"]) for p, tally in results if tally.trials]
-    stated = [(p, e) for p, e in rows if known(e) and p["n"] >= 5 and 1 <= p["f"] <= p["n"] // 2 and not p["links"]]
+    stated = [(p, e) for p, e in rows if has_value(e) and p["n"] >= 5 and 1 <= p["f"] <= p["n"] // 2 and not p["links"]]
     lines = []
     if stated:
-        below = sum(e.high < _limit() for _, e in stated)
+        below = sum(e.high < _printed_delay_share() for _, e in stated)
         most = max(stated, key=lambda row: row[1].value)
         lines.append(
             f"paper: the extra delay of two for less than 15% of the messages (f <= floor(n/2), n >= 5): so at {below} of "
@@ -170,7 +170,7 @@ def _notes(results: Results) -> list[str]:
         )
     rare = []
     for point, tally in results:
-        if tally.trials and not _searched(point) and not point["links"] and point["f"]:
+        if tally.trials and not _is_searched(point) and not point["links"] and point["f"]:
             lost = tally.trials - tally.counts["route_delivered"]
             if lost < _RARE:
                 mean = float(faults_on_route(int(point["n"]), int(point["f"])))
@@ -190,27 +190,31 @@ def _notes(results: Results) -> list[str]:
 _NAMES = {"route1": "ROUTE1(k)", "route2": "ROUTE2(k)", "route3": "ROUTE3(1)"}
 
 
-def _of(name: str) -> str:
+def _eligible_text(name: str) -> str:
     return " of those with an active node" if name == "route3" else ""
 
 
-def share(name: str, description: str, among: str | None = None, shown: bool = False, **more: Any) -> Proportion:
+def make_proportion(
+    name: str, description: str, among: str | None = None, shown: bool = False, **more: Any
+) -> Proportion:
     """The share of all trials, or of those that ``among`` counts."""
     return Proportion(name=name, description=description, condition=among, shown=shown, **more)
 
 
-def _faulty(point: Point) -> bool:
+def _has_faults(point: Point) -> bool:
     """Whether anything is faulty: without faults no route is a detour."""
     return bool(point["f"] or point["links"])
 
 
-def detour(name: str, shown: bool = False) -> Proportion:
+def detour_proportion(name: str, shown: bool = False) -> Proportion:
     """The share of an algorithm's delivered routes that are detours."""
-    what = f"share of delivered {_NAMES[name]} routes{_of(name)} longer than the Hamming distance"
-    return share(f"{name}_detour", what, f"{name}_delivered", shown, events=f"{name}_detours", possible=_faulty)
+    what = f"share of delivered {_NAMES[name]} routes{_eligible_text(name)} longer than the Hamming distance"
+    return make_proportion(
+        f"{name}_detour", what, f"{name}_delivered", shown, events=f"{name}_detours", possible=_has_faults
+    )
 
 
-def most_length(radius: Callable[[Point], int]) -> Callable[[Point], float]:
+def length_bound(radius: Callable[[Point], int]) -> Callable[[Point], float]:
     """A bound on the links over the Hamming distance of a delivered route, by the k of its rule.
 
     A route visits no node twice, and leaves a minimal path only at nodes with a fault among the first k links toward t or the
@@ -226,11 +230,11 @@ def most_length(radius: Callable[[Point], int]) -> Callable[[Point], float]:
     return bound
 
 
-def length(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> Ratio:
+def length_ratio(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> Ratio:
     """Links over Hamming distances of an algorithm's delivered routes: one, and what its detours add."""
     return Ratio(
         name=f"{name}_length",
-        description=f"links on delivered {_NAMES[name]} routes{_of(name)} over their Hamming distances",
+        description=f"links on delivered {_NAMES[name]} routes{_eligible_text(name)} over their Hamming distances",
         numerator=f"{name}_links",
         denominator=f"{name}_distance",
         squares=(f"{name}_links_links", f"{name}_links_distance", f"{name}_distance_distance"),
@@ -242,18 +246,20 @@ def length(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> Ratio:
     )
 
 
-def ended(name: str, how: str, words: str, among: str | None = None) -> Proportion:
+def ending_proportion(name: str, how: str, words: str, among: str | None = None) -> Proportion:
     """The share of an algorithm's messages that end otherwise."""
-    return share(f"{name}_{how}", f"share of {_NAMES[name]} messages{_of(name)} that {words}", among)
+    return make_proportion(
+        f"{name}_{how}", f"share of {_NAMES[name]} messages{_eligible_text(name)} that {words}", among
+    )
 
 
-def _longer(name: str) -> Proportion:
-    what = f"share of delivered {_NAMES[name]} routes{_of(name)} longer than the shortest feasible path (n <= 12)"
-    return share(f"{name}_longer", what, f"{name}_delivered", defined=_searched)
+def _longer_proportion(name: str) -> Proportion:
+    what = f"share of delivered {_NAMES[name]} routes{_eligible_text(name)} longer than the shortest feasible path (n <= 12)"
+    return make_proportion(f"{name}_longer", what, f"{name}_delivered", defined=_is_searched)
 
 
-_AGAIN, _NOWHERE = "reach a node twice", "find no link to go on"
-_SAFE = "not_unsafe"
+_REPEATED_NODE_TEXT, _NO_LINK_TEXT = "reach a node twice", "find no link to go on"
+_NOT_UNSAFE = "not_unsafe"
 
 ROUTING = Study(
     name="routing",
@@ -266,63 +272,63 @@ ROUTING = Study(
     ),
     tally=layout.ROUTING,
     statistics=(
-        detour("route3", shown=True),
-        share(
+        detour_proportion("route3", shown=True),
+        make_proportion(
             "route3_delivered",
             "share of messages that ROUTE3(1) delivers, where some node is active",
-            _SAFE,
+            _NOT_UNSAFE,
             True,
         ),
-        share("route_delivered", "share of messages that ROUTE delivers", shown=True),
-        share("route1_delivered", "share of messages that ROUTE1(k) delivers", shown=True),
-        share("route2_delivered", "share of messages that ROUTE2(k) delivers"),
+        make_proportion("route_delivered", "share of messages that ROUTE delivers", shown=True),
+        make_proportion("route1_delivered", "share of messages that ROUTE1(k) delivers", shown=True),
+        make_proportion("route2_delivered", "share of messages that ROUTE2(k) delivers"),
         *(
-            share(
+            make_proportion(
                 f"{name}_delivered_active",
                 f"share of messages that {title} delivers, where some node is active",
-                _SAFE,
+                _NOT_UNSAFE,
             )
             for name, title in (("route", "ROUTE"), ("route1", "ROUTE1(k)"), ("route2", "ROUTE2(k)"))
         ),
-        share(
+        make_proportion(
             "route3_delivered_all",
             "share of all messages that ROUTE3(1) delivers, none of them where no node is active",
             events="route3_delivered",
         ),
-        share("not_unsafe", "share of fault sets that leave an active node"),
-        ended("route1", "livelock", _AGAIN),
-        ended("route2", "livelock", _AGAIN),
-        ended("route1", "stuck", _NOWHERE),
-        ended("route2", "stuck", _NOWHERE),
-        ended("route3", "livelock", _AGAIN, _SAFE),
-        ended("route3", "stuck", _NOWHERE, _SAFE),
-        detour("route1"),
-        detour("route2"),
-        length("route1", most_length(lambda point: int(point["k"]))),
-        length("route2", most_length(lambda point: int(point["k"]))),
-        length("route3", most_length(lambda _: 1)),
-        share(
+        make_proportion("not_unsafe", "share of fault sets that leave an active node"),
+        ending_proportion("route1", "livelock", _REPEATED_NODE_TEXT),
+        ending_proportion("route2", "livelock", _REPEATED_NODE_TEXT),
+        ending_proportion("route1", "stuck", _NO_LINK_TEXT),
+        ending_proportion("route2", "stuck", _NO_LINK_TEXT),
+        ending_proportion("route3", "livelock", _REPEATED_NODE_TEXT, _NOT_UNSAFE),
+        ending_proportion("route3", "stuck", _NO_LINK_TEXT, _NOT_UNSAFE),
+        detour_proportion("route1"),
+        detour_proportion("route2"),
+        length_ratio("route1", length_bound(lambda point: int(point["k"]))),
+        length_ratio("route2", length_bound(lambda point: int(point["k"]))),
+        length_ratio("route3", length_bound(lambda _: 1)),
+        make_proportion(
             "same_subcube",
             "share of messages, where some node is active, whose ends are unsafe and in one maximal unsafe subcube",
-            _SAFE,
+            _NOT_UNSAFE,
         ),
-        share(
+        make_proportion(
             "route3_better",
             "share of messages, where some node is active, that ROUTE3(1) delivers and ROUTE1(k) does not or over more links",
-            _SAFE,
+            _NOT_UNSAFE,
         ),
-        share(
+        make_proportion(
             "route1_better",
             "share of messages, where some node is active, that ROUTE1(k) delivers and ROUTE3(1) does not or over more links",
-            _SAFE,
+            _NOT_UNSAFE,
         ),
-        _longer("route1"),
-        _longer("route2"),
-        _longer("route3"),
-        share(
+        _longer_proportion("route1"),
+        _longer_proportion("route2"),
+        _longer_proportion("route3"),
+        make_proportion(
             "reachable",
             "share of messages that some feasible path joins to their destination (n <= 12)",
-            defined=_searched,
+            defined=_is_searched,
         ),
     ),
     kernel=lambda point: dispatch.ROUTING.kernel(*point.values()),
@@ -335,10 +341,10 @@ ROUTING = Study(
         ),
         Grid("links", product_grid(n=range(5, 11), f=[0, 2], links=range(1, 5), k=[1]), 200_000),
     ),
-    check=_check,
+    check=_check_point,
     enumeration=_enumeration,
     explain=_explain,
-    draw=drawn,
+    draw=sample_trial,
     figure=_figure,
     notes=_notes,
 )

@@ -9,26 +9,26 @@ from __future__ import annotations
 from typing import Any
 
 from fastcube.errors import check_range
-from fastcube.exact.closed_forms import minimal_share, plain_share
+from fastcube.exact.closed_forms import basic_fraction, minimal_fraction
 from fastcube.kernels.routing import dispatch, layout
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text, product_grid
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
-from .messages import counted_from_left, known, route_in_words
-from .routing import length, share
+from .messages import counted_from_left, describe_route, has_value
+from .routing import length_ratio, make_proportion
 
 RATES = [round(0.05 * i, 2) for i in range(11)]
 
 #: Points off their closed form by more than so many standard errors are named.
-_FAR = 4.5
+_FAR_STDERRS = 4.5
 
 
-def _check(point: Point) -> None:
+def _check_point(point: Point) -> None:
     check_range("k", point["k"], 1, int(point["n"]), f"for n={point['n']}")
 
 
-def draw(point: Point, key: int, trial: int) -> Draw:
+def sample_trial(point: Point, key: int, trial: int) -> Draw:
     """A trial's lazy faults and ends; -1 and void where there are none."""
     from fastcube.kernels.routing import replay
     from fastcube.networks.faults import RandomFaults
@@ -45,8 +45,8 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     from fastcube.algorithms.paths import route
 
     k = int(point["k"])
-    drawn = draw(point, key, trial)
-    data, lines = told_draw(point, drawn)
+    drawn = sample_trial(point, key, trial)
+    data, lines = explain_sample(point, drawn)
     data["k"] = k
     lines.insert(0, counted_from_left(drawn.network))
     if drawn.others["void"]:
@@ -55,11 +55,11 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     for algorithm in ("ROUTE", "ROUTE1", "ROUTE2"):
         found = route(cube, s, t, algorithm, **({} if algorithm == "ROUTE" else {"k": k}))
         data[algorithm] = {"outcome": found.outcome, "path": found.path}
-        lines += route_in_words(cube, algorithm if algorithm == "ROUTE" else f"{algorithm}({k})", found)
+        lines += describe_route(cube, algorithm if algorithm == "ROUTE" else f"{algorithm}({k})", found)
     return Explanation("\n".join(lines), data)
 
 
-def told_draw(point: Point, drawn: Draw) -> tuple[dict[str, Any], list[str]]:
+def explain_sample(point: Point, drawn: Draw) -> tuple[dict[str, Any], list[str]]:
     """What a trial draws, or that it is void, as data and in words."""
     cube, others, rate = drawn.network, drawn.others, float(point["rate"])
     if others["void"]:
@@ -78,16 +78,16 @@ def _figure(results: Results, sheet: Any) -> None:
         left, right = panels[2 * i : 2 * i + 2]
         left.lines(results, "route1_minimal", x="rate", by="n", at={"k": k})
         if k == 1:
-            left.reference(lambda p: float(minimal_share(p["n"], p["rate"])), "closed form")
+            left.reference(lambda p: float(minimal_fraction(p["n"], p["rate"])), "closed form")
         left.scale = "linear"
         left.words(y="share of messages", title=f"ROUTE1({k}): delivered over the Hamming distance")
         right.lines(results, "route_delivered", x="rate", by="n", at={"k": k})
-        right.reference(lambda p: float(plain_share(p["n"], p["rate"])), "closed form")
+        right.reference(lambda p: float(basic_fraction(p["n"], p["rate"])), "closed form")
         right.scale = "linear"
         below = len(right.drawn)
         right.lines(results, "route1_delivered", x="rate", by="n", at={"k": k})
         for line in right.drawn[below:]:  # in the legend by ROUTE's line of its n
-            line.label, line.told = None, f"n = {line.points[0]['n']}, ROUTE1({k})"
+            line.label, line.table_label = None, f"n = {line.points[0]['n']}, ROUTE1({k})"
         right.words(y="share of messages", title=f"Delivered: ROUTE, and above it ROUTE1({k})")
     sheet.title("Routing with every node faulty at a rate (shaded: 95% intervals)")
 
@@ -97,15 +97,15 @@ def _notes(results: Results) -> list[str]:
     for point, tally in results:
         if not tally.trials:
             continue
-        closed = {"route_delivered": plain_share}
+        closed = {"route_delivered": basic_fraction}
         if point["k"] == 1:
-            closed["route1_minimal"] = minimal_share
+            closed["route1_minimal"] = minimal_fraction
         for name, form in closed.items():
             e = results.estimates(point)[name]
-            if known(e):
+            if has_value(e):
                 value = float(form(int(point["n"]), float(point["rate"])))
                 compared += 1
-                if abs(e.value - value) > _FAR * e.stderr + 1e-12 and not e.low <= value <= e.high:
+                if abs(e.value - value) > _FAR_STDERRS * e.stderr + 1e-12 and not e.low <= value <= e.high:
                     far.append(f"  {point_text(point)}: {name} {e.value:.6g}, closed form {value:.6g}")
     lines.append(
         "closed forms: route_delivered sum_h C(n,h)/(2^n-1) (1-p)^(h-1); for k = 1 route1_minimal "
@@ -120,8 +120,8 @@ def _notes(results: Results) -> list[str]:
     return lines
 
 
-def _of_valid(name: str, description: str, shown: bool = False) -> Any:
-    return share(name, description, "valid", shown)
+def _valid_proportion(name: str, description: str, shown: bool = False) -> Any:
+    return make_proportion(name, description, "valid", shown)
 
 
 ROUTING_RATE = Study(
@@ -136,23 +136,25 @@ ROUTING_RATE = Study(
     ),
     tally=layout.ROUTING_RATE,
     statistics=(
-        _of_valid("route1_minimal", "share of messages that ROUTE1(k) delivers over the Hamming distance", True),
-        _of_valid("route_delivered", "share of messages that ROUTE delivers", True),
-        _of_valid("route1_delivered", "share of messages that ROUTE1(k) delivers", True),
-        _of_valid("route2_delivered", "share of messages that ROUTE2(k) delivers", True),
-        _of_valid("route2_minimal", "share of messages that ROUTE2(k) delivers over the Hamming distance"),
-        _of_valid("route1_livelock", "share of ROUTE1(k) messages that reach a node twice"),
-        _of_valid("route2_livelock", "share of ROUTE2(k) messages that reach a node twice"),
-        _of_valid("route1_stuck", "share of ROUTE1(k) messages that find no link to go on"),
-        _of_valid("route2_stuck", "share of ROUTE2(k) messages that find no link to go on"),
-        length("route1"),
-        length("route2"),
+        _valid_proportion(
+            "route1_minimal", "share of messages that ROUTE1(k) delivers over the Hamming distance", True
+        ),
+        _valid_proportion("route_delivered", "share of messages that ROUTE delivers", True),
+        _valid_proportion("route1_delivered", "share of messages that ROUTE1(k) delivers", True),
+        _valid_proportion("route2_delivered", "share of messages that ROUTE2(k) delivers", True),
+        _valid_proportion("route2_minimal", "share of messages that ROUTE2(k) delivers over the Hamming distance"),
+        _valid_proportion("route1_livelock", "share of ROUTE1(k) messages that reach a node twice"),
+        _valid_proportion("route2_livelock", "share of ROUTE2(k) messages that reach a node twice"),
+        _valid_proportion("route1_stuck", "share of ROUTE1(k) messages that find no link to go on"),
+        _valid_proportion("route2_stuck", "share of ROUTE2(k) messages that find no link to go on"),
+        length_ratio("route1"),
+        length_ratio("route2"),
     ),
     kernel=lambda point: dispatch.ROUTING_RATE.kernel(*point.values()),
     grids=(Grid("rates", product_grid(n=[6, 8, 10, 15, 20, 30, 45, 60], rate=RATES, k=[1, 2]), 10**6),),
-    check=_check,
+    check=_check_point,
     explain=_explain,
-    draw=draw,
+    draw=sample_trial,
     figure=_figure,
     notes=_notes,
 )

@@ -65,7 +65,7 @@ def counts_of(results: Results) -> dict[int, list[Count]]:
     return out
 
 
-def bracket(counts: Sequence[Count], alpha: float = ALPHA) -> tuple[float, float]:
+def bracket_threshold(counts: Sequence[Count], alpha: float = ALPHA) -> tuple[float, float]:
     """An interval that holds p_1/2 with probability at least 1 - alpha, whatever the curve's shape.
 
     The event is increasing, so its probability increases with p: p_1/2 lies above every p where it is below 1/2 and
@@ -122,10 +122,10 @@ class Curve:
         """x at which the probability is q, and its gradient by the coefficients."""
         aim = math.log(q / (1 - q))
         low, high = self.reach
-        if not self._at(low) <= aim <= self._at(high):
+        if not self._evaluate(low) <= aim <= self._evaluate(high):
             return math.nan, self._powers(math.nan)
         while (middle := (low + high) / 2) not in (low, high):
-            low, high = (middle, high) if self._at(middle) < aim else (low, middle)
+            low, high = (middle, high) if self._evaluate(middle) < aim else (low, middle)
         powers = self._powers(low)
         return low, -powers / float(self.coefficients[1:] @ (np.arange(1, powers.size) * powers[:-1]))
 
@@ -136,7 +136,7 @@ class Curve:
     def _powers(self, x: float) -> Array:
         return np.power(x, np.arange(self.coefficients.size, dtype=np.float64))
 
-    def _at(self, x: float) -> float:
+    def _evaluate(self, x: float) -> float:
         return float(self.coefficients @ self._powers(x))
 
 
@@ -145,7 +145,7 @@ class Curve:
 DEGREE = 5
 
 
-def fit(counts: Sequence[Count], degree: int = DEGREE, dispersed: bool = True) -> Curve | None:
+def fit_curve(counts: Sequence[Count], degree: int = DEGREE, dispersed: bool = True) -> Curve | None:
     """Fit a :class:`Curve` to the points with 4% to 96% of events; ``dispersed`` multiplies the covariance by the dispersion.
 
     None unless at least four such points lie on both sides of 1/2; the degree is at most two less than the points.
@@ -160,7 +160,7 @@ def fit(counts: Sequence[Count], degree: int = DEGREE, dispersed: bool = True) -
     design: Array = np.power(x[:, None], np.arange(terms, dtype=np.float64))
     with np.errstate(all="ignore"):  # too few trials can leave the likelihood without a maximum
         try:
-            coefficients, information, residual = _maximise(design, events, trials)
+            coefficients, information, residual = _maximise_likelihood(design, events, trials)
             covariance = np.linalg.inv(information)
         except np.linalg.LinAlgError:
             return None
@@ -172,7 +172,7 @@ def fit(counts: Sequence[Count], degree: int = DEGREE, dispersed: bool = True) -
 
 
 @dataclass(frozen=True)
-class Sharp:
+class Sharpness:
     """p_1/2 and p_.8 / p_.2, each (value, lower limit, upper limit), and how likely counts lie so far off the fitted curve."""
 
     half: tuple[float, float, float]
@@ -180,30 +180,30 @@ class Sharp:
     chance: float
 
 
-def sharp(counts: Sequence[Count]) -> Sharp | None:
-    """p_1/2 and p_.8 / p_.2 from points close about p_.2, p_1/2 and p_.8; None where :func:`fit` has none.
+def estimate_sharpness(counts: Sequence[Count]) -> Sharpness | None:
+    """p_1/2 and p_.8 / p_.2 from points close about p_.2, p_1/2 and p_.8; None where :func:`fit_curve` has none.
 
     The 95% limits of the fit (asymptotic) are moved apart, on both sides, by how far the fit of two degrees less is from it.
     On the exact curves of n = 4..6, with points as the grid ``fine`` has them, the cubic is off by up to 10^-5 in p_1/2 and 10^-4
     in the ratio, the quintic by 10^-6 and 2 10^-6.
     """
-    curve, lower = fit(counts, DEGREE, False), fit(counts, DEGREE - 2, False)
+    curve, lower = fit_curve(counts, DEGREE, False), fit_curve(counts, DEGREE - 2, False)
     if curve is None or lower is None:
         return None
     from scipy.special import chdtrc
 
     chance = float(chdtrc(curve.freedom, curve.freedom * curve.dispersion))
-    ratio = _apart(curve.ratio(0.8, 0.2), lower.ratio(0.8, 0.2))
-    return Sharp(_apart(curve.quantile(), lower.quantile()), ratio, chance)
+    ratio = _widen_limits(curve.ratio(0.8, 0.2), lower.ratio(0.8, 0.2))
+    return Sharpness(_widen_limits(curve.quantile(), lower.quantile()), ratio, chance)
 
 
-def _apart(known: tuple[float, float, float], other: tuple[float, float, float]) -> tuple[float, float, float]:
+def _widen_limits(known: tuple[float, float, float], other: tuple[float, float, float]) -> tuple[float, float, float]:
     value, low, high = known
     off = math.exp(abs(math.log(other[0] / value)))
     return value, low / off, high * off
 
 
-def _maximise(design: Array, events: Array, trials: Array) -> tuple[Array, Array, float]:
+def _maximise_likelihood(design: Array, events: Array, trials: Array) -> tuple[Array, Array, float]:
     """Coefficients of greatest likelihood, their Fisher information and Pearson's chi-square.
 
     Newton's method as iteratively reweighted least squares, from the empirical logits.

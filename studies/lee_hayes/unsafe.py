@@ -13,14 +13,14 @@ from typing import Any
 
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.errors import check_range
-from fastcube.exact.bounds import most_unsafe, reaching
-from fastcube.exact.unsafe import merging_pairs
+from fastcube.exact.bounds import large_subcube_bounds, max_unsafe
+from fastcube.exact.unsafe import mean_close_pairs
 from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.kernels.unsafe.layout import CLASSES, SPLIT_ABOVE
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.inventory import inventory
 from fastcube.measure.statistics import Bounds, Distribution, Mean, Proportion, SplitMean
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, in_a_row, point_text, product_grid
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, join_limited, point_text, product_grid
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
@@ -32,12 +32,12 @@ _RARE = 0.01
 _RARE_CLASS = 1e-6
 
 
-def _check(point: Point) -> None:
+def _check_point(point: Point) -> None:
     n = int(point["n"])
     check_range("f", point["f"], 0, dispatch.most_faults(n), f"for n={n}")
 
 
-def _nodes(point: Point) -> float:
+def _node_count(point: Point) -> float:
     return float(2 ** int(point["n"]))
 
 
@@ -45,15 +45,15 @@ def _nodes(point: Point) -> float:
 def _classes(n: int, f: int) -> tuple[Bounds, ...]:
     """Least and most unsafe nodes of each class, and what is proved of its share of the mean, over 2^n.
 
-    No f faults make more nodes unsafe than ``most_unsafe`` says, and u of them need a subcube of enough dimensions.  All
+    No f faults make more nodes unsafe than ``max_unsafe`` says, and u of them need a subcube of enough dimensions.  All
     is one class up to n = 12, and where the last class is not proved to be rare: what trials show is then the better bound.
     """
-    most = most_unsafe(n, f, n)
+    most = max_unsafe(n, f, n)
     if most == 0:
         return ((0.0, 0.0, 0.0),) * (1 + len(CLASSES))
     least = [1, *(u for u in CLASSES if u <= most)] if n > SPLIT_ABOVE else [1]
-    need = [next((d for d in range(1, n + 1) if most_unsafe(n, f, d) >= u), n) for u in least]
-    shares = reaching(n, f, tuple(need))
+    need = [next((d for d in range(1, n + 1) if max_unsafe(n, f, d) >= u), n) for u in least]
+    shares = large_subcube_bounds(n, f, tuple(need))
     if shares[-1] > _RARE_CLASS:
         least, shares = [1], shares[:1]
     rows = [
@@ -77,14 +77,14 @@ def can_span(point: Point) -> bool:
     return int(point["f"]) > (int(point["n"]) + 1) // 2
 
 
-def told(n: int, faulty: list[int]) -> Explanation:
+def explain_fault_set(n: int, faulty: list[int]) -> Explanation:
     """What FIND_UNSAFE makes of a fault set, in words, and as data."""
     found = find_unsafe(Hypercube(n, faulty_nodes=faulty))
     large = [str(c) for c in found.subcubes if c.dimension > 0]
     lines = [
-        f"  {len(faulty)} faulty nodes: {in_a_row((f'{v:0{n}b}' for v in faulty), 64)}",
+        f"  {len(faulty)} faulty nodes: {join_limited((f'{v:0{n}b}' for v in faulty), 64)}",
         f"  {found.count} unsafe nodes, a fraction of {found.fraction:.6g}, marked in {found.rounds} rounds",
-        f"  maximal subcubes of more than one node: {in_a_row(large, 64)}",
+        f"  maximal subcubes of more than one node: {join_limited(large, 64)}",
         f"  Q_{n} is {'unsafe: no node is active' if found.all_unsafe else 'not unsafe'}",
     ]
     data = {
@@ -97,7 +97,7 @@ def told(n: int, faulty: list[int]) -> Explanation:
     return Explanation("\n".join(lines), data)
 
 
-def draw_nodes(point: Point, key: int, trial: int) -> Draw:
+def sample_nodes(point: Point, key: int, trial: int) -> Draw:
     """f distinct faulty nodes of Q_n."""
     from fastcube.kernels.unsafe import replay
 
@@ -106,18 +106,18 @@ def draw_nodes(point: Point, key: int, trial: int) -> Draw:
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
-    return told(int(point["n"]), faulty_nodes(draw_nodes(point, key, trial)))
+    return explain_fault_set(int(point["n"]), faulty_nodes(sample_nodes(point, key, trial)))
 
 
 # ---------------------------------------------------------------- Figure 8
 
 
-def _stated(point: Point) -> bool:
+def _has_stated_limit(point: Point) -> bool:
     """Whether section 3.2 states something of this point."""
     return int(point["n"]) >= 5 and 1 <= int(point["f"]) <= int(point["n"]) // 2
 
 
-def _limit() -> float:
+def _stated_limit() -> float:
     """What section 3.2 states of Figure 8: below this for f <= floor(n/2) and n >= 5."""
     return inventory("lee_hayes").value("fifteen-percent")
 
@@ -125,7 +125,7 @@ def _limit() -> float:
 def _figure(results: Results, sheet: Any) -> None:
     panel = sheet.panel()
     panel.lines(results, "unsafe_fraction", x="n", by="f")
-    panel.stated(_limit(), "paper: < 15% for f <= floor(n/2), n >= 5", where=_stated)
+    panel.stated(_stated_limit(), "paper: < 15% for f <= floor(n/2), n >= 5", where=_has_stated_limit)
     panel.words(
         y="average fraction of unsafe nodes", title="Average fraction of unsafe nodes in Q_n with f faulty nodes"
     )
@@ -135,7 +135,7 @@ def _notes(results: Results) -> list[str]:
     rows = [
         (point, results.estimates(point)["unsafe_fraction"])
         for point, tally in results
-        if tally.trials and _stated(point)
+        if tally.trials and _has_stated_limit(point)
     ]
     none = [p for p, tally in results if tally.trials and p["f"] > 1 and not tally.counts["with_unsafe"]]
     advice = []
@@ -144,8 +144,8 @@ def _notes(results: Results) -> list[str]:
         advice.append(f"No unsafe node was seen at {where}: fastcube run unsafe-rare says how rare they are.")
     if not rows:
         return advice
-    above = [point_text(point) for point, e in rows if e.low >= _limit()]
-    below = [point for point, e in rows if e.high < _limit()]
+    above = [point_text(point) for point, e in rows if e.low >= _stated_limit()]
+    below = [point for point, e in rows if e.high < _stated_limit()]
     lines = [f"paper: less than 15% unsafe for f <= floor(n/2), n >= 5: so at {len(below)} of {len(rows)} points"]
     if above:
         lines.append(f"  not so at {', '.join(above)}")
@@ -161,7 +161,7 @@ def _large_grid() -> list[Point]:
 
 def _close_pairs(point: Point) -> float:
     """The mean number of close pairs where it is a bound of a probability: up to 1, else NaN."""
-    pairs = float(merging_pairs(int(point["n"]), int(point["f"]))) if point["f"] > 1 else math.nan
+    pairs = float(mean_close_pairs(int(point["n"]), int(point["f"]))) if point["f"] > 1 else math.nan
     return pairs if pairs <= 1 else math.nan
 
 
@@ -182,7 +182,7 @@ def _large_notes(results: Results) -> list[str]:
     rare = [
         point_text(point)
         for point, tally in results
-        if tally.trials and merging_pairs(int(point["n"]), int(point["f"])) < _RARE and point["f"] > 1
+        if tally.trials and mean_close_pairs(int(point["n"]), int(point["f"])) < _RARE and point["f"] > 1
     ]
     if not rare:
         return []
@@ -215,7 +215,7 @@ UNSAFE_FRACTION = Study(
             totals=tuple(f"unsafe_nodes_{u}" for u in CLASSES),
             squares=tuple(f"unsafe_nodes_squared_{u}" for u in CLASSES),
             classes=_classes_at,
-            unit=_nodes,
+            unit=_node_count,
         ),
         Proportion(
             name="all_unsafe", description="probability that Q_n is unsafe (no node is active)", possible=can_span
@@ -247,9 +247,9 @@ UNSAFE_FRACTION = Study(
         Grid("figure-8", product_grid(n=range(5, 13), f=range(1, 8)), 10**6),
         Grid("large", _large_grid(), 10**7, figure=_large_figure, notes=_large_notes),
     ),
-    check=_check,
+    check=_check_point,
     explain=_explain,
-    draw=draw_nodes,
+    draw=sample_nodes,
     figure=_figure,
     notes=_notes,
 )

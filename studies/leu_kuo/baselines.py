@@ -15,7 +15,7 @@ from fastcube.algorithms.gathering import VARIANTS, gather
 from fastcube.measure.study import Point, Study
 from fastcube.running.benchmark import Benchmark, baseline_runner, kernel_runner
 
-from .faults import draw
+from .faults import sample_trial
 from .find_tree import FIND_TREE
 from .gathering import GATHER
 from .optimal import OPTIMAL_TREE
@@ -47,7 +47,7 @@ def find_tree(n: int, fault: list[int]) -> tuple[int, list[int]] | None:
     return sink, order
 
 
-def fewest(n: int, fault: list[int]) -> int:
+def fewest_faulty_links(n: int, fault: list[int]) -> int:
     """Fewest faulty links over all sinks with FAULT = 0, a shortest path over sets of dimensions for each: O(n 4^n)."""
     best: int = 2**n
     for sink in (v for v in range(2**n) if fault[v] == 0):
@@ -67,11 +67,11 @@ def fewest(n: int, fault: list[int]) -> int:
     return int(best)
 
 
-def gathered(study: Study, point: Point, trials: int) -> Fraction:
+def gathered_units(study: Study, point: Point, trials: int) -> Fraction:
     """Units that the three variants lose on the first trials of a study, over FIND_TREE's tree."""
     key, lost = study.key(0, study.point(point)), Fraction(0)
     for t in range(trials):
-        cube = draw(point, key, t).network
+        cube = sample_trial(point, key, t).network
         tree = trees.find_tree(cube)
         if tree is not None:
             lost += sum(gather(cube, tree, "FTTC", variant).lost for variant in VARIANTS)
@@ -84,14 +84,14 @@ def find_trees(n: int, links: int, optimum: bool, trials: int) -> None:
     for _ in range(trials):
         fault = fault_words(n, links, rng)
         if find_tree(n, fault) is not None and optimum:
-            fewest(n, fault)
+            fewest_faulty_links(n, fault)
 
 
 def benchmarks() -> list[Benchmark]:
     """What ``fastcube bench`` compares."""
     out = []
 
-    def enter(
+    def add_benchmark(
         study: Study, point: Point, ours: int, baseline: Callable[..., object], *args: object, trials: int
     ) -> None:
         name = f"{study.name}, " + " ".join(f"{axis}={value}" for axis, value in point.items())
@@ -99,9 +99,9 @@ def benchmarks() -> list[Benchmark]:
         out.append(Benchmark(name, "plain Python", kernel_runner(study, point, ours), theirs))
 
     for n, links, ours, theirs in ((7, 8, 400_000, 500), (7, 32, 200_000, 500), (12, 64, 100_000, 10)):
-        enter(FIND_TREE, {"n": n, "links": links, "f": 0}, ours, find_trees, n, links, False, trials=theirs)
+        add_benchmark(FIND_TREE, {"n": n, "links": links, "f": 0}, ours, find_trees, n, links, False, trials=theirs)
     for n, links, ours, theirs in ((6, 12, 100_000, 2), (8, 16, 50_000, 1)):
-        enter(OPTIMAL_TREE, {"n": n, "links": links, "f": 0}, ours, find_trees, n, links, True, trials=theirs)
+        add_benchmark(OPTIMAL_TREE, {"n": n, "links": links, "f": 0}, ours, find_trees, n, links, True, trials=theirs)
     for n, links, f, ours, theirs in (
         (5, 12, 0, 100_000, 100),
         (7, 32, 0, 50_000, 50),
@@ -109,5 +109,5 @@ def benchmarks() -> list[Benchmark]:
         (7, 0, 8, 50_000, 50),
     ):
         point: Point = {"n": n, "links": links, "f": f}
-        enter(GATHER, point, ours, gathered, GATHER, point, trials=theirs)
+        add_benchmark(GATHER, point, ours, gathered_units, GATHER, point, trials=theirs)
     return out

@@ -11,7 +11,7 @@ import numpy as np
 from fastcube.errors import check_integer
 from fastcube.kernels.gathering.dispatch import GATHER_SETS
 from fastcube.kernels.gathering.layout import GATHER
-from fastcube.kernels.machine.dispatch import Table
+from fastcube.kernels.machine.dispatch import KernelTable
 from fastcube.kernels.tally.layout import Layout
 from fastcube.kernels.trees import dispatch, layout
 from fastcube.measure.study import Point, check_cases
@@ -27,23 +27,23 @@ LARGEST_TREE = 12
 _CHUNK = 10**6
 
 
-def _over_sets(kernels: Table, of: Layout) -> Callable[[Point], Tally]:
+def _enumeration_of_sets(kernels: KernelTable, of: Layout) -> Callable[[Point], Tally]:
     """The enumeration of a study: what its kernel of all fault sets (``kernels/trees/dead_links.py``) counts at a point."""
 
     @functools.lru_cache(64)
-    def tally(n: int, links: int, f: int) -> Tally:
+    def tally_sets(n: int, links: int, f: int) -> Tally:
         check_integer("n", n, 1, LARGEST_TREE, "for exact values")
         every = math.comb(n * 2 ** (n - 1), links) * math.comb(2**n, f)
         sets = check_cases(every, MOST_SETS, {"n": n, "links": links, "f": f})
-        params, slots = np.array([n, links, f, *range(links), *range(f)], np.float64), of.fresh()
+        params, slots = np.array([n, links, f, *range(links), *range(f)], np.float64), of.new_tally()
         for first in range(0, sets, _CHUNK):
             kernels.kernel(n, links, f)(np.uint64(0), first, min(first + _CHUNK, sets), params, slots)
         return Tally.from_slots(of, 0, sets, slots)
 
-    return lambda point: tally(*values_of(point))
+    return lambda point: tally_sets(*values_of(point))
 
 
-find_tree = _over_sets(dispatch.FIND_TREE_SETS, layout.FIND_TREE)
-optimal_tree = _over_sets(dispatch.OPTIMAL_TREE_SETS, layout.OPTIMAL_TREE)
+find_tree = _enumeration_of_sets(dispatch.FIND_TREE_SETS, layout.FIND_TREE)
+optimal_tree = _enumeration_of_sets(dispatch.OPTIMAL_TREE_SETS, layout.OPTIMAL_TREE)
 #: Of ``gather`` and ``rerouting``, which run one kernel.
-gather = _over_sets(GATHER_SETS, GATHER)
+gather = _enumeration_of_sets(GATHER_SETS, GATHER)

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.errors import check_range
-from fastcube.measure.study import Axis, Draw, Point, in_a_row
+from fastcube.measure.study import Axis, Draw, Point, join_limited
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
@@ -24,14 +24,14 @@ def axes_up_to(n: int) -> tuple[Axis, ...]:
     )
 
 
-def check(point: Point) -> None:
+def check_point(point: Point) -> None:
     """Raise ParameterError for more faults than Q_n has room for."""
     n = int(point["n"])
     check_range("links", point["links"], 0, min(n * 2 ** (n - 1), MOST), f"for n={n}")
     check_range("f", point["f"], 0, min(2**n, MOST), f"for n={n}")
 
 
-def doubling(n: int, most: int, below: int = 1) -> list[int]:
+def doubling_counts(n: int, most: int, below: int = 1) -> list[int]:
     """n - below, n, and 1, 2, 4, ..., most; ascending, each once."""
     powers = [2**i for i in range(most.bit_length())]
     return sorted({n - below, n, *powers} - {0})
@@ -39,12 +39,12 @@ def doubling(n: int, most: int, below: int = 1) -> list[int]:
 
 def link_faults(ns: Iterable[int]) -> list[Point]:
     """f = 0; n - 1, n and 1, 2, 4, ..., 2^(n-1) faulty links."""
-    return [{"n": n, "links": links, "f": 0} for n in ns for links in doubling(n, 2 ** (n - 1))]
+    return [{"n": n, "links": links, "f": 0} for n in ns for links in doubling_counts(n, 2 ** (n - 1))]
 
 
 def node_faults(ns: Iterable[int]) -> list[Point]:
     """No faulty links; n - 1, n and 1, 2, 4, ..., 2^(n-2) faulty nodes."""
-    return [{"n": n, "links": 0, "f": f} for n in ns for f in doubling(n, 2 ** (n - 2))]
+    return [{"n": n, "links": 0, "f": f} for n in ns for f in doubling_counts(n, 2 ** (n - 2))]
 
 
 def axis_of_faults(results: Results) -> str:
@@ -52,7 +52,7 @@ def axis_of_faults(results: Results) -> str:
     return "links" if any(point["links"] for point, _ in results) else "f"
 
 
-def by_doubling(panel: Any) -> None:
+def is_doubling_axis(panel: Any) -> None:
     """Numbers of faults on a logarithmic axis: the grids double them."""
     panel.axes.set_xscale("log")
 
@@ -62,11 +62,11 @@ def values_of(point: Point) -> tuple[int, int, int]:
     return int(point["n"]), int(point["links"]), int(point["f"])
 
 
-def draw(point: Point, key: int, trial: int) -> Draw:
+def sample_trial(point: Point, key: int, trial: int) -> Draw:
     """A trial's cube with its faults."""
     from fastcube.kernels.trees import replay
 
-    return Draw(Hypercube(int(point["n"]), *replay.faults(key, trial, *values_of(point))))
+    return Draw(Hypercube(int(point["n"]), *replay.sample_faults(key, trial, *values_of(point))))
 
 
 def link_text(cube: Hypercube, u: int, v: int) -> str:
@@ -74,13 +74,13 @@ def link_text(cube: Hypercube, u: int, v: int) -> str:
     return f"{cube.label(u)}-{cube.label(v)}"
 
 
-def told(cube: Hypercube) -> tuple[CommunicationTree | None, list[str], dict[str, Any]]:
+def explain_tree(cube: Hypercube) -> tuple[CommunicationTree | None, list[str], dict[str, Any]]:
     """FIND_TREE's tree in a trial, with words and data that all studies of trees begin with."""
     tree = find_tree(cube)
     links, nodes = sorted(cube.faulty_links), sorted(cube.faulty_nodes)  # type: ignore[arg-type]
     lines = [
-        f"  {len(links)} faulty links: {in_a_row(link_text(cube, u, v) for u, v in links)}",
-        f"  {len(nodes)} faulty nodes: {in_a_row(cube.label(v) for v in nodes)}",
+        f"  {len(links)} faulty links: {join_limited(link_text(cube, u, v) for u, v in links)}",
+        f"  {len(nodes)} faulty nodes: {join_limited(cube.label(v) for v in nodes)}",
     ]
     data: dict[str, Any] = {"faulty_links": [list(link) for link in links], "faulty_nodes": nodes}
     if tree is None:
@@ -115,4 +115,4 @@ def faults_by_stage(tree: CommunicationTree) -> list[str]:
     for u, v in tree.faulty_links:
         by_stage.setdefault(stage[u ^ v], []).append(link_text(tree.cube, u, v))
     lines = [f"    {len(tree.faulty_links)} faulty links in the tree (sender-receiver):"]
-    return lines + [f"      stage {i}: {in_a_row(texts)}" for i, texts in by_stage.items()]
+    return lines + [f"      stage {i}: {join_limited(texts)}" for i, texts in by_stage.items()]

@@ -11,7 +11,16 @@ from fastcube.measure.study import Explanation, Grid, Point, Study
 from fastcube.results.results import Results
 
 from . import enumeration
-from .faults import axes_up_to, axis_of_faults, by_doubling, check, draw, link_faults, node_faults, told
+from .faults import (
+    axes_up_to,
+    axis_of_faults,
+    check_point,
+    explain_tree,
+    is_doubling_axis,
+    link_faults,
+    node_faults,
+    sample_trial,
+)
 
 
 def most_faults(point: Point) -> float:
@@ -20,7 +29,7 @@ def most_faults(point: Point) -> float:
     return float(max(1, min(2**n - 1, int(point["links"]) + n * int(point["f"]))))
 
 
-def mean(name: str, description: str, counter: str) -> Mean:
+def make_mean(name: str, description: str, counter: str) -> Mean:
     """A mean number of a tree's faulty links or failing nodes."""
     return Mean(
         name=name,
@@ -31,9 +40,9 @@ def mean(name: str, description: str, counter: str) -> Mean:
     )
 
 
-def explain(point: Point, key: int, trial: int) -> Explanation:
+def explain_trial(point: Point, key: int, trial: int) -> Explanation:
     """One trial in words and as data."""
-    _, lines, data = told(draw(point, key, trial).network)
+    _, lines, data = explain_tree(sample_trial(point, key, trial).network)
     return Explanation("\n".join(lines), data)
 
 
@@ -62,7 +71,7 @@ def _figure(results: Results, sheet: Any) -> None:
         for panel, statistic, fixed in ((left, "fault_free", fixed_fault_free), (right, "tree_faults", fixed_faults)):
             panel.lines(results, statistic, x="links", by="n")
             panel.reference(fixed, "a fixed tree")
-            _mark(panel)
+            _mark_bound(panel)
         left.words(y="probability of a fault-free tree", title="FIND_TREE's tree has no faulty link")
         right.words(y="mean faulty links of the tree", title="Faulty links of FIND_TREE's tree")
     else:
@@ -71,28 +80,28 @@ def _figure(results: Results, sheet: Any) -> None:
         left.words(y="probability of a tree without a failing node", title="FIND_TREE's tree has no failing node")
         right.words(y="mean failing nodes of the tree", title="Failing nodes of FIND_TREE's tree")
     for panel in (left, right):
-        by_doubling(panel)
+        is_doubling_axis(panel)
     left.scale = "linear"
     left.limits(bottom=0)
     sheet.title(results.study.title)
 
 
-def _at_bound(point: Point) -> bool:
+def _is_at_bound(point: Point) -> bool:
     """Whether there are as many faulty links as the 2^(n-1) of Theorem 3, and no faulty node."""
     return not point["f"] and point["links"] == 2 ** (int(point["n"]) - 1)
 
 
-def _mark(panel: Any) -> None:
+def _mark_bound(panel: Any) -> None:
     """Theorem 3's 2^(n-1) on each line."""
     every = (row for line in panel.drawn for row in zip(line.x, line.estimates, line.points, strict=True))
-    if at := [(x, e.value) for x, e, point in every if _at_bound(point) and math.isfinite(e.value)]:
+    if at := [(x, e.value) for x, e, point in every if _is_at_bound(point) and math.isfinite(e.value)]:
         panel.marks([x for x, _ in at], [y for _, y in at], "Theorem 3's 2^(n-1)")
 
 
 def _notes(results: Results) -> list[str]:
     lines = []
     for point, tally in results:
-        if tally.trials and _at_bound(point):
+        if tally.trials and _is_at_bound(point):
             none = tally.trials - tally.counts["sink"]
             lines.append(f"  n={point['n']}: {none} of {tally.trials:,} sets of 2^(n-1) faulty links leave no sink")
     if lines:
@@ -111,8 +120,8 @@ FIND_TREE = Study(
         Proportion(name="fault_free", description="share of trials with a tree without a faulty link"),
         Proportion(name="sink", description="share of trials with a sink: a node with FAULT = 0"),
         Proportion(name="unhindered", description="share of trials with a tree without a failing node"),
-        mean("tree_faults", "faulty links of the tree", "tree_faults"),
-        mean("failing", "failing nodes of the tree", "failing"),
+        make_mean("tree_faults", "faulty links of the tree", "tree_faults"),
+        make_mean("failing", "failing nodes of the tree", "failing"),
     ),
     kernel=lambda point: dispatch.FIND_TREE.kernel(*point.values()),
     grids=(
@@ -124,10 +133,10 @@ FIND_TREE = Study(
             10**5,
         ),
     ),
-    check=check,
+    check=check_point,
     enumeration=enumeration.find_tree,
-    explain=explain,
-    draw=draw,
+    explain=explain_trial,
+    draw=sample_trial,
     figure=_figure,
     notes=_notes,
 )

@@ -12,13 +12,22 @@ from typing import Any
 from fastcube.algorithms.gathering import Gathering, gather
 from fastcube.algorithms.trees import CommunicationTree
 from fastcube.kernels.gathering import dispatch, layout
-from fastcube.kernels.gathering.layout import LARGEST, RUNS, common
+from fastcube.kernels.gathering.layout import MOST_DIMENSIONS, RUNS, common_denominator
 from fastcube.measure.statistics import NormalMean, Proportion, Ratio
-from fastcube.measure.study import Explanation, Grid, Point, Study, in_a_row, point_text
+from fastcube.measure.study import Explanation, Grid, Point, Study, join_limited, point_text
 from fastcube.results.results import Results
 
 from . import enumeration
-from .faults import axes_up_to, axis_of_faults, by_doubling, check, draw, link_faults, node_faults, told
+from .faults import (
+    axes_up_to,
+    axis_of_faults,
+    check_point,
+    explain_tree,
+    is_doubling_axis,
+    link_faults,
+    node_faults,
+    sample_trial,
+)
 
 #: The algorithms, by the names of RUNS.
 ALGORITHMS = {
@@ -34,10 +43,10 @@ ALGORITHMS = {
 
 
 def _explain(runs: tuple[str, ...]) -> Callable[[Point, int, int], Explanation]:
-    def explain(point: Point, key: int, trial: int) -> Explanation:
+    def explain_trial(point: Point, key: int, trial: int) -> Explanation:
         """One trial in words and as data, run by run."""
-        cube = draw(point, key, trial).network
-        tree, lines, data = told(cube)
+        cube = sample_trial(point, key, trial).network
+        tree, lines, data = explain_tree(cube)
         data["runs"] = None
         if tree is not None:
             found = {run: gather(cube, tree, *ALGORITHMS[run]) for run in runs}
@@ -47,14 +56,14 @@ def _explain(runs: tuple[str, ...]) -> Callable[[Point, int, int], Explanation]:
             data["runs"] = {run: _run_data(g) for run, g in found.items()}
         return Explanation("\n".join(lines), data)
 
-    return explain
+    return explain_trial
 
 
 def _failing_words(tree: CommunicationTree, found: dict[str, Gathering]) -> list[str]:
     g = next(iter(found.values()))
     lines = [f"  {g.expected} nodes hold data, {g.stranded} of them cut off from the sink"]
     name = tree.cube.label
-    failing = in_a_row(f"{name(v)} at stage {i}" for i, v in g.failing)
+    failing = join_limited(f"{name(v)} at stage {i}" for i, v in g.failing)
     return [*lines, f"  {len(g.failing)} failing nodes: {failing}"]
 
 
@@ -64,7 +73,7 @@ def _run_words(run: str, g: Gathering) -> list[str]:
     lines = [f"  {RUNS[run]}: {outcome}; {g.steps_sync} steps ({g.steps_paper} as the paper counts)"]
     for plan in g.plans[:20]:
         way = f"detours to {name(plan.target)} over {plan.hops} links" if plan.target >= 0 else "has no way out"
-        does = f"gives partitions to {in_a_row(map(name, plan.partners))}" if plan.partners else way
+        does = f"gives partitions to {join_limited(map(name, plan.partners))}" if plan.partners else way
         lines.append(f"    stage {plan.stage}: {name(plan.node)} {does}")
     if len(g.plans) > 20:
         lines.append("    and so on")
@@ -72,7 +81,7 @@ def _run_words(run: str, g: Gathering) -> list[str]:
     if causes:
         lines.append(f"    lost by cause: {', '.join(causes)}")
     if g.blocked:
-        lines.append(f"    {len(g.blocked)} nodes wait for ever: {in_a_row(map(name, g.blocked))}")
+        lines.append(f"    {len(g.blocked)} nodes wait for ever: {join_limited(map(name, g.blocked))}")
     return lines
 
 
@@ -96,22 +105,22 @@ def _run_data(g: Gathering) -> dict[str, Any]:
 # ---------------------------------------------------------------- statistics
 
 
-def _parts(point: Point) -> Fraction:
+def _data_unit(point: Point) -> Fraction:
     """What one unit of a counter of amounts is, of a node's data."""
-    return Fraction(1, common(int(point["n"])))
+    return Fraction(1, common_denominator(int(point["n"])))
 
 
-def _whole(point: Point) -> float:
+def _total_data(point: Point) -> float:
     """All the data of a trial, in the same units a node."""
-    return float(common(int(point["n"])))
+    return float(common_denominator(int(point["n"])))
 
 
-def _complete(run: str, shown: bool = True) -> Proportion:
+def _complete_proportion(run: str, shown: bool = True) -> Proportion:
     what = f"share, among trials with a sink, in which {RUNS[run]} loses nothing"
     return Proportion(name=f"complete_{run}", description=what, condition="sink", shown=shown)
 
 
-def _of_data(name: str, description: str, nonzero: str, shown: bool = False, **more: Any) -> Ratio:
+def _data_ratio(name: str, description: str, nonzero: str, shown: bool = False, **more: Any) -> Ratio:
     return Ratio(
         name=name,
         description=f"share of the data that {description}, among trials with a sink",
@@ -125,16 +134,16 @@ def _of_data(name: str, description: str, nonzero: str, shown: bool = False, **m
     )
 
 
-def _lost(run: str, shown: bool = True) -> Ratio:
-    return _of_data(f"lost_{run}", f"{RUNS[run]} loses", f"lossy_{run}", shown, bound=_whole, scale=_parts)
+def _lost_ratio(run: str, shown: bool = True) -> Ratio:
+    return _data_ratio(f"lost_{run}", f"{RUNS[run]} loses", f"lossy_{run}", shown, bound=_total_data, scale=_data_unit)
 
 
-def _share(name: str, description: str, shown: bool = True) -> Proportion:
+def _sink_proportion(name: str, description: str, shown: bool = True) -> Proportion:
     what = f"share, among trials with a sink, in which {description}"
     return Proportion(name=name, description=what, condition="sink", shown=shown)
 
 
-def _stages(point: Point) -> float:
+def _stage_count(point: Point) -> float:
     return float(point["n"])
 
 
@@ -145,7 +154,7 @@ def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) ->
         description=f"mean of ({description}) / n, among trials with a sink",
         total=f"steps_{name}",
         squares=f"steps_{name}_squared",
-        unit=_stages,
+        unit=_stage_count,
         bound=lambda _: float(most),
         base=1,
         condition="sink",
@@ -155,7 +164,7 @@ def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) ->
 
 _SINK = Proportion(name="sink", description="share of trials with a sink: a node with FAULT = 0", shown=False)
 
-_STRANDED = _of_data("stranded", "nonfaulty links do not join to the sink", "with_stranded", bound=lambda _: 1.0)
+_STRANDED = _data_ratio("stranded", "nonfaulty links do not join to the sink", "with_stranded", bound=lambda _: 1.0)
 
 
 # ---------------------------------------------------------------- figures
@@ -181,7 +190,7 @@ def _gather_figure(results: Results, sheet: Any) -> None:
     deadlocked.limits(bottom=0)
     deadlocked.words(y="share of trials", title="FTTC literal: a node is blocked for ever")
     for panel in (*lost, deadlocked):
-        by_doubling(panel)
+        is_doubling_axis(panel)
     sheet.title(results.study.title)
 
 
@@ -211,24 +220,24 @@ def _rerouting_figure(results: Results, sheet: Any) -> None:
     chosen = {kind: points for kind, points in kinds.items() if points} or {"faulty nodes": done}
     panels = sheet.panels(len(chosen) + 1)
     for panel, (kind, points) in zip(panels, chosen.items(), strict=False):
-        _draw(panel, results, _SLOWDOWNS, points)
+        _plot_lines(panel, results, _SLOWDOWNS, points)
         panel.curve([1, 2 ** (n - 1)], [2, 2], "paper: FTTC < 2")
         panel.curve([1, 2 ** (n - 1)], [4, 4], "paper: rerouting <= 4", linestyle="--")
         panel.by = ("slowdown",)  # a legend of its own
         panel.words(x="number of faults", y="steps / n", title=f"Slowdown at n = {n}: {kind}")
     kind, points = next(iter(chosen.items()))
-    _draw(panels[-1], results, _COMPLETE, points)
+    _plot_lines(panels[-1], results, _COMPLETE, points)
     panels[-1].by = ("complete",)
     panels[-1].words(x="number of faults", y="share of trials", title=f"All data arrives at n = {n}: {kind}")
     sheet.title(results.study.title)
 
 
-def _draw(panel: Any, results: Results, statistics: dict[str, str], points: Sequence[Point]) -> None:
+def _plot_lines(panel: Any, results: Results, statistics: dict[str, str], points: Sequence[Point]) -> None:
     """A line a statistic over some points, by the number of links, or of nodes where there are none."""
     x = "links" if any(point["links"] for point in points) else "f"
     panel.compare(results, statistics, x=x, at=lambda point: point in points)
     panel.scale = "linear"
-    by_doubling(panel)
+    is_doubling_axis(panel)
 
 
 def _slowest_note(results: Results) -> list[str]:
@@ -247,29 +256,29 @@ GATHER = Study(
     title="What FTTC delivers over FIND_TREE's tree",
     source="Leu & Kuo, section 3.2, Figure 13",
     revision=1,
-    axes=axes_up_to(LARGEST),
+    axes=axes_up_to(MOST_DIMENSIONS),
     tally=layout.GATHER,
     statistics=(
-        _complete("comment"),
-        _complete("literal"),
-        _complete("repaired"),
-        _lost("comment"),
-        _lost("literal"),
-        _lost("repaired", shown=False),
-        _share("deadlocked_literal", "FTTC literal blocks a node for ever"),
-        _share("deadlocked_comment", "FTTC comment blocks a node for ever", shown=False),
-        _share("deadlocked_repaired", "FTTC repaired blocks a node for ever", shown=False),
+        _complete_proportion("comment"),
+        _complete_proportion("literal"),
+        _complete_proportion("repaired"),
+        _lost_ratio("comment"),
+        _lost_ratio("literal"),
+        _lost_ratio("repaired", shown=False),
+        _sink_proportion("deadlocked_literal", "FTTC literal blocks a node for ever"),
+        _sink_proportion("deadlocked_comment", "FTTC comment blocks a node for ever", shown=False),
+        _sink_proportion("deadlocked_repaired", "FTTC repaired blocks a node for ever", shown=False),
         _STRANDED,
-        _share("avoidable", "FTTC comment loses more than is cut off from the sink", shown=False),
-        _share("no_partition", "a failing node has no active neighbour to give a partition to"),
+        _sink_proportion("avoidable", "FTTC comment loses more than is cut off from the sink", shown=False),
+        _sink_proportion("no_partition", "a failing node has no active neighbour to give a partition to"),
         _SINK,
     ),
     kernel=lambda point: dispatch.GATHER.kernel(*point.values()),
     grids=(Grid("links", link_faults(range(3, 9)), 10**5), Grid("nodes", node_faults(range(3, 9)), 10**5)),
-    check=check,
+    check=check_point,
     enumeration=enumeration.gather,
     explain=_explain(("literal", "comment", "repaired")),
-    draw=draw,
+    draw=sample_trial,
     figure=_gather_figure,
 )
 
@@ -278,7 +287,7 @@ REROUTING = Study(
     title="FTTC against the traditional detour and no tolerance at all",
     source="Leu & Kuo, section 3.2, Theorem 5",
     revision=1,
-    axes=axes_up_to(LARGEST),
+    axes=axes_up_to(MOST_DIMENSIONS),
     tally=layout.REROUTING,
     statistics=(
         _slowdown("comment", "steps of FTTC comment"),
@@ -286,13 +295,13 @@ REROUTING = Study(
         _slowdown("paper", "n + k", 2),
         _slowdown("reroute", "n + 3k", 4, shown=False),
         _slowdown("reroute_hops", "n + 2k", 3),
-        _share("twofold", "FTTC comment takes 2n steps or more", shown=False),
-        _complete("tc"),
-        _complete("reroute"),
-        _complete("comment"),
-        _complete("repaired", shown=False),
-        _lost("tc", shown=False),
-        _lost("reroute", shown=False),
+        _sink_proportion("twofold", "FTTC comment takes 2n steps or more", shown=False),
+        _complete_proportion("tc"),
+        _complete_proportion("reroute"),
+        _complete_proportion("comment"),
+        _complete_proportion("repaired", shown=False),
+        _lost_ratio("tc", shown=False),
+        _lost_ratio("reroute", shown=False),
         _SINK,
     ),
     kernel=lambda point: dispatch.REROUTING.kernel(*point.values()),
@@ -304,10 +313,10 @@ REROUTING = Study(
             10**5,
         ),
     ),
-    check=check,
+    check=check_point,
     enumeration=enumeration.gather,
     explain=_explain(("comment", "repaired", "reroute", "tc")),
-    draw=draw,
+    draw=sample_trial,
     figure=_rerouting_figure,
     notes=_slowest_note,
 )

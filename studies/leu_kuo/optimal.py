@@ -12,14 +12,14 @@ from fastcube.measure.study import Explanation, Grid, Point, Study, point_text
 from fastcube.results.results import Results
 
 from . import enumeration
-from .faults import axes_up_to, axis_of_faults, by_doubling, check, draw, link_faults, told
-from .find_tree import mean
+from .faults import axes_up_to, axis_of_faults, check_point, explain_tree, is_doubling_axis, link_faults, sample_trial
+from .find_tree import make_mean
 
 
-def explain(point: Point, key: int, trial: int) -> Explanation:
+def explain_trial(point: Point, key: int, trial: int) -> Explanation:
     """One trial in words and as data, the best trees too."""
-    cube = draw(point, key, trial).network
-    tree, lines, data = told(cube)
+    cube = sample_trial(point, key, trial).network
+    tree, lines, data = explain_tree(cube)
     optimum = optimal_tree(cube)
     for name, words, found in (
         ("top_down", "TOP_DOWN", find_tree(cube, "TOP_DOWN")),
@@ -28,12 +28,12 @@ def explain(point: Point, key: int, trial: int) -> Explanation:
     ):
         if found is not None:
             lines.append(f"  {words}: {found}, {len(found.faulty_links)} faulty links")
-        data[name] = _data(found)
+        data[name] = _tree_data(found)
     data["gap"] = None if tree is None or optimum is None else len(tree.faulty_links) - len(optimum.faulty_links)
     return Explanation("\n".join(lines), data)
 
 
-def _data(tree: CommunicationTree | None) -> dict[str, Any] | None:
+def _tree_data(tree: CommunicationTree | None) -> dict[str, Any] | None:
     if tree is None:
         return None
     return {"sink": tree.sink, "order": list(tree.order), "tree_faults": len(tree.faulty_links)}
@@ -50,7 +50,7 @@ def _figure(results: Results, sheet: Any) -> None:
         links, share = panels[i], panels[len(chosen) + i]
         for panel, statistics in ((links, faults), (share, free)):
             panel.compare(results, statistics, x=x, at={"n": n})
-            by_doubling(panel)
+            is_doubling_axis(panel)
         links.words(y="mean faulty links of the tree", title=f"n = {n}: faulty links")
         share.scale = "linear"
         share.limits(bottom=0)
@@ -70,7 +70,7 @@ def _notes(results: Results) -> list[str]:
     return [f"largest gap to the optimum: {gap} faulty links, in trial {trial} at {point_text(point)}"]
 
 
-def _share(name: str, description: str, among: str | None = None, shown: bool = True) -> Proportion:
+def _make_proportion(name: str, description: str, among: str | None = None, shown: bool = True) -> Proportion:
     return Proportion(name=name, description=description, condition=among, shown=shown)
 
 
@@ -82,8 +82,10 @@ OPTIMAL_TREE = Study(
     axes=axes_up_to(12),
     tally=layout.OPTIMAL_TREE,
     statistics=(
-        _share("optimal", "share, among trials with a sink, in which FIND_TREE's tree is one of the best", "sink"),
-        mean("gap", "faulty links of FIND_TREE's tree beyond the optimum", "gap"),
+        _make_proportion(
+            "optimal", "share, among trials with a sink, in which FIND_TREE's tree is one of the best", "sink"
+        ),
+        make_mean("gap", "faulty links of FIND_TREE's tree beyond the optimum", "gap"),
         Ratio(
             name="ratio",
             description="faulty links of FIND_TREE's trees over those of the best",
@@ -94,22 +96,24 @@ OPTIMAL_TREE = Study(
             base=1,
             condition="sink",
         ),
-        mean("tree_faults", "faulty links of FIND_TREE's tree", "tree_faults"),
-        mean("optimum_same_sink", "fewest faulty links with FIND_TREE's sink", "same_sink"),
-        mean("optimum", "fewest faulty links over sinks with FAULT = 0", "optimum"),
-        mean("optimum_any_sink", "fewest faulty links over all sinks", "any_sink"),
-        _share("fault_free", "share of trials in which FIND_TREE's tree has no faulty link", shown=False),
-        _share("fault_free_exists", "share of trials in which some tree has no faulty link", shown=False),
-        mean("tree_faults_top_down", "faulty links of TOP_DOWN's tree", "top_down"),
-        _share("fault_free_top_down", "share of trials in which TOP_DOWN's tree has no faulty link", shown=False),
+        make_mean("tree_faults", "faulty links of FIND_TREE's tree", "tree_faults"),
+        make_mean("optimum_same_sink", "fewest faulty links with FIND_TREE's sink", "same_sink"),
+        make_mean("optimum", "fewest faulty links over sinks with FAULT = 0", "optimum"),
+        make_mean("optimum_any_sink", "fewest faulty links over all sinks", "any_sink"),
+        _make_proportion("fault_free", "share of trials in which FIND_TREE's tree has no faulty link", shown=False),
+        _make_proportion("fault_free_exists", "share of trials in which some tree has no faulty link", shown=False),
+        make_mean("tree_faults_top_down", "faulty links of TOP_DOWN's tree", "top_down"),
+        _make_proportion(
+            "fault_free_top_down", "share of trials in which TOP_DOWN's tree has no faulty link", shown=False
+        ),
     ),
     kernel=lambda point: dispatch.OPTIMAL_TREE.kernel(*point.values()),
     together=64,  # a lattice of 64 trials at n = 12 takes 50 ms, also for one
     grids=(Grid("links", link_faults(range(4, 11)), 50_000),),
-    check=check,
+    check=check_point,
     enumeration=enumeration.optimal_tree,
-    explain=explain,
-    draw=draw,
+    explain=explain_trial,
+    draw=sample_trial,
     figure=_figure,
     notes=_notes,
 )

@@ -27,7 +27,7 @@ def stored_points() -> list[Point]:
     return [{"n": n, "links": k, "f": f} for n, k, f in small + four + [(4, k, f) for k in (1, 2) for f in (1, 2)]]
 
 
-def row(table: str, point: Point) -> dict[str, Any]:
+def table_row(table: str, point: Point) -> dict[str, Any]:
     """One row: the point, its number of fault sets, the exact values as text, and the largest that any set gives."""
     values, enumerations = TABLES[table]
     tallies = [each(point) for each in enumerations]
@@ -39,7 +39,7 @@ def row(table: str, point: Point) -> dict[str, Any]:
 def write_tables(folder: Path) -> None:
     """Write ``exact-trees.json`` and ``exact-gather.json``."""
     for name in TABLES:
-        rows = [json.dumps(row(name, point)) for point in stored_points()]
+        rows = [json.dumps(table_row(name, point)) for point in stored_points()]
         source = f"every set of so many faulty links and nodes of Q_2, Q_3 and Q_4, by fc.exact_{name}"
         head = json.dumps({"source": source, "command": "python -m fastcube.studies.leu_kuo.tables"})[:-1]
         (folder / f"exact-{name}.json").write_text(head + ', "rows": [\n' + ",\n".join(rows) + "\n]}\n")

@@ -12,7 +12,7 @@ from .routing import DUALCUBE_ROUTING
 Path = list[int]
 
 
-class PlainTrial:
+class ReferenceTrial:
     """One trial on DC(m): nodes are ints, paths lists, and a dictionary remembers the statuses drawn so far."""
 
     def __init__(self, m: int, rate: float, rng: random.Random) -> None:
@@ -106,12 +106,12 @@ class PlainTrial:
         return None
 
 
-def in_plain_python(m: int, rate: float, trials: int, seed: int = 0) -> tuple[int, int, int]:
+def run_reference(m: int, rate: float, trials: int, seed: int = 0) -> tuple[int, int, int]:
     """Delivered routes, their links after erasing loops, and statuses drawn, over a number of trials."""
     rng = random.Random(seed)
     delivered = links = asked = 0
     for _ in range(trials):
-        trial = PlainTrial(m, rate, rng)
+        trial = ReferenceTrial(m, rate, rng)
         path = trial.route()
         asked += len(trial.status)
         if path is not None:
@@ -132,6 +132,6 @@ def benchmarks() -> list[Benchmark]:
     for m in (5, 9, 20, 30):
         for rate in (0.1, 0.3, 0.5):
             ours = kernel_runner(DUALCUBE_ROUTING, {"m": m, "rate": rate}, 200_000, ROUTES)
-            theirs = baseline_runner(in_plain_python, m, rate, trials=1000)
+            theirs = baseline_runner(run_reference, m, rate, trials=1000)
             out.append(Benchmark(f"dual-cube routing, m={m} rate={rate}", "plain Python", ours, theirs))
     return out

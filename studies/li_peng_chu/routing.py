@@ -24,7 +24,7 @@ Point = Mapping[str, Value]
 RATES = [round(0.05 * i, 2) for i in range(11)]
 
 
-def _searched(point: Point) -> bool:
+def _is_searched(point: Point) -> bool:
     return point["m"] <= layout.SEARCH_M
 
 
@@ -37,7 +37,7 @@ STATISTICS = (
         description="share of the pairs joined by a nonfaulty path that the route joins",
         events="delivered",
         condition="connected",
-        defined=_searched,
+        defined=_is_searched,
     ),
     Ratio(
         name="length_ratio",
@@ -48,7 +48,7 @@ STATISTICS = (
         nonzero="longer",
         base=1,
         condition="delivered",
-        defined=_searched,
+        defined=_is_searched,
     ),
     Ratio(
         name="length_over_distance",
@@ -65,7 +65,7 @@ STATISTICS = (
         description="share of delivered routes as short as the shortest nonfaulty path",
         events="shortest_routes",
         condition="delivered",
-        defined=_searched,
+        defined=_is_searched,
         shown=False,
     ),
     NormalMean(
@@ -82,32 +82,32 @@ STATISTICS = (
 # ---------------------------------------------------------------- one trial in full
 
 
-def draw(point: Point, key: int, trial: int) -> Draw:
+def sample_trial(point: Point, key: int, trial: int) -> Draw:
     """A dual-cube with lazy faults, and two nonfaulty ends; -1 and void where none were found."""
     from fastcube.kernels.dualcube import replay
     from fastcube.networks.dualcube import DualCube
     from fastcube.networks.faults import RandomFaults
 
     m, rate = int(point["m"]), float(point["rate"])
-    drawn, status_key, s, t = replay.dualcube_routing(key, trial, m, rate)
+    drawn, status_key, s, t = replay.sample_dualcube_routing(key, trial, m, rate)
     ends = {"s": int(s), "t": int(t)} if drawn else {"s": -1, "t": -1}
     return Draw(
         DualCube(m, RandomFaults(rate, int(status_key))), {"status_key": int(status_key), **ends, "void": not drawn}
     )
 
 
-def explain(point: Point, key: int, trial: int) -> Explanation:
+def explain_trial(point: Point, key: int, trial: int) -> Explanation:
     """Replay one trial: the faulty nodes met, the path with its dimensions, or why and where it failed."""
-    from fastcube.algorithms.dualcube import practical
+    from fastcube.algorithms.dualcube import route_practical
     from fastcube.algorithms.shortest import distance
 
     m, rate = int(point["m"]), float(point["rate"])
-    drawn = draw(point, key, trial)
+    drawn = sample_trial(point, key, trial)
     dual, s, t = drawn.network, drawn.others["s"], drawn.others["t"]
     data: dict[str, Any] = {name: drawn.others[name] for name in ("status_key", "void")}
     if data["void"]:
         return Explanation(f"DC({m}), failure rate {rate}: no two nonfaulty nodes, the trial is void", data)
-    result = practical(dual, s, t)
+    result = route_practical(dual, s, t)
     shortest = distance(dual, s, t) if m <= layout.SEARCH_M else None
     met = [u for u in result.asked if dual.is_faulty(u)]
     dims = [dual.dimension(u, v) for u, v in zip(result.path, result.path[1:], strict=False)]
@@ -127,7 +127,7 @@ def explain(point: Point, key: int, trial: int) -> Explanation:
     }
     if m <= layout.SEARCH_M:
         data["shortest"] = shortest
-    return Explanation("\n".join(_words(dual, data, result.events)), data)
+    return Explanation("\n".join(_route_lines(dual, data, result.events)), data)
 
 
 def _node(dual: Any, u: int) -> str:
@@ -136,8 +136,8 @@ def _node(dual: Any, u: int) -> str:
     return f"{text[0]}.{text[1 : dual.m + 1]}.{text[dual.m + 1 :]}"
 
 
-def _words(dual: Any, data: Mapping[str, Any], events: tuple[Any, ...]) -> list[str]:
-    def name(u: int) -> str:
+def _route_lines(dual: Any, data: Mapping[str, Any], events: tuple[Any, ...]) -> list[str]:
+    def node_name(u: int) -> str:
         return _node(dual, u)
 
     s, t, met = data["s"], data["t"], data["faulty_met"]
@@ -150,15 +150,15 @@ def _words(dual: Any, data: Mapping[str, Any], events: tuple[Any, ...]) -> list[
     )
     lines = [
         f"DC({dual.m}), failure rate {dual.faulty_nodes.rate}; labels are u_0.u_1..u_m.u_m+1..u_2m",
-        f"from {name(s)} to {name(t)}: {kind}, d(s, t) = {data['distance']}",
+        f"from {node_name(s)} to {node_name(t)}: {kind}, d(s, t) = {data['distance']}",
         f"asked {data['lookups']} nodes, {len(met)} of them faulty{':' if met else ''}",
-        *(f"  faulty {name(u)}" for u in met[:40]),
+        *(f"  faulty {node_name(u)}" for u in met[:40]),
         *([f"  and {len(met) - 40} more"] if len(met) > 40 else []),
     ]
     if data["outcome"] == "delivered":
         lines.append(f"delivered over {data['length']} links (0 is the cross edge):")
-        lines.append(f"  {name(s)}")
-        lines += [f"  {name(v)}  along u_{d}" for v, d in zip(data["path"][1:], data["dimensions"], strict=True)]
+        lines.append(f"  {node_name(s)}")
+        lines += [f"  {node_name(v)}  along u_{d}" for v, d in zip(data["path"][1:], data["dimensions"], strict=True)]
     else:
         lines.append(
             "failed: "
@@ -195,25 +195,25 @@ def _connected_about(point: Point) -> float:
     return max(0.0, 1 - 2 * float(point["rate"]) ** (int(point["m"]) + 1))
 
 
-def printed(item: str, name: str) -> float:
+def printed_fraction(item: str, name: str) -> float:
     """A share that the paper prints in percent."""
     return inventory("li_peng_chu").value(item, name) / 100
 
 
-def _stated() -> tuple[tuple[float, float], tuple[float, float]]:
+def _stated_rates() -> tuple[tuple[float, float], tuple[float, float]]:
     """Above which success rate, and below (up to) which failure rate: the two sentences on Figure 1."""
     most, many = "success-ninety", "success-fifty"
     above = "percent delivered, above"
     return (
-        (printed(most, above), printed(most, "failure rate, percent, below")),
-        (printed(many, above), printed(many, "failure rate, percent, up to")),
+        (printed_fraction(most, above), printed_fraction(most, "failure rate, percent, below")),
+        (printed_fraction(many, above), printed_fraction(many, "failure rate, percent, up to")),
     )
 
 
 def figure(results: Results, sheet: Any) -> None:
     """Figures 1 and 2 side by side: success rate, and path length in percent, against the failure rate."""
-    of = "Figure" if any(_searched(point) for point, _ in results) else "As Figure"
-    (ninety, low), (fifty, high) = _stated()
+    of = "Figure" if any(_is_searched(point) for point, _ in results) else "As Figure"
+    (ninety, low), (fifty, high) = _stated_rates()
     left, right = sheet.panels(2)
     left.lines(results, "success", x="rate", by="m")
     left.scale = "linear"
@@ -221,14 +221,14 @@ def figure(results: Results, sheet: Any) -> None:
     left.stated(ninety, "paper: > 90% below 30%", where=lambda point: point["rate"] < low)
     left.stated(fifty, "paper: in most cases > 50% up to 50%", where=lambda point: point["rate"] <= high)
     left.words(y="successful routing rate", title=f"{of} 1: pairs that the route joins")
-    _draw_lengths(results, right)
+    _plot_lengths(results, right)
     right.words(title=f"{of} 2: length of the paths found")
     sheet.title(results.study.title)
 
 
-def _draw_lengths(results: Results, panel: Any) -> None:
+def _plot_lengths(results: Results, panel: Any) -> None:
     """Path length over the shortest nonfaulty path (where searched) and over d(s, t), in percent."""
-    searched = any(tally.trials and _searched(point) for point, tally in results)
+    searched = any(tally.trials and _is_searched(point) for point, tally in results)
     if not searched:
         panel.lines(results, "length_over_distance", x="rate", by="m", factor=100)
         panel.words(y="path length, % of d(s, t)")
@@ -241,7 +241,7 @@ def _draw_lengths(results: Results, panel: Any) -> None:
 def notes(results: Results) -> list[str]:
     """The paper's statements beside what was measured, failures by reason, and the approximation for large m."""
     lines = []
-    (ninety, low), (fifty, high) = _stated()
+    (ninety, low), (fifty, high) = _stated_rates()
     below, above, upto, over = 0, 0, 0, 0
     for point, tally in results:
         if not tally.trials:
@@ -258,13 +258,13 @@ def notes(results: Results) -> list[str]:
     limits = sum(tally.counts["limit"] for _, tally in results)
     void = sum(tally.counts["void"] for _, tally in results)
     lines.append(f"routes stopped by the tree limit of 2^14 nodes: {limits}; void trials: {void}")
-    large = [point for point, tally in results if tally.trials and not _searched(point) and point["rate"] >= 0.3]
+    large = [point for point, tally in results if tally.trials and not _is_searched(point) and point["rate"] >= 0.3]
     if large:
         lines.append("success beside 1 - 2 p^(m+1), an approximation of P(a nonfaulty path joins the pair):")
         for point in large:
             reached = estimate_text(results.estimates(point)["success"])
             lines.append(f"  m={point['m']},rate={point['rate']}: {reached} beside {_connected_about(point):.6f}")
-    if any(tally.trials and not _searched(point) for point, tally in results):
+    if any(tally.trials and not _is_searched(point) for point, tally in results):
         lines.append(
             f"success_connected, length_ratio and minimal need all 2^(2m+1) nodes and are left out above m={layout.SEARCH_M}"
         )
@@ -287,8 +287,8 @@ DUALCUBE_ROUTING = Study(
         Grid("figures", product_grid(m=range(5, 10), rate=RATES), 20_000),
         Grid("large", product_grid(m=[10, 12, 15, 20, 25, 30], rate=RATES), 100_000),
     ),
-    explain=explain,
-    draw=draw,
+    explain=explain_trial,
+    draw=sample_trial,
     figure=figure,
     notes=notes,
 )

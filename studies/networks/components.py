@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from fastcube.errors import check_range
 from fastcube.kernels.survival import dispatch
-from fastcube.kernels.survival.layout import SURVIVAL_PARTS as TALLY
+from fastcube.kernels.survival.layout import SURVIVAL_COMPONENTS as TALLY
 from fastcube.measure.statistics import Difference, Mean, NormalMean, Point, Ratio
 from fastcube.measure.study import Grid, Study, point_text
-from fastcube.measure.survival import AXES, check_point, drawer, explainer
+from fastcube.measure.survival import AXES, check_point, make_draw, make_explain
 
 from .survival import NODES
 
@@ -23,27 +23,29 @@ if TYPE_CHECKING:
 MOST = 12
 
 
-def _check(point: Point) -> None:
+def _check_point(point: Point) -> None:
     check_range("n", point["n"], 1, MOST, "to look at parts and distances")
     check_point(point)
 
 
-def _alive(point: Point) -> float:
+def _nonfaulty_count(point: Point) -> float:
     return float(max(2 ** int(point["n"]) - int(point["f"]), 1))
 
 
 def _has_pair(point: Point) -> bool:
-    return _alive(point) >= 2
+    return _nonfaulty_count(point) >= 2
 
 
 STATISTICS = (
     Mean(name="largest_component", description="share of the nonfaulty nodes in the largest part", total="largest",
-         squares="largest_squares", nonzero="some", unit=_alive),
-    Mean(name="components", description="number of parts", total="parts", squares="parts_squares", nonzero="some", bound=_alive),
+         squares="largest_squares", nonzero="some", unit=_nonfaulty_count),
+    Mean(name="components", description="number of parts", total="parts", squares="parts_squares",
+         nonzero="some", bound=_nonfaulty_count),
     NormalMean(name="distance", description="links from s to t where both the network and the hypercube have a path",
               total="both_length", squares="both_squares", condition="both", units="links", defined=_has_pair),
     Difference(name="distance_diff", description="distance: network less hypercube, on the same faults", total="gain",
-               squares="gain_squares", nonzero="gain_nonzero", condition="both", units="links", bound=_alive, defined=_has_pair),
+               squares="gain_squares", nonzero="gain_nonzero", condition="both", units="links",
+               bound=_nonfaulty_count, defined=_has_pair),
     Ratio(name="stretch", description="total distance over total distance without faults, of pairs with a path",
           numerator="length", denominator="intact", squares=("length_squares", "length_intact", "intact_squares"),
           nonzero="reached", condition="reached", defined=_has_pair),
@@ -80,12 +82,12 @@ SURVIVAL_PARTS = Study(
     axes=AXES,
     tally=TALLY,
     statistics=STATISTICS,
-    kernel=lambda point: dispatch.SURVIVAL_PARTS.kernel(*point.values()),
+    kernel=lambda point: dispatch.SURVIVAL_COMPONENTS.kernel(*point.values()),
     keyed=("survival", {}),
     grids=(Grid("nodes", NODES, 100_000),),
-    check=_check,
-    explain=explainer(),
-    draw=drawer(),
+    check=_check_point,
+    explain=make_explain(),
+    draw=make_draw(),
     figure=_figure,
     notes=_notes,
 )

@@ -20,10 +20,10 @@ from fastcube.measure.survival import (
     AXES_RATE,
     STATISTICS,
     check_point,
-    drawer,
-    explainer,
-    points_of,
-    sized,
+    make_draw,
+    make_explain,
+    make_points,
+    networks_of_size,
 )
 from fastcube.networks.family import families
 from fastcube.results.reliability import reliability
@@ -37,41 +37,43 @@ Points = list[dict[str, Value]]
 #: Most points whose brackets are printed.
 _BRACKETS = 100
 
-NODES = points_of(sized(8), 8, f=(8, 16, 32, 64, 96, 128), links=(0,))
+NODES = make_points(networks_of_size(8), 8, f=(8, 16, 32, 64, 96, 128), links=(0,))
 
 
-def _sizes() -> Points:
+def _size_points() -> Points:
     names = ("hypercube", "crossed", "moebius1", "folded", "augmented")
-    return [p for n in range(4, 13) for p in points_of(names, n, f=(2 ** (n - 2), 2 ** (n - 1)), links=(0,))]
+    return [p for n in range(4, 13) for p in make_points(names, n, f=(2 ** (n - 2), 2 ** (n - 1)), links=(0,))]
 
 
-def _links() -> Points:
+def _link_points() -> Points:
     of = ((8, 1024), (7, 448))
     return [
-        p for n, many in of for p in points_of(sized(n, True), n, f=(0,), links=[many * i // 20 for i in range(1, 15)])
+        p
+        for n, many in of
+        for p in make_points(networks_of_size(n, True), n, f=(0,), links=[many * i // 20 for i in range(1, 15)])
     ]
 
 
-def _few() -> Points:
+def _few_fault_points() -> Points:
     names = ("hypercube", "crossed", "moebius1", "folded")
     return [
         p
         for n in range(5, 9)
-        for p in points_of(names, n, f=sorted({n, 2 * n - 3, 2 * n - 2, 2 * n, 4 * n}), links=(0,))
+        for p in make_points(names, n, f=sorted({n, 2 * n - 3, 2 * n - 2, 2 * n, 4 * n}), links=(0,))
     ]
 
 
-def _polynomial() -> Points:
-    return [p for n in range(4, 9) for p in points_of(("hypercube", "moebius1"), n, f=range(2**n + 1), links=(0,))]
+def _polynomial_points() -> Points:
+    return [p for n in range(4, 9) for p in make_points(("hypercube", "moebius1"), n, f=range(2**n + 1), links=(0,))]
 
 
-def _half() -> Points:
+def _half_rate_points() -> Points:
     """Nodes at 1/2, and links at 1/2 of matched networks."""
     out: Points = []
     for n in range(3, 13):
-        matched = sized(n, True)
-        out += points_of([*matched, "folded", "augmented"], n, rate=(0.5,), link_rate=(0.0,))
-        out += points_of(matched, n, rate=(0.0,), link_rate=(0.5,))
+        matched = networks_of_size(n, True)
+        out += make_points([*matched, "folded", "augmented"], n, rate=(0.5,), link_rate=(0.0,))
+        out += make_points(matched, n, rate=(0.0,), link_rate=(0.5,))
     return out
 
 
@@ -91,18 +93,18 @@ def figure(results: Results, sheet: Any) -> None:
     x = max(axes, key=lambda name: len({point[name] for point in done}))
     largest = max((int(point["n"]) for point in done), default=0)
     if len({point["n"] for point in done}) > 1 and x == "n":
-        _beside(results, sheet, done, x, "against n")
+        _plot_with_differences(results, sheet, done, x, "against n")
     else:
-        _beside(results, sheet, [point for point in done if point["n"] == largest], x, f"n = {largest}")
+        _plot_with_differences(results, sheet, [point for point in done if point["n"] == largest], x, f"n = {largest}")
 
 
 def figure_sizes(results: Results, sheet: Any) -> None:
     """The same against n, half of the nodes faulty."""
     done = [point for point, tally in results if tally.trials and 2 * int(point["f"]) == 2 ** int(point["n"])]
-    _beside(results, sheet, done, "n", "half of the nodes faulty")
+    _plot_with_differences(results, sheet, done, "n", "half of the nodes faulty")
 
 
-def _beside(results: Results, sheet: Any, done: Points, x: str, where: str) -> None:
+def _plot_with_differences(results: Results, sheet: Any, done: Points, x: str, where: str) -> None:
     """P(connected) at some points, a line a network, and below it the differences of those with the hypercube's degree."""
     above, below = sheet.panels(1, 2)
     above.lines(results, "connected", x=x, by="network", at=lambda point: point in done)
@@ -127,12 +129,14 @@ def figure_half(results: Results, sheet: Any) -> None:
     for panel, axis, title in ((nodes, "rate", "Nodes fail at 1/2"), (links, "link_rate", "Links fail at 1/2")):
         panel.lines(results, "connected", x="n", by="network", at=lambda point, axis=axis: point[axis] == 0.5)
         panel.scale = "linear"
-        panel.reference(lambda point, axis=axis: limit(point, axis), "limit for n to infinity, where known")
+        panel.reference(
+            lambda point, axis=axis: asymptotic_survival(point, axis), "limit for n to infinity, where known"
+        )
         panel.words(y="P(connected)", title=title)
     sheet.title(results.study.title)
 
 
-def limit(point: Point, axis: str) -> float:
+def asymptotic_survival(point: Point, axis: str) -> float:
     """The limit of N8 for n to infinity, NaN for a network of which none is stated."""
     if axis == "link_rate":
         return math.exp(-1) if str(point["network"]) == "hypercube" else math.nan
@@ -140,7 +144,7 @@ def limit(point: Point, axis: str) -> float:
     return math.exp(-exponents.get(str(point["network"]), math.nan))
 
 
-def figure_few(results: Results, sheet: Any) -> None:
+def figure_sparse(results: Results, sheet: Any) -> None:
     """The share of fault sets that part the nonfaulty nodes, a panel an n."""
     done = [point for point, tally in results if tally.trials]
     sizes = sorted({int(point["n"]) for point in done})
@@ -180,27 +184,27 @@ def figure_polynomial(results: Results, sheet: Any) -> None:
 
 def notes(results: Results) -> list[str]:
     """Ranks within a degree, what pairing gains, and brackets of isolation."""
-    return [*ranks(results), *pairing(results), *brackets(results)]
+    return [*rank_notes(results), *pairing_notes(results), *bracket_notes(results)]
 
 
-def _others(point: Point) -> tuple[Value, ...]:
+def _point_without_network(point: Point) -> tuple[Value, ...]:
     """All of a point but the network."""
     return tuple(value for name, value in point.items() if name != "network")
 
 
-def ranks(results: Results) -> list[str]:
+def rank_notes(results: Results) -> list[str]:
     """The networks of each degree by P(connected), at each point where several are: with degree and links."""
-    done = sorted((point for point, tally in results if tally.trials), key=_others)
+    done = sorted((point for point, tally in results if tally.trials), key=_point_without_network)
     lines: list[str] = []
-    for _, group in groupby(done, key=_others):
+    for _, group in groupby(done, key=_point_without_network):
         points = list(group)
         if len(points) > 1 and len(lines) < 2 * _BRACKETS:
             where = point_text({name: value for name, value in points[0].items() if name != "network"})
-            lines += [f"{where}: {line}" for line in _ranked(results, points)]
+            lines += [f"{where}: {line}" for line in _rank_networks(results, points)]
     return ["which survives best, by P(connected), within a degree:", *lines] if lines else []
 
 
-def _ranked(results: Results, points: list[dict[str, Value]]) -> list[str]:
+def _rank_networks(results: Results, points: list[dict[str, Value]]) -> list[str]:
     known = families()
     n = int(points[0]["n"])
     by_degree: dict[int, list[dict[str, Value]]] = {}
@@ -218,7 +222,7 @@ def _ranked(results: Results, points: list[dict[str, Value]]) -> list[str]:
     return lines
 
 
-def pairing(results: Results) -> list[str]:
+def pairing_notes(results: Results) -> list[str]:
     """The unpaired standard error of the difference over the paired one: as many times as the square more trials would do."""
     gains: dict[str, list[float]] = {}
     for point, tally in results:
@@ -231,21 +235,21 @@ def pairing(results: Results) -> list[str]:
     return [f"pairing: standard error of an unpaired difference over the paired one: {told}"] if told else []
 
 
-def brackets(results: Results) -> list[str]:
+def bracket_notes(results: Results) -> list[str]:
     """N11's brackets of P(no node is isolated), which bracket isolation and not connection."""
-    points = [point for point, tally in results if tally.trials and _faults(point)]
+    points = [point for point, tally in results if tally.trials and _fault_arguments(point)]
     if not points:
         return []
     lines = ["exact brackets of no_isolated (N11; of isolation, not of connection, for which hidden comes on top):"]
     for point in points[:_BRACKETS]:
-        found = isolated_node_bounds(str(point["network"]), int(point["n"]), **_faults(point))
+        found = isolated_node_bounds(str(point["network"]), int(point["n"]), **_fault_arguments(point))
         low, high, mean = (float(x) for x in (1 - found.high, 1 - found.low, found.mean))
         lines.append(f"  {point_text(point)}: [{low:.6f}, {high:.6f}], mean number {mean:.4g}")
     left = len(points) - _BRACKETS
     return [*lines, f"  and of {left:,} more point{'s' * (left > 1)} by fc.isolated_node_bounds"] if left > 0 else lines
 
 
-def _faults(point: Point) -> dict[str, Any]:
+def _fault_arguments(point: Point) -> dict[str, Any]:
     """The one kind of faults of a point as ``isolated`` takes it; nothing where there are both."""
     if "f" in point:
         return (
@@ -264,8 +268,8 @@ _study = functools.partial(
     tally=TALLY,
     statistics=STATISTICS,
     check=check_point,
-    explain=explainer(),
-    draw=drawer(),
+    explain=make_explain(),
+    draw=make_draw(),
     figure=figure,
     notes=notes,
     together=512,
@@ -280,12 +284,15 @@ SURVIVAL = _study(
     kernel=lambda point: dispatch.SURVIVAL.kernel(*point.values()),
     grids=(
         Grid("nodes", NODES, 100_000),
-        Grid("nine", points_of(sized(9), 9, f=(9, 18, 64, 128, 192), links=(0,)), 100_000),
-        Grid("sizes", _sizes(), lambda point: 100_000 if point["n"] < 11 else 10_000, figure=figure_sizes),
-        Grid("links", _links(), 100_000),
-        Grid("few", _few(), 1_000_000, figure=figure_few),
+        Grid("nine", make_points(networks_of_size(9), 9, f=(9, 18, 64, 128, 192), links=(0,)), 100_000),
+        Grid("sizes", _size_points(), lambda point: 100_000 if point["n"] < 11 else 10_000, figure=figure_sizes),
+        Grid("links", _link_points(), 100_000),
+        Grid("few", _few_fault_points(), 1_000_000, figure=figure_sparse),
         Grid(
-            "polynomial", _polynomial(), lambda point: 100_000 if point["n"] < 7 else 10_000, figure=figure_polynomial
+            "polynomial",
+            _polynomial_points(),
+            lambda point: 100_000 if point["n"] < 7 else 10_000,
+            figure=figure_polynomial,
         ),
     ),
 )
@@ -298,7 +305,7 @@ SURVIVAL_RATE = _study(
     axes=AXES_RATE,
     kernel=lambda point: dispatch.SURVIVAL_RATE.kernel(*point.values()),
     grids=(
-        Grid("nodes", points_of(sized(8), 8, rate=_RATES, link_rate=(0.0,)), 100_000),
-        Grid("half", _half(), 100_000, figure=figure_half),
+        Grid("nodes", make_points(networks_of_size(8), 8, rate=_RATES, link_rate=(0.0,)), 100_000),
+        Grid("half", _half_rate_points(), 100_000, figure=figure_half),
     ),
 )

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from fastcube import resources
 from fastcube.errors import check_integer, check_range
 from fastcube.kernels.spanning import dispatch, layout
-from fastcube.kernels.spanning.layout import LARGEST
+from fastcube.kernels.spanning.layout import MOST_DIMENSIONS
 from fastcube.measure.fault_sets import faulty_text
 from fastcube.measure.statistics import Mean, Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, in_a_row, point_text
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, join_limited, point_text
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 
@@ -33,18 +33,18 @@ def all_links(n: int) -> int:
     return n << n - 1
 
 
-def _check(point: Point) -> None:
+def _check_point(point: Point) -> None:
     n = int(point["n"])
     check_range("f", point["f"], 0, 2**n - 2, f"for n={n}")
     check_range("links", point["links"], 0, all_links(n), f"for n={n}")
 
 
-def cube_of(key: int, trial: int, point: Point) -> Hypercube:
+def trial_cube(key: int, trial: int, point: Point) -> Hypercube:
     """The hypercube of a trial."""
     from fastcube.kernels.spanning import replay
 
     n, f, links = (int(point[name]) for name in ("n", "f", "links"))
-    return Hypercube(n, *replay.edge_disjoint_trees(key, trial, n, f, links))
+    return Hypercube(n, *replay.sample_edge_disjoint_trees(key, trial, n, f, links))
 
 
 #: Number of fault sets by (Edmonds' number lambda, smallest degree delta).
@@ -59,8 +59,8 @@ def joint_counts() -> dict[tuple[int, str], list[Joint]]:
     Q_3 and of at most 4 of Q_4.  Raises ParameterError where the file is damaged.
     """
     out = {}
-    with resources.damage_named("spanning-trees"):
-        for name, sizes in resources.read("spanning-trees").items():
+    with resources.wrap_damage_errors("spanning-trees"):
+        for name, sizes in resources.read_json("spanning-trees").items():
             if name[:2] == "n=":
                 n, kind = name[2:].split()
                 out[int(n), kind] = [{_pair(pair): int(many) for pair, many in joint.items()} for joint in sizes]
@@ -80,16 +80,16 @@ def _enumeration(point: Point) -> Tally:
     sizes = joint_counts()[n, kind]
     joint = sizes[check_integer(name, faults, 0, len(sizes) - 1, f"for exact values at n={n}")]
 
-    def many(met: Callable[[int, int], int]) -> int:
+    def count_many(met: Callable[[int, int], int]) -> int:
         return sum(sets * met(trees, degree) for (trees, degree), sets in joint.items())
 
     counts = {
-        "trees": many(lambda trees, degree: trees),
-        "degree": many(lambda trees, degree: degree),
-        "connected": many(lambda trees, degree: trees > 0),
-        "isolated": many(lambda trees, degree: degree == 0),
-        "degree_met": many(lambda trees, degree: trees == degree),
-        "degree_met_connected": many(lambda trees, degree: trees == degree > 0),
+        "trees": count_many(lambda trees, degree: trees),
+        "degree": count_many(lambda trees, degree: degree),
+        "connected": count_many(lambda trees, degree: trees > 0),
+        "isolated": count_many(lambda trees, degree: degree == 0),
+        "degree_met": count_many(lambda trees, degree: trees == degree),
+        "degree_met_connected": count_many(lambda trees, degree: trees == degree > 0),
     }
     gaps = {"largest_gap": (max(degree - trees for trees, degree in joint), 0)}
     return Tally(((0, sum(joint.values())),), counts, gaps)
@@ -98,31 +98,31 @@ def _enumeration(point: Point) -> Tally:
 # ---------------------------------------------------------------- one trial in words
 
 
-def _draw(point: Point, key: int, trial: int) -> Draw:
-    return Draw(cube_of(key, trial, point))
+def _sample_trial(point: Point, key: int, trial: int) -> Draw:
+    return Draw(trial_cube(key, trial, point))
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
-    from fastcube.algorithms.spanning_flows import NonfaultyGraph, members
+    from fastcube.algorithms.spanning_flows import NonfaultyGraph, list_members
 
-    cube = cube_of(key, trial, point)
+    cube = trial_cube(key, trial, point)
     links = sorted(cube.faulty_links)
     graph = NonfaultyGraph(cube)
     trees, side = graph.smallest_cut()
     degree = graph.min_degree
-    low = graph.of_degree(degree)
+    low = graph.node_of_degree(degree)
     cut = graph.cut(side)
-    smaller = sorted(members(min(side, graph.nodes & ~side, key=lambda part: (part.bit_count(), part))))
+    smaller = sorted(list_members(min(side, graph.nodes & ~side, key=lambda part: (part.bit_count(), part))))
 
     lines = [faulty_text(cube)]
     if links:
-        lines.append(f"  {len(links)} faulty links: {in_a_row((_link_text(cube, *link) for link in links), 64)}")
+        lines.append(f"  {len(links)} faulty links: {join_limited((_link_text(cube, *link) for link in links), 64)}")
     lines.append(
         f"  lambda = {trees} edge-disjoint spanning trees, smallest degree delta = {degree}, at {cube.label(low)}"
     )
-    lines.append(f"  a smallest cut: {in_a_row((_link_text(cube, *link) for link in cut), 64)}")
+    lines.append(f"  a smallest cut: {join_limited((_link_text(cube, *link) for link in cut), 64)}")
     lines.append(
-        f"  its smaller side, {len(smaller)} of {graph.nodes.bit_count()} nodes: {in_a_row(map(cube.label, smaller), 64)}"
+        f"  its smaller side, {len(smaller)} of {graph.nodes.bit_count()} nodes: {join_limited(map(cube.label, smaller), 64)}"
     )
     data = {
         "faulty_nodes": sorted(cube.faulty_nodes),  # type: ignore[arg-type]
@@ -229,9 +229,9 @@ EDGE_DISJOINT_TREES = Study(
     source="after Sui, Wang & Lee, Theorem 1",
     revision=1,
     axes=(
-        Axis("n", "dimension of the hypercube", int, 2, LARGEST),
-        Axis("f", "number of faulty nodes", int, 0, 2**LARGEST - 2),
-        Axis("links", "number of faulty links", int, 0, all_links(LARGEST)),
+        Axis("n", "dimension of the hypercube", int, 2, MOST_DIMENSIONS),
+        Axis("f", "number of faulty nodes", int, 0, 2**MOST_DIMENSIONS - 2),
+        Axis("links", "number of faulty links", int, 0, all_links(MOST_DIMENSIONS)),
     ),
     tally=layout.EDGE_DISJOINT_TREES,
     statistics=(
@@ -261,10 +261,10 @@ EDGE_DISJOINT_TREES = Study(
     ),
     kernel=lambda point: dispatch.EDGE_DISJOINT_TREES.kernel(*point.values()),
     grids=(Grid("nodes", _node_grid(), 10_000), Grid("links", _link_grid(), 10_000)),
-    check=_check,
+    check=_check_point,
     enumeration=_enumeration,
     explain=_explain,
-    draw=_draw,
+    draw=_sample_trial,
     figure=_figure,
     notes=_notes,
 )

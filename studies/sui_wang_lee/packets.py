@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastcube.errors import check_range
 from fastcube.kernels.spanning import dispatch, layout
-from fastcube.kernels.spanning.layout import LARGEST
+from fastcube.kernels.spanning.layout import MOST_DIMENSIONS
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.statistics import NormalMean, Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PACKETS = (1, 4, 16, 64, 256, 1024)
 
 #: The cubes that the figure shows, as far as they are in the file.
-_DRAWN = (4, 10)
+_PLOTTED_DIMENSIONS = (4, 10)
 
 
 def printed_steps(n: int, d: int, packets: int) -> int:
@@ -32,37 +32,37 @@ def printed_steps(n: int, d: int, packets: int) -> int:
     return math.ceil(packets / (n - 1 if d else n)) + n
 
 
-def _check(point: Point) -> None:
+def _check_point(point: Point) -> None:
     check_range("d", point["d"], 0, point["n"], f"for n={point['n']}")
 
 
 # ---------------------------------------------------------------- one trial in words
 
 
-def _draw_ends(point: Point, key: int, trial: int) -> Draw:
+def _sample_ends(point: Point, key: int, trial: int) -> Draw:
     from fastcube.kernels.spanning import replay
 
     n, d = int(point["n"]), int(point["d"])
-    s, f = replay.edst_broadcast(key, trial, n, d)
+    s, f = replay.sample_edst_broadcast(key, trial, n, d)
     return Draw(Hypercube(n, [] if f is None else [f]), {"s": s})
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     import numpy as np
 
-    from fastcube.algorithms.spanning import depths, light, positions
+    from fastcube.algorithms.spanning import depths, light_trees, position_dimensions
 
     n, d, packets = (int(point[name]) for name in ("n", "d", "packets"))
-    drawn = _draw_ends(point, key, trial)
+    drawn = _sample_ends(point, key, trial)
     cube, s, f = drawn.network, drawn.others["s"], next(iter(faulty_nodes(drawn)), -1)
-    levels = [depths(tree) for tree in light(cube, s)]
+    levels = [depths(tree) for tree in light_trees(cube, s)]
     heights = [int(level.max()) for level in levels]
     shares = [(packets - i + len(levels) - 1) // len(levels) for i in range(len(levels))]
     done = np.max([level + share - 1 for level, share in zip(levels, shares, strict=True) if share], axis=0)
     done[[s, f] if d else [s]] = 0
     steps = int(done.max())
     last = np.flatnonzero(done == steps).tolist()
-    dims = positions(n, s, f)[::-1] if d else None
+    dims = position_dimensions(n, s, f)[::-1] if d else None
     lines = [f"  source s = {cube.label(s)}"]
     if d:
         lines.append(f"  faulty node f = {cube.label(f)}, at distance d = {d}")
@@ -98,14 +98,14 @@ def _figure(results: Results, sheet: Any) -> None:
     """Steps against M: one tree, n rooted trees without a fault, n - 1 light trees around one."""
     done = [point for point, tally in results if tally.trials]
     there = sorted({int(point["n"]) for point in done})
-    chosen = [n for n in _DRAWN if n in there] or there[:2]
+    chosen = [n for n in _PLOTTED_DIMENSIONS if n in there] or there[:2]
     panels = sheet.panels(max(len(chosen), 1))
     for n, panel in zip(chosen, panels, strict=False):
-        _draw(results, panel, n, [point for point in done if point["n"] == n])
+        _plot_steps(results, panel, n, [point for point in done if point["n"] == n])
     sheet.title("Steps until M packets are everywhere in Q_n: on one tree, and on edge-disjoint trees")
 
 
-def _draw(results: Results, panel: Any, n: int, points: list[Point]) -> None:
+def _plot_steps(results: Results, panel: Any, n: int, points: list[Point]) -> None:
     nearest = min((int(point["d"]) for point in points if point["d"]), default=None)
     with_fault = [point for point in points if point["d"] == nearest]
     without = [point for point in points if point["d"] == 0]
@@ -144,7 +144,7 @@ def _notes(results: Results) -> list[str]:
     for d, formula in ((True, "ceil(M/(n-1)) + n, with a faulty node"), (False, "ceil(M/n) + n, without")):
         points = [point for point in done if bool(point["d"]) == d]
         if points:
-            lines += _compare(results, points, formula)
+            lines += _compare_formula(results, points, formula)
     loose = max(done, key=lambda p: _ratio(results, p))
     lines.append(f"largest steps / bound: {_ratio(results, loose):.3f} at {point_text(loose)}")
     if broken := sum(tally.counts["broken"] for _, tally in results):
@@ -157,7 +157,7 @@ def _ratio(results: Results, point: Point) -> float:
     return float(estimates["steps"].value / estimates["bound"].value)
 
 
-def _compare(results: Results, points: list[Point], formula: str) -> list[str]:
+def _compare_formula(results: Results, points: list[Point], formula: str) -> list[str]:
     """At how many points a printed formula holds in every trial, and by how much it is off elsewhere."""
     off: dict[float, list[Point]] = {}
     for point in points:
@@ -189,8 +189,8 @@ EDST_BROADCAST = Study(
     source="Sui, Wang & Lee, Theorem 2",
     revision=1,
     axes=(
-        Axis("n", "dimension of the hypercube", int, 2, LARGEST),
-        Axis("d", "distance from source to faulty node; 0: no fault", int, 0, LARGEST),
+        Axis("n", "dimension of the hypercube", int, 2, MOST_DIMENSIONS),
+        Axis("d", "distance from source to faulty node; 0: no fault", int, 0, MOST_DIMENSIONS),
         Axis("packets", "packets M that are broadcast", int, 1, 2**20),
     ),
     tally=layout.EDST_BROADCAST,
@@ -217,9 +217,9 @@ EDST_BROADCAST = Study(
     ),
     kernel=lambda point: dispatch.EDST_BROADCAST.kernel(*point.values()),
     grids=(Grid("theorem-2", _grid(), 16),),
-    check=_check,
+    check=_check_point,
     explain=_explain,
-    draw=_draw_ends,
+    draw=_sample_ends,
     figure=_figure,
     notes=_notes,
 )

@@ -8,24 +8,24 @@ from __future__ import annotations
 from typing import Any
 
 from fastcube.kernels.unicast import dispatch
-from fastcube.kernels.unicast.layout import BLIND
+from fastcube.kernels.unicast.layout import BLIND_RULES
 from fastcube.kernels.unicast.layout import RIVALS_RATE as TALLY
-from fastcube.measure.routing_rules import rule_statistics, told_way
+from fastcube.measure.routing_rules import explain_rule, rule_statistics
 from fastcube.measure.statistics import Point
 from fastcube.measure.study import Axis, Explanation, Grid, Study, product_grid
 from fastcube.results.results import Results
 
-from ..lee_hayes.routing_rate import draw, told_draw
+from ..lee_hayes.routing_rate import explain_sample, sample_trial
 
 _RATES = [round(0.05 * i, 2) for i in range(1, 15)]
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
-    drawn = draw(point, key, trial)
-    data, lines = told_draw(point, drawn)
+    drawn = sample_trial(point, key, trial)
+    data, lines = explain_sample(point, drawn)
     if not drawn.others["void"]:
-        for name in BLIND:
-            data[name.upper()], words = told_way(drawn.network, name.upper(), data["s"], data["t"], (key, trial))
+        for name in BLIND_RULES:
+            data[name.upper()], words = explain_rule(drawn.network, name.upper(), data["s"], data["t"], (key, trial))
             lines += words
     return Explanation("\n".join(lines), data)
 
@@ -60,14 +60,14 @@ RIVALS_RATE = Study(
     tally=TALLY,
     statistics=tuple(
         statistic
-        for name in ("sidetrack", *(name for name in BLIND if name != "sidetrack"))
+        for name in ("sidetrack", *(name for name in BLIND_RULES if name != "sidetrack"))
         for statistic in rule_statistics(name, "valid", cut=name in ("dfs", "sidetrack"))
     ),
     kernel=lambda point: dispatch.RIVALS_RATE.kernel(*point.values()),
     keyed=("routing-rate", {"k": 1}),
     grids=(Grid("rates", product_grid(n=[8, 10, 15, 20, 30, 45, 60], rate=_RATES), 10**4),),
     explain=_explain,
-    draw=draw,
+    draw=sample_trial,
     figure=_figure,
     notes=_notes,
 )

@@ -12,8 +12,8 @@ from typing import Any
 
 from fastcube.kernels.unicast import dispatch
 from fastcube.kernels.unicast.layout import RIVALS_STATUS as TALLY
-from fastcube.kernels.unicast.layout import WORDS
-from fastcube.measure.routing_rules import AXES, GRIDS, KEYED, check_point, drawn, head_lines
+from fastcube.kernels.unicast.layout import STATUS_NAMES
+from fastcube.measure.routing_rules import AXES, GRIDS, KEY_SOURCE, check_point, head_lines, sample_trial
 from fastcube.measure.statistics import Mean, NormalMean, Point, Statistic
 from fastcube.measure.study import Explanation, Study, point_text
 from fastcube.results.results import Results
@@ -26,7 +26,7 @@ _TITLES = {
 }
 
 
-def _all_nodes(point: Point) -> float:
+def _node_count(point: Point) -> float:
     return 2.0 ** int(point["n"])
 
 
@@ -35,15 +35,15 @@ def _most_rounds(point: Point) -> float:
     return max(int(point["n"]) - 1, 1)
 
 
-def _without_links(point: Point) -> bool:
+def _has_no_link_faults(point: Point) -> bool:
     return not point["links"]
 
 
 def _statistics() -> tuple[Statistic, ...]:
     safe: list[Statistic] = []
     rounds: list[Statistic] = []
-    for word in WORDS:
-        where: dict[str, Any] = {"defined": _without_links} if word == "wu_fernandez" else {}
+    for word in STATUS_NAMES:
+        where: dict[str, Any] = {"defined": _has_no_link_faults} if word == "wu_fernandez" else {}
         title = _TITLES[word]
         safe.append(
             Mean(
@@ -52,7 +52,7 @@ def _statistics() -> tuple[Statistic, ...]:
                 total=f"{word}_nodes",
                 squares=f"{word}_squares",
                 nonzero=f"{word}_some",
-                unit=_all_nodes,
+                unit=_node_count,
                 condition="known",
                 **where,
             )
@@ -77,7 +77,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     from fastcube.algorithms.unicast import safety_levels, safety_vectors, wu_fernandez
     from fastcube.algorithms.unsafe import find_unsafe
 
-    drawing = drawn(point, key, trial)
+    drawing = sample_trial(point, key, trial)
     cube = drawing.network
     data, lines = head_lines(drawing)
     unsafe = find_unsafe(cube)
@@ -98,7 +98,7 @@ def _figure(results: Results, sheet: Any) -> None:
     from .table import axis_of_faults
 
     by, at = axis_of_faults(results)
-    words = [word for word in WORDS if word != "wu_fernandez" or by == "f"]
+    words = [word for word in STATUS_NAMES if word != "wu_fernandez" or by == "f"]
     left, right = sheet.panels(2)
     left.compare(results, {_TITLES[word]: f"{word}_safe" for word in words}, x=by, at=at)
     left.scale = "linear"
@@ -115,7 +115,7 @@ def _notes(results: Results) -> list[str]:
         "bits that a node sends a neighbour: 1 for unsafe and marked nodes; n for vectors, one a round; for levels"
     ]
     lines.append("  " + ", ".join(f"{math.ceil(math.log2(n + 1))} at n={n}" for n in ns))
-    for word in WORDS:
+    for word in STATUS_NAMES:
         known = [(tally.extremes[f"{word}_most_rounds"], point) for point, tally in results if tally.trials]
         (most, trial), point = max(known, key=lambda item: item[0][0])
         if most > 0:
@@ -135,11 +135,11 @@ RIVALS_STATUS = Study(
     tally=TALLY,
     statistics=_statistics(),
     kernel=lambda point: dispatch.RIVALS_STATUS.kernel(*point.values()),
-    keyed=KEYED,
+    keyed=KEY_SOURCE,
     grids=GRIDS,
     check=check_point,
     explain=_explain,
-    draw=drawn,
+    draw=sample_trial,
     figure=_figure,
     notes=_notes,
 )

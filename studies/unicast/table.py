@@ -10,9 +10,9 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from fastcube.kernels.routing.layout import SEARCHED
-from fastcube.kernels.unicast.layout import NAMES, PROMISING
-from fastcube.measure.grid import most_values
+from fastcube.kernels.routing.layout import MAX_SEARCHED_DIMENSION
+from fastcube.kernels.unicast.layout import NAMES, PROMISING_RULES
+from fastcube.measure.grid import longest_axis
 from fastcube.measure.routing_rules import rivals_study
 from fastcube.measure.study import Point, point_text
 from fastcube.results.results import Results
@@ -33,24 +33,26 @@ _LONGER = ("route1", "route3", "levels", "vectors", "a1", "dfs", "sidetrack")
 
 
 #: Fewest messages delivered of whose extra links a mean is drawn.
-_ENOUGH = 100
+_LEAST_VALUES = 100
 
 
 def axis_of_faults(results: Results) -> tuple[str, Point]:
     """The axis of faults with most values, and the point of the others: n nearest to 10, fewest faults of the other kind."""
     done = [point for point, tally in results if tally.trials]
-    by = most_values(done, "f", "links")
+    by = longest_axis(done, "f", "links")
     n = min(sorted({point["n"] for point in done}), key=lambda n: abs(n - 10))  # far above it few faults tell nothing
     other = "links" if by == "f" else "f"
     return by, {"n": n, other: min(point[other] for point in done if point["n"] == n)}
 
 
-def _line(results: Results, panel: Any, statistic: str, label: str, by: str, at: Point, like: int, of: int) -> None:
+def _plot_statistic(
+    results: Results, panel: Any, statistic: str, label: str, by: str, at: Point, like: int, of: int
+) -> None:
     """One statistic against the faults; extra links where so many messages are delivered that they tell anything."""
     pairs = []
     among = statistic.replace("_extra", "_delivered") if statistic.endswith("_extra") else None
     for point, tally in results:
-        if (tally.counts[among] >= _ENOUGH if among else tally.trials) and all(
+        if (tally.counts[among] >= _LEAST_VALUES if among else tally.trials) and all(
             point[axis] == value for axis, value in at.items()
         ):
             estimate = results.estimates(point)[statistic]
@@ -66,13 +68,13 @@ def _figure(results: Results, sheet: Any) -> None:
     by, at = axis_of_faults(results)
     left, right = sheet.panels(2)
     possible = {"possible": "reachable", "possible over H links": "minimal_exists"}
-    if at["n"] > SEARCHED:
+    if at["n"] > MAX_SEARCHED_DIMENSION:
         del possible["possible"]
     delivered = possible | {name.upper(): f"{name}_delivered" for name in NAMES}
     for i, (label, statistic) in enumerate(delivered.items()):  # a rule has the same line in both panels
-        _line(results, left, statistic, label, by, at, i, len(delivered))
+        _plot_statistic(results, left, statistic, label, by, at, i, len(delivered))
         if statistic.removesuffix("_delivered") in _LONGER:
-            _line(results, right, statistic.replace("_delivered", "_extra"), label, by, at, i, len(delivered))
+            _plot_statistic(results, right, statistic.replace("_delivered", "_extra"), label, by, at, i, len(delivered))
     left.scale = "linear"
     left.words(x=_FAULTS[by], y="share of all messages", title=f"Delivered, Q_{at['n']}")
     right.scale = "linear"
@@ -82,7 +84,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 def _notes(results: Results) -> list[str]:
     lines = ["all rules among all messages; ROUTE3 refuses where no node is active"]
-    wrong = {name: max(tally.extremes[f"{name}_wrong"][0] for _, tally in results) for name in PROMISING}
+    wrong = {name: max(tally.extremes[f"{name}_wrong"][0] for _, tally in results) for name in PROMISING_RULES}
     for name, most in wrong.items():
         state = "none" if most <= 0 else "SOME, replay the witness"
         lines.append(f"accepted by {name.upper()} and not delivered over H or H + 2 links: {state}")

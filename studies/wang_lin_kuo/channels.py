@@ -13,7 +13,7 @@ from fastcube.algorithms.multicasting import Multicast, multicast
 from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.errors import check_range
 from fastcube.kernels.multicasting import dispatch, layout
-from fastcube.kernels.multicasting.layout import HAMILTON
+from fastcube.kernels.multicasting.layout import MOST_HAMILTON_DIMENSIONS
 from fastcube.measure.fault_sets import faulty_nodes, faulty_text
 from fastcube.measure.inventory import inventory
 from fastcube.measure.statistics import Mean, NormalMean, Proportion, Ratio
@@ -34,13 +34,13 @@ def table_3() -> tuple[dict[str, Any], ...]:
     return tuple(dict(zip(table["columns"], row, strict=True)) for row in table["rows"])
 
 
-def _check(point: Point) -> None:
+def _check_point(point: Point) -> None:
     n, f = int(point["n"]), int(point["f"])
     check_range("f", f, 0, 2 ** (n - 2), f"for n={n}")
     check_range("destinations", point["destinations"], 1, 2**n - f - 1, f"for n={n}, f={f}")
 
 
-def _most(point: Point) -> float:
+def _most_channels(point: Point) -> float:
     """2^n - 1: a message enters no node twice and its source never, but for buddies that detours share at the source.
 
     Each of those leaves a faulty node out that nothing enters, so that faults do not raise it.
@@ -56,11 +56,11 @@ def supernode_text(net: Supercube, v: int) -> str:
     return f"{net.supernode(v)} ({net.label(v)})"
 
 
-def _draw(point: Point, key: int, trial: int) -> Draw:
+def _sample_trial(point: Point, key: int, trial: int) -> Draw:
     from fastcube.kernels.multicasting import replay
 
     n, f, many = (int(point[name]) for name in ("n", "f", "destinations"))
-    faults, (s,), (destinations,) = replay.multicasts(key, trial, n, f, 1, many)
+    faults, (s,), (destinations,) = replay.sample_multicasts(key, trial, n, f, 1, many)
     return Draw(Hypercube(n, faults), {"source": s, "destinations": destinations})
 
 
@@ -79,7 +79,7 @@ def _use_lines(cube: Hypercube, net: Supercube, m: Multicast) -> list[str]:
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
-    drawn = _draw(point, key, trial)
+    drawn = _sample_trial(point, key, trial)
     faults, s, destinations = faulty_nodes(drawn), drawn.others["source"], drawn.others["destinations"]
     cube = drawn.network
     lines = [faulty_text(cube)]
@@ -101,7 +101,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         lines.append(f"  {name}: {', '.join(f'{cube.label(d)} ({net.label(d)})' for d in header) or 'empty'}")
     lines += _use_lines(cube, net, m)
     lines.append(f"  N = {m.N}, depth {m.depth}, {m.detours} detours")
-    if n <= HAMILTON:
+    if n <= MOST_HAMILTON_DIMENSIONS:
         lines.append(f"  along the Hamilton path N = {multicast(cube, s, destinations, pair, 'hamilton').N}")
     data |= {
         "partition": list(pair),
@@ -130,7 +130,7 @@ def _figure(results: Results, sheet: Any) -> None:
     for i, (n, f) in enumerate(groups):
         own = sorted((p for p in done if (p["n"], p["f"]) == (n, f)), key=lambda p: p["destinations"])
         for j, (statistic, what) in enumerate((("channels", "shortcuts"), ("channels_hamilton", "Hamilton path"))):
-            if n <= HAMILTON or not j:
+            if n <= MOST_HAMILTON_DIMENSIONS or not j:
                 rows = [(float(p["destinations"]), results.estimates(p)[statistic]) for p in own]
                 panel.series(f"{what}, n = {n}, f = {f}", rows, like=i + j * len(groups), of=2 * len(groups))
     printed = [row for row in table_3() if any(_row_point(row) == p for p in done)]
@@ -148,7 +148,7 @@ def _row_point(row: dict[str, Any]) -> Point:
     return {"n": 10, "f": row["f"], "destinations": row["destinations"]}
 
 
-def deviation(tally: Tally, name: str) -> float:
+def trial_deviation(tally: Tally, name: str) -> float:
     """Standard deviation of one trial's count, from its sums."""
     trials = int(tally.counts["partitioned"])
     total, squares = int(tally.counts[name]), int(tally.counts[f"{name}_{name}"])
@@ -170,7 +170,7 @@ def _notes(results: Results) -> list[str]:
             ("channels_hamilton", "hamilton", "Hamilton path"),
         ):
             e = results.estimates(point)[statistic]
-            one = deviation(tally, counter)
+            one = trial_deviation(tally, counter)
             ten = one / math.sqrt(10)
             lines.append(
                 f"  {what}: {e.value:.2f} [{e.low:.2f}, {e.high:.2f}], {100 * e.value / 10240:.2f}% of the channels; sd of one "
@@ -179,7 +179,7 @@ def _notes(results: Results) -> list[str]:
     return lines
 
 
-_AMONG = "partitioned"
+_CONDITION = "partitioned"
 
 MULTICAST = Study(
     name="multicast",
@@ -198,19 +198,19 @@ MULTICAST = Study(
             description="mean number of channels N, by shortcuts",
             total="channels",
             squares="channels_channels",
-            nonzero=_AMONG,
-            bound=_most,
-            condition=_AMONG,
+            nonzero=_CONDITION,
+            bound=_most_channels,
+            condition=_CONDITION,
         ),
         Mean(
             name="channels_hamilton",
             description="mean number of channels N, along the Hamilton path",
             total="hamilton",
             squares="hamilton_hamilton",
-            nonzero=_AMONG,
-            bound=_most,
-            condition=_AMONG,
-            defined=lambda point: point["n"] <= HAMILTON,
+            nonzero=_CONDITION,
+            bound=_most_channels,
+            condition=_CONDITION,
+            defined=lambda point: point["n"] <= MOST_HAMILTON_DIMENSIONS,
         ),
         Ratio(
             name="fault_ratio",
@@ -218,17 +218,17 @@ MULTICAST = Study(
             numerator="channels",
             denominator="free",
             squares=("channels_channels", "channels_free", "free_free"),
-            nonzero=_AMONG,
+            nonzero=_CONDITION,
             base=1,
-            condition=_AMONG,
+            condition=_CONDITION,
         ),
         NormalMean(
             name="depth",
             description="mean of the most channels in a row to a destination",
             total="depth",
             squares="depth_depth",
-            bound=_most,
-            condition=_AMONG,
+            bound=_most_channels,
+            condition=_CONDITION,
             shown=False,
         ),
         NormalMean(
@@ -237,8 +237,8 @@ MULTICAST = Study(
             total="detours",
             squares="detours_detours",
             nonzero="detoured",
-            bound=_most,
-            condition=_AMONG,
+            bound=_most_channels,
+            condition=_CONDITION,
             shown=False,
         ),
         NormalMean(
@@ -246,15 +246,15 @@ MULTICAST = Study(
             description="mean of N summed over the destinations one by one",
             total="separate",
             squares="separate_separate",
-            condition=_AMONG,
+            condition=_CONDITION,
         ),
         Proportion(name="partitioned", description="probability that a fault-tolerant 2-partition exists", shown=False),
     ),
     kernel=lambda point: dispatch.MULTICAST.kernel(*point.values()),
     grids=(Grid("default", [_row_point(row) for row in table_3()], 100_000),),
-    check=_check,
+    check=_check_point,
     explain=_explain,
-    draw=_draw,
+    draw=_sample_trial,
     figure=_figure,
     notes=_notes,
 )

@@ -24,8 +24,8 @@ from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 
 from .channels import supernode_text
-from .deadlock_search import CANDIDATES, Hunt, messages_on
-from .partition import draw, pair_text
+from .deadlock_search import CANDIDATES, SearchResult, deadlocking_messages
+from .partition import pair_text, sample_trial
 
 if TYPE_CHECKING:
     from fastcube.results.results import Results
@@ -50,7 +50,7 @@ def channel_text(net: Supercube, channel: Channel) -> str:
 
 def _explain_cycles(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
-    drawn = draw(point, key, trial)
+    drawn = sample_trial(point, key, trial)
     cube, faults = drawn.network, faulty_nodes(drawn)
     lines = [faulty_text(cube)]
     pair = two_partition(cube, exhaustive=True)
@@ -71,14 +71,14 @@ def _explain_cycles(point: Point, key: int, trial: int) -> Explanation:
             continue
         lines.append(f"  {what}: a shortest cycle has {len(cycle)} channels, each waiting for the next:")
         lines += [f"    {channel_text(net, channel)}" for channel in cycle]
-        hunt = messages_on(cube, pair, cycle, copies, unicast)
+        hunt = deadlocking_messages(cube, pair, cycle, copies, unicast)
         data[f"{name}_messages"] = hunt.messages
         data[f"{name}_tried"] = {"sets": hunt.tried, "cut": hunt.cut}
-        lines += _hunt_text(cube, hunt)
+        lines += _search_text(cube, hunt)
     return Explanation("\n".join(lines), data)
 
 
-def _hunt_text(cube: Hypercube, hunt: Hunt) -> list[str]:
+def _search_text(cube: Hypercube, hunt: SearchResult) -> list[str]:
     """The fewest messages found, or that none was found, and among which."""
     kind = f"messages that begin with stretches of this cycle, {CANDIDATES} a stretch at most"
     if hunt.messages is None:
@@ -90,7 +90,7 @@ def _hunt_text(cube: Hypercube, hunt: Hunt) -> list[str]:
     ]
 
 
-def _draw_cycles(results: Results, sheet: Any) -> None:
+def _sample_cycles_trial(results: Results, sheet: Any) -> None:
     shares = {
         "multicasts": "cyclic",
         "one destination each": "cyclic_unicast",
@@ -109,7 +109,7 @@ def _draw_cycles(results: Results, sheet: Any) -> None:
 def _counts(n: int, f: int) -> Tally:
     from fastcube.kernels.wormhole.scalar import MULTICAST_DEADLOCK_SETS
 
-    slots, sets = layout.MULTICAST_DEADLOCK.fresh(), math.comb(2**n, f)
+    slots, sets = layout.MULTICAST_DEADLOCK.new_tally(), math.comb(2**n, f)
     MULTICAST_DEADLOCK_SETS(np.uint64(0), 0, sets, np.array([n, f, *range(f)], np.float64), slots)
     return Tally.from_slots(layout.MULTICAST_DEADLOCK, 0, sets, slots)
 
@@ -155,8 +155,8 @@ MULTICAST_DEADLOCK = Study(
     check=_check_faults,
     enumeration=_enumeration,
     explain=_explain_cycles,
-    draw=draw,
-    figure=_draw_cycles,
+    draw=sample_trial,
+    figure=_sample_cycles_trial,
 )
 
 
@@ -186,7 +186,7 @@ def _draw_trial(point: Point, key: int, trial: int) -> Draw:
     from fastcube.kernels.multicasting import replay
 
     n, f, senders, many = (int(point[name]) for name in ("n", "f", "senders", "destinations"))
-    faults, sources, destinations = replay.multicasts(key, trial, n, f, senders, many)
+    faults, sources, destinations = replay.sample_multicasts(key, trial, n, f, senders, many)
     others = {"sources": sources, "destinations": list(itertools.chain.from_iterable(destinations))}
     return Draw(Hypercube(n, faults), others)
 

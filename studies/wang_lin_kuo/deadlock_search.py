@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fastcube.algorithms.multicasting import Use, at_source, onward
+from fastcube.algorithms.multicasting import Use, forward_messages, source_messages
 from fastcube.algorithms.partition import Pair, Supercube, faults_of
 from fastcube.algorithms.wormhole import Channel, channel_of, simulate_wormhole
 from fastcube.networks.hypercube import Hypercube
@@ -23,7 +23,7 @@ CANDIDATES = 6
 SETS = 4000
 
 
-class Hunt(NamedTuple):
+class SearchResult(NamedTuple):
     """What a search for messages that deadlock has found, and among which."""
 
     messages: list[Message] | None  #: the first set that deadlocks, of those with the fewest messages; None without one
@@ -31,14 +31,16 @@ class Hunt(NamedTuple):
     cut: bool  #: whether it ended at ``SETS``
 
 
-def _chain(net: Supercube, message: Message, copies: int) -> list[tuple[Channel, ...]]:
+def _chain_paths(net: Supercube, message: Message, copies: int) -> list[tuple[Channel, ...]]:
     """All ways of channels in a row from the source, each as long as it goes."""
     ways: list[tuple[Channel, ...]] = []
-    start = [(channel_of(net, use.kind, use.u, use.v, copies), use) for use in at_source(net, *message, "shortcut")]
+    start = [
+        (channel_of(net, use.kind, use.u, use.v, copies), use) for use in source_messages(net, *message, "shortcut")
+    ]
     stack: list[tuple[tuple[Channel, ...], Use]] = [((channel,), use) for channel, use in start]
     while stack:
         way, use = stack.pop()
-        sent = onward(net, use, "shortcut")
+        sent = forward_messages(net, use, "shortcut")
         if not sent:
             ways.append(way)
         stack += [((*way, channel_of(net, more.kind, more.u, more.v, copies)), more) for more in sent]
@@ -56,7 +58,7 @@ def _messages_over(net: Supercube, stretch: Sequence[Channel], copies: int, unic
             if len(destinations) > 1 and (unicast or stretch[0][0] in destinations):
                 continue
             message = (stretch[0][0], destinations)
-            if any(way[: len(stretch)] == tuple(stretch) for way in _chain(net, message, copies)):
+            if any(way[: len(stretch)] == tuple(stretch) for way in _chain_paths(net, message, copies)):
                 found.append(message)
                 break
         if len(found) == CANDIDATES:
@@ -64,13 +66,13 @@ def _messages_over(net: Supercube, stretch: Sequence[Channel], copies: int, unic
     return found
 
 
-def messages_on(
+def deadlocking_messages(
     cube: Hypercube,
     pair: Pair,
     cycle: Sequence[Channel],
     copies: int = 1,
     unicast: bool = False,
-) -> Hunt:
+) -> SearchResult:
     """The fewest messages found that deadlock on a cycle.
 
     Tried are messages whose first channels are a stretch of the cycle and which then ask for the first channel of the
@@ -87,8 +89,8 @@ def messages_on(
                 choices.append(_messages_over(net, stretch, copies, unicast))
             for messages in itertools.product(*choices):
                 if tried == SETS:
-                    return Hunt(None, tried, True)
+                    return SearchResult(None, tried, True)
                 tried += 1
                 if simulate_wormhole(cube, messages, pair, copies).deadlocked:
-                    return Hunt([(s, sorted(d)) for s, d in messages], tried, False)
-    return Hunt(None, tried, False)
+                    return SearchResult([(s, sorted(d)) for s, d in messages], tried, False)
+    return SearchResult(None, tried, False)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastcube.algorithms.partition import Pair, conflict, search
+from fastcube.algorithms.partition import Pair, find_conflict, find_pair
 from fastcube.errors import check_integer, check_range
 from fastcube.exact.closed_forms import mean_tolerant_pairs
 from fastcube.kernels.partition import dispatch, layout
@@ -35,7 +35,7 @@ _LINES = 45
 _ALL_PAIRS = 16
 
 
-def _check(point: Point) -> None:
+def _check_point(point: Point) -> None:
     n = int(point["n"])
     check_range("f", point["f"], 0, dispatch.most_faults(n), f"for n={n}")
 
@@ -45,7 +45,7 @@ MOST = {2: 1, 3: 2, 4: 4, 5: 8, 6: 7}
 
 
 @functools.cache
-def counts(n: int, most: int) -> tuple[tuple[int, int], ...]:
+def partition_counts(n: int, most: int) -> tuple[tuple[int, int], ...]:
     """For f = 0 .. most: fault sets of Q_n with a fault-tolerant 2-partition, and those in which Figure 2 finds one."""
     from fastcube.kernels.partition.scalar import count_partitions
 
@@ -61,7 +61,7 @@ def _enumeration(point: Point) -> Tally:
     n, f = int(point["n"]), int(point["f"])
     check_integer("n", n, 2, max(MOST), "for exact values")
     check_integer("f", f, 0, MOST[n], f"for exact values at n={n}")
-    exists, greedy = counts(n, MOST[n] if n < 6 else f)[f]
+    exists, greedy = partition_counts(n, MOST[n] if n < 6 else f)[f]
     return Tally(((0, math.comb(2**n, f)),), {"exists": exists, "greedy": greedy}, {})
 
 
@@ -76,13 +76,13 @@ def _grid() -> list[Point]:
 # ---------------------------------------------------------------- one trial in words
 
 
-def _ruled_out(faults: list[int], n: int, dims: tuple[int, ...]) -> dict[str, Any]:
+def _conflict_data(faults: list[int], n: int, dims: tuple[int, ...]) -> dict[str, Any]:
     """Dimensions, and the first two faults that differ in nothing else."""
-    found = conflict(faults, sum(1 << i for i in dims))
+    found = find_conflict(faults, sum(1 << i for i in dims))
     return {"dimensions": list(dims), "conflict": None if found is None else list(found)}
 
 
-def _cut(lines: list[str]) -> list[str]:
+def _truncate_lines(lines: list[str]) -> list[str]:
     return lines if len(lines) <= _LINES else [*lines[:_LINES], f"    ... and {len(lines) - _LINES} more"]
 
 
@@ -91,7 +91,7 @@ def pair_text(pair: Pair | None) -> str:
     return "none" if pair is None else f"P = {{{pair[0]}, {pair[1]}}}"
 
 
-def draw(point: Point, key: int, trial: int) -> Draw:
+def sample_trial(point: Point, key: int, trial: int) -> Draw:
     """A trial's cube with its faulty nodes."""
     from fastcube.kernels.partition import replay
 
@@ -101,18 +101,18 @@ def draw(point: Point, key: int, trial: int) -> Draw:
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
-    drawn = draw(point, key, trial)
+    drawn = sample_trial(point, key, trial)
     faults = faulty_nodes(drawn)
-    greedy, pair = search(n, faults, exhaustive=False), search(n, faults, exhaustive=True)
+    greedy, pair = find_pair(n, faults, exhaustive=False), find_pair(n, faults, exhaustive=True)
     pairs = list(itertools.combinations(range(n), 2))
     if n > _ALL_PAIRS and pair is not None:
         pairs = pairs[: pairs.index(pair) + 1]
-    alone = [_ruled_out(faults, n, (i,)) for i in range(n)]
+    alone = [_conflict_data(faults, n, (i,)) for i in range(n)]
     together = [
-        _ruled_out(faults, n, dims) for dims in (pairs if n <= _ALL_PAIRS or len(faults) < 1000 else pairs[:100])
+        _conflict_data(faults, n, dims) for dims in (pairs if n <= _ALL_PAIRS or len(faults) < 1000 else pairs[:100])
     ]
 
-    def line(row: dict[str, Any]) -> str:
+    def step_line(row: dict[str, Any]) -> str:
         dims, found = ", ".join(map(str, row["dimensions"])), row["conflict"]
         text = "no conflict" if found is None else f"{found[0]:0{n}b} and {found[1]:0{n}b} differ in nothing else"
         return f"    {dims}: {text}"
@@ -120,9 +120,9 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     lines = [
         faulty_text(drawn.network),
         "  dimensions by themselves:",
-        *_cut([line(row) for row in alone]),
+        *_truncate_lines([step_line(row) for row in alone]),
         "  pairs of dimensions, in lexicographic order:",
-        *_cut([line(row) for row in together]),
+        *_truncate_lines([step_line(row) for row in together]),
         f"  Figure 2: {pair_text(greedy)}",
         f"  exhaustive search: {pair_text(pair)}",
     ]
@@ -139,21 +139,21 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 # ---------------------------------------------------------------- figure and notes
 
 
-def _scaled(point: Point) -> float:
+def _scaled_faults(point: Point) -> float:
     return float(point["f"]) / 2 ** (int(point["n"]) / 2)
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    done = sorted((point for point, tally in results if tally.trials), key=_scaled)
+    done = sorted((point for point, tally in results if tally.trials), key=_scaled_faults)
     sizes = sorted({int(point["n"]) for point in done})
     panels = sheet.panels(2)
     for panel, statistic, what in zip(
         panels, ("exists", "greedy"), ("a fault-tolerant 2-partition exists", "Figure 2 finds one"), strict=True
     ):
         for i, n in enumerate(sizes):
-            rows = [(_scaled(p), results.estimates(p)[statistic]) for p in done if p["n"] == n]
+            rows = [(_scaled_faults(p), results.estimates(p)[statistic]) for p in done if p["n"] == n]
             panel.series(f"n = {n}", rows, like=i, of=len(sizes))
-        lemma = [(_scaled(p), results.estimates(p)[statistic].value) for p in done if p["f"] == p["n"] - 1]
+        lemma = [(_scaled_faults(p), results.estimates(p)[statistic].value) for p in done if p["f"] == p["n"] - 1]
         if lemma:
             panel.marks([x for x, _ in lemma], [y for _, y in lemma], "Lemma 1: f = n - 1")
         panel.scale = "linear"
@@ -165,7 +165,9 @@ def _figure(results: Results, sheet: Any) -> None:
 def half_crossing(results: Results, n: int, statistic: str) -> float | None:
     """f / 2^(n/2) at which a probability crosses 1/2, interpolated between the grid's points; None when it does not."""
     rows = sorted(
-        (_scaled(p), results.estimates(p)[statistic].value) for p, tally in results if tally.trials and p["n"] == n
+        (_scaled_faults(p), results.estimates(p)[statistic].value)
+        for p, tally in results
+        if tally.trials and p["n"] == n
     )
     for (x, y), (later, below) in itertools.pairwise(rows):
         if y >= 0.5 > below:
@@ -214,10 +216,10 @@ TWO_PARTITION = Study(
     ),
     kernel=lambda point: dispatch.TWO_PARTITION.kernel(*point.values()),
     grids=(Grid("default", _grid(), 1_000_000),),
-    check=_check,
+    check=_check_point,
     enumeration=_enumeration,
     explain=_explain,
-    draw=draw,
+    draw=sample_trial,
     figure=_figure,
     notes=_notes,
 )

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 from reference.broadcasting import broadcast as simulate
 from reference.routing import Cube
 
@@ -104,7 +104,7 @@ def test_all_of_q3_with_faulty_links(most):
             check(3, faults, chosen, 0)
 
 
-@pytest.mark.parametrize(("n", "count"), others_slow([(5, 150), (8, 20), (7, 60)], default=2))
+@pytest.mark.parametrize(("n", "count"), mark_others_slow([(5, 150), (8, 20), (7, 60)], default=2))
 def test_random_faults(n, count):
     rng = random.Random(n)
     for _ in range(count):

@@ -6,7 +6,7 @@ import json
 import random
 
 import pytest
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 from reference import dualcube as twin
 
 import fastcube as fc
@@ -34,7 +34,7 @@ def cases(seed: int, sizes: list[int], count: int, most: float = 0.5):
                 yield DualCube(m, faults), faults, s, t
 
 
-@pytest.mark.parametrize("m", others_slow([1, 2, 3], default=2))
+@pytest.mark.parametrize("m", mark_others_slow([1, 2, 3], default=2))
 def test_network_is_the_twins(m):
     dual = fc.DualCube(m)
     net = twin.Network(m, lambda u: False)

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numba
 import pytest
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 from reference import unsafe as twin
 
 import fastcube as fc
@@ -35,7 +35,7 @@ def test_enumeration_is_that_of_the_plain_twin(n):
         for nodes in itertools.combinations(range(2**n), f):
             marked = twin.find_unsafe(n, nodes)
             joint[f][len(marked), max(marked.values(), default=0)] += 1
-    assert exact.enumerated(n) == joint
+    assert exact.enumerate_fault_sets(n) == joint
 
 
 def test_enumeration_of_q4_is_that_of_the_plain_twin_for_few_faults():
@@ -44,39 +44,39 @@ def test_enumeration_of_q4_is_that_of_the_plain_twin_for_few_faults():
         for others in itertools.combinations(range(1, 16), f - 1):
             marked = twin.find_unsafe(4, (0, *others))
             joint[len(marked), max(marked.values(), default=0)] += 1
-        assert exact.enumerated(4)[f] == {key: many * 16 // f for key, many in joint.items()}
+        assert exact.enumerate_fault_sets(4)[f] == {key: many * 16 // f for key, many in joint.items()}
 
 
 @pytest.mark.parametrize("n", UP_TO_5)
 def test_enumeration_holds_every_fault_set(n):
-    for f, joint in enumerate(exact.enumerated(n)):
+    for f, joint in enumerate(exact.enumerate_fault_sets(n)):
         assert sum(joint.values()) == math.comb(2**n, f)
 
 
 @pytest.mark.parametrize("n", UP_TO_5)
 def test_closed_families_agree_with_enumeration(n):
-    for f, joint in enumerate(exact.enumerated(n)):
+    for f, joint in enumerate(exact.enumerate_fault_sets(n)):
         by_unsafe: Counter = Counter()
         for (unsafe, _), many in joint.items():
             by_unsafe[unsafe, None] += many
-        assert exact.by_families(n)[f] == by_unsafe
+        assert exact.count_by_families(n)[f] == by_unsafe
 
 
 @pytest.mark.parametrize("n", UP_TO_5[1:])
 def test_column_types_agree_with_enumeration(n):
     for f in range(5):
         joint, isolated = exact.column_types(n, f)
-        assert joint == exact.enumerated(n)[f]
+        assert joint == exact.enumerate_fault_sets(n)[f]
         assert isolated == exact.isolated_sets(n, f)
 
 
-@pytest.mark.parametrize("f", others_slow([2, 3, 4], default=2))
+@pytest.mark.parametrize("f", mark_others_slow([2, 3, 4], default=2))
 def test_column_types_agree_with_closed_families_of_q6(f):
     joint, isolated = exact.column_types(6, f)
     by_unsafe: Counter = Counter()
     for (unsafe, _), many in joint.items():
         by_unsafe[unsafe, None] += many
-    assert by_unsafe == exact.by_families(6)[f]
+    assert by_unsafe == exact.count_by_families(6)[f]
     assert isolated == exact.isolated_sets(6, f)
 
 
@@ -111,14 +111,14 @@ def test_all_unsafe_probability_is_exact_for_fractions():
 def test_two_faults(n):
     assert fc.exact_unsafe(n, 2).mean_fraction == exact.mean_unsafe_two_faults(n) / 2**n
     assert exact.mean_unsafe_two_faults(n) == Fraction(n * (n - 1), 2**n - 1)
-    assert fc.exact_unsafe(n, 2).merging == exact.merging_pairs(n, 2)
+    assert fc.exact_unsafe(n, 2).merging == exact.mean_close_pairs(n, 2)
 
 
 def test_merging_pairs_bound_the_share_of_merging_sets():
     for n, f in itertools.product((4, 6, 8, 20), (3, 4)):
         if n <= 15 or f == 3:
-            assert 0 < fc.exact_unsafe(n, f).merging <= exact.merging_pairs(n, f)
-    assert float(exact.merging_pairs(60, 120)) == pytest.approx(1.13e-11, rel=0.01)
+            assert 0 < fc.exact_unsafe(n, f).merging <= exact.mean_close_pairs(n, f)
+    assert float(exact.mean_close_pairs(60, 120)) == pytest.approx(1.13e-11, rel=0.01)
 
 
 def test_q2_by_hand():
@@ -131,7 +131,7 @@ def test_q2_by_hand():
 @uncompiled
 def test_rounds_of_q5():
     """floor(n^2/3) = 8 rounds at most, from 4 faults on (Przykucki 2012)."""
-    assert [max(rounds for _, rounds in sets) for sets in exact.enumerated(5)[:7]] == [0, 0, 1, 5, 8, 8, 7]
+    assert [max(rounds for _, rounds in sets) for sets in exact.enumerate_fault_sets(5)[:7]] == [0, 0, 1, 5, 8, 8, 7]
 
 
 def test_rounds_of_small_cubes():

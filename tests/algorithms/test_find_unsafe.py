@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 from reference import unsafe as twin
 
 import fastcube as fc
@@ -74,7 +74,7 @@ def test_all_fault_sets(n):
         check_against_twin(n, [v for v in range(2**n) if word >> v & 1])
 
 
-@pytest.mark.parametrize("most", others_slow([3, 4]))
+@pytest.mark.parametrize("most", mark_others_slow([3, 4]))
 def test_fault_sets_of_q4(most):
     for f in range(most + 1):
         for others in itertools.combinations(range(1, 16), f):
@@ -132,7 +132,7 @@ def test_subcubes_whole_state_and_compiled_rounds_agree(n, monkeypatch):
         assert steps(u) == {v: int(state[v]) for v in np.flatnonzero(state > 0).tolist()}
         assert u.rounds == max(int(state.max()), 0)
         with monkeypatch.context() as patch:
-            patch.setattr(module, "COMPILED", 9)
+            patch.setattr(module, "SMALLEST_COMPILED", 9)
             assert fc.find_unsafe(cube).rounds == u.rounds
 
 
@@ -142,7 +142,7 @@ def test_many_faults_take_the_whole_state():
         nodes = rng.sample(range(2**n), f)
         u = fc.find_unsafe(fc.Hypercube(n, nodes))
         assert "_whole" in u.__dict__
-        bases, frees = module.merge(np.array(nodes, np.uint64), np.zeros(f, np.uint64))
+        bases, frees = module.merge_subcubes(np.array(nodes, np.uint64), np.zeros(f, np.uint64))
         parts = {(part.base, part.free) for part in u.subcubes}
         assert parts == set(zip(bases.tolist(), frees.tolist(), strict=True))
 

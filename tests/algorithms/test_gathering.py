@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 from helpers.tree_faults import random_fault_sets, small_fault_sets
 from reference import gathering as twin
 from reference.trees import detect
@@ -63,7 +63,7 @@ def test_small_cubes():
             [*check(*case, rng)]
 
 
-@pytest.mark.parametrize("many", others_slow([60, 300]))
+@pytest.mark.parametrize("many", mark_others_slow([60, 300]))
 def test_random_fault_sets(many):
     """Among which every cause of a loss occurs."""
     rng = random.Random(2)

@@ -231,7 +231,7 @@ def test_distance_in_large_cubes():
 
 
 def test_distance_gives_up_rather_than_run_for_ever(monkeypatch):
-    monkeypatch.setattr(shortest, "MOST_EXPANDED", 100)
+    monkeypatch.setattr(shortest, "MAX_EXPANDED", 100)
     cube = fc.Hypercube(30, [x for x in range(2**12) if x.bit_count() == 6])
     with pytest.raises(fc.ParameterError, match="passed 100 nodes"):
         fc.distance(cube, 0, 2**12 - 1)

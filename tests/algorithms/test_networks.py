@@ -336,10 +336,10 @@ def test_bad_input_is_one_line(call, message):
 
 def test_shared_neighbours_at_the_largest_size():
     """The pairs are counted once each."""
-    from fastcube.kernels.cube.tables import shared_neighbours
+    from fastcube.kernels.cube.tables import count_shared_neighbours
 
     for name, n in (("crossed", 9), ("augmented", 8), ("exchanged", 9)):
         table = FAMILIES[name].table(n)
-        assert shared_neighbours(table).sum() == 2**n * (2**n - 1) // 2 - FAMILIES[name].links(n)
-    counts = shared_neighbours(FAMILIES["hypercube"].table(6))
+        assert count_shared_neighbours(table).sum() == 2**n * (2**n - 1) // 2 - FAMILIES[name].links(n)
+    counts = count_shared_neighbours(FAMILIES["hypercube"].table(6))
     assert np.array_equal(counts[[10, 12]], [64 * 15 // 2, 64 * 63 // 2 - 64 * 3 - 480])

@@ -6,7 +6,7 @@ import itertools
 import random
 
 import pytest
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 from reference.routing import Cube, common, differing
 
 import fastcube as fc
@@ -79,7 +79,7 @@ def test_all_fault_sets_of_small_cubes():
                 check(n, faults, (), 0, t)
 
 
-@pytest.mark.parametrize("most", [*others_slow([1, 2]), pytest.param(5, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("most", [*mark_others_slow([1, 2]), pytest.param(5, marks=pytest.mark.exhaustive)])
 def test_all_fault_sets_of_q4(most):
     for faults in fault_sets(4, most):
         for t in set(range(16)) - set(faults):
@@ -87,7 +87,8 @@ def test_all_fault_sets_of_q4(most):
 
 
 @pytest.mark.parametrize(
-    ("most", "apart"), [*others_slow([(1, 8), (1, 1)], default=0), pytest.param(7, 1, marks=pytest.mark.exhaustive)]
+    ("most", "apart"),
+    [*mark_others_slow([(1, 8), (1, 1)], default=0), pytest.param(7, 1, marks=pytest.mark.exhaustive)],
 )
 def test_all_of_q3_with_faulty_links(most, apart):
     """By default one pair of links in every so many."""
@@ -113,7 +114,7 @@ def crowded(rng, n, s, t):
     return faults - {s, t}, links
 
 
-@pytest.mark.parametrize(("n", "count"), others_slow([(5, 200), (8, 100), (10, 50), (60, 20)], default=3))
+@pytest.mark.parametrize(("n", "count"), mark_others_slow([(5, 200), (8, 100), (10, 50), (60, 20)], default=3))
 def test_random_faults_around_the_ends(n, count):
     rng = random.Random(n)
     for _ in range(count):

@@ -8,7 +8,7 @@ import random
 import networkx
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 from reference import spanning as twin
 
 import fastcube as fc
@@ -67,7 +67,7 @@ def test_base_trees(n, d):
     assert fc.spanning_trees(fc.Hypercube(n, [fault]), 0, pivoted=True).tolist() == BASES[n, d]
 
 
-@pytest.mark.parametrize("n", others_slow([1, 2, 3, 4, 5], default=4))
+@pytest.mark.parametrize("n", mark_others_slow([1, 2, 3, 4, 5], default=4))
 def test_trees_of_every_source_and_fault(n):
     for s, pivoted in itertools.product(range(2**n), (False, True)):
         assert fc.spanning_trees(fc.Hypercube(n), s, pivoted).tolist() == twin.spanning_trees(n, s, None, pivoted)
@@ -77,7 +77,7 @@ def test_trees_of_every_source_and_fault(n):
             assert trees.tolist() == twin.spanning_trees(n, s, f, pivoted)
 
 
-@pytest.mark.parametrize("n", others_slow([6, 7, 8, 9, 10], default=2))
+@pytest.mark.parametrize("n", mark_others_slow([6, 7, 8, 9, 10], default=2))
 def test_trees_of_random_sources_and_faults(n):
     rng = random.Random(n)
     for _ in range(210):
@@ -188,7 +188,7 @@ def steps(trees, s, packets):
     return twin.steps(trees, s, packets)
 
 
-@pytest.mark.parametrize("n", others_slow([1, 2, 3, 4, 5, 6], default=4))
+@pytest.mark.parametrize("n", mark_others_slow([1, 2, 3, 4, 5, 6], default=4))
 def test_steps_are_those_of_the_simulation(n):
     rng = random.Random(n)
     for d in range(n + 1):

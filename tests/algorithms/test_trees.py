@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 from helpers.tree_faults import random_fault_sets, small_fault_sets
 from reference import trees as twin
 
@@ -33,7 +33,7 @@ def check(n, nodes, links):
         assert [(tree.sink, tree.order) for tree in fc.exhaust(cube)] == twin.exhaust(n, fault)
 
 
-@pytest.mark.parametrize("step", others_slow([9, 1]))
+@pytest.mark.parametrize("step", mark_others_slow([9, 1]))
 def test_small_cubes(step):
     for case in itertools.islice(small_fault_sets(), 0, None, step):
         check(*case)

@@ -6,7 +6,7 @@ import itertools
 import random
 
 import pytest
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 from reference import partition as twin
 
 import fastcube as fc
@@ -71,7 +71,7 @@ def test_all_sets_of_at_most_five_faults_of_q4():
             check_against_twin(4, faults)
 
 
-@pytest.mark.parametrize("n", others_slow([5, 6, 8, 12, 62, 20, 40], default=5))
+@pytest.mark.parametrize("n", mark_others_slow([5, 6, 8, 12, 62, 20, 40], default=5))
 def test_random_and_clustered_fault_sets(n):
     rng = random.Random(n)
     for _ in range(200 if n < 40 else 80):

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
-from helpers.unicast_drawing import drawing
+from helpers.compiled import mark_others_slow
+from helpers.unicast_drawing import sidetrack_chooser
 from reference.unicast import Cube
 
 import fastcube as fc
@@ -44,7 +44,7 @@ def check_routes(n, faults, links, s, t, seed=(7, 3)):
     for rule in RULES:
         options = {"seed": seed} if rule == "SIDETRACK" else {}
         found = fc.route(cube, s, t, algorithm=rule, **options)
-        wanted = twin.route(rule, s, t, drawing(*seed))
+        wanted = twin.route(rule, s, t, sidetrack_chooser(*seed))
         assert (found.outcome, found.path) == wanted, (n, faults, links, s, t, rule)
 
 
@@ -170,7 +170,7 @@ def codes(n, most):
     return found
 
 
-@pytest.mark.parametrize(("n", "sets", "pairs"), others_slow([(3, 1, 1), (4, 7, 3), (6, 20_000, 41)]))
+@pytest.mark.parametrize(("n", "sets", "pairs"), mark_others_slow([(3, 1, 1), (4, 7, 3), (6, 20_000, 41)]))
 def test_where_no_two_faults_are_close_every_word_is_full_and_every_rule_takes_a_shortest_path(n, sets, pairs):
     """But ROUTE, which does where no fault is on its one path: what lanes decide without a walk."""
     for faults in codes(n, 4)[1::sets]:

@@ -6,7 +6,7 @@ import itertools
 import random
 
 import pytest
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 from reference import multicasting, wormhole
 from reference import partition as plain
 
@@ -32,7 +32,7 @@ def cut_cubes(n, f):
 # ---------------------------------------------------------------- dependencies
 
 
-@pytest.mark.parametrize("f", [*others_slow([0, 1]), pytest.param(2, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("f", [*mark_others_slow([0, 1]), pytest.param(2, marks=pytest.mark.exhaustive)])
 def test_arcs_are_those_of_all_messages_of_q3(f):
     for faults, pair in cut_cubes(3, f):
         net = multicasting.Supercube(3, faults, *pair)
@@ -50,7 +50,7 @@ def test_arcs_of_q3_are_those_of_two_destinations(f):
             assert arcs_of(3, faults, pair, copies, unicast) == wormhole.dependency_arcs(net, copies, unicast)
 
 
-@pytest.mark.parametrize("n", others_slow([4, 5]))
+@pytest.mark.parametrize("n", mark_others_slow([4, 5]))
 def test_arcs_hold_those_of_random_messages(n):
     rng = random.Random(n)
     for _ in range(2):

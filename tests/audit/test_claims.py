@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import numba
 import pytest
-from helpers.decided import decided
+from helpers.decided import decide_claims
 from reference import unsafe as twin
 
 import fastcube as fc
@@ -47,7 +47,7 @@ COUNTED = {"theorem-3-links", "fifteen-percent"}
 def some(names: Iterable[str], quick: bool = True) -> dict[str, Verdict]:
     if numba.config.DISABLE_JIT:
         pytest.skip("all fault sets of Q_5 take hours without compiled code")
-    return decided((claim for claim in lee_hayes.PAPER.ledger() if claim.id in names), quick)
+    return decide_claims((claim for claim in lee_hayes.PAPER.ledger() if claim.id in names), quick)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_full_effort_says_the_same_of_more(verdicts):
 def test_every_witness_replays_and_is_json(verdicts):
     for verdict in verdicts.values():
         if verdict.witness is not None:
-            assert verdict.witness.replay()
+            assert verdict.witness.is_reproduced()
             assert json.loads(json.dumps(verdict.witness.value)) == verdict.witness.value
 
 

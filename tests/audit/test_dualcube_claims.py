@@ -8,13 +8,20 @@ import random
 
 import numba
 import pytest
-from helpers.decided import decided
+from helpers.decided import decide_claims
 from reference import dualcube as twin
 
 from fastcube.networks.dualcube import DualCube
 from fastcube.studies import li_peng_chu
 from fastcube.studies.li_peng_chu.claims import choices
-from fastcube.studies.li_peng_chu.claims.cases import STOP_8_4, across, hunt, keeps_safe, saturated, tree_by_halves
+from fastcube.studies.li_peng_chu.claims.cases import (
+    STOP_8_4,
+    build_tree_by_halves,
+    hypercube_path,
+    is_k_safe,
+    random_cases,
+    saturated_faults,
+)
 
 OUTCOMES = {
     "distance": "holds",
@@ -73,7 +80,7 @@ OURS = {
 def verdicts(request):
     if numba.config.DISABLE_JIT:
         pytest.skip("simulations need compiled code")
-    return decided(li_peng_chu.PAPER.ledger(), request.param == "quick")
+    return decide_claims(li_peng_chu.PAPER.ledger(), request.param == "quick")
 
 
 def test_claims_of_ours_are_marked():
@@ -88,7 +95,7 @@ def test_every_witness_replays_and_is_json(verdicts):
     for name, verdict in verdicts.items():
         assert (verdict.outcome in ("refuted", "misprint")) == bool(verdict.witnesses), name
         for witness in verdict.witnesses:
-            assert witness.replay(), name
+            assert witness.is_reproduced(), name
             assert json.loads(json.dumps(witness.data)) == witness.data
 
 
@@ -132,8 +139,11 @@ def test_the_printed_algorithms_fail_whatever_is_chosen(verdicts):
         assert (m, k) == (2, 1)
         assert offline(m, faults, k).route(0, t) is None
         dual = DualCube(m, faults)
-        ends = {"algorithm-1": choices.exits(dual, 0, k), "theorem-1-algorithm": choices.found(dual, 0, t, k)}
-        assert not ends.get(name, choices.entries(dual, 0, t, k) if name == "algorithm-2" else None)
+        ends = {
+            "algorithm-1": choices.exit_nodes(dual, 0, k),
+            "theorem-1-algorithm": choices.is_route_possible(dual, 0, t, k),
+        }
+        assert not ends.get(name, choices.entry_nodes(dual, 0, t, k) if name == "algorithm-2" else None)
     assert [len(case(verdicts[name])[1]) for name in PRINTED] == [3, 1, 1]
     m, faults, _, k = case(verdicts["algorithm-1"])
     net = offline(m, faults, k)
@@ -157,7 +167,7 @@ def test_the_choices_are_at_least_those_of_the_reading():
         if dual.is_safe(1):
             for t in range(1, 32):
                 if t not in faults and offline(2, faults, 1).route(0, t) is not None:
-                    assert choices.found(dual, 0, t, 1), (faults, t)
+                    assert choices.is_route_possible(dual, 0, t, 1), (faults, t)
 
 
 def test_the_printed_algorithms_fail_at_one_fault(verdicts):
@@ -174,7 +184,7 @@ def test_another_order_of_dimensions_grows_the_tree_that_reading_b2_does_not(ver
     assert verdicts["tree-greedy"].witnesses[1].value == [15, True, False]
     assert verdicts["hypercube-greedy"].witnesses[1].value == [True, False]
     _, faults, t, _ = case(verdicts["hypercube-greedy"])
-    path = across(faults, 0, t, 4, 2**10 - 1, highest=False)
+    path = hypercube_path(faults, 0, t, 4, 2**10 - 1, highest=False)
     assert path is not None and path[0] == 0 and path[-1] == t and not faults & set(path)
     assert all((u ^ v).bit_count() == 1 for u, v in itertools.pairwise(path))
 
@@ -280,18 +290,18 @@ def test_safe_cubes_are_connected():
     tried = 0
     for n, faults in cubes():
         for k in range(n):
-            if keeps_safe(n, k, frozenset(faults)) and len(faults) < 2**k * (n - k):
+            if is_k_safe(n, k, frozenset(faults)) and len(faults) < 2**k * (n - k):
                 assert len(reached(n, faults, 0, 2**n)) == 2**n - len(faults), (n, k, faults)
                 tried += 1
     assert tried > 1000
 
 
 @pytest.mark.parametrize(
-    ("n", "k", "faults"), [(8, 4, frozenset(STOP_8_4)), (5, 2, saturated(5, 2, 1)), (6, 6, frozenset())]
+    ("n", "k", "faults"), [(8, 4, frozenset(STOP_8_4)), (5, 2, saturated_faults(5, 2, 1)), (6, 6, frozenset())]
 )
 def test_trees_by_halves_are_the_papers(n, k, faults):
-    assert keeps_safe(n, k, faults)
-    parent = tree_by_halves(faults, 0, k, 2**n - 1)
+    assert is_k_safe(n, k, faults)
+    parent = build_tree_by_halves(faults, 0, k, 2**n - 1)
     nodes = set(parent)
     assert len(nodes) == 2**k
     assert not nodes & faults
@@ -311,9 +321,9 @@ def test_trees_by_halves_are_the_papers(n, k, faults):
 
 def test_saturated_cubes_take_no_further_fault():
     for n, k in ((4, 1), (5, 3), (6, 2)):
-        faults = saturated(n, k, 3)
-        assert keeps_safe(n, k, faults)
-        assert not any(keeps_safe(n, k, faults | {v}) for v in range(1, 2**n) if v not in faults)
+        faults = saturated_faults(n, k, 3)
+        assert is_k_safe(n, k, faults)
+        assert not any(is_k_safe(n, k, faults | {v}) for v in range(1, 2**n) if v not in faults)
 
 
 @pytest.mark.slow
@@ -344,7 +354,7 @@ def inside(net, u, v):
 
 def test_hunted_cases_keep_the_conditions():
     for m, k, always in ((4, 2, ()), (8, 4, STOP_8_4)):
-        for dual, t in hunt(m, k, 1, 5, always):
+        for dual, t in random_cases(m, k, 1, 5, always):
             assert set(always) <= dual.faulty_nodes
             assert dual.is_safe(k)
             assert len(dual.faulty_nodes) < 2**k * (m - k + 1)

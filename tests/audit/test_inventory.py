@@ -5,10 +5,10 @@ import copy
 import pytest
 
 from fastcube import resources
-from fastcube.errors import ParameterError, listed
+from fastcube.errors import ParameterError, join_alternatives
 from fastcube.measure import inventory as inv
 from fastcube.measure import registry
-from fastcube.measure.paper import installed
+from fastcube.measure.paper import installed_papers
 
 #: Of each paper and kind the largest number; every number below it is there too.
 NUMBERED = {
@@ -18,7 +18,7 @@ NUMBERED = {
     "wang_lin_kuo": {"figure": 19, "table": 3, "lemma": 1, "theorem": 2},
     "li_peng_chu": {"algorithm": 3, "lemma": 2, "theorem": 1, "figure": 2},
 }
-WRITTEN = [paper for paper in inv.papers() if installed()[paper].examples]
+WRITTEN = [paper for paper in inv.papers() if installed_papers()[paper].examples]
 
 
 #: What an item can be; each but a statement has a number.
@@ -39,7 +39,7 @@ KINDS = (
 def wrong(item):
     """What an item breaks of the rules of the form, the first of it; empty where it breaks none."""
     rules = {
-        f"has the kind {item.kind}, which must be {listed(KINDS)}": item.kind not in KINDS,
+        f"has the kind {item.kind}, which must be {join_alternatives(KINDS)}": item.kind not in KINDS,
         "is a statement with a number": item.kind == "statement" and bool(item.number),
         f"is a {item.kind} without a number": item.kind != "statement" and not item.number,
         "has no words or no place": not item.stated or not item.place,
@@ -65,7 +65,7 @@ def misfit(p):
 
 def missing(found):
     """What an inventory names and is not there, and which of the paper's studies and claims it does not name; one line each."""
-    own = installed()[found.paper]
+    own = installed_papers()[found.paper]
     every = registry.studies()
     claims = {claim.id for claim in own.stated()}
     examples = own.worked_examples()
@@ -128,9 +128,9 @@ def test_all_that_is_named_is_there_and_all_that_is_there_is_named(paper):
     "paper", [pytest.param(p, marks=[pytest.mark.kernels] * (p == "li_peng_chu")) for p in WRITTEN]
 )
 def test_examples_replay(paper):
-    for name, made in installed()[paper].worked_examples().items():
+    for name, made in installed_papers()[paper].worked_examples().items():
         example = made()
-        assert example.replay(), name
+        assert example.is_reproduced(), name
         for cube in example.cubes:
             assert 1 <= cube.n <= 4, name
 
@@ -140,7 +140,7 @@ def test_examples_replay(paper):
 
 @pytest.fixture
 def data():
-    return resources.read("lee_hayes")
+    return resources.read_json("lee_hayes")
 
 
 def item(data, name):
@@ -159,7 +159,7 @@ def item(data, name):
 def test_malformed_data_are_refused_with_one_line(data, change, said):
     change(data)
     with pytest.raises(ParameterError) as error:
-        inv.of_data(data)
+        inv.parse_inventory(data)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -183,7 +183,7 @@ def test_malformed_data_are_refused_with_one_line(data, change, said):
 )
 def test_names_that_are_not_there_are_told(data, change, said):
     change(data)
-    assert any(said in line for line in missing(inv.of_data(data)))
+    assert any(said in line for line in missing(inv.parse_inventory(data)))
 
 
 def test_printed_values_are_read_by_name():
@@ -224,4 +224,4 @@ def test_table_3_stands_in_its_item_as_in_its_rows():
 )
 def test_items_out_of_form_are_told(data, change, name, said):
     change(item(data, name))
-    assert said in wrong(inv.of_data(data).item(name))
+    assert said in wrong(inv.parse_inventory(data).item(name))

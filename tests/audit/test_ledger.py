@@ -9,14 +9,14 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers.compiled import others_slow
-from helpers.processes import PATIENCE, Running, fastcube, in_this
+from helpers.compiled import mark_others_slow
+from helpers.processes import STUCK_SECONDS, BackgroundRun, run_fastcube, run_in_process
 
 import fastcube as fc
 from fastcube.audit import ledgers
-from fastcube.audit.claims import DisagreementError, Effort, Ledger, Verdict, Witness, agree
-from fastcube.audit.deciding import decide
-from fastcube.audit.verdicts import folded, markdown, summary
+from fastcube.audit.claims import ClaimRegistry, DisagreementError, Effort, Verdict, Witness, check_agreement
+from fastcube.audit.deciding import decide_claims
+from fastcube.audit.verdicts import fold_expression, markdown, summary
 
 TOY = str(Path(__file__).parents[1] / "helpers/toy_ledger.py")
 NAMES = ["slowest-first", "false", "repaired", "again", "breaks", "dies", "last"]
@@ -39,7 +39,7 @@ def test_what_depends_on_the_reading_shows_both():
 
 
 def test_a_slip_is_a_misprint_and_no_refutation():
-    ledger = Ledger("paper")
+    ledger = ClaimRegistry("paper")
 
     @ledger.claim("slip", where="", states="", slip="the next line has it right", correction="so", fact="line")
     def decide(_: Effort) -> Verdict:
@@ -57,32 +57,32 @@ def test_several_claims_of_one_fact_are_one_refutation():
 
 
 def test_two_computations_that_differ_stop_the_decider():
-    agree((1, 2), (1, 2), "pairs")
+    check_agreement((1, 2), (1, 2), "pairs")
     with pytest.raises(DisagreementError, match="pairs: 1 one way, 2 the other"):
-        agree(1, 2, "pairs")
+        check_agreement(1, 2, "pairs")
 
 
 def test_effort_counts_what_a_statement_applies_to():
     effort = Effort()
-    assert [effort.applies(x > 1) for x in range(4)] == [False, False, True, True]
+    assert [effort.count_if_applicable(x > 1) for x in range(4)] == [False, False, True, True]
     witness = Witness("", "3", 3, {})
     assert effort.first(range(5), lambda x: witness if x == 2 else None) is witness
     assert (effort.applied, effort.cases) == (5, 3)
     assert effort.first(range(5), lambda _: None) is None
-    assert Verdict.unless(None, "all") == Verdict("holds", "all")
-    assert Verdict.unless(witness, "all") == Verdict("refuted", "in this order: all", witness)
+    assert Verdict.refuted_if(None, "all") == Verdict("holds", "all")
+    assert Verdict.refuted_if(witness, "all") == Verdict("refuted", "in this order: all", witness)
 
 
 def test_a_wrong_witness_does_not_replay():
-    assert not Witness("", "fc.Hypercube(3).n", 4, {}).replay()
+    assert not Witness("", "fc.Hypercube(3).n", 4, {}).is_reproduced()
     assert Witness.of("", "fc.Hypercube(3).n", {}) == Witness("", "fc.Hypercube(3).n", 3, {})
-    assert Witness.of("", "fc.Hypercube(3).n", {}).replay()
+    assert Witness.of("", "fc.Hypercube(3).n", {}).is_reproduced()
 
 
 def test_claims_keep_their_order_and_names_are_taken_once():
     claims = ledgers.claims(TOY)
     assert [claim.id for claim in claims] == NAMES
-    ledger = Ledger("paper")
+    ledger = ClaimRegistry("paper")
     for name in ("b", "a"):
         ledger.claim(name, where="", states="")(lambda effort: Verdict("undecided", f"{effort.quick}"))
     assert [claim.id for claim in ledger] == ["b", "a"]
@@ -135,10 +135,10 @@ def test_unknown_papers_and_claims(asked, message):
 # ---------------------------------------------------------------- side by side
 
 
-@pytest.mark.parametrize("workers", others_slow([3, 1]))
+@pytest.mark.parametrize("workers", mark_others_slow([3, 1]))
 def test_reports_come_in_order_and_nothing_that_breaks_costs_another(workers):
     reports = []
-    assert decide(ledgers.claims(TOY), reports.append, quick=True, workers=workers) == 0
+    assert decide_claims(ledgers.claims(TOY), reports.append, quick=True, workers=workers) == 0
     assert [report["id"] for report in reports] == NAMES
     outcomes = {report["id"]: report["outcome"] for report in reports}
     assert outcomes["slowest-first"] == outcomes["again"] == outcomes["repaired"] == "holds"
@@ -150,7 +150,7 @@ def test_reports_come_in_order_and_nothing_that_breaks_costs_another(workers):
 
 
 def test_the_command_prints_claims_and_counts_ours_apart():
-    done = fastcube("claims", TOY, "--quick", env={"COLUMNS": "60"})
+    done = run_fastcube("claims", TOY, "--quick", env={"COLUMNS": "60"})
     assert done.returncode == 1
     assert "talk of a deciding function" not in done.stdout
     assert "fastcube: deciding toy breaks failed: AssertionError: not like this\n" in done.stderr
@@ -164,7 +164,7 @@ def test_the_command_prints_claims_and_counts_ours_apart():
 
 
 def test_one_claim_as_json(capsys):
-    code, out, _ = in_this(capsys, "claims", TOY, "false", "--format", "json")
+    code, out, _ = run_in_process(capsys, "claims", TOY, "false", "--format", "json")
     assert (code, [report["id"] for report in json.loads(out)]) == (0, ["false"])
 
 
@@ -205,13 +205,14 @@ def flat(page):
 
 def test_only_one_outcome_is_shown_and_all_are_counted(capsys):
     assert (
-        in_this(capsys, "claims", TOY, "false", "--only", "holds")[1] == "1 claim of the papers: 1 refuted (1 fact)\n"
+        run_in_process(capsys, "claims", TOY, "false", "--only", "holds")[1]
+        == "1 claim of the papers: 1 refuted (1 fact)\n"
     )
     for option, message in (
         ("--only", "only must be holds, refuted, misprint, depends, unreproduced or undecided"),
         ("--format", "format must be text, json or"),
     ):
-        code, out, said = in_this(capsys, "claims", TOY, option, "html")
+        code, out, said = run_in_process(capsys, "claims", TOY, option, "html")
         assert (code, out) == (2, "")
         assert message in said
 
@@ -219,7 +220,7 @@ def test_only_one_outcome_is_shown_and_all_are_counted(capsys):
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_stops_it_in_one_line_and_its_workers_with_it(number, code):
-    with Running("claims", TOY, "--workers", "2", env={"TOY_FOREVER": "1"}) as run:
+    with BackgroundRun("claims", TOY, "--workers", "2", env={"TOY_FOREVER": "1"}) as run:
         run.wait_for(r"7 of 8 claims .* forever \([\d,]+ cases")
         children = _children(run.process.pid)
         assert children
@@ -237,7 +238,7 @@ def test_what_was_decided_is_said_when_stopped(tmp_path):
     ledger.write_text(
         text[:first] + text[text.index('    @ledger.claim("forever"') :].replace("\n    ", "\n")[4:] + text[first:]
     )
-    with Running("claims", ledger, "--workers", "2") as run:
+    with BackgroundRun("claims", ledger, "--workers", "2") as run:
         run.wait_for(r"7 of 8 claims .* forever \([\d,]+ cases")
         children = _children(run.process.pid)
         code, lines = run.end(signal.SIGINT)
@@ -249,7 +250,7 @@ def test_what_was_decided_is_said_when_stopped(tmp_path):
 
 @pytest.mark.slow
 def test_workers_end_with_the_one_that_asked():
-    with Running("claims", TOY, "--workers", "2", env={"TOY_FOREVER": "1"}) as run:
+    with BackgroundRun("claims", TOY, "--workers", "2", env={"TOY_FOREVER": "1"}) as run:
         run.wait_for("7 of 8 claims")
         children = _children(run.process.pid)
         run.end(signal.SIGKILL)
@@ -262,7 +263,7 @@ def _children(pid: int) -> list[int]:
 
 def _gone(pids: list[int]) -> bool:
     """Whether the processes end; whatever the machine is busy with."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + STUCK_SECONDS
     while any(_runs(pid) for pid in pids):
         if time.monotonic() > end:
             return False
@@ -296,11 +297,11 @@ def test_claims_say_where_and_what(claim):
 def test_an_expression_is_broken_at_commas_outside_of_strings():
     python = "f(fc.Hypercube(4, faulty_nodes=[0b0000, 0b0001]), 'a, b', \"c, d\", g(1,2))"
     for width in (20, 30, 60, 200):
-        lines = folded(python, width)
+        lines = fold_expression(python, width)
         assert " ".join(lines) == python
         assert eval("\n".join(lines), {"f": lambda *a: a, "fc": fc, "g": lambda *a: a})[1:] == ("a, b", "c, d", (1, 2))
-    assert len(folded(python, 200)) == 1
-    assert max(map(len, folded(python, 40))) <= 40
+    assert len(fold_expression(python, 200)) == 1
+    assert max(map(len, fold_expression(python, 40))) <= 40
 
 
 def test_summary_of_no_claim_of_ours():

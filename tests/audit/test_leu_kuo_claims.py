@@ -6,7 +6,7 @@ import json
 
 import numba
 import pytest
-from helpers.decided import decided
+from helpers.decided import decide_claims
 from reference import gathering, trees
 
 from fastcube.studies import leu_kuo
@@ -68,7 +68,7 @@ OUTCOMES = {
 def verdicts(request):
     if numba.config.DISABLE_JIT:
         pytest.skip("enumerations need compiled code")
-    return decided(leu_kuo.PAPER.ledger(), request.param == "quick")
+    return decide_claims(leu_kuo.PAPER.ledger(), request.param == "quick")
 
 
 def test_every_claim_is_decided_as_known(verdicts):
@@ -79,7 +79,7 @@ def test_every_witness_replays_and_is_json(verdicts):
     for name, verdict in verdicts.items():
         assert bool(verdict.witnesses) >= (verdict.outcome == "refuted"), name
         for witness in verdict.witnesses:
-            assert witness.replay(), name
+            assert witness.is_reproduced(), name
             assert json.loads(json.dumps(witness.data)) == witness.data
 
 

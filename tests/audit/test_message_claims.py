@@ -7,13 +7,13 @@ from collections.abc import Iterable
 
 import numba
 import pytest
-from helpers.decided import decided
+from helpers.decided import decide_claims
 from reference.broadcasting import broadcast
 from reference.routing import Cube
 
 from fastcube.audit.claims import Effort, Verdict
 from fastcube.studies import lee_hayes
-from fastcube.studies.lee_hayes.claims.cases import climbed
+from fastcube.studies.lee_hayes.claims.cases import climbing_messages
 
 OUTCOMES = {
     "theorem-1": "holds",
@@ -63,7 +63,7 @@ COMPILED = "fifteen-percent-messages"
 
 
 def some(quick: bool, names: Iterable[str]) -> dict[str, Verdict]:
-    return decided((claim for claim in lee_hayes.PAPER.ledger() if claim.id in names), quick)
+    return decide_claims((claim for claim in lee_hayes.PAPER.ledger() if claim.id in names), quick)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_quick_effort(quick):
 def test_quick_effort_of_what_is_searched_for():
     found = some(True, SEARCHED)
     assert {name: v.outcome for name, v in found.items()} == {name: OUTCOMES[name] for name in SEARCHED}
-    assert all(witness.replay() for verdict in found.values() for witness in verdict.witnesses)
+    assert all(witness.is_reproduced() for verdict in found.values() for witness in verdict.witnesses)
 
 
 @pytest.mark.slow
@@ -96,7 +96,7 @@ def test_full_effort():
 def test_every_witness_replays_and_is_json(quick):
     for verdict in quick.values():
         for witness in verdict.witnesses:
-            assert witness.replay()
+            assert witness.is_reproduced()
             assert json.loads(json.dumps(witness.value)) == witness.value
 
 
@@ -128,7 +128,7 @@ def test_climbed_cases_keep_the_conditions_and_come_again():
     runs = [
         [
             (world.cube.n, world.cube.faulty_nodes, s, t)
-            for world, s, t in climbed(Effort(quick=True), few, lambda *_: 0)
+            for world, s, t in climbing_messages(Effort(quick=True), few, lambda *_: 0)
         ]
         for _ in range(2)
     ]
@@ -141,6 +141,6 @@ def test_climbed_cases_keep_the_conditions_and_come_again():
 def test_climbs_go_toward_the_bound():
     """Climbs that gain the bits of all faults hold more of them than climbs that gain nothing."""
     bits = lambda world, s, t: sum(x.bit_count() for x in world.cube.faulty_nodes)  # noqa: E731
-    met = list(climbed(Effort(), lambda world: True, bits))
-    level = list(climbed(Effort(), lambda world: True, lambda world, s, t: 0))
+    met = list(climbing_messages(Effort(), lambda world: True, bits))
+    level = list(climbing_messages(Effort(), lambda world: True, lambda world, s, t: 0))
     assert sum(bits(*case) for case in met) / len(met) > 1.2 * sum(bits(*case) for case in level) / len(level)

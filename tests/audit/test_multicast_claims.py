@@ -6,7 +6,7 @@ import json
 
 import numba
 import pytest
-from helpers.decided import decided
+from helpers.decided import decide_claims
 from reference import multicasting, wormhole
 from reference import partition as twin
 
@@ -62,7 +62,7 @@ OUTCOMES = {
 def verdicts() -> dict[str, Verdict]:
     if numba.config.DISABLE_JIT:
         pytest.skip("thousands of multicasts in Q_10 need compiled code")
-    return decided(wang_lin_kuo.PAPER.ledger())
+    return decide_claims(wang_lin_kuo.PAPER.ledger())
 
 
 def test_every_claim_is_decided_as_known(verdicts):
@@ -71,7 +71,7 @@ def test_every_claim_is_decided_as_known(verdicts):
 
 @pytest.mark.exhaustive
 def test_full_effort_says_the_same_of_more(verdicts):
-    full = decided(wang_lin_kuo.PAPER.ledger(), quick=False)
+    full = decide_claims(wang_lin_kuo.PAPER.ledger(), quick=False)
     assert {name: verdict.outcome for name, verdict in full.items()} == OUTCOMES
     for name in ("lemma-1", "worst-case", "repair-graph", "table-3-row-4"):
         assert full[name].checked != verdicts[name].checked
@@ -82,8 +82,8 @@ def test_witnesses_replay_and_are_json(verdicts):
         for witness in verdict.witnesses:
             assert json.loads(json.dumps(witness.value)) == witness.value
             if not name.startswith("table-3"):
-                assert witness.replay()
-    assert verdicts["table-3-row-12"].witness.replay()
+                assert witness.is_reproduced()
+    assert verdicts["table-3-row-12"].witness.is_reproduced()
     assert all(w.value == [True] for row in range(1, 13) for w in verdicts[f"table-3-row-{row}"].witnesses)
 
 
@@ -141,9 +141,9 @@ def test_every_rule_for_buddies_has_a_cycle_on_both_paths():
         net = Supercube(n, frozenset(faults), (0, 1))
         for path in PATHS:
             assert {
-                name for name, rule in as_printed.rules(net).items() if as_printed.has_cycle(net, path, rule)
+                name for name, rule in as_printed.buddy_rules(net).items() if as_printed.has_cycle(net, path, rule)
             } == cyclic
-            for rule in as_printed.rules(net).values():
+            for rule in as_printed.buddy_rules(net).values():
                 assert all(v ^ b in (1, 2) and b not in faults for (v, _), b in rule.items())
 
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numba
 import pytest
-from helpers.compiled import others_slow
-from helpers.mutants import LH, LK, LP, SW, UC, WL, decided, forget, nothing_kept  # noqa: F401  (a fixture of each test here, too)
+from helpers.compiled import mark_others_slow
+from helpers.mutants import LH, LK, LP, SW, UC, WL, clear_caches, decide_claim, isolated_caches  # noqa: F401  (a fixture of each test here, too)
 from reference import dualcube, unicast, wormhole
 from reference.multicasting import Supercube
 
@@ -269,10 +269,10 @@ def cases() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("line", "claim"), [*cases()])
 def test_a_changed_line_turns_its_claims(line, claim, monkeypatch):
-    sound = decided(line.paper, claim) if (line.paper, claim) in NOT_HOLDING else ("holds", "")
-    forget()
+    sound = decide_claim(line.paper, claim) if (line.paper, claim) in NOT_HOLDING else ("holds", "")
+    clear_caches()
     change(monkeypatch, line)
-    found = decided(line.paper, claim)
+    found = decide_claim(line.paper, claim)
     assert found[0] != "holds"
     assert found != sound
 
@@ -360,7 +360,9 @@ def sound(both):
     return both()
 
 
-@pytest.mark.parametrize(("both", "line"), others_slow(MISREAD, default=5), ids=[line.words for _, line in MISREAD])
+@pytest.mark.parametrize(
+    ("both", "line"), mark_others_slow(MISREAD, default=5), ids=[line.words for _, line in MISREAD]
+)
 def test_a_misread_line_parts_the_library_from_its_twin(both, line, monkeypatch):
     library, twin = sound(both)
     assert library == twin

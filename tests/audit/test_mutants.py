@@ -15,27 +15,27 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from helpers.mutants import _SHAPES, LH, LK, LP, SW, UC, WL, decided
+from helpers.mutants import _SHAPES, LH, LK, LP, SW, UC, WL, decide_claim
 
 from fastcube.algorithms import multicasting, partition
 from fastcube.algorithms.broadcasting import broadcast
 from fastcube.algorithms.gathering import gather
 from fastcube.algorithms.paths import route
 from fastcube.algorithms.shortest import distance
-from fastcube.algorithms.spanning import broadcast_packets, light
+from fastcube.algorithms.spanning import broadcast_packets, light_trees
 from fastcube.algorithms.spanning_flows import NonfaultyGraph
 from fastcube.algorithms.trees import CommunicationTree, detect, find_tree
 from fastcube.algorithms.trees_lattice import exhaust
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.exact.unsafe import exact_unsafe
 from fastcube.networks.dualcube import DualCube
-from fastcube.networks.network import bits_down
+from fastcube.networks.network import descending_bits
 from fastcube.studies.lee_hayes.claims.cases import World
 from fastcube.studies.li_peng_chu.claims import cases, routing
 from fastcube.studies.sui_wang_lee.claims import broadcast as sw_broadcast
 from fastcube.studies.unicast.claims import exhaustive as every
 from fastcube.studies.unicast.claims import rules
-from fastcube.studies.wang_lin_kuo.partition import counts
+from fastcube.studies.wang_lin_kuo.partition import partition_counts
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="counts over all fault sets need compiled code")
 
@@ -190,7 +190,10 @@ LEE_HAYES = [
     Mutant(
         LH,
         "ROUTE3 asks every neighbour three times",
-        swap("lee_hayes.claims.route3.bits_down", by=lambda x: (bit for bit in bits_down(x) for _ in range(3))),
+        swap(
+            "lee_hayes.claims.route3.descending_bits",
+            by=lambda x: (bit for bit in descending_bits(x) for _ in range(3)),
+        ),
         ("two-comparisons",),
     ),
 ]
@@ -284,7 +287,7 @@ _LINKS: Any = CommunicationTree.links
 
 def cut_off(faults: Any, root: int, k: int, dims: int) -> dict[int, int]:
     """A tree with a node cut off."""
-    tree = cases.tree_by_halves(faults, root, k, dims)
+    tree = cases.build_tree_by_halves(faults, root, k, dims)
     if k:
         tree.pop(max(v for v in tree if v != root))
     return tree
@@ -294,21 +297,21 @@ def nearer(
     dual: DualCube, start: int, dims: int, deepest: int | None = None, goal: int | None = None
 ) -> dict[int, int]:
     """A search that ends two links early."""
-    return cases.reach(dual, start, dims, max((deepest or 3) - 2, 0), goal)
+    return cases.reachable_distances(dual, start, dims, max((deepest or 3) - 2, 0), goal)
 
 
 def crooked(dual: DualCube, s: int, t: int) -> bool:
     return not (s ^ t) & 1
 
 
-_EDGES = routing._edges
+_EDGES = routing._virtual_edges_between
 _TREE = DualCube.binomial_tree
 
 LI_PENG_CHU = [
     Mutant(
         LP,
         "a node is cut off the tree",
-        swap("li_peng_chu.claims.network.tree_by_halves", by=cut_off),
+        swap("li_peng_chu.claims.network.build_tree_by_halves", by=cut_off),
         ("tree-exists",),
     ),
     Mutant(
@@ -326,23 +329,29 @@ LI_PENG_CHU = [
     Mutant(
         LP,
         "virtual edges end beside their ends",
-        swap("li_peng_chu.claims.routing._edges", by=lambda d, t: ((u, v ^ 1) for u, v in _EDGES(d, t))),
+        swap(
+            "li_peng_chu.claims.routing._virtual_edges_between", by=lambda d, t: ((u, v ^ 1) for u, v in _EDGES(d, t))
+        ),
         ("virtual-edge-path",),
     ),
     Mutant(
-        LP, "paths of virtual edges meet", swap("li_peng_chu.claims.network._disjoint", by=crooked), ("virtual-paths",)
+        LP,
+        "paths of virtual edges meet",
+        swap("li_peng_chu.claims.network._has_disjoint_paths", by=crooked),
+        ("virtual-paths",),
     ),
     Mutant(
         LP,
         "the 10-cube is never connected",
-        swap("li_peng_chu.claims.hypercube._connected", by=lambda *_: False),
+        swap("li_peng_chu.claims.hypercube._is_connected", by=lambda *_: False),
         ("ten-cube-connected",),
     ),
     Mutant(
         LP,
         "a path takes seven links more",
         swap(
-            "li_peng_chu.claims.hypercube.reach", by=lambda *a: {v: n + 7 * (n > 0) for v, n in cases.reach(*a).items()}
+            "li_peng_chu.claims.hypercube.reach",
+            by=lambda *a: {v: n + 7 * (n > 0) for v, n in cases.reachable_distances(*a).items()},
         ),
         ("hypercube-length", "hypercube-recursion"),
     ),
@@ -359,7 +368,10 @@ LI_PENG_CHU = [
         LP,
         "distances are seven links longer",
         both(
-            swap("li_peng_chu.claims.routing.reach", by=lambda *a: {v: n + 7 for v, n in cases.reach(*a).items()}),
+            swap(
+                "li_peng_chu.claims.routing.reach",
+                by=lambda *a: {v: n + 7 for v, n in cases.reachable_distances(*a).items()},
+            ),
             shown_too("distance", lambda *a: distance(*a) + 7),
         ),
         ("theorem-1-length",),
@@ -380,7 +392,7 @@ LI_PENG_CHU = [
 
 def zeros(cube: Any, s: int, pivoted: bool = False) -> Any:
     """Trees in which everyone's parent is 0."""
-    return np.where(light(cube, s, pivoted=pivoted) < 0, light(cube, s, pivoted=pivoted), 0)
+    return np.where(light_trees(cube, s, pivoted=pivoted) < 0, light_trees(cube, s, pivoted=pivoted), 0)
 
 
 def slower(*arguments: Any, **options: Any) -> Any:
@@ -438,7 +450,7 @@ SUI_WANG_LEE = [
     Mutant(
         SW,
         "steps are counted one short",
-        swap("sui_wang_lee.claims.broadcast.steps_on", by=lambda *a: _STEPS(*a) - 1),
+        swap("sui_wang_lee.claims.broadcast.steps_on_trees", by=lambda *a: _STEPS(*a) - 1),
         ("theorem-2",),
     ),
     Mutant(
@@ -455,13 +467,13 @@ SUI_WANG_LEE = [
     ),
 ]
 
-_STEPS = sw_broadcast.steps_on
+_STEPS = sw_broadcast.steps_on_trees
 
 # ---------------------------------------------------------------- Wang, Lin & Kuo
 
 
 def one_less(n: int, most: int) -> Any:
-    return [tuple(x - (f > 1) for x in row) for f, row in enumerate(counts(n, most))]
+    return [tuple(x - (f > 1) for x in row) for f, row in enumerate(partition_counts(n, most))]
 
 
 def never(cube: Any, exhaustive: bool = False) -> Any:
@@ -549,8 +561,8 @@ def generous(*arguments: Any) -> Any:
         yield n, f, {**found, "a1_delivered": 0}, {**extremes, "levels_wrong": (1, 0)}, pairs
 
 
-_COUNTED = rules._counted
-_LEVELS = every.levels
+_COUNTED = rules._count_messages
+_LEVELS = every.safety_levels
 
 UNICAST = [
     Mutant(
@@ -562,7 +574,7 @@ UNICAST = [
     Mutant(
         UC,
         "messages go astray",
-        both(swap("unicast.claims.rules.route", by=astray), swap("unicast.claims.rules._counted", by=generous)),
+        both(swap("unicast.claims.rules.route", by=astray), swap("unicast.claims.rules._count_messages", by=generous)),
         ("accepted-delivered", "a1-delivers"),
     ),
     Mutant(
@@ -601,7 +613,7 @@ SHOWN |= {"accepted-delivered", "a1-delivers"}
 )
 def test_a_broken_algorithm_turns_its_claims(mutant, claim, monkeypatch):
     mutant.patch(monkeypatch)
-    found, python = decided(mutant.paper, claim)
+    found, python = decide_claim(mutant.paper, claim)
     assert found not in ("holds", KNOWN.get((mutant.paper, claim), "holds"))
     assert (found == "refuted" and python) or claim not in SHOWN
 

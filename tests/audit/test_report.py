@@ -16,22 +16,28 @@ from urllib.parse import unquote
 
 import pytest
 from helpers import report_page
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 from helpers.toy_paper import paper
 
 import fastcube as fc
 from fastcube.audit.examples import Drawing
-from fastcube.audit.report import duals, make, running
+from fastcube.audit.report import build_maker, duals, running
 from fastcube.audit.report import plan as planning
-from fastcube.audit.report.agreement import Decided, asked, judge, of_claims, of_item
+from fastcube.audit.report.agreement import (
+    ClaimOutcome,
+    claim_verdicts,
+    comparable_numbers,
+    compare_printed,
+    item_verdict,
+)
 from fastcube.audit.report.figures import _table, figure_of, lines_text
 from fastcube.audit.report.folder import Folder
-from fastcube.audit.report.network_drawings import cube_svg, link_text, told
+from fastcube.audit.report.network_drawings import cube_svg, link_text, render_witness
 from fastcube.audit.report.plan import budget, plan_of
 from fastcube.errors import ParameterError, ResultFileError
 from fastcube.measure.estimate import Estimate
-from fastcube.measure.inventory import Item, Printed, Shown
-from fastcube.measure.paper import printed
+from fastcube.measure.inventory import Evidence, PrintedNumber, PublishedResult
+from fastcube.measure.paper import papers_with_inventory
 from fastcube.networks.dualcube import DualCube
 from fastcube.plot.panel import Panel
 from fastcube.running.signals import INTERRUPTED, TERMINATED, WORK_REMAINS
@@ -49,7 +55,7 @@ def few_trials(monkeypatch):
 
 
 def made(folder, quick=True, claims=CLAIMS, **how):
-    maker = make(
+    maker = build_maker(
         folder,
         plan_of([paper(*claims)], quick),
         how.get("workers", 1),
@@ -133,16 +139,18 @@ def test_every_item_has_its_words_numbers_and_verdict(folder):
 
 
 def test_no_words_of_the_page_look_like_python(folder):
-    prose = report_page.prose(folder / "report.html")
+    prose = report_page.prose_blocks(folder / "report.html")
     assert "What Table 1 prints" in prose  # the blocks are those of the page
-    assert [(block, report_page.raw(block)) for block in prose if report_page.raw(block)] == []
+    assert [
+        (block, report_page.python_fragments(block)) for block in prose if report_page.python_fragments(block)
+    ] == []
 
 
 def test_its_lines_of_python_run_as_they_stand(folder):
-    lines = [(text, gives) for kind, text, gives in report_page.lines(folder / "report.html") if kind == "python"]
+    lines = [(text, gives) for kind, text, gives in report_page.code_lines(folder / "report.html") if kind == "python"]
     lines = [line for line in lines if "fc.run(" not in line[0]]  # the toy study has no name that fc.run knows
     assert len(lines) >= 3
-    assert report_page.misprinted(lines) == []
+    assert report_page.misprinted_lines(lines) == []
 
 
 def test_raw_values_are_seen():
@@ -156,11 +164,11 @@ def test_raw_values_are_seen():
         "as fc.route does",
         "(lambda u: 1)",
     )
-    assert all(report_page.raw(text) for text in raw)
+    assert all(report_page.python_fragments(text) for text in raw)
     fine = (
         "True under one reading; 0.5 [0.4, 0.6]; P = {0, 1}; (u : v); 2(n - 1); the order (2, 0, 1); f(g(x)) at n = 4"
     )
-    assert report_page.raw(fine) == []
+    assert report_page.python_fragments(fine) == []
 
 
 def test_the_page_asks_for_nothing_and_allows_only_its_own_style_and_script(folder):
@@ -271,7 +279,7 @@ def then_signal(function, number, before=0.0):
     return wrapped
 
 
-@pytest.mark.parametrize("number", others_slow(CODES, default=0), ids=lambda n: n.name)
+@pytest.mark.parametrize("number", mark_others_slow(CODES, default=0), ids=lambda n: n.name)
 def test_a_signal_stops_it_with_what_is_done_kept(tmp_path, monkeypatch, number):
     with monkeypatch.context() as patch:
         patch.setattr(running, "figure_of", then_signal(running.figure_of, number))
@@ -331,29 +339,29 @@ def test_a_second_signal_ends_it_at_once(tmp_path, monkeypatch):
 def test_printed_numbers_are_judged_by_their_digits_and_their_own_scatter(value, digits, runs, key):
     # the standard deviation of one trial is 0.316, of a mean of 10 it is 0.1
     estimate = Estimate(0.52, 0.00316, 0.51, 0.53)
-    assert judge(Printed("x", value, digits), "bit", estimate, 10_000, runs).key == key
+    assert compare_printed(PrintedNumber("x", value, digits), "bit", estimate, 10_000, runs).key == key
 
 
 def test_an_item_takes_the_worst_of_its_parts():
-    assert of_item(["holds", "refuted"], [], ["shown"], False) == "refuted"
-    assert of_item(["refuted"], ["unreproduced"], [], False) == "unreproduced"
-    assert of_item(["holds"], ["undecided"], ["shown"], False) == "undecided"
-    assert of_item(["holds"], [], ["missing"], False) == "missing"
-    assert of_item([], [], ["shown"], False) == "shown"
-    assert of_item([], [], [], False) == "missing"
-    assert of_item([], [], [], True) == "concept"
+    assert item_verdict(["holds", "refuted"], [], ["shown"], False) == "refuted"
+    assert item_verdict(["refuted"], ["unreproduced"], [], False) == "unreproduced"
+    assert item_verdict(["holds"], ["undecided"], ["shown"], False) == "undecided"
+    assert item_verdict(["holds"], [], ["missing"], False) == "missing"
+    assert item_verdict([], [], ["shown"], False) == "shown"
+    assert item_verdict([], [], [], False) == "missing"
+    assert item_verdict([], [], [], True) == "concept"
 
 
 def test_numbers_are_compared_with_their_statistic_by_every_reading_of_it():
     def shown_by(*statistics):
-        return tuple(Shown(study="multicast", statistic=name) for name in statistics)
+        return tuple(Evidence(study="multicast", statistic=name) for name in statistics)
 
     printed = (
-        Printed("N", 135, 0, {"f": 0}, "channels"),
-        Printed("percent", 1.3, 1, {"f": 0}),
-        Printed("all", 5, 0, None, "channels"),
+        PrintedNumber("N", 135, 0, {"f": 0}, "channels"),
+        PrintedNumber("percent", 1.3, 1, {"f": 0}),
+        PrintedNumber("all", 5, 0, None, "channels"),
     )
-    item = Item(
+    item = PublishedResult(
         "table-3",
         "table",
         "here",
@@ -362,20 +370,23 @@ def test_numbers_are_compared_with_their_statistic_by_every_reading_of_it():
         printed=printed,
         shown_by=shown_by("channels", "channels_hamilton", "depth"),
     )
-    assert [(p.name, s.statistic) for p, s in asked([item])] == [("N", "channels"), ("N", "channels_hamilton")]
+    assert [(p.name, s.statistic) for p, s in comparable_numbers([item])] == [
+        ("N", "channels"),
+        ("N", "channels_hamilton"),
+    ]
 
 
 def test_a_false_statement_of_ours_says_nothing_against_the_paper():
     holds, theirs, ours = (
-        Decided("holds", False, False),
-        Decided("refuted", False, True),
-        Decided("refuted", True, False),
+        ClaimOutcome("holds", False, False),
+        ClaimOutcome("refuted", False, True),
+        ClaimOutcome("refuted", True, False),
     )
-    assert of_claims([holds, ours], printed=True) == ["holds"]
-    assert of_claims([ours, Decided("holds", True, False)], printed=True) == ["shown", "holds"]
-    assert of_claims([ours], printed=False) == ["refuted"]
-    assert of_claims([holds, theirs], printed=True) == ["holds"]  # a pedantic claim at the side
-    assert of_claims([theirs], printed=True) == ["refuted"]
+    assert claim_verdicts([holds, ours], printed=True) == ["holds"]
+    assert claim_verdicts([ours, ClaimOutcome("holds", True, False)], printed=True) == ["shown", "holds"]
+    assert claim_verdicts([ours], printed=False) == ["refuted"]
+    assert claim_verdicts([holds, theirs], printed=True) == ["holds"]  # a pedantic claim at the side
+    assert claim_verdicts([theirs], printed=True) == ["refuted"]
 
 
 def test_a_line_without_a_legend_is_named_in_its_table():
@@ -432,14 +443,16 @@ def test_a_dual_cube_is_drawn_with_its_faults_and_ends():
     (faulty,) = re.findall(r'<g class="node faulty">(.*?)</g>', svg)
     (link,) = re.findall(r'<path class="link" d="([^"]*)"', svg)
     assert (svg.count("<circle"), faulty.count("<circle"), link.count("M")) == (32, 2, 32 * 3 // 2)
-    assert duals.in_words(2, [1, 20], {0: "s", 5: "t"}) == "DC(2); faulty nodes 00001, 10100; s = 00000; t = 00101"
+    assert (
+        duals.describe_drawing(2, [1, 20], {0: "s", 5: "t"}) == "DC(2); faulty nodes 00001, 10100; s = 00000; t = 00101"
+    )
     assert duals.dual_svg(1, [], {}).count("<circle") == 8
 
 
 def test_no_link_of_a_dual_cube_passes_over_another_node():
     for m in (1, 2):
         dual = DualCube(m)
-        at = [duals._place(dual, v) for v in range(2**dual.bits)]
+        at = [duals._node_position(dual, v) for v in range(2**dual.bits)]
         for u, v, w in itertools.permutations(range(len(at)), 3):
             if u < v and dual.is_link(u, v):
                 along = ((at[w] - at[u]) * (at[v] - at[u]).conjugate()).real / abs(at[v] - at[u]) ** 2
@@ -447,24 +460,28 @@ def test_no_link_of_a_dual_cube_passes_over_another_node():
 
 
 def test_witnesses_are_drawn_or_written_as_ternary_strings():
-    small = told({"n": 3, "faulty_nodes": [0, 3], "faulty_links": []}, None, unsafe=True)
+    small = render_witness({"n": 3, "faulty_nodes": [0, 3], "faulty_links": []}, None, unsafe=True)
     assert small["drawings"][0]["inside"] == [[1, "1"], [2, "1"]]
-    large = told({"n": 7, "faulty_nodes": [0, 3], "faulty_links": [[16, 20]]}, None, unsafe=True)
+    large = render_witness({"n": 7, "faulty_nodes": [0, 3], "faulty_links": [[16, 20]]}, None, unsafe=True)
     assert large["lines"][:2] == ["faulty nodes: 0000000, 0000011", "faulty links: 0010*00"]
     assert large["lines"][2].startswith("unsafe subcubes: ")
-    assert told({"network": "DualCube", "m": 2, "faulty_nodes": []}, None, unsafe=True) == {}
-    drawn = duals.told({"network": "DualCube", "m": 2, "faulty_nodes": [1], "s": 0, "k": 1, "paths": [[0, 16, 20]]})
+    assert render_witness({"network": "DualCube", "m": 2, "faulty_nodes": []}, None, unsafe=True) == {}
+    drawn = duals.render_witness(
+        {"network": "DualCube", "m": 2, "faulty_nodes": [1], "s": 0, "k": 1, "paths": [[0, 16, 20]]}
+    )
     assert drawn == {"dual": {"m": 2, "faulty_nodes": [1], "inside": [[0, "s"]], "paths": [[0, 16, 20]]}}
-    cluster = duals.told({"network": "DualCube", "m": 6, "faulty_nodes": [8, 16, 56], "k": 3})["drawings"][0]
+    cluster = duals.render_witness({"network": "DualCube", "m": 6, "faulty_nodes": [8, 16, 56], "k": 3})["drawings"][0]
     assert (cluster["n"], len(cluster["inside"])) == (6, 8)
-    assert duals.told({"network": "DualCube", "m": 3, "faulty_nodes": [1]}) == {"lines": ["faulty nodes: 0000001"]}
-    assert duals.told({"n": 3, "faulty_nodes": [1]}) == {}
+    assert duals.render_witness({"network": "DualCube", "m": 3, "faulty_nodes": [1]}) == {
+        "lines": ["faulty nodes: 0000001"]
+    }
+    assert duals.render_witness({"n": 3, "faulty_nodes": [1]}) == {}
     assert link_text(0, 4, 3) == "*00"
 
 
 def test_a_value_that_is_links_or_trees_is_drawn_as_arrows_and_messages_name_their_ends():
     def drawings(value, **data):
-        return told({"n": 2, "faulty_nodes": [], **data}, value, unsafe=False)["drawings"]
+        return render_witness({"n": 2, "faulty_nodes": [], **data}, value, unsafe=False)["drawings"]
 
     assert [d["arrows"] for d in drawings([[0, 1], [3, 2]])] == [[(0, 1, ""), (3, 2, "")]]
     assert [d["arrows"] for d in drawings([[-1, 0, 0, 1], [1, -1, 3, 1]])] == [
@@ -486,15 +503,15 @@ def test_a_value_that_is_links_or_trees_is_drawn_as_arrows_and_messages_name_the
 
 
 def test_the_budget_knows_what_there_is():
-    grids = {(study.name, grid.name) for p in printed() for study in p.studies for grid in study.grids}
-    claims = {(p.name, claim.id) for p in printed() for claim in p.stated()}
+    grids = {(study.name, grid.name) for p in papers_with_inventory() for study in p.studies for grid in study.grids}
+    claims = {(p.name, claim.id) for p in papers_with_inventory() for claim in p.stated()}
     assert {(study, grid) for study, held in budget.__wrapped__()["studies"].items() for grid in held} == grids
     assert {(p, claim) for p, held in budget.__wrapped__()["claims"].items() for claim in held} <= claims
 
 
 def test_bad_arguments_are_one_line_before_anything_is_made(tmp_path):
     with pytest.raises(ParameterError, match=r"paper must be lee_hayes, .*, got lee_haye; did you mean lee_hayes\?"):
-        printed(["lee_haye"])
+        papers_with_inventory(["lee_haye"])
     for bad in ({"workers": 0}, {"max_seconds": -1}):
         with pytest.raises(ParameterError, match="must be"):
             made(tmp_path / "none", **bad)

@@ -14,17 +14,17 @@ import sys
 import time
 
 import pytest
-from helpers.compiled import others_slow
-from helpers.processes import fill, mounted
+from helpers.compiled import mark_others_slow
+from helpers.processes import fill_file_system, mount_tmpfs
 from helpers.toy_paper import paper
 from toy import TOY
 
 import fastcube as fc
-from fastcube.audit.report import make, running
+from fastcube.audit.report import build_maker, running
 from fastcube.audit.report import plan as planning
 from fastcube.audit.report.folder import Folder
 from fastcube.audit.report.plan import plan_of
-from fastcube.cli import say
+from fastcube.cli import print_message
 from fastcube.results.reading import open_results
 from fastcube.running.signals import FINISHED, INTERRUPTED, TERMINATED, WORK_REMAINS
 
@@ -42,7 +42,7 @@ def few_trials(monkeypatch):
 
 def made(folder, claims=(), **how):
     """Make the quick report; the exit code."""
-    return make(folder, plan_of([paper(*claims)], True), 1, how.get("max_seconds"), "none", False).run()
+    return build_maker(folder, plan_of([paper(*claims)], True), 1, how.get("max_seconds"), "none", False).run()
 
 
 def told(folder):
@@ -92,7 +92,7 @@ def test_what_is_in_the_way_is_one_line_before_anything_is_made(name, put, words
 
 
 def test_a_name_that_does_not_print_is_written_as_python_does(capsys):
-    say("report in \x1b[2J/\udcff.html\nand more")
+    print_message("report in \x1b[2J/\udcff.html\nand more")
     assert capsys.readouterr().err == "report in \\x1b[2J/\\udcff.html\nand more\n"
 
 
@@ -162,9 +162,9 @@ def test_a_results_file_that_is_removed_while_it_is_drawn_is_made_again(tmp_path
 @pytest.mark.slow
 def test_a_disk_that_fills_up_is_one_line_and_what_was_made_stays(tmp_path, monkeypatch):
     assert made(tmp_path / "undisturbed", ("last",)) == FINISHED
-    with mounted(tmp_path / "disk", "size=400k") as disk:
+    with mount_tmpfs(tmp_path / "disk", "size=400k") as disk:
         with monkeypatch.context() as patch:
-            patch.setattr(running, "figure_of", then(running.figure_of, lambda: fill(disk)))
+            patch.setattr(running, "figure_of", then(running.figure_of, lambda: fill_file_system(disk)))
             with pytest.raises(fc.ResultFileError, match=r"cannot be written: no space left on the disk$"):
                 made(disk, ("last",))
         page = (disk / "report.html").read_text()
@@ -187,9 +187,9 @@ def test_past_the_time_no_piece_is_begun(tmp_path, monkeypatch):
     assert made(tmp_path, ("last",), max_seconds=1e-6) == FINISHED  # nothing is left to begin
 
 
-@pytest.mark.parametrize("number", others_slow(CODES), ids=lambda n: n.name)
+@pytest.mark.parametrize("number", mark_others_slow(CODES), ids=lambda n: n.name)
 @pytest.mark.parametrize(
-    "other", others_slow([None, RuntimeError("inside HDF5")]), ids=["lost", "turned into another error"]
+    "other", mark_others_slow([None, RuntimeError("inside HDF5")]), ids=["lost", "turned into another error"]
 )
 def test_a_signal_is_served_wherever_its_exception_went(number, other, tmp_path, monkeypatch):
     draw = running.figure_of
@@ -198,7 +198,7 @@ def test_a_signal_is_served_wherever_its_exception_went(number, other, tmp_path,
         try:
             os.kill(os.getpid(), number)
             time.sleep(1)
-        except running.Stopped:
+        except running.StopRequest:
             if other:
                 raise other from None
         return draw(*arguments)

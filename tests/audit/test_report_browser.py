@@ -12,7 +12,7 @@ CHROMIUM = shutil.which("chromium")
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    return (report_page.folder(tmp_path_factory.mktemp("made")) / "report.html").resolve().as_uri()
+    return (report_page.report_folder(tmp_path_factory.mktemp("made")) / "report.html").resolve().as_uri()
 
 
 @pytest.fixture(scope="module")

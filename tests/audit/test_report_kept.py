@@ -11,7 +11,7 @@ from helpers.toy_paper import paper
 from toy import TOY
 
 from fastcube.audit import storage
-from fastcube.audit.report import make
+from fastcube.audit.report import build_maker
 from fastcube.audit.report.folder import Folder
 from fastcube.audit.report.plan import plan_of
 from fastcube.audit.report.render import render
@@ -74,7 +74,7 @@ KEPT = {
 def place(tmp_path):
     out = Folder(tmp_path)
     for name, held in KEPT.items():
-        storage.write(tmp_path / name, held)
+        storage.write_entry(tmp_path / name, held)
     return out
 
 
@@ -82,33 +82,35 @@ def place(tmp_path):
 def test_an_edit_counts_as_not_there(name, place):
     file = place.path / name
     file.write_text(file.read_text().replace('": "', '": "2', 1))
-    assert storage.read(file, dict) is None
+    assert storage.read_entry(file, dict) is None
 
 
 @pytest.mark.parametrize("name", KEPT)
 def test_whatever_stands_in_a_sealed_file_the_page_is_made(name, place):
     """Every field in turn replaced by the wrong values and sealed again."""
-    shape = {"drawn": storage.DRAWN, "claims": storage.VERDICT, "examples": storage.EXAMPLE}[name.partition("/")[0]]
+    shape = {"drawn": storage.STUDY_PAGE, "claims": storage.VERDICT, "examples": storage.EXAMPLE}[
+        name.partition("/")[0]
+    ]
     file, plan = place.path / name, plan_of([paper("false")], True)
-    held = storage.read(file, shape)
+    held = storage.read_entry(file, shape)
     assert held == KEPT[name]
     page = render(plan, place)
     for i, at in enumerate(places(held)):
         for wrong in (WRONG[i % len(WRONG)],):
-            storage.write(file, changed(held, at, wrong))
-            if storage.read(file, shape) is not None:  # taken for what was written
+            storage.write_entry(file, changed(held, at, wrong))
+            if storage.read_entry(file, shape) is not None:  # taken for what was written
                 text = render(plan, place)
                 text.encode()
                 assert "<script>alert" not in text
                 assert "\x1b" not in text
-    storage.write(file, held)
+    storage.write_entry(file, held)
     assert render(plan, place) == page
 
 
 def test_a_figure_of_whatever_text_is_an_image(place):
     harm = '</svg>"><script>alert(1)</script><svg onload="alert(1)">'
     held = KEPT["drawn/toy.json"]
-    storage.write(place.path / "drawn/toy.json", {**held, "svg": harm})
+    storage.write_entry(place.path / "drawn/toy.json", {**held, "svg": harm})
     page = render(plan_of([paper("false")], True), place)
     assert harm not in page
     assert quote(harm.replace('"', "'"), safe=" '=/()") in page
@@ -120,7 +122,7 @@ def test_deep_large_and_irregular_files_count_as_not_there(tmp_path):
     device.symlink_to("/dev/zero")
     with large.open("wb") as file:
         file.truncate(storage.LARGEST + 1)
-    assert [storage.read(path, dict) for path in (deep, device, large, tmp_path / "none")] == [None] * 4
+    assert [storage.read_entry(path, dict) for path in (deep, device, large, tmp_path / "none")] == [None] * 4
 
 
 def test_a_verdict_on_another_claim_is_none(place):
@@ -132,14 +134,14 @@ def test_a_verdict_on_another_claim_is_none(place):
 def test_results_of_other_provenance_are_shown_without_it(place):
     held = KEPT["drawn/toy.json"]
     for history in ([], [{}], [{"environment": 3}]):
-        storage.write(place.path / "drawn" / "toy.json", held | {"history": history})
+        storage.write_entry(place.path / "drawn" / "toy.json", held | {"history": history})
         assert "2 points of 200 trials" in render(plan_of([paper()], True), place)
 
 
 def test_results_of_another_revision_are_refused(tmp_path):
     Results(dataclasses.replace(TOY, revision=77), 0).save(tmp_path / "toy.h5")
     before = (tmp_path / "toy.h5").read_bytes()
-    maker = make(tmp_path, plan_of([paper()], True), 1, None, "none", False)
+    maker = build_maker(tmp_path, plan_of([paper()], True), 1, None, "none", False)
     with pytest.raises(StudyMismatchError, match=r"the study here has revision 1, .*toy\.h5 has revision 77"):
         maker.run()
     assert (tmp_path / "toy.h5").read_bytes() == before

@@ -9,13 +9,13 @@ import pytest
 from helpers import report_page
 
 from fastcube import resources
-from fastcube.audit.readings import of_text, readings
-from fastcube.measure.paper import printed
+from fastcube.audit.readings import parse_readings, readings
+from fastcube.measure.paper import papers_with_inventory
 
 pytest.importorskip("jinja2")
 
 from fastcube.audit.report.words import formula, markdown
-from fastcube.audit.values import told, value_text
+from fastcube.audit.values import format_value, value_text
 
 ROOT = Path(__file__).parents[2]
 
@@ -79,26 +79,26 @@ def test_lists_of_lists_have_no_writing_of_their_own():
     assert value_text([[1, 2], [3]], "x") == ""
     assert value_text([[], None], "x", "{0[0]:node} to {1:row}") == ""  # not what the form expects
     with pytest.raises(ValueError, match="form"):
-        told([[1, 2], [3]])
+        format_value([[1, 2], [3]])
 
 
 def test_every_example_is_written_as_a_person_does_or_drawn():
-    for paper in printed():
+    for paper in papers_with_inventory():
         for name, make in paper.worked_examples().items():
             example = make()
             assert example.text or any(cube.arrows for cube in example.cubes), (paper.name, name)
-            assert report_page.raw(f"{example.words}: {example.text}") == [], (paper.name, name)
+            assert report_page.python_fragments(f"{example.words}: {example.text}") == [], (paper.name, name)
 
 
 def test_no_statement_caption_or_description_is_raw():
-    for paper in printed():
+    for paper in papers_with_inventory():
         held = paper.inventory
         texts = [text for item in (*held.items, *held.beyond) for text in (item.stated, item.drawing, item.concept)]
         texts += [
             text for claim in paper.stated() for text in (claim.statement, claim.where, claim.correction, claim.slip)
         ]
         texts += [s.description for study in paper.studies for s in study.statistics]
-        assert [(paper.name, text) for text in texts if report_page.raw(str(formula(text)))] == []
+        assert [(paper.name, text) for text in texts if report_page.python_fragments(str(formula(text)))] == []
 
 
 def test_readings_are_found_whole():
@@ -106,7 +106,7 @@ def test_readings_are_found_whole():
         "# Title\n\n- **R1 A rule.** One\n  more\n\n  - inner\n- **R2** `code`\n\n```\nfenced\n- **R9** no\n```\n\n"
         "- **R3 Last** x\n\nProse R4.\n"
     )
-    found = of_text(text)
+    found = parse_readings(text)
     assert list(found) == ["R1", "R2", "R3"]
     assert found["R1"] == "**R1 A rule.** One\nmore\n\n- inner"
     assert "- **R9** no" in found["R2"]
@@ -115,7 +115,7 @@ def test_readings_are_found_whole():
 
 
 def test_every_reading_that_an_item_names_has_a_text():
-    for paper in printed():
+    for paper in papers_with_inventory():
         named = {code.strip() for item in paper.inventory.items for code in item.reading.split(",") if code.strip()}
         assert named
         assert named <= set(readings(paper.name)), paper.name
@@ -126,16 +126,18 @@ def test_readme_says_what_the_page_says_was_found():
     for line in (ROOT / "README.md").read_text().splitlines():
         if row := re.match(r"\| \[[^]]*\]\(docs/papers/(\w+)\.md\)[^|]*\| ([^|]*) \| (.*) \|$", line):
             table[row[1]] = row[2].replace("`", "").split(", "), re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", row[3])
-    studies = {paper.name: [study.name for study in paper.studies] for paper in printed()}
+    studies = {paper.name: [study.name for study in paper.studies] for paper in papers_with_inventory()}
     assert {
-        line["paper"]: (studies[line["paper"]], line["words"]) for line in resources.read("findings")["found"]
+        line["paper"]: (studies[line["paper"]], line["words"]) for line in resources.read_json("findings")["found"]
     } == table
 
 
 def test_the_weightiest_findings_are_the_facts_that_errata_refutes():
-    facts = {(paper.name, claim.id): claim.fact or claim.id for paper in printed() for claim in paper.stated()}
-    ours = {(paper.name, claim.id) for paper in printed() for claim in paper.stated() if claim.ours}
-    listed = [(f["paper"], f["claim"]) for f in resources.read("findings")["weightiest"]]
+    facts = {
+        (paper.name, claim.id): claim.fact or claim.id for paper in papers_with_inventory() for claim in paper.stated()
+    }
+    ours = {(paper.name, claim.id) for paper in papers_with_inventory() for claim in paper.stated() if claim.ours}
+    listed = [(f["paper"], f["claim"]) for f in resources.read_json("findings")["weightiest"]]
     assert len(listed) == 10
     assert not ours & set(listed)
     assert len({(paper, facts[paper, claim]) for paper, claim in listed}) == 10

@@ -6,7 +6,7 @@ import json
 
 import numba
 import pytest
-from helpers.decided import decided
+from helpers.decided import decide_claims
 from reference import spanning as twin
 
 import fastcube as fc
@@ -51,7 +51,7 @@ pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="exhaustive sea
 
 @pytest.fixture(scope="module", params=[pytest.param("quick", marks=pytest.mark.slow)])
 def verdicts() -> dict[str, Verdict]:
-    return decided(sui_wang_lee.PAPER.ledger())
+    return decide_claims(sui_wang_lee.PAPER.ledger())
 
 
 def test_every_claim_is_decided_as_known(verdicts):
@@ -60,7 +60,7 @@ def test_every_claim_is_decided_as_known(verdicts):
 
 @pytest.mark.slow
 def test_full_effort_says_the_same_of_more(verdicts):
-    full = decided(sui_wang_lee.PAPER.ledger(), quick=False)
+    full = decide_claims(sui_wang_lee.PAPER.ledger(), quick=False)
     assert {name: verdict.outcome for name, verdict in full.items()} == OUTCOMES
     for name in ("lemma-4", "theorem-2", "few-faulty-nodes", "smallest-nodes"):
         assert full[name].checked != verdicts[name].checked
@@ -69,7 +69,7 @@ def test_full_effort_says_the_same_of_more(verdicts):
 def test_every_witness_replays_and_is_json(verdicts):
     for verdict in verdicts.values():
         for witness in verdict.witnesses:
-            assert witness.replay()
+            assert witness.is_reproduced()
             assert json.loads(json.dumps(witness.value)) == witness.value
             assert json.loads(json.dumps(witness.data)) == witness.data
 
@@ -86,7 +86,7 @@ def test_every_base_that_fits_what_is_printed():
     assert [len(bases.bases(d)) for d in (1, 2, 3)] == [5, 2, 5]
     other = bases.bases(2)[1]
     assert other == ((1, -1, 3, 1, 5, 1, -2, 5), (2, 3, -1, 2, 0, 7, -2, 3))
-    assert [twin.height(list(tree)) for tree in bases.rooted(other)] == [3, 4]
+    assert [twin.height(list(tree)) for tree in bases.reroot_trees(other)] == [3, 4]
     for d in (1, 2, 3):
         assert bases.S7[d] in bases.bases(d)
         for pair in bases.bases(d):
@@ -95,7 +95,7 @@ def test_every_base_that_fits_what_is_printed():
     for n in (3, 4, 5):
         for d in range(1, n + 1):
             made = bases.algorithm_a(n, d, bases.base_of(n, d, bases.S7))
-            assert [list(tree) for tree in made] == twin.spanning_trees(n, 0, bases.faulty(n, d), pivots=True)
+            assert [list(tree) for tree in made] == twin.spanning_trees(n, 0, bases.faulty_node(n, d), pivots=True)
 
 
 @pytest.mark.parametrize("claim", ["lemma-6", "n-2-tall-trees", "theorem-2", "spanning-graph-height"])

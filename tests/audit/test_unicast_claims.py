@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numba
 import pytest
-from helpers.decided import decided
+from helpers.decided import decide_claims
 
 from fastcube.audit import ledgers
 
@@ -37,7 +37,7 @@ OUTCOMES = {
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="counts over all messages need compiled code")
 @pytest.mark.parametrize("name", OUTCOMES)
 def test_every_claim_is_decided_as_known(name):
-    verdicts = decided(ledgers.ledgers()[name])
+    verdicts = decide_claims(ledgers.claim_registries()[name])
     assert {claim: verdict.outcome for claim, verdict in verdicts.items()} == OUTCOMES[name]
     for verdict in verdicts.values():
-        assert all(witness.replay() for witness in verdict.witnesses)
+        assert all(witness.is_reproduced() for witness in verdict.witnesses)

@@ -6,11 +6,11 @@ import dataclasses
 import json
 
 import pytest
-from helpers.processes import in_this
+from helpers.processes import run_in_process
 
 from fastcube.audit import cache, ledgers
 from fastcube.audit.claims import Effort
-from fastcube.audit.deciding import decide
+from fastcube.audit.deciding import decide_claims
 
 WRONG = (None, True, -1, "\x1b[2J", [], {"a": 1})
 
@@ -21,43 +21,43 @@ def claim(tmp_path, monkeypatch):
     monkeypatch.setenv("FASTCUBE_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
     monkeypatch.setenv("HOME", str(tmp_path / "elsewhere"))
-    cache._folder.cache_clear()
-    cache._code.cache_clear()
+    cache._cache_folder.cache_clear()
+    cache._code_fingerprint.cache_clear()
     (found,) = ledgers.claims("wang_lin_kuo", "still-minimal")
     yield found
-    cache._folder.cache_clear()
+    cache._cache_folder.cache_clear()
 
 
 @pytest.fixture
 def entry(claim, tmp_path):
     """The file of its quick verdict."""
-    cache.keep(claim, claim.report(Effort(quick=True)))
+    cache.store_verdict(claim, claim.report(Effort(quick=True)))
     (file,) = (tmp_path / "verdicts").iterdir()
     return file
 
 
 def test_a_verdict_is_kept_by_effort_and_claim(claim, entry):
-    held = cache.verdict(claim, quick=True)
+    held = cache.load_verdict(claim, quick=True)
     assert held is not None
     assert {**held, "witnesses": []} == {**claim.report(Effort(quick=True)), "witnesses": []}
-    assert cache.verdict(claim, quick=False) is None
-    assert cache.verdict(dataclasses.replace(claim, id="another"), quick=True) is None
-    assert cache.verdict(dataclasses.replace(claim, statement="another"), quick=True) is None
+    assert cache.load_verdict(claim, quick=False) is None
+    assert cache.load_verdict(dataclasses.replace(claim, id="another"), quick=True) is None
+    assert cache.load_verdict(dataclasses.replace(claim, statement="another"), quick=True) is None
 
 
 def test_other_sources_and_other_libraries_have_other_verdicts(claim, entry, monkeypatch):
     for name, other in (("sources", lambda *, looks: "others"), ("library_versions", lambda: {"numpy": "0"})):
         with monkeypatch.context() as patch:
             patch.setattr(cache, name, other)
-            cache._code.cache_clear()
-            assert cache.verdict(claim, quick=True) is None
-    cache._code.cache_clear()
-    assert cache.verdict(claim, quick=True) is not None
+            cache._code_fingerprint.cache_clear()
+            assert cache.load_verdict(claim, quick=True) is None
+    cache._code_fingerprint.cache_clear()
+    assert cache.load_verdict(claim, quick=True) is not None
 
 
 def test_code_from_elsewhere_is_not_kept(claim, tmp_path):
     theirs = dataclasses.replace(claim, decider=lambda _: claim.decide())
-    cache.keep(theirs, claim.report(Effort(quick=True)))
+    cache.store_verdict(theirs, claim.report(Effort(quick=True)))
     assert list(tmp_path.glob("verdicts/*")) == []
 
 
@@ -66,21 +66,21 @@ def test_a_damaged_or_hostile_entry_is_none(claim, entry):
     for name in [*whole, *whole]:
         for wrong in WRONG:
             cache.storage.write(entry, {k: v for k, v in whole.items() if k != "sha256"} | {name: wrong})
-            held = cache.verdict(claim, quick=True)
+            held = cache.load_verdict(claim, quick=True)
             assert held is None or (held["outcome"], "\x1b" in str(held)) == (whole["outcome"], False)
     for text in ("", "{", "[" * 100_000, "\udc80", json.dumps(whole | {"outcome": "refuted"})):
         entry.write_text(text, errors="surrogateescape")
-        assert cache.verdict(claim, quick=True) is None
+        assert cache.load_verdict(claim, quick=True) is None
     entry.unlink()
     entry.symlink_to("/dev/zero")
-    assert cache.verdict(claim, quick=True) is None
+    assert cache.load_verdict(claim, quick=True) is None
 
 
 def test_a_folder_that_others_can_write_to_is_not_read(claim, entry, tmp_path):
     (tmp_path / "verdicts").chmod(0o777)
-    cache._folder.cache_clear()
-    assert cache.verdict(claim, quick=True) is None
-    cache.keep(claim, claim.report(Effort(quick=True)))
+    cache._cache_folder.cache_clear()
+    assert cache.load_verdict(claim, quick=True) is None
+    cache.store_verdict(claim, claim.report(Effort(quick=True)))
 
 
 def test_what_is_kept_is_decided_by_no_worker(claim, entry, monkeypatch):
@@ -89,19 +89,19 @@ def test_what_is_kept_is_decided_by_no_worker(claim, entry, monkeypatch):
 
     monkeypatch.setattr("fastcube.audit.deciding._Worker", started)
     reports = []
-    assert decide([claim], reports.append, quick=True) == 0
+    assert decide_claims([claim], reports.append, quick=True) == 0
     assert [report["id"] for report in reports] == ["still-minimal"]
     with pytest.raises(AssertionError, match="a worker was started"):
-        decide([claim], reports.append, quick=True, anew=True)
+        decide_claims([claim], reports.append, quick=True, anew=True)
 
 
 def test_without_a_paper_claims_are_listed(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "60")
-    code, out, said = in_this(capsys, "claims")
+    code, out, said = run_in_process(capsys, "claims")
     assert (code, said) == (0, "")
     names = [line.split()[0] for line in out.splitlines() if line]
     assert names[0] == "paper"
     assert {"lee_hayes", "wang_lin_kuo", "all"} <= set(names)
     for option in (["--quick"], ["--only", "refuted"], ["--format", "markdown"]):
         said = "fastcube: without a paper claims are listed: to decide them name one, or all\n"
-        assert in_this(capsys, "claims", *option) == (2, "", said)
+        assert run_in_process(capsys, "claims", *option) == (2, "", said)

@@ -1,3 +1,3 @@
 """Fixtures of the command line."""
 
-from helpers.command_line import run  # noqa: F401  (a fixture)
+from helpers.command_line import command_runner  # noqa: F401  (a fixture)

@@ -10,9 +10,9 @@ import sys
 import click
 import pytest
 from helpers.command_line import ROOT
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 
-from fastcube.cli import COMMANDS, coloured, group, main
+from fastcube.cli import COMMANDS, colour_text, group, main
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +230,7 @@ def test_merge_prints_the_digest_of_the_whole(run, file):
 
 
 @pytest.mark.parametrize(
-    ("suffix", "magic"), others_slow([(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
+    ("suffix", "magic"), mark_others_slow([(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
 )
 def test_plot_in_every_format(run, file, tmp_path, suffix, magic):
     assert run(f"plot {file} -o fig{suffix}")[0] == 0
@@ -287,7 +287,7 @@ def test_colours_are_for_terminals_that_want_them(monkeypatch, out, environment,
     for name, value in {"NO_COLOR": "", "TERM": "xterm", **environment}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "stdout", out)
-    assert coloured("holds", "green") == expected
+    assert colour_text("holds", "green") == expected
 
 
 def test_a_table_fits_the_terminal(run, file, monkeypatch):

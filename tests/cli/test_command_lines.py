@@ -17,7 +17,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from helpers.processes import CLEAN, PATIENCE
+from helpers.processes import CLEAN_ENVIRONMENT, STUCK_SECONDS
 from toy import TOY
 
 import fastcube as fc
@@ -203,7 +203,7 @@ def test_2000_lines_in_this_process(seed, place, tmp_path, monkeypatch, capfd):
     rng, log = random.Random(seed), logging.getLogger("fastcube")
     for _ in range(100):
         line = line_of(rng)
-        faulthandler.dump_traceback_later(PATIENCE, exit=True)  # a hang ends here
+        faulthandler.dump_traceback_later(STUCK_SECONDS, exit=True)  # a hang ends here
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("default")
@@ -235,9 +235,9 @@ def test_lines_as_processes(place, tmp_path):
             capture_output=True,
             text=True,
             errors="backslashreplace",
-            timeout=PATIENCE,
+            timeout=STUCK_SECONDS,
             check=False,
-            env=CLEAN,
+            env=CLEAN_ENVIRONMENT,
         )
         check(line, done.returncode, done.stdout, done.stderr)
         check_numbers(folder / "o.h5")

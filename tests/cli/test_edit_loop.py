@@ -1,7 +1,7 @@
 """Writing a study of one's own: what a mistake says, and that it leaves nothing in the way of the mended file."""
 
 import pytest
-from helpers.processes import fastcube
+from helpers.processes import run_fastcube
 
 from fastcube.results.reading import open_results
 from fastcube.running.signals import WORK_REMAINS
@@ -31,7 +31,7 @@ def edit(tmp_path, monkeypatch):
 
 
 def run(*options):
-    return fastcube("run", "mine.py", "--progress", "none", *options)
+    return run_fastcube("run", "mine.py", "--progress", "none", *options)
 
 
 @pytest.mark.slow

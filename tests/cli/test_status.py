@@ -6,24 +6,24 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 from helpers.processes import TOY_FILE
 from toy import TOY
 
 import fastcube as fc
 from fastcube.cli import main
 from fastcube.cli.list import _grid_text
-from fastcube.cli.slurm import _seconds
-from fastcube.cli.status import _incomplete, array_list
+from fastcube.cli.slurm import _parse_time_limit
+from fastcube.cli.status import _incomplete_shards, array_list
 from fastcube.measure import registry
 from fastcube.measure.goal import Goal
-from fastcube.measure.tally import Tally, size
+from fastcube.measure.tally import Tally, count_trials
 from fastcube.results import reading, untrusted_hdf5
 from fastcube.results.columns import Identity
 from fastcube.results.combining import merge
 from fastcube.results.reading import open_results
 from fastcube.results.results import Results
-from fastcube.running.engines import Item, work
+from fastcube.running.engines import WorkUnit, run_unit
 
 
 @pytest.fixture
@@ -92,12 +92,12 @@ def test_merge_does_not_replace_a_file_that_holds_more(cli):
 
 @pytest.mark.slow
 def test_many_shards_merge_into_the_whole(tmp_path):
-    study, paths = registry.adopt(TOY), []
+    study, paths = registry.register_live_study(TOY), []
     for i in range(100):
         results = Results(study, 0)
         for point in study.grid().points:
             first, stop = 5 * i, 5 * i + 5
-            done = work(Item(study, 0, tuple(point.items()), first, stop))
+            done = run_unit(WorkUnit(study, 0, tuple(point.items()), first, stop))
             results.tallies[tuple(point.values())] = Tally.from_slots(study.tally, first, stop, done.slots)
         paths.append(tmp_path / f"{i}.h5")
         results.save(paths[-1])
@@ -139,13 +139,15 @@ def test_status_sees_merged_files_and_a_coarser_partition(cli):
     assert cli("status", *files)[1].splitlines()[-1] == "resubmit: --array=5-7 (of 8)"
 
 
-@pytest.mark.parametrize(("trials", "count"), others_slow([(1000, 7), (10, 64), (100, 100), (1000, 10**6)], default=3))
+@pytest.mark.parametrize(
+    ("trials", "count"), mark_others_slow([(1000, 7), (10, 64), (100, 100), (1000, 10**6)], default=3)
+)
 def test_status_names_the_shards_whose_trials_are_missing(trials, count):
-    most, part = Goal(trials, shard=(0, count)), Tally.from_slots(TOY.tally, 3, 9, TOY.tally.fresh())
+    most, part = Goal(trials, shard=(0, count)), Tally.from_slots(TOY.tally, 3, 9, TOY.tally.new_tally())
     results = Results(TOY, 0, {(1, 0.0): part}, most)
     bounds = [(trials * i // count, trials * (i + 1) // count) for i in range(count)]
     again = [i for i, (first, stop) in enumerate(bounds) if first < stop and (first < 3 or stop > 9)]
-    assert _incomplete([results], results) == (count, again)
+    assert _incomplete_shards([results], results) == (count, again)
 
 
 def test_status_of_one_run(cli):
@@ -213,7 +215,7 @@ def test_status_tells_the_trials_that_would_reach_a_target(cli):
     told = json.loads(cli("status", "r.h5", "--precision", "0.002", "--json")[1])
     need = told["points"][0]["trials_for_target"]
     reached = fc.run(TOY, a=1, precision=0.002)
-    assert need <= sum(size(t.ranges) for _, t in reached) <= 2.2 * need
+    assert need <= sum(count_trials(t.ranges) for _, t in reached) <= 2.2 * need
     assert "trials for target" in cli("status", "r.h5", "--relative", "1%")[1]
 
 
@@ -308,7 +310,7 @@ def test_bad_options_of_the_script(cli, options, message):
 
 def test_time_limits_as_slurm_reads_them():
     times = {"90": 5400, "1:30": 90, "2:3:4": 7384, "1-2": 93600, "1-2:3": 93780, "1-2:3:4": 93784}
-    assert {text: _seconds(text) for text in times} == times
+    assert {text: _parse_time_limit(text) for text in times} == times
 
 
 @pytest.mark.slow

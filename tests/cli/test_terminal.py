@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 from helpers.command_line import ROOT
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 
 from fastcube import cli
-from fastcube.cli import COMMANDS, completion, group, log
+from fastcube.cli import COMMANDS, completion, configure_logging, group
 from fastcube.measure import paper, registry
 from fastcube.measure.goal import Goal
 from fastcube.running import engines, planning
@@ -69,7 +69,7 @@ ODD = [{}, *({"COMP_WORDS": words, "COMP_CWORD": at} for words, at in [
 ])]  # a table, row by row # fmt: skip
 
 
-@pytest.mark.parametrize("shell", others_slow([completion._Bash, completion._Zsh, completion._Fish]))
+@pytest.mark.parametrize("shell", mark_others_slow([completion._Bash, completion._Zsh, completion._Fish]))
 @pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
 def test_an_environment_that_no_shell_made_is_no_traceback(monkeypatch, shell, odd):
     for name in ("COMP_WORDS", "COMP_CWORD"):
@@ -248,7 +248,7 @@ def test_a_second_v_tells_of_each_item(run, quiet):
 
 def test_without_v_nothing_is_logged(run, quiet):
     assert "fastcube." not in run(f"{LINE} --progress none")[2].replace("unsafe-fraction.h5", "")
-    log(0)
+    configure_logging(0)
     assert not any(getattr(handler, "of_command_line", False) for handler in quiet.handlers)
 
 
@@ -273,7 +273,7 @@ def test_talk_that_standard_error_does_not_take_ends_nothing(monkeypatch):
             raise OSError(errno.ENOSPC, "full")
 
     monkeypatch.setattr(sys, "stderr", Full())
-    cli.say("a line")
+    cli.print_message("a line")
 
 
 @pytest.mark.parametrize("columns", [60, 120])
@@ -290,7 +290,7 @@ def test_comparisons_fit_the_terminal(run, monkeypatch, columns):
         def measure(self):
             raise ImportError(name="library")
 
-    monkeypatch.setattr(paper, "benchmarks", lambda: [Known(), Lacking()])
+    monkeypatch.setattr(paper, "installed_benchmarks", lambda: [Known(), Lacking()])
     monkeypatch.setenv("COLUMNS", str(columns))
     out = run("bench")[1]
     assert all(len(line) <= columns for line in out.splitlines())

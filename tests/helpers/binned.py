@@ -1,7 +1,7 @@
 """A result whose statistic is a distribution, for figures and tables."""
 
 
-def binned():
+def distribution_results():
     """Results of a study with a distribution, made by hand."""
     from fastcube.kernels.tally.layout import Counter, Layout
     from fastcube.measure.statistics import Distribution, Proportion

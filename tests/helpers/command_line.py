@@ -11,14 +11,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
+def command_runner(capsys, monkeypatch, tmp_path):
     """Run a command line in an empty folder; gives exit status, standard output and standard error."""
     monkeypatch.chdir(tmp_path)
 
-    def call(line):
+    def run_line(line):
         with pytest.raises(SystemExit) as exit_:
             main(shlex.split(line))
         out = capsys.readouterr()
         return exit_.value.code, out.out, out.err
 
-    return call
+    return run_line

@@ -13,7 +13,7 @@ import fastcube.kernels
 from fastcube.kernels.broadcasting import dispatch as broadcasting
 from fastcube.kernels.dualcube import dispatch as dualcube
 from fastcube.kernels.gathering import dispatch as gathering
-from fastcube.kernels.machine.dispatch import Table
+from fastcube.kernels.machine.dispatch import KernelTable
 from fastcube.kernels.machine.jit import TRIALS_SIGNATURE, Kernel
 from fastcube.kernels.multicasting import dispatch as multicasting
 from fastcube.kernels.partition import dispatch as partition
@@ -27,7 +27,7 @@ from fastcube.kernels.wormhole import dispatch as wormhole
 
 #: Of each study the table of its kernels, and the one that the default tests compile; "" for the two that take as long as the ten
 #: quickest, and that stand beside another study of their subject.
-KERNELS: dict[str, tuple[Table, str]] = {
+KERNELS: dict[str, tuple[KernelTable, str]] = {
     "unsafe-fraction": (unsafe.UNSAFE_FRACTION, "small.SMALL_6"),
     "unsafe-rare": (unsafe.UNSAFE_RARE, "planting.PLANTED_TRIALS"),
     "unsafe-critical": (unsafe.UNSAFE_CRITICAL, "rate.unsafe_digits"),
@@ -47,7 +47,7 @@ KERNELS: dict[str, tuple[Table, str]] = {
     "multicast-wormhole": (wormhole.MULTICAST_WORMHOLE, "scalar.MULTICAST_WORMHOLE_SINGLE"),
     "survival": (survival.SURVIVAL, "scalar.SURVIVAL_SINGLE"),
     "survival-rate": (survival.SURVIVAL_RATE, ""),
-    "survival-components": (survival.SURVIVAL_PARTS, "scalar.SURVIVAL_PARTS"),
+    "survival-components": (survival.SURVIVAL_COMPONENTS, "scalar.SURVIVAL_COMPONENTS"),
     "rivals": (unicast.RIVALS, ""),
     "rivals-rate": (unicast.RIVALS_RATE, "rate.RIVALS_RATE_SINGLE"),
     "rivals-status": (unicast.RIVALS_STATUS, "status.RIVALS_STATUS_SINGLE"),
@@ -55,21 +55,21 @@ KERNELS: dict[str, tuple[Table, str]] = {
 
 
 @functools.cache
-def _chosen() -> frozenset[int]:
-    return frozenset(id(table.load(name)) for table, name in KERNELS.values() if name)
+def _default_kernel_ids() -> frozenset[int]:
+    return frozenset(id(table.load_kernel(name)) for table, name in KERNELS.values() if name)
 
 
-def is_ours(kernel: Kernel) -> bool:
+def is_package_kernel(kernel: Kernel) -> bool:
     """Whether it is one of ``kernels/``."""
     return (kernel.function.__module__ or "").startswith(fastcube.kernels.__name__ + ".")
 
 
 def is_default(kernel: Kernel) -> bool:
     """Whether a default test may compile it: no kernel of trials of ours, or its study's one."""
-    return not is_ours(kernel) or kernel.signature != TRIALS_SIGNATURE or id(kernel) in _chosen()
+    return not is_package_kernel(kernel) or kernel.signature != TRIALS_SIGNATURE or id(kernel) in _default_kernel_ids()
 
 
-def others_slow(values: Iterable[Any], default: int = 1) -> list[Any]:
+def mark_others_slow(values: Iterable[Any], default: int = 1) -> list[Any]:
     """Parameters of which the default run tries the first few; all the others are marked ``slow``."""
     return [
         pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.slow if i >= default else ())
@@ -77,7 +77,7 @@ def others_slow(values: Iterable[Any], default: int = 1) -> list[Any]:
     ]
 
 
-def default_or_marked(study: str, values: Iterable[Any]) -> list[Any]:
+def mark_unless_default(study: str, values: Iterable[Any]) -> list[Any]:
     """Parameters of a test that counts points of a study: marked ``kernels`` where another kernel than the default is taken.
 
     Each of the values is a point, or a tuple that begins with one's values.
@@ -87,6 +87,6 @@ def default_or_marked(study: str, values: Iterable[Any]) -> list[Any]:
     out = []
     for value in values:
         point = tuple(value.values()) if isinstance(value, dict) else value[:axes]
-        marks = () if table.fastest(*point) == name else pytest.mark.kernels
+        marks = () if table.choose_name(*point) == name else pytest.mark.kernels
         out.append(pytest.param(*((value,) if isinstance(value, dict) else value), marks=marks))
     return out

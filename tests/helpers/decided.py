@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fastcube.audit.claims import Claim, Effort, Verdict
 
 
-def decided(claims: Iterable[Claim], quick: bool = True) -> dict[str, Verdict]:
+def decide_claims(claims: Iterable[Claim], quick: bool = True) -> dict[str, Verdict]:
     """The verdicts by id; a claim that counts no case is an error."""
     out = {}
     for claim in claims:

@@ -9,7 +9,7 @@ from typing import Any
 
 
 @functools.cache
-def recipe() -> dict[str, Any]:
+def load_documented_sampler() -> dict[str, Any]:
     """The names that the code blocks of the page define.  They show a kernel's answer too, so it is asked for in tests alone."""
     names: dict[str, Any] = {}
     text = (Path(__file__).resolve().parents[2] / "docs" / "random.md").read_text()

@@ -22,7 +22,7 @@ def philox(key, block, half, purpose):
     return a | b << 32, c | d << 32
 
 
-def plain_pair(key, trial, m, rate):
+def reference_pair(key, trial, m, rate):
     """Reading B8, by the book."""
     status_key = philox(key, trial, 0, 2)[0]
     faulty = twin.lazy_faults(status_key, rate)
@@ -38,18 +38,18 @@ def plain_pair(key, trial, m, rate):
 
 
 def run_trials(study, m, rate, first, stop, key=KEY):
-    tally = study.tally.fresh()
+    tally = study.tally.new_tally()
     kernels.TRIALS(key, first, stop, np.array([m, rate], float), tally)
     return tally
 
 
-def plain_tally(study, m, rate, first, stop):
+def reference_tally(study, m, rate, first, stop):
     """What the kernel counts, from the recipe and the twin."""
     counts = dict.fromkeys((c.name for c in study.tally.counters), 0)
     extremes = {"longest": (-1, -1), "detour": (-1, -1)}
     searching = m <= 9
     for trial in range(first, stop):
-        drawn = plain_pair(KEY, trial, m, rate)
+        drawn = reference_pair(KEY, trial, m, rate)
         if drawn is None:
             counts["void"] += 1
             continue

@@ -5,10 +5,10 @@ import random
 from concurrent.futures import Executor, Future
 
 from fastcube.running import driver, signals
-from fastcube.running.engines import Done, Engine
+from fastcube.running.engines import Engine, FinishedUnit
 
 
-class Immediate(Executor):
+class ImmediateExecutor(Executor):
     """Does each item when it is handed in, in this thread."""
 
     def submit(self, function, item):
@@ -17,7 +17,7 @@ class Immediate(Executor):
         return future
 
 
-class Backwards(Executor):
+class ReversedExecutor(Executor):
     """Does four items at a time, the last one first, in this thread."""
 
     def __init__(self):
@@ -36,7 +36,7 @@ class Backwards(Executor):
         return out
 
 
-class Shuffled(Executor):
+class ShuffledExecutor(Executor):
     """Finishes what it was given in a random order, a few at a time, in this thread."""
 
     def __init__(self, seed):
@@ -59,25 +59,25 @@ class Shuffled(Executor):
             future.set_result(function(item))
 
 
-def use(monkeypatch, executor, workers, seconds):
+def use_executor(monkeypatch, executor, workers, seconds):
     """Make every run use this executor, with items of about so many seconds."""
 
     @contextlib.contextmanager
-    def opened(name, count):
+    def open_engine(name, count):
         yield Engine(executor, lambda: workers, seconds)
 
-    monkeypatch.setattr(driver, "engine", opened)
+    monkeypatch.setattr(driver, "open_engine", open_engine)
 
 
-def timed(monkeypatch, seconds):
+def set_trial_seconds(monkeypatch, seconds):
     """Make every trial take so many seconds, by what the driver is told."""
-    work = driver.work
+    work = driver.run_unit
 
-    def told(item):
+    def work_timed(item):
         done = work(item)
-        return Done(item, done.slots, seconds * (item.stop - item.first))
+        return FinishedUnit(item, done.slots, seconds * (item.stop - item.first))
 
-    monkeypatch.setattr(driver, "work", told)
+    monkeypatch.setattr(driver, "run_unit", work_timed)
 
 
 class Clock:

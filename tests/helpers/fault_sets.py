@@ -16,18 +16,18 @@ def small_points():
                 yield pytest.param(study, point, id=f"{study.name}-{grid.name}")
 
 
-def flat(value):
+def flatten_labels(value):
     """Labels in one list, whatever the nesting."""
-    return [x for v in value for x in flat(v)] if isinstance(value, list) else [value]
+    return [x for v in value for x in flatten_labels(v)] if isinstance(value, list) else [value]
 
 
-def check(study, point):
+def check_replay(study, point):
     """What the first trials draw is what replay tells of them."""
     point = study.point(point)
     for trial in (0, 1, 70):
         told = study.explain(point, study.key(5, point), trial).data
 
-        def drawn(what, trial=trial):
+        def sampled_value(what, trial=trial):
             return fc.fault_sets(study.name, what=what, seed=5, first=trial, stop=trial + 1, **point)[0]
 
         others = dict(study.draw(point, study.key(5, point), trial).others)
@@ -36,10 +36,10 @@ def check(study, point):
         if "messages" in told:  # sources and destinations, nested
             told |= {"sources": [s for s, _ in told["messages"]], "destinations": [d for _, d in told["messages"]]}
         for name, value in others.items():
-            assert flat(told[name]) == flat(value) == flat(drawn(name).tolist())
-        links = drawn("faulty_links").tolist()
+            assert flatten_labels(told[name]) == flatten_labels(value) == flatten_labels(sampled_value(name).tolist())
+        links = sampled_value("faulty_links").tolist()
         assert links == told.get("faulty_links", [])
-        nodes = drawn("faulty_nodes").tolist()
+        nodes = sampled_value("faulty_nodes").tolist()
         if "faulty_nodes" in told:
             assert nodes == told["faulty_nodes"] if study.name != "edst-broadcast" else nodes == [told["f"]]
         if "status_key" in told:

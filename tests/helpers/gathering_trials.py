@@ -9,9 +9,9 @@ from reference import gathering as twin
 from reference import trees
 
 import fastcube as fc
-from fastcube.kernels.gathering.layout import GATHER, common
+from fastcube.kernels.gathering.layout import GATHER, common_denominator
 from fastcube.kernels.gathering.scalar import GATHER_SINGLE
-from helpers.tree_trials import drawn
+from helpers.tree_trials import sample_faults
 
 RUNS = {
     "literal": ("FTTC", "literal"),
@@ -22,13 +22,13 @@ RUNS = {
 }
 
 
-def expected(n, nodes, links):
+def reference_tally(n, nodes, links):
     """The tally of one fault set, by the twin, and its steps."""
-    return expected_of(n, tuple(trees.detect(n, nodes, links)))
+    return tally_of_fault_words(n, tuple(trees.detect(n, nodes, links)))
 
 
 @functools.lru_cache(2**13)
-def expected_of(n, fault):
+def tally_of_fault_words(n, fault):
     """The same by FAULT words, which links of faulty nodes do not change."""
     out = dict.fromkeys([c.name for c in GATHER.counters], 0)
     tree = trees.find_tree(n, fault)
@@ -51,7 +51,7 @@ def expected_of(n, fault):
         "twofold": int(comment.steps_sync >= 2 * n),
     }
     for name, run in runs.items():
-        lost = run.lost * common(n)
+        lost = run.lost * common_denominator(n)
         assert lost.denominator == 1
         out |= {f"complete_{name}": int(lost == 0), f"lossy_{name}": int(lost > 0), f"lost_{name}": int(lost)}
         out |= {f"lost_{name}_squared": int(lost) ** 2, f"lost_{name}_expected": int(lost) * holders}
@@ -71,11 +71,11 @@ def expected_of(n, fault):
 
 def check_trials(n, links, f, trials):
     key = np.uint64(fc.study("gather").key(3, {"n": n, "links": links, "f": f}))
-    slots = GATHER.fresh()
+    slots = GATHER.new_tally()
     GATHER_SINGLE.compiled(key, 7, 7 + trials, np.array([n, links, f], np.float64), slots)
     sums = None
     for t in range(7, 7 + trials):
-        found = expected(n, *drawn(key, t, n, links, f))[0]
+        found = reference_tally(n, *sample_faults(key, t, n, links, f))[0]
         sums = found if sums is None else {name: value + found[name] for name, value in sums.items()}
     assert GATHER.read(slots)[0] == sums, (n, links, f)
 

@@ -25,7 +25,7 @@ from fastcube.running.driver import run_study
 
 driver._FIRST_CHECKPOINT = driver._CHECKPOINT_EVERY = 0.005
 driver._CHECKPOINT_SHARE = 1.0
-hdf5.STALE = 0.0  # a temporary is old at once
+hdf5.STALE_SECONDS = 0.0  # a temporary is old at once
 
 
 def wait_for_the_kill(told):
@@ -34,7 +34,7 @@ def wait_for_the_kill(told):
         time.sleep(60)
 
 
-def stop_at(step, told):
+def wait_at_step(step, told):
     """Make this process wait at a step of writing its next checkpoint."""
     sync = os.fsync
     if step == "half written":
@@ -50,13 +50,13 @@ def stop_at(step, told):
 STEPS = ("half written", "before the sync", "before the rename", "before the sync of the folder")
 
 
-def killed(points, output, step, seconds):
+def run_and_kill(points, output, step, seconds):
     """One run that is killed at a step, or after some seconds; leaves no other trace than the file."""
     heard, told = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            stop_at(step, told)
+            wait_at_step(step, told)
             run_study(TOY, points, Goal(trials=10**12), output=str(output), workers=2)
         finally:
             os._exit(1)
@@ -77,7 +77,7 @@ def main(output, how, kills):
         fc.run(TOY, trials=1, output=Path(folder) / "first.h5")
     before, half_written, grown = 0, 0, 0
     for step in itertools.islice(itertools.cycle(STEPS if how == "steps" else [None]), kills):
-        killed(points, output, step, rng.uniform(0.0, 0.15))
+        run_and_kill(points, output, step, rng.uniform(0.0, 0.15))
         half_written += any(".tmp." in name for name in os.listdir(output.parent))  # noqa: PTH208
         if output.exists():
             trials = sum(tally.trials for _, tally in open_results(output))  # raises unless whole and consistent

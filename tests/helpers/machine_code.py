@@ -3,7 +3,7 @@
 import llvmlite.binding
 
 
-def assembly(kernel):
+def assembly_text(kernel):
     """Text of the machine code's assembly.
 
     Numba keeps none with a kernel that it loads, but keeps the optimised module that the machine code was made from;
@@ -14,6 +14,6 @@ def assembly(kernel):
     return compiled.library._codegen._tm.emit_assembly(module)
 
 
-def has(feature):
+def has_cpu_feature(feature):
     """Whether this processor has a feature, by LLVM's name for it."""
     return llvmlite.binding.get_host_cpu_features().get(feature, False)

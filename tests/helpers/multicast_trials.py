@@ -10,13 +10,13 @@ from fastcube.kernels.multicasting.scalar import MULTICAST_SINGLE
 from fastcube.kernels.tally.layout import Layout
 from fastcube.kernels.wormhole.layout import MULTICAST_DEADLOCK, MULTICAST_WORMHOLE
 from fastcube.kernels.wormhole.scalar import MULTICAST_DEADLOCK_SINGLE, MULTICAST_WORMHOLE_SINGLE
-from helpers.documented import recipe
+from helpers.documented import load_documented_sampler
 
 KEY = 0x5EED0123456789AB
 
 
-def count(kernel, layout: Layout, point, first, stop):
-    slots = layout.fresh()
+def count_trials(kernel, layout: Layout, point, first, stop):
+    slots = layout.new_tally()
     kernel(np.uint64(KEY), first, stop, np.array(point, np.float64), slots)
     return layout.read(slots)
 
@@ -26,7 +26,7 @@ def check_multicasts(n, f, destinations, first, stop):
     wanted = dict.fromkeys((c.name for c in MULTICAST.counters), 0)
     most = (-1, -1)
     for t in range(first, stop):
-        faults, s, nodes = recipe()["multicast_case"](KEY, t, n, f, destinations)
+        faults, s, nodes = load_documented_sampler()["multicast_case"](KEY, t, n, f, destinations)
         cube = fc.Hypercube(n, faults)
         pair = fc.two_partition(cube, exhaustive=True)
         if pair is None:
@@ -47,7 +47,7 @@ def check_multicasts(n, f, destinations, first, stop):
         wanted["partitioned"] += 1
         wanted["detoured"] += m.detours > 0
         most = max(most, (m.N, -t))
-    counts, extremes = count(MULTICAST_SINGLE, MULTICAST, (n, f, destinations), first, stop)
+    counts, extremes = count_trials(MULTICAST_SINGLE, MULTICAST, (n, f, destinations), first, stop)
     assert counts == wanted
     assert extremes == {"most_channels": (most[0], abs(most[1]))}
 
@@ -56,14 +56,14 @@ def check_graphs(n, f, first, stop):
     """Trials of ``multicast-deadlock`` by the kernel and by the functions of one graph."""
     wanted = dict.fromkeys((c.name for c in MULTICAST_DEADLOCK.counters), 0)
     for t in range(first, stop):
-        cube = fc.Hypercube(n, recipe()["fault_set"](KEY, t, n, f))
+        cube = fc.Hypercube(n, load_documented_sampler()["fault_set"](KEY, t, n, f))
         if fc.two_partition(cube, exhaustive=True) is None:
             continue
         wanted["partitioned"] += 1
         wanted["cyclic"] += fc.dependency_cycle(cube) is not None
         wanted["cyclic_unicast"] += fc.dependency_cycle(cube, unicast=True) is not None
         wanted["cyclic_repaired"] += fc.dependency_cycle(cube, virtual_channels=2) is not None
-    assert count(MULTICAST_DEADLOCK_SINGLE, MULTICAST_DEADLOCK, (n, f), first, stop)[0] == wanted
+    assert count_trials(MULTICAST_DEADLOCK_SINGLE, MULTICAST_DEADLOCK, (n, f), first, stop)[0] == wanted
 
 
 def check_simulations(point, first, stop):
@@ -71,7 +71,7 @@ def check_simulations(point, first, stop):
     n, f, senders, destinations = point
     wanted = dict.fromkeys((c.name for c in MULTICAST_WORMHOLE.counters), 0)
     for t in range(first, stop):
-        faults, messages = recipe()["wormhole_case"](KEY, t, n, f, senders, destinations)
+        faults, messages = load_documented_sampler()["wormhole_case"](KEY, t, n, f, senders, destinations)
         cube = fc.Hypercube(n, faults)
         pair = fc.two_partition(cube, exhaustive=True)
         if pair is None:
@@ -81,4 +81,4 @@ def check_simulations(point, first, stop):
         wanted["deadlock"] += fc.simulate_wormhole(cube, messages, pair).deadlocked
         wanted["deadlock_repaired"] += fc.simulate_wormhole(cube, messages, pair, 2).deadlocked
         wanted["deadlock_separate"] += fc.simulate_wormhole(cube, alone, pair, 2).deadlocked
-    assert count(MULTICAST_WORMHOLE_SINGLE, MULTICAST_WORMHOLE, point, first, stop)[0] == wanted
+    assert count_trials(MULTICAST_WORMHOLE_SINGLE, MULTICAST_WORMHOLE, point, first, stop)[0] == wanted

@@ -16,25 +16,25 @@ LH, LK, LP, SW, WL, UC = ("lee_hayes", "leu_kuo", "li_peng_chu", "sui_wang_lee",
 _SHAPES = sw.shapes
 
 
-def forget() -> None:
+def clear_caches() -> None:
     """Let deciders keep nothing for the next claim."""
     _SHAPES.cache_clear()
-    edmonds._FIRSTS.clear()
-    routing._FOUND.clear()
+    edmonds._FIRST_SETS.clear()
+    routing._RESULTS_CACHE.clear()
 
 
 @pytest.fixture(autouse=True)
-def nothing_kept():
+def isolated_caches():
     """What deciders keep for the next claim must not come from a mutant, nor save one."""
-    forget()
+    clear_caches()
     yield
-    forget()
+    clear_caches()
 
 
-def decided(paper: str, claim: str) -> tuple[str, str]:
+def decide_claim(paper: str, claim: str) -> tuple[str, str]:
     """What a claim's decider comes to: a verdict, or that two computations differed; and the first witness."""
     try:
-        verdict = ledgers.ledgers()[paper][claim].decide(Effort(quick=True))
+        verdict = ledgers.claim_registries()[paper][claim].decide(Effort(quick=True))
     except DisagreementError:
         return "stopped", ""
     if verdict.outcome in ("refuted", "misprint"):

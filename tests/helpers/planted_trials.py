@@ -10,18 +10,18 @@ from reference import planting as plain
 from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.unsafe import replay
 from fastcube.kernels.unsafe.layout import DIMENSIONS, UNSAFE_RARE
-from fastcube.kernels.unsafe.planting import PLANTED_TRIALS, is_first
+from fastcube.kernels.unsafe.planting import PLANTED_TRIALS, is_first_close_pair
 
 KEY = np.uint64(0x5EED0123456789AB)
 
 
-def drawn(t, n, f):
+def sample_faults(t, n, f):
     faults, i, j = replay.unsafe_rare(KEY, t, n, f)
     return faults.tolist(), i, j
 
 
-def count(n, f, first, stop):
-    slots = UNSAFE_RARE.fresh()
+def count_trials(n, f, first, stop):
+    slots = UNSAFE_RARE.new_tally()
     PLANTED_TRIALS(KEY, first, stop, np.array([n, f], np.float64), slots)
     return UNSAFE_RARE.read(slots)
 
@@ -30,7 +30,7 @@ def check_planted(n, f, first, stop):
     """Sums of everything over trials, where cubes of the rounds are small enough for the twin."""
     total, most = Counter(), {"rounds": (-1, -1), "largest": (-1, -1)}
     for t in range(first, stop):
-        faults, i, j = drawn(t, n, f)
+        faults, i, j = sample_faults(t, n, f)
         assert plain.near(faults[i], faults[j]) and len(set(faults)) == f
         if plain.first_pair(faults) != (i, j):
             continue
@@ -46,11 +46,11 @@ def check_planted(n, f, first, stop):
         for name, value in (("rounds", rounds), ("largest", largest)):
             if value > most[name][0]:
                 most[name] = (value, t)
-    counts, extremes = count(n, f, first, stop)
+    counts, extremes = count_trials(n, f, first, stop)
     assert counts == {c.name: total[c.name] for c in UNSAFE_RARE.counters}
     assert extremes == most
 
 
 @kernel("boolean(uint64[::1], int64, int64, int64)")
-def first(labels, f, i, j):
-    return is_first(labels, f, i, j)
+def is_first_pair(labels, f, i, j):
+    return is_first_close_pair(labels, f, i, j)

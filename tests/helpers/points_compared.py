@@ -70,15 +70,15 @@ POINTS = [
 ]
 
 
-def serving(name, point):
+def serving_kernels(name, point):
     """Names of the kernels that serve a point of a study."""
-    return [kernel for kernel in KERNELS[name][0].names if KERNELS[name][0].serves(kernel, *point.values())]
+    return [kernel for kernel in KERNELS[name][0].names if KERNELS[name][0].is_served(kernel, *point.values())]
 
 
-def counted(name, kernel, point, trials):
+def count_as_json(name, kernel, point, trials):
     """What a kernel counts, as JSON; the digits that a counter is kept in may differ."""
     study = fc.study(name)
-    slots = study.tally.fresh()
-    body = KERNELS[name][0].load(kernel).compiled
+    slots = study.tally.new_tally()
+    body = KERNELS[name][0].load_kernel(kernel).compiled
     body(np.uint64(study.key(5, point)), 3, 3 + trials, study.parameters(point), slots)
     return json.dumps(study.tally.read(slots))

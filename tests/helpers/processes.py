@@ -14,15 +14,24 @@ import pytest
 TOY_FILE = str(Path(__file__).with_name("toy.py"))
 
 #: Points of an axis of names, as a command line and as Python ask for them.
-NAMED = ("survival", "--set=network=crossed,folded", "--set=n=6,7", "--set=f=16", "--set=links=0", "--trials=60001")
+NAMED_AXIS_ARGUMENTS = (
+    "survival",
+    "--set=network=crossed,folded",
+    "--set=n=6,7",
+    "--set=f=16",
+    "--set=links=0",
+    "--trials=60001",
+)
 NAMED_POINTS = {"network": ["crossed", "folded"], "n": [6, 7], "f": 16, "links": 0, "trials": 60_001}
 FASTCUBE = [sys.executable, "-P", "-m", "fastcube"]
 
 #: Seconds after which a process that should have done something is taken for stuck; no test depends on them.
-PATIENCE = 600
+STUCK_SECONDS = 600
 
 #: Outside any job, whatever started the tests; no plug-in of the environment's changes what is printed.
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "OMPI_", "PMI", "PMIX_", "COLUMNS"))}
+CLEAN_ENVIRONMENT = {
+    k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "OMPI_", "PMI", "PMIX_", "COLUMNS"))
+}
 
 # the launcher of the same installation first: a virtual environment's wheel, then the system's
 MPIEXEC = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
@@ -38,7 +47,7 @@ MPI_ENVIRONMENT = {
 }
 
 
-def fastcube(*arguments, timeout=PATIENCE, env=None, **options):
+def run_fastcube(*arguments, timeout=STUCK_SECONDS, env=None, **options):
     """Run a command to its end; what it said is kept as text."""
     return subprocess.run(
         [*FASTCUBE, *map(str, arguments)],
@@ -46,12 +55,12 @@ def fastcube(*arguments, timeout=PATIENCE, env=None, **options):
         text=True,
         timeout=timeout,
         check=False,
-        env={**CLEAN, **(env or {})},
+        env={**CLEAN_ENVIRONMENT, **(env or {})},
         **options,
     )
 
 
-def in_this(capsys, *arguments):
+def run_in_process(capsys, *arguments):
     """Run a command to its end in this process, where what it does needs none of its own; exit status, output and talk.
 
     A run that fails while another of its threads still works would end the process.
@@ -59,13 +68,13 @@ def in_this(capsys, *arguments):
     from fastcube.cli import main, run
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
-        patch.setattr(run, "leave", sys.exit)
+        patch.setattr(run, "exit_process", sys.exit)
         main([*map(str, arguments)])
     said = capsys.readouterr()
     return ended.value.code, said.out, said.err
 
 
-def as_python(code):
+def run_without_compiling(code):
     """What a program prints that imports from the tests, with kernels as the Python that they are written in."""
     quiet = 'import warnings\nwarnings.simplefilter("ignore")\n'  # NumPy scalars warn where machine words wrap around
     done = subprocess.run(
@@ -80,12 +89,12 @@ def as_python(code):
     return done.stdout
 
 
-def steered(*steps):
+def stepped_command(*steps):
     """The command line with what it should wait at: see ``steered.py``."""
     return [sys.executable, str(Path(__file__).with_name("steered.py")), *map(str, steps), "--"]
 
 
-class Running:
+class BackgroundRun:
     """A ``fastcube run`` in the background; a with block ends it in any case."""
 
     def __init__(self, *arguments, command=None, env=None, **options):
@@ -93,7 +102,7 @@ class Running:
             [*(command or FASTCUBE), *map(str, arguments), "--progress", "bar"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**CLEAN, **(env or {})},
+            env={**CLEAN_ENVIRONMENT, **(env or {})},
             **options,
         )
         self.said = ""
@@ -106,7 +115,7 @@ class Running:
             self.process.kill()
         self.process.communicate()
 
-    def wait_for(self, pattern, timeout=PATIENCE):
+    def wait_for(self, pattern, timeout=STUCK_SECONDS):
         """Read its progress bar until the pattern shows."""
         end = time.monotonic() + timeout
         os.set_blocking(self.process.stderr.fileno(), False)
@@ -117,7 +126,7 @@ class Running:
             time.sleep(0.01)
         return self
 
-    def wait_for_file(self, path, timeout=PATIENCE):
+    def wait_for_file(self, path, timeout=STUCK_SECONDS):
         """Wait for its first checkpoint."""
         end = time.monotonic() + timeout
         while not path.exists():
@@ -126,7 +135,7 @@ class Running:
             time.sleep(0.01)
         return self
 
-    def end(self, signal=None, timeout=PATIENCE):
+    def end(self, signal=None, timeout=STUCK_SECONDS):
         """Send a signal, wait for the end; gives the exit code and its last words."""
         if signal is not None:
             self.process.send_signal(signal)
@@ -139,7 +148,7 @@ class Running:
 
 
 @contextlib.contextmanager
-def mounted(folder, options):
+def mount_tmpfs(folder, options):
     """A small file system of its own at the folder."""
     folder.mkdir()
     mount = subprocess.run(
@@ -153,7 +162,7 @@ def mounted(folder, options):
         subprocess.run(["umount", "-l", folder], check=True)
 
 
-def fill(folder):
+def fill_file_system(folder):
     """Take all the room that is left."""
     with contextlib.suppress(OSError), (folder / "filler").open("wb", buffering=0) as file:
         while True:

@@ -12,7 +12,7 @@ from pathlib import Path
 import fastcube as fc
 
 
-def folder(made_in):
+def report_folder(made_in):
     """The folder; made in ``made_in`` unless one is named."""
     named = os.environ.get("FASTCUBE_REPORT")
     if named:
@@ -22,7 +22,7 @@ def folder(made_in):
     return place
 
 
-class Lines(html.parser.HTMLParser):
+class CodeLineParser(html.parser.HTMLParser):
     """The lines of code of a page: (kind, text, what it gives or None)."""
 
     def __init__(self, text):
@@ -50,7 +50,7 @@ class Lines(html.parser.HTMLParser):
             self.lines[-1][1 if self.inside == "code" else 2] += data
 
 
-def misprinted(lines):
+def misprinted_lines(lines):
     """Python that, run as it stands, does not print what stands under it; verdicts are kept as JSON, lists for tuples."""
     found = []
     for text, gives in sorted(lines, key=str):
@@ -69,12 +69,12 @@ _RAW = re.compile(
 )
 
 
-def raw(text):
+def python_fragments(text):
     """What of a text looks like Python."""
     return [found[0] for found in _RAW.finditer(text)]
 
 
-class Prose(html.parser.HTMLParser):
+class ProseParser(html.parser.HTMLParser):
     """What a page says, block by block, without its code, what that prints, and the readings, which are told as they are."""
 
     INLINE = frozenset(("a", "b", "i", "em", "strong", "sub", "sup", "span", "cite"))
@@ -105,11 +105,13 @@ class Prose(html.parser.HTMLParser):
             self.blocks[-1] += data
 
 
-def prose(page):
+def prose_blocks(page):
     """The texts of a page's blocks."""
-    return [" ".join(block.split()) for block in Prose(Path(page).read_text(encoding="utf-8")).blocks if block.strip()]
+    return [
+        " ".join(block.split()) for block in ProseParser(Path(page).read_text(encoding="utf-8")).blocks if block.strip()
+    ]
 
 
-def lines(page):
+def code_lines(page):
     """All of a page's lines."""
-    return [tuple(line) for line in Lines(Path(page).read_text(encoding="utf-8")).lines]
+    return [tuple(line) for line in CodeLineParser(Path(page).read_text(encoding="utf-8")).lines]

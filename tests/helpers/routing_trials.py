@@ -13,7 +13,7 @@ from fastcube.measure import registry
 RATE = registry.study("routing-rate")
 
 
-def enter(counts, extremes, name, outcome, links, h, trial):
+def record_route(counts, extremes, name, outcome, links, h, trial):
     """What a tally holds of one algorithm's route."""
     if outcome != "delivered":
         counts[f"{name}_{outcome}"] += 1
@@ -33,7 +33,7 @@ def enter(counts, extremes, name, outcome, links, h, trial):
         extremes[name] = links - h, trial
 
 
-def check(tally, counts, extremes):
+def check_routing(tally, counts, extremes):
     assert tally.counts == {name: counts[name] for name in tally.counts}
     for name, value in tally.extremes.items():
         assert value == extremes.get(name.removesuffix("_excess"), (-1, -1)), name
@@ -54,6 +54,6 @@ def check_rate(n, rate, k, trials):
         for name in ("route1", "route2"):
             outcome, path = cube.route(name.upper(), s, t, k)
             h = (s ^ t).bit_count()
-            enter(counts, extremes, name, outcome, len(path) - 1, h, trial)
+            record_route(counts, extremes, name, outcome, len(path) - 1, h, trial)
             counts[f"{name}_minimal"] += outcome == "delivered" and len(path) - 1 == h
-    check(tally, counts, extremes)
+    check_routing(tally, counts, extremes)

@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from helpers.processes import CLEAN
+from helpers.processes import CLEAN_ENVIRONMENT
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel", "sinfo")
 NODES = ("n1", "n2")
@@ -59,7 +59,7 @@ PartitionName=urgent Nodes=n1,n2 MaxTime=INFINITE State=UP PriorityTier=10 Preem
 """
 
 
-def missing():
+def why_unavailable():
     """Why no Slurm can be started here; None when one can."""
     if os.geteuid():
         return "a test Slurm needs root"
@@ -83,7 +83,7 @@ class Slurm:
     def __init__(self):
         # not pytest's own folder: a Unix socket's path has at most 107 characters
         self.folder = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))
-        self.environment = {**CLEAN, "PATH": PATH, "SLURM_CONF": str(self.folder / "slurm.conf")}
+        self.environment = {**CLEAN_ENVIRONMENT, "PATH": PATH, "SLURM_CONF": str(self.folder / "slurm.conf")}
 
     def __enter__(self):
         host = socket.gethostname().split(".")[0]

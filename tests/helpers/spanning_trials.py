@@ -10,10 +10,10 @@ from reference import spanning as twin
 
 import fastcube as fc
 from fastcube.algorithms.spanning_flows import NonfaultyGraph, max_flow
-from fastcube.kernels.spanning.layout import LARGEST
-from fastcube.kernels.spanning.replay import edst_broadcast
+from fastcube.kernels.spanning.layout import MOST_DIMENSIONS
+from fastcube.kernels.spanning.replay import sample_edst_broadcast
 from fastcube.measure import registry
-from fastcube.studies.sui_wang_lee.edmonds import cube_of
+from fastcube.studies.sui_wang_lee.edmonds import trial_cube
 
 BROADCAST_STUDY = registry.study("edst-broadcast")
 
@@ -21,13 +21,13 @@ BROADCAST_STUDY = registry.study("edst-broadcast")
 NUMBER_STUDY = registry.study("edge-disjoint-trees")
 
 
-def flows_of(cube):
+def count_flows(cube):
     """How many flows it takes to know lambda, by the same rules on Python integers."""
     graph, flows = NonfaultyGraph(cube), 0
     best = graph.min_degree
-    core = graph._bound_together() if best else graph.nodes
+    core = graph._find_core() if best else graph.nodes
     while True:
-        core = graph._grown(core, best)
+        core = graph._grow_core(core, best)
         rest = graph.nodes & ~core
         beside = rest & graph.neighbours(core)
         if rest.bit_count() < 1 << graph.min_degree or not beside:
@@ -41,16 +41,16 @@ def flows_of(cube):
 def check_numbers(point, first, trials):
     """Trials of ``edge-disjoint-trees`` by the kernel and by the twin, flows included."""
     n, f, links = point.values()
-    key = registry_key(NUMBER_STUDY, point)
+    key = study_key(NUMBER_STUDY, point)
     known = functools.cache(lambda nodes, faulty: twin.number(n, nodes, faulty))
     pairs, flows = [], 0
     for t in range(first, first + trials):
-        cube = cube_of(key, t, point)
+        cube = trial_cube(key, t, point)
         assert len(cube.faulty_nodes) == f and len(cube.faulty_links) == links
         pairs.append(known(frozenset(cube.faulty_nodes), frozenset(cube.faulty_links)))
-        flows += flows_of(cube) if 2**n - f > 1 else 0
+        flows += count_flows(cube) if 2**n - f > 1 else 0
     tally = NUMBER_STUDY.count(point, trials, first=first)
-    wanted = {f"trees_{k}": sum(trees == k for trees, _ in pairs) for k in range(LARGEST + 1)}
+    wanted = {f"trees_{k}": sum(trees == k for trees, _ in pairs) for k in range(MOST_DIMENSIONS + 1)}
     wanted |= {
         "trees": sum(trees for trees, _ in pairs),
         "trees_squared": sum(trees**2 for trees, _ in pairs),
@@ -69,7 +69,7 @@ def check_numbers(point, first, trials):
     assert tally.extremes["largest_gap"] == (max(gaps), first + gaps.index(max(gaps)))
 
 
-def registry_key(study, point, seed=0):
+def study_key(study, point, seed=0):
     return study.key(seed, point)
 
 
@@ -78,7 +78,7 @@ def check_packets(point, first, trials):
     n, d, packets = point.values()
 
     @functools.cache
-    def known(s, f):
+    def reference_steps(s, f):
         cube = fc.Hypercube(n, [f] if d else [])
         steps = fc.broadcast_packets(cube, s, packets)
         single = fc.broadcast_packets(cube, s, packets, trees="bfs" if d else "binomial")
@@ -90,7 +90,9 @@ def check_packets(point, first, trials):
     wanted = Counter(broken=0)
     most = []
     for t in range(first, first + trials):
-        values = known(*edst_broadcast(registry_key(BROADCAST_STUDY, point), t, n, d))  # no fault at d = 0: None
+        values = reference_steps(
+            *sample_edst_broadcast(study_key(BROADCAST_STUDY, point), t, n, d)
+        )  # no fault at d = 0: None
         for name, value in zip(("steps", "single", "bound"), values, strict=True):
             wanted[name] += value
             wanted[f"{name}_squared"] += value**2

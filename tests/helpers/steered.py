@@ -23,43 +23,43 @@ from fastcube.running import driver, signals
 NEVER = 1e9
 
 
-def tell(text):
+def announce(text):
     print(f"\n{text}", file=sys.stderr, flush=True)
 
 
 def hold_items(last):
-    work = driver.work
+    work = driver.run_unit
 
-    def held(item):
+    def work_or_wait(item):
         if item.stop > last:
-            tell("held")
+            announce("held")
             threading.Event().wait()
         return work(item)
 
-    driver.work = held
+    driver.run_unit = work_or_wait
 
 
 def hold_checkpoints(gate):
     checkpoint = driver._Driver._checkpoint
 
-    def held(self):
+    def save_or_wait(self):
         if self.counted and not gate.exists():
-            tell("about to write")
+            announce("about to write")
             while not gate.exists():
                 time.sleep(0.01)
         checkpoint(self)
 
-    driver._Driver._checkpoint = held
+    driver._Driver._checkpoint = save_or_wait
     driver._FIRST_CHECKPOINT = 0.05
 
 
 def hold_saving(*_):
-    tell("saving")
+    announce("saving")
     while True:  # in turns, so that signals are served
         time.sleep(1)
 
 
-def steer(what, how):
+def install_steps(what, how):
     if what == "items":
         hold_items(int(how))
     elif (what, how) == ("checkpoints", "none"):
@@ -77,7 +77,7 @@ def steer(what, how):
 if __name__ == "__main__":
     end = sys.argv.index("--")
     for argument in sys.argv[1:end]:
-        steer(*argument.split("=", 1))
+        install_steps(*argument.split("=", 1))
     del sys.argv[1 : end + 1]  # what the process says of itself is as without this file
     try:
         main(sys.argv[1:])

@@ -12,7 +12,7 @@ from fastcube.kernels.cube.slots import SLOTS
 from fastcube.kernels.survival import dispatch as tables
 from fastcube.kernels.survival import replay
 from fastcube.kernels.survival.layout import SURVIVAL
-from fastcube.kernels.survival.layout import SURVIVAL_PARTS as PARTS
+from fastcube.kernels.survival.layout import SURVIVAL_COMPONENTS as PARTS
 
 KEY = 0x5EED0123456789AB
 
@@ -23,15 +23,15 @@ FAMILIES = fc.families()
 MATCHED = [name for name, family in FAMILIES.items() if family.matched]
 
 
-def count(kernel, name, n, f, k=0, first=0, trials=1, key=KEY, layout=SURVIVAL):
-    slots = layout.fresh()
+def count_trials(kernel, name, n, f, k=0, first=0, trials=1, key=KEY, layout=SURVIVAL):
+    slots = layout.new_tally()
     params = np.array([list(SLOTS).index(name), n, f, k], np.float64)
     kernel.compiled(np.uint64(key), np.int64(first), np.int64(first + trials), params, slots)
     counts, extremes = layout.read(slots)
     return counts | {f"most_{name}": value for name, value in extremes.items()}
 
 
-def outcomes(name, n, drawn):
+def reference_outcomes(name, n, drawn):
     """What the twin makes of trials, each (faulty nodes, names of faulty links, ends), of a network and the hypercube."""
     for faulty, dead, ends in drawn:
         pair = tuple(int(x) for x in ends) if len(ends) else None
@@ -41,11 +41,13 @@ def outcomes(name, n, drawn):
 
 def check_parts(name, n, f, k, first, trials):
     """So many trials of ``survival-components`` by the kernel and by the twin."""
-    drawn = (replay.survival(np.uint64(KEY), t, n, f, k) for t in range(first, first + trials))
-    found = count(tables.SURVIVAL_PARTS.kernel(name, n, f, k), name, n, f, k, first=first, trials=trials, layout=PARTS)
+    drawn = (replay.sample_survival(np.uint64(KEY), t, n, f, k) for t in range(first, first + trials))
+    found = count_trials(
+        tables.SURVIVAL_COMPONENTS.kernel(name, n, f, k), name, n, f, k, first=first, trials=trials, layout=PARTS
+    )
     out = Counter(dict.fromkeys((counter.name for counter in PARTS.counters), 0))
     most = (-1, -1)
-    for t, (own, cube) in enumerate(outcomes(name, n, drawn), first):
+    for t, (own, cube) in enumerate(reference_outcomes(name, n, drawn), first):
         size = int(own.largest * (2**n - f))
         out["largest"] += size
         out["largest_squares"] += size**2

@@ -6,12 +6,12 @@ from toy import TOY
 
 from fastcube.audit import ledgers
 from fastcube.audit.examples import Drawing, Example
-from fastcube.measure.inventory import of_data
+from fastcube.measure.inventory import parse_inventory
 from fastcube.measure.paper import Paper
 
 FILE = str(Path(__file__).parent / "toy_ledger.py")
 
-INVENTORY = of_data({
+INVENTORY = parse_inventory({
     "paper": "toy",
     "title": "Bits <of> words",
     "authors": ["A. Nobody"],
@@ -44,7 +44,7 @@ INVENTORY = of_data({
 })  # a table, row by row # fmt: skip
 
 
-def three() -> Example:
+def example_cube() -> Example:
     """A 3-cube with one faulty node."""
     return Example("Q_3 has 8 nodes", "2 ** fc.Hypercube(3).n", 8, (Drawing(3, (5,), (1, 2), inside={1: "4"}),))
 
@@ -59,7 +59,7 @@ class Toy(Paper):
         return tuple(known[name] for name in self.claims)
 
     def worked_examples(self):
-        return {"three": three}
+        return {"three": example_cube}
 
 
 def paper(*claims: str) -> Paper:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def drawing(key, trial):
+def sidetrack_chooser(key, trial):
     """SIDETRACK's choices, from NumPy's own arithmetic (V8, docs/random.md)."""
 
     def philox(a, b, c, d, x, y):
@@ -13,8 +13,8 @@ def drawing(key, trial):
             x, y = (x + 0x9E3779B9) & 0xFFFFFFFF, (y + 0xBB67AE85) & 0xFFFFFFFF
         return a, b, c, d
 
-    def choice(hop, many):
+    def choose_hop(hop, many):
         word = philox(trial & 0xFFFFFFFF, trial >> 32, hop // 2, 14, key & 0xFFFFFFFF, key >> 32)
         return word[1 + 2 * (hop & 1)] * many >> 32
 
-    return choice
+    return choose_hop

@@ -11,13 +11,13 @@ from reference.unsafe import find_unsafe
 
 import fastcube as fc
 from fastcube.kernels.unicast import replay
-from fastcube.kernels.unicast.layout import BLIND, COMPARED, PROMISING
+from fastcube.kernels.unicast.layout import BLIND_RULES, COMPARED_RULES, PROMISING_RULES
 from fastcube.kernels.unicast.rules import RULES
 from fastcube.networks.faults import RandomFaults
-from helpers.unicast_drawing import drawing
+from helpers.unicast_drawing import sidetrack_chooser
 
 
-def ways(rules, n, faults, cut, s, t, choice):
+def reference_routes(rules, n, faults, cut, s, t, choice):
     """What becomes of one message by each rule, in plain Python: outcome, and links beyond the Hamming distance."""
     old, new = lee_hayes.Cube(n, faults, cut), Cube(n, faults, cut)
     out = {}
@@ -32,8 +32,8 @@ def ways(rules, n, faults, cut, s, t, choice):
     return out
 
 
-def enter(counts, extremes, found, trial):
-    """Enter into a tally what :func:`ways` finds."""
+def record_routes(counts, extremes, found, trial):
+    """Enter into a tally what :func:`reference_routes` finds."""
     for name, (outcome, extra) in found.items():
         if outcome != "delivered":
             counts[f"{name}_{outcome}"] += 1
@@ -43,23 +43,23 @@ def enter(counts, extremes, found, trial):
         counts[f"{name}_extra_links"] += extra
         counts[f"{name}_extra_squares"] += extra**2
         counts[f"{name}_detours"] += extra > 0
-        most(extremes, f"{name}_most", extra, trial)
+        update_extreme(extremes, f"{name}_most", extra, trial)
 
 
-def most(extremes, name, value, trial):
+def update_extreme(extremes, name, value, trial):
     """Let a trial, later than all before, compete for an extreme."""
     if value > extremes.get(name, (-1, -1))[0]:
         extremes[name] = value, trial
 
 
-def agree(tally, counts, extremes):
+def check_tally(tally, counts, extremes):
     """Whether a study's tally is that of the twin, who names only what occurs."""
     assert tally.counts == {name: counts[name] for name in tally.counts}
     assert tally.extremes == {name: extremes.get(name, (-1, -1)) for name in tally.extremes}
 
 
 #: How a message ends that a word promises a path.
-RIGHT = (("delivered", 0), ("delivered", 2))
+PROMISED_OUTCOMES = (("delivered", 0), ("delivered", 2))
 
 
 def check_rules(n, f, links, trials):
@@ -71,21 +71,23 @@ def check_rules(n, f, links, trials):
     for trial in range(trials):
         nodes, cut, (s, t) = (drawn.tolist() for drawn in replay.rivals(np.uint64(key), trial, n, f, links))
         cube = Cube(n, nodes, cut)
-        found = ways(RULES, n, nodes, cut, s, t, drawing(key, trial))
+        found = reference_routes(RULES, n, nodes, cut, s, t, sidetrack_chooser(key, trial))
         delivers = {name: outcome == "delivered" for name, (outcome, _) in found.items()}
         reach = cube.shortest(s, t) is not None
-        enter(counts, extremes, found, trial)
+        record_routes(counts, extremes, found, trial)
         counts["reachable"] += reach
         counts["minimal_exists"] += cube.minimal_exists(s, t)
         for name, arrives in delivers.items():
             counts[f"{name}_loss"] += reach and not arrives
-        for name in COMPARED:
+        for name in COMPARED_RULES:
             counts[f"{name}_gain"] += delivers[name] - delivers["levels"]
             counts[f"{name}_apart"] += delivers[name] != delivers["levels"]
-        for name in PROMISING:
+        for name in PROMISING_RULES:
             outcome, extra = found[name]
-            most(extremes, f"{name}_wrong", outcome != "refused" and (outcome, extra) not in RIGHT, trial)
-    agree(study.count(point, trials), counts, extremes)
+            update_extreme(
+                extremes, f"{name}_wrong", outcome != "refused" and (outcome, extra) not in PROMISED_OUTCOMES, trial
+            )
+    check_tally(study.count(point, trials), counts, extremes)
 
 
 def check_rate(n, rate, trials):
@@ -100,9 +102,11 @@ def check_rate(n, rate, trials):
             counts["valid"] += 1
             faults = RandomFaults(rate, int(status_key))
             faulty = [x for x in range(2**n) if x in faults]
-            found = ways(map(str.upper, BLIND), n, faulty, (), int(s), int(t), drawing(key, trial))
-            enter(counts, extremes, found, trial)
-    agree(study.count(point, trials), counts, extremes)
+            found = reference_routes(
+                map(str.upper, BLIND_RULES), n, faulty, (), int(s), int(t), sidetrack_chooser(key, trial)
+            )
+            record_routes(counts, extremes, found, trial)
+    check_tally(study.count(point, trials), counts, extremes)
 
 
 def check_status(n, f, links, trials):
@@ -133,5 +137,5 @@ def check_status(n, f, links, trials):
             counts[f"{word}_steps"] += rounds
             counts[f"{word}_steps_squares"] += rounds**2
             counts[f"{word}_steps_some"] += rounds > 0
-            most(extremes, f"{word}_most_rounds", rounds, trial)
-    agree(study.count(point, trials), counts, extremes)
+            update_extreme(extremes, f"{word}_most_rounds", rounds, trial)
+    check_tally(study.count(point, trials), counts, extremes)

@@ -24,18 +24,18 @@ POINTS = [
 
 
 #: One of three of the small cubes, and all larger ones, of which each has steps of its own.
-SOME = [p for i, p in enumerate(POINTS) if p[0] > 8 or not i % 3]
+SELECTED_POINTS = [p for i, p in enumerate(POINTS) if p[0] > 8 or not i % 3]
 
 
 def tally_of(method, n, p, first, stop, key=KEY):
-    tally = LAYOUT.fresh()
-    TABLE.load(method)(np.uint64(key), first, stop, np.array([n, p]), tally)
+    tally = LAYOUT.new_tally()
+    TABLE.load_kernel(method)(np.uint64(key), first, stop, np.array([n, p]), tally)
     return tally
 
 
-def expected(n, p, trials):
+def reference_tally(n, p, trials):
     """The tally of some trials, from the plain law and the plain rounds."""
-    out = LAYOUT.fresh()
+    out = LAYOUT.new_tally()
     best = (-1, 1)
     for t in trials:
         faulty = faulty_nodes(KEY, t, n, p)
@@ -47,5 +47,5 @@ def expected(n, p, trials):
     return out
 
 
-def methods(n, p):
-    return [name for name in TABLE.names if TABLE.serves(name, n, p)]
+def serving_methods(n, p):
+    return [name for name in TABLE.names if TABLE.is_served(name, n, p)]

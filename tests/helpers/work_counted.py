@@ -41,23 +41,23 @@ WORK = {
 }
 
 
-def done_by(study, point):
+def count_operations(study, point):
     """The kernel, its vector operations and its calls of the generator for trials 0 .. 255 of a point."""
     table, measure = KERNELS[study][0], fc.study(study)
-    name = table.fastest(*point)
+    name = table.choose_name(*point)
     values = measure.point(dict(zip((a.name for a in measure.axes), point, strict=True)))
-    body, slots, calls = table.load(name).compiled, measure.tally.fresh(), Counter()
+    body, slots, calls = table.load_kernel(name).compiled, measure.tally.new_tally(), Counter()
     rooms = {module.__file__: module.__name__.rpartition(".")[2] for module in (simd, philox)}
 
-    def note(frame, event, _):
+    def record_call(frame, event, _):
         room = rooms.get(frame.f_code.co_filename)
-        if event == "call" and room and frame.f_code.co_name in COUNTED[room]:
+        if event == "call" and room and frame.f_code.co_name in COUNTED_FUNCTIONS[room]:
             taken = frame.f_locals
             vector = taken.get("x", taken.get("a"))
             calls[room] += max(getattr(vector, "nbytes", 64) // 64, 1)
 
     key, parameters = np.uint64(measure.key(0, values)), measure.parameters(values)
-    sys.setprofile(note)
+    sys.setprofile(record_call)
     try:
         body(key, 0, 256, parameters, slots)
     finally:
@@ -66,7 +66,7 @@ def done_by(study, point):
 
 
 #: What counts: every operation on vectors but what only names or views them, and what each function of the generator ends with.
-COUNTED = {
+COUNTED_FUNCTIONS = {
     "simd": {name for name in vars(simd) if not name.startswith("_")}
     - {"join", "quarters", "as8", "as16", "as32", "as64"},
     "philox": {"pair", "_last_rounds"},

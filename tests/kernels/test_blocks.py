@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.documented import recipe
+from helpers.documented import load_documented_sampler
 
 import fastcube as fc
 from fastcube import blocks
@@ -37,7 +37,7 @@ CALLS = {
     "popcount": "fc.blocks.popcount(ONE)",
     "route3_rule": "fc.blocks.route3_rule(faults, ZERO, ONE, np.uint64(15), np.int64(1), search)",
     "route_passes": "fc.blocks.route_passes(faults, faults.ends[0], faults.ends[1])",
-    "search_for": "fc.blocks.search_for(np.int64(1))",
+    "search_for": "fc.blocks.search_scratch_for(np.int64(1))",
     "status": "fc.blocks.status(fc.blocks.status_key(key, np.uint64(t)), ONE)",
     "status_key": "fc.blocks.status_key(key, np.uint64(t))",
     "threshold": "fc.blocks.threshold(0.25)",
@@ -72,7 +72,7 @@ TRIAL = """
 @fc.blocks.kernel("void(uint64, int64, int64[::1])", variant="{name}", cache=False)
 def called(key, t, out):
     faults = fc.blocks.faults_for(np.int64(4), np.int64(2), np.int64(1), np.int64(2))
-    search = fc.blocks.search_for(np.int64(1))
+    search = fc.blocks.search_scratch_for(np.int64(1))
     fc.blocks.draw(key, t, np.int64(4), faults)
     fc.blocks.unsafe_subcubes(faults)
     words = fc.blocks.safety_status_for(np.int64(4), np.int64(2), np.int64(1))
@@ -105,9 +105,11 @@ def test_makers_make():
 
     @blocks.scratch
     def set_up(params):
-        return blocks.faults_for(np.int64(params[0]), np.int64(1), np.int64(0), np.int64(2)), blocks.search_for(1)
+        return blocks.faults_for(np.int64(params[0]), np.int64(1), np.int64(0), np.int64(2)), blocks.search_scratch_for(
+            1
+        )
 
-    walk = blocks.walking(halfway)
+    walk = blocks.make_simulator(halfway)
 
     @blocks.block
     def trial(key, t, params, scratch, tally):
@@ -139,15 +141,15 @@ def one_link(key, t, x, bit):
 def test_the_stream_is_the_documented_one(key):
     for t in (0, 2, 2**40):
         for i in (0, 1, 3, 20):
-            assert one_uniform(key, t, i) == recipe()["uniform"](key, t, i)
+            assert one_uniform(key, t, i) == load_documented_sampler()["uniform"](key, t, i)
             # for 2^63 - 1 a word is kept half of the time, so attempts after the first are met
             for m in (1, 2, 10, 2**32 + 1, 3 * 2**61, 2**63 - 1):
-                assert one_below(key, t, i, m) == recipe()["below"](key, t, i, m)
+                assert one_below(key, t, i, m) == load_documented_sampler()["below"](key, t, i, m)
         for x in (0, 5, 2**56 + 3):
             for d in (0, 2, 56):
                 one = one_link(key, t, x, 1 << d)
                 assert one == one_link(key, t, x ^ 1 << d, 1 << d)
-                assert (one < 2**62) == recipe()["is_link_faulty"](key, t, x, d, 0.25)
+                assert (one < 2**62) == load_documented_sampler()["is_link_faulty"](key, t, x, d, 0.25)
 
 
 def test_known_answers():
@@ -240,12 +242,12 @@ def any_open(faults, curr, apart, whole, k, search, key, t, links):
     return blocks.highest_bit(among)
 
 
-walk_any = blocks.walking(any_open, drawing=True)
+walk_any = blocks.make_simulator(any_open, drawing=True)
 
 
 @blocks.kernel("int64(uint64, int64, int64, int64)", cache=False)
 def one_wander(key, t, n, f):
-    faults, search = blocks.faults_for(n, f, np.int64(0), np.int64(2)), blocks.search_for(np.int64(1))
+    faults, search = blocks.faults_for(n, f, np.int64(0), np.int64(2)), blocks.search_scratch_for(np.int64(1))
     blocks.draw(key, t, n, faults)
     whole = (blocks.ONE << np.uint64(n)) - blocks.ONE
     return walk_any(faults, faults.ends[0], faults.ends[1], whole, np.int64(1), search, key, t)
@@ -262,7 +264,7 @@ def wandered(key, t, n, f):
         among = [bit for bit in open_ if bit & (curr ^ ends[1])] or open_
         if not among:
             return -1
-        curr ^= among[recipe()["below"](key, t, links, len(among))]
+        curr ^= among[load_documented_sampler()["below"](key, t, links, len(among))]
         links += 1
     return links
 

@@ -10,14 +10,14 @@ from fractions import Fraction
 import numba
 import numpy as np
 import pytest
-from helpers.compiled import default_or_marked
+from helpers.compiled import mark_unless_default
 from reference.broadcasting import broadcast as simulate
 from reference.routing import Cube
 from scipy.special import bdtr, bdtrc
 
 import fastcube as fc
 from fastcube.kernels.broadcasting import dispatch, layout, replay
-from fastcube.kernels.broadcasting.descent import NOBODY, descent_for
+from fastcube.kernels.broadcasting.descent import NO_SILENT_NODE, descent_for
 from fastcube.kernels.broadcasting.lanes import BROADCAST_LANES_16, BROADCAST_LANES_32
 from fastcube.kernels.broadcasting.lists import descend_listed
 from fastcube.kernels.broadcasting.memoised import broadcast_counted
@@ -80,7 +80,7 @@ POINTS = [at(1, 0), at(1, 1), at(2, 1), at(3, 6), at(4, 3, 2), at(5, 4), at(5, 2
 
 
 @compiled
-@pytest.mark.parametrize("point", default_or_marked("broadcast", POINTS), ids=str)
+@pytest.mark.parametrize("point", mark_unless_default("broadcast", POINTS), ids=str)
 def test_kernel_is_the_twin(point):
     check(BROADCAST.count(point, 60, first=37), *expected(drawn(point, 37, 97)))
 
@@ -125,7 +125,7 @@ def test_lanes_equal_one_trial_at_a_time(lanes, points):
         for first, stop in ((0, 2000), (777, 2777)):
             tallies = []
             for form in (lanes, BROADCAST_SINGLE):
-                slots = layout.BROADCAST.fresh()
+                slots = layout.BROADCAST.new_tally()
                 form(np.uint64(11), first, stop, np.array(list(point.values()), np.float64), slots)
                 tallies.append(layout.BROADCAST.read(slots))
             assert tallies[0] == tallies[1], point
@@ -142,7 +142,7 @@ def differing_descents(key, n, f, trials):
         draw(key, t, n, faults)
         unsafe_subcubes(faults)
         s = faults.ends[0]
-        silent = s ^ ONE if t & 1 else NOBODY
+        silent = s ^ ONE if t & 1 else NO_SILENT_NODE
         unsafe += is_closed(faults, s)
         d.found[:] = 0
         descend_listed(faults, s, whole, t & 3, silent, d)

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.compiled import others_slow
-from helpers.processes import CLEAN, PATIENCE, TOY_FILE, fastcube, mounted, remount_read_only
+from helpers.compiled import mark_others_slow
+from helpers.processes import CLEAN_ENVIRONMENT, STUCK_SECONDS, TOY_FILE, mount_tmpfs, remount_read_only, run_fastcube
 
 from fastcube import kernels
 from fastcube.kernels.machine import cache
@@ -64,7 +64,7 @@ def package(tmp_path):
 
 
 def environment(package, **variables):
-    kept = {k: v for k, v in CLEAN.items() if not k.startswith(("FASTCUBE_", "NUMBA_", "XDG_"))}
+    kept = {k: v for k, v in CLEAN_ENVIRONMENT.items() if not k.startswith(("FASTCUBE_", "NUMBA_", "XDG_"))}
     return {**kept, "PYTHONPATH": str(package.parent), **{k: str(v) for k, v in variables.items()}}
 
 
@@ -175,7 +175,7 @@ def test_the_first_root_that_can_be_written_is_used(package, tmp_path):
 
 @pytest.mark.slow
 def test_a_read_only_installation_and_home(package, tmp_path):
-    with mounted(tmp_path / "disk", "size=16m") as disk:
+    with mount_tmpfs(tmp_path / "disk", "size=16m") as disk:
         shutil.copytree(package, disk / "fastcube")
         (disk / "home").mkdir()
         remount_read_only(disk)
@@ -228,7 +228,7 @@ def test_a_damaged_entry_is_compiled_anew_and_never_loaded(warm, tmp_path, suffi
 
 @pytest.mark.parametrize(
     ("change", "why"),
-    others_slow(
+    mark_others_slow(
         [
             (lambda root, inner: root.chmod(0o777), "can be written by others"),
             (lambda root, inner: inner.chmod(0o775), "can be written by others"),
@@ -255,7 +255,7 @@ def test_a_root_that_is_a_link_to_scratch_is_followed(package, tmp_path):
 
 @pytest.mark.slow
 def test_a_full_disk_is_one_warning_and_right_results(package, tmp_path):
-    with mounted(tmp_path / "disk", "size=8k,mode=700") as disk:
+    with mount_tmpfs(tmp_path / "disk", "size=8k,mode=700") as disk:
         answer = call(package, FASTCUBE_CACHE_DIR=disk)
     assert answer[:2] == (11, 2)
     assert answer[3].count("cannot be used (OSError): remove it, or make room") == 1
@@ -279,7 +279,7 @@ def test_a_users_own_cached_functions_keep_their_place(package, tmp_path):
 
 @pytest.mark.slow
 def test_files_that_another_process_takes_away_leave_nothing_behind(tmp_path):
-    cache.Entry(tmp_path / "gone.nbi").seal()
+    cache.CacheEntry(tmp_path / "gone.nbi").write_checksums()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -298,7 +298,7 @@ def test_processes_that_start_cold_at_once(processes, package, tmp_path):
     variables = environment(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")
     options = {"env": variables, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": "/"}
     started = [subprocess.Popen(command, **options) for _ in range(processes)]
-    answers = {process.communicate(timeout=PATIENCE) for process in started}
+    answers = {process.communicate(timeout=STUCK_SECONDS) for process in started}
     assert len(answers) == 1
     out, said = answers.pop()
     assert (out.split()[:2], said) == (["11", "2"], "")
@@ -315,7 +315,7 @@ def test_processes_that_start_cold_at_once(processes, package, tmp_path):
 @pytest.mark.slow
 def test_warmup_says_how_long_and_where(tmp_path):
     env = {"FASTCUBE_CACHE_DIR": str(tmp_path)}
-    done = fastcube("warmup", TOY_FILE, env=env)
+    done = run_fastcube("warmup", TOY_FILE, env=env)
     study, cache = done.stdout.splitlines()
     assert study.startswith("toy: 1 kernels in ")
     assert study.endswith(" s")
@@ -323,7 +323,7 @@ def test_warmup_says_how_long_and_where(tmp_path):
 
 
 def test_info_tells_the_environment(tmp_path):
-    told = fastcube("info", env={"FASTCUBE_CACHE_DIR": str(tmp_path), "SLURM_CPUS_PER_TASK": "1"}).stdout
+    told = run_fastcube("info", env={"FASTCUBE_CACHE_DIR": str(tmp_path), "SLURM_CPUS_PER_TASK": "1"}).stdout
     lines = dict(line.split(maxsplit=1) for line in told.splitlines())
     assert lines["threads"] == "1"
     assert Path(lines["cache"]).parent == tmp_path
@@ -355,8 +355,8 @@ def test_two_users_trials_that_two_processes_compiled(tmp_path):
             cwd=tmp_path,
             text=True,
             capture_output=True,
-            timeout=PATIENCE,
-            env={**CLEAN, "FASTCUBE_CACHE_DIR": str(tmp_path / "cache")},
+            timeout=STUCK_SECONDS,
+            env={**CLEAN_ENVIRONMENT, "FASTCUBE_CACHE_DIR": str(tmp_path / "cache")},
             check=True,
         )
         said.append(done.stdout.split())

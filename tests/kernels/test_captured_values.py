@@ -14,13 +14,13 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from helpers.processes import CLEAN, FASTCUBE
+from helpers.processes import CLEAN_ENVIRONMENT, FASTCUBE
 
 import fastcube as fc
 from fastcube.errors import StudyMismatchError
 from fastcube.measure import fingerprint
-from fastcube.measure.fingerprint import of_functions
-from fastcube.running.engines import Reference
+from fastcube.measure.fingerprint import hash_functions
+from fastcube.running.engines import StudyReference
 
 STUDY = """
 import fastcube as fc
@@ -60,7 +60,7 @@ def run(tmp_path):
 
     def call(*arguments):
         environment = {
-            **CLEAN,
+            **CLEAN_ENVIRONMENT,
             "PYTHONPATH": str(tmp_path / "elsewhere"),
             "FASTCUBE_CACHE_DIR": str(tmp_path / "cache"),
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -166,23 +166,23 @@ VALUES = [
 def test_every_value_that_is_frozen_counts(monkeypatch):
     monkeypatch.setattr(LIBRARY, "value", 1, raising=False)
     monkeypatch.setattr(LIBRARY, "unused", 1, raising=False)
-    before = of_functions(made((1, 2)))
-    assert of_functions(made((1, 2))) == before
-    assert before != of_functions(made((1, 3)))
-    assert before != of_functions(made((1, 2), 5))
+    before = hash_functions(made((1, 2)))
+    assert hash_functions(made((1, 2))) == before
+    assert before != hash_functions(made((1, 3)))
+    assert before != hash_functions(made((1, 2), 5))
     for name in ("GLOBAL", "LIBRARY.value"):
         monkeypatch.setattr(*((LIBRARY, "value") if "." in name else (sys.modules[__name__], name)), 4)
-        changed = of_functions(made((1, 2)))
+        changed = hash_functions(made((1, 2)))
         assert [key.rpartition("/")[2] for key in changed if changed[key] != before[key]] == [
             f"test_captured_values.py: {name}"
         ]
         before = changed
     monkeypatch.setattr(LIBRARY, "unused", 2)
-    assert of_functions(made((1, 2))) == before
+    assert hash_functions(made((1, 2))) == before
 
 
 def test_values_that_differ_have_other_fingerprints():
-    assert len({json.dumps(of_functions(made(value))) for value in VALUES}) == len(VALUES)
+    assert len({json.dumps(hash_functions(made(value))) for value in VALUES}) == len(VALUES)
 
 
 @pytest.mark.slow
@@ -209,7 +209,7 @@ def test_fingerprints_are_the_same_in_every_process(tmp_path):
 def test_functions_without_a_file_have_a_text_too():
     def typed(text):
         exec(text, space := {"__name__": "__main__"})
-        return of_functions(space["trial"])
+        return hash_functions(space["trial"])
 
     one = typed("def trial(key, t, params, out):\n    out[0] = 1")
     assert list(one) == ["trial"]
@@ -219,9 +219,9 @@ def test_functions_without_a_file_have_a_text_too():
 
 def test_installed_packages_say_themselves_when_they_change(monkeypatch):
     trial = fc.trial(made((1,)))
-    monkeypatch.setattr(fingerprint, "_is_users", lambda module: False)
-    assert of_functions(trial) == {}
-    assert of_functions(fc.study("unsafe-fraction").kernel) == {}
+    monkeypatch.setattr(fingerprint, "_is_user_module", lambda module: False)
+    assert hash_functions(trial) == {}
+    assert hash_functions(fc.study("unsafe-fraction").kernel) == {}
 
 
 # ---------------------------------------------------------------- two studies of one name
@@ -272,7 +272,7 @@ def test_a_name_means_what_is_installed_whatever_ran_before():
 
 
 def test_a_worker_with_other_code_or_another_package_refuses(monkeypatch):
-    sent = Reference.to(fc.study("unsafe-fraction"))
+    sent = StudyReference.from_study(fc.study("unsafe-fraction"))
     assert sent.found() is fc.study("unsafe-fraction")
     with pytest.raises(StudyMismatchError, match=r"a worker on \S+ has other code of unsafe-fraction than the run"):
         sent._replace(mark="0" * 16).found()

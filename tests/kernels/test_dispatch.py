@@ -10,37 +10,39 @@ from pathlib import Path
 import pytest
 
 from fastcube import kernels
-from fastcube.kernels.machine.dispatch import Table, anywhere
+from fastcube.kernels.machine.dispatch import KernelTable, serve_any_point
 from fastcube.kernels.machine.jit import TRIALS_SIGNATURE, Kernel
 
 PACKAGE = "fastcube.kernels.routing"
-TABLE = {"lanes.ROUTING_LANES_8": lambda n, f: 2 <= n <= 8, "scalar.ROUTING_SINGLE": anywhere}
+TABLE = {"lanes.ROUTING_LANES_8": lambda n, f: 2 <= n <= 8, "scalar.ROUTING_SINGLE": serve_any_point}
 
 
 def test_the_first_that_serves_is_taken_unless_a_rule_says_otherwise():
-    assert Table(PACKAGE, TABLE).fastest(8, 1) == "lanes.ROUTING_LANES_8"
-    assert Table(PACKAGE, TABLE).fastest(9, 1) == "scalar.ROUTING_SINGLE"
-    assert Table(PACKAGE, TABLE, lambda n, f: "scalar.ROUTING_SINGLE").fastest(8, 1) == "scalar.ROUTING_SINGLE"
+    assert KernelTable(PACKAGE, TABLE).choose_name(8, 1) == "lanes.ROUTING_LANES_8"
+    assert KernelTable(PACKAGE, TABLE).choose_name(9, 1) == "scalar.ROUTING_SINGLE"
+    assert (
+        KernelTable(PACKAGE, TABLE, lambda n, f: "scalar.ROUTING_SINGLE").choose_name(8, 1) == "scalar.ROUTING_SINGLE"
+    )
 
 
 def test_a_table_gives_its_kernels_and_no_others():
-    table = Table(PACKAGE, TABLE)
+    table = KernelTable(PACKAGE, TABLE)
     assert table.names == tuple(TABLE)
-    assert [table.serves(name, 9, 1) for name in table.names] == [False, True]
-    assert table.kernel(9, 1) is table.load("scalar.ROUTING_SINGLE")
+    assert [table.is_served(name, 9, 1) for name in table.names] == [False, True]
+    assert table.kernel(9, 1) is table.load_kernel("scalar.ROUTING_SINGLE")
     with pytest.raises(KeyError):
-        table.load("lanes.ROUTING_LANES_16")
+        table.load_kernel("lanes.ROUTING_LANES_16")
 
 
 @pytest.mark.parametrize("name", ["lanes.ROUTING_LANES_8", "lanes.ROUTING_LANES_16"])
 def test_what_does_not_serve_is_never_taken(name):
     with pytest.raises(LookupError, match=rf"{name} of {PACKAGE} .* \(9, 1\)"):
-        Table(PACKAGE, TABLE, lambda n, f: name).kernel(9, 1)
+        KernelTable(PACKAGE, TABLE, lambda n, f: name).kernel(9, 1)
 
 
 def test_where_none_serves_none_is_taken():
     with pytest.raises(LookupError, match="no kernel"):
-        Table(PACKAGE, {"lanes.ROUTING_LANES_8": lambda n: n > 1}).kernel(1)
+        KernelTable(PACKAGE, {"lanes.ROUTING_LANES_8": lambda n: n > 1}).kernel(1)
 
 
 def test_a_table_loads_no_numba():
@@ -64,8 +66,8 @@ SUBJECTS = sorted(
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_every_kernel_of_trials_stands_in_a_table(subject):
     rooms = modules(subject)
-    tables = [value for room in rooms for value in vars(room).values() if isinstance(value, Table)]
-    listed = {id(table.load(name)) for table in tables for name in table.names}
+    tables = [value for room in rooms for value in vars(room).values() if isinstance(value, KernelTable)]
+    listed = {id(table.load_kernel(name)) for table in tables for name in table.names}
     made = [value for room in rooms for value in vars(room).values() if isinstance(value, Kernel)]
     made = {id(kernel): kernel for kernel in made if kernel.signature == TRIALS_SIGNATURE}
     assert listed == set(made), [kernel for i, kernel in made.items() if i not in listed]

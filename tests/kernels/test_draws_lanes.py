@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 
 from fastcube.kernels.draws import lanes as fault_lanes
 from fastcube.kernels.draws.nodes import fault_set
@@ -22,7 +22,7 @@ def distances(lanes):
     return smallest
 
 
-@pytest.mark.parametrize("lanes", others_slow([64, 32, 16]))
+@pytest.mark.parametrize("lanes", mark_others_slow([64, 32, 16]))
 def test_the_two_close_labels_are_seen_wherever_they_stand(lanes):
     """Every pair of rows, in the first lane, one amid and the last; all other labels are three bits apart or more."""
     width = 512 // lanes
@@ -44,7 +44,7 @@ def test_the_two_close_labels_are_seen_wherever_they_stand(lanes):
 
 @kernel("uint64(uint64, int64, int64, int64, uint16[::1], int64)", cache=False)
 def draw_on(key, t, n, f, labels, at):
-    return np.uint64(fault_lanes.draw_on(key, t, n, f, labels, at, 32))
+    return np.uint64(fault_lanes.redraw_repeats(key, t, n, f, labels, at, 32))
 
 
 def test_repeated_labels_are_drawn_on():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.dualcube_trials import KEY, TALLIES, plain_pair, plain_tally, run_trials
+from helpers.dualcube_trials import KEY, TALLIES, reference_pair, reference_tally, run_trials
 from reference import dualcube as twin
 from scipy.special import chdtrc
 
@@ -17,11 +17,17 @@ from fastcube.kernels.draws.nodes import threshold
 from fastcube.kernels.draws.pairs import BATCH, draw_pairs, pair_arrays
 from fastcube.kernels.dualcube import layout, replay
 from fastcube.kernels.dualcube import scalar as kernels
-from fastcube.kernels.dualcube.lanes import Cube, batch_for, route_lengths
-from fastcube.kernels.dualcube.lookups import Recorded, forget, record_for, route_one, route_recorded
-from fastcube.kernels.dualcube.practical import World, route
-from fastcube.kernels.dualcube.routing import PATH_NODES, TREES
-from fastcube.kernels.dualcube.trees import room_for
+from fastcube.kernels.dualcube.lanes import DualCube, route_batch_for, route_lengths
+from fastcube.kernels.dualcube.lookups import (
+    RecordedDualCube,
+    clear_record,
+    lookup_record_for,
+    route_one,
+    route_recorded,
+)
+from fastcube.kernels.dualcube.practical import DualCubeStatus, route
+from fastcube.kernels.dualcube.routing import PATH_NODES, TREE_COUNT
+from fastcube.kernels.dualcube.trees import route_workspace_for
 from fastcube.kernels.machine.jit import kernel
 from fastcube.measure.estimate import proportion
 from fastcube.measure.tally import Tally
@@ -36,25 +42,25 @@ def routes(key, first, stop, m, rate, drawn, nodes, paths):
 
     Rows of ``drawn`` receive status key, s, t, trial; ``nodes`` and ``paths`` what the fast form found, as far as they reach.
     """
-    room, other = room_for(PATH_NODES, TREES), room_for(PATH_NODES, TREES)
+    room, other = route_workspace_for(PATH_NODES, TREE_COUNT), route_workspace_for(PATH_NODES, TREE_COUNT)
     path = room.path
-    pairs, lengths, batch = pair_arrays(), np.zeros(BATCH, np.int64), batch_for(BATCH)
+    pairs, lengths, batch = pair_arrays(), np.zeros(BATCH, np.int64), route_batch_for(BATCH)
     limit = threshold(rate)
-    cube = Cube(np.uint64(m), limit)
-    record, none = record_for(1 << 19, 0), np.zeros(0, np.uint64)
+    cube = DualCube(np.uint64(m), limit)
+    record, none = lookup_record_for(1 << 19, 0), np.zeros(0, np.uint64)
     lazy = kernels.dualcube_pairs(key, m, limit)
     done = 0
     for begin in range(first, stop, BATCH):
         n = draw_pairs(begin, min(begin + BATCH, stop), lazy, pairs)
         route_lengths(True, n, cube, pairs, lengths, batch, room)
         for i in range(n):
-            world = World(pairs.keys[i], limit, cube.m)
+            world = DualCubeStatus(pairs.keys[i], limit, cube.m)
             a = route(world, pairs.sources[i], pairs.targets[i], room)
             b = route_recorded(
-                Recorded(world.key, limit, cube.m, none, record), pairs.sources[i], pairs.targets[i], other
+                RecordedDualCube(world.key, limit, cube.m, none, record), pairs.sources[i], pairs.targets[i], other
             )
             full = record.asked.counts[1]
-            forget(record)
+            clear_record(record)
             if lengths[i] != (a - 1 if a > 0 else a):
                 return done
             if a != b or full or (a > 0 and (path[:a] != other.path[:a]).any()):
@@ -208,7 +214,7 @@ def test_draws_are_those_of_the_recipe(m, rate):
     _, drawn, *_ = run_routes(m, rate if m < 30 else 0.5, count)
     if m == 30:
         rate = 0.5
-    expected = [p for p in (plain_pair(KEY, t, m, rate) for t in range(count)) if p is not None]
+    expected = [p for p in (reference_pair(KEY, t, m, rate) for t in range(count)) if p is not None]
     assert sorted(drawn.tolist(), key=lambda row: row[3]) == expected
     assert (len(expected) < count) == (m == 1 or (m, rate) == (2, 0.8))
 
@@ -222,7 +228,7 @@ def test_documented_pairs_are_the_kernels():
     seen: Counter[bool] = Counter()
     for m, rate in ((1, 0.8), (2, 0.7), (5, 0.5), (9, 0.1), (20, 0.3), (30, 0.9)):
         for t in (0, 1, 2, 3, 5, 77, 1002, 2**33 + 1):
-            valid, key, s, t_node = replay.dualcube_routing(np.uint64(KEY), t, m, rate)
+            valid, key, s, t_node = replay.sample_dualcube_routing(np.uint64(KEY), t, m, rate)
             assert recipe["dualcube_pair"](KEY, t, m, rate) == ((s, t_node) if valid else None)
             assert key == recipe["words"](KEY, t, 1, 2)[0]
             if valid:
@@ -267,7 +273,7 @@ TALLIES += [(6, 0.5, 3, 40), (4, 0.5, 2590, 147)]
 def test_tally_is_the_twins(m, rate, first, trials):
     study, stop = DUALCUBE_ROUTING, first + trials
     tally = Tally.from_slots(study.tally, first, stop, run_trials(study, m, rate, first, stop))
-    counts, extremes = plain_tally(study, m, rate, first, stop)
+    counts, extremes = reference_tally(study, m, rate, first, stop)
     assert dict(tally.counts) == counts
     assert dict(tally.extremes) == extremes
 
@@ -296,7 +302,7 @@ def test_words_past_2_to_the_32_trials():
     study = DUALCUBE_ROUTING
     first = 2**32 + 5
     tally = Tally.from_slots(study.tally, first, first + 40, run_trials(study, 4, 0.4, first, first + 40))
-    counts, extremes = plain_tally(study, 4, 0.4, first, first + 40)
+    counts, extremes = reference_tally(study, 4, 0.4, first, first + 40)
     assert (dict(tally.counts), dict(tally.extremes)) == (counts, extremes)
 
 

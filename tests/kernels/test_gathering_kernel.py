@@ -7,21 +7,21 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
-from helpers.gathering_trials import RUNS, TABLES, check_trials, expected
-from helpers.tree_trials import drawn, faults_at, numbered, sets_of
+from helpers.compiled import mark_others_slow
+from helpers.gathering_trials import RUNS, TABLES, check_trials, reference_tally
+from helpers.tree_trials import enumerate_fault_sets, fault_counts, links_in_order, sample_faults
 
 import fastcube as fc
-from fastcube.kernels.gathering.layout import GATHER, common
+from fastcube.kernels.gathering.layout import GATHER, common_denominator
 from fastcube.kernels.gathering.scalar import GATHER_SETS, GATHER_SINGLE
 from fastcube.studies.leu_kuo import baselines, enumeration, tables
 
 
 def one_set(n, nodes, links):
     """The tally of one fault set, by the kernel."""
-    number = {link: i for i, link in enumerate(numbered(n))}
+    number = {link: i for i, link in enumerate(links_in_order(n))}
     numbers = [*sorted(number[link] for link in links), *sorted(nodes)]
-    slots = GATHER.fresh()
+    slots = GATHER.new_tally()
     GATHER_SETS(np.uint64(0), 0, 1, np.array([n, len(links), len(nodes), *numbers], np.float64), slots)
     counts, extremes = GATHER.read(slots)
     return counts, None if extremes["slowest"][1] < 0 else extremes["slowest"][0]
@@ -30,28 +30,30 @@ def one_set(n, nodes, links):
 @pytest.mark.kernels
 def test_all_small_sets():
     for n, most_links, most_nodes in ((1, 1, 1), (2, 4, 1)):
-        for links, nodes in sets_of(n, most_links, most_nodes):
-            assert one_set(n, nodes, links) == expected(n, nodes, links), (n, nodes, links)
+        for links, nodes in enumerate_fault_sets(n, most_links, most_nodes):
+            assert one_set(n, nodes, links) == reference_tally(n, nodes, links), (n, nodes, links)
 
 
 @pytest.mark.kernels
 def test_some_sets():
     rng = random.Random(1)
-    for links, nodes in rng.sample(list(sets_of(3, 4, 2)), 400) + rng.sample(list(sets_of(4, 2, 1)), 150):
+    for links, nodes in rng.sample(list(enumerate_fault_sets(3, 4, 2)), 400) + rng.sample(
+        list(enumerate_fault_sets(4, 2, 1)), 150
+    ):
         n = 3 if all(v < 8 for v in [*nodes, *itertools.chain(*links)]) else 4
-        assert one_set(n, nodes, links) == expected(n, nodes, links), (n, nodes, links)
+        assert one_set(n, nodes, links) == reference_tally(n, nodes, links), (n, nodes, links)
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("n", "most_links", "most_nodes"), [(3, 12, 1), (4, 3, 0), (5, 0, 2)])
 def test_all_sets(n, most_links, most_nodes):
-    for links, nodes in sets_of(n, most_links, most_nodes):
-        assert one_set(n, nodes, links) == expected(n, nodes, links), (n, nodes, links)
+    for links, nodes in enumerate_fault_sets(n, most_links, most_nodes):
+        assert one_set(n, nodes, links) == reference_tally(n, nodes, links), (n, nodes, links)
 
 
-@pytest.mark.parametrize("n", others_slow(range(1, 7), default=5))
+@pytest.mark.parametrize("n", mark_others_slow(range(1, 7), default=5))
 def test_trials(n):
-    for links, f in faults_at(n):
+    for links, f in fault_counts(n):
         if n < 6 or links in (n - 1, 2 * n, 2 ** (n - 1)):
             check_trials(n, links, f, 12 if n < 4 else 3 if n < 6 else 1)
 
@@ -70,15 +72,15 @@ def test_many_random_trials():
 def test_largest_cube():
     """Amounts of Q_10 fit: everything held adds up, one trial against the one-cube function."""
     key = np.uint64(5)
-    slots = GATHER.fresh()
+    slots = GATHER.new_tally()
     GATHER_SINGLE.compiled(key, 0, 1, np.array([10, 400, 30], np.float64), slots)
-    nodes, links = drawn(key, 0, 10, 400, 30)
+    nodes, links = sample_faults(key, 0, 10, 400, 30)
     cube = fc.Hypercube(10, nodes, links)
     counts = GATHER.read(slots)[0]
     for name, (algorithm, variant) in RUNS.items():
         g = fc.gather(cube, fc.find_tree(cube), algorithm, variant if algorithm == "FTTC" else None)
-        assert Fraction(counts[f"lost_{name}"], common(10)) == g.lost
-    assert common(10) * 1024 < 2**63
+        assert Fraction(counts[f"lost_{name}"], common_denominator(10)) == g.lost
+    assert common_denominator(10) * 1024 < 2**63
 
 
 # ---------------------------------------------------------------- exact tables
@@ -94,15 +96,15 @@ def test_tables_are_what_is_enumerated():
     for name, rows in TABLES.items():
         for row in rows:
             if row["sets"] < 3000:
-                assert tables.row(name, {axis: row[axis] for axis in ("n", "links", "f")}) == row
+                assert tables.table_row(name, {axis: row[axis] for axis in ("n", "links", "f")}) == row
 
 
 @pytest.mark.kernels
 def test_exact_values_are_the_twins():
     """Q_2 with two links and up to one node, set by set."""
     for f in (0, 1):
-        sets = [(nodes, links) for links, nodes in sets_of(2, 2, 1) if len(links) == 2 and len(nodes) == f]
-        sums = [expected(2, nodes, links)[0] for nodes, links in sets]
+        sets = [(nodes, links) for links, nodes in enumerate_fault_sets(2, 2, 1) if len(links) == 2 and len(nodes) == f]
+        sums = [reference_tally(2, nodes, links)[0] for nodes, links in sets]
         exact = fc.exact_gather(2, links=2, f=f)
         sinks = sum(s["sink"] for s in sums)
         assert enumeration.gather({"n": 2, "links": 2, "f": f}).trials == len(sets)
@@ -166,7 +168,7 @@ def test_replay_agrees_with_the_tally(name):
                 assert data["gap"] == counts["gap"]
             for run in data.get("runs") or {}:
                 lost = Fraction(data["runs"][run]["lost"])
-                assert lost * common(values["n"]) == counts[f"lost_{run}"]
+                assert lost * common_denominator(values["n"]) == counts[f"lost_{run}"]
                 assert f"{lost} are lost" in told.words or lost == 0
 
 
@@ -175,7 +177,7 @@ def test_the_rival_of_the_benchmark_loses_as_much():
         study = fc.study("gather")
         counts = study.count(study.point(values), 40).counts
         lost = sum(counts[f"lost_{variant}"] for variant in ("literal", "comment", "repaired"))
-        assert lost == baselines.gathered(study, values, 40) * common(values["n"]) > 0
+        assert lost == baselines.gathered_units(study, values, 40) * common_denominator(values["n"]) > 0
 
 
 @pytest.mark.parametrize(
@@ -210,15 +212,15 @@ def test_more_trials_against_one_cube(n, links, f):
     """Larger cubes with many faults, where blocked nodes meet failing ones; ``fc.gather`` agrees with the twin elsewhere."""
     key = np.uint64(fc.study("gather").key(5, {"n": n, "links": links, "f": f}))
     for t in range(60 if n < 7 else 15):
-        slots = GATHER.fresh()
+        slots = GATHER.new_tally()
         GATHER_SINGLE.compiled(key, t, t + 1, np.array([n, links, f], np.float64), slots)
         counts = GATHER.read(slots)[0]
-        nodes, pairs = drawn(key, t, n, links, f)
+        nodes, pairs = sample_faults(key, t, n, links, f)
         cube = fc.Hypercube(n, nodes, pairs)
         tree = fc.find_tree(cube)
         for name in RUNS if tree is not None else ():
             algorithm, variant = RUNS[name]
             g = fc.gather(cube, tree, algorithm, variant if algorithm == "FTTC" else None)
-            assert counts[f"lost_{name}"] == g.lost * common(n), (t, name)
+            assert counts[f"lost_{name}"] == g.lost * common_denominator(n), (t, name)
             if f"deadlocked_{name}" in counts:
                 assert counts[f"deadlocked_{name}"] == g.deadlocked

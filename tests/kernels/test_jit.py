@@ -10,7 +10,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
-from helpers.machine_code import assembly
+from helpers.machine_code import assembly_text
 
 import fastcube.kernels
 from fastcube.kernels.machine import jit, numba_internals
@@ -220,7 +220,7 @@ print(sorted(hooks & vars(philox.random_word).keys()))
 
 
 @pytest.mark.slow  # three seconds each
-@pytest.mark.parametrize("gone", [name for _, name in (*numba_internals.BLOCKS, *numba_internals.CACHE)])
+@pytest.mark.parametrize("gone", [name for _, name in (*numba_internals.BLOCK_HOOKS, *numba_internals.CACHE_HOOKS)])
 def test_without_a_private_member_of_numba_the_same_is_counted(gone):
     """Each of those hooked taken away: one line, and plain compilation."""
     said = []
@@ -235,7 +235,7 @@ def test_without_a_private_member_of_numba_the_same_is_counted(gone):
     assert line.count(" lacks ") == 1
     assert f" lacks {gone}: " in line
     assert hooked.startswith("['_compile_for_args'")
-    assert plain.startswith("[]") == (gone in {name for _, name in numba_internals.BLOCKS})
+    assert plain.startswith("[]") == (gone in {name for _, name in numba_internals.BLOCK_HOOKS})
 
 
 def test_what_is_linked_into_a_kernel_is_no_symbol_of_its_machine_code():
@@ -249,7 +249,7 @@ def test_what_is_linked_into_a_kernel_is_no_symbol_of_its_machine_code():
         return ones[0] + ones[n - 1]
 
     assert summed(3) == 2
-    lines = (line.split() for line in assembly(summed).splitlines() if "@function" in line)
+    lines = (line.split() for line in assembly_text(summed).splitlines() if "@function" in line)
     functions = [line[1] for line in lines]
     assert any(name.startswith(".L") for name in functions)
     assert all(name.startswith(".L") or "summed" in name for name in functions)

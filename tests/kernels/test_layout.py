@@ -29,7 +29,7 @@ def test_slots_follow_the_declaration():
     assert (LAYOUT.counter("hits"), LAYOUT.counter("total"), LAYOUT.counter("values")) == (0, 1, 3)
     assert (LAYOUT.extreme("largest"), LAYOUT.size) == (7, 9)
     assert isinstance(LAYOUT.counter("hits"), np.int64)
-    assert LAYOUT.fresh().tolist() == [0] * 7 + [-1, -1]
+    assert LAYOUT.new_tally().tolist() == [0] * 7 + [-1, -1]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_name_that_stands_twice_is_an_error():
 
 
 def test_reading_back():
-    slots = LAYOUT.fresh()
+    slots = LAYOUT.new_tally()
     slots[:] = [3, 2**32 + 5, 2, 1, 0, 4, 2, 9, 17]
     counts, extremes = LAYOUT.read(slots)
     assert counts == {"hits": 3, "total": 2**32 + 5 + 2 * 2**32, "values": (1, 0, 4, 2)}
@@ -67,7 +67,7 @@ def test_moments_are_counters_that_a_kernel_enters_at_once():
         Counter("between", ""),
         *(Moments(f"wide_{k}", "another", digits=2, square_digits=k) for k in (3, 4)),
     )
-    slots = layout.fresh()
+    slots = layout.new_tally()
     for x in (0, -3, 5):
         blocks.add_quantity(slots, layout.moments("small"), np.int64(x))
     blocks.add_quantity(slots, layout.moments("wide_3"), np.int64(2**32 - 1))
@@ -107,7 +107,7 @@ def test_tallies_with_bins_add():
 
 
 def test_offers_keep_the_smallest_trial_among_equals():
-    slots = LAYOUT.fresh()
+    slots = LAYOUT.new_tally()
     at = LAYOUT.extreme("largest")
     for value, trial in ((2, 9), (5, 8), (5, 7), (3, 1), (5, 12)):
         blocks.offer(slots, at, np.int64(value), np.int64(trial))
@@ -122,7 +122,7 @@ def misplaced(tally, slot):
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="NumPy refuses the write itself")
 @pytest.mark.parametrize("slot", [-1 - LAYOUT.size, LAYOUT.size, LAYOUT.size + 20])
 def test_a_kernel_that_writes_outside_its_tally_is_caught(guards, slot):
-    misplaced(LAYOUT.fresh(), slot)
+    misplaced(LAYOUT.new_tally(), slot)
     with pytest.raises(AssertionError, match="a kernel wrote outside its tally: hits, total, values"):
         guards.check()
 

@@ -32,7 +32,7 @@ from helpers import (
 import fastcube as fc
 from fastcube.kernels.broadcasting import dispatch as broadcasting
 from fastcube.kernels.dualcube import dispatch as dualcube
-from fastcube.kernels.machine.dispatch import Table
+from fastcube.kernels.machine.dispatch import KernelTable
 from fastcube.kernels.partition import dispatch as partition
 from fastcube.kernels.routing import dispatch as routing
 from fastcube.kernels.survival import dispatch as survival
@@ -55,7 +55,7 @@ class Sweep:
     """The points of a study that are looked through: its axis n (or m) by ``along``, at each of ``others``."""
 
     study: str
-    table: Table
+    table: KernelTable
     along: str
     values: tuple[float, ...]
     others: tuple[dict[str, Any], ...] = ({},)
@@ -104,13 +104,13 @@ SWEEPS = (
 def looked_through(sweep, number):
     """The points at one of the others, and the kernel that is taken at each."""
     points = sweep.points(sweep.others[number])
-    return points, {at: sweep.table.fastest(*point.values()) for at, point in points.items()}
+    return points, {at: sweep.table.choose_name(*point.values()) for at, point in points.items()}
 
 
 def served(sweep, number, a, b):
     """Points of each n that both kernels serve: the sides of a change between them, or else one where one of them is taken."""
     points, taken = looked_through(sweep, number)
-    both = {at for at, p in points.items() if all(sweep.table.serves(name, *p.values()) for name in (a, b))}
+    both = {at for at, p in points.items() if all(sweep.table.is_served(name, *p.values()) for name in (a, b))}
     changes, near, some = {}, {}, {}
     for n, i in sorted(both):
         for other in ((n, i + 1), (n + 1, i)):
@@ -138,7 +138,7 @@ PAIRS = [(sweep, a, b) for sweep in SWEEPS for a, b in itertools.combinations(sw
 
 def counted(kernel, study, point, first, stop):
     """Counters and extremes; the digits that a counter is kept in may differ."""
-    slots = study.tally.fresh()
+    slots = study.tally.new_tally()
     kernel.compiled(np.uint64(study.key(7, point)), first, stop, study.parameters(point), slots)
     return study.tally.read(slots)
 
@@ -161,7 +161,7 @@ def seconds(kernel, study, point):
 @pytest.mark.parametrize(("sweep", "a", "b"), PAIRS, ids=lambda value: getattr(value, "study", value))
 def test_two_kernels_count_the_same_trials_alike(sweep, a, b):
     study = fc.study(sweep.study)
-    one, other = sweep.table.load(a), sweep.table.load(b)
+    one, other = sweep.table.load_kernel(a), sweep.table.load_kernel(b)
     for point in chosen(sweep, a, b):
         took = [seconds(kernel, study, point) for kernel in (one, other)]
         trials = min(MOST, int(SECONDS / sum(took)))
@@ -186,12 +186,12 @@ def test_what_is_taken_serves(sweep):
 def dualcube_by_the_twin(m, rate, trials):
     study = fc.study("dualcube-routing")
     found = study.tally.read(dualcube_trials.run_trials(study, m, rate, 0, trials))
-    assert found == dualcube_trials.plain_tally(study, m, rate, 0, trials)
+    assert found == dualcube_trials.reference_tally(study, m, rate, 0, trials)
 
 
 def critical_by_the_twin(n, p, trials):
-    wanted = unsafe_rate_trials.expected(n, p, range(trials)).tolist()
-    for method in unsafe_rate_trials.methods(n, p):
+    wanted = unsafe_rate_trials.reference_tally(n, p, range(trials)).tolist()
+    for method in unsafe_rate_trials.serving_methods(n, p):
         assert unsafe_rate_trials.tally_of(method, n, p, 0, trials).tolist() == wanted
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
-from helpers.documented import recipe
-from helpers.multicast_trials import KEY, check_graphs, check_multicasts, check_simulations, count
+from helpers.compiled import mark_others_slow
+from helpers.documented import load_documented_sampler
+from helpers.multicast_trials import KEY, check_graphs, check_multicasts, check_simulations, count_trials
 from reference import multicasting as twin
 from reference import partition as plain
 from reference import wormhole as worm
@@ -18,16 +18,22 @@ from reference import wormhole as worm
 import fastcube as fc
 from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.multicasting.layout import MULTICAST
-from fastcube.kernels.multicasting.replay import multicasts
-from fastcube.kernels.multicasting.scalar import MULTICAST_SINGLE, alone, whole
-from fastcube.kernels.multicasting.supercube import label_of, net_for, place_of, set_faults, set_wanted
-from fastcube.kernels.wormhole.dependencies import build, graph_for
+from fastcube.kernels.multicasting.replay import sample_multicasts
+from fastcube.kernels.multicasting.scalar import MULTICAST_SINGLE, multicast_costs, separate_channels
+from fastcube.kernels.multicasting.supercube import (
+    set_wanted,
+    supercube_for,
+    supernode_label,
+    supernode_place,
+    update_faults,
+)
+from fastcube.kernels.wormhole.dependencies import build_graph, dependency_graph_for
 from fastcube.kernels.wormhole.layout import MULTICAST_WORMHOLE
-from fastcube.kernels.wormhole.replay import cyclic
+from fastcube.kernels.wormhole.replay import has_dependency_cycle
 from fastcube.kernels.wormhole.scalar import (
     MULTICAST_WORMHOLE_SINGLE,
+    has_deadlock_in_parts,
     set_up_wormhole,
-    stops_in_parts,
 )
 
 PATHS = ("shortcut", "hamilton")
@@ -47,8 +53,8 @@ def labels(values):
 )
 def test_multicasts_are_those_of_the_recipe(n, f, destinations):
     for t in (0, 1, 12345, 2**40 + 7):
-        faults, (s,), (nodes,) = multicasts(KEY, t, n, f, 1, destinations)
-        assert (faults, s, nodes) == recipe()["multicast_case"](KEY, t, n, f, destinations)
+        faults, (s,), (nodes,) = sample_multicasts(KEY, t, n, f, 1, destinations)
+        assert (faults, s, nodes) == load_documented_sampler()["multicast_case"](KEY, t, n, f, destinations)
 
 
 @pytest.mark.kernels
@@ -57,8 +63,8 @@ def test_multicasts_are_those_of_the_recipe(n, f, destinations):
 )
 def test_sets_of_multicasts_are_those_of_the_recipe(n, f, senders, destinations):
     for t in (0, 3, 54321):
-        faults, sources, parts = multicasts(KEY, t, n, f, senders, destinations)
-        assert (faults, list(zip(sources, parts, strict=True))) == recipe()["wormhole_case"](
+        faults, sources, parts = sample_multicasts(KEY, t, n, f, senders, destinations)
+        assert (faults, list(zip(sources, parts, strict=True))) == load_documented_sampler()["wormhole_case"](
             KEY, t, n, f, senders, destinations
         )
 
@@ -69,16 +75,16 @@ def test_sets_of_multicasts_are_those_of_the_recipe(n, f, senders, destinations)
 @kernel("UniTuple(int64, 4)(uint64[::1], int64, uint64, uint64[::1], int64, int64, int64)")
 def count_channels(faulty, n, s, nodes, lo, hi, hamilton):
     """N, detours, depth and the sum of N one by one of a given multicast; the pair must be fault-tolerant."""
-    net = net_for(n)
+    net = supercube_for(n)
     top = (np.int64(1) << (n - 2)) - 1
-    set_faults(net, faulty, lo, hi, n, True)
+    update_faults(net, faulty, lo, hi, n, True)
     set_wanted(net, nodes, lo, hi, n)
-    a = label_of(s, lo, hi, n)
-    q = place_of(s, lo, hi)
-    channels, detours, depth = whole(net, a, q, top, hamilton != 0)
+    a = supernode_label(s, lo, hi, n)
+    q = supernode_place(s, lo, hi)
+    channels, detours, depth = multicast_costs(net, a, q, top, hamilton != 0)
     separate = np.int64(0)
     for v in nodes:
-        separate += alone(net, a, q, label_of(v, lo, hi, n), place_of(v, lo, hi), top)
+        separate += separate_channels(net, a, q, supernode_label(v, lo, hi, n), supernode_place(v, lo, hi), top)
     return channels, detours, depth, separate
 
 
@@ -134,7 +140,7 @@ def test_a_hundred_thousand_random_multicasts():
 
 
 @pytest.mark.parametrize(
-    ("n", "f", "destinations"), others_slow([(3, 2, 3), (4, 4, 3), (5, 6, 20), (7, 6, 12), (10, 8, 30)], default=4)
+    ("n", "f", "destinations"), mark_others_slow([(3, 2, 3), (4, 4, 3), (5, 6, 20), (7, 6, 12), (10, 8, 30)], default=4)
 )
 def test_trials_count_what_one_multicast_does(n, f, destinations):
     check_multicasts(n, f, destinations, 3, 28)
@@ -143,7 +149,7 @@ def test_trials_count_what_one_multicast_does(n, f, destinations):
 @pytest.mark.kernels
 def test_the_hamilton_path_is_walked_up_to_n_14():
     for n, walked in ((14, True), (15, False), (20, False)):
-        counts, _ = count(MULTICAST_SINGLE, MULTICAST, (n, 2, 5), 0, 20)
+        counts, _ = count_trials(MULTICAST_SINGLE, MULTICAST, (n, 2, 5), 0, 20)
         assert (counts["hamilton"] > 0) == walked
         assert counts["partitioned"] == 20
 
@@ -155,15 +161,20 @@ def check_cycles(n, faults, pair):
     net = twin.Supercube(n, faults, *pair)
     for copies, unicast in itertools.product((1, 2), (False, True)):
         wanted = worm.has_cycle(worm.dependency_arcs(net, copies, unicast))
-        assert cyclic(labels(faults), n, *pair, int(unicast), copies) == wanted, (faults, pair, copies, unicast)
+        assert has_dependency_cycle(labels(faults), n, *pair, int(unicast), copies) == wanted, (
+            faults,
+            pair,
+            copies,
+            unicast,
+        )
 
 
 @kernel("int64[:, ::1](uint64[::1], int64, int64, int64, int64, int64)")
 def list_arcs(faulty, n, lo, hi, unicast, copies):
     """The arcs of a given supercube's graph as rows (channel, channel that it waits for), some more than once."""
-    net, graph = net_for(n), graph_for(n)
-    set_faults(net, faulty, lo, hi, n, True)
-    build(graph, net, n, unicast != 0, copies)
+    net, graph = supercube_for(n), dependency_graph_for(n)
+    update_faults(net, faulty, lo, hi, n, True)
+    build_graph(graph, net, n, unicast != 0, copies)
     out = np.empty((graph.arcs[0], 2), np.int64)
     for c in range(graph.head.size):
         arc = graph.head[c]
@@ -216,7 +227,7 @@ def test_cycles_are_those_of_the_twin():
             check_cycles(4, faults, pair)
 
 
-@pytest.mark.parametrize(("n", "f"), others_slow([(3, 1), (4, 3), (5, 4), (6, 6)], default=3))
+@pytest.mark.parametrize(("n", "f"), mark_others_slow([(3, 1), (4, 3), (5, 4), (6, 6)], default=3))
 def test_trials_count_what_one_graph_shows(n, f):
     check_graphs(n, f, 5, 30)
 
@@ -229,10 +240,10 @@ def stops_with(faulty, n, lo, hi, sources, nodes, copies):
     """Whether given multicasts, each with as many destinations, stop: 0 or 1.  The pair must be fault-tolerant."""
     many = nodes.shape[1]
     scratch = set_up_wormhole(np.array([n, faulty.size, sources.size, many], np.float64))
-    set_faults(scratch.net, faulty, lo, hi, n, True)
+    update_faults(scratch.net, faulty, lo, hi, n, True)
     scratch.ends.sources[:] = sources
     scratch.ends.nodes[:, :many] = nodes
-    return np.int64(stops_in_parts(scratch, lo, hi, n, many, many, copies))
+    return np.int64(has_deadlock_in_parts(scratch, lo, hi, n, many, many, copies))
 
 
 @pytest.mark.slow
@@ -258,7 +269,7 @@ def test_random_sets_of_multicasts_stop_as_in_the_simulation():
 
 @pytest.mark.parametrize(
     ("n", "f", "senders", "destinations"),
-    others_slow([(3, 2, 4, 4), (4, 3, 8, 1), (4, 0, 8, 4), (5, 4, 16, 8)], default=3),
+    mark_others_slow([(3, 2, 4, 4), (4, 3, 8, 1), (4, 0, 8, 4), (5, 4, 16, 8)], default=3),
 )
 def test_trials_count_what_one_simulation_shows(n, f, senders, destinations):
     check_simulations((n, f, senders, destinations), 5, 25)
@@ -267,6 +278,6 @@ def test_trials_count_what_one_simulation_shows(n, f, senders, destinations):
 @pytest.mark.kernels
 @pytest.mark.parametrize("n", [7, 8])
 def test_room_for_the_largest_trials(n):
-    counts, _ = count(MULTICAST_WORMHOLE_SINGLE, MULTICAST_WORMHOLE, (n, n - 1, 64, 2**n - n), 0, 2)
+    counts, _ = count_trials(MULTICAST_WORMHOLE_SINGLE, MULTICAST_WORMHOLE, (n, n - 1, 64, 2**n - n), 0, 2)
     assert counts["partitioned"] == 2
     assert counts["deadlock_separate"] == 0

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers.machine_code import assembly, has
+from helpers.machine_code import assembly_text, has_cpu_feature
 from reference import partition as twin
 
 import fastcube as fc
@@ -21,14 +21,14 @@ from fastcube.kernels.partition import dispatch
 from fastcube.kernels.partition.bitmap import search_marked, two_partition_marked
 from fastcube.kernels.partition.lanes import TWO_PARTITION_LANES_16
 from fastcube.kernels.partition.layout import TWO_PARTITION
-from fastcube.kernels.partition.scalar import TWO_PARTITION_SINGLE, listed, search_listed
-from fastcube.studies.wang_lin_kuo.partition import MOST, counts
+from fastcube.kernels.partition.scalar import TWO_PARTITION_SINGLE, fault_list_for, search_listed
+from fastcube.studies.wang_lin_kuo.partition import MOST, partition_counts
 
 KEY = 0x5EED0123456789AB
 
 
 def count(kernel, n, f, first, stop, key=KEY):
-    slots = TWO_PARTITION.fresh()
+    slots = TWO_PARTITION.new_tally()
     kernel(np.uint64(key), first, stop, np.array([n, f], np.float64), slots)
     return slots.tolist()
 
@@ -36,7 +36,7 @@ def count(kernel, n, f, first, stop, key=KEY):
 def serving(n, f):
     """All kernels that can serve a point."""
     table = dispatch.TWO_PARTITION
-    return [table.load(name) for name in table.names if table.serves(name, n, f)]
+    return [table.load_kernel(name) for name in table.names if table.is_served(name, n, f)]
 
 
 def answer(n, faults):
@@ -57,7 +57,7 @@ def expected(n, f, first, stop):
 
 @kernel("Tuple((int64, int64, boolean))(uint64[::1], int64)")
 def solved_listed(labels, n):
-    faults = listed(n, labels.size)
+    faults = fault_list_for(n, labels.size)
     faults.count[0] = labels.size
     for i in range(labels.size):
         faults.labels[i] = labels[i]
@@ -189,9 +189,9 @@ def test_most_faults():
 
 
 @pytest.mark.kernels
-@pytest.mark.skipif(not has("avx512bitalg"), reason="this CPU counts no bits in vectors")
+@pytest.mark.skipif(not has_cpu_feature("avx512bitalg"), reason="this CPU counts no bits in vectors")
 def test_lanes_are_vectors_in_the_machine_code():
-    text = assembly(TWO_PARTITION_LANES_16)
+    text = assembly_text(TWO_PARTITION_LANES_16)
     for instruction in ("vpopcntw", "vpminuw", "vpcompressw", "vptestmw", "vpmuludq"):
         assert re.search(rf"{instruction}\s.*%zmm", text), instruction
 
@@ -204,7 +204,7 @@ def test_lanes_are_vectors_in_the_machine_code():
 def test_enumeration_is_that_of_the_twin(n):
     for f in range(MOST[n] + 1):
         found = [answer(n, faults) for faults in itertools.combinations(range(2**n), f)]
-        assert counts(n, MOST[n])[f] == (sum(a[0] >= 0 for a in found), sum(a[2] for a in found))
+        assert partition_counts(n, MOST[n])[f] == (sum(a[0] >= 0 for a in found), sum(a[2] for a in found))
 
 
 @pytest.mark.kernels

@@ -10,12 +10,12 @@ from fractions import Fraction
 import numba
 import numpy as np
 import pytest
-from helpers.documented import recipe
-from helpers.planted_trials import KEY, check_planted, count, drawn, first
+from helpers.documented import load_documented_sampler
+from helpers.planted_trials import KEY, check_planted, count_trials, is_first_pair, sample_faults
 from reference import planting as plain
 from scipy.special import chdtrc
 
-from fastcube.exact.unsafe import enumerated
+from fastcube.exact.unsafe import enumerate_fault_sets
 from fastcube.kernels.unsafe import planting
 from fastcube.kernels.unsafe.layout import DIMENSIONS, MARKING, UNSAFE_RARE
 
@@ -32,9 +32,9 @@ SMALL = {(2, 2), (2, 4), (3, 5), (4, 16), (5, 7), (6, 3), (7, 10), (16, 8), (20,
 
 @pytest.mark.parametrize(("n", "f"), POINTS)
 def test_draws_are_those_of_the_recipe(n, f):
-    documented = recipe()["planted_sequence"]
+    documented = load_documented_sampler()["planted_sequence"]
     for t in (0, 1, 2, 3, 5, 14, 1000, 2**33 + 7):
-        assert drawn(t, n, f) == documented(int(KEY), t, n, f)
+        assert sample_faults(t, n, f) == documented(int(KEY), t, n, f)
 
 
 @pytest.mark.parametrize(("n", "f"), [p if p in SMALL else pytest.param(*p, marks=pytest.mark.slow) for p in POINTS])
@@ -46,8 +46,8 @@ def test_counts_are_those_of_the_plain_twin(n, f):
 def test_any_split_adds_up(n, f):
     stop = MANY // 40
     cuts = [0, 1, 3, 10, 17, stop // 3, stop]
-    parts = [count(n, f, a, b) for a, b in itertools.pairwise(cuts)]
-    whole, extremes = count(n, f, 0, stop)
+    parts = [count_trials(n, f, a, b) for a, b in itertools.pairwise(cuts)]
+    whole, extremes = count_trials(n, f, 0, stop)
     assert {name: sum(c[name] for c, _ in parts) for name in whole} == whole
     for name, (value, trial) in extremes.items():
         best = max(e[name][0] for _, e in parts)
@@ -64,7 +64,7 @@ def test_everything_that_can_be_drawn_is_equally_likely(n, f):
     trials = 12 * len(possible) if SLOW else 40 * len(possible)
     seen = Counter()
     for t in range(trials):
-        faults, i, j = drawn(t, n, f)
+        faults, i, j = sample_faults(t, n, f)
         seen[tuple(faults), i, j] += 1
     assert seen.keys() <= possible
     wanted = trials / len(possible)
@@ -78,7 +78,7 @@ def test_masks_positions_and_bits_are_uniform(n, f):
     trials = 800 if SLOW else 20_000
     masks, pairs, ones = Counter(), Counter(), np.zeros((f, n), np.int64)
     for t in range(trials):
-        faults, i, j = drawn(t, n, f)
+        faults, i, j = sample_faults(t, n, f)
         masks[faults[i] ^ faults[j]] += 1
         pairs[i, j] += 1
         ones += np.array(faults, np.uint64)[:, None] >> np.arange(n, dtype=np.uint64) & np.uint64(1) == 1
@@ -94,7 +94,7 @@ def test_masks_positions_and_bits_are_uniform(n, f):
 @pytest.mark.parametrize(("n", "f"), [(2, 2), (2, 3), (3, 2), (3, 3), (3, 4)])
 def test_means_are_those_over_all_fault_sets(n, f):
     """E[g] = S E*[g, counted], by going through everything that can be drawn."""
-    joint = enumerated(n)[f]
+    joint = enumerate_fault_sets(n)[f]
     exact = Fraction(sum(unsafe * many for (unsafe, _), many in joint.items()), math.comb(2**n, f))
     values, draws = 0, 0
     for faults, i, j in plain.sequences(n, f):
@@ -114,7 +114,7 @@ def test_the_first_pair_is_found_wherever_it_stands():
             labels = np.array([*far[:f], *[far[0]] * 8], np.uint64)
             labels[j] = labels[i] ^ np.uint64(1 << 40)
             for a, b in ((i, j), (0, 1), (i, f - 1), (f - 2, f - 1)):
-                assert first(labels, f, a, b) == ((a, b) <= (i, j)), (f, i, j, a, b)
+                assert is_first_pair(labels, f, a, b) == ((a, b) <= (i, j)), (f, i, j, a, b)
 
 
 def test_classes_are_the_layouts():

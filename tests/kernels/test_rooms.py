@@ -7,8 +7,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
-from helpers.documented import recipe
+from helpers.compiled import mark_others_slow
+from helpers.documented import load_documented_sampler
 from reference import unsafe as plain
 from scipy.special import chdtrc
 
@@ -28,11 +28,11 @@ def fill_twice(values, capacity, new, there):
     """Add all values, empty the set, add all again; what each second addition and a question after it answered."""
     seen = labels.label_set(capacity)
     for x in values:
-        labels.add(seen, x)
-    labels.clear(seen)
+        labels.add_label(seen, x)
+    labels.clear_labels(seen)
     for i in range(values.size):
-        there[i] = labels.contains(seen, values[i])
-        new[i] = labels.add(seen, values[i])
+        there[i] = labels.has_label(seen, values[i])
+        new[i] = labels.add_label(seen, values[i])
     return seen.counts[1]
 
 
@@ -63,9 +63,9 @@ def merged_faults(faults, base, free):
 @kernel("Tuple((boolean, int64, uint64))(uint64, uint64, uint64, uint64)")
 def relation(base, free, other, other_free):
     return (
-        subcubes.contains(base, free, other),
-        subcubes.apart(base, free, other, other_free),
-        subcubes.enclosing(base, free, other, other_free),
+        subcubes.is_in_subcube(base, free, other),
+        subcubes.subcube_distance(base, free, other, other_free),
+        subcubes.enclosing_dims(base, free, other, other_free),
     )
 
 
@@ -98,9 +98,9 @@ def test_faults_and_pair_are_those_of_the_recipe(n):
     for f in sorted({f for f in (0, 1, 2, 3, 2**n // 2, 2**n // 2 + 1, 2**n - 2, 40) if 0 <= f <= min(2**n - 2, 1000)}):
         for t in (0, 1, 12345, 2**40 + 7):
             drawn, _, ends = trial_faults(np.uint64(KEY), t, n, f, 0, 2)
-            faults, s, d = recipe()["fault_set_and_pair"](KEY, t, n, f)
+            faults, s, d = load_documented_sampler()["fault_set_and_pair"](KEY, t, n, f)
             assert [*drawn.tolist(), *ends.tolist()] == [*faults, s, d]
-            assert faults == recipe()["fault_set"](KEY, t, n, f)
+            assert faults == load_documented_sampler()["fault_set"](KEY, t, n, f)
 
 
 @pytest.mark.kernels
@@ -118,21 +118,21 @@ def test_faults_and_pair_are_uniform(f):
 @kernel("int64(uint64, int64, int64, float64, boolean, uint64[:, ::1])")
 def lazy_pairs(key, bits, stop, rate, whole, out):
     batch = pairs.pair_arrays()
-    n = pairs.draw_pairs(np.int64(0), stop, pairs.Lazy(key, nodes.threshold(rate), bits, whole), batch)
+    n = pairs.draw_pairs(np.int64(0), stop, pairs.PairSource(key, nodes.threshold(rate), bits, whole), batch)
     for i in range(n):
         out[i, 0], out[i, 1], out[i, 2], out[i, 3] = batch.trials[i], batch.keys[i], batch.sources[i], batch.targets[i]
     return n
 
 
 @pytest.mark.kernels
-@pytest.mark.parametrize(("bits", "rate"), others_slow([(2, 0.9), (3, 0.5), (62, 0.3), (20, 0.97)], default=3))
+@pytest.mark.parametrize(("bits", "rate"), mark_others_slow([(2, 0.9), (3, 0.5), (62, 0.3), (20, 0.97)], default=3))
 def test_pairs_drawn_whole_have_a_status_key_of_their_own(bits, rate):
     out = np.empty((64, 4), np.uint64)
     assert lazy_pairs(np.uint64(KEY), bits, 64, rate, True, out) == 64
     for t, key, s, d in sorted(out.tolist()):
         count = int(20 / (1 - rate) ** 2)  # an attempt finds both ends nonfaulty with probability (1 - rate)^2
-        keys = recipe()["words"](KEY, t, count, 2).tolist()
-        ends = (recipe()["words"](KEY, t, 2 * count, 6) % np.uint64(2**bits)).tolist()
+        keys = load_documented_sampler()["words"](KEY, t, count, 2).tolist()
+        ends = (load_documented_sampler()["words"](KEY, t, 2 * count, 6) % np.uint64(2**bits)).tolist()
         for a, (u, v) in enumerate(zip(ends[::2], ends[1::2], strict=True)):
             nonfaulty = [int(one_status(np.uint64(keys[a]), np.uint64(x))) >= int(rate * 2**64) for x in (u, v)]
             if u != v and all(nonfaulty):
@@ -150,15 +150,15 @@ def one_status(key, label):
 
 @kernel("int64(int64, uint64[::1], uint64, uint64)")
 def shortest(n, faults, s, t):
-    rows = np.empty((3, bitmask.words_of(n)), np.uint64)
-    bitmask.nonfaulty_state(n, faults, faults.size, rows[0])
+    rows = np.empty((3, bitmask.count_words(n)), np.uint64)
+    bitmask.write_nonfaulty(n, faults, faults.size, rows[0])
     now, then = rows[1], rows[2]
     now[:] = 0
-    bitmask.put(now, s)
+    bitmask.set_node(now, s)
     length = 0
     new = True
-    while new and not bitmask.get(now, t):
-        new = bitmask.spread(now, now, rows[0], 0, n, then)
+    while new and not bitmask.has_node(now, t):
+        new = bitmask.spread_nodes(now, now, rows[0], 0, n, then)
         now, then = then, now
         length += 1
     return length if new else -1
@@ -188,7 +188,7 @@ def _in_word(world, label):
     return (world >> label) & np.uint64(1) == np.uint64(0)
 
 
-_first = paths.first_nonfaulty(_in_word)
+_first = paths.make_first_nonfaulty(_in_word)
 
 
 @kernel("uint64(uint64, uint64, uint64)")

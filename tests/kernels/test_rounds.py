@@ -6,7 +6,7 @@ import re
 import numba
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 from reference.bernoulli import close
 from reference.unsafe import find_unsafe
 
@@ -17,12 +17,12 @@ from fastcube.kernels.unsafe import rounds
 
 @kernel("int64(uint64[::1], uint64[::1], int64)", cache=False)
 def words(state, other, d):
-    return rounds.rounds_marked(state, other, np.empty(rounds.marks_words(d), np.uint64), d)
+    return rounds.run_marked_rounds(state, other, np.empty(rounds.count_marks_words(d), np.uint64), d)
 
 
 @kernel("UniTuple(uint64, 2)(uint64, int64)", cache=False)
 def word(x, d):
-    steps, closed = rounds.rounds_word(x, d)
+    steps, closed = rounds.run_word_rounds(x, d)
     return np.uint64(steps), closed
 
 
@@ -44,7 +44,7 @@ def across(x, out):
 def logic(x, y, z, out):
     a, b, c = simd.load(x, 0), simd.load(y, 0), simd.load(z, 0)
     simd.store(out, 0, simd.majority(a, b, c))
-    simd.store(out, 8, simd.either3(a, b, c))
+    simd.store(out, 8, simd.bit_or3(a, b, c))
 
 
 def pack(state):
@@ -101,7 +101,7 @@ def test_random_cubes(d):
 
 
 @pytest.mark.kernels
-@pytest.mark.parametrize("d", others_slow([15, 16, 17, 18], default=3))
+@pytest.mark.parametrize("d", mark_others_slow([15, 16, 17, 18], default=3))
 def test_large_cubes(d):
     # more than 64 vectors: the marks have several words, and changes cross from one to another
     rng = np.random.default_rng(d)
@@ -161,7 +161,7 @@ def test_link_faults_are_marked_in_step_one(d):
         faulty, ends = rng.random(2**d) < p, rng.random(2**d) < q
         want_steps, want = close(faulty, d, ends)
         mask = pack(faulty)
-        assert rounds.rounds_cube(mask, pack(ends), np.empty_like(mask), max(d, 9)) == want_steps
+        assert rounds.run_cube_rounds(mask, pack(ends), np.empty_like(mask), max(d, 9)) == want_steps
         assert (unpack(mask, d) == want).all()
 
 

@@ -10,9 +10,9 @@ from fractions import Fraction
 import numba
 import numpy as np
 import pytest
-from helpers.compiled import default_or_marked
-from helpers.documented import recipe
-from helpers.routing_trials import RATE, check, check_rate, enter
+from helpers.compiled import mark_unless_default
+from helpers.documented import load_documented_sampler
+from helpers.routing_trials import RATE, check_rate, check_routing, record_route
 from reference.routing import Cube
 from scipy.special import bdtr, bdtrc
 
@@ -46,7 +46,7 @@ def expected(cases):
             if name != "route3" or safe:
                 outcome, path = cube.route(name.upper(), s, t, k)
                 found[name] = len(path) - 1 if outcome == "delivered" else None
-                enter(counts, extremes, name, outcome, found[name], h, trial)
+                record_route(counts, extremes, name, outcome, found[name], h, trial)
         if safe:
             counts["route_delivered_active"] += cube.route("ROUTE", s, t)[0] == "delivered"
             for name in ("route1", "route2"):
@@ -83,10 +83,10 @@ OTHERS = [pytest.param(at(10, 12, k=2), marks=pytest.mark.slow)]
 
 
 @compiled
-@pytest.mark.parametrize("point", default_or_marked("routing", POINTS) + OTHERS, ids=str)
+@pytest.mark.parametrize("point", mark_unless_default("routing", POINTS) + OTHERS, ids=str)
 def test_kernel_is_the_twin(point):
     tally = ROUTING.count(point, 120, first=37)
-    check(tally, *expected(drawn(point, 37, 157)))
+    check_routing(tally, *expected(drawn(point, 37, 157)))
 
 
 @compiled
@@ -96,7 +96,7 @@ def test_kernel_is_the_twin_on_many_trials(n):
     for f, links, k in itertools.product((1, 2, n // 2, n, 2 * n), (0, 2), (1, 2, n)):
         if f <= 2**n - 2:
             tally = ROUTING.count(at(n, f, links, k), 500)
-            check(tally, *expected(drawn(at(n, f, links, k), 0, 500)))
+            check_routing(tally, *expected(drawn(at(n, f, links, k), 0, 500)))
 
 
 @pytest.mark.kernels
@@ -141,7 +141,7 @@ def test_lanes_equal_one_trial_at_a_time(lanes, points):
         for first, stop in ((0, 3000), (777, 3333)):
             tallies = []
             for form in (lanes, ROUTING_SINGLE):
-                slots = layout.ROUTING.fresh()
+                slots = layout.ROUTING.new_tally()
                 form(np.uint64(11), first, stop, np.array(list(point.values()), np.float64), slots)
                 tallies.append(layout.ROUTING.read(slots))
             assert tallies[0] == tallies[1], point
@@ -207,7 +207,7 @@ def test_messages_where_no_node_is_crowded():
         for f, k in itertools.product(range(1, most + 1), range(1, n)):
             for radius, least in ((k, 1), (k, k + 1), (1, 1)):
                 sets = list(itertools.combinations(range(1, 2**n), f))
-                params, slots = [n, f, 0, k, radius, least, *range(f)], layout.ROUTING.fresh()
+                params, slots = [n, f, 0, k, radius, least, *range(f)], layout.ROUTING.new_tally()
                 ROUTING_SETS(np.uint64(0), 0, len(sets), np.array(params, np.float64), slots)
                 counts, _ = layout.ROUTING.read(slots)
                 messages = sum(counts[f"route1_{end}"] for end in ("delivered", "stuck", "livelock"))
@@ -240,14 +240,14 @@ def test_closed_forms(n):
     for rate in (0.0, 0.1, 0.4):
         tally = RATE.count({"n": n, "rate": rate, "k": 1}, 200_000)
         assert tally.counts["valid"] == tally.trials
-        agrees(tally.counts["route1_minimal"], tally.trials, float(closed_forms.minimal_share(n, rate)), (n, rate))
-        agrees(tally.counts["route_delivered"], tally.trials, float(closed_forms.plain_share(n, rate)), (n, rate))
+        agrees(tally.counts["route1_minimal"], tally.trials, float(closed_forms.minimal_fraction(n, rate)), (n, rate))
+        agrees(tally.counts["route_delivered"], tally.trials, float(closed_forms.basic_fraction(n, rate)), (n, rate))
 
 
 def test_closed_forms_at_the_ends():
-    assert closed_forms.minimal_share(2, 0.5) == (2 + 1 - Fraction(1, 4)) / 3
-    assert closed_forms.plain_share(2, 0.5) == Fraction(2 + Fraction(1, 2)) / 3
-    assert closed_forms.minimal_share(60, 0.0) == closed_forms.plain_share(60, 0.0) == 1
+    assert closed_forms.minimal_fraction(2, 0.5) == (2 + 1 - Fraction(1, 4)) / 3
+    assert closed_forms.basic_fraction(2, 0.5) == Fraction(2 + Fraction(1, 2)) / 3
+    assert closed_forms.minimal_fraction(60, 0.0) == closed_forms.basic_fraction(60, 0.0) == 1
 
 
 @compiled
@@ -274,14 +274,14 @@ def route_all(n, nodes, links, s, t, k, out):
     faults.labels[: nodes.size] = nodes
     for i in range(links.shape[0]):
         faults.lower[i], faults.dims[i] = links[i, 0], links[i, 1]
-    listed.remember(faults)
+    listed.index_faults(faults)
     listed.unsafe_subcubes(faults)
-    search = rules.search_for(k)
+    search = rules.search_scratch_for(k)
     whole = (ONE << np.uint64(n)) - ONE
     out[0] = rules.route_passes(faults, s, t)
-    out[1] = rules.walk1(faults, s, t, whole, k, search)
-    out[2] = rules.walk2(faults, s, t, whole, k, search)
-    out[3] = rules.walk3(faults, s, t, whole, k, search)
+    out[1] = rules.simulate_route1(faults, s, t, whole, k, search)
+    out[2] = rules.simulate_route2(faults, s, t, whole, k, search)
+    out[3] = rules.simulate_route3(faults, s, t, whole, k, search)
 
 
 CODES = {"stuck": -1, "livelock": -2, "limit": -3, "lost": -4}
@@ -371,7 +371,7 @@ def test_exact_values_that_cannot_be_had(arguments, message):
 @compiled
 @pytest.mark.parametrize("n", [2, 5, 9, 20, 40])
 def test_trials_are_those_of_the_recipe(n):
-    names, key = recipe(), 0x5EED
+    names, key = load_documented_sampler(), 0x5EED
     for trial in range(8):
         for f in {0, 1, min(2**n - 2, 9)}:
             nodes, _, ends = replay.routing(key, trial, n, f, 0)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
-from helpers.documented import recipe
+from helpers.compiled import mark_others_slow
+from helpers.documented import load_documented_sampler
 from scipy.special import chdtrc
 
 import fastcube as fc
@@ -46,9 +46,9 @@ def eight_pairs(key, blocks, halves, purpose, out):
 @kernel("void(uint64, uint64, uint64[::1], uint64, uint64[::1])")
 def four_at_once(key, block, halves, purpose, out):
     """Words of 32 blocks for the first half, and of eight blocks each, also for another purpose, for four halves."""
-    even, odd = philox.lanes(key, philox.prepare_four(key, block, purpose), halves[0])
+    even, odd = philox.word_lanes(key, philox.prepare_four_vectors(key, block, purpose), halves[0])
     one, other = philox.prepare_lanes(key, block, purpose), philox.prepare_lanes(key, block, purpose + np.uint64(1))
-    evens, odds = philox.four_lanes(key, (one, other, one, one), (halves[0], halves[1], halves[2], halves[3]))
+    evens, odds = philox.four_word_lanes(key, (one, other, one, one), (halves[0], halves[1], halves[2], halves[3]))
     for at, (e, o) in ((0, (even, odd)), (64, (evens, odds))):
         e4, o4 = simd.quarters(e), simd.quarters(o)
         for i in range(4):
@@ -83,7 +83,7 @@ def known_answers():
 @pytest.mark.parametrize(("counter", "key", "output"), known_answers())
 def test_philox_gives_the_known_answers(counter, key, output):
     c0, c1, c2, c3 = counter
-    assert [int(x) for x in recipe()["philox"](*counter, *key)] == output
+    assert [int(x) for x in load_documented_sampler()["philox"](*counter, *key)] == output
     for parity in (0, 1):
         got = one_word(
             np.uint64(key[0] | key[1] << 32), np.uint64(c0 | c1 << 32), np.uint64(2 * c2 + parity), np.uint64(c3)
@@ -127,19 +127,21 @@ def test_lanes_are_the_same_words():
 
 def test_the_recipe_hashes_points_as_the_engine_does():
     for study, seed, point in (("unsafe-fraction", 0, {"n": 10, "f": 5}), ("unsafe-critical", 7, {"n": 8, "p": 0.1})):
-        assert recipe()["point_key"](study, seed, point) == fc.study(study).key(seed, point)
+        assert load_documented_sampler()["point_key"](study, seed, point) == fc.study(study).key(seed, point)
 
 
 # ---------------------------------------------------------------- the recipe regenerates every fault set
 
 
-@pytest.mark.parametrize("n", others_slow([1, 2, 3, 5, 8, 9, 31, 32, 33, 62, 16, 17], default=10))
+@pytest.mark.parametrize("n", mark_others_slow([1, 2, 3, 5, 8, 9, 31, 32, 33, 62, 16, 17], default=10))
 def test_fault_sets_are_those_of_the_recipe(n):
     for f in sorted(
         {f for f in (0, 1, 2, 3, 2**n // 2, 2**n // 2 + 1, 2**n - 1, 2**n, 40, 500) if f <= min(2**n, 2**16)}
     ):
         for key, t in zip(KEYS, (0, 1, 12345, 2**40 + 7), strict=True):
-            assert nodes.fault_set(np.uint64(key), t, n, f).tolist() == recipe()["fault_set"](key, t, n, f)
+            assert nodes.fault_set(np.uint64(key), t, n, f).tolist() == load_documented_sampler()["fault_set"](
+                key, t, n, f
+            )
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 16, 17, 32, 33, 60])
@@ -147,14 +149,14 @@ def test_link_sets_are_those_of_the_recipe(n):
     for count in sorted({c for c in (0, 1, 2, 5, 33, 300, n * 2**n // 2) if c <= min(n * 2**n // 2, 2000)}):
         for key, t in zip(KEYS, (0, 3, 54321, 2**40 + 7), strict=True):
             found = links.link_set(np.uint64(key), t, n, count)
-            assert [tuple(row) for row in found.tolist()] == recipe()["link_set"](key, t, n, count)
+            assert [tuple(row) for row in found.tolist()] == load_documented_sampler()["link_set"](key, t, n, count)
 
 
 @kernel("void(uint64, uint64, uint64, uint64, uint16[::1])")
 def links_of_32(key, b, half, n, out):
     rows = philox.pair_lanes(key, b, half, philox.LINKS), philox.pair_lanes(key, b, half, philox.DIMENSIONS)
     for parity in range(2):
-        lower, bit, skipped = links.link_lanes(simd.as16(rows[0][parity]), simd.as16(rows[1][parity]), n)
+        lower, bit, skipped = links.decode_link_lanes(simd.as16(rows[0][parity]), simd.as16(rows[1][parity]), n)
         simd.store(out, 96 * parity, lower)
         simd.store(out, 96 * parity + 32, bit)
         simd.store(out, 96 * parity + 64, simd.select(skipped, bit, simd.xor(bit, bit)))
@@ -164,7 +166,7 @@ def links_of_32(key, b, half, n, out):
 def links_of_16(key, b, half, n, out):
     rows = philox.pair_lanes(key, b, half, philox.LINKS), philox.pair_lanes(key, b, half, philox.DIMENSIONS)
     for parity in range(2):
-        lower, bit, skipped = links.link_lanes(simd.as32(rows[0][parity]), simd.as32(rows[1][parity]), n)
+        lower, bit, skipped = links.decode_link_lanes(simd.as32(rows[0][parity]), simd.as32(rows[1][parity]), n)
         simd.store(out, 48 * parity, lower)
         simd.store(out, 48 * parity + 16, bit)
         simd.store(out, 48 * parity + 32, simd.select(skipped, bit, simd.xor(bit, bit)))
@@ -201,7 +203,7 @@ def test_lazy_statuses_are_those_of_the_recipe():
         assert int(one_threshold(rate)) == int(rate * 2**64)
         for key, label, t in rng.integers(0, 2**62, (50, 3), np.uint64):
             faulty = one_status(key, t, label) < one_threshold(rate)
-            assert faulty == recipe()["is_faulty"](int(key), int(t), int(label), rate)
+            assert faulty == load_documented_sampler()["is_faulty"](int(key), int(t), int(label), rate)
 
 
 # ---------------------------------------------------------------- uniformity
@@ -282,7 +284,7 @@ def repeats_kept(key, t, n, f):
 
 def modulo_biased(key, t, n, count):
     """A dimension from two bits that hold three of them: 3 is taken for 0 instead of being skipped."""
-    nodes, fields = (recipe()["fields"](int(key), t, 16, 64, purpose).tolist() for purpose in (3, 5))
+    nodes, fields = (load_documented_sampler()["fields"](int(key), t, 16, 64, purpose).tolist() for purpose in (3, 5))
     links = dict.fromkeys((x % 2**n & ~(1 << d % 4 % n), d % 4 % n) for x, d in zip(nodes, fields, strict=True))
     return np.array(list(links)[:count])
 

@@ -65,16 +65,16 @@ def test_masks_counts_and_compression(width):
     @kernel(f"uint64(uint{width}[::1], uint{width}[::1], uint{width}[:, ::1])", variant=f"w{width}", cache=False)
     def apply(x, y, out):
         a, b = simd.load(x, 0), simd.load(y, 0)
-        few = simd.less_equal(simd.popcount(a), simd.like(a, bound))
+        few = simd.less_equal(simd.popcount(a), simd.splat_like(a, bound))
         simd.store(out[0], 0, simd.popcount(a))
         simd.store(out[1], 0, simd.compress(few, a))
-        simd.store(out[2], 0, simd.select(simd.mask_and(few, simd.differ(a, b)), a, b))
+        simd.store(out[2], 0, simd.select(simd.mask_and(few, simd.not_equal(a, b)), a, b))
         simd.store(out[3], 0, simd.select(simd.mask_or(few, simd.equal(a, b)), a, b))
-        simd.store(out[4], 0, simd.select(simd.mask_without(few, simd.equal(a, b)), a, b))
+        simd.store(out[4], 0, simd.select(simd.mask_and_not(few, simd.equal(a, b)), a, b))
         simd.store(out[5], 0, simd.select(simd.mask(a, simd.bits(few)), a, b))
         simd.store(out[6], 0, simd.iota(a))
-        one = simd.like(a, 1)
-        count = simd.both(b, simd.like(a, 7))
+        one = simd.splat_like(a, 1)
+        count = simd.bit_and(b, simd.splat_like(a, 7))
         simd.store(out[7], 0, simd.shift_left(one, count))
         simd.store(out[8], 0, simd.shift_right(a, count))
         simd.store(out[9], 0, simd.reverse(a))
@@ -127,7 +127,7 @@ def test_four_vectors_as_one():
         b = simd.join(simd.load(x, 32), simd.load(x, 40), simd.load(x, 48), simd.load(x, 56))
         product = simd.quarters(simd.mul32(a, b))
         halves = simd.quarters(simd.low_halves(a, b))
-        most = simd.quarters(simd.majority(a, b, simd.add(simd.like(a, 5), simd.iota(a))))
+        most = simd.quarters(simd.majority(a, b, simd.add(simd.splat_like(a, 5), simd.iota(a))))
         for i in range(4):
             simd.store(out, 8 * i, product[i])
             simd.store(out, 32 + 8 * i, halves[i])
@@ -179,7 +179,7 @@ def test_words():
 
 def test_portable_extract():
     """The form for CPUs without pext, compiled here too."""
-    extract = block(bits.bits_of)
+    extract = block(bits.extract_bits)
 
     @kernel("uint64(uint64, uint64)", cache=False)
     def apply(x, m):
@@ -197,7 +197,7 @@ def test_lanes_are_single_instructions():
     @kernel("uint64(uint16[::1], uint16[::1])", cache=False)
     def apply(x, out):
         a = simd.load(x, 0)
-        few = simd.less_equal(simd.popcount(a), simd.like(a, 2))
+        few = simd.less_equal(simd.popcount(a), simd.splat_like(a, 2))
         simd.store(out, 0, simd.compress(few, a))
         return simd.bits(few)
 

@@ -12,18 +12,18 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
-from helpers.spanning_trials import BROADCAST_STUDY, NUMBER_STUDY, check_numbers, check_packets, registry_key
+from helpers.compiled import mark_others_slow
+from helpers.spanning_trials import BROADCAST_STUDY, NUMBER_STUDY, check_numbers, check_packets, study_key
 from reference import spanning as twin
 from scipy.special import bdtr, bdtrc
 
 import fastcube as fc
-from fastcube.kernels.cube.bitmask import put
+from fastcube.kernels.cube.bitmask import set_node
 from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.spanning import connectivity
-from fastcube.kernels.spanning.connectivity import numbers
+from fastcube.kernels.spanning.connectivity import edge_connectivities
 from fastcube.kernels.spanning.layout import EDGE_DISJOINT_TREES
-from fastcube.kernels.spanning.replay import edst_broadcast
+from fastcube.kernels.spanning.replay import sample_edst_broadcast
 from fastcube.studies.sui_wang_lee.edmonds import joint_counts
 
 KEY = np.uint64(0x5EED0123456789AB)
@@ -37,7 +37,7 @@ def kernel_numbers(n, faulty, links=None):
     nodes = np.array(faulty, np.uint64).reshape(sets, -1)
     dead = np.array([] if links is None else links, np.uint64).reshape(sets, -1, 2)
     out = np.zeros((sets, 3), np.int64)
-    numbers(n, nodes, dead, out)
+    edge_connectivities(n, nodes, dead, out)
     return [(best, delta) for best, delta, _ in out.tolist()]
 
 
@@ -101,11 +101,11 @@ def test_two_halves_joined_by_few_links(n, kept):
 @kernel("int64(int64, uint64[::1], int64, int64, int64)")
 def one_flow(n, nodes, source, target, limit):
     """Paths from one node: the core is that node alone."""
-    g = connectivity.graph_arrays(n)
+    g = connectivity.graph_for(n)
     g.nodes[:] = nodes
     connectivity.join_links(g)
-    put(g.core, np.uint64(source))
-    return connectivity._flow(g, target, limit)
+    set_node(g.core, np.uint64(source))
+    return connectivity._max_flow(g, target, limit)
 
 
 @pytest.mark.kernels
@@ -203,21 +203,21 @@ def test_ends_are_those_of_the_recipe():
     for n, d, t in itertools.product((2, 3, 7, 12), (0, 1, 2, 5, 12), (0, 1, 2**33 + 5)):
         if d <= n:
             s, f = names["source_and_fault"](int(KEY), t, n, d)
-            assert edst_broadcast(KEY, t, n, d) == (s, f)
+            assert sample_edst_broadcast(KEY, t, n, d) == (s, f)
 
 
 @pytest.mark.kernels
 def test_every_fault_at_a_distance_is_drawn_alike():
     for n, d in ((2, 1), (3, 0), (4, 2), (5, 5)):
         cells = 2**n * math.comb(n, d)
-        seen = Counter(edst_broadcast(KEY, t, n, d) for t in range(60 * cells))
+        seen = Counter(sample_edst_broadcast(KEY, t, n, d) for t in range(60 * cells))
         assert len(seen) == cells
         assert all((f is None if d == 0 else (s ^ f).bit_count() == d) for s, f in seen)
         squares = sum((many - 60) ** 2 / 60 for many in seen.values())  # chi-squared, cells - 1 degrees of freedom
         assert abs(squares - cells) < 6 * math.sqrt(2 * cells)
 
 
-@pytest.mark.parametrize("n", others_slow(range(2, 9), default=6))
+@pytest.mark.parametrize("n", mark_others_slow(range(2, 9), default=6))
 def test_packets_are_those_of_the_functions(n):
     rng = random.Random(n)
     for d, packets in itertools.product(range(n + 1), (1, 2, n, 3 * n + 1, 2**20)):
@@ -239,11 +239,11 @@ def test_the_count_does_not_depend_on_the_trial():
 
 def test_replay_tells_what_the_kernel_counted():
     point = BROADCAST_STUDY.point({"n": 6, "d": 5, "packets": 11})
-    key = registry_key(BROADCAST_STUDY, point)
+    key = study_key(BROADCAST_STUDY, point)
     for trial in (0, 3):
         data = BROADCAST_STUDY.explain(point, key, trial).data
         assert data["steps"] == BROADCAST_STUDY.count(point, 1, first=trial).counts["steps"]
-        assert (data["s"], data["f"]) == edst_broadcast(key, trial, 6, 5)
+        assert (data["s"], data["f"]) == sample_edst_broadcast(key, trial, 6, 5)
         trees = twin.spanning_trees(6, data["s"], data["f"])
         assert data["heights"] == [twin.height(tree) for tree in trees]
         arrived = twin.deliveries(trees, data["s"], 11)
@@ -258,7 +258,7 @@ def test_replay_tells_what_the_kernel_counted():
 )
 def test_replay_shows_a_cut(values):
     point = NUMBER_STUDY.point(values)
-    key = registry_key(NUMBER_STUDY, point)
+    key = study_key(NUMBER_STUDY, point)
     witness = NUMBER_STUDY.count(point, 300).extremes["largest_gap"][1]
     for trial in (0, 1, witness):
         data = NUMBER_STUDY.explain(point, key, trial).data
@@ -303,7 +303,7 @@ def test_grids():
 
 
 @pytest.mark.parametrize(
-    "point", others_slow([{"n": 3, "d": 2, "packets": 1}, {"n": [3, 4], "d": [0, 1, 3], "packets": [1, 4, 16]}])
+    "point", mark_others_slow([{"n": 3, "d": 2, "packets": 1}, {"n": [3, 4], "d": [0, 1, 3], "packets": [1, 4, 16]}])
 )
 def test_notes_and_figure_of_packets(point, tmp_path):
     results = fc.run("edst-broadcast", trials=2, output=tmp_path / "e.h5", **point)

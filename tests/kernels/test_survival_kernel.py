@@ -13,8 +13,8 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
-from helpers.documented import recipe
-from helpers.survival_trials import FAMILIES, KEY, MATCHED, check_parts, count, outcomes
+from helpers.documented import load_documented_sampler
+from helpers.survival_trials import FAMILIES, KEY, MATCHED, check_parts, count_trials, reference_outcomes
 from reference import networks
 from scipy.special import bdtr, bdtrc
 
@@ -23,26 +23,26 @@ from fastcube.kernels.draws.links import link_set
 from fastcube.kernels.draws.nodes import fault_set
 from fastcube.kernels.survival import dispatch as tables
 from fastcube.kernels.survival import replay
-from fastcube.kernels.survival.lanes import _none_apart
-from fastcube.kernels.survival.layout import COMPARED, SURVIVAL
+from fastcube.kernels.survival.lanes import _is_surely_connected
+from fastcube.kernels.survival.layout import COMPARED_EVENTS, SURVIVAL
 
 EXACT = json.loads((Path(__file__).resolve().parents[2] / "data" / "networks.json").read_text())["networks"]
 
 
 def lanes(name, n, f, k=0, **others):
-    return count(tables.SURVIVAL.kernel(name, n, f, k), name, n, f, k, **others)
+    return count_trials(tables.SURVIVAL.kernel(name, n, f, k), name, n, f, k, **others)
 
 
 def single(name, n, f, k=0, **others):
-    return count(tables.SURVIVAL.load("scalar.SURVIVAL_SINGLE"), name, n, f, k, **others)
+    return count_trials(tables.SURVIVAL.load_kernel("scalar.SURVIVAL_SINGLE"), name, n, f, k, **others)
 
 
 def expected(name, n, drawn):
     """The tally of those trials."""
     out = Counter(dict.fromkeys((counter.name for counter in SURVIVAL.counters), 0))
-    for own, cube in outcomes(name, n, drawn):
+    for own, cube in reference_outcomes(name, n, drawn):
         out["pairs"] += own.pair is not None
-        for what in COMPARED:
+        for what in COMPARED_EVENTS:
             a, b = bool(getattr(own, what)), bool(getattr(cube, what))
             out[what] += a
             out[f"cube_{what}"] += b
@@ -62,7 +62,7 @@ def points(name, most):
 def test_single_on_the_twins_trials(name):
     for n, f in points(name, 6):
         for k in {0, min(f, 9, n * 2 ** (n - 1)) * FAMILIES[name].matched}:
-            drawn = [replay.survival(np.uint64(KEY), t, n, f, k) for t in range(100, 104)]
+            drawn = [replay.sample_survival(np.uint64(KEY), t, n, f, k) for t in range(100, 104)]
             assert single(name, n, f, k, first=100, trials=4) == expected(name, n, drawn), (n, f, k)
 
 
@@ -71,7 +71,7 @@ def test_single_on_the_twins_trials(name):
 def test_lanes_on_the_twins_trials(name):
     for n, f in points(name, 8):
         first, trials = 1000 + f, 12 if n < 6 else 4
-        drawn = [replay.survival(np.uint64(KEY), t, n, f, 0) for t in range(first, first + trials)]
+        drawn = [replay.sample_survival(np.uint64(KEY), t, n, f, 0) for t in range(first, first + trials)]
         assert lanes(name, n, f, first=first, trials=trials) == expected(name, n, drawn), (n, f)
 
 
@@ -83,14 +83,14 @@ def test_faulty_links_on_the_twins_trials(name):
         for f, k in {(0, 1), (0, links // 4), (2**n // 4, links // 4), (0, links // 2), (1, links)}:
             if k == 0 or f > 2**n:
                 continue
-            drawn = [replay.survival(np.uint64(KEY), t, n, f, k) for t in range(70, 76)]
+            drawn = [replay.sample_survival(np.uint64(KEY), t, n, f, k) for t in range(70, 76)]
             assert lanes(name, n, f, k, first=70, trials=6) == expected(name, n, drawn), (n, f, k)
 
 
 @pytest.mark.parametrize(("n", "f", "k"), [(5, 9, 0), (6, 40, 0), (3, 0, 7), (9, 100, 30), (9, 12, 0)])
 def test_cases_are_the_faults_of_the_house(n, f, k):
     for t in (0, 513, 2**40 + 3):
-        faulty, dead, ends = replay.survival(np.uint64(KEY), t, n, f, k)
+        faulty, dead, ends = replay.sample_survival(np.uint64(KEY), t, n, f, k)
         assert sorted(faulty.tolist()) == sorted(fault_set(np.uint64(KEY), t, n, f).tolist())
         assert dead.tolist() == link_set(np.uint64(KEY), t, n, k).tolist()
         assert len(set(ends.tolist()) - set(faulty.tolist())) == 2
@@ -131,9 +131,11 @@ FEW = [
 
 
 def both_ways(n, f, trials):
-    few = tables.SURVIVAL.load("few.SURVIVAL_FEW_8" if n <= 8 else "few.SURVIVAL_FEW_16")
-    found = count(few, "hypercube", n, f, first=37, trials=trials)
-    assert found == count(tables.SURVIVAL.load("lanes.SURVIVAL_NODES"), "hypercube", n, f, first=37, trials=trials)
+    few = tables.SURVIVAL.load_kernel("few.SURVIVAL_FEW_8" if n <= 8 else "few.SURVIVAL_FEW_16")
+    found = count_trials(few, "hypercube", n, f, first=37, trials=trials)
+    assert found == count_trials(
+        tables.SURVIVAL.load_kernel("lanes.SURVIVAL_NODES"), "hypercube", n, f, first=37, trials=trials
+    )
 
 
 @pytest.mark.kernels
@@ -149,15 +151,17 @@ def test_a_million_of_few_faults_both_ways(n, f):
 
 
 def test_the_fastest_kernel_of_few_faults():
-    taken = {(n, f): tables.SURVIVAL.fastest("hypercube", n, f, 0) for n, f in ((8, 8), (10, 20), (8, 32), (8, 100))}
+    taken = {
+        (n, f): tables.SURVIVAL.choose_name("hypercube", n, f, 0) for n, f in ((8, 8), (10, 20), (8, 32), (8, 100))
+    }
     assert list(taken.values()) == [
         "few.SURVIVAL_FEW_8",
         "few.SURVIVAL_FEW_16",
         "lanes.SURVIVAL_NODES",
         "lanes.SURVIVAL_NODES",
     ]
-    assert tables.SURVIVAL.fastest("crossed", 8, 8, 0) == "lanes.SURVIVAL_NODES"
-    assert tables.SURVIVAL.fastest("hypercube", 8, 8, 1) == "lanes.SURVIVAL_LINKS"
+    assert tables.SURVIVAL.choose_name("crossed", 8, 8, 0) == "lanes.SURVIVAL_NODES"
+    assert tables.SURVIVAL.choose_name("hypercube", 8, 8, 1) == "lanes.SURVIVAL_LINKS"
 
 
 @pytest.mark.slow
@@ -191,7 +195,7 @@ def test_a_node_or_a_link_apart_is_seen_before_the_flood(apart):
 
     @numba.njit
     def none_apart(alive, n, f):
-        return _none_apart(alive, n, f)
+        return _is_surely_connected(alive, n, f)
 
     random = np.random.default_rng(5)
     for f in range(9 if apart == 1 else 16, 3 * 9 - 5):
@@ -216,14 +220,14 @@ def test_any_split_counts_the_same():
 def check_rate(name, n, rate, link_rate, trials):
     """So many trials of ``survival-rate`` by the kernel and by the twin, beginning near the end of a group."""
     first = 512 - trials // 2
-    drawn = [replay.survival_rate(np.uint64(KEY), t, n, rate, link_rate) for t in range(first, first + trials)]
+    drawn = [replay.sample_survival_rate(np.uint64(KEY), t, n, rate, link_rate) for t in range(first, first + trials)]
     for t, (faulty, dead, ends) in enumerate(drawn, first):
-        nodes, links, *pair = recipe()["network_case"](KEY, t, n, rate, link_rate)
+        nodes, links, *pair = load_documented_sampler()["network_case"](KEY, t, n, rate, link_rate)
         assert faulty.tolist() == nodes, (n, t)
         assert [tuple(link) for link in dead.tolist()] == sorted(links, key=lambda link: (link[1], link[0])), (n, t)
         assert ends.tolist() == (pair if len(nodes) <= 2**n - 2 else []), (n, t)
     kernel = tables.SURVIVAL_RATE.kernel(name, n, rate, link_rate)
-    found = count(kernel, name, n, rate, link_rate, first=first, trials=trials)
+    found = count_trials(kernel, name, n, rate, link_rate, first=first, trials=trials)
     assert found == expected(name, n, drawn), (name, n)
 
 

@@ -7,10 +7,10 @@ from math import comb
 
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
-from helpers.machine_code import assembly, has
+from helpers.compiled import mark_others_slow
+from helpers.machine_code import assembly_text, has_cpu_feature
 from helpers.tree_faults import links_of
-from helpers.tree_trials import drawn, faults_at, numbered, sets_of
+from helpers.tree_trials import enumerate_fault_sets, fault_counts, links_in_order, sample_faults
 from reference import trees as twin
 
 import fastcube as fc
@@ -20,7 +20,7 @@ from fastcube.kernels.trees import dispatch
 from fastcube.kernels.trees import lanes as trees_lanes
 from fastcube.kernels.trees.dispatch import MOST_IN_LANES
 from fastcube.kernels.trees.lanes import FIND_TREE_LANES_5, FIND_TREE_LANES_8
-from fastcube.kernels.trees.lattice import OPTIMAL_TREE_8, OPTIMAL_TREE_16, optimal_sets
+from fastcube.kernels.trees.lattice import OPTIMAL_TREE_8, OPTIMAL_TREE_16, OPTIMAL_TREE_SETS
 from fastcube.kernels.trees.lattice_lanes import optimal_tree_lanes
 from fastcube.kernels.trees.layout import FIND_TREE, OPTIMAL_TREE
 from fastcube.kernels.trees.scalar import FIND_TREE_DENSE, FIND_TREE_SETS, FIND_TREE_SPARSE
@@ -79,11 +79,11 @@ def expected_of(n, fault, optima):
 
 def one_set(n, nodes, links):
     """Both tallies of one fault set, by the kernels."""
-    number = {link: i for i, link in enumerate(numbered(n))}
+    number = {link: i for i, link in enumerate(links_in_order(n))}
     numbers = [*sorted(number[link] for link in links), *sorted(nodes)]
     out = []
-    for all_sets, layout in ((FIND_TREE_SETS, FIND_TREE), (optimal_sets, OPTIMAL_TREE)):
-        slots = layout.fresh()
+    for all_sets, layout in ((FIND_TREE_SETS, FIND_TREE), (OPTIMAL_TREE_SETS, OPTIMAL_TREE)):
+        slots = layout.new_tally()
         all_sets(np.uint64(0), 0, 1, np.array([n, len(links), len(nodes), *numbers], np.float64), slots)
         out.append(layout.read(slots)[0])
     return tuple(out)
@@ -92,7 +92,7 @@ def one_set(n, nodes, links):
 @pytest.mark.kernels
 def test_all_small_sets():
     for n, most_links, most_nodes in ((1, 1, 1), (2, 4, 1), (3, 2, 1)):
-        for links, nodes in sets_of(n, most_links, most_nodes):
+        for links, nodes in enumerate_fault_sets(n, most_links, most_nodes):
             assert one_set(n, nodes, links) == expected(n, nodes, links), (n, nodes, links)
 
 
@@ -108,7 +108,7 @@ def test_a_sink_with_a_faulty_link_is_no_sink():
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("n", "most_links", "most_nodes"), [(3, 12, 1), (4, 3, 0), (5, 0, 2)])
 def test_all_sets(n, most_links, most_nodes):
-    for links, nodes in sets_of(n, most_links, most_nodes):
+    for links, nodes in enumerate_fault_sets(n, most_links, most_nodes):
         assert one_set(n, nodes, links) == expected(n, nodes, links), (n, nodes, links)
 
 
@@ -123,24 +123,24 @@ def total(cases, optima):
 
 def check_trials(kernel, layout, n, links, f, trials, first=5):
     key = np.uint64(fc.study("find-tree").key(3, {"n": n, "links": links, "f": f}))
-    slots = layout.fresh()
+    slots = layout.new_tally()
     kernel.compiled(key, first, first + trials, np.array([n, links, f], np.float64), slots)
-    cases = [(n, *drawn(key, t, n, links, f)) for t in range(first, first + trials)]
+    cases = [(n, *sample_faults(key, t, n, links, f)) for t in range(first, first + trials)]
     assert layout.read(slots)[0] == total(cases, layout is OPTIMAL_TREE), (kernel, n, links, f)
 
 
 @pytest.mark.parametrize("kernel", [FIND_TREE_DENSE, pytest.param(FIND_TREE_SPARSE, marks=pytest.mark.kernels)])
 @pytest.mark.parametrize("n", range(1, 8))
 def test_finding(n, kernel):
-    for links, f in faults_at(n):
+    for links, f in fault_counts(n):
         if kernel is FIND_TREE_DENSE or (2 * f <= 2**n and links < n * 2 ** (n - 1)):
             check_trials(kernel, FIND_TREE, n, links, f, 6 if n < 6 else 2)
 
 
-@pytest.mark.parametrize("n", others_slow(range(1, 6), default=4))
+@pytest.mark.parametrize("n", mark_others_slow(range(1, 6), default=4))
 def test_optima(n):
     """Lanes of bytes; those of 16 bits are the enumeration's, which other tests run by default."""
-    for links, f in faults_at(n):
+    for links, f in fault_counts(n):
         if links + n * f <= 255:
             check_trials(OPTIMAL_TREE_8, OPTIMAL_TREE, n, links, f, 66 if n < 4 else 3)
 
@@ -157,7 +157,7 @@ def test_optima_in_lanes(n, links):
 def test_optima_in_lanes_are_those_one_by_one(n, links, trials):
     """In parts, which fill no vector."""
     params, key = np.array([n, links, 0], np.float64), np.uint64(17)
-    whole, parts = OPTIMAL_TREE.fresh(), OPTIMAL_TREE.fresh()
+    whole, parts = OPTIMAL_TREE.new_tally(), OPTIMAL_TREE.new_tally()
     OPTIMAL_TREE_8.compiled(key, 0, trials, params, whole)
     for first, stop in ((33, trials), (0, 1), (1, 33)):
         optimal_tree_lanes.compiled(key, first, stop, params, parts)
@@ -167,7 +167,7 @@ def test_optima_in_lanes_are_those_one_by_one(n, links, trials):
 @pytest.mark.slow
 @pytest.mark.parametrize("n", range(3, 6))
 def test_optima_with_many_faults(n):
-    for links, f in faults_at(n):
+    for links, f in fault_counts(n):
         if n == 3 or links + n * f > 255:
             check_trials(OPTIMAL_TREE_16, OPTIMAL_TREE, n, links, f, 33)
 
@@ -210,9 +210,9 @@ def test_large_cubes():
     for n, links, f in ((17, 200, 0), (20, 1300, 30), (40, 160, 40), (62, 300, 5)):
         key = np.uint64(n)
         for t in range(3):
-            slots = FIND_TREE.fresh()
+            slots = FIND_TREE.new_tally()
             FIND_TREE_SPARSE.compiled(key, t, t + 1, np.array([n, links, f], np.float64), slots)
-            nodes, pairs = drawn(key, t, n, links, f)
+            nodes, pairs = sample_faults(key, t, n, links, f)
             cube = fc.Hypercube(n, nodes, pairs)
             tree = fc.find_tree(cube)
             counts = FIND_TREE.read(slots)[0]
@@ -226,9 +226,9 @@ def test_splits_add_up():
     """Any split of the trials counts the same, queues of lanes and all."""
     params = np.array([6, 20, 1], np.float64)
     for way, layout in ((FIND_TREE_DENSE, FIND_TREE), (OPTIMAL_TREE_8, OPTIMAL_TREE)):
-        whole = layout.fresh()
+        whole = layout.new_tally()
         way.compiled(np.uint64(9), 0, 500, params, whole)
-        parts = layout.fresh()
+        parts = layout.new_tally()
         for first, stop in ((300, 500), (0, 1), (1, 130), (130, 300)):
             way.compiled(np.uint64(9), first, stop, params, parts)
         assert np.array_equal(whole, parts)
@@ -281,7 +281,7 @@ def test_lanes_are_the_plain_path(n, lanes):
             continue
         params = np.array([n, links, 0], np.float64)
         for first, stop in ((0, 160), (37, 41), (1001, 1061)):
-            plain, found = FIND_TREE.fresh(), FIND_TREE.fresh()
+            plain, found = FIND_TREE.new_tally(), FIND_TREE.new_tally()
             FIND_TREE_DENSE.compiled(np.uint64(links), first, stop, params, plain)
             lanes.compiled(np.uint64(links), first, stop, params, found)
             assert np.array_equal(plain, found), (n, links, first, stop)
@@ -290,10 +290,12 @@ def test_lanes_are_the_plain_path(n, lanes):
 @kernel("void(uint64[:, ::1], uint64[:, ::1], int64, int64, uint16[:, ::1], uint16[::1])", cache=False)
 def enter_rows(nodes, fields, n, links, drawn_links, taken):
     """Rows 0, 1, ... of 32 trials from chosen words: lower ends, then dimensions as single bits, and how many are taken."""
-    rows = trees_lanes.rows_for(MOST_IN_LANES)
+    rows = trees_lanes.link_rows_for(MOST_IN_LANES)
     counts = simd.sub(simd.load(taken, 0), simd.load(taken, 0))
     for row in range(nodes.shape[0]):
-        counts = trees_lanes._enter(simd.load(nodes[row], 0), simd.load(fields[row], 0), n, links, rows, row, counts)
+        counts = trees_lanes._write_link_row(
+            simd.load(nodes[row], 0), simd.load(fields[row], 0), n, links, rows, row, counts
+        )
         simd.store(drawn_links[2 * row], 0, simd.load(rows.low, 32 * row))
         simd.store(drawn_links[2 * row + 1], 0, simd.load(rows.bit, 32 * row))
     simd.store(taken, 0, counts)
@@ -370,9 +372,9 @@ def test_where_lanes_serve():
 
 
 @pytest.mark.kernels
-@pytest.mark.skipif(not has("avx512bitalg"), reason="this CPU counts no bits in vectors")
+@pytest.mark.skipif(not has_cpu_feature("avx512bitalg"), reason="this CPU counts no bits in vectors")
 def test_lanes_are_vectors_in_the_machine_code():
     """Generator, repeated links, sinks, dimensions and the carry-save adders of COST, each over 512 bits."""
-    text = assembly(FIND_TREE_LANES_5)
+    text = assembly_text(FIND_TREE_LANES_5)
     for instruction in ("vpmuludq", "vpminuw", "vpsllvw", "vpopcntw", "vpternlogq", "vptestmw"):
         assert re.search(rf"{instruction}\s.*%zmm", text), instruction

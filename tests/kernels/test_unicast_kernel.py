@@ -15,16 +15,16 @@ from helpers.unicast_trials import check_rate, check_rules, check_status
 from reference.unicast import Cube
 
 import fastcube as fc
-from fastcube.kernels.draws.faults import faults_for, remember, trial_faults, unsafe_subcubes
+from fastcube.kernels.draws.faults import faults_for, index_faults, trial_faults, unsafe_subcubes
 from fastcube.kernels.machine.jit import kernel
-from fastcube.kernels.unicast.lanes import lanes_of
-from fastcube.kernels.unicast.layout import NAMES, tally
+from fastcube.kernels.unicast.lanes import make_lanes_kernel
+from fastcube.kernels.unicast.layout import NAMES, make_layout
 from fastcube.kernels.unicast.layout import RIVALS as TABLE
-from fastcube.kernels.unicast.levels_from_labels import without_words
+from fastcube.kernels.unicast.levels_from_labels import level_known_lanes
 from fastcube.kernels.unicast.rules import RULES
 from fastcube.kernels.unicast.safety_status import forget_safety_status, level, safety_status_for, vector_bit
-from fastcube.kernels.unicast.scalar import RIVALS_SINGLE, kernel_of, sets_kernel_of
-from fastcube.kernels.unicast.whole_cube import whole_of
+from fastcube.kernels.unicast.scalar import RIVALS_SINGLE, make_kernel, make_sets_kernel
+from fastcube.kernels.unicast.whole_cube import make_whole_cube_kernel
 
 EXACT = json.loads((Path(__file__).resolve().parents[2] / "data" / "exact-unicast.json").read_text())["table"]
 KEY = 0x5EED0123456789AB
@@ -35,7 +35,7 @@ NEARER = ("route", "levels", "vectors", "a1", "dfs")
 
 
 def counted(kernel, layout, first, stop, *point):
-    slots = layout.fresh()
+    slots = layout.new_tally()
     kernel(np.uint64(KEY), first, stop, np.array(point, float), slots)
     return layout.read(slots)
 
@@ -43,7 +43,7 @@ def counted(kernel, layout, first, stop, *point):
 @pytest.fixture(scope="module")
 def enumerated():
     names = tuple(rule.lower() for rule in INFORMED)
-    return sets_kernel_of([RULES[rule] for rule in INFORMED], names), tally(names)
+    return make_sets_kernel([RULES[rule] for rule in INFORMED], names), make_layout(names)
 
 
 @pytest.mark.kernels
@@ -52,7 +52,7 @@ def test_all_messages_give_the_exact_counts(n, enumerated):
     kernel, layout = enumerated
     for f in range(2**n - 1):
         want = EXACT[str(n)][str(f)]
-        slots = layout.fresh()
+        slots = layout.new_tally()
         sets = math.comb(2**n - 1, f)
         kernel(np.uint64(0), 0, sets, np.array([n, f, 0, *range(f)], float), slots)
         pairs = sets * (2**n - 1 - f)
@@ -137,7 +137,7 @@ def test_faults_and_messages_are_routings():
     routing = fc.study("routing")
     for n, f, links in ((6, 5, 0), (8, 4, 0), (12, 6, 0), (6, 2, 3), (20, 40, 0)):
         theirs = routing.count({"n": n, "f": f, "links": links, "k": 1}, 500).counts
-        slots = TABLE.fresh()
+        slots = TABLE.new_tally()
         key = routing.key(0, {"n": n, "f": f, "links": links, "k": 1})
         RIVALS_SINGLE(np.uint64(key), 0, 500, np.array([n, f, links], float), slots)
         ours = TABLE.read(slots)[0]
@@ -152,20 +152,20 @@ def test_faults_and_messages_are_routings():
 @pytest.mark.parametrize(
     ("kernel_in_lanes", "names", "points"),
     [
-        (lanes_of(16, SOME), SOME, [(9, 3), (10, 5), (12, 6), (16, 40)]),
-        (lanes_of(32, SOME), SOME, [(17, 12), (20, 10), (32, 60), (33, 9), (62, 62)]),
-        (whole_of(8, SOME), SOME, [(6, 3), (7, 9), (8, 2), (8, 4), (8, 13), (8, 126)]),
-        (whole_of(16, SOME), SOME, [(9, 9), (10, 40), (11, 7), (12, 90)]),
-        (whole_of(16, NEARER), NEARER, [(9, 2), (9, 9), (9, 16), (10, 10), (10, 40), (11, 25), (12, 45)]),
+        (make_lanes_kernel(16, SOME), SOME, [(9, 3), (10, 5), (12, 6), (16, 40)]),
+        (make_lanes_kernel(32, SOME), SOME, [(17, 12), (20, 10), (32, 60), (33, 9), (62, 62)]),
+        (make_whole_cube_kernel(8, SOME), SOME, [(6, 3), (7, 9), (8, 2), (8, 4), (8, 13), (8, 126)]),
+        (make_whole_cube_kernel(16, SOME), SOME, [(9, 9), (10, 40), (11, 7), (12, 90)]),
+        (make_whole_cube_kernel(16, NEARER), NEARER, [(9, 2), (9, 9), (9, 16), (10, 10), (10, 40), (11, 25), (12, 45)]),
     ],
 )
 def test_lanes_count_what_single_trials_count(kernel_in_lanes, names, points):
     """Tables of five rules; ranges that begin and end inside a vector, faults that are often close and seldom."""
-    single = kernel_of([RULES[name.upper()] for name in names], names)
+    single = make_kernel([RULES[name.upper()] for name in names], names)
     for n, f in points:
         for first, stop in ((0, 1), (3, 2003), (70_001, 70_402)):
-            ours = counted(kernel_in_lanes, tally(names), first, stop, n, f, 0)
-            assert ours == counted(single, tally(names), first, stop, n, f, 0)
+            ours = counted(kernel_in_lanes, make_layout(names), first, stop, n, f, 0)
+            assert ours == counted(single, make_layout(names), first, stop, n, f, 0)
 
 
 @pytest.mark.kernels
@@ -173,9 +173,9 @@ def test_lanes_count_what_single_trials_count(kernel_in_lanes, names, points):
 def test_the_last_of_many_faults_are_seen(n, f):
     """Of 10^5 trials 20 to 400 need more labels than are drawn in lanes; one or two of them are lost by their last faults."""
     names = ("route", "a1")
-    single = kernel_of([RULES[name.upper()] for name in names], names)
-    assert counted(whole_of(8, names), tally(names), 0, 400_000, n, f, 0) == counted(
-        single, tally(names), 0, 400_000, n, f, 0
+    single = make_kernel([RULES[name.upper()] for name in names], names)
+    assert counted(make_whole_cube_kernel(8, names), make_layout(names), 0, 400_000, n, f, 0) == counted(
+        single, make_layout(names), 0, 400_000, n, f, 0
     )
 
 
@@ -185,9 +185,9 @@ def test_lanes_leave_rules_that_wander_to_scalar_code():
 
     At more faults than these the whole cube is unsafe in nearly all trials, which are judged one at a time anyway.
     """
-    single = kernel_of([RULES[name.upper()] for name in SOME], SOME)
-    found = counted(lanes_of(16, SOME), tally(SOME), 3, 400_003, 9, 5, 0)
-    assert found == counted(single, tally(SOME), 3, 400_003, 9, 5, 0)
+    single = make_kernel([RULES[name.upper()] for name in SOME], SOME)
+    found = counted(make_lanes_kernel(16, SOME), make_layout(SOME), 3, 400_003, 9, 5, 0)
+    assert found == counted(single, make_layout(SOME), 3, 400_003, 9, 5, 0)
     assert found[0]["sidetrack_extra_links"] > 0
 
 
@@ -199,7 +199,7 @@ class Labels(NamedTuple):
 
 @kernel("uint64(int64, uint16[::1], uint16[::1])", cache=False)
 def known_by_labels(f, labels, seen):
-    return without_words(Labels(f, labels, seen), 32)
+    return level_known_lanes(Labels(f, labels, seen), 32)
 
 
 def some_preferred_neighbour_has_level(faults, s, t, levels):
@@ -238,7 +238,7 @@ def every_word(labels, n, levels, vectors):
     """Levels of all nodes of Q_n with these faults, and bits 1 .. n of their vectors."""
     faults, words = faults_for(n, labels.size, np.int64(0), np.int64(0)), safety_status_for(n, labels.size, np.int64(0))
     faults.labels[: labels.size] = labels
-    remember(faults)
+    index_faults(faults)
     unsafe_subcubes(faults)
     forget_safety_status(words, faults)
     for v in range(levels.size):
@@ -302,7 +302,7 @@ def test_sidetracking_arrives_as_often_as_its_chain_says(faults):
 @pytest.mark.kernels
 def test_a_table_of_some_rules_counts_as_the_whole_one():
     names = ("a1", "levels")
-    some = counted(kernel_of([RULES["A1"], RULES["LEVELS"]], names), tally(names), 0, 400, 6, 14, 2)
+    some = counted(make_kernel([RULES["A1"], RULES["LEVELS"]], names), make_layout(names), 0, 400, 6, 14, 2)
     whole = counted(RIVALS_SINGLE, TABLE, 0, 400, 6, 14, 2)
     for kind in (0, 1):
         assert some[kind] == {name: whole[kind][name] for name in some[kind]}

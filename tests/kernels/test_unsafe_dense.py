@@ -9,8 +9,8 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
-from helpers.compiled import default_or_marked, others_slow
-from helpers.unsafe_rate_trials import KEY, POINTS, SOME, expected, methods, tally_of
+from helpers.compiled import mark_others_slow, mark_unless_default
+from helpers.unsafe_rate_trials import KEY, POINTS, SELECTED_POINTS, reference_tally, serving_methods, tally_of
 from reference.bernoulli import close, distinct_labels, faulty_nodes, number_of_faults, philox_word
 
 from fastcube.kernels.cube import subcubes
@@ -31,11 +31,14 @@ def merged(a, b):
 
 @pytest.mark.parametrize(
     ("n", "p", "trials"),
-    [*default_or_marked("unsafe-critical", SOME), *others_slow(sorted({*POINTS} - {*SOME}), default=0)],
+    [
+        *mark_unless_default("unsafe-critical", SELECTED_POINTS),
+        *mark_others_slow(sorted({*POINTS} - {*SELECTED_POINTS}), default=0),
+    ],
 )
 def test_kernels_agree_with_plain_python(n, p, trials):
-    want = expected(n, p, range(5, 5 + trials))
-    for method in methods(n, p):
+    want = reference_tally(n, p, range(5, 5 + trials))
+    for method in serving_methods(n, p):
         assert tally_of(method, n, p, 5, 5 + trials).tolist() == want.tolist(), method
 
 
@@ -55,7 +58,7 @@ def test_merging_agrees_with_the_whole_cube(n, p, trials):
     ("n", "p"), [(4, 0.01), (7, 0.3), (8, 0.02), (8, 0.01), (10, 0.0097), (10, 0.1), (15, 0.0015), (18, 0.0006)]
 )
 def test_splitting_never_changes_a_bit(n, p):
-    for method in methods(n, p):
+    for method in serving_methods(n, p):
         whole = tally_of(method, n, p, 3, 40)
         parts = [tally_of(method, n, p, a, b) for a, b in ((3, 4), (4, 9), (9, 16), (16, 16), (16, 40))]
         total = parts[0]
@@ -64,7 +67,7 @@ def test_splitting_never_changes_a_bit(n, p):
         assert total.tolist() == whole.tolist()
         # and a kernel adds to what it is given
         tally = parts[0].copy()
-        TABLE.load(method)(np.uint64(KEY), 4, 40, np.array([n, p]), tally)
+        TABLE.load_kernel(method)(np.uint64(KEY), 4, 40, np.array([n, p]), tally)
         assert tally.tolist() == whole.tolist()
 
 
@@ -188,7 +191,7 @@ def test_thresholds_at_large_n(n, p):
 def test_every_node_is_faulty_with_probability_p():
     # sum over trials of the number of faults against its exact mean, both laws; level 1e-6 for each of four tests
     for n, p, trials in ((8, 0.1, 40000), (8, 511 / 512, 40000), (10, 0.0097, 40000), (9, 1 / 3, 40000)):
-        method = TABLE.fastest(n, p)
+        method = TABLE.choose_name(n, p)
         faults = tally_of(method, n, p, 0, trials)[LAYOUT.counter("faults")]
         assert abs(faults - trials * 2**n * p) < 5.0 * (trials * 2**n * p * (1 - p)) ** 0.5
 
@@ -223,7 +226,7 @@ def digits(key, t, head, tail, n, state, scratch):
 
 @kernel("int64(uint32[::1], uint32[::1], int64)", cache=False)
 def merging(bases, frees, count):
-    return subcubes.merge(bases, frees, count)
+    return subcubes.merge_subcubes(bases, frees, count)
 
 
 @pytest.mark.kernels

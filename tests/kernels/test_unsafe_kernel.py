@@ -7,14 +7,14 @@ import re
 
 import numpy as np
 import pytest
-from helpers.compiled import default_or_marked
-from helpers.machine_code import assembly, has
+from helpers.compiled import mark_unless_default
+from helpers.machine_code import assembly_text, has_cpu_feature
 from reference import unsafe as plain
 
 from fastcube.kernels.draws import nodes
 from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.tally import sums as tally_room
-from fastcube.kernels.unsafe.closure import solve, spare_cubes
+from fastcube.kernels.unsafe.closure import evaluate_fault_set, make_cube_scratch
 from fastcube.kernels.unsafe.dispatch import UNSAFE_FRACTION as TABLE
 from fastcube.kernels.unsafe.dispatch import most_faults
 from fastcube.kernels.unsafe.layout import CLASSES
@@ -26,7 +26,7 @@ KEY = 0x5EED0123456789AB
 
 def count(kernel, n, f, first, stop, key=KEY):
     """What a kernel counts: sums as whole numbers, then the extreme with its witness."""
-    tally = LAYOUT.fresh()
+    tally = LAYOUT.new_tally()
     kernel(np.uint64(key), first, stop, np.array([n, f], np.float64), tally)
     return flat(tally)
 
@@ -48,8 +48,8 @@ def added(parts):
 def serving(n, f):
     """The kernels that serve a point, but for those chosen nowhere near it, which are slow there; the chosen one first."""
     slow = {"scalar.WHOLE": n > 14, **{name: f > 150 for name in TABLE.names if name.startswith("lanes.")}}
-    names = [name for name in TABLE.names if TABLE.serves(name, n, f) and not slow.get(name)]
-    return [TABLE.load(name) for name in dict.fromkeys([TABLE.fastest(n, f), *names])]
+    names = [name for name in TABLE.names if TABLE.is_served(name, n, f) and not slow.get(name)]
+    return [TABLE.load_kernel(name) for name in dict.fromkeys([TABLE.choose_name(n, f), *names])]
 
 
 def expected(n, f, first, stop):
@@ -82,7 +82,7 @@ def expected(n, f, first, stop):
 def test_every_number_of_faults_of_a_small_cube(n, every):
     for f in range(2**n + 1):
         wanted = expected(n, f, 3, 103)
-        for served in serving(n, f) if every else [TABLE.load("small.SMALL_6")]:
+        for served in serving(n, f) if every else [TABLE.load_kernel("small.SMALL_6")]:
             assert count(served, n, f, 3, 103) == wanted, (served, f)
 
 
@@ -128,7 +128,7 @@ def test_many_faults(n, f):
 
 @pytest.mark.parametrize(
     ("n", "f"),
-    default_or_marked(
+    mark_unless_default(
         "unsafe-fraction", [(5, 3), (7, 5), (8, 4), (8, 7), (10, 5), (12, 7), (16, 20), (20, 40), (40, 20)]
     ),
 )
@@ -141,7 +141,7 @@ def test_any_split_adds_up(n, f):
 
 @pytest.mark.kernels
 def test_a_kernel_adds_to_the_tally_it_is_given():
-    params, tally = np.array([10.0, 5.0]), LAYOUT.fresh()
+    params, tally = np.array([10.0, 5.0]), LAYOUT.new_tally()
     for first, stop in ((500, 1000), (0, 500), (7, 7)):
         TABLE.kernel(10, 5)(np.uint64(KEY), first, stop, params, tally)
     assert flat(tally) == count(MERGED, 10, 5, 0, 1000)
@@ -198,8 +198,8 @@ def test_most_faults():
 @kernel("UniTuple(int64, 4)(uint64[::1])")
 def solved(labels):
     f = labels.size
-    unsafe, rounds, merging, largest = solve(
-        labels, f, np.empty(f + 16, np.uint64), np.empty(f + 16, np.uint64), spare_cubes()
+    unsafe, rounds, merging, largest = evaluate_fault_set(
+        labels, f, np.empty(f + 16, np.uint64), np.empty(f + 16, np.uint64), make_cube_scratch()
     )
     return np.int64(unsafe), rounds, np.int64(merging), largest
 
@@ -232,7 +232,7 @@ def test_squares_are_exact():
 
 
 @pytest.mark.kernels
-@pytest.mark.skipif(not has("avx512bitalg"), reason="this CPU counts no bits in vectors")
+@pytest.mark.skipif(not has_cpu_feature("avx512bitalg"), reason="this CPU counts no bits in vectors")
 @pytest.mark.parametrize(
     ("lanes", "wanted"),
     [
@@ -242,6 +242,6 @@ def test_squares_are_exact():
     ],
 )
 def test_lanes_are_vectors_in_the_machine_code(lanes, wanted):
-    text = assembly(TABLE.load(lanes))
+    text = assembly_text(TABLE.load_kernel(lanes))
     for instruction in wanted:
         assert re.search(rf"{instruction}\s.*%zmm", text), instruction

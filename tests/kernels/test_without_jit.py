@@ -8,8 +8,8 @@ import json
 
 import pytest
 from helpers.compiled import KERNELS
-from helpers.points_compared import POINTS, counted, serving
-from helpers.processes import as_python
+from helpers.points_compared import POINTS, count_as_json, serving_kernels
+from helpers.processes import run_without_compiling
 
 import fastcube as fc
 
@@ -18,7 +18,7 @@ def some_of_each():
     """Of the points those that a kernel serves which serves none before."""
     seen, out = set(), []
     for name, point, trials in POINTS:
-        kernels = {(name, kernel) for kernel in serving(name, point)}
+        kernels = {(name, kernel) for kernel in serving_kernels(name, point)}
         out += [(name, point, trials)] * (not kernels <= seen)
         seen |= kernels
     return out
@@ -49,13 +49,13 @@ def points(request):
 @pytest.fixture(scope="module")
 def spread(points):
     """What each kernel counts at each point, as Python: counters, spare ones among them, and extremes."""
-    lines = as_python(PLAIN.format([POINTS.index(point) for point in points])).splitlines()
+    lines = run_without_compiling(PLAIN.format([POINTS.index(point) for point in points])).splitlines()
     return [{kernel: json.loads(text) for kernel, text in json.loads(line).items()} for line in lines]
 
 
 @pytest.fixture(scope="module")
 def plain(spread):
-    """The same without the spare counters, each as :func:`counted`."""
+    """The same without the spare counters, each as :func:`count_as_json`."""
     own = [{kernel: [_but_spares(counts), rest] for kernel, (counts, rest) in found.items()} for found in spread]
     return [{kernel: json.dumps(both) for kernel, both in found.items()} for found in own]
 
@@ -80,18 +80,18 @@ def test_the_compiled_kernel_of_each_study_counts_as_plain_python(points, plain)
     for (name, point, trials), found in zip(points, plain, strict=True):
         kernel = KERNELS[name][1]
         if kernel in found:
-            assert counted(name, kernel, point, trials) == found[kernel], (name, point)
+            assert count_as_json(name, kernel, point, trials) == found[kernel], (name, point)
 
 
 @pytest.mark.kernels
 def test_every_compiled_kernel_counts_as_plain_python(points, plain):
     for (name, point, trials), found in zip(points, plain, strict=True):
         for kernel, wanted in found.items():
-            assert counted(name, kernel, point, trials) == wanted, (name, kernel, point)
+            assert count_as_json(name, kernel, point, trials) == wanted, (name, kernel, point)
 
 
 def test_every_kernel_of_every_study_has_a_point():
     assert set(KERNELS) == set(fc.study_names())
     for name, (table, chosen) in KERNELS.items():
-        served = {kernel for study, point, _ in POINTS if study == name for kernel in serving(name, point)}
+        served = {kernel for study, point, _ in POINTS if study == name for kernel in serving_kernels(name, point)}
         assert served == set(table.names) and (not chosen or chosen in served), name

@@ -10,8 +10,8 @@ import h5py
 import numpy as np
 import pytest
 import xarray
-from helpers.adding import added
-from helpers.forgery import edit, text
+from helpers.adding import merge_results
+from helpers.forgery import edit_hdf5, text_attribute
 
 import fastcube as fc
 from fastcube.errors import FormatTooNewError, StudyMismatchError
@@ -141,7 +141,7 @@ def test_names_of_a_later_fastcube_are_read_shown_and_merged(run, tmp_path):
     assert "alpha-2" in as_csv(later)
     rest = fc.run(study(*NAMES), seed=5, rule="alpha-2", a=3)
     for parts in ([("a", older), ("b", rest)], [("b", rest), ("a", fc.open_results(tmp_path / "older.h5"))]):
-        both = added(parts)
+        both = merge_results(parts)
         both.save(tmp_path / "both.h5", force=True) if (tmp_path / "both.h5").exists() else both.save(
             tmp_path / "both.h5"
         )
@@ -155,13 +155,13 @@ def test_another_axis_is_another_study(tmp_path):
     keyed = fc.run(study(*NAMES, keyed=True), seed=5, trials=50)
     other = fc.run(study(*NAMES), seed=5, trials=50)
     with pytest.raises(StudyMismatchError, match="other axes"):
-        added([("a", keyed), ("b", other)])
+        merge_results([("a", keyed), ("b", other)])
 
 
 def forged(path, tmp_path, change):
     other = tmp_path / "forged.h5"
     other.write_bytes(path.read_bytes())
-    edit(other, change)
+    edit_hdf5(other, change)
     return other
 
 
@@ -194,10 +194,10 @@ def test_files_of_before_are_read(tmp_path):
 
     path = tmp_path / "toy.h5"
     results = fc.run(TOY, trials=20, output=path)
-    edit(path, lambda file: file.attrs.modify("format_version", np.array([2, 0])))
+    edit_hdf5(path, lambda file: file.attrs.modify("format_version", np.array([2, 0])))
     assert fc.open_results(path).digest() == results.digest()
-    edit(path, text("generator", GENERATOR))
-    edit(path, lambda file: file.attrs.modify("format_version", np.array([3, 0])))
+    edit_hdf5(path, text_attribute("generator", GENERATOR))
+    edit_hdf5(path, lambda file: file.attrs.modify("format_version", np.array([3, 0])))
     with pytest.raises(FormatTooNewError):
         fc.open_results(path)
 

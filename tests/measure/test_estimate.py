@@ -8,21 +8,21 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 from scipy.special import bdtr, bdtrc
 
 import fastcube as fc
 from fastcube.measure.estimate import (
-    Class,
+    TrialClass,
     bounded_mean,
-    differing,
     mean_of_classes,
-    plain_mean,
+    min_nonzero_values,
+    normal_mean,
     proportion,
     ratio,
 )
 from fastcube.measure.goal import FIRST_PREFIX, Goal
-from fastcube.measure.statistics import LEAST_DIFFERING, CensoredMean
+from fastcube.measure.statistics import MIN_NONZERO_TRIALS, CensoredMean
 
 #: Normal deviate of 97.5%, to 40 digits.
 DEVIATE = Decimal("1.959963984540054235524594430520551527955")
@@ -118,7 +118,7 @@ def test_a_mean_of_classes_is_the_sum_of_its_parts():
     trials, unit = 5000, 4
     often, seldom = [4, 8, 6] * 400, [40, 44] * 6
     sums = [(len(v), sum(v), sum(x * x for x in v)) for v in (often, seldom)]
-    classes = [Class(*sums[0], 1, 2, 5.0), Class(*sums[1], 10, 11, 5.0), Class(0, 0, 0, 0, 100, 1e-9)]
+    classes = [TrialClass(*sums[0], 1, 2, 5.0), TrialClass(*sums[1], 10, 11, 5.0), TrialClass(0, 0, 0, 0, 100, 1e-9)]
     e = mean_of_classes(classes, trials, unit)
     low = high = 0.0
     for (many, total, squares), (least, most) in zip(sums, ((1, 2), (10, 11)), strict=True):
@@ -137,7 +137,7 @@ def test_a_mean_of_classes_is_the_sum_of_its_parts():
 @pytest.mark.parametrize("bound", [0.0, 100.0])
 def test_the_plain_mean_has_the_normal_interval(values, most, bound):
     trials, unit = len(values), 8
-    e = plain_mean(sum(values), sum(v * v for v in values), trials, unit, bound)
+    e = normal_mean(sum(values), sum(v * v for v in values), trials, unit, bound)
     mean, variance = moments([Fraction(v, unit) for v in values])
     with localcontext() as context:
         context.prec = 40
@@ -219,14 +219,14 @@ def test_statistics_hand_their_numbers_on():
 def test_where_all_trials_agree_one_may_differ():
     """The Clopper-Pearson limit of none times the bound, and no interval without a bound."""
     most = proportion(0, 500).high
-    for e in (ratio(5000, 5000, *[50_000] * 3, 500), plain_mean(500, 500, 500), plain_mean(7, 49, 1)):
+    for e in (ratio(5000, 5000, *[50_000] * 3, 500), normal_mean(500, 500, 500), normal_mean(7, 49, 1)):
         assert math.isnan(e.low) and math.isnan(e.high)
         assert e.value in (1.0, 7.0)
     e = ratio(0, 5000, 0, 0, 50_000, 500, 3.0)
     assert (e.value, e.stderr, e.low, e.high) == (0.0, 0.0, 0.0, 3 * most)
     e = ratio(5000, 5000, *[50_000] * 3, 500, 3.0, 1.0)
     assert (e.value, e.stderr, e.low, e.high) == (1.0, 0.0, 1.0, 1 + 2 * most)
-    e = plain_mean(1000, 2000, 500, 1.0, 12.0)
+    e = normal_mean(1000, 2000, 500, 1.0, 12.0)
     assert (e.value, e.stderr, e.low, e.high) == (2.0, 0.0, 2 - 2 * most, 2 + 10 * most)
     e = fc.NormalMean(**PLAIN, base=2, bound=lambda _: 12.0).estimate({"total": 1000, "squares": 2000}, 500, {})
     assert (e.value, e.low, e.high) == (2.0, 2.0, 2 + 10 * most)
@@ -236,9 +236,9 @@ def test_where_all_trials_agree_one_may_differ():
 
 
 def test_differing_trials_are_counted_from_sums():
-    assert differing(0, 0) == 0
-    assert differing(30, 30) == differing(60, 120) == 30  # thirty of one, thirty of two
-    assert 1 < differing(1029, 1000**2 + 29) < 2  # one of them carries the sum
+    assert min_nonzero_values(0, 0) == 0
+    assert min_nonzero_values(30, 30) == min_nonzero_values(60, 120) == 30  # thirty of one, thirty of two
+    assert 1 < min_nonzero_values(1029, 1000**2 + 29) < 2  # one of them carries the sum
 
 
 @pytest.mark.parametrize("base", [0, 1])
@@ -252,9 +252,9 @@ def test_no_target_stops_before_thirty_trials_differ(base):
         e = s.estimate(counts, trials, {})
         return s.settled(counts, trials, {}) and e.half_width < 1
 
-    assert not any(settled(few, 10**6) for few in range(LEAST_DIFFERING))
-    assert not any(settled(few, 10**6, bound=lambda _: 2.0) for few in range(1, LEAST_DIFFERING))
-    assert settled(0, 10**6, bound=lambda _: 2.0) and settled(LEAST_DIFFERING, 10**6)
+    assert not any(settled(few, 10**6) for few in range(MIN_NONZERO_TRIALS))
+    assert not any(settled(few, 10**6, bound=lambda _: 2.0) for few in range(1, MIN_NONZERO_TRIALS))
+    assert settled(0, 10**6, bound=lambda _: 2.0) and settled(MIN_NONZERO_TRIALS, 10**6)
 
 
 def test_a_plain_difference_is_not_narrow_where_trials_agree_and_waits_for_thirty_that_differ():
@@ -268,10 +268,10 @@ def test_a_plain_difference_is_not_narrow_where_trials_agree_and_waits_for_thirt
     most = 5 * proportion(0, 4096).high
     assert (none.value, none.stderr, none.low, none.high) == (0.0, 0.0, -most, most)
     e = s.estimate(counts(60, 400, 100), 4096, {})
-    assert e == plain_mean(60, 400, 4096, 2.0, 5.0, -5.0)
+    assert e == normal_mean(60, 400, 4096, 2.0, 5.0, -5.0)
     assert s.interval == "asymptotic"
-    settled = [s.settled(counts(0, 4 * some, some), 4096, {}) for some in range(LEAST_DIFFERING + 1)]
-    assert settled == [True, *[False] * (LEAST_DIFFERING - 1), True]
+    settled = [s.settled(counts(0, 4 * some, some), 4096, {}) for some in range(MIN_NONZERO_TRIALS + 1)]
+    assert settled == [True, *[False] * (MIN_NONZERO_TRIALS - 1), True]
 
 
 class _Toy:
@@ -293,7 +293,7 @@ class _Tally:
 
 @pytest.mark.parametrize(
     ("p", "precision", "bound"),
-    others_slow(itertools.product((1e-3, 1e-2, 1e-4, 1e-5, 1e-6), (3, 1, 0.1), (0.0, 1.0)), default=2),
+    mark_others_slow(itertools.product((1e-3, 1e-2, 1e-4, 1e-5, 1e-6), (3, 1, 0.1), (0.0, 1.0)), default=2),
 )
 def test_intervals_cover_where_a_precision_stops_a_run(p, precision, bound):
     """1,000 seeds: a mean of 0 and rarely 1, or a ratio of lengths 1 and rarely 2, looked at as a run looks at it."""
@@ -328,7 +328,7 @@ def test_intervals_cover_where_a_precision_stops_a_run(p, precision, bound):
 
 @pytest.mark.parametrize(
     ("p", "precision", "less"),
-    others_slow(itertools.product((1e-3, 1e-2, 1e-4, 1e-5), (3, 1, 0.1), (0.0, 0.1, 0.5)), default=3),
+    mark_others_slow(itertools.product((1e-3, 1e-2, 1e-4, 1e-5), (3, 1, 0.1), (0.0, 0.1, 0.5)), default=3),
 )
 def test_intervals_of_differences_cover_where_a_precision_stops_a_run(p, precision, less):
     """1,000 seeds: rarely one more, and in this share of the trials that differ one less."""

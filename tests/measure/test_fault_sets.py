@@ -7,20 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.fault_sets import check, small_points
-from helpers.processes import as_python
+from helpers.fault_sets import check_replay, small_points
+from helpers.processes import run_without_compiling
 from toy import TOY
 
 import fastcube as fc
 from fastcube.cli import main
 from fastcube.measure import registry
-from fastcube.measure.fault_sets import rows
+from fastcube.measure.fault_sets import iter_csv_rows
 
 
 @pytest.mark.kernels
 @pytest.mark.parametrize(("study", "point"), [*small_points()])
 def test_a_trial_draws_what_replay_shows(study, point):
-    check(study, point)
+    check_replay(study, point)
 
 
 PLAIN = """
@@ -32,7 +32,7 @@ for param in {param.values[0].name: param for param in small_points()}.values():
 
 def test_a_trial_draws_what_replay_shows_as_plain_python():
     """One point of each study; their kernels take half a minute to compile."""
-    as_python(PLAIN)
+    run_without_compiling(PLAIN)
 
 
 def test_shapes_and_types():
@@ -108,7 +108,7 @@ def test_csv_has_the_same_fault_sets(capsys):
 
 def test_csv_of_lazy_faults():
     study = registry.study("routing-rate")
-    header, row = rows(study, [study.point({"n": 60, "rate": 0.1, "k": 1})], 0, 0, 1)
+    header, row = iter_csv_rows(study, [study.point({"n": 60, "rate": 0.1, "k": 1})], 0, 0, 1)
     cells = dict(zip(header, row, strict=True))
     assert cells["faulty_nodes"] == "lazy"
     assert int(cells["status_key"]) == fc.fault_sets("routing-rate", what="status_key", n=60, rate=0.1, k=1, stop=1)[0]

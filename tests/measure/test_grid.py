@@ -76,10 +76,10 @@ def test_bad_counts(text):
 
 
 def test_shares():
-    assert grid.parse_share("relative", "1%") == 0.01
-    assert grid.parse_share("relative", "0.02") == 0.02
+    assert grid.parse_probability("relative", "1%") == 0.01
+    assert grid.parse_probability("relative", "0.02") == 0.02
     with pytest.raises(fc.ParameterError, match="relative must be a number or a percentage, got x%"):
-        grid.parse_share("relative", "x%")
+        grid.parse_probability("relative", "x%")
 
 
 RATES = fc.study("routing-rate")

@@ -38,7 +38,13 @@ def run(study: Study, point: dict[str, int | float], trials: int = TRIALS) -> Ta
 
 def law_of_size(n: int, f: int) -> Law:
     """All sets of f faults alike."""
-    joint = exact.enumerated(n)[f] if n <= 5 else exact.column_types(n, f)[0] if f <= 4 else exact.by_families(n)[f]
+    joint = (
+        exact.enumerate_fault_sets(n)[f]
+        if n <= 5
+        else exact.column_types(n, f)[0]
+        if f <= 4
+        else exact.count_by_families(n)[f]
+    )
     return {key: Fraction(many, math.comb(2**n, f)) for key, many in joint.items()}
 
 
@@ -46,7 +52,7 @@ def law_of_rate(n: int, p: float) -> tuple[Law, Fraction]:
     """Every node faulty with probability p; and the probability that no node is active."""
     law: Counter[tuple[int, int | None]] = Counter()
     everything, rate = Fraction(0), Fraction(p)
-    for f, joint in enumerate(exact.enumerated(n) if n <= 5 else exact.by_families(n)):
+    for f, joint in enumerate(exact.enumerate_fault_sets(n) if n <= 5 else exact.count_by_families(n)):
         for (unsafe, rounds), many in joint.items():
             weight = many * rate**f * (1 - rate) ** (2**n - f)
             law[unsafe, rounds] += weight

@@ -151,10 +151,10 @@ def test_a_hunt_tells_among_which_it_found_nothing(monkeypatch):
         (3, 2),
         (2, 0),
     ]  # of no dependency graph: messages that begin with its stretches do not wait
-    hunt = deadlock_search.messages_on(fc.Hypercube(3), (0, 1), cycle)
+    hunt = deadlock_search.deadlocking_messages(fc.Hypercube(3), (0, 1), cycle)
     assert hunt.messages is None
     assert not hunt.cut
-    (told,) = deadlock._hunt_text(fc.Hypercube(3), hunt)
+    (told,) = deadlock._search_text(fc.Hypercube(3), hunt)
     assert told.strip() == (
         f"no deadlock found in {hunt.tried} sets of messages that begin with stretches of this cycle, 6 a stretch at most: "
         "all cuts into stretches were tried"
@@ -163,12 +163,12 @@ def test_a_hunt_tells_among_which_it_found_nothing(monkeypatch):
     cube = fc.Hypercube(3, data["faulty_nodes"])
     pair = tuple(data["partition"])
     cycle = [tuple(channel) for channel in data["cyclic_unicast"]]
-    found = deadlock_search.messages_on(cube, pair, cycle, unicast=True)
+    found = deadlock_search.deadlocking_messages(cube, pair, cycle, unicast=True)
     assert found.messages == data["cyclic_unicast_messages"]
     monkeypatch.setattr(deadlock_search, "SETS", found.tried - 1)
-    stopped = deadlock_search.messages_on(cube, pair, cycle, unicast=True)
+    stopped = deadlock_search.deadlocking_messages(cube, pair, cycle, unicast=True)
     assert (stopped.messages, stopped.tried, stopped.cut) == (None, found.tried - 1, True)
-    assert "the limit of the search was reached" in deadlock._hunt_text(cube, stopped)[0]
+    assert "the limit of the search was reached" in deadlock._search_text(cube, stopped)[0]
 
 
 @pytest.mark.kernels

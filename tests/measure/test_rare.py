@@ -18,10 +18,16 @@ from scipy.special import bdtr, bdtrc
 
 import fastcube as fc
 from fastcube.exact import bounds as proved
-from fastcube.exact.unsafe import column_types, enumerated, exact_unsafe, mean_unsafe_two_faults, merging_pairs
+from fastcube.exact.unsafe import (
+    column_types,
+    enumerate_fault_sets,
+    exact_unsafe,
+    mean_close_pairs,
+    mean_unsafe_two_faults,
+)
 from fastcube.kernels.unsafe.layout import DIMENSIONS, MARKING
 from fastcube.measure import registry
-from fastcube.measure.estimate import ALPHA, NEGLIGIBLE, Class, mean_of_classes, proportion
+from fastcube.measure.estimate import ALPHA, NEGLIGIBLE, TrialClass, mean_of_classes, proportion
 from fastcube.measure.statistics import ClassMean, Proportion
 from fastcube.results.table import as_table
 
@@ -58,12 +64,12 @@ KNOWN = [(2, 2), (2, 4), (3, 2), (3, 4), (3, 8), (4, 3), (4, 7), (4, 12), (5, 2)
 
 def check_exactly(tally, n, f):
     """A tally is what the exact values allow."""
-    wanted, scale = exact_unsafe(n, f), merging_pairs(n, f)
+    wanted, scale = exact_unsafe(n, f), mean_close_pairs(n, f)
     check_share(tally, "counted", wanted.merging / scale)
     check_share(tally, "all_unsafe", wanted.all_unsafe / scale)
     mean = wanted.mean_fraction * 2**n / scale
     square = (wanted.variance_fraction + wanted.mean_fraction**2) * 4**n / scale
-    check_mean(sums(tally, "unsafe_nodes"), TRIALS, mean, square, proved.most_unsafe(n, f, n))
+    check_mean(sums(tally, "unsafe_nodes"), TRIALS, mean, square, proved.max_unsafe(n, f, n))
     if wanted.mean_rounds is not None:
         most = wanted.max_rounds
         check_mean(tally.counts["rounds"], TRIALS, wanted.mean_rounds / scale, most * wanted.mean_rounds / scale, most)
@@ -169,7 +175,7 @@ def test_the_limit_of_lonely_pairs(n, f):
     assert e.low < math.comb(f, 2) * float(mean_unsafe_two_faults(n)) < e.high
     assert e.half_width < 0.02 * e.value
     e = RARE.statistic("close_pair").estimate(tally.counts, TRIALS, point)
-    assert e.low <= float(merging_pairs(n, f)) <= e.high * (1 + 1e-9) and e.low > 0.999 * e.high
+    assert e.low <= float(mean_close_pairs(n, f)) <= e.high * (1 + 1e-9) and e.low > 0.999 * e.high
 
 
 # ---------------------------------------------------------------- intervals
@@ -180,7 +186,7 @@ def test_the_limit_of_lonely_pairs(n, f):
 @pytest.mark.parametrize(("n", "f"), [(6, 3), (6, 8), (7, 4), (8, 4)])
 def test_intervals_cover(n, f):
     """Of 1,000 seeds no more miss the exact value than 5% allow."""
-    wanted, scale = exact_unsafe(n, f), merging_pairs(n, f)
+    wanted, scale = exact_unsafe(n, f), mean_close_pairs(n, f)
     values = {"close_pair": wanted.merging, "unsafe_fraction": wanted.mean_fraction, "all_unsafe": wanted.all_unsafe}
     values["unsafe_nodes"] = wanted.mean_fraction * 2**n
     if wanted.mean_rounds is not None:
@@ -197,16 +203,16 @@ def test_intervals_cover(n, f):
 
 
 def test_a_class_that_was_not_met_is_bounded_by_the_best_of_three():
-    rare = [Class(900, 1800, 3600, 2, 10, 9.0), Class(0, 0, 0, 100, 1e6, 1e-3)]
+    rare = [TrialClass(900, 1800, 3600, 2, 10, 9.0), TrialClass(0, 0, 0, 100, 1e6, 1e-3)]
     e = mean_of_classes(rare, 1000)
     alone = mean_of_classes(rare[:1], 1000, alpha=ALPHA / 2)  # half of the level goes to the other class
     assert (e.value, e.low) == (1.8, alone.low) and e.high == pytest.approx(alone.high + 1e-3)
-    left = mean_of_classes([rare[0], Class(0, 0, 0, 100, 1e6, NEGLIGIBLE * 8)], 1000)
+    left = mean_of_classes([rare[0], TrialClass(0, 0, 0, 100, 1e6, NEGLIGIBLE * 8)], 1000)
     assert left.high == pytest.approx(mean_of_classes(rare[:1], 1000).high + NEGLIGIBLE * 8)
-    open_class = mean_of_classes([rare[0], Class(0, 0, 0, 100, 1e6, 1e9)], 1000)
+    open_class = mean_of_classes([rare[0], TrialClass(0, 0, 0, 100, 1e6, 1e9)], 1000)
     assert open_class.high > 1e6 * proportion(0, 1000).high  # by Clopper-Pearson at its share of the level
     assert math.isnan(mean_of_classes(rare, 0).value)
-    assert mean_of_classes([Class(1, 7, 49, 2, 10, 9.0)], 1).low >= 0
+    assert mean_of_classes([TrialClass(1, 7, 49, 2, 10, 9.0)], 1).low >= 0
 
 
 @pytest.mark.kernels
@@ -217,7 +223,7 @@ def test_what_is_not_met_in_ten_million_trials_is_narrow(n, f, share):
     statistic = RARE.statistic("unsafe_nodes")
     assert isinstance(statistic, ClassMean)
     bounds = statistic.classes(point)
-    usual = [Class(0, 0, 0, *bounds[0])] + [Class(0, 0, 0, *b) for b in bounds[3:]]
+    usual = [TrialClass(0, 0, 0, *bounds[0])] + [TrialClass(0, 0, 0, *b) for b in bounds[3:]]
     mean = n * (n - 1) / (n + math.comb(n, 2))
     assert mean_of_classes(usual, 10**7).half_width - 20 * bounds[0][1] * 1e-7 < share * mean
 
@@ -255,12 +261,12 @@ def families():
 def test_bounds_hold_for_all_fault_sets(families):
     for (n, f), kinds in families.items():
         sets = sum(kinds.values())
-        assert max(unsafe for _, unsafe in kinds) <= proved.most_unsafe(n, f, n)
-        for d, bound in zip(DIMENSIONS, proved.reaching(n, f, DIMENSIONS), strict=True):
+        assert max(unsafe for _, unsafe in kinds) <= proved.max_unsafe(n, f, n)
+        for d, bound in zip(DIMENSIONS, proved.large_subcube_bounds(n, f, DIMENSIONS), strict=True):
             assert sum(many for (largest, _), many in kinds.items() if largest >= d) / sets <= bound, (n, f, d)
         for largest, unsafe in kinds:
             if largest:
-                assert proved.least_unsafe(f, largest) <= unsafe <= proved.most_unsafe(n, f, largest), (n, f)
+                assert proved.min_unsafe(f, largest) <= unsafe <= proved.max_unsafe(n, f, largest), (n, f)
 
 
 @pytest.mark.kernels
@@ -268,8 +274,8 @@ def test_bounds_hold_for_all_fault_sets(families):
 @pytest.mark.parametrize(("n", "f"), [(7, 4), (8, 5), (9, 3), (9, 8), (10, 6), (10, 10)])
 def test_bounds_hold_in_samples(n, f):
     tally = RARE.count({"n": n, "f": f}, TRIALS, seed=11)
-    scale = float(merging_pairs(n, f))
-    for d, bound in zip(MARKING, proved.reaching(n, f, MARKING), strict=True):
+    scale = float(mean_close_pairs(n, f))
+    for d, bound in zip(MARKING, proved.large_subcube_bounds(n, f, MARKING), strict=True):
         assert scale * proportion(tally.counts[f"dimension_{d}"], TRIALS, LEVEL).low <= bound, d
 
 
@@ -277,16 +283,16 @@ def test_bounds_of_known_probabilities():
     """All of Q_n unsafe is one way to reach n dimensions; two faults reach two in the known share."""
     for n in range(2, 6):
         for f in range(2, 2**n + 1):
-            whole = sum(many for (unsafe, _), many in enumerated(n)[f].items() if unsafe + f == 2**n)
-            assert whole / math.comb(2**n, f) <= proved.reaching(n, f, (n,))[0]
+            whole = sum(many for (unsafe, _), many in enumerate_fault_sets(n)[f].items() if unsafe + f == 2**n)
+            assert whole / math.comb(2**n, f) <= proved.large_subcube_bounds(n, f, (n,))[0]
     for n in (3, 10, 30, 62):
-        bound = proved.reaching(n, 2, (1, 2))
-        assert bound[0] == pytest.approx(float(merging_pairs(n, 2)), rel=1e-8)
+        bound = proved.large_subcube_bounds(n, 2, (1, 2))
+        assert bound[0] == pytest.approx(float(mean_close_pairs(n, 2)), rel=1e-8)
         assert bound[1] == pytest.approx(math.comb(n, 2) / (2**n - 1), rel=1e-8)
     for n in (8, 12):
         joint, _ = column_types(n, 3)
         above = sum(many for (unsafe, _), many in joint.items() if unsafe >= 2**3 - 3) / math.comb(2**n, 3)
-        assert above <= proved.reaching(n, 3, (3,))[0] < 3 * above
+        assert above <= proved.large_subcube_bounds(n, 3, (3,))[0] < 3 * above
 
 
 @pytest.mark.slow
@@ -295,7 +301,7 @@ def test_bounds_of_plain_sampling(all_of):
     """Unsafe nodes and rounds of unsafe-fraction: no fault set of a small cube has more, and few faults reach them."""
     study = registry.study("unsafe-fraction")
     classes, rounds = study.statistic("unsafe_fraction").classes, study.statistic("rounds").bound
-    known = {(n, f): sets for n in range(1, all_of + 1) for f, sets in enumerate(enumerated(n)) if sets}
+    known = {(n, f): sets for n in range(1, all_of + 1) for f, sets in enumerate(enumerate_fault_sets(n)) if sets}
     known |= {(n, f): column_types(n, f)[0] for n in (6, 9, 15) for f in (2, 3, 4)}
     for (n, f), sets in known.items():
         point = {"n": n, "f": f}
@@ -307,7 +313,7 @@ def test_bounds_of_plain_sampling(all_of):
 
 def test_bounds_fall_with_the_dimension():
     for n, f in ((16, 64), (24, 24), (60, 240), (62, 4096)):
-        bounds = proved.reaching(n, f, DIMENSIONS)
+        bounds = proved.large_subcube_bounds(n, f, DIMENSIONS)
         assert all(0 <= b <= a <= 1 for a, b in itertools.pairwise(bounds))
         assert [b == 0 for b in bounds] == [d > n for d in DIMENSIONS]
 
@@ -354,7 +360,7 @@ def test_replay():
         i, j = told["planted"]
         x, y = told["sequence"][i], told["sequence"][j]
         assert (x ^ y).bit_count() <= 2 and sorted(told["sequence"]) == told["faulty_nodes"]
-        slots = RARE.tally.fresh()
+        slots = RARE.tally.new_tally()
         RARE.kernel(point)(np.uint64(12345), trial, trial + 1, np.array([9.0, 8.0]), slots)
         counts, extremes = RARE.tally.read(slots)
         assert counts["counted"] == told["counts"]

@@ -12,9 +12,9 @@ from reference import survival as plain
 import fastcube as fc
 from fastcube.cli import main
 from fastcube.measure.study import product_grid
-from fastcube.measure.survival import sized
+from fastcube.measure.survival import networks_of_size
 from fastcube.networks.family import CubeNetwork
-from fastcube.studies.networks.survival import limit
+from fastcube.studies.networks.survival import asymptotic_survival
 
 STUDY, RATE, PARTS = (fc.study(name) for name in ("survival", "survival-rate", "survival-components"))
 POINT = {"network": "hypercube", "n": 5, "f": 9, "links": 0}
@@ -23,7 +23,7 @@ POINT = {"network": "hypercube", "n": 5, "f": 9, "links": 0}
 @pytest.mark.kernels
 def test_all_networks_have_the_same_key_and_the_same_faults():
     for point, study in ((POINT, STUDY), ({"network": "hypercube", "n": 7, "rate": 0.2, "link_rate": 0.0}, RATE)):
-        names = sized(point["n"])
+        names = networks_of_size(point["n"])
         assert len({study.key(3, {**point, "network": name}) for name in names}) == 1
         told = [
             study.explain({**point, "network": name}, study.key(3, {**point, "network": name}), 77).data
@@ -37,7 +37,7 @@ def test_all_networks_have_the_same_key_and_the_same_faults():
 def test_matched_networks_have_the_same_names_of_faulty_links():
     point = {"n": 5, "f": 0, "links": 30}
     names = {}
-    for name in sized(5, matched=True):
+    for name in networks_of_size(5, matched=True):
         where = {**point, "network": name}
         data = STUDY.explain(where, STUDY.key(0, where), 5).data
         family = fc.families()[name]
@@ -128,9 +128,15 @@ def test_pairing_and_limits_are_told():
     for axes in (above, below):  # at rates 0 and 1 all is known
         (line,) = [line for line in axes.lines if line.get_gid() == "line"]
         assert line.get_ydata()[[0, -1]].tolist() == [float(axes is above), 0.0]
-    assert limit({"network": "hypercube"}, "link_rate") == math.exp(-1)
-    assert limit({"network": "folded"}, "rate") == limit({"network": "enhanced-2"}, "rate") == math.exp(-0.25)
-    assert math.isnan(limit({"network": "folded"}, "link_rate")) and math.isnan(limit({"network": "crossed"}, "rate"))
+    assert asymptotic_survival({"network": "hypercube"}, "link_rate") == math.exp(-1)
+    assert (
+        asymptotic_survival({"network": "folded"}, "rate")
+        == asymptotic_survival({"network": "enhanced-2"}, "rate")
+        == math.exp(-0.25)
+    )
+    assert math.isnan(asymptotic_survival({"network": "folded"}, "link_rate")) and math.isnan(
+        asymptotic_survival({"network": "crossed"}, "rate")
+    )
 
 
 @pytest.mark.kernels
@@ -229,4 +235,4 @@ def test_claims(name):
     verdict = PAPER.ledger()[name].decide(Effort(quick=True))
     assert verdict.outcome == {"ten-cube": "holds", "moebius-links": "holds", "nodes-nobody": "refuted"}[name]
     if verdict.witness:
-        assert verdict.witness.replay() and verdict.witness.value == [7120, 7136]
+        assert verdict.witness.is_reproduced() and verdict.witness.value == [7120, 7136]

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
+from helpers.compiled import mark_others_slow
 
 import fastcube as fc
 from fastcube.errors import ParameterError
@@ -15,14 +15,21 @@ from fastcube.measure.estimate import proportion
 from fastcube.results.table import as_table
 from fastcube.studies.lee_hayes import critical_grid
 from fastcube.studies.lee_hayes.critical import CENTRES, FACTORS, UNSAFE_CRITICAL, counts_of
-from fastcube.studies.lee_hayes.threshold import LAMBDA, bracket, corrections, fit, leading_order, sharp
+from fastcube.studies.lee_hayes.threshold import (
+    LAMBDA,
+    bracket_threshold,
+    corrections,
+    estimate_sharpness,
+    fit_curve,
+    leading_order,
+)
 
 #: Where P(Q_n unsafe) = 1/2, n = 2..6.
 EXACT = {2: 0.5411961001, 3: 0.3789303033, 4: 0.2321159235, 5: 0.1381092302, 6: 0.0783173647}
 
 
 def sample(n, p, trials, seed=1):
-    tally = layout.UNSAFE_CRITICAL.fresh()
+    tally = layout.UNSAFE_CRITICAL.new_tally()
     key = np.uint64(fc.study("unsafe-critical").key(seed, {"n": n, "p": p}))
     dispatch.UNSAFE_CRITICAL.kernel(n, p)(key, 0, trials, np.array([n, p]), tally)
     return int(tally[layout.UNSAFE_CRITICAL.counter("all_unsafe")])
@@ -47,7 +54,7 @@ def test_theory():
         assert 1 < low < high
 
 
-@pytest.mark.parametrize("n", others_slow([1, 2, 3, 4], default=3))
+@pytest.mark.parametrize("n", mark_others_slow([1, 2, 3, 4], default=3))
 def test_exact_probability_by_enumeration(n):
     # the polynomial that everything here is compared with, from plain rounds of every fault set, all at once
     sets = (np.arange(2**2**n)[:, None] >> np.arange(2**n)) & 1
@@ -78,9 +85,9 @@ def test_monte_carlo_agrees_with_the_exact_curve(n):
 def test_monte_carlo_brackets_the_exact_threshold(n):
     assert critical_rate(n) == pytest.approx(EXACT[n], abs=5e-11)
     counts = [(p, sample(n, p, 100_000), 100_000) for p, _, _ in exact_counts(n)]
-    low, high = bracket(counts, 1e-6 / 5)
+    low, high = bracket_threshold(counts, 1e-6 / 5)
     assert 0.9 * EXACT[n] < low < EXACT[n] < high < 1.1 * EXACT[n]
-    p, low, high = fit(counts).quantile()
+    p, low, high = fit_curve(counts).quantile()
     stderr = math.log(high / low) / (2 * 1.96)
     assert abs(math.log(p / EXACT[n])) < 5.3 * stderr + 2.5e-4  # level 1e-7 each, and the fit's own error
     assert stderr < 1e-3
@@ -88,7 +95,7 @@ def test_monte_carlo_brackets_the_exact_threshold(n):
 
 @pytest.mark.parametrize("n", EXACT)
 def test_fit_of_the_exact_curve(n):
-    curve = fit(exact_counts(n))
+    curve = fit_curve(exact_counts(n))
     assert curve.quantile()[0] == pytest.approx(EXACT[n], rel=2.5e-4)
     for q in (0.25, 0.75, 0.9):
         p = curve.quantile(q)[0]
@@ -104,7 +111,7 @@ def test_limits_of_the_fit_cover():
     covered = 0
     for _ in range(400):
         counts = [(p, int(rng.binomial(5000, k / 10**9)), 5000) for p, k, _ in curve]
-        _, low, high = fit(counts).quantile()
+        _, low, high = fit_curve(counts).quantile()
         covered += low < EXACT[4] < high
     assert 360 <= covered <= 397
 
@@ -116,18 +123,20 @@ def test_bracket_keeps_its_level():
     shares = [all_unsafe_probability(3, p) for p in rates]
     wrong = 0
     for _ in range(2000):
-        low, high = bracket([(p, int(rng.binomial(300, q)), 300) for p, q in zip(rates, shares, strict=True)], 0.2)
+        low, high = bracket_threshold(
+            [(p, int(rng.binomial(300, q)), 300) for p, q in zip(rates, shares, strict=True)], 0.2
+        )
         wrong += not low <= EXACT[3] <= high
     assert wrong <= 400
 
 
 def test_bracket_and_fit_say_when_they_do_not_know():
-    assert bracket([]) == (0.0, 1.0)
-    assert bracket([(0.1, 3, 6), (0.2, 0, 0)]) == (0.0, 1.0)
-    assert bracket([(0.1, 0, 100), (0.2, 50, 100), (0.3, 100, 100)]) == (0.1, 0.3)
-    assert fit([(0.1, 10, 100), (0.2, 20, 100), (0.3, 30, 100), (0.4, 40, 100), (0.5, 45, 100)]) is None
-    assert fit([(0.1, 0, 100), (0.2, 50, 100), (0.3, 100, 100)]) is None
-    assert fit([(0.1, 1, 2), (0.2, 1, 2), (0.3, 1, 2), (0.4, 1, 2)]) is None
+    assert bracket_threshold([]) == (0.0, 1.0)
+    assert bracket_threshold([(0.1, 3, 6), (0.2, 0, 0)]) == (0.0, 1.0)
+    assert bracket_threshold([(0.1, 0, 100), (0.2, 50, 100), (0.3, 100, 100)]) == (0.1, 0.3)
+    assert fit_curve([(0.1, 10, 100), (0.2, 20, 100), (0.3, 30, 100), (0.4, 40, 100), (0.5, 45, 100)]) is None
+    assert fit_curve([(0.1, 0, 100), (0.2, 50, 100), (0.3, 100, 100)]) is None
+    assert fit_curve([(0.1, 1, 2), (0.2, 1, 2), (0.3, 1, 2), (0.4, 1, 2)]) is None
 
 
 # ---------------------------------------------------------------- points close to p_1/2
@@ -155,13 +164,15 @@ def close_points(n, apart, off, trials):
 def test_points_close_by_leave_the_fit_no_error(n, apart, off):
     # from 10^16 trials nothing but the model's error is left: below a fiftieth of the half-width that is wanted, and allowed for
     counts = [(p, round(m * all_unsafe_probability(n, p)), m) for p, m in close_points(n, apart, off, 10**16)]
-    known = sharp(counts)
+    known = estimate_sharpness(counts)
     ratio = quantile(n, 0.8) / quantile(n, 0.2)
     for (value, low, high), exact, most in ((known.half, EXACT[n], 2e-6), (known.ratio, ratio, 1e-5)):
         assert value == pytest.approx(exact, rel=most)
         assert low < exact < high < low * (1 + 4e-4)
     assert (
-        sharp([(p, events + (many >> 20 if i == 3 else 0), many) for i, (p, events, many) in enumerate(counts)]).chance
+        estimate_sharpness(
+            [(p, events + (many >> 20 if i == 3 else 0), many) for i, (p, events, many) in enumerate(counts)]
+        ).chance
         < 1e-6
     )
 
@@ -174,7 +185,7 @@ def test_limits_from_points_close_by_cover():
     exact = EXACT[5], quantile(5, 0.8) / quantile(5, 0.2)
     covered = np.zeros(2, int)
     for _ in range(400):
-        known = sharp([(p, int(rng.binomial(m, share)), m) for p, m, share in curve])
+        known = estimate_sharpness([(p, int(rng.binomial(m, share)), m) for p, m, share in curve])
         covered += [low < e < high for (_, low, high), e in zip((known.half, known.ratio), exact, strict=True)]
     assert ((covered >= 366) & (covered <= 399)).all()
 
@@ -194,10 +205,13 @@ def test_fine_grid():
         # se(p_1/2) = sqrt(1 / (4 N)) / P'(p), with the slope that p_.8 / p_.2 shows
         low, half, high, trials = critical_grid.PLACES[n]
         slope = 2 * math.log(4) / math.log(high / low) / 4
-        assert 1.96 * math.sqrt(0.25 / (3 * trials)) / slope < critical_grid.wanted(n)
+        assert 1.96 * math.sqrt(0.25 / (3 * trials)) / slope < critical_grid.target_half_width(n)
         assert n not in CENTRES or abs(half / CENTRES[n] - 1) < 0.01
-    assert [critical_grid.of_grid(7, [(p, 1, 2), (0.3, 1, 2)]) for p in (by_n[7][3], 0.2)] == [[(by_n[7][3], 1, 2)], []]
-    assert critical_grid.of_grid(5, [(0.3, 1, 2)]) == [(0.3, 1, 2)]
+    assert [critical_grid.counts_on_grid(7, [(p, 1, 2), (0.3, 1, 2)]) for p in (by_n[7][3], 0.2)] == [
+        [(by_n[7][3], 1, 2)],
+        [],
+    ]
+    assert critical_grid.counts_on_grid(5, [(0.3, 1, 2)]) == [(0.3, 1, 2)]
 
 
 @pytest.mark.slow
@@ -224,9 +238,9 @@ def test_default_grid_surrounds_every_threshold(results):
     assert list(counts) == [2, 3, 4, 5, 6, 9, 10, 16]
     for n, points in counts.items():
         assert all(CENTRES[n] * 0.39 <= p < min(1, CENTRES[n] * 1.81) for p, _, _ in points)
-        low, high = bracket(points)
+        low, high = bracket_threshold(points)
         assert 0.75 < low / CENTRES[n] < 1 < high / CENTRES[n] < 1.35
-        assert fit(points) is not None
+        assert fit_curve(points) is not None
 
 
 @pytest.mark.kernels
@@ -261,7 +275,7 @@ def test_replay_tells_what_the_kernel_counted():
         point = UNSAFE_CRITICAL.point({"n": n, "p": p})
         key = fc.study("unsafe-critical").key(3, point)
         for t in range(6):
-            tally = layout.UNSAFE_CRITICAL.fresh()
+            tally = layout.UNSAFE_CRITICAL.new_tally()
             UNSAFE_CRITICAL.kernel(point)(np.uint64(key), t, t + 1, np.array([n, p]), tally)
             told = UNSAFE_CRITICAL.explain(point, key, t)
             assert told.data["unsafe_nodes"] == tally[layout.UNSAFE_CRITICAL.counter("unsafe_nodes")]

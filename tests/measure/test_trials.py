@@ -10,8 +10,8 @@ import sys
 import numba
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
-from helpers.processes import in_this
+from helpers.compiled import mark_others_slow
+from helpers.processes import run_in_process
 
 import fastcube as fc
 from fastcube.kernels.draws import philox
@@ -162,7 +162,7 @@ def refused(tmp_path, monkeypatch, capsys):
 
     def call(text, *arguments):
         (tmp_path / "broken.py").write_text(text)
-        code, _, said = in_this(capsys, "run", "broken.py", "--progress", "none", *arguments)
+        code, _, said = run_in_process(capsys, "run", "broken.py", "--progress", "none", *arguments)
         assert (code, said.count("\n")) == (2, 1), said
         assert "trial" in said
         assert "cannot be used" not in said  # of the cache, which has no part in it
@@ -188,7 +188,7 @@ def test_a_trial_that_breaks_a_promise_stops_the_run_in_one_line(refused):
 @compiled
 @pytest.mark.parametrize(
     ("body", "words"),
-    others_slow(
+    mark_others_slow(
         [
             ("m = 0\n    if t > 3:\n        m = fc.blocks.ONE\n    out[0] = m ^ fc.blocks.ONE", MIXED),
             (
@@ -342,7 +342,7 @@ def _trial(key, t, params, scratch, tally):
 
 
 def test_a_kernel_of_one_trial_at_a_time():
-    tally = LAYOUT.fresh()
+    tally = LAYOUT.new_tally()
     trials_kernel(_room, _trial)(np.uint64(5), 10, 60, np.array([2.0]), tally)
     values = [
         int(philox.random_word(np.uint64(5), np.uint64(t), np.uint64(0), philox.LABELS)) >> 2 for t in range(10, 60)

@@ -9,13 +9,13 @@ import pytest
 
 import fastcube as fc
 from fastcube.blocks import (
-    KEY,
+    FIRST_PATH_IS_CLEAR,
     LIMIT,
     LOST,
-    PASSES,
+    POINT_KEY,
     REFUSED,
-    TOGETHER,
-    TRIAL,
+    SHARED_UNSAFE_SUBCUBE,
+    TRIAL_NUMBER,
     block,
     first_path,
     level,
@@ -23,11 +23,11 @@ from fastcube.blocks import (
     random_below,
 )
 from fastcube.kernels.unicast.rules import RULES, route1
-from fastcube.kernels.unicast.scalar import kernel_of
+from fastcube.kernels.unicast.scalar import make_kernel
 from fastcube.studies.lee_hayes.routing import ROUTING
 from fastcube.studies.lee_hayes.routing_rate import ROUTING_RATE
 from fastcube.studies.unicast import RIVALS, RIVALS_RATE, RIVALS_STATUS
-from fastcube.studies.unicast.table import _line as line
+from fastcube.studies.unicast.table import _plot_statistic as line
 from fastcube.studies.unicast.table import axis_of_faults
 
 POINTS = [(3, 2, 0), (5, 3, 4), (6, 0, 7), (8, 9, 0), (8, 60, 0), (16, 12, 0), (30, 30, 5)]
@@ -156,7 +156,7 @@ def test_rate_draws_as_routing_rate():
 @block
 def straight(world, words, s, t):
     """ROUTE, once more."""
-    return popcount(s ^ t) if world.facts[PASSES] else LOST
+    return popcount(s ^ t) if world.facts[FIRST_PATH_IS_CLEAR] else LOST
 
 
 @pytest.mark.kernels
@@ -192,9 +192,9 @@ def test_a_rule_of_ones_own_passes_the_filter(n, f):
 @block
 def hesitating(world, words, s, t):
     """A rule that draws, asks what is known, and is refused or cut off at times."""
-    if world.facts[TOGETHER] >= 0 and level(words, world.faults, world.n, s) < world.n:
+    if world.facts[SHARED_UNSAFE_SUBCUBE] >= 0 and level(words, world.faults, world.n, s) < world.n:
         return REFUSED
-    if random_below(world.now[KEY], np.int64(world.now[TRIAL]), np.int64(0), np.int64(3)) == 0:
+    if random_below(world.now[POINT_KEY], np.int64(world.now[TRIAL_NUMBER]), np.int64(0), np.int64(3)) == 0:
         return LIMIT
     return route1(world, words, s, t)
 
@@ -220,11 +220,11 @@ def test_a_rule_that_takes_a_free_first_path_is_decided_in_lanes(n, f, served):
     rules = ["LEVELS", "ROUTE", hesitating_elsewhere, "ROUTE1"]
     study, here = fc.rivals_study(rules), asked(n, f, 0)
     assert served in repr(study.kernel(here))
-    alone = kernel_of(
+    alone = make_kernel(
         [hesitating_elsewhere if rule is hesitating_elsewhere else RULES[rule] for rule in rules],
         ("levels", "route", "hesitating", "route1"),
     )
-    slots = study.tally.fresh()
+    slots = study.tally.new_tally()
     key = study.key(0, here)
     alone.compiled(np.uint64(key), np.int64(0), np.int64(3000), np.array(list(here.values()), np.float64), slots)
     ours = study.count(here, 3000)

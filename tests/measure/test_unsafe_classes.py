@@ -3,7 +3,7 @@
 import pytest
 
 import fastcube as fc
-from fastcube.exact.bounds import most_unsafe
+from fastcube.exact.bounds import max_unsafe
 from fastcube.kernels.unsafe.layout import CLASSES
 from fastcube.measure import registry
 from fastcube.measure.estimate import bounded_mean
@@ -16,7 +16,7 @@ def both(n, f, trials):
     """The statistic's estimate, that of a mean with one bound, and the counters."""
     point = STUDY.point({"n": n, "f": f})
     counts = STUDY.count(point, trials).counts
-    most = most_unsafe(n, f, n) / 2**n
+    most = max_unsafe(n, f, n) / 2**n
     whole = bounded_mean(counts["unsafe_nodes"], counts["unsafe_nodes_squared"], trials, 2**n, most)
     return FRACTION.estimate(counts, trials, point), whole, counts
 
@@ -73,6 +73,6 @@ def test_what_is_proved_of_the_classes_holds_of_the_last():
         used = [row for row in rows if row[1]]
         assert all(low <= high for low, high, _ in used)
         assert [high for _, high, _ in used] == sorted(high for _, high, _ in used)
-        assert used[-1][1] == most_unsafe(n, f, n) / 2**n
+        assert used[-1][1] == max_unsafe(n, f, n) / 2**n
         assert used[-1][2] <= 1e-6 * used[-1][1]
         assert len(rows) == 1 + len(CLASSES)

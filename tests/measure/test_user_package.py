@@ -5,7 +5,7 @@ import sys
 import zipfile
 
 import pytest
-from helpers.processes import CLEAN
+from helpers.processes import CLEAN_ENVIRONMENT
 
 import fastcube as fc
 
@@ -131,7 +131,7 @@ def installed(tmp_path):
         done = subprocess.run(
             [sys.executable, "-W", "error", "-m", "fastcube", *arguments],
             cwd=empty,
-            env={**CLEAN, **variables},
+            env={**CLEAN_ENVIRONMENT, **variables},
             capture_output=True,
             text=True,
             check=False,

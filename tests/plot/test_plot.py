@@ -4,16 +4,16 @@ import math
 
 import numpy as np
 import pytest
-from helpers.binned import binned
-from helpers.compiled import others_slow
+from helpers.binned import distribution_results
+from helpers.compiled import mark_others_slow
 
 import fastcube as fc
-from fastcube.measure.estimate import NOTHING, Estimate, proportion
+from fastcube.measure.estimate import UNDEFINED, Estimate, proportion
 from fastcube.plot import style
 from fastcube.plot.panel import Panel
-from fastcube.plot.placing import limits
+from fastcube.plot.placing import axis_limits
 from fastcube.plot.sheet import Sheet
-from fastcube.plot.words import axis_text, mathtext, value_text, wrapped
+from fastcube.plot.words import axis_text, mathtext, value_text, wrap_mathtext
 
 LINE, BAR, ARROW, STATEMENT = "line", "bar", "beyond", "statement"
 
@@ -50,20 +50,20 @@ def contrast(one, other):
 @pytest.mark.parametrize("ground", ["#ffffff", "#111111"])
 def test_contrast(ground):
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    looks = [style.style(i, lines) for lines in (1, 5, 9, 10, 19, 40, 100) for i in range(lines)]
+    looks = [style.line_style(i, lines) for lines in (1, 5, 9, 10, 19, 40, 100) for i in range(lines)]
     for colour in {style.GREY, *style.COLOURS, *(look["color"] for look in looks)}:
         assert contrast(colour, ground) >= 3.0, colour
 
 
 @pytest.mark.parametrize("lines", [9, 19, 55])
 def test_lines_differ_without_colour(lines):
-    looks = [style.style(i, lines) for i in range(lines)]
+    looks = [style.line_style(i, lines) for i in range(lines)]
     assert len({(look["marker"], look["linestyle"]) for look in looks}) == lines
     assert ":" not in {look["linestyle"] for look in looks}  # closed forms are dotted
 
 
 def test_colours_of_a_few_lines_differ():
-    assert len(set(style.COLOURS)) == len(style.COLOURS) == len({style.style(i, 9)["color"] for i in range(9)})
+    assert len(set(style.COLOURS)) == len(style.COLOURS) == len({style.line_style(i, 9)["color"] for i in range(9)})
 
 
 # ---------------------------------------------------------------- points, intervals, arrows
@@ -80,7 +80,7 @@ NONE, FEW, MANY = proportion(0, 1000), proportion(5, 1000), proportion(900, 1000
 
 @pytest.mark.parametrize(
     ("estimates", "at"),
-    others_slow(
+    mark_others_slow(
         [
             ([NONE, FEW, MANY, NONE], 4),  # one a line: beyond
             ([FEW, NONE, MANY], None),  # a gap
@@ -114,7 +114,7 @@ def test_on_a_linear_scale_nothing_seen_is_a_point_at_0():
     assert nothing.get_yscale() == "linear" and nothing.get_ylim()[1] >= NONE.high
 
 
-@pytest.mark.parametrize(("last", "lines", "shown"), others_slow([(1.02, 3, 3), (1.5, 3, 3), (1.02, 4, 1)]))
+@pytest.mark.parametrize(("last", "lines", "shown"), mark_others_slow([(1.02, 3, 3), (1.5, 3, 3), (1.02, 4, 1)]))
 def test_arrows_at_one_place_do_not_hide_one_another(last, lines, shown):
     sheet = Sheet(width=3.3)
     panel = sheet.panel()
@@ -174,7 +174,7 @@ def letters(figure):
 
 @pytest.mark.parametrize(
     ("width", "inches", "columns"),
-    others_slow([("3.3in", 3.3, 1), ("screen", 9.6, 2), ("7in", 7.0, 2), (3.3, 3.3, 1)]),
+    mark_others_slow([("3.3in", 3.3, 1), ("screen", 9.6, 2), ("7in", 7.0, 2), (3.3, 3.3, 1)]),
 )
 def test_a_width_lays_panels_out(width, inches, columns):
     sheet = Sheet(width=width)
@@ -248,7 +248,7 @@ def test_a_point_alone_has_a_bar_and_a_line_has_a_band():
     assert alone.get_xticks().tolist() == [7]
     several = drawn([(i, proportion(300, 1000)) for i in range(5)])
     assert not artists(several, BAR) and len(several.collections) == 1
-    gap = drawn([(1, proportion(300, 1000)), (2, NOTHING), (3, proportion(300, 1000)), (4, proportion(30, 1000))])
+    gap = drawn([(1, proportion(300, 1000)), (2, UNDEFINED), (3, proportion(300, 1000)), (4, proportion(30, 1000))])
     assert len(artists(gap, BAR)) == 1  # the first point, whose neighbour is not known
     few = drawn([(1, proportion(300, 1000)), (2, proportion(200, 1000)), (3, proportion(1, 1000))])
     assert len(artists(few, BAR)) == 1  # a band down to a single event would be a block
@@ -258,12 +258,12 @@ def test_a_point_alone_has_a_bar_and_a_line_has_a_band():
 
 
 def test_limits():
-    assert limits([0.2, 0.9], False, 0.04)[0] == 0
-    assert limits([0.95, 0.99], False, 0.04)[0] > 0.9
-    assert limits([-1.0, 2.0], False, 0.04)[0] < -1
-    low, high = limits([1e-3, 1e-3], True, 0.1)
+    assert axis_limits([0.2, 0.9], False, 0.04)[0] == 0
+    assert axis_limits([0.95, 0.99], False, 0.04)[0] > 0.9
+    assert axis_limits([-1.0, 2.0], False, 0.04)[0] < -1
+    low, high = axis_limits([1e-3, 1e-3], True, 0.1)
     assert math.log10(high / low) >= 1
-    assert limits([], True, 0.1) == (0.1, 1.0)
+    assert axis_limits([], True, 0.1) == (0.1, 1.0)
 
 
 def test_integer_axes_have_integer_ticks():
@@ -297,7 +297,7 @@ def test_mathtext(text, wanted):
 
 
 @pytest.mark.parametrize(
-    "text", others_slow(["costs $ and $", "$\\nonsense$", "$\\frac{$", "$x", "a $ b ^ { $", "\\$"], default=2)
+    "text", mark_others_slow(["costs $ and $", "$\\nonsense$", "$\\frac{$", "$x", "a $ b ^ { $", "\\$"], default=2)
 )
 def test_any_text_can_be_drawn(text):
     sheet = Sheet()
@@ -312,13 +312,13 @@ def test_any_text_can_be_drawn(text):
 
 def test_long_titles_are_broken_outside_mathematics_into_lines_of_a_length():
     text = "Trees $\\lambda + 1 = x$ of Q_n, and the smallest degree $\\delta$"
-    assert wrapped(text, 100) == mathtext(text)
-    assert wrapped(text, 33).splitlines() == [
+    assert wrap_mathtext(text, 100) == mathtext(text)
+    assert wrap_mathtext(text, 33).splitlines() == [
         "Trees $\\lambda + 1 = x$ of $Q_{n}$,",
         "and the smallest degree $\\delta$",
     ]
-    assert wrapped("a-word-of-more-letters-than-there-is-room-for another", 20).count("\n") == 1
-    assert wrapped("", 20) == ""
+    assert wrap_mathtext("a-word-of-more-letters-than-there-is-room-for another", 20).count("\n") == 1
+    assert wrap_mathtext("", 20) == ""
 
 
 @pytest.mark.slow
@@ -466,15 +466,15 @@ def test_results_without_trials(fractions):
 
 def test_distributions():
     from fastcube.measure.statistics import Distribution
-    from fastcube.plot import plain_figure
+    from fastcube.plot import default_figure
 
-    results = binned()
+    results = distribution_results()
     figure = results.plot()
     assert len(figure.axes) == 2
     numbers, shares = figure.axes
     assert len(artists(numbers, LINE)) == 1 and len(artists(shares, LINE)) == 3
     assert shares.get_ylabel() == "share of trials" and isinstance(results.study.statistics[1], Distribution)
-    assert shares.get_xticks().tolist() == [0, 1, 2, 3, 4, 5] and plain_figure is not None
+    assert shares.get_xticks().tolist() == [0, 1, 2, 3, 4, 5] and default_figure is not None
     assert not artists(shares, ARROW)  # no trial with value 3 at a = 3, but beyond
     assert shares.get_title() == "values"  # every axis that varies is in the legend
 
@@ -485,7 +485,7 @@ def test_a_distribution_says_which_values_are_held():
 
     from fastcube.measure.study import Axis
 
-    one = binned()
+    one = distribution_results()
     study = replace(one.study, axes=(*one.study.axes, Axis("b", "another", int, 0, 9)))
     tallies = {(a, b): tally for (a,), tally in one.tallies.items() for b in (4, 7)}
     _, shares = replace(one, study=study, tallies=tallies).plot().axes
@@ -604,7 +604,7 @@ def test_a_distribution_is_no_line():
     with pytest.raises(
         fc.ParameterError, match="statistic must be one of one number, got the distribution values: the study"
     ):
-        binned().plot("values")
+        distribution_results().plot("values")
 
 
 def test_plot_of_the_command_line_takes_statistics(tmp_path, monkeypatch, capsys):

@@ -4,7 +4,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from helpers.binned import binned
+from helpers.binned import distribution_results
 from matplotlib.figure import Figure
 
 SPEC = importlib.util.spec_from_file_location("sheets", Path(__file__).parents[2] / "docs" / "sheets.py")
@@ -59,7 +59,7 @@ def test_each_fault_is_seen(what, words):
 def test_a_sheet_shows_five_forms(tmp_path, monkeypatch):
     from PIL import Image
 
-    monkeypatch.setattr(sheets, "kept", lambda name: binned())
+    monkeypatch.setattr(sheets, "kept", lambda name: distribution_results())
     assert sheets.main(str(tmp_path), "binned") == 0
     with Image.open(tmp_path / "binned.png") as image:
         assert image.width > 1000

@@ -10,7 +10,7 @@ from toy import TOY
 import fastcube as fc
 from fastcube.cli import main
 from fastcube.measure.tally import Tally
-from fastcube.results.comparing import compare
+from fastcube.results.comparing import compare_results
 
 
 def counted(trials, seed=0, **axes):
@@ -19,42 +19,42 @@ def counted(trials, seed=0, **axes):
 
 def test_the_same_trials_are_compared_by_their_counts():
     one, other = counted(1000), counted(1000)
-    found = compare(one, other)
+    found = compare_results(one, other)
     assert (found.same, found.broken, found.compared, found.differ) == (("a=1,work=0.0", "a=2,work=0.0"), (), 0, False)
     key, tally = next(iter(other.tallies.items()))
     other.tallies[key] = Tally(
         tally.ranges, {**tally.counts, "bit_total": tally.counts["bit_total"] + 1}, tally.extremes
     )
-    found = compare(one, other)
+    found = compare_results(one, other)
     assert (found.same, found.broken, found.differ) == (("a=2,work=0.0",), ("a=1,work=0.0",), True)
 
 
 def test_other_trials_are_compared_by_their_intervals():
     one, other = counted(4000), counted(5000, seed=1)
-    found = compare(one, other)
+    found = compare_results(one, other)
     assert (found.same, found.broken, found.compared, found.apart) == ((), (), 4, ())  # two points, two means
     key, tally = next(iter(other.tallies.items()))
     bits = tally.trials // 4  # a half is expected
     other.tallies[key] = Tally(
         tally.ranges, {**tally.counts, "bit_total": bits, "bit_squares": bits, "bit_nonzero": bits}, tally.extremes
     )
-    found = compare(one, other)
+    found = compare_results(one, other)
     assert [(at, name) for at, name, _, _ in found.apart] == [("a=1,work=0.0", "bit")]
     ((_, _, a, b),) = found.apart
     assert b.high < a.low
     assert found.differ
-    assert [(name, m, t) for _, name, t, m in compare(other, one).apart] == [("bit", a, b)]
+    assert [(name, m, t) for _, name, t, m in compare_results(other, one).apart] == [("bit", a, b)]
 
 
 def test_another_code_or_revision_has_other_trials():
     one = counted(1000)
     other = replace(one, study=replace(one.study, revision=2))
-    assert compare(one, other).compared == 4
-    assert compare(one, other).same == ()
+    assert compare_results(one, other).compared == 4
+    assert compare_results(one, other).same == ()
 
 
 def test_points_of_one_alone():
-    found = compare(counted(100, a=[1, 3]), counted(100, a=[1, 2, 4]))
+    found = compare_results(counted(100, a=[1, 3]), counted(100, a=[1, 2, 4]))
     assert (found.only_one, found.only_other) == (("a=3,work=0.0",), ("a=2,work=0.0", "a=4,work=0.0"))
     assert found.differ
 
@@ -64,7 +64,7 @@ def test_other_studies_are_refused():
     with pytest.raises(
         fc.StudyMismatchError, match=r"^only files of one study can be compared, got toy and unsafe-fraction$"
     ):
-        compare(counted(10), other)
+        compare_results(counted(10), other)
 
 
 def call(capsys, *arguments):

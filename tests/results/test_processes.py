@@ -3,16 +3,16 @@
 import shutil
 
 import pytest
-from helpers.adding import dies, interrupts, waits
-from helpers.forgery import edit, text
-from helpers.processes import PATIENCE
+from helpers.adding import interrupt_reader, kill_last_reader, wait_forever
+from helpers.forgery import edit_hdf5, text_attribute
+from helpers.processes import STUCK_SECONDS
 from toy import TOY
 
 import fastcube as fc
 from fastcube.cli import main
 from fastcube.errors import EngineError
 from fastcube.results import processes, provenance
-from fastcube.results.combining import merged
+from fastcube.results.combining import merge_files
 
 
 @pytest.fixture(scope="module")
@@ -34,16 +34,16 @@ def shards(six, tmp_path):
 @pytest.fixture
 def started(monkeypatch):
     """Few files are worth a process, and those that are started are entered here."""
-    out, give = [], processes._give
-    monkeypatch.setattr(processes, "_LEAST", 1)
-    monkeypatch.setattr(processes, "_give", lambda process, what: (out.append(process), give(process, what)))
+    out, give = [], processes._send_stretch
+    monkeypatch.setattr(processes, "_MIN_FILES", 1)
+    monkeypatch.setattr(processes, "_send_stretch", lambda process, what: (out.append(process), give(process, what)))
     return out
 
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_several_processes_merge_as_one(six, started, count):
-    one, several = (merged(six, processes) for processes in (1, count))
-    assert [process.wait(PATIENCE) for process in started] and len(started) == count - 1
+    one, several = (merge_files(six, processes) for processes in (1, count))
+    assert [process.wait(STUCK_SECONDS) for process in started] and len(started) == count - 1
     assert several.tallies == one.tallies
     assert several.digest() == one.digest() == fc.run(TOY, trials=999).digest()
     assert (several.goal, several.grid, several.study) == (one.goal, one.grid, one.study)
@@ -56,7 +56,7 @@ def _twice(paths):
 
 
 def _two_damaged(paths):
-    edit(paths[2], text("digest", "0" * 64))
+    edit_hdf5(paths[2], text_attribute("digest", "0" * 64))
     paths[3].write_bytes(b"")
 
 
@@ -71,7 +71,7 @@ def test_the_first_error_is_that_of_one_process(shards, started, change):
     told = []
     for count in (1, 2, 3):
         with pytest.raises(fc.FastcubeError) as refused:
-            merged(shards, count)
+            merge_files(shards, count)
         told.append((type(refused.value), str(refused.value)))
     assert told[0] == told[1] == told[2]
 
@@ -88,25 +88,25 @@ def test_the_commands_read_in_several_processes(six, started, tmp_path, monkeypa
     assert told[:2] == told[2:] and len(started) == 2
 
 
-@pytest.mark.parametrize(("keep", "raised"), [(interrupts, KeyboardInterrupt), (dies, EngineError)])
+@pytest.mark.parametrize(("keep", "raised"), [(interrupt_reader, KeyboardInterrupt), (kill_last_reader, EngineError)])
 def test_none_is_left_after_an_interruption_or_a_death(six, started, keep, raised):
     with pytest.raises(raised):
-        processes.gather(six, keep, 3)
+        processes.sum_files(six, keep, 3)
     assert len(started) == 2 and all(process.poll() is not None for process in started)
 
 
 def test_a_process_ends_with_its_parent(six):
-    for given in ([], [(six, 3, 6, waits, False)]):
-        with processes._other() as (process, _):
+    for given in ([], [(six, 3, 6, wait_forever, False)]):
+        with processes._start_process() as (process, _):
             for what in given:
-                processes._give(process, what)
+                processes._send_stretch(process, what)
             process.stdin.close()  # as the system does for a parent that was killed
-            assert process.wait(PATIENCE) == 0
+            assert process.wait(STUCK_SECONDS) == 0
 
 
 def test_few_files_are_read_in_this_process(six, monkeypatch):
-    monkeypatch.setattr(processes, "_other", None)
-    assert merged(six, 64).trials == 2 * 999
+    monkeypatch.setattr(processes, "_start_process", None)
+    assert merge_files(six, 64).trials == 2 * 999
 
 
 def test_where_no_process_is_to_be_had_one_reads_all(six, started, monkeypatch):
@@ -115,14 +115,14 @@ def test_where_no_process_is_to_be_had_one_reads_all(six, started, monkeypatch):
 
     with monkeypatch.context() as none:
         none.setattr(processes.subprocess, "Popen", refused)
-        assert merged(six, 3).digest() == merged(six, 1).digest()
+        assert merge_files(six, 3).digest() == merge_files(six, 1).digest()
     monkeypatch.setattr(processes.sys, "executable", None)  # a Python inside another program
-    assert merged(six, 3).digest() == merged(six, 1).digest()
+    assert merge_files(six, 3).digest() == merge_files(six, 1).digest()
     assert not started
 
 
 def test_what_python_prints_when_it_starts_is_no_answer(six, started, tmp_path, monkeypatch):
     (tmp_path / "sitecustomize.py").write_text("print('x' * 100_000)\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    assert merged(six, 3).digest() == merged(six, 1).digest()
+    assert merge_files(six, 3).digest() == merge_files(six, 1).digest()
     assert len(started) == 2

@@ -13,20 +13,20 @@ import h5py
 import numpy as np
 import pytest
 import xarray
-from helpers.binned import binned
-from helpers.forgery import edit, text
+from helpers.binned import distribution_results
+from helpers.forgery import edit_hdf5, text_attribute
 from toy import TOY
 
 import fastcube as fc
 from fastcube.errors import FormatTooNewError, FormatTooOldError, StudyMismatchError, TrialOverlapError
 from fastcube.measure import registry
-from fastcube.measure.tally import Tally, fuse
+from fastcube.measure.tally import Tally, fuse_ranges
 from fastcube.results import hdf5
 from fastcube.results.combining import merge
 from fastcube.results.reading import open_results
 from fastcube.results.results import Results
 from fastcube.results.table import HTML_ROWS, as_csv
-from fastcube.results.writing import to_limbs
+from fastcube.results.writing import split_limbs
 
 
 @pytest.fixture(scope="module")
@@ -119,16 +119,16 @@ def test_wide_counters_keep_every_bit(tmp_path):
         "octal_squares": 2**90 + 7,
         "octal_nonzero": 2**40,
     }
-    tally = Tally(fuse([(0, 2**40)]), counts, {e.name: (-1, -1) for e in TOY.tally.extremes})
-    Results(registry.adopt(TOY), 0, {(1, 0.0): tally}).save(tmp_path / "w.h5")
+    tally = Tally(fuse_ranges([(0, 2**40)]), counts, {e.name: (-1, -1) for e in TOY.tally.extremes})
+    Results(registry.register_live_study(TOY), 0, {(1, 0.0): tally}).save(tmp_path / "w.h5")
     assert open_results(tmp_path / "w.h5").tallies[1, 0.0].counts == counts
-    assert to_limbs(np.array([5 + (7 << 62) + (1 << 124)], object), 3).tolist() == [[5, 7, 1]]
+    assert split_limbs(np.array([5 + (7 << 62) + (1 << 124)], object), 3).tolist() == [[5, 7, 1]]
 
 
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        (text("filetype", "other"), fc.ResultFileError, "is not a fastcube results file"),
+        (text_attribute("filetype", "other"), fc.ResultFileError, "is not a fastcube results file"),
         (
             lambda f: f.attrs.__setitem__("format_version", [3, 0]),
             FormatTooNewError,
@@ -140,13 +140,17 @@ def test_wide_counters_keep_every_bit(tmp_path):
             "has format 1.9, this fastcube reads 2.x",
         ),
         (lambda f: f.attrs.__setitem__("revision", 9), fc.ResultFileError, "do not have the digest"),
-        (text("generator", "x"), StudyMismatchError, "has random numbers of x, this fastcube those of philox"),
+        (
+            text_attribute("generator", "x"),
+            StudyMismatchError,
+            "has random numbers of x, this fastcube those of philox",
+        ),
         (lambda f: f["raw/count_bit_nonzero"].__setitem__(0, 1), fc.ResultFileError, "do not have the digest"),
         (lambda f: f.__delitem__("raw/ranges"), fc.ResultFileError, "is damaged"),
     ],
 )
 def test_files_that_are_not_right_are_refused_in_one_line(file, change, error, message):
-    edit(file, change)
+    edit_hdf5(file, change)
     with pytest.raises(error, match=message) as caught:
         open_results(file)
     assert "\n" not in str(caught.value)
@@ -305,7 +309,7 @@ def test_an_estimate_at_a_point(squares):
 
 
 def test_a_distribution_has_shares_and_a_number_an_estimate():
-    results = binned()
+    results = distribution_results()
     with pytest.raises(fc.ParameterError, match="got the distribution values: see shares"):
         results.estimate("values", a=1)
     with pytest.raises(fc.ParameterError, match="must be a distribution, got some, of one number: see estimate"):
@@ -317,7 +321,7 @@ def test_a_distribution_has_shares_and_a_number_an_estimate():
 
 def test_the_dataframe_has_the_rows_of_csv_with_their_types(squares):
     pandas = pytest.importorskip("pandas")
-    for results in (squares, binned(), Results(TOY, 0, {(1, 0.0): Tally.empty(TOY.tally)})):
+    for results in (squares, distribution_results(), Results(TOY, 0, {(1, 0.0): Tally.empty(TOY.tally)})):
         frame = results.to_dataframe()
         read = pandas.read_csv(
             io.StringIO(as_csv(results)), dtype=dict.fromkeys(("estimate", "stderr", "low", "high"), float)
@@ -342,7 +346,7 @@ def test_polars_and_parquet_as_documented(squares, tmp_path):
 
 @pytest.mark.parametrize(("raw", "group"), [(False, None), (True, "raw")])
 def test_a_dataset_is_what_xarray_shows_of_the_file(squares, tmp_path, raw, group):
-    for results in (squares, binned()):
+    for results in (squares, distribution_results()):
         results.save(tmp_path / "r.h5")
         with (
             xarray.open_dataset(tmp_path / "r.h5", group=group) as shown,

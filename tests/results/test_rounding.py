@@ -7,14 +7,14 @@ import re
 
 import pytest
 
-from fastcube.measure.estimate import NOTHING, Estimate, proportion
+from fastcube.measure.estimate import UNDEFINED, Estimate, proportion
 from fastcube.results.rounding import estimate_text, estimate_texts
 
 
 @pytest.mark.parametrize(
     ("estimate", "text"),
     [
-        (NOTHING, "-"),
+        (UNDEFINED, "-"),
         (proportion(0, 10**6), "< 3.7e-06"),
         (proportion(10**3, 10**3), "> 0.9963"),
         (proportion(300, 1000), "0.300 ± 0.029"),
@@ -94,7 +94,7 @@ def estimates():
             yield Estimate(value, 0.0, math.nan, math.nan)
     for power in range(-15, 0):
         yield Estimate(1.0, 0.0, 1 - rng.uniform(1, 9) * 10.0**power, 1.0)
-    yield NOTHING
+    yield UNDEFINED
 
 
 def check(e, text):

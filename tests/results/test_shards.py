@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.forgery import edit, text
+from helpers.forgery import edit_hdf5, text_attribute
 from toy import TOY
 
 import fastcube as fc
@@ -22,8 +22,8 @@ def shards(tmp_path):
 @pytest.fixture
 def whole_readings(monkeypatch):
     """Whatever is read whole, through HDF5, is entered here."""
-    out, stated = [], reading._stated
-    monkeypatch.setattr(reading, "_stated", lambda *given: out.append(given) or stated(*given))
+    out, stated = [], reading._parse_header
+    monkeypatch.setattr(reading, "_parse_header", lambda *given: out.append(given) or stated(*given))
     return out
 
 
@@ -47,7 +47,7 @@ def _moved(f):
 
 def test_arrays_that_stand_elsewhere_are_found(shards):
     alone = open_results(shards[1])
-    edit(shards[1], _moved)
+    edit_hdf5(shards[1], _moved)
     reader = Reader()
     assert [reader.read(path).results().tallies for path in shards[:2]][1] == alone.tallies
 
@@ -61,13 +61,13 @@ def _counted_more(f):
     ("change", "said"),
     [
         (_counted_more, "its contents do not have the digest it states"),
-        (text("digest", "0" * 64), "its contents do not have the digest it states"),
+        (text_attribute("digest", "0" * 64), "its contents do not have the digest it states"),
         (lambda f: f["raw"].pop("ranges"), "is damaged"),
-        (text("goal", "[]"), "is damaged"),
+        (text_attribute("goal", "[]"), "is damaged"),
     ],
 )
 def test_a_damaged_shard_is_refused_among_others_as_alone(shards, change, said):
-    edit(shards[1], change)
+    edit_hdf5(shards[1], change)
     told = []
     for read in (lambda: open_results(shards[1]), lambda: fc.merge(shards)):
         with pytest.raises(fc.errors.ResultFileError, match=said) as refused:
@@ -78,7 +78,7 @@ def test_a_damaged_shard_is_refused_among_others_as_alone(shards, change, said):
 
 def test_another_seed_and_another_description_are_seen(shards, tmp_path):
     fc.run(TOY, trials=999, shard=(1, 3), seed=7, output=str(tmp_path / "seven.h5"))
-    edit(shards[2], lambda f: f["study/json"].__setitem__((), f["study/json"][()].replace(b"units", b"Units", 1)))
+    edit_hdf5(shards[2], lambda f: f["study/json"].__setitem__((), f["study/json"][()].replace(b"units", b"Units", 1)))
     reader = Reader()
     assert [reader.read(path).about.seed for path in (shards[0], tmp_path / "seven.h5", shards[1])] == [0, 7, 0]
     with pytest.raises(fc.errors.ResultFileError):

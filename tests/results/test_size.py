@@ -15,9 +15,9 @@ import h5py
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from helpers.compiled import others_slow
-from helpers.forgery import edit
-from helpers.processes import CLEAN, TOY_FILE
+from helpers.compiled import mark_others_slow
+from helpers.forgery import edit_hdf5
+from helpers.processes import CLEAN_ENVIRONMENT, TOY_FILE
 from toy import TOY
 
 import fastcube as fc
@@ -48,7 +48,10 @@ COMMANDS = (
 
 def many(points, ranges):
     """Results of so many points, counted in so many ranges of trials each, as if they had been."""
-    results, (tally,) = Results(registry.adopt(TOY), 0), fc.run(TOY, a=1, work=0.0, trials=5000).tallies.values()
+    results, (tally,) = (
+        Results(registry.register_live_study(TOY), 0),
+        fc.run(TOY, a=1, work=0.0, trials=5000).tallies.values(),
+    )
     parts = tuple((20_000 * i, 20_000 * i + 5000 // ranges) for i in range(ranges))
     for i in range(points):
         bits = 2000 + i % 1000
@@ -174,7 +177,7 @@ def cost(folder, command):
     done = subprocess.run(
         limited,
         cwd=folder,
-        env={**CLEAN, "OMP_NUM_THREADS": "1"},
+        env={**CLEAN_ENVIRONMENT, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -186,10 +189,10 @@ def cost(folder, command):
 @pytest.mark.parametrize(
     "commands", [COMMANDS[:1], pytest.param(COMMANDS, marks=pytest.mark.slow)], ids=["info", "all"]
 )
-@pytest.mark.parametrize("what", others_slow(COSTLY))
+@pytest.mark.parametrize("what", mark_others_slow(COSTLY))
 def test_a_costly_file_is_refused_at_once(what, commands, good, tmp_path):
     (tmp_path / "r.h5").write_bytes(good)
-    edit(tmp_path / "r.h5", COSTLY[what])
+    edit_hdf5(tmp_path / "r.h5", COSTLY[what])
     for command in commands:
         code, said, most = cost(tmp_path, command)
         assert (code, said.count("\n")) == (2, 1), (command, code, said)
@@ -285,7 +288,7 @@ def unsafe(tmp_path):
 
 @pytest.mark.parametrize(("column", "value"), [(0, 0.0), (1, 16.0), (1, 32.0001), (3, 2.0), (3, 0.5)])
 def test_other_numbers_than_the_studys_are_refused_under_the_same_digest(column, value, unsafe):
-    edit(unsafe, numbers(column, value))
+    edit_hdf5(unsafe, numbers(column, value))
     with pytest.raises(fc.ResultFileError, match="numbers_unsafe_fraction at n=5,f=3 are not those of unsafe-fraction"):
         open_results(unsafe)
 
@@ -301,16 +304,16 @@ def test_the_files_own_word_is_called_so(good, unsafe, tmp_path, monkeypatch):
     file.write_bytes(good)
     own = "as the file states them: neither the digest nor a study that is here"
     assert own not in as_table(open_results(file)) + as_table(open_results(unsafe))
-    edit(file, forged)
+    edit_hdf5(file, forged)
     with pytest.raises(fc.ResultFileError, match=r"numbers_octal at a=0,.* are not those of toy"):
         open_results(file)
-    monkeypatch.setattr(registry, "_LIVE", {})
+    monkeypatch.setattr(registry, "_LIVE_STUDIES", {})
     assert f"statistics {own}" in " ".join(as_table(open_results(file)).split())
     assert f"numbers    statistics {own}" in CliRunner().invoke(info.command, [str(file)]).output
     data = json.loads(read(unsafe, "study/json"))
     data["statistics"][0]["description"] += "!"
-    edit(unsafe, replaced("study/json", json.dumps(data)))
-    edit(unsafe, numbers(1, 16.0))
+    edit_hdf5(unsafe, replaced("study/json", json.dumps(data)))
+    edit_hdf5(unsafe, numbers(1, 16.0))
     assert f"{data['statistics'][0]['name']} {own}" in " ".join(as_table(open_results(unsafe)).split())
 
 
@@ -321,7 +324,7 @@ def read(file, name):
 
 def test_bounds_are_the_studys_own_wherever_it_is_installed(unsafe):
     before = open_results(unsafe).table()
-    edit(unsafe, numbers(2, 0.75))
+    edit_hdf5(unsafe, numbers(2, 0.75))
     assert json.dumps(open_results(unsafe).table()) == json.dumps(before)
 
 
@@ -335,7 +338,7 @@ def test_numbers_that_none_can_be_are_refused_wherever_the_study_is(column, valu
         f["raw/numbers_octal"][0, column] = value
         del f["raw"].attrs["numbers"]
 
-    edit(file, change)
+    edit_hdf5(file, change)
     with pytest.raises(
         fc.ResultFileError, match=r"is damaged: a (unit, bound or scale of a statistic is none|statistic is neither)"
     ):
@@ -345,11 +348,11 @@ def test_numbers_that_none_can_be_are_refused_wherever_the_study_is(column, valu
 def test_a_damaged_number_shows_without_the_files_checksum(good, tmp_path):
     file = tmp_path / "r.h5"
     file.write_bytes(good)
-    edit(file, lambda f: f["raw/numbers_octal"].write_direct(np.array([7.0]), dest_sel=np.s_[0, 2:3]))  # as it was
+    edit_hdf5(file, lambda f: f["raw/numbers_octal"].write_direct(np.array([7.0]), dest_sel=np.s_[0, 2:3]))  # as it was
     file.write_bytes(file.read_bytes()[:-9])
     assert open_results(file, unchecked=True).study.name == "toy"
     file.write_bytes(good)
-    edit(file, lambda f: f["raw/numbers_octal"].write_direct(np.array([7.5]), dest_sel=np.s_[0, 2:3]))
+    edit_hdf5(file, lambda f: f["raw/numbers_octal"].write_direct(np.array([7.5]), dest_sel=np.s_[0, 2:3]))
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(fc.ResultFileError, match="its numbers do not have the checksum that it states"):
         open_results(file, unchecked=True)

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from helpers.binned import binned
+from helpers.binned import distribution_results
 
 import fastcube as fc
 from fastcube.cli import main
@@ -104,7 +104,7 @@ def test_what_is_over_fewer_trials_says_over_how_many():
 
 
 def test_columns_that_do_not_fit_are_named():
-    results = binned()
+    results = distribution_results()
     wide = replace(results.study.statistics[0], name="w" * 64)
     study = replace(results.study, statistics=(wide, replace(wide, name="x" * 60), replace(wide, name="last")))
     text = as_table(replace(results, study=study))
@@ -127,7 +127,7 @@ def test_a_narrow_terminal_loses_statistics_and_never_wraps(routes, width):
 
 
 def test_distributions_have_a_row_a_value_up_to_the_largest_seen():
-    results = binned()
+    results = distribution_results()
     found = [(row["a"], row["statistic"], row["estimate"]) for row in rows(results) if row["statistic"] != "some"]
     assert found[:2] == [("1", "value=0", "0.5"), ("1", "value=1", "0.5")]
     assert [name for a, name, _ in found if a == "3"] == [f"value={i}" for i in range(6)]

@@ -15,7 +15,7 @@ from dataclasses import replace
 import h5py
 import numpy as np
 import pytest
-from helpers.forgery import edit, sealed, text
+from helpers.forgery import add_checksum, edit_hdf5, text_attribute
 from toy import TOY
 
 import fastcube as fc
@@ -28,7 +28,7 @@ from fastcube.results.reading import open_results
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """Bytes of a good file of four points."""
-    registry.adopt(TOY)
+    registry.register_live_study(TOY)
     path = tmp_path_factory.mktemp("good") / "r.h5"
     fc.run(TOY, a=[1, 2], work=[0.0, 1.0], trials=100, output=path)
     return path.read_bytes()
@@ -89,7 +89,7 @@ def study(change):
 
 def goal(**fields):
     """What the last run was asked for."""
-    return text("goal", json.dumps({"trials": 100, **fields}))
+    return text_attribute("goal", json.dumps({"trials": 100, **fields}))
 
 
 def version(*numbers):
@@ -114,13 +114,13 @@ HOSTILE = {
     "a square below its mean": replaced("raw/count_octal_squares", np.zeros((4, 2), np.int64)),
     "a witness that did not run": replaced("raw/max_octal", np.array([[7, 10**6]] * 4)),
     "missing counter": lambda f: f.__delitem__("raw/count_bit_nonzero"),
-    "goal of another type": text("goal", "[1, 2]"),
-    "trials of a point of another type": text("goal", '{"trials": 10, "each": {"a=1,work=0.0": "many"}}'),
+    "goal of another type": text_attribute("goal", "[1, 2]"),
+    "trials of a point of another type": text_attribute("goal", '{"trials": 10, "each": {"a=1,work=0.0": "many"}}'),
     "history of another type": replaced("provenance/json", '{"a": 1}'),
     "history of no runs": replaced("provenance/json", "[1, 2]"),
     "no JSON": replaced("study/json", "{" * 50),
     "deep JSON": replaced("study/json", "[" * 100_000),
-    "control characters": text("title", "\x1b[2Jgone"),
+    "control characters": text_attribute("title", "\x1b[2Jgone"),
     "a name that is a path": study(lambda d: d["statistics"][0].update(name="../../etc")),
     "an unknown kind": study(lambda d: d["statistics"][0].update(kind="Study")),
     "a field that is none": study(lambda d: d["statistics"][0].update(evil=1)),
@@ -164,7 +164,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_file_is_refused_in_one_line(what, file):
-    edit(file, HOSTILE[what])
+    edit_hdf5(file, HOSTILE[what])
     with pytest.raises(fc.FastcubeError) as error:
         open_results(file)
     said = str(error.value)
@@ -196,16 +196,16 @@ def test_counts_that_no_trials_can_give_are_refused_under_a_right_digest(broken,
 
 
 def test_what_this_version_does_not_know_is_named(file):
-    edit(file, study(lambda d: d["statistics"][1].update(kind="Median")))
+    edit_hdf5(file, study(lambda d: d["statistics"][1].update(kind="Median")))
     words = "statistic octal is of the kind Median, which this fastcube does not know"
     with pytest.raises(fc.ResultFileError, match=rf"is damaged: {words}$"):
         open_results(file)
-    edit(file, version(2, 7))
+    edit_hdf5(file, version(2, 7))
     with pytest.raises(FormatTooNewError, match=rf"has format 2\.7, this fastcube reads 2\.1: {words}$"):
         open_results(file)
-    edit(file, study(lambda d: d["statistics"][1].update(kind="Mean")))
+    edit_hdf5(file, study(lambda d: d["statistics"][1].update(kind="Mean")))
     assert open_results(file).tallies == fc.run(TOY, a=[1, 2], work=[0.0, 1.0], trials=100).tallies
-    edit(file, study(lambda d: d["statistics"][1].pop("total")))
+    edit_hdf5(file, study(lambda d: d["statistics"][1].pop("total")))
     with pytest.raises(FormatTooNewError, match=r"has format 2\.7"):
         open_results(file)
 
@@ -215,10 +215,10 @@ MARKUP = "<img src=x onerror=alert(1)>\"'&</td> $x_{ $ ^ \\frac{1}{"
 
 def test_markup_from_a_file_is_text_wherever_results_are_shown(file, tmp_path):
     for name in ("title", "source", "grid"):
-        edit(file, text(name, MARKUP))
+        edit_hdf5(file, text_attribute(name, MARKUP))
     for part in ("axes", "counters", "statistics"):
-        edit(file, study(lambda d, part=part: d[part][0].update(description=MARKUP)))
-    edit(file, study(lambda d: d["statistics"][0].update(units=MARKUP)))
+        edit_hdf5(file, study(lambda d, part=part: d[part][0].update(description=MARKUP)))
+    edit_hdf5(file, study(lambda d: d["statistics"][0].update(units=MARKUP)))
     results = open_results(file)
     assert repr(results).isprintable()
     results.plot(path=tmp_path / "f.svg")
@@ -229,7 +229,7 @@ def test_markup_from_a_file_is_text_wherever_results_are_shown(file, tmp_path):
 
 
 def test_a_goal_of_a_newer_minor_version_is_read(file):
-    edit(file, text("goal", '{"trials": 10, "soon": [1]}'))
+    edit_hdf5(file, text_attribute("goal", '{"trials": 10, "soon": [1]}'))
     assert open_results(file).goal.trials == 10
 
 
@@ -257,7 +257,7 @@ LINES = (
 def test_no_code_that_a_file_names_is_run(file, tmp_path, lines):
     """The old attribute, a planted module beside the file, and a study of the same name: looked at by every command."""
     (tmp_path / "toy.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
-    edit(file, text("study_file", str(tmp_path / "toy.py")))
+    edit_hdf5(file, text_attribute("study_file", str(tmp_path / "toy.py")))
     code = f"from fastcube.cli import group\nfor line in {lines}: group.main(line.split(), standalone_mode=False)"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "--study FILE.py" in done.stderr.splitlines()[-1], done.stderr
@@ -286,7 +286,7 @@ def test_results_are_read_shown_and_merged_where_their_study_is_not(tmp_path):
 
 def test_memory_is_bounded_by_what_the_file_justifies(file):
     """30 KB that declare 6 GB: refused in a process that may have 3 GB of address space in all."""
-    edit(file, huge)
+    edit_hdf5(file, huge)
     code = f"import fastcube as fc\ntry:\n fc.open_results({str(file)!r})\nexcept fc.ResultFileError as e: print(e)"
     limit = 3 * 2**30
     done = subprocess.run(
@@ -345,7 +345,7 @@ def test_damage_under_a_checksum_that_was_recomputed(whole, tmp_path, capsys):
     for _ in range(300):
         image = bytearray(whole[: -hdf5.TRAILER_SIZE])
         image[rng.randrange(len(image))] ^= 1 << rng.randrange(8)
-        path.write_bytes(sealed(bytes(image)))
+        path.write_bytes(add_checksum(bytes(image)))
         counts[opened_in_a_child(path, good)] += 1
     with capsys.disabled():
         print(f"\n300 files with damage under a recomputed checksum: {dict(counts)}")

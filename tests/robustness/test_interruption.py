@@ -14,9 +14,19 @@ from pathlib import Path
 
 import numba
 import pytest
-from helpers.compiled import others_slow
-from helpers.executors import Clock, Immediate, use
-from helpers.processes import CLEAN, PATIENCE, TOY_FILE, Running, fastcube, fill, mounted, remount_read_only, steered
+from helpers.compiled import mark_others_slow
+from helpers.executors import Clock, ImmediateExecutor, use_executor
+from helpers.processes import (
+    CLEAN_ENVIRONMENT,
+    STUCK_SECONDS,
+    TOY_FILE,
+    BackgroundRun,
+    fill_file_system,
+    mount_tmpfs,
+    remount_read_only,
+    run_fastcube,
+    stepped_command,
+)
 from toy import TOY
 
 import fastcube as fc
@@ -28,7 +38,7 @@ from fastcube.results.reading import open_results
 from fastcube.results.results import Results
 from fastcube.running import driver, signals
 from fastcube.running.driver import run_study
-from fastcube.running.engines import work
+from fastcube.running.engines import run_unit
 from fastcube.running.signals import INTERRUPTED, TERMINATED, WORK_REMAINS
 
 CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
@@ -54,7 +64,7 @@ def undisturbed():
 @pytest.mark.parametrize("number", CODES, ids=lambda n: n.name)
 def test_signals_are_served_while_kernels_run(tmp_path, number):
     out = tmp_path / "r.h5"
-    with Running(*LONG, "-o", out) as run:
+    with BackgroundRun(*LONG, "-o", out) as run:
         code, lines = run.wait_for("50.0%").end(number)
     assert code == CODES[number]
     assert len(lines) == 1
@@ -64,13 +74,13 @@ def test_signals_are_served_while_kernels_run(tmp_path, number):
 
 def test_the_line_it_says_resumes_to_the_undisturbed_result(tmp_path, undisturbed):
     out = tmp_path / "r.h5"
-    with Running(*SHORT, "-o", out, command=steered(*HELD)) as run:
+    with BackgroundRun(*SHORT, "-o", out, command=stepped_command(*HELD)) as run:
         code, lines = run.wait_for("held").end(signal.SIGTERM)
     assert code == TERMINATED
     done = sum(t.trials for _, t in open_results(out))
     assert 0 < done < 40_002
     again = shlex.split(lines[0].split("go on with: fastcube ")[1])
-    assert fastcube(*again).returncode == 0
+    assert run_fastcube(*again).returncode == 0
     results = open_results(out)
     assert results.digest() == undisturbed
     assert len(results.history) == 2
@@ -78,15 +88,15 @@ def test_the_line_it_says_resumes_to_the_undisturbed_result(tmp_path, undisturbe
 
 @pytest.mark.slow
 def test_a_second_signal_exits_at_once(tmp_path):
-    steps = steered("items=5000", "checkpoints=none", "saving=never", "repeats=none")
-    with Running(*SHORT, "-o", tmp_path / "r.h5", command=steps) as run:
+    steps = stepped_command("items=5000", "checkpoints=none", "saving=never", "repeats=none")
+    with BackgroundRun(*SHORT, "-o", tmp_path / "r.h5", command=steps) as run:
         run.wait_for("held").process.send_signal(signal.SIGTERM)
         code, _ = run.wait_for("saving").end(signal.SIGINT)
     assert code == INTERRUPTED
     assert not (tmp_path / "r.h5").exists()
 
 
-@pytest.mark.parametrize("number", others_slow([signal.SIGTERM, signal.SIGUSR1]), ids=lambda n: n.name)
+@pytest.mark.parametrize("number", mark_others_slow([signal.SIGTERM, signal.SIGUSR1]), ids=lambda n: n.name)
 def test_a_signal_that_a_launcher_delivers_twice_is_one(tmp_path, monkeypatch, number):
     clock, left, sent = Clock(monkeypatch), [], []
     monkeypatch.setattr(os, "_exit", left.append)
@@ -95,10 +105,10 @@ def test_a_signal_that_a_launcher_delivers_twice_is_one(tmp_path, monkeypatch, n
         if not sent:
             for _ in range(2):
                 sent.append(os.kill(os.getpid(), number))
-        return work(item)
+        return run_unit(item)
 
-    monkeypatch.setattr(driver, "work", signalling)
-    use(monkeypatch, Immediate(), 1, 1.0)
+    monkeypatch.setattr(driver, "run_unit", signalling)
+    use_executor(monkeypatch, ImmediateExecutor(), 1, 1.0)
     begun, out = clock.now, tmp_path / "r.h5"
     _, code = run_study(TOY, [TOY.point({"a": 1, "work": 0})], Goal(trials=10**6), output=str(out))
     assert (code, left) == (CODES[number], [])
@@ -109,7 +119,7 @@ def test_a_signal_that_a_launcher_delivers_twice_is_one(tmp_path, monkeypatch, n
 def test_a_signal_later_than_that_is_a_second_wish(monkeypatch):
     clock, left, wake = Clock(monkeypatch), [], queue.SimpleQueue()
     monkeypatch.setattr(os, "_exit", left.append)
-    with signals.served(wake.put):
+    with signals.handle_signals(wake.put):
         os.kill(os.getpid(), signal.SIGTERM)
         clock.now += 0.9 * signals.SAME_SIGNAL
         os.kill(os.getpid(), signal.SIGINT)
@@ -122,7 +132,7 @@ def test_a_signal_later_than_that_is_a_second_wish(monkeypatch):
 
 @pytest.mark.slow
 def test_max_seconds_says_that_work_remains(tmp_path):
-    done = fastcube(*LONG, "-o", tmp_path / "r.h5", "--max-seconds", "0.3", "--progress", "lines")
+    done = run_fastcube(*LONG, "-o", tmp_path / "r.h5", "--max-seconds", "0.3", "--progress", "lines")
     assert done.returncode == WORK_REMAINS
     assert done.stdout == ""
     *_, progress, last = done.stderr.splitlines()
@@ -141,9 +151,9 @@ def kill_often(folder, how, kills):
         [sys.executable, script, folder / "r.h5", how, str(kills)],
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=STUCK_SECONDS,
         check=False,
-        env={**CLEAN, "OPENBLAS_NUM_THREADS": "1"},
+        env={**CLEAN_ENVIRONMENT, "OPENBLAS_NUM_THREADS": "1"},
     )
     assert run.returncode == 0, run.stderr
     told = json.loads(run.stdout)
@@ -168,11 +178,11 @@ def test_killed_at_fifty_random_moments_the_file_is_whole_and_resumes(tmp_path):
 def test_a_killed_command_resumes_from_its_last_checkpoint(tmp_path):
     out = tmp_path / "r.h5"
     options = ("--set", "a=1", "--set", "work=3000", "-o", out)
-    with Running("run", TOY_FILE, *options, "--trials", "1e9") as run:
+    with BackgroundRun("run", TOY_FILE, *options, "--trials", "1e9") as run:
         run.wait_for_file(out)
         assert run.end(signal.SIGKILL)[0] == -signal.SIGKILL
     trials = open_results(out).tallies[1, 3000.0].ranges[-1][1] + 1
-    assert fastcube("run", TOY_FILE, *options, "--trials", trials).returncode == 0
+    assert run_fastcube("run", TOY_FILE, *options, "--trials", trials).returncode == 0
     assert open_results(out).digest() == fc.run(TOY, a=1, work=3000, trials=trials).digest()
 
 
@@ -182,14 +192,14 @@ def test_a_killed_command_resumes_from_its_last_checkpoint(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("fail", "words"),
-    others_slow([(fill, "no space left on the disk"), (remount_read_only, "read-only file system")]),
+    mark_others_slow([(fill_file_system, "no space left on the disk"), (remount_read_only, "read-only file system")]),
 )
 def test_a_disk_that_fills_up_or_fails_during_the_run(tmp_path, undisturbed, fail, words):
     (tmp_path / "here").mkdir()
-    with mounted(tmp_path / "disk", "size=256k") as disk:
+    with mount_tmpfs(tmp_path / "disk", "size=256k") as disk:
         out = disk / "r.h5"
         fc.run(fc.study(TOY_FILE), a=[1, 2], trials=1000, output=out)
-        with Running(*SHORT, "-o", out, cwd=tmp_path / "here", command=steered(*HELD)) as run:
+        with BackgroundRun(*SHORT, "-o", out, cwd=tmp_path / "here", command=stepped_command(*HELD)) as run:
             run.wait_for("held")
             fail(disk)
             held = out.read_bytes()
@@ -205,11 +215,11 @@ def test_a_disk_that_fills_up_or_fails_during_the_run(tmp_path, undisturbed, fai
 def test_a_failed_checkpoint_does_not_end_a_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where the work of the failed one is saved
     gate = tmp_path / "gate"
-    with mounted(tmp_path / "disk", "size=256k") as disk:
+    with mount_tmpfs(tmp_path / "disk", "size=256k") as disk:
         out = disk / "r.h5"
-        with Running(*SHORT, "-o", out, command=steered("items=5000", f"checkpoints={gate}")) as run:
+        with BackgroundRun(*SHORT, "-o", out, command=stepped_command("items=5000", f"checkpoints={gate}")) as run:
             run.wait_for("about to write")
-            fill(disk)
+            fill_file_system(disk)
             gate.touch()
             run.wait_for(f"checkpoint failed: {out} cannot be written: no space left on the disk")
             (disk / "filler").unlink()
@@ -224,7 +234,7 @@ def test_when_nothing_can_be_written_the_old_file_stays(tmp_path):
     fc.run(fc.study(TOY_FILE), a=[1, 2], trials=1000, output=out)
     held = out.read_bytes()
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # noqa: E731
-    done = fastcube(*SHORT[:-1], "2000", "-o", out, "--progress", "none", preexec_fn=limit)
+    done = run_fastcube(*SHORT[:-1], "2000", "-o", out, "--progress", "none", preexec_fn=limit)
     assert done.returncode == 2
     last = f"no folder takes it: {out} keeps its last checkpoint"
     assert done.stderr == f"fastcube: {out} cannot be written: file too large; {last}\n"
@@ -237,7 +247,7 @@ def test_an_output_folder_removed_during_the_run(tmp_path):
     folder, here = tmp_path / "folder", tmp_path / "here"
     folder.mkdir()
     here.mkdir()
-    with Running(*SHORT, "-o", folder / "r.h5", cwd=here, command=steered(*HELD)) as run:
+    with BackgroundRun(*SHORT, "-o", folder / "r.h5", cwd=here, command=stepped_command(*HELD)) as run:
         run.wait_for("held")
         folder.rmdir()
         code, lines = run.end(signal.SIGUSR1)
@@ -253,7 +263,7 @@ def test_a_run_that_cannot_write_does_not_wait_for_kernels(tmp_path):
     """The signal comes while kernels of half an hour run, and the output's folder is gone."""
     folder = tmp_path / "out"
     folder.mkdir()
-    with Running(*LONG, "-o", folder / "r.h5", cwd=tmp_path) as run:
+    with BackgroundRun(*LONG, "-o", folder / "r.h5", cwd=tmp_path) as run:
         run.wait_for("50.0%").wait_for_file(folder / "r.h5")
         folder.rename(tmp_path / "gone")  # at once, also while a checkpoint is being written
         code, lines = run.end(signal.SIGTERM)
@@ -267,11 +277,11 @@ def test_a_read_only_folder_is_refused_before_work_begins(tmp_path):
         (tmp_path / "folder").mkdir(mode=0o555)
         place, words = contextlib.nullcontext(tmp_path / "folder"), "permission denied"
     else:  # root may write to any folder, but not to a read-only file system
-        place, words = mounted(tmp_path / "disk", "size=256k"), "read-only file system"
+        place, words = mount_tmpfs(tmp_path / "disk", "size=256k"), "read-only file system"
     with place as folder:
         if not os.geteuid():
             remount_read_only(folder)
-        done = fastcube(*LONG, "-o", folder / "r.h5")
+        done = run_fastcube(*LONG, "-o", folder / "r.h5")
     assert done.returncode == 2
     assert done.stderr == f"fastcube: output folder {folder} cannot be written: {words}\n"
 
@@ -296,7 +306,7 @@ def refused(capsys):
 def test_files_that_hold_something_else_are_refused_and_kept(tmp_path, refused):
     out = tmp_path / "r.h5"
     fc.run(TOY, trials=10, seed=5, output=out)
-    registry.adopt(TOY)
+    registry.register_live_study(TOY)
     held = out.read_bytes()
     kept = [
         (held[: len(held) // 2], "is truncated, or another program wrote it"),
@@ -415,5 +425,5 @@ def test_a_result_that_cannot_be_saved_at_all_leaves_no_trace(tmp_path, monkeypa
     mine = OutputFile(str(path))
     monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(5, "Input/output error")))
     with pytest.raises(fc.ResultFileError, match=r"input/output error; no folder takes it: nothing could be saved"):
-        mine.save(Results(registry.adopt(TOY), 0))
+        mine.save(Results(registry.register_live_study(TOY), 0))
     assert list(tmp_path.iterdir()) == []

@@ -15,14 +15,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
-from helpers.processes import PATIENCE
+from helpers.compiled import mark_others_slow
+from helpers.processes import STUCK_SECONDS
 from toy import TOY, bits
 
 import fastcube as fc
 from fastcube.audit.report.running import Maker
 from fastcube.kernels.tally import layout
-from fastcube.measure.schema import describe
+from fastcube.measure.schema import describe_measure
 
 
 class Index:
@@ -104,7 +104,7 @@ LAZY = fc.random_faults(0.5)
 POINT = {"a": 1, "work": 0.0}
 RESULTS = fc.run(TOY, **POINT, trials=10)
 AN_EXTREME = fc.Extreme("e", "an extreme")
-SLOTS = TOY.tally.fresh()
+SLOTS = TOY.tally.new_tally()
 AXIS = fc.Axis("a", "an axis", int, 0, 5)
 ABOUT = {"name": "s", "description": "a statistic", "condition": None, "units": "1", "shown": True}
 TEXTS = {"digit", "long text"}
@@ -352,7 +352,7 @@ def allowed(base, name, more):
 
 def outcome(function, arguments):
     """What a call gives, or the one line that refuses it."""
-    faulthandler.dump_traceback_later(PATIENCE, exit=True)  # a hang ends here
+    faulthandler.dump_traceback_later(STUCK_SECONDS, exit=True)  # a hang ends here
     try:
         return function(**arguments), None
     except fc.FastcubeError as error:
@@ -382,7 +382,7 @@ def text_of(result):
     if type(result).__module__.startswith(("matplotlib.", "xarray.")):
         return type(result).__name__
     if isinstance(result, fc.Study):
-        return repr((describe(result), result.revision, [(grid.name, grid.trials) for grid in result.grids]))
+        return repr((describe_measure(result), result.revision, [(grid.name, grid.trials) for grid in result.grids]))
     return repr(result)
 
 
@@ -410,7 +410,7 @@ def wrong(function, base, name, odd, takes):
 #: Every argument meets each odd value in one of so many parts; the first is the default tests', in which each value
 #: meets every third argument.
 PARTS = 3
-in_parts = pytest.mark.parametrize("part", others_slow(range(PARTS)))
+in_parts = pytest.mark.parametrize("part", mark_others_slow(range(PARTS)))
 
 
 def failures(function, base, more, part):

@@ -10,10 +10,10 @@ import fastcube as fc
 from fastcube import resources
 from fastcube.audit.report import plan
 from fastcube.measure import inventory
-from fastcube.measure.paper import printed
+from fastcube.measure.paper import papers_with_inventory
 from fastcube.studies.sui_wang_lee import edmonds
 
-READ = resources.read
+READ = resources.read_json
 #: Damages tried of a file, evenly among all.
 MOST = 15
 
@@ -29,7 +29,7 @@ def used(name):
     else:
         for paper in inventory.papers():
             inventory.inventory(paper)
-        plan.plan_of(printed(), quick=True)
+        plan.plan_of(papers_with_inventory(), quick=True)
 
 
 def damages(data):
@@ -74,7 +74,9 @@ def clean():
 def test_damaged_data_are_one_line(name, monkeypatch):
     place = ("fastcube.audit.report",) if name == "budget" else ()
     whole, at = READ(name, *place), {}
-    monkeypatch.setattr(resources, "read", lambda asked, *place: at["data"] if asked == name else READ(asked, *place))
+    monkeypatch.setattr(
+        resources, "read_json", lambda asked, *place: at["data"] if asked == name else READ(asked, *place)
+    )
     wrong = {}
     tried = list(damages(whole))
     for path, value in tried[:: max(1, len(tried) // MOST)]:

@@ -17,7 +17,7 @@ from toy import TOY
 
 import fastcube as fc
 from fastcube.results import hdf5, output
-from fastcube.results.lock import exclusive
+from fastcube.results.lock import hold_lock
 from fastcube.results.output import OutputFile
 from fastcube.results.reading import open_results
 
@@ -89,8 +89,8 @@ def test_a_link_where_the_temporary_would_be_is_not_followed(guess, tmp_path, mo
 
 def test_temporaries_are_removed_when_they_are_old_and_nobody_holds_them(tmp_path):
     path = tmp_path / "r.h5"
-    hour_ago = time.time() - 2 * hdf5.STALE
-    with hdf5._temporary(path) as (live, _), hdf5._temporary(path) as (young, _):
+    hour_ago = time.time() - 2 * hdf5.STALE_SECONDS
+    with hdf5._open_temporary(path) as (live, _), hdf5._open_temporary(path) as (young, _):
         os.utime(live, (hour_ago, hour_ago))
         left = live.with_name(live.name[:-4] + "dead")
         left.write_bytes(b"")
@@ -143,7 +143,7 @@ def killed_holding(path, mask):
     child = os.fork()
     if child == 0:
         os.umask(mask)
-        with exclusive(path):
+        with hold_lock(path):
             os._exit(0)
     os.waitpid(child, 0)
     (lock,) = path.parent.glob(".*.lock")
@@ -171,9 +171,9 @@ def test_a_lock_that_is_closed_to_us_is_named(shared):
 
 def test_a_held_lock_is_named_with_its_holder(tmp_path, monkeypatch):
     path = tmp_path / "r.h5"
-    monkeypatch.setattr(output, "exclusive", functools.partial(exclusive, patience=0.05))
+    monkeypatch.setattr(output, "hold_lock", functools.partial(hold_lock, patience=0.05))
     mine = OutputFile(str(path))
-    with exclusive(path), pytest.raises(fc.ResultFileError) as error:
+    with hold_lock(path), pytest.raises(fc.ResultFileError) as error:
         mine.save(work())
     signed = f"process {os.getpid()} on {socket.gethostname()}"
     assert f"r.h5 cannot be written: another process is writing it (lock {tmp_path}/." in str(error.value)
@@ -183,7 +183,7 @@ def test_a_held_lock_is_named_with_its_holder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, lambda lock: lock.symlink_to("nowhere")])
 def test_what_is_no_lock_keeps_nobody_waiting(make, tmp_path):
     path = tmp_path / "r.h5"
-    with exclusive(path):
+    with hold_lock(path):
         (lock,) = tmp_path.glob(".*.lock")
     make(lock)
     with pytest.raises(fc.ResultFileError, match="the work done is saved in"):

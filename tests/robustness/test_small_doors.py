@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numba
 import pytest
-from helpers.compiled import others_slow
-from helpers.processes import CLEAN, TOY_FILE, fastcube, in_this
+from helpers.compiled import mark_others_slow
+from helpers.processes import CLEAN_ENVIRONMENT, TOY_FILE, run_fastcube, run_in_process
 from toy import TOY
 
 import fastcube as fc
-from fastcube.kernels.machine.cache import Entry
+from fastcube.kernels.machine.cache import CacheEntry
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ STUDY = fc.trial_study("divides", "", [fc.Axis("a", "", int, 0, 9)], [fc.Output(
 def test_a_division_by_zero_stops_the_run_with_its_trials(what, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("divides.py").write_text(DIVIDING.format(what))
-    code, _, said = in_this(capsys, "run", "divides.py", "--progress", "none", "--workers", "1")
+    code, _, said = run_in_process(capsys, "run", "divides.py", "--progress", "none", "--workers", "1")
     assert (code, said.count("\n")) == (2, 1)
     assert re.search(r"trial \d of divides at a=0 failed: ZeroDivisionError", said)
 
@@ -73,29 +73,29 @@ def test_a_division_by_zero_stops_the_run_with_its_trials(what, tmp_path, monkey
 def test_a_run_without_progress_is_not_asked_for_again_and_again(tmp_path):
     out = tmp_path / "r.h5"
     run = ("run", TOY_FILE, "--set", "a=1", "--set", "work=1e12", "--trials", "5", "--max-seconds", "0.5", "-o", out)
-    first = fastcube(*run, "--progress", "none")
+    first = run_fastcube(*run, "--progress", "none")
     assert first.returncode == 75
     assert "no trial is done" in first.stderr
-    second = fastcube(*run, "--progress", "none")
+    second = run_fastcube(*run, "--progress", "none")
     words = "fastcube: no trial was finished, this time and the time before: one takes longer than the run may; give it more time"
     assert (second.returncode, second.stderr.startswith(words), second.stderr.count("\n")) == (2, True, 1)
-    assert fastcube(*run, "--progress", "none").returncode == 75
-    assert fastcube("run", TOY_FILE, "--set", "a=1", "--trials", "5", "-o", out).returncode == 0
+    assert run_fastcube(*run, "--progress", "none").returncode == 75
+    assert run_fastcube("run", TOY_FILE, "--set", "a=1", "--trials", "5", "-o", out).returncode == 0
     assert [path.name for path in tmp_path.iterdir()] == ["r.h5"]
 
 
-@pytest.mark.parametrize("which", others_slow(["sums", "index", "code"]))
+@pytest.mark.parametrize("which", mark_others_slow(["sums", "index", "code"]))
 def test_a_fifo_in_the_cache_keeps_nobody_waiting(which, tmp_path):
-    entry = Entry(tmp_path / "kernel.nbi")
+    entry = CacheEntry(tmp_path / "kernel.nbi")
     code = tmp_path / "kernel.1.nbc"
     entry.index.write_bytes(b"index")
     code.write_bytes(b"code")
-    entry.seal()
-    assert entry.verified()
+    entry.write_checksums()
+    assert entry.verify_checksums()
     path = {"index": entry.index, "sums": entry.sums, "code": code}[which]
     path.unlink()
     os.mkfifo(path)
-    assert not entry.verified()
+    assert not entry.verify_checksums()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -114,10 +114,10 @@ runpy.run_module("fastcube", run_name="__main__")
 """
 
 
-@pytest.mark.parametrize(("number", "code"), others_slow([(signal.SIGUSR1, 75), (signal.SIGTERM, 143)]))
+@pytest.mark.parametrize(("number", "code"), mark_others_slow([(signal.SIGUSR1, 75), (signal.SIGTERM, 143)]))
 def test_signals_are_served_before_anything_is_imported(number, code):
     """The first thing that the command line imports waits, and the signal comes."""
-    with subprocess.Popen([sys.executable, "-c", SLOW], stdout=subprocess.PIPE, env=CLEAN) as run:
+    with subprocess.Popen([sys.executable, "-c", SLOW], stdout=subprocess.PIPE, env=CLEAN_ENVIRONMENT) as run:
         assert run.stdout.readline() == b"importing\n"
         run.send_signal(number)
         assert run.wait(60) == code

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.processes import CLEAN, TOY_FILE, fastcube, in_this
+from helpers.processes import CLEAN_ENVIRONMENT, TOY_FILE, run_fastcube, run_in_process
 
 from fastcube.audit import deciding, ledgers
 from fastcube.errors import EngineError
@@ -28,22 +28,22 @@ def planted(tmp_path):
 
 
 def test_claims_are_decided_by_the_package_alone(planted, tmp_path):
-    done = fastcube("claims", LEDGER, "false", "--quick", cwd=planted)
+    done = run_fastcube("claims", LEDGER, "false", "--quick", cwd=planted)
     assert done.returncode == 0, done.stderr
     assert "refuted" in done.stdout
     assert not (tmp_path / "ran").exists()
 
 
 def test_every_line_of_the_printed_script_that_runs_python_leaves_the_folder_out(capsys):
-    script = in_this(capsys, "slurm", TOY_FILE, "--array", "1", "--trials", "10")[1]
+    script = run_in_process(capsys, "slurm", TOY_FILE, "--array", "1", "--trials", "10")[1]
     lines = [line for line in script.splitlines() if sys.executable in line]
     assert lines and all(f"{sys.executable} -P -m fastcube " in line for line in lines)
 
 
 @pytest.mark.slow
 def test_the_printed_script_runs_the_package_alone(planted, tmp_path):
-    script = fastcube("slurm", TOY_FILE, "--array", "1", "--trials", "10", cwd=tmp_path).stdout
-    environment = {**CLEAN, "SLURM_ARRAY_TASK_ID": "0"}
+    script = run_fastcube("slurm", TOY_FILE, "--array", "1", "--trials", "10", cwd=tmp_path).stdout
+    environment = {**CLEAN_ENVIRONMENT, "SLURM_ARRAY_TASK_ID": "0"}
     done = subprocess.run(
         ["bash", "-c", script], cwd=planted, env=environment, capture_output=True, text=True, check=False
     )
@@ -53,16 +53,16 @@ def test_the_printed_script_runs_the_package_alone(planted, tmp_path):
 
 
 def test_a_worker_of_another_package_gets_no_work(monkeypatch):
-    monkeypatch.setattr(deciding, "sources", lambda looks: "edited-meanwhile")
+    monkeypatch.setattr(deciding, "hash_sources", lambda looks: "edited-meanwhile")
     taken = []
     with pytest.raises(
         EngineError, match=r"a worker of the claims runs the package \S+ \w{16}, this process .*-meanwhile"
     ):
-        deciding.decide(ledgers.claims(LEDGER, "last"), taken.append)
+        deciding.decide_claims(ledgers.claims(LEDGER, "last"), taken.append)
     assert taken == []
 
 
 def test_a_worker_that_cannot_begin_ends_the_deciding(monkeypatch):
     monkeypatch.setattr(deciding, "_START", "raise SystemExit(3)")
     with pytest.raises(EngineError, match="a worker of the claims ended with status 3 before it began"):
-        deciding.decide(ledgers.claims(LEDGER, "last"), [].append, workers=1)
+        deciding.decide_claims(ledgers.claims(LEDGER, "last"), [].append, workers=1)

@@ -9,7 +9,15 @@ import sys
 import time
 
 import pytest
-from helpers.processes import CLEAN, NAMED, NAMED_POINTS, PATIENCE, TOY_FILE, Running, fastcube
+from helpers.processes import (
+    CLEAN_ENVIRONMENT,
+    NAMED_AXIS_ARGUMENTS,
+    NAMED_POINTS,
+    STUCK_SECONDS,
+    TOY_FILE,
+    BackgroundRun,
+    run_fastcube,
+)
 from toy import TOY
 
 import fastcube as fc
@@ -37,7 +45,7 @@ class Cluster:
         self.file = folder / "scheduler.json"
         self.workers = []
         self.environment = {
-            **CLEAN,
+            **CLEAN_ENVIRONMENT,
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(patience),
             "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s",
             "DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "0",
@@ -55,7 +63,7 @@ class Cluster:
             )
 
     def _wait(self, ready):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + STUCK_SECONDS
         while not ready():
             assert time.monotonic() < end, "Dask did not start"
             time.sleep(0.02)
@@ -80,7 +88,7 @@ class Cluster:
                 "--local-directory",
                 str(self.folder / name),
                 "--death-timeout",
-                str(PATIENCE),
+                str(STUCK_SECONDS),
             )
         )
         log = self.folder / f"worker-{len(self.workers) - 1}.log"
@@ -109,21 +117,21 @@ def cluster(tmp_path):
 
 def test_two_workers_give_the_digest_of_threads(cluster, tmp_path):
     out = tmp_path / "r.h5"
-    done = fastcube("run", TOY_FILE, "--engine", f"dask:{cluster().address}", *SHORT, "-o", out)
+    done = run_fastcube("run", TOY_FILE, "--engine", f"dask:{cluster().address}", *SHORT, "-o", out)
     assert done.returncode == 0, done.stderr
     assert open_results(out).digest() == fc.run(TOY, a=[1, 2], work=3000, trials=60_001).digest()
 
 
 def test_two_workers_count_the_same_trials_of_each_name(cluster, tmp_path):
     out = tmp_path / "r.h5"
-    done = fastcube("run", *NAMED, "--engine", f"dask:{cluster().address}", "-o", out)
+    done = run_fastcube("run", *NAMED_AXIS_ARGUMENTS, "--engine", f"dask:{cluster().address}", "-o", out)
     assert done.returncode == 0, done.stderr
     assert open_results(out).digest() == fc.run("survival", **NAMED_POINTS).digest()
 
 
 def test_a_worker_killed_mid_run_loses_nothing_and_counts_nothing_twice(cluster, tmp_path):
     out, dask = tmp_path / "r.h5", cluster()
-    with Running("run", TOY_FILE, "--engine", f"dask:{dask.file}", *LONGER, "-o", out) as run:
+    with BackgroundRun("run", TOY_FILE, "--engine", f"dask:{dask.file}", *LONGER, "-o", out) as run:
         run.wait_for(r"[1-9]\d?\.\d%")
         dask.workers[0].kill()
         code, _ = run.end()
@@ -133,7 +141,7 @@ def test_a_worker_killed_mid_run_loses_nothing_and_counts_nothing_twice(cluster,
 
 def test_workers_may_come_later(cluster, tmp_path):
     out, dask = tmp_path / "r.h5", cluster(workers=0)
-    with Running("run", TOY_FILE, "--engine", f"dask:{dask.file}", *SHORT, "-o", out) as run:
+    with BackgroundRun("run", TOY_FILE, "--engine", f"dask:{dask.file}", *SHORT, "-o", out) as run:
         run.wait_for("0.0%")
         dask.add_worker()
         code, _ = run.end()
@@ -142,7 +150,7 @@ def test_workers_may_come_later(cluster, tmp_path):
 
 def test_work_that_kills_its_workers_ends_in_one_line_with_a_checkpoint(cluster, tmp_path):
     out, dask = tmp_path / "r.h5", cluster(workers=1, patience=0)
-    with Running("run", TOY_FILE, "--engine", f"dask:{dask.file}", *LONG, "-o", out) as run:
+    with BackgroundRun("run", TOY_FILE, "--engine", f"dask:{dask.file}", *LONG, "-o", out) as run:
         run.wait_for("50.0%")
         dask.workers[0].kill()
         code, lines = run.end()
@@ -155,7 +163,7 @@ def test_work_that_kills_its_workers_ends_in_one_line_with_a_checkpoint(cluster,
 
 def test_a_scheduler_that_dies_ends_in_one_line_with_a_checkpoint(cluster, tmp_path):
     out, dask = tmp_path / "r.h5", cluster(workers=1)
-    with Running("run", TOY_FILE, "--engine", f"dask:{dask.file}", *LONG, "-o", out, env=dask.environment) as run:
+    with BackgroundRun("run", TOY_FILE, "--engine", f"dask:{dask.file}", *LONG, "-o", out, env=dask.environment) as run:
         run.wait_for("50.0%")
         dask.scheduler.kill()
         code, lines = run.end()
@@ -168,7 +176,7 @@ def test_a_scheduler_that_dies_ends_in_one_line_with_a_checkpoint(cluster, tmp_p
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGTERM, 143), (signal.SIGUSR1, 75)])
 def test_signals_are_served_while_kernels_run(cluster, tmp_path, number, expected):
     out, dask = tmp_path / "r.h5", cluster()
-    with Running("run", TOY_FILE, "--engine", f"dask:{dask.file}", *LONG, "-o", out) as run:
+    with BackgroundRun("run", TOY_FILE, "--engine", f"dask:{dask.file}", *LONG, "-o", out) as run:
         code, lines = run.wait_for("50.0%").end(number)
     assert code == expected
     assert len(lines) == 1
@@ -176,12 +184,12 @@ def test_signals_are_served_while_kernels_run(cluster, tmp_path, number, expecte
 
 
 def test_no_scheduler_is_one_line(tmp_path):
-    done = fastcube("run", TOY_FILE, "--engine", "dask:tcp://127.0.0.1:9", "-o", tmp_path / "r.h5")
+    done = run_fastcube("run", TOY_FILE, "--engine", "dask:tcp://127.0.0.1:9", "-o", tmp_path / "r.h5")
     assert done.returncode == 2
     assert done.stderr == "fastcube: engine dask: no scheduler at tcp://127.0.0.1:9 (OSError)\n"
     broken = tmp_path / "s.json"
     broken.write_text("{}")
-    done = fastcube("run", TOY_FILE, "--engine", f"dask:{broken}", "-o", tmp_path / "r.h5")
+    done = run_fastcube("run", TOY_FILE, "--engine", f"dask:{broken}", "-o", tmp_path / "r.h5")
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
 

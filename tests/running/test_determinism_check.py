@@ -7,11 +7,11 @@ import sys
 import numba
 import numpy as np
 import pytest
-from helpers.compiled import others_slow
-from helpers.processes import fastcube
+from helpers.compiled import mark_others_slow
+from helpers.processes import run_fastcube
 
 import fastcube as fc
-from fastcube.errors import RepeatError
+from fastcube.errors import NondeterminismError
 from fastcube.running import determinism_check, driver
 
 AXES, OUTPUTS, POINTS = [fc.Axis("a", "a", int, 0, 9)], [fc.Output("odd", "odd")], [{"a": 1}]
@@ -95,7 +95,7 @@ def written(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 @pytest.mark.parametrize(
-    "how", others_slow(sorted((how for how in DRAWS if how != "generator"), key=FIRST.__contains__, reverse=True))
+    "how", mark_others_slow(sorted((how for how in DRAWS if how != "generator"), key=FIRST.__contains__, reverse=True))
 )
 def test_a_kernel_that_draws_from_a_state_is_refused(written, how):
     file, name, place = written(how, ALONE)
@@ -122,7 +122,7 @@ def test_a_set_up_that_draws_is_refused_by_run_and_replay_in_this_process_and_th
     trial = "@fc.trial\ndef odd(key, t, params, room, out):\n    out[0] = room[0]\n"
     (tmp_path / "mine.py").write_text(HEAD + trial + TAIL.format(set_up="drawing"))
     for words in (("run", "mine.py", "--progress", "none"), ("replay", "mine.py", "--point", "a=1", "--trial", "3")):
-        done = fastcube(*words, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)})
+        done = run_fastcube(*words, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)})
         assert done.returncode == 2
         assert len(done.stderr.splitlines()) == 1, done.stderr
         assert "np.random.randint is not a function of (key, t)" in done.stderr
@@ -130,8 +130,8 @@ def test_a_set_up_that_draws_is_refused_by_run_and_replay_in_this_process_and_th
 
 
 def test_ours_are_not_counted_twice():
-    assert determinism_check.is_ours(fc.study("routing"), {"n": 5, "f": 2, "links": 0, "k": 1})
-    assert not determinism_check.is_ours(study_of(forgets), {"a": 1})
+    assert determinism_check.is_builtin_study(fc.study("routing"), {"n": 5, "f": 2, "links": 0, "k": 1})
+    assert not determinism_check.is_builtin_study(study_of(forgets), {"a": 1})
 
 
 @fc.trial
@@ -156,7 +156,7 @@ def study_of(trial):
 
 
 def test_a_trial_that_minds_the_one_before_is_refused_and_nothing_is_stored(tmp_path):
-    with pytest.raises(RepeatError, match=r"^trials 0\.\.\d+ of mine at a=1 count otherwise a second time: "):
+    with pytest.raises(NondeterminismError, match=r"^trials 0\.\.\d+ of mine at a=1 count otherwise a second time: "):
         fc.run(study_of(remembers), output=tmp_path / "r.h5")
     assert not [*tmp_path.iterdir()]
     assert fc.run(study_of(forgets)).estimate("odd", a=1).value == 0.5
@@ -164,7 +164,7 @@ def test_a_trial_that_minds_the_one_before_is_refused_and_nothing_is_stored(tmp_
 
 def test_the_first_item_of_a_run_is_the_one_counted_again(monkeypatch):
     items = []
-    monkeypatch.setattr(driver, "Item", lambda *a, kind=driver.Item: items.append(kind(*a)) or items[-1])
+    monkeypatch.setattr(driver, "WorkUnit", lambda *a, kind=driver.WorkUnit: items.append(kind(*a)) or items[-1])
     fc.run(study_of(forgets), a=[1, 2], trials=3000)
     assert [item.again for item in items[:1]] == [3000]
     assert not any(item.again for item in items[1:])

@@ -7,10 +7,10 @@ from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from helpers.adding import added
+from helpers.adding import merge_results
 from helpers.coin import COIN
-from helpers.compiled import others_slow
-from helpers.executors import Clock, Immediate, Shuffled, timed, use
+from helpers.compiled import mark_others_slow
+from helpers.executors import Clock, ImmediateExecutor, ShuffledExecutor, set_trial_seconds, use_executor
 from toy import TOY
 
 import fastcube as fc
@@ -24,7 +24,7 @@ from fastcube.results.reading import open_results
 from fastcube.results.results import Results
 from fastcube.running import driver, point_work
 from fastcube.running.driver import run_study
-from fastcube.running.engines import Engine, Item, engine, work
+from fastcube.running.engines import Engine, WorkUnit, open_engine, run_unit
 from fastcube.running.signals import FINISHED, WORK_REMAINS
 
 TRIALS = 5003  # prime: no split comes out even
@@ -32,10 +32,10 @@ TRIALS = 5003  # prime: no split comes out even
 
 def plain(study, points, trials, seed=0):
     """The result without a driver: one kernel call a point."""
-    registry.adopt(study)
+    registry.register_live_study(study)
     results = Results(study, seed)
     for point in points:
-        done = work(Item(study, seed, tuple(point.items()), 0, trials))
+        done = run_unit(WorkUnit(study, seed, tuple(point.items()), 0, trials))
         results.tallies[tuple(point.values())] = Tally.from_slots(study.tally, 0, trials, done.slots)
     return results
 
@@ -49,18 +49,19 @@ def undisturbed():
 
 
 @pytest.mark.parametrize(
-    ("workers", "seconds"), others_slow([(2, 1e-3), (1, 1e-3), (3, 1e-3), *itertools.product((1, 2, 3), (1e-5, 0.2))])
+    ("workers", "seconds"),
+    mark_others_slow([(2, 1e-3), (1, 1e-3), (3, 1e-3), *itertools.product((1, 2, 3), (1e-5, 0.2))]),
 )
 def test_workers_and_length_of_items_change_nothing(monkeypatch, undisturbed, workers, seconds):
     with ThreadPoolExecutor(workers) as pool:
-        use(monkeypatch, pool, workers, seconds)
+        use_executor(monkeypatch, pool, workers, seconds)
         assert fc.run(TOY, trials=TRIALS).digest() == undisturbed
 
 
-@pytest.mark.parametrize("seed", others_slow(range(5)))
+@pytest.mark.parametrize("seed", mark_others_slow(range(5)))
 def test_order_of_finishing_changes_nothing(monkeypatch, undisturbed, seed):
-    executor = Shuffled(seed)
-    use(monkeypatch, executor, 3, 1e-3)
+    executor = ShuffledExecutor(seed)
+    use_executor(monkeypatch, executor, 3, 1e-3)
     original = driver._Driver._wait
 
     def wait(self):
@@ -71,7 +72,7 @@ def test_order_of_finishing_changes_nothing(monkeypatch, undisturbed, seed):
     assert fc.run(TOY, trials=TRIALS).digest() == undisturbed
 
 
-@pytest.mark.parametrize("count", others_slow([1, 2, 7, 64], default=3))
+@pytest.mark.parametrize("count", mark_others_slow([1, 2, 7, 64], default=3))
 def test_shards_in_any_order_and_nesting(undisturbed, count):
     rng = random.Random(count)
     parts = []
@@ -82,19 +83,19 @@ def test_shards_in_any_order_and_nesting(undisturbed, count):
     while len(parts) > 1:
         rng.shuffle(parts)
         take = rng.randint(2, min(5, len(parts)))
-        parts = [("nested", added(parts[:take])), *parts[take:]]
+        parts = [("nested", merge_results(parts[:take])), *parts[take:]]
     assert parts[0][1].digest() == undisturbed
 
 
 def test_more_shards_than_trials():
     parts = [(str(i), fc.run(TOY, trials=3, shard=(i, 5))) for i in range(5)]
-    assert added(parts).digest() == fc.run(TOY, trials=3).digest()
+    assert merge_results(parts).digest() == fc.run(TOY, trials=3).digest()
 
 
 def interrupted_often(monkeypatch, points, goal, output):
     """Run again and again, each time for so many looks at the clock, until it is finished; gives result and codes."""
     Clock(monkeypatch, step=1.0)
-    use(monkeypatch, Immediate(), 1, 1e9)
+    use_executor(monkeypatch, ImmediateExecutor(), 1, 1e9)
     codes = []
     while not codes or codes[-1] == WORK_REMAINS:
         results, code = run_study(TOY, points, goal, output=output, max_seconds=30)
@@ -139,14 +140,14 @@ GOALS = {
 }
 
 
-@pytest.mark.parametrize("name", others_slow(GOALS, default=3))
+@pytest.mark.parametrize("name", mark_others_slow(GOALS, default=3))
 def test_where_a_target_stops_does_not_depend_on_the_machine(monkeypatch, name):
     options, statistic, reached = GOALS[name]
     stops = [expected_stop(COIN, point, statistic, reached) for point in COIN.grid().points]
     digests = set()
     for workers, seconds in ((1, 0.2), (2, 1e-3), (3, 1e-2)):
         with ThreadPoolExecutor(workers) as pool:
-            use(monkeypatch, pool, workers, seconds)
+            use_executor(monkeypatch, pool, workers, seconds)
             results = fc.run(COIN, **options)
         by_point = [results.tallies[tuple(p.values())] for p in COIN.grid().points]
         assert [t.ranges for t in by_point] == [((0, stop),) for stop in stops]
@@ -172,11 +173,11 @@ def test_trials_cap_a_target():
 
 
 def test_no_trial_past_the_next_power_of_two_starts(monkeypatch):
-    executor = Shuffled(1)
+    executor = ShuffledExecutor(1)
     given = []
     submit = executor.submit
     monkeypatch.setattr(executor, "submit", lambda f, item: (given.append(item), submit(f, item))[1])
-    use(monkeypatch, executor, 3, 1e-3)
+    use_executor(monkeypatch, executor, 3, 1e-3)
     original = driver._Driver._wait
     monkeypatch.setattr(driver._Driver, "_wait", lambda self: (executor.run(1), original(self))[1])
     fc.run(COIN, p=0.01, relative=0.2)
@@ -199,7 +200,7 @@ def test_a_target_interrupted_and_resumed_stops_at_the_same_trial(monkeypatch, t
 
 def test_a_deadline_says_so_and_keeps_what_was_done(monkeypatch):
     Clock(monkeypatch, step=1.0)
-    use(monkeypatch, Immediate(), 1, 1e9)
+    use_executor(monkeypatch, ImmediateExecutor(), 1, 1e9)
     results, code = run_study(TOY, [TOY.point({"a": 1, "work": 0})], Goal(trials=10**6), max_seconds=20)
     assert code == WORK_REMAINS
     assert 0 < results.tallies[1, 0.0].trials < 10**6
@@ -207,9 +208,9 @@ def test_a_deadline_says_so_and_keeps_what_was_done(monkeypatch):
 
 def test_one_long_trial_does_not_hold_up_the_deadline(monkeypatch):
     end = threading.Event()
-    monkeypatch.setattr(driver, "work", lambda item: end.wait())
+    monkeypatch.setattr(driver, "run_unit", lambda item: end.wait())
     with ThreadPoolExecutor(1) as pool:
-        use(monkeypatch, pool, 1, 0.2)
+        use_executor(monkeypatch, pool, 1, 0.2)
         results, code = run_study(TOY, [TOY.point({"a": 1, "work": 0})], Goal(trials=100), max_seconds=0.05)
         end.set()
     assert code == WORK_REMAINS
@@ -355,9 +356,9 @@ def test_items_grow_from_what_finished(monkeypatch):
             given.append(item.stop - item.first)
             return super().submit(function, item)
 
-    timed(monkeypatch, 1e-6)
+    set_trial_seconds(monkeypatch, 1e-6)
     with Recorder(2) as pool:
-        use(monkeypatch, pool, 1000, 0.01)  # claims to be a thousand workers
+        use_executor(monkeypatch, pool, 1000, 0.01)  # claims to be a thousand workers
         fc.run(TOY, a=1, trials=200_000)
     assert given[:16] == [1] * 16
     assert all(later <= 16 * max(given[:i]) for i, later in enumerate(given) if i)
@@ -387,7 +388,7 @@ def test_a_result_that_is_told_twice_is_counted_once(monkeypatch):
             return future
 
     with Twice(2) as pool:
-        use(monkeypatch, pool, 2, 1e-3)
+        use_executor(monkeypatch, pool, 2, 1e-3)
         assert fc.run(TOY, trials=TRIALS).digest() == plain(TOY, TOY.grid().points, TRIALS).digest()
 
 
@@ -407,15 +408,15 @@ class Breaking(ThreadPoolExecutor):
 
 def test_lost_workers_are_one_line_and_the_work_is_kept(monkeypatch, tmp_path):
     out = tmp_path / "r.h5"
-    timed(monkeypatch, 1e-6)
+    set_trial_seconds(monkeypatch, 1e-6)
     with Breaking(1) as pool:
-        use(monkeypatch, pool, 1, 1e-5)
+        use_executor(monkeypatch, pool, 1, 1e-5)
         with pytest.raises(
             EngineError, match=r"workers of trials .* of a=1,work=0.0 are gone \(BrokenExecutor\); the work"
         ):
             fc.run(TOY, trials=TRIALS, output=out)
     assert 0 < open_results(out).tallies[1, 0.0].trials < TRIALS
-    monkeypatch.setattr(driver, "engine", engine)
+    monkeypatch.setattr(driver, "open_engine", open_engine)
     assert fc.run(TOY, trials=TRIALS, output=out).digest() == plain(TOY, TOY.grid().points, TRIALS).digest()
 
 
@@ -425,9 +426,9 @@ def test_an_error_in_a_trial_keeps_its_type_and_the_work_done(monkeypatch, tmp_p
     def failing(item):
         if item.first > 100:
             raise ZeroDivisionError("in a trial")
-        return work(item)
+        return run_unit(item)
 
-    monkeypatch.setattr(driver, "work", failing)
+    monkeypatch.setattr(driver, "run_unit", failing)
     with pytest.raises(ZeroDivisionError):
         fc.run(TOY, trials=TRIALS, output=out, workers=1)
     assert 100 < open_results(out).tallies[1, 0.0].trials < TRIALS

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.executors import Backwards, use
+from helpers.executors import ReversedExecutor, use_executor
 from toy import TOY
 
 import fastcube as fc
@@ -25,14 +25,14 @@ def failing_from(*firsts):
 
 @pytest.mark.parametrize("first", range(4))
 def test_the_smallest_trial_that_fails_is_named_whichever_finishes_first(monkeypatch, tmp_path, first):
-    use(monkeypatch, Backwards(), 2, 1e-3)
+    use_executor(monkeypatch, ReversedExecutor(), 2, 1e-3)
     with pytest.raises(StudyError, match=rf"^broken at a=1 in trial {first}$"):
         fc.run(failing_from(first, 0), output=tmp_path / "r.h5")
     assert not [*tmp_path.iterdir()]
 
 
 def test_of_two_points_under_way_the_first_is_named(monkeypatch):
-    use(monkeypatch, Backwards(), 2, 1e-3)
+    use_executor(monkeypatch, ReversedExecutor(), 2, 1e-3)
     with pytest.raises(StudyError, match=r"^broken at a=1 in trial 1$"):
         fc.run(failing_from(1, 0), trials=2)
     with pytest.raises(StudyError, match=r"^broken at a=2 in trial 1$"):

@@ -7,7 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.processes import MPI_ENVIRONMENT, MPIEXEC, NAMED, NAMED_POINTS, TOY_FILE, Running, fastcube
+from helpers.processes import (
+    MPI_ENVIRONMENT,
+    MPIEXEC,
+    NAMED_AXIS_ARGUMENTS,
+    NAMED_POINTS,
+    TOY_FILE,
+    BackgroundRun,
+    run_fastcube,
+)
 from toy import TOY
 
 import fastcube as fc
@@ -33,7 +41,7 @@ LAUNCH = [MPIEXEC, "-n", "3", sys.executable, "-P", "-m", "mpi4py.futures", "-m"
 
 
 def launched(*arguments, study=(TOY_FILE,)):
-    return Running("run", *study, "--engine", "mpi", *arguments, command=LAUNCH, env=MPI_ENVIRONMENT)
+    return BackgroundRun("run", *study, "--engine", "mpi", *arguments, command=LAUNCH, env=MPI_ENVIRONMENT)
 
 
 def ranks(launcher):
@@ -52,7 +60,7 @@ def test_three_ranks_give_the_digest_of_threads(tmp_path):
 
 def test_three_ranks_count_the_same_trials_of_each_name(tmp_path):
     out = tmp_path / "r.h5"
-    with launched("-o", out, study=NAMED) as run:
+    with launched("-o", out, study=NAMED_AXIS_ARGUMENTS) as run:
         code, _ = run.end()
     assert code == 0, run.said
     assert open_results(out).digest() == fc.run("survival", **NAMED_POINTS).digest()
@@ -65,7 +73,9 @@ def test_usr1_to_the_launcher_checkpoints_and_another_engine_resumes(tmp_path):
     assert code == 75
     assert lines == [f"fastcube: work remains; checkpoint written to {out}; go on with: the same mpiexec command"]
     assert {p["work"]: t.trials for p, t in open_results(out)} == {0.0: 3, 1e12: 0}
-    assert fastcube("run", TOY_FILE, "--set", "a=1", "--set", "work=0", "--trials", "5003", "-o", out).returncode == 0
+    assert (
+        run_fastcube("run", TOY_FILE, "--set", "a=1", "--set", "work=0", "--trials", "5003", "-o", out).returncode == 0
+    )
     assert open_results(out).tallies[1, 0.0] == fc.run(TOY, a=1, work=0, trials=5003).tallies[1, 0.0]
 
 
@@ -103,7 +113,7 @@ def test_a_rank_that_dies_ends_the_job_and_leaves_the_last_checkpoint(tmp_path):
 
 def test_a_launcher_of_another_mpi_is_refused(tmp_path):
     # MPICH's mpiexec around a Python that loads Open MPI: unrelated processes, each would do all the work
-    done = fastcube(
+    done = run_fastcube(
         "run", TOY_FILE, "--engine", "mpi", "-o", tmp_path / "r.h5", env={**MPI_ENVIRONMENT, "PMI_SIZE": "3"}
     )
     assert done.returncode == 2
@@ -112,7 +122,7 @@ def test_a_launcher_of_another_mpi_is_refused(tmp_path):
 
 
 def test_without_a_launcher_it_says_how(tmp_path):
-    done = fastcube("run", TOY_FILE, "--engine", "mpi", "-o", tmp_path / "r.h5", env=MPI_ENVIRONMENT)
+    done = run_fastcube("run", TOY_FILE, "--engine", "mpi", "-o", tmp_path / "r.h5", env=MPI_ENVIRONMENT)
     assert done.returncode == 2
     assert "engine mpi needs a launcher: mpiexec -n 3 python -P -m mpi4py.futures -m fastcube run" in done.stderr
     assert done.stderr.count("\n") == 1

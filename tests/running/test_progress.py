@@ -30,7 +30,7 @@ def clock(monkeypatch):
 def tick(report, clock, seconds, done, wanted=1000, where="n=5", final=False):
     """What the driver does after each item."""
     clock[0] += seconds
-    if report.due(final):
+    if report.is_due(final):
         report.update(done, wanted, where, final)
 
 
@@ -113,7 +113,7 @@ def test_messages_do_not_mix_with_the_bar(clock):
     report = Progress("bar", file)
     report.start(0)
     tick(report, clock, 1.0, 10)
-    report.say("fastcube: something happened")
+    report.print_line("fastcube: something happened")
     assert "\nfastcube" not in file.getvalue()
     assert file.getvalue().endswith("\rfastcube: something happened\n")
 
@@ -122,8 +122,8 @@ def test_a_closed_pipe_does_not_end_a_run(clock):
     report = Progress("lines", Closed())
     report.start(0)
     tick(report, clock, 30.0, 1)
-    report.say("still here")
-    assert not report.due()
+    report.print_line("still here")
+    assert not report.is_due()
 
 
 def test_none_says_nothing(clock):

@@ -3,8 +3,8 @@
 import sys
 
 import pytest
-from helpers.processes import TOY_FILE, fastcube
-from helpers.slurm_cluster import Slurm, missing
+from helpers.processes import TOY_FILE, run_fastcube
+from helpers.slurm_cluster import Slurm, why_unavailable
 from toy import TOY
 
 import fastcube as fc
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slurm
 
 @pytest.fixture(scope="module")
 def slurm():
-    if reason := missing():
+    if reason := why_unavailable():
         pytest.skip(reason)
     with Slurm() as started:
         yield started
@@ -23,7 +23,7 @@ def slurm():
 
 def submit(slurm, folder, *options):
     """Submit the very script that is printed; gives the job's number."""
-    printed = fastcube("slurm", TOY_FILE, *options, cwd=folder)
+    printed = run_fastcube("slurm", TOY_FILE, *options, cwd=folder)
     assert printed.returncode == 0, printed.stderr
     (folder / "job.sh").write_text(printed.stdout)
     return slurm.call("sbatch", "--parsable", "job.sh", cwd=folder).strip()
@@ -51,9 +51,9 @@ def test_an_array_of_which_two_tasks_are_preempted_gives_the_undisturbed_result(
         restarts = [run["environment"]["slurm"].get("SLURM_RESTART_COUNT", "0") for run in runs]
         assert restarts == (["0", "1"] if task in on_n1 else ["0"])
         assert ("interrupted; checkpoint written" in said(tmp_path, job, task)) == (task in on_n1)
-    status = fastcube("status", *shards)
+    status = run_fastcube("status", *shards)
     assert status.stdout.splitlines()[-1] == "all 4 shards are complete"
-    assert fastcube("merge", *shards, "-o", tmp_path / "all.h5").returncode == 0
+    assert run_fastcube("merge", *shards, "-o", tmp_path / "all.h5").returncode == 0
     assert open_results(tmp_path / "all.h5").digest() == fc.run(TOY, a=1, work=20_000, trials=500_001).digest()
 
 

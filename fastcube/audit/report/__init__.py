@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 def prepare(papers: Sequence[str] | None, quick: bool) -> Plan:
     """The plan for some papers, or all; raises what can be raised before anything is computed."""
-    from ...measure.paper import printed
+    from ...measure.paper import papers_with_inventory
     from .plan import plan_of
     from .render import check_extra
 
     check_extra()
-    return plan_of(printed(papers), quick)
+    return plan_of(papers_with_inventory(papers), quick)
 
 
 def reproduce(
@@ -74,20 +74,20 @@ def reproduce(
         ...
     fastcube.errors.ParameterError: paper must be lee_hayes, ..., got lee_haye; did you mean lee_hayes?
     """
-    from ...errors import ParameterError, check_flag, check_path, is_many, shown
-    from ...running.signals import raise_for
+    from ...errors import ParameterError, check_flag, check_path, is_many, short_repr
+    from ...running.signals import raise_signal_error
 
     if papers is not None and not is_many(names := [papers] if isinstance(papers, str) else papers):
-        raise ParameterError(f"papers must be names of papers, got {shown(papers)}")
+        raise ParameterError(f"papers must be names of papers, got {short_repr(papers)}")
     place = check_path("folder", folder)
     quick, force = check_flag("quick", quick), check_flag("force", force)
     plan = prepare(None if papers is None else list(names), quick)
-    maker = make(place, plan, workers, max_seconds, progress, force)
-    raise_for(maker.run())
+    maker = build_maker(place, plan, workers, max_seconds, progress, force)
+    raise_signal_error(maker.run())
     return maker.folder.page
 
 
-def make(folder: str | Path, plan: Plan, workers: Any, max_seconds: Any, progress: str, force: bool) -> Maker:
+def build_maker(folder: str | Path, plan: Plan, workers: Any, max_seconds: Any, progress: str, force: bool) -> Maker:
     """What makes the pieces of a plan, with all arguments checked."""
     import time
 
@@ -96,9 +96,9 @@ def make(folder: str | Path, plan: Plan, workers: Any, max_seconds: Any, progres
     from ...running.driver import check_seconds
     from ...running.engines import check_workers
     from .folder import Folder
-    from .running import Maker, Whole
+    from .running import CombinedProgress, Maker
 
-    whole = Whole(progress, plan)
+    whole = CombinedProgress(progress, plan)
     count = None if workers is None else parse_count("workers", workers)
     check_workers(count)
     seconds = None if max_seconds is None else parse_number("max_seconds", max_seconds)

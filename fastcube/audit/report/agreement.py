@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...measure.estimate import Estimate
-from ...measure.inventory import Item, Printed, Shown
+from ...measure.inventory import Evidence, PrintedNumber, PublishedResult
 from ...results.rounding import estimate_text
 
 #: Verdicts whose items are named at the top of the page, and all, worst first.
-NAMED = ("refuted", "unreproduced", "depends", "misprint", "undecided")
-ORDER = (*NAMED, "missing", "holds", "shown", "concept")
+HEADLINE_VERDICTS = ("refuted", "unreproduced", "depends", "misprint", "undecided")
+ORDER = (*HEADLINE_VERDICTS, "missing", "holds", "shown", "concept")
 
 #: What they are called, in the order in which they are counted, and a mark that tells them apart without colour.
-WORDS = {
+VERDICT_LABELS = {
     "holds": ("holds", "✓"),
     "refuted": ("refuted", "✗"),
     "misprint": ("misprint", "¶"),
@@ -38,7 +38,7 @@ NEAR, FAR = 2.0, 6.0
 
 
 @dataclass(frozen=True)
-class Judged:
+class Comparison:
     """A printed number beside one statistic: ``key`` is a verdict of :data:`WORDS`, ``words`` says by how much it differs."""
 
     statistic: str
@@ -47,19 +47,19 @@ class Judged:
     words: str = ""
 
 
-def printed_text(printed: Printed) -> str:
+def printed_text(printed: PrintedNumber) -> str:
     """The number with the digits that the paper gives it."""
     return printed.value if isinstance(printed.value, str) else f"{printed.value:.{printed.digits or 0}f}"
 
 
-def runs_of(item: Item, tables: Mapping[str, Any]) -> int | None:
+def averaged_runs(item: PublishedResult, tables: Mapping[str, Any]) -> int | None:
     """How many runs the paper averaged in a table, where its inventory says so."""
     table = tables.get(item.id.replace("-", ""), {})
     runs = table.get("averaged_over") if isinstance(table, Mapping) else None
     return runs if isinstance(runs, int) else None
 
 
-def asked(items: Iterable[Item]) -> Iterable[tuple[Printed, Shown]]:
+def comparable_numbers(items: Iterable[PublishedResult]) -> Iterable[tuple[PrintedNumber, Evidence]]:
     """The printed numbers that have a point and a statistic, with each statistic that they are compared with.
 
     A statistic whose name goes on (``channels_hamilton`` beside ``channels``) counts by another reading of the same words.
@@ -72,28 +72,28 @@ def asked(items: Iterable[Item]) -> Iterable[tuple[Printed, Shown]]:
                         yield printed, shown
 
 
-def judge(printed: Printed, statistic: str, e: Estimate, among: int, runs: int | None) -> Judged:
+def compare_printed(printed: PrintedNumber, statistic: str, e: Estimate, among: int, runs: int | None) -> Comparison:
     """A printed number beside an estimate in its unit, over ``among`` trials; the paper averaged ``runs``, if it says."""
     value = float(printed.value)
     half = 0.5 * 10.0 ** -(printed.digits or 0)
     measured = estimate_text(e)
     if math.isnan(e.value):
-        return Judged(statistic, measured, "missing")
+        return Comparison(statistic, measured, "missing")
     gap = value - e.value
     share = f"{100 * gap / e.value:+.{1 if abs(gap) < 0.1 * abs(e.value) else 0}f}%" if e.value else f"{gap:+.3g}"
     if e.low <= value + half and value - half <= e.high:
-        return Judged(statistic, measured, "holds", "agrees")
+        return Comparison(statistic, measured, "holds", "agrees")
     if runs is None:
-        return Judged(statistic, measured, "unreproduced", f"printed is {share} away")
+        return Comparison(statistic, measured, "unreproduced", f"printed is {share} away")
     scatter = e.stderr * math.sqrt(among / runs)
     away = gap / scatter if scatter > 0 else math.inf
     words = f"printed is {share} away, {away:+.1f} standard deviations of a mean of {runs}"
     key = "holds" if abs(away) <= NEAR else "undecided" if abs(away) < FAR else "unreproduced"
-    return Judged(statistic, measured, key, words)
+    return Comparison(statistic, measured, key, words)
 
 
 @dataclass(frozen=True)
-class Decided:
+class ClaimOutcome:
     """A claim's verdict among those of an item: whether the claim is ours, and whether it stands aside."""
 
     key: str
@@ -101,7 +101,7 @@ class Decided:
     side: bool
 
 
-def of_claims(every: Iterable[Decided], printed: bool) -> list[str]:
+def claim_verdicts(every: Iterable[ClaimOutcome], printed: bool) -> list[str]:
     """What claims say of an item that the paper ``printed``, or of one beyond it.
 
     Those that carry the item come first: what is said of one aside does not count against it.  Then the paper's own: that a
@@ -115,7 +115,7 @@ def of_claims(every: Iterable[Decided], printed: bool) -> list[str]:
     return ["shown" if claim.key == "refuted" else claim.key for claim in carrying]
 
 
-def of_item(claims: list[str], numbers: list[str], shown: list[str], concept: bool) -> str:
+def item_verdict(claims: list[str], numbers: list[str], shown: list[str], concept: bool) -> str:
     """The worst of the verdicts on an item's claims and its printed numbers, or else on its plots and examples.
 
     A number that is not reproduced is that, even where a claim restates it.

@@ -19,41 +19,41 @@ from urllib.parse import quote
 
 from ... import resources
 from ...measure.estimate import Estimate
-from ...measure.inventory import Inventory, Item, Shown
+from ...measure.inventory import Evidence, Inventory, PublishedResult
 from ...measure.paper import Paper
 from .. import storage
 from ..readings import readings
-from ..verdicts import checked_text, counts
+from ..verdicts import checked_text, outcome_counts
 from . import agreement, duals
 from .figures import lines_text
 from .folder import Folder
-from .network_drawings import cube_svg, drawings_of, in_words
+from .network_drawings import cube_svg, describe_drawing, drawings_of
 from .plan import ClaimPiece, ExamplePiece, Plan, StudyPiece
 
 #: Characters of what is stated, and of what was measured, on the line of an item that is closed.
-_SHORT = 120
+_SHORT_TEXT_WIDTH = 120
 
 #: What stands for itself in the address of a picture: it takes less room than base64, which takes a third more than the picture.
 _PLAIN = " '=:/;,.()-+*!?@$_|[]{}"
 
 
-def short(text: str, most: int = _SHORT) -> str:
+def shorten_text(text: str, most: int = _SHORT_TEXT_WIDTH) -> str:
     """The text on one line, cut at a word."""
     return textwrap.shorten(text, most, placeholder=" ...") if len(text) > most else text
 
 
-def replayed(python: str) -> str:
+def replay_program(python: str) -> str:
     """An expression as a program that prints its value: it runs as it stands."""
     return f"import fastcube as fc\nprint({python})"
 
 
-def _adds(value: str, words: str) -> bool:
+def _adds_information(value: str, words: str) -> bool:
     """Whether the value says what its words do not: it is no part of them, and no mere yes to what they state."""
     stands = re.search(rf"(?<![\w,.]){re.escape(value)}(?!\w|[,.]\d)", words)
     return value != "" and not stands and (value != "yes" or "whether" in words)
 
 
-def title_of(item: Item) -> str:
+def title_of(item: PublishedResult) -> str:
     """``Figure 8``; of a statement its title, or its id in words."""
     if item.number:
         return f"{item.kind.capitalize()} {item.number}"
@@ -80,9 +80,9 @@ class Content:
             of = f"of {paper.inventory.short}"
             self.names |= {f"{paper.name}-{item.id}": f"{title_of(item)} {of}" for item in paper.inventory.all}
             self.names[f"{paper.name}-more"] = f"Further studies and claims {of}"
-        self.home = self._homes()  # where each plot, claim and example is shown
+        self.home = self._first_places()  # where each plot, claim and example is shown
 
-    def _homes(self) -> dict[str, str]:
+    def _first_places(self) -> dict[str, str]:
         """Where plots and claims are shown before all other items that name them.
 
         A plot is at the figure or table of the paper that it is, a claim at the item whose name it bears or begins with.
@@ -90,7 +90,7 @@ class Content:
         ranked = []
         for paper in self.plan.papers:
             for item, shown in paper.inventory.shown():
-                anchor, piece = f"{paper.name}-{item.id}", self._shown(shown)
+                anchor, piece = f"{paper.name}-{item.id}", self._piece_that_shows(shown)
                 if piece is not None and item.kind in ("figure", "table") and item in paper.inventory.items:
                     rank = int(shown.statistic != piece.study.statistics[0].name)
                     ranked.append((rank, f"study {piece.name}", anchor))
@@ -103,7 +103,7 @@ class Content:
 
     # ------------------------------------------------------------ one piece
 
-    def _shown(self, shown: Shown) -> StudyPiece | None:
+    def _piece_that_shows(self, shown: Evidence) -> StudyPiece | None:
         """The study's grid that shows something, by default its first; None where that is not made here."""
         return self.studies.get((shown.study, shown.grid or self.first_grid.get(shown.study, "")))
 
@@ -136,7 +136,7 @@ class Content:
         options = f"{f' --grid {other}' if other else ''}{'' if own else f' --trials {least}'} --seed {drawn['seed']}"
         out["shell"] = f"fastcube run {piece.study.name}{options} -o {piece.name}.h5"
         keywords = f"{f', grid={other!r}' if other else ''}{'' if own else f', trials={least}'}, seed={drawn['seed']}"
-        out["python"] = replayed(f"fc.run({piece.study.name!r}{keywords}).digest()")
+        out["python"] = replay_program(f"fc.run({piece.study.name!r}{keywords}).digest()")
         out["gives"] = drawn["digest"]
         return out
 
@@ -168,17 +168,17 @@ class Content:
         """A witness with the lines that replay it, and drawn where its network is small."""
         told = witness.get("told", {})
         cubes = drawings_of(told)
-        drawn = [{"svg": cube_svg(drawing, told=True), "caption": in_words(drawing)} for drawing in cubes]
+        drawn = [{"svg": cube_svg(drawing, told=True), "caption": describe_drawing(drawing)} for drawing in cubes]
         if dual := told.get("dual"):
             of = dual["m"], dual["faulty_nodes"], {int(v): str(text) for v, text in dual["inside"]}, dual["paths"]
-            drawn = [{"svg": duals.dual_svg(*of), "caption": duals.in_words(*of)}]
+            drawn = [{"svg": duals.dual_svg(*of), "caption": duals.describe_drawing(*of)}]
         words, value = witness["words"], witness["text"]
         return {
             "words": words,
-            "python": replayed(witness["python"]),
+            "python": replay_program(witness["python"]),
             "gives": str(witness["value"]),
             "value": value,
-            "told": _adds(value, words),
+            "told": _adds_information(value, words),
             "lines": told.get("lines", []),
             "drawn": drawn,
         }
@@ -197,15 +197,15 @@ class Content:
         """A worked example with what its line gives."""
         made, gave = piece.make(), self.gave[piece.name]
         key = "missing" if gave is None else "shown" if gave["same"] else "unreproduced"
-        cubes = [{"svg": cube_svg(d), "caption": d.caption or in_words(d)} for d in made.cubes]
+        cubes = [{"svg": cube_svg(d), "caption": d.caption or describe_drawing(d)} for d in made.cubes]
         same = gave is not None and gave["same"]
         return {
             "name": piece.key,
             "words": made.words,
-            "python": replayed(made.python),
+            "python": replay_program(made.python),
             "gives": "" if gave is None else str(made.value) if same else gave["gave"],
             "value": made.text,
-            "told": same and _adds(made.text, made.words),
+            "told": same and _adds_information(made.text, made.words),
             "wanted": str(made.value),
             "verdict": key,
             "cubes": cubes,
@@ -215,9 +215,9 @@ class Content:
 
     # ------------------------------------------------------------ one item
 
-    def _numbers(self, item: Item, inventory: Inventory) -> list[dict[str, Any]]:
+    def _numbers(self, item: PublishedResult, inventory: Inventory) -> list[dict[str, Any]]:
         """The printed numbers, each beside what is measured at its point."""
-        runs, asked = agreement.runs_of(item, inventory.tables), list(agreement.asked([item]))
+        runs, asked = agreement.averaged_runs(item, inventory.tables), list(agreement.comparable_numbers([item]))
         out = []
         for printed in item.printed:
             piece = self.claims.get((inventory.paper, printed.claim))
@@ -225,15 +225,15 @@ class Content:
                 {
                     "name": printed.name,
                     "printed": agreement.printed_text(printed),
-                    "judged": [self._judged(of, shown, runs) for of, shown in asked if of is printed],
+                    "judged": [self._compare_number(of, shown, runs) for of, shown in asked if of is printed],
                     "claim": printed.claim,
                     "verdict": "" if piece is None else self.outcome(piece),
                 }
             )
         return out
 
-    def _judged(self, printed: Any, shown: Shown, runs: int | None) -> agreement.Judged:
-        piece = self._shown(shown)
+    def _compare_number(self, printed: Any, shown: Evidence, runs: int | None) -> agreement.Comparison:
+        piece = self._piece_that_shows(shown)
         drawn = None if piece is None else self.drawn[piece.name]
         found = [
             entry
@@ -242,19 +242,19 @@ class Content:
             and all(entry["point"].get(name) == value for name, value in printed.point.items())
         ]
         if len(found) != 1:
-            return agreement.Judged(shown.statistic, "-", "missing")
+            return agreement.Comparison(shown.statistic, "-", "missing")
         numbers = (found[0][name] for name in ("value", "stderr", "low", "high"))
         e = Estimate(*(math.nan if number is None else number / printed.unit for number in numbers))
-        return agreement.judge(printed, shown.statistic, e, found[0]["eligible"], runs)
+        return agreement.compare_printed(printed, shown.statistic, e, found[0]["eligible"], runs)
 
-    def item(self, paper: Paper, item: Item) -> dict[str, Any]:
+    def item(self, paper: Paper, item: PublishedResult) -> dict[str, Any]:
         """All of an item."""
         anchor = f"{paper.name}-{item.id}"
         studies: dict[str, dict[str, Any]] = {}
         claims, examples = [], []
         for shown in item.shown_by:
             if shown.study:
-                piece = self._shown(shown)
+                piece = self._piece_that_shows(shown)
                 if piece is not None and piece.name not in studies:
                     studies[piece.name] = self.study(piece, anchor)
             elif shown.claim and (paper.name, shown.claim) in self.claims:
@@ -262,31 +262,31 @@ class Content:
             elif shown.example and (paper.name, shown.example) in self.examples:
                 examples.append(self.example(self.examples[paper.name, shown.example], anchor))
         numbers = self._numbers(item, paper.inventory)
-        decided = [agreement.Decided(c["verdict"], c["claim"].ours, c["side"]) for c in claims]
-        of_claims = agreement.of_claims(decided, printed=item in paper.inventory.items)
-        of_numbers = self._of_numbers(numbers)
+        decided = [agreement.ClaimOutcome(c["verdict"], c["claim"].ours, c["side"]) for c in claims]
+        of_claims = agreement.claim_verdicts(decided, printed=item in paper.inventory.items)
+        of_numbers = self._number_verdicts(numbers)
         shows = ["missing" if s["drawn"] is None and s["piece"].goal else "shown" for s in studies.values()]
         shows += [e["verdict"] for e in examples]
-        key = agreement.of_item(of_claims, of_numbers, shows, bool(item.concept))
+        key = agreement.item_verdict(of_claims, of_numbers, shows, bool(item.concept))
         return {
             "anchor": anchor,
             "title": title_of(item),
             "item": item,
-            "short": short(item.stated),
+            "short": shorten_text(item.stated),
             "readings": self._readings(paper, f"{item.reading} {item.stated}"),
             "table": _table(item, paper.inventory.tables, numbers, claims, self._descriptions(item)),
-            "more": _more(claims, list(studies.values()), examples),
+            "more": _further_evidence(claims, list(studies.values()), examples),
             "numbers": numbers,
             "compared": any(row["judged"] for row in numbers),
             "claims": claims,
             "studies": list(studies.values()),
             "examples": examples,
             "verdict": key,
-            "measured": self._measured(item, numbers, claims, list(studies.values()), examples),
+            "measured": self._measured_text(item, numbers, claims, list(studies.values()), examples),
         }
 
     @staticmethod
-    def _of_numbers(numbers: list[dict[str, Any]]) -> list[str]:
+    def _number_verdicts(numbers: list[dict[str, Any]]) -> list[str]:
         """A verdict a number: where several readings are measured, one that agrees is enough."""
         out = []
         for row in numbers:
@@ -295,17 +295,17 @@ class Content:
                 out.append(next(k for k in ("holds", "undecided", "unreproduced", "missing") if k in keys))
         return out
 
-    def _measured(
-        self, item: Item, numbers: list[Any], claims: list[Any], studies: list[Any], examples: list[Any]
+    def _measured_text(
+        self, item: PublishedResult, numbers: list[Any], claims: list[Any], studies: list[Any], examples: list[Any]
     ) -> str:
         """What the line of an item says was measured: a number with its interval where there is one, or else what was found."""
         if item.concept:
-            return short(item.concept)
+            return shorten_text(item.concept)
         parts = []
         compared = [(row, row["judged"][0]) for row in numbers if row["judged"] and row["judged"][0].measured != "-"]
         if compared:
             row, first = compared[0]
-            agree = self._of_numbers(numbers).count("holds")
+            agree = self._number_verdicts(numbers).count("holds")
             parts.append(first.measured + (f" where {row['name']} is {row['printed']}" if len(numbers) > 1 else ""))
             parts += [f"{agree} of {len(compared)} numbers agree"] if len(compared) > 1 else []
         decided = [
@@ -314,21 +314,21 @@ class Content:
         told = sorted((c for c in decided if c["checked"]), key=lambda c: agreement.ORDER.index(c["verdict"]))
         if told and (not compared or told[0]["verdict"] in ("refuted", "depends", "misprint")):
             worst = told[0]
-            parts.append(_said(worst["witnesses"][0]) if worst["witnesses"] else worst["checked"])
-        spans = [] if compared else [text for text in (self._span(shown) for shown in item.shown_by) if text]
+            parts.append(_line_text(worst["witnesses"][0]) if worst["witnesses"] else worst["checked"])
+        spans = [] if compared else [text for text in (self._estimate_range(shown) for shown in item.shown_by) if text]
         parts += spans[:1]
         if not parts:
-            parts += [_said(e) for e in examples if e["gives"]][:1]
-        return short("; ".join(parts), 2 * _SHORT if len(parts) > 1 else _SHORT) or "-"
+            parts += [_line_text(e) for e in examples if e["gives"]][:1]
+        return shorten_text("; ".join(parts), 2 * _SHORT_TEXT_WIDTH if len(parts) > 1 else _SHORT_TEXT_WIDTH) or "-"
 
-    def _descriptions(self, item: Item) -> dict[str, str]:
+    def _descriptions(self, item: PublishedResult) -> dict[str, str]:
         """What the statistics that show an item are, in words."""
-        pieces = ((shown.statistic, self._shown(shown)) for shown in item.shown_by if shown.statistic)
+        pieces = ((shown.statistic, self._piece_that_shows(shown)) for shown in item.shown_by if shown.statistic)
         return {name: piece.study.statistic(name).description for name, piece in pieces if piece is not None}
 
-    def _span(self, shown: Shown) -> str:
+    def _estimate_range(self, shown: Evidence) -> str:
         """From where to where the estimates of a statistic go, each with its interval and its point."""
-        piece = self._shown(shown) if shown.study else None
+        piece = self._piece_that_shows(shown) if shown.study else None
         drawn = None if piece is None else self.drawn[piece.name]
         if piece is None or drawn is None:
             return ""
@@ -372,7 +372,7 @@ class Content:
         for piece in self.plan.studies:
             drawn = self.drawn[piece.name]
             last = drawn["history"][-1] if drawn and drawn["history"] else {}
-            if not storage.fits(last, storage.RUN):  # not there, or written by another program
+            if not storage.matches_shape(last, storage.RUN_PROVENANCE):  # not there, or written by another program
                 continue
             environment, resources = last["environment"], last["resources"]
             libraries = ", ".join(f"{name} {version}" for name, version in environment["libraries"].items())
@@ -405,21 +405,25 @@ class Content:
         }
 
 
-def _more(claims: list[Any], studies: list[Any], examples: list[Any]) -> str:
+def _further_evidence(claims: list[Any], studies: list[Any], examples: list[Any]) -> str:
     """What a refuted item has besides the claim that is shown first."""
     refuted = next((c for c in claims if c["verdict"] == "refuted"), None)
-    parts = [f"claim {c['claim'].id} ({agreement.WORDS[c['verdict']][0]})" for c in claims if c is not refuted]
+    parts = [f"claim {c['claim'].id} ({agreement.VERDICT_LABELS[c['verdict']][0]})" for c in claims if c is not refuted]
     parts += [f"study {s['piece'].name}" for s in studies] + [f"example {e['name']}" for e in examples]
     return ", ".join(parts)
 
 
-def _said(line: dict[str, Any]) -> str:
+def _line_text(line: dict[str, Any]) -> str:
     """What a line of Python shows, with its value."""
     return f"{line['words']}: {line['value']}" if line["told"] else str(line["words"])
 
 
 def _table(
-    item: Item, tables: Any, numbers: list[dict[str, Any]], claims: list[dict[str, Any]], words: Mapping[str, str]
+    item: PublishedResult,
+    tables: Any,
+    numbers: list[dict[str, Any]],
+    claims: list[dict[str, Any]],
+    words: Mapping[str, str],
 ) -> dict[str, Any] | None:
     """A table as the paper has it, a row for each of its own, with a column of ours beside each that is compared.
 
@@ -460,7 +464,7 @@ def _table(
 def _findings(plan: Plan, of: Content) -> dict[str, Any]:
     """What was found, in words: a line a paper, and the weightiest refutations with the witness of this folder drawn."""
     names = {paper.name: paper for paper in plan.papers}
-    found = resources.read("findings")
+    found = resources.read_json("findings")
     papers = [{"words": line["words"], "of": names[line["paper"]]} for line in found["found"] if line["paper"] in names]
     cards = []
     for finding in found["weightiest"]:
@@ -485,7 +489,7 @@ def _findings(plan: Plan, of: Content) -> dict[str, Any]:
 def _counts(keys: Iterable[str]) -> dict[str, int]:
     """How many there are of each verdict, in the order in which they are counted."""
     found = list(keys)
-    return {key: found.count(key) for key in agreement.WORDS}
+    return {key: found.count(key) for key in agreement.VERDICT_LABELS}
 
 
 def content(plan: Plan, folder: Folder) -> dict[str, Any]:
@@ -504,7 +508,7 @@ def content(plan: Plan, folder: Folder) -> dict[str, Any]:
         "counts": _counts(item["verdict"] for item in items),
         "items": len(items),
         "told": [
-            *counts(reports),
+            *outcome_counts(reports),
             *([f"{missing} not looked at"] if missing else []),
         ],
         "claims": len(theirs),

@@ -18,19 +18,19 @@ LARGEST = 2
 
 #: A cluster's width, height and slant, from cluster to cluster, between the classes: so that no cross edge comes within three
 #: units of another node's rim (found by trying).
-_WIDE, _HIGH, _SLANT, _PITCH, _BETWEEN, _RADIUS = 56.0, 44.0, -25.0, 124.0, 210.0, 8.0
+_NODE_WIDTH_STEP, _NODE_HEIGHT_STEP, _SLANT, _PITCH, _CLASS_GAP, _RADIUS = 56.0, 44.0, -25.0, 124.0, 210.0, 8.0
 
 
-def _place(dual: DualCube, v: int) -> complex:
+def _node_position(dual: DualCube, v: int) -> complex:
     """Where a node is set; the cross edges of one cluster fan out to all clusters of the other class."""
     across, up = dual.position(v) & 1, dual.position(v) >> 1
-    x = dual.cluster(v) * _PITCH + across * _WIDE + up * _SLANT
+    x = dual.cluster(v) * _PITCH + across * _NODE_WIDTH_STEP + up * _SLANT
     if dual.class_of(v) == 0:
-        return complex(x, -up * _HIGH)
-    return complex(x, -_BETWEEN - (1 - up) * _HIGH if dual.m > 1 else -2 * _HIGH)
+        return complex(x, -up * _NODE_HEIGHT_STEP)
+    return complex(x, -_CLASS_GAP - (1 - up) * _NODE_HEIGHT_STEP if dual.m > 1 else -2 * _NODE_HEIGHT_STEP)
 
 
-def in_words(m: int, faulty: list[int], inside: Mapping[int, str], paths: Sequence[Sequence[int]] = ()) -> str:
+def describe_drawing(m: int, faulty: list[int], inside: Mapping[int, str], paths: Sequence[Sequence[int]] = ()) -> str:
     """The drawing in words: its text alternative."""
     bits = 2 * m + 1
     parts = [f"DC({m})"]
@@ -47,7 +47,7 @@ def dual_svg(m: int, faulty: list[int], inside: Mapping[int, str], paths: Sequen
     hops = dict.fromkeys(hop for path in paths for hop in pairwise(path))
     return network_svg(
         "cube dual large" if m > 1 else "cube dual",
-        [_place(dual, v) for v in nodes],
+        [_node_position(dual, v) for v in nodes],
         {"link": [(u, v) for u in nodes for v in dual.neighbours(u) if u < v]},
         [(u, v, "") for u, v in hops],
         ["faulty" if v in faulty else "plain" for v in nodes],
@@ -59,14 +59,14 @@ def dual_svg(m: int, faulty: list[int], inside: Mapping[int, str], paths: Sequen
     )
 
 
-def _in_cluster(m: int, faulty: list[int], k: Any) -> list[int] | None:
+def _cluster_tree(m: int, faulty: list[int], k: Any) -> list[int] | None:
     """The binomial tree T_k(0) where all that is told lies in the cluster of 0, which is a cube that is drawn; else None."""
     if m > network_drawings.LARGEST or not isinstance(k, int) or not faulty or max(faulty) >= 2**m:
         return None
     return DualCube(m, faulty).binomial_tree(0, k)
 
 
-def told(data: Mapping[str, Any]) -> dict[str, Any]:
+def render_witness(data: Mapping[str, Any]) -> dict[str, Any]:
     """A witness' dual-cube for the page, empty for anything else.
 
     ``dual`` where it is drawn; above, the cluster of 0 as a cube where all lies in it (``drawings``), else ``lines`` of strings.
@@ -76,7 +76,7 @@ def told(data: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     faulty = [int(v) for v in data.get("faulty_nodes", ())]
     if m > LARGEST:
-        if (tree := _in_cluster(m, faulty, data.get("k"))) is not None:
+        if (tree := _cluster_tree(m, faulty, data.get("k"))) is not None:
             inside = [[int(v), "T"] for v in sorted(tree)]
             whole = {
                 "n": m,

@@ -7,9 +7,9 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from ...errors import of_study
+from ...errors import wrap_study_errors
 from ...plot import study_figure
-from ...plot.panel import seen, without_events
+from ...plot.panel import has_no_events, is_drawable
 from ...results.rounding import estimate_texts
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ def _table(panel: Panel) -> dict[str, Any]:
         cells = dict(zip(line.x, estimate_texts(line.estimates), strict=True))
         columns.append(
             {
-                "label": line.label or line.told or words.get("title") or f"line {i + 1}",
+                "label": line.label or line.table_label or words.get("title") or f"line {i + 1}",
                 "cells": [cells.get(x, "") for x in at],
-                "drawn": any(seen(e, log) or without_events(e) for e in line.estimates),
+                "drawn": any(is_drawable(e, log) or has_no_events(e) for e in line.estimates),
             }
         )
     filled = sum(cell != "" for c in columns for cell in c["cells"])
@@ -45,7 +45,7 @@ def _table(panel: Panel) -> dict[str, Any]:
     )
     return {
         "rows": sparse,
-        "seen": _seen(panel),
+        "seen": _value_range_text(panel),
         "title": words.get("title", ""),
         "x": words.get("x", ""),
         "y": words.get("y", ""),
@@ -56,7 +56,7 @@ def _table(panel: Panel) -> dict[str, Any]:
     }
 
 
-def _beside(table: dict[str, Any]) -> list[str]:
+def _other_marks(table: dict[str, Any]) -> list[str]:
     """What a panel draws besides its lines; a statement off the scale is not drawn, and an arrow is a sign of a line."""
     off = any(text.endswith("off the scale") for text in table["others"])
     others = [text for text in table["others"] if not text.endswith(("off the scale", "none seen here and beyond"))]
@@ -68,17 +68,17 @@ def lines_text(tables: list[dict[str, Any]]) -> str:
     drawn = [str(sum(c["drawn"] for c in table["columns"])) for table in tables]
     words = f"{' and '.join(filter(None, [', '.join(drawn[:-1]), drawn[-1]]))} line{'s' * (drawn != ['1'])}"
     words += f" in its {len(drawn)} panels" * (len(drawn) > 1)
-    beside = dict.fromkeys(text for table in tables for text in _beside(table))
+    beside = dict.fromkeys(text for table in tables for text in _other_marks(table))
     words += f", besides: {'; '.join(beside)}" * bool(beside)
     unseen = dict.fromkeys(c["label"] for table in tables for c in table["columns"] if not c["drawn"])
     return words + f"; nothing that its scale shows: {', '.join(unseen)}" * bool(unseen)
 
 
 #: Of matplotlib's SVG what no reader sees: provenance, comments, line ends and indentation.
-_UNSEEN = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>|<!--.*?-->|\s*\n\s*(?=<)", re.DOTALL)
+_INVISIBLE_SVG = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>|<!--.*?-->|\s*\n\s*(?=<)", re.DOTALL)
 
 #: Where something is drawn, in 1/72 inch: its outline is no place.
-_PLACES = re.compile(r'(?<= d=")[^"]*|(?<= [xy]=")[^"]*|(?<=translate\()[^)]*')
+_SVG_COORDINATES = re.compile(r'(?<= d=")[^"]*|(?<= [xy]=")[^"]*|(?<=translate\()[^)]*')
 
 
 def _svg(figure: Any, salt: str) -> str:
@@ -88,21 +88,21 @@ def _svg(figure: Any, salt: str) -> str:
     out = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": salt}):
         figure.savefig(out, format="svg", facecolor="white", metadata={"Date": None})
-    return _PLACES.sub(_rounded, _UNSEEN.sub("", out.getvalue())).strip()
+    return _SVG_COORDINATES.sub(_round_coordinates, _INVISIBLE_SVG.sub("", out.getvalue())).strip()
 
 
-def _rounded(places: re.Match[str]) -> str:
+def _round_coordinates(places: re.Match[str]) -> str:
     """Numbers to two decimals, on one line."""
     return re.sub(r"\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}".rstrip("0").rstrip("."), " ".join(places[0].split()))
 
 
-def _seen(panel: Panel) -> str:
+def _value_range_text(panel: Panel) -> str:
     """From where to where the values of a panel go: ``values from 0.0012 to 0.93``."""
     values = [e.value for line in panel.drawn for e in line.estimates if not math.isnan(e.value)]
     return f", values from {min(values):.2g} to {max(values):.2g}" if values else ""
 
 
-def _words(title: str, tables: list[dict[str, Any]]) -> str:
+def _alternative_text(title: str, tables: list[dict[str, Any]]) -> str:
     """The text alternative: what is drawn against what, how many lines, and what is marked beside them."""
     parts = [title]
     for table in tables:
@@ -126,9 +126,9 @@ def figure_of(results: Results) -> dict[str, Any]:
     from ...plot.sheet import Sheet
 
     study, sheet = results.study, Sheet()
-    with of_study(f"the figure of {study.name}"):
+    with wrap_study_errors(f"the figure of {study.name}"):
         study_figure(results, sheet)
     drawn = sheet.finish()
     tables = [_table(panel) for panel in sheet._panels]
-    words = _words(study.title, [t for t in tables if t["columns"]])
+    words = _alternative_text(study.title, [t for t in tables if t["columns"]])
     return {"svg": _svg(drawn, results.digest()), "words": words, "tables": tables}

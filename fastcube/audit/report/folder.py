@@ -19,17 +19,17 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ParameterError, ResultFileError
-from ...results.hdf5 import check_writable, reason, replace_whole
-from ...results.lock import exclusive
-from ...results.provenance import sources
+from ...results.hdf5 import check_writable, error_reason, replace_file
+from ...results.lock import hold_lock
+from ...results.provenance import hash_sources
 from .. import storage
 from .plan import ClaimPiece, ExamplePiece, Plan, StudyPiece
 
 Piece = StudyPiece | ClaimPiece | ExamplePiece
 
 #: In which folder a piece is kept as JSON, and of what shape.
-_KEPT = {
-    StudyPiece: ("drawn", storage.DRAWN),
+_PIECE_FORMATS = {
+    StudyPiece: ("drawn", storage.STUDY_PAGE),
     ClaimPiece: ("claims", storage.VERDICT),
     ExamplePiece: ("examples", storage.EXAMPLE),
 }
@@ -49,18 +49,18 @@ class Folder:
         except FileExistsError as error:
             raise ResultFileError(f"output {error.filename} is not a folder") from error
         except OSError as error:
-            raise ResultFileError(f"output folder {self.path} cannot be written: {reason(error)}") from error
+            raise ResultFileError(f"output folder {self.path} cannot be written: {error_reason(error)}") from error
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
         """Keep other reports out of the folder.  Raises ResultFileError at once where one is being made in it."""
         with contextlib.ExitStack() as stack:
             try:
-                stack.enter_context(exclusive(self.page, patience=0.0))
+                stack.enter_context(hold_lock(self.page, patience=0.0))
             except TimeoutError as error:
                 raise ResultFileError(f"{self.path} is being written by another fastcube reproduce: {error}") from error
             except OSError as error:
-                raise ResultFileError(f"output folder {self.path} cannot be written: {reason(error)}") from error
+                raise ResultFileError(f"output folder {self.path} cannot be written: {error_reason(error)}") from error
             yield
 
     def check(self, plan: Plan) -> None:
@@ -82,27 +82,27 @@ class Folder:
 
     def place(self, piece: Piece) -> Path:
         """The file of what is kept of a piece."""
-        return self.path / _KEPT[type(piece)][0] / f"{piece.name}.json"
+        return self.path / _PIECE_FORMATS[type(piece)][0] / f"{piece.name}.json"
 
-    def _made_of(self, piece: Piece) -> tuple[str, str]:
+    def _input_fingerprint(self, piece: Piece) -> tuple[str, str]:
         """What a piece hangs on, by its name: the sources, and of a figure the checksum that ends the results file."""
         if not isinstance(piece, StudyPiece):
-            return "sources", sources(looks=False)
+            return "sources", hash_sources(looks=False)
         with contextlib.suppress(OSError), self.results(piece).open("rb") as file:
             file.seek(-64, os.SEEK_END)
-            return "stamp", f"{file.read(64).decode('ascii', 'replace')} {sources(looks=True)}"
+            return "stamp", f"{file.read(64).decode('ascii', 'replace')} {hash_sources(looks=True)}"
         return "stamp", ""
 
     def kept(self, piece: Piece) -> dict[str, Any] | None:
         """What is kept of a piece, of whatever sources and results it was made; None where there is nothing."""
-        held = storage.read(self.place(piece), _KEPT[type(piece)][1])
+        held = storage.read_entry(self.place(piece), _PIECE_FORMATS[type(piece)][1])
         if held is not None and isinstance(piece, ClaimPiece) and (held["paper"], held["id"]) != piece.claim.key:
             return None
         return held
 
-    def standing(self, piece: Piece, quick: bool = False) -> dict[str, Any] | None:
+    def load_if_current(self, piece: Piece, quick: bool = False) -> dict[str, Any] | None:
         """What is kept of a piece and made of what is here now; of verdicts those of full effort, unless ``quick`` will do."""
-        held, (name, now) = self.kept(piece), self._made_of(piece)
+        held, (name, now) = self.kept(piece), self._input_fingerprint(piece)
         if held is None or now == "" or held[name] != now:
             return None
         if isinstance(piece, ClaimPiece) and ("failed" in held or not (quick or held["effort"] == "full")):
@@ -111,13 +111,13 @@ class Folder:
 
     def put(self, piece: Piece, gave: Mapping[str, Any]) -> None:
         """Keep what was drawn, what an example gave, or a :meth:`~fastcube.audit.claims.Claim.report`."""
-        name, now = self._made_of(piece)
-        storage.write(self.place(piece), {name: now, **gave})
+        name, now = self._input_fingerprint(piece)
+        storage.write_entry(self.place(piece), {name: now, **gave})
 
-    def put_page(self, text: str) -> None:
+    def write_page(self, text: str) -> None:
         """Replace the report, unless it says just this already."""
         content = text.encode()
         with contextlib.suppress(OSError):
             if self.page.read_bytes() == content:
                 return
-        replace_whole(self.page, content)
+        replace_file(self.page, content)

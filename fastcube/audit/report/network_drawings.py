@@ -16,7 +16,7 @@ from ..examples import Drawing
 LARGEST = 6
 
 #: Dimensions whose links are drawn, and up to which every node is named.
-_LINKED = 4
+_MOST_LINKED_DIMENSIONS = 4
 
 #: Where a step along each dimension leads, to the right and i times down in the units of the drawing: so that no link passes
 #: over a node.
@@ -25,10 +25,10 @@ _RADIUS = 12.0
 _MARGIN = 30.0
 
 #: Faulty nodes and links named in words, at most.
-_NAMED = 32
+_MOST_NAMED_FAULTS = 32
 
 #: What stands inside of nodes and is told in words, at most: all of Q_4.
-_TOLD = 16
+_MOST_NODE_LABELS = 16
 
 
 def label(v: int, n: int) -> str:
@@ -41,7 +41,7 @@ def link_text(u: int, v: int, n: int) -> str:
     return "".join("*" if a != b else a for a, b in zip(label(u, n), label(v, n), strict=True))
 
 
-def in_words(drawing: Drawing) -> str:
+def describe_drawing(drawing: Drawing) -> str:
     """The drawing in words: its text alternative."""
     n = drawing.n
     parts = [f"Q_{n}"]
@@ -50,22 +50,24 @@ def in_words(drawing: Drawing) -> str:
     if drawing.faulty_links:
         parts.append("faulty links " + ", ".join(link_text(u, v, n) for u, v in drawing.faulty_links))
     if drawing.grey and set(drawing.grey) != set(drawing.inside):
-        parts.append(_listed("unsafe nodes", [label(v, n) for v in drawing.grey], _TOLD))
+        parts.append(_limited_list("unsafe nodes", [label(v, n) for v in drawing.grey], _MOST_NODE_LABELS))
     if drawing.inside:
         marked = set(drawing.grey) == set(drawing.inside)
         what = "unsafe nodes with the step that marks each" if marked else "in the nodes"
         inside = [f"{label(v, n)}: {text}" for v, text in sorted(drawing.inside.items())]
-        parts.append(_listed(what, inside, _TOLD))
+        parts.append(_limited_list(what, inside, _MOST_NODE_LABELS))
     if drawing.arrows:
         parts.append(
             "arrows " + ", ".join(f"{label(u, n)} to {label(v, n)} {word}".strip() for u, v, word in drawing.arrows)
         )
-    if n > _LINKED:
-        parts.append(f"links of the {'last dimension' if n == _LINKED + 1 else 'last two dimensions'} are not drawn")
+    if n > _MOST_LINKED_DIMENSIONS:
+        parts.append(
+            f"links of the {'last dimension' if n == _MOST_LINKED_DIMENSIONS + 1 else 'last two dimensions'} are not drawn"
+        )
     return "; ".join(parts)
 
 
-def _listed(what: str, names: Sequence[str], most: int) -> str:
+def _limited_list(what: str, names: Sequence[str], most: int) -> str:
     """What there is and its names, at most so many of them: a drawing tells more than words could."""
     more = f", ... ({len(names)} in all)" if len(names) > most else ""
     return f"{what} {', '.join(names[:most])}{more}"
@@ -131,7 +133,7 @@ def network_svg(
 def cube_svg(drawing: Drawing, *, told: bool = False) -> str:
     """The drawing as an ``<svg>`` element of the classes cube, link, broken, node, faulty, unsafe, inside, name, sent, head.
 
-    Where :func:`in_words` is ``told`` beside it, it has no text alternative of its own.
+    Where :func:`describe_drawing` is ``render_witness`` beside it, it has no text alternative of its own.
 
     Raises ValueError beyond dimension 6.
     """
@@ -140,9 +142,9 @@ def cube_svg(drawing: Drawing, *, told: bool = False) -> str:
         raise ValueError(f"a cube is drawn for 1 <= n <= {LARGEST}, got {n}")
     nodes = range(2**n)
     broken = {frozenset(link) for link in drawing.faulty_links}
-    links = [(u, u | 1 << i) for u in nodes for i in range(min(n, _LINKED)) if not u >> i & 1]
+    links = [(u, u | 1 << i) for u in nodes for i in range(min(n, _MOST_LINKED_DIMENSIONS)) if not u >> i & 1]
     return network_svg(
-        "cube large" if n > _LINKED else "cube",
+        "cube large" if n > _MOST_LINKED_DIMENSIONS else "cube",
         [sum((step for i, step in enumerate(_STEPS) if v >> i & 1), 0j) for v in nodes],
         {
             "link": [link for link in links if frozenset(link) not in broken],
@@ -151,14 +153,14 @@ def cube_svg(drawing: Drawing, *, told: bool = False) -> str:
         drawing.arrows,
         ["faulty" if v in drawing.faulty_nodes else "unsafe" if v in drawing.grey else "plain" for v in nodes],
         drawing.inside,
-        {v: label(v, n) for v in nodes if n <= _LINKED or v in drawing.faulty_nodes},
-        -8 + (_RADIUS + 12) * 1j if n <= _LINKED else -(_RADIUS + 4) * 1j,
+        {v: label(v, n) for v in nodes if n <= _MOST_LINKED_DIMENSIONS or v in drawing.faulty_nodes},
+        -8 + (_RADIUS + 12) * 1j if n <= _MOST_LINKED_DIMENSIONS else -(_RADIUS + 4) * 1j,
         _RADIUS,
-        "" if told else in_words(drawing),
+        "" if told else describe_drawing(drawing),
     )
 
 
-def told(data: Mapping[str, Any], value: Any, unsafe: bool) -> dict[str, Any]:
+def render_witness(data: Mapping[str, Any], value: Any, unsafe: bool) -> dict[str, Any]:
     """A witness' network for the page: ``drawings`` (fields of a Drawing each) up to Q_6, and ``lines`` of strings for any other.
 
     With ``unsafe``, its unsafe nodes too, and inside of each the round in which it became so; ends of ``messages`` in the data
@@ -171,11 +173,11 @@ def told(data: Mapping[str, Any], value: Any, unsafe: bool) -> dict[str, Any]:
         return {}
     nodes = [int(v) for v in data["faulty_nodes"]]
     links = [(int(u), int(v)) for u, v in data.get("faulty_links", ())]
-    found = _unsafe(n, nodes, links) if unsafe else None
+    found = _find_unsafe_nodes(n, nodes, links) if unsafe else None
     if n <= LARGEST:
         inside = (
             {} if found is None else {int(v): str(int(r)) for v, r in zip(found.nodes, found.round_of, strict=True)}
-        ) | _ends(data.get("messages", ()))
+        ) | _endpoint_labels(data.get("messages", ()))
         whole = {
             "n": n,
             "faulty_nodes": nodes,
@@ -184,14 +186,16 @@ def told(data: Mapping[str, Any], value: Any, unsafe: bool) -> dict[str, Any]:
             "unsafe": found is not None,
         }
         return {"drawings": [whole | {"arrows": arrows} for arrows in _arrows(n, data.get("trees", value)) or [[]]]}
-    lines = [_listed("faulty nodes:", [label(v, n) for v in nodes], _NAMED)] if nodes else []
-    lines += [_listed("faulty links:", [link_text(u, v, n) for u, v in links], _NAMED)] if links else []
+    lines = [_limited_list("faulty nodes:", [label(v, n) for v in nodes], _MOST_NAMED_FAULTS)] if nodes else []
+    lines += (
+        [_limited_list("faulty links:", [link_text(u, v, n) for u, v in links], _MOST_NAMED_FAULTS)] if links else []
+    )
     if found is not None:
-        lines.append(_listed("unsafe subcubes:", [str(part) for part in found.subcubes], _NAMED))
+        lines.append(_limited_list("unsafe subcubes:", [str(part) for part in found.subcubes], _MOST_NAMED_FAULTS))
     return {"lines": lines}
 
 
-def _ends(messages: Sequence[Any]) -> dict[int, str]:
+def _endpoint_labels(messages: Sequence[Any]) -> dict[int, str]:
     """What stands inside of the ends of messages (source, destinations): ``s1`` and ``t1`` of the first; of several, both."""
     words: dict[int, list[str]] = {}
     for i, (source, destinations) in enumerate(messages, 1):
@@ -213,7 +217,7 @@ def _arrows(n: int, value: Any) -> list[list[tuple[int, int, str]]]:
     return []
 
 
-def _unsafe(n: int, nodes: Sequence[int], links: Sequence[tuple[int, int]]) -> Any:
+def _find_unsafe_nodes(n: int, nodes: Sequence[int], links: Sequence[tuple[int, int]]) -> Any:
     from ...algorithms.unsafe import find_unsafe
     from ...networks.hypercube import Hypercube
 
@@ -221,7 +225,7 @@ def _unsafe(n: int, nodes: Sequence[int], links: Sequence[tuple[int, int]]) -> A
 
 
 def drawings_of(told: Mapping[str, Any]) -> list[Drawing]:
-    """The drawings of :func:`told`, as they come back from JSON."""
+    """The drawings of :func:`render_witness`, as they come back from JSON."""
     out = []
     for held in told.get("drawings", ()):
         inside = {int(v): str(text) for v, text in held["inside"]}

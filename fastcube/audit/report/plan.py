@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 from ... import resources
 from ...errors import check_integer
-from ...measure.goal import MOST_TRIALS, Goal, goal_of
+from ...measure.goal import MOST_TRIALS, Goal, make_goal
 from ...measure.study import point_text
 
 if TYPE_CHECKING:
-    from ...measure.inventory import Shown
+    from ...measure.inventory import Evidence
     from ...measure.paper import Paper
     from ...measure.study import Grid, Study
     from ..claims import Claim
     from ..examples import Example
 
 #: CPU seconds that a piece is taken to cost where nothing is known of it.
-_UNKNOWN = 5.0
+_DEFAULT_SECONDS = 5.0
 
 #: Of a quick run's trials, where nothing is known: a share of the grid's own.
-_SHARE = 100
+_QUICK_DIVISOR = 100
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class StudyPiece:
         """What its files are called: the study, and the grid unless it is the first."""
         return self.study.name if self.grid.name == self.study.grids[0].name else f"{self.study.name}-{self.grid.name}"
 
-    def is_named_by(self, shown: Shown) -> bool:
+    def is_named_by(self, shown: Evidence) -> bool:
         """Whether it is what an inventory names, by default a study's first grid."""
         return (shown.study, shown.grid or self.study.grids[0].name) == (self.study.name, self.grid.name)
 
@@ -106,28 +106,28 @@ class Plan:
 @functools.cache
 def budget() -> Mapping[str, Any]:
     """Trials and CPU seconds of pieces, as they were measured."""
-    held: Mapping[str, Any] = resources.read("budget", __package__)
+    held: Mapping[str, Any] = resources.read_json("budget", __package__)
     return held
 
 
-def _study(paper: Paper, study: Study, grid: Grid, quick: bool) -> StudyPiece:
+def _study_piece(paper: Paper, study: Study, grid: Grid, quick: bool) -> StudyPiece:
     entry = budget()["studies"].get(study.name, {}).get(grid.name)
     if entry is None:
         least = min(grid.trials_of_points().values())
-        entry = {"quick": max(1, least // _SHARE), "seconds": (_UNKNOWN, _UNKNOWN)}
+        entry = {"quick": max(1, least // _QUICK_DIVISOR), "seconds": (_DEFAULT_SECONDS, _DEFAULT_SECONDS)}
     trials = check_integer("quick", entry["quick"], 0, MOST_TRIALS, f"for {study.name}")
     if not trials:
         return StudyPiece(paper, study, grid, None, 0.0)
-    goal = Goal(trials) if quick else goal_of(study, grid)
+    goal = Goal(trials) if quick else make_goal(study, grid)
     return StudyPiece(paper, study, grid, goal, float(entry["seconds"][not quick]))
 
 
 def claim_seconds(claims: Sequence[Claim], quick: bool) -> dict[tuple[str, str], float]:
     """CPU seconds that deciding costs, by paper and id.  Raises ParameterError where the package's data are damaged."""
-    with resources.damage_named("budget"):
+    with resources.wrap_damage_errors("budget"):
         held = budget()["claims"]
         return {
-            claim.key: float(held.get(claim.paper, {}).get(claim.id, (_UNKNOWN, _UNKNOWN))[not quick])
+            claim.key: float(held.get(claim.paper, {}).get(claim.id, (_DEFAULT_SECONDS, _DEFAULT_SECONDS))[not quick])
             for claim in claims
         }
 
@@ -136,8 +136,8 @@ def plan_of(chosen: Sequence[Paper], quick: bool) -> Plan:
     """The pieces of some papers, with quick or full effort.  Raises ParameterError where the package's data are damaged."""
     studies, claims, examples = [], [], []
     for paper in chosen:
-        with resources.damage_named("budget"):
-            studies += [_study(paper, study, grid, quick) for study in paper.studies for grid in study.grids]
+        with resources.wrap_damage_errors("budget"):
+            studies += [_study_piece(paper, study, grid, quick) for study in paper.studies for grid in study.grids]
         stated = paper.stated()
         costs = claim_seconds(stated, quick)
         claims += [ClaimPiece(paper, claim, costs[claim.key]) for claim in stated]

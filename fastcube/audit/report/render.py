@@ -10,8 +10,8 @@ import re
 from typing import Any
 
 from ...errors import MissingDependencyError
-from ...results.provenance import version
-from .agreement import NAMED, WORDS
+from ...results.provenance import package_version
+from .agreement import HEADLINE_VERDICTS, VERDICT_LABELS
 from .content import content
 from .folder import Folder
 from .plan import Plan
@@ -51,7 +51,7 @@ def _environment() -> Any:
         keep_trailing_newline=True,
     )
     environment.filters |= {"formula": formula, "markdown": markdown}
-    environment.globals |= {"words": WORDS, "named": NAMED}
+    environment.globals |= {"words": VERDICT_LABELS, "named": HEADLINE_VERDICTS}
     return environment
 
 
@@ -67,6 +67,8 @@ def render(plan: Plan, folder: Folder) -> str:
     }
     policy = "; ".join(["default-src 'none'", *(f"{kind} {source}" for kind, source in allowed.items())])
     template = _environment().get_template("report.html")
-    page: str = template.render(content(plan, folder), style=style, script=script, policy=policy, version=version())
+    page: str = template.render(
+        content(plan, folder), style=style, script=script, policy=policy, version=package_version()
+    )
     # in text, and between the double quotes of the templates' attributes, an apostrophe needs no escaping
     return _OPTIONAL.sub("", page).replace("&#39;", "'")

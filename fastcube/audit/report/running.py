@@ -12,22 +12,22 @@ import time
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ...errors import ResultFileError, StudyMismatchError, of_study
+from ...errors import ResultFileError, StudyMismatchError, wrap_study_errors
 from ...measure.study import point_text
 from ...results.reading import open_results
 from ...results.results import Results
 from ...results.rounding import estimate_text
-from ...results.table import plain
+from ...results.table import json_safe
 from ...running.driver import run_study
 from ...running.progress import Progress, clock_text
-from ...running.signals import FINISHED, INTERRUPTED, TERMINATED, WORK_REMAINS, served
-from ..claims import evaluated
-from ..deciding import decide
+from ...running.signals import FINISHED, INTERRUPTED, TERMINATED, WORK_REMAINS, handle_signals
+from ..claims import evaluate
+from ..deciding import decide_claims
 from . import duals
-from .agreement import asked
+from .agreement import comparable_numbers
 from .figures import figure_of
 from .folder import Folder
-from .network_drawings import told
+from .network_drawings import render_witness
 from .plan import ExamplePiece, Plan, StudyPiece
 from .render import render
 
@@ -35,7 +35,7 @@ from .render import render
 _RENDER_EVERY, _RENDER_SHARE = 10.0, 20.0
 
 
-class Stopped(BaseException):
+class StopRequest(BaseException):
     """A signal, or the time is up; ``code`` is the exit code.  Passes all ``except Exception``."""
 
     def __init__(self, code: int) -> None:
@@ -43,7 +43,7 @@ class Stopped(BaseException):
         self.code = code
 
 
-class Whole(Progress):
+class CombinedProgress(Progress):
     """One progress for all pieces: what the driver and the deciding processes tell of theirs goes into it.
 
     Parameters
@@ -103,7 +103,7 @@ class Maker:
 
     plan: Plan
     folder: Folder
-    progress: Whole
+    progress: CombinedProgress
     workers: int | None
     deadline: float | None
     force: bool
@@ -115,17 +115,17 @@ class Maker:
     def run(self) -> int:
         """Make all pieces; returns the exit code of a run.  Raises ResultFileError for a folder that another run holds."""
         try:
-            with self.folder.held(), served(self._stop):
-                return self._run()
-        except Stopped as stopped:  # a signal in the instant before or after
+            with self.folder.held(), handle_signals(self._request_stop):
+                return self._run_pieces()
+        except StopRequest as stopped:  # a signal in the instant before or after
             return stopped.code
 
-    def _run(self) -> int:
+    def _run_pieces(self) -> int:
         try:
-            self._check()
+            self._check_existing_files()
             self.render()
-            code = self._make() or self.asked
-        except (Stopped, Exception):  # code that cannot be interrupted may turn one into the other
+            code = self._make_piece() or self.asked
+        except (StopRequest, Exception):  # code that cannot be interrupted may turn one into the other
             if not self.asked:
                 raise
             code = self.asked
@@ -133,42 +133,42 @@ class Maker:
         self.render()
         return code
 
-    def _stop(self, code: int) -> NoReturn:
+    def _request_stop(self, code: int) -> NoReturn:
         self.asked = code
-        raise Stopped(code)
+        raise StopRequest(code)
 
-    def _make(self) -> int:
+    def _make_piece(self) -> int:
         for study in self.plan.studies:
-            if code := self._study(study):
+            if code := self._make_study(study):
                 return code
         for example in self.plan.examples:
-            if code := self._example(example):
+            if code := self._make_example(example):
                 return code
         return self._claims()
 
-    def _late(self) -> int:
+    def _stop_code(self) -> int:
         """What to stop with before the next piece: a signal, wherever its exception was lost, or the time."""
         late = self.deadline is not None and time.monotonic() >= self.deadline
         return self.asked or (WORK_REMAINS if late else FINISHED)
 
-    def _left(self) -> float | None:
+    def _seconds_left(self) -> float | None:
         return None if self.deadline is None else max(0.001, self.deadline - time.monotonic())
 
     # ------------------------------------------------------------ studies
 
-    def _afresh(self, piece: StudyPiece) -> bool:
+    def _is_forced(self, piece: StudyPiece) -> bool:
         return self.force and piece.goal is not None
 
-    def _stands(self, piece: StudyPiece) -> bool:
+    def _is_current(self, piece: StudyPiece) -> bool:
         """Whether nothing is to be done for a grid."""
-        held = None if self._afresh(piece) else self.folder.standing(piece)
+        held = None if self._is_forced(piece) else self.folder.load_if_current(piece)
         missing = piece.goal is None and not self.folder.results(piece).exists()
         return missing or (held is not None and piece.done(held["have"]))
 
-    def _held(self, piece: StudyPiece) -> Results | None:
+    def _existing_results(self, piece: StudyPiece) -> Results | None:
         """The results in the folder that a grid goes on from.  Raises ResultFileError or StudyMismatchError for others."""
         path = self.folder.results(piece)
-        if self._afresh(piece) or not path.exists():
+        if self._is_forced(piece) or not path.exists():
             return None
         try:
             results = open_results(path)
@@ -177,23 +177,23 @@ class Maker:
             raise type(error)(f"{error}; without that file it is made anew") from error
         return results
 
-    def _check(self) -> None:
+    def _check_existing_files(self) -> None:
         """Raise before anything is made what is wrong with what is in the folder."""
         self.folder.check(self.plan)
         for piece in self.plan.studies:
-            if not self._stands(piece):
-                self._held(piece)
+            if not self._is_current(piece):
+                self._existing_results(piece)
 
-    def _study(self, piece: StudyPiece) -> int:
+    def _make_study(self, piece: StudyPiece) -> int:
         """Run a grid as far as it is missing, and draw it where that is; returns the exit code."""
-        if self._stands(piece):
+        if self._is_current(piece):
             self.progress.end(piece, made=False)
             return FINISHED
-        if code := self._late():
+        if code := self._stop_code():
             return code
         self.progress.current = piece
-        results = self._held(piece)
-        if piece.goal is not None and (results is None or not piece.done(prefixes(results))):
+        results = self._existing_results(piece)
+        if piece.goal is not None and (results is None or not piece.done(prefix_trials(results))):
             results, code = run_study(
                 piece.study,
                 [piece.study.point(point) for point in piece.grid.points],
@@ -201,32 +201,32 @@ class Maker:
                 grid=piece.grid.name,
                 output=str(self.folder.results(piece)),
                 workers=self.workers,
-                max_seconds=self._left(),
+                max_seconds=self._seconds_left(),
                 progress=self.progress,
-                force=self._afresh(piece),
+                force=self._is_forced(piece),
             )
         if code in (INTERRUPTED, TERMINATED):
             return code
         assert results is not None
         results.grid, results.study = piece.grid.name, piece.study
-        self.folder.put(piece, drawn(piece, results, self.plan))
+        self.folder.put(piece, page_data(piece, results, self.plan))
         self.progress.end(piece, made=True)
         self.render()
         return code
 
     # ------------------------------------------------------------ claims and examples
 
-    def _example(self, piece: ExamplePiece) -> int:
-        made = self.force or self.folder.standing(piece) is None
+    def _make_example(self, piece: ExamplePiece) -> int:
+        made = self.force or self.folder.load_if_current(piece) is None
         if made:
-            if code := self._late():
+            if code := self._stop_code():
                 return code
             example = piece.make()
             try:
-                gave, failed = evaluated(example.python), ""
+                gave, failed = evaluate(example.python), ""
             except Exception as error:  # one that breaks must not cost the others
                 gave, failed = None, " ".join(f"{type(error).__name__}: {error}".split())
-                self.progress.say(f"fastcube: example {piece.name} failed: {failed}")
+                self.progress.print_line(f"fastcube: example {piece.name} failed: {failed}")
             words = {"gave": repr(gave), "same": not failed and bool(gave == example.value), "failed": failed}
             self.folder.put(piece, words)
         self.progress.end(piece, made)
@@ -237,37 +237,39 @@ class Maker:
     def _claims(self) -> int:
         wanted = []
         for piece in self.plan.claims:
-            if self.force or self.folder.standing(piece, self.plan.quick) is None:
+            if self.force or self.folder.load_if_current(piece, self.plan.quick) is None:
                 wanted.append(piece)
             else:
                 self.progress.end(piece, made=False)
         if not wanted:
             return FINISHED
-        if code := self._late():
+        if code := self._stop_code():
             return code
         by_claim = {piece.claim.key: piece for piece in wanted}
 
-        def take(report: dict[str, Any]) -> None:
+        def store_report(report: dict[str, Any]) -> None:
             piece = by_claim[report["paper"], report["id"]]
             if "failed" in report:
                 self.failed += 1
-                self.progress.say(f"fastcube: deciding {report['paper']} {report['id']} failed: {report['failed']}")
+                self.progress.print_line(
+                    f"fastcube: deciding {report['paper']} {report['id']} failed: {report['failed']}"
+                )
             for witness in report["witnesses"]:
                 data = witness["data"]
-                witness["told"] = duals.told(data) or told(
+                witness["told"] = duals.render_witness(data) or render_witness(
                     data, witness["value"], unsafe=piece.paper.name == "lee_hayes"
                 )
             self.folder.put(piece, report)
             self.progress.end(piece, made=True)
             self._render_soon()
 
-        return decide(
+        return decide_claims(
             [piece.claim for piece in wanted],
-            take,
+            store_report,
             quick=self.plan.quick,
             workers=self.workers,
             progress=self.progress,
-            max_seconds=self._left(),
+            max_seconds=self._seconds_left(),
             anew=self.force,
         )
 
@@ -276,7 +278,7 @@ class Maker:
     def render(self) -> None:
         """Replace the report by what the folder holds now."""
         begun = time.monotonic()
-        self.folder.put_page(render(self.plan, self.folder))
+        self.folder.write_page(render(self.plan, self.folder))
         self.rendered = time.monotonic()
         self.rendering = self.rendered - begun
 
@@ -285,13 +287,13 @@ class Maker:
             self.render()
 
 
-def prefixes(results: Results) -> dict[str, int]:
+def prefix_trials(results: Results) -> dict[str, int]:
     """How many trials each point has from the first on, by its text."""
     held = ((point, tally.ranges) for point, tally in results)
     return {point_text(point): ranges[0][1] if ranges and ranges[0][0] == 0 else 0 for point, ranges in held}
 
 
-def spans(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
+def estimate_ranges(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
     """The least and the largest estimate, with its point, of each statistic that an item names, or else of the study's first."""
     of_items = [
         shown.statistic for paper in plan.papers for _, shown in paper.inventory.shown() if piece.is_named_by(shown)
@@ -313,29 +315,29 @@ def spans(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
     return out
 
 
-def drawn(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
+def page_data(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
     """All that the page shows of results: figure, notes, provenance, and the estimates that printed numbers stand beside."""
     notes_of = piece.grid.notes or piece.study.notes
-    with of_study(f"notes of {piece.study.name}"):
+    with wrap_study_errors(f"notes of {piece.study.name}"):
         notes = notes_of(results) if notes_of else []
     estimates = []
-    for printed, shown in asked(item for paper in plan.papers for item in paper.inventory.all):
+    for printed, shown in comparable_numbers(item for paper in plan.papers for item in paper.inventory.all):
         if not piece.is_named_by(shown):
             continue
         statistic = piece.study.statistic(shown.statistic)
         for point, tally in results:
             if all(point.get(name) == value for name, value in (printed.point or {}).items()):
                 e = results.estimates(point)[statistic.name]
-                numbers = {name: plain(v) for name, v in vars(e).items()}
+                numbers = {name: json_safe(v) for name, v in vars(e).items()}
                 eligible = statistic.trials(tally.counts, tally.trials)
                 estimates.append({"point": point, "statistic": statistic.name, "eligible": int(eligible), **numbers})
     return {
-        "have": prefixes(results),
+        "have": prefix_trials(results),
         "trials": results.trials,
         "seed": results.seed,
         "digest": results.digest(),
         "notes": notes,
-        "spans": spans(piece, results, plan),
+        "spans": estimate_ranges(piece, results, plan),
         "estimates": [e for i, e in enumerate(estimates) if e not in estimates[:i]],
         "history": results.history,
         **figure_of(results),

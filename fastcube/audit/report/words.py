@@ -26,7 +26,7 @@ _FORMULA = re.compile(
 )
 
 #: A range from a thing to itself.
-_SAME = re.compile(r"(?<![\w^])(\w+(?:\(\w+\))?), \.\.\., \1(?![\w^])")
+_TRIVIAL_RANGE = re.compile(r"(?<![\w^])(\w+(?:\(\w+\))?), \.\.\., \1(?![\w^])")
 
 #: A point as a command takes it: ``n=5,f=2``.
 _POINT = re.compile(r"(?:(?<=\d)(,))?\b([A-Za-z]+)=(?=\d)")
@@ -35,7 +35,7 @@ _SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "...": "…", "+-"
 _BRACKETS = {"floor": ("⌊", "⌋"), "ceil": ("⌈", "⌉")}
 
 
-def _bare(script: str) -> str:
+def _strip_brackets(script: str) -> str:
     """What stands above or below, without the brackets that only held it together, and with a minus sign."""
     inner = script[1:-1] if script[0] in "({" and script[-1] in ")}" else script
     return inner.replace("-", "−")
@@ -43,7 +43,7 @@ def _bare(script: str) -> str:
 
 def formula(text: str) -> Markup:
     """Text as HTML in which ``Q_n``, ``2^(n-1)``, ``floor(n/2)`` and ``<=`` look like what they mean."""
-    text = _POINT.sub(lambda at: f"{', ' if at[1] else ''}{at[2]} = ", _SAME.sub(r"\1", text))
+    text = _POINT.sub(lambda at: f"{', ' if at[1] else ''}{at[2]} = ", _TRIVIAL_RANGE.sub(r"\1", text))
     out, at = [], 0
     for found in _FORMULA.finditer(text):
         out.append(escape(text[at : found.start()]))
@@ -51,9 +51,9 @@ def formula(text: str) -> Markup:
         if found["name"]:
             name = found["name"][:-1]
             shown = escape(name) if len(name) > 2 else Markup("<i>{}</i>").format(name)
-            out.append(Markup("{}<sub>{}</sub>").format(shown, formula(_bare(found["sub"]))))
+            out.append(Markup("{}<sub>{}</sub>").format(shown, formula(_strip_brackets(found["sub"]))))
         elif found["power"]:
-            out.append(Markup("<sup>{}</sup>").format(formula(_bare(found["power"]))))
+            out.append(Markup("<sup>{}</sup>").format(formula(_strip_brackets(found["power"]))))
         elif found["open"]:
             left, right = _BRACKETS.get(found["open"], ("√(", ")"))
             out.append(Markup("{}{}{}").format(left, formula(found["inner"]), right))
@@ -77,7 +77,7 @@ def formula(text: str) -> Markup:
 _MARKS = re.compile(r"\*\*(?P<bold>[^*]+)\*\*|`(?P<code>[^`]+)`|(?<![\w*])\*(?P<stress>[^*\s][^*\n]*)\*(?![\w*])")
 
 
-def _marked(text: str) -> Markup:
+def _convert_markup(text: str) -> Markup:
     out, at = [], 0
     for found in _MARKS.finditer(text):
         out.append(formula(text[at : found.start()]))
@@ -98,5 +98,7 @@ def markdown(text: str) -> Markup:
             continue
         for paragraph in filter(None, (p.strip() for p in re.split(r"\n\s*\n", block))):
             lines = re.sub(r"\n(?!\s*(?:[-*] |\d+\. |`\w+`))\s*", " ", paragraph).splitlines()
-            parts.append(Markup("<p>{}</p>").format(Markup("<br>").join(_marked(line.strip()) for line in lines)))
+            parts.append(
+                Markup("<p>{}</p>").format(Markup("<br>").join(_convert_markup(line.strip()) for line in lines))
+            )
     return Markup("").join(parts)

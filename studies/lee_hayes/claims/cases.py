@@ -1,7 +1,8 @@
 """Cases to try a claim about routing or broadcasting on: all small ones, and hunted larger ones.
 
 Translations carry every message to one from node 0, but the order of the dimensions counts.  Above the small cubes two hunts go
-on, :func:`hunted` on faults crowded at random around the ends, and :func:`climbed` greedily toward the claim's bound.
+on, :func:`crowded_messages` on faults crowded at random around the ends, and :func:`climbing_messages` greedily
+toward the claim's bound.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from fastcube.algorithms.paths import Route
-from fastcube.algorithms.routing import among_closed
+from fastcube.algorithms.routing import route3_in_subcubes
 from fastcube.algorithms.shortest import distance
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.audit.claims import Effort, Verdict, Witness
-from fastcube.audit.cubes import cubes
+from fastcube.audit.cubes import enumerate_cubes
 from fastcube.networks.hypercube import Hypercube
 
 #: All fault sets without node 0 of at most so many (nodes, links), by n; and those with a faulty link.
@@ -29,7 +30,7 @@ _LINKS_FULL = {1: (0, 1), 2: (2, 2), 3: (3, 2), 4: (1, 2)}
 _LINKS_QUICK = {1: (0, 1), 2: (2, 2), 3: (2, 2)}
 
 #: Messages hunted at random.
-_HUNTED_FULL, _HUNTED_QUICK = 2000, 100
+_SEARCHED_FULL, _SEARCHED_QUICK = 2000, 100
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,9 @@ class World:
 
     def route3(self, s: int, t: int) -> Route:
         """ROUTE3(1)."""
-        return among_closed(self.cube, self.closed, s, t)
+        return route3_in_subcubes(self.cube, self.closed, s, t)
 
-    def too_long(self, found: Route, s: int, t: int, beyond: int = 0) -> bool:
+    def is_too_long(self, found: Route, s: int, t: int, beyond: int = 0) -> bool:
         """Whether a route is longer by more than ``beyond`` than the shortest feasible one, or fails where there is one."""
         if found.length is not None and found.length <= self.cube.intact_distance(s, t) + beyond:
             return False
@@ -73,17 +74,17 @@ class World:
         return sum((x ^ y).bit_count() <= k for y in self.cube.faulty_nodes)  # type: ignore[union-attr]
 
     @cached_property
-    def _crowded(self) -> dict[tuple[int, int], bool]:
+    def _crowded_cache(self) -> dict[tuple[int, int], bool]:
         return {}
 
-    def crowded(self, k: int, radius: int) -> bool:
+    def is_crowded(self, k: int, radius: int) -> bool:
         """Whether some nonfaulty node has more than k faulty nodes within a radius."""
         if self.f <= k:
             return False
-        if (k, radius) not in self._crowded:
+        if (k, radius) not in self._crowded_cache:
             nonfaulty = (x for x in range(2**self.cube.n) if not self.cube.is_faulty(x))
-            self._crowded[k, radius] = any(self.around(x, radius) > k for x in nonfaulty)
-        return self._crowded[k, radius]
+            self._crowded_cache[k, radius] = any(self.around(x, radius) > k for x in nonfaulty)
+        return self._crowded_cache[k, radius]
 
 
 #: What most claims are about: worlds in which some node is active.
@@ -94,14 +95,14 @@ def worlds(effort: Effort, links: bool = False) -> Iterator[World]:
     """Fault sets without node 0, in the order of n and of their size."""
     for n, (nodes, most) in _sizes(effort, links).items():
         for k, f in itertools.product(range(min(most, 1), most + 1), range(nodes + 1)):
-            yield from map(World, cubes(n, f, k, first=1))
+            yield from map(World, enumerate_cubes(n, f, k, first=1))
 
 
 def _sizes(effort: Effort, links: bool) -> dict[int, tuple[int, int]]:
-    return effort.pick(_LINKS_FULL, _LINKS_QUICK) if links else effort.pick(_FULL, _QUICK)
+    return effort.by_effort(_LINKS_FULL, _LINKS_QUICK) if links else effort.by_effort(_FULL, _QUICK)
 
 
-def two_squares() -> Iterator[World]:
+def worlds_of_two_squares() -> Iterator[World]:
     """Fault sets of Q_5 and Q_6 that make two squares unsafe at distance three or more, node 0 an unsafe node of one."""
     for n in (5, 6):
         pairs = list(itertools.combinations([1 << i for i in range(n)], 2))
@@ -124,10 +125,10 @@ def checked_range(effort: Effort, links: bool = False, what: str = "messages") -
     )
 
 
-def hunted(effort: Effort) -> Iterator[tuple[World, int, int]]:
+def crowded_messages(effort: Effort) -> Iterator[tuple[World, int, int]]:
     """Messages of Q_5, ..., Q_8 with faults crowded around both ends and the way between them."""
     rng = random.Random(1988)
-    for _ in range(effort.pick(_HUNTED_FULL, _HUNTED_QUICK)):
+    for _ in range(effort.by_effort(_SEARCHED_FULL, _SEARCHED_QUICK)):
         n = rng.randrange(5, 9)
         s, t = rng.sample(range(2**n), 2)
         faults = set()
@@ -140,13 +141,13 @@ def hunted(effort: Effort) -> Iterator[tuple[World, int, int]]:
 
 
 #: How near a case is to what a claim bounds; the greedy hunt never lets it fall.
-Toward = Callable[[World, int, int], int]
+Objective = Callable[[World, int, int], int]
 
 #: Climbs of a greedy hunt, and moves of each.
 _CLIMBS_FULL, _CLIMBS_QUICK = (50, 100), (5, 40)
 
 
-def _moved(case: tuple[World, int, int], rng: random.Random) -> tuple[World, int, int] | None:
+def _mutate_case(case: tuple[World, int, int], rng: random.Random) -> tuple[World, int, int] | None:
     """A case with its ends swapped, or with a fault moved to within two links of an end or a fault; None where that is taken."""
     world, s, t = case
     faults = sorted(world.cube.faulty_nodes)  # type: ignore[arg-type]
@@ -161,15 +162,17 @@ def _moved(case: tuple[World, int, int], rng: random.Random) -> tuple[World, int
     return World(Hypercube(world.cube.n, {*faults, there} - {gone})), s, t
 
 
-def climbed(effort: Effort, applies: Callable[[World], bool], toward: Toward) -> Iterator[tuple[World, int, int]]:
+def climbing_messages(
+    effort: Effort, applies: Callable[[World], bool], toward: Objective
+) -> Iterator[tuple[World, int, int]]:
     """Messages met on climbs from hunted ones, in worlds that the claim ``applies`` to."""
-    climbs, moves = effort.pick(_CLIMBS_FULL, _CLIMBS_QUICK)
+    climbs, moves = effort.by_effort(_CLIMBS_FULL, _CLIMBS_QUICK)
     rng = random.Random(1989)
-    starts = (case for case in hunted(effort) if applies(case[0]) and case[0].cube.faulty_nodes)
+    starts = (case for case in crowded_messages(effort) if applies(case[0]) and case[0].cube.faulty_nodes)
     for start in itertools.islice(starts, climbs):
         case, height = start, toward(*start)
         for _ in range(moves):
-            other = _moved(case, rng)
+            other = _mutate_case(case, rng)
             if other is None or not applies(other[0]):
                 continue
             yield other
@@ -178,11 +181,11 @@ def climbed(effort: Effort, applies: Callable[[World], bool], toward: Toward) ->
                 case, height = other, reached
 
 
-def hunted_range(effort: Effort, what: str) -> str:
-    """The cases of :func:`hunted` and :func:`climbed` in words."""
-    climbs, moves = effort.pick(_CLIMBS_FULL, _CLIMBS_QUICK)
+def searched_range(effort: Effort, what: str) -> str:
+    """The cases of :func:`crowded_messages` and :func:`climbing_messages` in words."""
+    climbs, moves = effort.by_effort(_CLIMBS_FULL, _CLIMBS_QUICK)
     return (
-        f"hunted on {effort.pick(_HUNTED_FULL, _HUNTED_QUICK)} random {what} in Q_5, ..., Q_8 and by {climbs} greedy "
+        f"hunted on {effort.by_effort(_SEARCHED_FULL, _SEARCHED_QUICK)} random {what} in Q_5, ..., Q_8 and by {climbs} greedy "
         f"climb{'s' * (climbs > 1)} of {moves} moves toward the bound"
     )
 
@@ -204,16 +207,16 @@ BROADCASTS = Kind("broadcasts", "in the order of n and of the faults", lambda wo
 
 #: What a claim says of a case: False where its hypothesis does not apply, True where it is as stated, else what is wrong:
 #: words, a Python expression that shows it, and perhaps a form.
-Judged = bool | tuple[str, ...]
-Check = Callable[[World, int, int], Judged]
+CheckResult = bool | tuple[str, ...]
+Check = Callable[[World, int, int], CheckResult]
 
 
-def looked_through(
+def decide_by_search(
     effort: Effort,
     kind: Kind,
     check: Check,
     witness: Callable[[World, int, int, tuple[str, ...]], Witness],
-    toward: Toward,
+    toward: Objective,
     links: bool,
     within: Callable[[World], bool],
     more: tuple[str, Iterable[World]],
@@ -226,7 +229,7 @@ def looked_through(
 
     def wrong(world: World, s: int, t: int) -> Witness | None:
         found = within(world) and check(world, s, t)
-        effort.applies(found is not False)
+        effort.count_if_applicable(found is not False)
         return witness(world, s, t, found) if isinstance(found, tuple) else None
 
     where = checked_range(effort, links, kind.what) + more[0]
@@ -236,21 +239,23 @@ def looked_through(
                 return Verdict("refuted", f"{kind.order}; {where}", shown)
     if not links:
         before = effort.applied
-        for case in effort.each(itertools.chain(hunted(effort), climbed(effort, within, toward)), "hunting"):
+        for case in effort.each(
+            itertools.chain(crowded_messages(effort), climbing_messages(effort, within, toward)), "hunting"
+        ):
             if shown := wrong(*case):
                 return Verdict("refuted", f"holds for {where}; hunted above", shown)
-        where += f"; {hunted_range(effort, kind.what)}, of which it applied to {effort.applied - before:,}"
+        where += f"; {searched_range(effort, kind.what)}, of which it applied to {effort.applied - before:,}"
     return Verdict("holds" if effort.applied else "undecided", where)
 
 
-def attained(
+def decide_attained(
     effort: Effort, kind: Kind, check: Check, witness: Callable[[World, int, int, tuple[str, ...]], Witness], order: str
 ) -> Verdict:
     """Holds by the first small case of which ``check`` has something to show; not decided where there is none."""
     for world in effort.each(worlds(effort)):
         for s, t in kind.ends(world):
             found = check(world, s, t)
-            effort.applies(found is not False)
+            effort.count_if_applicable(found is not False)
             if isinstance(found, tuple):
                 return Verdict("holds", f"the first {order}", witness(world, s, t, found))
     return Verdict("undecided", f"none in {checked_range(effort, what=kind.what)}")

@@ -38,7 +38,7 @@ def _outside_neighbours(nodes: int, n: int) -> int:
     return near & ~nodes
 
 
-def parts_of(nodes: int, n: int) -> list[Subcube] | None:
+def connected_subcubes(nodes: int, n: int) -> list[Subcube] | None:
     """The connected parts of a set of nodes as subcubes; None when one of them is not a subcube."""
     inside = {v for v in range(2**n) if nodes >> v & 1}
     parts = []

@@ -12,7 +12,7 @@ from fastcube.networks.hypercube import Hypercube
 FIGURE_3, FIGURE_10, FIGURE_12 = (0b0000, 0b0101, 0b0110), (0b0101, 0b1100), (0b0000, 0b0110, 0b1101)
 
 
-def _drawn(
+def _cube_drawing(
     n: int,
     faulty: tuple[int, ...],
     arrows: tuple[tuple[int, int, str], ...] = (),
@@ -26,19 +26,19 @@ def _drawn(
     return Drawing(n, faulty, tuple(marked), inside=inside, arrows=arrows, caption=caption)
 
 
-def _passed(found: Route) -> tuple[tuple[int, int, str], ...]:
+def _path_arrows(found: Route) -> tuple[tuple[int, int, str], ...]:
     return tuple((u, v, str(i)) for i, (u, v) in enumerate(zip(found.path, found.path[1:], strict=False), 1))
 
 
-def _routed(
+def _route_example(
     words: str, n: int, faulty: tuple[int, ...], s: int, t: int, value: list[int], algorithm: str = "ROUTE3", k: int = 1
 ) -> Example:
     """The path of one message, by an algorithm and with the list of faults that it needs."""
     options = f", k={k}" if k > 1 else ""
     python = f"fc.route(fc.Hypercube({n}, {list(faulty)}), {s}, {t}, algorithm='{algorithm}'{options}).path"
-    arrows = _passed(route(Hypercube(n, faulty), s, t, algorithm, **({"k": k} if k > 1 else {})))
+    arrows = _path_arrows(route(Hypercube(n, faulty), s, t, algorithm, **({"k": k} if k > 1 else {})))
     name = f"{algorithm}({k})" if algorithm in ("ROUTE1", "ROUTE2") else algorithm
-    drawn = (_drawn(n, faulty, arrows, caption=f"{name} from {s:0{n}b} to {t:0{n}b}"),) if n <= 4 else ()
+    drawn = (_cube_drawing(n, faulty, arrows, caption=f"{name} from {s:0{n}b} to {t:0{n}b}"),) if n <= 4 else ()
     return Example(words, python, value, drawn)
 
 
@@ -66,7 +66,7 @@ def subcube() -> Example:
         "(lambda u: [[str(part) for part in u.subcubes], u.nodes.tolist()])(fc.find_unsafe(fc.Hypercube(4, [4, 7])))"
     )
     words = "the unsafe subcube of the faults 0100 and 0111, and the nodes in it that are unsafe: 0101 and 0110"
-    drawn = _drawn(4, (4, 7), caption="01**: two faulty nodes and two unsafe ones")
+    drawn = _cube_drawing(4, (4, 7), caption="01**: two faulty nodes and two unsafe ones")
     return Example(words, python, [["01**"], [5, 6]], (drawn,), form="{0[0]}, {1:nodes}")
 
 
@@ -90,22 +90,26 @@ def disjoint_paths() -> Example:
 def figure_1a() -> Example:
     """The text's message."""
     words = "from 00000 to 01101 via 01000 and 01100, links 2, 3, 5"
-    return _routed(words, 5, (), 0b00000, 0b01101, [0b00000, 0b01000, 0b01100, 0b01101], "ROUTE")
+    return _route_example(words, 5, (), 0b00000, 0b01101, [0b00000, 0b01000, 0b01100, 0b01101], "ROUTE")
 
 
-def _told(n: int, faulty: tuple[int, ...], s: int, algorithm: str, words: str, value: list[int]) -> Example:
+def _broadcast_example(
+    n: int, faulty: tuple[int, ...], s: int, algorithm: str, words: str, value: list[int]
+) -> Example:
     found = broadcast(Hypercube(n, faulty), s, algorithm)
     arrows = tuple((u, v, str(time)) for time, u, v in found.sends)
     caption = f"{algorithm} from {s:0{n}b}, with the time unit of each copy"
     call = f"fc.broadcast(fc.Hypercube({n}, {list(faulty)}), {s}, algorithm='{algorithm}')"
     python = f"(lambda b: [b.reached, b.steps, b.copies])({call})"
     form = "{0} nodes, {1} units, {2} copies"
-    return Example(words, python, value, (_drawn(n, faulty, arrows, caption=caption),), form=form)
+    return Example(words, python, value, (_cube_drawing(n, faulty, arrows, caption=caption),), form=form)
 
 
 def figure_1b() -> Example:
     """Figure 2's broadcast."""
-    return _told(4, (), 0, "BROADCAST", "nodes reached, time units and copies in Q_4 without faults", [16, 4, 15])
+    return _broadcast_example(
+        4, (), 0, "BROADCAST", "nodes reached, time units and copies in Q_4 without faults", [16, 4, 15]
+    )
 
 
 # ---------------------------------------------------------------- section 3
@@ -117,7 +121,7 @@ def figure_3() -> Example:
     python = f"(lambda u: [list(pair) for pair in zip(u.nodes.tolist(), u.round_of.tolist())])({found})"
     words = "unsafe nodes beside the three faulty ones, and the step that marks each"
     value = [[0b0001, 1], [0b0010, 1], [0b0011, 2], [0b0100, 1], [0b0111, 1]]
-    drawn = _drawn(4, FIGURE_3, times=True, caption="steps of FIND_UNSAFE")
+    drawn = _cube_drawing(4, FIGURE_3, times=True, caption="steps of FIND_UNSAFE")
     return Example(words, python, value, (drawn,), form="{value:marks}")
 
 
@@ -126,8 +130,8 @@ def figure_3_first() -> Example:
     calls = [f"fc.route(fc.Hypercube(4, [0, 5, 6]), 14, 4, algorithm='{name}')" for name in ("ROUTE", "ROUTE1")]
     python = f"[[r.outcome, r.path] for r in ({', '.join(calls)})]"
     value = [["lost", [0b1110]], ["delivered", [0b1110, 0b1100, 0b0100]]]
-    arrows = _passed(route(Hypercube(4, FIGURE_3), 14, 4, "ROUTE1"))
-    drawn = _drawn(4, FIGURE_3, arrows, caption="ROUTE1(1)")
+    arrows = _path_arrows(route(Hypercube(4, FIGURE_3), 14, 4, "ROUTE1"))
+    drawn = _cube_drawing(4, FIGURE_3, arrows, caption="ROUTE1(1)")
     form = "ROUTE {0[0]} at {0[1]:path}; ROUTE1(1) {1[0]}, {1[1]:path}"
     return Example("ROUTE and ROUTE1(1) from 1110 to 0100", python, value, (drawn,), form=form)
 
@@ -136,7 +140,7 @@ def figure_3_second() -> Example:
     """By 1111, 1101 and 1100."""
     words = "from 0111 to 0100: Hamming distance, length of a minimal feasible path, and ROUTE3's path, which has that length"
     path = [0b0111, 0b1111, 0b1101, 0b1100, 0b0100]
-    drawn = _routed(words, 4, FIGURE_3, 0b0111, 0b0100, path).cubes
+    drawn = _route_example(words, 4, FIGURE_3, 0b0111, 0b0100, path).cubes
     asked = "[c.intact_distance(7, 4), fc.distance(c, 7, 4), fc.route(c, 7, 4, algorithm='ROUTE3').path]"
     call = f"(lambda c: {asked})(fc.Hypercube(4, {list(FIGURE_3)}))"
     return Example(words, call, [2, 4, path], drawn, form="{0}, {1}, {2:path}")
@@ -144,7 +148,7 @@ def figure_3_second() -> Example:
 
 def figure_3_third() -> Example:
     """By 1101 instead of 1110, as short."""
-    return _routed(
+    return _route_example(
         "ROUTE3 from 1111 to 0100: three links", 4, FIGURE_3, 0b1111, 0b0100, [0b1111, 0b1101, 0b1100, 0b0100]
     )
 
@@ -154,44 +158,48 @@ def figure_4() -> Example:
     call = "fc.route(fc.Hypercube(4, [0, 5, 6]), 7, 4, algorithm='ROUTE1', k=k)"
     python = f"[[r.outcome, r.path] for r in ({call} for k in (1, 2))]"
     value = [["livelock", [0b0111, 0b1111, 0b0111]], ["delivered", [0b0111, 0b1111, 0b1101, 0b1100, 0b0100]]]
-    arrows = _passed(route(Hypercube(4, FIGURE_3), 7, 4, "ROUTE1", k=2))
+    arrows = _path_arrows(route(Hypercube(4, FIGURE_3), 7, 4, "ROUTE1", k=2))
     words = "ROUTE1(1) and ROUTE1(2) from 0111 to 0100 among the faults of Figure 3"
     form = "ROUTE1(1) {0[0]}, {0[1]:path}; ROUTE1(2) {1[0]}, {1[1]:path}"
-    return Example(words, python, value, (_drawn(4, FIGURE_3, arrows, caption="ROUTE1(2)"),), form=form)
+    return Example(words, python, value, (_cube_drawing(4, FIGURE_3, arrows, caption="ROUTE1(2)"),), form=form)
 
 
 def figure_6() -> Example:
     """ROUTE3's three loops, one after the other, in one message."""
     words = "minimal paths begin at faulty nodes: 0111 sends to its active neighbour (third loop), and active nodes carry it on"
-    return _routed(words, 4, FIGURE_3, 0b0111, 0b0100, [0b0111, 0b1111, 0b1101, 0b1100, 0b0100])
+    return _route_example(words, 4, FIGURE_3, 0b0111, 0b0100, [0b0111, 0b1111, 0b1101, 0b1100, 0b0100])
 
 
 def figure_7_active() -> Example:
     """Nodes a and b of the figure."""
     words = "active to active: 0010 is faulty, so that 0001 is sent to"
-    return _routed(words, 4, (0b0010, 0b1110), 0b0000, 0b0011, [0b0000, 0b0001, 0b0011])
+    return _route_example(words, 4, (0b0010, 0b1110), 0b0000, 0b0011, [0b0000, 0b0001, 0b0011])
 
 
 def figure_7_to_unsafe() -> Example:
     """Nodes c and d."""
-    return _routed("active to unsafe, the node between active", 3, (0b010, 0b111), 0b000, 0b011, [0b000, 0b001, 0b011])
+    return _route_example(
+        "active to unsafe, the node between active", 3, (0b010, 0b111), 0b000, 0b011, [0b000, 0b001, 0b011]
+    )
 
 
 def figure_7_from_unsafe() -> Example:
     """The reverse case."""
-    return _routed("unsafe to active, the node between active", 3, (0b001, 0b010), 0b000, 0b101, [0b000, 0b100, 0b101])
+    return _route_example(
+        "unsafe to active, the node between active", 3, (0b001, 0b010), 0b000, 0b101, [0b000, 0b100, 0b101]
+    )
 
 
 def figure_7_different_subcubes() -> Example:
     """Nodes e and f; no smaller cube has two such subcubes with unsafe nodes at distance three."""
     words = "unsafe in 000** to unsafe in 111**, all nodes between them active"
-    return _routed(words, 5, (1, 2, 28, 31), 0b00000, 0b11101, [0, 16, 24, 25, 29])
+    return _route_example(words, 5, (1, 2, 28, 31), 0b00000, 0b11101, [0, 16, 24, 25, 29])
 
 
 def figure_7_inside() -> Example:
     """Nodes i and j."""
     words = "both unsafe in 0***, along a minimal path inside of it"
-    return _routed(words, 4, (0b0001, 0b0010, 0b0101), 0b0000, 0b0110, [0b0000, 0b0100, 0b0110])
+    return _route_example(words, 4, (0b0001, 0b0010, 0b0101), 0b0000, 0b0110, [0b0000, 0b0100, 0b0110])
 
 
 def figure_7_detour() -> Example:
@@ -200,7 +208,7 @@ def figure_7_detour() -> Example:
         "both unsafe in 0***: blocked inside of it at 0100, and so two links more than the minimal feasible path of 3"
     )
     value = [0b0000, 0b0100, 0b1100, 0b1110, 0b1111, 0b0111]
-    return _routed(words, 4, (0b0001, 0b0101, 0b0110), 0b0000, 0b0111, value)
+    return _route_example(words, 4, (0b0001, 0b0101, 0b0110), 0b0000, 0b0111, value)
 
 
 # ---------------------------------------------------------------- section 4 and the appendix
@@ -209,19 +217,19 @@ def figure_7_detour() -> Example:
 def figure_10() -> Example:
     """Four units, the dimension of the cube."""
     words = "nodes reached, time units and copies from the active source 0000"
-    return _told(4, FIGURE_10, 0b0000, "BROADCAST1", words, [14, 4, 13])
+    return _broadcast_example(4, FIGURE_10, 0b0000, "BROADCAST1", words, [14, 4, 13])
 
 
 def figure_11() -> Example:
     """One unit more."""
     words = "nodes reached, time units and copies from the unsafe source 0100"
-    return _told(4, FIGURE_10, 0b0100, "BROADCAST2", words, [14, 5, 13])
+    return _broadcast_example(4, FIGURE_10, 0b0100, "BROADCAST2", words, [14, 5, 13])
 
 
 def figure_12() -> Example:
     """All of Q_4 is unsafe after five steps."""
     python = f"(lambda u: [u.rounds, u.all_unsafe])(fc.find_unsafe(fc.Hypercube(4, {list(FIGURE_12)})))"
-    drawn = _drawn(4, FIGURE_12, times=True, caption="steps of FIND_UNSAFE")
+    drawn = _cube_drawing(4, FIGURE_12, times=True, caption="steps of FIND_UNSAFE")
     return Example("steps until all of Q_4 is unsafe", python, [5, True], (drawn,), form="{0}; all unsafe: {1}")
 
 

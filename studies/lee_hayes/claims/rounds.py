@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from fastcube.algorithms.unsafe import find_unsafe
-from fastcube.audit.claims import Effort, Verdict, Witness, agree
-from fastcube.exact.unsafe import enumerated, exact_unsafe
+from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
+from fastcube.exact.unsafe import enumerate_fault_sets, exact_unsafe
 from fastcube.networks.hypercube import Hypercube
 
-from .unsafe import ledger, witness
+from .unsafe import registry, witness
 
 #: Fault sets that FIND_UNSAFE marks slowly: floor(n^2/3) rounds, the most there can be (Przykucki 2012, on
 #: 2-neighbour bootstrap percolation).  Found by adding one fault at a time at distance 1 or 2 from the subcube that
@@ -41,16 +41,16 @@ def paper_bound(n: int) -> int:
 def _most_rounds(effort: Effort, n: int) -> int:
     """The most rounds over all fault sets of nodes of Q_n, n <= 5, each a case."""
     effort.applied += 2**2**n
-    return max(rounds or 0 for sets in enumerated(n) for _, rounds in sets)
+    return max(rounds or 0 for sets in enumerate_fault_sets(n) for _, rounds in sets)
 
 
 def _slow_rounds(effort: Effort, n: int) -> int:
     """The rounds of the slow fault set of Q_n, a case."""
-    effort.applies()
+    effort.count_if_applicable()
     return find_unsafe(Hypercube(n, SLOW[n])).rounds
 
 
-def _fits(effort: Effort, n: int, most: int) -> bool:
+def _is_bound_for_all(effort: Effort, n: int, most: int) -> bool:
     """Whether B_n bounds the rounds of all sets of at most so many faults of Q_n, n <= 8, each a case."""
     effort.applied += sum(math.comb(2**n, f) for f in range(most + 1))
     return all((exact_unsafe(n, f).max_rounds or 0) <= paper_bound(n) for f in range(most + 1))
@@ -60,7 +60,7 @@ def _slow_witness(n: int, words: str, python: str = "u.rounds") -> Witness:
     return witness(words, Hypercube(n, SLOW[n]), python)
 
 
-@ledger.claim(
+@registry.claim(
     "rounds-bound",
     where="appendix",
     states=(
@@ -77,10 +77,14 @@ def rounds_bound(effort: Effort) -> Verdict:
             continue
         rounds = _slow_rounds(effort, n)
         if rounds > paper_bound(n):
-            most = effort.pick(full=4, quick=3)
-            fewer = f" and for all of Q_6 with at most {most} faults" if n == 6 and _fits(effort, n, most) else ""
+            most = effort.by_effort(full=4, quick=3)
+            fewer = (
+                f" and for all of Q_6 with at most {most} faults"
+                if n == 6 and _is_bound_for_all(effort, n, most)
+                else ""
+            )
             slowest = {m: _slow_rounds(effort, m) for m in effort.each(SLOW)}
-            agree(slowest, {m: m * m // 3 for m in SLOW}, "rounds of the slow fault sets and floor(n^2/3)")
+            check_agreement(slowest, {m: m * m // 3 for m in SLOW}, "rounds of the slow fault sets and floor(n^2/3)")
             above = [m for m in SLOW if slowest[m] > paper_bound(m)]
             return Verdict(
                 "refuted",
@@ -90,7 +94,7 @@ def rounds_bound(effort: Effort) -> Verdict:
     return Verdict("undecided", "holds for all fault sets of Q_2, ..., Q_5; no slower set found up to Q_12")
 
 
-@ledger.claim(
+@registry.claim(
     "rounds-enough",
     where="Figure 5",
     states="FIND_UNSAFE, whose loop ends after B_n passes, has then marked all unsafe nodes of Q_n, n >= 2.",
@@ -110,15 +114,15 @@ def rounds_enough(effort: Effort) -> Verdict:
     unsafe = find_unsafe(cube)
     late = unsafe.nodes[unsafe.round_of > bound].tolist()
     words = f"unsafe nodes that are not marked after B_{n} = {bound} steps: {', '.join(map(cube.label, late))}"
-    return Verdict("refuted", verdict.checked, _slow_witness(n, words, python).written("{value:row}"))
+    return Verdict("refuted", verdict.checked, _slow_witness(n, words, python).with_form("{value:row}"))
 
 
-def _told_rounds(most: dict[int, int]) -> str:
+def _rounds_text(most: dict[int, int]) -> str:
     """Most rounds of the cubes of which all fault sets are known, beside the bound."""
     return "; ".join(f"most rounds in Q_{n}: {rounds}, B_{n} = {paper_bound(n)}" for n, rounds in most.items())
 
 
-@ledger.claim(
+@registry.claim(
     "rounds-tight-even",
     where="appendix",
     states="For even n, n >= 2, B_n bounds the steps of FIND_UNSAFE and some fault set takes as many.",
@@ -129,7 +133,7 @@ def _told_rounds(most: dict[int, int]) -> str:
 def rounds_tight_even(effort: Effort) -> Verdict:
     """Most rounds of small cubes, and the slow sets known."""
     most = {n: _most_rounds(effort, n) for n in range(2, 6)}
-    told = _told_rounds(most)
+    told = _rounds_text(most)
     for n in effort.each(range(2, 13, 2)):
         rounds, bound = _slow_rounds(effort, n), paper_bound(n)
         if rounds > bound:
@@ -140,7 +144,7 @@ def rounds_tight_even(effort: Effort) -> Verdict:
     return Verdict("undecided", f"{told}; no slower set found up to Q_12")
 
 
-@ledger.claim(
+@registry.claim(
     "rounds-not-tight-odd",
     where="appendix",
     states="For odd n, n >= 3, B_n is not tight [never attained, or: not always].",
@@ -150,7 +154,7 @@ def rounds_tight_even(effort: Effort) -> Verdict:
 def rounds_not_tight_odd(effort: Effort) -> Verdict:
     """Whether it is attained for some n and for others not: then "never" is false and "not always" true."""
     most = {n: _most_rounds(effort, n) for n in effort.each((3, 5))}
-    told = _told_rounds(most)
+    told = _rounds_text(most)
     met = {n: rounds == paper_bound(n) for n, rounds in most.items()}
     attained, missed = ([n for n in met if met[n] == how] for how in (True, False))
     if not attained:
@@ -166,7 +170,7 @@ def rounds_not_tight_odd(effort: Effort) -> Verdict:
     return Verdict("depends", told, shown, (other,))
 
 
-@ledger.claim(
+@registry.claim(
     "rounds-recursion",
     where="appendix",
     states=(
@@ -181,13 +185,13 @@ def rounds_recursion(effort: Effort) -> Verdict:
     for n in range(3, 63):
         bounds[n] = bounds[n - 1] + n - 1 if n % 2 else bounds[n - 2] + n
     effort.applied += len(bounds)
-    agree(bounds, {n: paper_bound(n) for n in bounds}, "B_n by its recursion and by its polynomials")
+    check_agreement(bounds, {n: paper_bound(n) for n in bounds}, "B_n by its recursion and by its polynomials")
     return Verdict(
         "holds", "n = 2, ..., 62, and so for all n: differences of polynomials of degree two with more than three zeros"
     )
 
 
-@ledger.claim(
+@registry.claim(
     "n-cubed",
     where="appendix",
     states="FIND_UNSAFE takes O(n^3) units of communication, n >= 2 [n units a step, n^3 / 3 until all are marked].",
@@ -206,7 +210,7 @@ def n_cubed(effort: Effort) -> Verdict:
             )
         return None
 
-    return Verdict.unless(
+    return Verdict.refuted_if(
         effort.first(SLOW, wrong),
         "until all are marked n floor(n^2/3) at the most, by a cited theorem (Przykucki 2012): no fault set of Q_2, ..., Q_5 "
         "takes more, nor do the slowest known up to Q_12; as the loop of Figure 5 runs, n B_n <= n^3/2",
@@ -219,7 +223,7 @@ def n_cubed(effort: Effort) -> Verdict:
 _STEPS = "[list(pair) for pair in zip(u.nodes.tolist(), u.round_of.tolist())]"
 
 
-@ledger.claim(
+@registry.claim(
     "figure-3",
     where="section 3.2, Figure 3 (faults 0110, 0101, 0000)",
     states=(
@@ -229,11 +233,11 @@ _STEPS = "[list(pair) for pair in zip(u.nodes.tolist(), u.round_of.tolist())]"
 )
 def figure_3(effort: Effort) -> Verdict:
     """The figure's fault set."""
-    effort.applies()
+    effort.count_if_applicable()
     cube = Hypercube(4, [0b0110, 0b0101, 0b0000])
     python = f"[[str(part) for part in u.subcubes], {_STEPS}]"
     words = "the maximal unsafe subcube, and the step that marks each node"
-    told = witness(words, cube, python).written("{0[0]}; {1:marks}")
+    told = witness(words, cube, python).with_form("{0[0]}; {1:marks}")
     subcubes, steps = told.value[0], dict(told.value[1])
     as_told = (
         subcubes == ["0***"] and steps.keys() == {1, 2, 3, 4, 7} and steps[0b0010] == steps[0b0001] == 1 < steps[0b0011]
@@ -241,16 +245,16 @@ def figure_3(effort: Effort) -> Verdict:
     return Verdict("holds" if as_told else "refuted", "the figure's fault set", told)
 
 
-@ledger.claim(
+@registry.claim(
     "figure-12",
     where="appendix, Figure 12 (faults 0000, 0110, 1101)",
     states="Step 1 marks 0100 and 0010, step 2 marks 1100 and 0101 among others, and in the end no node of Q_4 is active.",
 )
 def figure_12(effort: Effort) -> Verdict:
     """The figure's fault set."""
-    effort.applies()
+    effort.count_if_applicable()
     cube = Hypercube(4, [0b0000, 0b0110, 0b1101])
-    told = witness("the step that marks each node", cube, _STEPS).written("{value:marks}")
+    told = witness("the step that marks each node", cube, _STEPS).with_form("{value:marks}")
     steps = dict(told.value)
     first, second = ({label for label, step in steps.items() if step == t} for t in (1, 2))
     as_told = first == {0b0100, 0b0010} and {0b1100, 0b0101} <= second and len(steps) == 13

@@ -7,85 +7,85 @@ from collections.abc import Callable, Iterable, Mapping
 from fastcube.algorithms.shortest import distance
 from fastcube.audit.claims import Effort, Verdict, Witness
 from fastcube.exact.enumeration import exact_routing
-from fastcube.exact.unsafe import merging_pairs
+from fastcube.exact.unsafe import mean_close_pairs
 from fastcube.measure.estimate import proportion
 from fastcube.measure.inventory import inventory
-from fastcube.networks.network import bits_down
+from fastcube.networks.network import descending_bits
 
 from . import small_cubes
-from .cases import MESSAGES, SAFE, Judged, World, attained, two_squares
-from .routing import ROUTED, call_of, decide, ended, witness
-from .unsafe import ledger
+from .cases import MESSAGES, SAFE, CheckResult, World, decide_attained, worlds_of_two_squares
+from .routing import ROUTE_FORM, decide_messages, outcome_text, route_expression, witness
+from .unsafe import registry
 
 
-def _route3(world: World, s: int, t: int, beyond: int) -> Judged:
+def _route3(world: World, s: int, t: int, beyond: int) -> CheckResult:
     found = world.route3(s, t)
-    if not world.too_long(found, s, t, beyond):
+    if not world.is_too_long(found, s, t, beyond):
         return True
-    words = f"ROUTE3: {ended(found)}, the shortest path has {distance(world.cube, s, t)}"
-    call = call_of("ROUTE3", s, t)
-    return words, f"[{call}.outcome, {call}.path, fc.distance(c, {s}, {t})]", ROUTED
+    words = f"ROUTE3: {outcome_text(found)}, the shortest path has {distance(world.cube, s, t)}"
+    call = route_expression("ROUTE3", s, t)
+    return words, f"[{call}.outcome, {call}.path, fc.distance(c, {s}, {t})]", ROUTE_FORM
 
 
-def _by_active(world: World, s: int, t: int) -> Judged:
+def _is_route_through_active(world: World, s: int, t: int) -> CheckResult:
     """Whether a message of ROUTE3 passes through active nodes alone on its way."""
     between = [v for v in world.route3(s, t).path[1:-1] if world.part(v) is not None]
-    return ("unsafe nodes between the ends", f"{call_of('ROUTE3', s, t)}.path") if between else True
+    return ("unsafe nodes between the ends", f"{route_expression('ROUTE3', s, t)}.path") if between else True
 
 
-def _optimal_between(
+def _claim_optimal_between(
     ident: str,
     states: str,
     between: Callable[[int | None, int | None], bool],
     by_active: bool = False,
     more: tuple[str, Callable[[], Iterable[World]]] = ("", tuple),
 ) -> None:
-    @ledger.claim(ident, where="section 3.2", states=states)
+    @registry.claim(ident, where="section 3.2", states=states)
     def optimal(effort: Effort) -> Verdict:
         """ROUTE3 between ends of these kinds, where Q_n is not unsafe."""
 
-        def check(world: World, s: int, t: int) -> Judged:
+        def check_message(world: World, s: int, t: int) -> CheckResult:
             if not between(world.part(s), world.part(t)):
                 return False
             judged = _route3(world, s, t, 0)
-            return _by_active(world, s, t) if by_active and judged is True else judged
+            return _is_route_through_active(world, s, t) if by_active and judged is True else judged
 
-        return decide(effort, check, within=SAFE, more=(more[0], more[1]()))
+        return decide_messages(effort, check_message, within=SAFE, more=(more[0], more[1]()))
 
 
-def _within_two(world: World, s: int, t: int) -> Judged:
+def _check_within_two(world: World, s: int, t: int) -> CheckResult:
     """Whether ROUTE3 takes at most two links more than a shortest feasible path."""
     return _route3(world, s, t, 2)
 
 
-_optimal_between(
+_claim_optimal_between(
     "route3-active",
     "Where Q_n is not unsafe, n >= 1, ROUTE3(1) takes a shortest feasible path between any two active nodes.",
     lambda a, b: a is None and b is None,
 )
-_optimal_between(
+_claim_optimal_between(
     "route3-to-unsafe",
     "Where Q_n is not unsafe, n >= 1, ROUTE3(1) takes a shortest feasible path from any active node to any unsafe one, through "
     "active nodes alone.",
     lambda a, b: a is None and b is not None,
     by_active=True,
 )
-_optimal_between(
+_claim_optimal_between(
     "route3-from-unsafe",
     "Where Q_n is not unsafe, n >= 1, ROUTE3(1) takes a shortest feasible path from any unsafe node to any active one.",
     lambda a, b: a is not None and b is None,
 )
-_optimal_between(
+_claim_optimal_between(
     "route3-different-subcubes",
     "Where Q_n is not unsafe, n >= 1, ROUTE3(1) takes a shortest feasible path, through active nodes alone, between unsafe nodes "
     "of different maximal unsafe subcubes.",
     lambda a, b: a is not None and b is not None and a != b,
     by_active=True,
-    more=(", and of Q_5 and Q_6 with two unsafe squares and no other unsafe node", two_squares),
+    more=(", and of Q_5 and Q_6 with two unsafe squares and no other unsafe node", worlds_of_two_squares),
 )
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-4",
     where="section 3.2, Theorem 4",
     states=(
@@ -96,13 +96,15 @@ _optimal_between(
 def theorem_4(effort: Effort) -> Verdict:
     """The excess over the shortest feasible path."""
 
-    def sound(_: int, counts: Mapping[str, int], most: Mapping[str, int]) -> bool:
+    def is_sound(_: int, counts: Mapping[str, int], most: Mapping[str, int]) -> bool:
         return counts["route3_delivered"] == counts["not_unsafe"] and most["route3_excess"] <= 2
 
-    return decide(effort, _within_two, within=SAFE, more=small_cubes.messages(effort, sound, "not_unsafe"))
+    return decide_messages(
+        effort, _check_within_two, within=SAFE, more=small_cubes.messages(effort, is_sound, "not_unsafe")
+    )
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-4-attained",
     where="section 3.2, Theorem 4",
     states="[Where Q_n is not unsafe some message of ROUTE3(1) takes two links more than a shortest feasible path.]",
@@ -111,10 +113,10 @@ def theorem_4(effort: Effort) -> Verdict:
 def theorem_4_attained(effort: Effort) -> Verdict:
     """The first route that is longer than the shortest feasible path."""
     order = "in the order of n and of the number of faults"
-    return attained(effort, MESSAGES, lambda world, s, t: world.safe and _route3(world, s, t, 0), witness, order)
+    return decide_attained(effort, MESSAGES, lambda world, s, t: world.safe and _route3(world, s, t, 0), witness, order)
 
 
-@ledger.claim(
+@registry.claim(
     "fifteen-percent-messages",
     where="section 3.2",
     states=(
@@ -130,8 +132,8 @@ def fifteen_percent_messages(effort: Effort) -> Verdict:
     exact, sampled, largest = [], [], 0.0
     for n in range(5, 63):
         for f in range(1, n // 2 + 1):
-            effort.applies()
-            if merging_pairs(n, f) < limit:  # without a close pair every message takes its Hamming distance
+            effort.count_if_applicable()
+            if mean_close_pairs(n, f) < limit:  # without a close pair every message takes its Hamming distance
                 continue
             effort.step(f"n={n}, f={f}")
             if n == 5 or (n == 6 and f == 3 and not effort.quick):
@@ -139,7 +141,7 @@ def fifteen_percent_messages(effort: Effort) -> Verdict:
                 exact.append(f"({n}, {f})")
                 value = high = float(share or 0)
             else:
-                tally = ROUTING.count({"n": n, "f": f, "links": 0, "k": 1}, effort.pick(10**6, 10**5))
+                tally = ROUTING.count({"n": n, "f": f, "links": 0, "k": 1}, effort.by_effort(10**6, 10**5))
                 e = proportion(tally.counts["route3_detours"], tally.counts["route3_delivered"], 1e-6)
                 sampled.append(f"({n}, {f})")
                 value, high = e.value, e.high
@@ -159,7 +161,7 @@ def fifteen_percent_messages(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "two-comparisons",
     where="section 3.2",
     states=(
@@ -170,20 +172,20 @@ def fifteen_percent_messages(effort: Effort) -> Verdict:
 def two_comparisons(effort: Effort) -> Verdict:
     """The neighbours that ROUTE3 looks at on each active node, the source of a message."""
 
-    def check(world: World, s: int, t: int) -> Judged:
+    def check_message(world: World, s: int, t: int) -> CheckResult:
         if world.part(s) is not None:
             return False
         looked = 0
-        for bit in bits_down(s ^ t):
+        for bit in descending_bits(s ^ t):
             looked += 1
             if world.part(s ^ bit) is None:
                 break
-        return looked <= 2 or (f"ROUTE3 looks at {looked} neighbours", f"{call_of('ROUTE3', s, t)}.path")
+        return looked <= 2 or (f"ROUTE3 looks at {looked} neighbours", f"{route_expression('ROUTE3', s, t)}.path")
 
-    return decide(effort, check, within=SAFE)
+    return decide_messages(effort, check_message, within=SAFE)
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-4-links",
     where="section 5",
     states=(
@@ -192,23 +194,23 @@ def two_comparisons(effort: Effort) -> Verdict:
 )
 def theorem_4_links(effort: Effort) -> Verdict:
     """The excess over the shortest feasible path."""
-    return decide(effort, _within_two, links=True, within=SAFE)
+    return decide_messages(effort, _check_within_two, links=True, within=SAFE)
 
 
-def _sufficient(ident: str, where: str, states: str, most: Callable[[int], int]) -> None:
-    @ledger.claim(ident, where=where, states=states)
+def _claim_sufficient(ident: str, where: str, states: str, most: Callable[[int], int]) -> None:
+    @registry.claim(ident, where=where, states=states)
     def sufficient(effort: Effort) -> Verdict:
         """All messages with so few faults, whether Q_n is unsafe or not."""
-        return decide(effort, _within_two, within=lambda world: world.f <= most(world.cube.n))
+        return decide_messages(effort, _check_within_two, within=lambda world: world.f <= most(world.cube.n))
 
 
-_sufficient(
+_claim_sufficient(
     "floor-half-faults-routing",
     "section 3.2",
     "At most floor(n/2) faulty nodes are enough for the bound of Theorem 4, n >= 1.",
     lambda n: n // 2,
 )
-_sufficient(
+_claim_sufficient(
     "ceil-half-faults-routing",
     "section 5",
     "At most ceil(n/2) faulty nodes are enough for the bound of Theorem 4, n >= 1.",

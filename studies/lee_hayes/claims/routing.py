@@ -16,98 +16,100 @@ from fastcube.audit.claims import Effort, Verdict, Witness
 from fastcube.networks.hypercube import Hypercube
 
 from . import small_cubes
-from .cases import MESSAGES, Check, Judged, Toward, World, looked_through
-from .small_cubes import Asked
-from .unsafe import ledger
+from .cases import MESSAGES, Check, CheckResult, Objective, World, decide_by_search
+from .small_cubes import MessageClass
+from .unsafe import registry
 
 
 def witness(world: World, s: int, t: int, wrong: tuple[str, ...]) -> Witness:
     """A witness on one message: ``wrong`` has words, a Python expression in which ``c`` is the cube, and perhaps a form."""
     words, python, *form = wrong
-    return cubes.witness(words, world.cube, python, form="".join(form), s=s, t=t)
+    return cubes.cube_witness(words, world.cube, python, form="".join(form), s=s, t=t)
 
 
-def beyond(algorithm: str, k: int = 1) -> Toward:
+def excess_links(algorithm: str, k: int = 1) -> Objective:
     """Links that a message goes beyond its Hamming distance, delivered or not."""
 
-    def links(world: World, s: int, t: int) -> int:
+    def count_excess(world: World, s: int, t: int) -> int:
         aware = algorithm == "ROUTE3"
         found = world.route3(s, t) if aware else route(world.cube, s, t, algorithm, k=min(k, world.cube.n))
         return len(found.path) - 1 - world.cube.intact_distance(s, t)
 
-    return links
+    return count_excess
 
 
-_BEYOND3 = beyond("ROUTE3")
+_ROUTE3_EXCESS = excess_links("ROUTE3")
 
 
-def decide(
+def decide_messages(
     effort: Effort,
     check: Check,
     links: bool = False,
-    toward: Toward = _BEYOND3,
+    toward: Objective = _ROUTE3_EXCESS,
     within: Callable[[World], bool] = lambda world: True,
-    more: small_cubes.More = ("", ()),
+    more: small_cubes.CountedRange = ("", ()),
 ) -> Verdict:
     """Refuted by the first message that ``check`` finds wrong, in worlds that the claim may apply to (``within``)."""
-    return looked_through(effort, MESSAGES, check, witness, toward, links, within, more)
+    return decide_by_search(effort, MESSAGES, check, witness, toward, links, within, more)
 
 
-def call_of(algorithm: str, s: int, t: int, k: int = 0) -> str:
+def route_expression(algorithm: str, s: int, t: int, k: int = 0) -> str:
     """A message's route among the faults of ``c``, as an expression."""
     return f"fc.route(c, {s}, {t}, algorithm='{algorithm}'{f', k={k}' if k else ''})"
 
 
 #: How the outcome, the path and the length of a shortest one are written.
-ROUTED = "{0}, {1:path}"
+ROUTE_FORM = "{0}, {1:path}"
 
 
-def ended(found: Route) -> str:
+def outcome_text(found: Route) -> str:
     """How a message ended, in words."""
     return found.outcome if found.length is None else f"{found.length} links"
 
 
-def _not_optimal(world: World, algorithm: str, s: int, t: int, k: int) -> Judged:
+def _check_optimal(world: World, algorithm: str, s: int, t: int, k: int) -> CheckResult:
     found = route(world.cube, s, t, algorithm, k=k)
-    if not world.too_long(found, s, t):
+    if not world.is_too_long(found, s, t):
         return True
-    words = f"{algorithm}({k}): {ended(found)}, the shortest path has {distance(world.cube, s, t)}"
-    call = call_of(algorithm, s, t, k)
-    return words, f"[{call}.outcome, {call}.path, fc.distance(c, {s}, {t})]", ROUTED
+    words = f"{algorithm}({k}): {outcome_text(found)}, the shortest path has {distance(world.cube, s, t)}"
+    call = route_expression(algorithm, s, t, k)
+    return words, f"[{call}.outcome, {call}.path, fc.distance(c, {s}, {t})]", ROUTE_FORM
 
 
 # ---------------------------------------------------------------- section 3.1
 
 
-def _some_k(algorithm: str, ks: Callable[[World, int], range], crowded: Callable[[World, int], bool]) -> Check:
+def _check_optimal_for(
+    algorithm: str, ks: Callable[[World, int], range], crowded: Callable[[World, int], bool]
+) -> Check:
     """Check that an algorithm is optimal for those k for which the world is not crowded."""
 
-    def check(world: World, s: int, t: int) -> Judged:
-        judged: Judged = False
+    def check_message(world: World, s: int, t: int) -> CheckResult:
+        judged: CheckResult = False
         for k in ks(world, (s ^ t).bit_count()):
             if not crowded(world, k):
-                judged = _not_optimal(world, algorithm, s, t, k)
+                judged = _check_optimal(world, algorithm, s, t, k)
                 if judged is not True:
                     return judged
         return judged
 
-    return check
+    return check_message
 
 
 #: Of which messages of Q_5 and Q_6 a claim with a bound on the faults around each node was counted.
-_MET = " where its hypothesis is met"
+_HYPOTHESIS_MET = " where its hypothesis is met"
 
 
-def _optimal(rule: str) -> small_cubes.Sound:
+def _is_optimal_rule(rule: str) -> small_cubes.CountCheck:
     """Whether a rule delivers whatever has a feasible path, over a shortest one."""
 
-    def sound(_: int, counts: Mapping[str, int], __: Mapping[str, int]) -> bool:
+    def is_sound(_: int, counts: Mapping[str, int], __: Mapping[str, int]) -> bool:
         return counts[f"{rule}_delivered"] == counts["reachable"] and counts[f"{rule}_longer"] == 0
 
-    return sound
+    return is_sound
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-1",
     where="section 3.1, Theorem 1",
     states=(
@@ -117,16 +119,16 @@ def _optimal(rule: str) -> small_cubes.Sound:
 )
 def theorem_1(effort: Effort) -> Verdict:
     """All k < r."""
-    asked = lambda n, f: [Asked(k, k, k + 1) for k in range(1, n)]  # noqa: E731
-    return decide(
+    asked = lambda n, f: [MessageClass(k, k, k + 1) for k in range(1, n)]  # noqa: E731
+    return decide_messages(
         effort,
-        _some_k("ROUTE1", lambda w, r: range(1, r), lambda w, k: w.crowded(k, k)),
-        toward=beyond("ROUTE1"),
-        more=small_cubes.messages(effort, _optimal("route1"), "reachable", asked, _MET),
+        _check_optimal_for("ROUTE1", lambda w, r: range(1, r), lambda w, k: w.is_crowded(k, k)),
+        toward=excess_links("ROUTE1"),
+        more=small_cubes.messages(effort, _is_optimal_rule("route1"), "reachable", asked, _HYPOTHESIS_MET),
     )
 
 
-@ledger.claim(
+@registry.claim(
     "corollary-1-printed",
     where="section 3.1, Corollary 1",
     states=(
@@ -138,14 +140,14 @@ def theorem_1(effort: Effort) -> Verdict:
 )
 def corollary_1_printed(effort: Effort) -> Verdict:
     """k = 1, 2."""
-    return decide(
+    return decide_messages(
         effort,
-        _some_k("ROUTE1", lambda w, r: range(1, min(2, w.cube.n) + 1), lambda w, k: w.crowded(k, 1)),
-        toward=beyond("ROUTE1", 2),
+        _check_optimal_for("ROUTE1", lambda w, r: range(1, min(2, w.cube.n) + 1), lambda w, k: w.is_crowded(k, 1)),
+        toward=excess_links("ROUTE1", 2),
     )
 
 
-@ledger.claim(
+@registry.claim(
     "corollary-1",
     where="section 3.1, Corollary 1",
     states=(
@@ -155,16 +157,16 @@ def corollary_1_printed(effort: Effort) -> Verdict:
 )
 def corollary_1(effort: Effort) -> Verdict:
     """k = 1, 2."""
-    asked = lambda n, f: [Asked(1, 1), Asked(2, 2)]  # noqa: E731
-    return decide(
+    asked = lambda n, f: [MessageClass(1, 1), MessageClass(2, 2)]  # noqa: E731
+    return decide_messages(
         effort,
-        _some_k("ROUTE1", lambda w, r: range(1, min(2, w.cube.n) + 1), lambda w, k: w.crowded(k, k)),
-        toward=beyond("ROUTE1", 2),
-        more=small_cubes.messages(effort, _optimal("route1"), "reachable", asked, _MET),
+        _check_optimal_for("ROUTE1", lambda w, r: range(1, min(2, w.cube.n) + 1), lambda w, k: w.is_crowded(k, k)),
+        toward=excess_links("ROUTE1", 2),
+        more=small_cubes.messages(effort, _is_optimal_rule("route1"), "reachable", asked, _HYPOTHESIS_MET),
     )
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-2",
     where="section 3.1, Theorem 2",
     states=(
@@ -174,16 +176,16 @@ def corollary_1(effort: Effort) -> Verdict:
 )
 def theorem_2(effort: Effort) -> Verdict:
     """k = 1, ..., n - 1."""
-    asked = lambda n, f: [Asked(k, k) for k in range(1, n)]  # noqa: E731
-    return decide(
+    asked = lambda n, f: [MessageClass(k, k) for k in range(1, n)]  # noqa: E731
+    return decide_messages(
         effort,
-        _some_k("ROUTE2", lambda w, r: range(1, w.cube.n), lambda w, k: w.crowded(k, k)),
-        toward=beyond("ROUTE2"),
-        more=small_cubes.messages(effort, _optimal("route2"), "reachable", asked, _MET),
+        _check_optimal_for("ROUTE2", lambda w, r: range(1, w.cube.n), lambda w, k: w.is_crowded(k, k)),
+        toward=excess_links("ROUTE2"),
+        more=small_cubes.messages(effort, _is_optimal_rule("route2"), "reachable", asked, _HYPOTHESIS_MET),
     )
 
 
-@ledger.claim(
+@registry.claim(
     "route2-n",
     where="section 3.1",
     states="With fewer than n faulty nodes in Q_n, n >= 1, ROUTE2(n) takes a shortest feasible path for every message.",
@@ -192,47 +194,49 @@ def route2_n(effort: Effort) -> Verdict:
     """k = n."""
     few = lambda world: world.f < world.cube.n  # noqa: E731  (a condition in one line)
 
-    def check(world: World, s: int, t: int) -> Judged:
-        return _not_optimal(world, "ROUTE2", s, t, world.cube.n)
+    def check_message(world: World, s: int, t: int) -> CheckResult:
+        return _check_optimal(world, "ROUTE2", s, t, world.cube.n)
 
-    below = lambda n, f: (Asked(n),) if f < n else ()  # noqa: E731
-    more = small_cubes.messages(effort, _optimal("route2"), "reachable", below, ", fewer than n")
-    return decide(effort, check, toward=beyond("ROUTE2", 62), within=few, more=more)
+    below = lambda n, f: (MessageClass(n),) if f < n else ()  # noqa: E731
+    more = small_cubes.messages(effort, _is_optimal_rule("route2"), "reachable", below, ", fewer than n")
+    return decide_messages(effort, check_message, toward=excess_links("ROUTE2", 62), within=few, more=more)
 
 
-def _same(k: int, path: bool, crowded: bool = True) -> Check:
+def _check_same_route(k: int, path: bool, crowded: bool = True) -> Check:
     """Whether both algorithms take the same path, or end alike over as many links; ``crowded`` worlds too, or only others."""
 
-    def check(world: World, s: int, t: int) -> Judged:
-        if k > world.cube.n or (not crowded and world.crowded(k, k)):
+    def check_message(world: World, s: int, t: int) -> CheckResult:
+        if k > world.cube.n or (not crowded and world.is_crowded(k, k)):
             return False
         one, two = (route(world.cube, s, t, name, k=k) for name in ("ROUTE1", "ROUTE2"))
         what = "path" if path else "length"
         if (one.path == two.path) if path else (one.outcome, one.length) == (two.outcome, two.length):
             return True
-        return f"ROUTE1({k}) {one.outcome}, ROUTE2({k}) {two.outcome}, over different {what}s", *_both(k, what, s, t)
+        return f"ROUTE1({k}) {one.outcome}, ROUTE2({k}) {two.outcome}, over different {what}s", *_two_routes_expression(
+            k, what, s, t
+        )
 
-    return check
+    return check_message
 
 
-def _both(k: int, what: str, s: int, t: int) -> tuple[str, str]:
-    calls = [call_of(name, s, t, k) for name in ("ROUTE1", "ROUTE2")]
+def _two_routes_expression(k: int, what: str, s: int, t: int) -> tuple[str, str]:
+    calls = [route_expression(name, s, t, k) for name in ("ROUTE1", "ROUTE2")]
     kind = ":path" if what == "path" else ""
     form = f"ROUTE1({k}) {{0[0]}}, {what} {{0[1]{kind}}}; ROUTE2({k}) {{1[0]}}, {what} {{1[1]{kind}}}"
     return f"[[r.outcome, r.{what}] for r in ({calls[0]}, {calls[1]})]", form
 
 
-@ledger.claim(
+@registry.claim(
     "route2-1",
     where="section 3.1",
     states="ROUTE2(1) is ROUTE1(1): the same path for every message of Q_n, n >= 1.",
 )
 def route2_1(effort: Effort) -> Verdict:
     """Both algorithms on the same messages."""
-    return decide(effort, _same(1, True), toward=beyond("ROUTE2", 1))
+    return decide_messages(effort, _check_same_route(1, True), toward=excess_links("ROUTE2", 1))
 
 
-@ledger.claim(
+@registry.claim(
     "route2-2",
     where="section 3.1",
     states="ROUTE2(2) is ROUTE1(2) in Q_n, n >= 2 [the same outcome over as many links].",
@@ -243,15 +247,15 @@ def route2_1(effort: Effort) -> Verdict:
 )
 def route2_2(effort: Effort) -> Verdict:
     """All messages, and those under the hypothesis of the theorems around it: the paths may differ even there."""
-    anywhere = decide(effort, _same(2, False), toward=beyond("ROUTE2", 2))
+    anywhere = decide_messages(effort, _check_same_route(2, False), toward=excess_links("ROUTE2", 2))
     if anywhere.witness is None:
         return anywhere
-    within = decide(effort, _same(2, False, crowded=False), toward=beyond("ROUTE2", 2))
+    within = decide_messages(effort, _check_same_route(2, False, crowded=False), toward=excess_links("ROUTE2", 2))
     if within.witness is not None:
         return within
     world = World(Hypercube(3, [0b011]))
     words = "under the hypothesis of Theorem 2: the same outcome and length, over two paths or one"
-    alike = witness(world, 0, 0b111, (words, *_both(2, "length", 0, 0b111)))
+    alike = witness(world, 0, 0b111, (words, *_two_routes_expression(2, "length", 0, 0b111)))
     return Verdict(
         "depends",
         f"{anywhere.checked}; under the hypothesis of Theorem 2 it holds: {within.checked}",
@@ -260,7 +264,7 @@ def route2_2(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "cyclic-shifts",
     where="section 3.1",
     states=(
@@ -270,7 +274,7 @@ def route2_2(effort: Effort) -> Verdict:
 )
 def cyclic_shifts(effort: Effort) -> Verdict:
     """All orders of up to seven dimensions, from node 0; the numbers of the dimensions do not matter."""
-    most = effort.pick(full=7, quick=6)
+    most = effort.by_effort(full=7, quick=6)
 
     def wrong(order: tuple[int, ...]) -> Witness | None:
         between: list[int] = []
@@ -285,12 +289,12 @@ def cyclic_shifts(effort: Effort) -> Verdict:
 
     orders = (order for r in range(1, most + 1) for order in itertools.permutations(range(r)))
     found = effort.first(orders, wrong)
-    return Verdict.unless(
+    return Verdict.refuted_if(
         found, f"proved: a node between names the bits crossed, an arc of the circle; all orders, r <= {most}"
     )
 
 
-@ledger.claim(
+@registry.claim(
     "two-more-is-minimal",
     where="section 3.1, after Corollary 1",
     states=(
@@ -302,10 +306,10 @@ def cyclic_shifts(effort: Effort) -> Verdict:
 def two_more_is_minimal(effort: Effort) -> Verdict:
     """Lengths of paths between two nodes are all even or all odd."""
 
-    def check(world: World, s: int, t: int) -> Judged:
+    def check_message(world: World, s: int, t: int) -> CheckResult:
         shortest = distance(world.cube, s, t)
         if shortest is None or shortest == world.cube.intact_distance(s, t):
             return False
         return shortest >= world.cube.intact_distance(s, t) + 2 or ("a shortest path", f"fc.distance(c, {s}, {t})")
 
-    return decide(effort, check)
+    return decide_messages(effort, check_message)

@@ -12,12 +12,12 @@ from fastcube.algorithms.shortest import distance
 from fastcube.audit.claims import Effort, Verdict, Witness
 from fastcube.networks.hypercube import Hypercube
 
-from .cases import MESSAGES, Judged, World, attained
-from .routing import call_of, witness
-from .unsafe import ledger
+from .cases import MESSAGES, CheckResult, World, decide_attained
+from .routing import route_expression, witness
+from .unsafe import registry
 
 
-@ledger.claim(
+@registry.claim(
     "route1-3",
     where="section 3.1",
     states=(
@@ -28,18 +28,18 @@ from .unsafe import ledger
 def route1_3(effort: Effort) -> Verdict:
     """The first message that has a minimal path, over which ROUTE1(3) does not deliver it."""
 
-    def check(world: World, s: int, t: int) -> Judged:
-        if world.cube.n < 3 or world.crowded(3, 3) or distance(world.cube, s, t) != (s ^ t).bit_count():
+    def check_message(world: World, s: int, t: int) -> CheckResult:
+        if world.cube.n < 3 or world.is_crowded(3, 3) or distance(world.cube, s, t) != (s ^ t).bit_count():
             return False
-        if not world.too_long(route(world.cube, s, t, "ROUTE1", k=3), s, t):
+        if not world.is_too_long(route(world.cube, s, t, "ROUTE1", k=3), s, t):
             return True
         words = "the outcome of ROUTE1(3), and the length of a shortest path"
-        return words, f"[{call_of('ROUTE1', s, t, 3)}.outcome, fc.distance(c, {s}, {t})]"
+        return words, f"[{route_expression('ROUTE1', s, t, 3)}.outcome, fc.distance(c, {s}, {t})]"
 
-    return attained(effort, MESSAGES, check, witness, MESSAGES.order)
+    return decide_attained(effort, MESSAGES, check_message, witness, MESSAGES.order)
 
 
-@ledger.claim(
+@registry.claim(
     "conditions-needed",
     where="section 3.1, before section 3.2",
     states=(
@@ -58,9 +58,9 @@ def conditions_needed(effort: Effort) -> Verdict:
             nodes = [v for v in range(2**n) if not world.cube.is_faulty(v)]
             pairs = list(itertools.permutations(nodes, 2))
             joined = all(distance(world.cube, s, t) is not None for s, t in pairs)
-            if not effort.applies(joined and world.crowded(1, 1)):
+            if not effort.count_if_applicable(joined and world.is_crowded(1, 1)):
                 continue
-            lost = [(s, t) for s, t in pairs if world.too_long(route(world.cube, s, t, "ROUTE2", k=1), s, t)]
+            lost = [(s, t) for s, t in pairs if world.is_too_long(route(world.cube, s, t, "ROUTE2", k=1), s, t)]
             same = "fc.route(c, s, t, algorithm='ROUTE2', k=1).length == fc.distance(c, s, t)"
             python = f"all({same} for s in {nodes} for t in {nodes})"
             words = "whether ROUTE2(1) takes a shortest path for every message, though a nonfaulty node has two faulty neighbours"

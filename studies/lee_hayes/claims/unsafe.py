@@ -12,27 +12,27 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
 from fastcube.algorithms.unsafe import find_unsafe
-from fastcube.audit.claims import Effort, Ledger, Verdict, Witness, agree
-from fastcube.audit.cubes import cubes, data_of, links_of
-from fastcube.exact.unsafe import exact_unsafe, family_counts, merging_pairs
+from fastcube.audit.claims import ClaimRegistry, Effort, Verdict, Witness, check_agreement
+from fastcube.audit.cubes import cube_data, enumerate_cubes, links_of
+from fastcube.exact.unsafe import exact_unsafe, family_counts, mean_close_pairs
 from fastcube.measure.inventory import inventory
 from fastcube.networks.hypercube import Hypercube
 
-from .closed_sets import closed_sets, parts_of
+from .closed_sets import closed_sets, connected_subcubes
 
-ledger = Ledger("lee_hayes")
+registry = ClaimRegistry("lee_hayes")
 
 
 def witness(words: str, cube: Hypercube, python: str) -> Witness:
     """A witness on one hypercube: what ``python`` gives, where ``u`` stands for its unsafe nodes."""
     value = eval(python, {"u": find_unsafe(cube)})
-    return Witness(words, f"(lambda u: {python})(fc.find_unsafe(fc.{cube.source()}))", value, data_of(cube))
+    return Witness(words, f"(lambda u: {python})(fc.find_unsafe(fc.{cube.source()}))", value, cube_data(cube))
 
 
 #: Maximal subcubes of faulty and unsafe nodes.
 _SUBCUBES = "[str(part) for part in u.subcubes]"
 
-_CLOSED = "all fault sets of Q_1, ..., Q_5, by all sets of nodes that are closed under the rule"
+_CLOSED_RANGE = "all fault sets of Q_1, ..., Q_5, by all sets of nodes that are closed under the rule"
 
 
 def _first_closed(effort: Effort, wrong: Callable[[int, int], str], cubes_too: bool = True) -> Verdict:
@@ -43,22 +43,22 @@ def _first_closed(effort: Effort, wrong: Callable[[int, int], str], cubes_too: b
     for n in range(1, 6):
         sets = closed_sets(n)  # the last one is all of Q_n
         for nodes in effort.each(sets if cubes_too else sets[:-1], f"Q_{n}"):
-            effort.applies()
+            effort.count_if_applicable()
             if words := wrong(n, nodes):
                 before = f"all fault sets up to Q_{n - 1}" if n > 1 else "fault sets of Q_1 in the order of their size"
                 cube = Hypercube(n, [v for v in range(2**n) if nodes >> v & 1])
                 return Verdict("refuted", before, witness(words, cube, _SUBCUBES))
-    return Verdict("holds", _CLOSED)
+    return Verdict("holds", _CLOSED_RANGE)
 
 
 # ---------------------------------------------------------------- the shape of the unsafe nodes
 
 
-def _shape(effort: Effort, least_dimension: int) -> Verdict:
+def _decide_closed_shape(effort: Effort, least_dimension: int) -> Verdict:
     """Whether the closed sets are families of subcubes of at least this dimension, at distance at least three."""
 
     def wrong(n: int, nodes: int) -> str:
-        parts = parts_of(nodes, n)
+        parts = connected_subcubes(nodes, n)
         if parts is None or any(a.distance(b) < 3 for a in parts for b in parts if a is not b):
             return "the faulty nodes mark no other, and are no subcubes at distance at least three"
         if any(part.dimension < least_dimension for part in parts):
@@ -69,11 +69,11 @@ def _shape(effort: Effort, least_dimension: int) -> Verdict:
     if effort.quick or verdict.outcome == "refuted":
         return verdict
     if len(closed_sets(6)) == sum(family_counts(6).values()) + 1:  # the families are closed sets, and so all of them
-        return Verdict("holds", _CLOSED.replace("Q_5", "Q_6"))
+        return Verdict("holds", _CLOSED_RANGE.replace("Q_5", "Q_6"))
     return Verdict("undecided", "holds for all fault sets of Q_1, ..., Q_5; Q_6 has closed sets of another kind")
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-3-printed",
     where="section 3.2, Theorem 3 with its definition",
     states=(
@@ -86,10 +86,10 @@ def _shape(effort: Effort, least_dimension: int) -> Verdict:
 )
 def theorem_3_printed(effort: Effort) -> Verdict:
     """Closed sets in order of n."""
-    return _shape(effort, 1)
+    return _decide_closed_shape(effort, 1)
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-3",
     where="section 3.2, Theorem 3",
     states=(
@@ -101,11 +101,11 @@ def theorem_3_printed(effort: Effort) -> Verdict:
 def theorem_3(effort: Effort) -> Verdict:
     """Closed sets in order of n; and that FIND_UNSAFE ends in those that the rule leads to."""
     for cube in effort.each(_small_cases(((1, 0), (2, 0), (3, 0))), "unsafe nodes"):
-        _by_rule(cube)
-    return _shape(effort, 0)
+        _mark_by_rule(cube)
+    return _decide_closed_shape(effort, 0)
 
 
-def _by_rule(cube: Hypercube) -> int:
+def _mark_by_rule(cube: Hypercube) -> int:
     """The faulty and unsafe nodes as the rule marks them one by one, bit v for node v: those that FIND_UNSAFE finds."""
     nodes = {v for v in range(2**cube.n) if cube.is_faulty(v)}.union(*cube.faulty_links)
     more = nodes
@@ -114,7 +114,7 @@ def _by_rule(cube: Hypercube) -> int:
         nodes |= more
     found = find_unsafe(cube).subcubes
     inside = {v for v in range(2**cube.n) if any(v in part for part in found)}
-    agree(inside, nodes, f"faulty and unsafe nodes of {cube!r}, by subcubes and by the rule")
+    check_agreement(inside, nodes, f"faulty and unsafe nodes of {cube!r}, by subcubes and by the rule")
     return sum(1 << v for v in nodes)
 
 
@@ -127,7 +127,7 @@ def _small_cases(sizes: Iterable[tuple[int, int]] = ((1, 1), (2, 4), (3, 1))) ->
                 yield Hypercube(n, [v for v in range(2**n) if word >> v & 1], chosen)
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-3-links",
     where="section 5",
     states=(
@@ -138,11 +138,11 @@ def _small_cases(sizes: Iterable[tuple[int, int]] = ((1, 1), (2, 4), (3, 1))) ->
 )
 def theorem_3_links(effort: Effort) -> Verdict:
     """The closed sets are the same with link faults, so that only their being closed needs another look."""
-    verdict = _shape(effort, 0)
+    verdict = _decide_closed_shape(effort, 0)
     closed = {n: set(closed_sets(n)) for n in (1, 2, 3)}
     for cube in effort.each(_small_cases(), "faulty links"):
-        effort.applies()
-        nodes = _by_rule(cube)
+        effort.count_if_applicable()
+        nodes = _mark_by_rule(cube)
         alone = [part for part in find_unsafe(cube).subcubes if not part.dimension and not cube.is_faulty(part.base)]
         if nodes not in closed[cube.n] or alone:
             words = "the faulty and unsafe nodes are not closed under the rule, or an unsafe node stands alone"
@@ -155,7 +155,7 @@ def theorem_3_links(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "active-neighbour",
     where="section 3.2",
     states="Where Q_n, n >= 1, is not unsafe, some neighbour of every unsafe node is active.",
@@ -172,7 +172,7 @@ def active_neighbour(effort: Effort) -> Verdict:
     return _first_closed(effort, wrong, cubes_too=False)
 
 
-@ledger.claim(
+@registry.claim(
     "one-bad-neighbour",
     where="section 3.2",
     states="Once all unsafe nodes of Q_n, n >= 1, are marked, no active node has two neighbours that are faulty or unsafe.",
@@ -203,7 +203,7 @@ def few_spanning_faults(n: int) -> list[int]:
     return faults
 
 
-def _few_faults(most: dict[int, int]) -> Iterator[Hypercube]:
+def _small_fault_sets(most: dict[int, int]) -> Iterator[Hypercube]:
     """For each n, all sets of 1 to ``most[n]`` faulty nodes up to translation: those with node 0 in them."""
     for n, f in most.items():
         for k in range(f):
@@ -211,7 +211,7 @@ def _few_faults(most: dict[int, int]) -> Iterator[Hypercube]:
                 yield Hypercube(n, (0, *others))
 
 
-@ledger.claim(
+@registry.claim(
     "half-faults",
     where="section 3.2; with floor(n/2), which is weaker, at its end",
     states="No set of at most ceil(n/2) faulty nodes makes Q_n unsafe, n >= 1.",
@@ -219,13 +219,13 @@ def _few_faults(most: dict[int, int]) -> Iterator[Hypercube]:
 )
 def half_faults(effort: Effort) -> Verdict:
     """All sets of at most ceil(n/2) faults of small cubes, and a proof for the rest."""
-    largest = effort.pick(full=6, quick=5)
+    largest = effort.by_effort(full=6, quick=5)
 
     def wrong(cube: Hypercube) -> Witness | None:
         return witness("no node is active", cube, "u.all_unsafe") if find_unsafe(cube).all_unsafe else None
 
-    found = effort.first(_few_faults({n: math.ceil(n / 2) for n in range(1, largest + 1)}), wrong)
-    return Verdict.unless(
+    found = effort.first(_small_fault_sets({n: math.ceil(n / 2) for n in range(1, largest + 1)}), wrong)
+    return Verdict.refuted_if(
         found,
         "proved for all n: two subcubes at distance at most two merge into one with at most two free dimensions more than both "
         "have together, so that f faults span at most 2(f-1); besides, all sets of at most ceil(n/2) faults of Q_1, ..., "
@@ -233,7 +233,7 @@ def half_faults(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "least-faults",
     where="appendix; section 3.2 for a k-subcube",
     states="The fewest faulty nodes that make Q_n unsafe are ceil(n/2 + 1), n >= 1.",
@@ -258,7 +258,7 @@ def least_faults(effort: Effort) -> Verdict:
 _TWO_LINKS = Hypercube(4, (), [(0b0000, 0b0001), (0b1100, 0b1110)])
 
 
-@ledger.claim(
+@registry.claim(
     "half-faults-links",
     where="section 5",
     states="[Nor do at most ceil(n/2) faults make Q_n unsafe when faulty links are among them, n >= 1.]",
@@ -272,8 +272,8 @@ def half_faults_links(effort: Effort) -> Verdict:
     """Sets of faulty links in order of n and size."""
     for n in range(1, 5):
         for k in range(1, math.ceil(n / 2) + 1):
-            for cube in cubes(n, links=k):
-                effort.applies()
+            for cube in enumerate_cubes(n, links=k):
+                effort.count_if_applicable()
                 if find_unsafe(cube).all_unsafe:
                     words = f"no node is active: {k} faulty link{'s' * (k > 1)}, and ceil(n/2) is {math.ceil(n / 2)}"
                     return Verdict(
@@ -294,7 +294,7 @@ def mean_fraction_at_most(n: int, f: int) -> Fraction:
     There is none unless two faults are within distance two, whose probability is at most the mean number of such
     pairs; and f faults close at most 4^(f-1) nodes, because they span at most 2(f-1) dimensions.
     """
-    return min(Fraction(1), merging_pairs(n, f)) * min(Fraction(1), Fraction(4 ** max(f - 1, 0), 2**n))
+    return min(Fraction(1), mean_close_pairs(n, f)) * min(Fraction(1), Fraction(4 ** max(f - 1, 0), 2**n))
 
 
 def _stated_fraction() -> Fraction:
@@ -302,7 +302,7 @@ def _stated_fraction() -> Fraction:
     return Fraction(str(inventory("lee_hayes").value("fifteen-percent")))
 
 
-@ledger.claim(
+@registry.claim(
     "fifteen-percent",
     where="section 3.2, Figure 8",
     states=(
@@ -315,7 +315,7 @@ def fifteen_percent(effort: Effort) -> Verdict:
     limit, largest, where = _stated_fraction(), Fraction(0), ""
     for n in range(5, 63):
         for f in range(n // 2 + 1):
-            effort.applies()
+            effort.count_if_applicable()
             if mean_fraction_at_most(n, f) < limit:
                 continue
             mean = exact_unsafe(n, f).mean_fraction
@@ -332,7 +332,7 @@ def fifteen_percent(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "fifteen-percent-always",
     where="section 3.2, Figure 8, which shows averages",
     states=(
@@ -343,8 +343,8 @@ def fifteen_percent(effort: Effort) -> Verdict:
 )
 def fifteen_percent_always(effort: Effort) -> Verdict:
     """Fault sets in order of n and size."""
-    for cube in effort.each(_few_faults({n: n // 2 for n in (5, 6, 7)})):
-        effort.applies()
+    for cube in effort.each(_small_fault_sets({n: n // 2 for n in (5, 6, 7)})):
+        effort.count_if_applicable()
         unsafe = find_unsafe(cube)
         if unsafe.count >= _stated_fraction() * 2**cube.n:
             words = f"{unsafe.count} of {2**cube.n} nodes are unsafe: {100 * unsafe.fraction:.1f}%"

@@ -5,37 +5,37 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
-from fastcube.algorithms.gathering_run import Run
+from fastcube.algorithms.gathering_run import GatheringRun
 
 
-def programs(run: Run) -> dict[int, list[tuple[str, int, tuple[int, ...]]]]:
+def node_programs(run: GatheringRun) -> dict[int, list[tuple[str, int, tuple[int, ...]]]]:
     """What each node does in turn: ``("receive", stage, (sender,))`` and ``("send", stage, receivers)``, as Figure 13 has it."""
     out: dict[int, list[tuple[str, int, tuple[int, ...]]]] = {v: [] for v in run.holders}
     for i, d in enumerate(run.tree.order):
-        for v in run.actives(i):
+        for v in run.active_nodes(i):
             passive = v ^ 1 << d
             if run.holds[v]:
                 plan = run.plans.get((i, v))
                 if plan is None:
-                    out[v] += [("receive", i, (w,)) for w in run.awaited(i, v)] + [("send", i, (passive,))]
+                    out[v] += [("receive", i, (w,)) for w in run.awaited_neighbours(i, v)] + [("send", i, (passive,))]
                 else:
                     out[v].append(("send", i, plan.partners or ((plan.target,) if plan.target >= 0 else ())))
-            if run.holds[passive] and run.receives(i, passive):
+            if run.holds[passive] and run.is_receiving(i, passive):
                 out[passive].append(("receive", i, (v,)))
     return out
 
 
-def arrived(run: Run, rng: random.Random) -> Fraction:
+def simulate_run(run: GatheringRun, rng: random.Random) -> Fraction:
     """Units at the sink when no node can go on, each step being taken by a node that is drawn among those that can."""
-    left = programs(run)
+    left = node_programs(run)
     held = dict.fromkeys(left, Fraction(1))
     mail: dict[tuple[int, int, int], Fraction] = {}
 
-    def can(v: int) -> bool:
+    def can_proceed(v: int) -> bool:
         kind, stage, others = left[v][0]
         return kind == "send" or (stage, others[0], v) in mail
 
-    while ready := [v for v in left if left[v] and can(v)]:
+    while ready := [v for v in left if left[v] and can_proceed(v)]:
         v = rng.choice(ready)
         kind, stage, others = left[v].pop(0)
         if kind == "receive":

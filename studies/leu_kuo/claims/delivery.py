@@ -9,17 +9,17 @@ import math
 from fractions import Fraction
 
 from fastcube.algorithms.trees import detect, find_tree
-from fastcube.audit.claims import Effort, Verdict, Witness, agree
-from fastcube.audit.cubes import cubes
+from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
+from fastcube.audit.cubes import enumerate_cubes
 from fastcube.exact.enumeration import exact_gather
 from fastcube.networks.hypercube import Hypercube
 
-from .gathering import HELPER, loses_without_isolated, of_all_runs, run, shown, unless_run
-from .trees import ledger, refuted_by_first, told, witness
+from .gathering import HELPER, decide_all_runs, gather_on_tree, gather_witness, is_lossy_without_isolated, refute_by_run
+from .trees import example_verdict, refute_by_first, registry, witness
 
 
-def _always(variant: str, correction: str, slip: str = "") -> None:
-    @ledger.claim(
+def _claim_always_complete(variant: str, correction: str, slip: str = "") -> None:
+    @registry.claim(
         f"always-{variant}",
         where="section 3.2",
         states=(
@@ -31,28 +31,28 @@ def _always(variant: str, correction: str, slip: str = "") -> None:
         fact="figure-13-helper" if slip else "",
         slip=slip,
     )
-    def decide(effort: Effort) -> Verdict:
+    def decide_always(effort: Effort) -> Verdict:
         """The first link set without an isolated node that loses data."""
         words = "units lost, by cause, without an isolated node"
         what = "{k: str(v) for k, v in g.lost_by.items() if v}"
-        return unless_run(effort, loses_without_isolated, words, what, variant)
+        return refute_by_run(effort, is_lossy_without_isolated, words, what, variant)
 
 
-_always(
+_claim_always_complete(
     "literal", "Helpers wait for ever; repaired, only the stranded data is lost (repaired-loses-the-stranded).", HELPER
 )
-_always(
+_claim_always_complete(
     "comment",
     "Failing neighbours send each other partitions that neither waits for, or there is no path; repaired, only the stranded "
     "data is lost (repaired-loses-the-stranded).",
 )
-_always(
+_claim_always_complete(
     "repaired",
     "Nodes that are not isolated can be cut off from the sink together; nothing else is lost (repaired-loses-the-stranded).",
 )
 
 
-@ledger.claim(
+@registry.claim(
     "repaired-loses-the-stranded",
     where="reading R9",
     states="[Repaired, FTTC loses exactly the data of nodes that nonfaulty links do not join to the sink, in Q_n, n >= 2.]",
@@ -62,10 +62,10 @@ def repaired_loses_the_stranded(effort: Effort) -> Verdict:
     """Runs of small cubes."""
     why = "proved: partitions are merged and sent on, everything else has a path to the passive node or the sink if there is one"
     words, what = "units lost, and units of nodes not joined to the sink", "[str(g.lost), str(g.stranded)]"
-    return of_all_runs(effort, "g.lost == g.stranded", words, what, why, "repaired")
+    return decide_all_runs(effort, "g.lost == g.stranded", words, what, why, "repaired")
 
 
-@ledger.claim(
+@registry.claim(
     "m-0-small",
     where="section 3.2",
     states=(
@@ -78,7 +78,8 @@ def m_0_small(effort: Effort) -> Verdict:
     share = exact_gather(3, 4)["no_partition"] or Fraction(0)
     effort.applied += math.comb(12, 4)
     four = {
-        k: float(exact_gather(4, k)["no_partition"] or 0) for k in effort.each(range(4, effort.pick(full=8, quick=6)))
+        k: float(exact_gather(4, k)["no_partition"] or 0)
+        for k in effort.each(range(4, effort.by_effort(full=8, quick=6)))
     }
     effort.applied += sum(math.comb(32, k) for k in four)
     listed = ", ".join(f"{k} links {p:.2%}" for k, p in four.items())
@@ -88,7 +89,7 @@ def m_0_small(effort: Effort) -> Verdict:
     return Verdict("undecided", checked, evidence)
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-7",
     where="Theorem 7",
     states=(
@@ -103,15 +104,15 @@ def m_0_small(effort: Effort) -> Verdict:
 def theorem_7(effort: Effort) -> Verdict:
     """The first set of so many links without a sink, no node being isolated."""
 
-    def bad(cube: Hypercube) -> bool:
+    def has_no_sink(cube: Hypercube) -> bool:
         return find_tree(cube) is None and all(word != 2**cube.n - 1 for word in detect(cube).tolist())
 
     words = "as many faulty links, no isolated node, and no sink"
-    return refuted_by_first(effort, [(2, 2), (3, 4)], bad, words, "fc.find_tree(cube) is None")
+    return refute_by_first(effort, [(2, 2), (3, 4)], has_no_sink, words, "fc.find_tree(cube) is None")
 
 
-def _theorem_7(variant: str, correction: str) -> None:
-    @ledger.claim(
+def _claim_theorem_7(variant: str, correction: str) -> None:
+    @registry.claim(
         f"theorem-7-{variant}",
         where="Theorem 7",
         states=(
@@ -121,11 +122,11 @@ def _theorem_7(variant: str, correction: str) -> None:
         ours=True,
         correction=correction,
     )
-    def decide(effort: Effort) -> Verdict:
+    def decide_theorem_7(effort: Effort) -> Verdict:
         """The first link set below Theorem 3's bound that loses data."""
         if variant == "repaired":
-            return _cut_off(effort)
-        return unless_run(
+            return _decide_cut_off(effort)
+        return refute_by_run(
             effort,
             lambda g: g.lost > 0 and len(g.cube.faulty_links) < 2 ** (g.cube.n - 1),
             "units lost",
@@ -134,15 +135,17 @@ def _theorem_7(variant: str, correction: str) -> None:
         )
 
 
-def _cut_off(effort: Effort) -> Verdict:
-    last = effort.pick(full=5, quick=4)
+def _decide_cut_off(effort: Effort) -> Verdict:
+    last = effort.by_effort(full=5, quick=4)
     for n, links in effort.each([(2, 1), (3, 2), (3, 3), *((4, k) for k in range(2, last + 1))], "all link sets"):
         effort.applied += math.comb(n * 2 ** (n - 1), links)
-        agree(exact_gather(n, links)["complete_repaired"], Fraction(1), f"repaired with {links} faulty links of Q_{n}")
+        check_agreement(
+            exact_gather(n, links)["complete_repaired"], Fraction(1), f"repaired with {links} faulty links of Q_{n}"
+        )
     pair = (0b1110, 0b1111)
     cube = Hypercube(4, (), [(u, u ^ 1 << k) for u in pair for k in (1, 2, 3)])
     words = "2(n-1) faulty links cut two neighbours off, fewer than 2^(n-1) from n = 4 on"
-    found = shown(words, cube, "str(g.lost)", ', variant="repaired"')
+    found = gather_witness(words, cube, "str(g.lost)", ', variant="repaired"')
     return Verdict(
         "refuted" if found.value != "0" else "undecided",
         f"all link sets of Q_2 and Q_3 below 2^(n-1), of Q_4 up to {last}",
@@ -150,15 +153,15 @@ def _cut_off(effort: Effort) -> Verdict:
     )
 
 
-_theorem_7("literal", "Helpers wait for ever; see theorem-7-repaired.")
-_theorem_7("comment", "Partitions are lost; see theorem-7-repaired.")
-_theorem_7("repaired", "So unless nodes are cut off together, which takes 2(n-1) links.")
+_claim_theorem_7("literal", "Helpers wait for ever; see theorem-7-repaired.")
+_claim_theorem_7("comment", "Partitions are lost; see theorem-7-repaired.")
+_claim_theorem_7("repaired", "So unless nodes are cut off together, which takes 2(n-1) links.")
 
 
 # ---------------------------------------------------------------- examples and node failures
 
 
-@ledger.claim(
+@registry.claim(
     "example-3",
     where="Example 3",
     states=(
@@ -168,23 +171,23 @@ _theorem_7("repaired", "So unless nodes are cut off together, which takes 2(n-1)
 )
 def example_3(effort: Effort) -> Verdict:
     """Links 1011-1010 and 1011-1001, sink 0000, order (0, 1, 2, 3)."""
-    effort.applies()
+    effort.count_if_applicable()
     cube = Hypercube(4, (), [(0b1011, 0b1010), (0b1011, 0b1001)])
     python = (
         "[[[[p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('comment', 'repaired') "
         "for g in [fc.gather(cube, fc.CommunicationTree(cube, 0, (0, 1, 2, 3)), variant=v)]]"
     )
     found = witness("who sends partitions to whom, and what is lost, by variant", cube, python)
-    found = found.written(
+    found = found.with_form(
         "comment: {0[0][0][0]:node} to {0[0][0][1]:row}, {0[1]} lost; "
         "repaired: {1[0][0][0]:node} to {1[0][0][1]:row}, {1[1]} lost"
     )
-    return told(
+    return example_verdict(
         found, [[[[0b1011, [0b1111, 0b0011]]], "0"]] * 2, "the example itself; by its letter Figure 13 blocks 1001"
     )
 
 
-@ledger.claim(
+@registry.claim(
     "example-4",
     where="Example 4",
     states=(
@@ -194,23 +197,23 @@ def example_3(effort: Effort) -> Verdict:
 )
 def example_4(effort: Effort) -> Verdict:
     """Figure 16: node 111, the links 100-000 and 100-110; with FIND_TREE's tree."""
-    effort.applies()
+    effort.count_if_applicable()
     cube = Hypercube(3, [0b111], [(0b100, 0b110), (0b100, 0b000)])
     python = (
         "[[[[p.stage, p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('comment', 'repaired') "
         "for g in [fc.gather(cube, fc.find_tree(cube), variant=v)]]"
     )
     found = witness("stage, sender and receivers of partitions, and what is lost, by variant", cube, python)
-    found = found.written(
+    found = found.with_form(
         "comment: stage {0[0][0][0]}, {0[0][0][1]:node} to {0[0][0][2]:row}, {0[1]} lost; "
         "repaired: stage {1[0][0][0]}, {1[0][0][1]:node} to {1[0][0][2]:row}, {1[1]} lost"
     )
-    return told(
+    return example_verdict(
         found, [[[[0, 0b100, [0b101]]], "0"]] * 2, "the example itself; by its letter Figure 13 deadlocks on it"
     )
 
 
-@ledger.claim(
+@registry.claim(
     "faulty-as-isolated",
     where="section 3.3",
     states="FIND_TREE and FTTC do the same in Q_n, n >= 1, for a faulty node as for one all of whose links are faulty.",
@@ -218,25 +221,27 @@ def example_4(effort: Effort) -> Verdict:
 )
 def faulty_as_isolated(effort: Effort) -> Verdict:
     """A faulty node against the same node with all its links faulty: FAULT words, trees and deliveries."""
-    largest = effort.pick(full=4, quick=3)
+    largest = effort.by_effort(full=4, quick=3)
 
     def wrong(case: tuple[Hypercube, int]) -> Witness | None:
         cube, v = case
         faulty = Hypercube(cube.n, [v], cube.faulty_links)
         cut = Hypercube(cube.n, (), [*cube.faulty_links, *((v, w) for w in cube.neighbours(v))])
-        told_of = [(one.tree.order, one.arrived) if (one := run(c)) is not None else None for c in (faulty, cut)]
+        told_of = [
+            (one.tree.order, one.arrived) if (one := gather_on_tree(c)) is not None else None for c in (faulty, cut)
+        ]
         if detect(faulty).tolist() == detect(cut).tolist() and told_of[0] == told_of[1]:
             return None
         python = f"[fc.detect(c).tolist() for c in (cube, fc.{cut.source()})]"
         return witness(f"FAULT of all nodes, {v:0{cube.n}b} faulty, and its links faulty", faulty, python)
 
-    few = (cube for n in range(1, largest + 1) for cube in cubes(n, links=min(2, n)))
+    few = (cube for n in range(1, largest + 1) for cube in enumerate_cubes(n, links=min(2, n)))
     found = effort.first(((cube, v) for cube in few for v in range(2**cube.n)), wrong)
     checked = f"proved: the FAULT words are the same; one faulty node and two faulty links of Q_1, ..., Q_{largest}"
-    return Verdict.unless(found, checked)
+    return Verdict.refuted_if(found, checked)
 
 
-@ledger.claim(
+@registry.claim(
     "computation-slowdown",
     where="section 3.3",
     states=(
@@ -247,14 +252,16 @@ def faulty_as_isolated(effort: Effort) -> Verdict:
 def computation_slowdown(effort: Effort) -> Verdict:
     """Fault sets by size: the first that isolates a node, and the same with that node counted among the f."""
     for n, f in ((2, 2), (3, 3)):
-        for cube in effort.each(cubes(n, f), f"Q_{n}"):
-            g = run(cube)
-            if g is not None and effort.applies() and g.expected != 2**n - f:
+        for cube in effort.each(enumerate_cubes(n, f), f"Q_{n}"):
+            g = gather_on_tree(cube)
+            if g is not None and effort.count_if_applicable() and g.expected != 2**n - f:
                 alone = sum(word != 2**n - 1 for word in detect(cube).tolist())
-                agree(g.expected, alone, "nodes that hold data, and nodes with a nonfaulty link")
+                check_agreement(g.expected, alone, "nodes that hold data, and nodes with a nonfaulty link")
                 words = "nodes that hold data, and N - f: fewer, since the faults isolate another node"
-                fewer = shown(words, cube, "[g.expected, 2**cube.n - len(cube.faulty_nodes)]")
+                fewer = gather_witness(words, cube, "[g.expected, 2**cube.n - len(cube.faulty_nodes)]")
                 words = "nodes that hold data, and N less the faulty and the isolated ones: as many"
                 counted = "[g.expected, sum(word != 2**cube.n - 1 for word in fc.detect(cube).tolist())]"
-                return Verdict("depends", "fault sets with a sink by size", fewer, (shown(words, cube, counted),))
+                return Verdict(
+                    "depends", "fault sets with a sink by size", fewer, (gather_witness(words, cube, counted),)
+                )
     return Verdict("holds", "fault sets with a sink of Q_2 and Q_3 that have n nodes")

@@ -11,7 +11,7 @@ from fastcube.networks.hypercube import Hypercube
 LINKS_2, LINKS_3, LINKS_4 = ((4, 5), (5, 7), (1, 3)), ((11, 10), (11, 9)), ((4, 6), (4, 0))
 
 
-def _drawn(tree: CommunicationTree, caption: str, inside: dict[int, str] | None = None) -> Drawing:
+def _tree_drawing(tree: CommunicationTree, caption: str, inside: dict[int, str] | None = None) -> Drawing:
     """A tree with the stage beside each link."""
     cube = tree.cube
     faulty = tuple(v for v in range(2**cube.n) if cube.is_faulty(v))
@@ -20,14 +20,14 @@ def _drawn(tree: CommunicationTree, caption: str, inside: dict[int, str] | None 
     return Drawing(cube.n, faulty, faulty_links=links, inside=inside or {}, arrows=arrows, caption=caption)
 
 
-def _tree(n: int, sink: int, order: tuple[int, ...]) -> tuple[CommunicationTree, str]:
+def _tree_and_call(n: int, sink: int, order: tuple[int, ...]) -> tuple[CommunicationTree, str]:
     """A tree of a cube without faults, and the call that gives it."""
     return CommunicationTree(Hypercube(n), sink, order), f"fc.CommunicationTree(fc.Hypercube({n}), {sink}, {order})"
 
 
-def _links(tree: CommunicationTree, call: str, words: str, value: list[list[int]]) -> Example:
+def _tree_arrows(tree: CommunicationTree, call: str, words: str, value: list[list[int]]) -> Example:
     """The links of a tree as they are drawn: stage, from, to."""
-    return Example(words, f"[list(link) for link in {call}.links]", value, (_drawn(tree, str(tree)),))
+    return Example(words, f"[list(link) for link in {call}.links]", value, (_tree_drawing(tree, str(tree)),))
 
 
 # ---------------------------------------------------------------- section 2
@@ -37,7 +37,9 @@ def figure_1() -> Example:
     """Sink 0000, the dimensions in ascending order."""
     value = [[0, v + 1, v] for v in range(0, 16, 2)] + [[1, v + 2, v] for v in range(0, 16, 4)]
     value += [[2, 4, 0], [2, 12, 8], [3, 8, 0]]
-    return _links(*_tree(4, 0, (0, 1, 2, 3)), "node 0001 sends to 0000 at stage 0; 0000 ends with all", value)
+    return _tree_arrows(
+        *_tree_and_call(4, 0, (0, 1, 2, 3)), "node 0001 sends to 0000 at stage 0; 0000 ends with all", value
+    )
 
 
 #: Figure 2 as printed.
@@ -66,15 +68,15 @@ def figure_2() -> Example:
 def figure_3a() -> Example:
     """The order (0, 1, 2)."""
     value = [[0, 1, 0], [0, 3, 2], [0, 5, 4], [0, 7, 6], [1, 2, 0], [1, 6, 4], [2, 4, 0]]
-    return _links(
-        *_tree(3, 0, (0, 1, 2)), "the order (0, 1, 2), with the sink 000, which the text does not tell", value
+    return _tree_arrows(
+        *_tree_and_call(3, 0, (0, 1, 2)), "the order (0, 1, 2), with the sink 000, which the text does not tell", value
     )
 
 
 def figure_3b() -> Example:
     """The tree of Example 1."""
     value = [[0, 0, 2], [0, 1, 3], [0, 4, 6], [0, 5, 7], [1, 6, 2], [1, 7, 3], [2, 3, 2]]
-    return _links(*_tree(3, 0b010, (1, 2, 0)), "sink 010, the order (1, 2, 0)", value)
+    return _tree_arrows(*_tree_and_call(3, 0b010, (1, 2, 0)), "sink 010, the order (1, 2, 0)", value)
 
 
 def figure_4() -> Example:
@@ -86,24 +88,24 @@ def figure_4() -> Example:
 
 def figure_5() -> Example:
     """Theorems 1 and 2 on the tree of Figure 1."""
-    tree, call = _tree(4, 0, (0, 1, 2, 3))
+    tree, call = _tree_and_call(4, 0, (0, 1, 2, 3))
     active = f"[[v for v in range(16) if {call}.role(v, i) == 'active'] for i in range(4)]"
     near = "[[sum((v ^ u).bit_count() == 1 for u in a) for v in a][0] for a in A]"
     words = "nodes in the active set of stages 0, ..., 3 (2^(n-i-1)), and active neighbours of each of them (n-i-1)"
     inside = {v: str(i) for i in range(4) for v in range(16) if tree.role(v, i) == "active"}
-    drawn = _drawn(tree, "the stage at which each node is active", inside)
+    drawn = _tree_drawing(tree, "the stage at which each node is active", inside)
     python = f"(lambda A: [[len(a) for a in A], {near}])({active})"
     return Example(words, python, [[8, 4, 2, 1], [3, 2, 1, 0]], (drawn,), form="{0}; {1}")
 
 
 def figure_6() -> Example:
     """All 16 units arrive in four stages."""
-    _, call = _tree(4, 0, (0, 1, 2, 3))
+    _, call = _tree_and_call(4, 0, (0, 1, 2, 3))
     python = f"(lambda g: [int(g.arrived), g.steps_paper])(fc.gather(fc.Hypercube(4), {call}, algorithm='TC'))"
     return Example("units of data that arrive at the sink of Figure 1, and steps", python, [16, 4])
 
 
-def _merged(words: str, data: str, split: str, merge: str, value: list[int]) -> Example:
+def _merge_pieces(words: str, data: str, split: str, merge: str, value: list[int]) -> Example:
     """Pieces of data gathered among the faults of Example 4."""
     pieces = f"data={{v: {data} for v in range(7)}}, split=lambda p, m: {split}, merge=lambda a, b: {merge}"
     call = f"fc.gather(c, fc.find_tree(c), variant='repaired', {pieces}).result"
@@ -113,13 +115,13 @@ def _merged(words: str, data: str, split: str, merge: str, value: list[int]) -> 
 def matrix_vector() -> Example:
     """A of two rows and seven columns, one at each nonfaulty node; ``examples/matvec.py`` does it on the grid of Figure 2."""
     words = "A x, A of the rows 0, 1, ..., 6 and 0, 2, ..., 12, and x = 1, a column at each nonfaulty node of Figure 16"
-    return _merged(words, "[v, 2 * v]", "[p] + [[0, 0]] * (m - 1)", "[x + y for x, y in zip(a, b)]", [21, 42])
+    return _merge_pieces(words, "[v, 2 * v]", "[p] + [[0, 0]] * (m - 1)", "[x + y for x, y in zip(a, b)]", [21, 42])
 
 
 def sorting() -> Example:
     """One number at each nonfaulty node; ``examples/sorting.py`` sorts longer lists."""
     words = "the numbers 5 v mod 8, one at each nonfaulty node v of Figure 16, merged"
-    return _merged(words, "[5 * v % 8]", "[p[i::m] for i in range(m)]", "sorted(a + b)", [0, 1, 2, 4, 5, 6, 7])
+    return _merge_pieces(words, "[5 * v % 8]", "[p[i::m] for i in range(m)]", "sorted(a + b)", [0, 1, 2, 4, 5, 6, 7])
 
 
 # ---------------------------------------------------------------- section 3.1
@@ -155,7 +157,7 @@ def figure_12() -> Example:
     )
     words = "FIND_TREE's sink, order, COSTs (of dimensions 0, 1, 2, then of 0, 2), and faulty links in its tree"
     form = "sink {0:node}, order {1}; {2[0]}, then {2[1]}; {3}"
-    return Example(words, python, [0, [2, 0, 1], [[1, 0, 1], [0, 1]], []], (_drawn(tree, str(tree)),), form=form)
+    return Example(words, python, [0, [2, 0, 1], [[1, 0, 1], [0, 1]], []], (_tree_drawing(tree, str(tree)),), form=form)
 
 
 # ---------------------------------------------------------------- sections 3.2 and 3.3
@@ -196,7 +198,7 @@ def figure_16() -> Example:
     python = f"{call}(fc.Hypercube(3, [7], {[*LINKS_4]}))"
     words = "FIND_TREE's sink and order; 100 sends to 101 instead of 000; all 7 units arrive"
     form = "sink {0:node}, order {1}; {2[0][0]:node} to {2[0][1]:row}; {3}"
-    return Example(words, python, [1, [2, 1, 0], [[4, [5]]], 7], (_drawn(tree, str(tree)),), form=form)
+    return Example(words, python, [1, [2, 1, 0], [[4, [5]]], 7], (_tree_drawing(tree, str(tree)),), form=form)
 
 
 EXAMPLES = examples_of(globals())

@@ -10,37 +10,37 @@ import random
 from collections.abc import Callable, Iterator
 
 from fastcube.algorithms.gathering import Gathering, gather
-from fastcube.algorithms.gathering_run import Run
+from fastcube.algorithms.gathering_run import GatheringRun
 from fastcube.algorithms.trees import CommunicationTree, detect, find_tree
 from fastcube.audit.claims import Effort, Verdict, Witness
-from fastcube.audit.cubes import cubes
+from fastcube.audit.cubes import enumerate_cubes
 from fastcube.exact.enumeration import exact_gather
 from fastcube.networks.hypercube import Hypercube
 
-from .asynchronous import arrived
-from .trees import ledger, random_cubes, refuted_by_first, witness
+from .asynchronous import simulate_run
+from .trees import random_cubes, refute_by_first, registry, witness
 
 #: Link sets in the order in which a smallest witness is looked for.
 SIZES = [(n, k) for n in (2, 3) for k in range(2 ** (n - 1) + 1)] + [(4, k) for k in range(5)]
 
 
-def gathered(what: str, how: str = "") -> str:
+def gather_expression(what: str, how: str = "") -> str:
     """What an expression in g, the gathering over FIND_TREE's tree, gives, as an expression in ``cube``."""
     return f"(lambda g: {what})(fc.gather(cube, fc.find_tree(cube){how}))"
 
 
-def shown(words: str, cube: Hypercube, what: str, how: str = "") -> Witness:
+def gather_witness(words: str, cube: Hypercube, what: str, how: str = "") -> Witness:
     """A witness on FIND_TREE's tree: what an expression in g, the gathering, gives."""
-    return witness(words, cube, gathered(what, how))
+    return witness(words, cube, gather_expression(what, how))
 
 
-def run(cube: Hypercube, algorithm: str = "FTTC", variant: str | None = None) -> Gathering | None:
+def gather_on_tree(cube: Hypercube, algorithm: str = "FTTC", variant: str | None = None) -> Gathering | None:
     """A gathering over FIND_TREE's tree; None without a sink."""
     tree = find_tree(cube)
     return None if tree is None else gather(cube, tree, algorithm, variant)
 
 
-def unless_run(
+def refute_by_run(
     effort: Effort,
     bad: Callable[[Gathering], bool],
     words: str,
@@ -52,12 +52,12 @@ def unless_run(
 ) -> Verdict:
     """Refuted by the first cube of SIZES whose gathering is ``bad``, which ``what`` shows."""
 
-    def is_bad(cube: Hypercube) -> bool:
-        g = run(cube, algorithm, variant)
+    def is_bad_run(cube: Hypercube) -> bool:
+        g = gather_on_tree(cube, algorithm, variant)
         return g is not None and bad(g)
 
     how = ', "REROUTE"' if algorithm == "REROUTE" else f', variant="{variant}"' if variant else ""
-    return refuted_by_first(effort, SIZES, is_bad, words, gathered(what, how), checked, form)
+    return refute_by_first(effort, SIZES, is_bad_run, words, gather_expression(what, how), checked, form)
 
 
 def _small_runs(
@@ -67,34 +67,38 @@ def _small_runs(
     of: Callable[[Gathering], bool] = lambda g: True,
 ) -> Iterator[Gathering]:
     """All link sets of Q_2, Q_3 and drawn ones above, those with a sink ``of`` which a claim speaks; each a case."""
-    small = ((n, k) for n, most in ((2, 4), (3, effort.pick(full=12, quick=4))) for k in range(most + 1))
+    small = ((n, k) for n, most in ((2, 4), (3, effort.by_effort(full=12, quick=4))) for k in range(most + 1))
     cases = itertools.chain(
-        (cube for n, k in small for cube in effort.each(cubes(n, links=k), f"Q_{n}")),
-        (cube for n in (4, 5) for cube in random_cubes(effort, n, effort.pick(400, 60), seed=n)),
+        (cube for n, k in small for cube in effort.each(enumerate_cubes(n, links=k), f"Q_{n}")),
+        (cube for n in (4, 5) for cube in random_cubes(effort, n, effort.by_effort(400, 60), seed=n)),
     )
-    for g in (run(cube, algorithm, variant) for cube in cases):
-        if g is not None and effort.applies(of(g)):
+    for g in (gather_on_tree(cube, algorithm, variant) for cube in cases):
+        if g is not None and effort.count_if_applicable(of(g)):
             yield g
 
 
-def of_all_runs(
+def decide_all_runs(
     effort: Effort, right: str, words: str, what: str, why: str, variant: str | None = None, algorithm: str = "FTTC"
 ) -> Verdict:
     """Refuted by the first gathering for which the expression ``right`` in ``g`` is not true; ``what`` shows it."""
     holds = eval(f"lambda g: {right}")
     how = f", {algorithm!r}" + ("" if variant is None else f", {variant!r}")
     bad = next((g.cube for g in _small_runs(effort, variant, algorithm) if not holds(g)), None)
-    return Verdict.unless(None if bad is None else shown(words, bad, what, how), f"{why}; {_range(effort)}")
+    return Verdict.refuted_if(
+        None if bad is None else gather_witness(words, bad, what, how), f"{why}; {_checked_range(effort)}"
+    )
 
 
-def _range(effort: Effort) -> str:
-    return f"all sets of links of Q_2, {effort.pick('of Q_3', 'of Q_3 up to 4 links')}, and drawn ones of Q_4 and Q_5"
+def _checked_range(effort: Effort) -> str:
+    return (
+        f"all sets of links of Q_2, {effort.by_effort('of Q_3', 'of Q_3 up to 4 links')}, and drawn ones of Q_4 and Q_5"
+    )
 
 
 # ---------------------------------------------------------------- Theorem 5
 
 
-@ledger.claim(
+@registry.claim(
     "last-stage",
     where="Theorem 5, proof",
     states="At stage n - 1 the one active node of FIND_TREE's tree of Q_n, n >= 2, can send to the sink.",
@@ -102,7 +106,7 @@ def _range(effort: Effort) -> str:
 )
 def last_stage(effort: Effort) -> Verdict:
     """The sink has no faulty link."""
-    return of_all_runs(
+    return decide_all_runs(
         effort,
         "all(stage < g.cube.n - 1 for stage in g.faulty_stages)",
         "faulty stages, and n - 1",
@@ -111,7 +115,7 @@ def last_stage(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-5",
     where="Theorem 5",
     states=(
@@ -122,7 +126,7 @@ def last_stage(effort: Effort) -> Verdict:
 )
 def theorem_5(effort: Effort) -> Verdict:
     """As the paper counts: one more step for each faulty stage."""
-    return of_all_runs(
+    return decide_all_runs(
         effort,
         "g.steps_paper == g.cube.n + len(g.faulty_stages) < 2 * g.cube.n",
         "steps as counted, and 2n",
@@ -131,7 +135,7 @@ def theorem_5(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-5-detours",
     where="Theorem 5",
     states="[Also with the detours of m = 0 counted at their length, FTTC takes fewer than 2n steps in Q_n, n >= 2.]",
@@ -141,7 +145,7 @@ def theorem_5(effort: Effort) -> Verdict:
 def theorem_5_detours(effort: Effort) -> Verdict:
     """Steps with every stage at 1, 2 for partitions, or its longest detour."""
     share = float(exact_gather(3, 4)["twofold"] or 0)
-    return unless_run(
+    return refute_by_run(
         effort,
         lambda g: g.steps_sync >= 2 * g.cube.n,
         "steps with detours, and 2n",
@@ -150,7 +154,7 @@ def theorem_5_detours(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "without-faults",
     where="section 3.2, told twice",
     states="Where no link of the tree is faulty, FTTC does in Q_n, n >= 2, what TC does: the same steps, and everything arrives.",
@@ -163,12 +167,12 @@ def without_faults(effort: Effort) -> Verdict:
         other = gather(one.cube, one.tree, "TC")
         alike = (one.steps_sync, one.arrived, one.plans) == (other.steps_sync, other.arrived, other.plans)
         if not alike or one.lost:
-            found = shown("steps, units that arrive and failing nodes of FTTC and of TC", one.cube, both)
+            found = gather_witness("steps, units that arrive and failing nodes of FTTC and of TC", one.cube, both)
             break
-    return Verdict.unless(found, f"those without a faulty link in the tree of {_range(effort)}")
+    return Verdict.refuted_if(found, f"those without a faulty link in the tree of {_checked_range(effort)}")
 
 
-@ledger.claim(
+@registry.claim(
     "rerouting-slowdown",
     where="section 3.2",
     states=(
@@ -179,7 +183,7 @@ def without_faults(effort: Effort) -> Verdict:
 )
 def rerouting_slowdown(effort: Effort) -> Verdict:
     """As the paper counts, and hop by hop."""
-    return of_all_runs(
+    return decide_all_runs(
         effort,
         "g.steps_sync <= g.steps_paper == g.cube.n + 3 * len(g.faulty_stages) <= 4 * g.cube.n",
         "steps hop by hop, as the paper counts, and 4n",
@@ -189,7 +193,7 @@ def rerouting_slowdown(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "rerouting-steps",
     where="section 3.2",
     states="[Three hops in place of one are two steps more: rerouting takes n + 2k steps in Q_n, n >= 2.]",
@@ -198,7 +202,7 @@ def rerouting_slowdown(effort: Effort) -> Verdict:
 def rerouting_steps(effort: Effort) -> Verdict:
     """Hop by hop."""
     right = "g.steps_sync == g.cube.n + 2 * len(g.faulty_stages)"
-    return of_all_runs(
+    return decide_all_runs(
         effort,
         right,
         "steps hop by hop, and n + 2k",
@@ -208,7 +212,7 @@ def rerouting_steps(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "rerouting-delivers",
     where="section 3.2",
     states="[Rerouting over three hops always delivers, where no node of Q_n, n >= 2, is isolated.]",
@@ -218,9 +222,9 @@ def rerouting_steps(effort: Effort) -> Verdict:
 def rerouting_delivers(effort: Effort) -> Verdict:
     """Lost data among sets with a sink and no isolated node."""
     share = float(exact_gather(3, 4)["complete_reroute"] or 0)
-    return unless_run(
+    return refute_by_run(
         effort,
-        loses_without_isolated,
+        is_lossy_without_isolated,
         "units lost, without an isolated node",
         "str(g.lost)",
         algorithm="REROUTE",
@@ -228,7 +232,7 @@ def rerouting_delivers(effort: Effort) -> Verdict:
     )
 
 
-def loses_without_isolated(g: Gathering) -> bool:
+def is_lossy_without_isolated(g: Gathering) -> bool:
     """Whether data is lost though every node has a nonfaulty link."""
     return g.lost > 0 and g.expected == 2**g.cube.n
 
@@ -249,7 +253,7 @@ _NO_CYCLE = (
 )
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-6-literal",
     where="Theorem 6",
     states=f"{_STATED_6} [Figure 13 by its letter].",
@@ -261,28 +265,28 @@ _NO_CYCLE = (
 def theorem_6_literal(effort: Effort) -> Verdict:
     """The first link set that blocks a node."""
     words = "nodes that wait for ever"
-    return unless_run(effort, lambda g: g.deadlocked, words, "list(g.blocked)", "literal", form="{value:row}")
+    return refute_by_run(effort, lambda g: g.deadlocked, words, "list(g.blocked)", "literal", form="{value:row}")
 
 
-def _deadlock_free(variant: str) -> None:
-    @ledger.claim(
+def _claim_deadlock_free(variant: str) -> None:
+    @registry.claim(
         f"theorem-6-{variant}",
         where="Theorem 6",
         states=f"{_STATED_6} [variant {variant}].",
         ours=variant == "repaired",
     )
-    def decide(effort: Effort) -> Verdict:
+    def decide_deadlock_free(effort: Effort) -> Verdict:
         """Runs of small cubes; the order in which nodes wait proves it."""
-        return of_all_runs(
+        return decide_all_runs(
             effort, "not g.deadlocked", "nodes that wait for ever", "list(g.blocked)", _NO_CYCLE, variant
         )
 
 
-_deadlock_free("comment")
-_deadlock_free("repaired")
+_claim_deadlock_free("comment")
+_claim_deadlock_free("repaired")
 
 
-@ledger.claim(
+@registry.claim(
     "asynchronous",
     where="section 3.2",
     states=(
@@ -295,32 +299,36 @@ def asynchronous(effort: Effort) -> Verdict:
     rng = random.Random(5)
     found = None
     for g in _small_runs(effort, "comment"):
-        units = [arrived(Run(g.cube, g.tree, "FTTC", "comment"), rng) for _ in range(3)]
+        units = [simulate_run(GatheringRun(g.cube, g.tree, "FTTC", "comment"), rng) for _ in range(3)]
         if set(units) != {g.arrived}:
             words = f"units that arrive; in other orders {', '.join(map(str, units))}"
-            found = shown(words, g.cube, "str(g.arrived)", ', variant="comment"')
+            found = gather_witness(words, g.cube, "str(g.arrived)", ', variant="comment"')
             break
-    return Verdict.unless(
+    return Verdict.refuted_if(
         found,
         "proved: sends never block and every receive names its sender and stage; three orders drawn of each run over "
-        f"{_range(effort)}",
+        f"{_checked_range(effort)}",
     )
 
 
-@ledger.claim(
+@registry.claim(
     "dependency-graph",
     where="Theorem 6, proof",
     states="The edges to helpers close no circle in the graph of who waits for whom, over FIND_TREE's tree of Q_n, n >= 2.",
 )
 def dependency_graph(effort: Effort) -> Verdict:
     """Who waits for whom over the whole run, without a circle in any variant: nodes that wait for none are removed in turn."""
-    bad = next((g.cube for g in _small_runs(effort, "literal") if not _acyclic(g.tree)), None)
-    found = None if bad is None else shown("nodes that wait for ever", bad, "list(g.blocked)", ", 'FTTC', 'literal'")
+    bad = next((g.cube for g in _small_runs(effort, "literal") if not _is_acyclic(g.tree)), None)
+    found = (
+        None
+        if bad is None
+        else gather_witness("nodes that wait for ever", bad, "list(g.blocked)", ", 'FTTC', 'literal'")
+    )
     why = "proved: a failing node sends before its helpers, and both before the nodes of later stages"
-    return Verdict.unless(found, f"{why}; the widest graph, which is literal's, in {_range(effort)}")
+    return Verdict.refuted_if(found, f"{why}; the widest graph, which is literal's, in {_checked_range(effort)}")
 
 
-def _acyclic(tree: CommunicationTree) -> bool:
+def _is_acyclic(tree: CommunicationTree) -> bool:
     """Whether nodes can be ordered so that each waits for earlier ones only: the widest graph, which is literal's."""
     fault, d = detect(tree.cube).tolist(), tree.order
     waits: dict[int, set[int]] = {v: set() for v in range(2**tree.n)}

@@ -8,21 +8,21 @@ from fractions import Fraction
 
 from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.algorithms.trees_lattice import optimal_tree
-from fastcube.audit.claims import Effort, Verdict, agree
+from fastcube.audit.claims import Effort, Verdict, check_agreement
 from fastcube.exact.enumeration import exact_trees
 from fastcube.networks.hypercube import Hypercube
 
 from .. import enumeration
-from .trees import first_cube, ledger, random_cubes, refuted_by_first, witness
+from .trees import find_first_cube, random_cubes, refute_by_first, registry, witness
 
 #: Link sets in the order in which the smallest missed tree is looked for.
-FEW = [(1, 0), (2, 0), (2, 1), *((3, k) for k in range(5))]
+SMALL_CASES = [(1, 0), (2, 0), (2, 1), *((3, k) for k in range(5))]
 
 #: Faulty links of FIND_TREE's tree and of the best.
-_BESIDE_BEST = "[len(fc.find_tree(cube).faulty_links), len(fc.optimal_tree(cube).faulty_links)]"
+_TREE_AND_BEST = "[len(fc.find_tree(cube).faulty_links), len(fc.optimal_tree(cube).faulty_links)]"
 
 
-@ledger.claim(
+@registry.claim(
     "fault-free-below-n",
     where="after section 3.1",
     states="[At most n - 1 faulty links always leave a fault-free tree, and n do not.]",
@@ -30,31 +30,37 @@ _BESIDE_BEST = "[len(fc.find_tree(cube).faulty_links), len(fc.optimal_tree(cube)
 )
 def fault_free_below_n(effort: Effort) -> Verdict:
     """By induction: a dimension without a faulty link is crossed for nothing, and one half has at most half of the rest."""
-    sizes = [(n, k) for n in (1, 2, 3, 4) for k in range(n)] + [(5, k) for k in range(effort.pick(full=5, quick=3))]
+    sizes = [(n, k) for n in (1, 2, 3, 4) for k in range(n)] + [
+        (5, k) for k in range(effort.by_effort(full=5, quick=3))
+    ]
     for n, links in effort.each(sizes, "all link sets"):
         always = exact_trees(n, links)["fault_free_exists"] == 1
         none = None
         if n <= 3 or not always:
-            none = first_cube(effort, [(n, links)], _no_free_tree)
-            agree(none is None, always, "exact_trees and optimal_tree, whether all fault sets leave a fault-free tree")
+            none = find_first_cube(effort, [(n, links)], _has_no_free_tree)
+            check_agreement(
+                none is None, always, "exact_trees and optimal_tree, whether all fault sets leave a fault-free tree"
+            )
         if not always:
             python = "len(fc.optimal_tree(cube, any_sink=True).faulty_links)"
             return Verdict(
                 "refuted", "link sets by size", witness("faulty links of the best tree", none or Hypercube(n), python)
             )
-    for n in range(2, effort.pick(full=9, quick=7)):
-        agree(_no_free_tree(_at_one_node(n)), True, f"n faulty links at one node of Q_{n} leave no fault-free tree")
+    for n in range(2, effort.by_effort(full=9, quick=7)):
+        check_agreement(
+            _has_no_free_tree(_at_one_node(n)), True, f"n faulty links at one node of Q_{n} leave no fault-free tree"
+        )
     words = "n faulty links, one in each dimension, without a fault-free tree: as many do for every n tried"
     return Verdict(
         "holds",
         "proved: n - 1 links leave a dimension without one, to cross first; of the halves one has at most (n-1)/2 <= n - 2 of "
-        f"the n - 1 links, and so on; all such sets of Q_1, ..., Q_4 and of Q_5 up to {effort.pick(4, 2)} links; for n links, "
-        f"Q_2, ..., Q_{n}",
+        f"the n - 1 links, and so on; all such sets of Q_1, ..., Q_4 and of Q_5 up to {effort.by_effort(4, 2)} links; "
+        f"for n links, Q_2, ..., Q_{n}",
         witness(words, _at_one_node(3), "len(fc.optimal_tree(cube, any_sink=True).faulty_links)"),
     )
 
 
-def _no_free_tree(cube: Hypercube) -> bool:
+def _has_no_free_tree(cube: Hypercube) -> bool:
     best = optimal_tree(cube, any_sink=True)
     return best is None or bool(best.faulty_links)
 
@@ -64,7 +70,7 @@ def _at_one_node(n: int) -> Hypercube:
     return Hypercube(n, (), [(0, 1 << k) for k in range(n)])
 
 
-@ledger.claim(
+@registry.claim(
     "find-tree-fault-free",
     where="section 3.1",
     states="[FIND_TREE finds a fault-free tree whenever there is one; or at least with up to n - 1 faulty links.]",
@@ -73,24 +79,24 @@ def _at_one_node(n: int) -> Hypercube:
 )
 def find_tree_fault_free(effort: Effort) -> Verdict:
     """All pairs of links of Q_3; one link, for all n by symmetry of the rule's first choice."""
-    for n in effort.each(range(2, effort.pick(full=9, quick=6)), "one faulty link"):
-        agree(exact_trees(n, 1)["fault_free"], Fraction(1), f"fault-free trees with one faulty link of Q_{n}")
+    for n in effort.each(range(2, effort.by_effort(full=9, quick=6)), "one faulty link"):
+        check_agreement(exact_trees(n, 1)["fault_free"], Fraction(1), f"fault-free trees with one faulty link of Q_{n}")
     words = "FIND_TREE's tree has a faulty link, though there is a fault-free tree"
     checked = f"link sets by size; one faulty link never hurts in Q_2, ..., Q_{n}"
-    return refuted_by_first(effort, FEW, _missed(find_tree), words, _BESIDE_BEST, checked)
+    return refute_by_first(effort, SMALL_CASES, _misses_fault_free_tree(find_tree), words, _TREE_AND_BEST, checked)
 
 
-def _missed(find: Callable[[Hypercube], CommunicationTree | None]) -> Callable[[Hypercube], bool]:
+def _misses_fault_free_tree(find: Callable[[Hypercube], CommunicationTree | None]) -> Callable[[Hypercube], bool]:
     """Whether there is a fault-free tree and the rule's is another."""
 
-    def missed(cube: Hypercube) -> bool:
+    def is_missed(cube: Hypercube) -> bool:
         tree, best = find(cube), optimal_tree(cube)
         return best is not None and not best.faulty_links and (tree is None or bool(tree.faulty_links))
 
-    return missed
+    return is_missed
 
 
-@ledger.claim(
+@registry.claim(
     "top-down-fault-free",
     where="reading R20",
     states="[TOP_DOWN finds a fault-free tree whenever there is one.]",
@@ -102,16 +108,16 @@ def top_down_fault_free(effort: Effort) -> Verdict:
     sizes = [(n, k) for n in (2, 3) for k in range(n * 2 ** (n - 1) + 1)] + [(4, k) for k in range(6)]
     for n, links in effort.each(sizes, "all link sets"):
         exact = exact_trees(n, links)
-        agree(
+        check_agreement(
             exact["fault_free_top_down"],
             exact["fault_free_exists"],
             f"shares with a fault-free tree, {links} links of Q_{n}",
         )
-    bad = _missed(lambda cube: find_tree(cube, "TOP_DOWN"))
+    bad = _misses_fault_free_tree(lambda cube: find_tree(cube, "TOP_DOWN"))
     words = "TOP_DOWN's tree has a faulty link, though there is a fault-free tree"
     python = '[len(fc.find_tree(cube, "TOP_DOWN").faulty_links), len(fc.optimal_tree(cube).faulty_links)]'
     checked = "all link sets of Q_2, Q_3 and of Q_4 up to 5, then by order"
-    return refuted_by_first(effort, [(4, 6)], bad, words, python, checked)
+    return refute_by_first(effort, [(4, 6)], bad, words, python, checked)
 
 
 def _exact_gap(n: int, links: int) -> int:
@@ -119,7 +125,7 @@ def _exact_gap(n: int, links: int) -> int:
     return max(enumeration.optimal_tree({"n": n, "links": links, "f": 0}).extremes["largest_gap"][0], 0)
 
 
-@ledger.claim(
+@registry.claim(
     "largest-gap",
     where="section 3.1",
     states="[FIND_TREE's tree has at most one faulty link more than the best one.]",
@@ -129,10 +135,10 @@ def _exact_gap(n: int, links: int) -> int:
 def largest_gap(effort: Effort) -> Verdict:
     """Exact for Q_2, Q_3 and Q_4 up to some links; drawn above."""
     worst = {n: max(_exact_gap(n, k) for k in range(n * 2 ** (n - 1) + 1)) for n in (2, 3)}
-    worst[4] = max(_exact_gap(4, k) for k in range(effort.pick(full=7, quick=5)))
+    worst[4] = max(_exact_gap(4, k) for k in range(effort.by_effort(full=7, quick=5)))
     down, ratio = dict.fromkeys(range(2, 7), 0), Fraction(1)
     for n in range(2, 7):
-        for cube in random_cubes(effort, n, effort.pick(full=1500, quick=60), seed=n):
+        for cube in random_cubes(effort, n, effort.by_effort(full=1500, quick=60), seed=n):
             trees = find_tree(cube), find_tree(cube, "TOP_DOWN"), optimal_tree(cube)
             found, crossed, best = (0 if tree is None else len(tree.faulty_links) for tree in trees)
             if trees[0] is not None:
@@ -143,7 +149,7 @@ def largest_gap(effort: Effort) -> Verdict:
         f"Q_{n} {worst[n]} / {down[n]}" for n in range(2, 7)
     )
     words = "two more than the best"
-    return refuted_by_first(effort, [(3, 3)], lambda cube: _gap(cube) > 1, words, _BESIDE_BEST, checked)
+    return refute_by_first(effort, [(3, 3)], lambda cube: _gap(cube) > 1, words, _TREE_AND_BEST, checked)
 
 
 def _gap(cube: Hypercube) -> int:
@@ -155,7 +161,7 @@ def _gap(cube: Hypercube) -> int:
 WORSE_SINK = Hypercube(4, (), [(0, 4), (1, 3), (1, 5), (4, 5), (4, 6), (8, 9), (10, 11), (12, 13), (14, 15)])
 
 
-def surrounded(n: int) -> Hypercube:
+def surrounded_sink(n: int) -> Hypercube:
     """Node 0 alone has no faulty link: those of its neighbours to all others have one, and who is left is joined in pairs.
 
     A tree with the sink 0 crosses 0 + 1 + ... + (n - 1) of them, since a subcube of dimension k around 0 has k neighbours;
@@ -169,7 +175,7 @@ def surrounded(n: int) -> Hypercube:
     return Hypercube(n, (), sorted(links))
 
 
-@ledger.claim(
+@registry.claim(
     "sink-with-fault",
     where="section 3.1",
     states="[A sink with a faulty link never has a better tree than the best sink without.]",
@@ -178,21 +184,23 @@ def surrounded(n: int) -> Hypercube:
 )
 def sink_with_fault(effort: Effort) -> Verdict:
     """Exact for Q_2, Q_3 and Q_4 up to some links; then a witness found by taking links from ``surrounded(4)``."""
-    top = effort.pick(full=8, quick=4)
+    top = effort.by_effort(full=8, quick=4)
     sizes = [(n, links, 0) for n in (2, 3) for links in range(n * 2 ** (n - 1) + 1)]
     sizes += [(4, links, 0) for links in range(top + 1)] + [(d, 0, f) for d in (2, 3, 4) for f in range(2**d + 1)]
     for n, links, f in effort.each(sizes, "all link and node sets"):
         effort.applied += math.comb(n * 2 ** (n - 1), links) * math.comb(2**n, f)
         exact = exact_trees(n, links, f)
-        agree(
+        check_agreement(
             exact["optimum"],
             exact["optimum_any_sink"],
             f"the best tree with {links} faulty links and {f} nodes of Q_{n}",
         )
-    for n in effort.each(range(4, effort.pick(full=9, quick=7)), "a surrounded sink"):
-        best, free = optimal_tree(surrounded(n)), optimal_tree(surrounded(n), any_sink=True)
+    for n in effort.each(range(4, effort.by_effort(full=9, quick=7)), "a surrounded sink"):
+        best, free = optimal_tree(surrounded_sink(n)), optimal_tree(surrounded_sink(n), any_sink=True)
         told = [(t.sink, len(t.faulty_links)) for t in (best, free) if t is not None]
-        agree([told[0], told[-1][1]], [(0, n * (n - 1) // 2), n + 1], f"best trees around a surrounded sink of Q_{n}")
+        check_agreement(
+            [told[0], told[-1][1]], [(0, n * (n - 1) // 2), n + 1], f"best trees around a surrounded sink of Q_{n}"
+        )
     words = "faulty links of the best tree over sinks with FAULT = 0, and over all labels"
     python = "[len(fc.optimal_tree(cube).faulty_links), len(fc.optimal_tree(cube, any_sink=True).faulty_links)]"
     return Verdict(
@@ -207,7 +215,7 @@ def sink_with_fault(effort: Effort) -> Verdict:
 DOMINATION = (1, 2, 2, 4, 7, 12)
 
 
-@ledger.claim(
+@registry.claim(
     "fewest-links-without-sink",
     where="after Theorem 3",
     states="[2^(n-1) faulty links at the least leave no sink, and 1, 2, 2, 4, 7, 12 faulty nodes for n = 1, ..., 6.]",
@@ -215,13 +223,15 @@ DOMINATION = (1, 2, 2, 4, 7, 12)
 )
 def fewest_without_sink(effort: Effort) -> Verdict:
     """No sink means an edge cover by links, of 2^(n-1) at the least, or a dominating set of nodes: by integer programming."""
-    largest = effort.pick(full=6, quick=4)
+    largest = effort.by_effort(full=6, quick=4)
     for n in range(1, largest + 1):
         effort.step(f"Q_{n}")
-        nodes = _dominating(n)
-        effort.applies()
-        agree(len(nodes), DOMINATION[n - 1], f"fewest faulty nodes of Q_{n} without a sink")
-        agree(find_tree(Hypercube(n, nodes)) is None, True, f"{len(nodes)} faulty nodes of Q_{n} leave no sink")
+        nodes = _dominating_set(n)
+        effort.count_if_applicable()
+        check_agreement(len(nodes), DOMINATION[n - 1], f"fewest faulty nodes of Q_{n} without a sink")
+        check_agreement(
+            find_tree(Hypercube(n, nodes)) is None, True, f"{len(nodes)} faulty nodes of Q_{n} leave no sink"
+        )
     return Verdict(
         "holds",
         "links: proved, a perfect matching; nodes: a sink is a node with no faulty one within distance 1, so that fewest are a "
@@ -230,7 +240,7 @@ def fewest_without_sink(effort: Effort) -> Verdict:
     )
 
 
-def _dominating(n: int) -> list[int]:
+def _dominating_set(n: int) -> list[int]:
     """A smallest dominating set of Q_n."""
     import numpy as np
     from scipy.optimize import Bounds, LinearConstraint, milp

@@ -15,19 +15,19 @@ from collections.abc import Callable, Iterator
 from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.algorithms.trees_lattice import exhaust
 from fastcube.audit import cubes
-from fastcube.audit.claims import Effort, Ledger, Verdict, Witness, agree
+from fastcube.audit.claims import ClaimRegistry, Effort, Verdict, Witness, check_agreement
 from fastcube.audit.cubes import links_of
 from fastcube.exact.enumeration import exact_trees
 from fastcube.networks.hypercube import Hypercube
 
-ledger = Ledger("leu_kuo")
+registry = ClaimRegistry("leu_kuo")
 
 
 #: A witness on one cube, ``cube`` in the expression.
-witness = functools.partial(cubes.witness, name="cube")
+witness = functools.partial(cubes.cube_witness, name="cube")
 
 
-def told(found: Witness, wanted: object, checked: str = "the example itself") -> Verdict:
+def example_verdict(found: Witness, wanted: object, checked: str = "the example itself") -> Verdict:
     """Whether what a worked example's line gives is what is printed."""
     return Verdict("holds" if found.value == wanted else "refuted", checked, found)
 
@@ -38,17 +38,17 @@ def tree_witness(words: str, tree: CommunicationTree, python: str) -> Witness:
     return witness(words, tree.cube, f"(lambda tree: {python})({made})")
 
 
-def first_cube(effort: Effort, sizes: list[tuple[int, int]], bad: Callable[[Hypercube], bool]) -> Hypercube | None:
+def find_first_cube(effort: Effort, sizes: list[tuple[int, int]], bad: Callable[[Hypercube], bool]) -> Hypercube | None:
     """The first cube of these (n, links) that is ``bad``."""
     for n, links in sizes:
-        for cube in effort.each(cubes.cubes(n, links=links), f"Q_{n}, {links} faulty links"):
-            effort.applies()
+        for cube in effort.each(cubes.enumerate_cubes(n, links=links), f"Q_{n}, {links} faulty links"):
+            effort.count_if_applicable()
             if bad(cube):
                 return cube
     return None
 
 
-def refuted_by_first(
+def refute_by_first(
     effort: Effort,
     sizes: list[tuple[int, int]],
     bad: Callable[[Hypercube], bool],
@@ -58,7 +58,7 @@ def refuted_by_first(
     form: str = "",
 ) -> Verdict:
     """Refuted by the first cube of these (n, links) that is ``bad``, which ``python`` shows; not decided where none is."""
-    found = first_cube(effort, sizes, bad)
+    found = find_first_cube(effort, sizes, bad)
     if found is None:
         return Verdict("undecided", f"none of {effort.applied:,} link sets, by size, speaks against it")
     return Verdict("refuted", checked, witness(words, found, python, form=form))
@@ -76,7 +76,7 @@ def random_cubes(effort: Effort, n: int, count: int, seed: int) -> Iterator[Hype
 # ---------------------------------------------------------------- section 2
 
 
-@ledger.claim(
+@registry.claim(
     "property-1",
     where="Property 1",
     states="Q_n has n! 2^n communication trees, n >= 1 [pairs of a sink and an order of the dimensions].",
@@ -84,17 +84,17 @@ def random_cubes(effort: Effort, n: int, count: int, seed: int) -> Iterator[Hype
 )
 def property_1(effort: Effort) -> Verdict:
     """By listing them; as sets of links only half as many are different."""
-    largest = effort.pick(full=5, quick=4)
+    largest = effort.by_effort(full=5, quick=4)
 
     def wrong(n: int) -> Witness | None:
         shown = witness("trees listed", Hypercube(n), "len(list(fc.exhaust(cube)))")
         return shown if shown.value != math.factorial(n) * 2**n else None
 
     found = effort.first(range(1, largest + 1), wrong)
-    return Verdict.unless(found, f"proved by counting for all n; listed for Q_1, ..., Q_{largest}")
+    return Verdict.refuted_if(found, f"proved by counting for all n; listed for Q_1, ..., Q_{largest}")
 
 
-@ledger.claim(
+@registry.claim(
     "property-1-links",
     where="Property 1",
     states="[The n! 2^n trees of Q_n, n >= 1, are different as sets of links.]",
@@ -103,12 +103,14 @@ def property_1(effort: Effort) -> Verdict:
 )
 def property_1_links(effort: Effort) -> Verdict:
     """Trees by their undirected links: half as many as trees."""
-    largest = effort.pick(full=5, quick=4)
+    largest = effort.by_effort(full=5, quick=4)
     for n in range(1, largest + 1):
         trees = list(effort.each(exhaust(Hypercube(n)), f"Q_{n}"))
         effort.applied += len(trees)
         different = {frozenset(frozenset(link[1:]) for link in tree.links) for tree in trees}
-        agree(len(different), math.factorial(n) * 2 ** (n - 1), f"different sets of links of the trees of Q_{n}")
+        check_agreement(
+            len(different), math.factorial(n) * 2 ** (n - 1), f"different sets of links of the trees of Q_{n}"
+        )
     same = "[len({frozenset(link[1:]) for s in (0, 1) for link in fc.CommunicationTree(cube, s, (0,)).links}), 2]"
     words = "both trees of Q_1 are its one link"
     return Verdict(
@@ -116,27 +118,29 @@ def property_1_links(effort: Effort) -> Verdict:
     )
 
 
-def _of_all_trees(effort: Effort, right: str, words: str, python: str, proof: str = "proved", full: int = 4) -> Verdict:
+def _decide_all_trees(
+    effort: Effort, right: str, words: str, python: str, proof: str = "proved", full: int = 4
+) -> Verdict:
     """Refuted by the first tree for which the expression ``right`` in ``tree`` is not true; ``python`` shows it."""
-    holds, largest = eval(f"lambda tree: {right}"), effort.pick(full, full - 1)
+    holds, largest = eval(f"lambda tree: {right}"), effort.by_effort(full, full - 1)
     trees = (tree for n in range(1, largest + 1) for tree in exhaust(Hypercube(n)))
     found = effort.first(trees, lambda tree: None if holds(tree) else tree_witness(words, tree, python), "all trees")
-    return Verdict.unless(found, f"{proof}; all trees of Q_1, ..., Q_{largest}")
+    return Verdict.refuted_if(found, f"{proof}; all trees of Q_1, ..., Q_{largest}")
 
 
-@ledger.claim("property-2", where="Property 2", states="A communication tree of Q_n, n >= 1, has 2^n - 1 links.")
+@registry.claim("property-2", where="Property 2", states="A communication tree of Q_n, n >= 1, has 2^n - 1 links.")
 def property_2(effort: Effort) -> Verdict:
     """All trees of small cubes."""
     links = "len({frozenset(link[1:]) for link in tree.links})"
     right = f"{links} == 2**tree.n - 1"
-    return _of_all_trees(effort, right, "links of the tree", links, "proved by the paper's sum", full=5)
+    return _decide_all_trees(effort, right, "links of the tree", links, "proved by the paper's sum", full=5)
 
 
 _ACTIVE = "[[v for v in range(2**tree.n) if tree.role(v, i) == 'active'] for i in range(tree.n)]"
 _STAGES = "range(tree.n)"
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-1",
     where="Theorem 1",
     states="A node that is active at stage i has n - i - 1 neighbours that are active then, in every tree of Q_n, n >= 1.",
@@ -146,20 +150,20 @@ def theorem_1(effort: Effort) -> Verdict:
     beside = f"[[sum(v ^ 1 << k in now for k in {_STAGES}) for v in now] for now in {_ACTIVE}]"
     right = f"all(set(counts) == {{tree.n - i - 1}} for i, counts in enumerate({beside}))"
     words = "active neighbours of each active node, stage by stage"
-    return _of_all_trees(effort, right, words, beside)
+    return _decide_all_trees(effort, right, words, beside)
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-2", where="Theorem 2", states="At stage i 2^(n-i-1) nodes are active, in every tree of Q_n, n >= 1."
 )
 def theorem_2(effort: Effort) -> Verdict:
     """Roles of all nodes of all trees."""
     counts = f"[len(now) for now in {_ACTIVE}]"
     right = f"{counts} == [2 ** (tree.n - i - 1) for i in {_STAGES}]"
-    return _of_all_trees(effort, right, "active nodes, stage by stage", counts)
+    return _decide_all_trees(effort, right, "active nodes, stage by stage", counts)
 
 
-@ledger.claim(
+@registry.claim(
     "idle-afterwards",
     where="section 2.2",
     states="A node that is active at one stage is idle at all later ones, in every tree of Q_n, n >= 1.",
@@ -169,10 +173,10 @@ def idle_afterwards(effort: Effort) -> Verdict:
     roles = f"[[tree.role(v, i) for i in {_STAGES}] for v in range(2**tree.n)]"
     right = f"all(set(r[r.index('active') + 1:]) <= {{'idle'}} for r in {roles} if 'active' in r)"
     proof = "proved: from then on its bit d_i is that of r, which equation (3) asks for"
-    return _of_all_trees(effort, right, "roles of the nodes, stage by stage", roles, proof)
+    return _decide_all_trees(effort, right, "roles of the nodes, stage by stage", roles, proof)
 
 
-@ledger.claim(
+@registry.claim(
     "one-partner",
     where="section 2.2",
     states=(
@@ -191,20 +195,20 @@ def one_partner(effort: Effort) -> Verdict:
     words = "partners of each node that is not idle, stage by stage"
     right = f"all(set(stage) == {{1}} for stage in {met})"
     proof = "proved: across d_i the roles change, across a later dimension they do not"
-    return _of_all_trees(effort, right, words, met, proof)
+    return _decide_all_trees(effort, right, words, met, proof)
 
 
-@ledger.claim(
+@registry.claim(
     "example-1",
     where="Example 1",
     states="In the tree with the sink 010 and the order (1, 2, 0) node 110 is passive, then active, then idle.",
 )
 def example_1(effort: Effort) -> Verdict:
     """Figure 3b: sink 010, order (1, 2, 0)."""
-    effort.applies()
+    effort.count_if_applicable()
     tree = CommunicationTree(Hypercube(3), 0b010, (1, 2, 0))
     found = tree_witness("roles of node 110", tree, "[tree.role(0b110, i) for i in range(3)]")
-    return told(found, ["passive", "active", "idle"])
+    return example_verdict(found, ["passive", "active", "idle"])
 
 
 # ---------------------------------------------------------------- section 3.1
@@ -212,7 +216,7 @@ def example_1(effort: Effort) -> Verdict:
 EXAMPLE_2 = Hypercube(3, (), [(0b100, 0b101), (0b101, 0b111), (0b001, 0b011)])
 
 
-@ledger.claim(
+@registry.claim(
     "example-2",
     where="Example 2",
     states=(
@@ -222,14 +226,16 @@ EXAMPLE_2 = Hypercube(3, (), [(0b100, 0b101), (0b101, 0b111), (0b001, 0b011)])
 )
 def example_2(effort: Effort) -> Verdict:
     """Every COST that the example prints."""
-    effort.applies()
+    effort.count_if_applicable()
     python = "(lambda t: [str(t), len(t.faulty_links), [list(c.values()) for c in t.costs]])(fc.find_tree(cube))"
     found = witness("the tree, its faulty links, and the COSTs of each step", EXAMPLE_2, python)
-    found = found.written("{0}; {1}; {2[0]}, then {2[1]}")
-    return told(found, ["sink 000, order (2, 0, 1)", 0, [[1, 0, 1], [0, 1]]], "the example itself, COST by COST")
+    found = found.with_form("{0}; {1}; {2[0]}, then {2[1]}")
+    return example_verdict(
+        found, ["sink 000, order (2, 0, 1)", 0, [[1, 0, 1], [0, 1]]], "the example itself, COST by COST"
+    )
 
 
-@ledger.claim(
+@registry.claim(
     "equation-7",
     where="equation (7)",
     states="COST(j) adds FAULT(neib(u, j))[k] over u in USED_N and k in USED_D.",
@@ -238,32 +244,32 @@ def example_2(effort: Effort) -> Verdict:
 )
 def equation_7(effort: Effort) -> Verdict:
     """The second step of Example 2, with USED_N = {000, 010} and USED_D = {1}, by the letter."""
-    effort.applies()
+    effort.count_if_applicable()
     python = "[sum(fc.detect(cube)[u ^ 1 << j].item() >> 1 & 1 for u in (0b000, 0b010)) for j in (0, 2)]"
     found = witness(
         "COST(0) and COST(2) by the letter in the second step of Example 2, which prints 0 and 1", EXAMPLE_2, python
     )
-    return told(found, [0, 1], "Example 2 itself")
+    return example_verdict(found, [0, 1], "Example 2 itself")
 
 
 def _no_sink(cube: Hypercube) -> bool:
     return find_tree(cube) is None
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-3",
     where="Theorem 3",
     states="FIND_TREE finds a sink in Q_n, n >= 1, whenever fewer than 2^(n-1) links are faulty.",
 )
 def theorem_3(effort: Effort) -> Verdict:
     """Links below 2^(n-1) have fewer than 2^n ends; exact shares besides."""
-    last = effort.pick(full=6, quick=3)
+    last = effort.by_effort(full=6, quick=3)
     sizes = [(n, k) for n in (1, 2, 3) for k in range(2 ** (n - 1))] + [(4, k) for k in range(last + 1)]
     for n, k in effort.each(sizes, "all link sets"):
         effort.applied += math.comb(n * 2 ** (n - 1), k)
         if exact_trees(n, k)["sink"] != 1:
-            found = first_cube(effort, [(n, k)], _no_sink)
-            agree(found is None, False, "exact_trees and find_tree, whether some fault set leaves no sink")
+            found = find_first_cube(effort, [(n, k)], _no_sink)
+            check_agreement(found is None, False, "exact_trees and find_tree, whether some fault set leaves no sink")
             shown = witness("no sink is found", found or Hypercube(n), "fc.find_tree(cube) is None")
             return Verdict("refuted", "link sets by size", shown)
     return Verdict(
@@ -271,7 +277,7 @@ def theorem_3(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "beyond-theorem-3",
     where="section 3.2",
     states="Beyond 2^(n-1) faulty links too, FIND_TREE finds a tree of Q_n, n >= 1, if some node has no faulty link.",
@@ -289,17 +295,19 @@ def beyond_theorem_3(effort: Effort) -> Verdict:
             "[fc.find_tree(cube) is not None, fc.detect(cube).tolist()]",
         )
 
-    most = effort.pick(full=12, quick=5)
-    small = (cube for n, last in ((2, 4), (3, most)) for k in range(last + 1) for cube in cubes.cubes(n, links=k))
+    most = effort.by_effort(full=12, quick=5)
+    small = (
+        cube for n, last in ((2, 4), (3, most)) for k in range(last + 1) for cube in cubes.enumerate_cubes(n, links=k)
+    )
     rng = random.Random(7)
     drawn = (
         Hypercube(n, (), rng.sample(links_of(n), rng.randint(2 ** (n - 1), 2**n))) for n in (4, 5) for _ in range(100)
     )
     found = effort.first(itertools.chain(small, drawn), wrong)
-    return Verdict.unless(found, f"all link sets of Q_2 and of Q_3 up to {most}, and drawn ones of Q_4 and Q_5")
+    return Verdict.refuted_if(found, f"all link sets of Q_2 and of Q_3 up to {most}, and drawn ones of Q_4 and Q_5")
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-3-raised",
     where="Theorem 3",
     states="[2^(n-1) faulty links of Q_n, n >= 1, always leave a sink, too.]",
@@ -309,8 +317,8 @@ def beyond_theorem_3(effort: Effort) -> Verdict:
 def theorem_3_raised(effort: Effort) -> Verdict:
     """A perfect matching touches every node."""
     for n in effort.each(range(1, 9)):
-        effort.applies()
-        agree(
+        effort.count_if_applicable()
+        check_agreement(
             _no_sink(Hypercube(n, (), [(u, u | 1) for u in range(0, 2**n, 2)])),
             True,
             f"a matching of Q_{n} leaves no sink",
@@ -320,7 +328,7 @@ def theorem_3_raised(effort: Effort) -> Verdict:
     return Verdict("refuted", checked, witness(words, Hypercube(1, (), [(0, 1)]), "fc.find_tree(cube) is None"))
 
 
-@ledger.claim(
+@registry.claim(
     "equation-8",
     where="Theorem 4, equation (8)",
     states="The loops of FIND_TREE that set the order take 6 2^n - n^2 - 4n - 7 passes in all, n >= 1, which is O(2^n).",
@@ -329,18 +337,20 @@ def theorem_3_raised(effort: Effort) -> Verdict:
 def equation_8(effort: Effort) -> Verdict:
     """The sum of the proof, term by term: a COST of 2^(n-i-1) (i+1) steps for i + 1 dimensions, and 2^(n-i-1) for USED_N."""
     for n in effort.each(range(1, 63), "equation (8)"):
-        effort.applies()
+        effort.count_if_applicable()
         terms = sum((i + 1) * 2 ** (n - i - 1) * (i + 1) + 2 ** (n - i - 1) for i in range(1, n))
-        agree(terms, 6 * 2**n - n * n - 4 * n - 7, f"equation (8) at n = {n}")
+        check_agreement(terms, 6 * 2**n - n * n - 4 * n - 7, f"equation (8) at n = {n}")
     return Verdict("holds", "the sum for n = 1, ..., 62; the scan for a sink adds at most 2^n steps")
 
 
-@ledger.claim(
+@registry.claim(
     "detect",
     where="section 3.1",
     states="DETECT gives node 101 the word 011 in the cube of Figure 9: its links of dimensions 0 and 1 are faulty.",
 )
-def detected(effort: Effort) -> Verdict:
+def example_detect_word(effort: Effort) -> Verdict:
     """Figure 9's one word that the text prints."""
-    effort.applies()
-    return told(witness("FAULT(101)", EXAMPLE_2, "fc.detect(cube)[0b101].item()").written("{value:node}"), 0b011)
+    effort.count_if_applicable()
+    return example_verdict(
+        witness("FAULT(101)", EXAMPLE_2, "fc.detect(cube)[0b101].item()").with_form("{value:node}"), 0b011
+    )

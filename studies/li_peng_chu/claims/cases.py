@@ -11,16 +11,16 @@ import random
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Container, Iterator
 
-from fastcube.algorithms.dualcube import offline
+from fastcube.algorithms.dualcube import route_offline
 from fastcube.algorithms.paths import Route
-from fastcube.audit.claims import agree
+from fastcube.audit.claims import check_agreement
 from fastcube.networks.dualcube import DualCube
-from fastcube.networks.network import bits_down
+from fastcube.networks.network import descending_bits
 
 Case = tuple[DualCube, int]
 
 #: Cases of one (m, k) that a hunt tries.
-HUNTED = 300
+RANDOM_CASES = 300
 
 #: Faults of Q_8, the fewest and the first of these, among which it is 4-safe and the greedy T_4(0) of reading B2 stops.
 STOP_8_4 = (32, 64, 129, 130, 132, 136)
@@ -43,7 +43,7 @@ def all_cases(m: int, k: int, most: int | None = None) -> Iterator[DualCube]:
                 yield dual
 
 
-def hunt(m: int, k: int, seed: int, cases: int = HUNTED, always: Collection[int] = ()) -> Iterator[Case]:
+def random_cases(m: int, k: int, seed: int, cases: int = RANDOM_CASES, always: Collection[int] = ()) -> Iterator[Case]:
     """Random k-safe DC(m) within the fault limit, most at it, with faults crowded around 0 and t; t nonfaulty.
 
     The faults ``always``, which must leave DC(m) k-safe, are in every case.
@@ -75,14 +75,14 @@ def hunt(m: int, k: int, seed: int, cases: int = HUNTED, always: Collection[int]
         yield DualCube(m, faults), t
 
 
-def routed(dual: DualCube, t: int, k: int, variant: str) -> Route:
+def check_route(dual: DualCube, t: int, k: int, variant: str) -> Route:
     """What Algorithm 3 does with a message from 0, which is delivered over links that are there and past no fault."""
-    found = offline(dual, 0, t, k, variant)
+    found = route_offline(dual, 0, t, k, variant)
     if found.outcome == "delivered":
         path = found.path
         linked = all(dual.is_link(u, v) for u, v in itertools.pairwise(path))
         whole = path[0] == 0 and path[-1] == t and linked and not any(map(dual.is_faulty, path))
-        agree(whole, True, f"whether {path} is a nonfaulty path from 0 to {t} of {dual!r}")
+        check_agreement(whole, True, f"whether {path} is a nonfaulty path from 0 to {t} of {dual!r}")
     return found
 
 
@@ -91,7 +91,9 @@ def nonfaulty_others(dual: DualCube) -> Iterator[int]:
     return (t for t in range(1, 2**dual.bits) if not dual.is_faulty(t))
 
 
-def reach(dual: DualCube, start: int, dims: int, deepest: int | None = None, goal: int | None = None) -> dict[int, int]:
+def reachable_distances(
+    dual: DualCube, start: int, dims: int, deepest: int | None = None, goal: int | None = None
+) -> dict[int, int]:
     """Distance from ``start`` of the nodes that nonfaulty paths along ``dims`` reach, up to ``deepest`` or until ``goal``."""
     seen, queue = {start: 0}, deque([start])
     while queue and goal not in seen:
@@ -116,7 +118,7 @@ def tree_faults(
     found: list[list[int]] = []
 
     def search(faults: frozenset[int], start: int) -> None:
-        tree, whole = grow(faults, 0, k, 2**n - 1, highest=True)
+        tree, whole = grow_tree(faults, 0, k, 2**n - 1, highest=True)
         order = list(tree)
         if bad(order if whole else None, faults):
             found.append(sorted(faults))
@@ -128,7 +130,7 @@ def tree_faults(
     return min(found, key=lambda f: (len(f), f), default=None)
 
 
-def grow(faults: Container[int], root: int, k: int, dims: int, highest: bool) -> tuple[dict[int, int], bool]:
+def grow_tree(faults: Container[int], root: int, k: int, dims: int, highest: bool) -> tuple[dict[int, int], bool]:
     """A fault-free T_k(root), grown stage by stage, each node taking its highest or lowest free dimension; whether it is whole.
 
     Nodes with their parents, as they come in, up to where it stops.  With ``highest`` this is the tree of reading B2; the paper
@@ -137,7 +139,7 @@ def grow(faults: Container[int], root: int, k: int, dims: int, highest: bool) ->
     tree = {root: root}
     for _ in range(k):
         for u in list(tree):
-            free = (d for d in bits_down(dims & ~(u ^ root)) if u ^ d not in tree and u ^ d not in faults)
+            free = (d for d in descending_bits(dims & ~(u ^ root)) if u ^ d not in tree and u ^ d not in faults)
             d = next(free, 0) if highest else min(free, default=0)
             if not d:
                 return tree, False
@@ -145,39 +147,41 @@ def grow(faults: Container[int], root: int, k: int, dims: int, highest: bool) ->
     return tree, True
 
 
-def grown(faults: Container[int], root: int, k: int, dims: int, highest: bool) -> dict[int, int] | None:
-    """The tree of :func:`grow`; None where it stops."""
-    tree, whole = grow(faults, root, k, dims, highest)
+def complete_tree(faults: Container[int], root: int, k: int, dims: int, highest: bool) -> dict[int, int] | None:
+    """The tree of :func:`grow_tree`; None where it stops."""
+    tree, whole = grow_tree(faults, root, k, dims, highest)
     return tree if whole else None
 
 
-def across(faults: Container[int], s: int, t: int, k: int, dims: int, highest: bool) -> list[int] | None:
-    """Hypercube_Routing's path from s to t (reading B5) with trees of :func:`grown`; None where a step finds nothing.
+def hypercube_path(faults: Container[int], s: int, t: int, k: int, dims: int, highest: bool) -> list[int] | None:
+    """Hypercube_Routing's path from s to t (reading B5) with trees of :func:`complete_tree`; None where a step finds nothing.
 
     ``dims`` are the dimensions of the cube; for k = 0 it is a shortest fault-free path.
     """
     if s == t:
         return [s]
     if k == 0:
-        return shortest(faults, s, t, dims)
-    d = max(bits_down((s ^ t) & dims))
+        return shortest_path(faults, s, t, dims)
+    d = max(descending_bits((s ^ t) & dims))
     inside = [v for v in nodes_along(s, dims) if v in faults]
     if 2 * sum((v ^ t) & d == 0 for v in inside) > len(inside):
         path = (
-            across(faults, t, s, k, dims, highest) if 2 * sum((v ^ s) & d == 0 for v in inside) <= len(inside) else None
+            hypercube_path(faults, t, s, k, dims, highest)
+            if 2 * sum((v ^ s) & d == 0 for v in inside) <= len(inside)
+            else None
         )
         return None if path is None else path[::-1]
-    tree = grown(faults, s, k, dims, highest)
+    tree = complete_tree(faults, s, k, dims, highest)
     if tree is None:
         return None
-    beside = {x: u for u in tree for x in (u ^ b for b in bits_down(dims)) if x not in tree and x not in faults}
+    beside = {x: u for u in tree for x in (u ^ b for b in descending_bits(dims)) if x not in tree and x not in faults}
     for x, u in (*tree.items(), *beside.items()):
         if not (x ^ t) & d or x ^ d not in faults:
             way = [x] if x in tree else [x, u]
             while way[-1] != s:
                 way.append(tree[way[-1]])
             way = way[::-1] + ([x ^ d] if (x ^ t) & d else [])
-            rest = across(faults, way[-1], t, k - 1, dims ^ d, highest)
+            rest = hypercube_path(faults, way[-1], t, k - 1, dims ^ d, highest)
             if rest is not None:
                 return way + rest[1:]
     return None
@@ -186,17 +190,17 @@ def across(faults: Container[int], s: int, t: int, k: int, dims: int, highest: b
 def nodes_along(root: int, dims: int) -> list[int]:
     """The nodes of the cube of a node along some dimensions."""
     nodes = [root]
-    for d in bits_down(dims):
+    for d in descending_bits(dims):
         nodes += [v ^ d for v in nodes]
     return nodes
 
 
-def shortest(faults: Container[int], s: int, t: int, dims: int) -> list[int] | None:
+def shortest_path(faults: Container[int], s: int, t: int, dims: int) -> list[int] | None:
     """A shortest fault-free path inside a cube."""
     before, queue = {s: s}, deque([s])
     while queue and t not in before:
         u = queue.popleft()
-        for v in (u ^ d for d in bits_down(dims)):
+        for v in (u ^ d for d in descending_bits(dims)):
             if v not in before and v not in faults:
                 before[v] = u
                 queue.append(v)
@@ -208,13 +212,13 @@ def shortest(faults: Container[int], s: int, t: int, dims: int) -> list[int] | N
     return path[::-1]
 
 
-def keeps_safe(n: int, k: int, faults: frozenset[int]) -> bool:
+def is_k_safe(n: int, k: int, faults: frozenset[int]) -> bool:
     """Whether Q_n with these faults is k-safe."""
     beside = Counter(v ^ 1 << i for v in faults for i in range(n))
     return n - max(beside.values(), default=0) >= k
 
 
-def saturated(n: int, k: int, seed: int) -> frozenset[int]:
+def saturated_faults(n: int, k: int, seed: int) -> frozenset[int]:
     """Random faults of Q_n, node 0 not among them, to which none can be added without its being k-safe no longer."""
     beside: Counter[int] = Counter()
     faults = []
@@ -226,7 +230,7 @@ def saturated(n: int, k: int, seed: int) -> frozenset[int]:
     return frozenset(faults)
 
 
-def tree_by_halves(faults: Container[int], root: int, k: int, dims: int) -> dict[int, int]:
+def build_tree_by_halves(faults: Container[int], root: int, k: int, dims: int) -> dict[int, int]:
     """A fault-free T_k(root) in a k-safe cube of dimensions ``dims``, as each node's parent; the root is its own.
 
     Cut the cube along the dimension of a nonfaulty neighbour of the root: both halves are (k-1)-safe, and T_k is a T_(k-1)
@@ -234,6 +238,6 @@ def tree_by_halves(faults: Container[int], root: int, k: int, dims: int) -> dict
     """
     if k == 0:
         return {root: root}
-    d = next(d for d in bits_down(dims) if root ^ d not in faults)
-    far = tree_by_halves(faults, root ^ d, k - 1, dims ^ d)
-    return {**tree_by_halves(faults, root, k - 1, dims ^ d), **far, root ^ d: root}
+    d = next(d for d in descending_bits(dims) if root ^ d not in faults)
+    far = build_tree_by_halves(faults, root ^ d, k - 1, dims ^ d)
+    return {**build_tree_by_halves(faults, root, k - 1, dims ^ d), **far, root ^ d: root}

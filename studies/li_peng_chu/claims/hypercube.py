@@ -11,60 +11,61 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from fastcube.algorithms.spanning_flows import lower, set_of
-from fastcube.audit.claims import Effort, Outcome, Verdict, Witness, agree
+from fastcube.algorithms.spanning_flows import lower_nodes, set_of
+from fastcube.audit.claims import Effort, Outcome, Verdict, Witness, check_agreement
 from fastcube.measure.estimate import proportion
 from fastcube.measure.inventory import inventory
 from fastcube.networks.dualcube import DualCube
 from fastcube.networks.hypercube import Hypercube
 
-from .cases import STOP_10_4, across, fault_limit, keeps_safe, reach, routed
-from .choices import crossing
-from .network import ledger, witness
+from .cases import STOP_10_4, check_route, fault_limit, is_k_safe, reachable_distances
+from .cases import hypercube_path as across
+from .choices import is_crossing_possible
+from .network import dual_witness, registry
 
 CONDITIONS = "a k-safe n-cube with |F| < 2^k (n - k)"
 
 #: Cubes whose fault sets are all gone through: n and k.
-_ALL = [(n, k) for n in (2, 3, 4) for k in range(n // 2 + 1)]
+_ALL_TEXT = [(n, k) for n in (2, 3, 4) for k in range(n // 2 + 1)]
 
 
 def _cases(effort: Effort) -> Iterator[tuple[int, int, frozenset[int]]]:
     """n, k and faults within the conditions, node 0 nonfaulty: sets of Q_2, Q_3, Q_4, then random ones of Q_5 to Q_8."""
-    for n, k in _ALL:
-        most = min((n - k << k) - 1, effort.pick(8, 4))
+    for n, k in _ALL_TEXT:
+        most = min((n - k << k) - 1, effort.by_effort(8, 4))
         for f in range(most + 1):
             for chosen in itertools.combinations(range(1, 2**n), f):
                 faults = frozenset(chosen)
-                if keeps_safe(n, k, faults):
+                if is_k_safe(n, k, faults):
                     yield n, k, faults
     rng = random.Random(2008)
-    for _ in range(effort.pick(600, 60)):
+    for _ in range(effort.by_effort(600, 60)):
         n = rng.randrange(5, 9)
         k = rng.randrange(n // 2 + 1)
         near = [x for x in range(1, 2**n) if x.bit_count() <= 3]
         faults = frozenset[int]()
         for x in rng.sample(near, len(near)):
-            if len(faults) < (n - k << k) - 1 and keeps_safe(n, k, faults | {x}):
+            if len(faults) < (n - k << k) - 1 and is_k_safe(n, k, faults | {x}):
                 faults |= {x}
         yield n, k, faults
 
 
-def _range(effort: Effort) -> str:
-    few = effort.pick("", " (of at most 4)")
-    return f"all fault sets{few} of Q_2, Q_3, Q_4, k <= n/2, and {effort.pick(600, 60)} crowded ones of Q_5 to Q_8"
+def _checked_range(effort: Effort) -> str:
+    few = effort.by_effort("", " (of at most 4)")
+    return f"all fault sets{few} of Q_2, Q_3, Q_4, k <= n/2, and {effort.by_effort(600, 60)} crowded ones of Q_5 to Q_8"
 
 
 # ---------------------------------------------------------------- Hypercube_Routing
 
 
-def _shown(words: str, n: int, k: int, faults: frozenset[int], python: str, **data: int) -> Witness:
+def _cube_witness(words: str, n: int, k: int, faults: frozenset[int], python: str, **data: int) -> Witness:
     """A witness in Q_n: what ``python`` gives, where ``cube`` stands for it."""
     cube = Hypercube(n, faults)
     held = {"n": n, "faulty_nodes": sorted(faults), "k": k, **data}
     return Witness.of(f"Q_{n}, k = {k}: {words}", f"(lambda cube: {python})(fc.{cube.source()})", held)
 
 
-@ledger.claim(
+@registry.claim(
     "hypercube-path",
     where="section 2",
     states=f"In {CONDITIONS}, 0 <= k < n, a fault-free path joins any two nonfaulty nodes.",
@@ -75,20 +76,20 @@ def hypercube_path(effort: Effort) -> Verdict:
 
     def wrong(case: tuple[int, int, frozenset[int]]) -> Witness | None:
         n, k, faults = case
-        near = reach(DualCube(n, faults), 0, 2**n - 1)
+        near = reachable_distances(DualCube(n, faults), 0, 2**n - 1)
         missed = next((t for t in range(1, 2**n) if t not in near and t not in faults), None)
         if missed is None:
             return None
-        return _shown(f"no path from 0 to {missed}", n, k, faults, f"fc.distance(cube, 0, {missed})")
+        return _cube_witness(f"no path from 0 to {missed}", n, k, faults, f"fc.distance(cube, 0, {missed})")
 
-    return Verdict.unless(
+    return Verdict.refuted_if(
         effort.first(_cases(effort), wrong),
         "proved for all n and k < n: safe cubes are connected (docs/proofs.md; Latifi, Hegde & Naraghi-Pour 1994); besides, "
-        f"{_range(effort)}",
+        f"{_checked_range(effort)}",
     )
 
 
-@ledger.claim(
+@registry.claim(
     "hypercube-half",
     where="section 2",
     states=(
@@ -101,22 +102,22 @@ def hypercube_half(effort: Effort) -> Verdict:
 
     def wrong(case: tuple[int, int, frozenset[int]]) -> Witness | None:
         n, k, faults = case
-        near = reach(DualCube(n, faults), 0, 2**n - 1, k + 2)
+        near = reachable_distances(DualCube(n, faults), 0, 2**n - 1, k + 2)
         for i in range(n):
             if not any(v >> i & 1 for v in near):
                 lengths = f"[fc.distance(cube, 0, t) for t in range(2**{n}) if t >> {i} & 1 and not cube.is_faulty(t)]"
-                return _shown(f"links to the nodes across dimension {i}", n, k, faults, lengths)
+                return _cube_witness(f"links to the nodes across dimension {i}", n, k, faults, lengths)
         return None
 
-    return Verdict.unless(
+    return Verdict.refuted_if(
         effort.first(_cases(effort), wrong),
         "proved for all n and k < n as Lemma 1: else each of the 2^k (n - k) or more nodes in and next to what s reaches "
         "within k links of its half would be faulty or have a faulty neighbour across (docs/proofs.md); besides, "
-        f"{_range(effort)}",
+        f"{_checked_range(effort)}",
     )
 
 
-@ledger.claim(
+@registry.claim(
     "half-of-the-faults",
     where="section 2",
     states="At most half of the faults are in the half of the cube, n >= 1, in which the recursion goes on.",
@@ -130,36 +131,36 @@ def half_of_the_faults(effort: Effort) -> Verdict:
         n, k, faults = case
         for i in range(n):
             if 2 * min(sum(v >> i & 1 for v in faults), sum(not v >> i & 1 for v in faults)) > len(faults):
-                return _shown(
+                return _cube_witness(
                     f"faults across dimension {i}", n, k, faults, f"sum(v >> {i} & 1 for v in cube.faulty_nodes)"
                 )
         return None
 
-    return Verdict.unless(
-        effort.first(_cases(effort), wrong), f"of two parts one is no more than half; {_range(effort)}"
+    return Verdict.refuted_if(
+        effort.first(_cases(effort), wrong), f"of two parts one is no more than half; {_checked_range(effort)}"
     )
 
 
-def _excess(effort: Effort, most: Callable[[int], int], why: str, holds: Outcome) -> Verdict:
+def _decide_excess(effort: Effort, most: Callable[[int], int], why: str, holds: Outcome) -> Verdict:
     """Shortest paths of the cases against d(s, t) and so many links more."""
     seen: dict[int, int] = {}
 
     def wrong(case: tuple[int, int, frozenset[int]]) -> Witness | None:
         n, k, faults = case
-        for t, length in reach(DualCube(n, faults), 0, 2**n - 1).items():
+        for t, length in reachable_distances(DualCube(n, faults), 0, 2**n - 1).items():
             seen[k] = max(seen.get(k, 0), length - t.bit_count())
             if length > t.bit_count() + most(k):
                 python = f"[fc.distance(cube, 0, {t}), {t.bit_count() + most(k)}]"
-                return _shown(f"links of a shortest path to {t}, and the bound", n, k, faults, python, t=t)
+                return _cube_witness(f"links of a shortest path to {t}, and the bound", n, k, faults, python, t=t)
         return None
 
     found = effort.first(_cases(effort), wrong)
     told = ", ".join(f"{excess} at k = {k}" for k, excess in sorted(seen.items()))
-    checked = f"{why}; the longest shortest path beyond d(s, t), {told}: {_range(effort)}"
-    return Verdict.unless(found, checked) if found else Verdict(holds, checked)
+    checked = f"{why}; the longest shortest path beyond d(s, t), {told}: {_checked_range(effort)}"
+    return Verdict.refuted_if(found, checked) if found else Verdict(holds, checked)
 
 
-@ledger.claim(
+@registry.claim(
     "hypercube-length",
     where="section 2",
     states=f"In {CONDITIONS}, k < n, some fault-free path has d(s, t) + O(k^2) links.",
@@ -167,7 +168,7 @@ def _excess(effort: Effort, most: Callable[[int], int], why: str, holds: Outcome
 )
 def hypercube_length(effort: Effort) -> Verdict:
     """A proof with a constant, tried on cases: shortest paths."""
-    return _excess(
+    return _decide_excess(
         effort,
         lambda k: 2 + k * (k + 5),  # 2, and twice j + 2 for j = 1, ..., k, there and back
         "proved for all n and k < n with 2 + k (k + 5): fewer than n faults leave one of n disjoint paths of at most "
@@ -177,7 +178,7 @@ def hypercube_length(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "hypercube-recursion",
     where="section 2",
     states=(
@@ -188,7 +189,7 @@ def hypercube_length(effort: Effort) -> Verdict:
 )
 def hypercube_recursion(effort: Effort) -> Verdict:
     """What is proved has twice these increments, there and back; shortest paths are tried."""
-    return _excess(
+    return _decide_excess(
         effort,
         lambda k: 2 + k * (k + 5) // 2,
         "not proved: k + 2 links into the other half can lead as many away from t, so that twice the increment is what is proved "
@@ -197,7 +198,7 @@ def hypercube_recursion(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "hypercube-time",
     where="section 2",
     states=(
@@ -208,7 +209,7 @@ def hypercube_recursion(effort: Effort) -> Verdict:
 )
 def hypercube_time(effort: Effort) -> Verdict:
     """The recursion's trees, grown: T_(k-i) in n - i dimensions, with the nodes next to it, against the fewest faults."""
-    largest = effort.pick(full=20, quick=14)
+    largest = effort.by_effort(full=20, quick=14)
 
     def wrong(case: tuple[int, int]) -> Witness | None:
         n, k = case
@@ -220,7 +221,7 @@ def hypercube_time(effort: Effort) -> Verdict:
         return None if found.value[0] <= found.value[1] else found
 
     sizes = [(n, k) for n in range(2, largest + 1) for k in range(1, n // 2 + 1)]
-    return Verdict.unless(
+    return Verdict.refuted_if(
         effort.first(sizes, wrong),
         "proved: for the least k >= 1, |F| >= 2^(k-1) (n - k + 1), so that the trees T_k, ..., T_1 with their neighbours, at "
         "most 2^(k+1) (n + 1) nodes, are no more than 8 |F|; k = 0 takes O(n) by the cited algorithm; besides, these trees, "
@@ -228,7 +229,7 @@ def hypercube_time(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "hypercube-algorithm",
     where="section 2",
     states=(
@@ -244,22 +245,26 @@ def hypercube_algorithm(effort: Effort) -> Verdict:
     for n, k, faults in effort.each([*_cases(effort), (10, 4, frozenset(STOP_10_4))]):
         for t in range(1, 2**n) if n <= 4 else (1, 2 ** (n - 1), 2**n - 1, 5):
             if t not in faults:
-                effort.applies()
+                effort.count_if_applicable()
                 ways = {how: across(faults, 0, t, k, 2**n - 1, how == "highest") for how in ("lowest", "highest")}
                 routes += Counter([next((how for how in ways if ways[how]), "neither")])
                 if not any(ways.values()) and k <= min(2, n // 2 - 1):
                     dual = DualCube(n, faults)
-                    if not crossing(dual, 0, t, k, 2**n - 1):
-                        return Verdict("refuted", f"whatever is chosen; {_range(effort)}", _stopped(dual, t, k))
+                    if not is_crossing_possible(dual, 0, t, k, 2**n - 1):
+                        return Verdict(
+                            "refuted",
+                            f"whatever is chosen; {_checked_range(effort)}",
+                            _stopped_tree_witness(dual, t, k),
+                        )
     return Verdict(
         "undecided",
         f"{routes['lowest']:,} of {routes.total():,} routes are found by taking the lowest free dimension first, "
         f"{routes['highest']:,} more by taking the highest, {routes['neither']:,} by neither: from 0 in "
-        f"{_range(effort)}, and in the 10-cube in which the tree of reading B2 stops (hypercube-greedy)",
+        f"{_checked_range(effort)}, and in the 10-cube in which the tree of reading B2 stops (hypercube-greedy)",
     )
 
 
-@ledger.claim(
+@registry.claim(
     "hypercube-greedy",
     where="section 2",
     states=(
@@ -279,29 +284,35 @@ def hypercube_greedy(effort: Effort) -> Verdict:
             dual = DualCube(n, faults)
             for t in range(1, 2**n) if n <= 4 else (1, 2 ** (n - 1), 2**n - 1):
                 if t not in faults:
-                    routes += effort.applies()
-                    if routed(dual, t, k + 1, "repaired").outcome != "delivered":
-                        return Verdict("refuted", "cubes by size", _stopped(dual, t, k))
+                    routes += effort.count_if_applicable()
+                    if check_route(dual, t, k + 1, "repaired").outcome != "delivered":
+                        return Verdict("refuted", "cubes by size", _stopped_tree_witness(dual, t, k))
     dual = DualCube(10, STOP_10_4)
     t = next(
-        (t for t in range(1, 2**10) if t not in STOP_10_4 and routed(dual, t, 5, "repaired").outcome == "failed"), None
+        (t for t in range(1, 2**10) if t not in STOP_10_4 and check_route(dual, t, 5, "repaired").outcome == "failed"),
+        None,
     )
-    checked = f"{routes:,} routes from 0 in cubes with k <= n/2 - 1 of {_range(effort)}: none fails; Q_10, k = 4: "
+    checked = (
+        f"{routes:,} routes from 0 in cubes with k <= n/2 - 1 of {_checked_range(effort)}: none fails; Q_10, k = 4: "
+    )
     if t is None:
         return Verdict("undecided", f"{checked}none fails")
     path = across(frozenset(STOP_10_4), 0, t, 4, 2**10 - 1, highest=False) or []
     words = f"a path from 0 to {t} by the lowest free dimension first: whether all its links are there, and some node is faulty"
     lowest = f"(lambda p: [all(cube.is_link(u, v) for u, v in zip(p, p[1:])), any(map(cube.is_faulty, p))])({path})"
     return Verdict(
-        "refuted", f"{checked}fails", _stopped(dual, t, 4), (_shown(words, 10, 4, frozenset(STOP_10_4), lowest, t=t),)
+        "refuted",
+        f"{checked}fails",
+        _stopped_tree_witness(dual, t, 4),
+        (_cube_witness(words, 10, 4, frozenset(STOP_10_4), lowest, t=t),),
     )
 
 
-def _stopped(dual: DualCube, t: int, k: int) -> Witness:
+def _stopped_tree_witness(dual: DualCube, t: int, k: int) -> Witness:
     words = (
         f"the cluster of node 0 is a {k}-safe {dual.m}-cube with few faults, yet T_{k}(0) of reading B2 stops growing"
     )
-    return witness(
+    return dual_witness(
         words, dual, f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k + 1}).reason", t=t, k=k
     )
 
@@ -309,7 +320,7 @@ def _stopped(dual: DualCube, t: int, k: int) -> Witness:
 # ---------------------------------------------------------------- Lemma 2's proof
 
 
-@ledger.claim(
+@registry.claim(
     "lemma-2-neighbours",
     where="Lemma 2, proof",
     states="A fault-free T_k(s) has 2^k (m - k + 1) neighbours or more in DC(m), 0 <= k <= m/2 [cross neighbours counted].",
@@ -321,7 +332,7 @@ def _stopped(dual: DualCube, t: int, k: int) -> Witness:
 )
 def lemma_2_neighbours(effort: Effort) -> Verdict:
     """The witness of tree-neighbours, with 2^k cross neighbours more."""
-    known = ledger["tree-neighbours"].decide(effort).witness
+    known = registry["tree-neighbours"].decide(effort).witness
     if known is None:
         return Verdict("undecided", "tree-neighbours has no witness")
     m, k = known.data["m"], known.data["k"]
@@ -331,11 +342,11 @@ def lemma_2_neighbours(effort: Effort) -> Verdict:
     return Verdict(
         "refuted",
         "the same as tree-neighbours, since each of the 2^k nodes has one cross neighbour, and all these are different",
-        witness(f"neighbours of T_{k}(0) in DC({m}), fewer than {2**k * (m - k + 1)}", dual, python, k=k),
+        dual_witness(f"neighbours of T_{k}(0) in DC({m}), fewer than {2**k * (m - k + 1)}", dual, python, k=k),
     )
 
 
-@ledger.claim(
+@registry.claim(
     "lemma-2-disjoint",
     where="Lemma 2, proof",
     states=(
@@ -350,8 +361,8 @@ def lemma_2_neighbours(effort: Effort) -> Verdict:
 def lemma_2_disjoint(effort: Effort) -> Verdict:
     """Where the virtual edges (w' : v) end."""
     python = "(lambda d: [d.position(d.cross(w)) for w in d.cluster_boundary([d.cross(0)])])(fc.{})"
-    for m in effort.each(range(2, effort.pick(7, 5))):
-        effort.applies()
+    for m in effort.each(range(2, effort.by_effort(7, 5))):
+        effort.count_if_applicable()
         dual = DualCube(m)
         others = dual.cluster_boundary([dual.cross(0)])
         ends = [dual.position(dual.cross(w)) for w in others]
@@ -360,7 +371,7 @@ def lemma_2_disjoint(effort: Effort) -> Verdict:
                 "refuted",
                 "proved for all m >= 2, k = 1: w and u' are in one cluster, which the position of w' names, and v has this "
                 "position",
-                witness(
+                dual_witness(
                     f"DC({m}), k = 1, u = s = 0: the position of v for every w in N(T_0(u'))",
                     dual,
                     python.format(dual.source()),
@@ -371,7 +382,7 @@ def lemma_2_disjoint(effort: Effort) -> Verdict:
     return Verdict("undecided", f"k = 1, DC(2) to DC({m}): the ends are different")
 
 
-@ledger.claim(
+@registry.claim(
     "time-bound",
     where="Lemmas 1 and 2, Theorem 1",
     states=(
@@ -382,29 +393,29 @@ def lemma_2_disjoint(effort: Effort) -> Verdict:
 )
 def time_bound(effort: Effort) -> Verdict:
     """T_k(0), grown among the fewest faults that need this k, one a cluster, with the nodes next to it."""
-    largest = effort.pick(full=20, quick=14)
+    largest = effort.by_effort(full=20, quick=14)
 
     def wrong(case: tuple[int, int]) -> Witness | None:
         m, k = case
         least = 0 if k == 0 else fault_limit(m, k - 1)  # with fewer a smaller k does
         dual = DualCube(m, [c << m for c in range(1, least + 1)])
-        agree(dual.is_safe(k), True, f"whether DC({m}) with a fault in each of {least} clusters is {k}-safe")
+        check_agreement(dual.is_safe(k), True, f"whether DC({m}) with a fault in each of {least} clusters is {k}-safe")
         looked = (
             f"[[2 * len(t) + len(d.cluster_boundary(t)), {4 * least + m + 2}] for t in [d.binomial_tree(0, {k})]][0]"
         )
         words = f"DC({m}), k = {k}: nodes of T_k(0) and next to it, and 4 |F| + m + 2"
-        found = witness(words, dual, f"(lambda d: {looked})(fc.{dual.source()})", k=k)
+        found = dual_witness(words, dual, f"(lambda d: {looked})(fc.{dual.source()})", k=k)
         return None if found.value[0] <= found.value[1] else found
 
     sizes = [(m, k) for m in range(1, largest + 1) for k in range(m // 2 + 1)]
-    return Verdict.unless(
+    return Verdict.refuted_if(
         effort.first(sizes, wrong),
         "proved: the least k >= 1 has |F| >= 2^(k-1) (m - k + 2), so that the 2^k (m + 1) nodes of T_k(s) and next to it are "
         f"4 |F| at the most for k <= m/2, and m + 2 for k = 0; besides, T_k(0) grown for m = 1, ..., {largest}, all k",
     )
 
 
-@ledger.claim(
+@registry.claim(
     "time-bound-any-k",
     where="Lemmas 1 and 2, Theorem 1",
     states="[The same for every k <= m/2 that the fault set allows, not the least alone.]",
@@ -414,24 +425,26 @@ def time_bound(effort: Effort) -> Verdict:
 )
 def time_bound_any_k(effort: Effort) -> Verdict:
     """The tree T_(k-1)(s), which both algorithms find first, for k = m/2 without faults."""
-    for m in effort.each(range(2, effort.pick(27, 19), 2)):
-        effort.applies()
-        agree(len(DualCube(m).binomial_tree(0, m // 2 - 1) or ()), 2 ** (m // 2 - 1), f"nodes of T_(k-1) in DC({m})")
+    for m in effort.each(range(2, effort.by_effort(27, 19), 2)):
+        effort.count_if_applicable()
+        check_agreement(
+            len(DualCube(m).binomial_tree(0, m // 2 - 1) or ()), 2 ** (m // 2 - 1), f"nodes of T_(k-1) in DC({m})"
+        )
     python = "[len(fc.DualCube(m).binomial_tree(0, m // 2 - 1)) / (0 + m) for m in (8, 16, 24)]"
     return Verdict(
         "refuted",
         "proved: without a fault T_(k-1)(s) has 2^(k-1) nodes, all but s to be asked; with k = m/2 that is no O(0 + m)",
-        witness("nodes of T_(k-1)(s) over |F| + m, k = m/2, without faults, m = 8, 16, 24", DualCube(1), python),
+        dual_witness("nodes of T_(k-1)(s) over |F| + m, k = m/2, without faults, m = 8, 16, 24", DualCube(1), python),
     )
 
 
 # ---------------------------------------------------------------- what is cited
 
 
-def _connected(n: int, faults: list[int]) -> bool:
+def _is_connected(n: int, faults: list[int]) -> bool:
     """Whether the nonfaulty nodes of Q_n are joined, by flooding all of them at once in words of 2^n bits."""
     nonfaulty: int = ((1 << 2**n) - 1) ^ set_of(faults)
-    low = [lower(n, i) for i in range(n)]
+    low = [lower_nodes(n, i) for i in range(n)]
     reached: int = nonfaulty & -nonfaulty
     before: int = 0
     while reached != before:
@@ -441,7 +454,7 @@ def _connected(n: int, faults: list[int]) -> bool:
     return reached == nonfaulty
 
 
-@ledger.claim(
+@registry.claim(
     "ten-cube-connected",
     where="section 1, after Najjar et al.",
     states="With 33% of its nodes faulty the 10-cube is still connected with probability 99%.",
@@ -451,8 +464,8 @@ def ten_cube_connected(effort: Effort) -> Verdict:
     share, stated = (
         inventory("li_peng_chu").value("ten-cube", name) / 100 for name in ("percent of nodes", "percent connected")
     )
-    f, rng, trials = round(share * 2**10), random.Random(10), effort.pick(30_000, 20_000)
-    joined = sum(_connected(10, rng.sample(range(2**10), f)) for _ in effort.each(range(trials)))
+    f, rng, trials = round(share * 2**10), random.Random(10), effort.by_effort(30_000, 20_000)
+    joined = sum(_is_connected(10, rng.sample(range(2**10), f)) for _ in effort.each(range(trials)))
     effort.applied += trials
     found = proportion(joined, trials, 1e-6)
     within = stated - 0.005 < found.low and found.high < stated + 0.005

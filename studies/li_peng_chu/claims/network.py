@@ -10,16 +10,24 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 
-from fastcube.audit.claims import Effort, Ledger, Verdict, Witness, agree
+from fastcube.audit.claims import ClaimRegistry, Effort, Verdict, Witness, check_agreement
 from fastcube.networks.dualcube import DualCube
 
-from .cases import STOP_8_4, grown, keeps_safe, reach, saturated, tree_by_halves, tree_faults
+from .cases import (
+    STOP_8_4,
+    build_tree_by_halves,
+    complete_tree,
+    is_k_safe,
+    reachable_distances,
+    saturated_faults,
+    tree_faults,
+)
 from .choices import trees
 
-ledger = Ledger("li_peng_chu")
+registry = ClaimRegistry("li_peng_chu")
 
 
-def witness(words: str, dual: DualCube, python: str, **data: object) -> Witness:
+def dual_witness(words: str, dual: DualCube, python: str, **data: object) -> Witness:
     """A witness on one dual-cube; where it has an end ``t``, from 0 to it."""
     faults = sorted(dual.faulty_nodes)  # type: ignore[arg-type]
     ends = {"s": 0} if "t" in data else {}
@@ -29,7 +37,7 @@ def witness(words: str, dual: DualCube, python: str, **data: object) -> Witness:
 # ---------------------------------------------------------------- the network
 
 
-@ledger.claim(
+@registry.claim(
     "distance",
     where="section 1",
     states="[d(s, t) of DC(m), m >= 1, is the Hamming distance, and 2 more between different clusters of one class.]",
@@ -37,21 +45,23 @@ def witness(words: str, dual: DualCube, python: str, **data: object) -> Witness:
 )
 def distance(effort: Effort) -> Verdict:
     """Breadth-first search without faults against Hamming distance, plus 2 between clusters of one class."""
-    for m in range(1, effort.pick(full=7, quick=5)):
+    for m in range(1, effort.by_effort(full=7, quick=5)):
         dual = DualCube(m)
         for s in effort.each(range(2**dual.bits) if m <= 3 else (0,), f"DC({m})"):
-            effort.applies()
-            for t, length in reach(dual, s, 2**dual.bits - 1).items():
+            effort.count_if_applicable()
+            for t, length in reachable_distances(dual, s, 2**dual.bits - 1).items():
                 if length != dual.intact_distance(s, t):
                     python = f"fc.distance(fc.{dual.source()}, {s}, {t})"
-                    return Verdict("refuted", f"all pairs up to DC({m})", witness("d(s, t)", dual, python, s=s, t=t))
+                    return Verdict(
+                        "refuted", f"all pairs up to DC({m})", dual_witness("d(s, t)", dual, python, s=s, t=t)
+                    )
     further = "DC(4)" if m == 4 else f"DC(4) to DC({m})"
     return Verdict(
         "holds", f"all pairs of DC(1) to DC(3); all nodes from node 0, to which any node can be moved, in {further}"
     )
 
 
-@ledger.claim(
+@registry.claim(
     "virtual-paths",
     where="section 2",
     states=(
@@ -61,9 +71,9 @@ def distance(effort: Effort) -> Verdict:
 )
 def virtual_paths(effort: Effort) -> Verdict:
     """All nodes that the paths of one cluster pair can use: u, v and the cluster of u'."""
-    largest = effort.pick(full=4, quick=3)
+    largest = effort.by_effort(full=4, quick=3)
 
-    def pairs() -> Iterator[tuple[DualCube, int, int]]:
+    def cluster_pairs() -> Iterator[tuple[DualCube, int, int]]:
         for m in range(1, largest + 1):
             dual = DualCube(m)
             firsts = [s for s in range(2**dual.bits) if dual.position(s) == 0]  # one node of each cluster
@@ -71,25 +81,25 @@ def virtual_paths(effort: Effort) -> Verdict:
 
     def wrong(case: tuple[DualCube, int, int]) -> Witness | None:
         dual, s, t = case
-        if _disjoint(dual, s, t):
+        if _has_disjoint_paths(dual, s, t):
             return None
         python = f"(lambda d: [[d.cross(u), d.cross(v)] for u, v in d.virtual_edges({s}, {t})])(fc.{dual.source()})"
-        return witness("where each path enters and leaves the cluster that it crosses", dual, python, s=s, t=t)
+        return dual_witness("where each path enters and leaves the cluster that it crosses", dual, python, s=s, t=t)
 
-    return Verdict.unless(
-        effort.first(pairs(), wrong),
+    return Verdict.refuted_if(
+        effort.first(cluster_pairs(), wrong),
         "proved for all m: the path of (u : v) runs through the cluster that u's position names, v' included, and different u "
         f"have different positions; besides, all pairs of clusters of DC(1) to DC({largest})",
     )
 
 
-def _disjoint(dual: DualCube, s: int, t: int) -> bool:
+def _has_disjoint_paths(dual: DualCube, s: int, t: int) -> bool:
     """Whether the virtual edges between two clusters have paths without common nodes, however these run."""
     dims = dual.cluster_dims(s)
     used: set[int] = set()
-    for u in reach(dual, s, dims):
+    for u in reachable_distances(dual, s, dims):
         v = (u & dims) | (t & ~dims)
-        path = {u, v, *reach(dual, dual.cross(u), dual.cluster_dims(dual.cross(u)))}
+        path = {u, v, *reachable_distances(dual, dual.cross(u), dual.cluster_dims(dual.cross(u)))}
         if path & used or dual.cross(v) not in path:
             return False
         used |= path
@@ -104,13 +114,13 @@ def _cubes(effort: Effort) -> Iterator[tuple[int, int, frozenset[int]]]:
     for n in (1, 2, 3):
         for size in range(2**n):
             for chosen in itertools.combinations(range(1, 2**n), size):
-                yield from ((n, k, frozenset(chosen)) for k in range(n + 1) if keeps_safe(n, k, frozenset(chosen)))
+                yield from ((n, k, frozenset(chosen)) for k in range(n + 1) if is_k_safe(n, k, frozenset(chosen)))
     yield 8, 4, frozenset(STOP_8_4)
-    for n in range(4, effort.pick(full=10, quick=8) + 1):
-        yield from ((n, k, saturated(n, k, seed)) for k in range(n + 1) for seed in range(5))
+    for n in range(4, effort.by_effort(full=10, quick=8) + 1):
+        yield from ((n, k, saturated_faults(n, k, seed)) for k in range(n + 1) for seed in range(5))
 
 
-@ledger.claim(
+@registry.claim(
     "tree-exists",
     where="section 2",
     states="In a k-safe Q_n, 0 <= k <= n, every nonfaulty node is the root of some fault-free T_k.",
@@ -120,23 +130,23 @@ def tree_exists(effort: Effort) -> Verdict:
 
     def wrong(case: tuple[int, int, frozenset[int]]) -> Witness | None:
         n, k, faults = case
-        if _is_tree(tree_by_halves(faults, 0, k, 2**n - 1), n, k, faults):
+        if _is_tree(build_tree_by_halves(faults, 0, k, 2**n - 1), n, k, faults):
             return None
         cube = DualCube(n, faults)
-        agree(
+        check_agreement(
             next(trees(cube, 0, k), None),
             None,
             f"trees by halves, and some tree, with k = {k} and faults {sorted(faults)}",
         )
-        return witness(
+        return dual_witness(
             f"k = {k}: no choice of children grows a tree", cube, f"fc.{cube.source()}.binomial_tree(0, {k})", k=k
         )
 
-    return Verdict.unless(
+    return Verdict.refuted_if(
         effort.first(_cubes(effort), wrong),
         "proved for all n and k: both halves of the cube along a nonfaulty link (s : r) are (k-1)-safe, and a T_(k-1) "
         "of s and one of r make a T_k(s) (docs/proofs.md); besides, built so in all k-safe Q_1, Q_2, Q_3, in Q_8 with "
-        f"tree-greedy's witness, and in random cubes, n <= {effort.pick(10, 8)}, all k, to which no fault can be added",
+        f"tree-greedy's witness, and in random cubes, n <= {effort.by_effort(10, 8)}, all k, to which no fault can be added",
     )
 
 
@@ -156,7 +166,7 @@ def _is_tree(parent: dict[int, int], n: int, k: int, faults: frozenset[int]) -> 
     return True
 
 
-@ledger.claim(
+@registry.claim(
     "tree-greedy",
     where="section 2",
     states="[T_k(s) is found in a k-safe Q_n, 0 <= k <= n/2, by reading B2: stage by stage, every node's first free child.]",
@@ -166,35 +176,35 @@ def _is_tree(parent: dict[int, int], n: int, k: int, faults: frozenset[int]) -> 
 )
 def tree_greedy(effort: Effort) -> Verdict:
     """All fault sets that the tree can meet, for small n; at (8, 4), the next size, the fewest faults that stop it."""
-    largest = effort.pick(full=7, quick=6)
+    largest = effort.by_effort(full=7, quick=6)
 
-    def stopping(n: int, k: int) -> Callable[[list[int] | None, frozenset[int]], bool]:
-        return lambda tree, faults: effort.applies(keeps_safe(n, k, faults)) and tree is None
+    def stopping_check(n: int, k: int) -> Callable[[list[int] | None, frozenset[int]], bool]:
+        return lambda tree, faults: effort.count_if_applicable(is_k_safe(n, k, faults)) and tree is None
 
     sizes = [(n, k, None) for n in range(1, largest + 1) for k in range(n // 2 + 1)]
     for n, k, most in effort.each([*sizes, (8, 4, 6)]):
-        faults = tree_faults(n, k, stopping(n, k), most)
+        faults = tree_faults(n, k, stopping_check(n, k), most)
         if faults is None:
             continue
-        agree(faults, list(STOP_8_4), "the fewest faults that stop the tree of reading B2")
+        check_agreement(faults, list(STOP_8_4), "the fewest faults that stop the tree of reading B2")
         dual = DualCube(n, faults)
         text = f"fc.{dual.source()}"
         words = "node 0's cluster is a 4-safe 8-cube with 6 < 2^4 (8 - 4) faults, yet a node of T_3(0) has no free child left"
-        other = grown(frozenset(faults), 0, k, 2**n - 1, highest=False) or {}
+        other = complete_tree(frozenset(faults), 0, k, 2**n - 1, highest=False) or {}
         links = [[v, parent] for v, parent in other.items() if v != parent]
         sound = "[len(t), all(d.is_link(*x) for x in t), any(d.is_faulty(v) for x in t for v in x)]"
         lowest = f"(lambda d, t: {sound})({text}, {links})"
         return Verdict(
             "refuted",
             f"all fault sets of Q_n for n <= {largest}, k <= n/2: it can; in Q_8, k = 4: not with these 6 faults, the fewest",
-            witness(words, dual, f"{text}.binomial_tree(0, {k})", k=k),
+            dual_witness(words, dual, f"{text}.binomial_tree(0, {k})", k=k),
             (
-                witness(
+                dual_witness(
                     "another T_4(0), by the lowest free dimension first: 15 links, none of a faulty node",
                     dual,
                     lowest,
                     k=k,
-                ).written("{0} links, all there: {1}, one of a faulty node: {2}"),
+                ).with_form("{0} links, all there: {1}, one of a faulty node: {2}"),
             ),
         )
     return Verdict(
@@ -202,7 +212,7 @@ def tree_greedy(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "tree-neighbours",
     where="section 2, proof of Lemma 1",
     states="A fault-free T_k(s) in a k-safe Q_m has 2^k (m - k) neighbours or more, 0 <= k <= m/2.",
@@ -214,19 +224,21 @@ def tree_greedy(effort: Effort) -> Verdict:
 def tree_neighbours(effort: Effort) -> Verdict:
     """The trees of reading B2 among all faults that they can meet, n <= 6; at (6, 3) the fewest faults that force a small one."""
 
-    def small(n: int, k: int) -> Callable[[list[int] | None, frozenset[int]], bool]:
-        def bad(tree: list[int] | None, _: frozenset[int]) -> bool:
+    def small_boundary_check(n: int, k: int) -> Callable[[list[int] | None, frozenset[int]], bool]:
+        def has_small_boundary(tree: list[int] | None, _: frozenset[int]) -> bool:
             if tree is None:
                 return False
-            effort.applies()
+            effort.count_if_applicable()
             least: int = 2**k * (n - k)
             return len({u ^ 1 << d for u in tree for d in range(n)} - set(tree)) < least
 
-        return bad
+        return has_small_boundary
 
     for n, k in effort.each([(d, k) for d in range(1, 7) for k in range(d // 2 + 1)]):
         limits = [None] if (n, k) != (6, 3) else range(2**n)
-        faults = next((f for most in limits if (f := tree_faults(n, k, small(n, k), most)) is not None), None)
+        faults = next(
+            (f for most in limits if (f := tree_faults(n, k, small_boundary_check(n, k), most)) is not None), None
+        )
         if faults is not None:
             dual = DualCube(n, faults)
             text = f"fc.{dual.source()}"
@@ -237,5 +249,5 @@ def tree_neighbours(effort: Effort) -> Verdict:
                 "not "
                 "with these faults, the fewest; the tree is one of the paper's, whatever else could have been chosen"
             )
-            return Verdict("refuted", checked, witness(words, dual, python, k=k))
+            return Verdict("refuted", checked, dual_witness(words, dual, python, k=k))
     return Verdict("holds", "all trees that reading B2 grows among faults of Q_n, n <= 6, k <= n/2")

@@ -13,48 +13,48 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from fastcube.algorithms.shortest import distance
-from fastcube.audit.claims import Effort, Verdict, Witness, agree
+from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
 from fastcube.networks.dualcube import DualCube
 
 from .cases import (
-    HUNTED,
+    RANDOM_CASES,
     STOP_8_4,
     STOP_10_4,
     Case,
     all_cases,
+    check_route,
     fault_limit,
-    hunt,
     nodes_along,
     nonfaulty_others,
-    reach,
-    routed,
+    random_cases,
+    reachable_distances,
 )
-from .choices import entries, exits, faults_around, found, has_edge
-from .network import ledger, witness
+from .choices import entry_nodes, exit_nodes, faults_around, has_edge, is_route_possible
+from .network import dual_witness, registry
 
 SMALL = [(1, 0), (2, 0), (2, 1)]
-HUNT = [(m, k) for m in range(3, 7) for k in range(m // 2 + 1)]
+RANDOM_SIZES = [(m, k) for m in range(3, 7) for k in range(m // 2 + 1)]
 
 CONDITIONS = "0 <= k <= m/2, DC(m) being k-safe with |F| < 2^k (m - k + 1), and any nonfaulty s and t"
 
 
-def _tried(effort: Effort) -> str:
-    """What :func:`_small` and :func:`_hunted` give, in words."""
+def _checked_range(effort: Effort) -> str:
+    """What :func:`_small_cases` and :func:`_random_cases` give, in words."""
     return (
-        f"all fault sets of DC(1) and DC(2), all k; {effort.pick(HUNTED, HUNTED // 10)} hunted cases at each k of DC(3) to "
-        "DC(6), and at DC(8), k = 4, with the faults that stop the greedy T_4(s)"
+        f"all fault sets of DC(1) and DC(2), all k; {effort.by_effort(RANDOM_CASES, RANDOM_CASES // 10)} hunted cases "
+        "at each k of DC(3) to DC(6), and at DC(8), k = 4, with the faults that stop the greedy T_4(s)"
     )
 
 
-def _hunted(effort: Effort) -> Iterator[tuple[int, Case]]:
+def _random_cases(effort: Effort) -> Iterator[tuple[int, Case]]:
     """Hunted cases with their k."""
-    count = effort.pick(HUNTED, HUNTED // 10)
-    for m, k, always in [*((m, k, ()) for m, k in HUNT), (8, 4, STOP_8_4)]:
-        for case in effort.each(hunt(m, k, 1, count, always), f"hunting in DC({m}), k = {k}"):
+    count = effort.by_effort(RANDOM_CASES, RANDOM_CASES // 10)
+    for m, k, always in [*((m, k, ()) for m, k in RANDOM_SIZES), (8, 4, STOP_8_4)]:
+        for case in effort.each(random_cases(m, k, 1, count, always), f"hunting in DC({m}), k = {k}"):
             yield k, case
 
 
-def _small(effort: Effort) -> Iterator[tuple[int, DualCube]]:
+def _small_cases(effort: Effort) -> Iterator[tuple[int, DualCube]]:
     """All small cases with their k."""
     for m, k in SMALL:
         for dual in effort.each(all_cases(m, k), f"DC({m}), k = {k}"):
@@ -64,7 +64,7 @@ def _small(effort: Effort) -> Iterator[tuple[int, DualCube]]:
 # ---------------------------------------------------------------- lemmas
 
 
-@ledger.claim(
+@registry.claim(
     "lemma-1",
     where="Lemma 1",
     states=(
@@ -77,21 +77,24 @@ def lemma_1(effort: Effort) -> Verdict:
 
     def wrong(case: tuple[int, DualCube]) -> Witness | None:
         k, dual = case
-        near = reach(dual, 0, dual.cluster_dims(0), k + 1)
+        near = reachable_distances(dual, 0, dual.cluster_dims(0), k + 1)
         if any(not dual.is_faulty(dual.cross(u)) for u in near):
             return None
         python = f"(lambda d: [[d.is_faulty(u), d.is_faulty(d.cross(u))] for u in range(2**d.m)])(fc.{dual.source()})"
-        return witness("whether each node of the cluster of 0 and its cross neighbour are faulty", dual, python, k=k)
+        return dual_witness(
+            "whether each node of the cluster of 0 and its cross neighbour are faulty", dual, python, k=k
+        )
 
-    cases = itertools.chain(_small(effort), ((k, dual) for k, (dual, _) in _hunted(effort)))
-    return Verdict.unless(
+    cases = itertools.chain(_small_cases(effort), ((k, dual) for k, (dual, _) in _random_cases(effort)))
+    return Verdict.refuted_if(
         effort.first(cases, wrong),
         "proved for all m and k <= m: else each of the 2^k (m - k + 1) or more nodes in and next to what s reaches within k "
-        f"links of its cluster would be faulty or have a faulty cross neighbour (docs/proofs.md); besides, {_tried(effort)}",
+        "links of its cluster would be faulty or have a faulty cross neighbour (docs/proofs.md); besides, "
+        + _checked_range(effort),
     )
 
 
-@ledger.claim(
+@registry.claim(
     "lemma-2",
     where="Lemma 2",
     states=(
@@ -105,16 +108,16 @@ def lemma_1(effort: Effort) -> Verdict:
 )
 def lemma_2(effort: Effort) -> Verdict:
     """Existence of a path over one virtual edge, in order of m, k and size."""
-    for k, dual in _small(effort):
+    for k, dual in _small_cases(effort):
         for t in nonfaulty_others(dual):
-            apart = effort.applies(dual.class_of(t) == 0 and not dual.same_cluster(0, t))
+            apart = effort.count_if_applicable(dual.class_of(t) == 0 and not dual.same_cluster(0, t))
             if apart and not dual.virtual_edges(0, t):
                 return Verdict(
                     "refuted",
                     f"k-safe fault sets of DC(m) in order of m, k and size, up to DC({dual.m}), k = {k}, "
-                    f"{len(_faulty(dual))} faults",
-                    witness(
-                        f"DC({dual.m}) is {k}-safe with {len(_faulty(dual))} < {fault_limit(dual.m, k)} faults, yet no "
+                    f"{len(_faulty_nodes(dual))} faults",
+                    dual_witness(
+                        f"DC({dual.m}) is {k}-safe with {len(_faulty_nodes(dual))} < {fault_limit(dual.m, k)} faults, yet no "
                         f"virtual edge with a fault-free path leads from what {dual.label(0)} reaches in its cluster into "
                         f"that of {dual.label(t)}",
                         dual,
@@ -126,7 +129,7 @@ def lemma_2(effort: Effort) -> Verdict:
     return Verdict("undecided", "all fault sets of DC(1) and DC(2), all k")
 
 
-@ledger.claim(
+@registry.claim(
     "virtual-edge-path",
     where="section 2",
     states=(
@@ -141,49 +144,49 @@ def virtual_edge_path(effort: Effort) -> Verdict:
     def wrong(case: tuple[int, DualCube, int, int]) -> Witness | None:
         k, dual, u, v = case
         inside = dual.cluster_dims(dual.cross(u))
-        if dual.cross(v) in reach(dual, dual.cross(u), inside):
+        if dual.cross(v) in reachable_distances(dual, dual.cross(u), inside):
             return None
         python = f"[v for v in fc.{dual.source()}.faulty_nodes if (v ^ {dual.cross(u)}) & ~{inside} == 0]"
-        return witness(
+        return dual_witness(
             f"the faults of a cluster in which no path joins {dual.label(dual.cross(u))} and {dual.label(dual.cross(v))}",
             dual,
             python,
             k=k,
         )
 
-    return Verdict.unless(
+    return Verdict.refuted_if(
         effort.first(_virtual_edges(effort), wrong),
         "proved: each node has one neighbour outside of its cluster, and a (k-1)-safe m-cube with fewer than 2^(k-1) "
-        f"(m - k + 1) faults is connected (hypercube-path); besides, {_tried(effort)}",
+        f"(m - k + 1) faults is connected (hypercube-path); besides, {_checked_range(effort)}",
     )
 
 
 def _virtual_edges(effort: Effort) -> Iterator[tuple[int, DualCube, int, int]]:
     """k >= 1, a case and each virtual edge of the cluster of 0 that section 2 calls nonfaulty."""
-    for k, dual, t in _apart(effort):
+    for k, dual, t in _other_cluster_cases(effort):
         if k:
-            for u, v in _edges(dual, t):
+            for u, v in _virtual_edges_between(dual, t):
                 if has_edge(dual, u, t, k):
                     yield k, dual, u, v
 
 
-def _apart(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
+def _other_cluster_cases(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
     """Cases with a node t in another cluster of the class of 0."""
-    for k, dual in _small(effort):
+    for k, dual in _small_cases(effort):
         t = 1 << dual.m if dual.class_of(0) == 0 else 1
         yield k, dual, t
-    for k, (dual, t) in _hunted(effort):
+    for k, (dual, t) in _random_cases(effort):
         if dual.class_of(t) == 0 and not dual.same_cluster(0, t):
             yield k, dual, t
 
 
-def _edges(dual: DualCube, t: int) -> Iterator[tuple[int, int]]:
+def _virtual_edges_between(dual: DualCube, t: int) -> Iterator[tuple[int, int]]:
     """All virtual edges between the clusters of 0 and of t."""
     inside = dual.cluster_dims(0)
     return ((u, u | (t & ~inside)) for u in nodes_along(0, inside))
 
 
-@ledger.claim(
+@registry.claim(
     "faulty-virtual-edges",
     where="section 2",
     states=(
@@ -197,17 +200,19 @@ def faulty_virtual_edges(effort: Effort) -> Verdict:
 
     def wrong(case: tuple[int, DualCube, int]) -> Witness | None:
         k, dual, t = case
-        faulty = [u for u, _ in _edges(dual, t) if not has_edge(dual, u, t, max(k, 1))]
-        named = {dual.position(f) if dual.class_of(f) == 0 else dual.cluster(f) for f in _faulty(dual)}
-        if len(faulty) <= len(_faulty(dual)) and {dual.position(u) for u in faulty} <= named:
+        faulty = [u for u, _ in _virtual_edges_between(dual, t) if not has_edge(dual, u, t, max(k, 1))]
+        named = {dual.position(f) if dual.class_of(f) == 0 else dual.cluster(f) for f in _faulty_nodes(dual)}
+        if len(faulty) <= len(_faulty_nodes(dual)) and {dual.position(u) for u in faulty} <= named:
             return None
         python = f"(lambda d: [[d.class_of(f), d.cluster(f), d.position(f)] for f in sorted(d.faulty_nodes)])(fc.{dual.source()})"
-        return witness(f"class, cluster and position of each fault; faulty edges at {faulty}", dual, python, t=t, k=k)
+        return dual_witness(
+            f"class, cluster and position of each fault; faulty edges at {faulty}", dual, python, t=t, k=k
+        )
 
-    return Verdict.unless(
-        effort.first(_apart(effort), wrong),
+    return Verdict.refuted_if(
+        effort.first(_other_cluster_cases(effort), wrong),
         "proved: a fault of the class of s names one position, one of the other class one cluster, and the virtual "
-        f"edge of another position or cluster does not know it; besides, {_tried(effort)}",
+        f"edge of another position or cluster does not know it; besides, {_checked_range(effort)}",
     )
 
 
@@ -234,33 +239,33 @@ class _Failures:
 
 
 @dataclass
-class _Printed:
+class _PrintedResults:
     """What the printed algorithms do at one (m, k) for s = 0 and all t, or some: Algorithms 1, 2 and 3 by number."""
 
     some: bool
     of: dict[int, _Failures] = field(default_factory=lambda: {1: _Failures(), 2: _Failures(), 3: _Failures()})
 
 
-#: What :func:`_printed` found with full and quick effort.
-_FOUND: dict[bool, dict[tuple[int, int], _Printed]] = {}
+#: What :func:`_printed_results` found with full and quick effort.
+_RESULTS_CACHE: dict[bool, dict[tuple[int, int], _PrintedResults]] = {}
 
 
-def _printed(effort: Effort) -> dict[tuple[int, int], _Printed]:
+def _printed_results(effort: Effort) -> dict[tuple[int, int], _PrintedResults]:
     """All small cases routed from 0 to every t by the printed algorithms; with quick effort to two t of each kind in DC(2).
 
     Algorithm 1 is asked by a route to any node of the other class, Algorithm 2 by one to another cluster of the class of s
     that has no more faults than that of s, as it demands.
     """
-    if effort.quick not in _FOUND:
-        found = _FOUND[effort.quick] = {}
+    if effort.quick not in _RESULTS_CACHE:
+        found = _RESULTS_CACHE[effort.quick] = {}
         for m, k in SMALL:
-            seen = found[m, k] = _Printed(some=effort.quick and m > 1)
+            seen = found[m, k] = _PrintedResults(some=effort.quick and m > 1)
             for dual in effort.each(all_cases(m, k), f"DC({m}), k = {k}"):
                 _route_all(dual, k, seen)
-    return _FOUND[effort.quick]
+    return _RESULTS_CACHE[effort.quick]
 
 
-def _route_all(dual: DualCube, k: int, seen: _Printed) -> None:
+def _route_all(dual: DualCube, k: int, seen: _PrintedResults) -> None:
     """Route from 0 to every nonfaulty node, or to the first two of each kind: in its cluster, in its class, in the other."""
     asked = False
     kinds = Counter[tuple[int, bool]]()
@@ -269,25 +274,25 @@ def _route_all(dual: DualCube, k: int, seen: _Printed) -> None:
         kinds[kind] += 1
         if seen.some and kinds[kind] > 2:
             continue
-        result = routed(dual, t, k, "literal")
+        result = check_route(dual, t, k, "literal")
         if dual.class_of(t) == 1 and not asked:
             asked = True
-            helped = functools.partial(exits, dual, 0, k)
+            helped = functools.partial(exit_nodes, dual, 0, k)
             seen.of[1].count(dual, t, k, result.reason.startswith("Algorithm 1"), helped)
         if dual.class_of(t) == 0 and not dual.same_cluster(0, t) and faults_around(dual, 0) >= faults_around(dual, t):
-            helped = functools.partial(entries, dual, 0, t, k)
+            helped = functools.partial(entry_nodes, dual, 0, t, k)
             seen.of[2].count(dual, t, k, result.reason.startswith("Algorithm 2"), helped)
-        seen.of[3].count(dual, t, k, result.outcome == "failed", functools.partial(found, dual, 0, t, k))
+        seen.of[3].count(dual, t, k, result.outcome == "failed", functools.partial(is_route_possible, dual, 0, t, k))
 
 
-def _faulty(dual: DualCube) -> frozenset[int]:
+def _faulty_nodes(dual: DualCube) -> frozenset[int]:
     return dual.faulty_nodes  # type: ignore[return-value]
 
 
-def _fails(effort: Effort, number: int, cases: str) -> Verdict:
+def _decide_printed(effort: Effort, number: int, cases: str) -> Verdict:
     """A printed algorithm: refuted by the smallest case that no choice of trees and nodes helps, which takes k >= 1."""
     shares, shown = [], list[Witness]()
-    for (m, k), seen in _printed(effort).items():
+    for (m, k), seen in _printed_results(effort).items():
         part = seen.of[number]
         effort.applied += part.cases
         some = " with the first two t of each kind" if seen.some and number > 1 else ""
@@ -301,7 +306,7 @@ def _fails(effort: Effort, number: int, cases: str) -> Verdict:
             dual, t = part.first
             shown.append(_route_witness(dual, t, k, ", where T_(-1) is empty by our convention" if k == 0 else ""))
     checked = f"all {cases} from s = 0 within the conditions; by reading B6 it fails in " + ", ".join(shares)
-    if all(seen.of[number].whatever is None for seen in _printed(effort).values()):
+    if all(seen.of[number].whatever is None for seen in _printed_results(effort).values()):
         return Verdict("undecided", checked, shown[0] if shown else None)
     return Verdict("refuted", checked, shown[0], tuple(shown[1:]))
 
@@ -313,10 +318,10 @@ def _route_witness(dual: DualCube, t: int, k: int, assumed: str) -> Witness:
         f"DC({dual.m}), k = {k}{assumed}: {ends} the printed algorithms fail, though a path of length {length} exists"
     )
     python = f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k}, variant='literal').reason"
-    return witness(words, dual, python, t=t, k=k)
+    return dual_witness(words, dual, python, t=t, k=k)
 
 
-@ledger.claim(
+@registry.claim(
     "algorithm-1",
     where="Algorithm 1 and Lemma 1",
     states=(
@@ -329,10 +334,10 @@ def _route_witness(dual: DualCube, t: int, k: int, assumed: str) -> Witness:
 )
 def algorithm_1(effort: Effort) -> Verdict:
     """All fault sets of DC(1) and DC(2)."""
-    return _fails(effort, 1, "fault sets")
+    return _decide_printed(effort, 1, "fault sets")
 
 
-@ledger.claim(
+@registry.claim(
     "algorithm-2",
     where="Algorithm 2 and Lemma 2",
     states=(
@@ -345,13 +350,13 @@ def algorithm_1(effort: Effort) -> Verdict:
 )
 def algorithm_2(effort: Effort) -> Verdict:
     """All fault sets of DC(1) and DC(2), and all t of other clusters of the class of s."""
-    return _fails(effort, 2, "fault sets and t in other clusters of the class of s with no more faults")
+    return _decide_printed(effort, 2, "fault sets and t in other clusters of the class of s with no more faults")
 
 
 # ---------------------------------------------------------------- Theorem 1
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-1-path",
     where="Theorem 1",
     states=f"For {CONDITIONS}, a fault-free path leads from s to t.",
@@ -363,24 +368,24 @@ def theorem_1_path(effort: Effort) -> Verdict:
         dual, t = case
         if distance(dual, 0, t) is not None:
             return None
-        return witness(
+        return dual_witness(
             f"no path from {dual.label(0)} to {dual.label(t)}", dual, f"fc.distance(fc.{dual.source()}, 0, {t})", t=t
         )
 
     def cases() -> Iterator[tuple[DualCube, int]]:
-        for _, dual in _small(effort):
-            near = reach(dual, 0, 2**dual.bits - 1)
+        for _, dual in _small_cases(effort):
+            near = reachable_distances(dual, 0, 2**dual.bits - 1)
             yield dual, next((t for t in nonfaulty_others(dual) if t not in near), next(nonfaulty_others(dual)))
-        yield from (case for _, case in _hunted(effort))
+        yield from (case for _, case in _random_cases(effort))
 
-    return Verdict.unless(
+    return Verdict.refuted_if(
         effort.first(cases(), wrong),
         "proved for all m and k <= m: clusters with few faults are connected and so are they among each other, at most one has "
-        f"many, and lemma-1 leads out of it (docs/proofs.md); besides, {_tried(effort)}",
+        "many, and lemma-1 leads out of it (docs/proofs.md); besides, " + _checked_range(effort),
     )
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-1-algorithm",
     where="Algorithm 3 and Theorem 1",
     states=f"Algorithm 3 finds a fault-free path for {CONDITIONS}, k >= 1 [whatever trees and nodes are chosen].",
@@ -390,23 +395,25 @@ def theorem_1_path(effort: Effort) -> Verdict:
 )
 def theorem_1_algorithm(effort: Effort) -> Verdict:
     """All fault sets of DC(1) and DC(2), and all t."""
-    return _fails(effort, 3, "fault sets and t")
+    return _decide_printed(effort, 3, "fault sets and t")
 
 
 def _repaired_cases(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
     """Small cases, in DC(2) with k = 1 for some t of every kind only, and hunted ones."""
-    for k, dual in _small(effort):
-        if len(_faulty(dual)) > effort.pick(3, 2):
+    for k, dual in _small_cases(effort):
+        if len(_faulty_nodes(dual)) > effort.by_effort(3, 2):
             continue
         for t in nonfaulty_others(dual) if k == 0 else (1, 3, 4, 5, 16, 17, 20, 21):
             if not dual.is_faulty(t):
                 yield k, dual, t
-    for m, k in HUNT:
-        for dual, t in effort.each(hunt(m, k, 2, effort.pick(HUNTED, HUNTED // 10)), f"hunting in DC({m}), k = {k}"):
+    for m, k in RANDOM_SIZES:
+        for dual, t in effort.each(
+            random_cases(m, k, 2, effort.by_effort(RANDOM_CASES, RANDOM_CASES // 10)), f"hunting in DC({m}), k = {k}"
+        ):
             yield k, dual, t
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-1-repaired",
     where="Algorithm 3 and Theorem 1",
     states=f"[With the repairs of reading B6 and the trees of reading B2, Algorithm 3 finds a fault-free path for {CONDITIONS}.]",
@@ -422,13 +429,13 @@ def theorem_1_repaired(effort: Effort) -> Verdict:
 
     def wrong(case: tuple[int, DualCube, int]) -> Witness | None:
         k, dual, t = case
-        if routed(dual, t, k, "repaired").outcome == "delivered":
+        if check_route(dual, t, k, "repaired").outcome == "delivered":
             return None
         words = f"DC({dual.m}) is {k}-safe with few enough faults, yet B2's first free child does not grow T_{max(k - 1, 0)}(0)"
         python = f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k}, variant='repaired').reason"
-        return witness(words, dual, python, t=t, k=k)
+        return dual_witness(words, dual, python, t=t, k=k)
 
-    few = effort.pick("", " with at most 2 faults")
+    few = effort.by_effort("", " with at most 2 faults")
     checked = (
         f"routes from 0 of DC(1) to DC(6), all k <= m/2 (all fault sets of DC(1) and DC(2){few}, 8 of the t in DC(2), k = 1; "
         "else hunted)"
@@ -437,14 +444,14 @@ def theorem_1_repaired(effort: Effort) -> Verdict:
     if found is not None:
         return Verdict("refuted", checked, found)
     dual = DualCube(10, STOP_10_4)
-    agree(dual.is_safe(5), True, "whether DC(10) is 5-safe with the faults that stop the tree of reading B2")
+    check_agreement(dual.is_safe(5), True, "whether DC(10) is 5-safe with the faults that stop the tree of reading B2")
     found = effort.first(((5, dual, t) for t in nonfaulty_others(dual)), wrong)
     if found is None:
         return Verdict("undecided", f"{checked}, and DC(10), k = 5: none fails")
     return Verdict("refuted", f"{checked}: none fails; DC(10), k = 5, the first that needs T_4: fails", found)
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-1-length",
     where="Theorem 1",
     states=(
@@ -464,22 +471,22 @@ def theorem_1_length(effort: Effort) -> Verdict:
             return None
         ends = f"from {dual.label(0)} to {dual.label(t)}"
         words = f"DC({dual.m}), k = {k}: links of a shortest path {ends}, and the bound"
-        return witness(words, dual, f"[fc.distance(fc.{dual.source()}, 0, {t}), {most}]", t=t, k=k)
+        return dual_witness(words, dual, f"[fc.distance(fc.{dual.source()}, 0, {t}), {most}]", t=t, k=k)
 
     found = effort.first(_lengths(effort), wrong)
     told = ", ".join(f"{excess} at k = {k}" for k, excess in sorted(seen.items()))
     checked = (
         "not proved: O(k^2) names no constant, and that of the first case is not shown for the others; the longest shortest "
-        f"path beyond d(s, t), {told}: {_tried(effort)}"
+        f"path beyond d(s, t), {told}: {_checked_range(effort)}"
     )
-    return Verdict.unless(found, checked) if found else Verdict("undecided", checked)
+    return Verdict.refuted_if(found, checked) if found else Verdict("undecided", checked)
 
 
 def _lengths(effort: Effort) -> Iterator[tuple[int, DualCube, int, int]]:
     """k, a case, a node t that a path leads to from 0, and the links of a shortest one."""
-    for k, dual in _small(effort):
-        yield from ((k, dual, t, length) for t, length in reach(dual, 0, 2**dual.bits - 1).items())
-    for k, (dual, t) in _hunted(effort):
+    for k, dual in _small_cases(effort):
+        yield from ((k, dual, t, length) for t, length in reachable_distances(dual, 0, 2**dual.bits - 1).items())
+    for k, (dual, t) in _random_cases(effort):
         length = distance(dual, 0, t)
         if length is not None:
             yield k, dual, t, length

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from fastcube.audit.claims import Effort, Verdict
 from fastcube.measure.estimate import Estimate, proportion
 
-from ..routing import DUALCUBE_ROUTING, printed
-from .network import ledger
+from ..routing import DUALCUBE_ROUTING, printed_fraction
+from .network import registry
 
 SIZES = range(5, 10)
 
@@ -20,7 +20,7 @@ def _counts(m: int, rate: float, trials: int) -> Mapping[str, int]:
 
 def _successes(effort: Effort, rates: Sequence[float]) -> tuple[int, dict[str, Estimate]]:
     """Trials a point, and success rates with limits at level 1e-6 at every published m."""
-    trials = effort.pick(full=10_000, quick=2_000)
+    trials = effort.by_effort(full=10_000, quick=2_000)
     found = {}
     for m in SIZES:
         for rate in effort.each(rates, f"DC({m})"):
@@ -30,7 +30,7 @@ def _successes(effort: Effort, rates: Sequence[float]) -> tuple[int, dict[str, E
     return trials, found
 
 
-@ledger.claim(
+@registry.claim(
     "success-ninety",
     where="section 3, Figure 1",
     states="Below a node failure rate of 30% more than 90% of the routes succeed, m = 5, ..., 9 [reading B7].",
@@ -40,7 +40,7 @@ def success_ninety(effort: Effort) -> Verdict:
     """Intervals at level 1e-6 above 0.9 at every published m, at rates up to 0.299."""
     rates = [0.05, 0.1, 0.15, 0.2, 0.25, 0.29, 0.299]
     trials, found = _successes(effort, rates)
-    above = [e for e in found.values() if e.low > printed("success-ninety", "percent delivered, above")]
+    above = [e for e in found.values() if e.low > printed_fraction("success-ninety", "percent delivered, above")]
     least = min(found, key=lambda point: found[point].value)
     return Verdict(
         "holds" if len(above) == len(found) else "undecided",
@@ -49,7 +49,7 @@ def success_ninety(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "success-fifty",
     where="section 3, Figure 1",
     states=(
@@ -62,7 +62,7 @@ def success_fifty(effort: Effort) -> Verdict:
     """Intervals at level 1e-6 against 0.5 over the published grid from rate 0.3 on."""
     rates = [0.3, 0.35, 0.4, 0.45, 0.5]
     trials, found = _successes(effort, rates)
-    half = printed("success-fifty", "percent delivered, above")
+    half = printed_fraction("success-fifty", "percent delivered, above")
     above = [point for point, e in found.items() if e.low > half]
     below = [f"{e.value:.4f} at {point}" for point, e in found.items() if e.high < half]
     return Verdict(
@@ -72,7 +72,7 @@ def success_fifty(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "success-drop",
     where="section 3, Figure 1",
     states=(
@@ -95,7 +95,7 @@ def success_drop(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "paths-close",
     where="section 3, Figure 2",
     states="Most paths that are found are little longer than a shortest one, m = 5, ..., 9 [reading B7].",
@@ -103,7 +103,7 @@ def success_drop(effort: Effort) -> Verdict:
 )
 def paths_close(effort: Effort) -> Verdict:
     """No threshold is printed: what was measured is reported."""
-    trials = effort.pick(full=2000, quick=500)
+    trials = effort.by_effort(full=2000, quick=500)
     ratios, shares = [], []
     for m in SIZES:
         for rate in effort.each((0.1, 0.3, 0.5), f"DC({m})"):

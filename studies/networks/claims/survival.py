@@ -5,10 +5,10 @@ The first two statements are known from abstracts alone; the third is ours.
 
 from __future__ import annotations
 
-from fastcube.audit.claims import Effort, Ledger, Verdict, Witness
+from fastcube.audit.claims import ClaimRegistry, Effort, Verdict, Witness
 from fastcube.exact.survival import exact_survival
 
-ledger = Ledger("networks")
+ledger = ClaimRegistry("networks")
 
 
 @ledger.claim(
@@ -20,7 +20,7 @@ def ten_cube(effort: Effort) -> Verdict:
     """By trials at the rate .1, and at .33, where 1% is reached: true, and far from tight."""
     from ..survival import SURVIVAL_RATE
 
-    trials = effort.pick(full=1_000_000, quick=50_000)
+    trials = effort.by_effort(full=1_000_000, quick=50_000)
     shares = {}
     for rate in (0.1, 0.33):
         effort.step(f"rate {rate}")

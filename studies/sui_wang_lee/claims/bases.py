@@ -23,7 +23,7 @@ S7: dict[int, Trees] = {
 }
 
 
-def faulty(n: int, d: int) -> int:
+def faulty_node(n: int, d: int) -> int:
     """1^d 0^(n-d)."""
     return (1 << n) - (1 << n - d)
 
@@ -48,7 +48,7 @@ def height(tree: Tree) -> int:
     return max(depths(tree) or [len(tree)])
 
 
-def rooted(trees: Trees) -> Trees:
+def reroot_trees(trees: Trees) -> Trees:
     """Trees T_i, whose root's child is the source 0, with that link reversed."""
     out = []
     for i, tree in enumerate(trees):
@@ -80,11 +80,11 @@ def _spanning(root: int, fault: int) -> Iterator[Tree]:
 def bases(d: int) -> tuple[Trees, ...]:
     """All pairs for one d, in lexicographic order."""
     wanted = (2 if d == 2 else 3, 3)
-    first, second = ([t for t in _spanning(1 << i, faulty(3, d)) if height(t) == wanted[i]] for i in (0, 1))
+    first, second = ([t for t in _spanning(1 << i, faulty_node(3, d)) if height(t) == wanted[i]] for i in (0, 1))
     return tuple((one, other) for one in first for other in second if not arcs(one) & arcs(other))
 
 
-def pivoted(n: int, i: int) -> Tree:
+def pivoted_tree(n: int, i: int) -> Tree:
     """Johnsson and Ho's tree i of Q_n with its first link reversed (readings S1 and S2)."""
     tree = [-1] * 2**n
     for v in range(1, 2**n):
@@ -103,19 +103,19 @@ def algorithm_a(n: int, d: int, base: Trees | None) -> Trees:
     if n == 3:
         return base or ()
     half = 2 ** (n - 1)
-    low = [pivoted(n - 1, i) for i in range(n - 1)]
+    low = [pivoted_tree(n - 1, i) for i in range(n - 1)]
     if d == 1:  # case B: the faulty node is the source of the upper half
         high = [tuple(-2 if v == 0 else -1 if parent == 0 else parent for v, parent in enumerate(t)) for t in low]
-        return tuple(_joined(low[i], high[i], 1 << i, half) for i in range(n - 1))
+        return tuple(_join_trees(low[i], high[i], 1 << i, half) for i in range(n - 1))
     high = list(algorithm_a(n - 1, d - 1, base))
-    trees = [_joined(low[i], high[i], 1 << i, half) for i in range(n - 2)]
-    last = list(low[n - 2]) + [v if half | v != faulty(n, d) else -2 for v in range(half)]
+    trees = [_join_trees(low[i], high[i], 1 << i, half) for i in range(n - 2)]
+    last = list(low[n - 2]) + [v if half | v != faulty_node(n, d) else -2 for v in range(half)]
     for i in range(n - 2):
         last[half | 1 << i] = half
     return (*trees, tuple(last))
 
 
-def _joined(low: Tree, high: Tree, at: int, half: int) -> Tree:
+def _join_trees(low: Tree, high: Tree, at: int, half: int) -> Tree:
     """Two trees of halves as one: the upper one's root hangs from its neighbour ``at``."""
     above = [at if parent == -1 else parent if parent < 0 else parent | half for parent in high]
     return (*low, *above)
@@ -126,12 +126,12 @@ def base_of(n: int, d: int, choice: dict[int, Trees]) -> Trees | None:
     return choice.get(d - (n - 3))
 
 
-def shape(n: int, d: int, choice: dict[int, Trees]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def tree_heights(n: int, d: int, choice: dict[int, Trees]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Heights of the light trees from their pivots, and re-rooted at the source."""
     trees = algorithm_a(n, d, base_of(n, d, choice))
-    return tuple(map(height, trees)), tuple(map(height, rooted(trees)))
+    return tuple(map(height, trees)), tuple(map(height, reroot_trees(trees)))
 
 
-def choices() -> Iterator[dict[int, Trees]]:
+def enumerate_bases() -> Iterator[dict[int, Trees]]:
     """Every base of Q'_3: one pair for each d."""
     return ({1: a, 2: b, 3: c} for a, b, c in itertools.product(*(bases(d) for d in (1, 2, 3))))

@@ -8,22 +8,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fastcube.algorithms.spanning import broadcast_packets
-from fastcube.algorithms.spanning_flows import NonfaultyGraph, members
-from fastcube.audit.claims import Effort, Verdict, Witness, agree
+from fastcube.algorithms.spanning_flows import NonfaultyGraph, list_members
+from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
 from fastcube.networks.hypercube import Hypercube
 
 from ..packets import printed_steps
-from .schedules import search
-from .trees import cases, cube_at, data_at, heights_witness, largest, ledger, over_bases
+from .schedules import search_schedule
+from .trees import cases, cube_at, cube_data_at, decide_over_bases, heights_witness, largest_dimension, registry
 
 
-def steps_on(heights: tuple[int, ...], packets: int) -> int:
+def steps_on_trees(heights: tuple[int, ...], packets: int) -> int:
     """Steps of packets dealt in turn to edge-disjoint trees of these heights."""
     k = len(heights)
     return max((packets - i + k - 1) // k - 1 + high for i, high in enumerate(heights) if i < packets)
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-2",
     where="Theorem 2",
     states="Dealt to the n - 1 light trees of Q'_n, n >= 3, M >= 1 packets take ceil(M/(n-1)) + n steps.",
@@ -39,24 +39,24 @@ def theorem_2(effort: Effort) -> Verdict:
     for n, d, _, heights in cases(effort):
         cube = cube_at(n, d)
         for packets in (1, n):
-            agree(
+            check_agreement(
                 broadcast_packets(cube, 0, packets),
-                steps_on(heights, packets),
+                steps_on_trees(heights, packets),
                 f"steps of {packets} packets in Q'_{n}, d = {d}",
             )
 
-    def right(n: int, d: int, heights: tuple[int, ...]) -> bool:
+    def is_as_printed(n: int, d: int, heights: tuple[int, ...]) -> bool:
         tallest = tuple(sorted(heights, reverse=True))
-        return all(steps_on(tallest, m) == printed_steps(n, d, m) for m in range(1, 4 * n + 1))
+        return all(steps_on_trees(tallest, m) == printed_steps(n, d, m) for m in range(1, 4 * n + 1))
 
-    dealt = over_bases(effort, right, "heights of the trees rooted at s")
+    dealt = decide_over_bases(effort, is_as_printed, "heights of the trees rooted at s")
     if dealt.outcome != "depends":
         return dealt
     own = [
         (n, d, m)
         for n, d, _, heights in cases(effort)
         for m in range(1, 4 * n + 1)
-        if steps_on(heights, m) != printed_steps(n, d, m)
+        if steps_on_trees(heights, m) != printed_steps(n, d, m)
     ]
     first = dealt.more[0]
     if not own:
@@ -68,13 +68,15 @@ def theorem_2(effort: Effort) -> Verdict:
     return Verdict(
         "depends",
         f"{dealt.checked}, the tallest tree being dealt to first; by readings S7 and S10, every source and faulty "
-        f"node of Q_3, ..., Q_{largest(effort)}: one step fewer somewhere in Q'_n for n = {', '.join(map(str, kinds))}",
-        Witness.of(words, python, data_at(n, d, packets=packets)),
-        (_taller(first, packets), dealt.witness) if dealt.witness else (_taller(first, packets),),
+        f"node of Q_3, ..., Q_{largest_dimension(effort)}: one step fewer somewhere in Q'_n for n = {', '.join(map(str, kinds))}",
+        Witness.of(words, python, cube_data_at(n, d, packets=packets)),
+        (_other_heights_witness(first, packets), dealt.witness)
+        if dealt.witness
+        else (_other_heights_witness(first, packets),),
     )
 
 
-def _taller(shown: Witness, packets: int) -> Witness:
+def _other_heights_witness(shown: Witness, packets: int) -> Witness:
     """The same number of packets dealt to trees of other heights."""
     n = shown.data["n"]
     ends = f"max(({packets} - i + len(h) - 1) // len(h) - 1 + x for i, x in enumerate(h) if i < {packets})"
@@ -87,14 +89,14 @@ def _taller(shown: Witness, packets: int) -> Witness:
 def _schedule_witness(n: int, d: int, packets: int, steps: int) -> Witness | None:
     """A schedule of so many steps, which replays; None where the search finds none."""
     cube = cube_at(n, d)
-    schedule = search(cube, 0, packets, steps)
+    schedule = search_schedule(cube, 0, packets, steps)
     if schedule is None:
         return None
     return Witness.of(
         f"a schedule of {steps} steps for M = {packets} in Q'_{n}, H(f,s) = {d}; "
         f"the trees take {broadcast_packets(cube, 0, packets)}, printed are {printed_steps(n, d, packets)}",
         f"fc.schedule_steps(fc.{cube.source()}, 0, {packets}, {schedule})",
-        data_at(n, d, packets=packets, schedule=schedule),
+        cube_data_at(n, d, packets=packets, schedule=schedule),
     )
 
 
@@ -103,7 +105,7 @@ def _bound(n: int, d: int, packets: int) -> int:
     graph = NonfaultyGraph(cube_at(n, d))
     out, layers = 0, list(graph.layers(1))
     for far, layer in enumerate(layers):
-        for v in members(layer):
+        for v in list_members(layer):
             alone = math.ceil(packets / sum(ends >> v & 1 for ends in graph.links))
             out = max(out, alone + len(layers) - 2 if far == 0 else far - 1 + alone)
     return out
@@ -117,14 +119,14 @@ _PROOF = (
 )
 
 
-def _among_trees(n: int) -> Witness:
+def _light_trees_witness(n: int) -> Witness:
     """Heights of the light trees of Q'_n: the greatest cannot be less."""
     return heights_witness(
         f"heights of the n - 1 trees of Q'_{n} rooted at s: among such trees {n + 1} is the least greatest", n, 1, False
     )
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-2-minimal",
     where="Theorem 2",
     states=(
@@ -139,17 +141,19 @@ def _among_trees(n: int) -> Witness:
 )
 def theorem_2_minimal(effort: Effort) -> Verdict:
     """A search over schedules for the smallest n and M, and beside it the bound that no schedule can beat."""
-    most = effort.pick(full=8, quick=6)
+    most = effort.by_effort(full=8, quick=6)
     shorter, least, looked = [], 0, 0
     for packets, d in effort.each(itertools.product(range(1, most + 1), range(1, 5)), "schedules in Q'_4"):
-        looked += effort.applies()
+        looked += effort.count_if_applicable()
         steps, bound = broadcast_packets(cube_at(4, d), 0, packets) or 0, _bound(4, d, packets)
-        agree(
+        check_agreement(
             bound <= steps,
             True,
             f"the bound of {packets} packets at distance {d} against the steps over the trees",
         )
-        found = next((k for k in range(bound, steps) if search(cube_at(4, d), 0, packets, k) is not None), steps)
+        found = next(
+            (k for k in range(bound, steps) if search_schedule(cube_at(4, d), 0, packets, k) is not None), steps
+        )
         least += found == bound
         if found < printed_steps(4, d, packets):
             shorter.append((4, d, packets, found))
@@ -164,10 +168,10 @@ def theorem_2_minimal(effort: Effort) -> Verdict:
     busy = next((_schedule_witness(*case) for case in shorter if case[2] >= 6), None)
     if first is None:
         return Verdict("undecided", checked)
-    return Verdict("depends", checked, first, tuple(w for w in (busy, _among_trees(4)) if w))
+    return Verdict("depends", checked, first, tuple(w for w in (busy, _light_trees_witness(4)) if w))
 
 
-@ledger.claim(
+@registry.claim(
     "latency",
     where="abstract; section IV; conclusion",
     states=(
@@ -179,24 +183,28 @@ def theorem_2_minimal(effort: Effort) -> Verdict:
 )
 def latency(effort: Effort) -> Verdict:
     """A single packet sent over all links at once reaches every node in as many steps as the node is far."""
-    most = effort.pick(full=8, quick=5)
+    most = effort.by_effort(full=8, quick=5)
     shown = None
     for n, d in effort.each(((m, d) for m in range(4, most + 1) for d in range(1, m + 1)), "one packet"):
-        effort.applies()
+        effort.count_if_applicable()
         steps = broadcast_packets(cube_at(n, d), 0, 1, trees="bfs")
-        agree(steps, n - 1 if d == n else n, f"steps of one packet over a shortest-path tree of Q'_{n} at distance {d}")
+        check_agreement(
+            steps, n - 1 if d == n else n, f"steps of one packet over a shortest-path tree of Q'_{n} at distance {d}"
+        )
         if shown is None and steps is not None and steps < n + 1:
             python = f'fc.broadcast_packets(fc.{cube_at(n, d).source()}, 0, packets=1, trees="bfs")'
             words = f"steps of one packet down a shortest-path tree of Q'_{n}; n + 1 is {n + 1}"
-            shown = Witness.of(words, python, data_at(n, d, packets=1))
+            shown = Witness.of(words, python, cube_data_at(n, d, packets=1))
     checked = f"every distance in Q'_4, ..., Q'_{most}, by shortest-path trees; {_PROOF}"
-    return Verdict("holds", checked) if shown is None else Verdict("depends", checked, shown, (_among_trees(4),))
+    return (
+        Verdict("holds", checked) if shown is None else Verdict("depends", checked, shown, (_light_trees_witness(4),))
+    )
 
 
 def _spanning_trees_of_q3(d: int) -> Iterator[tuple[int, frozenset[tuple[int, int]]]]:
     """(height, directed links) of every spanning tree of Q'_3 rooted at 0."""
     graph = NonfaultyGraph(cube_at(3, d))
-    nodes = list(members(graph.nodes))
+    nodes = list(list_members(graph.nodes))
     links = [(v, v | 1 << k) for v in nodes for k in range(3) if not v >> k & 1 and graph.links[k] >> v & 1]
     for chosen in itertools.combinations(links, len(nodes) - 1):
         depth, arcs, front = {0: 0}, [], [0]
@@ -210,7 +218,7 @@ def _spanning_trees_of_q3(d: int) -> Iterator[tuple[int, frozenset[tuple[int, in
             yield max(depth.values()), frozenset(arcs)
 
 
-@ledger.claim(
+@registry.claim(
     "spanning-graph-height",
     where="abstract",
     states=(
@@ -230,7 +238,7 @@ def spanning_graph_height(effort: Effort) -> Verdict:
         trees = list(_spanning_trees_of_q3(d))
         pairs = effort.each(itertools.combinations(trees, 2), f"pairs of trees, H(f,s) = {d}")
         best[d] = min(max(a, b) for (a, one), (b, other) in pairs if not one & other)
-    found = over_bases(
+    found = decide_over_bases(
         effort, lambda n, d, heights: n > 3 or max(heights) == best[d], "heights of the trees rooted at s"
     )
     told = ", ".join(f"{height} at distance {d}" for d, height in best.items())
@@ -243,22 +251,22 @@ def spanning_graph_height(effort: Effort) -> Verdict:
 # ---------------------------------------------------------------- what is cited
 
 
-@ledger.claim(
+@registry.claim(
     "latifi",
     where="section IV, after Latifi [7]",
     states="The largest diameter of what is left of Q_n without n - 1 nodes is n + 1, n >= 3.",
 )
 def latifi(effort: Effort) -> Verdict:
     """All sets of n - 1 faulty nodes up to translation: diameters of what is left."""
-    most = effort.pick(full=5, quick=4)
+    most = effort.by_effort(full=5, quick=4)
     attained = []
     for n in range(3, most + 1):
         diameter = 0
         for others in effort.each(itertools.combinations(range(1, 2**n), n - 2), f"Q_{n}"):
-            effort.applies()
+            effort.count_if_applicable()
             cube = Hypercube(n, (0, *others))
             graph = NonfaultyGraph(cube)
-            for v in members(graph.nodes):
+            for v in list_members(graph.nodes):
                 layers = list(graph.layers(1 << v))
                 far = len(layers) - 1 if sum(map(int.bit_count, layers)) == graph.nodes.bit_count() else 2**n
                 diameter = max(diameter, far)
@@ -271,17 +279,17 @@ def latifi(effort: Effort) -> Verdict:
     return Verdict("holds" if attained == list(range(4, most + 2)) else "undecided", checked)
 
 
-@ledger.claim(
+@registry.claim(
     "johnsson-ho",
     where="section II, after Johnsson and Ho [3]",
     states="Dealt to Johnsson and Ho's n trees of Q_n, n >= 2, M >= 1 packets take ceil(M/n) + n steps.",
 )
 def johnsson_ho(effort: Effort) -> Verdict:
     """Steps on the n trees without a fault; by translation one source does."""
-    most = effort.pick(full=12, quick=8)
+    most = effort.by_effort(full=12, quick=8)
     for n in effort.each(range(2, most + 1), "Johnsson and Ho's trees"):
         for packets in range(1, 3 * n + 1):
-            effort.applies()
+            effort.count_if_applicable()
             steps = broadcast_packets(Hypercube(n), 0, packets)
             if steps != printed_steps(n, 0, packets):
                 python = f"fc.broadcast_packets(fc.Hypercube({n}), 0, packets={packets})"

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastcube.algorithms.spanning import max_spanning_trees
-from fastcube.audit.claims import Effort, Verdict, Witness, agree
-from fastcube.audit.cubes import links_of, witness
+from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
+from fastcube.audit.cubes import cube_witness, links_of
 from fastcube.networks.hypercube import Hypercube
 
-from .trees import ledger
+from .trees import registry
 
 #: Fault sets that the kernel is handed at a time.
 _CHUNK = 1 << 16
@@ -43,7 +43,7 @@ NODES, LINKS, MIXED = Kind("nodes", True, False), Kind("links", False, True), Ki
 
 
 #: What was found of all fault sets of a size, for the next claim; and how many were looked at.
-_FIRSTS: dict[tuple[int, Kind, int], tuple[Hypercube | None, Hypercube | None, int]] = {}
+_FIRST_SETS: dict[tuple[int, Kind, int], tuple[Hypercube | None, Hypercube | None, int]] = {}
 
 
 def fault_sets(n: int, kind: Kind, size: int) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]:
@@ -62,7 +62,7 @@ def fault_sets(n: int, kind: Kind, size: int) -> Iterator[tuple[tuple[int, ...],
 
 def pairs(n: int, sets: Iterable[tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]) -> NDArray[np.int64]:
     """(lambda, delta) of fault sets that have as many nodes and links each."""
-    from fastcube.kernels.spanning.connectivity import numbers
+    from fastcube.kernels.spanning.connectivity import edge_connectivities
 
     listed = list(sets)
     out = np.zeros((len(listed), 3), np.int64)
@@ -70,20 +70,20 @@ def pairs(n: int, sets: Iterable[tuple[tuple[int, ...], tuple[tuple[int, int], .
     nodes = np.fromiter(flat(nodes for nodes, _ in listed), np.uint64).reshape(len(listed), -1)
     links = np.fromiter(flat(flat(links for _, links in listed)), np.uint64).reshape(len(listed), -1, 2)
     links[..., 1] = np.log2(links[..., 0] ^ links[..., 1])  # the kernel takes lower ends and dimensions
-    numbers(n, nodes, links, out)
+    edge_connectivities(n, nodes, links, out)
     return out[:, :2]
 
 
-def firsts(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hypercube | None, Hypercube | None]:
+def first_fault_sets(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hypercube | None, Hypercube | None]:
     """The first fault set of a size with lambda < delta, and the first with 1 <= lambda < delta."""
-    if (n, kind, size) not in _FIRSTS:
-        _FIRSTS[n, kind, size] = _look_for_firsts(effort, n, kind, size)
-    least, connected, looked = _FIRSTS[n, kind, size]
+    if (n, kind, size) not in _FIRST_SETS:
+        _FIRST_SETS[n, kind, size] = _search_first_sets(effort, n, kind, size)
+    least, connected, looked = _FIRST_SETS[n, kind, size]
     effort.applied += looked
     return least, connected
 
 
-def _look_for_firsts(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hypercube | None, Hypercube | None, int]:
+def _search_first_sets(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hypercube | None, Hypercube | None, int]:
     found: list[Hypercube | None] = [None, None]
     looked = 0
     for _, group in itertools.groupby(fault_sets(n, kind, size), key=lambda faults: len(faults[0])):
@@ -96,15 +96,17 @@ def _look_for_firsts(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hyp
                 if short.size and found[least] is None:
                     nodes, links = chunk[int(short[0])]
                     cube = found[least] = Hypercube(n, nodes, links)
-                    agree(max_spanning_trees(cube), int(trees[short[0]]), f"lambda of {cube!r}, twice computed")
+                    check_agreement(
+                        max_spanning_trees(cube), int(trees[short[0]]), f"lambda of {cube!r}, twice computed"
+                    )
     return found[0], found[1], looked
 
 
 def _witness(cube: Hypercube) -> Witness:
-    return witness("the edge connectivity and the least degree of what is left", cube, PAIR)
+    return cube_witness("the edge connectivity and the least degree of what is left", cube, PAIR)
 
 
-@ledger.claim(
+@registry.claim(
     "few-faulty-nodes",
     where="beyond Theorem 1",
     states="[lambda = delta for every set of at most n - 1 faulty nodes of Q_n, n >= 1.]",
@@ -113,15 +115,15 @@ def _witness(cube: Hypercube) -> Witness:
 )
 def few_faulty_nodes(effort: Effort) -> Verdict:
     """All such sets, up to translation."""
-    most = effort.pick(full=6, quick=5)
+    most = effort.by_effort(full=6, quick=5)
     for n in range(1, most + 1):
         for f in range(1, min(n - 1, 2**n - 2) + 1):
-            if found := firsts(effort, n, NODES, f)[0]:
+            if found := first_fault_sets(effort, n, NODES, f)[0]:
                 return Verdict("refuted", f"Q_1, ..., Q_{n}", _witness(found))
     return Verdict("holds", f"all sets of at most n - 1 faulty nodes of Q_1, ..., Q_{most}")
 
 
-def _smallest(
+def _claim_smallest(
     name: str,
     states: str,
     wanted: tuple[Kind, bool],
@@ -135,14 +137,14 @@ def _smallest(
     """
     kind, connected = wanted
 
-    @ledger.claim(name, where="beyond Theorem 1", states=states, ours=True, group="edmonds")
-    def decide(effort: Effort) -> Verdict:
+    @registry.claim(name, where="beyond Theorem 1", states=states, ours=True, group="edmonds")
+    def decide_smallest(effort: Effort) -> Verdict:
         """All fault sets in order of n and size, up to symmetry."""
         first, told = None, []
-        for n, most in effort.pick(full, quick).items():
+        for n, most in effort.by_effort(full, quick).items():
             found = None
             for size in range(1, most + 1):
-                found = firsts(effort, n, kind, size)[connected]
+                found = first_fault_sets(effort, n, kind, size)[connected]
                 if found is not None:
                     if size != formula.get(n):
                         return Verdict("refuted", f"up to {size} faults in Q_{n}", _witness(found))
@@ -170,7 +172,7 @@ def _subcube_boundary(n: int, least: int) -> int:
     return min((n - m << m) - (m - 1) for m in range(least, n))
 
 
-_smallest(
+_claim_smallest(
     "smallest-nodes",
     "The smallest sets of faulty nodes with lambda < delta have 2(n - 1) nodes, n >= 3: the neighbours of the two ends of "
     "a link.",
@@ -179,7 +181,7 @@ _smallest(
     quick={2: 2, 3: 4, 4: 6},
     formula={n: _edge_boundary(n) for n in range(3, 6)},
 )
-_smallest(
+_claim_smallest(
     "smallest-nodes-connected",
     "The smallest sets of faulty nodes with 1 <= lambda < delta have 4(n - 2) - 1 nodes, n >= 4: the neighbours of a "
     "square but one.",
@@ -188,7 +190,7 @@ _smallest(
     quick={3: 6, 4: 7, 5: 5},
     formula={n: _square_boundary(n) for n in (4, 5)},
 )
-_smallest(
+_claim_smallest(
     "smallest-links",
     "The smallest sets of faulty links with lambda < delta are all links around a subcube Q_m but m - 1 of them, 1 <= m < n: "
     "2(n - 1) links, but for n = 3, where they are 3.",
@@ -197,7 +199,7 @@ _smallest(
     quick={2: 2, 3: 4, 4: 4},
     formula={n: _subcube_boundary(n, 1) for n in (2, 3, 4)},
 )
-_smallest(
+_claim_smallest(
     "smallest-links-connected",
     "The smallest sets of faulty links with 1 <= lambda < delta are all links around a subcube Q_m but m - 1 of them, "
     "2 <= m < n: 3 links for n = 3, 6 for n = 4.",
@@ -206,7 +208,7 @@ _smallest(
     quick={2: 4, 3: 3, 4: 4},
     formula={n: _subcube_boundary(n, 2) for n in (3, 4)},
 )
-_smallest(
+_claim_smallest(
     "smallest-mixed",
     "The smallest mixed fault sets with lambda < delta have 2(n - 1) nodes and links, n >= 3.",
     (MIXED, False),
@@ -214,7 +216,7 @@ _smallest(
     quick={2: 3, 3: 4, 4: 3},
     formula={n: _edge_boundary(n) for n in (3, 4)},
 )
-_smallest(
+_claim_smallest(
     "smallest-mixed-connected",
     "The smallest mixed fault sets with 1 <= lambda < delta have 4(n - 2) - 1 nodes and links, n >= 4.",
     (MIXED, True),

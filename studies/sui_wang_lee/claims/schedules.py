@@ -7,20 +7,24 @@ import random
 from fastcube.networks.hypercube import Hypercube
 
 
-def search(cube: Hypercube, s: int, packets: int, steps: int, tries: int = 300) -> list[list[list[int]]] | None:
+def search_schedule(
+    cube: Hypercube, s: int, packets: int, steps: int, tries: int = 300
+) -> list[list[list[int]]] | None:
     """A schedule of at most ``steps`` steps, or None where so many greedy attempts find none.
 
     Every link of a node carries, in random order, one of the packets that the node at its end lacks and fewest
     nodes hold, more or less.
     """
     for seed in range(tries):
-        found = _attempt(cube, s, packets, steps, random.Random(seed))
+        found = _attempt_schedule(cube, s, packets, steps, random.Random(seed))
         if found is not None:
             return found
     return None
 
 
-def _attempt(cube: Hypercube, s: int, packets: int, steps: int, rng: random.Random) -> list[list[list[int]]] | None:
+def _attempt_schedule(
+    cube: Hypercube, s: int, packets: int, steps: int, rng: random.Random
+) -> list[list[list[int]]] | None:
     held = {v: set(range(packets)) if v == s else set() for v in range(2**cube.n) if not cube.is_faulty(v)}
     copies = [1] * packets
     schedule: list[list[list[int]]] = []

@@ -11,15 +11,29 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from fastcube.algorithms.spanning import light, positions
+from fastcube.algorithms.spanning import light_trees, position_dimensions
 from fastcube.algorithms.spanning_flows import NonfaultyGraph
-from fastcube.audit.claims import DisagreementError, Effort, Ledger, Verdict, Witness, agree
-from fastcube.audit.cubes import witness
+from fastcube.audit.claims import ClaimRegistry, DisagreementError, Effort, Verdict, Witness, check_agreement
+from fastcube.audit.cubes import cube_witness
 from fastcube.networks.hypercube import Hypercube
 
-from .bases import S7, Trees, algorithm_a, arcs, base_of, bases, choices, depth, depths, faulty, height, rooted, shape
+from .bases import (
+    S7,
+    Trees,
+    algorithm_a,
+    arcs,
+    base_of,
+    bases,
+    depth,
+    depths,
+    enumerate_bases,
+    faulty_node,
+    height,
+    reroot_trees,
+    tree_heights,
+)
 
-ledger = Ledger("sui_wang_lee")
+registry = ClaimRegistry("sui_wang_lee")
 
 #: Heights of trees in a witness's expression, of which ``{}`` are the trees as lists of parents.
 HEIGHTS = (
@@ -62,17 +76,21 @@ def shapes(n: int) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
                     if not light_heights(n, s, f, pivoted, heights):
                         raise NoLightTreesError(n, s, f, pivoted)
                     if s == 0:
-                        listed = _listed(n, f, pivoted)
-                        agree(heights.tolist(), listed, f"heights of the light trees of Q_{n}, {f} faulty, twice built")
+                        listed = _light_tree_heights(n, f, pivoted)
+                        check_agreement(
+                            heights.tolist(), listed, f"heights of the light trees of Q_{n}, {f} faulty, twice built"
+                        )
                     both.append(tuple(heights.tolist()))
                 out.setdefault((s ^ f).bit_count(), set()).add((both[0], both[1]))
-    agree([d for d, kinds in out.items() if len(kinds) > 1], [], f"distances at which the heights in Q'_{n} differ")
+    check_agreement(
+        [d for d, kinds in out.items() if len(kinds) > 1], [], f"distances at which the heights in Q'_{n} differ"
+    )
     return {d: kinds.pop() for d, kinds in sorted(out.items())}
 
 
-def _listed(n: int, f: int, pivoted: bool) -> list[int]:
+def _light_tree_heights(n: int, f: int, pivoted: bool) -> list[int]:
     """Heights of the light trees around source 0; NoLightTreesError unless they span from their roots and are edge-disjoint."""
-    trees = [tuple(tree) for tree in light(Hypercube(n, [f]), 0, pivoted=pivoted).tolist()]
+    trees = [tuple(tree) for tree in light_trees(Hypercube(n, [f]), 0, pivoted=pivoted).tolist()]
     links = [arc for tree in trees for arc in arcs(tree)]
     roots = {v for tree in trees for v, parent in enumerate(tree) if parent == -1}
     spans = all(tree[f] == -2 and len(arcs(tree)) == 2**n - 2 and depths(tree) for tree in trees)
@@ -84,43 +102,43 @@ def _listed(n: int, f: int, pivoted: bool) -> list[int]:
 
 def cases(effort: Effort, least: int = 3) -> Iterator[tuple[int, int, tuple[int, ...], tuple[int, ...]]]:
     """(n, d, heights from the pivots, heights re-rooted) for n up to 8, or 5 in a quick look."""
-    for n in range(least, largest(effort) + 1):
+    for n in range(least, largest_dimension(effort) + 1):
         for d, (pivots, heights) in effort.each(shapes(n).items(), f"Q'_{n}"):
             yield n, d, pivots, heights
 
 
-def largest(effort: Effort) -> int:
+def largest_dimension(effort: Effort) -> int:
     """The largest n looked at."""
-    return effort.pick(full=8, quick=5)
+    return effort.by_effort(full=8, quick=5)
 
 
 def cube_at(n: int, d: int) -> Hypercube:
     """Q_n with the faulty node 1^d 0^(n-d)."""
-    return Hypercube(n, [faulty(n, d)])
+    return Hypercube(n, [faulty_node(n, d)])
 
 
-def data_at(n: int, d: int, **more: object) -> dict[str, object]:
+def cube_data_at(n: int, d: int, **more: object) -> dict[str, object]:
     """The same and the source 0 as a witness's data, with what is given besides."""
-    return {"n": n, "faulty_nodes": [faulty(n, d)], "source": 0, **more}
+    return {"n": n, "faulty_nodes": [faulty_node(n, d)], "source": 0, **more}
 
 
 def heights_witness(words: str, n: int, d: int, pivoted: bool) -> Witness:
     """The heights of the light trees around source 0."""
     cube = cube_at(n, d)
     made = f"fc.spanning_trees(fc.{cube.source()}, 0, pivoted={pivoted}).tolist()"
-    trees = light(cube, 0, pivoted=pivoted).tolist()
-    return Witness.of(words, HEIGHTS.format(made), data_at(n, d, trees=trees))
+    trees = light_trees(cube, 0, pivoted=pivoted).tolist()
+    return Witness.of(words, HEIGHTS.format(made), cube_data_at(n, d, trees=trees))
 
 
-def everywhere(effort: Effort, least: int = 3) -> str:
+def checked_range(effort: Effort, least: int = 3) -> str:
     """The range that :func:`cases` goes through."""
-    return f"every source and every faulty node of Q_{least}, ..., Q_{largest(effort)}"
+    return f"every source and every faulty node of Q_{least}, ..., Q_{largest_dimension(effort)}"
 
 
 # ---------------------------------------------------------------- Lemmas 1-4
 
 
-@ledger.claim(
+@registry.claim(
     "lemma-1",
     where="Lemma 1",
     states="Some automorphism of Q_n, n >= 1, takes any given node to 0^n [y -> x XOR y].",
@@ -128,7 +146,7 @@ def everywhere(effort: Effort, least: int = 3) -> str:
 )
 def lemma_1(effort: Effort) -> Verdict:
     """Every x: one image a node, and neighbours go to neighbours."""
-    most = effort.pick(full=8, quick=6)
+    most = effort.by_effort(full=8, quick=6)
 
     def wrong(case: tuple[Hypercube, int]) -> Witness | None:
         cube, x = case
@@ -141,10 +159,10 @@ def lemma_1(effort: Effort) -> Verdict:
 
     cubes = [Hypercube(n) for n in range(1, most + 1)]
     found = effort.first(((cube, x) for cube in cubes for x in range(2**cube.n)), wrong)
-    return Verdict.unless(found, f"every x of Q_1, ..., Q_{most}")
+    return Verdict.refuted_if(found, f"every x of Q_1, ..., Q_{most}")
 
 
-@ledger.claim(
+@registry.claim(
     "lemma-2",
     where="Lemma 2",
     states=(
@@ -156,12 +174,12 @@ def lemma_1(effort: Effort) -> Verdict:
 )
 def lemma_2(effort: Effort) -> Verdict:
     """The printed permutation, and S4's of every f."""
-    most = effort.pick(full=10, quick=6)
+    most = effort.by_effort(full=10, quick=6)
 
     def wrong(case: tuple[int, int]) -> Witness | None:
         n, f = case
-        dims = positions(n, 0, f)
-        if sorted(dims) == list(range(n)) and sum((f >> k & 1) << p for p, k in enumerate(dims)) == faulty(
+        dims = position_dimensions(n, 0, f)
+        if sorted(dims) == list(range(n)) and sum((f >> k & 1) << p for p, k in enumerate(dims)) == faulty_node(
             n, f.bit_count()
         ):
             return None
@@ -169,18 +187,20 @@ def lemma_2(effort: Effort) -> Verdict:
         return Witness.of(f"where the dimensions {dims} take {f:0{n}b}", python, {"n": n, "node": f})
 
     found = effort.first(((n, f) for n in range(1, most + 1) for f in range(1, 2**n)), wrong)
-    agree(
-        positions(5, 0, 0b00101)[::-1], [2, 0, 4, 3, 1], "the permutation of reading S4 for 00101, and the printed one"
+    check_agreement(
+        position_dimensions(5, 0, 0b00101)[::-1],
+        [2, 0, 4, 3, 1],
+        "the permutation of reading S4 for 00101, and the printed one",
     )
     python = "sum((0b00101 >> k & 1) << 4 - i for i, k in enumerate([2, 0, 4, 3, 1]))"
     witness = Witness.of("00101 becomes 11000, which is 24", python, {"n": 5, "node": 0b00101})
     if found is None and witness.value != 0b11000:
         found = witness
     checked = f"every f of Q_1, ..., Q_{most}; the printed permutation is the one of S4"
-    return Verdict.unless(found, checked) if found else Verdict("holds", checked, witness)
+    return Verdict.refuted_if(found, checked) if found else Verdict("holds", checked, witness)
 
 
-@ledger.claim(
+@registry.claim(
     "lemma-3",
     where="Lemma 3",
     states="Q'_3 has two light spanning trees, rooted at neighbours of the source, without a common directed link.",
@@ -199,7 +219,7 @@ def lemma_3(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "lemma-4",
     where="Lemma 4",
     states=(
@@ -211,26 +231,30 @@ def lemma_3(effort: Effort) -> Verdict:
 def lemma_4(effort: Effort) -> Verdict:
     """All sources and faulty nodes; that the re-rooted trees are edge-disjoint too is checked with it."""
     try:
-        agree([n for n, _, pivots, _ in cases(effort, 2) if len(pivots) != n - 1], [], "n without n - 1 light trees")
+        check_agreement(
+            [n for n, _, pivots, _ in cases(effort, 2) if len(pivots) != n - 1], [], "n without n - 1 light trees"
+        )
     except NoLightTreesError as error:
-        return Verdict("refuted", everywhere(effort, 2), error.witness)
-    effort.applied += sum(2**n * (2**n - 1) for n in range(2, largest(effort) + 1))
-    return Verdict("holds", f"{everywhere(effort, 2)}; and so for the trees re-rooted at s")
+        return Verdict("refuted", checked_range(effort, 2), error.witness)
+    effort.applied += sum(2**n * (2**n - 1) for n in range(2, largest_dimension(effort) + 1))
+    return Verdict("holds", f"{checked_range(effort, 2)}; and so for the trees re-rooted at s")
 
 
 def _canonical(effort: Effort) -> Iterator[tuple[int, int, tuple[tuple[int, ...], ...]]]:
     """(n, d, light trees from their pivots) around source 0, as the library gives them, which must be Algorithm A's from S7."""
-    for n in range(3, largest(effort) + 1):
+    for n in range(3, largest_dimension(effort) + 1):
         for d in range(1, n + 1):
-            made = light(cube_at(n, d), 0, pivoted=True).tolist()
+            made = light_trees(cube_at(n, d), 0, pivoted=True).tolist()
             trees = tuple(tuple(tree) for tree in made)
             if n <= 5:
                 base = base_of(n, d, S7)
-                agree(trees, algorithm_a(n, d, base), f"the light trees of Q'_{n} at distance {d}, and Algorithm A's")
+                check_agreement(
+                    trees, algorithm_a(n, d, base), f"the light trees of Q'_{n} at distance {d}, and Algorithm A's"
+                )
             yield n, d, trees
 
 
-@ledger.claim(
+@registry.claim(
     "link-partition",
     where="Lemma 4, proof",
     states=(
@@ -260,13 +284,13 @@ def link_partition(effort: Effort) -> Verdict:
         ):
             return None
         python = f"fc.spanning_trees(fc.{cube_at(n, d).source()}, 0, pivoted=True).tolist()"
-        return Witness.of("parents in each tree", python, data_at(n, d))
+        return Witness.of("parents in each tree", python, cube_data_at(n, d))
 
     found = effort.first((case for case in _canonical(effort) if case[0] >= 4), wrong)
-    return Verdict.unless(found, f"source 0 and every distance in Q'_4, ..., Q'_{largest(effort)}")
+    return Verdict.refuted_if(found, f"source 0 and every distance in Q'_4, ..., Q'_{largest_dimension(effort)}")
 
 
-@ledger.claim(
+@registry.claim(
     "deepest-node",
     where="Lemma 5, proof",
     states=(
@@ -290,10 +314,10 @@ def deepest_node(effort: Effort) -> Verdict:
         return None
 
     found = effort.first(_canonical(effort), wrong)
-    return Verdict.unless(found, f"source 0 and every distance in Q'_3, ..., Q'_{largest(effort)}")
+    return Verdict.refuted_if(found, f"source 0 and every distance in Q'_3, ..., Q'_{largest_dimension(effort)}")
 
 
-@ledger.claim(
+@registry.claim(
     "min-indegree",
     where="Theorem 1, proof",
     states="The least indegree of a nonfaulty node of Q'_n, n >= 2, is n - 1.",
@@ -301,39 +325,39 @@ def deepest_node(effort: Effort) -> Verdict:
 )
 def min_indegree(effort: Effort) -> Verdict:
     """Nonfaulty neighbours of every node; by translation one faulty node does."""
-    most = effort.pick(full=12, quick=8)
+    most = effort.by_effort(full=12, quick=8)
 
     def wrong(n: int) -> Witness | None:
         python = "min(sum(w != 0 for w in c.neighbours(v)) for v in range(1, 2**c.n))"
-        found = witness(f"least degree of Q'_{n}", Hypercube(n, [0]), python)
+        found = cube_witness(f"least degree of Q'_{n}", Hypercube(n, [0]), python)
         return None if found.value == n - 1 else found
 
-    return Verdict.unless(effort.first(range(2, most + 1), wrong), f"Q'_2, ..., Q'_{most}")
+    return Verdict.refuted_if(effort.first(range(2, most + 1), wrong), f"Q'_2, ..., Q'_{most}")
 
 
-@ledger.claim(
+@registry.claim(
     "pivoted",
     where="section II, after [5]",
     states="The n pivoted trees of Q_n, n >= 1, have no directed link in common.",
 )
 def pivoted(effort: Effort) -> Verdict:
     """Parents of one node differ from tree to tree; by translation one source does."""
-    most = effort.pick(full=14, quick=8)
+    most = effort.by_effort(full=14, quick=8)
 
     def wrong(n: int) -> Witness | None:
-        trees = np.sort(light(Hypercube(n), 0, pivoted=True), axis=0)
+        trees = np.sort(light_trees(Hypercube(n), 0, pivoted=True), axis=0)
         if ((trees[1:] != trees[:-1]) | (trees[1:] == -1)).all():
             return None
         python = ARCS.format(f"fc.spanning_trees(fc.Hypercube({n}), 0, pivoted=True).tolist()")
         return Witness.of("directed links of the trees, and different ones among them", python, {"n": n, "source": 0})
 
-    return Verdict.unless(effort.first(range(1, most + 1), wrong), f"Q_1, ..., Q_{most}")
+    return Verdict.refuted_if(effort.first(range(1, most + 1), wrong), f"Q_1, ..., Q_{most}")
 
 
 # ---------------------------------------------------------------- heights
 
 
-@ledger.claim(
+@registry.claim(
     "lemma-5-case-a",
     where="Lemma 5",
     states="In case A, 2 <= H(f,s) <= n, n - 2 of the n - 1 light trees of Q'_n, n >= 3, have height n and one has height n - 1.",
@@ -344,27 +368,27 @@ def pivoted(effort: Effort) -> Verdict:
 def lemma_5_case_a(effort: Effort) -> Verdict:
     """Heights in order of n, then d."""
     for n, d, pivots, _ in cases(effort):
-        if effort.applies(d >= 2) and sorted(pivots) != [n - 1] + [n] * (n - 2):
+        if effort.count_if_applicable(d >= 2) and sorted(pivots) != [n - 1] + [n] * (n - 2):
             words = f"heights of the light trees of Q'_{n}, H(f,s) = {d}"
             return Verdict(
-                "refuted", f"in the order of n and d: {everywhere(effort)}", heights_witness(words, n, d, True)
+                "refuted", f"in the order of n and d: {checked_range(effort)}", heights_witness(words, n, d, True)
             )
-    return Verdict("holds", everywhere(effort))
+    return Verdict("holds", checked_range(effort))
 
 
-def _heights(effort: Effort, least: int, wanted: Callable[[int, int], tuple[int, ...] | None]) -> Verdict:
+def _decide_heights(effort: Effort, least: int, wanted: Callable[[int, int], tuple[int, ...] | None]) -> Verdict:
     """The heights of the light trees from their pivots against those ``wanted`` at (n, d), where some are."""
     for n, d, pivots, _ in cases(effort, least):
         right = wanted(n, d)
-        if effort.applies(right is not None) and pivots != right:
+        if effort.count_if_applicable(right is not None) and pivots != right:
             told = f"heights of the light trees; {right} are wanted"
             return Verdict(
-                "refuted", f"in the order of n and d: {everywhere(effort, least)}", heights_witness(told, n, d, True)
+                "refuted", f"in the order of n and d: {checked_range(effort, least)}", heights_witness(told, n, d, True)
             )
-    return Verdict("holds", everywhere(effort, least))
+    return Verdict("holds", checked_range(effort, least))
 
 
-@ledger.claim(
+@registry.claim(
     "lemma-5-case-b",
     where="Lemma 5",
     states="In case B, H(f,s) = 1, all n - 1 light trees of Q'_n, n >= 3, have height n.",
@@ -372,10 +396,10 @@ def _heights(effort: Effort, least: int, wanted: Callable[[int, int], tuple[int,
 )
 def lemma_5_case_b(effort: Effort) -> Verdict:
     """Heights at d = 1."""
-    return _heights(effort, 3, lambda n, d: (n,) * (n - 1) if d == 1 else None)
+    return _decide_heights(effort, 3, lambda n, d: (n,) * (n - 1) if d == 1 else None)
 
 
-@ledger.claim(
+@registry.claim(
     "lemma-5-optimal",
     where="Lemma 5; Theorem 1",
     states="No spanning tree of Q'_n, n >= 2, with the root of a light tree is lower than that.",
@@ -384,14 +408,14 @@ def lemma_5_case_b(effort: Effort) -> Verdict:
 def lemma_5_optimal(effort: Effort) -> Verdict:
     """Heights against eccentricities of the roots."""
 
-    def least(n: int, d: int) -> tuple[int, ...]:
+    def least_heights(n: int, d: int) -> tuple[int, ...]:
         graph = NonfaultyGraph(cube_at(n, d))
         return tuple(len(list(graph.layers(1 << (1 << i)))) - 1 for i in range(n - 1))
 
-    return _heights(effort, 2, least)
+    return _decide_heights(effort, 2, least_heights)
 
 
-@ledger.claim(
+@registry.claim(
     "lemma-5-last",
     where="Lemma 5, the last paragraph of its proof",
     states=(
@@ -402,21 +426,21 @@ def lemma_5_optimal(effort: Effort) -> Verdict:
 )
 def lemma_5_last(effort: Effort) -> Verdict:
     """Heights of every tree."""
-    return _heights(effort, 2, lambda n, d: ((n - 1 if d == n - 1 else n), *(n,) * (n - 2)))
+    return _decide_heights(effort, 2, lambda n, d: ((n - 1 if d == n - 1 else n), *(n,) * (n - 2)))
 
 
-def over_bases(effort: Effort, right: Callable[[int, int, tuple[int, ...]], bool], words: str) -> Verdict:
+def decide_over_bases(effort: Effort, right: Callable[[int, int, tuple[int, ...]], bool], words: str) -> Verdict:
     """A statement on the heights of the re-rooted trees of Q'_n at distance d, for every admissible base of Q'_3.
 
     It holds, is refuted, or depends on the base: then the first (n, d) at which it fails is shown, and the trees of another base
     with which it holds there and everywhere.
     """
-    most = effort.pick(full=6, quick=5)
+    most = effort.by_effort(full=6, quick=5)
     held, failed = list[dict[int, Trees]](), list[tuple[int, int, dict[int, Trees]]]()
-    for choice in effort.each(choices(), "base trees of Q'_3"):
-        effort.applies()
+    for choice in effort.each(enumerate_bases(), "base trees of Q'_3"):
+        effort.count_if_applicable()
         sizes = ((n, d) for n in range(3, most + 1) for d in range(1, n + 1))
-        bad = next(((n, d) for n, d in sizes if not right(n, d, shape(n, d, choice)[1])), None)
+        bad = next(((n, d) for n, d in sizes if not right(n, d, tree_heights(n, d, choice)[1])), None)
         if bad is None:
             held.append(choice)
         else:
@@ -429,20 +453,20 @@ def over_bases(effort: Effort, right: Callable[[int, int, tuple[int, ...]], bool
         return Verdict("holds", checked)
     n, d, choice = failed[0]
 
-    def shown(of: dict[int, Trees]) -> Witness:
-        trees = [list(tree) for tree in rooted(algorithm_a(n, d, base_of(n, d, of)))]
+    def heights_over_base(of: dict[int, Trees]) -> Witness:
+        trees = [list(tree) for tree in reroot_trees(algorithm_a(n, d, base_of(n, d, of)))]
         told = f"{words} of Q'_{n}, H(f,s) = {d}, from {'another base' if of in held else 'one base'}"
-        return Witness.of(told, HEIGHTS.format(trees), data_at(n, d, trees=trees))
+        return Witness.of(told, HEIGHTS.format(trees), cube_data_at(n, d, trees=trees))
 
     if not held:
-        return Verdict("refuted", checked, shown(choice))
-    return Verdict("depends", checked, shown(choice), (shown(held[0]),))
+        return Verdict("refuted", checked, heights_over_base(choice))
+    return Verdict("depends", checked, heights_over_base(choice), (heights_over_base(held[0]),))
 
 
 _BASES = "Figures 4 to 6, which draw the base trees of Q'_3, are not in our text; it does with some that fit what is printed."
 
 
-@ledger.claim(
+@registry.claim(
     "lemma-6",
     where="Lemma 6",
     states="The greatest height of the light trees of Q'_n, n >= 3, re-rooted at the source is n + 1.",
@@ -452,10 +476,10 @@ _BASES = "Figures 4 to 6, which draw the base trees of Q'_3, are not in our text
 )
 def lemma_6(effort: Effort) -> Verdict:
     """Greatest heights, for every admissible base."""
-    return over_bases(effort, lambda n, d, heights: max(heights) == n + 1, "heights of the trees rooted at s")
+    return decide_over_bases(effort, lambda n, d, heights: max(heights) == n + 1, "heights of the trees rooted at s")
 
 
-@ledger.claim(
+@registry.claim(
     "n-2-tall-trees",
     where="section IV, after Lemma 6",
     states="Of the n - 1 light trees of Q'_n, n >= 3, n - 2 at the least have height n + 1 when rooted at the source.",
@@ -465,20 +489,22 @@ def lemma_6(effort: Effort) -> Verdict:
 )
 def n_2_tall_trees(effort: Effort) -> Verdict:
     """Heights of the re-rooted trees, for every admissible base."""
-    return over_bases(effort, lambda n, d, heights: heights.count(n + 1) >= n - 2, "heights of the trees rooted at s")
+    return decide_over_bases(
+        effort, lambda n, d, heights: heights.count(n + 1) >= n - 2, "heights of the trees rooted at s"
+    )
 
 
 # ---------------------------------------------------------------- how many trees
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-1-common-root",
     where="Theorem 1",
     states="Q'_n, n >= 2, has no more than n - 1 spanning trees with one root and without a common directed link [and so many].",
 )
 def theorem_1_common_root(effort: Effort) -> Verdict:
     """Edmonds' number does not depend on the root; by translation one faulty node does."""
-    most = effort.pick(full=16, quick=8)
+    most = effort.by_effort(full=16, quick=8)
 
     def wrong(n: int) -> Witness | None:
         cut = NonfaultyGraph(Hypercube(n, [0])).smallest_cut()[0]
@@ -487,7 +513,7 @@ def theorem_1_common_root(effort: Effort) -> Verdict:
         python = f"fc.max_spanning_trees(fc.Hypercube({n}, faulty_nodes=[0]))"
         return Witness.of("edge-disjoint spanning trees with one root", python, {"n": n, "faulty_nodes": [0]})
 
-    return Verdict.unless(
+    return Verdict.refuted_if(
         effort.first(range(2, most + 1), wrong),
         f"Q'_2, ..., Q'_{most}: the edge connectivity is n - 1, that of a neighbour of the faulty node",
     )
@@ -501,7 +527,7 @@ def trees_without_root(n: int, f: int) -> str:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-1-any-roots",
     where="Theorem 1, whose trees are rooted at different nodes",
     states="Q'_n, n >= 3, has no more than n - 1 spanning trees without a common directed link [wherever they are rooted].",
@@ -515,19 +541,19 @@ def theorem_1_any_roots(effort: Effort) -> Verdict:
     """The faulty node has one child in each of the n trees around it: its neighbour, the root of what is left."""
     import fastcube
 
-    most = effort.pick(full=12, quick=8)
+    most = effort.by_effort(full=12, quick=8)
     for n in effort.each(range(3, most + 1), "trees around the faulty node"):
-        effort.applies()
+        effort.count_if_applicable()
         f = 2**n - 1
         trees = np.array(eval(trees_without_root(n, f), {"fc": fastcube}))
         used = [(int(p), v) for tree in trees for v, p in enumerate(tree) if p >= 0]
         roots = sorted(int(v) ^ f for tree in trees for v in np.flatnonzero(tree == -1))
-        agree(
+        check_agreement(
             len(set(used)),
             len(used),
             f"directed links of the trees around the faulty node of Q'_{n}, and different ones",
         )
-        agree(
+        check_agreement(
             [len(used), roots],
             [n * (2**n - 2), [1 << i for i in range(n)]],
             f"links and roots of these trees of Q'_{n}",
@@ -539,5 +565,5 @@ def theorem_1_any_roots(effort: Effort) -> Verdict:
         return Verdict("undecided", checked, witness)
     call = "fc.max_spanning_trees(fc.Hypercube(3, faulty_nodes=[7]))"
     common = Witness.of("the most trees of Q'_3 with one root", call, {"n": 3, "faulty_nodes": [7]})
-    agree(common.value, 2, "trees of Q'_3 with one root")
+    check_agreement(common.value, 2, "trees of Q'_3 with one root")
     return Verdict("depends", checked, witness, (common,))

@@ -29,45 +29,45 @@ def fault_sets(n: int, most: int) -> Iterator[tuple[int, Bools]]:
             yield f, faulty
 
 
-def _around(n: int, planes: NDArray[np.generic]) -> list[NDArray[np.generic]]:
+def _neighbour_planes(n: int, planes: NDArray[np.generic]) -> list[NDArray[np.generic]]:
     """What each node's neighbour in dimension i has, i = 0 .. n - 1."""
     nodes = np.arange(2**n)
     return [planes[:, nodes ^ (1 << i)] for i in range(n)]
 
 
-def counts(n: int, planes: Bools) -> Ints:
+def neighbour_counts(n: int, planes: Bools) -> Ints:
     """Number of each node's neighbours in a plane."""
     out = np.zeros(planes.shape, np.int8)
-    for other in _around(n, planes):
+    for other in _neighbour_planes(n, planes):
         out += other.astype(np.int8)
     return out
 
 
-def unsafe(n: int, faulty: Bools) -> Bools:
+def unsafe_nodes(n: int, faulty: Bools) -> Bools:
     """Lee and Hayes's unsafe nodes."""
     closed = faulty.copy()
-    while (more := ~closed & (counts(n, closed) >= 2)).any():
+    while (more := ~closed & (neighbour_counts(n, closed) >= 2)).any():
         closed |= more
     return closed & ~faulty
 
 
-def marking(n: int, faulty: Bools) -> tuple[Bools, Ints]:
+def marked_nodes(n: int, faulty: Bools) -> tuple[Bools, Ints]:
     """Wu and Fernandez's marked nodes, and each set's rounds (V2)."""
     marked, rounds = np.zeros_like(faulty), np.zeros(len(faulty), np.int8)
-    twice = counts(n, faulty) >= 2
-    while (more := ~faulty & ~marked & (twice | (counts(n, faulty | marked) >= 3))).any():
+    twice = neighbour_counts(n, faulty) >= 2
+    while (more := ~faulty & ~marked & (twice | (neighbour_counts(n, faulty | marked) >= 3))).any():
         marked |= more
         rounds[more.any(axis=1)] = rounds.max() + 1
     return marked, rounds
 
 
-def levels(n: int, faulty: Bools, first: int | None = None) -> tuple[Ints, Ints]:
+def safety_levels(n: int, faulty: Bools, first: int | None = None) -> tuple[Ints, Ints]:
     """Safety levels by sorting (V3), and each set's rounds until nothing changes; nonfaulty nodes begin with ``first``, or n."""
     own = np.where(faulty, 0, n if first is None else first).astype(np.int8)
     rounds = np.zeros(len(faulty), np.int8)
     ranks = np.arange(n, dtype=np.int8)
     for step in itertools.count(1):
-        short = np.sort(np.stack(_around(n, own), axis=-1), axis=-1) < ranks
+        short = np.sort(np.stack(_neighbour_planes(n, own), axis=-1), axis=-1) < ranks
         new = np.where(faulty, 0, np.where(short.any(axis=-1), short.argmax(axis=-1), n)).astype(np.int8)
         changed = (new != own).any(axis=1)
         if not changed.any():
@@ -77,15 +77,15 @@ def levels(n: int, faulty: Bools, first: int | None = None) -> tuple[Ints, Ints]
     raise AssertionError
 
 
-def vectors(n: int, faulty: Bools) -> Bools:
+def safety_vectors(n: int, faulty: Bools) -> Bools:
     """Safety vectors (V4): (sets, 2^n, n + 1), bit k in place k."""
     out = np.repeat(~faulty[:, :, None], n + 1, axis=2)
     for k in range(2, n + 1):
-        out[:, :, k] &= counts(n, out[:, :, k - 1]) >= n - k + 1
+        out[:, :, k] &= neighbour_counts(n, out[:, :, k - 1]) >= n - k + 1
     return out
 
 
-def minimal(n: int, faulty: Bools) -> Bools:
+def has_minimal_path(n: int, faulty: Bools) -> Bools:
     """Whether a path over the Hamming distance leads from node 0 to each node."""
     out = np.zeros_like(faulty)
     out[:, 0] = True
@@ -97,7 +97,7 @@ def minimal(n: int, faulty: Bools) -> Bools:
     return out
 
 
-def distances(n: int, faulty: Bools) -> Ints:
+def path_lengths(n: int, faulty: Bools) -> Ints:
     """Distance of every node from node 0; 127 where none leads there."""
     out = np.full(faulty.shape, 127, np.int8)
     edge = np.zeros_like(faulty)
@@ -105,6 +105,6 @@ def distances(n: int, faulty: Bools) -> Ints:
     length = 0
     while edge.any():
         out[edge] = length
-        edge = (counts(n, edge) > 0) & ~faulty & (out == 127)
+        edge = (neighbour_counts(n, edge) > 0) & ~faulty & (out == 127)
         length += 1
     return out

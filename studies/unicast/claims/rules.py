@@ -11,29 +11,29 @@ import numpy as np
 
 from fastcube.algorithms.paths import route
 from fastcube.algorithms.shortest import distance
-from fastcube.audit.claims import Effort, Verdict, Witness, agree
-from fastcube.audit.cubes import cubes, witness
+from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
+from fastcube.audit.cubes import cube_witness, enumerate_cubes
 from fastcube.networks.hypercube import Hypercube
 
 from . import exhaustive
-from .status import also_with_links, largest, ledger, looked_at, targets, with_links
+from .status import checked_range, cubes_with_links, decide_with_links, largest_fault_count, nonfaulty_targets, registry
 
 # ---------------------------------------------------------------- rules, by the kernels
 
 
-def _counted(effort: Effort, most: Callable[[int], int]) -> Any:
+def _count_messages(effort: Effort, most: Callable[[int], int]) -> Any:
     """(n, f, counts, extremes, pairs) of all messages of LEVELS, VECTORS, A1 and DFS."""
-    from fastcube.kernels.unicast.layout import tally
+    from fastcube.kernels.unicast.layout import make_layout
     from fastcube.kernels.unicast.rules import RULES
-    from fastcube.kernels.unicast.scalar import sets_kernel_of
+    from fastcube.kernels.unicast.scalar import make_sets_kernel
 
     rules = ("LEVELS", "VECTORS", "A1", "DFS")
     names = tuple(rule.lower() for rule in rules)
-    kernel, layout = sets_kernel_of([RULES[rule] for rule in rules], names), tally(names)
+    kernel, layout = make_sets_kernel([RULES[rule] for rule in rules], names), make_layout(names)
     for n in range(2, 6):
-        for f in range(min(largest(effort, n), most(n), 2**n - 2) + 1):
+        for f in range(min(largest_fault_count(effort, n), most(n), 2**n - 2) + 1):
             effort.step(f"Q_{n}, f={f}")
-            slots = layout.fresh()
+            slots = layout.new_tally()
             sets = math.comb(2**n - 1, f)
             kernel(np.uint64(0), 0, sets, np.array([n, f, 0, *range(f)], np.float64), slots)
             yield n, f, *layout.read(slots), sets * (2**n - 1 - f)
@@ -46,32 +46,36 @@ def _all_messages(
     most: Callable[[int], int] = lambda n: 2**n,
 ) -> Verdict:
     """Holds where all counts are right; one that is not names no message: ``wrong`` finds it in a cube, or the two disagree."""
-    for n, f, counts, extremes, pairs in _counted(effort, most):
+    for n, f, counts, extremes, pairs in _count_messages(effort, most):
         effort.applied += pairs
         if not right(counts, extremes, pairs):
-            found = next((found for cube in cubes(n, f, first=1) if (found := wrong(cube)) is not None), None)
-            agree(
+            found = next((found for cube in enumerate_cubes(n, f, first=1) if (found := wrong(cube)) is not None), None)
+            check_agreement(
                 found is None, False, f"whether every message with {f} faults of Q_{n} is right, one by one and counted"
             )
-            return Verdict("refuted", looked_at(effort), found)
-    return Verdict("holds", f"{looked_at(effort)}, every destination: {effort.applied:,} messages")
+            return Verdict("refuted", checked_range(effort), found)
+    return Verdict("holds", f"{checked_range(effort)}, every destination: {effort.applied:,} messages")
 
 
-def _first(words: str, python: str, wrong: Callable[[Hypercube, int], bool]) -> Callable[[Hypercube], Witness | None]:
+def _first_message_finder(
+    words: str, python: str, wrong: Callable[[Hypercube, int], bool]
+) -> Callable[[Hypercube], Witness | None]:
     """Finds the first destination with a wrong message from node 0; ``python`` has ``c`` and ``{t}``."""
 
-    def find(cube: Hypercube) -> Witness | None:
-        t = next((t for t in targets(cube) if wrong(cube, t)), None)
-        return None if t is None else witness(words, cube, python.format(t=t), s=0, t=t)
+    def find_witness(cube: Hypercube) -> Witness | None:
+        t = next((t for t in nonfaulty_targets(cube) if wrong(cube, t)), None)
+        return None if t is None else cube_witness(words, cube, python.format(t=t), s=0, t=t)
 
-    return find
-
-
-_WAYS = "[[w.outcome, w.path] for a in ('LEVELS', 'VECTORS') for w in [fc.route(c, 0, {t}, algorithm=a)]]"
-_REFUSED = "[[fc.route(c, 0, {t}, algorithm=a).outcome for a in ('LEVELS', 'VECTORS')], fc.distance(c, 0, {t})]"
+    return find_witness
 
 
-@ledger.claim(
+_ROUTES_EXPRESSION = "[[w.outcome, w.path] for a in ('LEVELS', 'VECTORS') for w in [fc.route(c, 0, {t}, algorithm=a)]]"
+_REFUSED_EXPRESSION = (
+    "[[fc.route(c, 0, {t}, algorithm=a).outcome for a in ('LEVELS', 'VECTORS')], fc.distance(c, 0, {t})]"
+)
+
+
+@registry.claim(
     "accepted-delivered",
     where="Wu 1997, 1998, as the literature gives it",
     states="What LEVELS or VECTORS accepts is delivered over H or H + 2 links [with faulty links, V6, too].",
@@ -83,23 +87,23 @@ def accepted_delivered(effort: Effort) -> Verdict:
         ways = [route(cube, 0, t, rule) for rule in ("LEVELS", "VECTORS")]
         return any(w.outcome != "refused" and w.length not in (t.bit_count(), t.bit_count() + 2) for w in ways)
 
-    def right(_: Any, extremes: Any, pairs: int) -> bool:
+    def is_right(_: Any, extremes: Any, pairs: int) -> bool:
         return all(extremes[f"{name}_wrong"][0] <= 0 for name in ("levels", "vectors"))
 
-    find = _first("accepted, and not delivered so", _WAYS, wrong)
-    return also_with_links(effort, _all_messages(effort, right, find), find)
+    find = _first_message_finder("accepted, and not delivered so", _ROUTES_EXPRESSION, wrong)
+    return decide_with_links(effort, _all_messages(effort, is_right, find), find)
 
 
-def _refused(cube: Hypercube, t: int) -> bool:
+def _is_wrongly_refused(cube: Hypercube, t: int) -> bool:
     """Whether LEVELS or VECTORS refuses a message that a path would take."""
     refused = any(route(cube, 0, t, rule).outcome == "refused" for rule in ("LEVELS", "VECTORS"))
     return refused and distance(cube, 0, t) is not None
 
 
-_find_refused = _first("refused although a path exists", _REFUSED, _refused)
+_find_refused = _first_message_finder("refused although a path exists", _REFUSED_EXPRESSION, _is_wrongly_refused)
 
 
-@ledger.claim(
+@registry.claim(
     "nothing-refused",
     where="Wu 1997, 1998, as the literature gives it",
     states="With fewer than n faulty nodes LEVELS and VECTORS refuse nothing.",
@@ -114,7 +118,7 @@ def nothing_refused(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "nothing-refused-links",
     where="ours: faulty links as reading V6 takes them",
     states="With fewer than n faulty links LEVELS and VECTORS refuse nothing that a path joins.",
@@ -123,18 +127,20 @@ def nothing_refused(effort: Effort) -> Verdict:
 )
 def nothing_refused_links(effort: Effort) -> Verdict:
     """All sets of fewer than n faulty links of Q_2 and Q_3, every destination from node 0."""
-    cases = (cube for cube in with_links([(0, 1), (0, 2)]) if len(cube.faulty_links) < cube.n)
-    return Verdict.unless(effort.first(cases, _find_refused), "all sets of fewer than n faulty links of Q_2 and Q_3")
+    cases = (cube for cube in cubes_with_links([(0, 1), (0, 2)]) if len(cube.faulty_links) < cube.n)
+    return Verdict.refuted_if(
+        effort.first(cases, _find_refused), "all sets of fewer than n faulty links of Q_2 and Q_3"
+    )
 
 
-@ledger.claim(
+@registry.claim(
     "a1-delivers",
     where="Chen & Shin 1990, abstract",
     states="A1 delivers every message with fewer than n faulty components.",
 )
 def a1_delivers(effort: Effort) -> Verdict:
     """All messages with fewer than n faulty nodes; with faulty links those of Q_2, Q_3."""
-    find = _first(
+    find = _first_message_finder(
         "not delivered",
         "fc.route(c, 0, {t}, algorithm='A1').outcome",
         lambda cube, t: route(cube, 0, t, "A1").outcome != "delivered",
@@ -144,7 +150,7 @@ def a1_delivers(effort: Effort) -> Verdict:
         return verdict
     cases = (
         cube
-        for cube in with_links([(0, 1), (0, 2), (1, 1)])
+        for cube in cubes_with_links([(0, 1), (0, 2), (1, 1)])
         if len(cube.faulty_links) + len(cube.faulty_nodes) < cube.n  # type: ignore[arg-type]
     )
     if (found := effort.first(cases, find, "Q_2 and Q_3 with faulty links")) is not None:
@@ -152,14 +158,14 @@ def a1_delivers(effort: Effort) -> Verdict:
     return replace(verdict, checked=f"{verdict.checked}; with faulty links, too, in Q_2 and Q_3")
 
 
-@ledger.claim(
+@registry.claim(
     "dfs-connected",
     where="Chen & Shin 1990, abstract",
     states="Depth-first search delivers exactly where a path exists.",
 )
 def dfs_connected(effort: Effort) -> Verdict:
     """All messages."""
-    find = _first(
+    find = _first_message_finder(
         "delivered, or a path exists, and not both",
         "[fc.route(c, 0, {t}, algorithm='DFS').outcome, fc.distance(c, 0, {t})]",
         lambda cube, t: (route(cube, 0, t, "DFS").outcome == "delivered") != (distance(cube, 0, t) is not None),
@@ -170,7 +176,7 @@ def dfs_connected(effort: Effort) -> Verdict:
 # ---------------------------------------------------------------- sidetracking
 
 
-@ledger.claim(
+@registry.claim(
     "sidetrack-rates",
     where="Gordon & Stout 1988, abstract: empirical",
     states="At any fixed rate of faulty nodes the share of messages that sidetracking delivers tends to 1 as n grows.",
@@ -179,7 +185,7 @@ def sidetrack_rates(effort: Effort) -> Verdict:
     """Study ``rivals-rate`` at rates .1 to .7: the shares not delivered within 8n hops, as n grows."""
     from ..rate import RIVALS_RATE
 
-    trials, told = effort.pick(full=20_000, quick=2_000), []
+    trials, told = effort.by_effort(full=20_000, quick=2_000), []
     for rate in (0.1, 0.3, 0.5, 0.6, 0.7):
         lost = []
         for n in (8, 15, 30, 60):
@@ -196,7 +202,7 @@ def sidetrack_rates(effort: Effort) -> Verdict:
     )
 
 
-@ledger.claim(
+@registry.claim(
     "sidetrack-arrives",
     where="ours",
     states="Sidetracking, with hops enough, delivers where a path exists.",
@@ -209,18 +215,20 @@ def sidetrack_arrives(effort: Effort) -> Verdict:
         for f, faulty in exhaustive.fault_sets(n, 2**n - 2 if n < 4 else 6):
             effort.step(f"Q_{n}, f={f}")
             effort.applied += len(faulty)
-            possible = exhaustive.distances(n, faulty) < 127
+            possible = exhaustive.path_lengths(n, faulty) < 127
             for t in range(1, 2**n):
-                trapped = possible[:, t] & ~faulty[:, t] & ~_may_reach(n, faulty, t)
+                trapped = possible[:, t] & ~faulty[:, t] & ~_is_reach_possible(n, faulty, t)
                 if trapped.any():
                     cube = Hypercube(n, np.flatnonzero(faulty[trapped.argmax()]).tolist())
                     python = f"[fc.route(c, 0, {t}, algorithm='SIDETRACK').outcome, fc.distance(c, 0, {t})]"
                     words = "no sequence of its hops leads there, and a path does"
-                    return Verdict("refuted", "in the order of n and f, s = 0", witness(words, cube, python, s=0, t=t))
+                    return Verdict(
+                        "refuted", "in the order of n and f, s = 0", cube_witness(words, cube, python, s=0, t=t)
+                    )
     return Verdict("holds", "all fault sets of Q_2 and Q_3, and of up to 6 nodes of Q_4, s = 0")
 
 
-def _may_reach(n: int, faulty: exhaustive.Bools, t: int) -> exhaustive.Bools:
+def _is_reach_possible(n: int, faulty: exhaustive.Bools, t: int) -> exhaustive.Bools:
     """Sets in which some sequence of sidetracking's hops leads from node 0 to t."""
     nodes = np.arange(2**n)
     nearer = [((nodes ^ t) >> i & 1).astype(np.bool_) for i in range(n)]

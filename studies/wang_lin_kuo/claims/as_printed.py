@@ -11,7 +11,7 @@ from fastcube.algorithms.partition import Supercube
 Buddies = Mapping[tuple[int, int], int]
 
 
-def buddies(net: Supercube) -> Iterator[Buddies]:
+def buddy_choices(net: Supercube) -> Iterator[Buddies]:
     """Every choice among the nonfaulty buddies (reading A6 takes the one across the lowest internal dimension)."""
     detours = {}
     for v in range(2**net.n):
@@ -22,20 +22,20 @@ def buddies(net: Supercube) -> Iterator[Buddies]:
         yield dict(zip(detours, chosen, strict=True))
 
 
-def rules(net: Supercube) -> dict[tuple[str, str], Buddies]:
+def buddy_rules(net: Supercube) -> dict[tuple[str, str], Buddies]:
     """The nonfaulty buddy across the lowest internal dimension (reading A6) or the highest, for D_H and D_L each by itself."""
     order = {"lowest": (net.low, net.high), "highest": (net.high, net.low)}
     out: dict[tuple[str, str], Buddies] = {}
     for upwards, downwards in itertools.product(order, repeat=2):
         chosen = {}
-        for v, p in next(buddies(net)):
+        for v, p in next(buddy_choices(net)):
             bits = order[upwards if net.label(p) > net.label(v) else downwards]
             chosen[v, p] = next(v ^ bit for bit in bits if v ^ bit not in net.faults)
         out[upwards, downwards] = chosen
     return out
 
 
-def way(net: Supercube, s: int, t: int, path: str, choice: Buddies) -> list[tuple[int, int]]:
+def message_channels(net: Supercube, s: int, t: int, path: str, choice: Buddies) -> list[tuple[int, int]]:
     """The channels of a message to one destination: R inside of a supernode, R' between them (Figures 14 and 15)."""
     channels, v, there = [], s, net.label(t)
     while v != t:
@@ -55,12 +55,12 @@ def way(net: Supercube, s: int, t: int, path: str, choice: Buddies) -> list[tupl
     return channels
 
 
-def waits(net: Supercube, path: str, choice: Buddies) -> dict[tuple[int, int], set[tuple[int, int]]]:
+def channel_dependencies(net: Supercube, path: str, choice: Buddies) -> dict[tuple[int, int], set[tuple[int, int]]]:
     """Which channel waits for which in messages to one destination each, from and to all nonfaulty nodes."""
     arcs: dict[tuple[int, int], set[tuple[int, int]]] = {}
     nonfaulty = [v for v in range(2**net.n) if v not in net.faults]
     for s, t in itertools.permutations(nonfaulty, 2):
-        channels = way(net, s, t, path, choice)
+        channels = message_channels(net, s, t, path, choice)
         for channel in channels:
             arcs.setdefault(channel, set())
         for channel, onward in itertools.pairwise(channels):
@@ -70,14 +70,14 @@ def waits(net: Supercube, path: str, choice: Buddies) -> dict[tuple[int, int], s
 
 def has_cycle(net: Supercube, path: str, choice: Buddies) -> bool:
     """Whether channels wait in a circle: then as many messages, each from the tail of its channel, stop for ever."""
-    arcs = waits(net, path, choice)
+    arcs = channel_dependencies(net, path, choice)
     while free := [channel for channel, onward in arcs.items() if not onward & arcs.keys()]:
         for channel in free:
             del arcs[channel]
     return bool(arcs)
 
 
-def sent_inside(net: Supercube, s: int, wanted: tuple[int, ...]) -> list[tuple[int, tuple[int, ...]]]:
+def split_in_supernode(net: Supercube, s: int, wanted: tuple[int, ...]) -> list[tuple[int, tuple[int, ...]]]:
     """Step 2 of Figure 16 by its letter: (buddy, destinations) of each message for the source's own supernode."""
     channels = {net.within(s, d) for d in wanted}
     among = [b for b in (s ^ net.low, s ^ net.high) if b in wanted]

@@ -11,21 +11,21 @@ from fastcube.audit.claims import Effort, Verdict, Witness
 from fastcube.measure.inventory import inventory
 from fastcube.measure.tally import Tally
 
-from ..channels import MULTICAST, deviation, table_3
-from .partition import cut_cubes, data_of, ledger, told
+from ..channels import MULTICAST, table_3, trial_deviation
+from .partition import cube_data, cut_cubes, example_verdict, registry
 
 # Deviations of a mean of 10 by which the paper's figure must lie away from a reading's mean to refute it.
-_FAR = 6.0
+_FAR_STDERRS = 6.0
 
 # Deviations within which the paper's figure is taken for a reading's.
-_NEAR = 2.0
+_NEAR_STDERRS = 2.0
 
 _READINGS = {"channels": "by shortcuts", "hamilton": "along the Hamilton path"}
 
 _CHANNELS = 10 * 2**10
 
 
-@ledger.claim(
+@registry.claim(
     "best-case",
     where="section 5.1, Table 1",
     states="A multicast to one neighbour of its source takes one channel in Q_n, n >= 2, and none takes fewer.",
@@ -33,10 +33,10 @@ _CHANNELS = 10 * 2**10
 def best_case(effort: Effort) -> Verdict:
     """One multicast; fewer than one channel reach nobody."""
     witness = Witness.of("one destination next to the source", "fc.multicast(fc.Hypercube(4), 5, [4]).N", {"n": 4})
-    return told(effort, witness, 1, "the case named; with no channel nothing is delivered")
+    return example_verdict(effort, witness, 1, "the case named; with no channel nothing is delivered")
 
 
-@ledger.claim(
+@registry.claim(
     "worst-case",
     where="section 5.1, Table 1",
     states=(
@@ -46,7 +46,7 @@ def best_case(effort: Effort) -> Verdict:
 )
 def worst_case(effort: Effort) -> Verdict:
     """All multicasts of Q_3 with all faults and pairs; to everyone without faults in larger cubes."""
-    step = effort.pick(full=1, quick=9)
+    step = effort.by_effort(full=1, quick=9)
     for f in range(3):
         for cube, net in effort.each(itertools.islice(cut_cubes(3, f), 0, None, step), "Q_3"):
             nonfaulty = [v for v in range(8) if v not in net.faults]
@@ -54,16 +54,16 @@ def worst_case(effort: Effort) -> Verdict:
                 others = [v for v in nonfaulty if v != s]
                 for size in range(1, len(others) + 1):
                     for wanted in itertools.combinations(others, size):
-                        effort.applies()
+                        effort.count_if_applicable()
                         if multicast(cube, s, wanted, net.partition).N > 7:
                             python = f"fc.multicast(fc.{cube.source()}, {s}, {list(wanted)}, {net.partition}).N"
-                            return Verdict("refuted", "Q_3", Witness.of("more channels", python, data_of(cube)))
-    largest = effort.pick(full=10, quick=7)
+                            return Verdict("refuted", "Q_3", Witness.of("more channels", python, cube_data(cube)))
+    largest = effort.by_effort(full=10, quick=7)
     python = f"[fc.multicast(fc.Hypercube(n), 0, range(1, 2**n)).N for n in range(2, {largest + 1})]"
     witness = Witness.of("to everyone, without faults", python, {"n": list(range(2, largest + 1))})
     return Verdict(
         "holds" if witness.value == [2**n - 1 for n in range(2, largest + 1)] else "refuted",
-        f"{effort.pick(full='all', quick='every ninth of the')} fault sets and pairs of Q_3 with all sources and "
+        f"{effort.by_effort(full='all', quick='every ninth of the')} fault sets and pairs of Q_3 with all sources and "
         f"destinations; attained for n = 2, ..., {largest}; never more for any n: a message enters no node twice and "
         "its source never, but for detours' buddies at the source, each of which leaves a faulty node out",
         witness,
@@ -73,10 +73,10 @@ def worst_case(effort: Effort) -> Verdict:
 # ---------------------------------------------------------------- Table 2
 
 
-def _table_2(n: int, printed: str) -> Callable[[Effort], Verdict]:
-    def decide(effort: Effort) -> Verdict:
+def _claim_table_2(n: int, printed: str) -> Callable[[Effort], Verdict]:
+    def decide_table_2(effort: Effort) -> Verdict:
         """The worst case's share; half a unit of the last digit, and a tie rounded either way."""
-        effort.applies()
+        effort.count_if_applicable()
         digits = len(printed.partition(".")[2])
         python = f"100 * fc.multicast(fc.Hypercube({n}), 0, range(1, 2**{n})).N / ({n} * 2**{n})"
         if n > 10:  # too many nodes for a multicast: worst-case
@@ -87,27 +87,29 @@ def _table_2(n: int, printed: str) -> Callable[[Effort], Verdict]:
             "holds" if near else "refuted", f"n = {n}, to within half a unit of the last digit printed", witness
         )
 
-    return decide
+    return decide_table_2
 
 
 for _share in inventory("wang_lin_kuo").tables["table2"]:
     _n, _printed = _share["n"], _share["share"].rstrip("%")
-    ledger.claim(
+    registry.claim(
         f"table-2-n-{_n}",
         where="section 5.1, Table 2",
         states=f"In the worst case a multicast of Q_{_n} takes {_printed}% of all channels.",
         correction="It is (2^n - 1) / (n 2^n), 23.44% for n = 4." if _n == 4 else "",
         slip="The header of the table's own column says that it holds 1/n." if _n == 4 else "",
         definition=True,
-    )(_table_2(_n, _printed))
+    )(_claim_table_2(_n, _printed))
 
 
 # ---------------------------------------------------------------- Table 3
 
 
-def _measured(effort: Effort, f: int, destinations: int) -> Tally:
+def _measure_multicasts(effort: Effort, f: int, destinations: int) -> Tally:
     effort.step(f"f={f}, {destinations} destinations")
-    tally = MULTICAST.count({"n": 10, "f": f, "destinations": destinations}, effort.pick(full=100_000, quick=5_000))
+    tally = MULTICAST.count(
+        {"n": 10, "f": f, "destinations": destinations}, effort.by_effort(full=100_000, quick=5_000)
+    )
     effort.applied += tally.trials
     return tally
 
@@ -116,32 +118,32 @@ def _mean(tally: Tally, counter: str) -> float:
     return int(tally.counts[counter]) / int(tally.counts["partitioned"])
 
 
-def _far(printed: float, counter: str, f: int, destinations: int) -> str:
+def _is_far_expression(printed: float, counter: str, f: int, destinations: int) -> str:
     """An expression: whether a printed mean of 10 is too far from a count's mean, as [True] or [False]."""
     run = f'fc.run("multicast", n=10, f={f}, destinations={destinations}, trials=5000)'
     mean = f'(c["{counter}"] / c["partitioned"])'
     square = f'c["{counter}_{counter}"] / c["partitioned"]'
     return (
-        f"[abs({printed} - {mean}) > {_FAR} * (({square} - {mean}**2) / 10) ** 0.5 for _, tally in {run} "
+        f"[abs({printed} - {mean}) > {_FAR_STDERRS} * (({square} - {mean}**2) / 10) ** 0.5 for _, tally in {run} "
         "for c in [tally.counts]]"
     )
 
 
 #: What is told of a printed N that agrees.
-_ACCIDENT = (
+_COINCIDENCE_TEXT = (
     "; the printed N less the destinations is near 130 in every row (table-3-pattern), and the shortcuts' mean "
     "happens to cross that here: no confirmation"
 )
 
 
-def _row(row: dict[str, float]) -> Callable[[Effort], Verdict]:
-    def decide(effort: Effort) -> Verdict:
+def _claim_table_3_row(row: dict[str, float]) -> Callable[[Effort], Verdict]:
+    def decide_row(effort: Effort) -> Verdict:
         """Random multicasts at the row's point, by both readings."""
         f, destinations, printed = int(row["f"]), int(row["destinations"]), row["N"]
-        tally = _measured(effort, f, destinations)
+        tally = _measure_multicasts(effort, f, destinations)
         told, away, means = [], [], []
         for counter, what in _READINGS.items():
-            mean, ten = _mean(tally, counter), deviation(tally, counter) / math.sqrt(10)
+            mean, ten = _mean(tally, counter), trial_deviation(tally, counter) / math.sqrt(10)
             away.append((printed - mean) / ten)
             means.append(f"{mean:.1f} {what}")
             told.append(
@@ -149,15 +151,15 @@ def _row(row: dict[str, float]) -> Callable[[Effort], Verdict]:
                 "them away"
             )
         checked = f"{tally.trials:,} random multicasts: {'; '.join(told)}"
-        if min(map(abs, away)) < _NEAR:
-            return Verdict("holds", checked + _ACCIDENT)
-        if min(map(abs, away)) < _FAR:
+        if min(map(abs, away)) < _NEAR_STDERRS:
+            return Verdict("holds", checked + _COINCIDENCE_TEXT)
+        if min(map(abs, away)) < _FAR_STDERRS:
             return Verdict("undecided", checked)
         data = {"n": 10, "f": f, "destinations": destinations}
         first, second = (
             Witness.of(
-                f"{printed} is more than {_FAR:.0f} deviations of a mean of 10 from the mean {what}",
-                _far(printed, counter, f, destinations),
+                f"{printed} is more than {_FAR_STDERRS:.0f} deviations of a mean of 10 from the mean {what}",
+                _is_far_expression(printed, counter, f, destinations),
                 data,
             )
             for counter, what in _READINGS.items()
@@ -165,11 +167,11 @@ def _row(row: dict[str, float]) -> Callable[[Effort], Verdict]:
         measured = f"N = {' and '.join(means)}, the means of {tally.trials:,} random multicasts."
         return Verdict("unreproduced", checked, first, (second,), measured)
 
-    return decide
+    return decide_row
 
 
 for _printed_row in table_3():
-    ledger.claim(
+    registry.claim(
         f"table-3-row-{_printed_row['row']}",
         where="section 5.2, Table 3",
         states=(
@@ -179,10 +181,10 @@ for _printed_row in table_3():
         ),
         fact="table-3",
         group="table 3",
-    )(_row(_printed_row))
+    )(_claim_table_3_row(_printed_row))
 
 
-@ledger.claim(
+@registry.claim(
     "table-3-pattern",
     where="section 5.2, Table 3",
     states="[In all twelve rows the printed N less the number of destinations lies between 123 and 140.]",
@@ -199,7 +201,7 @@ def table_3_pattern(effort: Effort) -> Verdict:
     return Verdict("holds" if inside else "refuted", checked, shown)
 
 
-@ledger.claim(
+@registry.claim(
     "fault-overhead",
     where="section 5.2",
     states=(
@@ -213,9 +215,9 @@ def fault_overhead(effort: Effort) -> Verdict:
     largest = 0.0
     for row in table_3():
         if row["f"]:
-            tally = _measured(effort, row["f"], row["destinations"])
+            tally = _measure_multicasts(effort, row["f"], row["destinations"])
             largest = max(largest, abs(_mean(tally, "channels") - _mean(tally, "free")) / _CHANNELS)
-    trials = effort.pick(full=100_000, quick=5_000)
+    trials = effort.by_effort(full=100_000, quick=5_000)
     checked = f"{trials:,} random multicasts at each row with faults: at most {100 * largest:.4f}% of the channels"
     if largest < inventory("wang_lin_kuo").value("fault-overhead") / 100:
         return Verdict("holds", checked)
@@ -224,7 +226,7 @@ def fault_overhead(effort: Effort) -> Verdict:
     return Verdict("refuted", checked, Witness.of("lower limit of N over N without faults", python, {"n": 10, "f": 8}))
 
 
-@ledger.claim(
+@registry.claim(
     "fault-overhead-relative",
     where="section 5.2",
     states=(
@@ -241,13 +243,13 @@ def fault_overhead_relative(effort: Effort) -> Verdict:
     python = f'fc.run("multicast", {point}, trials=20000).estimates(dict({point}))["fault_ratio"].low > {over}'
     words = f"the 95% interval of N over N without faults lies above {over}"
     witness = Witness.of(words, python, {"n": 10, "f": 8, "destinations": 16})
-    tally = _measured(effort, 8, 16)
+    tally = _measure_multicasts(effort, 8, 16)
     ratio = _mean(tally, "channels") / _mean(tally, "free")
     checked = f"{tally.trials:,} random multicasts with 8 faults and 16 destinations: {100 * (ratio - 1):.2f}%"
     return Verdict("refuted" if witness.value else "undecided", checked, witness)
 
 
-@ledger.claim(
+@registry.claim(
     "channel-percentage",
     where="section 5.2",
     states=(
@@ -267,7 +269,7 @@ def at_most_2_62_percent(effort: Effort) -> Verdict:
     witness = Witness.of(
         f"the 95% interval of N lies above {percent}% of 10,240 channels", python, {"n": 10, "destinations": 128}
     )
-    tally = _measured(effort, 0, 128)
+    tally = _measure_multicasts(effort, 0, 128)
     shares = [100 * _mean(tally, counter) / _CHANNELS for counter in ("channels", "hamilton")]
     checked = (
         f"{tally.trials:,} random multicasts to 128 destinations without faults: {shares[0]:.2f}%, "

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from fastcube.algorithms.multicasting import PATHS
 from fastcube.algorithms.partition import Pair, Supercube, two_partition
 from fastcube.algorithms.wormhole import Channel, dependency_cycle
-from fastcube.audit.claims import Effort, Verdict, Witness, agree
+from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
 from fastcube.networks.hypercube import Hypercube
 
 from ..channels import MULTICAST
-from ..deadlock_search import Message, messages_on
-from .as_printed import buddies, has_cycle, rules
-from .partition import data_of, ledger
+from ..deadlock_search import Message, deadlocking_messages
+from .as_printed import buddy_choices, buddy_rules, has_cycle
+from .partition import cube_data, registry
 
 #: Two multicasts that stop in Q_3 without a fault, with one virtual channel or two.  At 110 the first, and at 111
 #: the second, needs the
@@ -25,44 +25,44 @@ BRANCHES: tuple[Message, ...] = ((2, [4, 5]), (3, [4, 5]))
 _THEOREM_2 = "No messages of the multicasts of Figures 16 and 17 wait for one another for ever in Q_n, n >= 3"
 
 
-def _stops(cube: Hypercube, messages: list[Message], copies: int) -> Witness:
+def _deadlock_witness(cube: Hypercube, messages: list[Message], copies: int) -> Witness:
     """The witness that messages stop in the simulation."""
     sent = "; ".join(f"{cube.label(s)} to {', '.join(map(cube.label, d))}" for s, d in messages)
     python = f"fc.simulate_wormhole(fc.{cube.source()}, {messages}, virtual_channels={copies}).deadlocked"
-    return Witness.of(f"{len(messages)} messages that stop: {sent}", python, data_of(cube) | {"messages": messages})
+    return Witness.of(f"{len(messages)} messages that stop: {sent}", python, cube_data(cube) | {"messages": messages})
 
 
 #: A path, and which buddy D_H takes and which D_L: a way to fill what Figure 15 leaves open.
-Way = tuple[str, tuple[str, str]]
+PathRule = tuple[str, tuple[str, str]]
 
-_WAYS = 8
+_PATH_RULES = 8
 
 
 def _first_cycles(
     effort: Effort, unicast: bool
-) -> tuple[tuple[Hypercube, Pair, list[Channel]] | None, dict[Way, Hypercube]]:
+) -> tuple[tuple[Hypercube, Pair, list[Channel]] | None, dict[PathRule, Hypercube]]:
     """The first fault set with a cycle by reading A6, and by each way.
 
     Sets of at most n - 1 faults of Q_3 and Q_4 by n and size, until every way has a cycle.
     """
-    first, by = None, dict[Way, Hypercube]()
+    first, by = None, dict[PathRule, Hypercube]()
     sets = ((n, faults) for n in (3, 4) for f in range(n) for faults in itertools.combinations(range(2**n), f))
     for n, faults in effort.each(sets, "fault sets"):
         cube = Hypercube(n, faults)
         pair = two_partition(cube, exhaustive=True)
-        if not effort.applies(pair is not None) or pair is None:
+        if not effort.count_if_applicable(pair is not None) or pair is None:
             continue
         if first is None and (cycle := dependency_cycle(cube, pair, 1, unicast)) is not None:
             first = cube, pair, cycle
         net = Supercube(n, frozenset(faults), pair)
-        for path, (name, rule) in itertools.product(PATHS, rules(net).items()):
+        for path, (name, rule) in itertools.product(PATHS, buddy_rules(net).items()):
             if (path, name) not in by and has_cycle(net, path, rule):
                 by[path, name] = cube
-        if first is not None and len(by) == _WAYS:
+        if first is not None and len(by) == _PATH_RULES:
             break
     if unicast:
         mine, theirs = first and first[0], by.get(("shortcut", ("lowest", "lowest")))
-        agree(mine, theirs, "the first fault set with a cycle, by the graph of A14 and by the messages' ways")
+        check_agreement(mine, theirs, "the first fault set with a cycle, by the graph of A14 and by the messages' ways")
     return first, by
 
 
@@ -73,34 +73,34 @@ def _smallest_cycle(effort: Effort, unicast: bool) -> Verdict:
         return Verdict("holds", "all sets of at most n - 1 faults of Q_3 and Q_4")
     cube, pair, cycle = first
     python = f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, unicast={unicast})]"
-    shown = Witness.of("a shortest cycle of channels, each waiting for the next", python, data_of(cube))
+    shown = Witness.of("a shortest cycle of channels, each waiting for the next", python, cube_data(cube))
     f = len(cube.faulty_nodes)  # type: ignore[arg-type]
     checked = (
         f"all sets of at most {f - 1} fault{'s' * (f > 2)} of Q_{cube.n} have no cycle [P from A13]; the first set of {f} that "
         "has one; the lowest or the highest buddy, for D_H and for D_L each by itself, on both paths, are 8 ways: "
     )
     sets = {c: [way for way in by if by[way] == c] for c in dict.fromkeys(by.values())}
-    told = [f"{len(ways)} have a cycle in {_named(c)}" for c, ways in sets.items()]
-    if len(by) < _WAYS:
-        told.append(f"{_WAYS - len(by)} have none in Q_3 and Q_4")
+    told = [f"{len(ways)} have a cycle in {_faults_text(c)}" for c, ways in sets.items()]
+    if len(by) < _PATH_RULES:
+        told.append(f"{_PATH_RULES - len(by)} have none in Q_3 and Q_4")
         return Verdict("undecided", checked + ", ".join(told), shown)
     net = Supercube(cube.n, cube.faulty_nodes, pair)  # type: ignore[arg-type]
-    cyclic = [has_cycle(net, path, choice) for path in PATHS for choice in buddies(net)]
+    cyclic = [has_cycle(net, path, choice) for path in PATHS for choice in buddy_choices(net)]
     checked += (
         f"{', '.join(told)}; where each node chooses for itself, {sum(cyclic)} of the {len(cyclic)} choices of buddies and of a "
-        f"path have a cycle in {_named(cube)}"
+        f"path have a cycle in {_faults_text(cube)}"
     )
-    messages = messages_on(cube, pair, cycle, 1, unicast).messages
+    messages = deadlocking_messages(cube, pair, cycle, 1, unicast).messages
     if messages is None:
         return Verdict("undecided", f"{checked}: no messages found that stop", shown)
-    return Verdict("refuted", checked, _stops(cube, messages, 1), (shown,))
+    return Verdict("refuted", checked, _deadlock_witness(cube, messages, 1), (shown,))
 
 
-def _named(cube: Hypercube) -> str:
+def _faults_text(cube: Hypercube) -> str:
     return f"Q_{cube.n} with {' and '.join(map(cube.label, sorted(cube.faulty_nodes)))} faulty"  # type: ignore[arg-type]
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-2-unicast",
     where="section 4.2, Theorem 2",
     states=(
@@ -119,7 +119,7 @@ def theorem_2_unicast(effort: Effort) -> Verdict:
     return _smallest_cycle(effort, True)
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-2-graph",
     where="section 4.2, Theorem 2",
     states=f"{_THEOREM_2}, with at most n - 1 faults [the channel dependency graph of all multicasts, A14, has no cycle].",
@@ -135,20 +135,22 @@ def theorem_2_graph(effort: Effort) -> Verdict:
     return _smallest_cycle(effort, False)
 
 
-def _replication(effort: Effort, copies: int) -> Verdict:
+def _decide_replication(effort: Effort, copies: int) -> Verdict:
     """Nothing stops with fewer destinations: all pairs of multicasts of the fault-free Q_3 with at most three between them."""
     cube = Hypercube(3)
     from fastcube.algorithms.wormhole import simulate_wormhole
 
-    most = effort.pick(full=3, quick=2)
+    most = effort.by_effort(full=3, quick=2)
     tried = 0
     for total in range(2, most + 1):
         for first in range(1, total):
-            for messages in effort.each(_pairs(first, total - first), "pairs of multicasts of Q_3"):
-                tried += effort.applies()
+            for messages in effort.each(_multicast_pairs(first, total - first), "pairs of multicasts of Q_3"):
+                tried += effort.count_if_applicable()
                 if simulate_wormhole(cube, messages, None, copies).deadlocked:
-                    return Verdict("refuted", "pairs of multicasts of Q_3 by size", _stops(cube, messages, copies))
-    witness = _stops(cube, list(BRANCHES), copies)
+                    return Verdict(
+                        "refuted", "pairs of multicasts of Q_3 by size", _deadlock_witness(cube, messages, copies)
+                    )
+    witness = _deadlock_witness(cube, list(BRANCHES), copies)
     checked = (
         f"none of the {tried:,} pairs of multicasts of the fault-free Q_3 with at most {most} destinations in all stops; "
         "one with two each does"
@@ -156,14 +158,14 @@ def _replication(effort: Effort, copies: int) -> Verdict:
     return Verdict("refuted" if witness.value else "undecided", checked, witness)
 
 
-def _pairs(first: int, second: int) -> Iterator[list[Message]]:
+def _multicast_pairs(first: int, second: int) -> Iterator[list[Message]]:
     for s, t in itertools.combinations(range(8), 2):
         for d in itertools.combinations([v for v in range(8) if v != s], first):
             for e in itertools.combinations([v for v in range(8) if v != t], second):
                 yield [(s, list(d)), (t, list(e))]
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-2-replication",
     where="sections 2 and 4.2, Theorem 2",
     states=(
@@ -179,17 +181,17 @@ def _pairs(first: int, second: int) -> Iterator[list[Message]]:
 )
 def theorem_2_replication(effort: Effort) -> Verdict:
     """Pairs of multicasts of Q_3 by the number of their destinations."""
-    return _replication(effort, 1)
+    return _decide_replication(effort, 1)
 
 
 # ---------------------------------------------------------------- the repair
 
 
-def _no_cycle(effort: Effort, unicast: bool) -> Verdict:
+def _decide_no_cycle(effort: Effort, unicast: bool) -> Verdict:
     """Every fault set of Q_3 and Q_4 and random ones to n = 8, with two virtual channels."""
     from fastcube.kernels.partition.dispatch import most_faults
 
-    sizes, many = effort.pick(full=(3, 4), quick=(3,)), effort.pick(full=200, quick=20)
+    sizes, many = effort.by_effort(full=(3, 4), quick=(3,)), effort.by_effort(full=200, quick=20)
 
     def cubes() -> Iterator[tuple[Hypercube, str]]:
         for n in sizes:
@@ -202,11 +204,11 @@ def _no_cycle(effort: Effort, unicast: bool) -> Verdict:
                 yield Hypercube(n, rng.sample(range(2**n), rng.randrange(1, 2 * n))), "random fault sets"
 
     for cube, where in cubes():
-        if effort.applies(two_partition(cube, exhaustive=True) is not None) and _has_cycle(cube, unicast):
+        if effort.count_if_applicable(two_partition(cube, exhaustive=True) is not None) and _has_cycle(cube, unicast):
             python = (
                 f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, virtual_channels=2, unicast={unicast})]"
             )
-            return Verdict("refuted", where, Witness.of("a cycle", python, data_of(cube)))
+            return Verdict("refuted", where, Witness.of("a cycle", python, cube_data(cube)))
     what = " and ".join(f"Q_{n}" for n in sizes)
     return Verdict("holds", f"all fault sets of {what} with a partition, and {many} random ones for each n = 4, ..., 8")
 
@@ -214,18 +216,18 @@ def _no_cycle(effort: Effort, unicast: bool) -> Verdict:
 def _has_cycle(cube: Hypercube, unicast: bool) -> bool:
     import numpy as np
 
-    from fastcube.kernels.wormhole.replay import cyclic
+    from fastcube.kernels.wormhole.replay import has_dependency_cycle
 
     lo, hi = two_partition(cube, exhaustive=True) or (0, 1)
     faults = np.array(sorted(cube.faulty_nodes), np.uint64)  # type: ignore[arg-type]
-    found = bool(cyclic(faults, cube.n, lo, hi, int(unicast), 2))
+    found = bool(has_dependency_cycle(faults, cube.n, lo, hi, int(unicast), 2))
     if cube.n == 3:
         slow = dependency_cycle(cube, virtual_channels=2, unicast=unicast) is not None
-        agree(found, slow, f"whether {cube!r} has a cycle with two virtual channels")
+        check_agreement(found, slow, f"whether {cube!r} has a cycle with two virtual channels")
     return found
 
 
-@ledger.claim(
+@registry.claim(
     "repair-unicast",
     where="section 4.2, Theorem 2",
     states=(
@@ -237,8 +239,8 @@ def _has_cycle(cube: Hypercube, unicast: bool) -> bool:
 )
 def repair_unicast(effort: Effort) -> Verdict:
     """No cycle, hence no deadlock of messages that never split (Dally & Seitz 1987); and what it costs."""
-    verdict = _no_cycle(effort, True)
-    tally = MULTICAST.count({"n": 10, "f": 8, "destinations": 128}, effort.pick(full=20_000, quick=2_000))
+    verdict = _decide_no_cycle(effort, True)
+    tally = MULTICAST.count({"n": 10, "f": 8, "destinations": 128}, effort.by_effort(full=20_000, quick=2_000))
     price = int(tally.counts["separate"]) / int(tally.counts["channels"])
     checked = (
         f"{verdict.checked}; its price with 8 faults and 128 destinations in Q_10 is {price:.2f} times the channels"
@@ -246,7 +248,7 @@ def repair_unicast(effort: Effort) -> Verdict:
     return Verdict(verdict.outcome, checked, verdict.witness)
 
 
-@ledger.claim(
+@registry.claim(
     "repair-graph",
     where="section 4.2, Theorem 2",
     states=(
@@ -258,10 +260,10 @@ def repair_unicast(effort: Effort) -> Verdict:
 )
 def repair_graph(effort: Effort) -> Verdict:
     """No cycle."""
-    return _no_cycle(effort, False)
+    return _decide_no_cycle(effort, False)
 
 
-@ledger.claim(
+@registry.claim(
     "repair-replication",
     where="sections 2 and 4.2, Theorem 2",
     states=(
@@ -277,4 +279,4 @@ def repair_graph(effort: Effort) -> Verdict:
 )
 def repair_replication(effort: Effort) -> Verdict:
     """Pairs of multicasts of Q_3 by the number of their destinations."""
-    return _replication(effort, 2)
+    return _decide_replication(effort, 2)

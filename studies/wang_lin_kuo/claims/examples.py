@@ -10,7 +10,7 @@ from fastcube.networks.hypercube import Hypercube
 from .partition import DESTINATIONS_18, FIGURE_18, SECTION_5_3, SOURCE_18
 
 
-def _drawn(cube: Hypercube, s: int, destinations: list[int], caption: str) -> Drawing:
+def _multicast_drawing(cube: Hypercube, s: int, destinations: list[int], caption: str) -> Drawing:
     """A multicast with P = {0, 1}: the label of its supernode in each node, the number of the channel beside each arrow."""
     faulty = tuple(sorted(int(v) for v in cube.faulty_nodes))  # type: ignore[union-attr]
     net = Supercube(cube.n, frozenset(faulty), (0, 1))
@@ -42,7 +42,7 @@ def figure_3() -> Example:
     """Two hops: by the buddy."""
     python = "[list(channel) for channel in fc.multicast(fc.Hypercube(3, [4]), 0, [5], partition=(0, 1)).channels]"
     words = "from 000 into 1**: its neighbour 100 is faulty, so that its buddy 001 sends on, two hops"
-    drawn = _drawn(Hypercube(3, [4]), 0, [5], "labels of the supernodes 0** and 1**")
+    drawn = _multicast_drawing(Hypercube(3, [4]), 0, [5], "labels of the supernodes 0** and 1**")
     return Example(words, python, [[0, 1], [1, 5]], (drawn,), form="{value:hops}")
 
 
@@ -62,7 +62,9 @@ def figure_5() -> Example:
     call = f"fc.multicast({cube}, 0, [8], partition=(0, 1), path='hamilton')"
     words = "the supernodes with labels 0, 1, 2, 3 by their external digits, as a message along the Hamilton path visits them"
     python = f"list(dict.fromkeys(format(v >> 2, '02b') for channel in {call}.channels for v in channel))"
-    drawn = _drawn(Hypercube(4, [1, 7, 13]), 0, [8], "the label of each node, and a message from 0000 to 1000")
+    drawn = _multicast_drawing(
+        Hypercube(4, [1, 7, 13]), 0, [8], "the label of each node, and a message from 0000 to 1000"
+    )
     return Example(words, python, ["00", "01", "11", "10"], (drawn,))
 
 
@@ -76,7 +78,9 @@ def figure_8() -> Example:
     return Example(words, f"[len({turns}), fc.dependency_cycle(fc.Hypercube(2), partition=(0, 1))]", [2, None])
 
 
-def _inside(faults: list[int], pairs: tuple[tuple[int, int], ...], words: str, value: list[list[list[int]]]) -> Example:
+def _supernode_example(
+    faults: list[int], pairs: tuple[tuple[int, int], ...], words: str, value: list[list[list[int]]]
+) -> Example:
     cube = f"fc.Hypercube(2{f', {faults}' if faults else ''})"
     call = f"fc.multicast({cube}, s, [d], partition=(0, 1)).channels"
     form = "; ".join(f"{{{i}:hops}}" for i in range(len(pairs)))
@@ -87,7 +91,7 @@ def figure_9() -> Example:
     """Node 01 is never between two others; 01 and 10 are left by the lowest dimension first (Figure 11)."""
     value = [[[0, 2], [2, 3]], [[3, 2], [2, 0]], [[1, 0], [0, 2]], [[2, 3], [3, 1]]]
     words = "00 to 11, 11 to 00, 01 to 10 and 10 to 01 in a supernode without faults"
-    return _inside([], ((0, 3), (3, 0), (1, 2), (2, 1)), words, value)
+    return _supernode_example([], ((0, 3), (3, 0), (1, 2), (2, 1)), words, value)
 
 
 def figure_10() -> Example:
@@ -103,7 +107,7 @@ def figure_10() -> Example:
 def figure_13() -> Example:
     """Around the faulty node."""
     value = [[[0, 2], [2, 3]], [[3, 2], [2, 0]], [[0, 2]]]
-    return _inside(
+    return _supernode_example(
         [1], ((0, 3), (3, 0), (0, 2)), "00 to 11, 11 to 00 and 00 to 10 in a supernode whose node 01 is faulty", value
     )
 

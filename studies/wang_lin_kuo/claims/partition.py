@@ -10,15 +10,15 @@ import math
 from collections.abc import Iterator
 
 from fastcube.algorithms.multicasting import multicast
-from fastcube.algorithms.partition import Supercube, conflict, greedy_two_partition, two_partition
+from fastcube.algorithms.partition import Supercube, find_conflict, greedy_two_partition, two_partition
 from fastcube.algorithms.wormhole import dependency_cycle
-from fastcube.audit.claims import Effort, Ledger, Verdict, Witness, agree
+from fastcube.audit.claims import ClaimRegistry, Effort, Verdict, Witness, check_agreement
 from fastcube.networks.hypercube import Hypercube
 
 from .. import partition
-from .as_printed import sent_inside
+from .as_printed import split_in_supernode
 
-ledger = Ledger("wang_lin_kuo")
+registry = ClaimRegistry("wang_lin_kuo")
 
 EXAMPLE = Hypercube(6, [0b000000, 0b100001, 0b111000, 0b000100])
 FIGURE_18 = Hypercube(5, [0b00100, 0b01001, 0b11110, 0b10011])
@@ -34,7 +34,7 @@ PROOF = (
 )
 
 
-def data_of(cube: Hypercube) -> dict[str, object]:
+def cube_data(cube: Hypercube) -> dict[str, object]:
     """A cube and its faults, for programs."""
     return {"n": cube.n, "faulty_nodes": sorted(cube.faulty_nodes)}  # type: ignore[arg-type]
 
@@ -43,20 +43,20 @@ def cut_cubes(n: int, f: int) -> Iterator[tuple[Hypercube, Supercube]]:
     """All sets of f faults of Q_n with all their fault-tolerant pairs."""
     for faults in itertools.combinations(range(2**n), f):
         for pair in itertools.combinations(range(n), 2):
-            if conflict(faults, 1 << pair[0] | 1 << pair[1]) is None:
+            if find_conflict(faults, 1 << pair[0] | 1 << pair[1]) is None:
                 yield Hypercube(n, faults), Supercube(n, frozenset(faults), pair)
 
 
 # ---------------------------------------------------------------- 2-partitions
 
 
-def told(effort: Effort, found: Witness, wanted: object, checked: str) -> Verdict:
+def example_verdict(effort: Effort, found: Witness, wanted: object, checked: str) -> Verdict:
     """Whether what a worked example's line gives is what is printed; the example is the one case."""
-    effort.applies()
+    effort.count_if_applicable()
     return Verdict("holds" if found.value == wanted else "refuted", checked, found)
 
 
-@ledger.claim(
+@registry.claim(
     "example-3-1",
     where="section 3.1",
     states=(
@@ -68,11 +68,11 @@ def example_3_1(effort: Effort) -> Verdict:
     """The two pairs."""
     python = "[[len({v & ~mask for v in cube.faulty_nodes}) for mask in (0b100001, 0b000011)] for cube in [fc.%s]]"
     words = "2-cubes with a fault along {0, 5} and {0, 1}, of 4 faults"
-    found = Witness.of(words, python % EXAMPLE.source(), data_of(EXAMPLE)).written("{0[0]} and {0[1]}")
-    return told(effort, found, [[3, 4]], "the example's fault set")
+    found = Witness.of(words, python % EXAMPLE.source(), cube_data(EXAMPLE)).with_form("{0[0]} and {0[1]}")
+    return example_verdict(effort, found, [[3, 4]], "the example's fault set")
 
 
-@ledger.claim(
+@registry.claim(
     "lemma-1",
     where="section 3.1, Lemma 1",
     states="Every set of at most n - 1 faulty nodes of Q_n, n >= 2, has a fault-tolerant 2-partition.",
@@ -80,10 +80,10 @@ def example_3_1(effort: Effort) -> Verdict:
 )
 def lemma_1(effort: Effort) -> Verdict:
     """Counts over all fault sets, and a search through those of small cubes."""
-    return _always_found(effort, 0)
+    return _decide_always_found(effort, 0)
 
 
-@ledger.claim(
+@registry.claim(
     "figure-2",
     where="section 3.1, Figure 2",
     states=(
@@ -94,40 +94,42 @@ def lemma_1(effort: Effort) -> Verdict:
 )
 def figure_2_finds(effort: Effort) -> Verdict:
     """Counts over all fault sets, and a search through those of small cubes."""
-    return _always_found(effort, 1)
+    return _decide_always_found(effort, 1)
 
 
-def _found(cube: Hypercube, exhaustive: bool) -> bool:
+def _is_pair_found(cube: Hypercube, exhaustive: bool) -> bool:
     """Whether a pair is found along which no 2-cube has two faults; by Figure 2's search it must be that of its steps."""
     pair = two_partition(cube, exhaustive)
     faults: frozenset[int] = cube.faulty_nodes  # type: ignore[assignment]
     if not exhaustive:
-        agree(pair, greedy_two_partition(cube.n, sorted(faults))[0], f"Figure 2 on {cube!r}, its search and its steps")
+        check_agreement(
+            pair, greedy_two_partition(cube.n, sorted(faults))[0], f"Figure 2 on {cube!r}, its search and its steps"
+        )
     return pair is not None and len({v & ~(1 << pair[0] | 1 << pair[1]) for v in faults}) == len(faults)
 
 
-def _always_found(effort: Effort, which: int) -> Verdict:
+def _decide_always_found(effort: Effort, which: int) -> Verdict:
     """Refuted by the first set without a pair; counts and search must agree wherever both are made."""
-    largest = effort.pick(full=6, quick=5)
+    largest = effort.by_effort(full=6, quick=5)
     for n in effort.each(range(2, largest + 1), "Q_n"):
-        for f, row in enumerate(partition.counts(n, n - 1)):
+        for f, row in enumerate(partition.partition_counts(n, n - 1)):
             every = math.comb(2**n, f)
             effort.applied += every
             if n > 4 and row[which] == every:
                 continue
             cubes = (Hypercube(n, faults) for faults in itertools.combinations(range(2**n), f))
-            without = [cube for cube in cubes if not _found(cube, exhaustive=which == 0)]
-            agree(
+            without = [cube for cube in cubes if not _is_pair_found(cube, exhaustive=which == 0)]
+            check_agreement(
                 row[which], every - len(without), f"sets of {f} faults of Q_{n} with a pair, counted and searched for"
             )
             if without:
                 python = f"fc.two_partition(fc.{without[0].source()}, exhaustive={which == 0})"
-                shown = Witness.of("no 2-partition is found", python, data_of(without[0]))
+                shown = Witness.of("no 2-partition is found", python, cube_data(without[0]))
                 return Verdict("refuted", f"fault sets up to Q_{n}", shown)
     return Verdict("holds", f"all sets of at most n - 1 faults of Q_2, ..., Q_{largest}; {PROOF}")
 
 
-@ledger.claim(
+@registry.claim(
     "figure-2-printed",
     where="section 3.1, Figure 2, step 3",
     states=(
@@ -145,7 +147,7 @@ def figure_2_printed(effort: Effort) -> Verdict:
     found: list[Witness] = []
     sets = ((n, faults) for n in (3, 4) for f in range(n) for faults in itertools.combinations(range(2**n), f))
     for n, faults in effort.each(sets, "fault sets"):
-        effort.applies()
+        effort.count_if_applicable()
         pair = greedy_two_partition(n, faults, map_back=False)[0]
         if pair is None:
             continue
@@ -153,7 +155,7 @@ def figure_2_printed(effort: Effort) -> Verdict:
         data = {"n": n, "faulty_nodes": list(faults)}
         if not found and pair[0] == pair[1]:
             found.append(Witness.of("the two dimensions are the same", python, data))
-        if pair[0] != pair[1] and (met := conflict(faults, 1 << pair[0] | 1 << pair[1])) is not None:
+        if pair[0] != pair[1] and (met := find_conflict(faults, 1 << pair[0] | 1 << pair[1])) is not None:
             words = f"{met[0]:0{n}b} and {met[1]:0{n}b} are in one 2-cube along them"
             found.append(Witness.of(words, python, data))
             break
@@ -161,7 +163,7 @@ def figure_2_printed(effort: Effort) -> Verdict:
     return Verdict("refuted", checked, found[0], tuple(found[1:])) if found else Verdict("holds", checked)
 
 
-@ledger.claim(
+@registry.claim(
     "figure-2-complexity",
     where="section 3.1",
     states="Figure 2 takes O(n) time for Q_n, n >= 2 [passes of its loops; or words from which a digit is deleted].",
@@ -181,14 +183,14 @@ def figure_2_complexity(effort: Effort) -> Verdict:
         f"[fc.greedy_two_partition(n, {faults})[1] // (n - 1) for n in {sizes}]",
         {"n": list(sizes)},
     )
-    agree(passes.value, [2 * (n - 1) for n in sizes], "passes of both loops, and the most that there can be")
+    check_agreement(passes.value, [2 * (n - 1) for n in sizes], "passes of both loops, and the most that there can be")
     effort.applied += len(sizes)
     quadratic = words.value == [2 * (n - 1) ** 2 for n in effort.each(sizes)]
     checked = "one family of fault sets, n = 4, 8, 16, 32, 62; its loops have n and n - 1 passes at the most"
     return Verdict("depends", checked, words, (passes,)) if quadratic else Verdict("holds", checked, passes)
 
 
-@ledger.claim(
+@registry.claim(
     "theorem-1",
     where="section 3.1, Theorem 1",
     states=(
@@ -198,18 +200,18 @@ def figure_2_complexity(effort: Effort) -> Verdict:
 )
 def theorem_1(effort: Effort) -> Verdict:
     """Every fault set, pair, node and external dimension."""
-    largest = effort.pick(full=4, quick=3)
+    largest = effort.by_effort(full=4, quick=3)
     for n in range(3, largest + 1):
         for f in range(min(n, 2 ** (n - 2) + 1)):
             for cube, net in effort.each(cut_cubes(n, f), f"Q_{n}"):
                 for x, bit in itertools.product(range(2**n), net.external):
-                    if not effort.applies(x not in net.faults and x ^ bit in net.faults):
+                    if not effort.count_if_applicable(x not in net.faults and x ^ bit in net.faults):
                         continue
                     buddies = (x ^ net.low, x ^ net.high)
                     if not any(b not in net.faults and b ^ bit not in net.faults for b in buddies):
                         python = f"[[fc.{cube.source()}.is_faulty(v) for v in (b, b ^ {bit})] for b in {buddies}]"
                         words = f"whether the buddies of {x:0{n}b} and their neighbours are faulty"
-                        return Verdict("refuted", f"up to Q_{n}", Witness.of(words, python, data_of(cube)))
+                        return Verdict("refuted", f"up to Q_{n}", Witness.of(words, python, cube_data(cube)))
     return Verdict(
         "holds",
         f"all sets of at most n - 1 faults of Q_3, ..., Q_{largest} with all their fault-tolerant 2-partitions; for "
@@ -220,7 +222,7 @@ def theorem_1(effort: Effort) -> Verdict:
 # ---------------------------------------------------------------- labels and supernodes
 
 
-@ledger.claim(
+@registry.claim(
     "hamilton-path",
     where="section 3.2",
     states=(
@@ -229,9 +231,9 @@ def theorem_1(effort: Effort) -> Verdict:
 )
 def hamilton_path(effort: Effort) -> Verdict:
     """Supernodes in the order of their labels."""
-    largest = effort.pick(full=14, quick=10)
+    largest = effort.by_effort(full=14, quick=10)
     for n in effort.each(range(3, largest + 1), "Q_n"):
-        effort.applies()
+        effort.count_if_applicable()
         net = Supercube(n, frozenset(), (0, 1))
         by_label = sorted(range(0, 2**n, 4), key=net.label)
         labels = [net.label(v) for v in by_label]
@@ -243,7 +245,7 @@ def hamilton_path(effort: Effort) -> Verdict:
     return Verdict("holds", f"n = 3, ..., {largest} with P = {{0, 1}}")
 
 
-def _walk(net: Supercube, v: int, u: int) -> int:
+def _hops_in_supernode(net: Supercube, v: int, u: int) -> int:
     """Hops of R from v to u in one supernode; 99 when it does not arrive or meets a fault."""
     for hops in range(5):
         if v == u:
@@ -254,7 +256,7 @@ def _walk(net: Supercube, v: int, u: int) -> int:
     return 99
 
 
-@ledger.claim(
+@registry.claim(
     "still-minimal",
     where="section 4.2, Figures 8(d) and 9",
     states="R takes a shortest way between any two nodes of a fault-free supernode, though it never turns at 01.",
@@ -266,7 +268,7 @@ def still_minimal(effort: Effort) -> Verdict:
     bad = [
         (v, u)
         for v, u in itertools.permutations(range(4), 2)
-        if _walk(net, v, u) != (v ^ u).bit_count() or net.within(v, u) == 0b01 != u
+        if _hops_in_supernode(net, v, u) != (v ^ u).bit_count() or net.within(v, u) == 0b01 != u
     ]
     if bad:
         v, u = bad[0]
@@ -276,7 +278,7 @@ def still_minimal(effort: Effort) -> Verdict:
     return Verdict("holds", "all pairs of nodes of a fault-free supernode")
 
 
-@ledger.claim(
+@registry.claim(
     "two-hops-inside",
     where="section 4.2, Figure 13",
     states="Figure 13 takes two hops at the most between any two nonfaulty nodes of a supernode with one fault.",
@@ -286,15 +288,17 @@ def two_hops_inside(effort: Effort) -> Verdict:
     for fault in range(4):
         net = Supercube(2, frozenset([fault]), (0, 1))
         for v, u in itertools.permutations(set(range(4)) - {fault}, 2):
-            effort.applies()
-            if _walk(net, v, u) > 2:
+            effort.count_if_applicable()
+            if _hops_in_supernode(net, v, u) > 2:
                 cube = Hypercube(2, [fault])
                 python = f"fc.multicast(fc.{cube.source()}, {v}, [{u}]).N"
-                return Verdict("refuted", "faulty supernodes", Witness.of("more than two hops", python, data_of(cube)))
+                return Verdict(
+                    "refuted", "faulty supernodes", Witness.of("more than two hops", python, cube_data(cube))
+                )
     return Verdict("holds", "all four places of the fault and all pairs of nonfaulty nodes")
 
 
-@ledger.claim(
+@registry.claim(
     "no-cycle-inside",
     where="section 4.2, Figures 8(d) and 12",
     states=(
@@ -306,14 +310,14 @@ def no_cycle_inside(effort: Effort) -> Verdict:
     """Q_2 is one supernode: without a fault, and with one at each place."""
     for faults in ((), (0,), (1,), (2,), (3,)):
         cube = Hypercube(2, faults)
-        effort.applies()
+        effort.count_if_applicable()
         if dependency_cycle(cube) is not None:
             python = f"fc.dependency_cycle(fc.{cube.source()}) is not None"
-            return Verdict("refuted", "one supernode", Witness.of("a cycle", python, data_of(cube)))
+            return Verdict("refuted", "one supernode", Witness.of("a cycle", python, cube_data(cube)))
     return Verdict("holds", "a fault-free supernode and all four places of a fault")
 
 
-@ledger.claim(
+@registry.claim(
     "networks-disjoint",
     where="section 4.2, Theorem 2, proof",
     states="No channel between supernodes of Q_n, n >= 3, is both in the high-channel network and in the low-channel network.",
@@ -335,18 +339,18 @@ def networks_disjoint(effort: Effort) -> Verdict:
             return None
         u, v = min(used["H"] & used["L"])
         python = f"fc.multicast(fc.{cube.source()}, {u}, [{v}], {net.partition}).channels"
-        return Witness.of(f"a channel of D_H and of D_L: {u} to {v}", python, data_of(cube))
+        return Witness.of(f"a channel of D_H and of D_L: {u} to {v}", python, cube_data(cube))
 
-    most = effort.pick(full=3, quick=0)
+    most = effort.by_effort(full=3, quick=0)
     cubes = (case for n, top in ((3, 2), (4, most)) for f in range(top + 1) for case in cut_cubes(n, f))
-    return Verdict.unless(
+    return Verdict.refuted_if(
         effort.first(cubes, wrong),
         f"by the labels of its ends; all sets of at most 2 faults of Q_3 and {most} of Q_4 with all pairs, from everywhere to "
         "everyone and, among one fault at most, to each node alone",
     )
 
 
-@ledger.claim(
+@registry.claim(
     "figures-16-17-printed",
     where="section 4.2, Figures 16 and 17",
     states=(
@@ -367,11 +371,11 @@ def figures_16_17_printed(effort: Effort) -> Verdict:
         for size in range(1, len(nonfaulty)):
             for s in nonfaulty:
                 for wanted in effort.each(itertools.combinations([v for v in nonfaulty if v != s], size), "Q_2"):
-                    effort.applies()
-                    sent = sent_inside(net, s, wanted)
+                    effort.count_if_applicable()
+                    sent = split_in_supernode(net, s, wanted)
                     if {d for _, carried in sent for d in carried} != set(wanted):
                         shown = _figure_16(Hypercube(2, faults), s, wanted)
-                        agree(
+                        check_agreement(
                             shown.value, [[b, list(carried)] for b, carried in sent], "Figure 16's messages, twice told"
                         )
                         return Verdict("refuted", "destination sets of Q_2 by size", shown)
@@ -389,13 +393,13 @@ def _figure_16(cube: Hypercube, s: int, wanted: tuple[int, ...]) -> Witness:
         f"messages of Figure 16 from {s:02b} to {' and '.join(f'{d:02b}' for d in wanted)}, by its letter: one where one "
         "inter-channel is needed, two where both buddies are destinations, else none; R alone is the library's"
     )
-    return Witness.of(words, python, data_of(cube) | {"source": s, "destinations": list(wanted)})
+    return Witness.of(words, python, cube_data(cube) | {"source": s, "destinations": list(wanted)})
 
 
 # ---------------------------------------------------------------- examples
 
 
-@ledger.claim(
+@registry.claim(
     "example-4-3",
     where="sections 4.3 and 5, Figures 18 and 19",
     states=(
@@ -408,14 +412,14 @@ def example_4_3(effort: Effort) -> Verdict:
     cast = f"fc.multicast(fc.{FIGURE_18.source()}, {SOURCE_18:#07b}, {list(DESTINATIONS_18)}, (0, 1))"
     order = "[list(dict.fromkeys(x >> 2 for u in m.uses if u.kind == k for x in (u.u, u.v))) for k in 'HL']"
     python = f"(lambda m: [m.N, {order}])({cast})"
-    data = data_of(FIGURE_18) | {"source": SOURCE_18, "destinations": list(DESTINATIONS_18)}
+    data = cube_data(FIGURE_18) | {"source": SOURCE_18, "destinations": list(DESTINATIONS_18)}
     found = Witness.of("channels of the multicast of Figure 18, and its supernodes upwards and downwards", python, data)
-    found = found.written("{0}; upwards {1[0]:row3}, downwards {1[1]:row3}")
+    found = found.with_form("{0}; upwards {1[0]:row3}, downwards {1[1]:row3}")
     wanted = [14, [[0b011, 0b010, 0b110, 0b111, 0b101, 0b100], [0b011, 0b001, 0b000]]]
-    return told(effort, found, wanted, "the figure's fault set, source and destinations")
+    return example_verdict(effort, found, wanted, "the figure's fault set, source and destinations")
 
 
-@ledger.claim(
+@registry.claim(
     "example-5-3",
     where="section 5.3",
     states=(
@@ -430,13 +434,13 @@ def example_5_3(effort: Effort) -> Verdict:
     cast = f"fc.multicast(fc.{SECTION_5_3.source()}, {SOURCE_18:#07b}, wanted, (0, 1))"
     python = f"[[sorted({cast}.delivered) for wanted in ({wanted}, {others})], list(fc.two_partition(fc.{SECTION_5_3.source()}))]"
     found = Witness.of(
-        "destinations reached, those of Figure 18 and all; and Figure 2's pair", python, data_of(SECTION_5_3)
+        "destinations reached, those of Figure 18 and all; and Figure 2's pair", python, cube_data(SECTION_5_3)
     )
-    found = found.written("{0[0]:nodes} and {0[1]:nodes}; {1:set}")
-    return told(effort, found, [[wanted, others], [0, 1]], "the example's fault set")
+    found = found.with_form("{0[0]:nodes} and {0[1]:nodes}; {1:set}")
+    return example_verdict(effort, found, [[wanted, others], [0, 1]], "the example's fault set")
 
 
-@ledger.claim(
+@registry.claim(
     "beyond-n-1",
     where="section 5.3",
     states=(
@@ -446,13 +450,13 @@ def example_5_3(effort: Effort) -> Verdict:
 )
 def beyond_n_1(effort: Effort) -> Verdict:
     """All sets of four faults of Q_4 with all their pairs, from every source to everyone and to each alone, past no fault."""
-    step = effort.pick(full=1, quick=12)
+    step = effort.by_effort(full=1, quick=12)
     for cube, net in effort.each(itertools.islice(cut_cubes(4, 4), 0, None, step), "Q_4, 4 faults"):
         nonfaulty = [v for v in range(16) if v not in net.faults]
-        for s in nonfaulty[:: effort.pick(full=1, quick=4)]:
+        for s in nonfaulty[:: effort.by_effort(full=1, quick=4)]:
             others = set(nonfaulty) - {s}
             for wanted in (others, {max(others)}, {min(others)}):
-                effort.applies()
+                effort.count_if_applicable()
                 cast = multicast(cube, s, wanted, net.partition)
                 if cast.delivered != wanted or any(v in net.faults for _, v in cast.channels):
                     python = (
@@ -460,10 +464,10 @@ def beyond_n_1(effort: Effort) -> Verdict:
                         f"(fc.multicast(fc.{cube.source()}, {s}, {sorted(wanted)}, {net.partition}))"
                     )
                     words = "the destinations reached, and the nodes entered: one is lost, or one is faulty"
-                    return Verdict("refuted", "sets of 4 faults of Q_4", Witness.of(words, python, data_of(cube)))
-    how = effort.pick(full="all sets", quick="every twelfth set")
+                    return Verdict("refuted", "sets of 4 faults of Q_4", Witness.of(words, python, cube_data(cube)))
+    how = effort.by_effort(full="all sets", quick="every twelfth set")
     return Verdict(
         "holds",
         f"{how} of 4 faults of Q_4 with their fault-tolerant pairs, to everyone and to two single nodes from "
-        f"{effort.pick(full='every', quick='every fourth')} nonfaulty source",
+        f"{effort.by_effort(full='every', quick='every fourth')} nonfaulty source",
     )
