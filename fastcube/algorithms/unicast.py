@@ -325,7 +325,7 @@ def _good_bits(cube: Hypercube, u: int, mask: int) -> Iterator[int]:
     return (bit for bit in descending_bits(mask) if not is_blocked(cube, u, bit))
 
 
-def _require_all_nodes(cube: Hypercube) -> int:
+def _all_dimensions(cube: Hypercube) -> int:
     return int(2**cube.n - 1)
 
 
@@ -357,7 +357,7 @@ def route_by_levels(cube: Hypercube, s: int, t: int) -> Route:
     h, first = (s ^ t).bit_count(), highest_level_bit(s, s ^ t)
     near = first is not None and (h == 1 or words.shown(s ^ first) >= h - 1)
     if not near and (h == 1 or words.level(s) < h):
-        first = highest_level_bit(s, _require_all_nodes(cube) & ~(s ^ t))
+        first = highest_level_bit(s, _all_dimensions(cube) & ~(s ^ t))
         if first is not None and words.shown(s ^ first) < h + 1:
             first = None
     return _route_informed(cube, s, t, first, lambda u: highest_level_bit(u, u ^ t))
@@ -377,7 +377,7 @@ def route_by_vectors(cube: Hypercube, s: int, t: int) -> Route:
     h = (s ^ t).bit_count()
     first = first_vector_bit(s, s ^ t, h - 1)
     if first is None:
-        first = first_vector_bit(s, _require_all_nodes(cube) & ~(s ^ t), h + 1)
+        first = first_vector_bit(s, _all_dimensions(cube) & ~(s ^ t), h + 1)
     return _route_informed(cube, s, t, first, lambda u: first_vector_bit(u, u ^ t, (u ^ t).bit_count() - 1))
 
 
@@ -392,7 +392,7 @@ def route_a1(cube: Hypercube, s: int, t: int) -> Route:
             left.remove(bit)
         else:
             tag |= sum(left)
-            bit = next(_good_bits(cube, u, _require_all_nodes(cube) & ~tag), None)
+            bit = next(_good_bits(cube, u, _all_dimensions(cube) & ~tag), None)
             if bit is None:
                 return Route("stuck", path, f"{cube.label(u)} has no good link that was not tried")
             tag |= bit
@@ -407,7 +407,7 @@ def route_dfs(cube: Hypercube, s: int, t: int) -> Route:
     seen, came, path = {s}, [], [s]
     while path[-1] != t:
         u = path[-1]
-        bits = (bit for mask in (u ^ t, _require_all_nodes(cube) & ~(u ^ t)) for bit in _good_bits(cube, u, mask))
+        bits = (bit for mask in (u ^ t, _all_dimensions(cube) & ~(u ^ t)) for bit in _good_bits(cube, u, mask))
         bit = next((bit for bit in bits if u ^ bit not in seen), None)
         if bit is not None:
             came.append(bit)
@@ -438,7 +438,7 @@ def route_sidetrack(cube: Hypercube, s: int, t: int, seed: tuple[int, int] = (0,
     path = [s]
     while path[-1] != t:
         u = path[-1]
-        bits = list(_good_bits(cube, u, u ^ t)) or list(_good_bits(cube, u, _require_all_nodes(cube) & ~(u ^ t)))
+        bits = list(_good_bits(cube, u, u ^ t)) or list(_good_bits(cube, u, _all_dimensions(cube) & ~(u ^ t)))
         if not bits:
             return Route("stuck", path, f"no link of {cube.label(u)} passes")
         if len(path) > SIDETRACK_HOPS * cube.n:

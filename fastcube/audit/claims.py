@@ -2,10 +2,10 @@
 
 A paper's package of studies keeps its claims in ``claims.py``, beside the code that decides them::
 
-    ledger = Ledger("lee_hayes")
+    registry = ClaimRegistry("lee_hayes")
 
 
-    @ledger.claim("least-faults", where="appendix", states="The least number of faults needed is ...")
+    @registry.claim("least-faults", where="appendix", states="The least number of faults needed is ...")
     def least_faults(effort: Effort) -> Verdict:
         \"\"\"All fault sets of at most ceil(n/2) faults, and one of ceil(n/2) + 1 for each n.\"\"\"
         largest = effort.pick(full=6, quick=5)

@@ -36,7 +36,7 @@ from .claims import Claim, Effort, Verdict
 Report = dict[str, Any]
 
 #: What a worker's Python runs: ``-m`` would put the working folder first on its path, where a file may bear any module's name.
-_START = f"import sys; sys.path[:] = sys.argv[1:]; from {__name__} import _work; _work()"
+_START = f"import sys; sys.path[:] = sys.argv[1:]; from {__name__} import _run_worker; _run_worker()"
 
 
 def _package_fingerprint() -> list[str]:

@@ -64,7 +64,7 @@ class Paper:
     def ledger(self) -> Any:
         """The claims of a paper that has some."""
         modules = [self._import_module(name) for name in self.claims]
-        ledger = modules[0].ledger
+        ledger = modules[0].registry
         ledger.sort_by_modules([module.__name__ for module in modules])
         return ledger
 

@@ -152,8 +152,8 @@ def item(data, name):
     [
         (lambda d: d.pop("beyond"), "data/lee_hayes.json lacks beyond"),
         (lambda d: d["items"].append(copy.deepcopy(d["items"][0])), "two items f-and-g"),
-        (lambda d: item(d, "figure-8").update(colour="red"), "has colour, which Item does not"),
-        (lambda d: item(d, "figure-8").pop("place"), "figure-8: Item.__init__() missing 1 required"),
+        (lambda d: item(d, "figure-8").update(colour="red"), "has colour, which PublishedResult does not"),
+        (lambda d: item(d, "figure-8").pop("place"), "figure-8: PublishedResult.__init__() missing 1 required"),
     ],
 )
 def test_malformed_data_are_refused_with_one_line(data, change, said):

@@ -317,7 +317,11 @@ LI_PENG_CHU = [
     Mutant(
         LP,
         "searches end two links early",
-        swap("li_peng_chu.claims.routing.reach", "li_peng_chu.claims.hypercube.reach", by=nearer),
+        swap(
+            "li_peng_chu.claims.routing.reachable_distances",
+            "li_peng_chu.claims.hypercube.reachable_distances",
+            by=nearer,
+        ),
         ("lemma-1", "hypercube-path", "hypercube-half", "virtual-edge-path"),
     ),
     Mutant(
@@ -350,7 +354,7 @@ LI_PENG_CHU = [
         LP,
         "a path takes seven links more",
         swap(
-            "li_peng_chu.claims.hypercube.reach",
+            "li_peng_chu.claims.hypercube.reachable_distances",
             by=lambda *a: {v: n + 7 * (n > 0) for v, n in cases.reachable_distances(*a).items()},
         ),
         ("hypercube-length", "hypercube-recursion"),
@@ -369,7 +373,7 @@ LI_PENG_CHU = [
         "distances are seven links longer",
         both(
             swap(
-                "li_peng_chu.claims.routing.reach",
+                "li_peng_chu.claims.routing.reachable_distances",
                 by=lambda *a: {v: n + 7 for v, n in cases.reachable_distances(*a).items()},
             ),
             shown_too("distance", lambda *a: distance(*a) + 7),
@@ -380,7 +384,7 @@ LI_PENG_CHU = [
         LP,
         "no tree grows past its root",
         both(
-            swap("li_peng_chu.claims.cases.grown", by=lambda *_, **__: None),
+            swap("li_peng_chu.claims.cases.complete_tree", by=lambda *_, **__: None),
             swap("li_peng_chu.claims.choices.trees", by=lambda *_, **__: iter(())),
         ),
         ("hypercube-algorithm",),
@@ -425,7 +429,7 @@ SUI_WANG_LEE = [
     Mutant(
         SW,
         "spanning trees are zeros",
-        swap("sui_wang_lee.claims.trees.light", by=zeros),
+        swap("sui_wang_lee.claims.trees.light_trees", by=zeros),
         ("pivoted", "link-partition", "deepest-node"),
     ),
     Mutant(SW, "trees share links", unsound, ("lemma-3", "lemma-4", "lemma-5-last")),
@@ -456,13 +460,13 @@ SUI_WANG_LEE = [
     Mutant(
         SW,
         "the permutation is the identity",
-        swap("sui_wang_lee.claims.trees.positions", by=lambda n, s, f: list(range(n))),
+        swap("sui_wang_lee.claims.trees.position_dimensions", by=lambda n, s, f: list(range(n))),
         ("lemma-2",),
     ),
     Mutant(
         SW,
         "base trees need not be disjoint",
-        swap("sui_wang_lee.claims.trees.shape", by=lambda n, d, choice: ((n,) * (n - 1),) * 2),
+        swap("sui_wang_lee.claims.trees.tree_heights", by=lambda n, d, choice: ((n,) * (n - 1),) * 2),
         ("lemma-6", "n-2-tall-trees"),
     ),
 ]
@@ -501,7 +505,7 @@ WANG_LIN_KUO = [
     Mutant(
         WL,
         "counts of partitions are one too few",
-        swap("wang_lin_kuo.partition.counts", by=one_less),
+        swap("wang_lin_kuo.partition.partition_counts", by=one_less),
         ("lemma-1", "figure-2"),
     ),
     Mutant(
@@ -568,7 +572,7 @@ UNICAST = [
     Mutant(
         UC,
         "levels depend on the beginning",
-        swap("unicast.claims.status.exhaustive.levels", by=another),
+        swap("unicast.claims.status.exhaustive.safety_levels", by=another),
         ("levels-unique",),
     ),
     Mutant(
@@ -630,7 +634,7 @@ def test_no_assert_decides():
         "from fastcube.algorithms.trees import CommunicationTree\n"
         "g.find_tree = lambda cube: CommunicationTree(cube, 0, range(cube.n))\n"
         "from fastcube.audit import ledgers\nfrom fastcube.audit.claims import Effort\n"
-        "print(__debug__, ledgers.ledgers()['leu_kuo']['last-stage'].decide(Effort(quick=True)).outcome)"
+        "print(__debug__, ledgers.claim_registries()['leu_kuo']['last-stage'].decide(Effort(quick=True)).outcome)"
     )
     done = subprocess.run([sys.executable, "-O", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "refuted"]

@@ -180,7 +180,7 @@ def test_past_the_time_no_piece_is_begun(tmp_path, monkeypatch):
         raise AssertionError("a piece was begun")
 
     with monkeypatch.context() as patch:
-        for piece in ("run_study", "evaluated", "decide"):
+        for piece in ("run_study", "evaluate", "decide_claims"):
             patch.setattr(running, piece, begun)
         assert made(tmp_path, ("last",), max_seconds=1e-6) == WORK_REMAINS
     assert made(tmp_path, ("last",)) == FINISHED

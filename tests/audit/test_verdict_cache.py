@@ -46,7 +46,7 @@ def test_a_verdict_is_kept_by_effort_and_claim(claim, entry):
 
 
 def test_other_sources_and_other_libraries_have_other_verdicts(claim, entry, monkeypatch):
-    for name, other in (("sources", lambda *, looks: "others"), ("library_versions", lambda: {"numpy": "0"})):
+    for name, other in (("hash_sources", lambda *, looks: "others"), ("library_versions", lambda: {"numpy": "0"})):
         with monkeypatch.context() as patch:
             patch.setattr(cache, name, other)
             cache._code_fingerprint.cache_clear()
@@ -65,7 +65,7 @@ def test_a_damaged_or_hostile_entry_is_none(claim, entry):
     whole = json.loads(entry.read_text())
     for name in [*whole, *whole]:
         for wrong in WRONG:
-            cache.storage.write(entry, {k: v for k, v in whole.items() if k != "sha256"} | {name: wrong})
+            cache.storage.write_entry(entry, {k: v for k, v in whole.items() if k != "sha256"} | {name: wrong})
             held = cache.load_verdict(claim, quick=True)
             assert held is None or (held["outcome"], "\x1b" in str(held)) == (whole["outcome"], False)
     for text in ("", "{", "[" * 100_000, "\udc80", json.dumps(whole | {"outcome": "refuted"})):

@@ -279,13 +279,13 @@ def test_talk_that_standard_error_does_not_take_ends_nothing(monkeypatch):
 @pytest.mark.parametrize("columns", [60, 120])
 def test_comparisons_fit_the_terminal(run, monkeypatch, columns):
     class Known:
-        name, rival = "multicast, n=10 f=8, 128 destinations", "plain Python"
+        name, baseline = "multicast, n=10 f=8, 128 destinations", "plain Python"
 
         def measure(self):
             return 1e-6, 2e-3
 
     class Lacking(Known):
-        rival = "a library"
+        baseline = "a library"
 
         def measure(self):
             raise ImportError(name="library")

@@ -10,7 +10,7 @@ from fastcube.cli import main
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
+@pytest.fixture(name="run")
 def command_runner(capsys, monkeypatch, tmp_path):
     """Run a command line in an empty folder; gives exit status, standard output and standard error."""
     monkeypatch.chdir(tmp_path)

@@ -37,21 +37,21 @@ CALLS = {
     "popcount": "fc.blocks.popcount(ONE)",
     "route3_rule": "fc.blocks.route3_rule(faults, ZERO, ONE, np.uint64(15), np.int64(1), search)",
     "route_passes": "fc.blocks.route_passes(faults, faults.ends[0], faults.ends[1])",
-    "search_for": "fc.blocks.search_scratch_for(np.int64(1))",
+    "search_scratch_for": "fc.blocks.search_scratch_for(np.int64(1))",
     "status": "fc.blocks.status(fc.blocks.status_key(key, np.uint64(t)), ONE)",
     "status_key": "fc.blocks.status_key(key, np.uint64(t))",
     "threshold": "fc.blocks.threshold(0.25)",
     "highest_bit": "fc.blocks.highest_bit(ONE)",
     "uniform": "fc.blocks.uniform(key, t, np.int64(3))",
     "vector_bit": "fc.blocks.vector_bit(words, faults, np.int64(4), ONE, np.int64(2))",
-    "walk1": "fc.blocks.walk1(faults, faults.ends[0], faults.ends[1], np.uint64(15), np.int64(1), search)",
-    "walk2": "fc.blocks.walk2(faults, faults.ends[0], faults.ends[1], np.uint64(15), np.int64(1), search)",
-    "walk3": "fc.blocks.walk3(faults, faults.ends[0], faults.ends[1], np.uint64(15), np.int64(1), search)",
+    "simulate_route1": "fc.blocks.simulate_route1(faults, faults.ends[0], faults.ends[1], np.uint64(15), np.int64(1), search)",
+    "simulate_route2": "fc.blocks.simulate_route2(faults, faults.ends[0], faults.ends[1], np.uint64(15), np.int64(1), search)",
+    "simulate_route3": "fc.blocks.simulate_route3(faults, faults.ends[0], faults.ends[1], np.uint64(15), np.int64(1), search)",
     "safety_status_for": "fc.blocks.safety_status_for(np.int64(4), np.int64(2), np.int64(1))",
     "random_word": "fc.blocks.random_word(key, np.uint64(t), ZERO, np.uint64(2**31))",
 }
 #: What makes blocks and kernels, and what is no function.
-MAKERS = {"block", "first_path", "kernel", "making", "scratch", "trials_kernel", "walking"}
+MAKERS = {"block", "first_path", "kernel", "make_route_rules", "scratch", "trials_kernel", "make_simulator"}
 VALUES = {"ONE", "ZERO", "Faults", "TRIALS_SIGNATURE"}
 VALUES |= {
     "STUCK",
@@ -59,13 +59,13 @@ VALUES |= {
     "LIMIT",
     "LOST",
     "REFUSED",
-    "PASSES",
-    "MEETS",
-    "SAFE",
-    "TOGETHER",
-    "BETWEEN",
-    "KEY",
-    "TRIAL",
+    "FIRST_PATH_IS_CLEAR",
+    "FIRST_PATH_IS_UNSAFE",
+    "HAS_ACTIVE_NODE",
+    "SHARED_UNSAFE_SUBCUBE",
+    "FAULTS_BETWEEN",
+    "POINT_KEY",
+    "TRIAL_NUMBER",
 }
 
 TRIAL = """

@@ -32,9 +32,9 @@ made = layout.Layout.__init__
 def spread(self, *entries):
     made(self, *(one for i, e in enumerate(entries) for one in (layout.Counter(f"spare_{{i}}", ""), e)))
 layout.Layout.__init__ = spread
-from helpers.points_compared import POINTS, counted, serving
+from helpers.points_compared import POINTS, count_as_json, serving_kernels
 for name, point, trials in map(POINTS.__getitem__, {}):
-    print(json.dumps({{kernel: counted(name, kernel, point, trials) for kernel in serving(name, point)}}))
+    print(json.dumps({{kernel: count_as_json(name, kernel, point, trials) for kernel in serving_kernels(name, point)}}))
 """
 
 

@@ -15,8 +15,8 @@ from helpers.work_counted import WORK
 
 PLAIN = """
 import json
-from helpers.work_counted import WORK, done_by
-print(json.dumps([done_by(*place) for place in WORK]))
+from helpers.work_counted import WORK, count_operations
+print(json.dumps([count_operations(*place) for place in WORK]))
 """
 
 

@@ -51,7 +51,7 @@ def planted(what):
     ],
 )
 def test_each_fault_is_seen(what, words):
-    found = list(sheets.faults(planted(what)))
+    found = list(sheets.find_figure_faults(planted(what)))
     assert len(found) == (words is not None) and (words is None or words in found[0]), found
 
 

@@ -108,7 +108,8 @@ def test_subjects_of_kernels_have_the_same_rooms(folder):
     assert not (VAGUE | NO_NAMES) & {part for name in names for part in name.split("_")}
     if "lanes" in names:
         begin = ast.get_docstring(ast.parse((folder / "lanes.py").read_text())).split("\n\n")[1]
-        assert begin.startswith("Entry: ") and "Draws " in begin and "study's key" in " ".join(begin.split())
+        words = " ".join(begin.split())
+        assert words.startswith("Entry: ") and "Draws " in words and "study's key" in words
 
 
 def test_what_is_counted_and_which_kernel_serves_is_known_without_numba():

@@ -8,10 +8,10 @@ from __future__ import annotations
 from fastcube.audit.claims import ClaimRegistry, Effort, Verdict, Witness
 from fastcube.exact.survival import exact_survival
 
-ledger = ClaimRegistry("networks")
+registry = ClaimRegistry("networks")
 
 
-@ledger.claim(
+@registry.claim(
     "ten-cube",
     where="Chen, Kanj & Wang, DePaul TR 02-001, abstract (known from the abstract alone)",
     states="The nonfaulty nodes of a 10-cube of which up to 10% fail, each by itself, are connected with probability 99%.",
@@ -31,7 +31,7 @@ def ten_cube(effort: Effort) -> Verdict:
     return Verdict("holds" if shares[0.1].low > 0.99 else "undecided", checked)
 
 
-@ledger.claim(
+@registry.claim(
     "moebius-links",
     where="Jia & Qian 2025, abstract (known from the abstract alone)",
     states="Of the hypercube and its variants the Moebius cube tolerates faulty links best.",
@@ -54,7 +54,7 @@ def moebius_links(effort: Effort) -> Verdict:
     return Verdict("holds", "all sets of faulty links at n = 3 and 4, so at every link failure rate there")
 
 
-@ledger.claim(
+@registry.claim(
     "nodes-nobody",
     where="ours, suggested by the statement on links",
     states="With faulty nodes too the Moebius cube is never behind the hypercube.",
