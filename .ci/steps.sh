@@ -1,0 +1,244 @@
+# Steps that `.ci/run` (the gate before a merge) and `.ci/full` (all the rest) share.  Source it from the checkout.
+#
+# Everything runs in a fresh clone in a temporary folder, with fresh environments and an empty kernel cache.  `step TITLE FUNCTION`
+# runs one step; the minutes of all steps are printed at the end.
+set -euo pipefail
+
+root=$(git rev-parse --show-toplevel)
+place=$(mktemp -d)
+export XDG_CACHE_HOME="$place/cache" MPLCONFIGDIR="$place/matplotlib"
+unset FASTCUBE_CACHE_DIR PYTHONDONTWRITEBYTECODE PYTHONPATH VIRTUAL_ENV
+# The papers' texts, where they stand beside the checkout: no tracked text may have nine words in a row of theirs.
+if [ -d "$root/../shared/papers" ]; then export FASTCUBE_PAPERS="$root/../shared/papers"; fi
+
+# ---- the list of steps and their minutes -----------------------------------------------------------------------------------
+
+minutes=""   # a line per finished step
+current=""   # title of the step that runs; empty between steps
+
+# CPU seconds of all child processes so far, from the second line that `times` prints ("1m2.345s 0m6.789s").
+cpu_seconds() {
+  times > "$place/times"
+  awk 'NR == 2 {for (i = 1; i <= 2; i++) {split($i, part, /[ms]/); total += 60 * part[1] + part[2]}; printf "%d", total}' "$place/times"
+}
+
+record() {
+  minutes+=$(printf '%6.1f %8.1f   %s' "$(awk "BEGIN {print $1 / 60}")" "$(awk "BEGIN {print $2 / 60}")" "$3")$'\n'
+}
+
+step() {
+  local begin=$SECONDS cpu
+  cpu_seconds > "$place/cpu"
+  cpu=$(cat "$place/cpu")
+  current=$1
+  printf '\n== %s\n' "$current"
+  "${@:2}"
+  cpu_seconds > "$place/cpu"
+  record $((SECONDS - begin)) $(($(cat "$place/cpu") - cpu)) "$current"
+  current=""
+}
+
+# Printed however the script ends: the minutes of each step, and the step that failed.
+finish() {
+  local status=$?
+  cpu_seconds > "$place/cpu"
+  record "$SECONDS" "$(cat "$place/cpu")" "all"
+  printf '\nminutes      CPU   step\n%s' "$minutes"
+  if [ "$status" != 0 ]; then printf '\nfailed with status %s: %s\n' "$status" "${current:-before the first step}"; fi
+  rm -rf "$place"
+}
+trap finish EXIT
+
+# ---- preparation -----------------------------------------------------------------------------------------------------------
+
+clone() {
+  git clone -q "$root" "$place/clone"
+  cd "$place/clone"
+}
+
+# A command as the README prints it: the body of its first, second, ... ```sh block.
+readme_command() {
+  awk -v wanted="$1" '/^```sh$/ {block++; inside=1; next} /^```$/ {inside=0} inside && block == wanted' README.md
+}
+
+# Install extras of the clone into .venv, which is made where it is missing.
+install() {
+  [ -x .venv/bin/python ] || python3 -m venv .venv
+  .venv/bin/pip install -q -e ".[$1]"
+}
+
+# Install Debian packages where this machine lets us; the tests that need them say that they are skipped.
+debian_packages() {
+  if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
+    apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@" > /dev/null ||
+      echo "cannot be installed here: $*; the tests that need them will say that they are skipped"
+  fi
+}
+
+# pytest in the clone, on two processes, with the reasons of skipped tests and its closing lines.
+tests() { .venv/bin/pytest -q -rs -n 2 --dist loadfile "$@"; }
+
+# ---- steps of the gate -----------------------------------------------------------------------------------------------------
+
+readme_first_command() {
+  local begin=$SECONDS
+  readme_command 1
+  bash -c "$(readme_command 1)"
+  local took=$((SECONDS - begin))
+  [ "$took" -le 60 ] || echo "warning: took $took s; the README promises 45 s on 2 free cores"
+  test -s fig8.png && test -s fig8.h5
+}
+
+# The default tests, as the README runs them.
+readme_second_command() {
+  readme_command 2
+  bash -c "$(readme_command 2)"
+}
+
+linters_and_types() {
+  install lint
+  .venv/bin/ruff check .
+  .venv/bin/ruff format --check .
+  .venv/bin/mypy
+}
+
+kernel_tests() { tests -m "kernels and not (slow or exhaustive or mpi or dask or slurm or browser)"; }
+
+mpi_dask_slurm() {
+  install mpi,dask
+  debian_packages slurmctld slurmd slurm-client munge
+  .venv/bin/pytest -q -rs -m "(mpi or dask or slurm) and not exhaustive"
+}
+
+# The distribution of today's tree, an sdist, and a wheel that is built from the sdist.
+build_distributions() {
+  .venv/bin/pip install -q build twine
+  .venv/bin/python -m build -q --outdir "$place/dist" .
+  .venv/bin/twine check --strict "$place"/dist/*
+}
+
+# A study, a user's own study file and a user's own package, with the wheel alone.
+wheel_from_an_empty_folder() {
+  build_distributions
+  python3 -m venv "$place/wheel"
+  "$place/wheel/bin/pip" install -q "$place"/dist/fastcube-*.whl pytest 'setuptools>=77'
+  mkdir "$place/empty"
+  (
+    cd "$place/empty"
+    PATH="$place/wheel/bin:$PATH"
+    fastcube run unsafe-fraction --set n=5 --trials 1e4 --progress none
+    fastcube info unsafe-fraction.h5
+    fastcube new mine
+    pytest -q test_mine.py
+    fastcube run mine.py --trials 1e4 --progress none
+    fastcube new pack --package
+    pip install -q --no-deps --no-build-isolation ./pack
+    fastcube list | grep '^pack '
+    pytest -q pack/tests
+    fastcube run pack --trials 1e4 --progress none
+  )
+}
+
+# The site with warnings as errors, without network where this machine can cut it off; the gallery's scripts run.
+site() {
+  install docs
+  local offline=()
+  if unshare -rn true 2> /dev/null; then offline=(unshare -rn); fi
+  "${offline[@]}" .venv/bin/sphinx-build -W --keep-going -n -q docs "$place/site"
+  test -s "$place/site/gallery/lee_hayes.html"
+}
+
+# ---- steps of .ci/full -----------------------------------------------------------------------------------------------------
+
+# At most 8 minutes.  One point per process, since its points differ by a hundred in cost.
+two_kernels_on_the_same_trials() { .venv/bin/pytest -q -rs -n 2 -m slow tests/kernels/test_many_trials.py; }
+
+slow_tests() {
+  tests -m "slow and not (exhaustive or mpi or dask or slurm or browser)" --ignore tests/kernels/test_many_trials.py
+}
+
+exhaustive_tests() { tests -m exhaustive; }
+
+oldest_dependencies() {
+  .venv/bin/pip install -q uv
+  .venv/bin/uv venv -q --python "$(command -v python3)" "$place/oldest"
+  .venv/bin/uv pip install -q --python "$place/oldest/bin/python" --resolution lowest-direct -e '.[plot,test]'
+  "$place/oldest/bin/pytest" -q -rs -n 2 --dist loadfile
+}
+
+# The quick report, the same again from its cache to the same bytes, and in a browser.
+report() {
+  install report,browser
+  debian_packages chromium fonts-dejavu-core
+  local begin=$SECONDS
+  .venv/bin/fastcube reproduce --quick -o "$place/report" --progress lines
+  local took=$((SECONDS - begin))
+  [ "$took" -le 300 ] || echo "warning: took $took s; the report promises 5 minutes on 2 free cores with a warm cache"
+  find "$place/report" -type f -exec sha256sum {} + | sort > "$place/before"
+  .venv/bin/fastcube reproduce --quick -o "$place/report" --progress none
+  find "$place/report" -type f -exec sha256sum {} + | sort | diff "$place/before" -
+  FASTCUBE_REPORT="$place/report" .venv/bin/pytest -q -rs -n 2 -m browser tests/audit/test_report*.py
+}
+
+site_in_a_browser() {
+  site
+  FASTCUBE_SITE="$place/site" .venv/bin/pytest -q -rs -m browser tests/project/test_site_browser.py
+  .venv/bin/python docs/sheets.py "$place/sheets"
+}
+
+dualcube_beside_its_reference() { .venv/bin/python benchmarks/dualcube_twin.py; }
+
+tests_from_the_sdist() {
+  mkdir "$place/sdist"
+  tar -xzf "$place"/dist/fastcube-*.tar.gz -C "$place/sdist" --strip-components=1
+  python3 -m venv "$place/unpacked"
+  (
+    cd "$place/sdist"
+    "$place/unpacked/bin/pip" install -q -e '.[test]'
+    "$place/unpacked/bin/pytest" -q tests/*/test_{house,layout,packaging,results,site,tally}.py
+  )
+}
+
+# A Python that works of this version: on PATH (where a shim of pyenv's need not work) or among pyenv's.
+find_python() {
+  local python
+  for python in "python$1" "${PYENV_ROOT:-$HOME/.pyenv}/versions/$1".*/"bin/python$1"; do
+    if "$python" -c '' 2> /dev/null; then echo "$python" && return; fi
+  done
+}
+
+digest() { "$1/bin/fastcube" info "$2" | awk '$1 == "digest" {print $2}'; }
+
+# The wheel gives the same digest under the other versions that the classifiers name.
+other_pythons() {
+  local expected own version python found
+  expected=$(digest "$place/wheel" "$place/empty/unsafe-fraction.h5")
+  own=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  for version in $(sed -n 's/.*Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml); do
+    if [ "$version" = "$own" ]; then continue; fi
+    python=$(find_python "$version")
+    if [ -z "$python" ]; then echo "Python $version: not found here" && continue; fi
+    "$python" -m venv "$place/$version"
+    "$place/$version/bin/pip" install -q "$place"/dist/fastcube-*.whl
+    "$place/$version/bin/fastcube" run unsafe-fraction --set n=5 --trials 1e4 -o "$place/$version.h5" --progress none > /dev/null
+    found=$(digest "$place/$version" "$place/$version.h5")
+    echo "Python $version ($python): digest $found"
+    [ "$found" = "$expected" ] || { echo "but $expected under $own" && return 1; }
+  done
+}
+
+# Lines that the default tests run, per folder; nothing is required of them.  Kernels run compiled, which coverage cannot see.
+line_coverage() {
+  .venv/bin/pip install -q pytest-cov
+  tests --cov=fastcube --cov-report=json:"$place/coverage.json"
+  .venv/bin/python - "$place/coverage.json" << 'END'
+import collections, json, pathlib, sys
+
+folders = collections.defaultdict(lambda: [0, 0])
+for name, file in json.loads(pathlib.Path(sys.argv[1]).read_text())["files"].items():
+    for i, key in enumerate(("covered_lines", "num_statements")):
+        folders[str(pathlib.Path(name).parent)][i] += file["summary"][key]
+for folder, (covered, lines) in sorted(folders.items()):
+    print(f"{100 * covered / max(lines, 1):5.1f}%  {covered:5} of {lines:5} lines  {folder}")
+END
+}
