@@ -28,7 +28,7 @@ import numpy as np
 
 from ..errors import ResultFileError
 from ..kernels.machine.locks import try_lock
-from .lock import hidden_sibling
+from .lock import NO_LOCKS, hidden_sibling
 
 #: Readable by HDF5 1.8 and later (h5dump, ncdump); "latest" would shut those out.
 _CREATE_OPTIONS = {"libver": ("v108", "v108"), "track_order": True}
@@ -40,9 +40,11 @@ TRAILER_SIZE = len(TRAILER) + 64
 #: Arrays of more elements than this are stored compressed.
 MIN_COMPRESSED_SIZE = 4096
 
-#: Seconds after which the temporary of a writer that is gone may be removed.
+#: Seconds after which a temporary may be removed on a file system without locks; no write of a file takes as long.
 STALE_SECONDS = 3600.0
 
+#: The extended attribute that holds a POSIX access list.
+_ACCESS_LIST = "system.posix_acl_access"
 
 #: Values with the dimensions that they are over, and their attributes.
 Variable = tuple[tuple[str, ...], Any, dict[str, Any]]
@@ -104,14 +106,13 @@ def _create_dataset(target: h5py.Group, name: str, values: Any) -> h5py.Dataset:
 def _open_temporary(path: Path) -> Iterator[tuple[Path, int]]:
     """A new file beside ``path`` and its handle, locked as long as it is open; removed in the end unless it was renamed.
 
-    The name is drawn and made by this call, so that no thread, process or container shares it, and nothing that is there
-    already, a link least of all, is written to.  Raises OSError.
+    The file has the rights of the one that it will replace before its first byte is written.  The name is sampled and made by
+    this call, so that no thread, process or container shares it, and nothing that is there already, a link least of all,
+    is written to.  Raises OSError.
     """
-    name = hidden_sibling(path, f"tmp.{secrets.token_hex(8)}")
-    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    name, handle = _create_locked_temporary(path)
     try:
-        with contextlib.suppress(OSError):  # a file system without locks: its age alone protects it
-            try_lock(handle)
+        copy_rights(path, handle)
         yield name, handle
     finally:
         os.close(handle)
@@ -119,8 +120,61 @@ def _open_temporary(path: Path) -> Iterator[tuple[Path, int]]:
             name.unlink(missing_ok=True)
 
 
+def _create_locked_temporary(path: Path) -> tuple[Path, int]:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    while True:
+        name = hidden_sibling(path, f"tmp.{secrets.token_hex(8)}")
+        handle = os.open(name, flags, 0o600 if path.exists() else 0o666)
+        try:
+            # Another process may take an unlocked temporary for that of a dead writer, and remove it before it is locked.
+            if try_lock(handle) and os.fstat(handle).st_nlink:
+                return name, handle
+        except OSError:  # the file system has no locks: for an hour nobody removes the file
+            return name, handle
+        os.close(handle)
+
+
+def copy_rights(source: Path, handle: int) -> None:
+    """Give an open file the owner, group, mode and access list of ``source``, as far as this user may.
+
+    A group that cannot be kept is replaced by ours, which then gets no more rights than all other users have.  Where ``source``
+    does not exist, the file keeps the rights that the umask left.
+    """
+    with contextlib.suppress(OSError):
+        old, new = source.stat(), os.fstat(handle)
+        mode = stat.S_IMODE(old.st_mode)
+        if old.st_uid != new.st_uid:
+            with contextlib.suppress(PermissionError):
+                os.fchown(handle, old.st_uid, -1)
+        if old.st_gid != new.st_gid:
+            try:
+                os.fchown(handle, -1, old.st_gid)
+            except PermissionError:
+                mode &= ~0o070 | (mode & 0o007) << 3
+        _copy_access_list(source, handle, has_group=os.fstat(handle).st_gid == old.st_gid)
+        os.fchmod(handle, mode)
+
+
+def _copy_access_list(source: Path, handle: int, has_group: bool) -> None:
+    """Copy a POSIX access list; where there is none, or its group is another, remove the one that the folder gave."""
+    if not hasattr(os, "getxattr"):
+        return
+    try:
+        access_list = os.getxattr(source, _ACCESS_LIST) if has_group else None
+    except OSError:  # no list, or a file system that has none
+        access_list = None
+    with contextlib.suppress(OSError):
+        if access_list is None:
+            os.removexattr(handle, _ACCESS_LIST)
+        else:
+            os.setxattr(handle, _ACCESS_LIST, access_list)
+
+
 def remove_stale(path: Path) -> None:
-    """Delete the temporaries of ``path`` that killed writers left: old ones whose lock is free, whatever host they were on."""
+    """Delete the temporaries of ``path`` that killed writers left, on whatever host: those whose lock is free.
+
+    A file system without locks does not tell who is dead.  There a temporary goes an hour after its last byte.
+    """
     with contextlib.suppress(OSError):
         begin = hidden_sibling(path, "tmp.").name
         for sibling in path.parent.iterdir():
@@ -133,7 +187,13 @@ def _remove_if_stale(temporary: Path) -> None:
     handle = os.open(temporary, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(handle)
-        if stat.S_ISREG(status.st_mode) and time.time() - status.st_mtime > STALE_SECONDS and try_lock(handle):
+        if not stat.S_ISREG(status.st_mode):
+            return
+        try:
+            is_stale = try_lock(handle)
+        except OSError as error:
+            is_stale = error.errno in NO_LOCKS and time.time() - status.st_mtime > STALE_SECONDS
+        if is_stale:
             temporary.unlink()
     finally:
         os.close(handle)
@@ -173,13 +233,20 @@ def write_file(path: Path, groups: Mapping[str, Group]) -> None:
 def replace_file(path: Path, *parts: bytes | memoryview) -> None:
     """Put these bytes in place of the file in one step; the old one stays after any failure.  Raises ResultFileError."""
     try:
-        with _open_temporary(path) as (temporary, handle):
-            _write_all(handle, *parts)
-            os.fsync(handle)
-            temporary.replace(path)
+        try:
+            _write_and_rename(path, *parts)
+        except FileNotFoundError:  # where each host has locks of its own, another host may have removed the temporary
+            _write_and_rename(path, *parts)
         _sync_folder(path.parent)
     except OSError as error:
         raise ResultFileError(f"{path} cannot be written: {error_reason(error)}") from error
+
+
+def _write_and_rename(path: Path, *parts: bytes | memoryview) -> None:
+    with _open_temporary(path) as (temporary, handle):
+        _write_all(handle, *parts)
+        os.fsync(handle)
+        temporary.replace(path)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -199,4 +266,19 @@ def error_reason(error: BaseException) -> str:
         number = int(match[1])
     if number == errno.ENOSPC:
         return "no space left on the disk"
+    if number == errno.EACCES and (name := getattr(error, "filename", None)) and (owner := owner_and_mode(name)):
+        return f"permission denied ({owner})"
     return os.strerror(number).lower() if number else " ".join(str(error).split())
+
+
+def owner_and_mode(path: str | Path) -> str:
+    """Whose a file is and who may use it: ``it belongs to alice, mode 0640``; empty where that cannot be asked."""
+    try:
+        status = Path(path).stat()
+    except (OSError, TypeError):
+        return ""
+    try:
+        owner = Path(path).owner()
+    except (KeyError, OSError):  # a user without a name, as in a container
+        owner = f"user {status.st_uid}"
+    return f"it belongs to {owner}, mode {stat.S_IMODE(status.st_mode):04o}"

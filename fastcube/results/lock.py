@@ -22,7 +22,8 @@ from ..kernels.machine.locks import try_lock
 #: Longest wait for another writer, seconds; what it holds the lock for is one write of the file.
 LOCK_TIMEOUT = 20.0
 
-_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
+#: Errors of a file system without locks.
+NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
 #: A lock's own file is opened so: no link is followed, and a FIFO in its place keeps nobody waiting.
 _OPEN_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -87,7 +88,7 @@ def _acquire_lock(name: Path, patience: float) -> int:
                     return handle
             signed = plain_text(os.pread(handle, 200, 0).decode(errors="replace")) or "nobody"
         except OSError as error:
-            if error.errno in _NO_LOCKS:
+            if error.errno in NO_LOCKS:
                 return handle
             os.close(handle)
             if error.errno == errno.EBADF:  # NFS locks for writing only what may be written

@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from ..errors import ResultFileError, StudyMismatchError, plain_text
-from .hdf5 import check_writable, error_reason, remove_stale
+from .hdf5 import check_writable, copy_rights, error_reason, owner_and_mode, remove_stale
 from .lock import hidden_sibling, hold_lock
 from .reading import open_results
 from .results import Results
@@ -37,8 +37,10 @@ class OutputFile:
             if self.path.exists():
                 if not self.path.is_file():
                     raise ResultFileError(f"output {self.path} is not a regular file")
+                if not os.access(self.path, os.R_OK):
+                    raise ResultFileError(f"output {self.path} cannot be read: {owner_and_mode(self.path)}")
                 if not os.access(self.path, os.W_OK):  # replacing would need no permission of the file itself
-                    raise ResultFileError(f"output {self.path} is write-protected")
+                    raise ResultFileError(f"output {self.path} is write-protected: {owner_and_mode(self.path)}")
             check_writable(self.path)
         except ResultFileError:
             raise
@@ -130,7 +132,8 @@ class OutputFile:
                 folder = Path(named).resolve(strict=True)
                 if folder not in tried:
                     tried.add(folder)
-                    yield next(name for i in count() if _reserve_name(name := _rescue_name(folder, stem, i, suffix)))
+                    names = (_rescue_name(folder, stem, i, suffix) for i in count())
+                    yield next(name for name in names if _reserve_name(name, self.path))
 
 
 def _rescue_name(folder: Path, stem: str, i: int, suffix: str) -> Path:
@@ -140,10 +143,14 @@ def _rescue_name(folder: Path, stem: str, i: int, suffix: str) -> Path:
     return folder / (os.fsencode(stem)[:room].decode(errors="ignore") + end)
 
 
-def _reserve_name(name: Path) -> bool:
-    """Whether the name was free and is ours now.  Raises OSError where no name can be made."""
+def _reserve_name(name: Path, path: Path) -> bool:
+    """Whether the name was free and is ours now, with the rights of ``path``.  Raises OSError where no name can be made."""
     try:
-        name.touch(exist_ok=False)
+        handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600 if path.exists() else 0o666)
     except FileExistsError:
         return False
+    try:
+        copy_rights(path, handle)
+    finally:
+        os.close(handle)
     return True

@@ -25,7 +25,6 @@ from fastcube.running.driver import run_study
 
 driver._FIRST_CHECKPOINT = driver._CHECKPOINT_EVERY = 0.005
 driver._CHECKPOINT_SHARE = 1.0
-hdf5.STALE_SECONDS = 0.0  # a temporary is old at once
 
 
 def wait_for_the_kill(told):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import hashlib
 import os
 import secrets
 import socket
+import stat
+import struct
 import threading
 import time
 from pathlib import Path
@@ -87,33 +90,203 @@ def test_a_link_where_the_temporary_would_be_is_not_followed(guess, tmp_path, mo
     assert not path.is_symlink()
 
 
-def test_temporaries_are_removed_when_they_are_old_and_nobody_holds_them(tmp_path):
+def test_temporaries_are_removed_as_soon_as_nobody_holds_their_lock(tmp_path):
     path = tmp_path / "r.h5"
     hour_ago = time.time() - 2 * hdf5.STALE_SECONDS
-    with hdf5._open_temporary(path) as (live, _), hdf5._open_temporary(path) as (young, _):
+    with hdf5._open_temporary(path) as (live, _):
         os.utime(live, (hour_ago, hour_ago))
         left = live.with_name(live.name[:-4] + "dead")
         left.write_bytes(b"")
         hdf5.remove_stale(path)
-        assert all(name.exists() for name in (live, young, left))
-        os.utime(left, (hour_ago, hour_ago))
+        assert (live.exists(), left.exists()) == (True, False)
+
+
+def test_temporaries_without_locks_are_removed_after_an_hour(tmp_path, monkeypatch):
+    def refuse(handle):
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    monkeypatch.setattr(hdf5, "try_lock", refuse)
+    path = tmp_path / "r.h5"
+    hour_ago = time.time() - 2 * hdf5.STALE_SECONDS
+    with hdf5._open_temporary(path) as (young, _), hdf5._open_temporary(path) as (old, _):
+        os.utime(old, (hour_ago, hour_ago))
         hdf5.remove_stale(path)
-        assert [name.exists() for name in (live, young, left)] == [True, True, False]
+        assert (young.exists(), old.exists()) == (True, False)
+
+
+def test_a_temporary_that_is_removed_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    path, lock, seen = tmp_path / "r.h5", hdf5.try_lock, []
+
+    def remove_first(handle):
+        if not seen:
+            seen.append(next(tmp_path.glob(".*.tmp.*")))
+            seen[0].unlink()
+        return lock(handle)
+
+    monkeypatch.setattr(hdf5, "try_lock", remove_first)
+    with hdf5._open_temporary(path) as (name, _):
+        assert name.exists() and name != seen[0]
+
+
+def test_a_temporary_that_another_host_removes_is_written_again(tmp_path, monkeypatch):
+    path, write, removed = tmp_path / "r.h5", hdf5._write_all, []
+
+    def remove_after_writing(handle, *parts):
+        write(handle, *parts)
+        if not removed:
+            removed.append(next(tmp_path.glob(".*.tmp.*")))
+            removed[0].unlink()
+
+    monkeypatch.setattr(hdf5, "_write_all", remove_after_writing)
+    work().save(path)
+    assert open_results(path).digest() == work().digest()
+
+
+# ---------------------------------------------------------------- rights
+
+
+def rights(path):
+    status = path.stat()
+    return stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid
+
+
+def test_a_replaced_file_keeps_its_mode_from_before_its_first_byte(tmp_path, monkeypatch):
+    path, write, seen = tmp_path / "r.h5", hdf5._write_all, []
+    before = os.umask(0o022)
+    try:
+        work().save(path)
+        path.chmod(0o640)
+        monkeypatch.setattr(hdf5, "_write_all", lambda *a: (seen.append(os.fstat(a[0]).st_mode & 0o777), write(*a)))
+        OutputFile(str(path)).save(work(trials=20))
+        os.umask(0o077)
+        path.chmod(0o664)
+        OutputFile(str(path)).save(work(trials=30))
+    finally:
+        os.umask(before)
+    assert rights(path)[0] == 0o664
+    assert set(seen) == {0o640, 0o664} and seen == sorted(seen)
+
+
+def test_a_rescued_copy_is_as_private_as_the_file(tmp_path):
+    path = tmp_path / "r.h5"
+    mine = OutputFile(str(path))
+    mine.save(work())
+    path.chmod(0o600)
+    OutputFile(str(path)).save(work(trials=20))
+    with pytest.raises(fc.ResultFileError, match="was changed by another process"):
+        mine.save(work(trials=30))
+    assert rights(tmp_path / "r.rescued.h5")[0] == 0o600
+
+
+def test_colleagues_in_a_setgid_folder_do_not_lock_each_other_out(shared):
+    """Alice with umask 002, then Bob with umask 077, then Alice again; their group alone may read and write."""
+    alice, bob, group = 61001, 61002, 61000
+    require_root()
+    os.chown(shared, alice, group)
+    shared.chmod(0o2770)
+    path = shared / "r.h5"
+    for user, mask, trials in ((alice, 0o002, 10), (bob, 0o077, 20), (alice, 0o022, 30)):
+        one = work(trials=trials)
+        said = as_user(lambda one=one: saved_here(path, one), user, user, [group], mask)
+        assert said == one.digest()
+        assert rights(path) == (0o664, user, group)
+
+
+def test_a_group_that_cannot_be_kept_gives_no_other_group_its_rights(shared):
+    require_root()
+    path, one = shared / "r.h5", work()
+    one.save(path)
+    os.chown(path, 61001, 61000)
+    path.chmod(0o666)
+    assert as_user(lambda: saved_here(path, one), NOBODY, NOBODY) == one.digest()
+    assert rights(path) == (0o666, NOBODY, NOBODY)
+    os.chown(path, NOBODY, 61000)
+    path.chmod(0o660)
+    assert as_user(lambda: saved_here(path, one), NOBODY, NOBODY) == one.digest()
+    assert rights(path) == (0o600, NOBODY, NOBODY)
+
+
+def test_root_leaves_a_file_to_its_owner(shared):
+    require_root()
+    path = shared / "r.h5"
+    work().save(path)
+    os.chown(path, 61001, 61000)
+    path.chmod(0o640)
+    OutputFile(str(path)).save(work(trials=20))
+    assert rights(path) == (0o640, 61001, 61000)
+
+
+def test_a_replaced_file_keeps_its_access_list(tmp_path):
+    path = tmp_path / "r.h5"
+    work().save(path)
+    # version 2; owner rw, user 61002 rw, group r, mask rw, others nothing
+    entries = [(1, 6, -1), (2, 6, 61002), (4, 4, -1), (16, 6, -1), (32, 0, -1)]
+    access_list = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    try:
+        os.setxattr(path, "system.posix_acl_access", access_list)
+    except OSError as error:
+        pytest.skip(f"no access lists here: {error}")
+    OutputFile(str(path)).save(work(trials=20))
+    assert os.getxattr(path, "system.posix_acl_access") == access_list
+
+
+def test_a_folders_default_access_list_does_not_open_a_private_file(tmp_path):
+    path = tmp_path / "r.h5"
+    work().save(path)
+    path.chmod(0o640)
+    entries = [(1, 6, -1), (2, 6, 61002), (4, 4, -1), (16, 6, -1), (32, 4, -1)]
+    try:
+        os.setxattr(
+            tmp_path,
+            "system.posix_acl_default",
+            struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries),
+        )
+    except OSError as error:
+        pytest.skip(f"no access lists here: {error}")
+    OutputFile(str(path)).save(work(trials=20))
+    assert rights(path)[0] == 0o640
+    with pytest.raises(OSError):
+        os.getxattr(path, "system.posix_acl_access")
+
+
+def test_a_file_that_is_closed_to_us_is_said_to_be_its_owners(shared):
+    require_root()
+    path, one = shared / "r.h5", work()
+    one.save(path)
+    os.chown(path, 61001, 61000)
+    for mode, words in ((0o600, "cannot be read"), (0o644, "is write-protected")):
+        path.chmod(mode)
+        said = as_user(lambda: OutputFile(str(path)), NOBODY, NOBODY)
+        assert said == f"ResultFileError: output {path} {words}: it belongs to user 61001, mode {mode:04o}"
+    path.chmod(0o600)
+    said = as_user(lambda: open_results(path), NOBODY, NOBODY)
+    assert said.endswith("cannot be read: permission denied (it belongs to user 61001, mode 0600)")
 
 
 # ---------------------------------------------------------------- locks
 
 
-def as_nobody(function):
-    """Call in a process of another user; what it returns, as text."""
+def require_root():
     if os.geteuid():
         pytest.skip("only root can become another user")
+
+
+def as_nobody(function):
+    """Call in a process of a user without any group of ours; what it returns, as text."""
+    return as_user(function, NOBODY, NOBODY)
+
+
+def as_user(function, user, group, groups=(), mask=0o022):
+    """Call in a process of another user; what it returns, or its error, as text."""
+    require_root()
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
+            os.umask(mask)
+            os.setgroups(list(groups))
+            os.setgid(group)
+            os.setuid(user)
             os.write(write, str(function()).encode())
         except BaseException as error:
             os.write(write, f"{type(error).__name__}: {error}".encode())
