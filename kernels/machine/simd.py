@@ -1,5 +1,24 @@
 """Vectors of 512 bits as values: the few operations that lane kernels need, each with its plain meaning.
 
+Vectors and masks have NumPy's operators:
+
+    ==============  ====================================================  =================================
+    operator        meaning, lane by lane                                 instruction (x86, 512 bits)
+    ==============  ====================================================  =================================
+    x ^ y           exclusive or                                          vpxorq
+    x & y, m & k    and, of vectors and of masks                          vpandq, kandq
+    x | y, m | k    or, of vectors and of masks                           vporq, korq
+    ~x, ~m          complement; ``x & ~y`` is one instruction             vpandnq, kandnq, part of vpternlogq
+    x + y, x - y    sum, difference modulo 2 to the lane width            vpadd, vpsub
+    x * y           product modulo 2 to the lane width                    vpmull
+    x << y, x >> y  shift of each lane by its own count, below the width  vpsllv, vpsrlv
+    x <= y          mask of lanes, unsigned                               vpcmpleu
+    x == y, x != y  mask of lanes                                         vpcmpeq, vpcmpneq
+    ==============  ====================================================  =================================
+
+An integer literal stands for all lanes: ``x <= 2``, ``(d & (d - 1)) == 0``.  Write ``splat_like`` for a variable: NumPy
+widens narrow lanes that meet a ``np.int64``, so compiled and plain Python would differ.
+
 A vector holds 64 lanes of ``uint8``, 32 of ``uint16``, 16 of ``uint32`` or 8 of ``uint64``; a mask holds one
 bit a lane.  Kernels use them as local variables; ``load`` and ``store`` move them from and to contiguous
 arrays.  Each operation's body is its meaning in NumPy, on arrays of that many lanes, and is what runs when
@@ -12,12 +31,14 @@ cannot prove that they do not overlap stay scalar, and compaction has no loop fo
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import config, types
+from numba.extending import lower_builtin, type_callable
 
 from .vectors import (
     BITS,
@@ -241,48 +262,6 @@ def lanes_of(vector: Any) -> Any:
 # ---------------------------------------------------------------- arithmetic, lane by lane
 
 
-@operation(same_type, lambda b, t, x, y: b.xor(x, y))
-def xor(x: Any, y: Any) -> Any:
-    """``x ^ y``."""
-    return x ^ y
-
-
-@operation(same_type, lambda b, t, x, y: b.and_(x, y))
-def bit_and(x: Any, y: Any) -> Any:
-    """``x & y``."""
-    return x & y
-
-
-@operation(same_type, lambda b, t, x, y: b.or_(x, y))
-def bit_or(x: Any, y: Any) -> Any:
-    """``x | y``."""
-    return x | y
-
-
-@operation(same_type, lambda b, t, x, y: b.and_(x, _emit_not(b, y)))
-def and_not(x: Any, y: Any) -> Any:
-    """``x & ~y``."""
-    return x & ~y
-
-
-@operation(same_type, lambda b, t, x, y: b.add(x, y))
-def add(x: Any, y: Any) -> Any:
-    """Sum modulo two to the lane width."""
-    return x + y
-
-
-@operation(same_type, lambda b, t, x, y: b.sub(x, y))
-def sub(x: Any, y: Any) -> Any:
-    """Difference modulo two to the lane width."""
-    return x - y
-
-
-@operation(same_type, lambda b, t, x, y: b.mul(x, y))
-def mul(x: Any, y: Any) -> Any:
-    """Product modulo two to the lane width."""
-    return x * y
-
-
 def _emit_high(b: Any, t: Any, x: Any, y: Any) -> Any:
     wide = ir.VectorType(ir.IntType(2 * t[0].bits), t[0].lanes)
     by = ir.Constant(wide, [t[0].bits] * t[0].lanes)
@@ -306,12 +285,6 @@ def mul32(x: Any, y: Any) -> Any:
     return (x & np.uint64(0xFFFFFFFF)) * (y & np.uint64(0xFFFFFFFF))
 
 
-@operation(same_type, lambda b, t, x, y: b.shl(x, y))
-def shift_left(x: Any, y: Any) -> Any:
-    """``x << y``, each lane by its own count; counts below the lane width only."""
-    return x << y
-
-
 def _emit_one_hot(b: Any, t: Any, x: Any) -> Any:
     one, width, zero = (ir.Constant(x.type, [c] * x.type.count) for c in (1, t[0].bits, 0))
     return b.select(b.icmp_unsigned("<", x, width), b.shl(one, x), zero)
@@ -323,12 +296,6 @@ def one_hot(x: Any) -> Any:
     return np.where(x < 8 * x.itemsize, x.dtype.type(1) << np.minimum(x, 8 * x.itemsize - 1).astype(x.dtype), 0).astype(
         x.dtype
     )
-
-
-@operation(same_type, lambda b, t, x, y: b.lshr(x, y))
-def shift_right(x: Any, y: Any) -> Any:
-    """``x >> y``, each lane by its own count; counts below the lane width only."""
-    return x >> y
 
 
 @operation(same_type, lambda b, t, x, y: call_llvm(b, f"llvm.umin.{intrinsic_suffix(t[0])}", x.type, x, y))
@@ -373,42 +340,6 @@ def top_bit(x: Any) -> Any:
 
 
 # ---------------------------------------------------------------- masks
-
-
-@operation(_compare_type, lambda b, t, x, y: b.icmp_unsigned("<=", x, y))
-def less_equal(x: Any, y: Any) -> Any:
-    """Mask of the lanes where ``x <= y``."""
-    return x <= y
-
-
-@operation(_compare_type, lambda b, t, x, y: b.icmp_unsigned("==", x, y))
-def equal(x: Any, y: Any) -> Any:
-    """Mask of the lanes where ``x == y``."""
-    return x == y
-
-
-@operation(_compare_type, lambda b, t, x, y: b.icmp_unsigned("!=", x, y))
-def not_equal(x: Any, y: Any) -> Any:
-    """Mask of the lanes where ``x != y``."""
-    return x != y
-
-
-@operation(_common_mask_type, lambda b, t, x, y: b.and_(x, y))
-def mask_and(x: Any, y: Any) -> Any:
-    """Lanes in both masks."""
-    return x & y
-
-
-@operation(_common_mask_type, lambda b, t, x, y: b.or_(x, y))
-def mask_or(x: Any, y: Any) -> Any:
-    """Lanes in either mask."""
-    return x | y
-
-
-@operation(_common_mask_type, lambda b, t, x, y: b.and_(x, _emit_not(b, y)))
-def mask_and_not(x: Any, y: Any) -> Any:
-    """Lanes in ``x`` and not in ``y``."""
-    return x & ~y
 
 
 def _mask_like(vector: Any) -> Any:
@@ -605,67 +536,67 @@ def bit_or3(x: Any, y: Any, z: Any) -> Any:
 
 # ---------------------------------------------------------------- operators
 
+#: Operator, how it is emitted, whether it compares (and gives a mask), and whether masks take it too.
+_OPERATORS = (
+    (operator.xor, lambda b, x, y: b.xor(x, y), False, False),
+    (operator.and_, lambda b, x, y: b.and_(x, y), False, True),
+    (operator.or_, lambda b, x, y: b.or_(x, y), False, True),
+    (operator.add, lambda b, x, y: b.add(x, y), False, False),
+    (operator.sub, lambda b, x, y: b.sub(x, y), False, False),
+    (operator.mul, lambda b, x, y: b.mul(x, y), False, False),
+    (operator.lshift, lambda b, x, y: b.shl(x, y), False, False),
+    (operator.rshift, lambda b, x, y: b.lshr(x, y), False, False),
+    (operator.le, lambda b, x, y: b.icmp_unsigned("<=", x, y), True, False),
+    (operator.eq, lambda b, x, y: b.icmp_unsigned("==", x, y), True, False),
+    (operator.ne, lambda b, x, y: b.icmp_unsigned("!=", x, y), True, False),
+)
 
-def _register_operators() -> None:
-    """Give vectors and masks the operators of NumPy's arrays: ``x ^ y``, ``x & ~y``, ``x <= y``.
 
-    An integer literal stands for all lanes.
-    """
-    import operator
+def _operand_type(x: Any, y: Any) -> Any:
+    """The vector or mask that an operator works on, or None.  A literal has the type int64; a uint64 is no literal."""
+    if isinstance(x, (Vector, Mask)) and (x == y or (isinstance(x, Vector) and y == types.int64)):
+        return x
+    return y if isinstance(y, Vector) and x == types.int64 else None
 
-    from numba.extending import lower_builtin, type_callable
 
-    def literal(b: Any, t: Any, value: Any, kind: Any) -> Any:
-        return value if isinstance(t, (Vector, Mask)) else _emit_like(b, (kind, types.int64), None, value)
+def _register_operator(op: Any, emit: Callable[..., Any], compares: bool, masks: bool) -> None:
+    """Give vectors, and masks where ``masks`` is set, one operator."""
 
-    def kind_of(x: Any, y: Any) -> Any:
-        if isinstance(x, (Vector, Mask)) and (x == y or (isinstance(x, Vector) and isinstance(y, types.Integer))):
-            return x
-        return y if isinstance(y, Vector) and isinstance(x, types.Integer) else None
+    @type_callable(op)
+    def typing(context: Any) -> Any:
+        def typer(x: Any, y: Any) -> Any:
+            kind = _operand_type(x, y)
+            if kind is None or (isinstance(kind, Mask) and not masks):
+                return None
+            return Mask(kind.lanes) if compares else kind
 
-    def declare(op: Any, emit: Callable[..., Any], compares: bool, masks: bool) -> None:
-        @type_callable(op)
-        def typing(context: Any) -> Any:
-            def typer(x: Any, y: Any) -> Any:
-                kind = kind_of(x, y)
-                if kind is None or (isinstance(kind, Mask) and not masks):
-                    return None
-                return Mask(kind.lanes) if compares else kind
+        return typer
 
-            return typer
+    def lower(context: Any, b: Any, sig: Any, args: Any) -> Any:
+        kind = _operand_type(*sig.args)
+        values = [
+            value if isinstance(t, (Vector, Mask)) else _emit_like(b, (kind, types.int64), None, value)
+            for t, value in zip(sig.args, args, strict=True)
+        ]
+        return emit(b, *values)
 
-        def lower(context: Any, b: Any, sig: Any, args: Any) -> Any:
-            kind = kind_of(*sig.args)
-            return emit(b, *(literal(b, t, v, kind) for t, v in zip(sig.args, args, strict=True)))
+    pairs = [(Vector, Vector), (Vector, types.Integer), (types.Integer, Vector)] + [(Mask, Mask)] * masks
+    for pair in pairs:
+        lower_builtin(op, *pair)(lower)
 
-        lower_builtin(op, Vector, Vector)(lower)
-        lower_builtin(op, Vector, types.Integer)(lower)
-        lower_builtin(op, types.Integer, Vector)(lower)
-        if masks:
-            lower_builtin(op, Mask, Mask)(lower)
 
-    for op, emit, compares, masks in (
-        (operator.xor, lambda b, x, y: b.xor(x, y), False, False),
-        (operator.and_, lambda b, x, y: b.and_(x, y), False, True),
-        (operator.or_, lambda b, x, y: b.or_(x, y), False, True),
-        (operator.add, lambda b, x, y: b.add(x, y), False, False),
-        (operator.sub, lambda b, x, y: b.sub(x, y), False, False),
-        (operator.mul, lambda b, x, y: b.mul(x, y), False, False),
-        (operator.lshift, lambda b, x, y: b.shl(x, y), False, False),
-        (operator.rshift, lambda b, x, y: b.lshr(x, y), False, False),
-        (operator.le, lambda b, x, y: b.icmp_unsigned("<=", x, y), True, False),
-        (operator.eq, lambda b, x, y: b.icmp_unsigned("==", x, y), True, False),
-        (operator.ne, lambda b, x, y: b.icmp_unsigned("!=", x, y), True, False),
-    ):
-        declare(op, emit, compares, masks)
+def _register_complement() -> None:
+    """Give vectors and masks ``~x``."""
 
     @type_callable(operator.invert)
     def typing(context: Any) -> Any:
         return lambda x: x if isinstance(x, (Vector, Mask)) else None
 
-    lower_builtin(operator.invert, Vector)(lambda context, b, sig, args: _emit_not(b, args[0]))
-    lower_builtin(operator.invert, Mask)(lambda context, b, sig, args: _emit_not(b, args[0]))
+    for kind in (Vector, Mask):
+        lower_builtin(operator.invert, kind)(lambda context, b, sig, args: _emit_not(b, args[0]))
 
 
-if not __import__("numba").config.DISABLE_JIT:
-    _register_operators()
+if not config.DISABLE_JIT:
+    for _entry in _OPERATORS:
+        _register_operator(*_entry)
+    _register_complement()

@@ -1,9 +1,11 @@
 """How many operations a trial takes."""
 
+import inspect
 import sys
 from collections import Counter
 
 import numpy as np
+from pytest import MonkeyPatch
 
 import fastcube as fc
 from fastcube.kernels.draws import philox
@@ -14,31 +16,72 @@ from helpers.compiled import KERNELS
 #: operations and the calls of the generator, which gives a pair of words, or of eight pairs, a call; four as one are four.
 WORK = {
     ("unsafe-fraction", (5, 3)): ("small.SMALL_6", 6635, 10),
-    ("unsafe-fraction", (8, 4)): ("lanes.LANES_16", 6903, 15),
-    ("unsafe-fraction", (12, 6)): ("lanes.LANES_16", 7059, 26),
-    ("unsafe-fraction", (16, 8)): ("lanes.LANES_16", 5092, 32),
-    ("unsafe-fraction", (20, 10)): ("lanes.LANES_32", 11171, 80),
+    ("unsafe-fraction", (8, 4)): ("lanes.LANES_16", 6878, 15),
+    ("unsafe-fraction", (12, 6)): ("lanes.LANES_16", 7045, 26),
+    ("unsafe-fraction", (16, 8)): ("lanes.LANES_16", 5088, 32),
+    ("unsafe-fraction", (20, 10)): ("lanes.LANES_32", 11167, 80),
     ("unsafe-rare", (20, 12)): ("planting.PLANTED_TRIALS", 39574, 160),
-    ("routing", (8, 4, 0, 1)): ("lanes.ROUTING_LANES_8", 6599, 30),
-    ("routing", (12, 6, 0, 1)): ("lanes.ROUTING_LANES_16", 7893, 37),
-    ("routing", (20, 10, 0, 1)): ("lanes.ROUTING_LANES_32", 14219, 96),
-    ("routing-rate", (5, 0.3, 2)): ("rate.routing_rate", 25314, 148),
-    ("routing-rate", (20, 0.1, 1)): ("rate.routing_rate", 28176, 84),
-    ("find-tree", (5, 4, 0)): ("lanes.FIND_TREE_LANES_5", 15784, 48),
-    ("find-tree", (8, 9, 0)): ("lanes.FIND_TREE_LANES_5", 48584, 80),
-    ("find-tree", (12, 64, 0)): ("lanes.FIND_TREE_LANES_8", 407128, 528),
-    ("optimal-tree", (5, 5, 0)): ("lattice_lanes.optimal_tree_lanes", 54576, 58),
-    ("optimal-tree", (5, 5, 1)): ("lattice.OPTIMAL_TREE_8", 256982, 1280),
+    ("routing", (8, 4, 0, 1)): ("lanes.ROUTING_LANES_8", 6526, 30),
+    ("routing", (12, 6, 0, 1)): ("lanes.ROUTING_LANES_16", 7890, 37),
+    ("routing", (20, 10, 0, 1)): ("lanes.ROUTING_LANES_32", 14218, 96),
+    ("routing-rate", (5, 0.3, 2)): ("rate.routing_rate", 25282, 148),
+    ("routing-rate", (20, 0.1, 1)): ("rate.routing_rate", 28144, 84),
+    ("find-tree", (5, 4, 0)): ("lanes.FIND_TREE_LANES_5", 15688, 48),
+    ("find-tree", (8, 9, 0)): ("lanes.FIND_TREE_LANES_5", 48424, 80),
+    ("find-tree", (12, 64, 0)): ("lanes.FIND_TREE_LANES_8", 406072, 528),
+    ("optimal-tree", (5, 5, 0)): ("lattice_lanes.optimal_tree_lanes", 54456, 58),
+    ("optimal-tree", (5, 5, 1)): ("lattice.OPTIMAL_TREE_8", 255694, 1280),
     ("two-partition", (12, 8)): ("lanes.TWO_PARTITION_LANES_16", 4945, 33),
     ("two-partition", (24, 20)): ("lanes.TWO_PARTITION_LANES_32", 20142, 160),
-    ("survival", ("hypercube", 4, 4, 0)): ("lanes.SURVIVAL_NODES", 5823, 42),
-    ("survival-rate", ("hypercube", 4, 0.3, 0.0)): ("lanes.SURVIVAL_RATE_NODES", 9454, 72),
-    ("survival-rate", ("hypercube", 4, 0.5, 0.0)): ("lanes.SURVIVAL_RATE_NODES", 12556, 26),
+    ("survival", ("hypercube", 4, 4, 0)): ("lanes.SURVIVAL_NODES", 5781, 42),
+    ("survival-rate", ("hypercube", 4, 0.3, 0.0)): ("lanes.SURVIVAL_RATE_NODES", 9312, 72),
+    ("survival-rate", ("hypercube", 4, 0.5, 0.0)): ("lanes.SURVIVAL_RATE_NODES", 12194, 26),
     ("survival", ("hypercube", 9, 12, 0)): ("few.SURVIVAL_FEW_16", 15206, 64),
-    ("broadcast", (8, 6, 0)): ("lanes.BROADCAST_LANES_16", 433726, 37),
+    ("broadcast", (8, 6, 0)): ("lanes.BROADCAST_LANES_16", 409016, 37),
     ("dualcube-routing", (4, 0.4)): ("scalar.TRIALS", 347978, 134),
-    ("rivals", (9, 12, 0)): ("whole.RIVALS_WHOLE_16", 300684, 734),
+    ("rivals", (9, 12, 0)): ("whole_cube.RIVALS_WHOLE_16", 296437, 734),
 }
+
+
+class CountedVector(np.ndarray):
+    """A vector or mask whose operators count themselves, except those inside the functions of ``simd``."""
+
+    operations = 0
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **settings):
+        plain = [x.view(np.ndarray) if isinstance(x, CountedVector) else x for x in inputs]
+        result = getattr(ufunc, method)(*plain, **settings)
+        if not isinstance(result, np.ndarray) or method != "__call__":
+            return result
+        # The complement is part of the instruction that takes it.
+        if ufunc is not np.invert and sys._getframe(1).f_code.co_filename != simd.__file__:
+            CountedVector.operations += count_registers(*inputs)
+        return result.view(CountedVector)
+
+
+def count_registers(*values):
+    """The vector registers that the widest of ``values`` fills; a mask fills one for each 64 lanes."""
+    return max([max(v.nbytes // 64, 1) for v in values if isinstance(v, np.ndarray)], default=1)
+
+
+def mark_counted(value):
+    """The same vectors as :class:`CountedVector`; anything else as it is."""
+    if type(value) is tuple:
+        return tuple(map(mark_counted, value))
+    return value.view(CountedVector) if isinstance(value, np.ndarray) else value
+
+
+def count_calls(name, function):
+    """A function of ``simd`` that counts its calls and gives counted vectors."""
+
+    names = list(inspect.signature(function).parameters)
+
+    def counted(*arguments):
+        if name not in UNCOUNTED:
+            CountedVector.operations += count_registers(arguments[names.index("x")]) if "x" in names else 1
+        return mark_counted(function(*arguments))
+
+    return counted
 
 
 def count_operations(study, point):
@@ -47,27 +90,30 @@ def count_operations(study, point):
     name = table.choose_name(*point)
     values = measure.point(dict(zip((a.name for a in measure.axes), point, strict=True)))
     body, slots, calls = table.load_kernel(name).compiled, measure.tally.new_tally(), Counter()
-    rooms = {module.__file__: module.__name__.rpartition(".")[2] for module in (simd, philox)}
 
     def record_call(frame, event, _):
-        room = rooms.get(frame.f_code.co_filename)
-        if event == "call" and room and frame.f_code.co_name in COUNTED_FUNCTIONS[room]:
-            taken = frame.f_locals
-            vector = taken.get("x", taken.get("a"))
-            calls[room] += max(getattr(vector, "nbytes", 64) // 64, 1)
+        if event == "call" and frame.f_code.co_filename == philox.__file__:
+            calls[frame.f_code.co_name] += count_registers(frame.f_locals.get("a"))
 
     key, parameters = np.uint64(measure.key(0, values)), measure.parameters(values)
-    sys.setprofile(record_call)
-    try:
-        body(key, 0, 256, parameters, slots)
-    finally:
-        sys.setprofile(None)
-    return [name, calls["simd"], calls["philox"]]
+    CountedVector.operations = 0
+    with MonkeyPatch.context() as patch:
+        for function in SIMD_FUNCTIONS:
+            patch.setattr(simd, function, count_calls(function, getattr(simd, function)))
+        sys.setprofile(record_call)
+        try:
+            body(key, 0, 256, parameters, slots)
+        finally:
+            sys.setprofile(None)
+    return [name, CountedVector.operations, sum(calls[name] for name in GENERATOR)]
 
 
-#: What counts: every operation on vectors but what only names or views them, and what each function of the generator ends with.
-COUNTED_FUNCTIONS = {
-    "simd": {name for name in vars(simd) if not name.startswith("_")}
-    - {"join", "quarters", "as8", "as16", "as32", "as64"},
-    "philox": {"pair", "_last_rounds"},
-}
+SIMD_FUNCTIONS = [
+    n
+    for n, v in vars(simd).items()
+    if callable(v) and not n.startswith("_") and getattr(v, "__module__", "") == simd.__name__
+]
+#: Operations that only name, view or make vectors without an instruction in a loop.
+UNCOUNTED = {"join", "quarters", "as8", "as16", "as32", "as64", "addresses", "lanes_of"}
+#: The functions of the generator that every call ends with.
+GENERATOR = ("word_pair", "_run_last_rounds")

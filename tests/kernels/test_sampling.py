@@ -159,7 +159,7 @@ def links_of_32(key, b, half, n, out):
         lower, bit, skipped = links.decode_link_lanes(simd.as16(rows[0][parity]), simd.as16(rows[1][parity]), n)
         simd.store(out, 96 * parity, lower)
         simd.store(out, 96 * parity + 32, bit)
-        simd.store(out, 96 * parity + 64, simd.select(skipped, bit, simd.xor(bit, bit)))
+        simd.store(out, 96 * parity + 64, simd.select(skipped, bit, bit ^ bit))
 
 
 @kernel("void(uint64, uint64, uint64, uint64, uint32[::1])")
@@ -169,7 +169,7 @@ def links_of_16(key, b, half, n, out):
         lower, bit, skipped = links.decode_link_lanes(simd.as32(rows[0][parity]), simd.as32(rows[1][parity]), n)
         simd.store(out, 48 * parity, lower)
         simd.store(out, 48 * parity + 16, bit)
-        simd.store(out, 48 * parity + 32, simd.select(skipped, bit, simd.xor(bit, bit)))
+        simd.store(out, 48 * parity + 32, simd.select(skipped, bit, bit ^ bit))
 
 
 @pytest.mark.kernels

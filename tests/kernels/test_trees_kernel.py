@@ -291,7 +291,7 @@ def test_lanes_are_the_plain_path(n, lanes):
 def enter_rows(nodes, fields, n, links, drawn_links, taken):
     """Rows 0, 1, ... of 32 trials from chosen words: lower ends, then dimensions as single bits, and how many are taken."""
     rows = trees_lanes.link_rows_for(MOST_IN_LANES)
-    counts = simd.sub(simd.load(taken, 0), simd.load(taken, 0))
+    counts = simd.load(taken, 0) - simd.load(taken, 0)
     for row in range(nodes.shape[0]):
         counts = trees_lanes._write_link_row(
             simd.load(nodes[row], 0), simd.load(fields[row], 0), n, links, rows, row, counts
