@@ -19,7 +19,7 @@ def command(study: str | None) -> None:
         return
     asked = registry.study(study)
     for printed in paper.papers_with_inventory():
-        if any(s.name == asked.name for s in printed.studies):
+        if asked.name in printed.studies:
             click.echo(citing.paper(printed.inventory))
             return
     print_message(f"{asked.name} is about none of the five papers; its source: {asked.source or 'it names none'}")

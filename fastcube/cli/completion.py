@@ -1,15 +1,19 @@
 """What TAB offers: names of studies, grids, axes, statistics, papers and claims, as the registry has them; files by the shell.
 
-A press of TAB is a process of its own, which loads the studies (0.6 s of CPU) where such a name stands, and nothing heavy for
-commands, options and files.
+A press of TAB is a process of its own.  Names of studies and papers come from entry points, without any import; grids, axes and
+statistics from the one study that the line names.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Callable, Iterable, Mapping
 
 import click
 from click.shell_completion import BashComplete, CompletionItem, FishComplete, ZshComplete, add_completion_class
+
+from ..errors import FastcubeError
 
 _Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem[str]]"]
 
@@ -35,19 +39,29 @@ def _study_items(ctx: click.Context, what: str) -> dict[str, str]:
     """Names of these parts of the installed study that the line names, with what they are; none for a file or another name."""
     from ..measure import registry
 
-    known = registry.studies()
+    known = registry.STUDIES.points
     given = [ctx.params.get("study"), ctx.params.get("file"), *(ctx.params.get("studies") or ()), *ctx.args]
     # an option without its value, which is being typed, ends click's parsing: the words before it are in ctx.args
-    study = next((known[word] for word in given if word in known), None)
+    study = next((registry.study(word) for word in given if word in known), None)
     return {part.name: getattr(part, "description", "") for part in getattr(study, what, ())}
 
 
 def complete_studies(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """Studies by name; files, which may hold studies or results, where none begins so."""
-    from ..measure import registry
+    """Studies by name; files, which may hold studies or results, where none begins so.
 
-    known = {study.name: study.title for study in registry.studies().values()}
-    return _matching_items(known, incomplete) or complete_files(ctx, param, incomplete)
+    Titles, for shells that show them: only the matching studies are imported.
+    """
+    from ..measure.installed import GROUP, find_entry_points
+
+    names = [name for name in find_entry_points(GROUP) if name.startswith(incomplete)]
+    titles = {}
+    if os.environ.get("_FASTCUBE_COMPLETE") != "bash_complete":
+        from ..measure import registry
+
+        for name in names:
+            with contextlib.suppress(FastcubeError):
+                titles[name] = registry.study(name).title
+    return [CompletionItem(name, help=titles.get(name)) for name in names] or complete_files(ctx, param, incomplete)
 
 
 def complete_grids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
@@ -75,18 +89,18 @@ def complete_statistics(ctx: click.Context, param: click.Parameter, incomplete: 
 
 def complete_papers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """Papers that have a ledger; files where none begins so."""
-    from ..measure import paper
+    from ..measure.paper import PAPERS
 
-    known = [name for name, of_paper in paper.installed_papers().items() if of_paper.claims]
-    return _matching_items(known, incomplete) or complete_files(ctx, param, incomplete)
+    return _matching_items(PAPERS.points, incomplete) or complete_files(ctx, param, incomplete)
 
 
 def complete_claims(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The paper's claims."""
-    from ..measure import paper
+    from ..measure.paper import PAPERS, installed_paper
 
-    known = paper.installed_papers().get(ctx.params.get("paper") or "")
-    return _matching_items([claim.id for claim in known.stated()] if known else [], incomplete)
+    paper = ctx.params.get("paper")
+    claims = installed_paper(paper).stated() if paper in PAPERS.points else ()
+    return _matching_items([claim.id for claim in claims], incomplete)
 
 
 class _SafeCompletion:

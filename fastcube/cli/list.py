@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import ParameterError
 from . import completion, line_width
 
 if TYPE_CHECKING:
@@ -127,6 +128,8 @@ def command(study: str | None, as_json: bool) -> None:
         click.echo(json.dumps([_study_data(known) for known in chosen], indent=1, ensure_ascii=False))
     elif study is not None:
         _print_study(chosen[0])
+    elif not chosen:
+        raise ParameterError("no study is installed: install fastcube again")
     else:
         longest = max(len(known.name) for known in chosen)
         for known in chosen:

@@ -26,7 +26,7 @@ _PACKAGE = {
 
 def _check_name(name: str) -> None:
     """Raise ParameterError unless a module, a study and a package may be called so."""
-    from ..measure.registry import study_names
+    from ..measure.registry import STUDIES
 
     shown = plain_text(name, 60)
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,59}", name) or keyword.iskeyword(name):
@@ -36,7 +36,7 @@ def _check_name(name: str) -> None:
         raise ParameterError(
             f"name must be a Python identifier, no keyword, of at most 60 characters, got {shown}{hint}"
         )
-    if name in study_names():
+    if name in STUDIES.points:
         raise ParameterError(f"name must be one that no study has, got {shown}")
     if importlib.util.find_spec(name) is not None and not Path(f"{name}.py").exists():
         raise ParameterError(f"name must be one that no module has, got {shown}: a file of that name would hide it")

@@ -113,12 +113,12 @@ def read_results(path: str, unchecked: bool, study: str | None = None, points: t
 
     ``points`` is what ``--where`` was given.
     """
-    from ..measure.schema import RecordedMeasure
+    from ..measure import registry
     from ..results.reading import open_results
 
     results = open_results(path, unchecked=unchecked)
-    if study is not None and isinstance(results.study, RecordedMeasure):
-        results.study = results.study.study(study)
+    if study is not None:
+        results.study = registry.study_of(results.study, study)
     return results.sel(**parse_axes(points)) if points else results
 
 

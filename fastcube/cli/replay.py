@@ -34,7 +34,7 @@ def command(
     from ..measure.goal import MOST_TRIALS
     from ..measure.study import point_text
 
-    if file in registry.studies() or file.partition(":")[0].endswith(".py"):
+    if file in registry.STUDIES.points or file.partition(":")[0].endswith(".py"):
         chosen, number = registry.study(file), 0 if seed is None else parse_count("seed", seed)
         known: dict[str, object] = {}
     else:

@@ -17,15 +17,12 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 from ..kernels.machine import captured_values
-
-#: The entry points of installed packages of studies.
-GROUP = "fastcube.studies"
+from .installed import GROUP, find_entry_points
 
 
 def _strip_docstrings(tree: ast.Module) -> str:
@@ -84,7 +81,7 @@ def hash_files(path: Path) -> dict[str, str]:
 
 @functools.cache
 def _packages_of_studies() -> set[str]:
-    return {point.value.partition(":")[0].partition(".")[0] for point in metadata.entry_points(group=GROUP)}
+    return {p.module.partition(".")[0] for points in find_entry_points(GROUP).values() for p in points}
 
 
 @functools.cache

@@ -1,6 +1,7 @@
-"""A paper, or a question that is no paper: what a package of studies holds, declared in its ``__init__`` as ``PAPER``.
+"""A paper, or a question that does not come from one: the content of a package of studies, ``PAPER`` in its ``__init__``.
 
-The entry points of the group ``fastcube.studies`` name one each.  Claims, examples and baselines are imported when asked for.
+The entry points of the group ``fastcube.papers`` name one each.  Studies, claims, examples and baselines are imported when
+they are asked for.
 """
 
 from __future__ import annotations
@@ -10,12 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ParameterError, command_line_text, join_alternatives, suggest_name
-from . import registry
+from ..errors import ParameterError, command_line_text, join_alternatives, plain_text, suggest_name
+from .installed import Installed
 
 if TYPE_CHECKING:
     from .inventory import Inventory
-    from .study import Study
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Paper:
     ----------
     package : str
         Its ``__name__``; the last part of it is the paper's short name.
-    studies : tuple of Study
-        In the order in which they are told.
+    studies : tuple of str
+        Names of its studies, in the order of ``fastcube list``.
     claims : tuple of str, optional
         Modules that enter claims, in the order in which they are told; each has the paper's Ledger as ``ledger``.
     examples : str, optional
@@ -37,7 +37,7 @@ class Paper:
     """
 
     package: str
-    studies: tuple[Study, ...]
+    studies: tuple[str, ...]
     claims: tuple[str, ...] = ()
     examples: str = ""
     baselines: tuple[str, ...] = ()
@@ -55,7 +55,11 @@ class Paper:
         return inventory(self.name)
 
     def _import_module(self, name: str) -> Any:
-        return importlib.import_module(f"{self.package}.{name}")
+        try:
+            return importlib.import_module(f"{self.package}.{name}")
+        except (Exception, SystemExit) as error:
+            why = plain_text(f"{type(error).__name__}: {error}")
+            raise ParameterError(f"{self.package}.{name} cannot be loaded: {why}") from error
 
     def stated(self) -> tuple[Any, ...]:
         """The claims in the order of their modules and, in each, of their lines, whichever was imported first."""
@@ -78,9 +82,23 @@ class Paper:
         return [benchmark for name in self.baselines for benchmark in self._import_module(name).benchmarks()]
 
 
+#: The papers and questions of installed packages.
+PAPERS = Installed("fastcube.papers", Paper, "paper")
+
+
 def installed_papers() -> dict[str, Paper]:
     """All installed papers and questions by name."""
-    return {paper.name: paper for paper in registry.packages()}
+    return PAPERS.all()
+
+
+def installed_paper(name: str) -> Paper:
+    """The installed paper or question of that name; nothing else is imported.  Raises ParameterError, with the nearest name."""
+    if name not in PAPERS.points:
+        raise ParameterError(
+            f"paper must be {join_alternatives([*PAPERS.points, 'a Python file'])}, "
+            f"got {command_line_text(name)}{suggest_name(name, PAPERS.points)}"
+        )
+    return PAPERS.load(PAPERS.point(name))
 
 
 def papers_with_inventory(names: Sequence[str] | None = None) -> tuple[Paper, ...]:
@@ -93,7 +111,8 @@ def papers_with_inventory(names: Sequence[str] | None = None) -> tuple[Paper, ..
             raise ParameterError(
                 f"paper must be {join_alternatives(known)}, got {command_line_text(name)}{suggest_name(name, known)}"
             )
-    return tuple(installed_papers().get(name) or Paper(name, ()) for name in known if not names or name in names)
+    chosen = [name for name in known if not names or name in names]
+    return tuple(installed_paper(name) if name in PAPERS.points else Paper(name, ()) for name in chosen)
 
 
 def installed_benchmarks() -> list[Any]:

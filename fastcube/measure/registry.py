@@ -7,43 +7,54 @@ import importlib.util
 import os
 import sys
 from dataclasses import replace
-from importlib import metadata
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from ..errors import FastcubeError, ParameterError, check_path, command_line_text, plain_text, short_repr, suggest_name
-from .fingerprint import GROUP, hash_files, hash_functions
-from .schema import RecordedMeasure
-from .study import Measure, Study
+from .fingerprint import hash_files, hash_functions
+from .installed import GROUP, Installed, is_builtin
+from .paper import installed_papers
+from .schema import check_same
+from .study import DISTRIBUTION, Measure, Study
+
+#: The studies of installed packages.
+STUDIES = Installed(GROUP, Study, "study")
 
 #: Studies handed to ``fastcube.run`` as objects, by name and fingerprint: several of one name each keep their code.
 _LIVE_STUDIES: dict[tuple[str, str], Study] = {}
 
 
+def _distribution_code(point: EntryPoint) -> dict[str, str]:
+    """The part of a study's identity that says whose it is: the distribution and its version; none of fastcube's own."""
+    return {} if is_builtin(point) or not point.dist else {DISTRIBUTION + point.dist.name: point.dist.version}
+
+
 @functools.cache
-def packages() -> tuple[Any, ...]:
-    """What the entry-point group names, a Paper each, in order of their names.  Raises ParameterError for a broken one."""
-    out = []
-    for point in sorted(metadata.entry_points(group=GROUP), key=lambda p: p.name):
-        try:
-            found = point.load()
-        except Exception as error:
-            raise ParameterError(
-                f"studies of {point.value} cannot be loaded: {type(error).__name__}: {error}"
-            ) from error
-        if not isinstance(getattr(found, "studies", None), tuple):
-            raise ParameterError(
-                f"entry point {point.name} must name a Paper, such as {point.module}:PAPER, got {point.value}"
-            )
-        out.append(found)
-    return tuple(out)
+def _installed_study(name: str, distribution: str | None = None) -> Study:
+    """The installed study of a name, of that distribution where several have one ('' for fastcube).  Raises ParameterError."""
+    if name not in STUDIES.points:
+        if near := suggest_name(name, STUDIES.points):
+            raise ParameterError(f"no study is called {command_line_text(name)}{near} (fastcube list shows all)")
+        raise ParameterError(
+            f"study must be one of {', '.join(STUDIES.points)} or a Python file, got {command_line_text(name)}"
+        )
+    wanted = [p for p in STUDIES.points[name] if distribution is not None and _is_of_distribution(p, distribution)]
+    point = wanted[0] if wanted else STUDIES.point(name)
+    found, code = STUDIES.load(point), _distribution_code(point)
+    return replace(found, code=code) if code else found
+
+
+def _is_of_distribution(point: EntryPoint, distribution: str) -> bool:
+    return is_builtin(point) if not distribution else point.dist is not None and point.dist.name == distribution
 
 
 @functools.cache
 def studies() -> dict[str, Study]:
-    """All installed studies by name."""
-    return {found.name: found for package in packages() for found in package.studies}
+    """All installed studies by name: those of papers and questions first, each in its order."""
+    known = STUDIES.all()
+    order = [name for paper in installed_papers().values() for name in paper.studies]
+    return {name: _installed_study(name) for name in dict.fromkeys([*order, *known]) if name in known}
 
 
 @functools.cache
@@ -107,13 +118,7 @@ def study(name: str | Study, path: str | None = None) -> Study:
                 has = ", ".join(of_file) or "none"
                 raise ParameterError(f"{file} must hold one study, or name one as {file}:NAME; it holds {has}")
             return next(iter(of_file.values()))
-        if name not in studies():
-            if near := suggest_name(name, studies()):
-                raise ParameterError(f"no study is called {command_line_text(name)}{near} (fastcube list shows all)")
-            raise ParameterError(
-                f"study must be one of {', '.join(studies())} or a Python file, got {command_line_text(name)}"
-            )
-        return studies()[name]
+        return _installed_study(name)
     if not os.path.isfile(check_path("path", path)):  # noqa: PTH113  (likewise)
         raise ParameterError(f"study {name} came from {path}, which does not exist here; give its file")
     of_file = _studies_of_file(path)
@@ -122,12 +127,24 @@ def study(name: str | Study, path: str | None = None) -> Study:
     return of_file[name]
 
 
-def study_of(measure: Measure) -> Study:
-    """The study of results with its code: as it ran here, or installed.  Raises ParameterError or StudyMismatchError."""
+def study_of(measure: Measure, path: str | None = None) -> Study:
+    """The study of results with its code: as it ran in this process, installed, or in the file ``path``.
+
+    Raises ParameterError when there is none here, StudyMismatchError when it counts otherwise.
+    """
     if isinstance(measure, Study):
         return measure
-    assert isinstance(measure, RecordedMeasure)
-    return measure.study()
+    found = find_live_study(measure.name, measure.mark()) if path is None else None
+    if found is None and path is not None:
+        found = study(measure.name, path)
+    elif found is None and measure.code and not measure.distribution:
+        raise ParameterError(
+            f"{measure.name} is a study of {', '.join(measure.code)}: name its file with --study FILE.py"
+        )
+    elif found is None:
+        found = _installed_study(measure.name, measure.distribution)
+    check_same(measure, found, "these results", "the study here")
+    return found
 
 
 def code_of(measure: Measure) -> Study | None:
@@ -140,10 +157,16 @@ def code_of(measure: Measure) -> Study | None:
 
 def register_live_study(study: Study) -> Study:
     """A study object with the fingerprint of its code, by which this process knows it again in results files."""
-    if not study.code and (code := hash_functions(study.kernel)):
+    if not study.code and (code := hash_functions(study.kernel) or _code_of_installed(study)):
         study = replace(study, code=code)
     _LIVE_STUDIES[study.name, study.mark()] = study
     return study
+
+
+def _code_of_installed(study: Study) -> dict[str, str]:
+    """The distribution and version of a study object that an installed package gives."""
+    points = [p for p in STUDIES.points.get(study.name, ()) if not is_builtin(p)]
+    return next((_distribution_code(p) for p in points if STUDIES.load(p).kernel is study.kernel), {})
 
 
 def find_live_study(name: str, mark: str) -> Study | None:

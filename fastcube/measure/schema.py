@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from ..errors import ParameterError, StudyError, StudyMismatchError, wrap_study_errors
+from ..errors import StudyError, StudyMismatchError, wrap_study_errors
 from ..kernels.tally.layout import Counter, Extreme, Layout
 from .statistics import KINDS, Bounds, ClassMean, Point, Statistic, Value
-from .study import Axis, Choice, Explanation, Measure, Study
+from .study import DISTRIBUTION, Axis, Choice, Measure
 
 #: What a statistic gives at a point, in the order of the file's columns.
 NUMBERS = ("defined", "unit", "bound", "scale")
@@ -158,26 +158,6 @@ class RecordedMeasure(Measure):
     table: Table = field(repr=False)
     unverified: tuple[str, ...] = ()
 
-    def study(self, path: str | None = None) -> Study:
-        """The study itself: as it ran in this process, installed, or in the file that the caller names.
-
-        Raises ParameterError when there is none here, StudyMismatchError when it counts otherwise.
-        """
-        from . import registry
-
-        study = registry.find_live_study(self.name, self.mark()) if path is None else None
-        if study is None and path is None and self.code:
-            raise ParameterError(
-                f"{self.name} is a study of {', '.join(self.code)}: name its file with --study FILE.py"
-            )
-        study = study or registry.study(self.name, path)
-        check_same(self, study, "these results", "the study here")
-        return study
-
-    def explain(self, point: Point, key: int, trial: int) -> Explanation:
-        """As the installed study's own."""
-        return self.study().explain(point, key, trial)
-
 
 def parse_measure(
     head: Mapping[str, Any], data: Mapping[str, Any], table: Table, unverified: Iterable[str] = ()
@@ -229,6 +209,10 @@ def check_same(mine: Measure, theirs: Measure, my_name: str, their_name: str) ->
     if mine.revision != theirs.revision:
         raise StudyMismatchError(f"{their_name} has revision {theirs.revision}, {my_name} has revision {mine.revision}")
     changed = sorted(f for f in mine.code.keys() | theirs.code.keys() if mine.code.get(f) != theirs.code.get(f))
+    if any(name.startswith(DISTRIBUTION) for name in changed):
+        raise StudyMismatchError(
+            f"{their_name} has {mine.name} of {_package_text(theirs)}, {my_name} has that of {_package_text(mine)}"
+        )
     if changed:
         raise StudyMismatchError(
             f"{their_name} has other code of {mine.name} than {my_name}: {', '.join(changed)} changed"
@@ -236,6 +220,12 @@ def check_same(mine: Measure, theirs: Measure, my_name: str, their_name: str) ->
     if (mine.axes, mine.tally) != (theirs.axes, theirs.tally):
         what = "axes" if mine.axes != theirs.axes else "counters"
         raise StudyMismatchError(f"{their_name} has other {what} of {mine.name} than {my_name}")
+
+
+def _package_text(measure: Measure) -> str:
+    """The package of an installed study, with its version where that is part of the study's identity."""
+    name = measure.distribution
+    return f"{name} {measure.code[DISTRIBUTION + name]}" if name else ", ".join(measure.code) or "fastcube"
 
 
 def join_measures(measures: Iterable[Measure]) -> Measure:

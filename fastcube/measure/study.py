@@ -61,6 +61,9 @@ GENERATOR = "philox4x32-10/1"
 #: What axes, statistics and grids may be called.
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
+#: Begins the key of ``Measure.code`` that names the distribution of an installed study that is not fastcube's.
+DISTRIBUTION = "distribution:"
+
 #: A kernel gets the values of a point as float64, which holds every integer up to here.
 LARGEST_EXACT = 2**53
 
@@ -247,7 +250,8 @@ class Measure:
     statistics : tuple
         The first is the one that targets refer to; it is no Distribution.
     code : dict
-        Fingerprint of a user's code, by file; empty for an installed study.  Part of a result's identity.
+        Fingerprint of a user's code, by file; of a study that another package installs, its distribution and version; empty
+        for a study of fastcube.  Part of a result's identity.
     """
 
     name: str
@@ -277,6 +281,11 @@ class Measure:
             raise ParameterError(f"the first statistic of {self.name} must be a number, got a distribution")
         for statistic in self.statistics:
             self._check_counters(statistic)
+
+    @property
+    def distribution(self) -> str:
+        """The distribution of an installed study that is not fastcube's; else empty."""
+        return next((key.removeprefix(DISTRIBUTION) for key in self.code if key.startswith(DISTRIBUTION)), "")
 
     def mark(self) -> str:
         """What tells two studies of one name apart: a hash of revision and fingerprint."""

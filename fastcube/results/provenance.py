@@ -42,6 +42,7 @@ def hash_sources(*, looks: bool) -> str:
     return total.hexdigest()[:16]
 
 
+@functools.cache
 def package_version(name: str = "fastcube", otherwise: str = "unknown") -> str:
     """Version of fastcube, or of another package, as installed; ``otherwise`` where it is not."""
     try:

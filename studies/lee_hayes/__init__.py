@@ -2,18 +2,11 @@
 
 from fastcube.measure.paper import Paper
 
-from .broadcasting import BROADCAST
-from .critical import UNSAFE_CRITICAL
-from .rare import UNSAFE_RARE
-from .routing import ROUTING
-from .routing_rate import ROUTING_RATE
-from .unsafe import UNSAFE_FRACTION
-
 __all__ = ["PAPER"]
 
 PAPER = Paper(
     __name__,
-    studies=(UNSAFE_FRACTION, UNSAFE_RARE, UNSAFE_CRITICAL, ROUTING, ROUTING_RATE, BROADCAST),
+    studies=("unsafe-fraction", "unsafe-rare", "unsafe-critical", "routing", "routing-rate", "broadcast"),
     claims=(
         "claims.unsafe",
         "claims.broadcasting",

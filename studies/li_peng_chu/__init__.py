@@ -2,13 +2,11 @@
 
 from fastcube.measure.paper import Paper
 
-from .routing import DUALCUBE_ROUTING
-
 __all__ = ["PAPER"]
 
 PAPER = Paper(
     __name__,
-    studies=(DUALCUBE_ROUTING,),
+    studies=("dualcube-routing",),
     claims=("claims.network", "claims.hypercube", "claims.routing", "claims.simulated"),
     examples="claims.examples",
     baselines=("baselines",),

@@ -2,14 +2,11 @@
 
 from fastcube.measure.paper import Paper
 
-from .components import SURVIVAL_PARTS
-from .survival import SURVIVAL, SURVIVAL_RATE
-
 __all__ = ["PAPER"]
 
 PAPER = Paper(
     __name__,
-    studies=(SURVIVAL, SURVIVAL_RATE, SURVIVAL_PARTS),
+    studies=("survival", "survival-rate", "survival-components"),
     claims=("claims.survival",),
     baselines=("baselines",),
 )

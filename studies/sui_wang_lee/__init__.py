@@ -2,14 +2,11 @@
 
 from fastcube.measure.paper import Paper
 
-from .edmonds import EDGE_DISJOINT_TREES
-from .packets import EDST_BROADCAST
-
 __all__ = ["PAPER"]
 
 PAPER = Paper(
     __name__,
-    studies=(EDST_BROADCAST, EDGE_DISJOINT_TREES),
+    studies=("edst-broadcast", "edge-disjoint-trees"),
     claims=("claims.trees", "claims.broadcast", "claims.edmonds"),
     examples="claims.examples",
     baselines=("baselines",),

@@ -2,14 +2,10 @@
 
 from fastcube.measure.paper import Paper
 
-from .rate import RIVALS_RATE
-from .status import RIVALS_STATUS
-from .table import RIVALS
-
 __all__ = ["PAPER"]
 
 PAPER = Paper(
     __name__,
-    studies=(RIVALS, RIVALS_RATE, RIVALS_STATUS),
+    studies=("rivals", "rivals-rate", "rivals-status"),
     claims=("claims.status", "claims.rules"),
 )

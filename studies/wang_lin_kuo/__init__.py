@@ -2,15 +2,11 @@
 
 from fastcube.measure.paper import Paper
 
-from .channels import MULTICAST
-from .deadlock import MULTICAST_DEADLOCK, MULTICAST_WORMHOLE
-from .partition import TWO_PARTITION
-
 __all__ = ["PAPER"]
 
 PAPER = Paper(
     __name__,
-    studies=(TWO_PARTITION, MULTICAST, MULTICAST_DEADLOCK, MULTICAST_WORMHOLE),
+    studies=("two-partition", "multicast", "multicast-deadlock", "multicast-wormhole"),
     claims=("claims.partition", "claims.channels", "claims.deadlock"),
     examples="claims.examples",
     baselines=("baselines",),

@@ -209,7 +209,7 @@ def test_explanations_are_json_and_agree_with_the_twin():
     from fastcube.studies.li_peng_chu import PAPER
 
     seen = set()
-    for study in PAPER.studies:
+    for study in map(fc.study, PAPER.studies):
         for m, rate in ((5, 0.5), (9, 0.4), (12, 0.45), (1, 0.9)):
             point = study.point({"m": m, "rate": rate})
             for trial in range(12):

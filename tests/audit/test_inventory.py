@@ -84,7 +84,7 @@ def missing(found):
         if printed.claim and printed.claim not in claims
     ]
     named = {kind: {getattr(shown, kind) for _, shown in found.shown()} for kind in ("study", "claim", "example")}
-    there = {"study": {study.name for study in own.studies}, "claim": claims, "example": set(examples)}
+    there = {"study": {*own.studies}, "claim": claims, "example": set(examples)}
     out += [
         f"{found.paper} {kind} {name} is not in its inventory"
         for kind in there

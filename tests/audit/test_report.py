@@ -35,6 +35,7 @@ from fastcube.audit.report.folder import Folder
 from fastcube.audit.report.network_drawings import cube_svg, link_text, render_witness
 from fastcube.audit.report.plan import budget, plan_of
 from fastcube.errors import ParameterError, ResultFileError
+from fastcube.measure import registry
 from fastcube.measure.estimate import Estimate
 from fastcube.measure.inventory import Evidence, PrintedNumber, PublishedResult
 from fastcube.measure.paper import papers_with_inventory
@@ -503,7 +504,8 @@ def test_a_value_that_is_links_or_trees_is_drawn_as_arrows_and_messages_name_the
 
 
 def test_the_budget_knows_what_there_is():
-    grids = {(study.name, grid.name) for p in papers_with_inventory() for study in p.studies for grid in study.grids}
+    studies = [registry.study(name) for p in papers_with_inventory() for name in p.studies]
+    grids = {(study.name, grid.name) for study in studies for grid in study.grids}
     claims = {(p.name, claim.id) for p in papers_with_inventory() for claim in p.stated()}
     assert {(study, grid) for study, held in budget.__wrapped__()["studies"].items() for grid in held} == grids
     assert {(p, claim) for p, held in budget.__wrapped__()["claims"].items() for claim in held} <= claims

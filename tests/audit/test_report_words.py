@@ -10,6 +10,7 @@ from helpers import report_page
 
 from fastcube import resources
 from fastcube.audit.readings import parse_readings, readings
+from fastcube.measure import registry
 from fastcube.measure.paper import papers_with_inventory
 
 pytest.importorskip("jinja2")
@@ -97,7 +98,7 @@ def test_no_statement_caption_or_description_is_raw():
         texts += [
             text for claim in paper.stated() for text in (claim.statement, claim.where, claim.correction, claim.slip)
         ]
-        texts += [s.description for study in paper.studies for s in study.statistics]
+        texts += [s.description for study in map(registry.study, paper.studies) for s in study.statistics]
         assert [(paper.name, text) for text in texts if report_page.python_fragments(str(formula(text)))] == []
 
 
@@ -126,7 +127,7 @@ def test_readme_says_what_the_page_says_was_found():
     for line in (ROOT / "README.md").read_text().splitlines():
         if row := re.match(r"\| \[[^]]*\]\(docs/papers/(\w+)\.md\)[^|]*\| ([^|]*) \| (.*) \|$", line):
             table[row[1]] = row[2].replace("`", "").split(", "), re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", row[3])
-    studies = {paper.name: [study.name for study in paper.studies] for paper in papers_with_inventory()}
+    studies = {paper.name: [*paper.studies] for paper in papers_with_inventory()}
     assert {
         line["paper"]: (studies[line["paper"]], line["words"]) for line in resources.read_json("findings")["found"]
     } == table

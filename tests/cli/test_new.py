@@ -71,7 +71,7 @@ def test_a_file_with_its_test(new, tmp_path, capsys):
 def test_a_package(new, tmp_path, capsys):
     assert new("pack", "--package") == 0
     project = tomllib.loads((tmp_path / "pack/pyproject.toml").read_text())
-    assert project["project"]["entry-points"]["fastcube.studies"] == {"pack": "pack:PAPER"}
+    assert project["project"]["entry-points"]["fastcube.studies"] == {"pack": "pack.study:STUDY"}
     assert "from pack.study import STUDY" in (tmp_path / "pack/tests/test_pack.py").read_text()
     assert new("pack", "--package") == 2
     assert "pack exists and is not overwritten" in capsys.readouterr().err

@@ -10,13 +10,7 @@ from helpers.processes import CLEAN_ENVIRONMENT
 import fastcube as fc
 
 FILES = {
-    "theirs/__init__.py": """
-import fastcube as fc
-
-from .study import STEPS
-
-PAPER = fc.Paper(__name__, studies=(STEPS,))
-""",
+    "theirs/__init__.py": "",
     "theirs/layout.py": """
 from fastcube.kernels.tally.layout import Counter, Layout
 
@@ -111,7 +105,7 @@ STEPS = Study(
 """,
     "theirs-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n",
     "theirs-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    "theirs-1.0.dist-info/entry_points.txt": "[fastcube.studies]\ntheirs = theirs:PAPER\n",
+    "theirs-1.0.dist-info/entry_points.txt": "[fastcube.studies]\ntheir-steps = theirs.study:STEPS\n",
 }
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import resources
 from ...errors import check_integer
+from ...measure import registry
 from ...measure.goal import MOST_TRIALS, Goal, make_goal
 from ...measure.study import point_text
 
@@ -136,8 +137,9 @@ def plan_of(chosen: Sequence[Paper], quick: bool) -> Plan:
     """The pieces of some papers, with quick or full effort.  Raises ParameterError where the package's data are damaged."""
     studies, claims, examples = [], [], []
     for paper in chosen:
+        own = [registry.study(name) for name in paper.studies]
         with resources.wrap_damage_errors("budget"):
-            studies += [_study_piece(paper, study, grid, quick) for study in paper.studies for grid in study.grids]
+            studies += [_study_piece(paper, study, grid, quick) for study in own for grid in study.grids]
         stated = paper.stated()
         costs = claim_seconds(stated, quick)
         claims += [ClaimPiece(paper, claim, costs[claim.key]) for claim in stated]

@@ -1,0 +1,112 @@
+"""Objects that installed packages give by entry point, one entry point each: a name is found without importing any package."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Iterable
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar
+
+from ..errors import ParameterError, plain_text
+
+Kind = TypeVar("Kind")
+
+#: The group of entry points of studies.
+GROUP = "fastcube.studies"
+
+#: Packages that a warning of this process has named.
+_WARNED: set[str] = set()
+
+
+@functools.cache
+def find_entry_points(group: str) -> dict[str, list[EntryPoint]]:
+    """The entry points of a group by name, in order of the names; several of one name where several packages give it."""
+    out: dict[str, list[EntryPoint]] = {}
+    for point in sorted(entry_points(group=group), key=lambda p: (p.name, not is_builtin(p), p.value)):
+        out.setdefault(point.name, []).append(point)
+    return out
+
+
+def is_builtin(point: EntryPoint) -> bool:
+    """Whether an entry point names an object of fastcube itself."""
+    return point.module.partition(".")[0] == "fastcube"
+
+
+def package_text(point: EntryPoint) -> str:
+    """The distribution that has an entry point, with its version."""
+    return f"{point.dist.name} {point.dist.version}" if point.dist else f"module {point.module}"
+
+
+def warn_of_package(points: Iterable[EntryPoint], why: str) -> None:
+    """Warn, once a process for each package, that objects of it are left out."""
+    package = " and ".join(map(package_text, points))
+    if package not in _WARNED:
+        _WARNED.add(package)
+        warnings.warn(f"{why}; left out", stacklevel=3)
+
+
+class Installed(Generic[Kind]):
+    """Objects of one class by name.
+
+    Parameters
+    ----------
+    group : str
+        The group of entry points; each has the ``name`` of the object that it names.
+    kind : type
+        The class of the objects.
+    what : str
+        One of them in words, for messages.
+    """
+
+    def __init__(self, group: str, kind: type[Kind], what: str) -> None:
+        self.group, self._kind, self._what = group, kind, what
+        self._loaded: dict[tuple[str, str], Kind | ParameterError] = {}
+
+    @property
+    def points(self) -> dict[str, list[EntryPoint]]:
+        """The entry points by name, in order of the names; several of one name where several packages give it."""
+        return find_entry_points(self.group)
+
+    def point(self, name: str) -> EntryPoint:
+        """The entry point of a name that is in ``points``.  Raises ParameterError, with all packages, where several give it."""
+        first, *others = self.points[name]
+        if others:
+            packages = " and ".join(f"{package_text(p)} ({p.value})" for p in (first, *others))
+            raise ParameterError(
+                f"{self._what} {plain_text(name)} is given by {plain_text(packages)}: uninstall all of them but one"
+            )
+        return first
+
+    def load(self, point: EntryPoint) -> Kind:
+        """The object that an entry point names.  Raises ParameterError where its package cannot be imported or gives another."""
+        package = package_text(point)
+        if (point.name, package) not in self._loaded:
+            self._loaded[point.name, package] = self._import_object(point, package)
+        found = self._loaded[point.name, package]
+        if isinstance(found, ParameterError):
+            raise found
+        return found
+
+    def _import_object(self, point: EntryPoint, package: str) -> Kind | ParameterError:
+        try:
+            found = point.load()
+        except (Exception, SystemExit) as error:
+            why = plain_text(f"{type(error).__name__}: {error}")
+            return ParameterError(f"{self._what} {point.name} of {package} cannot be loaded: {why}")
+        if not isinstance(found, self._kind) or getattr(found, "name", None) != point.name:
+            return ParameterError(
+                f"entry point {plain_text(point.name)} of {package} must name a {self._kind.__name__} of that name, "
+                f"got {plain_text(point.value)}: install {package} again if its sources have changed"
+            )
+        return found
+
+    def all(self) -> dict[str, Kind]:
+        """All by name.  What cannot be loaded, and a name that several packages give, is left out with one warning a package."""
+        out = {}
+        for name, points in self.points.items():
+            try:
+                out[name] = self.load(self.point(name))
+            except ParameterError as error:
+                warn_of_package(points, str(error))
+        return out

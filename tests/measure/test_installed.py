@@ -1,0 +1,163 @@
+"""Installed packages of studies: what is imported, names that two packages give, packages that break, whose results are whose."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from helpers.processes import CLEAN_ENVIRONMENT
+
+import fastcube as fc
+
+STUDY = """
+from dataclasses import replace
+
+import fastcube as fc
+
+STUDY = replace(fc.study({like!r}), name={name!r}, title="a copy", keyed=None)
+"""
+
+
+def install(site, package, version="1.0", *, name, source=None, like="unsafe-fraction", paper=False):
+    """A package with one study, as a wheel of it would be installed; and a paper, if asked."""
+    (site / package).mkdir(parents=True, exist_ok=True)
+    (site / package / "__init__.py").write_text(STUDY.format(like=like, name=name) if source is None else source)
+    info = site / f"{package}-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
+    points = f"[fastcube.studies]\n{name} = {package}:STUDY\n"
+    (info / "entry_points.txt").write_text(points + f"[fastcube.papers]\n{package} = {package}:PAPER\n" * paper)
+    return info
+
+
+@pytest.fixture
+def call(tmp_path):
+    def call(*arguments, site="site", code=0):
+        command = ["-P", "-c", arguments[1]] if arguments[0] == "-c" else ["-P", "-m", "fastcube", *arguments]
+        done = subprocess.run(
+            [sys.executable, *command],
+            cwd=tmp_path,
+            env={**CLEAN_ENVIRONMENT, "PYTHONPATH": str(tmp_path / site)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code, (done.stdout, done.stderr)
+        return done
+
+    return call
+
+
+RUN = ("--set", "n=5", "--set", "f=2", "--trials", "1000", "--progress", "none", "-o")
+
+
+def test_a_study_loads_its_own_package_alone(call):
+    told = call(
+        "-c",
+        "import sys, fastcube as fc; s = fc.study('dualcube-routing'); print(s.name); "
+        "print(sorted({m.split('.')[2] for m in sys.modules if m.startswith('fastcube.studies.')}), "
+        "[m for m in ('numba', 'h5py', 'scipy', 'matplotlib') if m in sys.modules])",
+    )
+    assert told.stdout.splitlines() == ["dualcube-routing", "['li_peng_chu'] []"]
+
+
+def test_a_claim_loads_its_own_paper_alone(call):
+    told = call(
+        "-c",
+        "import sys; from fastcube.audit import ledgers; ledgers.claims('li_peng_chu'); "
+        "print(sorted({m.split('.')[2] for m in sys.modules if m.startswith('fastcube.studies.')}))",
+    )
+    assert told.stdout.strip() == "['li_peng_chu']"
+
+
+def test_names_are_offered_without_any_import(call):
+    told = call(
+        "-c",
+        "import os, sys\n"
+        "os.environ.update(_FASTCUBE_COMPLETE='bash_complete', COMP_WORDS='fastcube run unsafe-', COMP_CWORD='2')\n"
+        "from fastcube.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    print('numpy' in sys.modules)",
+    )
+    assert told.stdout.split() == ["plain,unsafe-critical", "plain,unsafe-fraction", "plain,unsafe-rare", "False"]
+
+
+def test_every_entry_point_names_a_study_of_a_paper():
+    from fastcube.measure.paper import installed_papers
+    from fastcube.measure.registry import STUDIES
+
+    assert sorted(STUDIES.points) == sorted(name for paper in installed_papers().values() for name in paper.studies)
+    assert fc.study_names()[:2] == ("unsafe-fraction", "unsafe-rare")  # in the order of the papers, not of the alphabet
+
+
+def test_a_name_of_two_packages_is_refused(call, tmp_path):
+    call("run", "unsafe-fraction", *RUN, "r.h5")
+    install(tmp_path / "site", "shadow", name="unsafe-fraction", like="unsafe-rare")
+    both = "study unsafe-fraction is given by fastcube"
+    for command in (
+        ["run", "unsafe-fraction", *RUN, "r.h5"],
+        ["list", "unsafe-fraction"],
+        ["warmup", "unsafe-fraction"],
+    ):
+        said = call(*command, code=2).stderr
+        assert said.count("\n") == 1
+        assert both in said
+        assert "shadow 1.0 (shadow:STUDY)" in said
+    listed = call("list")
+    assert listed.stderr.count("\n") == 1
+    assert both in listed.stderr
+    assert "unsafe-fraction " not in listed.stdout
+    assert "unsafe-rare" in listed.stdout
+    shown = call("show", "r.h5")  # the file says whose study it is
+    assert "0." in shown.stdout
+    assert "not here" not in shown.stdout
+    call("run", "unsafe-rare", "--set", "n=5", "--set", "f=2", "--trials", "100", "--progress", "none", "-o", "s.h5")
+
+
+BROKEN = [  # sources of a package
+    "raise RuntimeError('boom\\nboom')",
+    "import sys; sys.exit(0)",
+    "raise SystemExit",
+    "import no_such_module",
+    "STUDY = 3",
+]
+
+
+@pytest.mark.parametrize("source", BROKEN)
+def test_a_broken_package_loses_its_own_studies_alone(call, tmp_path, source):
+    install(tmp_path / "site", "broken", name="broken-study", source=source, paper=True)
+    whole, empty = call("list"), call("list", site="empty")
+    assert whole.stdout == empty.stdout
+    assert whole.stderr.count("\n") == 1
+    assert "broken 1.0" in whole.stderr
+    assert "broken-study" in whole.stderr
+    assert call("run", "unsafe-fraction", *RUN, "r.h5").stderr == "results in r.h5\n"
+    assert call("show", "r.h5").stderr == ""
+    assert call("claims", "lee_hayes", "half-faults", "--quick", "--progress", "none").stderr.count("broken") == 0
+    listed = call("claims")
+    assert listed.stderr.count("\n") == 1
+    assert "lee_hayes" in listed.stdout
+    said = call("run", "broken-study", code=2).stderr
+    assert said.count("\n") == 1
+    assert "broken-study" in said
+
+
+def test_results_say_whose_study_they_are(call, tmp_path):
+    info = install(tmp_path / "site", "theirs", name="their-study")
+    call("run", "their-study", *RUN, "r.h5")
+    results = fc.open_results(tmp_path / "r.h5")
+    assert results.identity()["code"] == {"distribution:theirs": "1.0"}
+    as_object = "import fastcube as fc, theirs; print(fc.run(theirs.STUDY, n=5, f=2, trials=1000).digest())"
+    assert call("-c", as_object).stdout.strip() == results.digest()
+    assert "estimates stand on the file" not in call("show", "r.h5").stdout
+    assert json.loads(call("status", "--json", "r.h5").stdout)
+
+    info.rename(info.with_name("theirs-1.1.dist-info"))
+    metadata = tmp_path / "site/theirs-1.1.dist-info/METADATA"
+    metadata.write_text(metadata.read_text().replace("1.0", "1.1"))
+    said = call("run", "their-study", *RUN[:4], "--trials", "2000", "-o", "r.h5", code=2).stderr
+    assert "theirs 1.0" in said
+    assert "theirs 1.1" in said
+    call("run", "their-study", *RUN[:4], "--seed", "1", "--trials", "1000", "-o", "s.h5")
+    assert "theirs 1.1" in call("merge", "r.h5", "s.h5", "-o", "m.h5", code=2).stderr
+    assert call("show", "r.h5", site="empty").stdout
+    assert fc.run("unsafe-fraction", n=5, f=2, trials=1000).identity()["code"] == {}
