@@ -16,7 +16,7 @@ from helpers.compiled import mark_others_slow
 
 from fastcube import cli
 from fastcube.cli import COMMANDS, completion, configure_logging, group
-from fastcube.measure import paper, registry
+from fastcube.measure import installed, paper, registry
 from fastcube.measure.goal import Goal
 from fastcube.running import engines, planning
 
@@ -80,7 +80,7 @@ def test_an_environment_that_no_shell_made_is_no_traceback(monkeypatch, shell, o
 
 
 def test_completion_fails_in_silence(monkeypatch):
-    monkeypatch.setattr(registry, "studies", lambda: 1 / 0)
+    monkeypatch.setattr(installed, "find_entry_points", lambda group: 1 / 0)
     monkeypatch.setenv("COMP_WORDS", "fastcube run un")
     monkeypatch.setenv("COMP_CWORD", "2")
     assert completion._Bash(group, {}, "fastcube", "_FASTCUBE_COMPLETE").complete() == ""
