@@ -26,9 +26,10 @@ from fastcube.kernels.unicast.rules import RULES, route1
 from fastcube.kernels.unicast.scalar import make_kernel
 from fastcube.studies.lee_hayes.routing import ROUTING
 from fastcube.studies.lee_hayes.routing_rate import ROUTING_RATE
-from fastcube.studies.unicast import RIVALS, RIVALS_RATE, RIVALS_STATUS
+from fastcube.studies.unicast.rate import RIVALS_RATE
+from fastcube.studies.unicast.status import RIVALS_STATUS
+from fastcube.studies.unicast.table import RIVALS, axis_of_faults
 from fastcube.studies.unicast.table import _plot_statistic as line
-from fastcube.studies.unicast.table import axis_of_faults
 
 POINTS = [(3, 2, 0), (5, 3, 4), (6, 0, 7), (8, 9, 0), (8, 60, 0), (16, 12, 0), (30, 30, 5)]
 
