@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 
 import click
@@ -14,14 +15,18 @@ def _environment() -> None:
     import llvmlite.binding
 
     from ..kernels.machine.cache import cache_folder
-    from ..results.provenance import available_cpus, cpu_name, git_revision, library_versions, package_version
+    from ..results.processors import processor_limits
+    from ..results.provenance import cpu_name, git_revision, library_versions, package_version
 
     folder = cache_folder()
     click.echo(f"fastcube  {package_version()}" + (f" (git {revision})" if (revision := git_revision()) else ""))
     click.echo(f"python    {platform.python_version()} on {platform.platform()}")
     click.echo("libraries " + ", ".join(f"{name} {v}" for name, v in library_versions().items()))
     click.echo(f"cpu       {cpu_name()} (LLVM {llvmlite.binding.get_host_cpu_name()})")
-    click.echo(f"threads   {available_cpus()}")
+    limits = processor_limits()
+    limit = min(limits, key=lambda name: limits[name])
+    click.echo(f"threads   {limits[limit]}")
+    click.echo(f"limit     {limit}; the machine has {os.cpu_count()} processors")
     click.echo(f"cache     {folder}" if folder else "cache     none: no folder can be written; set FASTCUBE_CACHE_DIR")
 
 

@@ -24,6 +24,25 @@ def _check_slurm_array(study: Study, name: str, goal: Goal) -> None:
     raise ParameterError(f"inside a Slurm array each of N tasks needs its part: fastcube run {study.name} {part}")
 
 
+def _check_single_task(runs: list[CheckedRun], study: str) -> None:
+    """Every task of a step would compute the same trials; say what each should be given instead."""
+    from ..running.engines import launched_tasks
+
+    launched = launched_tasks()
+    if launched is None or launched[0] < 2:
+        return
+    count, rank = launched
+    launcher = f"{'srun' if rank.startswith('SLURM') else 'mpiexec'} -n {count}"
+    for one in runs:
+        if one.goal.shard is None and one.options["engine"] != "mpi":
+            output = "" if sweep.is_sweep(study) else f' -o {one.output.removesuffix(".h5")}-"${rank}".h5'
+            shards = f'fastcube run {study} --shard "${rank}/{count}"{output}'
+            raise ParameterError(
+                f"{count} tasks of one step would count the same trials; give each its shard, {launcher} bash -c '{shards}', "
+                f"or let one driver use all, mpiexec -n {count} python -P -m mpi4py.futures -m fastcube run {study} --engine mpi"
+            )
+
+
 @dataclass
 class CheckedRun:
     """One run, checked: all that can be refused before the first trial was."""
@@ -152,6 +171,7 @@ def command(ctx: click.Context, /, study: str, dry_run: bool, **_: Any) -> int:
     points or a tighter target extend what the output holds.
     """
     runs = prepare_sweep(ctx, study) if sweep.is_sweep(study) else [prepare_run(ctx.params)]
+    _check_single_task(runs, study)
     for i, one in enumerate(runs):
         if i:
             click.echo()

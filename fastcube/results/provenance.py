@@ -15,6 +15,8 @@ from importlib import metadata
 from pathlib import Path, PurePath
 from typing import Any
 
+from .processors import processor_limits
+
 LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "h5py", "click")
 
 #: What the command line's program is called, run by its name or as a module.
@@ -79,10 +81,8 @@ def cpu_name() -> str:
 
 
 def available_cpus() -> int:
-    """Processors this process may use: the affinity mask, capped by SLURM_CPUS_PER_TASK."""
-    mask = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    slurm = os.environ.get("SLURM_CPUS_PER_TASK", "")
-    return max(1, min(mask, int(slurm))) if slurm.isdigit() and int(slurm) > 0 else mask
+    """Processors this process may use: the least of affinity mask, SLURM_CPUS_PER_TASK and quota of the control groups."""
+    return min(processor_limits().values())
 
 
 @functools.cache

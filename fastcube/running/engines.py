@@ -256,6 +256,8 @@ def open_engine(name: str = "threads", workers: int | None = None) -> Iterator[E
     elif kind == "dask" and where:
         with _open_dask(where, workers) as found:
             yield found
+    elif kind in ("gpu", "cuda"):
+        raise ParameterError(f"engine must be threads, mpi or dask:..., got {kind}: fastcube has no code for GPUs")
     else:
         raise ParameterError(
             f"engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got {command_line_text(name)}"
@@ -274,11 +276,22 @@ def has_running_threads() -> bool:
     return any(thread.is_alive() for thread in threads)
 
 
-def _launched_ranks() -> int | None:
-    """How many ranks the launcher says it started; None without a launcher."""
-    for variable in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"):
-        if os.environ.get(variable, "").isdigit():
-            return int(os.environ[variable])
+#: What launchers tell a task: how many tasks they started, and which of them this task is.
+_TASK_VARIABLES = (
+    ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
+    ("PMI_SIZE", "PMI_RANK"),
+    ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
+)
+
+
+def launched_tasks() -> tuple[int, str] | None:
+    """How many tasks the launcher says it started, and the variable that numbers them; None without a launcher.
+
+    The batch step of a Slurm job has one task, however many ``SLURM_NTASKS`` tells.
+    """
+    for size, rank in _TASK_VARIABLES:
+        if (text := os.environ.get(size, "")).isdecimal():
+            return int(text), rank
     return None
 
 
@@ -299,10 +312,10 @@ def _open_mpi(workers: int | None) -> Iterator[Engine]:
         raise MissingDependencyError(
             f"engine mpi needs mpi4py and an MPI: pip install 'fastcube[mpi]' ({error})"
         ) from None
-    size, launched = MPI.COMM_WORLD.size, _launched_ranks()
-    if launched is not None and launched != size:
+    size, launched = MPI.COMM_WORLD.size, launched_tasks()
+    if launched is not None and launched[0] != size:
         raise ParameterError(
-            f"MPI has {size} ranks but the launcher started {launched}: mpi4py uses another MPI than the launcher's"
+            f"MPI has {size} ranks but the launcher started {launched[0]}: mpi4py uses another MPI than the launcher's"
         )
     if size < 2:
         raise ParameterError(

@@ -11,6 +11,7 @@ from helpers.adding import merge_results
 from helpers.coin import COIN
 from helpers.compiled import mark_others_slow
 from helpers.executors import Clock, ImmediateExecutor, ShuffledExecutor, set_trial_seconds, use_executor
+from helpers.processes import TOY_FILE
 from toy import TOY
 
 import fastcube as fc
@@ -323,6 +324,8 @@ def test_seeds_out_of_range(seed):
         ({"max_seconds": 0}, "max-seconds must be positive"),
         ({"workers": 0}, "workers must be in"),
         ({"engine": "cloud"}, "engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got cloud"),
+        ({"engine": "gpu"}, "got gpu: fastcube has no code for GPUs"),
+        ({"engine": "cuda:0"}, "got cuda: fastcube has no code for GPUs"),
         ({"engine": "dask:nowhere.json"}, "scheduler file nowhere.json does not exist|pip install"),
         ({"a": 101}, r"a must be in \[0, 100\], got 101"),
     ],
@@ -343,6 +346,57 @@ def test_a_slurm_array_without_shards_is_refused_with_the_right_line(monkeypatch
     assert '--shard "$SLURM_ARRAY_TASK_ID/N" -o toy-"$SLURM_ARRAY_TASK_ID".h5' in said
     assert said.count("\n") == 1
     assert not (tmp_path / "r.h5").exists()
+
+
+@pytest.mark.parametrize(
+    ("size", "rank", "launcher"),
+    [
+        ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun -n 3"),
+        ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "mpiexec -n 3"),
+        ("PMI_SIZE", "PMI_RANK", "mpiexec -n 3"),
+    ],
+)
+def test_tasks_of_a_step_without_shards_are_refused_with_both_commands(
+    monkeypatch, capsys, tmp_path, size, rank, launcher
+):
+    monkeypatch.setenv(size, "3")
+    monkeypatch.setenv(rank, "1")
+    monkeypatch.chdir(tmp_path)
+    for study, output in ((TOY_FILE, f' -o toy-"${rank}".h5'), ("s.toml", "")):
+        Path("s.toml").write_text(f'[[run]]\nstudy = "{TOY_FILE}"\n')
+        for engine in ("threads", "dask:tcp://127.0.0.1:9"):
+            with pytest.raises(SystemExit) as caught:
+                main(["run", study, "--engine", engine])
+            said = capsys.readouterr().err
+            assert caught.value.code == 2
+            assert said.count("\n") == 1
+            assert f"""{launcher} bash -c 'fastcube run {study} --shard "${rank}/3"{output}'""" in said
+            assert f"mpiexec -n 3 python -P -m mpi4py.futures -m fastcube run {study} --engine mpi" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["s.toml"]
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"SLURM_NTASKS": "3", "SLURM_PROCID": "0"},  # the batch step of a job with several tasks
+        {"SLURM_STEP_NUM_TASKS": "1", "SLURM_NTASKS": "3"},
+        {"OMPI_COMM_WORLD_SIZE": "1", "SLURM_STEP_NUM_TASKS": "2"},  # mpiexec starts its daemons by srun
+    ],
+)
+def test_a_single_task_of_a_job_runs(monkeypatch, capsys, tmp_path, environment):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit) as caught:
+        main(["run", TOY_FILE, "--set", "a=1", "--set", "work=0", "--trials", "10", "-o", str(tmp_path / "r.h5")])
+    assert caught.value.code == 0, capsys.readouterr().err
+
+
+def test_tasks_of_a_step_with_a_shard_run(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("SLURM_STEP_NUM_TASKS", "3")
+    options = ["--set", "a=1", "--set", "work=0", "--trials", "10", "--shard", "1/3", "-o", str(tmp_path / "r.h5")]
+    with pytest.raises(SystemExit) as caught:
+        main(["run", TOY_FILE, *options])
+    assert caught.value.code == 0, capsys.readouterr().err
 
 
 # ---------------------------------------------------------------- items

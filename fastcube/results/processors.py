@@ -1,0 +1,77 @@
+"""How many processors this process may use: the affinity mask, Slurm, and the quotas of its control groups."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..errors import ParameterError, plain_text
+
+
+def processor_limits(root: Path = Path("/")) -> dict[str, int]:
+    """Numbers of processors by the limit that allows them, without limits that are not set.
+
+    ``root`` is the folder that holds ``proc``.  Raises ParameterError where ``SLURM_CPUS_PER_TASK`` is not a number.
+    """
+    mask = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    limits = {"affinity mask": mask}
+    if slurm := os.environ.get("SLURM_CPUS_PER_TASK"):
+        if not (slurm.isascii() and slurm.isdecimal() and int(slurm)):
+            raise ParameterError(f"SLURM_CPUS_PER_TASK must be an integer of at least 1, got {plain_text(slurm, 40)}")
+        limits["SLURM_CPUS_PER_TASK"] = int(slurm)
+    quotas = list(_control_group_quotas(root))
+    if quotas:
+        quota = min(quotas)
+        limits[f"CPU quota of the control group, {quota:.4g}"] = max(1, math.ceil(quota))
+    return limits
+
+
+def _control_group_quotas(root: Path) -> Iterator[float]:
+    """Processors that this process's control groups of version 1 and 2 and all their parents may use at once."""
+    for folder, top in _control_group_folders(root):
+        for group in (folder, *folder.parents):
+            with contextlib.suppress(OSError, ValueError, ZeroDivisionError):
+                yield _read_quota(group)
+            if group == top:
+                break
+
+
+def _read_quota(group: Path) -> float:
+    """Processors that one control group may use.  Raises OSError or ValueError where it has no quota."""
+    if (group / "cpu.max").exists():
+        quota, period = (group / "cpu.max").read_text().split()
+    else:
+        quota = (group / "cpu.cfs_quota_us").read_text()
+        period = (group / "cpu.cfs_period_us").read_text()
+    processors = int(quota) / int(period)  # "max" is no number
+    if processors <= 0:  # -1 is none
+        raise ValueError("no quota")
+    return processors
+
+
+def _control_group_folders(root: Path) -> Iterator[tuple[Path, Path]]:
+    """Folders of this process's control groups that may limit processors, each with the mount that it lies in."""
+    try:
+        groups = [line.split(":", 2) for line in (root / "proc/self/cgroup").read_text().splitlines()]
+        mounts = [line.split() for line in (root / "proc/self/mountinfo").read_text().splitlines() if " - " in line]
+    except OSError:  # not Linux
+        return
+    for fields in mounts:
+        kind, options = fields[fields.index("-") + 1], fields[-1].split(",")
+        if kind not in ("cgroup", "cgroup2") or (kind == "cgroup" and "cpu" not in options):
+            continue
+        top = root / _unescape(fields[4]).lstrip("/")
+        for _, controllers, path in groups:
+            if ("cpu" in controllers.split(",")) if kind == "cgroup" else not controllers:
+                # a container sees its own group at the mount, and its path as the host or as its name space has it
+                inside = os.path.relpath(path, _unescape(fields[3]))
+                folder = top if inside.startswith("..") else top / inside
+                yield (folder if folder.is_dir() else top), top
+
+
+def _unescape(text: str) -> str:
+    """A path of mountinfo, where blanks are written as octal numbers."""
+    return text.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
