@@ -13,8 +13,8 @@ if [ -d "$root/../shared/papers" ]; then export FASTCUBE_PAPERS="$root/../shared
 
 # ---- the list of steps and their minutes -----------------------------------------------------------------------------------
 
-minutes=""   # a line per finished step
-current=""   # title of the step that runs; empty between steps
+minutes=""   # a line per step
+failed=""    # titles of the steps that failed
 
 # CPU seconds of all child processes so far, from the second line that `times` prints ("1m2.345s 0m6.789s").
 cpu_seconds() {
@@ -22,30 +22,40 @@ cpu_seconds() {
   awk 'NR == 2 {for (i = 1; i <= 2; i++) {split($i, part, /[ms]/); total += 60 * part[1] + part[2]}; printf "%d", total}' "$place/times"
 }
 
-record() {
-  minutes+=$(printf '%6.1f %8.1f   %s' "$(awk "BEGIN {print $1 / 60}")" "$(awk "BEGIN {print $2 / 60}")" "$3")$'\n'
+minutes_line() {
+  awk -v wall="$1" -v cpu="$2" -v title="$3" 'BEGIN {printf "%7.1f %7.1f   %s", wall / 60, cpu / 60, title}'
 }
 
+# Run a step; the steps after one that failed run too, so that one run shows all failures.
 step() {
-  local begin=$SECONDS cpu
+  local begin=$SECONDS cpu status
   cpu_seconds > "$place/cpu"
   cpu=$(cat "$place/cpu")
-  current=$1
-  printf '\n== %s\n' "$current"
-  "${@:2}"
+  printf '\n== %s\n' "$1"
+  set +e
+  (set -e; "${@:2}")
+  status=$?
+  set -e
   cpu_seconds > "$place/cpu"
-  record $((SECONDS - begin)) $(($(cat "$place/cpu") - cpu)) "$current"
-  current=""
+  minutes+=$(minutes_line $((SECONDS - begin)) $(($(cat "$place/cpu") - cpu)) "$1")
+  if [ "$status" != 0 ]; then
+    failed+="$1 (status $status)"$'\n'
+    minutes+="   FAILED"
+  fi
+  minutes+=$'\n'
 }
 
-# Printed however the script ends: the minutes of each step, and the step that failed.
+# Print the minutes of each step; the exit status is 1 where a step failed.
 finish() {
   local status=$?
   cpu_seconds > "$place/cpu"
-  record "$SECONDS" "$(cat "$place/cpu")" "all"
-  printf '\nminutes      CPU   step\n%s' "$minutes"
-  if [ "$status" != 0 ]; then printf '\nfailed with status %s: %s\n' "$status" "${current:-before the first step}"; fi
+  printf '\nminutes     CPU   step\n%s%s\n' "$minutes" "$(minutes_line "$SECONDS" "$(cat "$place/cpu")" "all")"
   rm -rf "$place"
+  if [ -n "$failed" ]; then
+    printf '\nfailed:\n%s' "$failed"
+    status=1
+  fi
+  exit "$status"
 }
 trap finish EXIT
 
