@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -152,17 +151,6 @@ def test_only_jit_names_njit():
     for path in sources("kernels") + sources("fastcube") + sources("studies"):
         if path.name != "jit.py":
             assert "njit" not in path.read_text(), path
-
-
-def test_every_package_folder_is_in_pyproject():
-    listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
-    found = {"fastcube", "fastcube.data", "fastcube.readings"}
-    for floor in FLOORS:
-        for path in sources(floor):
-            if path.name == "__init__.py":
-                parts = path.parent.relative_to(ROOT).parts
-                found.add(".".join(parts if parts[0] == "fastcube" else ("fastcube", *parts)))
-    assert listed == found
 
 
 @pytest.mark.skipif((ROOT / "PKG-INFO").exists(), reason="an sdist has no links and needs none")

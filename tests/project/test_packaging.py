@@ -1,8 +1,9 @@
-"""The wheel holds what it should and works from an empty folder; so does a checkout that lost its links."""
+"""What the sdist and the wheel hold, that the wheel works from an empty folder, and what an editable install can import."""
 
 import shutil
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -50,11 +51,38 @@ def wheel(tmp_path_factory):
 
 
 def test_wheel_contents(wheel):
-    names = zipfile.ZipFile(wheel).namelist()
-    assert {name.split("/")[0] for name in names} == {"fastcube", wheel.name.split("-py3")[0] + ".dist-info"}
-    for path in tracked("kernels", "studies", "data"):
-        assert f"fastcube/{path}" in names
-    assert "fastcube/py.typed" in names
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    inside = [name for name in tracked("fastcube") if not (ROOT / name).is_symlink()]
+    inside += [f"fastcube/{name}" for name in tracked("kernels", "studies", "data")]
+    inside += [f"fastcube/{name.removeprefix('docs/')}" for name in tracked("docs/readings")]
+    assert names == set(inside)
+
+
+def test_sdist_holds_tracked_files_alone(tmp_path):
+    checkout, target = copy_without_links(tmp_path / "checkout"), tmp_path / "dist"
+    for command in (["git", "init", "-q"], ["git", "add", "--all"]):
+        subprocess.run(command, cwd=checkout, check=True)
+    for name in ("docs/.env", "tests/private_key.pem", "kernels/untracked.py", "data/untracked.json"):
+        (checkout / name).write_text("untracked = 1\n")
+    build = "import sys, setuptools.build_meta as backend; backend.build_sdist(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", build, target], cwd=checkout, capture_output=True, check=True)
+    with tarfile.open(next(target.glob("fastcube-*.tar.gz"))) as sdist:
+        names = {member.name.split("/", 1)[1] for member in sdist.getmembers() if member.isfile()}
+    expected = {name for name in tracked() if (ROOT / name).is_file()}  # a link is no file: each leads to a folder
+    assert names == expected | {"PKG-INFO", "setup.cfg"}
+
+
+def test_editable_install_adds_one_name(tmp_path):
+    """From a checkout without links too.  Our top-level folders shadow no module of a user's."""
+    checkout, home = copy_without_links(tmp_path / "checkout"), tmp_path / "env"
+    venv.create(home, with_pip=True)
+    subprocess.run([home / "bin/pip", "install", "-q", "--no-deps", "-e", checkout], check=True)
+    find = "import importlib.util as u; print([n for n in {} if u.find_spec(n)])"
+    names = ["data", "docs", "examples", "kernels", "setup", "studies", "tests", "fastcube", "fastcube.kernels.draws"]
+    done = subprocess.run(
+        [home / "bin/python", "-c", find.format(names)], cwd=home, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "['fastcube', 'fastcube.kernels.draws']"
 
 
 def test_wheel_works_from_an_empty_folder(wheel, tmp_path):
@@ -62,9 +90,9 @@ def test_wheel_works_from_an_empty_folder(wheel, tmp_path):
     home = tmp_path / "env"
     venv.create(home, with_pip=True)
     subprocess.run([home / "bin/pip", "install", "-q", "--no-deps", wheel], check=True)
-    site = next(Path(p) for p in sys.path if p.endswith("site-packages"))
+    sites = [p for p in sys.path if p.endswith("site-packages")]
     # after our own site-packages, so that fastcube comes from the wheel
-    next((home / "lib").glob("python*/site-packages")).joinpath("borrowed.pth").write_text(f"{site}\n")
+    next((home / "lib").glob("python*/site-packages")).joinpath("borrowed.pth").write_text("\n".join(sites))
     empty = tmp_path / "empty"
     empty.mkdir()
     done = subprocess.run([home / "bin/python", "-c", USE], cwd=empty, capture_output=True, text=True, check=True)
