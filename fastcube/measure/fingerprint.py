@@ -16,13 +16,69 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from ..errors import ParameterError, plain_text
 from ..kernels.machine import captured_values
 from .installed import GROUP, find_entry_points
+
+#: Text of the users' files that this process has executed, by path: the text on disk may be newer.
+_EXECUTED: dict[Path, bytes] = {}
+
+#: Folders of users' files.
+_FOLDERS: set[Path] = set()
+
+
+class _RecordingLoader(SourceFileLoader):
+    """Executes a file as it is now, never from compiled code on disk, and records the text."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        source = self.get_data(path)
+        _EXECUTED[Path(path).resolve()] = source
+        return self.source_to_code(source, path)
+
+
+class _RecordingFinder:
+    """Finds modules beside users' files."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        top = name.partition(".")[0]
+        if not any((folder / f"{top}.py").is_file() or (folder / top).is_dir() for folder in _FOLDERS):
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is None or type(spec.loader) is not SourceFileLoader or spec.origin is None:
+            return None
+        if _FOLDERS.isdisjoint(Path(spec.origin).resolve().parents):
+            return None
+        spec.loader = _RecordingLoader(name, spec.origin)
+        return spec
+
+
+def import_file(name: str, path: Path) -> ModuleType:
+    """Execute a user's file as the module ``name``; the text that is executed is the text that is hashed."""
+    _FOLDERS.add(path.resolve().parent)
+    if _RecordingFinder not in sys.meta_path:
+        sys.meta_path.insert(0, _RecordingFinder)
+    spec = spec_from_file_location(name, path, loader=_RecordingLoader(name, str(path)))
+    assert spec is not None and spec.loader is not None
+    module = sys.modules[name] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def check_unchanged(path: str, code: Mapping[str, str]) -> None:
+    """Raise ParameterError for a file of a fingerprint whose text on disk is not the text that was executed."""
+    for name, known in code.items():
+        file = Path(path).resolve().parent / name
+        if name.endswith(".py") and file.is_file() and _hash_text(_normalized_source(file.read_bytes())[0]) != known:
+            raise ParameterError(f"{plain_text(str(file))} has changed since it was loaded: start again")
 
 
 def _strip_docstrings(tree: ast.Module) -> str:
@@ -54,9 +110,14 @@ def _hash_text(text: str) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-def _normalized_source(file: Path) -> tuple[str, ast.Module | None]:
-    """A file without what cannot change a trial, and its tree; one that cannot be parsed as it is."""
-    source = file.read_bytes()
+def _executed_source(file: Path) -> bytes:
+    """The text of a file as this process executed it, else as it is on disk."""
+    known = _EXECUTED.get(file.resolve())
+    return file.read_bytes() if known is None else known
+
+
+def _normalized_source(source: bytes) -> tuple[str, ast.Module | None]:
+    """A text without what cannot change a trial, and its tree; one that cannot be parsed as it is."""
     try:
         tree = ast.parse(source)
         return _strip_docstrings(tree), tree
@@ -73,7 +134,7 @@ def hash_files(path: Path) -> dict[str, str]:
         file = waiting.pop()
         name = file.relative_to(path.parent).as_posix()
         if name not in out:
-            text, tree = _normalized_source(file)
+            text, tree = _normalized_source(_executed_source(file))
             out[name] = _hash_text(text)
             waiting += () if tree is None else _sibling_imports(tree, path.parent)
     return dict(sorted(out.items()))
@@ -111,7 +172,7 @@ def _source_holders(function: FunctionType) -> dict[str, str]:
         files = hash_files(file)
         return {file.name: files.pop(file.name), **files}
     inside = Path(*module.split(".")) / "__init__" if file.stem == "__init__" else Path(*module.split("."))
-    return {inside.with_suffix(".py").as_posix(): _hash_text(_normalized_source(file)[0])}
+    return {inside.with_suffix(".py").as_posix(): _hash_text(_normalized_source(_executed_source(file))[0])}
 
 
 def hash_functions(*roots: Any) -> dict[str, str]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import os
-import sys
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 
 from ..errors import FastcubeError, ParameterError, check_path, command_line_text, plain_text, short_repr, suggest_name
-from .fingerprint import hash_files, hash_functions
+from .fingerprint import check_unchanged, hash_files, hash_functions, import_file
 from .installed import GROUP, Installed, is_builtin
 from .paper import installed_papers
 from .schema import check_same
@@ -59,17 +57,11 @@ def studies() -> dict[str, Study]:
 
 @functools.cache
 def module_of_file(path: str) -> ModuleType:
-    name = f"fastcube_user_{Path(path).stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ParameterError(f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    """A user's file as a module; a process loads it once.  Raises ParameterError."""
     try:
-        spec.loader.exec_module(module)
+        return import_file(f"fastcube_user_{Path(path).stem}", Path(path))
     except (Exception, SystemExit) as error:
         raise ParameterError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
-    return module
 
 
 @functools.cache
@@ -156,7 +148,12 @@ def code_of(measure: Measure) -> Study | None:
 
 
 def register_live_study(study: Study) -> Study:
-    """A study object with the fingerprint of its code, by which this process knows it again in results files."""
+    """A study object with the fingerprint of its code, by which this process knows it again in results files.
+
+    Raises ParameterError where a file of it has changed since it was loaded.
+    """
+    if study.path is not None:
+        check_unchanged(study.path, study.code)
     if not study.code and (code := hash_functions(study.kernel) or _code_of_installed(study)):
         study = replace(study, code=code)
     _LIVE_STUDIES[study.name, study.mark()] = study
