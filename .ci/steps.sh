@@ -205,7 +205,7 @@ tests_from_the_sdist() {
   (
     cd "$place/sdist"
     "$place/unpacked/bin/pip" install -q -e '.[test]'
-    "$place/unpacked/bin/pytest" -q tests/*/test_{house,layout,packaging,results,site,tally}.py
+    "$place/unpacked/bin/pytest" -q tests/*/test_{architecture,layout,packaging,results,site,tally}.py
   )
 }
 

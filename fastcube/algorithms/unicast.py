@@ -70,7 +70,7 @@ class _SafetyStatus(ABC):
         masks[0][faulty], masks[1][ends] = False, True
         return masks
 
-    def _whole(self, what: str, full: Any, *columns: int) -> NDArray[Any]:
+    def _fill_whole_cube(self, what: str, full: Any, *columns: int) -> NDArray[Any]:
         """Full words of all 2^n nodes, with those of the subcubes put in."""
         if self.cube.n > LARGEST_WHOLE:
             raise ParameterError(
@@ -115,7 +115,7 @@ class SafetyLevels(_SafetyStatus):
     @functools.cached_property
     def levels(self) -> NDArray[np.int64]:
         """Each node's own level."""
-        out = self._whole("levels", np.int64(self.cube.n))
+        out = self._fill_whole_cube("levels", np.int64(self.cube.n))
         for v in self._unsafe._ends.tolist():
             out[v] = self.level(v)
         return out
@@ -131,11 +131,11 @@ class SafetyLevels(_SafetyStatus):
         v = self.cube.check_node("v", v)
         ends = v in self._unsafe._ends
         if not ends or self.cube.is_faulty(v):
-            return self.shown(v)
-        over = (0 if self.cube.is_faulty_link(v, x) else self.shown(x) for x in self.cube.neighbours(v))
+            return self.shown_level(v)
+        over = (0 if self.cube.is_faulty_link(v, x) else self.shown_level(x) for x in self.cube.neighbours(v))
         return next((k for k, x in enumerate(sorted(over)) if x < k), self.cube.n)
 
-    def shown(self, v: int) -> int:
+    def shown_level(self, v: int) -> int:
         """The level that a node shows to its neighbours: 0 at the end of a faulty link."""
         v = self.cube.check_node("v", v)
         part = self._subcube_of(v)
@@ -172,7 +172,7 @@ class SafetyVectors(_SafetyStatus):
     @functools.cached_property
     def vectors(self) -> Plane:
         """Each node's bits 1 .. n."""
-        return self._whole("vectors", np.True_, self.cube.n)
+        return self._fill_whole_cube("vectors", np.True_, self.cube.n)
 
     @functools.cached_property
     def rounds(self) -> int:
@@ -224,7 +224,7 @@ class WuFernandez(_SafetyStatus):
     @functools.cached_property
     def marked(self) -> Plane:
         """The marked nodes, which are nonfaulty, bool (2^n,); n <= 20."""
-        return self._whole("marked", np.int64(0)) > 0
+        return self._fill_whole_cube("marked", np.int64(0)) > 0
 
     @functools.cached_property
     def rounds(self) -> int:
@@ -352,13 +352,13 @@ def route_by_levels(cube: Hypercube, s: int, t: int) -> Route:
     words = safety_levels(cube)
 
     def highest_level_bit(u: int, mask: int) -> int | None:
-        return max(_good_bits(cube, u, mask), key=lambda bit: words.shown(u ^ bit), default=None)
+        return max(_good_bits(cube, u, mask), key=lambda bit: words.shown_level(u ^ bit), default=None)
 
     h, first = (s ^ t).bit_count(), highest_level_bit(s, s ^ t)
-    near = first is not None and (h == 1 or words.shown(s ^ first) >= h - 1)
+    near = first is not None and (h == 1 or words.shown_level(s ^ first) >= h - 1)
     if not near and (h == 1 or words.level(s) < h):
         first = highest_level_bit(s, _all_dimensions(cube) & ~(s ^ t))
-        if first is not None and words.shown(s ^ first) < h + 1:
+        if first is not None and words.shown_level(s ^ first) < h + 1:
             first = None
     return _route_informed(cube, s, t, first, lambda u: highest_level_bit(u, u ^ t))
 

@@ -81,7 +81,7 @@ class Unsafe:
         bases = np.concatenate([self._faulty, links[:, 0] & links[:, 1]])
         frees = np.concatenate([np.zeros_like(self._faulty), links[:, 0] ^ links[:, 1]])
         if cube.n <= LARGEST_WHOLE and bases.size**2 > cube.n * 2**cube.n:
-            bases, frees = _subcubes_of(self._whole >= 0, cube.n)
+            bases, frees = _subcubes_of(self._round_of_node >= 0, cube.n)
         else:
             bases, frees = merge_subcubes(bases, frees)
         order = np.argsort(bases)
@@ -101,8 +101,8 @@ class Unsafe:
     @functools.cached_property
     def rounds(self) -> int:
         """Last step of FIND_UNSAFE that marks a node, 0 if none does; ParameterError for a subcube of more than 30 dimensions."""
-        if "_whole" in self.__dict__:
-            return max(int(self._whole.max()), 0)
+        if "_round_of_node" in self.__dict__:
+            return max(int(self._round_of_node.max()), 0)
         return max((self._count_rounds(part) for part in self.subcubes if part.free), default=0)
 
     @property
@@ -116,7 +116,7 @@ class Unsafe:
         return self._marked_nodes[1]
 
     @functools.cached_property
-    def _whole(self) -> NDArray[np.int16]:
+    def _round_of_node(self) -> NDArray[np.int16]:
         """Steps of all 2^n nodes."""
         return marking_steps(self.cube.n, self._faulty, self._ends)
 
@@ -126,9 +126,9 @@ class Unsafe:
             raise ParameterError(
                 f"nodes lists at most 2^30 unsafe nodes, got {self.count}; subcubes describes them all"
             )
-        if "_whole" in self.__dict__:
-            nodes = np.flatnonzero(self._whole > 0).astype(np.uint64)
-            return nodes, self._whole[nodes].astype(np.int64)
+        if "_round_of_node" in self.__dict__:
+            nodes = np.flatnonzero(self._round_of_node > 0).astype(np.uint64)
+            return nodes, self._round_of_node[nodes].astype(np.int64)
         found, steps = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
         for part in self.subcubes:
             if part.free:

@@ -154,7 +154,7 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
 
     total = sum_files(files, _keep_single_file if len(files) == 1 else _keep_shard, available_cpus(), unchecked)
     whole, parts = total.total(), total.kept
-    goals = {goal.to_json(): goal for goal in (part.goal.whole() for part in parts)}.values()
+    goals = {goal.to_json(): goal for goal in (part.goal.without_shard() for part in parts)}.values()
     study = whole.study
     asked = make_goal(study, None, **goal_options)
     name = study.target(asked.target).name

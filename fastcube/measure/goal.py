@@ -153,7 +153,7 @@ class Goal:
             f"{FEW_EVENTS} its estimate is biased"
         )
 
-    def whole(self) -> Goal:
+    def without_shard(self) -> Goal:
         """The goal of all shards together."""
         return replace(self, shard=None)
 

@@ -149,7 +149,7 @@ class Inventory:
             raise ParameterError(f"{self.paper} {name} has {len(found)} printed numbers {which or ''}")
         return found[0].value
 
-    def shown(self) -> Iterator[tuple[PublishedResult, Evidence]]:
+    def evidence_by_item(self) -> Iterator[tuple[PublishedResult, Evidence]]:
         """Every item with each thing that shows it."""
         return ((item, shown) for item in self.all for shown in item.shown_by)
 

@@ -54,7 +54,7 @@ class Line:
     table_label: str = ""
 
     @property
-    def shown(self) -> dict[str, Any]:
+    def plot_style(self) -> dict[str, Any]:
         """How matplotlib draws it."""
         return self.look if self.joined else self.look | {"linestyle": "none"}
 
@@ -298,7 +298,7 @@ class Panel:
 
         log = self.axes.get_yscale() == "log"
         there = [line for line in self.drawn if any(is_drawable(e, log) or has_no_events(e) for e in line.estimates)]
-        lines = {mathtext(line.label): Line2D([], [], **line.shown) for line in there if line.label is not None}
+        lines = {mathtext(line.label): Line2D([], [], **line.plot_style) for line in there if line.label is not None}
         banded = any(line.joined for line in there if line.label is not None)  # points alone have bars
         return {
             **lines,
@@ -390,7 +390,7 @@ class Panel:
             for s, e in zip(drawn, line.estimates, strict=True)
         ]
         y = [e.value if s else math.nan for s, e in zip(drawn, line.estimates, strict=True)]
-        look = line.shown | {"markevery": -(-len(y) // _MARKERS)}
+        look = line.plot_style | {"markevery": -(-len(y) // _MARKERS)}
         self.axes.plot(line.x, y, zorder=3, gid="line", **look)
         beside = [line.joined and any(banded[max(0, i - 1) : i] + banded[i + 1 : i + 2]) for i in range(len(drawn))]
         floor = self.axes.get_ylim()[0]

@@ -73,7 +73,9 @@ class RunningSum:
             raise TrialOverlapError(f"{mine} and {theirs} overlap at {where}: trials {both} are in both")
         study, ranges = join_measures(self._studies), merge_touching_ranges(rows)
         check_size(study, columns.keys, len(ranges))
-        return Results(study, one.seed, replace(columns, ranges=ranges).tallies(), one.goal.whole(), grid=one.grid)
+        return Results(
+            study, one.seed, replace(columns, ranges=ranges).tallies(), one.goal.without_shard(), grid=one.grid
+        )
 
 
 def sum_stretch(

@@ -164,7 +164,7 @@ class Layout:
     def counter(self, name: str) -> Any:
         """First slot of a counter, as the int64 that kernels index with.  Raises ParameterError, which names the nearest."""
         # np.int64, because Numba compiles a function once more for each Python integer that it is called with
-        return np.int64(self._known(self._counters, "counter", name))
+        return np.int64(self._find_slot(self._counters, "counter", name))
 
     def family(self, pattern: str, variants: Iterable[object]) -> NDArray[np.int64]:
         """First slots of the counters that a pattern with ``{}`` names, a variant each in its place; as :meth:`counter`."""
@@ -176,17 +176,17 @@ class Layout:
 
     def moments(self, name: str) -> Slots:
         """Slots of the :class:`Moments` of that name; as :meth:`counter`."""
-        entry = self._known(self._moments, "quantity", name)
+        entry = self._find_slot(self._moments, "quantity", name)
         total, squares, *_ = (self.counter(c.name) for c in entry.counters)
         nonzero = self.counter(entry.nonzero) if entry.nonzero else np.int64(-1)
         return Slots(total, squares, nonzero, np.int64(entry.digits), np.int64(entry.square_digits))
 
     def extreme(self, name: str) -> Any:
         """Slot of an extreme's value, before that of its trial; as :meth:`counter`."""
-        return np.int64(self._known(self._extremes, "extreme", name))
+        return np.int64(self._find_slot(self._extremes, "extreme", name))
 
     @staticmethod
-    def _known(places: dict[str, Any], kind: str, name: str) -> Any:
+    def _find_slot(places: dict[str, Any], kind: str, name: str) -> Any:
         if not isinstance(name, str) or name not in places:
             name = str(name)[:60] if isinstance(name, str) else f"a {type(name).__name__}"
             near = difflib.get_close_matches(name, places, 1)

@@ -127,7 +127,7 @@ def test_subcubes_whole_state_and_compiled_rounds_agree(n, monkeypatch):
         links = [(x, x ^ 1 << rng.randrange(n)) for x in rng.sample(range(2**n), rng.choice((0, 4)))]
         cube = fc.Hypercube(n, nodes, links)
         u = fc.find_unsafe(cube)
-        assert "_whole" not in u.__dict__
+        assert "_round_of_node" not in u.__dict__
         state = module.marking_steps(n, u._faulty, u._ends)
         assert steps(u) == {v: int(state[v]) for v in np.flatnonzero(state > 0).tolist()}
         assert u.rounds == max(int(state.max()), 0)
@@ -141,7 +141,7 @@ def test_many_faults_take_the_whole_state():
     for n, f in ((8, 100), (10, 300), (12, 2000)):
         nodes = rng.sample(range(2**n), f)
         u = fc.find_unsafe(fc.Hypercube(n, nodes))
-        assert "_whole" in u.__dict__
+        assert "_round_of_node" in u.__dict__
         bases, frees = module.merge_subcubes(np.array(nodes, np.uint64), np.zeros(f, np.uint64))
         parts = {(part.base, part.free) for part in u.subcubes}
         assert parts == set(zip(bases.tolist(), frees.tolist(), strict=True))

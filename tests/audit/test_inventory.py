@@ -70,7 +70,7 @@ def missing(found):
     claims = {claim.id for claim in own.stated()}
     examples = own.worked_examples()
     out = []
-    for item, shown in found.shown():
+    for item, shown in found.evidence_by_item():
         if shown.study:
             out += [f"{found.paper} {item.id}: {line}" for line in of_study(shown, every)]
         if shown.claim and shown.claim not in claims:
@@ -83,7 +83,9 @@ def missing(found):
         for printed in item.printed
         if printed.claim and printed.claim not in claims
     ]
-    named = {kind: {getattr(shown, kind) for _, shown in found.shown()} for kind in ("study", "claim", "example")}
+    named = {
+        kind: {getattr(shown, kind) for _, shown in found.evidence_by_item()} for kind in ("study", "claim", "example")
+    }
     there = {"study": {*own.studies}, "claim": claims, "example": set(examples)}
     out += [
         f"{found.paper} {kind} {name} is not in its inventory"

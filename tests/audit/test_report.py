@@ -295,7 +295,7 @@ def test_a_signal_stops_it_with_what_is_done_kept(tmp_path, monkeypatch, number)
 @pytest.mark.slow
 def test_a_signal_among_claims_keeps_the_verdicts_given(tmp_path, monkeypatch):
     made(tmp_path, claims=())  # so that what is kept next is a verdict
-    monkeypatch.setattr(Folder, "put", then_signal(Folder.put, signal.SIGUSR1))
+    monkeypatch.setattr(Folder, "write_entry", then_signal(Folder.write_entry, signal.SIGUSR1))
     assert made(tmp_path, claims=("repaired", "last"))[1] == WORK_REMAINS
     assert "ours" in page(tmp_path).text["toy-three"]
     assert "3-cubes have 8 nodes" in page(tmp_path).text["toy-three"]

@@ -101,7 +101,7 @@ def test_a_name_that_does_not_print_is_written_as_python_does(capsys):
 
 def test_a_second_report_in_the_folder_is_refused_and_the_next_is_not(tmp_path):
     with (
-        Folder(tmp_path).held(),
+        Folder(tmp_path).hold_folder_lock(),
         pytest.raises(fc.ResultFileError, match="is being written by another fastcube reproduce"),
     ):
         made(tmp_path)
@@ -114,7 +114,7 @@ def test_a_second_report_in_the_folder_is_refused_and_the_next_is_not(tmp_path):
 def test_the_lock_of_a_report_that_was_killed_holds_nobody(tmp_path):
     child = os.fork()
     if child == 0:
-        with Folder(tmp_path).held():
+        with Folder(tmp_path).hold_folder_lock():
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
     assert len(list(tmp_path.glob(".*.lock"))) == 1
@@ -124,7 +124,7 @@ def test_the_lock_of_a_report_that_was_killed_holds_nobody(tmp_path):
 def test_a_lock_that_is_a_link_is_not_followed(tmp_path):
     child = os.fork()
     if child == 0:
-        with Folder(tmp_path / "out").held():
+        with Folder(tmp_path / "out").hold_folder_lock():
             os._exit(0)
     os.waitpid(child, 0)
     (lock,) = (tmp_path / "out").glob(".*.lock")

@@ -128,7 +128,7 @@ def test_deep_large_and_irregular_files_count_as_not_there(tmp_path):
 def test_a_verdict_on_another_claim_is_none(place):
     (piece,) = plan_of([paper("last")], True).claims
     (place.path / "claims" / "toy-last.json").write_text((place.path / "claims" / "toy-false.json").read_text())
-    assert place.kept(piece) is None
+    assert place.read_entry(piece) is None
 
 
 def test_results_of_other_provenance_are_shown_without_it(place):

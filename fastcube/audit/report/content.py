@@ -72,9 +72,9 @@ class Content:
         self.first_grid = {piece.study.name: piece.study.grids[0].name for piece in plan.studies}
         self.claims = {(piece.paper.name, piece.claim.id): piece for piece in plan.claims}
         self.examples = {(piece.paper.name, piece.key): piece for piece in plan.examples}
-        self.drawn = {piece.name: folder.kept(piece) for piece in plan.studies}
-        self.reports = {piece.name: folder.kept(piece) for piece in plan.claims}
-        self.gave = {piece.name: folder.kept(piece) for piece in plan.examples}
+        self.drawn = {piece.name: folder.read_entry(piece) for piece in plan.studies}
+        self.reports = {piece.name: folder.read_entry(piece) for piece in plan.claims}
+        self.gave = {piece.name: folder.read_entry(piece) for piece in plan.examples}
         self.names: dict[str, str] = {}
         for paper in plan.papers:
             of = f"of {paper.inventory.short}"
@@ -89,7 +89,7 @@ class Content:
         """
         ranked = []
         for paper in self.plan.papers:
-            for item, shown in paper.inventory.shown():
+            for item, shown in paper.inventory.evidence_by_item():
                 anchor, piece = f"{paper.name}-{item.id}", self._piece_that_shows(shown)
                 if piece is not None and item.kind in ("figure", "table") and item in paper.inventory.items:
                     rank = int(shown.statistic != piece.study.statistics[0].name)

@@ -52,7 +52,7 @@ class Folder:
             raise ResultFileError(f"output folder {self.path} cannot be written: {error_reason(error)}") from error
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
+    def hold_folder_lock(self) -> Iterator[None]:
         """Keep other reports out of the folder.  Raises ResultFileError at once where one is being made in it."""
         with contextlib.ExitStack() as stack:
             try:
@@ -93,7 +93,7 @@ class Folder:
             return "stamp", f"{file.read(64).decode('ascii', 'replace')} {hash_sources(looks=True)}"
         return "stamp", ""
 
-    def kept(self, piece: Piece) -> dict[str, Any] | None:
+    def read_entry(self, piece: Piece) -> dict[str, Any] | None:
         """What is kept of a piece, of whatever sources and results it was made; None where there is nothing."""
         held = storage.read_entry(self.place(piece), _PIECE_FORMATS[type(piece)][1])
         if held is not None and isinstance(piece, ClaimPiece) and (held["paper"], held["id"]) != piece.claim.key:
@@ -102,14 +102,14 @@ class Folder:
 
     def load_if_current(self, piece: Piece, quick: bool = False) -> dict[str, Any] | None:
         """What is kept of a piece and made of what is here now; of verdicts those of full effort, unless ``quick`` will do."""
-        held, (name, now) = self.kept(piece), self._input_fingerprint(piece)
+        held, (name, now) = self.read_entry(piece), self._input_fingerprint(piece)
         if held is None or now == "" or held[name] != now:
             return None
         if isinstance(piece, ClaimPiece) and ("failed" in held or not (quick or held["effort"] == "full")):
             return None
         return held
 
-    def put(self, piece: Piece, gave: Mapping[str, Any]) -> None:
+    def write_entry(self, piece: Piece, gave: Mapping[str, Any]) -> None:
         """Keep what was drawn, what an example gave, or a :meth:`~fastcube.audit.claims.Claim.report`."""
         name, now = self._input_fingerprint(piece)
         storage.write_entry(self.place(piece), {name: now, **gave})

@@ -115,7 +115,7 @@ class Maker:
     def run(self) -> int:
         """Make all pieces; returns the exit code of a run.  Raises ResultFileError for a folder that another run holds."""
         try:
-            with self.folder.held(), handle_signals(self._request_stop):
+            with self.folder.hold_folder_lock(), handle_signals(self._request_stop):
                 return self._run_pieces()
         except StopRequest as stopped:  # a signal in the instant before or after
             return stopped.code
@@ -209,7 +209,7 @@ class Maker:
             return code
         assert results is not None
         results.grid, results.study = piece.grid.name, piece.study
-        self.folder.put(piece, page_data(piece, results, self.plan))
+        self.folder.write_entry(piece, page_data(piece, results, self.plan))
         self.progress.end(piece, made=True)
         self.render()
         return code
@@ -228,7 +228,7 @@ class Maker:
                 gave, failed = None, " ".join(f"{type(error).__name__}: {error}".split())
                 self.progress.print_line(f"fastcube: example {piece.name} failed: {failed}")
             words = {"gave": repr(gave), "same": not failed and bool(gave == example.value), "failed": failed}
-            self.folder.put(piece, words)
+            self.folder.write_entry(piece, words)
         self.progress.end(piece, made)
         if made:
             self._render_soon()
@@ -259,7 +259,7 @@ class Maker:
                 witness["told"] = duals.render_witness(data) or render_witness(
                     data, witness["value"], unsafe=piece.paper.name == "lee_hayes"
                 )
-            self.folder.put(piece, report)
+            self.folder.write_entry(piece, report)
             self.progress.end(piece, made=True)
             self._render_soon()
 
@@ -296,7 +296,10 @@ def prefix_trials(results: Results) -> dict[str, int]:
 def estimate_ranges(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
     """The least and the largest estimate, with its point, of each statistic that an item names, or else of the study's first."""
     of_items = [
-        shown.statistic for paper in plan.papers for _, shown in paper.inventory.shown() if piece.is_named_by(shown)
+        shown.statistic
+        for paper in plan.papers
+        for _, shown in paper.inventory.evidence_by_item()
+        if piece.is_named_by(shown)
     ]
     points = [point for point, tally in results if tally.trials]
     told = [axis.name for axis in piece.study.axes if len({str(point[axis.name]) for point in points}) > 1]

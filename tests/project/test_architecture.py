@@ -1,4 +1,4 @@
-"""The house: which floor imports which, what is packaged, and that importing is light."""
+"""The package layout: which layer imports which, how files and functions are named, and that importing is light."""
 
 import ast
 import functools
@@ -13,16 +13,16 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What each folder may import of ours.
-FLOORS = {
+LAYERS = {
     "kernels": {"kernels"},
     "fastcube": {"kernels", "fastcube"},
     "studies": {"kernels", "fastcube", "studies"},
 }
 
 
-def sources(floor):
+def sources(layer):
     links = {ROOT / "fastcube" / name for name in ("kernels", "studies", "data", "readings")}
-    return [p for p in sorted((ROOT / floor).rglob("*.py")) if not links & set(p.parents)]
+    return [p for p in sorted((ROOT / layer).rglob("*.py")) if not links & set(p.parents)]
 
 
 @functools.cache
@@ -38,10 +38,10 @@ def all_statements(node):
             yield from all_statements(child)
 
 
-def imported(floor, path, statements=all_statements):
+def imported(layer, path, statements=all_statements):
     """Absolute names of what a file imports, wherever in it or by these of its statements."""
-    package = ["fastcube"] if floor == "fastcube" else ["fastcube", floor]
-    package += list(path.relative_to(ROOT / floor).parts[:-1])
+    package = ["fastcube"] if layer == "fastcube" else ["fastcube", layer]
+    package += list(path.relative_to(ROOT / layer).parts[:-1])
     for node in statements(parsed(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -51,14 +51,14 @@ def imported(floor, path, statements=all_statements):
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
-@pytest.mark.parametrize("floor", FLOORS)
-def test_imports_run_one_way(floor):
-    for path in sources(floor):
-        for name in imported(floor, path):
+@pytest.mark.parametrize("layer", LAYERS)
+def test_imports_run_one_way(layer):
+    for path in sources(layer):
+        for name in imported(layer, path):
             if name.split(".")[0] == "fastcube":
                 # "fastcube.kernels" itself is the package that jit.py hashes
                 home = next((f for f in ("kernels", "studies") if name.startswith(f"fastcube.{f}")), "fastcube")
-                assert home in FLOORS[floor], f"{path.relative_to(ROOT)} imports {name}"
+                assert home in LAYERS[layer], f"{path.relative_to(ROOT)} imports {name}"
 
 
 def at_import(node):
@@ -72,17 +72,17 @@ def at_import(node):
             yield from at_import(child)
 
 
-def module_name(floor, path):
-    parts = [*([] if floor == "fastcube" else [floor]), *path.relative_to(ROOT / floor).with_suffix("").parts]
+def module_name(layer, path):
+    parts = [*([] if layer == "fastcube" else [layer]), *path.relative_to(ROOT / layer).with_suffix("").parts]
     return ".".join(["fastcube", *parts]).removesuffix(".__init__")
 
 
 def test_no_circle_of_imports():
-    paths = {module_name(floor, path): (floor, path) for floor in FLOORS for path in sources(floor)}
+    paths = {module_name(layer, path): (layer, path) for layer in LAYERS for path in sources(layer)}
     needs = {}
-    for module, (floor, path) in paths.items():
+    for module, (layer, path) in paths.items():
         found = set()
-        for name in imported(floor, path, at_import):
+        for name in imported(layer, path, at_import):
             found.add(name if name in paths else name.rpartition(".")[0])
         needs[module] = (found & set(paths)) - {module}
     assert sum(map(len, needs.values())) > 100
@@ -95,16 +95,34 @@ def test_no_circle_of_imports():
 SHARED = {"machine", "tally", "cube", "draws"}
 SUBJECTS = sorted(p.parent for p in (ROOT / "kernels").glob("*/__init__.py") if p.parent.name not in SHARED)
 #: Names of a subject's files that could stand in any, and names that say what was done instead of what a file is for.
-VAGUE = {"trials", "record", "tally", "enumeration", "search", "dense", "draws"}
-NO_NAMES = {"common", "util", "closed", "counted", "drawn", "found", "kept", "listed", "marked", "merged", "packaged", "planted",
-            "recorded", "sampled", "seen", "shared", "sorted", "spanned"}  # names, as many as a line holds # fmt: skip
+VAGUE_IN_SUBJECTS = {"trials", "record", "tally", "enumeration", "search", "dense", "draws"}
+VAGUE_NAMES = {
+    "common",
+    "util",
+    "closed",
+    "counted",
+    "drawn",
+    "found",
+    "kept",
+    "listed",
+    "marked",
+    "merged",
+    "packaged",
+    "planted",
+    "recorded",
+    "sampled",
+    "seen",
+    "shared",
+    "sorted",
+    "spanned",
+}
 
 
 @pytest.mark.parametrize("folder", SUBJECTS, ids=lambda folder: folder.name)
-def test_subjects_of_kernels_have_the_same_rooms(folder):
+def test_subjects_of_kernels_have_the_same_modules(folder):
     names = {p.stem for p in folder.glob("*.py")}
     assert {"layout", "scalar", "dispatch"} <= names
-    assert not (VAGUE | NO_NAMES) & {part for name in names for part in name.split("_")}
+    assert not (VAGUE_IN_SUBJECTS | VAGUE_NAMES) & {part for name in names for part in name.split("_")}
     if "lanes" in names:
         begin = ast.get_docstring(ast.parse((folder / "lanes.py").read_text())).split("\n\n")[1]
         words = " ".join(begin.split())
@@ -112,28 +130,61 @@ def test_subjects_of_kernels_have_the_same_rooms(folder):
 
 
 def test_what_is_counted_and_which_kernel_serves_is_known_without_numba():
-    names = [f"fastcube.kernels.{folder.name}.{room}" for folder in SUBJECTS for room in ("layout", "dispatch")]
+    names = [f"fastcube.kernels.{folder.name}.{module}" for folder in SUBJECTS for module in ("layout", "dispatch")]
     assert run(f"import sys, {', '.join(names)}; print('numba' in sys.modules)").strip() == "False"
 
 
-def test_no_name_is_a_past_participle_or_says_nothing():
-    for floor in FLOORS:
-        for path in sources(floor):
-            assert path.stem not in NO_NAMES, path
+def test_file_names_say_their_content():
+    for layer in LAYERS:
+        for path in sources(layer):
+            assert path.stem not in VAGUE_NAMES, path
 
 
-def test_the_plan_in_contributing_is_the_tree():
-    """Every room of fastcube/, in the order that they import in, and every folder of kernels/ but the subjects'."""
-    plan = (ROOT / "CONTRIBUTING.md").read_text().split("## The house")[1].split("\n## ")[0]
-    rooms = re.findall(r"^      (\w+)/?  +", plan, re.MULTILINE)
-    assert {room for room in rooms if (ROOT / "kernels" / room).is_dir()} == SHARED
-    named = [room for room in ORDER if room in rooms]
-    assert [room for room in rooms if room in ORDER] == named and set(ORDER) - set(named) == {"resources"}
+#: Participles, bare verbs, adjectives and prepositions that name no function: its name is a verb with a noun.
+VAGUE_FUNCTIONS = {
+    "told",
+    "tell",
+    "shown",
+    "known",
+    "held",
+    "kept",
+    "handed",
+    "searched",
+    "listed",
+    "plain",
+    "put",
+    "keep",
+    "ask",
+    "own",
+    "whole",
+    "few",
+    "apart",
+    "of_point",
+    "of_study",
+    "beside",
+}
+
+
+def test_function_names_are_a_verb_with_a_noun():
+    """None of the participles, bare verbs and adjectives that the code was full of once."""
+    for layer in LAYERS:
+        for path in sources(layer):
+            names = {node.name.strip("_") for node in all_statements(parsed(path)) if isinstance(node, ast.FunctionDef)}
+            assert not names & VAGUE_FUNCTIONS, path
+
+
+def test_contributing_lists_all_folders_in_order():
+    """Every module of fastcube/, in the order that they import in, and every folder of kernels/ but the subjects'."""
+    plan = (ROOT / "CONTRIBUTING.md").read_text().split("## Package layout")[1].split("\n## ")[0]
+    modules = re.findall(r"^      (\w+)/?  +", plan, re.MULTILINE)
+    assert {module for module in modules if (ROOT / "kernels" / module).is_dir()} == SHARED
+    named = [module for module in ORDER if module in modules]
+    assert [module for module in modules if module in ORDER] == named and set(ORDER) - set(named) == {"resources"}
     folders = {p.name for p in (ROOT / "fastcube").iterdir() if p.is_dir() and not p.is_symlink()} - {"__pycache__"}
-    assert folders <= set(rooms)
+    assert folders <= set(modules)
     files_are_subjects = {"algorithms", "exact", "cli"}
     for folder in [
-        *(ROOT / "kernels" / room for room in SHARED),
+        *(ROOT / "kernels" / module for module in SHARED),
         *(ROOT / "fastcube" / f for f in folders - files_are_subjects),
     ]:
         assert not [p.stem for p in folder.glob("[a-z]*.py") if p.stem not in plan.lower()], folder
@@ -141,7 +192,7 @@ def test_the_plan_in_contributing_is_the_tree():
 
 def test_the_formatter_is_left_alone_for_a_reason():
     """At most thirty statements keep a layout of their own, each with its reason."""
-    files = [p for floor in (*FLOORS, "tests") for p in sources(floor)]
+    files = [p for layer in (*LAYERS, "tests") for p in sources(layer)]
     lines = [line for p in files for line in p.read_text().splitlines() if line.endswith("# fmt: skip")]
     assert 0 < len(lines) <= 30
     assert all(re.search(r"# \w.* # fmt: skip$", line) for line in lines), lines
@@ -180,7 +231,7 @@ print([n for n in fastcube.__all__ if n not in ("__version__", "blocks") and not
     assert run(code).strip() == "[]"
 
 
-#: Who may import what in fastcube/: each room those before it.
+#: Who may import what in fastcube/: each module those before it.
 ORDER = (
     *("errors", "resources", "networks", "blocks", "algorithms", "measure", "results", "running", "plot", "exact"),
     *("audit", "cli"),
@@ -197,27 +248,27 @@ def test_rooms_import_those_before_them():
     found = set()
     for path in sources("fastcube"):
         inside = path.relative_to(ROOT / "fastcube")
-        room = inside.parts[0].removesuffix(".py")
-        if room.startswith("__"):
+        module = inside.parts[0].removesuffix(".py")
+        if module.startswith("__"):
             continue
         for name in imported("fastcube", path):
             other = name.split(".")[1] if name.startswith("fastcube.") else ""
             assert other in (*ORDER, "", "kernels", "data"), f"{inside} imports {name}"
-            if other in ORDER and ORDER.index(other) > ORDER.index(room):
+            if other in ORDER and ORDER.index(other) > ORDER.index(module):
                 found.add((inside.as_posix(), other))
-            assert room != "blocks" or other in ("", "errors", "kernels")
+            assert module != "blocks" or other in ("", "errors", "kernels")
     assert found == set(CLIMBS)
 
 
 def test_nothing_of_the_engine_imports_the_audit():
     """The audit, the claims of studies and three commands do; it stands on the engine."""
-    for floor in FLOORS:
-        for path in sources(floor):
-            inside = path.relative_to(ROOT / floor).as_posix()
+    for layer in LAYERS:
+        for path in sources(layer):
+            inside = path.relative_to(ROOT / layer).as_posix()
             audits = inside.startswith("audit/") or path.parent.name == "claims"
             if not audits and inside not in ("cli/claims.py", "cli/reproduce.py", "cli/cite.py"):
-                deep = [name for name in imported(floor, path) if name.startswith("fastcube.audit")]
-                assert not deep, f"{floor}/{inside} imports {deep}"
+                deep = [name for name in imported(layer, path) if name.startswith("fastcube.audit")]
+                assert not deep, f"{layer}/{inside} imports {deep}"
 
 
 def test_no_folder_forwards():
