@@ -269,3 +269,11 @@ def _make_kernel(width: int, word: Any) -> Kernel:
 TWO_PARTITION_LANES_8 = _make_kernel(8, np.uint8)
 TWO_PARTITION_LANES_16 = _make_kernel(16, np.uint16)
 TWO_PARTITION_LANES_32 = _make_kernel(32, np.uint32)
+
+#: Points (n, f) on both sides of each threshold inside these kernels, by its reason.
+EDGES = {
+    "lanes of 8 and of 16 bits": ((8, 10), (9, 10)),
+    "lanes of 16 and of 32 bits": ((16, 16), (17, 16)),
+    "above n = 32 lanes hold the low 32 bits of a label": ((32, 60), (33, 60)),
+    "noted pairs fill their rows at f = _MAX_NOTED": ((14, 63), (14, 64), (14, 65)),
+}

@@ -374,3 +374,13 @@ def _make_kernel(width: int, word: Any) -> Kernel:
 ROUTING_LANES_8 = _make_kernel(8, np.uint8)
 ROUTING_LANES_16 = _make_kernel(16, np.uint16)
 ROUTING_LANES_32 = _make_kernel(32, np.uint32)
+
+#: Points (n, f, links, k) on both sides of each threshold inside these kernels, by its reason.
+EDGES = {
+    "up to k = 3 the filter decides a trial without close faults": ((10, 6, 0, 3), (10, 6, 0, 4)),
+    "loops over pairs are unrolled for 4 to 7 faults": ((12, 3, 0, 1), (12, 4, 0, 1), (12, 7, 0, 1), (12, 8, 0, 1)),
+    "up to n = 8 trials are routed in lanes": ((8, 5, 0, 2), (9, 5, 0, 2)),
+    "MAX_SEARCHED_DIMENSION": ((12, 8, 0, 1), (13, 8, 0, 1)),
+    "lanes of 16 and of 32 bits": ((16, 8, 0, 1), (17, 8, 0, 1)),
+    "above n = 32 lanes hold the low 32 bits of a label": ((32, 40, 0, 1), (33, 40, 0, 1)),
+}

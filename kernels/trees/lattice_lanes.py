@@ -139,3 +139,10 @@ def optimal_tree_lanes(key, first, stop, params, tally):
             filled = count_optimal(n, t, dead, s, _LATTICE_LANES, np.uint8(1), filled, steps, tally)
             clear_dead_links(dead, s.dead)
     count_filled_lanes(n, filled, lattice, _LATTICE_LANES, steps, tally)
+
+
+#: Points (n, links, f) on both sides of each threshold inside this kernel, by its reason.
+EDGES = {
+    "n links can isolate a node": ((4, 3, 0), (4, 4, 0), (6, 5, 0), (6, 6, 0)),
+    "five planes count up to 31 links": ((6, 31, 0), (8, 31, 0)),
+}

@@ -1,15 +1,17 @@
-"""What labels alone tell of a vector of trials with all their faults: which need no words, and which ways are minimal.
+"""What the labels of a vector of trials decide without safety levels: minimal paths and levels of preferred neighbours.
 
-``work`` is the scratch of :mod:`fastcube.kernels.unicast.whole_cube`.
+Used by the lane kernels of the routing rules before they compute levels of whole cubes.  ``work`` is the scratch of
+:mod:`fastcube.kernels.unicast.whole_cube`.
 
-- Two preferred neighbours of a node are at distance 2.  So where no two faults between the ends are
-(:func:`at_most_one_blocker`), a message
-  at any node between, two bits or more from t, has a good preferred hop, and the last leads to t.  So it has where at most one
-  fault is between; and with no fault on the first path ROUTE1, A1 and DFS take that (:func:`find_simple_lanes`).
-- A nonfaulty node p has level k + 1 or more where no two faults at distance 2 are both within k of it.  For then a node within
-  k - 1 has one faulty neighbour at most; so by induction over d = k, k - 1, ..., 0 a nonfaulty node d from p has level k + 1 - d
-  or more: at d = k since it is nonfaulty, below since all its neighbours but one are nonfaulty and have level k - d or more.
-  With k = H - 2 and p a preferred neighbour of s LEVELS, and so VECTORS, deliver over H (:func:`level_known_lanes`).
+- *Minimal paths.*  Two preferred neighbours of a node are at distance 2.  So where no two faults between the ends are at
+  distance 2 (:func:`lanes_without_close_blockers`), a message at any node between them, two links or more from t, has a nonfaulty
+  preferred neighbour, and the last link leads to t.  The same holds where at most one fault is between the ends.  If no fault
+  is on the first path, ROUTE1, A1 and DFS take that path (:func:`find_simple_lanes`).
+- *Levels.*  A nonfaulty node p has level k + 1 or more where no two faults at distance 2 are both within k of p.  Every node
+  within k - 1 of p then has at most one faulty neighbour.  By induction over d = k, k - 1, ..., 0, every nonfaulty node
+  within d of p has level k + 1 - d or more.  For d = k this says that the node is nonfaulty.  For d < k all neighbours of the
+  node but one are nonfaulty and within d + 1 of p, so they have level k - d or more.
+  With k = H - 2 and p a preferred neighbour of s, LEVELS, and so VECTORS, deliver over H links (:func:`level_known_lanes`).
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ def first_path_lanes(work, rows, lanes):
 
 
 @block(always=True)
-def at_most_one_blocker(work, rows, lanes):
+def lanes_without_close_blockers(work, rows, lanes):
     """Lanes without two faults between the ends at distance 2."""
     s = simd.load(work.ends, 0)
     apart = s ^ simd.load(work.ends, lanes)

@@ -165,7 +165,7 @@ def _make_small_cube_filter(group: Any, wandering: bool, blind: bool) -> Any:
             _place_vector(work, key, start, n, lanes)
             rows, held = levels_from_labels.pad_labels(work, lanes)
             minimal = held & (
-                levels_from_labels.at_most_one_blocker(work, rows, lanes)
+                levels_from_labels.lanes_without_close_blockers(work, rows, lanes)
                 if wandering
                 else levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
             )
@@ -241,7 +241,7 @@ def _make_queue_filter(group: Any, wandering: bool, blind: bool, owning: bool) -
                 minimal = levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
             return free, minimal & held
         minimal = (
-            levels_from_labels.at_most_one_blocker(work, rows, lanes)
+            levels_from_labels.lanes_without_close_blockers(work, rows, lanes)
             if wandering
             else levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
         )
@@ -345,3 +345,9 @@ def make_whole_cube_kernel(
 #: Study ``rivals`` for n <= 8 and n <= 12.
 RIVALS_WHOLE_8 = make_whole_cube_kernel(8, NAMES)
 RIVALS_WHOLE_16 = make_whole_cube_kernel(16, NAMES)
+
+#: Points (n, f, links) on both sides of each threshold inside these kernels, by its reason.
+EDGES = {
+    "up to n = 8 a trial's nodes are four words at most": ((8, 8, 0), (9, 8, 0)),
+    "up to f * f = 2^(n - 1) labels are looked at first": ((9, 16, 0), (9, 17, 0), (11, 32, 0), (11, 33, 0)),
+}

@@ -336,3 +336,12 @@ def _make_kernel(width: int, word: Any) -> Kernel:
 #: Kernels for 7 <= n <= 16 and for 17 <= n <= 62.
 LANES_16 = _make_kernel(16, np.uint16)
 LANES_32 = _make_kernel(32, np.uint32)
+
+#: Points (n, f) on both sides of each threshold inside these kernels, by its reason.
+EDGES = {
+    "up to n = 8 a word holds eight trials": ((8, 4), (9, 4)),
+    "above SPLIT_ABOVE unsafe nodes are counted by classes of their own": ((12, 8), (13, 8)),
+    "lanes of 16 and of 32 bits": ((16, 10), (17, 10)),
+    "above n = 32 lanes hold the low 32 bits of a label": ((32, 40), (33, 40)),
+    "one fault, two faults and one more than a vector's group of four rows": ((10, 1), (10, 2), (10, 4), (10, 5)),
+}

@@ -12,6 +12,8 @@ import functools
 import itertools
 import time
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -30,6 +32,7 @@ from helpers import (
 )
 
 import fastcube as fc
+from fastcube import kernels as kernels_package
 from fastcube.kernels.broadcasting import dispatch as broadcasting
 from fastcube.kernels.dualcube import dispatch as dualcube
 from fastcube.kernels.machine.dispatch import KernelTable
@@ -170,6 +173,53 @@ def test_two_kernels_count_the_same_trials_alike(sweep, a, b):
         first = 5 + 2**35
         one_way, other_way = (counted(kernel, study, point, first, first + trials) for kernel in (one, other))
         assert one_way == other_way, (point, trials)
+
+
+#: The modules with thresholds inside their kernels, and the table by which other kernels serve the same points.
+EDGES_OF = {
+    "broadcasting.lanes": broadcasting.BROADCAST,
+    "partition.lanes": partition.TWO_PARTITION,
+    "routing.lanes": routing.ROUTING,
+    "survival.lanes": survival.SURVIVAL,
+    "trees.lanes": trees.FIND_TREE,
+    "trees.lattice_lanes": trees.OPTIMAL_TREE,
+    "unicast.lanes": unicast.RIVALS,
+    "unicast.whole_cube": unicast.RIVALS,
+    "unsafe.lanes": unsafe.UNSAFE_FRACTION,
+}
+STUDY_OF = {sweep.table: sweep.study for sweep in SWEEPS}
+EDGES = [
+    pytest.param(module, EDGES_OF[module], points, id=f"{module}: {reason}")
+    for module in EDGES_OF
+    for reason, points in import_module(f"fastcube.kernels.{module}").EDGES.items()
+]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="millions of trials need compiled code")
+@pytest.mark.parametrize(("module", "table", "points"), EDGES)
+def test_thresholds_inside_a_kernel_change_no_number(module, table, points):
+    """On both sides of each threshold every kernel that serves the point counts as the first one that is no lane kernel."""
+    study = fc.study(STUDY_OF[table])
+    for values in points:
+        point = study.point(dict(zip((axis.name for axis in study.axes), values, strict=True)))
+        names = [name for name in table.names if table.is_served(name, *values)]
+        kernels = [table.load_kernel(name) for name in sorted(names, key=lambda name: "scalar" not in name)]
+        took = [seconds(kernel, study, point) for kernel in kernels]
+        trials = min(MOST, max(FEWEST, int(SECONDS / sum(took))))
+        wanted, *found = (counted(kernel, study, point, 0, trials) for kernel in kernels)
+        assert found and found == [wanted] * len(found), (values, names, trials)
+
+
+def test_every_lane_module_declares_its_edges():
+    """Its own kernels serve one side at least of every threshold."""
+    lanes = {f"{path.parent.name}.lanes" for path in Path(next(iter(kernels_package.__path__))).glob("*/lanes.py")}
+    # Lanes of draws/ are no kernels; those of a dual-cube are chosen inside its one kernel, which its reference decides.
+    assert lanes - {"draws.lanes", "dualcube.lanes"} <= set(EDGES_OF)
+    for module, table in EDGES_OF.items():
+        mine = [name for name in table.names if name.startswith(module.rpartition(".")[2])]
+        for reason, points in import_module(f"fastcube.kernels.{module}").EDGES.items():
+            assert len(points) > 1 and (not mine or any(table.is_served(n, *p) for n in mine for p in points)), reason
 
 
 @pytest.mark.parametrize("sweep", SWEEPS, ids=lambda sweep: sweep.study)
