@@ -1,9 +1,10 @@
-"""Verdicts kept in fastcube's cache folder: what the same code has decided with the same effort is not decided again.
+"""Verdicts that are stored in fastcube's cache folder, so that one code decides a claim with one effort only once.
 
-An entry is JSON, named by the hash of all that its verdict hangs on: every source of the package, the versions of Python and of
-the libraries, the claim and the effort.  Code outside of the package is in no such hash, so its claims are not kept.  The folder
-is ours and nobody else can write to it (``kernels/machine/cache.py``); an entry that is not as it was written, or not of this
-claim, is none.
+An entry is JSON.  Its name is a hash of the inputs of its verdict: every source of the package, the versions of Python and of
+the libraries, the claim and the effort.  The sources are hashed before the worker that decides the claim starts.  A verdict
+is stored only if no source was touched from then until the verdict came, because the worker imports modules when it needs them.
+Claims of code outside of the package are not stored, because the hash does not hold their code.  The folder belongs to the user
+and nobody else can write to it (``kernels/machine/cache.py``).  An entry that was damaged, or is of another claim, is ignored.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FastcubeError
-from ..results.provenance import hash_sources, library_versions
+from ..results.provenance import hash_sources, have_sources_changed, library_versions
 from . import storage
 from .claims import Claim, Effort
 
@@ -61,8 +62,8 @@ def load_verdict(claim: Claim, quick: bool) -> dict[str, Any] | None:
 
 
 def store_verdict(claim: Claim, report: dict[str, Any]) -> None:
-    """Keep a verdict, if it can be; one that failed is none."""
+    """Store a verdict if possible.  A failed decision is not a verdict, and one while sources changed may be of other code."""
     place = None if "failed" in report else _verdict_path(claim, report["effort"] == "quick")
-    if place is not None:
+    if place is not None and not have_sources_changed():
         with contextlib.suppress(OSError, FastcubeError):  # a full disk must not cost the verdict
             storage.write_entry(place, report)

@@ -14,7 +14,7 @@ from . import completion
 def _environment() -> None:
     import llvmlite.binding
 
-    from ..kernels.machine.cache import cache_folder
+    from ..kernels.machine.cache import cache_folder, list_read_only_folders
     from ..results.processors import processor_limits
     from ..results.provenance import cpu_name, git_revision, library_versions, package_version
 
@@ -28,6 +28,8 @@ def _environment() -> None:
     click.echo(f"threads   {limits[limit]}")
     click.echo(f"limit     {limit}; the machine has {os.cpu_count()} processors")
     click.echo(f"cache     {folder}" if folder else "cache     none: no folder can be written; set FASTCUBE_CACHE_DIR")
+    for place in list_read_only_folders():
+        click.echo(f"          {place} (only read)")
 
 
 @click.command("info")

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
-from ..errors import wrap_study_errors
+from ..errors import FastcubeError, ParameterError, plain_text, wrap_study_errors
 from . import completion, options
+
+if TYPE_CHECKING:
+    from ..kernels.machine.jit import Kernel
 
 
 @click.command("warmup")
 @click.argument("studies", nargs=-1, shell_complete=completion.complete_studies)
 @options.points
+@click.option(
+    "--into", metavar="DIR", help="A folder to copy the machine code to, for FASTCUBE_CACHE_PATH of other users."
+)
 @options.verbose
-def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None) -> None:
+def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None, into: str | None) -> None:
     """Compile the kernels of studies (all by default) at their default points, or those set, and say how long it took."""
     from ..kernels.machine.cache import cache_folder
     from ..measure import registry
     from ..measure.grid import build_points
 
+    root = None if into is None else _check_root(into)
     chosen = [registry.study(name) for name in studies] or list(registry.studies().values())
     given = options.parse_axes(axes)
     for study in chosen:
@@ -26,6 +37,43 @@ def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None) -
             kernels = list(dict.fromkeys(study.kernel(point) for point in points))
             for kernel in kernels:
                 _ = kernel.compiled
+        if root is not None:
+            for kernel in kernels:
+                _copy_kernel(kernel, root)
         click.echo(f"{study.name}: {len(kernels)} kernels in {sum(k.seconds for k in kernels):.1f} s")
     folder = cache_folder()
-    click.echo(f"cache: {folder}" if folder else "cache: none, no folder can be written; set FASTCUBE_CACHE_DIR")
+    if root is not None:
+        click.echo(f"copied to {root}: others load it with FASTCUBE_CACHE_PATH={root}")
+    else:
+        click.echo(f"cache: {folder}" if folder else "cache: none, no folder can be written; set FASTCUBE_CACHE_DIR")
+
+
+def _check_root(into: str) -> Path:
+    """The folder that is copied to.  Raises ParameterError for a place whose content nobody would load."""
+    from ..kernels.machine.cache import explain_distrust
+
+    root = Path(os.path.realpath(into))
+    try:
+        why = explain_distrust(root) if root.exists() else None
+    except (OSError, ValueError) as error:
+        raise ParameterError(f"into must be a folder, got {plain_text(into)}: {error}") from error
+    if why is None and root.exists() and not root.is_dir():
+        why = "is no folder"
+    if why is not None:
+        raise ParameterError(
+            f"into must be a folder that others may load machine code from, got {plain_text(into)}: it {why}"
+        )
+    return root
+
+
+def _copy_kernel(kernel: Kernel, root: Path) -> None:
+    """Copy a kernel's machine code to a folder of caches.  Raises FastcubeError where it is not stored, or cannot be written."""
+    entry = kernel.stored
+    if entry is None:
+        raise FastcubeError(
+            f"{kernel!r} is in no cache, so it cannot be copied; set FASTCUBE_CACHE_DIR to a folder of yours"
+        )
+    try:
+        entry.copy_into(root)
+    except OSError as error:
+        raise FastcubeError(f"{root} cannot be written: {error.strerror or error}") from error

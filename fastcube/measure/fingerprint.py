@@ -25,6 +25,7 @@ from typing import Any
 
 from ..errors import ParameterError, plain_text
 from ..kernels.machine import captured_values
+from ..kernels.machine.content import hash_bytecode
 from .installed import GROUP, find_entry_points
 
 #: Text of the users' files that this process has executed, by path: the text on disk may be newer.
@@ -160,7 +161,7 @@ def _function_source(function: FunctionType) -> str:
     try:
         return _strip_docstrings(ast.parse(textwrap.dedent(inspect.getsource(function))))
     except (OSError, SyntaxError, TypeError, ValueError):
-        return captured_values.hash_code(function.__code__)
+        return hash_bytecode(function.__code__)
 
 
 def _source_holders(function: FunctionType) -> dict[str, str]:

@@ -29,19 +29,55 @@ PACKAGE = Path(__file__).resolve().parents[1]
 _PRESENTATION_FOLDERS = {"audit/report", "plot", "cli"}
 
 
+#: State of the package's files: relative path, size, times of change and inode of each.
+SourceState = tuple[tuple[str, int, int, int, int], ...]
+
+
+def _read_source_state() -> SourceState:
+    """The state of the package's sources and data now, in order of their paths."""
+    found = []
+    for place, folders, files in os.walk(PACKAGE, followlinks=True):
+        inside = Path(place).relative_to(PACKAGE)
+        folders[:] = [f for f in folders if f != "__pycache__"]
+        for name in files:
+            if name.endswith((".py", ".json")):
+                # time of the last change of the inode too: `touch` and `git checkout` cannot set it back
+                status = os.stat(f"{place}/{name}")  # noqa: PTH116
+                path = (inside / name).as_posix()
+                found.append((path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+    return tuple(sorted(found))
+
+
+@functools.cache
+def _hash_source_files() -> tuple[SourceState, dict[str, str]]:
+    """The state of the sources before they were read, once per process, and the hash of each."""
+    state = _read_source_state()
+    return state, {path: hashlib.sha256((PACKAGE / path).read_bytes()).hexdigest() for path, *_ in state}
+
+
 @functools.cache
 def hash_sources(*, looks: bool) -> str:
     """Hash of the package's sources and data; with ``looks``, of those too that only change what is shown."""
-    total = hashlib.sha256()
-    for place, folders, files in os.walk(PACKAGE, followlinks=True):
-        inside = Path(place).relative_to(PACKAGE)
-        folders[:] = sorted(
-            f for f in folders if f != "__pycache__" and (looks or (inside / f).as_posix() not in _PRESENTATION_FOLDERS)
-        )
-        for name in sorted(files):
-            if name.endswith((".py", ".json")):
-                total.update(f"{inside / name}\0".encode() + (Path(place) / name).read_bytes())
-    return total.hexdigest()[:16]
+    _, hashes = _hash_source_files()
+    counted = [
+        pair
+        for pair in hashes.items()
+        if looks or not any(pair[0].startswith(f"{folder}/") for folder in _PRESENTATION_FOLDERS)
+    ]
+    return hashlib.sha256(repr(counted).encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def have_sources_changed() -> bool:
+    """Whether a source was touched since :func:`hash_sources` first read them.
+
+    If not, every module that this process or one of its children has imported since then has the text that was hashed.  An edit
+    that was undone counts: a module may have been imported in between.
+    """
+    state, _ = _hash_source_files()
+    try:
+        return _read_source_state() != state
+    except OSError:  # a file went away between the folder's list and the question
+        return True
 
 
 @functools.cache

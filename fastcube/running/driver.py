@@ -12,7 +12,7 @@ import logging
 import math
 import queue
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -150,6 +150,8 @@ class _Driver:
         if not self.has_begun_counting:
             self.has_begun_counting = True
             self.progress.note_first_trials(done.seconds)
+        else:
+            self.progress.note_compiling(done.compiling / self.on.workers())
         _LOG.debug("trials %d..%d of %s in %.3f s", first, stop - 1, point_text(of_point.point), done.seconds)
         of_point.count(Tally.from_slots(self.study.tally, first, stop, done.slots), done.seconds)
         self.unsaved = self.counted = True
@@ -274,18 +276,30 @@ class _Driver:
                 self.save(self.results)
 
 
-def _announce_compiling(study: Study, points: Sequence[Mapping[str, Value]], progress: Progress) -> None:
-    """Say that the first use of kernels takes a while.  A kernel that cannot be had is the run's to report."""
-    with contextlib.suppress(Exception):
-        if _LOG.isEnabledFor(logging.INFO):
-            from ..kernels.machine.cache import cache_folder
+@contextlib.contextmanager
+def _announce_compiling(study: Study, points: Sequence[Mapping[str, Value]], progress: Progress) -> Iterator[None]:
+    """Say once that this process compiles kernels, and once for which other process it waits that compiles one."""
+    from ..kernels.machine import cache
 
-            _LOG.info("compiled kernels are kept in %s", cache_folder() or "no folder: none can be written")
+    said: set[str] = set()
+
+    def print_once(line: str) -> None:
+        if line.startswith("compiling"):
+            line = f"compiling {waiting} kernel{'s' if waiting > 1 else ''}, once: some seconds each"
+        if waiting and line not in said and progress.style != "none":
+            said.add(line)
+            progress.print_line(f"fastcube: {line}")
+
+    waiting = 0
+    with contextlib.suppress(Exception):  # a kernel that cannot be had is the run's to report
+        if _LOG.isEnabledFor(logging.INFO):
+            _LOG.info("compiled kernels are kept in %s", cache.cache_folder() or "no folder: none can be written")
         waiting = kernels_to_compile(study, points)
-        if waiting and progress.style != "none":
-            progress.print_line(
-                f"fastcube: compiling {waiting} kernel{'s' if waiting > 1 else ''}, once: some seconds each"
-            )
+    before, cache.on_compiling = cache.on_compiling, print_once
+    try:
+        yield
+    finally:
+        cache.on_compiling = before
 
 
 def check_seconds(max_seconds: float | None) -> None:
@@ -362,9 +376,8 @@ def run_study(
                 file.save(current)
 
         deadline = None if max_seconds is None else begun + max_seconds
-        with open_engine(engine_name, workers) as on:
-            if engine_name == "threads":
-                _announce_compiling(study, points, report)
+        here = _announce_compiling(study, points, report) if engine_name == "threads" else contextlib.nullcontext()
+        with open_engine(engine_name, workers) as on, here:
             where = (study.name, len(points), seed, on.workers(), engine_name)
             _LOG.info("%s: points %d, seed %d, workers %d (%s)", *where)
             driver = _Driver(

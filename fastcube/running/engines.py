@@ -90,11 +90,12 @@ class WorkUnit:
 
 @dataclass(frozen=True)
 class FinishedUnit:
-    """A finished item: the kernel's tally and the seconds it took, without compiling."""
+    """A finished item: the kernel's tally and the seconds it took, after the seconds of compiling, or waiting for, its kernel."""
 
     item: WorkUnit
     slots: np.ndarray
     seconds: float
+    compiling: float = 0.0
 
 
 def _compile_kernel(kernel: Any) -> Any:
@@ -174,7 +175,9 @@ def run_unit(item: WorkUnit) -> FinishedUnit:
     study = item.study.found() if isinstance(item.study, StudyReference) else item.study
     point = dict(item.point)
     where = f"{study.name} at {point_text(point)}"
+    begin = time.perf_counter()
     kernel = _load_kernel(study, point)
+    compiling = time.perf_counter() - begin
     check_set_ups(study, map(dict, item.others))
     params = study.parameters(point)
     key = np.uint64(study.key(item.seed, point))
@@ -193,7 +196,7 @@ def run_unit(item: WorkUnit) -> FinishedUnit:
     seconds, cpu = time.perf_counter() - begin, time.thread_time() - cpu
     if item.again and not is_builtin_study(study, point):
         check_repeats(tally_range, item.first, item.again, cpu, where)
-    return FinishedUnit(item, slots, seconds)
+    return FinishedUnit(item, slots, seconds, compiling)
 
 
 @dataclass(frozen=True)

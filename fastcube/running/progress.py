@@ -74,6 +74,11 @@ class Progress:
         self.counting = time.monotonic() - seconds
         self.window.appendleft((self.counting, done))
 
+    def note_compiling(self, seconds: float) -> None:
+        """Leave out of the rate the ``seconds`` in which workers compiled a kernel, or waited for one, in place of counting."""
+        self.counting += seconds
+        self.window = deque(((at + seconds, done) for at, done in self.window), self.window.maxlen)
+
     def is_due(self, final: bool = False) -> bool:
         """Whether :meth:`update` would report now: what it is told costs time to add up."""
         return self.style != "none" and (final or time.monotonic() - self.last >= self.every)

@@ -1,15 +1,20 @@
 """Where machine code is cached, and what is checked before any of it is loaded.
 
-Numba's own cache answers with old code when a callee in another file was edited, and two processes that
-store different signatures or CPU types under one index can swap machine code.  So the cache folder's name
-carries a hash of all kernel sources, numba's version, Python's version and the CPU; every kernel has one
-signature, hence all writers of an entry write the same thing.  The root is the first usable one of
-``$FASTCUBE_CACHE_DIR``, ``$XDG_CACHE_HOME/fastcube``, ``~/.cache/fastcube`` and the temporary directory.
+The name of an entry is a hash of everything that was compiled (``content.py``), never of the files on disk, which may change
+while a process lives.  The entry's folder is named after what else decides about machine code: the versions of Python, numba,
+llvmlite and NumPy, numba's settings, and the processor.  Hence all writers of one entry write the same code, and checkouts
+and installations share it.  Only code from outside of this package also has the hash of its files in its folder's name, because
+numba lets files register functions that no kernel refers to by name.
+
+New entries go to the first usable root of ``$FASTCUBE_CACHE_DIR``, ``$XDG_CACHE_HOME/fastcube``, ``~/.cache/fastcube`` and
+the temporary directory.  Entries are also loaded from folders that are only read: those of ``$FASTCUBE_CACHE_PATH``,
+``share/fastcube`` of the installation, and roots that this process may not write to.
 
 Entries are pickles and machine code: a flipped bit in one gives other numbers, and whoever can write to the folder can
-run code as its reader.  So every entry has a checksum beside it, verified before numba opens it, and every folder from
-the root down must be ours, no link, and not writable by others (the root's own path is resolved first: caches are
-often links to scratch).
+run code as its reader.  Every entry has a checksum beside it, which is verified before numba opens it.  Every folder from the
+root down must not be a link and must not be writable by others.  A folder that is written must be the user's own; a folder
+that is only read may also belong to root or to the owner of site-packages, who could change fastcube itself.  The root's own
+path is resolved first, because caches are often links to scratch.
 """
 
 from __future__ import annotations
@@ -18,14 +23,18 @@ import contextlib
 import functools
 import hashlib
 import json
+import logging
 import os
 import platform
+import re
+import socket
 import stat
 import sys
+import sysconfig
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,21 +46,19 @@ import fastcube.kernels
 
 from .locks import try_lock
 
+#: Numba's settings that change no machine code: where it caches, how many threads it may start, the colours of its messages.
+_NEUTRAL_SETTINGS = re.compile("CACHE_|CUDA_|COLOR_|NUMBA_(DEFAULT_)?NUM_THREADS")
 
-def _build_cache_tag() -> str:
-    """Name what machine code depends on besides what it is made of (``content.py``): compiler, interpreter, CPU."""
-    digest = hashlib.sha256()
-    digest.update(f"{llvmlite.__version__} {np.__version__}\0".encode())
-    cpu = os.environ.get("NUMBA_CPU_NAME") or llvmlite.binding.get_host_cpu_name()
-    features = os.environ.get("NUMBA_CPU_FEATURES") or llvmlite.binding.get_host_cpu_features().flatten()
-    digest.update(features.encode())
-    for name in sorted(os.environ):
-        if name.startswith("NUMBA_") and name not in {
-            "NUMBA_CACHE_DIR",
-            "NUMBA_NUM_THREADS",
-        }:  # may change machine code
-            digest.update(f"{name}={os.environ[name]}\0".encode())
-    return f"{digest.hexdigest()[:16]}-numba{numba.__version__}-py{platform.python_version()}-{cpu}"
+
+def build_cache_tag() -> str:
+    """Name what machine code depends on besides its content: versions, numba's settings (however they were set), processor."""
+    numba.config.reload_config()  # the environment may have changed since numba was imported; compiling reads it anew, too
+    settings = {k: repr(v) for k, v in vars(numba.config).items() if k.isupper() and not _NEUTRAL_SETTINGS.match(k)}
+    cpu = numba.config.CPU_NAME or llvmlite.binding.get_host_cpu_name()
+    features = numba.config.CPU_FEATURES or llvmlite.binding.get_host_cpu_features().flatten()
+    whole = (llvmlite.__version__, np.__version__, features, sorted(settings.items()))
+    digest = hashlib.sha256(repr(whole).encode(errors="surrogatepass")).hexdigest()[:16]
+    return f"{digest}-numba{numba.__version__}-py{platform.python_version()}-{cpu}"
 
 
 def list_cache_roots() -> Iterator[Path]:
@@ -67,17 +74,28 @@ def list_cache_roots() -> Iterator[Path]:
         yield Path(tempfile.gettempdir()) / f"fastcube-{os.getuid()}"
 
 
+def explain_distrust(path: Path, owners: Collection[int] | None = None) -> str | None:
+    """Why nothing is loaded from a file or folder; None when it may be.  Raises OSError when there is none.
+
+    ``owners`` are the users whose files may be loaded, by default root, this user and the owner of site-packages.
+    """
+    owners = owners or _trusted_owners()
+    status = path.lstat()
+    if not (stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)):
+        return "is a link or no folder"
+    if status.st_uid not in owners:
+        return "belongs to another user"
+    if status.st_mode & 0o022:
+        return "can be written by others"
+    return None
+
+
 def explain_unusable(folder: Path) -> str | None:
     """Why a folder may not hold what is loaded again, made if need be; None when it may."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = folder.lstat()
-        if not stat.S_ISDIR(status.st_mode):
-            return "is a link or no folder"
-        if status.st_uid != os.getuid():
-            return "belongs to another user"
-        if status.st_mode & 0o022:
-            return "can be written by others"
+        if (why := explain_distrust(folder, {os.getuid()})) is not None:
+            return why
         with tempfile.TemporaryFile(dir=folder):
             return None
     except OSError as error:
@@ -89,20 +107,53 @@ def _warn_refused(folder: Path, why: str) -> None:
 
 
 @functools.cache
-def cache_folder() -> Path | None:
-    """Folder of this version's machine code, made if need be; None when no root is writable."""
-    tag = _build_cache_tag()
+def _choose_folder(tag: str) -> Path | None:
     for named in list_cache_roots():
         root = Path(os.path.realpath(named))
         for folder in (root, root / tag):
             if (why := explain_unusable(folder)) is not None:
-                if folder.exists() and why.startswith(("is", "belongs", "can")):
+                if folder.exists() and why.startswith(("is", "belongs", "can")) and explain_distrust(folder):
                     _warn_refused(folder, why)
                 break
         else:
             return root / tag
     warn_once("no folder for compiled kernels can be written, each run compiles anew; set FASTCUBE_CACHE_DIR")
     return None
+
+
+def cache_folder() -> Path | None:
+    """Folder that new machine code goes to, made if need be; None when no root is writable."""
+    return _choose_folder(build_cache_tag())
+
+
+@functools.cache
+def _trusted_owners() -> frozenset[int]:
+    """Users whose files may be loaded: root, this user, and the owner of site-packages."""
+    owners = {0, os.getuid()}
+    with contextlib.suppress(OSError):
+        owners.add(Path(sysconfig.get_path("purelib")).stat().st_uid)
+    return frozenset(owners)
+
+
+@functools.cache
+def _trusted_roots() -> tuple[Path, ...]:
+    """Roots that entries may be loaded from without writing there, in the order of the search; the writable root is one."""
+    named = [Path(place) for place in os.environ.get("FASTCUBE_CACHE_PATH", "").split(os.pathsep) if place]
+    out = []
+    for place in [*named, Path(sys.prefix) / "share" / "fastcube", *list_cache_roots()]:
+        root = Path(os.path.realpath(place))
+        with contextlib.suppress(OSError):  # there is no such folder
+            if (why := explain_distrust(root)) is None:
+                out.append(root)
+            elif place in named:
+                warn_once(f"compiled kernels are not loaded from {root}: it {why}")
+    return tuple(dict.fromkeys(out))
+
+
+def list_read_only_folders() -> list[Path]:
+    """The folders besides :func:`cache_folder` that may hold this process's machine code."""
+    tag, own = build_cache_tag(), cache_folder()
+    return [root / tag for root in _trusted_roots() if root / tag != own and (root / tag).is_dir()]
 
 
 @functools.cache  # once each
@@ -125,21 +176,19 @@ def _list_sources(code: Callable[..., Any]) -> list[Path] | None:
     return sorted(path for path in found if path.is_file())  # no folder, no FIFO of such a name
 
 
-def folder_of(code: Callable[..., Any] | None) -> Path | None:
-    """Where machine code that holds this function is cached: with ours, or in a folder named by the hash of its sources."""
-    folder = cache_folder()
-    if code is None or folder is None or code.__module__.startswith(fastcube.kernels.__name__ + "."):
-        return folder
+def code_subfolder(code: Callable[..., Any] | None) -> str | None:
+    """Where in a cache folder machine code that holds this function is: ``.``, or for code from elsewhere a name by its files.
+
+    None for code without files.
+    """
+    if code is None or code.__module__.startswith(fastcube.kernels.__name__ + "."):
+        return "."
     if (sources := _list_sources(code)) is None:
         return None
     digest = hashlib.sha256()
     for path in sources:
         digest.update(str(path).encode(errors="surrogateescape") + b"\0" + path.read_bytes() + b"\0")
-    own = folder / f"code-{digest.hexdigest()[:16]}"
-    if (why := explain_unusable(own)) is not None:
-        _warn_refused(own, why)
-        return None
-    return own
+    return f"code-{digest.hexdigest()[:16]}"
 
 
 def _read_regular_file(path: Path) -> bytes:
@@ -150,8 +199,11 @@ def _read_regular_file(path: Path) -> bytes:
         return file.read()
 
 
-#: Seconds that a process waits for another to compile the same kernel; none takes half as long, and then it compiles by itself.
-LOCK_TIMEOUT = 120
+#: Seconds between two looks at a lock that another process holds.
+_LOCK_POLL = 0.05
+
+#: Called with one line about this process's compiling, ``compiling NAME`` or ``waiting for PROCESS, which compiles NAME``.
+on_compiling: Callable[[str], None] = logging.getLogger("fastcube.kernels").debug
 
 
 class CacheEntry:
@@ -159,32 +211,60 @@ class CacheEntry:
 
     Parameters
     ----------
-    index : path
-        Numba's index file of the function; the machine code's files start with the same name.
+    folder : path
+        The cache folder, named by its tag.
+    place : str
+        The entry's index file, from there.
+    writable : bool
+        Whether entries may be written to the folder.  Damaged ones are then removed.
     """
 
-    def __init__(self, index: Path) -> None:
-        self.index = index
-        with contextlib.suppress(OSError):  # before numba makes it, with whatever rights the user's habits give
-            index.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.sums = index.with_suffix(".sha256")
+    def __init__(self, folder: Path, place: str, writable: bool = True) -> None:
+        self.folder, self.writable = folder, writable
+        self.index = folder / place
+        self.sums = self.index.with_suffix(".sha256")
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Wait while another process compiles this kernel, then keep others from it; not where files cannot be locked."""
-        if self.sums.exists():  # there is no need to: it is stored
+        """Wait as long as another process compiles this kernel, then keep others from it; not where files cannot be locked.
+
+        There is no time limit: the operating system frees a lock when the process that holds it ends.
+        """
+        if not self.writable:
             yield
             return
-        lock = self.index.with_suffix(".lock")
         with contextlib.ExitStack() as held:
             with contextlib.suppress(OSError):
-                handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
-                held.callback(os.close, handle)
-                held.callback(lock.unlink, missing_ok=True)
-                until = time.monotonic() + LOCK_TIMEOUT
-                while not try_lock(handle) and time.monotonic() < until:
-                    time.sleep(0.02)
+                for folder in self._folders():  # before numba makes them, with whatever rights the user's habits give
+                    folder.mkdir(mode=0o700, exist_ok=True)
+                self._lock(held)
             yield
+
+    def _folders(self) -> list[Path]:
+        """The cache folder, and those from there down to the entry."""
+        inside = self.index.parent.relative_to(self.folder).parts
+        return [self.folder.joinpath(*inside[:i]) for i in range(len(inside) + 1)]
+
+    def _lock(self, held: contextlib.ExitStack) -> None:
+        """Lock this entry until ``held`` is closed, or wait until another process has stored it."""
+        lock = self.index.with_suffix(".lock")
+        told = ""
+        while not self.sums.exists():
+            with contextlib.ExitStack() as opened:
+                handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+                opened.callback(os.close, handle)
+                if not try_lock(handle):
+                    holder = os.pread(handle, 200, 0).decode(errors="replace")
+                    if holder and holder != told:
+                        told = holder
+                        on_compiling(f"waiting for {holder}, which compiles {self.index.stem.partition('-')[0]}")
+                elif _is_file_at(handle, lock):  # else its last holder has removed it
+                    os.ftruncate(handle, 0)
+                    os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+                    opened.callback(lock.unlink, missing_ok=True)
+                    held.push(opened.pop_all())
+                    return
+            time.sleep(_LOCK_POLL)
 
     def _names(self) -> list[Path]:
         return [self.index, *sorted(self.index.parent.glob(f"{self.index.stem}.*.nbc"))]
@@ -192,17 +272,19 @@ class CacheEntry:
     def _hash_files(self) -> dict[str, str]:
         return {path.name: hashlib.sha256(_read_regular_file(path)).hexdigest() for path in self._names()}
 
+    def _is_trusted(self) -> bool:
+        """Whether nobody but those who may have written to the folders from the root down, and to the files."""
+        owners = {os.getuid()} if self.writable else None
+        return all(explain_distrust(path, owners) is None for path in (*self._folders(), *self._names(), self.sums))
+
     def verify_checksums(self) -> bool:
-        """Whether there is an entry that may be loaded.  What is wrong is removed, so that it is compiled anew."""
+        """Whether there is an entry that may be loaded.  In a writable folder a damaged one is removed, to be compiled anew."""
         if not self.index.exists():
             return False
         with contextlib.suppress(OSError, ValueError):
-            if (
-                explain_unusable(self.index.parent) is None
-                and json.loads(_read_regular_file(self.sums)) == self._hash_files()
-            ):
+            if self._is_trusted() and json.loads(_read_regular_file(self.sums)) == self._hash_files():
                 return True
-        for path in (*self._names(), self.sums):
+        for path in (*self._names(), self.sums) if self.writable else ():
             with contextlib.suppress(OSError):
                 path.unlink()
         return False
@@ -211,7 +293,30 @@ class CacheEntry:
         """Write the checksums of what numba has just stored."""
         with contextlib.suppress(OSError):
             sums = json.dumps(self._hash_files())  # another process may just be replacing them
-            handle, name = tempfile.mkstemp(dir=self.index.parent, prefix=".sum")
-            with os.fdopen(handle, "w") as file:
-                file.write(sums)
-            os.replace(name, self.sums)  # noqa: PTH105
+            _write_file(self.sums, sums.encode(), 0o600)
+
+    def copy_into(self, root: Path) -> None:
+        """Copy the entry to the cache below ``root``, where every user may read it.  Raises OSError."""
+        copy = CacheEntry(root / self.folder.name, str(self.index.relative_to(self.folder)))
+        for folder in (root, *copy._folders()):
+            with contextlib.suppress(FileExistsError):
+                folder.mkdir()
+                folder.chmod(0o755)  # whatever the umask is
+        for path in (*reversed(self._names()), self.sums):  # checksums last: without them nothing is loaded
+            _write_file(copy.index.parent / path.name, _read_regular_file(path), 0o644)
+
+
+def _is_file_at(handle: int, path: Path) -> bool:
+    """Whether an open file is the one at a path now."""
+    with contextlib.suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(handle), path.stat())
+    return False
+
+
+def _write_file(path: Path, content: bytes, mode: int) -> None:
+    """Replace a file whole.  Raises OSError."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new")
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+        os.fchmod(handle, mode)
+    os.replace(name, path)  # noqa: PTH105

@@ -50,16 +50,36 @@ def unwrap_function(value: Any) -> FunctionType | None:
     return None
 
 
+def iter_class_functions(kind: type) -> Iterator[FunctionType]:
+    """The functions that a class's own text defines: methods, properties, cached properties, class and static methods."""
+    for member in vars(kind).values():
+        inner = (
+            getattr(member, "__func__", None)
+            or getattr(member, "fget", None)
+            or getattr(member, "func", None)
+            or member
+        )
+        # a dataclass's generated methods follow from its fields, and their text depends on Python's version
+        if isinstance(inner, FunctionType) and not (
+            dataclasses.is_dataclass(kind) and inner.__code__.co_filename == "<string>"
+        ):
+            yield inner
+
+
 def defining_module(function: FunctionType) -> str:
     """The module whose text a function stands in, whatever ``__module__`` it was given."""
     return str(function.__globals__.get("__name__") or "")
 
 
-def format_value(value: Any) -> str | None:
-    """A text that is the same in every process and differs where values do; None where there is none."""
+def format_value(value: Any, inside: tuple[type, ...] = ()) -> str | None:
+    """A text that is the same in every process and differs where values do; None where there is none.
+
+    ``inside`` are the classes whose attributes are being formatted: an attribute may refer to its own class.
+    """
     out = None
     if isinstance(value, enum.Enum):
-        out = f"{type(value).__qualname__}.{value.name}"
+        number = format_value(value.value, inside)
+        out = None if number is None else f"{type(value).__qualname__}.{value.name} {number}"
     elif isinstance(value, _PLAIN_TYPES):
         out = repr(value)
     elif isinstance(value, np.ndarray):
@@ -68,9 +88,9 @@ def format_value(value: Any) -> str | None:
     elif isinstance(value, np.dtype):
         out = f"dtype {value.descr}"
     elif isinstance(value, type):
-        out = f"{value.__qualname__} {getattr(value, '_fields', '')}"
+        out = value.__qualname__ if value in inside else f"{value.__qualname__} {_format_class(value, inside)}"
     elif isinstance(value, (tuple, list, set, frozenset, Mapping)):
-        out = _format_values(value)
+        out = _format_values(value, inside)
     elif type(value).__module__.startswith("numba.core.types"):
         out = str(value)
     elif callable(value) and hasattr(value, "__name__"):  # not made of Python: a ufunc, a builtin
@@ -78,8 +98,15 @@ def format_value(value: Any) -> str | None:
     return out
 
 
-def _format_values(values: Any) -> str | None:
-    inner = [format_value(part) for part in (values.items() if isinstance(values, Mapping) else values)]
+def _format_class(kind: type, inside: tuple[type, ...]) -> list[tuple[str, str]]:
+    """Names and texts of a class's attributes (an Enum's members), sorted, without those that have no certain text."""
+    members = kind.__members__ if issubclass(kind, enum.Enum) else vars(kind)
+    texts = [(n, format_value(v, (*inside, kind))) for n, v in members.items() if not n.startswith(("__", "_abc_"))]
+    return sorted((name, text) for name, text in texts if text is not None)
+
+
+def _format_values(values: Any, inside: tuple[type, ...]) -> str | None:
+    inner = [format_value(part, inside) for part in (values.items() if isinstance(values, Mapping) else values)]
     known = [part for part in inner if part is not None]
     if len(known) < len(inner):
         return None
@@ -98,13 +125,6 @@ def _iter_codes(code: CodeType) -> Iterator[CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _iter_codes(constant)
-
-
-def hash_code(code: CodeType) -> str:
-    """The code itself: the same in every process of one Python version."""
-    constants = [c if not isinstance(c, CodeType) else hash_code(c) for c in code.co_consts]
-    frozen = [sorted(map(repr, c)) if isinstance(c, frozenset) else repr(c) for c in constants]
-    return hashlib.sha256(repr((code.co_code, code.co_names, frozen)).encode(errors="surrogatepass")).hexdigest()
 
 
 def _read_instructions(function: FunctionType) -> tuple[set[str], set[str]]:
@@ -180,6 +200,7 @@ def iter_compiled_functions(
         for name, whole, given in _iter_named_values(function, counts, declared is not None):
             for part, value in _iter_parts(name, whole):
                 inner = unwrap_function(value)
+                waiting += _iter_methods(value, counts)
                 if inner is not None and (given or counts(defining_module(inner))):
                     waiting.append(inner)
                     if declared is not None and hasattr(value, "targetoptions"):
@@ -187,6 +208,16 @@ def iter_compiled_functions(
                 elif inner is None and (given or entered) and not _is_foreign(value, counts):
                     values.append((part, format_value(value)))
         yield CompiledFunction(function, values)
+
+
+def _iter_methods(value: Any, counts: Callable[[str], bool]) -> Iterator[FunctionType]:
+    """The methods of a class, or of an Enum member's class, that are defined in modules that count."""
+    kind = type(value) if isinstance(value, enum.Enum) else value
+    for base in kind.__mro__ if isinstance(kind, type) else ():
+        for function in iter_class_functions(base) if counts(base.__module__) else ():
+            module = defining_module(function)  # a named tuple's generated methods have a module of no file
+            if module in sys.modules and counts(module):
+                yield function
 
 
 def _is_foreign(value: Any, counts: Callable[[str], bool]) -> bool:

@@ -17,7 +17,7 @@ from importlib import import_module
 from types import CodeType, FunctionType
 from typing import Any
 
-from .captured_values import defining_module, iter_compiled_functions, unwrap_function
+from .captured_values import defining_module, iter_class_functions, iter_compiled_functions, unwrap_function
 
 #: LOAD_CONST 0 at an even place: the first constant is used, so that it is no docstring.
 _USES_FIRST_CONSTANT = re.compile(rb"\A(?:..)*?\x%02x\0" % __import__("dis").opmap["LOAD_CONST"], re.S)
@@ -46,15 +46,7 @@ def hash_bytecode(code: CodeType) -> str:
 def _iter_functions(value: Any) -> Iterator[FunctionType]:
     """The functions of a module's member: its own, or those of a class."""
     if isinstance(value, type):
-        for member in vars(value).values():
-            inner = (
-                getattr(member, "__func__", None)
-                or getattr(member, "fget", None)
-                or getattr(member, "func", None)
-                or member
-            )
-            if isinstance(inner, FunctionType):
-                yield inner
+        yield from iter_class_functions(value)
     elif (function := unwrap_function(value)) is not None:
         yield function
 

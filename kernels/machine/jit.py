@@ -23,7 +23,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import itertools
+import os
 import secrets
 import threading
 import time
@@ -34,12 +36,21 @@ from typing import Any
 
 import numba
 
-from . import numba_internals
-from .cache import CacheEntry, cache_folder, folder_of, warn_once
+from . import cache, numba_internals
+from .cache import CacheEntry, cache_folder, code_subfolder, list_read_only_folders, warn_once
 from .content import name_of
 from .forbidden_calls import reject_forbidden_calls
 
 _COMPILE_LOCK = threading.RLock()
+
+# A process forks only between two compilations: its child would wait for ever for a thread that only its parent has.
+os.register_at_fork(
+    before=_COMPILE_LOCK.acquire, after_in_parent=_COMPILE_LOCK.release, after_in_child=_COMPILE_LOCK.release
+)
+
+#: Objects that Python makes between two searches for garbage while it compiles.  Numba makes millions and drops few: at Python's
+#: own 700 the searches take 8 to 19% of the time.
+_GC_THRESHOLD = 200_000
 
 # Numba tells functions of one name apart by a number that every process counts from 1, and the linker takes the first of two
 # symbols of one name.  So of two users' trials, cached by two processes and loaded by a third, both ran the first one's code.
@@ -59,16 +70,28 @@ _LINK_OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 @contextlib.contextmanager
-def _redirect_cache(folder: Path | None) -> Iterator[bool]:
-    """Point numba's cache at a folder; tells whether there is one."""
+def _redirect_cache(folder: Path | None) -> Iterator[None]:
+    """Point numba's cache at a folder, if there is one."""
     with _COMPILE_LOCK:
         before = numba.config.CACHE_DIR
         if folder is not None:
             numba.config.CACHE_DIR = str(folder)
         try:
-            yield folder is not None
+            yield
         finally:
             numba.config.CACHE_DIR = before
+
+
+@contextlib.contextmanager
+def _search_garbage_rarely() -> Iterator[None]:
+    """Let Python search for garbage rarely; not where it searches for none."""
+    before = gc.get_threshold()
+    if before[0]:
+        gc.set_threshold(max(before[0], _GC_THRESHOLD), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _has_array(t: Any) -> bool:
@@ -236,43 +259,60 @@ class Kernel:
 
     @property
     def ready(self) -> bool:
-        """Whether the first use will be quick: compiled in this process, or stored in the cache."""
+        """Whether the first use will be quick: compiled in this process, or stored in a cache."""
         if "compiled" in self.__dict__ or numba.config.DISABLE_JIT:
             return True
-        with _redirect_cache(folder_of(self.code)) as possible:
-            if not (self.cache and possible and _HAS_CACHE_HOOKS):
-                return False
-            return self.name is not None and Path(self._make_cache_file()._index_path).exists()
+        with _COMPILE_LOCK:
+            return any(entry.sums.exists() for entry in self._list_entries())
 
     @functools.cached_property
     def name(self) -> str | None:
         """The name of its machine code in the cache, by all that it is made of."""
         return name_of(self)
 
-    def _make_cache_file(self) -> Any:
-        """Where numba keeps it; to be asked for while its folder is numba's."""
+    @property
+    def stored(self) -> CacheEntry | None:
+        """The entry that holds its machine code; None when there is none."""
+        return next((entry for entry in self._list_entries() if entry.verify_checksums()), None)
+
+    def _list_entries(self) -> list[CacheEntry]:
+        """Where its machine code may be cached, the folder that may be written first; nowhere when it cannot be cached."""
+        if not (self.cache and _HAS_CACHE_HOOKS) or (inside := code_subfolder(self.code)) is None or self.name is None:
+            return []
         kind = self.function.__module__.removeprefix("fastcube.kernels.")
-        return numba.core.caching.IndexDataCacheFile(
-            f"{numba.config.CACHE_DIR}/{kind}", f"{self.function.__name__[:60]}-{self.name}", self.name
-        )
+        place = f"{inside}/{kind}/{self.function.__name__[:60]}-{self.name}.nbi"
+        own = cache_folder()
+        entries = [] if own is None else [CacheEntry(own, place)]
+        return entries + [CacheEntry(folder, place, writable=False) for folder in list_read_only_folders()]
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
         """What finds this kernel in its index: the index's own name says the rest."""
         return signature, codegen.magic_tuple()
 
-    def _compile_dispatcher(self, cache: bool) -> Any:
+    def _make_dispatcher(self, entry: CacheEntry | None) -> Any:
+        """Declare the function to numba, cached in an entry where there is one."""
         settings = {"pipeline_class": KERNEL_COMPILER} if _HAS_BLOCK_HOOKS else {}
-        dispatcher = numba.njit(nogil=True, error_model="numpy", cache=cache, **settings)(self.function)
-        if cache:
-            dispatcher._cache._index_key = self._index_key
-            dispatcher._cache._cache_file = self._make_cache_file()
-            dispatcher._cache._impl.locator.ensure_cache_path = lambda: None  # entry makes it
-            dispatcher._cache.load_overload = functools.partial(_load_overload, dispatcher._cache)
-            dispatcher._cache.save_overload = functools.partial(_save_overload, dispatcher._cache)
-        entry = CacheEntry(Path(dispatcher._cache._cache_file._index_path)) if cache else None
+        with _redirect_cache(entry.folder if entry else None):
+            dispatcher = numba.njit(nogil=True, error_model="numpy", cache=entry is not None, **settings)(self.function)
+        if entry is not None:
+            held = dispatcher._cache
+            held._index_key = self._index_key
+            held._cache_file = numba.core.caching.IndexDataCacheFile(
+                str(entry.index.parent), entry.index.stem, self.name
+            )
+            held._impl.locator.ensure_cache_path = lambda: None  # the entry makes it
+            held.load_overload = functools.partial(_load_overload, held)
+            held.save_overload = functools.partial(_save_overload, held) if entry.writable else lambda *_: None
+        return dispatcher
+
+    def _compile_dispatcher(self, entry: CacheEntry | None) -> Any:
+        """Load the machine code from an entry, or compile it and store it there; in memory without an entry."""
+        dispatcher = self._make_dispatcher(entry)
         with entry.alone() if entry else contextlib.nullcontext():
             known = entry is not None and entry.verify_checksums()
-            with warnings.catch_warnings():  # what follows says it
+            if not known:
+                cache.on_compiling(f"compiling {self.function.__name__}")
+            with warnings.catch_warnings(), _search_garbage_rarely():  # what follows says it
                 warnings.filterwarnings("ignore", "Code running in object mode", numba.core.errors.NumbaWarning)
                 dispatcher.compile(self.signature)
             dispatcher.disable_compile()
@@ -284,18 +324,21 @@ class Kernel:
 
     def _load_or_compile(self) -> Any:
         """Loaded, or compiled and stored; compiled in memory where that cannot be."""
-        with _redirect_cache(folder_of(self.code)) as possible:
-            if not (self.cache and possible and _HAS_CACHE_HOOKS and self.name is not None):
-                return self._compile_dispatcher(cache=False)
-            try:
-                return self._compile_dispatcher(cache=True)
-            except numba.core.errors.NumbaError:  # the kernel's own
-                raise
-            except Exception as error:  # a damaged file raises anything
-                problem = error
-        compiled = self._compile_dispatcher(cache=False)  # an error of the function's own comes again
+        entries = self._list_entries()
+        entry = next((entry for entry in entries if entry.verify_checksums()), None)
+        if entry is None:
+            entry = entries[0] if entries and entries[0].writable else None
+        if entry is None:
+            return self._compile_dispatcher(None)
+        try:
+            return self._compile_dispatcher(entry)
+        except numba.core.errors.NumbaError:  # the kernel's own
+            raise
+        except Exception as error:  # a damaged file raises anything
+            problem = error
+        compiled = self._compile_dispatcher(None)  # an error of the function's own comes again
         warn_once(
-            f"compiled kernels in {cache_folder()} cannot be used ({type(problem).__name__}): remove it, or make room"
+            f"compiled kernels in {entry.folder} cannot be used ({type(problem).__name__}): remove it, or make room"
         )
         return compiled
 

@@ -88,7 +88,7 @@ LINES: dict[str, tuple[list[list[str]], dict[str, list[str] | None]]] = {
     "slurm": ([STUDIES], {"--array": ["4", "0", "1e3"], "--time": ["10", "1:00:00", "1-0"], "--cpus": ["1"], "--at-once": ["2"],
                           "--margin": ["60"], "--sbatch": ["--account=x"], "--trials": ["1e6"], **POINTS, "--seed": ["0"],
                           "-o": ["o"]}),
-    "warmup": ([["toy.py", "nobody"]], {**POINTS, "-v": None}),
+    "warmup": ([["toy.py", "nobody"]], {**POINTS, "--into": ["a folder", ""], "-v": None}),
     "new": ([["routing", "my-study", "class"]], {"--package": None}),
     "bench": ([["nobody"]], {}),
 }  # a table, row by row # fmt: skip

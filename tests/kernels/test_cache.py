@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -123,13 +125,12 @@ def test_a_second_process_loads_what_the_first_compiled(warm):
 
 
 @pytest.mark.slow
-def test_an_edited_source_of_another_file_is_compiled_anew(warm):
+def test_an_edited_source_of_another_file_is_compiled_anew(warm, tmp_path):
     package, root, one = warm
     (package / "kernels" / "helper.py").write_text(HELPER.format(100))
-    two = call(package, FASTCUBE_CACHE_DIR=root)
+    two = call(package, FASTCUBE_CACHE_DIR=tmp_path)
     (package / "kernels" / "helper.py").write_text(HELPER.format(1))
     assert two[:2] == (110, 200)
-    assert one[2] != two[2]
     assert call(package, FASTCUBE_CACHE_DIR=root) == one
 
 
@@ -141,7 +142,8 @@ def chosen(monkeypatch):
         with monkeypatch.context() as given:
             for name, value in variables.items():
                 given.setenv(name, str(value))
-            return cache.cache_folder.__wrapped__()
+            cache._trusted_roots.cache_clear()
+            return cache._choose_folder.__wrapped__(cache.build_cache_tag())
 
     return call
 
@@ -279,7 +281,7 @@ def test_a_users_own_cached_functions_keep_their_place(package, tmp_path):
 
 @pytest.mark.slow
 def test_files_that_another_process_takes_away_leave_nothing_behind(tmp_path):
-    cache.CacheEntry(tmp_path / "gone.nbi").write_checksums()
+    cache.CacheEntry(tmp_path, "gone.nbi").write_checksums()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -308,6 +310,304 @@ def test_processes_that_start_cold_at_once(processes, package, tmp_path):
     kinds = {path.suffix for path in folder.rglob("*") if path.is_file()}
     assert kinds == {".nbi", ".nbc", ".sha256"}, "temporary files are left"
     assert call(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")[:2] == (11, 2)
+
+
+# ---------------------------------------------------------------- sources that change while a process lives
+
+EDITED = """
+import sys
+from fastcube.kernels import first
+print(first.first(1), flush=True)
+input()
+from fastcube.kernels import probe
+print(probe.probe(10), probe.other(0))
+"""
+FIRST = """
+from .machine.jit import kernel
+
+@kernel("int64(int64)")
+def first(x):
+    return x
+"""
+LIMITS = """
+HELPED = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "seen"),
+    mark_others_slow(
+        [
+            ("probe.py", "return x + offset", "return x - offset", (9, 2)),
+            ("helper.py", "return 1", "return 100", (110, 200)),
+            ("limits.py", "HELPED = 1", "HELPED = 7", (17, 14)),
+        ]
+    ),
+)
+def test_an_edit_while_a_process_lives_changes_no_other_process(package, tmp_path, file, before, after, seen):
+    """A process compiles what it imported after the edit; the edit is undone; a new process must not load that."""
+    kernel_folder = package / "kernels"
+    (kernel_folder / "first.py").write_text(FIRST)
+    (kernel_folder / "limits.py").write_text(LIMITS)
+    if file == "limits.py":
+        (kernel_folder / "helper.py").write_text("from .limits import HELPED\n" + HELPER.format("HELPED"))
+    whole = (kernel_folder / file).read_text()
+    variables = environment(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")
+    options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "env": variables, "text": True, "cwd": "/"}
+    with subprocess.Popen([sys.executable, "-c", EDITED], **options) as process:
+        assert process.stdout.readline() == "1\n"
+        (kernel_folder / file).write_text(whole.replace(before, after))
+        out, _ = process.communicate("\n", timeout=STUCK_SECONDS)
+    assert tuple(map(int, out.split())) == seen
+    (kernel_folder / file).write_text(whole)
+    assert call(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")[:2] == (11, 2)
+
+
+STUDIES_IN_TURN = """
+import fastcube as fc
+fc.run("multicast-deadlock", trials=10)
+print("ready", flush=True)
+input()
+print(fc.run("unsafe-fraction", n=6, f=2, trials=10_000).digest())
+"""
+ONE_STUDY = 'import fastcube as fc; print(fc.run("unsafe-fraction", n=6, f=2, trials=10_000).digest())'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("file", "before", "after"),
+    [
+        ("unsafe/small.py", "y = x | two", "y = x & two"),
+        ("machine/neighbours.py", "np.uint64(1)", "np.uint64(2)"),
+        ("draws/philox.py", "0xD2511F53", "0xD2511F55"),
+    ],
+)
+def test_a_study_that_was_edited_during_a_run_gives_the_digest_of_an_empty_cache(
+    package, tmp_path, file, before, after
+):
+    def run(text, **options):
+        return subprocess.Popen(
+            [sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/", **options
+        )
+
+    path = package / "kernels" / file
+    whole = path.read_text()
+    assert before in whole
+    used = environment(package, FASTCUBE_CACHE_DIR=tmp_path / "used")
+    with run(STUDIES_IN_TURN, env=used) as process:
+        assert process.stdout.readline() == "ready\n"
+        path.write_text(whole.replace(before, after))
+        edited, _ = process.communicate("\n", timeout=STUCK_SECONDS)
+    path.write_text(whole)
+    digests = []
+    for variables in (used, environment(package, FASTCUBE_CACHE_DIR=tmp_path / "empty")):
+        with run(ONE_STUDY, env=variables) as process:
+            digests.append(process.communicate(timeout=STUCK_SECONDS)[0])
+    assert digests[0] == digests[1] != edited
+    assert len(digests[0]) == 65
+
+
+NAMES = """
+from fastcube.kernels.partition.scalar import TWO_PARTITION_SINGLE
+from fastcube.kernels.unsafe.small import SMALL_6
+print(SMALL_6.name, TWO_PARTITION_SINGLE.name)
+"""
+DOCSTRING = ("unsafe/small.py", '\n    """Numbers of set nodes', '\n    # a comment\n\n    """The numbers of nodes')
+
+
+@pytest.mark.parametrize(
+    ("edit", "changed"),
+    mark_others_slow(
+        [
+            (("draws/philox.py", "0xD2511F53", "0xD2511F55"), (True, True)),
+            (DOCSTRING, (False, False)),
+            (("machine/bits.py", "\nimport numpy", "\n# a comment\nimport numpy"), (False, False)),
+            (("partition/scalar.py", "return ", "return 0 or "), (False, True)),
+        ]
+    ),
+)
+def test_an_edit_changes_the_names_of_the_kernels_that_it_reaches(package, tmp_path, edit, changed):
+    def names():
+        done = subprocess.run(
+            [sys.executable, "-c", NAMES],
+            env=environment(package, FASTCUBE_CACHE_DIR=tmp_path),
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd="/",
+        )
+        return done.stdout.split()
+
+    one = names()
+    file, before, after = edit
+    path = package / "kernels" / file
+    assert before in path.read_text()
+    path.write_text(path.read_text().replace(before, after))
+    assert tuple(a != b for a, b in zip(one, names(), strict=True)) == changed
+
+
+# ---------------------------------------------------------------- caches that are only read
+
+
+#: The user may read the Python of these tests, wherever it is.
+READ_ALL = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]
+
+
+def run_as(user, package, **variables):
+    """The two kernels' values and the cache folder in a process of another user, and the files it wrote."""
+    shell = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *READ_ALL, sys.executable, "-c", CALL]
+    done = subprocess.run(
+        shell, env=environment(package, **variables), capture_output=True, text=True, check=False, cwd="/"
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split(), done.stderr
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A package that any user may read, a cache that root warmed, and the home of a user."""
+    if os.geteuid() or not shutil.which("setpriv"):
+        pytest.skip("only root can be two users")
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    package, home = copied(tmp_path), tmp_path / "home"
+    home.mkdir()
+    os.chown(home, 12345, 12345)
+    folder = call(package, FASTCUBE_CACHE_DIR=tmp_path / "roots")[2]
+    for path in sorted(folder.rglob("*.nbi")):
+        cache.CacheEntry(folder, str(path.relative_to(folder))).copy_into(tmp_path / "site")
+    return package, tmp_path / "site", home
+
+
+@pytest.mark.slow
+def test_a_cache_of_root_serves_another_user_without_compiling(site):
+    package, root, home = site
+    for variable in ("FASTCUBE_CACHE_PATH", "FASTCUBE_CACHE_DIR"):
+        out, said = run_as(12345, package, HOME=home, **{variable: root})
+        assert (out[:2], said) == (["11", "2"], "")
+        assert Path(out[2]).is_relative_to(home)
+        assert stored(home) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("harm", ["root", "file", "owner", "damage"])
+def test_a_cache_that_others_could_write_to_is_not_read(site, harm):
+    package, root, home = site
+    code = next(root.rglob("*.nbc"))
+    if harm == "damage":
+        code.write_bytes(code.read_bytes()[:-1] + b"x")
+    elif harm == "owner":
+        os.chown(code, 54321, 54321)
+    else:
+        (root if harm == "root" else code).chmod(0o777)
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
+    out, said = run_as(12345, package, HOME=home, FASTCUBE_CACHE_PATH=root)
+    assert out[:2] == ["11", "2"]
+    assert said.count("are not loaded from") == (harm == "root")
+    assert len(stored(home)) == (4 if harm == "root" else 2)
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("*")} == before
+
+
+@pytest.mark.slow
+def test_warmup_copies_machine_code_for_others(tmp_path):
+    env = {"FASTCUBE_CACHE_DIR": str(tmp_path / "own")}
+    old = os.umask(0o077)
+    try:
+        done = run_fastcube("warmup", TOY_FILE, "--into", tmp_path / "site", env=env)
+    finally:
+        os.umask(old)
+    assert done.stdout.splitlines()[-1] == (
+        f"copied to {tmp_path}/site: others load it with FASTCUBE_CACHE_PATH={tmp_path}/site"
+    )
+    found = [*(tmp_path / "site").rglob("*")]
+    assert {path.stat().st_mode & 0o777 for path in found if path.is_file()} == {0o644}
+    assert {path.stat().st_mode & 0o777 for path in found if path.is_dir()} == {0o755}
+    assert {path.suffix for path in found if path.is_file()} == {".nbi", ".nbc", ".sha256"}
+    (tmp_path / "site").chmod(0o777)
+    refused = run_fastcube("warmup", TOY_FILE, "--into", tmp_path / "site", env=env)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "it can be written by others" in refused.stderr
+
+
+# ---------------------------------------------------------------- one compiler among many
+
+BUSY = "import itertools\nfor _ in itertools.count(): pass"
+
+
+@pytest.mark.slow
+def test_eight_cold_processes_beside_busy_loops_compile_once(package, tmp_path):
+    (tmp_path / "sealed").mkdir()
+    command = ["nice", sys.executable, "-W", "error", "-c", SEALING.format(str(tmp_path / "sealed")) + CALL]
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": "/"}
+    variables = environment(package, FASTCUBE_CACHE_DIR=tmp_path / "cache")
+    busy = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        started = [subprocess.Popen(command, env=variables, **options) for _ in range(8)]
+        answers = {process.communicate(timeout=STUCK_SECONDS) for process in started}
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert len(answers) == 1
+    assert len(list((tmp_path / "sealed").iterdir())) == 2
+
+
+def test_a_lock_is_waited_for_until_its_holder_is_done_or_dead(tmp_path, monkeypatch):
+    """The line says once which process holds it."""
+    lines = []
+    monkeypatch.setattr(cache, "on_compiling", lines.append)
+    monkeypatch.setattr(cache, "_LOCK_POLL", 0.001)
+    holding = (
+        "import sys, time; from fastcube.kernels.machine.cache import CacheEntry; from pathlib import Path\n"
+        "with CacheEntry(Path(sys.argv[1]), 'a/name-hash.nbi').alone(): print(flush=True); time.sleep(600)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", holding, str(tmp_path)], stdout=subprocess.PIPE, env=CLEAN_ENVIRONMENT
+    ) as holder:
+        assert holder.stdout.readline() == b"\n"
+        entry = cache.CacheEntry(tmp_path, "a/name-hash.nbi")
+        waiter = threading.Thread(target=lambda: entry.alone().__enter__())
+        waiter.start()
+        waiter.join(0.2)
+        assert waiter.is_alive()
+        assert lines == [f"waiting for process {holder.pid} on {socket.gethostname()}, which compiles name"]
+        holder.kill()
+        waiter.join(STUCK_SECONDS)
+        assert not waiter.is_alive()
+
+
+FORKING = """
+import os, sys, threading, time
+from fastcube.kernels import probe
+from fastcube.kernels.machine import jit
+
+begun = threading.Event()
+whole = jit.Kernel._compile_dispatcher
+def slow(self, entry):
+    begun.set()
+    time.sleep(0.3)
+    return whole(self, entry)
+jit.Kernel._compile_dispatcher = slow
+threading.Thread(target=probe.probe, args=(10,)).start()
+begun.wait()
+child = os.fork()
+if not child:
+    os._exit(probe.other(0))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_fork_while_another_thread_compiles(package, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", FORKING],
+        env=environment(package, FASTCUBE_CACHE_DIR=tmp_path / "cache"),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd="/",
+        timeout=60,
+    )
+    assert done.stdout == "2\n"
 
 
 # ---------------------------------------------------------------- warmup, info, start-up

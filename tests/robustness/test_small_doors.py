@@ -86,7 +86,7 @@ def test_a_run_without_progress_is_not_asked_for_again_and_again(tmp_path):
 
 @pytest.mark.parametrize("which", mark_others_slow(["sums", "index", "code"]))
 def test_a_fifo_in_the_cache_keeps_nobody_waiting(which, tmp_path):
-    entry = CacheEntry(tmp_path / "kernel.nbi")
+    entry = CacheEntry(tmp_path, "kernel.nbi")
     code = tmp_path / "kernel.1.nbc"
     entry.index.write_bytes(b"index")
     code.write_bytes(b"code")

@@ -21,7 +21,7 @@ from typing import Any
 from ...errors import ParameterError, ResultFileError
 from ...results.hdf5 import check_writable, error_reason, replace_file
 from ...results.lock import hold_lock
-from ...results.provenance import hash_sources
+from ...results.provenance import hash_sources, have_sources_changed
 from .. import storage
 from .plan import ClaimPiece, ExamplePiece, Plan, StudyPiece
 
@@ -110,8 +110,13 @@ class Folder:
         return held
 
     def write_entry(self, piece: Piece, gave: Mapping[str, Any]) -> None:
-        """Keep what was drawn, what an example gave, or a :meth:`~fastcube.audit.claims.Claim.report`."""
+        """Keep what was drawn, what an example gave, or a :meth:`~fastcube.audit.claims.Claim.report`.
+
+        A piece that was made while sources changed is kept for the report, and made again the next time.
+        """
         name, now = self._input_fingerprint(piece)
+        if have_sources_changed():
+            now += "+changes"
         storage.write_entry(self.place(piece), {name: now, **gave})
 
     def write_page(self, text: str) -> None:
