@@ -56,11 +56,13 @@ from .measure.paper import Paper as Paper
 from .measure.registry import study as study
 from .measure.registry import study_names as study_names
 from .measure.routing_rules import rivals_study as rivals_study
+from .measure.statistics import ComplementProportion as ComplementProportion
 from .measure.statistics import Difference as Difference
 from .measure.statistics import Distribution as Distribution
 from .measure.statistics import Mean as Mean
 from .measure.statistics import NormalDifference as NormalDifference
 from .measure.statistics import NormalMean as NormalMean
+from .measure.statistics import PairedDifference as PairedDifference
 from .measure.statistics import Proportion as Proportion
 from .measure.statistics import Ratio as Ratio
 from .measure.study import Axis as Axis

@@ -102,13 +102,15 @@ class CheckedRun:
             kept = f"checkpoint written to {output}" if results.trials else f"no trial is done, {output} is not written"
             exit_unfinished(code, kept, again)
         click.echo(as_table(results, line_width()))
-        tallies = ((point, results.tallies[tuple(point.values())]) for point in self.points)
+        tallies = [(point, results.tallies[tuple(point.values())]) for point in self.points]
         if few := self.goal.few_events(self.study, tallies):
             print_message(few)
         print_message(f"results in {output}")
         if given["plot"] is not None:
             draw_figure(results, given["plot"])
             print_message(f"figure in {given['plot']}")
+        for line in self.goal.reached_lines(self.study, tallies):
+            print_message(line)
 
 
 def prepare_run(options_of_run: dict[str, Any]) -> CheckedRun:

@@ -6,11 +6,12 @@ Reading N11.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import perm
+from math import comb, perm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,46 +170,71 @@ def isolated_node_bounds(
     Parameters
     ----------
     name : str or Family
-        The hypercube at every n; another network at n <= 16, where pairs of its nodes are counted, but for ``links``.
+        The hypercube at every n; another network at n <= 16, where pairs of its nodes are counted, but for ``links`` alone.
     n : int
     f, rate, links : int, float, int
-        One of them: f distinct faulty nodes; every node faulty with this probability; so many distinct faulty links of a
-        matched network (N3), at every n.
+        ``f`` distinct faulty nodes, or every node faulty with probability ``rate``; ``links`` distinct faulty links of a
+        matched network (N3), alone or together with ``f``.
+
+    Raises
+    ------
+    ParameterError
+        Where none is given, or ``rate`` together with another.
 
     Examples
     --------
     >>> fc.isolated_node_bounds("hypercube", 3, f=3).mean  # each of 8 nodes by one of the 56 fault sets
     Fraction(1, 7)
+    >>> float(fc.isolated_node_bounds("hypercube", 12, f=40, links=25).mean)
+    2.284172501581799e-21
     """
     family = find_family(name)
     n = family.check_size(n)
     given = {what: x for what, x in (("f", f), ("rate", rate), ("links", links)) if x is not None}
-    if len(given) != 1:
+    if not given or (rate is not None and len(given) > 1):
         some = ", ".join(f"{what}={short_repr(x)}" for what, x in given.items())
-        raise ParameterError(f"one of f, rate and links must be given, got {some or 'none'}")
+        raise ParameterError(f"one of f, rate and links, or f and links, must be given, got {some or 'none'}")
     nodes = 1 << n
-    if links is not None:
-        if not family.matched:
-            raise ParameterError(
-                f"links must be left out for {family.name}, whose links have no names in common with others (N3)"
-            )
-        many = n * nodes // 2
-        k = check_integer("links", links, 0, many, f"for n={n}")
-        near, far = many, nodes * (nodes - 1) // 2 - many
-        cut = _fault_weights_by_number(k, many)
-        return _bonferroni_bracket(nodes, nodes * cut(n, 0), near * cut(2 * n - 1, 0) + far * cut(2 * n, 0))
-    degrees, shared = _degree_counts(family, n)
-    alone = (
-        _fault_weights_by_rate(rate)
-        if rate is not None
-        else _fault_weights_by_number(check_integer("f", f, 0, nodes, f"for n={n}"), nodes)
-    )
-    first = sum((count * alone(b, 1) for b, count in degrees.items()), Fraction(0))
-    second = sum((count * alone(b, 2) for b, count in shared.items()), Fraction(0))
+    if links is not None and not family.matched:
+        raise ParameterError(
+            f"links must be left out for {family.name}, whose links have no names in common with others (N3)"
+        )
+    many = n * nodes // 2
+    faulty_links = check_integer("links", 0 if links is None else links, 0, many, f"for n={n}")
+    faulty_nodes = check_integer("f", 0 if f is None else f, 0, nodes, f"for n={n}")
+    cut = _fault_weights_by_number(faulty_links, many)
+    alone = _fault_weights_by_number(faulty_nodes, nodes) if rate is None else _fault_weights_by_rate(rate)
+    if faulty_links and not faulty_nodes:  # a neighbour of both is cut off by two links, as two neighbours of one are
+        near = {(1, 2 * n - 2, 0): many, (0, 2 * n, 0): nodes * (nodes - 1) // 2 - many}
+        degrees, pairs = {n: nodes}, {kind: count for kind, count in near.items() if count}
+    else:
+        degrees, pairs = _degree_counts(family, n, faulty_links > 0)
+    first = sum((count * _isolation(1, 0, d, 0, alone, cut) for d, count in degrees.items()), Fraction(0))
+    second = sum((count * _isolation(2, *kind, alone, cut) for kind, count in pairs.items()), Fraction(0))
     return _bonferroni_bracket(nodes, first, second)
 
 
-def _fault_weights_by_rate(rate: object) -> Callable[[int, int], Fraction]:
+#: P(so many given nodes, or links, are faulty and so many others are not).
+Weights = Callable[[int, int], Fraction]
+
+
+def _isolation(isolated: int, links: int, single: int, double: int, alone: Weights, cut: Weights) -> Fraction:
+    """P(one or two given nodes are nonfaulty and isolated).
+
+    So many ``links`` join the two; ``single`` other nodes are a neighbour of one of them, ``double`` of both.  Each of these is
+    faulty, or its one or two links to the given nodes are.
+    """
+    total = Fraction(0)
+    for b, d in itertools.product(range(single + 1), range(double + 1)):  # nonfaulty ones
+        faulty_links = links + b + 2 * d
+        chance = cut(faulty_links, 0)
+        if chance:
+            ways = comb(single, b) * comb(double, d)
+            total += ways * chance * alone(single - b + double - d, isolated + b + d)
+    return total
+
+
+def _fault_weights_by_rate(rate: object) -> Weights:
     number = as_number(rate)
     if number is None or not 0 <= number <= 1:
         raise ParameterError(f"rate must be a number in [0, 1], got {short_repr(rate)}")
@@ -216,24 +242,40 @@ def _fault_weights_by_rate(rate: object) -> Callable[[int, int], Fraction]:
     return lambda b, living: p**b * (1 - p) ** living
 
 
-def _fault_weights_by_number(f: int, nodes: int) -> Callable[[int, int], Fraction]:
+def _fault_weights_by_number(f: int, nodes: int) -> Weights:
     """P(b given nodes, or links, are faulty and so many others are not), f of all faulty."""
+    if not f:
+        return lambda b, living: Fraction(not b)
     return lambda b, living: Fraction(perm(f, b) * perm(nodes - f, living), perm(nodes, b + living))
 
 
-def _degree_counts(family: Family, n: int) -> tuple[dict[int, int], dict[int, int]]:
-    """Numbers of nodes by neighbours, and of pairs that are not adjacent by neighbours together."""
+@functools.lru_cache(maxsize=64)
+def _degree_counts(family: Family, n: int, adjacent: bool) -> tuple[dict[int, int], dict[tuple[int, int, int], int]]:
+    """Numbers of nodes by degree, and of pairs by links between them, neighbours of one, and neighbours of both.
+
+    Pairs with a link between them are counted only where ``adjacent`` asks for them: without faulty links they are never
+    both isolated.
+    """
     nodes = 1 << n
+    near = n * nodes // 2 if adjacent else 0
     if family.name == "hypercube":
         close = nodes * n * (n - 1) // 4
-        return {n: nodes}, {2 * n - 2: close, 2 * n: nodes * (nodes - 1 - n) // 2 - close}
+        far = nodes * (nodes - 1 - n) // 2 - close
+        pairs = {(1, 2 * n - 2, 0): near, (0, 2 * n - 4, 2): close, (0, 2 * n, 0): far}
+        return {n: nodes}, {kind: count for kind, count in pairs.items() if count}
     check_range("n", n, 1, _LARGEST_COUNTED, f"to count pairs of nodes of {family.name}")
     from ..kernels.cube.tables import count_shared_neighbours
 
     table = family.table(n)
     degrees = Counter((table != np.arange(nodes)[:, None]).sum(axis=1).tolist())
-    shared = {b: count for b, count in enumerate(count_shared_neighbours(table).tolist()) if count}
-    return dict(degrees), shared
+    shared = count_shared_neighbours(table).tolist()
+    if not adjacent:  # a neighbour of both must be faulty as one of one must
+        return dict(degrees), {(0, b, 0): count for b, count in enumerate(shared) if count}
+    kinds = Counter({(0, 2 * (b - n), 2 * n - b): count for b, count in enumerate(shared) if count})
+    for d in range(n):  # a matched network: every node has n neighbours
+        both = (table[:, :, None] == table[table[:, d]][:, None, :]).sum(axis=(1, 2))
+        kinds.update(Counter((1, 2 * (n - 1 - c), c) for c in both[table[:, d] > np.arange(nodes)].tolist()))
+    return dict(degrees), dict(kinds)
 
 
 def _bonferroni_bracket(nodes: int, first: Fraction, second: Fraction) -> Isolated:

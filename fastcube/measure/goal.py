@@ -121,19 +121,50 @@ class Goal:
 
     def reached(self, study: Measure, point: Mapping[str, Value], tally: Tally) -> bool:
         """Whether one of the targets is met by a tally; the first to be met stops a point."""
+        return self._reached_target(study, point, tally) is not None
+
+    def _reached_target(self, study: Measure, point: Mapping[str, Value], tally: Tally) -> str | None:
+        """The target that a tally meets, in words; empty where the statistic is not defined, None where none is met."""
         statistic = study.target(self.target)
         with wrap_study_errors(f"statistic {statistic.name} of {study.name}"):
             if not statistic.defined(point):
-                return True
+                return ""
             if self.events is not None and statistic.count_events(tally.counts, tally.trials) >= self.events:
-                return True
+                return f"events {self.events:,}"
             if not statistic.settled(tally.counts, tally.trials, point):
-                return False
+                return None
             estimate = statistic.estimate(tally.counts, tally.trials, point)
         width = estimate.half_width
         if self.precision is not None and width <= self.precision:
-            return True
-        return self.relative is not None and estimate.value > 0 and width <= self.relative * estimate.value
+            return f"precision {self.precision:g}"
+        if self.relative is not None and estimate.value > 0 and width <= self.relative * estimate.value:
+            return f"relative {100 * self.relative:g}%"
+        return None
+
+    def reached_lines(self, study: Measure, rows: Iterable[tuple[Point, Tally]]) -> list[str]:
+        """What a run that stops on a target has reached, and at how many points; what an asymptotic interval is worth."""
+        if not self.adaptive:
+            return []
+        statistic, found = study.target(self.target), list(rows)
+        reached = [self._reached_target(study, point, tally) for point, tally in found]
+        lines = []
+        for what in dict.fromkeys(filter(None, reached)):
+            many = reached.count(what)
+            where = "" if many == len(found) else f" at {many:,} of {len(found):,} points"
+            trust = "; that interval is asymptotic: rare large values that no trial gave are not in it"
+            by_events = what.startswith("events")
+            lines.append(
+                f"{what} was reached on {statistic.name}{where}"
+                f"{trust if statistic.interval == 'asymptotic' and not by_events else ''}"
+            )
+        missed = [row for row, what in zip(found, reached, strict=True) if what is None]
+        if missed:
+            none = sum(not statistic.count_events(tally.counts, tally.trials) for _, tally in missed)
+            lines.append(
+                f"no target was reached on {statistic.name} at {len(missed):,} of {len(found):,} points"
+                f"{f', {none:,} of them without an event' if none else ''}"
+            )
+        return lines
 
     def few_events(self, study: Measure, rows: Iterable[tuple[Point, Tally]]) -> str | None:
         """One line where runs have stopped on fewer than :data:`FEW_EVENTS` events, whose estimates are biased; else None."""

@@ -15,6 +15,7 @@ from .statistics import (
     Mean,
     NormalDifference,
     NormalMean,
+    PairedDifference,
     Point,
     Proportion,
     Ratio,
@@ -189,8 +190,11 @@ def extra_statistics(output: Output, outputs: Sequence[Output]) -> Iterator[Stat
     """What an output is asked for besides its own statistic."""
     name, what = output.name, output.description
     if output.compared_with:
-        mine, theirs = _most(output), _most(next(o for o in outputs if o.name == output.compared_with))
-        yield (NormalDifference if output.asymptotic else Difference)(
+        other = next(o for o in outputs if o.name == output.compared_with)
+        mine, theirs = _most(output), _most(other)
+        shares = other.bound == output.bound == 1 and not (output.is_float or other.is_float)
+        kind = NormalDifference if output.asymptotic else PairedDifference if shares else Difference
+        yield kind(
             name=f"{name}_minus_{output.compared_with}",
             description=f"{what}: how much more than {output.compared_with}",
             **_mean_counters(f"{name}_minus"),

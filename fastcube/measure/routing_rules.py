@@ -16,7 +16,7 @@ from ..kernels.tally.layout import Layout
 from ..kernels.unicast.layout import NAMES, PROMISING_RULES, WANDERING_RULES, compared_rules, fallback_of, make_layout
 from ..networks.hypercube import Hypercube
 from .fingerprint import hash_functions
-from .statistics import Difference, NormalMean, Point, Proportion, Statistic, proportion_difference
+from .statistics import NormalMean, PairedDifference, Point, Proportion, Statistic
 from .study import NAME, Axis, Draw, Explanation, Grid, Study, join_limited
 
 if TYPE_CHECKING:
@@ -112,18 +112,15 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
         )
     for name in names:
         what = f"share reachable less share that {name.upper()} delivers (n <= 12)"
-        out.append(proportion_difference(f"{name}_loss", what, f"{name}_loss", defined=is_searched, shown=False))
+        loss = f"{name}_loss"
+        out.append(
+            PairedDifference(name=loss, description=what, total=loss, nonzero=loss, defined=is_searched, shown=False)
+        )
     for name in compared_rules(names):
         what = f"share that {name.upper()} delivers less share that LEVELS does"
+        total, differs = f"{name}_gain", f"{name}_apart"
         out.append(
-            Difference(
-                name=f"{name}_minus_levels",
-                description=what,
-                total=f"{name}_gain",
-                squares=f"{name}_apart",
-                nonzero=f"{name}_apart",
-                shown=False,
-            )
+            PairedDifference(name=f"{name}_minus_levels", description=what, total=total, nonzero=differs, shown=False)
         )
     reachable = Proportion(
         name="reachable",

@@ -22,6 +22,7 @@ from .estimate import (
     mean_of_classes,
     min_nonzero_values,
     normal_mean,
+    paired_difference,
     proportion,
     ratio,
 )
@@ -187,6 +188,20 @@ class Proportion(Number):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ComplementProportion(Proportion):
+    """Share of trials (or of those that ``condition`` counts) that ``events`` does not count: Clopper-Pearson interval."""
+
+    def count_events(self, counts: Counts, trials: int) -> int:
+        return self.trials(counts, trials) - int(counts[self.events])
+
+    def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
+        return trials - counts[self.events], Fraction(trials)
+
+    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        return proportion(trials - counts[self.events], trials)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Mean(Number):
     """Mean of a quantity in [0, bound(point)]: empirical Bernstein interval.
 
@@ -245,9 +260,25 @@ class Difference(Mean):
         return bounded_mean(counts[self.total], counts[self.squares], trials, self.unit(point), bound, -bound)
 
 
-def proportion_difference(name: str, description: str, differ: str, **more: Any) -> Difference:
-    """The :class:`Difference` that the counter of its name totals and ``differ`` counts the trials of: each gives -1, 0 or 1."""
-    return Difference(name=name, description=description, total=name, squares=differ, nonzero=differ, **more)
+@dataclass(frozen=True, kw_only=True)
+class PairedDifference(Difference):
+    """Mean of A - B, two 0/1 outcomes of the same trials: exact interval, from two Clopper-Pearson limits.
+
+    ``total`` counts A - B with its sign and ``nonzero`` the trials where they differ, which are also the sum of squares.
+    ``bound`` is 1, or 0 at a point where A is B: the difference is 0 there, and nothing is uncertain.
+    """
+
+    interval: ClassVar[str] = "exact"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.squares, str):
+            object.__setattr__(self, "squares", self.squares or self.nonzero)
+        super().__post_init__()
+
+    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        if trials and not self.bound(point):
+            return Estimate(0.0, 0.0, 0.0, 0.0)
+        return paired_difference(counts[self.total], counts[self.nonzero], trials)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -482,7 +513,18 @@ class Distribution(Statistic):
         return [self._scale_estimate(proportion(events, among), point) for events in counts[self.counter]]
 
 
-_MEANS = (Mean, ShiftedMean, Difference, CensoredMean, ClassMean, SplitMean, NormalMean, NormalDifference)
+_PROPORTIONS = (Proportion, ComplementProportion)
+_MEANS = (
+    Mean,
+    ShiftedMean,
+    Difference,
+    PairedDifference,
+    CensoredMean,
+    ClassMean,
+    SplitMean,
+    NormalMean,
+    NormalDifference,
+)
 
 #: The kinds of statistics, by the name that stands in a file.
-KINDS: dict[str, type[Statistic]] = {kind.__name__: kind for kind in (Proportion, *_MEANS, Ratio, Distribution)}
+KINDS: dict[str, type[Statistic]] = {kind.__name__: kind for kind in (*_PROPORTIONS, *_MEANS, Ratio, Distribution)}

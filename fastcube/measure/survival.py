@@ -14,7 +14,7 @@ from ..kernels.survival.dispatch import MOST_DIMENSIONS, user_survival_kernel
 from ..kernels.survival.layout import SURVIVAL as TALLY
 from ..networks.family import Family, families, network
 from .fingerprint import hash_functions
-from .statistics import Difference, Point, Proportion, Statistic
+from .statistics import ComplementProportion, PairedDifference, Point, Proportion, Statistic
 from .study import Axis, Choice, Draw, Explanation, Grid, Study, Value
 
 NETWORK = Choice("network", "network of the cube family", tuple(families()), keyed=False)
@@ -41,17 +41,26 @@ def _has_pair(point: Point) -> bool:
     return "f" not in point or int(point["f"]) <= 2 ** int(point["n"]) - 2
 
 
-def _difference_statistic(name: str, counter: str, description: str, **more: Any) -> Difference:
-    told = f"{description}: network less hypercube, on the same faults"
-    differs = f"{counter}_differs"
-    return Difference(
-        name=f"{name}_diff", description=told, total=f"{counter}_gain", squares=differs, nonzero=differs, **more
+def _is_not_hypercube(point: Point) -> int:
+    """The bound of a difference to the hypercube: nothing differs where the network is the hypercube itself."""
+    return int(str(point["network"]) != "hypercube")
+
+
+def _difference_statistic(name: str, counter: str, description: str, **more: Any) -> PairedDifference:
+    return PairedDifference(
+        name=f"{name}_diff",
+        description=f"{description}: network less hypercube, on the same faults",
+        total=f"{counter}_gain",
+        nonzero=f"{counter}_differs",
+        bound=_is_not_hypercube,
+        **more,
     )
 
 
 _PAIR: dict[str, Any] = {"condition": "pairs", "defined": _has_pair}
 
 STATISTICS: tuple[Statistic, ...] = (
+    ComplementProportion(name="disconnected", description="the nonfaulty nodes are not connected", events="connected"),
     Proportion(name="connected", description="the nonfaulty nodes are connected"),
     Proportion(name="no_isolated", description="no nonfaulty node is isolated"),
     Proportion(name="extra_1", description="disconnected, and no node is isolated", events="hidden"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..measure.goal import MOST_TRIALS
-from ..measure.statistics import ClassMean, Distribution, Mean, NormalMean, Proportion, Statistic
+from ..measure.statistics import ClassMean, Distribution, Mean, NormalMean, PairedDifference, Proportion, Statistic
 from ..measure.study import Measure, point_text
 from .columns import Columns
 
@@ -63,4 +63,7 @@ def _find_impossible(s: Statistic, counts: Mapping[str, Any], trials: Any) -> di
     if isinstance(s, (Mean, NormalMean)):
         total, squares = counts[s.total].astype(object), counts[s.squares].astype(object)
         out[s.squares] = squares * among < total**2
+    if isinstance(s, PairedDifference):  # each trial gives -1, 0 or 1
+        differs = counts[s.nonzero]
+        out[s.nonzero] = (abs(counts[s.total]) > differs) | (differs > among) | ((differs + counts[s.total]) % 2 != 0)
     return out

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fastcube.exact.survival import isolated_node_bounds
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import SURVIVAL as TALLY
+from fastcube.measure.estimate import Estimate
 from fastcube.measure.statistics import Point
 from fastcube.measure.study import Grid, Study, Value, point_text
 from fastcube.measure.survival import (
@@ -183,7 +184,7 @@ def figure_polynomial(results: Results, sheet: Any) -> None:
 
 
 def notes(results: Results) -> list[str]:
-    """Ranks within a degree, what pairing gains, and brackets of isolation."""
+    """Comparisons with the hypercube, what pairing gains, and brackets of isolation."""
     return [*rank_notes(results), *pairing_notes(results), *bracket_notes(results)]
 
 
@@ -192,34 +193,41 @@ def _point_without_network(point: Point) -> tuple[Value, ...]:
     return tuple(value for name, value in point.items() if name != "network")
 
 
+#: How a network stands to the hypercube, in the order of the notes.
+_AHEAD, _EVEN, _BEHIND = "ahead of the hypercube", "not distinguished from the hypercube", "behind the hypercube"
+
+
+def compare_with_hypercube(difference: Estimate) -> str:
+    """What the interval of a paired difference to the hypercube says."""
+    return _AHEAD if difference.low > 0 else _BEHIND if difference.high < 0 else _EVEN
+
+
 def rank_notes(results: Results) -> list[str]:
-    """The networks of each degree by P(connected), at each point where several are: with degree and links."""
+    """The networks of each degree beside the hypercube, by paired differences of P(connected), at each point."""
     done = sorted((point for point, tally in results if tally.trials), key=_point_without_network)
     lines: list[str] = []
     for _, group in groupby(done, key=_point_without_network):
-        points = list(group)
-        if len(points) > 1 and len(lines) < 2 * _BRACKETS:
+        points = [point for point in group if str(point["network"]) != "hypercube"]
+        if points and len(lines) < 2 * _BRACKETS:
             where = point_text({name: value for name, value in points[0].items() if name != "network"})
-            lines += [f"{where}: {line}" for line in _rank_networks(results, points)]
-    return ["which survives best, by P(connected), within a degree:", *lines] if lines else []
+            lines += [f"{where}: {line}" for line in _compare_networks(results, points)]
+    heading = "P(connected) less the hypercube's on the same faults, by degree, each with its own 95% interval:"
+    return [heading, *lines] if lines else []
 
 
-def _rank_networks(results: Results, points: list[dict[str, Value]]) -> list[str]:
+def _compare_networks(results: Results, points: list[dict[str, Value]]) -> list[str]:
     known = families()
     n = int(points[0]["n"])
-    by_degree: dict[int, list[dict[str, Value]]] = {}
-    for point in points:
-        by_degree.setdefault(known[str(point["network"])].degree(n), []).append(point)
-    lines: list[str] = []
-    for degree, some in sorted(by_degree.items()):
-        some.sort(key=lambda point: -results.estimates(point)["connected"].value)
-        texts = estimate_texts([results.estimates(point)["connected"] for point in some])
-        told = [
-            f"{p['network']} ({known[str(p['network'])].links(n)} links) {text}"
-            for p, text in zip(some, texts, strict=True)
-        ]
-        lines.append(f"degree {degree}: " + "; ".join(told))
-    return lines
+    by_degree: dict[int, dict[str, list[str]]] = {}
+    differences = [results.estimates(point)["connected_diff"] for point in points]
+    for point, difference, text in zip(points, differences, estimate_texts(differences), strict=True):
+        family = known[str(point["network"])]
+        standing = by_degree.setdefault(family.degree(n), {_AHEAD: [], _EVEN: [], _BEHIND: []})
+        standing[compare_with_hypercube(difference)].append(f"{family.name} {text}")
+    return [
+        f"degree {degree}: " + "; ".join(f"{what}: {', '.join(some)}" for what, some in standing.items() if some)
+        for degree, standing in sorted(by_degree.items())
+    ]
 
 
 def pairing_notes(results: Results) -> list[str]:
@@ -236,29 +244,36 @@ def pairing_notes(results: Results) -> list[str]:
 
 
 def bracket_notes(results: Results) -> list[str]:
-    """N11's brackets of P(no node is isolated), which bracket isolation and not connection."""
-    points = [point for point, tally in results if tally.trials and _fault_arguments(point)]
-    if not points:
+    """N11's brackets of P(some node is isolated), where they say anything, and whether trials can say more."""
+    lines: list[str] = []
+    left = 0
+    for point, tally in results:
+        if not tally.trials or not (faults := _fault_arguments(point)):
+            continue
+        if len(lines) == _BRACKETS:
+            left += 1
+            continue
+        found = isolated_node_bounds(str(point["network"]), int(point["n"]), **faults)
+        low, high = float(found.low), float(found.high)
+        if (low, high) == (0.0, 1.0):
+            continue
+        sampled = results.estimates(point)["no_isolated"]
+        narrower = f", narrower than {tally.trials:,} trials can be" if high - low < 2 * sampled.half_width else ""
+        lines.append(f"  {point_text(point)}: [{low:.6g}, {high:.6g}], mean number {float(found.mean):.4g}{narrower}")
+    if not lines:
         return []
-    lines = ["exact brackets of no_isolated (N11; of isolation, not of connection, for which hidden comes on top):"]
-    for point in points[:_BRACKETS]:
-        found = isolated_node_bounds(str(point["network"]), int(point["n"]), **_fault_arguments(point))
-        low, high, mean = (float(x) for x in (1 - found.high, 1 - found.low, found.mean))
-        lines.append(f"  {point_text(point)}: [{low:.6f}, {high:.6f}], mean number {mean:.4g}")
-    left = len(points) - _BRACKETS
-    return [*lines, f"  and of {left:,} more point{'s' * (left > 1)} by fc.isolated_node_bounds"] if left > 0 else lines
+    heading = "exact brackets of P(some node is isolated); disconnected is as probable as that and extra_1 together:"
+    return [
+        heading,
+        *lines,
+        *[f"  and of {left:,} more point{'s' * (left > 1)} by fc.isolated_node_bounds"] * (left > 0),
+    ]
 
 
 def _fault_arguments(point: Point) -> dict[str, Any]:
-    """The one kind of faults of a point as ``isolated`` takes it; nothing where there are both."""
+    """The faults of a point as ``isolated_node_bounds`` takes them; nothing where both fail at rates."""
     if "f" in point:
-        return (
-            {"links": point["links"]}
-            if point["links"] and not point["f"]
-            else {"f": point["f"]}
-            if not point["links"]
-            else {}
-        )
+        return {"f": point["f"]} | ({"links": point["links"]} if point["links"] else {})
     return {"rate": point["rate"]} if not point["link_rate"] else {}
 
 

@@ -242,6 +242,34 @@ def test_isolated_by_rate_and_by_links_are_sums_over_all_sets(name):
     assert fc.isolated_node_bounds(name, n, rate=float(p)).mean == mean
 
 
+def _all_sets(name, n, f, links):
+    """Total, and total of C(X, 2), of the number X of isolated nodes over all fault sets, and how many sets have X > 0."""
+    joined = sorted(map(tuple, map(sorted, twin.links(name, n))))
+    counts = []
+    for nodes in itertools.combinations(range(2**n), f):
+        for cut in itertools.combinations(joined, links):
+            met = {v for u, w in set(joined) - set(cut) if u not in nodes and w not in nodes for v in (u, w)}
+            counts.append(2**n - f - len(met))
+    return sum(counts), sum(comb(x, 2) for x in counts), sum(x > 0 for x in counts), len(counts)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("name", "n"), [("hypercube", 1), ("hypercube", 2), ("hypercube", 3), ("moebius1", 3)])
+def test_isolated_under_faulty_nodes_and_links_together(name, n):
+    for f, links in itertools.product((0, 1, 2, 3), (0, 1, 3)):
+        if f <= 2**n and links <= n * 2 ** (n - 1):
+            total, pairs, some, sets = _all_sets(name, n, f, links)
+            found = fc.isolated_node_bounds(name, n, f=f, links=links)
+            low, high = Fraction(total - pairs, sets), Fraction(total, sets) - 2 * Fraction(pairs, sets) / 2**n
+            assert (found.mean, found.low, found.high) == (Fraction(total, sets), max(low, 0), min(high, 1)), (f, links)
+            assert found.low <= Fraction(some, sets) <= found.high
+
+
+def test_isolated_by_hand():
+    assert round(float(fc.isolated_node_bounds("hypercube", 5, f=6, links=5).mean), 5) == 0.00809
+    assert float(fc.isolated_node_bounds("hypercube", 12, f=40, links=25).mean) == pytest.approx(2.284e-21, rel=1e-3)
+
+
 def test_isolated_in_the_largest_cubes():
     assert fc.isolated_node_bounds("hypercube", 62, f=200).mean > 0
     assert (
@@ -318,7 +346,14 @@ def test_a_step_that_goes_wrong_above_what_was_checked():
         (lambda: fc.exact_survival("augmented", 4).links, "links of augmented at n=4 must be at most 32"),
         (lambda: fc.isolated_node_bounds("folded", 4, links=3), "links must be left out for folded"),
         (lambda: fc.isolated_node_bounds("crossed", 17, f=3), r"n must be in \[1, 16\]"),
-        (lambda: fc.isolated_node_bounds("crossed", 4), "one of f, rate and links must be given"),
+        (
+            lambda: fc.isolated_node_bounds("crossed", 4),
+            "one of f, rate and links, or f and links, must be given, got none",
+        ),
+        (
+            lambda: fc.isolated_node_bounds("crossed", 4, rate=0.5, links=3),
+            "or f and links, must be given, got rate=0.5",
+        ),
         (lambda: fc.isolated_node_bounds("crossed", 4, f=17), r"f must be in \[0, 16\]"),
         (lambda: fc.isolated_node_bounds("crossed", 4, rate=1.5), r"rate must be a number in \[0, 1\]"),
         (lambda: fc.family("crossed", "a", step=ring, slots=lambda n: n), "name must not be a built-in network's"),

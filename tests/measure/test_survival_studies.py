@@ -13,6 +13,7 @@ import fastcube as fc
 from fastcube.cli import main
 from fastcube.measure.study import product_grid
 from fastcube.measure.survival import networks_of_size
+from fastcube.measure.tally import Tally
 from fastcube.networks.family import CubeNetwork
 from fastcube.studies.networks.survival import asymptotic_survival
 
@@ -117,8 +118,7 @@ def test_pairing_and_limits_are_told():
     results = fc.run("survival", network="hypercube,locally-twisted", n=8, f=[96, 128], trials=4000)
     lines = STUDY.notes(results)
     assert any(line.startswith("pairing: ") and "locally-twisted" in line for line in lines)
-    assert any("degree 8: " in line and "(1024 links)" in line for line in lines)
-    assert any("of isolation, not of connection" in line for line in lines)
+    assert any("degree 8: not distinguished from the hypercube: locally-twisted " in line for line in lines)
     assert len(results.plot().axes) >= 2
     half = fc.run("survival-rate", grid="half", n=[3, 4], trials=500)
     assert len(half.plot().axes) == 2
@@ -137,6 +137,44 @@ def test_pairing_and_limits_are_told():
     assert math.isnan(asymptotic_survival({"network": "folded"}, "link_rate")) and math.isnan(
         asymptotic_survival({"network": "crossed"}, "rate")
     )
+
+
+def _counted(trials=10**6, **changes):
+    """Results of ``survival`` in which nothing is lost but what is said, by network: what differs, and by how much."""
+    tallies = {}
+    for name, (point, differs, gain) in changes.items():
+        counts = dict.fromkeys((c.name for c in STUDY.tally.counters), 0)
+        counts |= {"connected": trials, "no_isolated": trials, "connected_gain": gain, "connected_differs": differs}
+        tallies[name.replace("_", "-"), *point] = Tally(((0, trials),), counts, {})
+    return fc.Results(STUDY, 0, tallies)
+
+
+def test_networks_are_compared_by_paired_differences():
+    at = (8, 128, 0)
+    found = STUDY.notes(
+        _counted(hypercube=(at, 0, 0), moebius0=(at, 900, -10), crossed=(at, 900, -300), balanced=(at, 800, 400))
+    )
+    (line,) = [line for line in found if "degree 8" in line]
+    ahead, even, behind = line.split("; ")
+    assert "ahead of the hypercube: balanced 0.0004" in ahead and "hypercube: moebius0 " in even
+    assert even.startswith("not distinguished from the hypercube") and behind.startswith(
+        "behind the hypercube: crossed -"
+    )
+    assert not any("[0, 1]" in line for line in found)  # a bracket that says nothing is left out
+
+
+def test_brackets_say_where_trials_are_too_few():
+    found = STUDY.notes(_counted(hypercube=((12, 40, 25), 0, 0)))
+    assert "[2.28417e-21, 2.28417e-21]" in found[-1] and "narrower than 1,000,000 trials can be" in found[-1]
+    for n, f, links in ((1, 0, 1), (2, 1, 0)):  # no pair of nodes is of every kind there
+        assert STUDY.notes(_counted(hypercube=((n, f, links), 0, 0)))
+
+
+def test_the_rare_side_is_the_target():
+    assert STUDY.target(None).name == RATE.target(None).name == "disconnected"
+    point = {"network": "hypercube", "n": 8, "f": 128, "links": 0}
+    difference = STUDY.statistic("connected_diff")
+    assert not difference.can_occur(point) and difference.can_occur({**point, "network": "crossed"})
 
 
 @pytest.mark.kernels

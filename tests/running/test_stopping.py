@@ -2,6 +2,7 @@
 
 import io
 import itertools
+from dataclasses import replace
 
 import pytest
 from helpers.coin import COIN
@@ -56,6 +57,19 @@ def test_so_many_faults_span_a_cube(n):
         assert found == can_span({"n": n, "f": f}), (n, f)
 
 
+def test_a_run_says_which_target_it_reached():
+    rows = [({"p": p}, COIN.count({"p": p}, 4096)) for p in (0.5, 0.0)]
+    assert Goal(relative=0.05).reached_lines(COIN, rows) == [
+        "relative 5% was reached on head at 1 of 2 points",
+        "no target was reached on head at 1 of 2 points, 1 of them without an event",
+    ]
+    assert Goal(trials=5).reached_lines(COIN, rows) == []
+    counters = {"total": "head_total", "squares": "head_squares", "nonzero": "head_nonzero"}
+    statistic = fc.NormalMean(name="head", description="heads", **counters)
+    (line,) = Goal(precision=0.1).reached_lines(replace(COIN, statistics=(statistic,)), rows[:1])
+    assert line.startswith("precision 0.1 was reached on head; that interval is asymptotic")
+
+
 def test_progress_says_how_many_trials_have_seen_none():
     said = io.StringIO()
     progress = Progress("lines", said)
@@ -74,7 +88,8 @@ def test_a_run_that_stops_on_few_events_says_so(capsys, tmp_path):
         return capsys.readouterr().err
 
     text = said("--set", "n=18,20", "--target", "close_pair", "--events", "3")
-    assert "few events: " in text and " of merging at n=18,f=2 and 1 more point; " in text
+    assert text.splitlines()[-1] == "events 3 was reached on close_pair"
+    assert "few events: " in text and " of close_pair at n=18,f=2 and 1 more point; " in text
     assert f"where a run stops on fewer than {FEW_EVENTS} its estimate is biased" in text
     for enough in (["--target", "close_pair", "--events", "100"], ["--trials", "100"]):
         assert "few events" not in said("--set", "n=10", *enough)
