@@ -7,15 +7,40 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+
+def _refuse(why: str) -> NoReturn:
+    """Raise ImportError; end the command ``fastcube`` with that line and status 2."""
+    if Path(sys.argv[0] if sys.argv else "").stem == "fastcube" or ("-m", "fastcube") in pairwise(sys.orig_argv):
+        print(why, file=sys.stderr)
+        sys.exit(2)
+    raise ImportError(why)
+
+
+def _read_stub() -> str:
+    try:
+        return Path(__file__).with_suffix(".pyi").read_text("utf-8")
+    except OSError as error:
+        _refuse(
+            f"fastcube needs its files in a folder, and {error.filename} cannot be read: install it with pip, "
+            "not as a zip file"
+        )
+
+
+try:
+    import fcntl  # noqa: F401
+    from signal import SIGUSR1  # noqa: F401
+except ImportError:  # both are missing on Windows
+    _refuse("fastcube runs on Linux and macOS; on Windows use WSL")
 
 #: Public name -> module that it lives in and its name there, as the stub beside this file has it.
 _HOMES = {
     public: (module, name)
-    for module, name, public in re.findall(
-        r"^from (\S+) import (\w+) as (\w+)$", Path(__file__).with_suffix(".pyi").read_text("utf-8"), re.M
-    )
+    for module, name, public in re.findall(r"^from (\S+) import (\w+) as (\w+)$", _read_stub(), re.M)
 }
 
 __all__ = [*_HOMES, "__version__"]  # noqa: PLE0604  (the keys are strings)

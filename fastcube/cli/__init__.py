@@ -182,6 +182,10 @@ def main(arguments: list[str] | None = None) -> Any:
     # no threads for linear algebra, whose start takes a tenth of a short command's time
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
+        if "NUMBA_NUM_THREADS" in os.environ:
+            from ..results.processors import check_thread_settings
+
+            check_thread_settings()
         code = group.main(arguments, prog_name="fastcube", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:

@@ -9,7 +9,16 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 
-from ..errors import FastcubeError, ParameterError, check_path, command_line_text, plain_text, short_repr, suggest_name
+from ..errors import (
+    FastcubeError,
+    ParameterError,
+    StudyMismatchError,
+    check_path,
+    command_line_text,
+    plain_text,
+    short_repr,
+    suggest_name,
+)
 from .fingerprint import check_unchanged, hash_files, hash_functions, import_file
 from .installed import GROUP, Installed, is_builtin
 from .paper import installed_papers
@@ -117,6 +126,14 @@ def study(name: str | Study, path: str | None = None) -> Study:
     if name not in of_file:
         raise ParameterError(f"{path} holds no study {name}")
     return of_file[name]
+
+
+def study_of_mark(name: str, path: str | None, mark: str) -> Study:
+    """The study that another process has by name, or from a file.  Raises StudyMismatchError where it counts otherwise here."""
+    found = study(name, path)
+    if found.mark() != mark:
+        raise StudyMismatchError(f"{name} has other code in this process than in the process that it comes from")
+    return found
 
 
 def study_of(measure: Measure, path: str | None = None) -> Study:

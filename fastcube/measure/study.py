@@ -32,6 +32,7 @@ from ..errors import (
 )
 from ..kernels.tally.layout import Layout
 from ..networks.network import Network
+from ..pickling import PickledByName
 from .choice import Choice
 from .statistics import Distribution, Number, Point, Statistic, Value
 from .tally import Tally
@@ -372,7 +373,7 @@ class Measure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Study(Measure):
+class Study(PickledByName, Measure):
     """A measurement with the code that makes it: what the driver, the plots and ``replay`` need besides.
 
     Parameters
@@ -429,6 +430,11 @@ class Study(Measure):
         point = super().point(values)
         self.check(point)
         return point
+
+    def _maker(self) -> tuple[str, str, tuple[Any, ...]] | None:
+        if self.path is None and not self.distribution:
+            return None
+        return "fastcube.measure.registry", "study_of_mark", (self.name, self.path, self.mark())
 
     def grid(self, name: str | None = None) -> Grid:
         """The grid of that name; the first by default.  Raises ParameterError."""

@@ -131,6 +131,7 @@ class DualCube(Network):
 
     def dimension(self, u: int, v: int) -> int:
         """The paper's index i of the link between u and v: they differ in u_i; 0 is the cross edge."""
+        u, v = self._pair(u, v)
         if not self.is_link(u, v):
             raise ParameterError(f"u and v must be the ends of a link {self._context}, got {u} and {v}")
         return 2 * self._size + 1 - (u ^ v).bit_length()

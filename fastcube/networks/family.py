@@ -19,13 +19,13 @@ from ..errors import (
     ParameterError,
     check_integer,
     check_line,
-    check_range,
     command_line_text,
     short_repr,
     suggest_name,
     wrap_study_errors,
 )
 from ..kernels.cube.slots import SLOTS, slots_of
+from ..pickling import PickledByName
 from .faults import Labels
 from .hypercube import Hypercube
 from .network import Link, Network, label_text
@@ -46,7 +46,7 @@ def _sizes_from(least: int, by: int = 1, rest: int = 0) -> Callable[[int], bool]
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class Family(PickledByName):
     """Networks of one kind, one for each of its sizes.
 
     Parameters
@@ -74,6 +74,9 @@ class Family:
     matched: bool = False
     most_links: Callable[[int], int] | None = field(default=None, repr=False)
     own: Callable[[int, int, int], int] | None = field(default=None, repr=False)
+
+    def _maker(self) -> tuple[str, str, tuple[Any, ...]] | None:
+        return (__name__, "find_family", (self.name,)) if self.own is None else None
 
     def degree(self, n: int) -> int:
         """Largest number of links of a node."""
@@ -117,8 +120,7 @@ class Family:
 
     def table(self, n: int) -> NDArray[np.int32]:
         """All neighbours, int32 of shape (2^n, slots), in the order of the slots; v itself where a slot has no link."""
-        check_range("n", n, 1, LARGEST_TABLED, f"to hold all nodes of {self.name} at once")
-        return _table(self, n)
+        return _table(self, check_integer("n", n, 1, LARGEST_TABLED, f"to hold all nodes of {self.name} at once"))
 
 
 @functools.lru_cache(maxsize=8)

@@ -19,7 +19,7 @@ def processor_limits(root: Path = Path("/")) -> dict[str, int]:
     mask = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     limits = {"affinity mask": mask}
     if slurm := os.environ.get("SLURM_CPUS_PER_TASK"):
-        if not (slurm.isascii() and slurm.isdecimal() and int(slurm)):
+        if not (slurm.isascii() and slurm.isdecimal() and len(slurm) < 10 and int(slurm)):
             raise ParameterError(f"SLURM_CPUS_PER_TASK must be an integer of at least 1, got {plain_text(slurm, 40)}")
         limits["SLURM_CPUS_PER_TASK"] = int(slurm)
     quotas = list(_control_group_quotas(root))
@@ -27,6 +27,13 @@ def processor_limits(root: Path = Path("/")) -> dict[str, int]:
         quota = min(quotas)
         limits[f"CPU quota of the control group, {quota:.4g}"] = max(1, math.ceil(quota))
     return limits
+
+
+def check_thread_settings() -> None:
+    """Raise ParameterError for a number of threads in the environment that Numba cannot take."""
+    text = os.environ.get("NUMBA_NUM_THREADS", "1")
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text)):
+        raise ParameterError(f"NUMBA_NUM_THREADS must be an integer of at least 1, got {plain_text(text, 40)}")
 
 
 def _control_group_quotas(root: Path) -> Iterator[float]:

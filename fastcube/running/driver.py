@@ -30,6 +30,7 @@ from ..measure.goal import FIRST_PREFIX, MOST_TRIALS, Goal
 from ..measure.study import Study, Value, point_text
 from ..measure.tally import Tally, count_trials
 from ..results.output import OutputFile
+from ..results.processors import check_thread_settings
 from ..results.provenance import provenance
 from ..results.results import Results
 from ..results.rounding import estimate_text
@@ -317,6 +318,7 @@ def check_run(
     checkpoint: float | None,
 ) -> None:
     """Raise ParameterError for what :func:`run_study` would refuse before the first trial, engine and output aside."""
+    check_thread_settings()
     goal.check(study)
     goal.check_points(study, points)
     check_range("seed", seed, 0, 2**63 - 1)
