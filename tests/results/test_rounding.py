@@ -6,6 +6,7 @@ import random
 import re
 
 import pytest
+from helpers.printed_estimates import NUMBER, check_printed
 
 from fastcube.measure.estimate import UNDEFINED, Estimate, proportion
 from fastcube.results.rounding import estimate_text, estimate_texts
@@ -45,33 +46,6 @@ def test_a_column_has_one_notation():
     assert estimate_texts([*some, proportion(0, 10**9)])[1:3] == ["3.00e-01 ± 2.9e-02", "> 6.9e-01"]
 
 
-NUMBER = r"(-?[\d.]+(?:e[+-]\d+)?)"
-FORMS = {
-    form: re.compile(text.replace("N", NUMBER))
-    for form, text in {
-        "above": r"< N",
-        "below": r"> N",
-        "about": r"N ± N",
-        "between": r"N \[N, N\]",
-        "alone": r"N",
-    }.items()
-}
-
-
-def read_back(text):
-    """The form of a cell, and the estimate and limits that it tells, None where it does not."""
-    form, found = next((form, m) for form, p in FORMS.items() if (m := p.fullmatch(text)))
-    x = [float(part) for part in found.groups()]
-    told = {
-        "above": lambda: (0.0, 0.0, x[0]),
-        "below": lambda: (1.0, x[0], 1.0),
-        "alone": lambda: (x[0], None, None),
-        "about": lambda: (x[0], x[0] - x[1], x[0] + x[1]),
-        "between": lambda: (x[0], x[1], x[2]),
-    }[form]()
-    return form, told
-
-
 def estimates():
     """Values 1e-18 .. 1e6, half-widths 1e-12 .. 1e2 of them; even, skewed and one-sided, at 0 and at the bound, of no width."""
     rng = random.Random(1)
@@ -97,26 +71,9 @@ def estimates():
     yield UNDEFINED
 
 
-def check(e, text):
-    if math.isnan(e.value):
-        assert text == "-"
-        return
-    form, (value, low, high) = read_back(text)
-    if math.isnan(e.half_width) or e.half_width == 0:
-        assert form == "alone"
-        assert abs(value - e.value) <= abs(e.value) * (1e-5 if math.isnan(e.half_width) else 0), text
-        return
-    near = 0.1 * e.half_width * (1 + 1e-9) + 4e-16 * abs(e.value)
-    assert all(abs(a - b) <= near for a, b in zip((value, low, high), (e.value, e.low, e.high), strict=True)), (e, text)
-    if e.value in (e.low, e.high):
-        assert form != "about"
-    for limit, told in ((e.low, low), (e.high, high)):
-        assert (told == value) == (limit == e.value) or abs(limit - e.value) < 4e-16 * abs(e.value), (e, text)
-
-
 def test_what_is_printed_says_what_is_known():
     for e in estimates():
-        check(e, estimate_text(e))
+        check_printed(e, estimate_text(e))
 
 
 def test_what_is_printed_in_a_column_says_what_is_known_in_one_notation():
@@ -125,6 +82,6 @@ def test_what_is_printed_in_a_column_says_what_is_known_in_one_notation():
         some = rng.sample(every, 6)
         texts = estimate_texts(some)
         for e, text in zip(some, texts, strict=True):
-            check(e, text)
+            check_printed(e, text)
         numbers = [x for text in texts for x in re.findall(NUMBER, text) if text != "-" and float(x)]
         assert len({"e" in x for x in numbers}) < 2, texts
