@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..measure.tally import count_trials, missing_trials
 from . import print_message
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal
+    from ..measure.study import Value
+    from ..measure.tally import Tally
     from .run import CheckedRun
 
 
@@ -19,9 +23,14 @@ def _targets_text(goal: Goal) -> str:
     return " or ".join(parts) + (f", at most {goal.trials:,} trials a point" if goal.trials else "")
 
 
+def _trials_left(held: Mapping[Any, Tally], point: Mapping[str, Value], goal: Goal) -> int:
+    """Trials of a point that the file does not hold yet."""
+    key = tuple(point.values())
+    return count_trials(missing_trials(held[key].ranges if key in held else (), *goal.bounds(point)))
+
+
 def show_plan(run: CheckedRun) -> None:
     """Print what the run would do.  Raises as the run would for an output that cannot be written or is of another study."""
-    from ..measure.tally import count_trials, missing_trials
     from ..results.output import OutputFile
     from ..results.provenance import available_cpus
     from ..results.results import Results
@@ -37,18 +46,18 @@ def show_plan(run: CheckedRun) -> None:
     if kernels_to_compile(study, points):
         print_message("fastcube: compiling, once: some seconds each kernel")
     check_set_ups(study, points)
-    seconds = measured_seconds(study, points)
+    # no more trials than the run has, so that the plan of a short run costs no more than the run
+    left = [] if goal.adaptive else [_trials_left(held, point, goal) for point in points]
+    seconds = measured_seconds(study, points, most=left)
     cores = (workers or available_cpus()) if engine == "threads" else 1
     where = f"{cores} workers" if cores > 1 else "one core"
-    measured = f"{min(MEASURED, len(points))} of the points ran for {SECONDS} s in all on one core, now"
+    measured = f"{min(MEASURED, len(points))} of the points ran for up to {SECONDS} s in all on one core, now"
     if goal.adaptive:
         click.echo(f"trials  until {_targets_text(goal)}: how many is not known before")
         million = seconds_text(1e6 * sum(seconds) / cores)
         click.echo(f"time    {million} for every million trials of each point on {where} ({measured})")
     else:
         asked = [stop - first for first, stop in map(goal.bounds, points)]
-        ranges = [held[key].ranges if (key := tuple(p.values())) in held else () for p in points]
-        left = [count_trials(missing_trials(r, *goal.bounds(p))) for r, p in zip(ranges, points, strict=True)]
         each = f"{min(asked):,}" if min(asked) == max(asked) else f"{min(asked):,} to {max(asked):,}"
         click.echo(f"trials  {each} a point, {sum(asked):,} in all, {sum(asked) - sum(left):,} of them in {output}")
         total = sum(n * s for n, s in zip(left, seconds, strict=True)) / cores

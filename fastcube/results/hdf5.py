@@ -21,14 +21,16 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import h5py
 import numpy as np
 
 from ..errors import ResultFileError
 from ..kernels.machine.locks import try_lock
 from .lock import NO_LOCKS, hidden_sibling
+
+if TYPE_CHECKING:
+    import h5py
 
 #: Readable by HDF5 1.8 and later (h5dump, ncdump); "latest" would shut those out.
 _CREATE_OPTIONS = {"libver": ("v108", "v108"), "track_order": True}
@@ -62,6 +64,8 @@ class Group:
 
 def set_attributes(target: Any, values: Mapping[str, Any]) -> None:
     """Set attributes; text as fixed-length UTF-8, which every netCDF reader shows as text."""
+    import h5py  # here, so that listing studies, whose figures use this package, does without
+
     for name, value in values.items():
         if isinstance(value, str):
             encoded = value.encode(errors="backslashreplace")
@@ -94,6 +98,8 @@ def _write_group(target: h5py.Group, group: Group, numbers: Iterator[int]) -> No
 
 
 def _create_dataset(target: h5py.Group, name: str, values: Any) -> h5py.Dataset:
+    import h5py
+
     data = np.asarray(values)
     if data.dtype.kind in "UO":
         data = data.astype(object)
@@ -218,6 +224,8 @@ def write_file(path: Path, groups: Mapping[str, Group]) -> None:
     The old file stays as it was until then, and after any failure.  HDF5 builds the file in memory, so that the disk
     sees one sequential write, and a full disk is one plain OSError instead of a half-open HDF5 file.
     """
+    import h5py
+
     try:
         memory, numbers = io.BytesIO(), itertools.count()
         with h5py.File(memory, "w", **_CREATE_OPTIONS) as file:

@@ -27,29 +27,32 @@ from .engines import WorkUnit, run_unit
 MEASURED, SECONDS = 12, 0.5
 
 
-def measured_seconds(study: Study, points: Sequence[Mapping[str, Value]], seconds: float = SECONDS) -> list[float]:
+def measured_seconds(
+    study: Study, points: Sequence[Mapping[str, Value]], seconds: float = SECONDS, most: Sequence[int] = ()
+) -> list[float]:
     """CPU seconds of one trial at each point, on one core of this machine, now.
 
-    Trials from 0 on run at up to MEASURED of the points, evenly spread, for ``seconds`` in all besides compiling; between
-    these the logarithm is interpolated by the points' place.
+    Trials from 0 on run at up to MEASURED of the points, evenly spread, for ``seconds`` in all besides compiling, and no more
+    than ``most`` trials at each point where that is given; between these points the logarithm is interpolated by their place.
     """
     places = sorted({round(i * (len(points) - 1) / max(1, MEASURED - 1)) for i in range(MEASURED)})
     each = seconds / len(places)
-    logs = [math.log(_one_trial(study, points[at], each)) for at in places]
+    logs = [math.log(_one_trial(study, points[at], each, most[at] if most else 2**30)) for at in places]
     return [math.exp(v) for v in np.interp(range(len(points)), places, logs)]
 
 
-def _one_trial(study: Study, point: Mapping[str, Value], seconds: float) -> float:
-    """CPU seconds a trial at one point, from the last of ever longer items that together take about ``seconds``."""
+def _one_trial(study: Study, point: Mapping[str, Value], seconds: float, most: int) -> float:
+    """CPU seconds per trial at one point, from the last of ever longer work units that take about ``seconds`` in all."""
     count, first = 1, WorkUnit(study, 0, tuple(point.items()), 0, 1)
     run_unit(first)  # compiles
     while True:
         begin = time.thread_time()  # other work on this machine does not count
         run_unit(replace(first, stop=count))
         took = time.thread_time() - begin
-        if took >= seconds / 4 or count >= 2**30:
+        more = count * (4 if took < seconds / 16 else 2)
+        if took >= seconds / 4 or more > most:
             return max(took, 1e-9) / count
-        count *= 4 if took < seconds / 16 else 2
+        count = more
 
 
 def file_bytes(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, grid: str | None = None) -> int:

@@ -139,7 +139,7 @@ def test_a_study_in_full(run, monkeypatch):
 
 def test_the_time_of_a_grid_is_measured(run, monkeypatch):
     monkeypatch.setattr(engines, "kernels_to_compile", lambda study, points: 0)
-    monkeypatch.setattr(planning, "measured_seconds", lambda study, points: [2e-6] * len(points))
+    monkeypatch.setattr(planning, "measured_seconds", lambda study, points, most=(): [2e-6] * len(points))
     _, out, _ = run("list unsafe-fraction")
     assert "about 2 min on one core of this machine" in " ".join(out.split())  # 56 points, 10^6 trials
 
@@ -155,7 +155,7 @@ def test_lists_fit_the_terminal(run, monkeypatch, columns):
 @pytest.fixture
 def steady(monkeypatch):
     """Trials that take a millisecond each, as far as planning is told."""
-    monkeypatch.setattr(planning, "measured_seconds", lambda study, points: [1e-3] * len(points))
+    monkeypatch.setattr(planning, "measured_seconds", lambda study, points, most=(): [1e-3] * len(points))
     monkeypatch.setattr(engines, "kernels_to_compile", lambda study, points: 0)
 
 
@@ -165,7 +165,7 @@ def test_a_dry_run_says_what_a_run_would_do_and_does_nothing(run, steady, tmp_pa
     assert (code, err) == (0, "") and list(tmp_path.iterdir()) == []
     assert "points  2 (n = 5, 6; f = 2)" in out
     assert "trials  10,000 a point, 20,000 in all, 0 of them in unsafe-fraction.h5" in out
-    assert "time    about 20 s on one core (2 of the points ran for 0.5 s in all on one core, now)" in out
+    assert "time    about 20 s on one core (2 of the points ran for up to 0.5 s in all on one core, now)" in out
     assert run(f"{line} --set f=2 --shard 0/2 --trials 1e4 --progress none")[0] == 0
     before = (tmp_path / "unsafe-fraction.h5").read_bytes()
     _, out, _ = run(f"{line} --dry-run")
@@ -195,7 +195,7 @@ def test_seconds_are_measured_at_some_points_and_interpolated(monkeypatch):
     points = study.grids[0].points
     asked = []
 
-    def one(study, point, seconds):
+    def one(study, point, seconds, most):
         asked.append(point)
         return 2.0 ** point["n"]
 
@@ -204,6 +204,14 @@ def test_seconds_are_measured_at_some_points_and_interpolated(monkeypatch):
     assert len(asked) == planning.MEASURED and asked[0] == points[0] and asked[-1] == points[-1]
     assert len(seconds) == len(points)
     assert all(2**4 < s / 2 ** (p["n"] - 5) < 2**6.01 for s, p in zip(seconds, points, strict=True))
+
+
+def test_a_plan_runs_no_more_trials_than_the_run_has(monkeypatch):
+    counted = []
+    monkeypatch.setattr(planning, "run_unit", lambda unit: counted.append(unit.stop))
+    study = registry.study("unsafe-fraction")
+    planning.measured_seconds(study, [{"n": 5, "f": 1}, {"n": 5, "f": 2}], most=[1000, 0])
+    assert max(counted) <= 1000 and counted[-1] == 1 and len(counted) < 20
 
 
 def test_sizes_of_large_grids_are_bounds():

@@ -70,6 +70,15 @@ def test_a_claim_loads_its_own_paper_alone(call):
     assert told.stdout.strip() == "['li_peng_chu']"
 
 
+def test_a_list_loads_neither_numba_nor_files_nor_scipy(call):
+    told = call(
+        "-c",
+        "import sys; from fastcube.cli import group; group.main(['list'], standalone_mode=False)\n"
+        "print([m for m in ('numba', 'h5py', 'scipy', 'matplotlib') if m in sys.modules])",
+    )
+    assert told.stdout.splitlines()[-1] == "[]"
+
+
 def test_names_are_offered_without_any_import(call):
     told = call(
         "-c",
