@@ -9,7 +9,6 @@ import gc
 import numpy as np
 import pytest
 from helpers.compiled import is_default, is_package_kernel
-from hypothesis import settings
 
 from fastcube.kernels.machine.jit import Kernel
 from fastcube.kernels.tally.layout import Layout
@@ -17,10 +16,6 @@ from fastcube.kernels.tally.layout import Layout
 # Compiling makes millions of objects beside all modules and tests, which stay: going through them again and again took 22 s of
 # 292 s of CPU.
 gc.set_threshold(500_000, 10, 10)
-
-# Property-based tests try the same examples each time and keep no files.
-settings.register_profile("fastcube", derandomize=True, database=None, deadline=None, max_examples=60)
-settings.load_profile("fastcube")
 
 GUARD = 512
 #: No sum of a test's counts comes out so.

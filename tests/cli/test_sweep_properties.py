@@ -4,8 +4,8 @@ import json
 
 import click
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from helpers.properties import given
+from helpers.properties import strategies as st
 
 from fastcube.cli.run import command
 from fastcube.cli.sweep import parse_runs

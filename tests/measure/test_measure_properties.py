@@ -5,8 +5,8 @@ import json
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from helpers.properties import given
+from helpers.properties import strategies as st
 
 from fastcube.cli.options import parse_axes
 from fastcube.errors import ParameterError, TrialOverlapError

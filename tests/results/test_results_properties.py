@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 from helpers.printed_estimates import check_printed
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from helpers.properties import given, settings
+from helpers.properties import strategies as st
 
 from fastcube.errors import TrialOverlapError
 from fastcube.kernels.tally.layout import Counter, Extreme, Layout
