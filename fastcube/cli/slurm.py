@@ -6,69 +6,70 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from ..errors import ParameterError, check_range, parse_count, short_repr
-from . import completion, options, sweep
+from ..errors import ParameterError, check_range, parse_count, plain_text, short_repr
+from . import completion, options, print_message, sweep
+from .job_scripts import Job, WarmUp, array_script, dask_script, mpi_script
+
+if TYPE_CHECKING:
+    from ..measure.goal import Goal
+    from ..measure.study import Study, Value
+
+    Measured = tuple[Study, list[dict[str, Value]], Goal]
 
 _TIME = re.compile(r"\d+(:\d{1,2}){0,2}|\d+-\d{1,2}(:\d{1,2}){0,2}")
 
-_SCRIPT = """\
-#!/bin/bash
-# {study}: {trials} of each point in {array} shards, one task each.  Submit with: sbatch THIS_FILE
-#SBATCH --job-name={name}
-#SBATCH --array=0-{last}{throttle}
-#SBATCH --time={time}
-#SBATCH --cpus-per-task={cpus}
-#SBATCH --requeue
-#SBATCH --open-mode=append
-#SBATCH --output={name}-%A_%a.log
-#SBATCH --signal=B:USR1@{margin}
-{directives}
-# The partition is fixed here, so resubmitting two of {array} tasks (sbatch --array=3,17 THIS_FILE) keeps it.
-export OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
-export FASTCUBE_CACHE_DIR="${{FASTCUBE_CACHE_DIR:-${{TMPDIR:-/tmp}}/fastcube-$(id -u)}}"  # local: each node compiles once
-# At preemption and scancel Slurm sends TERM to the driver too: this shell must only outlive it, not end before it.
-trap : TERM
-# USR1 comes to this shell alone, {margin} s before the time limit; the driver then writes its checkpoint and exits 75.
-trap 'kill -USR1 $driver 2> /dev/null' USR1
-{fastcube} run {study} --shard "$SLURM_ARRAY_TASK_ID/{array}"{run} --progress lines &
-driver=$!
-wait $driver; code=$?
-while kill -0 $driver 2> /dev/null; do wait $driver; code=$?; done  # a trapped signal ends wait early
-wait $driver 2> /dev/null; last=$?
-[ $last -ne 127 ] && code=$last
-# 75 means in order, work remains; 138 that USR1 came before the driver listened.  Nothing else is requeued: after scancel
-# that would raise the dead.
-case $code in 75 | 138) scontrol requeue "$SLURM_ARRAY_JOB_ID"_"$SLURM_ARRAY_TASK_ID" ;; esac
-exit $code
+#: Seconds that a task must have besides the margin: Slurm looks at time limits once a minute, and a cold start compiles.
+_LEAST_SECONDS = 120
 
-# When all tasks are done:
-{after}"""
+#: Options of sbatch that the script sets, and what to use instead.
+_OWNED = {
+    "array": "--array and --at-once",
+    "cpus-per-task": "--cpus",
+    "job-name": "the name that the script gives",
+    "mem": "--mem",
+    "mem-per-cpu": "--mem",
+    "no-requeue": "none: the script requeues its tasks",
+    "ntasks": "--engine mpi --ranks",
+    "open-mode": "the log that the script writes",
+    "output": "the log that the script writes",
+    "requeue": "none: the script requeues its tasks",
+    "signal": "--margin",
+    "time": "--time",
+}
+_SHORT = {"a": "array", "c": "cpus-per-task", "J": "job-name", "n": "ntasks", "o": "output", "t": "time"}
 
-_MERGE_SCRIPT = """\
-#   {fastcube} status {output}-*.h5
-#   {fastcube} merge {output}-*.h5 -o {output}.h5
-"""
+#: Tasks that an array may have at most sites (Slurm's MaxArraySize is 1001 unless a site raises it).
+_USUAL_ARRAY = 1000
 
 
-def _sweep_outputs(path: str, array: int, given: Mapping[str, object]) -> list[str]:
-    """The outputs of a sweep's runs, without ``.h5``, each run checked as a shard.
-
-    Raises ParameterError, also where what a run has of its own was ``given`` beside the file.
-    """
-    from .run import command, prepare_sweep
-
-    for name, value in given.items():
-        if value:
-            raise ParameterError(f"{name} must stand in {path}, where each run has its own")
-    runs = prepare_sweep(command.make_context("run", [path, "--shard", f"0/{array}"]), path)
-    return [one.output.removesuffix(".h5").removesuffix("-0") for one in runs]
+def _check_directives(directives: tuple[str, ...]) -> None:
+    """Raise ParameterError for what is no option of sbatch, or one that the script sets itself."""
+    for text in directives:
+        if not text.startswith("-"):
+            raise ParameterError(
+                f"sbatch must be an option of sbatch, such as --account=physics, got {plain_text(text)}"
+            )
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise ParameterError(f"sbatch must be an option of sbatch, got {plain_text(text)} ({error})") from None
+        for word in words:
+            if word.startswith("--"):
+                name = word[2:].partition("=")[0]
+                # sbatch takes the beginning of a name for the name
+                owned = (
+                    name if name in _OWNED else next((o for o in _OWNED if len(name) > 2 and o.startswith(name)), "")
+                )
+            else:
+                owned = _SHORT.get(word[1:2], "") if word.startswith("-") else ""
+            if owned:
+                raise ParameterError(f"sbatch must not set {owned}, got {plain_text(text)}; use {_OWNED[owned]}")
 
 
 def _parse_time_limit(time: str) -> int:
@@ -90,9 +91,28 @@ def _parse_time_limit(time: str) -> int:
 
 @click.command("slurm")
 @click.argument("study", shell_complete=completion.complete_studies)
-@click.option("--array", type=int, required=True, metavar="N", help="Number of tasks, each one shard.")
+@click.option("--array", type=int, metavar="N", help="Number of shards; each is one task unless --tasks is given.")
+@click.option(
+    "--tasks", type=int, metavar="K", help="Number of tasks, each of which takes every K-th shard; by default N."
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["threads", "mpi", "dask"]),
+    default="threads",
+    show_default=True,
+    help="An array of tasks with threads, or one job with MPI or Dask.",
+)
+@click.option("--ranks", type=int, metavar="R", help="Number of MPI ranks, or of Dask workers.")
 @click.option("--time", default="01:00:00", show_default=True, help="Time limit of a task, as Slurm takes it.")
-@click.option("--cpus", type=int, default=1, show_default=True, help="Processors of a task; as many worker threads.")
+@click.option(
+    "--cpus",
+    type=int,
+    metavar="C",
+    help="Processors of a task; as many worker threads.  [default: 1, or the whole node]",
+)
+@click.option(
+    "--mem", metavar="SIZE", help="Memory of a task, such as 2G; by default a quarter more than was measured."
+)
 @click.option("--at-once", type=int, metavar="K", help="Run at most K tasks at a time.")
 @click.option(
     "--margin", type=int, default=60, show_default=True, metavar="S", help="Seconds before the time limit to stop in."
@@ -100,87 +120,218 @@ def _parse_time_limit(time: str) -> int:
 @click.option(
     "--sbatch", multiple=True, metavar="OPTION", help="Further line for sbatch, such as --account=physics.  Repeat."
 )
+@click.option(
+    "--setup", multiple=True, metavar="LINE", help='Line of the shell to begin with, "module load python".  Repeat.'
+)
+@click.option("--python", metavar="PATH", help="Python that runs fastcube; by default the one that prints the script.")
 @click.option("--trials", metavar="T", help="Trials a point, such as 1e9.")
+@click.option("--precision", "--relative", "--events", "target", hidden=True)
 @options.points
 @click.option("--seed", default="0", metavar="S", show_default=True)
 @click.option("-o", "--output", metavar="NAME", help="Shards are NAME-I.h5; by default STUDY, or STUDY-GRID.")
-def command(
-    study: str,
-    array: int,
-    time: str,
-    cpus: int,
-    at_once: int | None,
-    margin: int,
-    sbatch: tuple[str, ...],
-    trials: str | None,
-    axes: tuple[str, ...],
-    grid: str | None,
-    seed: str,
-    output: str | None,
-) -> None:
-    """Print a job-array script for a study or a TOML file of runs: checkpointed, requeued, safe to resubmit in part."""
+def command(study: str, **given: Any) -> None:
+    """Print a job script for a study or a TOML file of runs: checkpointed, requeued, safe to resubmit in part."""
+    if given["target"] is not None:
+        raise ParameterError(
+            "a job needs a number of trials: `fastcube status FILE --relative 1%` says how many to ask for"
+        )
+    _check_sizes(given)
+    for what in ("output", "mem", "python", "setup", "sbatch"):
+        for text in given[what] if isinstance(given[what], tuple) else [given[what] or ""]:
+            if not text.isprintable():
+                raise ParameterError(f"{what} must be printable text on one line, got {short_repr(text)}")
+    _check_directives(given["sbatch"])
+    python = given["python"] or sys.executable
+    if sweep.is_sweep(study):
+        values, measured = _sweep_values(study, given)
+    else:
+        values, measured = _study_values(study, given)
+    for what, text in (("study", values["study"]), ("python", python)):
+        if not text.isprintable():
+            raise ParameterError(f"{what} must have a printable path on one line, got {short_repr(text)}")
+    takes_node = any(word.startswith("--exclusive") for text in given["sbatch"] for word in text.split())
+    cpus = given["cpus"] or (None if takes_node and given["engine"] == "threads" else 1)
+    job = Job(
+        **values,
+        python=shlex.quote(python),
+        time=given["time"],
+        margin=given["margin"],
+        cpus=cpus,
+        memory=_memory_option(given, [one for one, _, _ in measured], cpus),
+        directives=list(given["sbatch"]),
+        setup=list(given["setup"]),
+        comments=_cost_comments(measured, given, cpus),
+    )
+    if given["engine"] == "threads":
+        array, tasks = given["array"], given["tasks"] or given["array"]
+        if tasks > _USUAL_ARRAY:
+            print_message(
+                f"fastcube: most clusters take arrays of at most {_USUAL_ARRAY} tasks (MaxArraySize of `scontrol show config`); "
+                f"--tasks {_USUAL_ARRAY} gives each task {-(-array // _USUAL_ARRAY)} shards"
+            )
+        script = array_script(job, array, tasks, given["at_once"])
+    else:
+        script = (mpi_script if given["engine"] == "mpi" else dask_script)(job, given["ranks"])
+    click.echo(script, nl=False)
+
+
+def _check_sizes(given: dict[str, Any]) -> None:
+    """Raise ParameterError for numbers and times out of range."""
     from ..measure.goal import MOST_SHARDS
 
-    check_range("array", array, 1, MOST_SHARDS)
-    check_range("cpus", cpus, 1, 4096)
-    check_range("margin", margin, 1, 86400)
-    if at_once is not None:
-        check_range("at-once", at_once, 1, array)
-    if _parse_time_limit(time) <= margin:
-        raise ParameterError(f"time must be longer than the margin of {margin} s, got {time}")
-    number = parse_count("seed", seed)
-    check_range("seed", number, 0, 2**63 - 1)
-    for what, text in (("output", output or ""), *(("sbatch", option) for option in sbatch)):
-        if not text.isprintable():
-            raise ParameterError(f"{what} must be printable text on one line, got {short_repr(text)}")
-    task = '"$SLURM_ARRAY_TASK_ID"'
-    values: dict[str, Any] = {
-        "array": array,
-        "last": array - 1,
-        "time": time,
-        "cpus": cpus,
-        "margin": margin,
-        "throttle": "" if at_once is None else f"%{at_once}",
-        "directives": "".join(f"#SBATCH {option}\n" for option in sbatch),
-        "fastcube": f"{shlex.quote(sys.executable)} -P -m fastcube",
-    }
-    if sweep.is_sweep(study):
-        seeded = click.get_current_context().get_parameter_source("seed") is ParameterSource.COMMANDLINE
-        given = {"trials": trials, "set": axes, "grid": grid, "output": output, "seed": seeded}
-        names = _sweep_outputs(study, array, given)
-        values |= {
-            "study": shlex.quote(os.path.abspath(study)),  # noqa: PTH100
-            "name": f"fastcube-{Path(study).stem}",
-            "trials": "the trials",
-            "run": "",
-        }
+    if given["engine"] == "threads":
+        if given["array"] is None:
+            raise click.UsageError("Missing option '--array'.")
+        check_range("array", given["array"], 1, MOST_SHARDS)
+        tasks = given["array"] if given["tasks"] is None else given["tasks"]
+        check_range("tasks", tasks, 1, given["array"])
+        if given["at_once"] is not None:
+            check_range("at-once", given["at_once"], 1, tasks)
+        unused = ["ranks"]
     else:
-        names, of_study = _script_values(study, trials, axes, grid, number, output, task)
-        values |= of_study
-    after = "".join(_MERGE_SCRIPT.format(fastcube=values["fastcube"], output=shlex.quote(name)) for name in names)
-    click.echo(_SCRIPT.format(**values, after=after), nl=False)
+        if given["ranks"] is None:
+            raise click.UsageError("Missing option '--ranks'.")
+        check_range("ranks", given["ranks"], 2 if given["engine"] == "mpi" else 1, 100_000)
+        unused = ["array", "tasks", "at_once"]
+    for name in unused:
+        if given[name] is not None:
+            raise ParameterError(f"{name.replace('_', '-')} is not an option of engine {given['engine']}")
+    if given["cpus"] is not None:
+        check_range("cpus", given["cpus"], 1, 4096)
+    if given["mem"] is not None and not re.fullmatch(r"\d+[KMGT]?", given["mem"]):
+        raise ParameterError(f"mem must be a number of MiB or a size such as 2G, got {plain_text(given['mem'])}")
+    check_range("margin", given["margin"], 1, 86400)
+    least = given["margin"] + _LEAST_SECONDS
+    if _parse_time_limit(given["time"]) < least:
+        raise ParameterError(
+            f"time must be longer than the margin of {given['margin']} s by {_LEAST_SECONDS} s or more, got {given['time']}"
+        )
+    check_range("seed", parse_count("seed", given["seed"]), 0, 2**63 - 1)
 
 
-def _script_values(
-    study: str, trials: str | None, axes: tuple[str, ...], grid: str | None, number: int, output: str | None, task: str
-) -> tuple[list[str], dict[str, Any]]:
-    """The output's name, and what the script says of one study.  Raises ParameterError."""
+def _memory_option(given: dict[str, Any], studies: list[Study], cpus: int | None) -> str:
+    """The option of sbatch that asks for memory."""
+    from ..results.memory import is_measured, needed_memory
+
+    of_ranks = given["engine"] != "threads"
+    if given["mem"] is not None:
+        return f"--mem-per-cpu={given['mem']}" if of_ranks else f"--mem={given['mem']}"
+    if cpus is None:
+        return "--mem=0"  # the whole node's
+    workers = 1 if given["engine"] == "mpi" else cpus
+    need = max(needed_memory(study.name, workers) for study in studies)
+    for study in studies:
+        if not is_measured(study.name):
+            print_message(
+                f"fastcube: memory of {study.name} was not measured; the script asks for {need} MiB, see --mem"
+            )
+    return f"--mem-per-cpu={-(-need // cpus)}M" if of_ranks else f"--mem={need}M"
+
+
+def _cost_comments(measured: list[Measured], given: dict[str, Any], cpus: int | None) -> list[str]:
+    """What the job takes, measured here and now; a warning where it is more than the time limit."""
+    from ..running.engines import check_set_ups, kernels_to_compile
+    from ..running.planning import measured_seconds, seconds_text
+
+    total = 0.0
+    for study, points, goal in measured:
+        if kernels_to_compile(study, points):
+            print_message("fastcube: compiling, once: some seconds each kernel")
+        check_set_ups(study, points)
+        seconds = measured_seconds(study, points)
+        total += sum(goal.trials_at(point) * each for point, each in zip(points, seconds, strict=True))
+    if given["engine"] == "threads":
+        at_once, unit = given["tasks"] or given["array"], "task"
+    else:
+        at_once, unit = max(1, given["ranks"] - (given["engine"] == "mpi")), "job"
+    wall = total / at_once / (cpus or 1)
+    if wall > _parse_time_limit(given["time"]) - given["margin"]:
+        print_message(
+            f"fastcube: a {unit} takes {seconds_text(wall)}, more than --time {given['time']}: it will be requeued until it is "
+            "done; more shards or processors make it shorter"
+        )
+    hours = f"{total / 3600:,.3g}" if total < 3.6e6 else f"{total / 3600:,.0f}"
+    each = "a node" if cpus is None else "1 processor" if cpus == 1 else f"{cpus} processors"
+    share = f"on one processor of {each}" if cpus is None else f"with {each}"
+    return [
+        f"It takes {hours} CPU hours in all, measured where the script was made: {seconds_text(wall)} per {unit} {share}."
+    ]
+
+
+def _job_name(text: str) -> str:
+    return "fastcube-" + re.sub(r"[^A-Za-z0-9._-]+", "-", text)
+
+
+def _sweep_values(path: str, given: dict[str, Any]) -> tuple[dict[str, Any], list[Measured]]:
+    """The script's values for the runs of a sweep file, each checked.
+
+    Raises ParameterError, also where an option that each run has of its own was given beside the file.
+    """
+    from .run import command as run_command
+    from .run import prepare_sweep
+
+    seeded = click.get_current_context().get_parameter_source("seed") is ParameterSource.COMMANDLINE
+    own = {**{name: given[name] for name in ("trials", "grid", "output")}, "set": given["axes"], "seed": seeded}
+    for name, value in own.items():
+        if value:
+            raise ParameterError(f"{name} must stand in {plain_text(path)}, where each run has its own")
+    shard = [] if given["array"] is None else ["--shard", f"0/{given['array']}"]
+    runs = prepare_sweep(run_command.make_context("run", [path, *shard]), path)
+    endings = (".h5", "-0") if shard else (".h5",)
+    names = [one.output for one in runs]
+    for ending in endings:
+        names = [name.removesuffix(ending) for name in names]
+    if (adaptive := next((one for one in runs if one.goal.adaptive), None)) is not None:
+        raise ParameterError(
+            f"{adaptive.study.name} of {plain_text(path)} needs a number of trials in a job, not a target"
+        )
+    values = {
+        "study": shlex.quote(os.path.abspath(path)),  # noqa: PTH100
+        "name": _job_name(Path(path).stem),
+        "trials": "the trials",
+        "run": "",
+        "outputs": names,
+        "names_output": False,
+        "warm_ups": [WarmUp(_full_name(one.options["study"], one.study), _point_options(one.options)) for one in runs],
+    }
+    return values, [(one.study, one.points, one.goal) for one in runs]
+
+
+def _full_name(typed: str, study: Study) -> str:
+    """How a job finds a study: by its name, or by the whole path of its file and its name there."""
+    if study.path is None:
+        return shlex.quote(typed)
+    return shlex.quote(study.path if typed.endswith(".py") else f"{study.path}:{typed.rpartition(':')[2]}")
+
+
+def _point_options(given: dict[str, Any]) -> str:
+    grid = "" if given["grid"] is None else f" --grid {shlex.quote(given['grid'])}"
+    return grid + "".join(f" --set {shlex.quote(text)}" for text in given["axes"])
+
+
+def _study_values(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], list[Measured]]:
+    """The script's values for one study.  Raises ParameterError."""
     from ..measure import registry
     from ..measure.goal import make_goal
     from ..measure.grid import build_points
 
+    grid = given["grid"]
     chosen = registry.study(study)
-    goal = make_goal(chosen, chosen.grid(grid), trials=trials)
-    build_points(chosen, options.parse_axes(axes), grid)
-    name = output or options.default_name(chosen, grid)
-    sets = "" if grid is None else f" --grid {shlex.quote(grid)}"
-    sets += "".join(f" --set {shlex.quote(text)}" for text in axes)
-    full = study if chosen.path is None else chosen.path + study.partition(".py")[2]
+    goal = make_goal(chosen, chosen.grid(grid), trials=given["trials"])
+    points = build_points(chosen, options.parse_axes(given["axes"]), grid)
+    name = given["output"] or options.default_name(chosen, grid)
+    folder = Path(name).parent
+    if not folder.is_dir():
+        raise ParameterError(f"output folder {plain_text(str(folder))} does not exist")
     each = "" if goal.each else f" --trials {goal.trials}"
-    trials_text = "the grid's trials" if goal.each else f"trials 0 .. {goal.trials} - 1"
-    return [name], {
-        "study": shlex.quote(full),
-        "name": f"fastcube-{chosen.name}",
-        "trials": trials_text,
-        "run": f" -o {shlex.quote(name)}-{task}.h5{sets}{each} --seed {number}",
+    where, full = _point_options(given), _full_name(study, chosen)
+    values = {
+        "study": full,
+        "name": _job_name(chosen.name),
+        "trials": "the grid's trials" if goal.each else f"trials 0 .. {goal.trials} - 1",
+        "run": f"{where}{each} --seed {parse_count('seed', given['seed'])}",
+        "outputs": [name],
+        "names_output": True,
+        "warm_ups": [WarmUp(full, where)],
     }
+    return values, [(chosen, points, goal)]

@@ -108,7 +108,7 @@ def study(name: str | Study, path: str | None = None) -> Study:
     if not isinstance(name, str):
         raise ParameterError(f"study must be a Study, the name of one or a Python file, got {short_repr(name)}")
     if path is None:
-        file, _, wanted = name.partition(":")
+        file, _, wanted = (name, "", "") if name.endswith(".py") else name.rpartition(":")
         if file.endswith(".py"):
             if not os.path.isfile(file):  # noqa: PTH113  (False, too, for names that no system takes)
                 raise ParameterError(f"{plain_text(file)} does not exist")

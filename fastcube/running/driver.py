@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
+import os
 import queue
+import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -31,7 +33,7 @@ from ..measure.study import Study, Value, point_text
 from ..measure.tally import Tally, count_trials
 from ..results.output import OutputFile
 from ..results.processors import check_thread_settings
-from ..results.provenance import provenance
+from ..results.provenance import package_version, provenance
 from ..results.results import Results
 from ..results.rounding import estimate_text
 from ..results.size import check_size
@@ -385,6 +387,8 @@ def run_study(
             driver = _Driver(
                 study, results, [dict(p) for p in points], goal, on, save, deadline, report, wake, checkpoint
             )
+            if "SLURM_JOB_ID" in os.environ and report.style != "none":
+                report.print_line(_job_line(driver, output, engine_name))
             code = _run_driver(driver, output)
             if file is not None and code == WORK_REMAINS and not driver.has_begun_counting and file.note_idle_run():
                 raise EngineError(
@@ -392,6 +396,26 @@ def run_study(
                     "give it more time (--max-seconds, or the job's)"
                 )
     return results, code
+
+
+def _job_line(driver: _Driver, output: str | None, engine_name: str) -> str:
+    """The first line in a job's log: who computes what and where, and what the file holds already."""
+    variables = os.environ
+    job, task = variables["SLURM_JOB_ID"], ""
+    if "SLURM_ARRAY_TASK_ID" in variables:
+        job = f"{variables.get('SLURM_ARRAY_JOB_ID', job)}_{variables['SLURM_ARRAY_TASK_ID']}"
+        task = f"task {variables['SLURM_ARRAY_TASK_ID']}, "
+    shard = "" if driver.goal.shard is None else f"shard {driver.goal.shard[0]} of {driver.goal.shard[1]}, "
+    workers = driver.on.workers()
+    unit = "thread" if engine_name == "threads" else "worker"
+    done = driver._count_done()
+    wanted = done + sum(count_trials(of_point.todo) for of_point in driver.open)
+    share = f"{done:,} trials" if driver.goal.adaptive else f"{100 * done / max(1, wanted):.1f}%"
+    return (
+        f"{time.strftime('%Y-%m-%dT%H:%M:%S')}  fastcube {package_version()}, {driver.study.name}, {task}{shard}job {job} on "
+        f"{socket.gethostname()}, restart {variables.get('SLURM_RESTART_COUNT', '0')}, {workers} {unit}{'s' * (workers > 1)}; "
+        f"{output or 'no file'} holds {share}"
+    )
 
 
 def _run_driver(driver: _Driver, output: str | None) -> int:

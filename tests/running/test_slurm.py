@@ -58,11 +58,11 @@ def test_an_array_of_which_two_tasks_are_preempted_gives_the_undisturbed_result(
 
 
 def test_a_time_limit_requeues_and_a_cancel_does_not(slurm, tmp_path):
-    options = ("--trials", "1e9", "--set", "a=1", "--set", "work=3000", "--time", "2", "--margin", "60")
+    options = ("--trials", "1e9", "--set", "a=1", "--set", "work=3000", "--time", "3", "--margin", "60")
     job = submit(slurm, tmp_path, "--array", "1", *options)
     out = tmp_path / "toy-0.h5"
-    # Slurm looks at time limits twice a minute, so early enough is 30 to 60 s from the start
-    slurm.wait(lambda: "work remains; checkpoint written" in said(tmp_path, job, 0), seconds=120)
+    # Slurm looks at time limits twice a minute, so early enough is 60 to 120 s from the start
+    slurm.wait(lambda: "work remains; checkpoint written" in said(tmp_path, job, 0), seconds=200)
     before = sum(t.trials for _, t in open_results(out))
     assert before > 0
     slurm.wait(lambda: slurm.job(f"{job}_0").get("Restarts") == "1" and slurm.running(job))

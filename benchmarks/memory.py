@@ -1,0 +1,70 @@
+"""Memory of each study, as measured by the system: what ``fastcube slurm`` asks for and the table of docs/batch.md.
+
+``python benchmarks/memory.py`` measures all studies anew and writes ``data/memory.json``; ``--table`` prints the table.  Each
+figure is the largest resident memory of a whole process, in MiB: with an empty cache, with a warm one, and what
+each further worker adds, from four workers against one.  Every point of the first grid runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import fastcube as fc
+from fastcube.results.memory import MEMORY_FILE, memory_table
+from fastcube.results.provenance import cpu_name, library_versions
+
+TRIALS = 16
+
+
+def peak_memory(folder: str, *arguments: str) -> float:
+    """Largest resident memory of a command of fastcube, in MiB."""
+    child = os.fork()
+    if child == 0:
+        os.chdir(folder)
+        os.environ["FASTCUBE_CACHE_DIR"] = os.path.join(folder, "cache")  # noqa: PTH118
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.execv(sys.executable, [sys.executable, "-P", "-m", "fastcube", *arguments])
+    _, status, usage = os.wait4(child, 0)
+    if status:
+        raise SystemExit(f"fastcube {' '.join(arguments)} failed")
+    return usage.ru_maxrss / 1024
+
+
+def measure_study(name: str) -> dict[str, int]:
+    """The three figures of a study, at all points of its first grid."""
+    with tempfile.TemporaryDirectory() as folder:
+
+        def run(workers: int) -> float:
+            Path(folder, "r.h5").unlink(missing_ok=True)
+            options = ["--trials", str(TRIALS), "--workers", str(workers), "--progress", "none"]
+            return peak_memory(folder, "run", name, *options, "-o", "r.h5")
+
+        cold, one, four = run(1), run(1), run(4)
+    return {"cold": round(cold), "warm": round(one), "worker": max(0, round((four - one) / 3))}
+
+
+def main() -> None:
+    """Measure, or print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--table", action="store_true", help="print the table of what was measured")
+    parser.add_argument("studies", nargs="*", help="measure these anew; by default all")
+    given = parser.parse_args()
+    known = json.loads(MEMORY_FILE.read_text()) if MEMORY_FILE.exists() else {"studies": {}}
+    if not given.table:
+        for name in given.studies or fc.study_names():
+            known["studies"][name] = measure_study(name)
+            print(name, known["studies"][name], flush=True)
+            versions = {library: library_versions()[library] for library in ("numba", "numpy")}
+            known = {"processor": cpu_name(), "libraries": versions, "studies": known["studies"]}
+            MEMORY_FILE.write_text(json.dumps(known, indent=1) + "\n")
+    print(memory_table())
+
+
+if __name__ == "__main__":
+    main()
