@@ -1,0 +1,103 @@
+"""Write the tables of pages from kept results: ``python docs/tables.py``; a test asks that this changes nothing.
+
+A page marks the place of a table by ``<!-- table NAME -->`` and ``<!-- end of table -->``; ``TABLES`` makes each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from sheets import load_results
+
+import fastcube as fc
+from fastcube.results.rounding import estimate_texts
+from fastcube.studies.networks.survival import compare_with_hypercube
+
+_MARK = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(?=<!-- end of table -->)", re.DOTALL)
+
+#: The rules of docs/rules.md, in its order.
+_RULES = ("route", "route1", "sidetrack", "a1", "dfs", "route3", "levels", "vectors")
+
+#: Numbers of faulty nodes of docs/rules.md.
+_FAULTS = (5, 10, 20, 50, 100)
+
+
+def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _networks(name: str, n: int, faults: Sequence[int], statistic: str) -> str:
+    """A row a network, by degree; a difference to the hypercube whose interval holds 0 is not told."""
+    results = load_results(name)
+    known = fc.families()
+    names = dict.fromkeys(str(point["network"]) for point, _ in results if point["n"] == n)
+    columns = []
+    for f in faults:
+        found = [results.estimate(statistic, network=name, n=n, f=f) for name in names]
+        texts = estimate_texts(found)
+        if statistic == "connected_diff":
+            same = [compare_with_hypercube(e).startswith("not") for e in found]
+            texts = ["not distinguished" if even else text for even, text in zip(same, texts, strict=True)]
+        columns.append(dict(zip(names, texts, strict=True)))
+    order = sorted(names, key=lambda name: known[name].degree(n))
+    shown = [name for name in order if statistic == "connected" or name != "hypercube"]
+    rows = [[str(known[x].degree(n)), str(known[x].links(n)), x, *(column[x] for column in columns)] for x in shown]
+    return _markdown(["degree", "links", "network", *(f"f = {f}" for f in faults)], rows)
+
+
+def _rules(statistic: str, scale: float, digits: int) -> str:
+    """A row a rule; nothing where no message was delivered, or the rule does not have the statistic."""
+    results = load_results("rivals")
+    rows = []
+    for rule in _RULES:
+        name = f"{rule}_{statistic}"
+        if name in {s.name for s in results.study.statistics}:
+            found = [results.estimate(name, n=10, f=f) for f in _FAULTS]
+            rows.append([rule.upper(), *(f"{scale * e.value:.{digits}f}" if e.value == e.value else "" for e in found)])
+    return _markdown(["rule", *(f"f = {f}" for f in _FAULTS)], rows)
+
+
+def _status(statistic: str, digits: int) -> str:
+    """A row a kind of words."""
+    results = load_results("rivals-status")
+    kinds = {
+        "unsafe": "FIND_UNSAFE",
+        "wu_fernandez": "marking of Wu & Fernandez",
+        "levels": "safety levels",
+        "vectors": "safety vectors",
+    }
+    rows = [
+        [words, *(f"{results.estimate(f'{kind}_{statistic}', n=10, f=f).value:.{digits}f}" for f in _FAULTS)]
+        for kind, words in kinds.items()
+    ]
+    return _markdown(["status", *(f"f = {f}" for f in _FAULTS)], rows)
+
+
+#: What makes each table, by the name in its page.
+TABLES: dict[str, Callable[[], str]] = {
+    "networks-8": lambda: _networks("survival", 8, (32, 64, 96, 128), "connected"),
+    "networks-8-difference": lambda: _networks("survival", 8, (32, 64, 96, 128), "connected_diff"),
+    "networks-9": lambda: _networks("survival-nine", 9, (64, 128, 192), "connected"),
+    "networks-9-difference": lambda: _networks("survival-nine", 9, (64, 128, 192), "connected_diff"),
+    "networks-12": lambda: _networks("survival-sizes", 12, (1024, 2048), "connected"),
+    "networks-12-difference": lambda: _networks("survival-sizes", 12, (1024, 2048), "connected_diff"),
+    "rules-delivered": lambda: _rules("delivered", 100, 3),
+    "rules-minimal": lambda: _rules("minimal", 100, 3),
+    "rules-extra": lambda: _rules("extra", 1, 5),
+    "rules-refused": lambda: _rules("refused", 100, 3),
+    "rules-safe": lambda: _status("safe", 5),
+    "rules-rounds": lambda: _status("rounds", 2),
+}
+
+
+def write_tables(text: str) -> str:
+    """The text of a page with its tables made anew."""
+    return _MARK.sub(lambda found: f"{found[1]}\n{TABLES[found[2]]()}\n", text)
+
+
+if __name__ == "__main__":
+    for page in Path(__file__).parent.glob("*.md"):
+        page.write_text(write_tables(page.read_text()))

@@ -1,0 +1,53 @@
+"""Tables of pages are those of the kept results, and the sentences about them hold."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import fastcube as fc
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+TWISTS = ("crossed", "locally-twisted", "moebius0", "moebius1", "twisted")
+
+
+@pytest.fixture
+def tables(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    import tables
+
+    yield tables
+    for name in ("tables", "sheets"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("page", ["networks.md"])
+def test_tables_are_made_from_kept_results(tables, page):
+    text = (DOCS / page).read_text()
+    assert tables.write_tables(text) == text
+
+
+def test_sentences_about_networks(tables):
+    words = {}
+    for name in ("networks-8-difference", "networks-9-difference", "networks-12-difference"):
+        for line in tables.TABLES[name]().splitlines()[2:]:
+            _, _, network, *cells = [cell.strip() for cell in line.strip("| ").split("|")]
+            words.setdefault(network, []).extend(cells)
+    assert {cell for name in TWISTS for cell in words[name]} == {"not distinguished"}
+    for name in ("folded", "enhanced-2"):
+        assert all(cell == "not distinguished" or cell.startswith("0.") for cell in words[name])
+    assert [cell.startswith("0.") for cell in words["balanced"]] == [False, False, True, True]  # f = 32, 64, 96, 128
+    mine, theirs = (fc.exact_survival(name, 4).nodes for name in ("moebius1", "hypercube"))
+    assert [f for f, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a < b] == [6]
+    rate = 0.102939  # R = sum over f of connected sets p^f (1 - p)^(16 - f)
+    sign = [
+        sum((a - b) * p**f * (1 - p) ** (16 - f) for f, (a, b) in enumerate(zip(mine, theirs, strict=True)))
+        for p in (rate - 1e-6, rate + 1e-6)
+    ]
+    assert sign[0] < 0 < sign[1]
+
+
+@pytest.mark.kernels
+def test_the_balanced_hypercube_is_behind_where_the_page_says():
+    results = fc.run("survival", network="balanced", n=6, f=40, links=0, trials=20_000)
+    assert results.estimate("connected_diff", network="balanced").high < 0
