@@ -211,7 +211,10 @@ def iter_compiled_functions(
 
 
 def _iter_methods(value: Any, counts: Callable[[str], bool]) -> Iterator[FunctionType]:
-    """The methods of a class, or of an Enum member's class, that are defined in modules that count."""
+    """The methods of classes and of Enum members' classes, alone or in a tuple or list, that are defined in modules that count."""
+    if type(value) in {tuple, list}:
+        for part in value:
+            yield from _iter_methods(part, counts)
     kind = type(value) if isinstance(value, enum.Enum) else value
     for base in kind.__mro__ if isinstance(kind, type) else ():
         for function in iter_class_functions(base) if counts(base.__module__) else ():

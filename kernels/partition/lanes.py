@@ -36,6 +36,11 @@ _HI = TWO_PARTITION.counter("hi")
 # Noted pairs that are entered in the rows at a time: 4 KiB, so that they and the rows stay in the first cache.
 _MAX_NOTED = 64
 
+#: Most faults at which a label's last six bits are looked up before it is searched for (measured: 1.08 times as fast at
+#: n = 10, f = 16; slower at n = 12, f = 64, where the bits tell little and the search is well predicted).
+_FILTERED = np.uint64(24)
+_LAST_BIT = np.uint64(63)
+
 
 # ---------------------------------------------------------------- 1. filter
 
@@ -82,12 +87,17 @@ def _redraw_repeats(key, t, n, f, labels, column, lanes):
     # unsigned: Numba looks at each signed index whether it counts from the end, an eighth of all time at n = 8, f = 8
     at, step, wanted = np.uint64(column), np.uint64(lanes), np.uint64(f)
     taken = ZERO
+    seen = ZERO  # bit i: a label that is i modulo 64
     j = ZERO
     while taken < wanted:
         x = np.uint64(labels[at + j * step]) if j < wanted else node_label(key, t, np.int64(j), n)
-        i = ZERO
-        while i < taken and np.uint64(labels[at + i * step]) != x:
-            i += ONE
+        mark = ONE << (x & _LAST_BIT)
+        i = taken
+        if seen & mark != ZERO or wanted > _FILTERED:
+            i = ZERO
+            while i < taken and np.uint64(labels[at + i * step]) != x:
+                i += ONE
+        seen |= mark
         if i == taken:
             labels[at + taken * step] = x
             taken += ONE

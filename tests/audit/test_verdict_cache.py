@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 
 import pytest
 from helpers.processes import run_in_process
@@ -11,6 +12,7 @@ from helpers.processes import run_in_process
 from fastcube.audit import cache, ledgers
 from fastcube.audit.claims import Effort
 from fastcube.audit.deciding import decide_claims
+from fastcube.results import provenance
 
 WRONG = (None, True, -1, "\x1b[2J", [], {"a": 1})
 
@@ -53,6 +55,44 @@ def test_other_sources_and_other_libraries_have_other_verdicts(claim, entry, mon
             assert cache.load_verdict(claim, quick=True) is None
     cache._code_fingerprint.cache_clear()
     assert cache.load_verdict(claim, quick=True) is not None
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    """The one source of a package that takes the place of ours."""
+
+    def forget():
+        for function in (provenance._hash_source_files, provenance.hash_sources, cache._code_fingerprint):
+            function.cache_clear()
+
+    file = tmp_path / "package" / "decider.py"
+    file.parent.mkdir()
+    file.write_text("one")
+    forget()
+    with monkeypatch.context() as patch:
+        patch.setattr(provenance, "PACKAGE", file.parent)
+        yield file
+    forget()
+
+
+def test_a_verdict_during_which_a_source_was_edited_is_not_stored(claim, tmp_path, sources):
+    report = claim.report(Effort(quick=True))
+    assert cache.load_verdict(claim, quick=True) is None
+    sources.write_text("two")
+    sources.write_text("one")  # undone: a worker may have imported it in between
+    os.utime(sources, ns=(1, 1))  # a clock may be too coarse to tell
+    cache.store_verdict(claim, report)
+    assert list(tmp_path.glob("verdicts/*")) == []
+
+
+def test_a_verdict_after_an_edit_has_another_name(claim, tmp_path, sources):
+    report = claim.report(Effort(quick=True))
+    cache.store_verdict(claim, report)
+    assert cache.load_verdict(claim, quick=True) is not None
+    sources.write_text("two")
+    for function in (provenance._hash_source_files, provenance.hash_sources, cache._code_fingerprint):
+        function.cache_clear()  # as in a new process
+    assert cache.load_verdict(claim, quick=True) is None
 
 
 def test_code_from_elsewhere_is_not_kept(claim, tmp_path):

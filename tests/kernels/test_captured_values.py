@@ -9,6 +9,7 @@ import runpy
 import subprocess
 import sys
 import threading
+from enum import Enum
 from pathlib import Path
 from types import ModuleType
 
@@ -18,6 +19,7 @@ from helpers.processes import CLEAN_ENVIRONMENT, FASTCUBE
 
 import fastcube as fc
 from fastcube.errors import StudyMismatchError
+from fastcube.kernels.machine import captured_values, content
 from fastcube.measure import fingerprint
 from fastcube.measure.fingerprint import hash_functions
 from fastcube.running.engines import StudyReference
@@ -183,6 +185,34 @@ def test_every_value_that_is_frozen_counts(monkeypatch):
 
 def test_values_that_differ_have_other_fingerprints():
     assert len({json.dumps(hash_functions(made(value))) for value in VALUES}) == len(VALUES)
+
+
+def enumeration(number, weight=lambda self: 1):
+    return Enum("Colour", {"RED": number, "weight": weight})
+
+
+def helper_class(rule, limit=5):
+    return type("Rule", (), {"rule": rule, "limit": limit, "__module__": __name__})
+
+
+def describe_captured(kind):
+    """What a trial that closes over ``kind`` compiles in."""
+    found = captured_values.iter_compiled_functions([made((kind,))], lambda module: module == __name__)
+    return [(content.hash_bytecode(function.__code__), values) for function, values in found]
+
+
+def test_an_enums_values_and_a_classs_methods_count():
+    one, two = enumeration(1), enumeration(2)
+    kinds = [one, two, enumeration(1, lambda self: 2), one.RED, two.RED]
+    kinds += [helper_class(lambda self: 1), helper_class(lambda self: 2), helper_class(lambda self: 1, limit=6)]
+    texts = {json.dumps(describe_captured(kind)) for kind in kinds for _ in range(2)}
+    assert len(texts) == len(kinds)
+
+
+def test_a_class_that_refers_to_itself_has_a_text():
+    kind = helper_class(lambda self: 1)
+    kind.parts = (kind, 1)
+    assert captured_values.format_value(kind) == captured_values.format_value(kind)
 
 
 @pytest.mark.slow
