@@ -211,7 +211,7 @@ def iter_compiled_functions(
 
 
 def _iter_methods(value: Any, counts: Callable[[str], bool]) -> Iterator[FunctionType]:
-    """The methods of classes and of Enum members' classes, alone or in a tuple or list, that are defined in modules that count."""
+    """The methods of a class or of an Enum member's class, or of several in a tuple or list, from modules that count."""
     if type(value) in {tuple, list}:
         for part in value:
             yield from _iter_methods(part, counts)

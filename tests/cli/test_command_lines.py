@@ -154,7 +154,9 @@ def place(tmp_path_factory):
 
 
 #: What may stand before a refusal: news, the log where -v asks for it, a bar where one is asked for.
-PASSING = re.compile(r"fastcube: compiling|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d +(fastcube|\d+\.\d%)|[█░]+ +\d+\.\d%")
+PASSING = re.compile(
+    r"fastcube: (compiling|waiting)|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d +(fastcube|\d+\.\d%)|[█░]+ +\d+\.\d%"
+)
 
 
 def check(line, code, out, said):

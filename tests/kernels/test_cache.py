@@ -378,7 +378,7 @@ ONE_STUDY = 'import fastcube as fc; print(fc.run("unsafe-fraction", n=6, f=2, tr
     ("file", "before", "after"),
     [
         ("unsafe/small.py", "y = x | two", "y = x & two"),
-        ("machine/neighbours.py", "= _make_neighbour(3)", "= _make_neighbour(4)"),
+        ("unsafe/entry.py", "tally[WITH_UNSAFE] += reached[1]", "tally[WITH_UNSAFE] += reached[2]"),
         ("draws/philox.py", "0xD2511F53", "0xD2511F55"),
     ],
 )

@@ -24,7 +24,9 @@ PAGES = sorted(p for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")) if no
 SHOWN_FILE = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)  # a file that the reader is told to save
 DOCUMENTS = [path for path in PAGES if BLOCK.search(path.read_text())]
 # said on a cold cache, and every 30 s by a run that takes so long: not at the end, where "elapsed" stands
-PASSING = re.compile(r"fastcube: compiling|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?!.*elapsed$).* trials/s  ")
+PASSING = re.compile(
+    r"fastcube: (?:compiling|waiting for process)|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?!.*elapsed$).* trials/s  "
+)
 VARYING = [
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", "TIME"),
     (r" +[\d.]+%  [\d.]+(e[+-]?\d+)? trials/s", " RATE"),
