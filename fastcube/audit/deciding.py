@@ -1,14 +1,10 @@
 """Deciding many claims side by side, each in one of a few processes of its own.
 
-Deciding is mostly Python, so threads would take turns.  A worker is a Python that imports from where its parent does, and
-nothing from the working folder besides; it says which package it runs, and one that runs another is given no work.  Then it
-reads claims as lines of JSON, decides them, and writes how far it is and then the report; its input's end is its own.  So
-nothing is pickled, a caller needs no ``if __name__ == "__main__"``, a worker that dies costs one claim, and stopping is
-ending the workers at once: a verdict is given or it is not.  Reports come in the ledger's order whichever is ready first.
-What this very code has decided before is taken from the cache (``cache.py``).
-
-A ``ProcessPoolExecutor`` would do none of these: it imports the caller's main module again, breaks whole when one process
-dies, and can neither be ended in the midst of a claim nor tell how far one is.
+Deciding is mostly Python, so threads would take turns.  A worker says which package it runs, and one that runs another is
+given no work.  Then it takes claims, decides them, and answers how far it is and then the report, all as JSON.  So a caller
+needs no ``if __name__ == "__main__"``, a worker that dies costs one claim, and stopping is ending the workers at once: a
+verdict is given or it is not.  Reports come in the ledger's order whichever is ready first.  What this very code has
+decided before is taken from the cache (``cache.py``).
 """
 
 from __future__ import annotations
@@ -16,27 +12,22 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
 import queue
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TextIO
+from typing import Any
 
 from ..errors import EngineError, plain_text
 from ..results.provenance import PACKAGE, available_cpus, hash_sources
+from ..results.worker_process import WorkerProcess
 from ..running.progress import Progress
 from ..running.signals import FINISHED, WORK_REMAINS, handle_signals
 from . import cache, ledgers
 from .claims import Claim, Effort, Verdict
 
 Report = dict[str, Any]
-
-#: What a worker's Python runs: ``-m`` would put the working folder first on its path, where a file may bear any module's name.
-_START = f"import sys; sys.path[:] = sys.argv[1:]; from {__name__} import _run_worker; _run_worker()"
 
 
 def _package_fingerprint() -> list[str]:
@@ -48,41 +39,26 @@ class _Worker:
     """One process, with a thread that passes on what it says."""
 
     def __init__(self, number: int, heard: queue.SimpleQueue[Any]) -> None:
-        # a group of its own: a terminal's Ctrl-C is for the one that prints
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _START, *sys.path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            process_group=0,
-        )
+        self.process = WorkerProcess(serve_claims)
         self.begun = False
         self.jobs: list[Claim] = []
-        self.listener = threading.Thread(target=self._forward_output, args=(number, heard), daemon=True)
+        self.listener = threading.Thread(target=self._forward_answers, args=(number, heard), daemon=True)
         self.listener.start()
 
-    def _forward_output(self, number: int, heard: queue.SimpleQueue[Any]) -> None:
-        assert self.process.stdout is not None
-        with self.process.stdout as said, contextlib.suppress(ValueError):  # half a line of one that was killed
-            for line in said:
-                heard.put((number, json.loads(line)))
+    def _forward_answers(self, number: int, heard: queue.SimpleQueue[Any]) -> None:
+        with contextlib.suppress(EOFError):
+            while True:
+                heard.put((number, json.loads(self.process.receive())))
         heard.put((number, None))
 
     def send_claim(self, claim: Claim, quick: bool) -> None:
-        job = {"paper": claim.file or claim.paper, "id": claim.id, "quick": quick}
-        assert self.process.stdin is not None
-        with contextlib.suppress(OSError):  # it died: its thread says so
-            self.process.stdin.write(json.dumps(job) + "\n")
-            self.process.stdin.flush()
+        self.process.send({"paper": claim.file or claim.paper, "id": claim.id, "quick": quick})
 
     def end(self) -> int:
         """Kill the process; its exit status."""
-        self.process.kill()
-        assert self.process.stdin is not None
-        with contextlib.suppress(OSError):
-            self.process.stdin.close()
-        self.listener.join(1.0)  # not for ever: a child of its own may hold the pipe
-        return self.process.wait()
+        code = self.process.end()
+        self.listener.join(1.0)  # not for ever: a child of its own may hold the socket
+        return code
 
 
 class _Scheduler:
@@ -291,39 +267,20 @@ def decide_claims(
 # ---------------------------------------------------------------- the worker's side
 
 
-def _decide_requests(jobs: queue.SimpleQueue[str], out: TextIO) -> None:
-    """Decide what comes, for ever."""
+def serve_claims(receive: Callable[[], Any], send: Callable[[Any], None]) -> None:
+    """Decide claims, one per message."""
 
-    def write_message(message: dict[str, Any]) -> None:
-        text = json.dumps(message) + "\n"  # whole or not at all, should something in it not be JSON
-        out.write(text)
-        out.flush()
+    def send_json(message: dict[str, Any]) -> None:
+        send(json.dumps(message))  # whole or not at all, should something in it not be JSON
 
-    write_message({"package": _package_fingerprint()})
+    send_json({"package": _package_fingerprint()})
     while True:
-        job = json.loads(jobs.get())
+        job = receive()
         try:
             (claim,) = ledgers.claims(job["paper"], job["id"])
-            effort = Effort(job["quick"], lambda cases, where: write_message({"cases": cases, "where": where}))
-            write_message({"report": claim.report(effort)})
+            effort = Effort(job["quick"], lambda cases, where: send_json({"cases": cases, "where": where}))
+            send_json({"report": claim.report(effort)})
         except BrokenPipeError:
             raise
         except Exception as error:  # one claim that breaks must not cost the others
-            write_message({"failed": " ".join(f"{type(error).__name__}: {error}".split())})
-
-
-def _forward_requests(jobs: queue.SimpleQueue[str]) -> None:
-    """Pass on lines; when there are no more, the one who asked has gone, and so does this process."""
-    for line in sys.stdin:
-        jobs.put(line)
-    os._exit(0)
-
-
-def _run_worker() -> None:
-    """Be a worker: claims from standard input, answers to what is standard output now, anyone's prints to standard error."""
-    out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
-    threading.Thread(target=_forward_requests, args=(jobs,), daemon=True).start()
-    with contextlib.suppress(BrokenPipeError):
-        _decide_requests(jobs, out)
+            send_json({"failed": " ".join(f"{type(error).__name__}: {error}".split())})

@@ -146,7 +146,7 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     """
     from ..measure.goal import make_goal
     from ..measure.tally import count_trials, missing_trials
-    from ..results.processes import sum_files
+    from ..results.parallel_sum import sum_files
     from ..results.provenance import available_cpus
     from ..results.rounding import estimate_texts
     from ..results.table import fit_columns, json_safe

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ParameterError, check_path, is_many, short_repr
-from .processes import sum_files
+from .parallel_sum import sum_files
 from .provenance import provenance
 from .reading import FileContents
 from .results import Results

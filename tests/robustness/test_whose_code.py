@@ -11,6 +11,7 @@ from helpers.processes import CLEAN_ENVIRONMENT, TOY_FILE, run_fastcube, run_in_
 
 from fastcube.audit import deciding, ledgers
 from fastcube.errors import EngineError
+from fastcube.results import worker_process
 
 LEDGER = str(Path(__file__).parents[1] / "helpers/toy_ledger.py")
 
@@ -63,6 +64,6 @@ def test_a_worker_of_another_package_gets_no_work(monkeypatch):
 
 
 def test_a_worker_that_cannot_begin_ends_the_deciding(monkeypatch):
-    monkeypatch.setattr(deciding, "_START", "raise SystemExit(3)")
+    monkeypatch.setattr(worker_process, "_START", "raise SystemExit(3)")
     with pytest.raises(EngineError, match="a worker of the claims ended with status 3 before it began"):
         deciding.decide_claims(ledgers.claims(LEDGER, "last"), [].append, workers=1)

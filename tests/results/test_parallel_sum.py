@@ -11,7 +11,7 @@ from toy import TOY
 import fastcube as fc
 from fastcube.cli import main
 from fastcube.errors import EngineError
-from fastcube.results import processes, provenance
+from fastcube.results import parallel_sum, provenance, worker_process
 from fastcube.results.combining import merge_files
 
 
@@ -34,9 +34,14 @@ def shards(six, tmp_path):
 @pytest.fixture
 def started(monkeypatch):
     """Few files are worth a process, and those that are started are entered here."""
-    out, give = [], processes._send_stretch
-    monkeypatch.setattr(processes, "_MIN_FILES", 1)
-    monkeypatch.setattr(processes, "_send_stretch", lambda process, what: (out.append(process), give(process, what)))
+    out, start = [], worker_process.subprocess.Popen
+
+    def enter(*arguments, **named):
+        out.append(start(*arguments, **named))
+        return out[-1]
+
+    monkeypatch.setattr(parallel_sum, "_MIN_FILES", 1)
+    monkeypatch.setattr(worker_process.subprocess, "Popen", enter)
     return out
 
 
@@ -91,21 +96,24 @@ def test_the_commands_read_in_several_processes(six, started, tmp_path, monkeypa
 @pytest.mark.parametrize(("keep", "raised"), [(interrupt_reader, KeyboardInterrupt), (kill_last_reader, EngineError)])
 def test_none_is_left_after_an_interruption_or_a_death(six, started, keep, raised):
     with pytest.raises(raised):
-        processes.sum_files(six, keep, 3)
+        parallel_sum.sum_files(six, keep, 3)
     assert len(started) == 2 and all(process.poll() is not None for process in started)
 
 
 def test_a_process_ends_with_its_parent(six):
     for given in ([], [(six, 3, 6, wait_forever, False)]):
-        with processes._start_process() as (process, _):
+        worker = worker_process.WorkerProcess(parallel_sum.serve_sums)
+        try:
             for what in given:
-                processes._send_stretch(process, what)
-            process.stdin.close()  # as the system does for a parent that was killed
-            assert process.wait(STUCK_SECONDS) == 0
+                worker.send(what)
+            worker._connection.close()  # as the system does for a parent that was killed
+            assert worker.process.wait(STUCK_SECONDS) == 0
+        finally:
+            worker.end()
 
 
 def test_few_files_are_read_in_this_process(six, monkeypatch):
-    monkeypatch.setattr(processes, "_start_process", None)
+    monkeypatch.setattr(parallel_sum, "WorkerProcess", None)
     assert merge_files(six, 64).trials == 2 * 999
 
 
@@ -114,9 +122,9 @@ def test_where_no_process_is_to_be_had_one_reads_all(six, started, monkeypatch):
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     with monkeypatch.context() as none:
-        none.setattr(processes.subprocess, "Popen", refused)
+        none.setattr(worker_process.subprocess, "Popen", refused)
         assert merge_files(six, 3).digest() == merge_files(six, 1).digest()
-    monkeypatch.setattr(processes.sys, "executable", None)  # a Python inside another program
+    monkeypatch.setattr(parallel_sum.sys, "executable", None)  # a Python inside another program
     assert merge_files(six, 3).digest() == merge_files(six, 1).digest()
     assert not started
 
