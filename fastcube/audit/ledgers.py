@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from ..errors import ParameterError, plain_text
 from ..measure.installed import warn_of_package
-from ..measure.paper import PAPERS, installed_paper, installed_papers
+from ..measure.paper import PAPERS, Paper, installed_paper, installed_papers
 from ..measure.registry import module_of_file
 from .claims import Claim, ClaimRegistry
+from .examples import Example
+
+
+def ledger(paper: Paper) -> ClaimRegistry:
+    """The claims of a paper that has some, in the order of its modules and, in each, of their lines.  Raises ParameterError."""
+    modules = [paper.import_module(name) for name in paper.claims]
+    registry: ClaimRegistry = modules[0].registry
+    registry.sort_by_modules([module.__name__ for module in modules])
+    return registry
+
+
+def stated(paper: Paper) -> tuple[Claim, ...]:
+    """The claims of a paper; none of a question without claims.  Raises ParameterError."""
+    return tuple(ledger(paper)) if paper.claims else ()
+
+
+def worked_examples(paper: Paper) -> Mapping[str, Callable[[], Example]]:
+    """The worked examples of a paper, by the names that the inventory gives them.  Raises ParameterError."""
+    examples: Mapping[str, Callable[[], Example]] = (
+        paper.import_module(paper.examples).EXAMPLES if paper.examples else {}
+    )
+    return examples
 
 
 def claim_registries() -> dict[str, ClaimRegistry]:
@@ -18,7 +41,7 @@ def claim_registries() -> dict[str, ClaimRegistry]:
     for name, paper in installed_papers().items():
         if paper.claims:
             try:
-                out[name] = paper.ledger()
+                out[name] = ledger(paper)
             except ParameterError as error:
                 warn_of_package(PAPERS.points[name], str(error))
     return out
@@ -30,14 +53,14 @@ def claims(paper: str | None = None, name: str | None = None) -> list[Claim]:
     Of one paper nothing else is imported.  Raises ParameterError, with the nearest name, where there is no such paper or claim.
     """
     if paper is None:
-        return [claim for ledger in claim_registries().values() for claim in ledger]
+        return [claim for registry in claim_registries().values() for claim in registry]
     if paper.endswith(".py"):
-        ledger = _registry_of_file(paper)
-        return [replace(claim, file=paper) for claim in (ledger if name is None else [ledger[name]])]
+        registry = _registry_of_file(paper)
+        return [replace(claim, file=paper) for claim in (registry if name is None else [registry[name]])]
     chosen = installed_paper(paper)
     if not chosen.claims:
         raise ParameterError(f"paper must be one with claims, got {paper}")
-    return [*chosen.ledger()] if name is None else [chosen.ledger()[name]]
+    return [*ledger(chosen)] if name is None else [ledger(chosen)[name]]
 
 
 def _registry_of_file(path: str) -> ClaimRegistry:

@@ -12,6 +12,8 @@ from ..errors import ParameterError, join_alternatives
 from . import colour_text, completion, exit_process, line_width, options, print_message
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from ..audit.claims import Claim
 
 _COLOURS = {
@@ -82,9 +84,19 @@ def _list_claims(style: str, workers: int) -> None:
     )
 
 
+def _complete_claims(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """The paper's claims."""
+    from ..audit.ledgers import stated
+    from ..measure.paper import PAPERS, installed_paper
+
+    paper = ctx.params.get("paper")
+    claims = stated(installed_paper(paper)) if paper in PAPERS.points else ()
+    return completion.matching_items([claim.id for claim in claims], incomplete)
+
+
 @click.command("claims")
 @click.argument("paper", required=False, shell_complete=completion.complete_papers)
-@click.argument("name", metavar="[ID]", required=False, shell_complete=completion.complete_claims)
+@click.argument("name", metavar="[ID]", required=False, shell_complete=_complete_claims)
 @click.option("--quick", is_flag=True, help="Smaller ranges: two minutes of CPU for all five papers.")
 @click.option(
     "--format",

@@ -23,7 +23,7 @@ def complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) 
     return [CompletionItem(incomplete, type="file")]
 
 
-def _matching_items(
+def matching_items(
     names: Iterable[str] | Mapping[str, str], incomplete: str, end: str = ""
 ) -> list[CompletionItem[str]]:
     helps = names if isinstance(names, Mapping) else {}
@@ -32,7 +32,7 @@ def _matching_items(
 
 def complete_words(*names: str) -> _Completer:
     """Offers some words."""
-    return lambda ctx, param, incomplete: _matching_items(names, incomplete)
+    return lambda ctx, param, incomplete: matching_items(names, incomplete)
 
 
 def _study_items(ctx: click.Context, what: str) -> dict[str, str]:
@@ -66,12 +66,12 @@ def complete_studies(ctx: click.Context, param: click.Parameter, incomplete: str
 
 def complete_grids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The study's grids."""
-    return _matching_items(_study_items(ctx, "grids"), incomplete)
+    return matching_items(_study_items(ctx, "grids"), incomplete)
 
 
 def complete_axes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The study's axes, each with ``=``."""
-    return _matching_items(_study_items(ctx, "axes"), incomplete, "=")
+    return matching_items(_study_items(ctx, "axes"), incomplete, "=")
 
 
 def complete_point(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
@@ -79,28 +79,19 @@ def complete_point(ctx: click.Context, param: click.Parameter, incomplete: str) 
     before, comma, last = incomplete.rpartition(",")
     given = {part.partition("=")[0] for part in before.split(",")}
     some = {name: what for name, what in _study_items(ctx, "axes").items() if name not in given}
-    return [CompletionItem(before + comma + item.value, help=item.help) for item in _matching_items(some, last, "=")]
+    return [CompletionItem(before + comma + item.value, help=item.help) for item in matching_items(some, last, "=")]
 
 
 def complete_statistics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The study's statistics."""
-    return _matching_items(_study_items(ctx, "statistics"), incomplete)
+    return matching_items(_study_items(ctx, "statistics"), incomplete)
 
 
 def complete_papers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """Papers that have a ledger; files where none begins so."""
     from ..measure.paper import PAPERS
 
-    return _matching_items(PAPERS.points, incomplete) or complete_files(ctx, param, incomplete)
-
-
-def complete_claims(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """The paper's claims."""
-    from ..measure.paper import PAPERS, installed_paper
-
-    paper = ctx.params.get("paper")
-    claims = installed_paper(paper).stated() if paper in PAPERS.points else ()
-    return _matching_items([claim.id for claim in claims], incomplete)
+    return matching_items(PAPERS.points, incomplete) or complete_files(ctx, param, incomplete)
 
 
 class _SafeCompletion:

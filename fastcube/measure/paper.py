@@ -7,7 +7,7 @@ they are asked for.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ class Paper:
     studies : tuple of str
         Names of its studies, in the order of ``fastcube list``.
     claims : tuple of str, optional
-        Modules that enter claims, in the order in which they are told; each has the paper's Ledger as ``ledger``.
+        Modules that enter claims, in the order in which they are told; the first imports the registry of claims as ``registry``.
     examples : str, optional
         The module with the worked examples, ``EXAMPLES``.
     baselines : tuple of str, optional
@@ -54,32 +54,17 @@ class Paper:
 
         return inventory(self.name)
 
-    def _import_module(self, name: str) -> Any:
+    def import_module(self, name: str) -> Any:
+        """A module of the package by its name in it.  Raises ParameterError."""
         try:
             return importlib.import_module(f"{self.package}.{name}")
         except (Exception, SystemExit) as error:
             why = plain_text(f"{type(error).__name__}: {error}")
             raise ParameterError(f"{self.package}.{name} cannot be loaded: {why}") from error
 
-    def stated(self) -> tuple[Any, ...]:
-        """The claims in the order of their modules and, in each, of their lines, whichever was imported first."""
-        return tuple(self.ledger()) if self.claims else ()
-
-    def ledger(self) -> Any:
-        """The claims of a paper that has some."""
-        modules = [self._import_module(name) for name in self.claims]
-        ledger = modules[0].registry
-        ledger.sort_by_modules([module.__name__ for module in modules])
-        return ledger
-
-    def worked_examples(self) -> Mapping[str, Any]:
-        """The worked examples, by the names that the inventory gives them."""
-        examples: Mapping[str, Any] = self._import_module(self.examples).EXAMPLES if self.examples else {}
-        return examples
-
     def benchmarks(self) -> list[Any]:
         """What ``fastcube bench`` compares."""
-        return [benchmark for name in self.baselines for benchmark in self._import_module(name).benchmarks()]
+        return [benchmark for name in self.baselines for benchmark in self.import_module(name).benchmarks()]
 
 
 #: The papers and questions of installed packages.

@@ -34,14 +34,15 @@ def shards(six, tmp_path):
 @pytest.fixture
 def started(monkeypatch):
     """Few files are worth a process, and those that are started are entered here."""
-    out, start = [], worker_process.subprocess.Popen
+    out = []
 
-    def enter(*arguments, **named):
-        out.append(start(*arguments, **named))
-        return out[-1]
+    class Entered(worker_process.WorkerProcess):
+        def __init__(self, serve):
+            super().__init__(serve)
+            out.append(self.process)
 
     monkeypatch.setattr(parallel_sum, "_MIN_FILES", 1)
-    monkeypatch.setattr(worker_process.subprocess, "Popen", enter)
+    monkeypatch.setattr(parallel_sum, "WorkerProcess", Entered)
     return out
 
 

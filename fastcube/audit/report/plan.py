@@ -17,6 +17,7 @@ from ...errors import check_integer
 from ...measure import registry
 from ...measure.goal import MOST_TRIALS, Goal, make_goal
 from ...measure.study import point_text
+from .. import ledgers
 
 if TYPE_CHECKING:
     from ...measure.inventory import Evidence
@@ -140,8 +141,8 @@ def plan_of(chosen: Sequence[Paper], quick: bool) -> Plan:
         own = [registry.study(name) for name in paper.studies]
         with resources.wrap_damage_errors("budget"):
             studies += [_study_piece(paper, study, grid, quick) for study in own for grid in study.grids]
-        stated = paper.stated()
+        stated = ledgers.stated(paper)
         costs = claim_seconds(stated, quick)
         claims += [ClaimPiece(paper, claim, costs[claim.key]) for claim in stated]
-        examples += [ExamplePiece(paper, key, make) for key, make in paper.worked_examples().items()]
+        examples += [ExamplePiece(paper, key, make) for key, make in ledgers.worked_examples(paper).items()]
     return Plan(tuple(chosen), quick, tuple(studies), tuple(claims), tuple(examples))

@@ -17,8 +17,8 @@ from fastcube.networks.hypercube import Hypercube
 
 from . import small_cubes
 from .cases import MESSAGES, Check, CheckResult, Objective, World, decide_by_search
+from .ledger import registry
 from .small_cubes import MessageClass
-from .unsafe import registry
 
 
 def witness(world: World, s: int, t: int, wrong: tuple[str, ...]) -> Witness:

@@ -13,8 +13,8 @@ from fastcube.audit.claims import Effort, Verdict, Witness
 from fastcube.networks.hypercube import Hypercube
 
 from .cases import MESSAGES, CheckResult, World, decide_attained
+from .ledger import registry
 from .routing import route_expression, witness
-from .unsafe import registry
 
 
 @registry.claim(

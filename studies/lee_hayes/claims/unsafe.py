@@ -12,22 +12,14 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
 from fastcube.algorithms.unsafe import find_unsafe
-from fastcube.audit.claims import ClaimRegistry, Effort, Verdict, Witness, check_agreement
-from fastcube.audit.cubes import cube_data, enumerate_cubes, links_of
+from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
+from fastcube.audit.cubes import enumerate_cubes, links_of
 from fastcube.exact.unsafe import exact_unsafe, family_counts, mean_close_pairs
 from fastcube.measure.inventory import inventory
 from fastcube.networks.hypercube import Hypercube
 
 from .closed_sets import closed_sets, connected_subcubes
-
-registry = ClaimRegistry("lee_hayes")
-
-
-def witness(words: str, cube: Hypercube, python: str) -> Witness:
-    """A witness on one hypercube: what ``python`` gives, where ``u`` stands for its unsafe nodes."""
-    value = eval(python, {"u": find_unsafe(cube)})
-    return Witness(words, f"(lambda u: {python})(fc.find_unsafe(fc.{cube.source()}))", value, cube_data(cube))
-
+from .ledger import registry, witness
 
 #: Maximal subcubes of faulty and unsafe nodes.
 _SUBCUBES = "[str(part) for part in u.subcubes]"

@@ -15,7 +15,8 @@ from fastcube.exact.enumeration import exact_gather
 from fastcube.networks.hypercube import Hypercube
 
 from .gathering import HELPER, decide_all_runs, gather_on_tree, gather_witness, is_lossy_without_isolated, refute_by_run
-from .trees import example_verdict, refute_by_first, registry, witness
+from .ledger import example_verdict, registry, witness
+from .trees import refute_by_first
 
 
 def _claim_always_complete(variant: str, correction: str, slip: str = "") -> None:

@@ -18,7 +18,8 @@ from fastcube.exact.enumeration import exact_gather
 from fastcube.networks.hypercube import Hypercube
 
 from .asynchronous import simulate_run
-from .trees import random_cubes, refute_by_first, registry, witness
+from .ledger import registry, witness
+from .trees import random_cubes, refute_by_first
 
 #: Link sets in the order in which a smallest witness is looked for.
 SIZES = [(n, k) for n in (2, 3) for k in range(2 ** (n - 1) + 1)] + [(4, k) for k in range(5)]

@@ -13,7 +13,8 @@ from fastcube.exact.enumeration import exact_trees
 from fastcube.networks.hypercube import Hypercube
 
 from .. import enumeration
-from .trees import find_first_cube, random_cubes, refute_by_first, registry, witness
+from .ledger import registry, witness
+from .trees import find_first_cube, random_cubes, refute_by_first
 
 #: Link sets in the order in which the smallest missed tree is looked for.
 SMALL_CASES = [(1, 0), (2, 0), (2, 1), *((3, k) for k in range(5))]

@@ -6,7 +6,6 @@ n, number of faulty links, links.  Exact shares come from all fault sets of a si
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 import random
@@ -15,27 +14,12 @@ from collections.abc import Callable, Iterator
 from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.algorithms.trees_lattice import exhaust
 from fastcube.audit import cubes
-from fastcube.audit.claims import ClaimRegistry, Effort, Verdict, Witness, check_agreement
+from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
 from fastcube.audit.cubes import links_of
 from fastcube.exact.enumeration import exact_trees
 from fastcube.networks.hypercube import Hypercube
 
-registry = ClaimRegistry("leu_kuo")
-
-
-#: A witness on one cube, ``cube`` in the expression.
-witness = functools.partial(cubes.cube_witness, name="cube")
-
-
-def example_verdict(found: Witness, wanted: object, checked: str = "the example itself") -> Verdict:
-    """Whether what a worked example's line gives is what is printed."""
-    return Verdict("holds" if found.value == wanted else "refuted", checked, found)
-
-
-def tree_witness(words: str, tree: CommunicationTree, python: str) -> Witness:
-    """A witness on one tree: what ``python`` gives, where ``tree`` stands for it."""
-    made = f"fc.CommunicationTree(cube, {tree.sink}, {tree.order})"
-    return witness(words, tree.cube, f"(lambda tree: {python})({made})")
+from .ledger import example_verdict, registry, tree_witness, witness
 
 
 def find_first_cube(effort: Effort, sizes: list[tuple[int, int]], bad: Callable[[Hypercube], bool]) -> Hypercube | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 
-from fastcube.audit.claims import ClaimRegistry, Effort, Verdict, Witness, check_agreement
+from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
 from fastcube.networks.dualcube import DualCube
 
 from .cases import (
@@ -23,16 +23,7 @@ from .cases import (
     tree_faults,
 )
 from .choices import trees
-
-registry = ClaimRegistry("li_peng_chu")
-
-
-def dual_witness(words: str, dual: DualCube, python: str, **data: object) -> Witness:
-    """A witness on one dual-cube; where it has an end ``t``, from 0 to it."""
-    faults = sorted(dual.faulty_nodes)  # type: ignore[arg-type]
-    ends = {"s": 0} if "t" in data else {}
-    return Witness.of(words, python, {"network": "DualCube", "m": dual.m, "faulty_nodes": faults, **ends, **data})
-
+from .ledger import dual_witness, registry
 
 # ---------------------------------------------------------------- the network
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from fractions import Fraction
 from math import comb
 
-from fastcube.audit.claims import ClaimRegistry, Effort, Verdict, Witness
+from fastcube.audit.claims import Effort, Verdict, Witness
 from fastcube.exact.survival import exact_survival
 
-registry = ClaimRegistry("networks")
+from .ledger import registry
 
 
 @registry.claim(

@@ -13,7 +13,7 @@ import numpy as np
 
 from fastcube.algorithms.spanning import light_trees, position_dimensions
 from fastcube.algorithms.spanning_flows import NonfaultyGraph
-from fastcube.audit.claims import ClaimRegistry, DisagreementError, Effort, Verdict, Witness, check_agreement
+from fastcube.audit.claims import DisagreementError, Effort, Verdict, Witness, check_agreement
 from fastcube.audit.cubes import cube_witness
 from fastcube.networks.hypercube import Hypercube
 
@@ -32,8 +32,7 @@ from .bases import (
     reroot_trees,
     tree_heights,
 )
-
-registry = ClaimRegistry("sui_wang_lee")
+from .ledger import registry
 
 #: Heights of trees in a witness's expression, of which ``{}`` are the trees as lists of parents.
 HEIGHTS = (

@@ -16,7 +16,8 @@ from fastcube.audit.cubes import cube_witness, enumerate_cubes
 from fastcube.networks.hypercube import Hypercube
 
 from . import exhaustive
-from .status import checked_range, cubes_with_links, decide_with_links, largest_fault_count, nonfaulty_targets, registry
+from .ledger import registry
+from .status import checked_range, cubes_with_links, decide_with_links, largest_fault_count, nonfaulty_targets
 
 # ---------------------------------------------------------------- rules, by the kernels
 

@@ -14,13 +14,12 @@ import numpy as np
 
 from fastcube.algorithms.shortest import distance
 from fastcube.algorithms.unicast import safety_levels, safety_vectors
-from fastcube.audit.claims import ClaimRegistry, Effort, Verdict, Witness
+from fastcube.audit.claims import Effort, Verdict, Witness
 from fastcube.audit.cubes import cube_witness, enumerate_cubes
 from fastcube.networks.hypercube import Hypercube
 
 from . import exhaustive
-
-registry = ClaimRegistry("unicast")
+from .ledger import registry
 
 #: Finds in rows of fault sets of Q_n with f faults the rows and nodes where something is wrong: (sets, 2^n) or (sets,).
 Predicate = Callable[[int, int, exhaustive.Bools], exhaustive.Bools]

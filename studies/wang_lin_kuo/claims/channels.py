@@ -12,7 +12,8 @@ from fastcube.measure.inventory import inventory
 from fastcube.measure.tally import Tally
 
 from ..channels import MULTICAST, table_3, trial_deviation
-from .partition import cube_data, cut_cubes, example_verdict, registry
+from .ledger import example_verdict, registry
+from .partition import cube_data, cut_cubes
 
 # Deviations of a mean of 10 by which the paper's figure must lie away from a reading's mean to refute it.
 _FAR_STDERRS = 6.0

@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from fastcube.algorithms.multicasting import multicast
 from fastcube.algorithms.partition import Supercube, find_conflict, greedy_two_partition, two_partition
 from fastcube.algorithms.wormhole import dependency_cycle
-from fastcube.audit.claims import ClaimRegistry, Effort, Verdict, Witness, check_agreement
+from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
 from fastcube.networks.hypercube import Hypercube
 
 from .. import partition
 from .as_printed import split_in_supernode
-
-registry = ClaimRegistry("wang_lin_kuo")
+from .ledger import example_verdict, registry
 
 EXAMPLE = Hypercube(6, [0b000000, 0b100001, 0b111000, 0b000100])
 FIGURE_18 = Hypercube(5, [0b00100, 0b01001, 0b11110, 0b10011])
@@ -48,12 +47,6 @@ def cut_cubes(n: int, f: int) -> Iterator[tuple[Hypercube, Supercube]]:
 
 
 # ---------------------------------------------------------------- 2-partitions
-
-
-def example_verdict(effort: Effort, found: Witness, wanted: object, checked: str) -> Verdict:
-    """Whether what a worked example's line gives is what is printed; the example is the one case."""
-    effort.count_if_applicable()
-    return Verdict("holds" if found.value == wanted else "refuted", checked, found)
 
 
 @registry.claim(

@@ -1,0 +1,16 @@
+"""The registry of the claims of Lee & Hayes, and helpers that make counterexamples and verdicts."""
+
+from __future__ import annotations
+
+from fastcube.algorithms.unsafe import find_unsafe
+from fastcube.audit.claims import ClaimRegistry, Witness
+from fastcube.audit.cubes import cube_data
+from fastcube.networks.hypercube import Hypercube
+
+registry = ClaimRegistry("lee_hayes")
+
+
+def witness(words: str, cube: Hypercube, python: str) -> Witness:
+    """A witness on one hypercube: what ``python`` gives, where ``u`` stands for its unsafe nodes."""
+    value = eval(python, {"u": find_unsafe(cube)})
+    return Witness(words, f"(lambda u: {python})(fc.find_unsafe(fc.{cube.source()}))", value, cube_data(cube))

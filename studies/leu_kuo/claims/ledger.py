@@ -1,0 +1,26 @@
+"""The registry of the claims of Leu & Kuo, and helpers that make counterexamples and verdicts."""
+
+from __future__ import annotations
+
+import functools
+
+from fastcube.algorithms.trees import CommunicationTree
+from fastcube.audit.claims import ClaimRegistry, Verdict, Witness
+from fastcube.audit.cubes import cube_witness
+
+registry = ClaimRegistry("leu_kuo")
+
+
+#: A witness on one cube, ``cube`` in the expression.
+witness = functools.partial(cube_witness, name="cube")
+
+
+def example_verdict(found: Witness, wanted: object, checked: str = "the example itself") -> Verdict:
+    """Whether what a worked example's line gives is what is printed."""
+    return Verdict("holds" if found.value == wanted else "refuted", checked, found)
+
+
+def tree_witness(words: str, tree: CommunicationTree, python: str) -> Witness:
+    """A witness on one tree: what ``python`` gives, where ``tree`` stands for it."""
+    made = f"fc.CommunicationTree(cube, {tree.sink}, {tree.order})"
+    return witness(words, tree.cube, f"(lambda tree: {python})({made})")

@@ -1,0 +1,15 @@
+"""The registry of the claims of Li, Peng & Chu, and helpers that make counterexamples and verdicts."""
+
+from __future__ import annotations
+
+from fastcube.audit.claims import ClaimRegistry, Witness
+from fastcube.networks.dualcube import DualCube
+
+registry = ClaimRegistry("li_peng_chu")
+
+
+def dual_witness(words: str, dual: DualCube, python: str, **data: object) -> Witness:
+    """A witness on one dual-cube; where it has an end ``t``, from 0 to it."""
+    faults = sorted(dual.faulty_nodes)  # type: ignore[arg-type]
+    ends = {"s": 0} if "t" in data else {}
+    return Witness.of(words, python, {"network": "DualCube", "m": dual.m, "faulty_nodes": faults, **ends, **data})
